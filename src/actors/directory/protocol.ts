@@ -1,0 +1,35 @@
+// What gateways may ask of the directory: where mail for an address goes, and who a credential belongs to.
+import type { Observable } from 'rxjs';
+import type { Scope } from '../../store/directory.js';
+
+export type Recipient =
+  | { readonly kind: 'mailbox'; readonly accountId: string }
+  /** The domain is not hosted here: 550 5.7.1, never a relay. */
+  | { readonly kind: 'notHosted' }
+  /** Hosted, unknown, and unknown recipients are rejected: 550 5.1.1. */
+  | { readonly kind: 'unknown' }
+  /** Hosted and unknown, and the held addresses of the domain or the messages of this one are used up: 450 4.2.1. */
+  | { readonly kind: 'full' };
+
+/** Who makes a request. */
+export interface Principal {
+  readonly accountId: string;
+  readonly email: string;
+  readonly scopes: readonly Scope[];
+  /** The API key used; null for the anonymous account. */
+  readonly keyId: string | null;
+  readonly serviceWide: boolean;
+}
+
+export interface Directory {
+  /** `address` as the client gave it, already valid in syntax. @throws StoreFault */
+  recipient(address: string): Promise<Recipient>;
+  /** The active key this text is, or undefined. Not cached: a revoked key fails at once. @throws StoreFault */
+  authenticate(apiKey: string): Promise<Principal | undefined>;
+  /** Who requests without a credential act as; undefined unless configured (MANSIO_ANONYMOUS_ACCOUNT). */
+  anonymous(): Promise<Principal | undefined>;
+  /** Ids of keys as they are revoked, on any node or by a command; live sessions of the key are to end. */
+  readonly revokedKeys$: Observable<string>;
+  /** Ids of accounts as they are deleted. */
+  readonly deletedAccounts$: Observable<string>;
+}

@@ -1,0 +1,132 @@
+// The mailbox actor's protocol: what may be asked of one account's mail and what it tells the world.
+import {
+  array,
+  boolean,
+  enums,
+  type Infer,
+  integer,
+  nullable,
+  number,
+  object,
+  optional,
+  string,
+  type as open,
+} from 'superstruct';
+import { command, type EventOf, protocol, query } from '../runtime/protocol.js';
+import type { Refs } from '../runtime/ref.js';
+
+/** mail/message-index MessageSummary, as it crosses nodes. */
+const summary = open({
+  messageId: nullable(string()),
+  inReplyTo: nullable(string()),
+  references: array(string()),
+  fromAddress: string(),
+  fromName: string(),
+  subject: string(),
+  preview: string(),
+  size: integer(),
+  hasAttachments: boolean(),
+  attachmentCount: integer(),
+});
+
+const label = object({ id: string(), name: string(), color: string() });
+
+const listItem = object({
+  id: string(),
+  fromAddress: string(),
+  fromDisplayName: string(),
+  subject: string(),
+  previewText: string(),
+  /** ms since the epoch. */
+  receivedAt: number(),
+  isRead: boolean(),
+  hasAttachments: boolean(),
+  attachmentCount: integer(),
+  threadId: string(),
+  messageId: nullable(string()),
+  sizeBytes: integer(),
+  labels: array(label),
+});
+export type EmailListItem = Infer<typeof listItem>;
+
+const detail = object({
+  id: string(),
+  /** SHA-256 of the raw message; the gateway reads index and bytes itself. */
+  blob: string(),
+  fromAddress: string(),
+  fromDisplayName: string(),
+  subject: string(),
+  receivedAt: number(),
+  isRead: boolean(),
+  threadId: string(),
+  messageId: nullable(string()),
+  inReplyTo: nullable(string()),
+  references: array(string()),
+  sizeBytes: integer(),
+  labels: array(label),
+});
+export type EmailDetail = Infer<typeof detail>;
+
+export const mailboxProtocol = protocol('mailbox', {
+  operations: {
+    /** Places accepted mail in the inbox. Repeating it with the same `inboundId` places nothing again. */
+    deliver: command({
+      payload: object({ inboundId: string(), blob: string(), receivedAt: number(), summary }),
+      /** null when the delivery had already been made. */
+      reply: object({ emailId: nullable(string()) }),
+    }),
+    setRead: command({
+      payload: object({ emailIds: array(string()), isRead: boolean() }),
+      /** `changed`: had the other state before; `missing`: no email of this account. */
+      reply: object({ changed: integer(), missing: array(string()) }),
+    }),
+    /** Deletes for good: every placement and the email. */
+    remove: command({
+      payload: object({ emailIds: array(string()) }),
+      reply: object({ removed: integer(), missing: array(string()) }),
+    }),
+    /** Deletes what was received before a time, at most 1,000 emails a call: held mailboxes only. */
+    expire: command({
+      payload: object({ receivedBefore: number() }),
+      reply: object({ removed: integer() }),
+      refusals: ['notHeld'],
+    }),
+    list: query({
+      payload: object({
+        folder: enums(['inbox', 'sent']),
+        /** 1-based. */
+        page: integer(),
+        pageSize: integer(),
+        /** Only emails whose sender address contains this, in any case. */
+        fromAddress: optional(string()),
+      }),
+      reply: object({ items: array(listItem), totalCount: integer(), unreadCount: integer() }),
+    }),
+    detail: query({ payload: object({ emailId: string() }), reply: detail, refusals: ['noSuchEmail'] }),
+    unreadCount: query({ payload: object({}), reply: object({ unread: integer() }) }),
+    /** Distinct senders of what the account sent. */
+    sentAddresses: query({ payload: object({}), reply: object({ addresses: array(string()) }) }),
+    /** Whether one more message may be delivered: held mailboxes are bounded. */
+    acceptance: query({ payload: object({}), reply: object({ held: boolean(), total: integer() }) }),
+  },
+  events: {
+    EmailDelivered: open({
+      emailId: string(),
+      fromAddress: string(),
+      fromDisplayName: string(),
+      subject: string(),
+      /** ms since the epoch. */
+      receivedAt: number(),
+      hasAttachments: boolean(),
+      isRead: boolean(),
+    }),
+    EmailReadChanged: open({ emailId: string(), isRead: boolean() }),
+    EmailRemoved: open({ emailId: string() }),
+    /** Unread emails in the inbox after the change. */
+    UnreadCountChanged: open({ unread: integer() }),
+  },
+});
+
+export type MailboxProtocol = typeof mailboxProtocol;
+export type Mailboxes = Refs<MailboxProtocol>;
+export type MailboxEvent = EventOf<MailboxProtocol>;

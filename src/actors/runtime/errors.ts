@@ -1,0 +1,27 @@
+// Faults of the runtime: the actor could not be reached or could not do its work. Never an expected outcome: those are
+// refusals.
+
+export type ActorFaultCode =
+  /** Nobody owns the account right now, or its owner did not answer before the deadline. */
+  | 'unreachable'
+  /** The actor's command queue is full. */
+  | 'overloaded'
+  /** The account does not exist (any more). */
+  | 'no-such-account'
+  /** The store could not be used. */
+  | 'store-unavailable'
+  /** A bug: the handler threw. */
+  | 'failed';
+
+export class ActorFault extends Error {
+  readonly code: ActorFaultCode;
+  /** The same ask may succeed later. */
+  readonly temporary: boolean;
+
+  constructor(code: ActorFaultCode, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'ActorFault';
+    this.code = code;
+    this.temporary = code === 'unreachable' || code === 'overloaded' || code === 'store-unavailable';
+  }
+}

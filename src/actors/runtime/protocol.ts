@@ -1,0 +1,72 @@
+// Protocols as values: which commands and queries an actor takes, what it replies, which refusals it may give, and
+// which events it emits. Types of callers and of handlers derive from the value, so they cannot drift apart.
+import type { Infer, Struct } from 'superstruct';
+
+// biome-ignore lint/suspicious/noExplicitAny: a struct's schema parameter is of no interest here
+export type AnyStruct = Struct<any, any>;
+
+export interface Operation<P extends AnyStruct = AnyStruct, R extends AnyStruct = AnyStruct, F extends string = string> {
+  /** Commands change the actor one at a time; queries are answered concurrently. */
+  readonly kind: 'command' | 'query';
+  readonly payload: P;
+  readonly reply: R;
+  /** Expected outcomes other than a reply; values, not exceptions. */
+  readonly refusals: readonly F[];
+}
+
+export type Operations = Readonly<Record<string, Operation>>;
+export type Events = Readonly<Record<string, AnyStruct>>;
+
+export interface Protocol<O extends Operations = Operations, E extends Events = Events> {
+  /** First token of the actor's subjects, for example `mailbox`. */
+  readonly name: string;
+  readonly operations: O;
+  readonly events: E;
+}
+
+export type Name<P extends Protocol> = keyof P['operations'] & string;
+export type Payload<P extends Protocol, N extends Name<P>> = Infer<P['operations'][N]['payload']>;
+export type Reply<P extends Protocol, N extends Name<P>> = Infer<P['operations'][N]['reply']>;
+export type Refusal<P extends Protocol, N extends Name<P>> = P['operations'][N]['refusals'][number];
+
+/** What an ask resolves to: exactly one of the two is present. */
+export type Outcome<P extends Protocol, N extends Name<P>> =
+  | { readonly reply: Reply<P, N>; readonly refusal?: never }
+  | { readonly refusal: Refusal<P, N>; readonly reply?: never };
+
+/** An event of a protocol, discriminated by `type`; `seq` is the change number it belongs to. */
+export type EventOf<P extends Protocol> = {
+  [K in keyof P['events'] & string]: {
+    readonly type: K;
+    readonly seq: number;
+    readonly n: number;
+    /** ms since the epoch. */
+    readonly at: number;
+    readonly payload: Infer<P['events'][K]>;
+  };
+}[keyof P['events'] & string];
+
+type Spec<P extends AnyStruct, R extends AnyStruct, F extends string> = {
+  payload: P;
+  reply: R;
+  refusals?: readonly F[];
+};
+
+export function command<P extends AnyStruct, R extends AnyStruct, F extends string = never>(
+  spec: Spec<P, R, F>,
+): Operation<P, R, F> {
+  return { kind: 'command', payload: spec.payload, reply: spec.reply, refusals: spec.refusals ?? [] };
+}
+
+export function query<P extends AnyStruct, R extends AnyStruct, F extends string = never>(
+  spec: Spec<P, R, F>,
+): Operation<P, R, F> {
+  return { kind: 'query', payload: spec.payload, reply: spec.reply, refusals: spec.refusals ?? [] };
+}
+
+export function protocol<O extends Operations, E extends Events>(
+  name: string,
+  parts: { operations: O; events: E },
+): Protocol<O, E> {
+  return { name, operations: parts.operations, events: parts.events };
+}

@@ -1,0 +1,47 @@
+// The seam between the HTTP server, which owns sockets, and a WebSocket gateway (the hub), which owns the protocol on
+// them. Neither imports the other; main joins them.
+
+export interface UpgradeRequest {
+  /** Path without the query. */
+  readonly path: string;
+  /** Raw query without `?`; holds tokens, so never log it. */
+  readonly query: string;
+  /** Header value, or an empty string. */
+  header(lowerCaseName: string): string;
+  /** Textual IP address of the peer. */
+  readonly remoteAddress: string;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface Socket {
+  /** Queues a text frame; false when the socket is closed. The server corks: frames of one tick leave in one write. */
+  send(text: string): boolean;
+  /** Octets accepted but not yet taken by the kernel. */
+  bufferedBytes(): number;
+  /** Close handshake after what is queued has been sent. */
+  close(code: number, reason: string): void;
+  /** Drops the connection now. */
+  terminate(): void;
+}
+
+export interface SocketListener {
+  message(data: Uint8Array, isBinary: boolean): void;
+  /** Kernel took some of what was buffered. */
+  drained(): void;
+  /** Called exactly once; the socket must not be used any more. */
+  closed(code: number): void;
+}
+
+export interface WebSocketEndpoint {
+  /** Decides about an upgrade before it happens: accept by giving the function that takes the socket, or an answer. */
+  upgrade(request: UpgradeRequest): Promise<((socket: Socket) => SocketListener) | HttpAnswer>;
+  /** `POST <path>/negotiate`. */
+  negotiate(request: UpgradeRequest): Promise<HttpAnswer>;
+  /** Largest message accepted from a client, in octets. */
+  readonly maxMessageBytes: number;
+}

@@ -1,0 +1,20 @@
+// Identifiers: version 7 UUIDs (RFC 9562 §5.7), so that ids made later sort later. The clock and the random
+// octets are the caller's.
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}
+
+/** A version 7 UUID of `ms` since the epoch; `sequence` (0…4095) orders ids of one millisecond; 8 random octets. */
+export function uuidV7(ms: number, sequence: number, random: Uint8Array): string {
+  const hex = ms.toString(16).padStart(12, '0');
+  let tail = '';
+  for (let i = 0; i < 8; i++) {
+    const octet = i === 0 ? (random[i]! & 0x3f) | 0x80 : random[i]!;
+    tail += octet.toString(16).padStart(2, '0');
+  }
+  const middle = (0x7000 | (sequence & 0xfff)).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-${middle}-${tail.slice(0, 4)}-${tail.slice(4)}`;
+}

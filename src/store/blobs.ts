@@ -1,0 +1,24 @@
+// Port: immutable bytes of messages, content-addressed by SHA-256, stored once however many emails refer to them.
+import type { MessageIndex } from '../mail/message-index.js';
+
+/** Bytes ready to be stored: in memory when small, else readable any number of times from a spool file. */
+export interface BlobContent {
+  /** SHA-256 of the bytes, 64 lower-case hex digits. */
+  readonly hash: string;
+  /** Octets. */
+  readonly size: number;
+  readonly index: MessageIndex;
+  /** The bytes from the start, in pieces of any size. */
+  chunks(): AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+}
+
+export interface BlobStore {
+  /** The MIME index of a blob; undefined when there is no such blob. */
+  index(hash: string): Promise<MessageIndex | undefined>;
+  /** Octets [start, end) in one buffer; meant for slices of a bounded size. */
+  read(hash: string, start: number, end: number): Promise<Uint8Array>;
+  /** Octets [start, end) piece by piece, at most a chunk (256 KiB) in memory; pulled, so a slow reader holds it back. */
+  stream(hash: string, start: number, end: number): AsyncIterable<Uint8Array>;
+  /** Deletes blobs that nothing has referred to for `graceMs`; returns how many. */
+  collect(graceMs: number, limit: number): Promise<number>;
+}

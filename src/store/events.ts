@@ -1,0 +1,9 @@
+// Port: the event log, one per account, appended by the commit that made the change (D5).
+import type { EventRow } from './mailboxes.js';
+
+export interface EventLog {
+  /** Events with seq > `after`, ascending by (seq, n), whole seqs only; at most about `limit`. */
+  read(accountId: string, after: number, limit: number): Promise<readonly EventRow[]>;
+  /** Drops events older than `maxAgeMs` and all but the newest `maxLength` of each account; returns how many. */
+  prune(maxAgeMs: number, maxLength: number): Promise<number>;
+}

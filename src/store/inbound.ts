@@ -1,0 +1,29 @@
+// Port: accepted mail that waits for its mailbox. A row here is the promise behind SMTP's 250: it goes away only in
+// the commit that places the email, so a message is delivered once however often the delivery is tried.
+import type { MessageSummary } from '../mail/message-index.js';
+import type { BlobContent } from './blobs.js';
+
+export interface InboundDelivery {
+  readonly accountId: string;
+  /** UUID; the delivery's id from the log line of SMTP to the commit. */
+  readonly id: string;
+}
+
+/** What the mailbox needs to place the email. */
+export interface InboundEnvelope {
+  /** ms since the epoch. */
+  readonly receivedAt: number;
+  readonly summary: MessageSummary;
+}
+
+export interface PendingInbound extends InboundDelivery {
+  readonly blob: string;
+  readonly envelope: InboundEnvelope;
+}
+
+export interface InboundStore {
+  /** Commits the blob and one row a delivery, all or nothing. */
+  spool(content: BlobContent, envelope: InboundEnvelope, deliveries: readonly InboundDelivery[]): Promise<void>;
+  /** Rows older than `minAgeMs` of accounts on these shards, oldest first. */
+  overdue(shards: readonly number[], minAgeMs: number, limit: number): Promise<readonly PendingInbound[]>;
+}

@@ -1,0 +1,113 @@
+// Port: the rows of one account's mailbox. Only the account's mailbox actor writes them, by one fenced commit a batch
+// of commands (D1, D2); loading is columnar because the actor keeps a mailbox as columns.
+import type { MessageSummary } from '../mail/message-index.js';
+
+export type FolderRole = 'inbox' | 'sent' | 'drafts' | 'archive' | 'trash' | 'junk' | 'label';
+
+export interface FolderRow {
+  readonly id: string;
+  readonly role: FolderRole;
+  readonly name: string;
+  readonly color: string | null;
+  readonly sortOrder: number;
+  readonly uidValidity: number;
+  readonly uidNext: number;
+  readonly total: number;
+  readonly unread: number;
+  readonly highestModseq: number;
+}
+
+export interface EmailRow extends MessageSummary {
+  readonly id: string;
+  /** SHA-256 of the raw message. */
+  readonly blob: string;
+  readonly threadId: string;
+  /** ms since the epoch. */
+  readonly receivedAt: number;
+  /** Bits of `mail/flags`. */
+  readonly flags: number;
+  readonly keywords: readonly string[];
+  readonly modseq: number;
+}
+
+/** What lists and details need of an email's row; flags come from the actor's memory. */
+export type EmailSummaryRow = Omit<EmailRow, 'flags' | 'keywords' | 'modseq'>;
+
+export interface EventRow {
+  readonly seq: number;
+  readonly n: number;
+  readonly type: string;
+  readonly payload: unknown;
+  /** ms since the epoch. */
+  readonly at: number;
+}
+
+/** The net effect of a batch of commands on one account: rows to write, already merged so that no row stands twice. */
+export interface MailboxChange {
+  readonly accountId: string;
+  readonly epoch: number;
+  readonly modseqBefore: number;
+  readonly modseqAfter: number;
+  readonly emailsAdded: readonly EmailRow[];
+  readonly emailsFlagged: readonly { readonly id: string; readonly flags: number; readonly modseq: number }[];
+  readonly emailsRemoved: readonly string[];
+  readonly placed: readonly {
+    readonly folderId: string;
+    readonly uid: number;
+    readonly emailId: string;
+    readonly modseq: number;
+  }[];
+  readonly unplaced: readonly { readonly folderId: string; readonly uid: number; readonly modseq: number }[];
+  readonly folders: readonly Pick<FolderRow, 'id' | 'uidNext' | 'total' | 'unread' | 'highestModseq'>[];
+  readonly events: readonly EventRow[];
+  /** Inbound rows this commit consumes; it fails as a whole when one is already gone. */
+  readonly inbound: readonly string[];
+}
+
+export type CommitResult =
+  | { readonly kind: 'committed' }
+  /** Another epoch or modseq is in the store: this owner is out of date and must stop. */
+  | { readonly kind: 'fenced' }
+  /** These inbound rows were consumed before: nothing was written. */
+  | { readonly kind: 'consumed'; readonly inbound: readonly string[] };
+
+export interface ClaimedAccount {
+  readonly modseq: number;
+  readonly email: string;
+  /** A mailbox without a login, kept for whoever is provisioned with its address. */
+  readonly held: boolean;
+}
+
+/** `count` emails as columns, ids ascending. */
+export interface EmailColumns {
+  readonly count: number;
+  /** 16 octets each. */
+  readonly ids: Uint8Array;
+  readonly flags: Uint16Array;
+  readonly receivedAt: Float64Array;
+  readonly modseq: Float64Array;
+}
+
+/** `count` placements of one folder as columns, uids ascending. */
+export interface PlacementColumns {
+  readonly count: number;
+  readonly uids: Uint32Array;
+  /** 16 octets each. */
+  readonly emailIds: Uint8Array;
+}
+
+export interface MailboxStore {
+  /** Sets the account's epoch to `epoch`; undefined when there is no such account or a later epoch has it. */
+  claim(accountId: string, epoch: number): Promise<ClaimedAccount | undefined>;
+  folders(accountId: string): Promise<readonly FolderRow[]>;
+  emails(accountId: string): AsyncIterable<EmailColumns>;
+  placements(accountId: string, folderId: string): AsyncIterable<PlacementColumns>;
+  /** One fenced transaction; many accounts' changes may share it. */
+  commit(change: MailboxChange): Promise<CommitResult>;
+  /** Rows of these emails, in no particular order; ids that are not there are left out. */
+  summaries(accountId: string, ids: readonly string[]): Promise<readonly EmailSummaryRow[]>;
+  /** Ids in the folder whose sender contains `fromAddress` (any case), newest first. */
+  idsFrom(accountId: string, folderId: string, fromAddress: string): Promise<readonly string[]>;
+  /** Distinct sender addresses of the folder's emails, ascending. */
+  senders(accountId: string, folderId: string): Promise<readonly string[]>;
+}
