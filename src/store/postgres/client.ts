@@ -1,0 +1,74 @@
+// The connection pool; the only importer of the driver. Everything else in this folder takes the `Sql` made here.
+import postgres from 'postgres';
+import { StoreFault } from '../errors.js';
+
+export type Sql = postgres.Sql<Record<string, never>>;
+export type Transaction = postgres.TransactionSql<Record<string, never>>;
+
+export interface DatabaseAddress {
+  /** `postgres://…`; when absent, `host` (a directory of a Unix socket) and the rest are used. */
+  readonly url?: string;
+  readonly host?: string;
+  readonly port?: number;
+  readonly user?: string;
+  readonly database?: string;
+}
+
+export interface PoolOptions {
+  readonly max: number;
+  readonly applicationName: string;
+}
+
+/** Opens a pool; connections are made when first used. Callers end it with `sql.end()`. */
+export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
+  const settings = {
+    max: options.max,
+    onnotice: () => {},
+    connect_timeout: 10,
+    connection: { application_name: options.applicationName, TimeZone: 'UTC' },
+  };
+  if (address.url !== undefined) return postgres<Record<string, never>>(address.url, settings);
+  return postgres<Record<string, never>>({
+    ...settings,
+    host: address.host ?? 'localhost',
+    port: address.port ?? 5432,
+    user: address.user ?? 'mansio',
+    database: address.database ?? 'mansio',
+  });
+}
+
+const CONNECTION_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'EPIPE',
+  'CONNECT_TIMEOUT',
+  'CONNECTION_CLOSED',
+  'CONNECTION_ENDED',
+  'CONNECTION_DESTROYED',
+  'CONNECTION_CONNECT_TIMEOUT',
+]);
+
+/** SQLSTATE of a server error, or the driver's own code. */
+export function codeOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+}
+
+/**
+ * Turns what the driver threw into a StoreFault. Temporary: connection faults and SQLSTATE classes 08 (connection),
+ * 53 (resources), 57P (shutdown), 40 (rollback), 55P03 (lock), 25006 (read-only).
+ */
+export function storeFault(error: unknown): StoreFault {
+  if (error instanceof StoreFault) return error;
+  const code = codeOf(error);
+  const message = error instanceof Error ? error.message : String(error);
+  const temporary = CONNECTION_CODES.has(code) || /^(08|53|57P|40|55P03|25006|58030)/.test(code);
+  if (temporary) {
+    return new StoreFault('store-unavailable', `database unavailable: ${message}`, { temporary, cause: error });
+  }
+  const conflict = code === '23505';
+  return new StoreFault(conflict ? 'store-conflict' : 'store-failed', `database refused: ${message}`, {
+    temporary: false,
+    cause: error,
+  });
+}
