@@ -2,8 +2,8 @@
 import postgres from 'postgres';
 import { StoreFault } from '../errors.js';
 
-export type Sql = postgres.Sql<Record<string, never>>;
-export type Transaction = postgres.TransactionSql<Record<string, never>>;
+export type Sql = postgres.Sql;
+export type Transaction = postgres.TransactionSql;
 
 export interface DatabaseAddress {
   /** `postgres://…`; when absent, `host` (a directory of a Unix socket) and the rest are used. */
@@ -27,8 +27,8 @@ export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
     connect_timeout: 10,
     connection: { application_name: options.applicationName, TimeZone: 'UTC' },
   };
-  if (address.url !== undefined) return postgres<Record<string, never>>(address.url, settings);
-  return postgres<Record<string, never>>({
+  if (address.url !== undefined) return postgres(address.url, settings);
+  return postgres({
     ...settings,
     host: address.host ?? 'localhost',
     port: address.port ?? 5432,
