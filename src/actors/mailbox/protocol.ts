@@ -8,9 +8,9 @@ import {
   nullable,
   number,
   object,
+  type as open,
   optional,
   string,
-  type as open,
 } from 'superstruct';
 import { command, type EventOf, protocol, query } from '../runtime/protocol.js';
 import type { Refs } from '../runtime/ref.js';

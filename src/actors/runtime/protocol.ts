@@ -5,7 +5,11 @@ import type { Infer, Struct } from 'superstruct';
 // biome-ignore lint/suspicious/noExplicitAny: a struct's schema parameter is of no interest here
 export type AnyStruct = Struct<any, any>;
 
-export interface Operation<P extends AnyStruct = AnyStruct, R extends AnyStruct = AnyStruct, F extends string = string> {
+export interface Operation<
+  P extends AnyStruct = AnyStruct,
+  R extends AnyStruct = AnyStruct,
+  F extends string = string,
+> {
   /** Commands change the actor one at a time; queries are answered concurrently. */
   readonly kind: 'command' | 'query';
   readonly payload: P;
