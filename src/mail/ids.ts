@@ -18,3 +18,14 @@ export function uuidV7(ms: number, sequence: number, random: Uint8Array): string
   const middle = (0x7000 | (sequence & 0xfff)).toString(16);
   return `${hex.slice(0, 8)}-${hex.slice(8)}-${middle}-${tail.slice(0, 4)}-${tail.slice(4)}`;
 }
+
+/** The 16 octets of a UUID's text. */
+export function uuidOctets(id: string): Buffer {
+  return Buffer.from(id.replaceAll('-', ''), 'hex');
+}
+
+/** The text of the UUID whose 16 octets start at `offset`. */
+export function uuidText(octets: Uint8Array, offset = 0): string {
+  const hex = Buffer.from(octets.buffer, octets.byteOffset + offset, 16).toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

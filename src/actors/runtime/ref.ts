@@ -3,8 +3,6 @@ import type { Observable } from 'rxjs';
 import type { EventOf, Name, Outcome, Payload, Protocol } from './protocol.js';
 
 export interface AskOptions {
-  /** Id of a command that must not run twice; made up when absent. */
-  readonly id?: string;
   /** How long to wait for the outcome, in ms; 10,000 when absent. */
   readonly deadlineMs?: number;
 }

@@ -1,0 +1,188 @@
+// One living actor: its state, its command queue and the loop that plans, commits, evolves, replies and publishes, in
+// this order. A fault of the store ends the activation, because whether its commit happened is then unknown; the next
+// message loads the truth.
+import type { Logger } from 'pino';
+import type { Behavior } from './behavior.js';
+import { CommandQueue } from './command-queue.js';
+import { ActorFault } from './errors.js';
+import { type EventPacket, PACKET_VERSION, type ReplyPacket, type RequestPacket } from './packet.js';
+import type { Protocol } from './protocol.js';
+
+/** Commands folded into one commit at most. */
+const MAX_FOLDED = 64;
+const MAX_QUEUED = 1_000;
+
+interface Waiting {
+  readonly request: RequestPacket;
+  answer(reply: ReplyPacket): void;
+}
+
+export interface ActivationHost {
+  readonly log: Logger;
+  now(): number;
+  publish(packet: EventPacket): void;
+  /** The activation is over: forget it. */
+  ended(activation: { readonly accountId: string }): void;
+}
+
+type Handlers<C> = Readonly<Record<string, ((context: C, payload: unknown) => unknown) | undefined>>;
+
+export class Activation<P extends Protocol, S, D> {
+  readonly accountId: string;
+  readonly epoch: number;
+  readonly #behavior: Behavior<P, S, D>;
+  readonly #host: ActivationHost;
+  readonly #queue = new CommandQueue<Waiting>(MAX_QUEUED);
+  #state: Promise<S>;
+  #octets = 0;
+  #working = false;
+  #queries = 0;
+  #over = false;
+  lastUsed: number;
+
+  constructor(behavior: Behavior<P, S, D>, host: ActivationHost, accountId: string, epoch: number) {
+    this.accountId = accountId;
+    this.epoch = epoch;
+    this.#behavior = behavior;
+    this.#host = host;
+    this.lastUsed = host.now();
+    this.#state = this.#load();
+    this.#state.catch(() => this.#end());
+  }
+
+  /** Rough memory of the state, in octets; 0 while it loads. */
+  get octets(): number {
+    return this.#octets;
+  }
+
+  get isIdle(): boolean {
+    return !this.#working && this.#queue.length === 0 && this.#queries === 0;
+  }
+
+  receive(request: RequestPacket): Promise<ReplyPacket> {
+    this.lastUsed = this.#host.now();
+    const operation = this.#behavior.protocol.operations[request.name];
+    if (operation === undefined) return Promise.resolve(fault('failed', `there is no operation ${request.name}`));
+    if (operation.kind === 'query') return this.#query(request);
+    return new Promise((answer) => {
+      if (!this.#queue.offer({ request, answer })) answer(fault('overloaded', 'the mailbox has too much to do'));
+      else if (!this.#working) void this.#work();
+    });
+  }
+
+  async #load(): Promise<S> {
+    const state = await this.#behavior.load(this.accountId, this.epoch);
+    if (state === undefined) throw new ActorFault('no-such-account', `no account ${this.accountId} for this owner`);
+    this.#octets = this.#behavior.octets(state);
+    return state;
+  }
+
+  async #query(request: RequestPacket): Promise<ReplyPacket> {
+    this.#queries++;
+    try {
+      const handlers = this.#behavior.queries as unknown as Handlers<S>;
+      return outcome(await handlers[request.name]!(await this.#state, request.payload));
+    } catch (error) {
+      return this.#faultOf(error, request);
+    } finally {
+      this.#queries--;
+    }
+  }
+
+  async #work(): Promise<void> {
+    this.#working = true;
+    try {
+      let state = await this.#state;
+      while (this.#queue.length > 0 && !this.#over) {
+        await this.#fold(state, this.#queue.take(MAX_FOLDED));
+        if (!this.#behavior.isWorn(state)) continue;
+        this.#state = this.#load();
+        state = await this.#state;
+      }
+      this.#octets = this.#behavior.octets(state);
+    } catch (error) {
+      this.#end();
+      for (const waiting of this.#queue.take(MAX_QUEUED)) waiting.answer(this.#faultOf(error, waiting.request));
+    } finally {
+      this.#working = false;
+    }
+  }
+
+  async #fold(state: S, group: readonly Waiting[]): Promise<void> {
+    let commands = group.filter((waiting) => waiting.request.deadline > this.#host.now());
+    for (const late of group) {
+      if (!commands.includes(late)) late.answer(fault('unreachable', 'the deadline had passed'));
+    }
+    while (commands.length > 0) {
+      const planned = this.#plan(state, commands);
+      if ('broken' in planned) {
+        planned.broken.answer(this.#faultOf(planned.error, planned.broken.request));
+        commands = commands.filter((waiting) => waiting !== planned.broken);
+        continue;
+      }
+      try {
+        const committed = await this.#behavior.commit(state, planned.draft);
+        if (committed.kind === 'again') continue;
+        if (committed.kind === 'fenced') {
+          this.#end();
+          for (const waiting of [...commands, ...this.#queue.take(MAX_QUEUED)]) waiting.answer({ kind: 'notOwner' });
+          return;
+        }
+        commands.forEach((waiting, i) => {
+          waiting.answer(planned.replies[i]!);
+        });
+        if (committed.kind === 'committed') {
+          this.#host.publish({ v: PACKET_VERSION, accountId: this.accountId, ...committed.events });
+        }
+        return;
+      } catch (error) {
+        for (const waiting of commands) waiting.answer(this.#faultOf(error, waiting.request));
+        throw error;
+      }
+    }
+  }
+
+  /** Replies of all commands on one draft, or the command whose handler threw. */
+  #plan(state: S, commands: readonly Waiting[]) {
+    const handlers = this.#behavior.commands as unknown as Handlers<D>;
+    const draft = this.#behavior.draft(state, { now: this.#host.now(), epoch: this.epoch });
+    const replies: ReplyPacket[] = [];
+    for (const waiting of commands) {
+      try {
+        replies.push(outcome(handlers[waiting.request.name]!(draft, waiting.request.payload)));
+      } catch (error) {
+        return { broken: waiting, error };
+      }
+    }
+    return { draft, replies };
+  }
+
+  #end(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#host.ended(this);
+  }
+
+  #faultOf(error: unknown, request: RequestPacket): ReplyPacket {
+    if (error instanceof ActorFault) return fault(error.code, error.message);
+    const temporary = error instanceof Error && 'temporary' in error && error.temporary === true;
+    const message = error instanceof Error ? error.message : String(error);
+    const context = { accountId: this.accountId, operation: request.name, err: error };
+    if (temporary) {
+      this.#host.log.warn(context, 'actor could not use the store');
+      return fault('store-unavailable', message);
+    }
+    this.#host.log.error(context, 'actor failed');
+    return fault('failed', message);
+  }
+}
+
+function outcome(value: unknown): ReplyPacket {
+  const result = value as { readonly reply?: unknown; readonly refusal?: string };
+  if (result.refusal !== undefined) return { kind: 'refusal', refusal: result.refusal };
+  return { kind: 'reply', reply: result.reply };
+}
+
+function fault(code: ActorFault['code'], message: string): ReplyPacket {
+  return { kind: 'fault', code, message };
+}

@@ -1,0 +1,47 @@
+// What an actor is, apart from how it is run: load, plan each command on a draft, commit the draft, evolve the state.
+// Planning and evolving are synchronous and pure but for the draft and the state they own.
+import type { EventPacket } from './packet.js';
+import type { Name, Operation, Outcome, Payload, Protocol } from './protocol.js';
+
+type NamesOf<P extends Protocol, K extends Operation['kind']> = {
+  [N in Name<P>]: P['operations'][N]['kind'] extends K ? N : never;
+}[Name<P>];
+
+/** Time and identity of one batch of commands, so that planning needs no clock. */
+export interface PlanContext {
+  /** ms since the epoch. */
+  readonly now: number;
+  readonly epoch: number;
+}
+
+export type CommandHandlers<P extends Protocol, D> = {
+  readonly [N in NamesOf<P, 'command'>]: (draft: D, payload: Payload<P, N>) => Outcome<P, N>;
+};
+
+export type QueryHandlers<P extends Protocol, S> = {
+  readonly [N in NamesOf<P, 'query'>]: (state: S, payload: Payload<P, N>) => Promise<Outcome<P, N>>;
+};
+
+export type Committed =
+  | { readonly kind: 'committed'; readonly events: Omit<EventPacket, 'v' | 'accountId'> }
+  | { readonly kind: 'unchanged' }
+  /** Another owner wrote: this state is out of date. */
+  | { readonly kind: 'fenced' }
+  /** The state has learnt something that changes the plan: plan the same commands again. */
+  | { readonly kind: 'again' };
+
+export interface Behavior<P extends Protocol, S, D> {
+  readonly protocol: P;
+  /** Claims the account for the epoch and loads it; undefined when there is none or a later epoch has it. */
+  load(accountId: string, epoch: number): Promise<S | undefined>;
+  draft(state: S, context: PlanContext): D;
+  /** A handler that refuses must not have touched the draft. */
+  readonly commands: CommandHandlers<P, D>;
+  readonly queries: QueryHandlers<P, S>;
+  /** Commits the draft, then evolves the state; events are what to publish. */
+  commit(state: S, draft: D): Promise<Committed>;
+  /** Rough memory of the state, in octets. */
+  octets(state: S): number;
+  /** The state carries so much waste that loading it afresh pays. */
+  isWorn(state: S): boolean;
+}

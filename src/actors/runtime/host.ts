@@ -1,0 +1,108 @@
+// The host of a node's actors: answers requests on the subjects of the shards it owns, brings actors to life when they
+// are addressed and passivates those that are idle, or the least recently used ones when memory is short.
+import type { Logger } from 'pino';
+import { assert } from 'superstruct';
+import { Activation } from './activation.js';
+import type { Behavior } from './behavior.js';
+import type { Ownership } from './ownership.js';
+import type { EventPacket, ReplyPacket, RequestPacket } from './packet.js';
+import type { Protocol } from './protocol.js';
+import { eventSubject, requestSubject } from './subjects.js';
+import type { Transport } from './transport.js';
+
+export interface HostOptions<P extends Protocol, S, D> {
+  readonly behavior: Behavior<P, S, D>;
+  readonly transport: Transport;
+  readonly ownership: Ownership;
+  readonly log: Logger;
+  /** Idle actors are passivated after this long, in ms. */
+  readonly idleMs: number;
+  /** States kept in memory, in octets; the least recently used idle actors go first beyond it. */
+  readonly maxOctets: number;
+  /** Check payloads and replies against the protocol's structs: across nodes and in tests. */
+  readonly checked: boolean;
+}
+
+export interface Host {
+  /** Actors in memory. */
+  readonly size: number;
+  /** Stops taking requests and waits until what was taken is committed and answered. */
+  stop(): Promise<void>;
+}
+
+const SWEEP_MS = 5_000;
+/** Without its state an actor still has a queue and bookkeeping. */
+const ACTIVATION_OCTETS = 2_000;
+
+export function startHost<P extends Protocol, S, D>(options: HostOptions<P, S, D>): Host {
+  const { behavior, transport, ownership, log } = options;
+  const { name, operations } = behavior.protocol;
+  // Most recently used last.
+  const activations = new Map<string, Activation<P, S, D>>();
+  const underWay = new Set<Promise<ReplyPacket>>();
+
+  const activationHost = {
+    log,
+    now: () => Date.now(),
+    publish: (packet: EventPacket) => transport.publish(eventSubject(name, packet.accountId), packet),
+    ended: (ended: { readonly accountId: string }) => {
+      if (activations.get(ended.accountId) === ended) activations.delete(ended.accountId);
+    },
+  };
+
+  async function respond(request: RequestPacket): Promise<ReplyPacket> {
+    const epoch = ownership.epochOf(request.accountId);
+    if (epoch === undefined) return { kind: 'notOwner' };
+    const operation = operations[request.name];
+    if (options.checked && operation !== undefined) assert(request.payload, operation.payload);
+    const reply = await activationOf(request.accountId, epoch).receive(request);
+    if (options.checked && reply.kind === 'reply' && operation !== undefined) assert(reply.reply, operation.reply);
+    return reply;
+  }
+
+  function activationOf(accountId: string, epoch: number): Activation<P, S, D> {
+    let activation = activations.get(accountId);
+    if (activation !== undefined) activations.delete(accountId);
+    if (activation === undefined || activation.epoch !== epoch) {
+      activation = new Activation(behavior, activationHost, accountId, epoch);
+    }
+    activations.set(accountId, activation);
+    return activation;
+  }
+
+  function tracked(request: RequestPacket): Promise<ReplyPacket> {
+    const reply = respond(request).catch((error: unknown): ReplyPacket => {
+      log.error({ accountId: request.accountId, operation: request.name, err: error }, 'request was not understood');
+      return { kind: 'fault', code: 'failed', message: error instanceof Error ? error.message : String(error) };
+    });
+    underWay.add(reply);
+    return reply.finally(() => underWay.delete(reply));
+  }
+
+  function sweep(): void {
+    const idleSince = Date.now() - options.idleMs;
+    let octets = 0;
+    for (const activation of activations.values()) octets += activation.octets + ACTIVATION_OCTETS;
+    for (const [accountId, activation] of activations) {
+      if (!activation.isIdle) continue;
+      if (activation.lastUsed > idleSince && octets <= options.maxOctets) continue;
+      octets -= activation.octets + ACTIVATION_OCTETS;
+      activations.delete(accountId);
+    }
+  }
+
+  const sweeping = setInterval(sweep, SWEEP_MS);
+  const responders = ownership.owned.map((shard) => transport.respond(requestSubject(name, shard), tracked));
+
+  return {
+    get size() {
+      return activations.size;
+    },
+    async stop() {
+      clearInterval(sweeping);
+      for (const stop of responders) stop();
+      while (underWay.size > 0) await Promise.allSettled([...underWay]);
+      activations.clear();
+    },
+  };
+}

@@ -1,0 +1,101 @@
+// Group commit: items that arrive while a write is under way share the next one, so a commit's cost is spread without
+// any delay of our own. A write that fails for a reason that lies in one item is repeated item by item, so a bad row
+// fails alone.
+import { StoreFault } from '../errors.js';
+import { storeFault } from './client.js';
+
+interface Waiting<T, R> {
+  readonly item: T;
+  readonly weight: number;
+  resolve(result: R): void;
+  reject(fault: StoreFault): void;
+}
+
+export interface GroupCommitOptions<T> {
+  /** Most items of one write. */
+  readonly maxItems: number;
+  /** Most weight of one write (one item may exceed it alone). */
+  readonly maxWeight: number;
+  /** Writes under way at once. */
+  readonly writers: number;
+  /** Weight that may wait; more is refused as a temporary fault. */
+  readonly maxWaiting: number;
+  weigh(item: T): number;
+}
+
+export class GroupCommit<T, R> {
+  readonly #write: (items: readonly T[]) => Promise<readonly R[]>;
+  readonly #options: GroupCommitOptions<T>;
+  #waiting: Waiting<T, R>[] = [];
+  #weight = 0;
+  #writing = 0;
+  #scheduled = false;
+
+  /** `write` commits all items or none and gives one result an item, in order. */
+  constructor(write: (items: readonly T[]) => Promise<readonly R[]>, options: GroupCommitOptions<T>) {
+    this.#write = write;
+    this.#options = options;
+  }
+
+  /** Resolves once the item is committed. @throws StoreFault */
+  submit(item: T): Promise<R> {
+    const weight = this.#options.weigh(item);
+    if (this.#weight > 0 && this.#weight + weight > this.#options.maxWaiting) {
+      return Promise.reject(new StoreFault('store-unavailable', 'too many writes are waiting', { temporary: true }));
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, weight, resolve, reject });
+      this.#weight += weight;
+      this.#schedule();
+    });
+  }
+
+  // Everything that one turn of the event loop brought in is gathered before the first write.
+  #schedule(): void {
+    if (this.#scheduled || this.#writing >= this.#options.writers) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      while (this.#waiting.length > 0 && this.#writing < this.#options.writers) void this.#flush();
+    });
+  }
+
+  async #flush(): Promise<void> {
+    const group = this.#take();
+    this.#writing++;
+    try {
+      await this.#commit(group);
+    } finally {
+      this.#writing--;
+      this.#schedule();
+    }
+  }
+
+  async #commit(group: readonly Waiting<T, R>[]): Promise<void> {
+    try {
+      const results = await this.#write(group.map((waiting) => waiting.item));
+      group.forEach((waiting, i) => {
+        waiting.resolve(results[i]!);
+      });
+    } catch (error) {
+      const fault = storeFault(error);
+      if (group.length === 1 || fault.temporary) {
+        for (const waiting of group) waiting.reject(fault);
+        return;
+      }
+      for (const waiting of group) await this.#commit([waiting]);
+    }
+  }
+
+  #take(): Waiting<T, R>[] {
+    let weight = 0;
+    let count = 0;
+    for (const waiting of this.#waiting) {
+      if (count > 0 && (count >= this.#options.maxItems || weight + waiting.weight > this.#options.maxWeight)) break;
+      weight += waiting.weight;
+      count++;
+    }
+    this.#weight -= weight;
+    return this.#waiting.splice(0, count);
+  }
+}

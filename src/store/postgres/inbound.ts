@@ -1,0 +1,103 @@
+// Accepted mail in PostgreSQL. Small messages of many connections share one statement (blob, its only chunk and the
+// inbound rows: one round trip); a large one has a transaction of its own, written chunk by chunk.
+import type { BlobContent } from '../blobs.js';
+import type { InboundDelivery, InboundEnvelope, InboundStore, PendingInbound } from '../inbound.js';
+import { CHUNK_OCTETS, writeBlob } from './blobs.js';
+import { type Sql, storeFault } from './client.js';
+import { GroupCommit } from './group-commit.js';
+
+interface Spooled {
+  readonly content: BlobContent;
+  readonly envelope: InboundEnvelope;
+  readonly deliveries: readonly InboundDelivery[];
+}
+
+export function postgresInbound(sql: Sql): InboundStore {
+  const group = new GroupCommit<Spooled, undefined>((items) => spoolSmall(sql, items), {
+    maxItems: 200,
+    maxWeight: 2 * 1024 * 1024,
+    writers: 2,
+    maxWaiting: 64 * 1024 * 1024,
+    weigh: (item) => item.content.size + item.deliveries.length * 500,
+  });
+
+  async function spool(
+    content: BlobContent,
+    envelope: InboundEnvelope,
+    deliveries: readonly InboundDelivery[],
+  ): Promise<void> {
+    const item = { content, envelope, deliveries };
+    if (content.size <= CHUNK_OCTETS) await group.submit(item);
+    else await spoolLarge(sql, item);
+  }
+
+  async function overdue(shards: readonly number[], minAgeMs: number, limit: number) {
+    try {
+      const rows = await sql<{ account_id: string; id: string; blob: string; envelope: InboundEnvelope }[]>`
+        select i.account_id, i.id, encode(i.blob, 'hex') as blob, i.envelope
+        from inbound i join accounts a on a.id = i.account_id
+        where a.shard = any(${shards as number[]}::int[]) and i.at < now() - ${minAgeMs} * interval '1 millisecond'
+        order by i.at, i.id limit ${limit}`;
+      return rows.map(
+        (row): PendingInbound => ({ accountId: row.account_id, id: row.id, blob: row.blob, envelope: row.envelope }),
+      );
+    } catch (error) {
+      throw storeFault(error);
+    }
+  }
+
+  return { spool, overdue };
+}
+
+/** All bytes travel as one parameter that the statement cuts up: one conversion, whatever the number of messages. */
+async function spoolSmall(sql: Sql, items: readonly Spooled[]): Promise<readonly undefined[]> {
+  const blobs: { hash: string; size: number; start: number; index: unknown }[] = [];
+  const inbound: { account_id: string; id: string; hash: string; envelope: InboundEnvelope }[] = [];
+  const pieces: Uint8Array[] = [];
+  const seen = new Set<string>();
+  let offset = 0;
+  for (const { content, envelope, deliveries } of items) {
+    for (const delivery of deliveries) {
+      inbound.push({ account_id: delivery.accountId, id: delivery.id, hash: content.hash, envelope });
+    }
+    if (seen.has(content.hash)) continue;
+    seen.add(content.hash);
+    for await (const piece of content.chunks()) pieces.push(piece);
+    blobs.push({ hash: content.hash, size: content.size, start: offset + 1, index: content.index });
+    offset += content.size;
+  }
+  // In order of hash, so that two writes that share blobs cannot wait for each other in a circle.
+  blobs.sort((a, b) => (a.hash < b.hash ? -1 : 1));
+  await sql`
+    with r as materialized (
+      select decode(hash, 'hex') as hash, size, start, index
+      from json_to_recordset(${JSON.stringify(blobs)}::text::json) as x (hash text, size int, start int, index jsonb)
+    ), blob as (
+      insert into blobs (hash, size, mime_index) select hash, size, index from r
+      on conflict (hash) do update set stored_at = now()
+    ), chunk as (
+      insert into blob_chunks (hash, seq, data)
+      select hash, 0, substring(${Buffer.concat(pieces, offset)}::bytea from start for size) from r where size > 0
+      on conflict do nothing
+    )
+    insert into inbound (account_id, id, blob, envelope)
+    select account_id, id, decode(hash, 'hex'), envelope
+    from json_to_recordset(${JSON.stringify(inbound)}::text::json)
+      as x (account_id uuid, id uuid, hash text, envelope jsonb)`;
+  return new Array(items.length).fill(undefined);
+}
+
+async function spoolLarge(sql: Sql, { content, envelope, deliveries }: Spooled): Promise<void> {
+  const hash = Buffer.from(content.hash, 'hex');
+  try {
+    await sql.begin(async (tx) => {
+      await writeBlob(tx, content);
+      await tx`
+        insert into inbound (account_id, id, blob, envelope)
+        select "accountId", id, ${hash}, ${JSON.stringify(envelope)}::text::jsonb
+        from json_to_recordset(${JSON.stringify(deliveries)}::text::json) as x ("accountId" uuid, id uuid)`;
+    });
+  } catch (error) {
+    throw storeFault(error);
+  }
+}

@@ -1,0 +1,126 @@
+// The fenced commit of mailbox changes (D2): one statement for a group of accounts. An account whose epoch or modseq is
+// not the expected one, or whose inbound rows are gone, writes nothing; the others of the group are not affected.
+import type { CommitResult, EmailRow, MailboxChange } from '../mailboxes.js';
+import type { Sql } from './client.js';
+
+/** Rows of the group, one list a table, every row with its account. */
+function rowsOf(changes: readonly MailboxChange[]) {
+  const fences = [];
+  const consumed = [];
+  const added = [];
+  const flagged = [];
+  const removed = [];
+  const placed = [];
+  const unplaced = [];
+  const folders = [];
+  const events = [];
+  for (const change of changes) {
+    const a = change.accountId;
+    fences.push({ a, epoch: change.epoch, before: change.modseqBefore, after: change.modseqAfter });
+    for (const id of change.inbound) consumed.push({ a, id });
+    for (const email of change.emailsAdded) added.push(emailRow(a, email));
+    for (const email of change.emailsFlagged) flagged.push({ a, ...email });
+    for (const id of change.emailsRemoved) removed.push({ a, id });
+    for (const row of change.placed) placed.push({ a, f: row.folderId, uid: row.uid, e: row.emailId, m: row.modseq });
+    for (const row of change.unplaced) unplaced.push({ a, f: row.folderId, uid: row.uid, m: row.modseq });
+    for (const folder of change.folders) folders.push({ a, ...folder });
+    for (const event of change.events) events.push({ a, ...event });
+  }
+  return { fences, consumed, added, flagged, removed, placed, unplaced, folders, events };
+}
+
+function emailRow(a: string, email: EmailRow) {
+  return {
+    a,
+    id: email.id,
+    blob: `\\x${email.blob}`,
+    message_id: email.messageId,
+    thread_id: email.threadId,
+    in_reply_to: email.inReplyTo,
+    refs: email.references,
+    from_address: email.fromAddress,
+    from_name: email.fromName,
+    subject: email.subject,
+    preview: email.preview,
+    received: email.receivedAt,
+    size: email.size,
+    has_attachments: email.hasAttachments,
+    attachment_count: email.attachmentCount,
+    flags: email.flags,
+    keywords: email.keywords,
+    modseq: email.modseq,
+  };
+}
+
+const json = (rows: readonly unknown[]) => (rows.length === 0 ? '[]' : JSON.stringify(rows));
+
+export async function commitChanges(sql: Sql, changes: readonly MailboxChange[]): Promise<readonly CommitResult[]> {
+  const rows = rowsOf(changes);
+  const results = await sql<{ account_id: string; consumed: string | null }[]>`
+    with fence as (
+      select * from json_to_recordset(${json(rows.fences)}::text::json)
+        as x (a uuid, epoch bigint, before bigint, after bigint)
+    ), due as materialized (
+      select * from json_to_recordset(${json(rows.consumed)}::text::json) as x (a uuid, id uuid)
+    ), consumed as materialized (
+      select d.a, d.id from due d
+      where not exists (select 1 from inbound i where i.account_id = d.a and i.id = d.id)
+    ), passed as (
+      update accounts t set modseq = f.after from fence f
+      where t.id = f.a and t.epoch = f.epoch and t.modseq = f.before
+        and not exists (select 1 from consumed c where c.a = t.id)
+      returning t.id as a
+    ), inbound_done as (
+      delete from inbound t using due d, passed p where t.account_id = d.a and t.id = d.id and p.a = d.a
+    ), email_added as (
+      insert into emails (account_id, id, blob, message_id, thread_id, in_reply_to, refs, from_address, from_name,
+        subject, preview, received_at, size, has_attachments, attachment_count, flags, keywords, modseq)
+      select a, id, blob, message_id, thread_id, in_reply_to, refs, from_address, from_name,
+        subject, preview, to_timestamp(received / 1000.0), size, has_attachments, attachment_count, flags, keywords, modseq
+      from json_to_recordset(${json(rows.added)}::text::json) as x (a uuid, id uuid, blob bytea, message_id text,
+        thread_id uuid, in_reply_to text, refs text[], from_address text, from_name text, subject text, preview text,
+        received double precision, size bigint, has_attachments boolean, attachment_count int, flags smallint,
+        keywords text[], modseq bigint)
+      join passed using (a)
+    ), email_flagged as (
+      update emails t set flags = r.flags, modseq = r.modseq
+      from json_to_recordset(${json(rows.flagged)}::text::json)
+        as r (a uuid, id uuid, flags smallint, modseq bigint), passed p
+      where t.account_id = r.a and t.id = r.id and p.a = r.a
+    ), email_removed as (
+      delete from emails t using json_to_recordset(${json(rows.removed)}::text::json) as r (a uuid, id uuid), passed p
+      where t.account_id = r.a and t.id = r.id and p.a = r.a
+      returning t.blob
+    ), candidate as (
+      insert into blob_candidates (hash) select blob from email_removed
+    ), placed as (
+      insert into placements (account_id, folder_id, uid, email_id, modseq)
+      select a, f, uid, e, m from json_to_recordset(${json(rows.placed)}::text::json)
+        as x (a uuid, f uuid, uid bigint, e uuid, m bigint) join passed using (a)
+    ), gone as materialized (
+      select a, f, uid, m from json_to_recordset(${json(rows.unplaced)}::text::json)
+        as x (a uuid, f uuid, uid bigint, m bigint) join passed using (a)
+    ), unplaced as (
+      delete from placements t using gone g where t.account_id = g.a and t.folder_id = g.f and t.uid = g.uid
+    ), expunged as (
+      insert into expunged (account_id, folder_id, uid, modseq) select a, f, uid, m from gone
+    ), folder as (
+      update folders t set uidnext = r."uidNext", total = r.total, unread = r.unread, highest_modseq = r."highestModseq"
+      from json_to_recordset(${json(rows.folders)}::text::json)
+        as r (a uuid, id uuid, "uidNext" bigint, total int, unread int, "highestModseq" bigint), passed p
+      where t.account_id = r.a and t.id = r.id and p.a = r.a
+    ), event as (
+      insert into events (account_id, seq, n, type, payload, at)
+      select a, seq, n, type, payload, to_timestamp(at / 1000.0)
+      from json_to_recordset(${json(rows.events)}::text::json)
+        as x (a uuid, seq bigint, n int, type text, payload jsonb, at double precision) join passed using (a)
+    )
+    select a as account_id, null::uuid as consumed from passed
+    union all select a, id from consumed`;
+  return changes.map((change): CommitResult => {
+    const own = results.filter((row) => row.account_id === change.accountId);
+    if (own.length === 0) return { kind: 'fenced' };
+    const gone = own.flatMap((row) => (row.consumed === null ? [] : [row.consumed]));
+    return gone.length === 0 ? { kind: 'committed' } : { kind: 'consumed', inbound: gone };
+  });
+}
