@@ -9,9 +9,10 @@ export interface Operation<
   P extends AnyStruct = AnyStruct,
   R extends AnyStruct = AnyStruct,
   F extends string = string,
+  K extends 'command' | 'query' = 'command' | 'query',
 > {
   /** Commands change the actor one at a time; queries are answered concurrently. */
-  readonly kind: 'command' | 'query';
+  readonly kind: K;
   readonly payload: P;
   readonly reply: R;
   /** Expected outcomes other than a reply; values, not exceptions. */
@@ -58,13 +59,13 @@ type Spec<P extends AnyStruct, R extends AnyStruct, F extends string> = {
 
 export function command<P extends AnyStruct, R extends AnyStruct, F extends string = never>(
   spec: Spec<P, R, F>,
-): Operation<P, R, F> {
+): Operation<P, R, F, 'command'> {
   return { kind: 'command', payload: spec.payload, reply: spec.reply, refusals: spec.refusals ?? [] };
 }
 
 export function query<P extends AnyStruct, R extends AnyStruct, F extends string = never>(
   spec: Spec<P, R, F>,
-): Operation<P, R, F> {
+): Operation<P, R, F, 'query'> {
   return { kind: 'query', payload: spec.payload, reply: spec.reply, refusals: spec.refusals ?? [] };
 }
 

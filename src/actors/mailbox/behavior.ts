@@ -1,0 +1,38 @@
+// The mailbox actor: its commands and queries put together, and the commit between plan and evolve.
+import type { MailboxStore } from '../../store/mailboxes.js';
+import type { Behavior, CommandHandlers } from '../runtime/behavior.js';
+import { deliver } from './deliver.js';
+import { MailboxDraft } from './draft.js';
+import { type MailboxProtocol, mailboxProtocol } from './protocol.js';
+import { mailboxQueries } from './queries.js';
+import { setRead } from './read-state.js';
+import { expire, remove } from './removal.js';
+import { loadMailbox, type MailboxState } from './state.js';
+
+const commands: CommandHandlers<MailboxProtocol, MailboxDraft> = { deliver, setRead, remove, expire };
+
+export function mailboxBehavior(store: MailboxStore): Behavior<MailboxProtocol, MailboxState, MailboxDraft> {
+  return {
+    protocol: mailboxProtocol,
+    load: (accountId, epoch) => loadMailbox(store, accountId, epoch),
+    draft: (state, context) => new MailboxDraft(state, context),
+    commands,
+    queries: mailboxQueries(store),
+    octets: (state) => state.octets,
+    isWorn: (state) => state.isWorn,
+
+    async commit(state, draft) {
+      const change = draft.change();
+      if (change === undefined) return { kind: 'unchanged' };
+      const result = await store.commit(change);
+      if (result.kind === 'fenced') return result;
+      if (result.kind === 'consumed') {
+        state.rememberDelivered(result.inbound);
+        return { kind: 'again' };
+      }
+      state.evolve(change);
+      const { modseqBefore, modseqAfter, events } = change;
+      return { kind: 'committed', events: { after: modseqBefore, seq: modseqAfter, events } };
+    },
+  };
+}

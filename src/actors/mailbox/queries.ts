@@ -1,0 +1,104 @@
+// What is read of a mailbox: order, counts and flags from memory, texts from the store by primary key.
+import { SEEN } from '../../mail/flags.js';
+import { isUuid } from '../../mail/ids.js';
+import type { EmailSummaryRow, MailboxStore } from '../../store/mailboxes.js';
+import type { QueryHandlers } from '../runtime/behavior.js';
+import type { FolderColumns } from './folder-columns.js';
+import type { EmailDetail, EmailListItem, MailboxProtocol } from './protocol.js';
+import type { MailboxState } from './state.js';
+
+export function mailboxQueries(store: MailboxStore): QueryHandlers<MailboxProtocol, MailboxState> {
+  return {
+    async list(state, { folder: role, page, pageSize, fromAddress }) {
+      const folder = state.folderOf(role);
+      const { totalCount, slots } =
+        fromAddress === undefined
+          ? { totalCount: folder.row.total, slots: folder.page(page, pageSize) }
+          : await pageFrom(store, state, folder, fromAddress, page, pageSize);
+      const unreadCount = folder.row.unread;
+      const ids = slots.map((slot) => state.emails.id(slot));
+      const rows = new Map((await store.summaries(state.accountId, ids)).map((row) => [row.id, row]));
+      const items = slots.flatMap((slot, i) => {
+        const row = rows.get(ids[i]!);
+        return row === undefined ? [] : [listItem(state, slot, row)];
+      });
+      return { reply: { items, totalCount, unreadCount } };
+    },
+
+    async detail(state, { emailId }) {
+      const slot = isUuid(emailId) ? state.emails.find(emailId) : -1;
+      const row = slot < 0 ? undefined : (await store.summaries(state.accountId, [emailId]))[0];
+      return row === undefined ? { refusal: 'noSuchEmail' } : { reply: detailOf(state, slot, row) };
+    },
+
+    async unreadCount(state) {
+      return { reply: { unread: state.folderOf('inbox').row.unread } };
+    },
+
+    async sentAddresses(state) {
+      return { reply: { addresses: [...(await store.senders(state.accountId, state.folderOf('sent').row.id))] } };
+    },
+
+    async acceptance(state) {
+      return { reply: { held: state.held, total: state.folderOf('inbox').row.total } };
+    },
+  };
+}
+
+async function pageFrom(
+  store: MailboxStore,
+  state: MailboxState,
+  folder: FolderColumns,
+  fromAddress: string,
+  page: number,
+  pageSize: number,
+): Promise<{ totalCount: number; slots: number[] }> {
+  const ids = await store.idsFrom(state.accountId, folder.row.id, fromAddress);
+  const wanted = ids.slice((page - 1) * pageSize, page * pageSize);
+  return {
+    totalCount: ids.length,
+    slots: wanted.map((id) => state.emails.find(id)).filter((slot) => slot >= 0),
+  };
+}
+
+function labelsOf(state: MailboxState, slot: number): EmailListItem['labels'] {
+  const labels = [];
+  for (const folder of state.folders.values()) {
+    if (folder.row.role !== 'label' || folder.uidOf(slot) === 0) continue;
+    labels.push({ id: folder.row.id, name: folder.row.name, color: folder.row.color ?? '' });
+  }
+  return labels;
+}
+
+function common(state: MailboxState, slot: number, row: EmailSummaryRow) {
+  return {
+    id: row.id,
+    fromAddress: row.fromAddress,
+    fromDisplayName: row.fromName,
+    subject: row.subject,
+    receivedAt: row.receivedAt,
+    isRead: (state.emails.flags(slot) & SEEN) !== 0,
+    threadId: row.threadId,
+    messageId: row.messageId,
+    sizeBytes: row.size,
+    labels: labelsOf(state, slot),
+  };
+}
+
+function listItem(state: MailboxState, slot: number, row: EmailSummaryRow): EmailListItem {
+  return {
+    ...common(state, slot, row),
+    previewText: row.preview,
+    hasAttachments: row.hasAttachments,
+    attachmentCount: row.attachmentCount,
+  };
+}
+
+function detailOf(state: MailboxState, slot: number, row: EmailSummaryRow): EmailDetail {
+  return {
+    ...common(state, slot, row),
+    blob: row.blob,
+    inReplyTo: row.inReplyTo,
+    references: [...row.references],
+  };
+}

@@ -1,0 +1,39 @@
+// Deleting emails for good, by id or, in held mailboxes, by age.
+import type { Outcome, Payload } from '../runtime/protocol.js';
+import type { MailboxDraft } from './draft.js';
+import type { MailboxProtocol } from './protocol.js';
+import { found } from './read-state.js';
+
+const MAX_EXPIRED = 1_000;
+
+export function remove(
+  draft: MailboxDraft,
+  { emailIds }: Payload<MailboxProtocol, 'remove'>,
+): Outcome<MailboxProtocol, 'remove'> {
+  const { missing, slots } = found(draft, emailIds);
+  removeSlots(draft, slots);
+  return { reply: { removed: slots.length, missing } };
+}
+
+export function expire(
+  draft: MailboxDraft,
+  { receivedBefore }: Payload<MailboxProtocol, 'expire'>,
+): Outcome<MailboxProtocol, 'expire'> {
+  if (!draft.state.held) return { refusal: 'notHeld' };
+  const slots = draft.state.folderOf('inbox').before(receivedBefore, MAX_EXPIRED);
+  const present = slots.filter((slot) => draft.find(draft.state.emails.id(slot)) >= 0);
+  removeSlots(draft, present);
+  return { reply: { removed: present.length } };
+}
+
+function removeSlots(draft: MailboxDraft, slots: readonly number[]): void {
+  if (slots.length === 0) return;
+  const inbox = draft.state.folderOf('inbox');
+  const unreadBefore = draft.unread(inbox);
+  draft.begin();
+  for (const slot of slots) {
+    draft.emit('EmailRemoved', { emailId: draft.state.emails.id(slot) });
+    draft.remove(slot);
+  }
+  if (draft.unread(inbox) !== unreadBefore) draft.emit('UnreadCountChanged', { unread: draft.unread(inbox) });
+}
