@@ -1,0 +1,80 @@
+// What must be done now and then and is in nobody's way: pruning event logs, collecting blobs that nothing refers to,
+// emptying held mailboxes that nobody claimed in time. Each job is harmless when several nodes do it.
+import type { Logger } from 'pino';
+import type { BlobStore } from '../store/blobs.js';
+import type { DirectoryStore } from '../store/directory.js';
+import type { EventLog } from '../store/events.js';
+import type { Mailboxes } from './mailbox/protocol.js';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const EVENT_LOG_AGE_MS = 30 * DAY_MS;
+const EVENT_LOG_LENGTH = 100_000;
+const BLOB_GRACE_MS = HOUR_MS;
+const BLOBS_A_PASS = 1_000;
+const HELD_AGE_MS = 30 * DAY_MS;
+const HELD_A_PASS = 200;
+
+export interface HousekeepingOptions {
+  readonly events: EventLog;
+  readonly blobs: BlobStore;
+  readonly directory: DirectoryStore;
+  readonly mailboxes: Mailboxes;
+  readonly log: Logger;
+}
+
+/** One job: its name in the log, how often it runs, and a pass that says how much it did. */
+interface Job {
+  readonly name: string;
+  readonly everyMs: number;
+  pass(): Promise<number>;
+}
+
+export function startHousekeeping(options: HousekeepingOptions): { stop(): Promise<void> } {
+  const { events, blobs, directory, mailboxes, log } = options;
+
+  /** Held mail of more than 30 days goes, and a held mailbox of that age with nothing left in it goes too. */
+  async function expireHeld(): Promise<number> {
+    const before = Date.now() - HELD_AGE_MS;
+    let removed = 0;
+    for (const accountId of await directory.heldAccounts(before, HELD_A_PASS)) {
+      const mailbox = mailboxes.of(accountId);
+      const expired = await mailbox.ask('expire', { receivedBefore: before });
+      removed += expired.reply?.removed ?? 0;
+      const acceptance = await mailbox.ask('acceptance', {});
+      const account = await directory.accountById(accountId);
+      const isOld = account !== undefined && account.createdAt.getTime() < before;
+      if (isOld && acceptance.reply?.held === true && acceptance.reply.total === 0) {
+        await directory.deleteAccount(accountId);
+      }
+    }
+    return removed;
+  }
+
+  const jobs: Job[] = [
+    { name: 'events pruned', everyMs: HOUR_MS, pass: () => events.prune(EVENT_LOG_AGE_MS, EVENT_LOG_LENGTH) },
+    { name: 'blobs collected', everyMs: HOUR_MS / 6, pass: () => blobs.collect(BLOB_GRACE_MS, BLOBS_A_PASS) },
+    { name: 'held emails expired', everyMs: HOUR_MS, pass: expireHeld },
+  ];
+
+  const underWay = new Set<Promise<void>>();
+  const timers = jobs.map((job) =>
+    setInterval(() => {
+      const run = job.pass().then(
+        (count) => {
+          if (count > 0) log.info({ count }, job.name);
+        },
+        (error) => log.warn({ err: error, job: job.name }, 'housekeeping failed'),
+      );
+      underWay.add(run);
+      void run.finally(() => underWay.delete(run));
+    }, job.everyMs),
+  );
+
+  return {
+    async stop() {
+      for (const timer of timers) clearInterval(timer);
+      await Promise.all(underWay);
+    },
+  };
+}

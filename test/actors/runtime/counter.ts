@@ -1,0 +1,97 @@
+// A small actor for tests of the runtime: a counter whose store is in memory and can be made to fail.
+import { integer, object, string, type } from 'superstruct';
+import type { Behavior, Committed } from '../../../src/actors/runtime/behavior.js';
+import { command, protocol, query } from '../../../src/actors/runtime/protocol.js';
+
+export const counterProtocol = protocol('counter', {
+  operations: {
+    add: command({
+      payload: object({ amount: integer() }),
+      reply: object({ total: integer() }),
+      refusals: ['tooLarge'],
+    }),
+    crash: command({ payload: object({}), reply: object({}) }),
+    total: query({ payload: object({}), reply: object({ total: integer() }) }),
+  },
+  events: { Added: type({ amount: integer() }), Unused: type({ text: string() }) },
+});
+
+export interface CounterState {
+  accountId: string;
+  epoch: number;
+  total: number;
+  seq: number;
+}
+
+interface CounterDraft {
+  total: number;
+  amounts: number[];
+}
+
+export class CounterStore {
+  rows = new Map<string, { epoch: number; total: number; seq: number }>();
+  commits = 0;
+  loads = 0;
+  failure: Error | undefined;
+  /** Awaited inside every commit. */
+  gate: Promise<void> = Promise.resolve();
+
+  add(accountId: string): void {
+    this.rows.set(accountId, { epoch: 0, total: 0, seq: 0 });
+  }
+}
+
+export type CounterBehavior = Behavior<typeof counterProtocol, CounterState, CounterDraft>;
+
+export function counterBehavior(store: CounterStore): CounterBehavior {
+  return {
+    protocol: counterProtocol,
+    async load(accountId, epoch) {
+      const row = store.rows.get(accountId);
+      if (row === undefined || row.epoch > epoch) return undefined;
+      store.loads++;
+      row.epoch = epoch;
+      return { accountId, epoch, total: row.total, seq: row.seq };
+    },
+    draft: (state) => ({ total: state.total, amounts: [] }),
+    commands: {
+      add(draft, { amount }) {
+        if (amount > 1000) return { refusal: 'tooLarge' };
+        draft.total += amount;
+        draft.amounts.push(amount);
+        return { reply: { total: draft.total } };
+      },
+      crash() {
+        throw new Error('a bug in the handler');
+      },
+    },
+    queries: {
+      async total(state) {
+        return { reply: { total: state.total } };
+      },
+    },
+    async commit(state, draft): Promise<Committed> {
+      if (draft.amounts.length === 0) return { kind: 'unchanged' };
+      await store.gate;
+      store.commits++;
+      if (store.failure !== undefined) throw store.failure;
+      const row = store.rows.get(state.accountId);
+      if (row === undefined || row.epoch !== state.epoch) return { kind: 'fenced' };
+      const after = row.seq;
+      row.total = draft.total;
+      row.seq += draft.amounts.length;
+      state.total = row.total;
+      state.seq = row.seq;
+      const events = draft.amounts.map((amount, i) => ({
+        seq: after + i + 1,
+        n: 0,
+        type: 'Added',
+        at: 0,
+        payload: { amount },
+      }));
+      return { kind: 'committed', events: { after, seq: row.seq, events } };
+    },
+    octets: () => 1_000_000,
+    isWorn: () => false,
+  };
+}

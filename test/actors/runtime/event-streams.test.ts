@@ -1,0 +1,123 @@
+import test from 'ava';
+import fc from 'fast-check';
+import pino from 'pino';
+import { Subject } from 'rxjs';
+import { createEventStreams } from '../../../src/actors/runtime/event-streams.js';
+import type { EventPacket, EventRecord } from '../../../src/actors/runtime/packet.js';
+import type { Transport } from '../../../src/actors/runtime/transport.js';
+import { localTransport } from '../../../src/actors/runtime/transport-local.js';
+
+const A = '00000000-0000-7000-8000-00000000000a';
+const SUBJECT = `mansio.events.test.${A}`;
+
+const event = (seq: number): EventRecord => ({ seq, n: 0, type: 'Tested', at: 0, payload: null });
+
+function setUp() {
+  const log: EventRecord[] = [];
+  const breaks = new Subject<void>();
+  const local = localTransport({ encoding: true });
+  const transport: Transport = { ...local, breaks$: breaks };
+  let subscriptions = 0;
+  const counted: Transport = {
+    ...transport,
+    subscribe(subject, listener) {
+      subscriptions++;
+      const stop = local.subscribe(subject, listener);
+      return () => {
+        subscriptions--;
+        stop();
+      };
+    },
+  };
+  const streams = createEventStreams<EventRecord>({
+    protocolName: 'test',
+    transport: counted,
+    log: {
+      read: async (_accountId, after, limit) => log.filter((row) => row.seq > after).slice(0, limit),
+      prune: async () => 0,
+    },
+    logger: pino({ level: 'silent' }),
+  });
+  /** Commits events and, unless the packet is to get lost, publishes them. */
+  const commit = (count: number, published = true) => {
+    const after = log.length;
+    for (let i = 1; i <= count; i++) log.push(event(after + i));
+    const packet: EventPacket = { v: 1, accountId: A, after, seq: log.length, events: log.slice(after) };
+    if (published) transport.publish(SUBJECT, packet);
+    return packet;
+  };
+  return { streams, commit, breaks, transport, subscriptions: () => subscriptions };
+}
+
+const turns = async () => {
+  for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
+};
+
+test('a subscriber sees what is published after it came, all share one subscription', async (t) => {
+  const { streams, commit, subscriptions } = setUp();
+  commit(3);
+  const seen: number[] = [];
+  const first = streams.of(A).subscribe((events) => seen.push(...events.map((row) => row.seq)));
+  const second = streams.of(A).subscribe();
+  t.is(subscriptions(), 1);
+  commit(2);
+  commit(1);
+  t.deepEqual(seen, [4, 5, 6]);
+  first.unsubscribe();
+  second.unsubscribe();
+  t.is(subscriptions(), 0);
+});
+
+test('who names a position gets the log from there and then the live events, without gap or repeat', async (t) => {
+  const { streams, commit } = setUp();
+  commit(1200, false);
+  const seen: number[] = [];
+  streams.of(A, 10).subscribe((events) => seen.push(...events.map((row) => row.seq)));
+  commit(5);
+  await turns();
+  commit(1);
+  t.deepEqual(
+    seen,
+    Array.from({ length: 1196 }, (_, i) => i + 11),
+  );
+});
+
+test('a break makes followers read on from where they were', async (t) => {
+  const { streams, commit, breaks } = setUp();
+  const seen: number[] = [];
+  streams.of(A).subscribe((events) => seen.push(...events.map((row) => row.seq)));
+  commit(1);
+  commit(2, false);
+  breaks.next();
+  await turns();
+  t.deepEqual(seen, [1, 2, 3]);
+});
+
+test('whatever packets are lost or repeated, a follower has every event once and in order', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.integer({ min: 1, max: 5 }), fc.constantFrom('sent', 'lost', 'repeated', 'pause')), {
+        maxLength: 30,
+      }),
+      async (steps) => {
+        const { streams, commit, transport } = setUp();
+        const seen: number[] = [];
+        streams.of(A, 0).subscribe((events) => seen.push(...events.map((row) => row.seq)));
+        let total = 0;
+        for (const [count, fate] of steps) {
+          total += count;
+          const packet = commit(count, fate !== 'lost');
+          if (fate === 'repeated') transport.publish(SUBJECT, packet);
+          if (fate === 'pause') await turns();
+        }
+        commit(1);
+        await turns();
+        t.deepEqual(
+          seen,
+          Array.from({ length: total + 1 }, (_, i) => i + 1),
+        );
+      },
+    ),
+    { numRuns: 50 },
+  );
+});

@@ -1,0 +1,170 @@
+import test from 'ava';
+import pino from 'pino';
+import { ActorFault } from '../../../src/actors/runtime/errors.js';
+import { createEventStreams } from '../../../src/actors/runtime/event-streams.js';
+import { startHost } from '../../../src/actors/runtime/host.js';
+import type { Ownership } from '../../../src/actors/runtime/ownership.js';
+import type { EventOf } from '../../../src/actors/runtime/protocol.js';
+import { createRefs } from '../../../src/actors/runtime/refs.js';
+import { localTransport } from '../../../src/actors/runtime/transport-local.js';
+import { StoreFault } from '../../../src/store/errors.js';
+import { CounterStore, counterBehavior, counterProtocol } from './counter.js';
+
+const A = '00000000-0000-7000-8000-00000000000a';
+const B = '00000000-0000-7000-8000-00000000000b';
+const log = pino({ level: 'silent' });
+
+function setUp(options: { idleMs?: number; maxOctets?: number } = {}) {
+  const store = new CounterStore();
+  store.add(A);
+  store.add(B);
+  let epoch: number | undefined = 1;
+  const ownership: Ownership = { shards: 1, owned: [0], epochOf: () => epoch, release: async () => {} };
+  const transport = localTransport({ encoding: true });
+  const host = startHost({
+    behavior: counterBehavior(store),
+    transport,
+    ownership,
+    log,
+    idleMs: options.idleMs ?? 60_000,
+    maxOctets: options.maxOctets ?? 1e9,
+    checked: true,
+  });
+  const streams = createEventStreams<EventOf<typeof counterProtocol>>({
+    protocolName: 'counter',
+    transport,
+    log: { read: async () => [], prune: async () => 0 },
+    logger: log,
+  });
+  const counters = createRefs({ protocol: counterProtocol, transport, shards: 1, streams });
+  return {
+    store,
+    host,
+    counters,
+    own: (next: number | undefined) => {
+      epoch = next;
+    },
+  };
+}
+
+test('commands are carried out in order and those that wait share a commit', async (t) => {
+  const { store, counters, host } = setUp();
+  let open = () => {};
+  store.gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  const counter = counters.of(A);
+  const replies = [1, 2, 3, 4, 5].map((amount) => counter.ask('add', { amount }));
+  open();
+  t.deepEqual(
+    (await Promise.all(replies)).map((outcome) => outcome.reply?.total),
+    [1, 3, 6, 10, 15],
+  );
+  t.true(store.commits <= 2);
+  await host.stop();
+});
+
+test('a refusal is a value and does not disturb its neighbours', async (t) => {
+  const { counters, host } = setUp();
+  const counter = counters.of(A);
+  const outcomes = await Promise.all([
+    counter.ask('add', { amount: 1 }),
+    counter.ask('add', { amount: 5000 }),
+    counter.ask('add', { amount: 2 }),
+  ]);
+  t.deepEqual(outcomes, [{ reply: { total: 1 } }, { refusal: 'tooLarge' }, { reply: { total: 3 } }]);
+  await host.stop();
+});
+
+test('a handler that throws fails alone', async (t) => {
+  const { counters, host } = setUp();
+  const counter = counters.of(A);
+  const [first, crash, last] = await Promise.allSettled([
+    counter.ask('add', { amount: 1 }),
+    counter.ask('crash', {}),
+    counter.ask('add', { amount: 2 }),
+  ]);
+  t.is(first.status, 'fulfilled');
+  t.is(crash.status === 'rejected' && crash.reason.code, 'failed');
+  t.deepEqual(last.status === 'fulfilled' && last.value, { reply: { total: 3 } });
+  await host.stop();
+});
+
+test('after a fault of the store the actor loads the truth before it goes on', async (t) => {
+  const { store, counters, host } = setUp();
+  const counter = counters.of(A);
+  await counter.ask('add', { amount: 1 });
+  store.failure = new StoreFault('store-unavailable', 'down', { temporary: true });
+  const error = await t.throwsAsync(counter.ask('add', { amount: 1 }), { instanceOf: ActorFault });
+  t.is(error.code, 'store-unavailable');
+  t.true(error.temporary);
+  store.failure = undefined;
+  store.rows.get(A)!.total = 41;
+  t.deepEqual(await counter.ask('add', { amount: 1 }), { reply: { total: 42 } });
+  t.is(store.loads, 2);
+  await host.stop();
+});
+
+test('an owner whose epoch was overtaken writes nothing, and the asker finds the new owner', async (t) => {
+  const { store, counters, host, own } = setUp();
+  const counter = counters.of(A);
+  await counter.ask('add', { amount: 1 });
+  store.rows.get(A)!.epoch = 7;
+  const asked = counter.ask('add', { amount: 1 });
+  own(7);
+  t.deepEqual(await asked, { reply: { total: 2 } });
+  t.is(store.rows.get(A)!.seq, 2);
+  await host.stop();
+});
+
+test('who owns nothing is unreachable until the deadline, an account that is not there is named', async (t) => {
+  const { counters, host, own } = setUp();
+  const missing = await t.throwsAsync(counters.of('00000000-0000-7000-8000-0000000000ff').ask('total', {}), {
+    instanceOf: ActorFault,
+  });
+  t.is(missing.code, 'no-such-account');
+  own(undefined);
+  const error = await t.throwsAsync(counters.of(A).ask('total', {}, { deadlineMs: 60 }), { instanceOf: ActorFault });
+  t.is(error.code, 'unreachable');
+  await host.stop();
+});
+
+test('the command queue is bounded and says so', async (t) => {
+  const { store, counters, host } = setUp();
+  let open = () => {};
+  store.gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  const counter = counters.of(A);
+  const asks = Array.from({ length: 1200 }, () => counter.ask('add', { amount: 1 }));
+  const settled = Promise.allSettled(asks);
+  const overloaded = await Promise.race(
+    asks.map((ask) =>
+      ask.then(
+        () => 'done',
+        (error: ActorFault) => error.code,
+      ),
+    ),
+  );
+  t.is(overloaded, 'overloaded');
+  open();
+  const done = (await settled).filter((result) => result.status === 'fulfilled').length;
+  t.true(done >= 1000 && done < 1200);
+  t.is(store.rows.get(A)!.total, done);
+  await host.stop();
+});
+
+test('stopping answers what was taken before and takes nothing more', async (t) => {
+  const { store, counters, host } = setUp();
+  let open = () => {};
+  store.gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  const taken = counters.of(A).ask('add', { amount: 5 });
+  const stopped = host.stop();
+  open();
+  t.deepEqual(await taken, { reply: { total: 5 } });
+  await stopped;
+  const error = await t.throwsAsync(counters.of(A).ask('total', {}, { deadlineMs: 40 }), { instanceOf: ActorFault });
+  t.is(error.code, 'unreachable');
+});

@@ -1,0 +1,65 @@
+import test from 'ava';
+import { StoreFault } from '../../src/store/errors.js';
+import { GroupCommit } from '../../src/store/postgres/group-commit.js';
+
+const options = { maxItems: 10, maxWeight: 100, writers: 1, maxWaiting: 1000, weigh: (item: number) => item };
+
+test('items of one turn and of one write under way share the next write, each gets its own result', async (t) => {
+  const groups: number[][] = [];
+  const group = new GroupCommit<number, number>(async (items) => {
+    groups.push([...items]);
+    await new Promise((resolve) => setImmediate(resolve));
+    return items.map((item) => item * 2);
+  }, options);
+  t.deepEqual(await Promise.all([1, 2, 3].map((item) => group.submit(item))), [2, 4, 6]);
+  t.deepEqual(groups, [[1, 2, 3]]);
+});
+
+test('a group is bounded in items and in weight', async (t) => {
+  const groups: number[][] = [];
+  const group = new GroupCommit<number, number>(async (items) => {
+    groups.push([...items]);
+    return [...items];
+  }, options);
+  await Promise.all([60, 60, 30, 150, ...new Array(12).fill(1)].map((item: number) => group.submit(item)));
+  t.deepEqual(groups, [[60], [60, 30], [150], new Array(10).fill(1), [1, 1]]);
+});
+
+test('a bad item fails alone', async (t) => {
+  const group = new GroupCommit<number, number>(async (items) => {
+    if (items.includes(13)) throw new Error('bad row');
+    return [...items];
+  }, options);
+  const results = await Promise.allSettled([1, 13, 2].map((item) => group.submit(item)));
+  t.deepEqual(
+    results.map((result) => result.status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  );
+});
+
+test('a temporary fault fails the whole group: it is not tried item by item', async (t) => {
+  let writes = 0;
+  const group = new GroupCommit<number, number>(async () => {
+    writes++;
+    throw new StoreFault('store-unavailable', 'down', { temporary: true });
+  }, options);
+  const results = await Promise.allSettled([1, 2, 3].map((item) => group.submit(item)));
+  t.true(results.every((result) => result.status === 'rejected'));
+  t.is(writes, 1);
+});
+
+test('more weight than may wait is refused as temporary', async (t) => {
+  let open = () => {};
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const group = new GroupCommit<number, number>(async (items) => {
+    await gate;
+    return [...items];
+  }, options);
+  const accepted = Array.from({ length: 10 }, () => group.submit(100));
+  const refused = await t.throwsAsync(group.submit(1), { instanceOf: StoreFault });
+  t.true(refused.temporary);
+  open();
+  await Promise.all(accepted);
+});
