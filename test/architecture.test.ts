@@ -64,7 +64,9 @@ function imports(): Import[] {
   const found: Import[] = [];
   for (const file of files(SRC)) {
     const text = readFileSync(join(SRC, file), 'utf8');
-    for (const match of text.matchAll(/(?:^|\n)\s*(?:import|export)\b[^;'"]*?from\s*['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]/g)) {
+    for (const match of text.matchAll(
+      /(?:^|\n)\s*(?:import|export)\b[^;'"]*?from\s*['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]/g,
+    )) {
       const target = match[1] ?? match[2] ?? '';
       const isOwn = target.startsWith('.');
       const resolved = isOwn ? normalize(join(dirname(file), target)).replace(/\.js$/, '.ts') : target;

@@ -40,7 +40,9 @@ test('a folder shows emails newest first whatever the order of arrival and remov
           folder.unplace(gone);
           model = model.filter(({ slot }) => !gone.has(slot));
         }
-        const expected = [...model].sort((a, b) => b.receivedAt - a.receivedAt || b.slot - a.slot).map(({ slot }) => slot);
+        const expected = [...model]
+          .sort((a, b) => b.receivedAt - a.receivedAt || b.slot - a.slot)
+          .map(({ slot }) => slot);
         const shown: number[] = [];
         for (let page = 1; shown.length < folder.count; page++) shown.push(...folder.page(page, pageSize));
         t.deepEqual(shown, expected);
@@ -56,7 +58,9 @@ test('emails are found by id, and not after they are gone', (t) => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.nat(100_000), { maxLength: 200 }), (times) => {
       const emails = new EmailColumns();
-      const ids = times.sort((a, b) => a - b).map((ms) => uuidV7(ms, ms % 4096, Buffer.from('0123456789abcdef', 'hex')));
+      const ids = times
+        .sort((a, b) => a - b)
+        .map((ms) => uuidV7(ms, ms % 4096, Buffer.from('0123456789abcdef', 'hex')));
       const slots = ids.map((id, i) => emails.append(id, i % 16, i, 1));
       t.deepEqual(
         ids.map((id) => emails.find(id)),
@@ -78,13 +82,18 @@ test('emails are found by id, and not after they are gone', (t) => {
 
 test('ids: octets and text are the same id, later ids sort later', (t) => {
   fc.assert(
-    fc.property(fc.nat(2 ** 31), fc.nat(4095), fc.uint8Array({ minLength: 8, maxLength: 8 }), (ms, sequence, random) => {
-      const id = uuidV7(ms, sequence, random);
-      t.regex(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-      t.is(uuidText(uuidOctets(id)), id);
-      t.true(uuidV7(ms + 1, 0, random) > id);
-      if (sequence < 4095) t.true(uuidV7(ms, sequence + 1, random) > id);
-    }),
+    fc.property(
+      fc.nat(2 ** 31),
+      fc.nat(4095),
+      fc.uint8Array({ minLength: 8, maxLength: 8 }),
+      (ms, sequence, random) => {
+        const id = uuidV7(ms, sequence, random);
+        t.regex(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+        t.is(uuidText(uuidOctets(id)), id);
+        t.true(uuidV7(ms + 1, 0, random) > id);
+        if (sequence < 4095) t.true(uuidV7(ms, sequence + 1, random) > id);
+      },
+    ),
   );
 });
 

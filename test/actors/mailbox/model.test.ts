@@ -47,7 +47,9 @@ async function setUp() {
   let number = 0;
 
   async function spool(accountIds: readonly string[], receivedAt: number) {
-    const raw = Buffer.from(`From: A <a@b.test>\r\nSubject: mail ${++number}\r\nMessage-ID: <${number}@b>\r\n\r\nhello`);
+    const raw = Buffer.from(
+      `From: A <a@b.test>\r\nSubject: mail ${++number}\r\nMessage-ID: <${number}@b>\r\n\r\nhello`,
+    );
     const index = indexMessage(raw);
     const hash = createHash('sha256').update(raw).digest('hex');
     const deliveries = accountIds.map((accountId) => ({ accountId, id: randomUUID() }));
@@ -83,9 +85,25 @@ type Shown = { id: string; subject: string; receivedAt: number; isRead: boolean 
 test('random histories end as the model says, in memory, after a reload, and in the rows', async (t) => {
   const world = await setUp();
   const step = fc.oneof(
-    { weight: 4, arbitrary: fc.record({ kind: fc.constant('deliver' as const), times: fc.array(fc.nat(20), { minLength: 1, maxLength: 6 }) }) },
-    { weight: 3, arbitrary: fc.record({ kind: fc.constant('read' as const), which: fc.array(fc.nat(30), { maxLength: 6 }), isRead: fc.boolean() }) },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('remove' as const), which: fc.array(fc.nat(30), { maxLength: 4 }) }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        kind: fc.constant('deliver' as const),
+        times: fc.array(fc.nat(20), { minLength: 1, maxLength: 6 }),
+      }),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        kind: fc.constant('read' as const),
+        which: fc.array(fc.nat(30), { maxLength: 6 }),
+        isRead: fc.boolean(),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({ kind: fc.constant('remove' as const), which: fc.array(fc.nat(30), { maxLength: 4 }) }),
+    },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('reload' as const) }) },
   );
   await fc.assert(
@@ -137,7 +155,11 @@ test('random histories end as the model says, in memory, after a reload, and in 
   await world.end();
 });
 
-async function checkRows(world: Awaited<ReturnType<typeof setUp>>, t: { deepEqual(a: unknown, b: unknown): void }, id: string) {
+async function checkRows(
+  world: Awaited<ReturnType<typeof setUp>>,
+  t: { deepEqual(a: unknown, b: unknown): void },
+  id: string,
+) {
   const counters = await world.sql`
     select f.role, f.total, f.unread, count(p.uid)::int as placed,
       (count(p.uid) filter (where e.flags & 1 = 0))::int as unseen,
@@ -145,7 +167,8 @@ async function checkRows(world: Awaited<ReturnType<typeof setUp>>, t: { deepEqua
     from folders f left join placements p on p.account_id = f.account_id and p.folder_id = f.id
       left join emails e on e.account_id = p.account_id and e.id = p.email_id
     where f.account_id = ${id} group by f.account_id, f.id`;
-  for (const row of counters) t.deepEqual([row['placed'], row['unseen'], row['rising']], [row['total'], row['unread'], true]);
+  for (const row of counters)
+    t.deepEqual([row['placed'], row['unseen'], row['rising']], [row['total'], row['unread'], true]);
   const [rest] = await world.sql`
     select (select count(*)::int from inbound where account_id = ${id}) as inbound,
       (select count(*)::int from emails e where account_id = ${id} and not exists (
@@ -159,13 +182,17 @@ test('one message for many accounts is one blob and one email each; a repeated d
   const accounts = await Promise.all(
     Array.from({ length: 20 }, () => world.directory.createAccount(`${randomUUID()}@example.test`, 'x')),
   );
-  const deliveries = await world.spool(accounts.map(({ id }) => id), 1);
+  const deliveries = await world.spool(
+    accounts.map(({ id }) => id),
+    1,
+  );
   const first = await Promise.all(deliveries.map(({ deliver }) => deliver()));
   t.true(first.every(({ reply }) => typeof reply?.emailId === 'string'));
   world.reload();
   const again = await Promise.all(deliveries.map(({ deliver }) => deliver()));
   t.true(again.every(({ reply }) => reply?.emailId === null));
-  const [count] = await world.sql`select (select count(*)::int from blobs) as blobs, count(*)::int as emails from emails`;
+  const [count] =
+    await world.sql`select (select count(*)::int from blobs) as blobs, count(*)::int as emails from emails`;
   t.deepEqual({ ...count }, { blobs: 1, emails: 20 });
   await world.end();
 });

@@ -1,0 +1,131 @@
+// Accepted messages a second and the time from the end of DATA to the hub's event, beside what bounds them: smtp-server
+// with an empty handler, and single-row inserts into the same PostgreSQL. All in one run, since machines drift.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
+import { connect } from '../src/store/postgres/client.js';
+import { figure, latency } from './support/figures.js';
+import { type BenchNode, startBenchNode } from './support/node.js';
+import { SmtpSender, smtpLoad } from './support/smtp-load.js';
+
+const ACCOUNTS = 200;
+const LATENCY_SAMPLES = 300;
+
+interface Scenario {
+  readonly name: string;
+  readonly size: number;
+  readonly connections: number;
+  readonly messages: number;
+  readonly recipients: number;
+}
+
+const SCENARIOS: readonly Scenario[] = [
+  { name: '4 kB, 1 connection, 1 recipient', size: 4096, connections: 1, messages: 2_000, recipients: 1 },
+  { name: '4 kB, 20 connections, 1 recipient', size: 4096, connections: 20, messages: 20_000, recipients: 1 },
+  { name: '4 kB, 100 connections, 1 recipient', size: 4096, connections: 100, messages: 20_000, recipients: 1 },
+  { name: '50 kB, 1 connection, 1 recipient', size: 50_000, connections: 1, messages: 1_000, recipients: 1 },
+  { name: '50 kB, 20 connections, 1 recipient', size: 50_000, connections: 20, messages: 3_000, recipients: 1 },
+  { name: '4 kB, 20 connections, 100 recipients', size: 4096, connections: 20, messages: 300, recipients: 100 },
+];
+
+export async function run(): Promise<void> {
+  const node = await startBenchNode({ MANSIO_LOG_LEVEL: 'info' });
+  try {
+    const accounts = await node.createAccounts(ACCOUNTS);
+    const emails = accounts.map(({ email }) => email);
+    // Warm: code compiled, pools open, tables of a size at which plans settle.
+    await load(node.port('mx'), { name: '', size: 4096, connections: 20, messages: 5_000, recipients: 1 }, emails);
+    for (const scenario of SCENARIOS) {
+      const { accepted, seconds } = await load(node.port('mx'), scenario, emails);
+      if (accepted !== scenario.messages) throw new Error(`${scenario.messages - accepted} messages were not accepted`);
+      figure(`accepted, ${scenario.name}`, accepted / seconds, 'messages/s', deliveries(scenario, seconds));
+    }
+    await bareServer();
+    await plainInserts(node);
+    await eventLatency(node);
+  } finally {
+    await node.stop();
+  }
+}
+
+function deliveries(scenario: Scenario, seconds: number): string {
+  if (scenario.recipients === 1) return '';
+  return `${((scenario.messages * scenario.recipients) / seconds).toFixed(0)} deliveries/s`;
+}
+
+function load(port: number, scenario: Scenario, emails: readonly string[]) {
+  return smtpLoad({
+    ...scenario,
+    host: '127.0.0.1',
+    port,
+    recipients: (i) => Array.from({ length: scenario.recipients }, (_, r) => emails[(i + r) % emails.length]!),
+  });
+}
+
+async function bareServer(): Promise<void> {
+  const script = fileURLToPath(new URL('./support/empty-smtp.js', import.meta.url));
+  const server = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = (await once(server.stdout, 'data')) as [Buffer];
+  for (const connections of [1, 20]) {
+    const messages = connections === 1 ? 5_000 : 20_000;
+    const scenario = { name: '', size: 4096, connections, messages, recipients: 1 };
+    await load(Number(line), { ...scenario, messages: 2_000 }, ['you@example.test']);
+    const { accepted, seconds } = await load(Number(line), scenario, ['you@example.test']);
+    figure(`smtp-server, empty handler: 4 kB, ${connections} connection(s)`, accepted / seconds, 'messages/s');
+  }
+  server.kill();
+}
+
+async function plainInserts(node: BenchNode): Promise<void> {
+  const sql = connect(node.database, { max: 20, applicationName: 'bench' });
+  await sql`create table if not exists bench_insert (id bigint generated always as identity primary key, data text)`;
+  const data = 'x'.repeat(4096);
+  for (const workers of [1, 20]) {
+    let left = workers === 1 ? 3_000 : 10_000;
+    const rows = left;
+    const started = performance.now();
+    await Promise.all(
+      Array.from({ length: workers }, async () => {
+        while (left-- > 0) await sql`insert into bench_insert (data) values (${data})`;
+      }),
+    );
+    const seconds = (performance.now() - started) / 1000;
+    figure(`plain insert loop, one 4 kB row a commit, ${workers} at once`, rows / seconds, 'rows/s');
+  }
+  await sql`drop table bench_insert`;
+  await sql.end();
+}
+
+/** One message at a time on an idle node: the 250 and the event are timed from the last octet of DATA. */
+async function eventLatency(node: BenchNode): Promise<void> {
+  const [account] = await node.createAccounts(1);
+  const key = await node.createKey(account!.id);
+  const hub = new HubConnectionBuilder()
+    .withUrl(`http://127.0.0.1:${node.port('http')}/hubs/email`, { accessTokenFactory: () => key })
+    .configureLogging(LogLevel.None)
+    .build();
+  let arrived: ((at: number) => void) | undefined;
+  hub.on('NewEmail', () => arrived?.(performance.now()));
+  await hub.start();
+  const sender = await SmtpSender.open('127.0.0.1', node.port('mx'));
+  const toReply: number[] = [];
+  const toEvent: number[] = [];
+  for (let i = 0; i < LATENCY_SAMPLES; i++) {
+    const event = new Promise<number>((resolve) => {
+      arrived = resolve;
+    });
+    const message = `From: a@remote.test\r\nTo: ${account!.email}\r\nSubject: ${i}\r\n\r\n${'text\r\n'.repeat(650)}.\r\n`;
+    let sent = 0;
+    await sender.send('a@remote.test', [account!.email], message, () => {
+      sent = performance.now();
+    });
+    const replied = performance.now();
+    toEvent.push((await event) - sent);
+    toReply.push(replied - sent);
+  }
+  sender.close();
+  await hub.stop();
+  latency('end of DATA to hub event, 4 kB, unloaded', toEvent.slice(20));
+  latency('end of DATA to 250, 4 kB, unloaded', toReply.slice(20));
+}

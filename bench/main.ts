@@ -1,0 +1,21 @@
+// `npm run bench [name …]`: runs benchmarks and prints each figure with its unit, and the machine.
+import { machine } from './support/machine.js';
+
+const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string[]): Promise<void> }>>> = {
+  ingest: () => import('./ingest.js'),
+  mailbox: () => import('./mailbox.js'),
+  hub: () => import('./hub.js'),
+};
+
+const [name, ...args] = process.argv.slice(2);
+const names = name === undefined ? Object.keys(BENCHES) : [name];
+const unknown = names.filter((wanted) => BENCHES[wanted] === undefined);
+if (unknown.length > 0) {
+  process.stderr.write(`there is no benchmark ${unknown.join(', ')}; there are ${Object.keys(BENCHES).join(', ')}\n`);
+  process.exit(1);
+}
+process.stdout.write(`${machine()}\n`);
+for (const wanted of names) {
+  process.stdout.write(`\n${wanted}\n`);
+  await (await BENCHES[wanted]!()).run(args);
+}

@@ -1,0 +1,16 @@
+// A bare smtp-server with an empty handler, as a process of its own: what accepting mail costs without doing anything
+// with it. Prints its port.
+import { SMTPServer } from 'smtp-server';
+
+const server = new SMTPServer({
+  disabledCommands: ['AUTH', 'STARTTLS'],
+  logger: false,
+  onData(stream, _session, done) {
+    stream.on('end', () => done());
+    stream.resume();
+  },
+});
+const listening = server.listen(0, '127.0.0.1', () => {
+  const address = listening.address();
+  process.stdout.write(`${typeof address === 'object' && address !== null ? address.port : 0}\n`);
+});

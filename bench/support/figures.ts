@@ -1,0 +1,17 @@
+// Figures as text: one line each, name, value and unit; percentiles of samples.
+
+export function figure(name: string, value: number, unit: string, note = ''): void {
+  const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2;
+  process.stdout.write(
+    `  ${name.padEnd(58)} ${value.toFixed(digits).padStart(9)} ${unit}${note === '' ? '' : `  ${note}`}\n`,
+  );
+}
+
+export function percentile(samples: readonly number[], share: number): number {
+  const sorted = [...samples].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+export function latency(name: string, samplesMs: readonly number[]): void {
+  figure(`${name}, median`, percentile(samplesMs, 0.5), 'ms', `p99 ${percentile(samplesMs, 0.99).toFixed(2)} ms`);
+}

@@ -1,0 +1,8 @@
+// The machine that figures were taken on, in one line.
+import { availableParallelism, cpus, release, type as system, totalmem } from 'node:os';
+
+export function machine(): string {
+  const model = cpus()[0]?.model ?? 'unknown processor';
+  const memory = Math.round(totalmem() / 2 ** 30);
+  return `${model}, ${availableParallelism()} cores, ${memory} GiB, ${system()} ${release()}, Node ${process.version}`;
+}

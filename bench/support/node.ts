@@ -1,0 +1,84 @@
+// A whole node for benchmarks: bin/mansio in a fresh data directory on free ports, with accounts made straight in its
+// store (a command a time would take longer than the benchmark).
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { newApiKey } from '../../src/actors/directory/api-key.js';
+import { findEmbedded } from '../../src/store/embedded.js';
+import { connect, type DatabaseAddress } from '../../src/store/postgres/client.js';
+import { postgresDirectory } from '../../src/store/postgres/directory.js';
+
+const SHARDS = 256;
+
+export interface BenchAccount {
+  readonly id: string;
+  readonly email: string;
+}
+
+export interface BenchNode {
+  readonly process: ChildProcess;
+  readonly database: DatabaseAddress;
+  port(listener: string): number;
+  createAccounts(count: number): Promise<BenchAccount[]>;
+  /** The text of a new key with scope `app`. */
+  createKey(accountId: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export async function startBenchNode(environment: Readonly<Record<string, string>> = {}): Promise<BenchNode> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'mansio-bench-'));
+  const child = spawn(process.execPath, ['bin/mansio', 'serve'], {
+    env: {
+      ...process.env,
+      MANSIO_DATA_DIR: dataDir,
+      MANSIO_HTTP_PORT: '0',
+      MANSIO_MX_PORT: '0',
+      MANSIO_HOSTED_DOMAINS: 'example.test',
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const listeners = await ready(child);
+  const database = await findEmbedded(dataDir);
+  if (database === undefined) throw new Error('the node has no embedded database');
+  const sql = connect(database, { max: 4, applicationName: 'bench' });
+  const directory = postgresDirectory(sql, SHARDS);
+  return {
+    process: child,
+    database,
+    port: (listener) => Number(listeners[listener]!.replace(/^.*:/, '')),
+    createAccounts: (count) =>
+      Promise.all(
+        Array.from({ length: count }, () =>
+          directory.createAccount(`user-${randomBytes(6).toString('hex')}@example.test`, 'Bench'),
+        ),
+      ),
+    async createKey(accountId) {
+      const key = newApiKey(randomBytes);
+      const { prefix, hash } = key;
+      await directory.createKey({ accountId, name: 'bench', scopes: ['app'], serviceWide: false, prefix, hash });
+      return key.text;
+    },
+    async stop() {
+      await sql.end();
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Listeners of the ready line; other lines are read and dropped, so that the node never waits for a reader. */
+async function ready(child: ChildProcess): Promise<Record<string, string>> {
+  const lines = createInterface({ input: child.stdout! });
+  return await new Promise((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`the node ended with code ${code} before it was ready`)));
+    lines.on('line', (line) => {
+      if (line.startsWith('{"event":"ready"')) resolve(JSON.parse(line).listeners);
+    });
+  });
+}

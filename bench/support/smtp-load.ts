@@ -1,0 +1,111 @@
+// An SMTP sender for load: as little work a message as possible, so that the server is what is measured. Envelope
+// commands are pipelined (RFC 2920) as every large sender does; a connection carries many messages.
+import { connect, type Socket } from 'node:net';
+
+export interface Load {
+  readonly host: string;
+  readonly port: number;
+  readonly connections: number;
+  /** Messages in all. */
+  readonly messages: number;
+  /** Octets of a message. */
+  readonly size: number;
+  /** Recipients of message `i`. */
+  recipients(i: number): readonly string[];
+}
+
+export interface LoadResult {
+  /** Messages that got a 2xx after DATA. */
+  readonly accepted: number;
+  readonly seconds: number;
+}
+
+export async function smtpLoad(load: Load): Promise<LoadResult> {
+  let next = 0;
+  let accepted = 0;
+  const filler = 'The quick brown fox jumps over the lazy dog; again and again and again.\r\n';
+  const text = filler.repeat(Math.ceil(load.size / filler.length)).slice(0, Math.max(load.size - 180, 2));
+  const body = `${text.slice(0, text.lastIndexOf('\n') + 1)}.\r\n`;
+  const senders = await Promise.all(
+    Array.from({ length: load.connections }, () => SmtpSender.open(load.host, load.port)),
+  );
+  const started = performance.now();
+  await Promise.all(
+    senders.map(async (sender) => {
+      while (next < load.messages) {
+        const i = next++;
+        const header =
+          `From: Sender ${i} <sender@remote.test>\r\nTo: you@example.test\r\nSubject: Load message ${i}\r\n` +
+          `Message-ID: <${i}.${started}@remote.test>\r\nDate: Sat, 21 Nov 2026 12:00:00 +0000\r\n\r\n`;
+        if (await sender.send('sender@remote.test', load.recipients(i), header + body)) accepted++;
+      }
+    }),
+  );
+  const seconds = (performance.now() - started) / 1000;
+  for (const sender of senders) sender.close();
+  return { accepted, seconds };
+}
+
+export class SmtpSender {
+  readonly #socket: Socket;
+  #text = '';
+  #codes: string[] = [];
+  #wanted = 0;
+  #wake: (() => void) | undefined;
+  #broken: Error | undefined;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.setNoDelay(true).setEncoding('latin1');
+    socket.on('data', (text: string) => this.#receive(text));
+    const broken = (error?: Error) => {
+      this.#broken = error ?? new Error(`connection closed after ${this.#text}`);
+      this.#wake?.();
+    };
+    socket.on('error', broken);
+    socket.on('close', () => broken());
+  }
+
+  static async open(host: string, port: number): Promise<SmtpSender> {
+    const sender = new SmtpSender(connect({ host, port }));
+    await sender.#replies(1);
+    sender.#socket.write('EHLO load.test\r\n');
+    await sender.#replies(1);
+    return sender;
+  }
+
+  /** True when the message was accepted; `sent` is called once its last octet is written. */
+  async send(from: string, to: readonly string[], message: string, sent?: () => void): Promise<boolean> {
+    const rcpt = to.map((address) => `RCPT TO:<${address}>\r\n`).join('');
+    this.#socket.write(`MAIL FROM:<${from}>\r\n${rcpt}DATA\r\n`);
+    const codes = await this.#replies(to.length + 2);
+    if (codes[codes.length - 1] !== '354') throw new Error(`DATA refused: ${codes}`);
+    this.#socket.write(message);
+    sent?.();
+    return (await this.#replies(1))[0]!.startsWith('2');
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  async #replies(count: number): Promise<string[]> {
+    this.#wanted = count;
+    while (this.#codes.length < count) {
+      if (this.#broken !== undefined) throw this.#broken;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    return this.#codes.splice(0, count);
+  }
+
+  #receive(text: string): void {
+    this.#text += text;
+    for (let end = this.#text.indexOf('\n'); end >= 0; end = this.#text.indexOf('\n')) {
+      if (this.#text[3] !== '-') this.#codes.push(this.#text.slice(0, 3));
+      this.#text = this.#text.slice(end + 1);
+    }
+    if (this.#codes.length >= this.#wanted) this.#wake?.();
+  }
+}
