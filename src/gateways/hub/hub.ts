@@ -67,7 +67,7 @@ export function createHub(options: HubOptions): Hub {
 
   const around = {
     roster,
-    subscriptions: new Subscriptions(mailboxes, log, timing.defer),
+    subscriptions: new Subscriptions(mailboxes, log, (flush) => timing.defer(flush)),
     log,
     handshakeTicks: ticks(limits.handshakeMs),
     pingTicks: KEEP_ALIVE_TICKS - SLOTS,
