@@ -69,7 +69,7 @@ const TITLES: Readonly<Record<number, readonly [title: string, section: string]>
 /** RFC 9457 */
 export function problem(status: number, detail: string, headers: Readonly<Record<string, string>> = {}): HttpAnswer {
   const [title, section] = TITLES[status]!;
-  const type = `https://tools.ietf.org/html/rfc9110#section-${section}`;
+  const type = `https://www.rfc-editor.org/rfc/rfc9110#section-${section}`;
   return {
     status,
     headers: { 'content-type': 'application/problem+json', ...headers },
