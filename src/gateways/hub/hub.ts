@@ -81,11 +81,13 @@ export function createHub(options: HubOptions): Hub {
   };
 
   const stopTicking = timing.every(tickMs, () => roster.tick());
-  const revoked = directory.revokedKeys$.subscribe((keyId) => {
-    end(keyId, (connection) => connection.keyId === keyId, 'The API key has been revoked.');
+  const revoked = directory.revokedKeys$.subscribe({
+    next: (id) => end(id, (connection) => connection.keyId === id, 'The API key has been revoked.'),
+    error: (err) => log.error({ err }, 'the hub hears of no more revoked keys'),
   });
-  const deleted = directory.deletedAccounts$.subscribe((accountId) => {
-    end(accountId, (connection) => connection.accountId === accountId, 'The account has been deleted.');
+  const deleted = directory.deletedAccounts$.subscribe({
+    next: (id) => end(id, (connection) => connection.accountId === id, 'The account has been deleted.'),
+    error: (err) => log.error({ err }, 'the hub hears of no more deleted accounts'),
   });
 
   function end(id: string, concerns: (connection: Connection) => boolean, error: string): void {

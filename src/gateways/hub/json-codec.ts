@@ -5,18 +5,18 @@ import { ProtocolError } from './protocol-error.js';
 import { RECORD_SEPARATOR } from './text-format.js';
 
 export const INVOCATION = 1;
-export const STREAM_ITEM = 2;
+const STREAM_ITEM = 2;
 export const COMPLETION = 3;
 export const STREAM_INVOCATION = 4;
-export const CANCEL_INVOCATION = 5;
+const CANCEL_INVOCATION = 5;
 export const PING = 6;
 export const CLOSE = 7;
-export const ACK = 8;
-export const SEQUENCE = 9;
+const ACK = 8;
+const SEQUENCE = 9;
 
 type Headers = Readonly<Record<string, string>>;
 
-export interface Invocation {
+interface Invocation {
   readonly type: typeof INVOCATION;
   readonly headers?: Headers;
   /** Absent when the sender wants no answer. */
@@ -26,7 +26,7 @@ export interface Invocation {
   readonly streamIds?: readonly string[];
 }
 
-export interface StreamItem {
+interface StreamItem {
   readonly type: typeof STREAM_ITEM;
   readonly headers?: Headers;
   readonly invocationId: string;
@@ -34,7 +34,7 @@ export interface StreamItem {
 }
 
 /** Has a result or an error or, for methods without a result, neither. */
-export interface Completion {
+interface Completion {
   readonly type: typeof COMPLETION;
   readonly headers?: Headers;
   readonly invocationId: string;
@@ -42,7 +42,7 @@ export interface Completion {
   readonly error?: string;
 }
 
-export interface StreamInvocation {
+interface StreamInvocation {
   readonly type: typeof STREAM_INVOCATION;
   readonly headers?: Headers;
   readonly invocationId: string;
@@ -51,17 +51,17 @@ export interface StreamInvocation {
   readonly streamIds?: readonly string[];
 }
 
-export interface CancelInvocation {
+interface CancelInvocation {
   readonly type: typeof CANCEL_INVOCATION;
   readonly headers?: Headers;
   readonly invocationId: string;
 }
 
-export interface Ping {
+interface Ping {
   readonly type: typeof PING;
 }
 
-export interface Close {
+interface Close {
   readonly type: typeof CLOSE;
   /** Absent when the connection is closed for no fault. */
   readonly error?: string;
@@ -70,12 +70,12 @@ export interface Close {
 }
 
 /** Of stateful reconnect, which is not negotiated: understood and passed over. */
-export interface Ack {
+interface Ack {
   readonly type: typeof ACK;
   readonly sequenceId: number;
 }
 
-export interface Sequence {
+interface Sequence {
   readonly type: typeof SEQUENCE;
   readonly sequenceId: number;
 }

@@ -196,6 +196,15 @@ test('closes the connections of a deleted account at once, for good', async (t) 
   t.false(mailboxes.isFollowed('account-1'));
 });
 
+test('a directory that stops telling of revocations takes nothing down', async (t) => {
+  const { hub, directory, lines, open } = setUp();
+  await open();
+  directory.revokedKeys$.error(new Error('the watch broke'));
+  directory.deletedAccounts$.error(new Error('the watch broke'));
+  t.is(lines.filter((line) => line.level === 50).length, 2);
+  t.is(hub.connections, 1);
+});
+
 test('a key revoked between its check and the opening of the socket is closed as well', async (t) => {
   const { hub, directory } = setUp();
   const accept = await hub.upgrade(bearer('token'));
