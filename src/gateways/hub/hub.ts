@@ -1,0 +1,157 @@
+// The real-time hub at /hubs/email (interface, section 6): a WebSocket endpoint that speaks the SignalR hub protocol and
+// sends every connection of an account the account's events. Sockets and HTTP are the server's; events are the
+// mailbox's. Each connection stands alone: nothing is shared with other nodes.
+import type { Logger } from 'pino';
+import type { Directory } from '../../actors/directory/protocol.js';
+import type { Mailboxes } from '../../actors/mailbox/protocol.js';
+import type { WebSocketEndpoint } from '../web-socket.js';
+import { admit, problem } from './admission.js';
+import { Connection, GOING_AWAY, POLICY } from './connection.js';
+import { HUB_LIMITS, type HubLimits } from './limits.js';
+import { connectionIdFor, negotiateAnswer } from './negotiate.js';
+import { Roster, SLOTS } from './roster.js';
+import { Subscriptions } from './subscriptions.js';
+
+export interface HubOptions {
+  readonly directory: Directory;
+  readonly mailboxes: Mailboxes;
+  readonly log: Logger;
+  readonly limits?: Partial<HubLimits>;
+  /** Browser origins that may connect as the anonymous account, beside our own (MANSIO_CORS_ORIGINS). */
+  readonly origins?: readonly string[];
+  readonly timing?: HubTiming;
+}
+
+export interface HubTiming {
+  /** Calls back every `ms` until the returned function is called. */
+  every(ms: number, tick: () => void): () => void;
+  /** Runs once the input of the current turn of the event loop has been handled. */
+  defer(run: () => void): void;
+}
+
+export interface Hub extends WebSocketEndpoint {
+  /** Open connections. */
+  readonly connections: number;
+  /**
+   * For a node that stops: new connections are refused with 503, the others told to connect again (to another node) and
+   * closed. Resolves when the last has gone; clients that do not answer are dropped after `closeMs`.
+   */
+  drain(reason: string): Promise<void>;
+}
+
+/** Ticks in the keep-alive time; a connection is visited every `SLOTS` of them. */
+const KEEP_ALIVE_TICKS = 3 * SLOTS;
+/** A revocation may arrive between the check of a key and the opening of its socket. Ids kept. */
+const MAX_ENDED = 1024;
+
+const EVENT_LOOP: HubTiming = {
+  every(ms, tick) {
+    const timer = setInterval(tick, ms);
+    timer.unref();
+    return () => clearInterval(timer);
+  },
+  defer: (run) => void setImmediate(run),
+};
+
+export function createHub(options: HubOptions): Hub {
+  const { directory, mailboxes, log, origins = [], timing = EVENT_LOOP } = options;
+  const limits = { ...HUB_LIMITS, ...options.limits };
+  const tickMs = limits.keepAliveMs / KEEP_ALIVE_TICKS;
+  const ticks = (ms: number) => Math.ceil(ms / tickMs);
+
+  const roster = new Roster<Connection>();
+  /** Keys and accounts that ended a moment ago. */
+  const ended = new Set<string>();
+  let draining: { readonly reason: string; readonly finished: Promise<void> } | undefined;
+  let emptied = () => {};
+
+  const around = {
+    roster,
+    subscriptions: new Subscriptions(mailboxes, log, (flush) => timing.defer(flush)),
+    log,
+    handshakeTicks: ticks(limits.handshakeMs),
+    pingTicks: KEEP_ALIVE_TICKS - SLOTS,
+    clientTimeoutTicks: ticks(limits.clientTimeoutMs),
+    closeTicks: ticks(limits.closeMs),
+    maxMessageBytes: limits.maxMessageBytes,
+    maxBufferedBytes: limits.maxBufferedBytes,
+    gone() {
+      if (roster.size === 0) emptied();
+    },
+  };
+
+  const stopTicking = timing.every(tickMs, () => roster.tick());
+  const revoked = directory.revokedKeys$.subscribe({
+    next: (id) => end(id, (connection) => connection.keyId === id, 'The API key has been revoked.'),
+    error: (err) => log.error({ err }, 'the hub hears of no more revoked keys'),
+  });
+  const deleted = directory.deletedAccounts$.subscribe({
+    next: (id) => end(id, (connection) => connection.accountId === id, 'The account has been deleted.'),
+    error: (err) => log.error({ err }, 'the hub hears of no more deleted accounts'),
+  });
+
+  function end(id: string, concerns: (connection: Connection) => boolean, error: string): void {
+    ended.add(id);
+    if (ended.size > MAX_ENDED) ended.delete(ended.values().next().value!);
+    for (const connection of roster) if (concerns(connection)) connection.end(error, false, POLICY);
+  }
+
+  function refusal() {
+    if (draining !== undefined) return problem(503, 'The node is stopping.', { 'retry-after': '1' });
+    if (roster.size >= limits.maxConnections) {
+      return problem(503, 'The node has as many connections as it takes.', { 'retry-after': '5' });
+    }
+    return undefined;
+  }
+
+  return {
+    maxMessageBytes: limits.maxMessageBytes,
+
+    get connections() {
+      return roster.size;
+    },
+
+    async negotiate(request) {
+      const query = new URLSearchParams(request.query);
+      const admission = await admit(request, query, directory, origins, log);
+      if ('refused' in admission) return admission.refused;
+      return refusal() ?? negotiateAnswer(query);
+    },
+
+    async upgrade(request) {
+      const query = new URLSearchParams(request.query);
+      const id = connectionIdFor(query);
+      if (id === undefined) return problem(400, 'The connection token (id) is malformed.');
+      const admission = await admit(request, query, directory, origins, log);
+      if ('refused' in admission) return admission.refused;
+      const refused = refusal();
+      if (refused !== undefined) return refused;
+      const { accountId, keyId } = admission.principal;
+      return (socket) => {
+        const connection = new Connection(socket, { id, accountId, keyId }, around);
+        if (draining !== undefined) connection.end(draining.reason, true, GOING_AWAY);
+        if (ended.has(accountId) || (keyId !== null && ended.has(keyId))) {
+          connection.end('The credential is no longer valid.', false, POLICY);
+        }
+        return connection;
+      };
+    },
+
+    drain(reason) {
+      draining ??= { reason, finished: empty(reason) };
+      return draining.finished;
+    },
+  };
+
+  async function empty(reason: string): Promise<void> {
+    const lastGone = new Promise<void>((resolve) => {
+      emptied = resolve;
+    });
+    log.info({ connections: roster.size }, 'hub draining');
+    for (const connection of roster) connection.end(reason, true, GOING_AWAY);
+    if (roster.size > 0) await lastGone;
+    stopTicking();
+    revoked.unsubscribe();
+    deleted.unsubscribe();
+  }
+}

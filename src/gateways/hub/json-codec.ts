@@ -1,0 +1,251 @@
+// Codec of the SignalR JSON hub protocol, version 1: messages to and from the text between record separators. Pure;
+// framing is text-format's, the first message of a connection is handshake's.
+// https://github.com/dotnet/aspnetcore/blob/main/src/SignalR/docs/specs/HubProtocol.md
+import { ProtocolError } from './protocol-error.js';
+import { RECORD_SEPARATOR } from './text-format.js';
+
+export const INVOCATION = 1;
+const STREAM_ITEM = 2;
+export const COMPLETION = 3;
+export const STREAM_INVOCATION = 4;
+const CANCEL_INVOCATION = 5;
+export const PING = 6;
+export const CLOSE = 7;
+const ACK = 8;
+const SEQUENCE = 9;
+
+type Headers = Readonly<Record<string, string>>;
+
+interface Invocation {
+  readonly type: typeof INVOCATION;
+  readonly headers?: Headers;
+  /** Absent when the sender wants no answer. */
+  readonly invocationId?: string;
+  readonly target: string;
+  readonly arguments: readonly unknown[];
+  readonly streamIds?: readonly string[];
+}
+
+interface StreamItem {
+  readonly type: typeof STREAM_ITEM;
+  readonly headers?: Headers;
+  readonly invocationId: string;
+  readonly item: unknown;
+}
+
+/** Has a result or an error or, for methods without a result, neither. */
+interface Completion {
+  readonly type: typeof COMPLETION;
+  readonly headers?: Headers;
+  readonly invocationId: string;
+  readonly result?: unknown;
+  readonly error?: string;
+}
+
+interface StreamInvocation {
+  readonly type: typeof STREAM_INVOCATION;
+  readonly headers?: Headers;
+  readonly invocationId: string;
+  readonly target: string;
+  readonly arguments: readonly unknown[];
+  readonly streamIds?: readonly string[];
+}
+
+interface CancelInvocation {
+  readonly type: typeof CANCEL_INVOCATION;
+  readonly headers?: Headers;
+  readonly invocationId: string;
+}
+
+interface Ping {
+  readonly type: typeof PING;
+}
+
+interface Close {
+  readonly type: typeof CLOSE;
+  /** Absent when the connection is closed for no fault. */
+  readonly error?: string;
+  /** Whether a client with automatic reconnect should come back. */
+  readonly allowReconnect?: boolean;
+}
+
+/** Of stateful reconnect, which is not negotiated: understood and passed over. */
+interface Ack {
+  readonly type: typeof ACK;
+  readonly sequenceId: number;
+}
+
+interface Sequence {
+  readonly type: typeof SEQUENCE;
+  readonly sequenceId: number;
+}
+
+export type HubMessage =
+  | Invocation
+  | StreamItem
+  | Completion
+  | StreamInvocation
+  | CancelInvocation
+  | Ping
+  | Close
+  | Ack
+  | Sequence;
+
+/** With its record separator: messages are joined into a frame by concatenation. */
+export function encodeMessage(message: HubMessage): string {
+  return JSON.stringify(message) + RECORD_SEPARATOR;
+}
+
+/**
+ * One message without its separator; undefined for types this version does not know, which are to be passed over.
+ * @throws ProtocolError
+ */
+export function parseMessage(text: string): HubMessage | undefined {
+  const fields = new Fields(parseObject(text, 'A hub message'));
+  switch (fields.type()) {
+    case INVOCATION:
+      return {
+        type: INVOCATION,
+        ...fields.headers(),
+        ...fields.optionalText('invocationId'),
+        target: fields.text('target'),
+        arguments: fields.list('arguments'),
+        ...fields.streamIds(),
+      };
+    case STREAM_ITEM:
+      return {
+        type: STREAM_ITEM,
+        ...fields.headers(),
+        invocationId: fields.text('invocationId'),
+        item: fields.any('item'),
+      };
+    case COMPLETION:
+      return {
+        type: COMPLETION,
+        ...fields.headers(),
+        invocationId: fields.text('invocationId'),
+        ...fields.outcome(),
+      };
+    case STREAM_INVOCATION:
+      return {
+        type: STREAM_INVOCATION,
+        ...fields.headers(),
+        invocationId: fields.text('invocationId'),
+        target: fields.text('target'),
+        arguments: fields.list('arguments'),
+        ...fields.streamIds(),
+      };
+    case CANCEL_INVOCATION:
+      return { type: CANCEL_INVOCATION, ...fields.headers(), invocationId: fields.text('invocationId') };
+    case PING:
+      return { type: PING };
+    case CLOSE:
+      return { type: CLOSE, ...fields.optionalText('error'), ...fields.allowReconnect() };
+    case ACK:
+      return { type: ACK, sequenceId: fields.count('sequenceId') };
+    case SEQUENCE:
+      return { type: SEQUENCE, sequenceId: fields.count('sequenceId') };
+    default:
+      return undefined;
+  }
+}
+
+/** @throws ProtocolError when the text is not a JSON object. */
+export function parseObject(text: string, what: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new ProtocolError(`${what} that is not JSON.`);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ProtocolError(`${what} that is not a JSON object.`);
+  }
+  return value as Record<string, unknown>;
+}
+
+/** Reads the fields of one message; null stands for an absent optional field, as .NET clients write it. */
+class Fields {
+  readonly #fields: Record<string, unknown>;
+
+  constructor(fields: Record<string, unknown>) {
+    this.#fields = fields;
+  }
+
+  type(): number {
+    return this.count('type');
+  }
+
+  text(name: string): string {
+    const value = this.#own(name);
+    if (typeof value !== 'string' || value === '') throw this.#wrong(name, 'a string that is not empty');
+    return value;
+  }
+
+  optionalText<N extends string>(name: N): { readonly [K in N]?: string } {
+    const value = this.#own(name);
+    if (value === undefined || value === null) return {};
+    if (typeof value !== 'string') throw this.#wrong(name, 'a string');
+    return { [name]: value } as { readonly [K in N]?: string };
+  }
+
+  count(name: string): number {
+    const value = this.#own(name);
+    if (!Number.isSafeInteger(value) || (value as number) < 0) throw this.#wrong(name, 'a whole number');
+    return value as number;
+  }
+
+  list(name: string): readonly unknown[] {
+    const value = this.#own(name);
+    if (!Array.isArray(value)) throw this.#wrong(name, 'an array');
+    return value;
+  }
+
+  any(name: string): unknown {
+    const value = this.#own(name);
+    if (value === undefined) throw this.#wrong(name, 'present');
+    return value;
+  }
+
+  headers(): { readonly headers?: Headers } {
+    const value = this.#own('headers');
+    if (value === undefined || value === null) return {};
+    const isRecord = typeof value === 'object' && !Array.isArray(value);
+    if (!isRecord || !Object.values(value).every((header) => typeof header === 'string')) {
+      throw this.#wrong('headers', 'an object of strings');
+    }
+    return { headers: value as Headers };
+  }
+
+  streamIds(): { readonly streamIds?: readonly string[] } {
+    const value = this.#own('streamIds');
+    if (value === undefined || value === null) return {};
+    if (!Array.isArray(value) || !value.every((id) => typeof id === 'string')) {
+      throw this.#wrong('streamIds', 'an array of strings');
+    }
+    return { streamIds: value };
+  }
+
+  outcome(): { readonly result?: unknown; readonly error?: string } {
+    const error = this.optionalText('error');
+    const result = this.#own('result');
+    if (result === undefined) return error;
+    if (error.error !== undefined) throw new ProtocolError('A completion with both a result and an error.');
+    return { result };
+  }
+
+  allowReconnect(): { readonly allowReconnect?: boolean } {
+    const value = this.#own('allowReconnect');
+    if (value === undefined || value === null) return {};
+    if (typeof value !== 'boolean') throw this.#wrong('allowReconnect', 'a boolean');
+    return { allowReconnect: value };
+  }
+
+  #own(name: string): unknown {
+    return Object.hasOwn(this.#fields, name) ? this.#fields[name] : undefined;
+  }
+
+  #wrong(name: string, expected: string): ProtocolError {
+    return new ProtocolError(`A hub message whose '${name}' is not ${expected}.`);
+  }
+}

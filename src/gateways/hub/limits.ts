@@ -1,0 +1,28 @@
+// What bounds a hub connection, with the defaults of ASP.NET Core where clients count on them.
+
+export interface HubLimits {
+  /** A connection that has not completed the handshake by then is closed. ms */
+  readonly handshakeMs: number;
+  /** Something is sent to every client at least this often. The stock client gives up after 30 s. ms */
+  readonly keepAliveMs: number;
+  /** A client not heard of for so long is closed. The stock client pings every 15 s. ms */
+  readonly clientTimeoutMs: number;
+  /** A client that does not answer a close is dropped after so long. ms */
+  readonly closeMs: number;
+  /** Largest message from a client, octets. */
+  readonly maxMessageBytes: number;
+  /** A client with more than this waiting to be sent is too slow and is cut off. Octets */
+  readonly maxBufferedBytes: number;
+  /** Connections of one node; more are refused with 503. */
+  readonly maxConnections: number;
+}
+
+export const HUB_LIMITS: HubLimits = {
+  handshakeMs: 15_000,
+  keepAliveMs: 15_000,
+  clientTimeoutMs: 30_000,
+  closeMs: 5_000,
+  maxMessageBytes: 32 * 1024,
+  maxBufferedBytes: 1024 * 1024,
+  maxConnections: 100_000,
+};

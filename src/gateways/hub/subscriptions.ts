@@ -1,0 +1,160 @@
+// Fan-out of mailbox events: one subscription to an account's events however many of its connections this node has, each
+// event serialised once, and one frame a connection for all that happened in a tick. What a frame meets at a socket is
+// the connection's business.
+import type { Logger } from 'pino';
+import { Subscription } from 'rxjs';
+import type { MailboxEvent, Mailboxes } from '../../actors/mailbox/protocol.js';
+import { projectEvent } from './projection.js';
+
+export interface Subscriber {
+  /** Takes a frame of whole messages. */
+  deliver(frame: string): void;
+  /** No more events will come: the client is to connect again, and will read anew what it shows. */
+  interrupted(): void;
+}
+
+export class Subscriptions {
+  readonly #mailboxes: Mailboxes;
+  readonly #log: Logger;
+  readonly #defer: (flush: () => void) => void;
+  readonly #feeds = new Map<string, Feed>();
+  #due: Feed[] = [];
+
+  /** `defer` runs its argument once the current tick's input has been handled. */
+  constructor(mailboxes: Mailboxes, log: Logger, defer: (flush: () => void) => void) {
+    this.#mailboxes = mailboxes;
+    this.#log = log;
+    this.#defer = defer;
+  }
+
+  /** Accounts followed at present. */
+  get accounts(): number {
+    return this.#feeds.size;
+  }
+
+  /**
+   * Every event from now on reaches the subscriber, none before this call returns and its caller has run to its end.
+   * False when the account cannot be followed now.
+   */
+  join(accountId: string, subscriber: Subscriber): boolean {
+    const feed = this.#feeds.get(accountId) ?? this.#open(accountId);
+    if (feed === undefined) return false;
+    feed.flush();
+    feed.subscribers.add(subscriber);
+    return true;
+  }
+
+  leave(accountId: string, subscriber: Subscriber): void {
+    const feed = this.#feeds.get(accountId);
+    if (feed === undefined || !feed.subscribers.delete(subscriber) || feed.subscribers.size > 0) return;
+    this.#feeds.delete(accountId);
+    feed.source.unsubscribe();
+  }
+
+  #open(accountId: string): Feed | undefined {
+    const feed = new Feed(accountId, this.#log);
+    this.#feeds.set(accountId, feed);
+    const source = this.#mailboxes
+      .of(accountId)
+      .events$()
+      .subscribe({
+        next: (batch) => {
+          if (feed.take(batch)) this.#schedule(feed);
+        },
+        error: (err) => {
+          this.#log.warn({ err, accountId, connections: feed.subscribers.size }, 'mailbox events were interrupted');
+          this.#interrupt(feed);
+        },
+        complete: () => this.#interrupt(feed),
+      });
+    feed.source.add(source);
+    return this.#feeds.get(accountId) === feed ? feed : undefined;
+  }
+
+  #schedule(feed: Feed): void {
+    this.#due.push(feed);
+    if (this.#due.length > 1) return;
+    this.#defer(() => {
+      const due = this.#due;
+      this.#due = [];
+      for (const each of due) each.flush();
+    });
+  }
+
+  #interrupt(feed: Feed): void {
+    if (this.#feeds.get(feed.accountId) === feed) this.#feeds.delete(feed.accountId);
+    feed.flush();
+    const subscribers = [...feed.subscribers];
+    feed.subscribers.clear();
+    for (const subscriber of subscribers) subscriber.interrupted();
+  }
+}
+
+/** One account's subscribers, and what is to be sent to them at the end of the tick. */
+class Feed {
+  readonly accountId: string;
+  readonly subscribers = new Set<Subscriber>();
+  readonly source = new Subscription();
+  readonly #log: Logger;
+  #pending: string[] = [];
+  /** Place of the last unread count in `#pending`, -1 when there is none. */
+  #count = -1;
+
+  constructor(accountId: string, log: Logger) {
+    this.accountId = accountId;
+    this.#log = log;
+  }
+
+  /** True when this is the first to be sent since the last flush. */
+  take(batch: readonly MailboxEvent[]): boolean {
+    if (this.subscribers.size === 0) return false;
+    const before = this.#pending.length;
+    const delivered: string[] = [];
+    for (const event of batch) {
+      const message = this.#project(event);
+      if (message === undefined) continue;
+      if (event.type === 'EmailDelivered') delivered.push(event.payload.emailId);
+      if (event.type === 'UnreadCountChanged') this.#replaceCount();
+      this.#pending.push(message);
+    }
+    if (delivered.length > 0) {
+      this.#log.info(
+        {
+          emailIds: delivered,
+          seq: batch.at(-1)?.seq,
+          accountId: this.accountId,
+          connections: this.subscribers.size,
+        },
+        'new email sent to hub connections',
+      );
+    }
+    return before === 0 && this.#pending.length > 0;
+  }
+
+  flush(): void {
+    if (this.#pending.length === 0) return;
+    const frame = this.#pending.join('');
+    this.#pending = [];
+    this.#count = -1;
+    for (const subscriber of this.subscribers) subscriber.deliver(frame);
+  }
+
+  /** A count that has not left yet is out of date once there is a later one; only the later one is sent. */
+  #replaceCount(): void {
+    if (this.#count >= 0) this.#pending[this.#count] = '';
+    this.#count = this.#pending.length;
+  }
+
+  #project(event: MailboxEvent): string | undefined {
+    try {
+      return projectEvent(event);
+    } catch (err) {
+      // Thrown here it would end the subscription of every connection, over one event nobody can show.
+      this.#log.error(
+        { err, accountId: this.accountId, seq: event.seq, type: event.type },
+        'event not sent to the hub',
+      );
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,249 @@
+// The endpoint as the HTTP server sees it: who may negotiate and connect, revocation, the bound on connections, drain.
+import test from 'ava';
+import { createHub, type HubOptions } from '../../../src/gateways/hub/hub.js';
+import type { HttpAnswer, UpgradeRequest } from '../../../src/gateways/web-socket.js';
+import type { Scope } from '../../../src/store/directory.js';
+import {
+  FakeDirectory,
+  FakeMailboxes,
+  FakeSocket,
+  FakeTiming,
+  hubRequest,
+  recordingLog,
+} from '../../support/hub-fakes.js';
+
+const HANDSHAKE = Buffer.from('{"protocol":"json","version":1}\u001e');
+
+function setUp(options: Partial<HubOptions> = {}) {
+  const directory = new FakeDirectory();
+  directory.addKey('token', 'account-1');
+  const mailboxes = new FakeMailboxes();
+  const timing = new FakeTiming();
+  const { log, lines, text } = recordingLog();
+  const hub = createHub({ directory, mailboxes: mailboxes.refs, log, timing, ...options });
+  const open = async (token = 'token') => {
+    const accept = await hub.upgrade(hubRequest('', { authorization: `Bearer ${token}` }));
+    if (typeof accept !== 'function') throw new Error(`refused with ${accept.status}`);
+    const socket = new FakeSocket();
+    const listener = accept(socket);
+    listener.message(HANDSHAKE, false);
+    return { socket, listener };
+  };
+  return { hub, directory, mailboxes, timing, lines, logText: text, open };
+}
+
+type Hub = ReturnType<typeof setUp>['hub'];
+
+async function upgradeStatus(hub: Hub, request: UpgradeRequest): Promise<number> {
+  const decision = await hub.upgrade(request);
+  return typeof decision === 'function' ? 101 : decision.status;
+}
+
+function body(answer: HttpAnswer): Record<string, unknown> {
+  return JSON.parse(answer.body ?? '') as Record<string, unknown>;
+}
+
+const bearer = (token: string) => hubRequest('', { authorization: `Bearer ${token}` });
+
+test('negotiates version 1 with an id and a token of its own', async (t) => {
+  const { hub } = setUp();
+  const answer = await hub.negotiate(hubRequest('negotiateVersion=1', { authorization: 'Bearer token' }));
+  t.is(answer.status, 200);
+  t.is(answer.headers?.['content-type'], 'application/json');
+  const offer = body(answer);
+  t.like(offer, {
+    negotiateVersion: 1,
+    availableTransports: [{ transport: 'WebSockets', transferFormats: ['Text'] }],
+  });
+  t.regex(String(offer['connectionToken']), /^[\w-]{22}$/);
+  t.not(offer['connectionId'], offer['connectionToken']);
+  const again = body(await hub.negotiate(hubRequest('negotiateVersion=7', { authorization: 'Bearer token' })));
+  t.is(again['negotiateVersion'], 1);
+  t.not(again['connectionToken'], offer['connectionToken']);
+});
+
+test('the connection has the id that was negotiated, on any node', async (t) => {
+  const one = setUp();
+  const other = setUp();
+  const offer = body(await one.hub.negotiate(hubRequest('negotiateVersion=1', { authorization: 'Bearer token' })));
+  const accept = await other.hub.upgrade(hubRequest(`id=${offer['connectionToken']}&access_token=token`));
+  if (typeof accept !== 'function') throw new Error('refused');
+  accept(new FakeSocket());
+  t.like(other.lines.at(-1), { connectionId: offer['connectionId'], accountId: 'account-1' });
+});
+
+test('negotiates version 0 without a token', async (t) => {
+  const { hub } = setUp();
+  for (const query of ['', 'negotiateVersion=0']) {
+    const offer = body(await hub.negotiate(hubRequest(query, { authorization: 'Bearer token' })));
+    t.deepEqual(Object.keys(offer), ['negotiateVersion', 'connectionId', 'availableTransports']);
+    t.is(await upgradeStatus(hub, hubRequest(`id=${offer['connectionId']}&access_token=token`)), 101);
+  }
+  t.like(body(await hub.negotiate(hubRequest('negotiateVersion=x', { authorization: 'Bearer token' }))), {
+    error: "The client requested an invalid protocol version 'x'.",
+  });
+});
+
+test('takes the credential from the header in either scheme, or from the query', async (t) => {
+  const { hub } = setUp();
+  for (const request of [
+    bearer('token'),
+    hubRequest('', { authorization: 'ApiKey token' }),
+    hubRequest('', { authorization: 'bearer token' }),
+    hubRequest('access_token=token'),
+  ]) {
+    t.is((await hub.negotiate(request)).status, 200);
+    t.is(await upgradeStatus(hub, request), 101);
+  }
+});
+
+test('refuses a missing or bad credential with 401 and a problem', async (t) => {
+  const { hub, logText } = setUp();
+  for (const request of [
+    hubRequest(),
+    bearer('unknown'),
+    bearer('x'.repeat(9000)),
+    hubRequest('access_token='),
+    hubRequest('access_token=unknown'),
+    hubRequest('', { authorization: 'Basic token' }),
+    hubRequest('access_token=token', { authorization: 'Bearer unknown' }),
+  ]) {
+    const answer = await hub.negotiate(request);
+    t.is(answer.status, 401);
+    t.like(answer.headers, { 'www-authenticate': 'Bearer', 'content-type': 'application/problem+json' });
+    t.like(body(answer), { title: 'Unauthorized', status: 401 });
+    t.is(await upgradeStatus(hub, request), 401);
+  }
+  t.notRegex(logText(), /unknown|token/);
+});
+
+test('lets keys connect that may read the account, and no others', async (t) => {
+  const { hub, directory } = setUp();
+  const cases: [Scope[], number][] = [
+    [['app'], 101],
+    [['api:read'], 101],
+    [['api:write', 'api:read'], 101],
+    [['api:write'], 403],
+    [['smtp', 'imap', 'pop3'], 403],
+    [['internal'], 403],
+    [[], 403],
+  ];
+  for (const [scopes, status] of cases) {
+    directory.addKey('scoped', 'account-1', scopes);
+    t.is(await upgradeStatus(hub, bearer('scoped')), status, scopes.join());
+    t.is((await hub.negotiate(bearer('scoped'))).status, status === 101 ? 200 : status);
+  }
+});
+
+test('without a credential acts as the anonymous account where there is one, but for no foreign page', async (t) => {
+  const { hub, directory } = setUp({ origins: ['https://app.example.test'] });
+  const anonymous = { ...directory.addKey('unused', 'account-9', []), keyId: null };
+  directory.anonymousPrincipal = anonymous;
+  const from = (origin: string) => hubRequest('', { host: '127.0.0.1:8080', origin });
+  t.is(await upgradeStatus(hub, hubRequest()), 101);
+  t.is(await upgradeStatus(hub, from('http://127.0.0.1:8080')), 101);
+  t.is(await upgradeStatus(hub, from('https://app.example.test')), 101);
+  t.is(await upgradeStatus(hub, from('https://evil.example')), 403);
+  t.is(await upgradeStatus(hub, from('null')), 403);
+  t.is(await upgradeStatus(hub, bearer('unknown')), 401);
+});
+
+test('a directory that fails is 503', async (t) => {
+  const { hub, directory, logText } = setUp();
+  directory.fault = new Error('the store is away');
+  const answer = await hub.negotiate(bearer('token'));
+  t.is(answer.status, 503);
+  t.is(answer.headers?.['retry-after'], '1');
+  t.is(await upgradeStatus(hub, bearer('token')), 503);
+  t.notRegex(logText(), /Bearer|"token"/);
+});
+
+test('refuses a malformed connection token with 400', async (t) => {
+  const { hub } = setUp();
+  for (const id of ['', 'a b', '../x', 'x'.repeat(200)]) {
+    const request = hubRequest(new URLSearchParams({ id, access_token: 'token' }).toString());
+    t.is(await upgradeStatus(hub, request), 400);
+  }
+});
+
+test('takes no more connections than the bound', async (t) => {
+  const { hub, open } = setUp({ limits: { maxConnections: 2 } });
+  const first = await open();
+  await open();
+  t.is(await upgradeStatus(hub, bearer('token')), 503);
+  first.listener.closed(1000);
+  t.is(await upgradeStatus(hub, bearer('token')), 101);
+});
+
+test('closes the connections of a revoked key at once, for good', async (t) => {
+  const { hub, directory, open } = setUp();
+  directory.addKey('other', 'account-1');
+  const mine = await open('token');
+  const other = await open('other');
+  directory.revokedKeys$.next('key-of-token');
+  t.like(mine.socket.takeMessages().at(-1), { type: 7, error: 'The API key has been revoked.', allowReconnect: false });
+  t.is(mine.socket.closedWith, 1008);
+  t.is(other.socket.closedWith, undefined);
+  mine.listener.closed(1008);
+  t.is(hub.connections, 1);
+});
+
+test('closes the connections of a deleted account at once, for good', async (t) => {
+  const { directory, mailboxes, open } = setUp();
+  const { socket } = await open();
+  directory.deletedAccounts$.next('account-1');
+  t.like(socket.takeMessages().at(-1), { type: 7, allowReconnect: false });
+  t.false(mailboxes.isFollowed('account-1'));
+});
+
+test('a directory that stops telling of revocations takes nothing down', async (t) => {
+  const { hub, directory, lines, open } = setUp();
+  await open();
+  directory.revokedKeys$.error(new Error('the watch broke'));
+  directory.deletedAccounts$.error(new Error('the watch broke'));
+  t.is(lines.filter((line) => line.level === 50).length, 2);
+  t.is(hub.connections, 1);
+});
+
+test('a key revoked between its check and the opening of the socket is closed as well', async (t) => {
+  const { hub, directory } = setUp();
+  const accept = await hub.upgrade(bearer('token'));
+  if (typeof accept !== 'function') throw new Error('refused');
+  directory.revokedKeys$.next('key-of-token');
+  const socket = new FakeSocket();
+  accept(socket);
+  t.like(socket.takeMessages(), [{ error: 'The credential is no longer valid.' }]);
+  t.is(socket.closedWith, 1008);
+});
+
+test('drains: sends everybody away, refuses newcomers, ends when the last has gone', async (t) => {
+  const { hub, directory, timing, open } = setUp();
+  const accept = await hub.upgrade(bearer('token'));
+  if (typeof accept !== 'function') throw new Error('refused');
+  const answers = await open();
+  const silent = await open();
+  let done = false;
+  const drained = hub.drain('Stopping.').then(() => {
+    done = true;
+  });
+  t.like(answers.socket.takeMessages().at(-1), { type: 7, error: 'Stopping.', allowReconnect: true });
+  t.is(answers.socket.closedWith, 1001);
+  t.is(await upgradeStatus(hub, bearer('token')), 503);
+  t.is((await hub.negotiate(bearer('token'))).status, 503);
+
+  const late = new FakeSocket();
+  const lateListener = accept(late);
+  t.is(late.closedWith, 1001);
+
+  answers.listener.closed(1001);
+  lateListener.closed(1001);
+  timing.pass(11_000);
+  t.true(silent.socket.terminated);
+  t.false(done);
+  silent.listener.closed(1006);
+  await drained;
+  await hub.drain('Again.');
+  t.false(timing.isTicking);
+  t.false(directory.revokedKeys$.observed);
+  t.is(hub.connections, 0);
+});

@@ -1,0 +1,184 @@
+// Fan-out: one subscription an account, one frame a subscriber and tick, nothing lost and nothing early.
+import test from 'ava';
+import fc from 'fast-check';
+import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
+import { type Subscriber, Subscriptions } from '../../../src/gateways/hub/subscriptions.js';
+import {
+  emailDelivered,
+  emailRemoved,
+  FakeMailboxes,
+  FakeTiming,
+  readChanged,
+  recordingLog,
+  unreadCount,
+} from '../../support/hub-fakes.js';
+
+class Reader implements Subscriber {
+  readonly frames: string[] = [];
+  interruptions = 0;
+
+  deliver(frame: string): void {
+    this.frames.push(frame);
+  }
+
+  interrupted(): void {
+    this.interruptions++;
+  }
+
+  told(): [target: string, argument: unknown][] {
+    const messages = this.frames.join('').split('\u001e').slice(0, -1);
+    return messages.map((text) => {
+      const { target, arguments: args } = JSON.parse(text) as { target: string; arguments: unknown[] };
+      return [target, args[0]];
+    });
+  }
+}
+
+function setUp() {
+  const mailboxes = new FakeMailboxes();
+  const timing = new FakeTiming();
+  const { log, lines } = recordingLog();
+  const subscriptions = new Subscriptions(mailboxes.refs, log, (run) => timing.defer(run));
+  return { mailboxes, timing, lines, subscriptions };
+}
+
+test('the connections of an account share one subscription, which ends with the last', (t) => {
+  const { mailboxes, subscriptions } = setUp();
+  const [a, b] = [new Reader(), new Reader()];
+  t.true(subscriptions.join('account-1', a));
+  t.true(mailboxes.isFollowed('account-1'));
+  t.true(subscriptions.join('account-1', b));
+  t.is(mailboxes.followed, 1);
+  subscriptions.leave('account-1', a);
+  t.true(mailboxes.isFollowed('account-1'));
+  subscriptions.leave('account-1', b);
+  subscriptions.leave('account-1', b);
+  t.false(mailboxes.isFollowed('account-1'));
+  t.is(subscriptions.accounts, 0);
+  t.true(subscriptions.join('account-1', a));
+  t.is(mailboxes.followed, 2);
+});
+
+test('what happens in a tick leaves as one frame, the same text for all', (t) => {
+  const { mailboxes, timing, subscriptions } = setUp();
+  const [a, b] = [new Reader(), new Reader()];
+  subscriptions.join('account-1', a);
+  subscriptions.join('account-1', b);
+  const events = mailboxes.events('account-1');
+  events.next([emailDelivered('e1', 1)]);
+  events.next([readChanged('e1', true, 2), emailRemoved('e1', 2)]);
+  t.deepEqual(a.frames, []);
+  timing.flush();
+  t.is(a.frames.length, 1);
+  t.is(a.frames[0], b.frames[0]);
+  t.deepEqual(
+    a.told().map(([target]) => target),
+    ['NewEmail', 'EmailUpdated', 'EmailDeleted'],
+  );
+  events.next([emailRemoved('e2', 3)]);
+  timing.flush();
+  t.is(a.frames.length, 2);
+});
+
+test('who joins gets what comes after, not what was waiting to be sent', (t) => {
+  const { mailboxes, timing, subscriptions } = setUp();
+  const [early, late] = [new Reader(), new Reader()];
+  subscriptions.join('account-1', early);
+  mailboxes.events('account-1').next([emailRemoved('e1')]);
+  subscriptions.join('account-1', late);
+  mailboxes.events('account-1').next([emailRemoved('e2')]);
+  timing.flush();
+  t.deepEqual(early.told(), [
+    ['EmailDeleted', 'e1'],
+    ['EmailDeleted', 'e2'],
+  ]);
+  t.deepEqual(late.told(), [['EmailDeleted', 'e2']]);
+});
+
+test('a count that has not left is replaced by a later one; everything else keeps its order', (t) => {
+  const event = fc.oneof(
+    fc.nat(99).map((n) => emailDelivered(`e${n}`)),
+    fc.nat(99).map((n) => emailRemoved(`e${n}`)),
+    fc.nat(99).map((n) => unreadCount(n)),
+  );
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.array(event, { minLength: 1 }), fc.boolean())), (steps) => {
+      const { mailboxes, timing, subscriptions } = setUp();
+      const reader = new Reader();
+      subscriptions.join('account-1', reader);
+      const all: MailboxEvent[] = [];
+      for (const [batch, flush] of steps) {
+        mailboxes.events('account-1').next(batch);
+        all.push(...batch);
+        if (flush) timing.flush();
+      }
+      timing.flush();
+      const told = reader.told();
+      const isCount = (target: string) => target === 'UnreadCountChanged';
+      t.deepEqual(
+        told
+          .filter(([target]) => !isCount(target))
+          .map(([, id]) => (typeof id === 'string' ? id : (id as { id: string }).id)),
+        all.flatMap((each) => ('emailId' in each.payload ? [each.payload.emailId] : [])),
+      );
+      const last = all.filter((each) => each.type === 'UnreadCountChanged').at(-1);
+      t.deepEqual(told.filter(([target]) => isCount(target)).at(-1)?.[1], last?.payload.unread);
+      for (const frame of reader.frames) t.true(frame.split('UnreadCountChanged').length <= 2);
+    }),
+  );
+});
+
+test('a subscriber that leaves while a frame goes out disturbs nobody', (t) => {
+  const { mailboxes, timing, subscriptions } = setUp();
+  const stays = new Reader();
+  const leaves: Subscriber = {
+    deliver: () => subscriptions.leave('account-1', leaves),
+    interrupted: () => {},
+  };
+  subscriptions.join('account-1', leaves);
+  subscriptions.join('account-1', stays);
+  mailboxes.events('account-1').next([emailRemoved('e1')]);
+  timing.flush();
+  mailboxes.events('account-1').next([emailRemoved('e2')]);
+  timing.flush();
+  t.is(stays.frames.length, 2);
+});
+
+test('when the events break off, everybody is told what came before and then that they broke off', (t) => {
+  const { mailboxes, lines, subscriptions } = setUp();
+  const reader = new Reader();
+  subscriptions.join('account-1', reader);
+  mailboxes.events('account-1').next([emailRemoved('e1')]);
+  mailboxes.events('account-1').error(new Error('the log is gone'));
+  t.is(reader.frames.length, 1);
+  t.is(reader.interruptions, 1);
+  t.is(subscriptions.accounts, 0);
+  t.true(lines.some((line) => line.level === 40 && line['accountId'] === 'account-1'));
+  t.false(subscriptions.join('account-1', reader));
+  t.is(subscriptions.accounts, 0);
+});
+
+test('an event that cannot be shown is passed over and logged', (t) => {
+  const { mailboxes, timing, lines, subscriptions } = setUp();
+  const reader = new Reader();
+  subscriptions.join('account-1', reader);
+  const broken = emailDelivered('e1', 7);
+  const event = { ...broken, payload: { ...broken.payload, receivedAt: 1e300 } } as MailboxEvent;
+  const unknown = { type: 'LabelPainted', seq: 7, n: 2, at: 0, payload: {} } as unknown as MailboxEvent;
+  mailboxes.events('account-1').next([unknown, event, emailRemoved('e2', 7)]);
+  timing.flush();
+  t.deepEqual(reader.told(), [['EmailDeleted', 'e2']]);
+  t.true(lines.some((line) => line.level === 50 && line['seq'] === 7));
+});
+
+test('a new email is logged once with its id, change number and connections', (t) => {
+  const { mailboxes, timing, lines, subscriptions } = setUp();
+  subscriptions.join('account-1', new Reader());
+  subscriptions.join('account-1', new Reader());
+  mailboxes.events('account-1').next([emailDelivered('e1', 5), unreadCount(1, 5)]);
+  mailboxes.events('account-1').next([unreadCount(2, 6)]);
+  timing.flush();
+  const info = lines.filter((line) => line.level === 30);
+  t.is(info.length, 1);
+  t.like(info[0], { emailIds: ['e1'], seq: 5, accountId: 'account-1', connections: 2 });
+});
