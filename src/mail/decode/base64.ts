@@ -1,7 +1,7 @@
 // Base64 (RFC 2045 §6.8) in pieces: tolerant of anything outside the alphabet, of missing padding and of several
 // padded runs one after another, in constant memory. The counter says how much the decoder would put out.
 
-export const PAD = 64;
+const PAD = 64;
 const OTHER = 65;
 const LF = 66;
 
@@ -63,28 +63,50 @@ function writeRest(out: Uint8Array, at: number, bits: number, held: number): num
   return held - 1;
 }
 
+/** Octets that are summed up without a branch; each field of COUNTS can hold the sum of so many. */
+const BLOCK = 512;
+/** What an octet adds: bits 0–9 outside the alphabet, 10–19 line feeds, 20–29 padding. */
+const COUNTS = new Int32Array(256);
+for (let octet = 0; octet < 256; octet++) {
+  const kind = SEXTET[octet]!;
+  COUNTS[octet] = (kind < PAD ? 0 : 1) | (kind === LF ? 1 << 10 : 0) | (kind === PAD ? 1 << 20 : 0);
+}
+const FIELD = 0x3ff;
+
 export class Base64Counter {
   #whole = 0;
   #sextets = 0;
 
   /** Counts the octets [from, to) of `data`; returns how many line feeds were among them. */
   push(data: Uint8Array, from: number, to: number): number {
-    let sextets = this.#sextets;
     let lines = 0;
-    for (let i = from; i < to; i++) {
-      const kind = SEXTET[data[i]!]!;
-      if (kind < PAD) sextets++;
-      else if (kind === LF) lines++;
-      else if (kind === PAD) {
-        this.#whole += Math.floor((sextets * 3) / 4);
-        sextets = 0;
-      }
+    for (let at = from; at < to; at += BLOCK) {
+      const end = Math.min(to, at + BLOCK);
+      let counts = 0;
+      for (let i = at; i < end; i++) counts += COUNTS[data[i]!]!;
+      lines += (counts >> 10) & FIELD;
+      if (counts >> 20 === 0) this.#sextets += end - at - (counts & FIELD);
+      else this.#padded(data, at, end);
     }
-    this.#sextets = sextets;
     return lines;
   }
 
   get size(): number {
-    return this.#whole + Math.floor((this.#sextets * 3) / 4);
+    return this.#whole + octetsOf(this.#sextets);
   }
+
+  #padded(data: Uint8Array, from: number, to: number): void {
+    for (let i = from; i < to; i++) {
+      const kind = SEXTET[data[i]!]!;
+      if (kind < PAD) this.#sextets++;
+      else if (kind === PAD) {
+        this.#whole += octetsOf(this.#sextets);
+        this.#sextets = 0;
+      }
+    }
+  }
+}
+
+function octetsOf(sextets: number): number {
+  return Math.floor((sextets * 3) / 4);
 }

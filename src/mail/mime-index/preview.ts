@@ -10,6 +10,9 @@ const TEXT_SAMPLE = 4 * 1024;
 /** Html starts with styles more often than with words. */
 const HTML_SAMPLE = 32 * 1024;
 const LENGTH = 200;
+/** Characters of the decoded sample looked at: fillers and white space may come before the words. */
+const SCANNED = 4000;
+const FILLER = /^(?:\u034f|[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff])$/;
 
 export class PreviewSamples {
   #text = false;
@@ -46,11 +49,27 @@ export class PreviewSamples {
 
 /** White space folded, invisible fillers out, at most LENGTH characters and no half of a pair. */
 function firstLine(text: string): string {
-  const line = text
-    .slice(0, 16 * LENGTH)
-    .replace(/\u034f|[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/g, '')
-    .replace(/[\s\p{Cc}]+/gu, ' ')
-    .trim()
-    .slice(0, LENGTH);
-  return line.replace(/\p{Cs}/gu, '').trimEnd();
+  const end = Math.min(text.length, SCANNED);
+  let line = '';
+  let parted = false;
+  for (let at = 0; at < end && line.length < LENGTH; ) {
+    const start = at;
+    while (at < end && isPrintable(text.charCodeAt(at))) at++;
+    // One character at a time where it is not ASCII.
+    const other = at === start ? text[at++]! : '';
+    if (/\s|\p{Cc}/u.test(other)) parted = true;
+    else if (!FILLER.test(other)) {
+      if (parted && line !== '') line += ' ';
+      parted = false;
+      line += other || text.slice(start, at);
+    }
+  }
+  return line
+    .slice(0, LENGTH)
+    .replace(/\p{Cs}/gu, '')
+    .trimEnd();
+}
+
+function isPrintable(code: number): boolean {
+  return code > 0x20 && code < 0x7f;
 }
