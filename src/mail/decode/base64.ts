@@ -1,0 +1,112 @@
+// Base64 (RFC 2045 §6.8) in pieces: tolerant of anything outside the alphabet, of missing padding and of several
+// padded runs one after another, in constant memory. The counter says how much the decoder would put out.
+
+const PAD = 64;
+const OTHER = 65;
+const LF = 66;
+
+/** Sextet of an octet, or PAD, LF, OTHER. Takes the URL alphabet too, as Node's own decoder does. */
+const SEXTET = new Uint8Array(256).fill(OTHER);
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+for (let i = 0; i < 64; i++) SEXTET[ALPHABET.charCodeAt(i)] = i;
+SEXTET[0x2d] = 62;
+SEXTET[0x5f] = 63;
+SEXTET[0x3d] = PAD;
+SEXTET[0x0a] = LF;
+
+export class Base64Decoder {
+  #bits = 0;
+  #held = 0;
+
+  push(piece: Uint8Array): Uint8Array {
+    const out = Buffer.allocUnsafe(((piece.length + this.#held) >> 2) * 3 + 3);
+    let bits = this.#bits;
+    let held = this.#held;
+    let at = 0;
+    for (let i = 0; i < piece.length; i++) {
+      const sextet = SEXTET[piece[i]!]!;
+      if (sextet < PAD) {
+        bits = (bits << 6) | sextet;
+        if (++held === 4) {
+          out[at] = bits >> 16;
+          out[at + 1] = bits >> 8;
+          out[at + 2] = bits;
+          at += 3;
+          held = 0;
+          bits = 0;
+        }
+      } else if (sextet === PAD && held > 0) {
+        at += writeRest(out, at, bits, held);
+        held = 0;
+        bits = 0;
+      }
+    }
+    this.#bits = bits;
+    this.#held = held;
+    return out.subarray(0, at);
+  }
+
+  finish(): Uint8Array {
+    const out = Buffer.allocUnsafe(2);
+    const length = writeRest(out, 0, this.#bits, this.#held);
+    this.#held = 0;
+    this.#bits = 0;
+    return out.subarray(0, length);
+  }
+}
+
+/** A quantum cut short by padding or the end: two sextets are one octet, three are two, one alone is nothing. */
+function writeRest(out: Uint8Array, at: number, bits: number, held: number): number {
+  if (held < 2) return 0;
+  out[at] = held === 2 ? bits >> 4 : bits >> 10;
+  if (held === 3) out[at + 1] = bits >> 2;
+  return held - 1;
+}
+
+/** Octets that are summed up without a branch; each field of COUNTS can hold the sum of so many. */
+const BLOCK = 512;
+/** What an octet adds: bits 0–9 outside the alphabet, 10–19 line feeds, 20–29 padding. */
+const COUNTS = new Int32Array(256);
+for (let octet = 0; octet < 256; octet++) {
+  const kind = SEXTET[octet]!;
+  COUNTS[octet] = (kind < PAD ? 0 : 1) | (kind === LF ? 1 << 10 : 0) | (kind === PAD ? 1 << 20 : 0);
+}
+const FIELD = 0x3ff;
+
+export class Base64Counter {
+  #whole = 0;
+  #sextets = 0;
+
+  /** Counts the octets [from, to) of `data`; returns how many line feeds were among them. */
+  push(data: Uint8Array, from: number, to: number): number {
+    let lines = 0;
+    for (let at = from; at < to; at += BLOCK) {
+      const end = Math.min(to, at + BLOCK);
+      let counts = 0;
+      for (let i = at; i < end; i++) counts += COUNTS[data[i]!]!;
+      lines += (counts >> 10) & FIELD;
+      if (counts >> 20 === 0) this.#sextets += end - at - (counts & FIELD);
+      else this.#padded(data, at, end);
+    }
+    return lines;
+  }
+
+  get size(): number {
+    return this.#whole + octetsOf(this.#sextets);
+  }
+
+  #padded(data: Uint8Array, from: number, to: number): void {
+    for (let i = from; i < to; i++) {
+      const kind = SEXTET[data[i]!]!;
+      if (kind < PAD) this.#sextets++;
+      else if (kind === PAD) {
+        this.#whole += octetsOf(this.#sextets);
+        this.#sextets = 0;
+      }
+    }
+  }
+}
+
+function octetsOf(sextets: number): number {
+  return Math.floor((sextets * 3) / 4);
+}

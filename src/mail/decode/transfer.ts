@@ -1,0 +1,36 @@
+// Content-Transfer-Encoding (RFC 2045 §6) undone, whole or as a stream in bounded memory. An encoding nobody knows
+// is taken as identity; broken content decodes to as much as there is and never throws.
+import { Base64Decoder } from './base64.js';
+import { QuotedPrintableDecoder } from './quoted-printable.js';
+
+interface Decoder {
+  push(piece: Uint8Array): Uint8Array;
+  finish(): Uint8Array;
+}
+
+/** Undefined for identity. */
+function decoderOf(encoding: string): Decoder | undefined {
+  if (encoding === 'base64') return new Base64Decoder();
+  if (encoding === 'quoted-printable') return new QuotedPrintableDecoder();
+  return undefined;
+}
+
+/** `encoding` in lower case, as the index has it. The result may share memory with `bytes`. */
+export function decodeTransfer(encoding: string, bytes: Uint8Array): Uint8Array {
+  const decoder = decoderOf(encoding);
+  if (decoder === undefined) return bytes;
+  const body = decoder.push(bytes);
+  const rest = decoder.finish();
+  return rest.length === 0 ? body : Buffer.concat([body, rest]);
+}
+
+/** The decoded octets of a part, pulled piece by piece; no piece is empty. */
+export async function* decodeStream(encoding: string, source: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  const decoder = decoderOf(encoding);
+  for await (const piece of source) {
+    const decoded = decoder === undefined ? piece : decoder.push(piece);
+    if (decoded.length > 0) yield decoded;
+  }
+  const rest = decoder?.finish();
+  if (rest !== undefined && rest.length > 0) yield rest;
+}

@@ -1,0 +1,157 @@
+// Address lists of header fields (RFC 5322 §3.4 with the obsolete forms) as they are found in the wild: one forward
+// scan with counters in place of recursion, so nested groups and comments cost no more than their length. Every text
+// yields some list; nothing is refused here (`address.ts` judges addresses).
+import type { IndexedAddress } from '../message-index.js';
+import { clean, type WordDecoder } from './header-text.js';
+
+/** `Name <a@b>`, `"Name" <a@b>`, `a@b`: nearly every field there is. */
+const PLAIN = /^(?:"([^"\\]{0,200})"|([^"()<>[\]:;@\\,]{0,200}))\s{0,9}<([^\s"()<>[\]:;\\,]{1,320})>$/;
+const BARE = /^[^\s"()<>[\]:;\\,]{1,320}$/;
+
+const LONGEST_ADDRESS = 1000;
+
+export interface AddressList {
+  readonly addresses: IndexedAddress[];
+  /** More than the limit: the rest is left out. */
+  readonly truncated: boolean;
+}
+
+export function addressList(field: string, limit: number, words: WordDecoder): AddressList {
+  const plain = PLAIN.exec(field);
+  if (plain !== null) {
+    const name = words.text(plain[1] ?? plain[2] ?? '');
+    return { addresses: [{ name, address: clean(plain[3]!) }], truncated: false };
+  }
+  if (BARE.test(field)) return { addresses: [{ name: '', address: clean(field) }], truncated: false };
+  return new AddressScanner(field, limit, words).scan();
+}
+
+class AddressScanner {
+  readonly #text: string;
+  readonly #limit: number;
+  readonly #words: WordDecoder;
+  readonly #found: IndexedAddress[] = [];
+  #at = 0;
+  // Of the mailbox being read. `#raw` is the text as written and without comments; `#phrase` has quotes undone.
+  #raw = '';
+  #phrase = '';
+  #comment = '';
+  #angle: string | undefined;
+
+  constructor(text: string, limit: number, words: WordDecoder) {
+    this.#text = text;
+    this.#limit = limit;
+    this.#words = words;
+  }
+
+  scan(): AddressList {
+    const text = this.#text;
+    while (this.#at < text.length && this.#found.length <= this.#limit) {
+      const char = text[this.#at++]!;
+      if (char === '"') this.#quoted();
+      else if (char === '(') this.#skipComment();
+      else if (char === '<') this.#angle = this.#untilAngle();
+      else if (char === '[') this.#literal();
+      else if (char === ',' || char === ';') this.#end();
+      else if (char === ':') this.#group();
+      else {
+        this.#raw += char;
+        this.#phrase += char;
+      }
+    }
+    this.#end();
+    const truncated = this.#found.length > this.#limit;
+    return { addresses: truncated ? this.#found.slice(0, this.#limit) : this.#found, truncated };
+  }
+
+  #quoted(): void {
+    const start = this.#at - 1;
+    while (this.#at < this.#text.length) {
+      const char = this.#text[this.#at++]!;
+      if (char === '"') break;
+      this.#phrase += char === '\\' && this.#at < this.#text.length ? this.#text[this.#at++]! : char;
+    }
+    this.#raw += this.#text.slice(start, this.#at);
+  }
+
+  /** Comments nest; the outermost one's text may be the name (`a@b (Name)`). */
+  #skipComment(): void {
+    let depth = 1;
+    let comment = '';
+    while (this.#at < this.#text.length) {
+      const char = this.#text[this.#at++]!;
+      if (char === '(') depth++;
+      else if (char === ')' && --depth === 0) break;
+      if (char === '\\' && this.#at < this.#text.length) comment += this.#text[this.#at++]!;
+      else comment += char;
+    }
+    this.#comment ||= comment;
+    this.#raw += ' ';
+    this.#phrase += ' ';
+  }
+
+  #literal(): void {
+    // Looked for nearby only: looking far for every `[` of many would be quadratic.
+    const end = this.#text.slice(this.#at, this.#at + 64).indexOf(']');
+    const stop = end < 0 ? this.#at : this.#at + end + 1;
+    const literal = this.#text.slice(this.#at - 1, stop);
+    this.#raw += literal;
+    this.#phrase += literal;
+    this.#at = stop;
+  }
+
+  #untilAngle(): string {
+    let address = '';
+    while (this.#at < this.#text.length) {
+      const char = this.#text[this.#at++]!;
+      if (char === '>') break;
+      if (char === '<') address = '';
+      else if (char === '"') {
+        const start = this.#at - 1;
+        while (this.#at < this.#text.length && this.#text[this.#at] !== '"')
+          this.#at += this.#text[this.#at] === '\\' ? 2 : 1;
+        address += this.#text.slice(start, ++this.#at);
+      } else address += char;
+    }
+    // RFC 5322 §4.4: an obsolete route comes before a colon.
+    return address.trimStart().startsWith('@') ? address.slice(address.indexOf(':') + 1) : address;
+  }
+
+  /** The text before a colon names a group; its members follow as if there were none. */
+  #group(): void {
+    const name = this.#words.text(this.#phrase);
+    if (name !== '') this.#found.push({ name, address: '' });
+    this.#reset();
+  }
+
+  #end(): void {
+    const raw = clean(this.#raw.slice(0, LONGEST_ADDRESS));
+    if (this.#angle !== undefined) {
+      const name = this.#words.text(this.#phrase.trim() || this.#comment);
+      const address = clean(this.#angle.slice(0, LONGEST_ADDRESS)).replaceAll(' ', '');
+      if (address !== '' || name !== '') this.#found.push({ name, address });
+    } else if (raw !== '') this.#found.push(this.#bare(raw));
+    this.#reset();
+  }
+
+  /** Text without angle brackets: an address, an address after a name, or only a name. */
+  #bare(raw: string): IndexedAddress {
+    const name = this.#words.text(this.#comment);
+    if (!raw.includes(' ') || raw.startsWith('"')) return { name, address: raw };
+    const tokens = raw.split(' ');
+    const address = tokens.find((token) => token.indexOf('@') > 0 && !token.endsWith('@'));
+    if (address !== undefined) {
+      const others = tokens.filter((token) => token !== address && token !== '');
+      return { name: name || this.#words.text(others.join(' ')), address };
+    }
+    if (raw.includes('@')) return { name, address: raw.replaceAll(' ', '') };
+    return { name: this.#words.text(this.#phrase), address: '' };
+  }
+
+  #reset(): void {
+    this.#raw = '';
+    this.#phrase = '';
+    this.#comment = '';
+    this.#angle = undefined;
+  }
+}

@@ -1,0 +1,44 @@
+// What REST shows of a part that is an attachment: a file name that is safe to save under, a media type that is safe
+// to send, the size after decoding.
+import libmime from 'libmime';
+import type { IndexedAttachment, IndexedPart } from '../message-index.js';
+import type { DraftPart } from './draft-part.js';
+
+const LONGEST_NAME = 200;
+
+export function attachmentOf(part: IndexedPart, draft: DraftPart): IndexedAttachment {
+  return {
+    section: part.section,
+    fileName: fileName(part),
+    contentType: `${part.type}/${part.subtype}`,
+    size: draft.size?.finish() ?? part.bodyEnd - part.bodyStart,
+    contentId: part.id?.replace(/^<|>$/g, '') || null,
+    inline: part.disposition === 'inline' || (part.disposition === null && part.id !== null),
+  };
+}
+
+function fileName(part: IndexedPart): string {
+  return (
+    safeName(part.dispositionParams['filename'] ?? '') || safeName(part.params['name'] ?? '') || generatedName(part)
+  );
+}
+
+/** Without separators, controls and the marks that turn reading direction, which hide an extension. */
+function safeName(name: string): string {
+  const safe = name
+    .replace(/[\p{Cc}\p{Cs}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '')
+    .replace(/[/\\]/g, '_')
+    .trim();
+  if (/^\.*$/.test(safe)) return '';
+  if (safe.length <= LONGEST_NAME) return safe;
+  const extension = /\.[\w-]{1,16}$/.exec(safe.slice(-20))?.[0] ?? '';
+  return safe.slice(0, LONGEST_NAME - extension.length).replace(/\p{Cs}/gu, '') + extension;
+}
+
+function generatedName(part: IndexedPart): string {
+  if (part.type === 'message') {
+    const subject = safeName((part.envelope?.subject ?? '').slice(0, 100));
+    return `${subject || `message-${part.section}`}.eml`;
+  }
+  return `attachment-${part.section}.${libmime.detectExtension(`${part.type}/${part.subtype}`)}`;
+}

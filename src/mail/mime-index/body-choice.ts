@@ -1,0 +1,94 @@
+// Which parts are the message's body and which are attachments, the way RFC 8621 §4.1.4 decides it: in an
+// alternative the understood kinds, in a related its root, elsewhere text without a file name. Embedded messages are
+// attachments whole.
+import type { IndexedAttachment, IndexedPart } from '../message-index.js';
+import { attachmentOf } from './attachment.js';
+import type { ContentFields } from './content-fields.js';
+import type { Finished } from './draft-part.js';
+
+export interface Bodies {
+  readonly text: readonly IndexedPart[];
+  readonly html: readonly IndexedPart[];
+  readonly attachments: readonly IndexedAttachment[];
+}
+
+type Content = Pick<ContentFields, 'type' | 'subtype' | 'params' | 'disposition' | 'dispositionParams'>;
+
+/** Text that is read as (a piece of) the body, never offered as an attachment. */
+export function isBodyText(part: Content, multipartSubtype: string | undefined, isFirst: boolean): boolean {
+  if (part.type !== 'text' || (part.subtype !== 'plain' && part.subtype !== 'html')) return false;
+  if (part.disposition === 'attachment') return false;
+  return isFirst || (multipartSubtype !== 'related' && !hasName(part));
+}
+
+function hasName(part: Content): boolean {
+  return Boolean(part.dispositionParams['filename'] || part.params['name']);
+}
+
+export function chooseBodies(root: IndexedPart, finished: Finished): Bodies {
+  const choice = new Choice(finished);
+  choice.part(root, undefined, true, true, true);
+  // A kind counts as the body only where it occurs; texts of the other kind between its parts then belong to it.
+  const text = choice.text.some((part) => part.subtype === 'plain') ? choice.text : [];
+  const html = choice.html.some((part) => part.subtype === 'html') ? choice.html : [];
+  return { text, html, attachments: choice.attachments };
+}
+
+class Choice {
+  readonly text: IndexedPart[] = [];
+  readonly html: IndexedPart[] = [];
+  readonly attachments: IndexedAttachment[] = [];
+  readonly #finished: Finished;
+
+  constructor(finished: Finished) {
+    this.#finished = finished;
+  }
+
+  /** `inText`, `inHtml`: whether text found here belongs to the text body, to the html body. */
+  part(part: IndexedPart, within: string | undefined, isFirst: boolean, inText: boolean, inHtml: boolean): void {
+    if (part.type === 'multipart' && part.parts.length > 0) this.#multipart(part, inText, inHtml);
+    else if (isBodyText(part, within, isFirst)) {
+      const isHtml = part.subtype === 'html';
+      if (within === 'alternative') {
+        if (isHtml ? inHtml : inText) (isHtml ? this.html : this.text).push(part);
+      } else {
+        if (inText) this.text.push(part);
+        if (inHtml) this.html.push(part);
+      }
+    } else if (within !== 'alternative' || !isOtherForm(part)) {
+      this.attachments.push(attachmentOf(part, this.#finished.get(part)!));
+    }
+  }
+
+  #multipart(multipart: IndexedPart, inText: boolean, inHtml: boolean): void {
+    if (multipart.subtype === 'alternative') {
+      this.#alternative(multipart, inText, inHtml);
+      return;
+    }
+    for (const [i, part] of multipart.parts.entries()) this.part(part, multipart.subtype, i === 0, inText, inHtml);
+  }
+
+  /** Each branch is a form of the same: one that has html inside is the html form only, if there is a plain one. */
+  #alternative(multipart: IndexedPart, inText: boolean, inHtml: boolean): void {
+    const texts = this.text.length;
+    const htmls = this.html.length;
+    for (const [i, part] of multipart.parts.entries()) {
+      const nested = part.type === 'multipart' && part.parts.length > 0;
+      const hasHtml = nested && holds(part, 'html');
+      this.part(part, 'alternative', i === 0, inText && !hasHtml, inHtml && (!nested || hasHtml));
+    }
+    // With one form only, that form stands in both bodies.
+    if (this.text.length === texts && inText) this.text.push(...this.html.slice(htmls));
+    else if (this.html.length === htmls && inHtml) this.html.push(...this.text.slice(texts));
+  }
+}
+
+function holds(part: IndexedPart, subtype: string): boolean {
+  if (part.type === 'multipart') return part.parts.some((child) => holds(child, subtype));
+  return part.type === 'text' && part.subtype === subtype && part.disposition !== 'attachment';
+}
+
+/** A form of the body that we do not show (text/x-amp-html, text/enriched …); calendars are wanted as files. */
+function isOtherForm(part: IndexedPart): boolean {
+  return part.type === 'text' && part.subtype !== 'calendar' && part.disposition !== 'attachment' && !hasName(part);
+}

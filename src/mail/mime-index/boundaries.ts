@@ -1,0 +1,58 @@
+// The delimiters that can end what is being read: those of all open multiparts (RFC 2046 §5.1.1). Looked up by the
+// text of a line, so a line costs the same at any depth. Where two levels share a delimiter the inner one has it.
+
+const DASH = 0x2d;
+
+/** Octets of the longest line, without its line feed, that may be a delimiter. */
+export const LONGEST_DELIMITER_LINE = 1024;
+
+export interface Delimiter {
+  /** Level of the multipart it belongs to. */
+  readonly level: number;
+  /** It ends the multipart: `--boundary--`. */
+  readonly closing: boolean;
+}
+
+export class Boundaries {
+  readonly #levels = new Map<string, number[]>();
+
+  get none(): boolean {
+    return this.#levels.size === 0;
+  }
+
+  /** `boundary` as octets read as latin1. */
+  open(boundary: string, level: number): void {
+    const levels = this.#levels.get(boundary);
+    if (levels === undefined) this.#levels.set(boundary, [level]);
+    else levels.push(level);
+  }
+
+  /** Forgets the innermost of this name. */
+  close(boundary: string): void {
+    const levels = this.#levels.get(boundary);
+    levels?.pop();
+    if (levels?.length === 0) this.#levels.delete(boundary);
+  }
+
+  clear(): void {
+    this.#levels.clear();
+  }
+
+  /** Judges the line [start, end) of `data`, which begins with two dashes; `end` excludes the line feed. */
+  match(data: Buffer, start: number, end: number): Delimiter | undefined {
+    if (end - start > LONGEST_DELIMITER_LINE) return undefined;
+    let stop = end;
+    while (stop > start && isSpace(data[stop - 1]!)) stop--;
+    if (stop - start < 3) return undefined;
+    const text = data.toString('latin1', start + 2, stop);
+    const level = this.#levels.get(text)?.at(-1);
+    if (level !== undefined) return { level, closing: false };
+    if (data[stop - 1] !== DASH || data[stop - 2] !== DASH) return undefined;
+    const closed = this.#levels.get(text.slice(0, -2))?.at(-1);
+    return closed === undefined ? undefined : { level: closed, closing: true };
+  }
+}
+
+function isSpace(octet: number): boolean {
+  return octet === 0x20 || octet === 0x09 || octet === 0x0d;
+}

@@ -1,0 +1,83 @@
+// What a header says about its body (RFC 2045, 2183, 3282, 2557): type, encoding, disposition and the rest, decoded
+// and capped; RFC 2231 parameters by libmime. A field that cannot be read counts as missing.
+import libmime from 'libmime';
+import type { HeaderFields } from './header-fields.js';
+import { clean, type WordDecoder } from './header-text.js';
+
+/** Of one structured field; what is beyond is not read. */
+const STRUCTURED_LIMIT = 8 * 1024;
+const PARAMETERS = 64;
+const LANGUAGES = 20;
+const LONGEST_BOUNDARY = 900;
+
+export interface ContentFields {
+  type: string;
+  subtype: string;
+  params: Record<string, string>;
+  id: string | null;
+  description: string | null;
+  encoding: string;
+  disposition: string | null;
+  dispositionParams: Record<string, string>;
+  language: readonly string[];
+  location: string | null;
+}
+
+const MEDIA_TYPE = /^([\w!#$%&'*+.^`{|}~-]{1,127})\s*\/\s*([\w!#$%&'*+.^`{|}~-]{1,127})/;
+const TOKEN = /^[\w!#$%&'*+.^`{|}~-]{1,64}/;
+
+export function contentFields(fields: HeaderFields, words: WordDecoder, digest: boolean): ContentFields {
+  const contentType = fields.first('content-type');
+  const media = contentType === undefined ? null : MEDIA_TYPE.exec(contentType);
+  const disposition = fields.first('content-disposition');
+  const dispositionType = disposition === undefined ? undefined : TOKEN.exec(disposition)?.[0].toLowerCase();
+  const description = fields.first('content-description');
+  // RFC 2046 §5.1.5: parts of a digest are messages unless they say otherwise.
+  const byDefault = digest && contentType === undefined ? 'message/rfc822' : 'text/plain';
+  const [type = '', subtype = ''] = byDefault.split('/');
+  return {
+    type: (media?.[1] ?? type).toLowerCase(),
+    subtype: (media?.[2] ?? subtype).toLowerCase(),
+    params: media === null ? {} : parameters(contentType!, words),
+    id: short(fields.first('content-id')),
+    description: description === undefined ? null : words.text(description) || null,
+    encoding: TOKEN.exec(fields.first('content-transfer-encoding') ?? '')?.[0].toLowerCase() ?? '7bit',
+    disposition: dispositionType ?? null,
+    dispositionParams: dispositionType === undefined ? {} : parameters(disposition!, words),
+    language: languages(fields.first('content-language')),
+    location: short(fields.first('content-location')?.replace(/\s+/g, '')),
+  };
+}
+
+/** The delimiter of a multipart as octets read as latin1; undefined when it has none that can be used. */
+export function boundaryOf(content: ContentFields): string | undefined {
+  const boundary = content.params['boundary']?.trimEnd();
+  if (boundary === undefined || boundary === '' || boundary.length > LONGEST_BOUNDARY) return undefined;
+  return Buffer.from(boundary).toString('latin1');
+}
+
+function parameters(field: string, words: WordDecoder): Record<string, string> {
+  if (!field.includes(';')) return {};
+  let text = field.slice(0, STRUCTURED_LIMIT);
+  const marks = text.includes('*') ? text.split('*').length : 0;
+  // Out of budget, continuations and charsets are left as they stand.
+  if (marks > 0 && !words.spend(text, marks)) text = text.replaceAll('*', '_');
+  const kept: Record<string, string> = {};
+  let count = 0;
+  for (const [name, value] of Object.entries(libmime.parseHeaderValue(text).params)) {
+    if (TOKEN.exec(name)?.[0] !== name || name === '__proto__') continue;
+    if (count++ === PARAMETERS) break;
+    kept[name] = words.text(value);
+  }
+  return kept;
+}
+
+function languages(field: string | undefined): readonly string[] {
+  if (field === undefined) return [];
+  const tags = field.slice(0, STRUCTURED_LIMIT).split(',', LANGUAGES).map(clean);
+  return tags.filter((tag) => tag !== '');
+}
+
+function short(value: string | undefined): string | null {
+  return value === undefined ? null : clean(value.slice(0, 2048)) || null;
+}

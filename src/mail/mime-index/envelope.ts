@@ -1,0 +1,83 @@
+// The envelope of a message or an embedded one (RFC 5322 §3.6) from its header fields: addresses, subject, date and
+// ids, decoded and capped. Fields that may stand once count once (the first); destination fields add up.
+import type { IndexedAddress, IndexedEnvelope } from '../message-index.js';
+import { addressList } from './address-list.js';
+import type { HeaderFields } from './header-fields.js';
+import { clean, type WordDecoder } from './header-text.js';
+import type { MimeLimits, Truncation } from './limits.js';
+
+const MESSAGE_ID = /<[^<>\s]{1,990}>/;
+const MESSAGE_IDS = /<[^<>\s]{1,990}>/g;
+
+export class EnvelopeReader {
+  readonly #limits: MimeLimits;
+  readonly #words: WordDecoder;
+  readonly #truncated: Set<Truncation>;
+
+  constructor(limits: MimeLimits, words: WordDecoder, truncated: Set<Truncation>) {
+    this.#limits = limits;
+    this.#words = words;
+    this.#truncated = truncated;
+  }
+
+  read(fields: HeaderFields): IndexedEnvelope {
+    const date = fields.first('date');
+    return {
+      date: date === undefined ? null : clean(date.slice(0, 256)) || null,
+      sentAt: date === undefined ? null : sentAt(date),
+      subject: this.#words.text(fields.first('subject') ?? ''),
+      from: this.#addresses(fields, 'from', 1),
+      sender: this.#addresses(fields, 'sender', 1),
+      replyTo: this.#addresses(fields, 'reply-to', 1),
+      to: this.#addresses(fields, 'to'),
+      cc: this.#addresses(fields, 'cc'),
+      bcc: this.#addresses(fields, 'bcc'),
+      messageId: messageId(fields.first('message-id')),
+      inReplyTo: messageId(fields.first('in-reply-to')),
+      references: this.#references(fields),
+    };
+  }
+
+  #addresses(fields: HeaderFields, name: string, repeats = Number.POSITIVE_INFINITY): readonly IndexedAddress[] {
+    const values = fields.all(name);
+    if (values.length === 0) return [];
+    const found: IndexedAddress[] = [];
+    for (const value of values.slice(0, repeats)) {
+      const list = addressList(value, this.#limits.addresses - found.length, this.#words);
+      for (const address of list.addresses) found.push(address);
+      if (list.truncated) {
+        this.#truncated.add('addresses');
+        break;
+      }
+    }
+    return found;
+  }
+
+  #references(fields: HeaderFields): readonly string[] {
+    const ids = fields.first('references')?.match(MESSAGE_IDS)?.map(clean) ?? [];
+    const most = this.#limits.references;
+    // The first is the thread's start, the last are the nearest ancestors.
+    return ids.length <= most ? ids : [ids[0]!, ...ids.slice(1 - most)];
+  }
+}
+
+/** In angle brackets; a bare `left@right`, which some senders write, gets them. */
+function messageId(field: string | undefined): string | null {
+  if (field === undefined) return null;
+  const id = MESSAGE_ID.exec(field)?.[0];
+  if (id !== undefined) return clean(id);
+  const bare = /^[^\s<>@]{1,400}@[^\s<>@]{1,400}/.exec(field)?.[0];
+  return bare === undefined ? null : `<${clean(bare)}>`;
+}
+
+/** RFC 5322 §3.3 dates and what `Date.parse` makes of near ones; without a zone it is UTC, not this machine's. */
+function sentAt(field: string): number | null {
+  const date = field
+    .slice(0, 128)
+    .replace(/\([^()]*\)/g, ' ')
+    .trim();
+  if (!/\d{1,2}[\s-]+[a-z]{3,9}[\s-]+\d{2,4}\s+\d|\d{4}-\d\d-\d\d/i.test(date)) return null;
+  const zoned = /[+-]\d{4}$|[a-z]$|[+-]\d\d:\d\d$/i.test(date) ? date : `${date} +0000`;
+  const ms = Date.parse(zoned);
+  return Number.isNaN(ms) ? null : ms;
+}

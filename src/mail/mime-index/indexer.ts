@@ -1,0 +1,159 @@
+// Bytes of a message → its MIME index, in one pass over pieces of any size and in memory that does not grow with the
+// message: header blocks up to the limit while they are read, and the start of the first bodies for the preview. The
+// scanner finds what is where; this builds the part tree of it. Never throws, whatever the bytes.
+import type { IndexedEnvelope, MessageIndex } from '../message-index.js';
+import { chooseBodies, isBodyText } from './body-choice.js';
+import type { Delimiter } from './boundaries.js';
+import { boundaryOf, contentFields } from './content-fields.js';
+import { BodySize, DraftPart, type Finished, finishTree } from './draft-part.js';
+import { EnvelopeReader } from './envelope.js';
+import { HeaderFields } from './header-fields.js';
+import { clean, WordDecoder } from './header-text.js';
+import { DEFAULT_LIMITS, type MimeLimits, type Truncation } from './limits.js';
+import { type PartEvents, PartScanner } from './part-scanner.js';
+import { PreviewSamples } from './preview.js';
+
+const LF = 0x0a;
+const DELIVERED_TO = 100;
+
+export class MimeIndexer implements PartEvents {
+  readonly #limits: MimeLimits;
+  readonly #truncated = new Set<Truncation>();
+  readonly #words = new WordDecoder();
+  readonly #envelopes: EnvelopeReader;
+  readonly #scanner: PartScanner;
+  readonly #samples = new PreviewSamples();
+  readonly #root = new DraftPart(0, undefined);
+  /** From the root to the part being read. */
+  readonly #open: DraftPart[] = [this.#root];
+  #parts = 1;
+  #envelope: IndexedEnvelope | undefined;
+  #receivedCount = 0;
+  #deliveredTo: readonly string[] = [];
+
+  constructor(limits: Partial<MimeLimits> = {}) {
+    this.#limits = { ...DEFAULT_LIMITS, ...limits };
+    this.#scanner = new PartScanner(this.#limits.headerOctets, this);
+    this.#envelopes = new EnvelopeReader(this.#limits, this.#words, this.#truncated);
+  }
+
+  /** The chunk may be reused by the caller afterwards. */
+  push(chunk: Uint8Array): void {
+    this.#scanner.push(chunk);
+  }
+
+  /** Once, after the last octet. */
+  finish(): MessageIndex {
+    this.#scanner.finish();
+    const size = this.#scanner.offset;
+    while (this.#open.length > 0) this.#closeInnermost(size, this.#scanner.lines);
+    const finished: Finished = new Map();
+    const root = finishTree(this.#root, finished);
+    const bodies = chooseBodies(root, finished);
+    return {
+      version: 1,
+      size,
+      envelope: this.#envelope!,
+      root,
+      textSections: bodies.text.map((part) => part.section),
+      htmlSections: bodies.html.map((part) => part.section),
+      attachments: bodies.attachments,
+      preview: this.#samples.preview(bodies, finished),
+      receivedCount: this.#receivedCount,
+      deliveredTo: this.#deliveredTo,
+      truncated: [...this.#truncated],
+    };
+  }
+
+  header(block: Buffer, cut: boolean, bodyStart: number, lines: number): boolean {
+    if (cut) this.#truncated.add('header');
+    const part = this.#open.at(-1)!;
+    const fields = new HeaderFields(block);
+    part.content = contentFields(fields, this.#words, part.parent?.isDigest === true);
+    part.bodyStart = bodyStart;
+    part.linesBefore = lines;
+    if (part === this.#root) {
+      this.#envelope = this.#envelopes.read(fields);
+      this.#receivedCount = fields.receivedCount;
+      this.#deliveredTo = fields
+        .all('delivered-to')
+        .slice(0, DELIVERED_TO)
+        .map((address) => clean(address.slice(0, 1000)).toLowerCase());
+    } else if (part.parent?.boundary === undefined) part.parent!.envelope = this.#envelopes.read(fields);
+    return this.#enter(part);
+  }
+
+  body(data: Buffer, from: number, to: number): number {
+    const part = this.#open.at(-1)!;
+    part.sample?.push(data, from, to);
+    return part.size?.push(data, from, to) ?? countLines(data, from, to);
+  }
+
+  delimiter(delimiter: Delimiter, bodyEnd: number, lines: number, next: number): boolean {
+    while (this.#open.length - 1 > delimiter.level) this.#closeInnermost(bodyEnd, lines);
+    const multipart = this.#open.at(-1)!;
+    if (delimiter.closing) this.#forgetBoundary(multipart);
+    return !delimiter.closing && this.#openPart(next);
+  }
+
+  /** Decides how the body of a part whose header was read is read; true when it begins with a header. */
+  #enter(part: DraftPart): boolean {
+    const content = part.content!;
+    const boundary = content.type === 'multipart' ? boundaryOf(content) : undefined;
+    const isMessage = content.type === 'message' && /^(?:rfc822|global)$/.test(content.subtype);
+    const descends = boundary !== undefined || (isMessage && /^(?:7bit|8bit|binary)$/.test(content.encoding));
+    if (descends && this.#open.length > this.#limits.depth) {
+      this.#truncated.add('depth');
+      part.content = { ...content, type: 'application', subtype: 'octet-stream', params: {} };
+    } else if (boundary !== undefined) {
+      part.boundary = boundary;
+      part.boundaryIsOpen = true;
+      this.#scanner.boundaries.open(boundary, this.#open.length - 1);
+      this.#samples.openPreamble(part);
+      return false;
+    } else if (descends) return this.#openPart(part.bodyStart);
+    if (isBodyText(part.content!, part.parent?.content?.subtype, part.isFirst)) this.#samples.openText(part);
+    else if (!part.isEmbedded) part.size = BodySize.of(content.encoding);
+    return false;
+  }
+
+  /** A child of the innermost part; false when the limits leave the rest of the message to what is open now. */
+  #openPart(headerStart: number): boolean {
+    if (this.#parts >= this.#limits.parts || this.#scanner.headers.full) {
+      this.#truncated.add(this.#parts >= this.#limits.parts ? 'parts' : 'header');
+      this.#scanner.boundaries.clear();
+      return false;
+    }
+    const parent = this.#open.at(-1)!;
+    const part = new DraftPart(headerStart, parent);
+    parent.parts.push(part);
+    this.#open.push(part);
+    this.#parts++;
+    return true;
+  }
+
+  #closeInnermost(bodyEnd: number, lines: number): void {
+    const part = this.#open.pop()!;
+    this.#forgetBoundary(part);
+    part.bodyEnd = Math.max(part.bodyStart, bodyEnd);
+    part.lines = Math.max(0, lines - part.linesBefore);
+  }
+
+  #forgetBoundary(part: DraftPart): void {
+    if (part.boundaryIsOpen) this.#scanner.boundaries.close(part.boundary!);
+    part.boundaryIsOpen = false;
+  }
+}
+
+/** The index of a whole message in memory. */
+export function indexMessage(bytes: Uint8Array, limits: Partial<MimeLimits> = {}): MessageIndex {
+  const indexer = new MimeIndexer(limits);
+  indexer.push(bytes);
+  return indexer.finish();
+}
+
+function countLines(data: Buffer, from: number, to: number): number {
+  let count = 0;
+  for (let at = data.indexOf(LF, from); at >= 0 && at < to; at = data.indexOf(LF, at + 1)) count++;
+  return count;
+}

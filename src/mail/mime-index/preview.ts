@@ -1,0 +1,75 @@
+// The preview line of a message: the start of its first text body (else of its html), decoded from a sample of a few
+// kB, tags out, white space folded. Work is bounded by the sample whatever it holds.
+import { htmlText } from '../decode/html-text.js';
+import { textOf } from '../decode/part-text.js';
+import type { Bodies } from './body-choice.js';
+import { BodySample } from './body-sample.js';
+import type { DraftPart, Finished } from './draft-part.js';
+
+const TEXT_SAMPLE = 4 * 1024;
+/** Html starts with styles more often than with words. */
+const HTML_SAMPLE = 32 * 1024;
+const LENGTH = 200;
+/** Characters of the decoded sample looked at: fillers and white space may come before the words. */
+const SCANNED = 4000;
+const FILLER = /^(?:\u034f|[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff])$/;
+
+export class PreviewSamples {
+  #text = false;
+  #html = false;
+
+  openText(part: DraftPart): void {
+    if (part.isEmbedded) return;
+    if (part.content!.subtype === 'html') {
+      if (!this.#html) part.sample = new BodySample(HTML_SAMPLE);
+      this.#html = true;
+    } else {
+      if (!this.#text) part.sample = new BodySample(TEXT_SAMPLE);
+      this.#text = true;
+    }
+  }
+
+  /** What stands before the first part of a multipart is its text if it turns out to have no part at all. */
+  openPreamble(part: DraftPart): void {
+    if (part.parent === undefined) part.sample = new BodySample(TEXT_SAMPLE);
+  }
+
+  preview(bodies: Bodies, finished: Finished): string {
+    for (const part of [bodies.text[0], bodies.html[0]]) {
+      const sample = part && finished.get(part)?.sample;
+      if (part === undefined || sample === undefined) continue;
+      const decoded = textOf(part, sample.octets);
+      const text = part.subtype === 'html' ? htmlText(decoded) : decoded;
+      const line = firstLine(sample.full ? text.replace(/\ufffd{1,3}$/, '') : text);
+      if (line !== '') return line;
+    }
+    return '';
+  }
+}
+
+/** White space folded, invisible fillers out, at most LENGTH characters and no half of a pair. */
+function firstLine(text: string): string {
+  const end = Math.min(text.length, SCANNED);
+  let line = '';
+  let parted = false;
+  for (let at = 0; at < end && line.length < LENGTH; ) {
+    const start = at;
+    while (at < end && isPrintable(text.charCodeAt(at))) at++;
+    // One character at a time where it is not ASCII.
+    const other = at === start ? text[at++]! : '';
+    if (/\s|\p{Cc}/u.test(other)) parted = true;
+    else if (!FILLER.test(other)) {
+      if (parted && line !== '') line += ' ';
+      parted = false;
+      line += other || text.slice(start, at);
+    }
+  }
+  return line
+    .slice(0, LENGTH)
+    .replace(/\p{Cs}/gu, '')
+    .trimEnd();
+}
+
+function isPrintable(code: number): boolean {
+  return code > 0x20 && code < 0x7f;
+}

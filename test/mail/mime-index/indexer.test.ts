@@ -1,0 +1,121 @@
+// The index of ordinary messages: structure, offsets, bodies, attachments, preview.
+import test from 'ava';
+import type { IndexedPart } from '../../../src/mail/message-index.js';
+import { indexMessage, MimeIndexer } from '../../../src/mail/mime-index/indexer.js';
+
+const lines = (...text: string[]) => Buffer.from(text.join('\r\n'));
+const sliceOf = (raw: Buffer, part: IndexedPart) => raw.subarray(part.bodyStart, part.bodyEnd).toString();
+
+const mixed = lines(
+  'Received: from a',
+  'Received: from b',
+  'Delivered-To: Me@Example.org',
+  'From: "Ann \\"A\\" Lee" <ann@example.org>',
+  'To: bob@example.org, Team: c@example.org, "D" <d@example.org>;',
+  'Subject: =?utf-8?Q?Gr=C3=BC=C3=9Fe?=',
+  ' aus Wien',
+  'Date: Sat, 21 Nov 2026 13:10:19 +0100',
+  'Message-ID: <one@example.org>',
+  'In-Reply-To: <zero@example.org>',
+  'References: <r1@example.org>',
+  ' <zero@example.org>',
+  'MIME-Version: 1.0',
+  'Content-Type: multipart/mixed; boundary="outer"',
+  '',
+  'preamble',
+  '--outer',
+  'Content-Type: multipart/alternative; boundary=inner',
+  '',
+  '--inner',
+  'Content-Type: text/plain; charset=utf-8',
+  'Content-Transfer-Encoding: quoted-printable',
+  '',
+  'Sch=C3=B6n, dass=',
+  ' du da bist.',
+  '--inner',
+  'Content-Type: text/html; charset=utf-8',
+  '',
+  '<p>Schön</p>',
+  '',
+  '--inner--',
+  '--outer',
+  'Content-Type: application/pdf; name="x.pdf"',
+  'Content-Transfer-Encoding: base64',
+  "Content-Disposition: attachment; filename*0*=UTF-8''r%C3%A9; filename*1=sum.pdf",
+  'Content-ID: <pdf@x>',
+  '',
+  'aGVsbG8gd29y',
+  'bGQ=',
+  '--outer',
+  'Content-Type: message/rfc822',
+  '',
+  'Subject: inside',
+  'From: <in@example.org>',
+  '',
+  'inner body',
+  '--outer--',
+  'epilogue',
+  '',
+);
+
+test('a message with alternatives, an attachment and an embedded message', (t) => {
+  const index = indexMessage(mixed);
+  t.is(index.size, mixed.length);
+  t.is(index.envelope.subject, 'Grüße aus Wien');
+  t.deepEqual(index.envelope.from, [{ name: 'Ann "A" Lee', address: 'ann@example.org' }]);
+  t.deepEqual(index.envelope.to, [
+    { name: '', address: 'bob@example.org' },
+    { name: 'Team', address: '' },
+    { name: '', address: 'c@example.org' },
+    { name: 'D', address: 'd@example.org' },
+  ]);
+  t.is(index.envelope.sentAt, Date.UTC(2026, 10, 21, 12, 10, 19));
+  t.is(index.envelope.messageId, '<one@example.org>');
+  t.is(index.envelope.inReplyTo, '<zero@example.org>');
+  t.deepEqual(index.envelope.references, ['<r1@example.org>', '<zero@example.org>']);
+  t.is(index.receivedCount, 2);
+  t.deepEqual(index.deliveredTo, ['me@example.org']);
+  t.deepEqual(index.textSections, ['1.1']);
+  t.deepEqual(index.htmlSections, ['1.2']);
+  t.is(index.preview, 'Schön, dass du da bist.');
+  t.deepEqual(index.truncated, []);
+  const [alternative, pdf, message] = index.root.parts;
+  t.is(index.root.section, '');
+  t.is(sliceOf(mixed, alternative!.parts[0]!), 'Sch=C3=B6n, dass=\r\n du da bist.');
+  t.is(alternative!.parts[0]!.lines, 1);
+  t.is(sliceOf(mixed, alternative!.parts[1]!), '<p>Schön</p>\r\n');
+  t.is(sliceOf(mixed, message!), 'Subject: inside\r\nFrom: <in@example.org>\r\n\r\ninner body');
+  t.is(message!.lines, 3);
+  t.is(message!.envelope!.subject, 'inside');
+  t.is(message!.parts[0]!.section, '3.1');
+  t.is(sliceOf(mixed, message!.parts[0]!), 'inner body');
+  t.is(pdf!.dispositionParams['filename'], 'résum.pdf');
+  t.deepEqual(index.attachments, [
+    {
+      section: '2',
+      fileName: 'résum.pdf',
+      contentType: 'application/pdf',
+      size: 11,
+      contentId: 'pdf@x',
+      inline: false,
+    },
+    { section: '3', fileName: 'inside.eml', contentType: 'message/rfc822', size: 53, contentId: null, inline: false },
+  ]);
+});
+
+test('the index is the same whatever the pieces', (t) => {
+  const whole = indexMessage(mixed);
+  for (const size of [1, 2, 3, 7, 64]) {
+    const indexer = new MimeIndexer();
+    for (let at = 0; at < mixed.length; at += size) indexer.push(mixed.subarray(at, at + size));
+    t.deepEqual(indexer.finish(), whole);
+  }
+});
+
+test('bare line feeds', (t) => {
+  const raw = Buffer.from(mixed.toString().replaceAll('\r\n', '\n'));
+  const index = indexMessage(raw);
+  t.is(sliceOf(raw, index.root.parts[2]!), 'Subject: inside\nFrom: <in@example.org>\n\ninner body');
+  t.is(index.preview, 'Schön, dass du da bist.');
+  t.is(index.attachments[0]!.size, 11);
+});
