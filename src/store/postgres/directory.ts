@@ -2,18 +2,13 @@
 // turns the driver's errors into faults and conflicts.
 import { isUuid } from '../../mail/ids.js';
 import { DirectoryConflict, type DirectoryStore } from '../directory.js';
-import {
-  createAccount,
-  deleteAccount,
-  findAccountByEmail,
-  findAccountById,
-  listAccounts,
-  listHeld,
-} from './accounts.js';
-import { addAddress, findOwner, holdAddress } from './addresses.js';
+import { createAccount, deleteAccount, findAccountByEmail, findAccountById, listAccounts } from './accounts.js';
+import { findOwner } from './address-rows.js';
+import { addAddress } from './addresses.js';
 import { codeOf, type Sql, storeFault } from './client.js';
 import { watchChanges } from './directory-changes.js';
 import { deleteDomain, insertDomain, listDomains } from './domains.js';
+import { holdAddress, listHeld } from './held.js';
 import { activeKeys, activeKeysByPrefix, insertKey, markKeyRevoked } from './keys.js';
 
 /** `shards`: how many this store has (LeaseStore.shardCount). */

@@ -4,8 +4,8 @@ import type { Sql } from './client.js';
 import { announce } from './directory-changes.js';
 
 export async function listDomains(sql: Sql): Promise<readonly Domain[]> {
-  return await sql<{ name: string; createdAt: Date }[]>`
-    select name, created_at as "createdAt" from domains order by name`;
+  const rows = await sql<Domain[]>`select name, created_at as "createdAt" from domains order by name`;
+  return [...rows];
 }
 
 export async function insertDomain(sql: Sql, name: string): Promise<boolean> {

@@ -28,15 +28,17 @@ export async function insertKey(sql: Sql, key: Parameters<DirectoryStore['create
 }
 
 export async function activeKeys(sql: Sql, accountId: string): Promise<readonly ApiKey[]> {
-  return await sql<KeyRow[]>`
+  const rows = await sql<KeyRow[]>`
     select ${columns(sql)} from api_keys k
     where k.account_id = ${accountId} and k.revoked_at is null order by k.created_at, k.id`;
+  return [...rows];
 }
 
 export async function activeKeysByPrefix(sql: Sql, prefix: string): Promise<readonly StoredKey[]> {
-  return await sql<(KeyRow & { hash: string; email: string })[]>`
+  const rows = await sql<(KeyRow & { hash: string; email: string })[]>`
     select ${columns(sql)}, k.hash, a.email from api_keys k join accounts a on a.id = k.account_id
     where k.prefix = ${prefix} and k.revoked_at is null`;
+  return [...rows];
 }
 
 export async function markKeyRevoked(sql: Sql, id: string): Promise<boolean> {

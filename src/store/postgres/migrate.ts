@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { StoreFault } from '../errors.js';
 import { type Sql, storeFault, type Transaction } from './client.js';
 
 export interface Migrated {
@@ -55,6 +56,11 @@ export async function migrate(sql: Sql, directory = FILES): Promise<Migrated> {
 
 async function readFiles(directory: string): Promise<readonly MigrationFile[]> {
   const names = (await readdir(directory)).filter((name) => FILE_NAME.test(name)).sort();
+  names.forEach((name, i) => {
+    if (i > 0 && names[i - 1]!.slice(0, 4) === name.slice(0, 4)) {
+      throw new MigrationMismatch(`migrations ${names[i - 1]!.slice(0, -4)} and ${name.slice(0, -4)} have one number`);
+    }
+  });
   return Promise.all(
     names.map(async (name) => {
       const text = (await readFile(`${directory}/${name}`, 'utf8')).replaceAll('\r\n', '\n');
@@ -64,15 +70,8 @@ async function readFiles(directory: string): Promise<readonly MigrationFile[]> {
 }
 
 function verify(files: readonly MigrationFile[], recorded: ReadonlyMap<string, string>): void {
+  for (const file of files) refuseEdited(file, recorded);
   const newest = files.at(-1)?.name ?? '';
-  for (const file of files) {
-    const checksum = recorded.get(file.name);
-    if (checksum !== undefined && checksum !== file.checksum) {
-      throw new MigrationMismatch(
-        `migration ${file.name} was edited after it had been applied to this database (checksum ${file.checksum.slice(0, 12)}…, applied ${checksum.slice(0, 12)}…): put the file back and write a new migration instead`,
-      );
-    }
-  }
   for (const name of recorded.keys()) {
     if (name < newest && !files.some((file) => file.name === name)) {
       throw new MigrationMismatch(
@@ -82,12 +81,23 @@ function verify(files: readonly MigrationFile[], recorded: ReadonlyMap<string, s
   }
 }
 
+function refuseEdited(file: MigrationFile, recorded: ReadonlyMap<string, string>): void {
+  const checksum = recorded.get(file.name);
+  if (checksum === undefined || checksum === file.checksum) return;
+  throw new MigrationMismatch(
+    `migration ${file.name} was edited after it had been applied to this database: put the file back as it was (SHA-256 ${checksum.slice(0, 12)}…) and write a new migration`,
+  );
+}
+
 /** False when another node applied it while this one waited for the lock. */
 async function apply(tx: Transaction, file: MigrationFile): Promise<boolean> {
   const recorded = await readRecord(tx);
-  verify([file], recorded);
+  refuseEdited(file, recorded);
   if (recorded.has(file.name)) return false;
-  await tx.unsafe(file.text).simple();
+  await tx.unsafe(file.text).catch((error: unknown) => {
+    const { code, message, temporary } = storeFault(error);
+    throw new StoreFault(code, `migration ${file.name}: ${message}`, { temporary, cause: error });
+  });
   await record(tx, file);
   return true;
 }
