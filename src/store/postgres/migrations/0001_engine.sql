@@ -31,16 +31,18 @@ create table accounts (
 );
 create index accounts_held on accounts (created_at) where held;
 
+-- Anyone may ask for an address; the one account that has it verified gets its mail. An unverified row blocks nobody.
 create table addresses (
-  address text primary key,
-  id uuid not null unique,
+  id uuid primary key,
+  address text not null,
   account_id uuid not null references accounts (id) on delete cascade,
   domain text not null,
   held boolean not null default false,
   verified boolean not null,
   added_at timestamptz not null default now()
 );
-create index addresses_account on addresses (account_id);
+create unique index addresses_owner on addresses (address) where verified;
+create unique index addresses_account on addresses (account_id, address);
 create index addresses_held on addresses (domain) where held;
 
 create table api_keys (

@@ -1,0 +1,152 @@
+// The directory as gateways see it: decides where mail for an address goes and whose credential a key is. The store has
+// the facts; here are the rules about unknown and held recipients (CONTRACT §5) and what this node remembers of both.
+import { Subject } from 'rxjs';
+import { canonicalAddress } from '../../mail/address.js';
+import type { AddressOwner, DirectoryChange, DirectoryStore } from '../../store/directory.js';
+import { StoreFault } from '../../store/errors.js';
+import type { Mailboxes } from '../mailbox/protocol.js';
+import { ActorFault } from '../runtime/errors.js';
+import { AddressCache } from './address-cache.js';
+import { matchesHash, parseApiKey } from './api-key.js';
+import type { Directory, Principal, Recipient } from './protocol.js';
+
+/** Held addresses of one domain. */
+const MAX_HELD = 1_000;
+/** Messages in one held mailbox. */
+const MAX_HELD_MESSAGES = 100;
+/** The owner of a mailbox that is not asked in vain answers within milliseconds. */
+const ACCEPTANCE_DEADLINE_MS = 2_000;
+
+export interface DirectoryOptions {
+  readonly store: DirectoryStore;
+  readonly mailboxes: Mailboxes;
+  readonly unknownRecipients: 'hold' | 'reject';
+  /** Address of the account that requests without a credential act as. */
+  readonly anonymousAccount?: string;
+  readonly log: { info(fields: object, message: string): void };
+}
+
+/** @throws StoreFault when the store cannot be read */
+export async function createDirectory(options: DirectoryOptions): Promise<Directory & { close(): Promise<void> }> {
+  const { store, mailboxes, log } = options;
+  const owners = new AddressCache();
+  const revokedKeys = new Subject<string>();
+  const deletedAccounts = new Subject<string>();
+  let hosted: Promise<ReadonlySet<string>> | undefined;
+
+  // Watching comes before the first read: what changes in between is dropped again.
+  const stopWatching = await store.watch(onChange);
+  await hostedDomains().catch(async (error: unknown) => {
+    await stopWatching();
+    throw error;
+  });
+
+  function onChange(change: DirectoryChange): void {
+    switch (change.kind) {
+      case 'domains':
+        hosted = undefined;
+        return;
+      case 'address':
+        owners.drop(change.address);
+        return;
+      case 'account-deleted':
+        owners.dropAccount(change.accountId);
+        deletedAccounts.next(change.accountId);
+        return;
+      case 'key-revoked':
+        revokedKeys.next(change.keyId);
+        return;
+      case 'all':
+        log.info({}, 'changes to the directory may have been missed; reading it anew');
+        hosted = undefined;
+        owners.clear();
+    }
+  }
+
+  /** A read that fails is not remembered, so the next recipient tries again. */
+  function hostedDomains(): Promise<ReadonlySet<string>> {
+    if (hosted !== undefined) return hosted;
+    const read = store.domains().then((domains) => new Set(domains.map((domain) => domain.name)));
+    hosted = read;
+    read.catch(() => {
+      if (hosted === read) hosted = undefined;
+    });
+    return read;
+  }
+
+  async function recipient(text: string): Promise<Recipient> {
+    const address = canonicalAddress(text);
+    if (address === undefined) return { kind: 'notHosted' };
+    const domains = await hostedDomains();
+    if (!domains.has(address.slice(address.lastIndexOf('@') + 1))) return { kind: 'notHosted' };
+    // Twice: a held mailbox may have been deleted since it was remembered.
+    return (await route(address)) ?? (await route(address)) ?? { kind: 'unknown' };
+  }
+
+  /** Undefined when the remembered owner is no more; it is forgotten then. */
+  async function route(address: string): Promise<Recipient | undefined> {
+    const { unknownRecipients } = options;
+    const owner = await owners.owner(address, async () => {
+      const found = await store.ownerOf(address);
+      if (found !== undefined || unknownRecipients === 'reject') return found;
+      const result = await store.holdAddress(address, MAX_HELD);
+      return result.kind === 'held' ? { accountId: result.accountId, held: true } : undefined;
+    });
+    const full = owner === undefined && unknownRecipients === 'hold';
+    if (full) return { kind: 'full' };
+    if (owner === undefined) return { kind: 'unknown' };
+    if (!owner.held) return { kind: 'mailbox', accountId: owner.accountId };
+    if (unknownRecipients === 'reject') return { kind: 'unknown' };
+    const verdict = await acceptance(owner);
+    if (verdict === 'gone') {
+      owners.drop(address);
+      return undefined;
+    }
+    return verdict === 'full' ? { kind: 'full' } : { kind: 'mailbox', accountId: owner.accountId };
+  }
+
+  async function acceptance(owner: AddressOwner): Promise<'open' | 'full' | 'gone'> {
+    try {
+      const { reply } = await mailboxes
+        .of(owner.accountId)
+        .ask('acceptance', {}, { deadlineMs: ACCEPTANCE_DEADLINE_MS });
+      return reply?.held === true && reply.total >= MAX_HELD_MESSAGES ? 'full' : 'open';
+    } catch (error) {
+      if (!(error instanceof ActorFault)) throw error;
+      if (error.code === 'no-such-account') return 'gone';
+      throw new StoreFault('store-unavailable', `held mailbox ${owner.accountId} cannot be asked: ${error.message}`, {
+        temporary: true,
+        cause: error,
+      });
+    }
+  }
+
+  async function authenticate(apiKey: string): Promise<Principal | undefined> {
+    const parsed = parseApiKey(apiKey);
+    if (parsed === undefined) return undefined;
+    const [key] = await store.keysByPrefix(parsed.prefix);
+    if (!matchesHash(apiKey, key?.hash) || key === undefined) return undefined;
+    const { accountId, email, scopes, id, serviceWide } = key;
+    return { accountId, email, scopes, keyId: id, serviceWide };
+  }
+
+  async function anonymous(): Promise<Principal | undefined> {
+    const address = options.anonymousAccount === undefined ? undefined : canonicalAddress(options.anonymousAccount);
+    const account = address === undefined ? undefined : await store.accountByEmail(address);
+    if (account === undefined || account.held) return undefined;
+    return { accountId: account.id, email: account.email, scopes: ['app'], keyId: null, serviceWide: false };
+  }
+
+  return {
+    recipient,
+    authenticate,
+    anonymous,
+    revokedKeys$: revokedKeys.asObservable(),
+    deletedAccounts$: deletedAccounts.asObservable(),
+    async close() {
+      await stopWatching();
+      revokedKeys.complete();
+      deletedAccounts.complete();
+    },
+  };
+}

@@ -1,0 +1,47 @@
+// `mansio account create | list | delete`. An account needs no hosted domain: people may log in with an address of
+// elsewhere. There are no passwords in Mansio, only API keys and OpenID Connect.
+import type { Command } from 'commander';
+import { displayName, existingAccount, newAddress } from './arguments.js';
+import { CommandError, commandGroup, printing } from './output.js';
+import { withStore } from './store.js';
+
+export function registerAccount(program: Command): void {
+  const group = commandGroup(program, 'account', 'make, list and delete accounts');
+
+  const create = group
+    .command('create')
+    .description('make an account, or claim the mail held for its address')
+    .requiredOption('--email <address>', 'its primary address')
+    .requiredOption('--name <name>', 'its display name')
+    .option('--password-less', 'kept for scripts: no account has a password, clients log in with keys (mansio key)');
+  printing(create, async (options: { email: string; name: string }) => {
+    const [address, name] = [newAddress(options.email), displayName(options.name, '--name')];
+    const account = await withStore(({ directory }) => directory.createAccount(address, name));
+    return { id: account.id, email: account.email, displayName: account.displayName };
+  });
+
+  const list = group.command('list').description('list accounts, without mailboxes that are held');
+  printing(list, async () => {
+    const accounts = await withStore(({ directory }) => directory.accounts());
+    return accounts.map(({ id, email, displayName, createdAt }) => ({ id, email, displayName, createdAt }));
+  });
+
+  const remove = group
+    .command('delete')
+    .description('delete an account with its mail, addresses and keys')
+    .requiredOption('--email <address>', 'its primary address')
+    .option('--yes', 'really');
+  printing(remove, async (options: { email: string; yes?: boolean }) => {
+    if (options.yes !== true) {
+      throw new CommandError('deleting an account deletes its mail for good: add --yes if that is meant');
+    }
+    return withStore(async ({ directory }) => {
+      const account = await existingAccount(directory, options.email);
+      if (account.email !== newAddress(options.email)) {
+        throw new CommandError(`${options.email} is a further address of ${account.email}: name the primary one`);
+      }
+      await directory.deleteAccount(account.id);
+      return { id: account.id, email: account.email, deleted: true };
+    });
+  });
+}

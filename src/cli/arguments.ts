@@ -1,0 +1,67 @@
+// Words of the command line as values, refused with one clear line where they are none.
+import { canonicalAddress } from '../mail/address.js';
+import { isUuid } from '../mail/ids.js';
+import { type Account, type DirectoryStore, SCOPES, type Scope } from '../store/directory.js';
+import { CommandError } from './output.js';
+
+const MAX_NAME = 200;
+
+/** A canonical address that may become an account's. */
+export function newAddress(text: string): string {
+  const address = canonicalAddress(text);
+  if (address === undefined) throw new CommandError(`not an e-mail address: ${text}`);
+  if (/^[^"@]*\+/.test(text)) {
+    throw new CommandError(`an address of an account has no +tag (mail for ${text} goes to ${address})`);
+  }
+  return address;
+}
+
+/** The account with this address or id. Held mailboxes are nobody's account yet. */
+export async function existingAccount(directory: DirectoryStore, text: string): Promise<Account> {
+  const address = canonicalAddress(text);
+  if (address === undefined && !isUuid(text)) throw new CommandError(`neither an e-mail address nor an id: ${text}`);
+  const account = await (address === undefined ? directory.accountById(text) : accountOf(directory, address));
+  if (account === undefined || account.held) throw new CommandError(`no such account: ${text}`);
+  return account;
+}
+
+async function accountOf(directory: DirectoryStore, address: string): Promise<Account | undefined> {
+  const owner = await directory.ownerOf(address);
+  return owner === undefined ? undefined : directory.accountById(owner.accountId);
+}
+
+/** A name for people: of an account or a key. */
+export function displayName(text: string, option: string): string {
+  const name = text.trim();
+  if (name === '') throw new CommandError(`${option} is empty`);
+  if (name.length > MAX_NAME) throw new CommandError(`${option} is longer than ${MAX_NAME} characters`);
+  if (/\p{Cc}/u.test(name)) throw new CommandError(`${option} contains control characters`);
+  return name;
+}
+
+/** A domain name in lower case and ASCII. */
+export function domainName(text: string): string {
+  const address = canonicalAddress(`postmaster@${text.replace(/\.$/, '')}`);
+  const name = address?.slice(address.lastIndexOf('@') + 1);
+  if (name === undefined || !/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(name) || /^[0-9.]+$/.test(name)) {
+    throw new CommandError(`not a domain name: ${text}`);
+  }
+  return name;
+}
+
+export function keyScopes(texts: readonly string[]): readonly Scope[] {
+  const unknown = texts.filter((text) => !SCOPES.some((scope) => scope === text));
+  if (unknown.length > 0) {
+    throw new CommandError(`unknown scope: ${unknown.join(', ')} (known are ${SCOPES.join(', ')})`);
+  }
+  const scopes = SCOPES.filter((scope) => texts.includes(scope));
+  if (scopes.includes('internal') && scopes.length > 1) {
+    throw new CommandError('the scope internal goes with no other: make a key of its own for it');
+  }
+  return scopes;
+}
+
+export function keyId(text: string): string {
+  if (!isUuid(text)) throw new CommandError(`not the id of a key: ${text} (see mansio key list)`);
+  return text.toLowerCase();
+}

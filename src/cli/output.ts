@@ -1,0 +1,77 @@
+// What commands say: a record or a list, as text for people or with --json as one JSON value on stdout; a failure as one
+// line on stderr and exit code 1. Commands return values and throw; only this file writes.
+import { type Command, CommanderError } from 'commander';
+
+export type Value = string | number | boolean | null | Date | readonly string[];
+export type Fields = Readonly<Record<string, Value>>;
+
+/** The operator asked for something that cannot be; the message says what to do instead. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+}
+
+/** A group of subcommands. Usage errors stay one line, whatever the program shows after its own. */
+export function commandGroup(program: Command, name: string, description: string): Command {
+  return program.command(name).description(description).showHelpAfterError(false);
+}
+
+/** A command that prints what `work` returns. */
+export function printing<A extends unknown[]>(
+  command: Command,
+  work: (...args: A) => Promise<Fields | readonly Fields[]>,
+): Command {
+  return command
+    .showHelpAfterError(false)
+    .option('--json', 'print one JSON value')
+    .action(async (...args: unknown[]) => {
+      try {
+        const result = await work(...(args as A));
+        const text = command.opts<{ json?: boolean }>().json === true ? JSON.stringify(result) : textOf(result);
+        command.configureOutput().writeOut?.(`${text}\n`);
+      } catch (error) {
+        if (error instanceof CommanderError) throw error;
+        command.error(`error: ${oneLine(error)}`);
+      }
+    });
+}
+
+function oneLine(error: unknown): string {
+  // Connecting to a name with several addresses fails with an AggregateError, whose own message is empty.
+  const cause = error instanceof Error && error.cause instanceof AggregateError ? error.cause.errors[0] : undefined;
+  const message =
+    error instanceof Error ? `${error.message}${cause instanceof Error ? cause.message : ''}` : `${error}`;
+  return inert(message.replace(/\s*\n\s*/g, '; ')) || 'failed';
+}
+
+function textOf(result: Fields | readonly Fields[]): string {
+  if (!Array.isArray(result)) {
+    const entries = Object.entries(result as Fields);
+    const width = Math.max(...entries.map(([name]) => name.length));
+    return entries.map(([name, value]) => `${name.padEnd(width)}  ${shown(value)}`).join('\n');
+  }
+  const rows = result as readonly Fields[];
+  if (rows.length === 0) return '(none)';
+  const columns = Object.keys(rows[0]!);
+  const cells = [columns, ...rows.map((row) => columns.map((column) => shown(row[column] ?? null)))];
+  const widths = columns.map((_, i) => Math.max(...cells.map((row) => row[i]!.length)));
+  return cells
+    .map((row) =>
+      row
+        .map((cell, i) => cell.padEnd(widths[i]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+function shown(value: Value): string {
+  if (value === null) return '-';
+  if (value instanceof Date) return value.toISOString();
+  if (Array.isArray(value)) return value.length === 0 ? '-' : inert(value.join(' '));
+  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : inert(String(value));
+}
+
+/** Names are other people's text: control characters must not reach a terminal. */
+function inert(text: string): string {
+  return text.replace(/\p{Cc}/gu, '\u{fffd}');
+}

@@ -1,0 +1,67 @@
+// An account's rows: made with the six system folders that every account has, deleted with everything that is its own.
+// Who may have which address is decided by the callers.
+import { randomUUID } from 'node:crypto';
+import type { Account } from '../directory.js';
+import type { FolderRole } from '../mailboxes.js';
+import { shardOf } from '../shard.js';
+import type { Sql, Transaction } from './client.js';
+import { announce } from './directory-changes.js';
+
+const SYSTEM_FOLDERS: readonly { readonly role: FolderRole; readonly name: string }[] = [
+  { role: 'inbox', name: 'INBOX' },
+  { role: 'sent', name: 'Sent' },
+  { role: 'drafts', name: 'Drafts' },
+  { role: 'archive', name: 'Archive' },
+  { role: 'trash', name: 'Trash' },
+  { role: 'junk', name: 'Junk' },
+];
+
+/** Tables whose rows belong to one account and carry its id; they go with the account. */
+export const ACCOUNT_TABLES = ['placements', 'expunged', 'emails', 'folders', 'events', 'inbound'] as const;
+
+export const accountColumns = (sql: Sql | Transaction) => sql`
+  id, email, display_name as "displayName", held, created_at as "createdAt"`;
+
+export async function insertAccount(
+  tx: Transaction,
+  row: { email: string; displayName: string; held: boolean },
+  shards: number,
+): Promise<Account> {
+  const id = randomUUID();
+  const [account] = await tx<[Account]>`
+    insert into accounts (id, shard, email, display_name, held)
+    values (${id}, ${shardOf(id, shards)}, ${row.email}, ${row.displayName}, ${row.held})
+    returning ${accountColumns(tx)}`;
+  await insertFolders(tx, id);
+  return account;
+}
+
+/** UIDVALIDITY is the time in seconds (RFC 9051 §2.3.1.1): an account deleted and made again gets another one. */
+async function insertFolders(tx: Transaction, accountId: string): Promise<void> {
+  const ids = SYSTEM_FOLDERS.map(() => randomUUID());
+  const roles = SYSTEM_FOLDERS.map((folder) => folder.role);
+  const names = SYSTEM_FOLDERS.map((folder) => folder.name);
+  await tx`
+    insert into folders (account_id, id, role, name, sort_order, uidvalidity)
+    select ${accountId}, folder.id, folder.role, folder.name, folder.position, extract(epoch from now())::bigint
+    from unnest(${tx.array(ids)}::uuid[], ${tx.array(roles)}::text[], ${tx.array(names)}::text[])
+      with ordinality as folder (id, role, name, position)`;
+}
+
+/** The account's row is locked first: its mailbox can commit nothing after, and what it committed before is seen. */
+export async function deleteAccountRows(tx: Transaction, id: string): Promise<boolean> {
+  const [account] = await tx<{ id: string }[]>`select id from accounts where id = ${id} for update`;
+  if (account === undefined) return false;
+  await registerBlobs(tx, account.id);
+  for (const table of ACCOUNT_TABLES) await tx`delete from ${tx(table)} where account_id = ${account.id}`;
+  await tx`delete from accounts where id = ${account.id}`;
+  await announce(tx, { kind: 'account-deleted', accountId: account.id });
+  return true;
+}
+
+async function registerBlobs(tx: Transaction, accountId: string): Promise<void> {
+  await tx`
+    insert into blob_candidates (hash)
+    select blob from emails where account_id = ${accountId}
+    union select blob from inbound where account_id = ${accountId}`;
+}

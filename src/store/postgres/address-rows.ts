@@ -1,0 +1,33 @@
+// Rows of addresses and the lock that guards who gets one. Whatever gives an address an owner first locks its domain, so
+// that "is it free" and "take it" are one step, and the bound on held addresses cannot be overrun.
+import { randomUUID } from 'node:crypto';
+import type { AccountAddress, AddressOwner } from '../directory.js';
+import type { Sql, Transaction } from './client.js';
+
+export function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1);
+}
+
+export async function findOwner(sql: Sql | Transaction, address: string): Promise<AddressOwner | undefined> {
+  const [row] = await sql<AddressOwner[]>`
+    select account_id as "accountId", held from addresses where address = ${address} and verified`;
+  return row;
+}
+
+/** Until the transaction ends, nobody else gives an address of this domain an owner. */
+export async function lockDomain(tx: Transaction, domain: string): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`mansio addresses of ${domain}`}, 0))`;
+}
+
+/** Undefined when the account has the address already, unless this verifies it. */
+export async function insertAddress(
+  tx: Transaction,
+  row: { accountId: string; address: string; verified: boolean; held: boolean },
+): Promise<AccountAddress | undefined> {
+  const [added] = await tx<AccountAddress[]>`
+    insert into addresses (id, address, account_id, domain, held, verified)
+    values (${randomUUID()}, ${row.address}, ${row.accountId}, ${domainOf(row.address)}, ${row.held}, ${row.verified})
+    on conflict (account_id, address) do update set verified = true where excluded.verified and not addresses.verified
+    returning id, address, verified as "isVerified", added_at as "addedAt"`;
+  return added;
+}

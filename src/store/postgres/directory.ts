@@ -1,0 +1,47 @@
+// The directory in PostgreSQL: puts the statements of accounts, addresses, keys and domains together as one store and
+// turns the driver's errors into faults and conflicts.
+import { isUuid } from '../../mail/ids.js';
+import { DirectoryConflict, type DirectoryStore } from '../directory.js';
+import { createAccount, deleteAccount, findAccountByEmail, findAccountById, listAccounts } from './accounts.js';
+import { findOwner } from './address-rows.js';
+import { addAddress } from './addresses.js';
+import { codeOf, type Sql, storeFault } from './client.js';
+import { watchChanges } from './directory-changes.js';
+import { deleteDomain, insertDomain, listDomains } from './domains.js';
+import { holdAddress, listHeld } from './held.js';
+import { activeKeys, activeKeysByPrefix, insertKey, markKeyRevoked } from './keys.js';
+
+/** `shards`: how many this store has (LeaseStore.shardCount). */
+export function postgresDirectory(sql: Sql, shards: number): DirectoryStore {
+  return {
+    domains: () => listDomains(sql).catch(rethrow),
+    addDomain: (name) => insertDomain(sql, name).catch(rethrow),
+    removeDomain: (name) => deleteDomain(sql, name).catch(rethrow),
+    createAccount: (email, displayName) => createAccount(sql, shards, email, displayName).catch(rethrowTaken),
+    accounts: () => listAccounts(sql).catch(rethrow),
+    accountByEmail: (email) => findAccountByEmail(sql, email).catch(rethrow),
+    accountById: async (id) => (isUuid(id) ? findAccountById(sql, id).catch(rethrow) : undefined),
+    deleteAccount: async (id) => isUuid(id) && deleteAccount(sql, id).catch(rethrow),
+    addAddress: (accountId, address, verified) => addAddress(sql, accountId, address, verified).catch(rethrowTaken),
+    ownerOf: (address) => findOwner(sql, address).catch(rethrow),
+    holdAddress: (address, limit) => holdAddress(sql, shards, address, limit).catch(rethrow),
+    heldAccounts: (before, limit) => listHeld(sql, before, limit).catch(rethrow),
+    createKey: (key) => insertKey(sql, key).catch(rethrow),
+    keys: (accountId) => activeKeys(sql, accountId).catch(rethrow),
+    keysByPrefix: (prefix) => activeKeysByPrefix(sql, prefix).catch(rethrow),
+    revokeKey: async (id) => isUuid(id) && markKeyRevoked(sql, id).catch(rethrow),
+    watch: (onChange) => watchChanges(sql, onChange).catch(rethrow),
+  };
+}
+
+function rethrow(error: unknown): never {
+  throw storeFault(error);
+}
+
+const UNIQUE_VIOLATION = '23505';
+
+function rethrowTaken(error: unknown): never {
+  if (error instanceof DirectoryConflict) throw error;
+  if (codeOf(error) === UNIQUE_VIOLATION) throw new DirectoryConflict('the address is taken');
+  throw storeFault(error);
+}

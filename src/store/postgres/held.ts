@@ -1,0 +1,79 @@
+// Held mailboxes: accounts without a login that keep mail of unknown addresses until somebody claims the address, as an
+// account of its own (which then is the held one, mail and all) or as a further address (which is given the mail).
+import type { Account, HoldResult } from '../directory.js';
+import { accountColumns, deleteAccountRows, insertAccount } from './account-rows.js';
+import { domainOf, findOwner, insertAddress, lockDomain } from './address-rows.js';
+import type { Sql, Transaction } from './client.js';
+
+export async function holdAddress(sql: Sql, shards: number, address: string, limit: number): Promise<HoldResult> {
+  const domain = domainOf(address);
+  // Asked before the lock too: a full domain under a flood of guesses must not make everyone queue for it.
+  const owner = await findOwner(sql, address);
+  if (owner !== undefined) return { kind: 'held', accountId: owner.accountId };
+  if ((await countHeld(sql, domain)) >= limit) return { kind: 'full' };
+  return sql.begin(async (tx): Promise<HoldResult> => {
+    await lockDomain(tx, domain);
+    const other = await findOwner(tx, address);
+    if (other !== undefined) return { kind: 'held', accountId: other.accountId };
+    if ((await countHeld(tx, domain)) >= limit) return { kind: 'full' };
+    const { id } = await insertAccount(tx, { email: address, displayName: '', held: true }, shards);
+    await insertAddress(tx, { accountId: id, address, verified: true, held: true });
+    return { kind: 'held', accountId: id };
+  });
+}
+
+async function countHeld(sql: Sql | Transaction, domain: string): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`
+    select count(*)::integer as count from addresses where domain = ${domain} and held`;
+  return row.count;
+}
+
+/**
+ * Undefined when the held mailbox was deleted meanwhile. The modseq rises so that a mailbox actor that loaded the
+ * account while it was held is fenced at its next write and loads it anew.
+ */
+export async function claimHeld(tx: Transaction, id: string, displayName: string): Promise<Account | undefined> {
+  const [account] = await tx<Account[]>`
+    update accounts set held = false, display_name = ${displayName}, modseq = modseq + 1
+    where id = ${id} and held returning ${accountColumns(tx)}`;
+  if (account !== undefined) await tx`update addresses set held = false where account_id = ${id}`;
+  return account;
+}
+
+/** Its mail is accepted once more, now for the other account, and the held mailbox is gone. */
+export async function handOverHeld(tx: Transaction, heldId: string, accountId: string): Promise<void> {
+  const [held] = await tx<{ id: string }[]>`select id from accounts where id = ${heldId} and held for update`;
+  if (held === undefined) return;
+  await spoolHeldMail(tx, heldId, accountId);
+  await tx`update inbound set account_id = ${accountId} where account_id = ${heldId}`;
+  await deleteAccountRows(tx, heldId);
+}
+
+/** Rows as InboundStore.spool writes them; the email's id serves as the delivery's. */
+async function spoolHeldMail(tx: Transaction, heldId: string, accountId: string): Promise<void> {
+  await tx`
+    insert into inbound (account_id, id, blob, envelope)
+    select ${accountId}, e.id, e.blob, jsonb_build_object(
+      'receivedAt', floor(extract(epoch from e.received_at) * 1000)::bigint,
+      'summary', jsonb_build_object(
+        'messageId', e.message_id,
+        'inReplyTo', e.in_reply_to,
+        'references', to_jsonb(e.refs),
+        'fromAddress', e.from_address,
+        'fromName', e.from_name,
+        'subject', e.subject,
+        'preview', e.preview,
+        'size', e.size,
+        'hasAttachments', e.has_attachments,
+        'attachmentCount', e.attachment_count))
+    from emails e where e.account_id = ${heldId}`;
+}
+
+export async function listHeld(sql: Sql, before: number, limit: number): Promise<readonly string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from accounts a
+    where held and (created_at < ${new Date(before)} or exists (
+      select from emails e where e.account_id = a.id and e.received_at < ${new Date(before)}))
+    order by created_at, id limit ${limit}`;
+  return rows.map((row) => row.id);
+}

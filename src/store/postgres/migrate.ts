@@ -1,0 +1,134 @@
+// Brings the schema to this program's version: numbered files beside this one, each in a transaction of its own. Nodes
+// that start together wait for each other. Upgrades roll (D13): migrations of a later version are left alone, but a file
+// that was edited after it had been applied stops the start, because then nobody knows what the schema is.
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { StoreFault } from '../errors.js';
+import { type Sql, storeFault, type Transaction } from './client.js';
+
+export interface Migrated {
+  /** Names applied now, in order; empty when the schema was up to date. */
+  readonly applied: readonly string[];
+  /** Name of the newest migration in the database. */
+  readonly version: string;
+  /** Applied by a later version of the program and unknown to this one. */
+  readonly newer: readonly string[];
+}
+
+/** The schema and the files of this program contradict each other. */
+export class MigrationMismatch extends Error {
+  override readonly name = 'MigrationMismatch';
+}
+
+interface MigrationFile {
+  readonly name: string;
+  readonly text: string;
+  readonly checksum: string;
+}
+
+const FILES = fileURLToPath(new URL('./migrations/', import.meta.url));
+const FILE_NAME = /^(\d{4}_[a-z0-9_]+)\.sql$/;
+/** Key of the advisory lock; "mansio" in ASCII. */
+const LOCK = 0x6d616e73696f;
+
+/** @throws MigrationMismatch, StoreFault */
+export async function migrate(sql: Sql, directory = FILES): Promise<Migrated> {
+  const files = await readFiles(directory);
+  try {
+    const recorded = await locked(sql, async (tx) => {
+      await createRecord(tx);
+      return readRecord(tx);
+    });
+    verify(files, recorded);
+    const applied: string[] = [];
+    for (const file of files) {
+      if (recorded.has(file.name)) continue;
+      if (await locked(sql, (tx) => apply(tx, file))) applied.push(file.name);
+    }
+    const newest = files.at(-1)?.name ?? '';
+    const newer = [...recorded.keys()].filter((name) => name > newest).sort();
+    return { applied, version: newer.at(-1) ?? newest, newer };
+  } catch (error) {
+    throw error instanceof MigrationMismatch ? error : storeFault(error);
+  }
+}
+
+async function readFiles(directory: string): Promise<readonly MigrationFile[]> {
+  const names = (await readdir(directory)).filter((name) => FILE_NAME.test(name)).sort();
+  names.forEach((name, i) => {
+    if (i > 0 && names[i - 1]!.slice(0, 4) === name.slice(0, 4)) {
+      throw new MigrationMismatch(`migrations ${names[i - 1]!.slice(0, -4)} and ${name.slice(0, -4)} have one number`);
+    }
+  });
+  return Promise.all(
+    names.map(async (name) => {
+      const text = (await readFile(`${directory}/${name}`, 'utf8')).replaceAll('\r\n', '\n');
+      return { name: name.slice(0, -4), text, checksum: createHash('sha256').update(text).digest('hex') };
+    }),
+  );
+}
+
+function verify(files: readonly MigrationFile[], recorded: ReadonlyMap<string, string>): void {
+  for (const file of files) refuseEdited(file, recorded);
+  const newest = files.at(-1)?.name ?? '';
+  for (const name of recorded.keys()) {
+    if (name < newest && !files.some((file) => file.name === name)) {
+      throw new MigrationMismatch(
+        `migration ${name} was applied to this database but is not part of this version of Mansio`,
+      );
+    }
+  }
+}
+
+function refuseEdited(file: MigrationFile, recorded: ReadonlyMap<string, string>): void {
+  const checksum = recorded.get(file.name);
+  if (checksum === undefined || checksum === file.checksum) return;
+  throw new MigrationMismatch(
+    `migration ${file.name} was edited after it had been applied to this database: put the file back as it was (SHA-256 ${checksum.slice(0, 12)}…) and write a new migration`,
+  );
+}
+
+/** False when another node applied it while this one waited for the lock. */
+async function apply(tx: Transaction, file: MigrationFile): Promise<boolean> {
+  const recorded = await readRecord(tx);
+  refuseEdited(file, recorded);
+  if (recorded.has(file.name)) return false;
+  await tx.unsafe(file.text).catch((error: unknown) => {
+    const { code, message, temporary } = storeFault(error);
+    throw new StoreFault(code, `migration ${file.name}: ${message}`, { temporary, cause: error });
+  });
+  await record(tx, file);
+  return true;
+}
+
+/** A transaction that no other `migrate` overlaps. Waiting and long changes are no reason to be cut off. */
+async function locked<T>(sql: Sql, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  const result = await sql.begin(async (tx) => {
+    await tx`select set_config('statement_timeout', '0', true), set_config('lock_timeout', '0', true)`;
+    await tx`select pg_advisory_xact_lock(${LOCK}::bigint)`;
+    return { value: await work(tx) };
+  });
+  return result.value;
+}
+
+/** Looks before it creates: a role without CREATE on the schema may run a database that somebody else migrates. */
+async function createRecord(tx: Transaction): Promise<void> {
+  const [row] = await tx<{ missing: boolean }[]>`select to_regclass('schema_migrations') is null as missing`;
+  if (row?.missing !== true) return;
+  await tx`
+    create table schema_migrations (
+      name text primary key,
+      checksum text not null,
+      applied_at timestamptz not null default now()
+    )`;
+}
+
+async function readRecord(tx: Transaction): Promise<Map<string, string>> {
+  const rows = await tx<{ name: string; checksum: string }[]>`select name, checksum from schema_migrations`;
+  return new Map(rows.map((row) => [row.name, row.checksum]));
+}
+
+async function record(tx: Transaction, file: MigrationFile): Promise<void> {
+  await tx`insert into schema_migrations (name, checksum) values (${file.name}, ${file.checksum})`;
+}

@@ -1,0 +1,234 @@
+// The directory's rules on a real store; mailboxes are played by a function that answers `acceptance`.
+import { createHash, randomBytes } from 'node:crypto';
+import test, { type ExecutionContext } from 'ava';
+import { matchesHash, newApiKey, parseApiKey } from '../../src/actors/directory/api-key.js';
+import { createDirectory, type DirectoryOptions } from '../../src/actors/directory/directory.js';
+import type { Mailboxes } from '../../src/actors/mailbox/protocol.js';
+import { ActorFault } from '../../src/actors/runtime/errors.js';
+import type { DirectoryStore } from '../../src/store/directory.js';
+import { StoreFault } from '../../src/store/errors.js';
+import { connect } from '../../src/store/postgres/client.js';
+import { postgresDirectory } from '../../src/store/postgres/directory.js';
+import { migrate } from '../../src/store/postgres/migrate.js';
+import { testDatabase } from '../support/database.js';
+
+type Acceptance = (accountId: string) => { held: boolean; total: number };
+
+function mailboxes(acceptance: Acceptance): Mailboxes {
+  return {
+    of: (accountId) =>
+      ({ ask: async () => ({ reply: acceptance(accountId) }) }) as unknown as ReturnType<Mailboxes['of']>,
+  };
+}
+
+async function start(
+  t: ExecutionContext,
+  options: Partial<Omit<DirectoryOptions, 'store' | 'mailboxes'>> & { acceptance?: Acceptance } = {},
+) {
+  const { address, drop } = await testDatabase();
+  const sql = connect(address, { max: 6, applicationName: 'test' });
+  await migrate(sql);
+  const calls: string[] = [];
+  const real = postgresDirectory(sql, 16);
+  const store = new Proxy(real, {
+    get: (target, name: keyof DirectoryStore) =>
+      ((...args: never[]) => {
+        calls.push(name);
+        return (target[name] as (...args: never[]) => unknown)(...args);
+      }) as never,
+  });
+  await real.addDomain('example.test');
+  const { acceptance = () => ({ held: true, total: 0 }), ...rest } = options;
+  const directory = await createDirectory({
+    store,
+    mailboxes: mailboxes(acceptance),
+    unknownRecipients: 'hold',
+    log: { info() {} },
+    ...rest,
+  });
+  t.teardown(async () => {
+    await directory.close();
+    await sql.end({ timeout: 5 });
+    await drop();
+  });
+  /** Resolves when this node has heard of everything that was changed before the call. */
+  const settled = async (change: () => Promise<unknown>): Promise<void> => {
+    const heard = new Promise<void>((resolve) => {
+      const stop = real.watch((seen) => {
+        if (seen.kind !== 'domains') return;
+        resolve();
+        void stop.then((end) => end());
+      });
+    });
+    await change();
+    await real.addDomain(`marker-${randomBytes(6).toString('hex')}.test`);
+    await heard;
+  };
+  return { sql, store: real, directory, calls, settled };
+}
+
+test('mail goes to the account that has the address, whatever its case and tag', async (t) => {
+  const { store, directory, calls } = await start(t);
+  const ann = await store.createAccount('ann@example.test', 'Ann');
+  await store.addAddress(ann.id, 'sales@example.test', true);
+  const mailbox = { kind: 'mailbox', accountId: ann.id };
+  t.deepEqual(await directory.recipient('Ann+news@Example.Test'), mailbox);
+  t.deepEqual(await directory.recipient('sales@example.test'), mailbox);
+  const before = calls.length;
+  t.deepEqual(await directory.recipient('ann@example.test'), mailbox);
+  t.is(calls.length, before, 'an owner is remembered');
+});
+
+test('look-ups of one address at a time are one', async (t) => {
+  const { store, directory, calls } = await start(t);
+  await store.createAccount('ann@example.test', 'Ann');
+  await Promise.all(Array.from({ length: 20 }, () => directory.recipient('ann@example.test')));
+  t.is(calls.filter((call) => call === 'ownerOf').length, 1);
+});
+
+test('a domain that is not hosted is never relayed to, an account there or not', async (t) => {
+  const { store, directory } = await start(t);
+  await store.createAccount('ann@elsewhere.test', 'Ann');
+  t.deepEqual(await directory.recipient('ann@elsewhere.test'), { kind: 'notHosted' });
+  t.deepEqual(await directory.recipient('no address'), { kind: 'notHosted' });
+});
+
+test('domains added and removed take effect without a restart', async (t) => {
+  const { store, directory, settled } = await start(t, { unknownRecipients: 'reject' });
+  t.deepEqual(await directory.recipient('a@new.test'), { kind: 'notHosted' });
+  await settled(() => store.addDomain('new.test'));
+  t.deepEqual(await directory.recipient('a@new.test'), { kind: 'unknown' });
+  await settled(() => store.removeDomain('new.test'));
+  t.deepEqual(await directory.recipient('a@new.test'), { kind: 'notHosted' });
+});
+
+test('unknown recipients are held or rejected', async (t) => {
+  const holding = await start(t);
+  const first = await holding.directory.recipient('new@example.test');
+  t.is(first.kind, 'mailbox');
+  t.deepEqual(await holding.directory.recipient('new+x@example.test'), first);
+  const rejecting = await start(t, { unknownRecipients: 'reject' });
+  t.deepEqual(await rejecting.directory.recipient('new@example.test'), { kind: 'unknown' });
+  await rejecting.store.holdAddress('new@example.test', 10);
+  t.deepEqual(await rejecting.directory.recipient('new@example.test'), { kind: 'unknown' });
+});
+
+test('a held mailbox takes 100 messages, a claimed one any number', async (t) => {
+  let total = 99;
+  const { store, directory, settled } = await start(t, { acceptance: () => ({ held: true, total }) });
+  t.is((await directory.recipient('new@example.test')).kind, 'mailbox');
+  total = 100;
+  t.is((await directory.recipient('new@example.test')).kind, 'full');
+  await settled(() => store.createAccount('new@example.test', 'New'));
+  t.is((await directory.recipient('new@example.test')).kind, 'mailbox');
+});
+
+test('a domain whose held addresses are used up is full', async (t) => {
+  const { sql, directory, store } = await start(t);
+  await store.holdAddress('first@example.test', 10);
+  await sql`
+    insert into addresses (id, address, account_id, domain, held, verified)
+    select gen_random_uuid(), 'u' || n || '@example.test', (select id from accounts), 'example.test', true, true
+    from generate_series(1, 999) n`;
+  t.deepEqual(await directory.recipient('one-more@example.test'), { kind: 'full' });
+  t.is((await directory.recipient('u7@example.test')).kind, 'mailbox');
+});
+
+test('a held mailbox that was deleted is made anew', async (t) => {
+  const gone = new Set<string>();
+  const { store, directory } = await start(t, {
+    acceptance: (id) => {
+      if (gone.has(id)) throw new ActorFault('no-such-account', 'gone');
+      return { held: true, total: 0 };
+    },
+  });
+  const first = await directory.recipient('new@example.test');
+  const id = first.kind === 'mailbox' ? first.accountId : t.fail();
+  gone.add(String(id));
+  await store.deleteAccount(String(id));
+  const second = await directory.recipient('new@example.test');
+  t.is(second.kind, 'mailbox');
+  t.notDeepEqual(second, first);
+});
+
+test('a held mailbox whose owner cannot be reached is a temporary fault', async (t) => {
+  const { directory } = await start(t, {
+    acceptance: () => {
+      throw new ActorFault('unreachable', 'nobody owns it');
+    },
+  });
+  const fault = await t.throwsAsync(directory.recipient('new@example.test'), { instanceOf: StoreFault });
+  t.true(fault.temporary);
+});
+
+test('a deleted account no longer receives, and its deletion is told', async (t) => {
+  const { store, directory, settled } = await start(t, { unknownRecipients: 'reject' });
+  const ann = await store.createAccount('ann@example.test', 'Ann');
+  await directory.recipient('ann@example.test');
+  const deleted: string[] = [];
+  directory.deletedAccounts$.subscribe((id) => deleted.push(id));
+  await settled(() => store.deleteAccount(ann.id));
+  t.deepEqual(deleted, [ann.id]);
+  t.deepEqual(await directory.recipient('ann@example.test'), { kind: 'unknown' });
+});
+
+test('a key authenticates until it is revoked, and the revocation is told', async (t) => {
+  const { store, directory, settled } = await start(t);
+  const ann = await store.createAccount('ann@example.test', 'Ann');
+  const { apiKey, prefix, hash } = newApiKey(randomBytes);
+  const key = await store.createKey({
+    accountId: ann.id,
+    name: 'x',
+    scopes: ['imap'],
+    serviceWide: false,
+    prefix,
+    hash,
+  });
+  t.deepEqual(await directory.authenticate(apiKey), {
+    accountId: ann.id,
+    email: 'ann@example.test',
+    scopes: ['imap'],
+    keyId: key.id,
+    serviceWide: false,
+  });
+  const other = newApiKey(randomBytes).apiKey;
+  t.is(await directory.authenticate(other), undefined);
+  t.is(await directory.authenticate(apiKey.slice(0, 18) + other.slice(18)), undefined);
+  t.is(await directory.authenticate('mansio_'), undefined);
+  const revoked: string[] = [];
+  directory.revokedKeys$.subscribe((id) => revoked.push(id));
+  await settled(() => store.revokeKey(key.id));
+  t.deepEqual(revoked, [key.id]);
+  t.is(await directory.authenticate(apiKey), undefined);
+});
+
+test('without a credential one acts as the configured account or as nobody', async (t) => {
+  const none = await start(t);
+  t.is(await none.directory.anonymous(), undefined);
+  const { store, directory } = await start(t, { anonymousAccount: 'Demo@Example.Test' });
+  t.is(await directory.anonymous(), undefined);
+  await store.holdAddress('demo@example.test', 10);
+  t.is(await directory.anonymous(), undefined, 'a held mailbox is nobody');
+  const demo = await store.createAccount('demo@example.test', 'Demo');
+  t.deepEqual(await directory.anonymous(), {
+    accountId: demo.id,
+    email: 'demo@example.test',
+    scopes: ['app'],
+    keyId: null,
+    serviceWide: false,
+  });
+});
+
+test('API keys have one form and match their own hash alone', (t) => {
+  const { apiKey, prefix, hash } = newApiKey(randomBytes);
+  t.regex(apiKey, /^mansio_[a-z2-7]{10}_[A-Za-z0-9_-]{43}$/);
+  t.deepEqual(parseApiKey(apiKey), { prefix });
+  t.is(hash, createHash('sha256').update(apiKey).digest('hex'));
+  t.true(matchesHash(apiKey, hash));
+  t.false(matchesHash(apiKey, undefined));
+  t.false(matchesHash(apiKey, 'short'));
+  t.false(matchesHash(newApiKey(randomBytes).apiKey, hash));
+  for (const text of ['', apiKey.slice(1), `${apiKey}x`, ` ${apiKey}`, apiKey.slice(0, -1), `${apiKey}\n`]) {
+    t.is(parseApiKey(text), undefined, JSON.stringify(text));
+  }
+});

@@ -1,0 +1,201 @@
+// The admin commands of CONTRACT §3 as scripts use them: JSON on stdout, or one line on stderr and exit code 1.
+import test from 'ava';
+import { Command, CommanderError } from 'commander';
+import { registerAccount } from '../src/cli/account.js';
+import { registerAddress } from '../src/cli/address.js';
+import { registerDomain } from '../src/cli/domain.js';
+import { registerKey } from '../src/cli/key.js';
+import { registerMigrate } from '../src/cli/migrate.js';
+import { connect, type Sql } from '../src/store/postgres/client.js';
+import { postgresDirectory } from '../src/store/postgres/directory.js';
+import { testDatabase } from './support/database.js';
+
+interface Run {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+async function mansio(...args: string[]): Promise<Run> {
+  let [out, err] = ['', ''];
+  const program = new Command('mansio')
+    .showHelpAfterError('(see mansio --help)')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => {
+        out += text;
+      },
+      writeErr: (text) => {
+        err += text;
+      },
+    });
+  for (const register of [registerAccount, registerAddress, registerDomain, registerKey, registerMigrate]) {
+    register(program);
+  }
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return { code: 0, out, err };
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return { code: error.exitCode, out, err };
+  }
+}
+
+/** What a command that succeeds prints with --json. */
+// biome-ignore lint/suspicious/noExplicitAny: JSON of many shapes, looked at by the tests
+async function json(...args: string[]): Promise<any> {
+  const { code, out, err } = await mansio(...args, '--json');
+  if (code !== 0 || err !== '') throw new Error(`${args.join(' ')}: ${code} ${err}`);
+  if (!/^[^\n]+\n$/.test(out)) throw new Error(`not one line: ${out}`);
+  return JSON.parse(out);
+}
+
+let sql: Sql;
+let drop: () => Promise<void>;
+
+test.before(async () => {
+  const database = await testDatabase();
+  const { host, port, user, database: name } = database.address;
+  // The driver takes the directory of a socket from PGHOST only, not from a URL.
+  Object.assign(process.env, { PGHOST: host, PGPORT: port, PGUSER: user, DATABASE_URL: `postgres:///${name}` });
+  sql = connect(database.address, { max: 2, applicationName: 'test' });
+  drop = database.drop;
+  await mansio('account', 'create', '--email', 'taken@example.test', '--name', 'T');
+});
+
+test.after.always(async () => {
+  await sql?.end();
+  await drop?.();
+});
+
+test('migrate says what it did', async (t) => {
+  const { version, applied } = await json('migrate');
+  t.regex(version, /^\d{4}_/);
+  t.deepEqual(applied, []);
+});
+
+test('account create, list and delete', async (t) => {
+  const made = await json('account', 'create', '--email', 'Ann@Example.Test', '--name', 'Ann A.', '--password-less');
+  t.deepEqual(made, { id: made.id, email: 'ann@example.test', displayName: 'Ann A.' });
+  const listed = await json('account', 'list');
+  t.like(
+    listed.find((account: { id: string }) => account.id === made.id),
+    { email: 'ann@example.test', displayName: 'Ann A.' },
+  );
+  const timid = await mansio('account', 'delete', '--email', 'ann@example.test');
+  t.is(timid.code, 1);
+  t.regex(timid.err, /--yes/);
+  t.deepEqual(await json('account', 'delete', '--email', 'ann@example.test', '--yes'), {
+    id: made.id,
+    email: 'ann@example.test',
+    deleted: true,
+  });
+  t.is((await mansio('account', 'delete', '--email', 'ann@example.test', '--yes')).code, 1);
+});
+
+test('account create claims the mail held for its address', async (t) => {
+  const held = await postgresDirectory(sql, 256).holdAddress('held@example.test', 10);
+  t.false((await json('account', 'list')).some((account: { email: string }) => account.email === 'held@example.test'));
+  t.is((await mansio('key', 'list', '--account', 'held@example.test')).code, 1);
+  const made = await json('account', 'create', '--email', 'held@example.test', '--name', 'H');
+  t.is(held.kind === 'held' ? held.accountId : '', made.id);
+});
+
+test('address add', async (t) => {
+  await json('account', 'create', '--email', 'bob@example.test', '--name', 'Bob');
+  const added = await json(
+    ...['address', 'add', '--account', 'bob@example.test', '--address', 'b2@example.test', '--verified'],
+  );
+  t.deepEqual(added, { id: added.id, address: 'b2@example.test', isVerified: true });
+  const unverified = await json('address', 'add', '--account', 'bob@example.test', '--address', 'b3@example.test');
+  t.false(unverified.isVerified);
+  const primary = await mansio('account', 'delete', '--email', 'b2@example.test', '--yes');
+  t.is(primary.err, 'error: b2@example.test is a further address of bob@example.test: name the primary one\n');
+});
+
+test('key create, list and revoke', async (t) => {
+  const { id: accountId } = await json('account', 'create', '--email', 'carl@example.test', '--name', 'Carl');
+  const of = ['--account', 'carl@example.test'];
+  const made = await json('key', 'create', ...of, '--name', 'phone', '--scope', 'smtp', 'imap', '--scope', 'pop3');
+  t.deepEqual(made, { id: made.id, name: 'phone', scopes: ['smtp', 'pop3', 'imap'], apiKey: made.apiKey });
+  t.regex(made.apiKey, /^mansio_[a-z2-7]{10}_[\w-]{43}$/);
+  t.like((await json('key', 'list', '--account', accountId))[0], { id: made.id, name: 'phone', lastUsedAt: null });
+  const internal = await json('key', 'create', ...of, '--name', 'billing', '--scope', 'internal');
+  const [row] = await sql`select service_wide from api_keys where id = ${internal.id}`;
+  t.true(row!['service_wide']);
+  t.deepEqual(await json('key', 'revoke', '--id', made.id), { id: made.id, revoked: true });
+  t.is((await mansio('key', 'revoke', '--id', made.id)).code, 1);
+  t.is((await json('key', 'list', ...of)).length, 1);
+});
+
+test('domain add, list and remove', async (t) => {
+  t.deepEqual(await json('domain', 'add', 'Bücher.Test.'), { name: 'xn--bcher-kva.test', added: true });
+  t.deepEqual(await json('domain', 'add', 'xn--bcher-kva.test'), { name: 'xn--bcher-kva.test', added: false });
+  t.true((await json('domain', 'list')).some((domain: { name: string }) => domain.name === 'xn--bcher-kva.test'));
+  t.deepEqual(await json('domain', 'remove', 'xn--bcher-kva.test'), { name: 'xn--bcher-kva.test', removed: true });
+  t.is(
+    (await mansio('domain', 'remove', 'xn--bcher-kva.test')).err,
+    'error: not a hosted domain: xn--bcher-kva.test\n',
+  );
+});
+
+test('without --json people get text', async (t) => {
+  t.regex((await mansio('domain', 'add', 'text.test')).out, /^name {3}text\.test\nadded {2}yes\n$/);
+  t.regex((await mansio('domain', 'list')).out, /^name +createdAt\n/);
+  await json('account', 'create', '--email', 'dora@example.test', '--name', 'Dora');
+  t.is((await mansio('key', 'list', '--account', 'dora@example.test')).out, '(none)\n');
+});
+
+const REFUSED: readonly (readonly [string, RegExp, ...string[]])[] = [
+  ['a bad address', /not an e-mail address: nobody/, 'account', 'create', '--email', 'nobody', '--name', 'N'],
+  ['a tag', /no \+tag/, 'account', 'create', '--email', 'a+b@example.test', '--name', 'N'],
+  ['an empty name', /--name is empty/, 'account', 'create', '--email', 'n@example.test', '--name', ' '],
+  ['no name', /required option '--name/, 'account', 'create', '--email', 'n@example.test'],
+  [
+    'a taken address',
+    /taken@example.test is taken/,
+    'account',
+    'create',
+    '--email',
+    'Taken@example.test',
+    '--name',
+    'N',
+  ],
+  ['an unknown account', /no such account: x@example.test/, 'key', 'list', '--account', 'x@example.test'],
+  ['an account that is neither', /neither an e-mail address nor an id: x/, 'key', 'list', '--account', 'x'],
+  [
+    'an unknown scope',
+    /unknown scope: imap4 \(known are smtp, /,
+    ...['key', 'create', '--account', 'taken@example.test', '--name', 'k', '--scope', 'imap4'],
+  ],
+  [
+    'internal among others',
+    /internal goes with no other/,
+    ...['key', 'create', '--account', 'taken@example.test', '--name', 'k', '--scope', 'internal', 'app'],
+  ],
+  ['no scope', /required option '--scope/, ...['key', 'create', '--account', 'taken@example.test', '--name', 'k']],
+  ['an id that is none', /not the id of a key: 7/, 'key', 'revoke', '--id', '7'],
+  ['an unknown id', /no active key has the id/, ...['key', 'revoke', '--id', '00000000-0000-4000-8000-000000000000']],
+  ['no domain name', /not a domain name: not_a domain/, 'domain', 'add', 'not_a domain'],
+  ['an IP address', /not a domain name/, 'domain', 'add', '127.0.0.1'],
+];
+
+for (const [what, words, ...args] of REFUSED) {
+  test(`refuses ${what} with one line and exit code 1`, async (t) => {
+    const { code, out, err } = await mansio(...args, '--json');
+    t.is(code, 1);
+    t.is(out, '');
+    t.regex(err, words);
+    t.regex(err, /^error: [^\n]+\n$/);
+  });
+}
+
+test.serial('a database that is away is one line too', async (t) => {
+  const url = process.env['DATABASE_URL'];
+  process.env['DATABASE_URL'] = 'postgres://x@localhost:1/x';
+  const run = mansio('account', 'list');
+  process.env['DATABASE_URL'] = url;
+  const { code, err } = await run;
+  t.is(code, 1);
+  t.regex(err, /^error: database unavailable: [^\n]*ECONNREFUSED[^\n]*\n$/);
+});

@@ -1,0 +1,341 @@
+// The directory store against a real PostgreSQL: accounts, held mailboxes, addresses, keys, and news of changes.
+import { randomUUID } from 'node:crypto';
+import test, { type ExecutionContext } from 'ava';
+import type { MessageSummary } from '../../src/mail/message-index.js';
+import { type DirectoryChange, DirectoryConflict, type DirectoryStore } from '../../src/store/directory.js';
+import { StoreFault } from '../../src/store/errors.js';
+import { connect, type Sql } from '../../src/store/postgres/client.js';
+import { postgresDirectory } from '../../src/store/postgres/directory.js';
+import { migrate } from '../../src/store/postgres/migrate.js';
+import { shardOf } from '../../src/store/shard.js';
+import { testDatabase } from '../support/database.js';
+
+const SHARDS = 16;
+
+async function directory(t: ExecutionContext): Promise<{ sql: Sql; store: DirectoryStore }> {
+  const { address, drop } = await testDatabase();
+  const sql = connect(address, { max: 8, applicationName: 'test' });
+  t.teardown(async () => {
+    await sql.end({ timeout: 5 });
+    await drop();
+  });
+  await migrate(sql);
+  return { sql, store: postgresDirectory(sql, SHARDS) };
+}
+
+async function key(store: DirectoryStore, accountId: string, prefix = 'abcdefghij') {
+  return store.createKey({
+    accountId,
+    name: 'laptop',
+    scopes: ['imap', 'smtp'],
+    serviceWide: false,
+    prefix,
+    hash: 'f'.repeat(64),
+  });
+}
+
+/** Changes as they come, and a way to wait for the first that fits. */
+async function changes(t: ExecutionContext, store: DirectoryStore) {
+  const seen: DirectoryChange[] = [];
+  let wake = () => {};
+  const stop = await store.watch((change) => {
+    seen.push(change);
+    wake();
+  });
+  t.teardown(stop);
+  const until = async (fits: (change: DirectoryChange) => boolean): Promise<DirectoryChange> => {
+    for (;;) {
+      const found = seen.find(fits);
+      if (found !== undefined) return found;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  };
+  return { seen, until, stop };
+}
+
+test('an account starts with six system folders, its address, and its shard', async (t) => {
+  const { sql, store } = await directory(t);
+  const account = await store.createAccount('ann@example.test', 'Ann');
+  t.is(account.email, 'ann@example.test');
+  t.is(account.displayName, 'Ann');
+  t.false(account.held);
+  t.true(account.createdAt instanceof Date);
+  const folders = await sql`select role, name, uidvalidity, uidnext from folders where account_id = ${account.id}
+    order by sort_order`;
+  t.deepEqual(
+    folders.map((folder) => [folder['role'], folder['name']]),
+    [
+      ['inbox', 'INBOX'],
+      ['sent', 'Sent'],
+      ['drafts', 'Drafts'],
+      ['archive', 'Archive'],
+      ['trash', 'Trash'],
+      ['junk', 'Junk'],
+    ],
+  );
+  t.true(Math.abs(Number(folders[0]!['uidvalidity']) - Date.now() / 1000) < 3600);
+  t.deepEqual(await store.ownerOf('ann@example.test'), { accountId: account.id, held: false });
+  const [row] = await sql`select shard from accounts where id = ${account.id}`;
+  t.is(row!['shard'], shardOf(account.id, SHARDS));
+  t.deepEqual(await store.accountByEmail('ann@example.test'), account);
+  t.deepEqual(await store.accountById(account.id), account);
+  t.deepEqual(await store.accounts(), [account]);
+});
+
+test('an address has one owner, also when many ask at once', async (t) => {
+  const { store } = await directory(t);
+  const attempts = await Promise.allSettled(
+    Array.from({ length: 6 }, (_, n) => store.createAccount('ann@example.test', `Ann ${n}`)),
+  );
+  t.is(attempts.filter((attempt) => attempt.status === 'fulfilled').length, 1);
+  for (const attempt of attempts) {
+    if (attempt.status === 'rejected') t.true(attempt.reason instanceof DirectoryConflict);
+  }
+  t.is((await store.accounts()).length, 1);
+});
+
+test('ids that are no UUIDs are nobody', async (t) => {
+  const { store } = await directory(t);
+  t.is(await store.accountById('x'), undefined);
+  t.false(await store.deleteAccount('x'));
+  t.false(await store.revokeKey('x'));
+  t.is(await store.accountById(randomUUID()), undefined);
+  t.false(await store.deleteAccount(randomUUID()));
+});
+
+test('an additional address receives once verified, and nobody can squat on one', async (t) => {
+  const { store } = await directory(t);
+  const ann = await store.createAccount('ann@example.test', 'Ann');
+  const bob = await store.createAccount('bob@example.test', 'Bob');
+  const wish = await store.addAddress(bob.id, 'sales@example.test', false);
+  t.false(wish.isVerified);
+  t.is(await store.ownerOf('sales@example.test'), undefined);
+  const sales = await store.addAddress(ann.id, 'sales@example.test', true);
+  t.true(sales.isVerified);
+  t.deepEqual(await store.ownerOf('sales@example.test'), { accountId: ann.id, held: false });
+  await t.throwsAsync(store.addAddress(bob.id, 'sales@example.test', true), { instanceOf: DirectoryConflict });
+  await t.throwsAsync(store.addAddress(bob.id, 'ann@example.test', false), { instanceOf: DirectoryConflict });
+  await t.throwsAsync(store.createAccount('sales@example.test', 'Sales'), { instanceOf: DirectoryConflict });
+});
+
+test('an unverified address becomes verified by adding it verified', async (t) => {
+  const { store } = await directory(t);
+  const ann = await store.createAccount('ann@example.test', 'Ann');
+  const wish = await store.addAddress(ann.id, 'sales@example.test', false);
+  const verified = await store.addAddress(ann.id, 'sales@example.test', true);
+  t.is(verified.id, wish.id);
+  t.true(verified.isVerified);
+  await t.throwsAsync(store.addAddress(ann.id, 'sales@example.test', true), { instanceOf: DirectoryConflict });
+});
+
+test('one unknown address gets one held mailbox however many deliveries come at once', async (t) => {
+  const { store } = await directory(t);
+  const results = await Promise.all(Array.from({ length: 8 }, () => store.holdAddress('new@example.test', 10)));
+  t.is(new Set(results.map((result) => (result.kind === 'held' ? result.accountId : 'full'))).size, 1);
+  const owner = await store.ownerOf('new@example.test');
+  t.true(owner?.held);
+  t.deepEqual(await store.accounts(), []);
+});
+
+test('a domain holds no more addresses than it may, whatever comes at once', async (t) => {
+  const { sql, store } = await directory(t);
+  const results = await Promise.all(Array.from({ length: 20 }, (_, n) => store.holdAddress(`u${n}@example.test`, 5)));
+  t.is(results.filter((result) => result.kind === 'held').length, 5);
+  const [row] = await sql`select count(*)::integer as n from accounts where held`;
+  t.is(row!['n'], 5);
+  t.is((await store.holdAddress('u@other.test', 5)).kind, 'held');
+  const held = results.findIndex((result) => result.kind === 'held');
+  t.is((await store.holdAddress(`u${held}@example.test`, 5)).kind, 'held');
+});
+
+test('an account claims the held mailbox of its address, id and mail included', async (t) => {
+  const { sql, store } = await directory(t);
+  const held = await store.holdAddress('new@example.test', 10);
+  const id = held.kind === 'held' ? held.accountId : t.fail();
+  const [before] = await sql`select modseq from accounts where id = ${String(id)}`;
+  const account = await store.createAccount('new@example.test', 'New');
+  t.is(account.id, id as string);
+  t.false(account.held);
+  t.is(account.displayName, 'New');
+  t.deepEqual(await store.ownerOf('new@example.test'), { accountId: account.id, held: false });
+  const [row] = await sql`select modseq, (select count(*)::integer from folders) as folders from accounts`;
+  t.is(row!['folders'], 6);
+  t.true(Number(row!['modseq']) > Number(before!['modseq']), 'an actor that knows it as held must be fenced');
+  t.is((await store.holdAddress('other@example.test', 1)).kind, 'held', 'a claimed mailbox no longer counts');
+});
+
+test('an address that is added takes over the mail that was held for it', async (t) => {
+  const { sql, store } = await directory(t);
+  const ann = await store.createAccount('ann@example.test', 'Ann');
+  const result = await store.holdAddress('sales@example.test', 10);
+  const held = result.kind === 'held' ? result.accountId : '';
+  const [placed, waiting, receivedAt] = [randomUUID(), randomUUID(), new Date('2026-01-02T03:04:05.678Z')];
+  await sql`
+    insert into emails (account_id, id, blob, message_id, thread_id, refs, from_address, from_name, subject, preview,
+      received_at, size, has_attachments, attachment_count, flags, modseq)
+    values (${held}, ${placed}, ${Buffer.alloc(32, 7)}, '<1@x.test>', ${randomUUID()}, ${sql.array(['<0@x.test>'])},
+      'x@y.test', 'X', 'Hello', 'Hi', ${receivedAt}, 123, true, 2, 0, 2)`;
+  await sql`insert into inbound (account_id, id, blob, envelope) values (${held}, ${waiting}, ${Buffer.alloc(32, 8)}, '{}')`;
+  t.false((await store.addAddress(ann.id, 'sales@example.test', false)).isVerified);
+  t.deepEqual(await store.ownerOf('sales@example.test'), { accountId: held, held: true });
+  await store.addAddress(ann.id, 'sales@example.test', true);
+  t.deepEqual(await store.ownerOf('sales@example.test'), { accountId: ann.id, held: false });
+  t.is(await store.accountById(held), undefined);
+  const inbound = await sql<{ id: string; envelope: unknown }[]>`
+    select id, envelope from inbound where account_id = ${ann.id}`;
+  t.deepEqual(inbound.map((row) => row.id).sort(), [placed, waiting].sort());
+  const summary = {
+    messageId: '<1@x.test>',
+    inReplyTo: null,
+    references: ['<0@x.test>'],
+    fromAddress: 'x@y.test',
+    fromName: 'X',
+    subject: 'Hello',
+    preview: 'Hi',
+    size: 123,
+    hasAttachments: true,
+    attachmentCount: 2,
+  } satisfies MessageSummary;
+  t.deepEqual(inbound.find((row) => row.id === placed)?.envelope, { receivedAt: receivedAt.getTime(), summary });
+});
+
+test('a delivery and the creation of the account at once end in one account', async (t) => {
+  const { sql, store } = await directory(t);
+  for (let n = 0; n < 10; n++) {
+    const address = `u${n}@example.test`;
+    const [held, account] = await Promise.all([store.holdAddress(address, 100), store.createAccount(address, 'U')]);
+    t.is(held.kind === 'held' ? held.accountId : '', account.id);
+    t.deepEqual(await store.ownerOf(address), { accountId: account.id, held: false });
+  }
+  const [row] = await sql`select count(*)::integer as n from accounts`;
+  t.is(row!['n'], 10);
+});
+
+test('held accounts are found by age', async (t) => {
+  const { sql, store } = await directory(t);
+  const held = await store.holdAddress('new@example.test', 10);
+  const id = held.kind === 'held' ? held.accountId : '';
+  await store.createAccount('ann@example.test', 'Ann');
+  t.deepEqual(await store.heldAccounts(Date.now() - 86_400_000, 10), []);
+  await sql`update accounts set created_at = now() - interval '40 days'`;
+  t.deepEqual(await store.heldAccounts(Date.now() - 30 * 86_400_000, 10), [id]);
+  t.deepEqual(await store.heldAccounts(Date.now() - 30 * 86_400_000, 0), []);
+});
+
+test('deleting an account deletes all that is its own and nothing else', async (t) => {
+  const { sql, store } = await directory(t);
+  const ann = await store.createAccount('ann@example.test', 'Ann');
+  const bob = await store.createAccount('bob@example.test', 'Bob');
+  await store.addAddress(ann.id, 'sales@example.test', true);
+  await key(store, ann.id);
+  const blob = Buffer.alloc(32, 7);
+  for (const { id } of [ann, bob]) {
+    await sql`
+      insert into emails (account_id, id, blob, thread_id, refs, from_address, from_name, subject, preview,
+        received_at, size, has_attachments, attachment_count, flags, modseq)
+      values (${id}, ${randomUUID()}, ${blob}, ${randomUUID()}, '{}', 'x@y.z', '', '', '', now(), 1, false, 0, 0, 1)`;
+    await sql`insert into placements (account_id, folder_id, uid, email_id, modseq)
+      values (${id}, ${randomUUID()}, 1, ${randomUUID()}, 1)`;
+    await sql`insert into expunged (account_id, folder_id, uid, modseq) values (${id}, ${randomUUID()}, 1, 1)`;
+    await sql`insert into events (account_id, seq, n, type, payload, at) values (${id}, 1, 0, 'x', '{}', now())`;
+    await sql`insert into inbound (account_id, id, blob, envelope)
+      values (${id}, ${randomUUID()}, ${Buffer.alloc(32, 8)}, '{}')`;
+  }
+  t.true(await store.deleteAccount(ann.id));
+  t.false(await store.deleteAccount(ann.id));
+  const tables = await sql<{ name: string }[]>`
+    select table_name as name from information_schema.columns where column_name = 'account_id' and table_schema = 'public'`;
+  t.true(tables.length >= 8);
+  for (const { name } of tables) {
+    const rows = await sql`select account_id from ${sql(name)}`;
+    t.true(
+      rows.every((row) => row['account_id'] === bob.id),
+      name,
+    );
+    if (name !== 'api_keys') t.true(rows.length > 0, `${name} of the other account`);
+  }
+  t.is(await store.ownerOf('ann@example.test'), undefined);
+  t.is(await store.ownerOf('sales@example.test'), undefined);
+  const candidates = await sql<{ hash: Buffer }[]>`select hash from blob_candidates order by hash`;
+  t.deepEqual(
+    candidates.map((row) => row.hash[0]),
+    [7, 8],
+  );
+  t.truthy(await store.createAccount('ann@example.test', 'Ann again'));
+});
+
+test('keys are found by prefix until they are revoked', async (t) => {
+  const { store } = await directory(t);
+  const ann = await store.createAccount('ann@example.test', 'Ann');
+  const made = await key(store, ann.id);
+  t.deepEqual(made.scopes, ['imap', 'smtp']);
+  t.is(made.lastUsedAt, null);
+  t.deepEqual(await store.keysByPrefix('abcdefghij'), [{ ...made, hash: 'f'.repeat(64), email: 'ann@example.test' }]);
+  t.deepEqual(await store.keys(ann.id), [made]);
+  await t.throwsAsync(key(store, ann.id), { instanceOf: StoreFault, message: /api_keys_prefix/ });
+  t.true(await store.revokeKey(made.id));
+  t.false(await store.revokeKey(made.id));
+  t.deepEqual(await store.keysByPrefix('abcdefghij'), []);
+  t.deepEqual(await store.keys(ann.id), []);
+});
+
+test('domains are added once and removed once', async (t) => {
+  const { store } = await directory(t);
+  t.true(await store.addDomain('example.test'));
+  t.false(await store.addDomain('example.test'));
+  t.true(await store.addDomain('a.test'));
+  t.deepEqual(
+    (await store.domains()).map((domain) => domain.name),
+    ['a.test', 'example.test'],
+  );
+  t.true(await store.removeDomain('a.test'));
+  t.false(await store.removeDomain('a.test'));
+});
+
+test('every change that others may remember is heard', async (t) => {
+  const { store } = await directory(t);
+  const { seen, until } = await changes(t, store);
+  await store.addDomain('example.test');
+  await until((change) => change.kind === 'domains');
+  const ann = await store.createAccount('ann@example.test', 'Ann');
+  await until((change) => change.kind === 'address' && change.address === 'ann@example.test');
+  await store.addAddress(ann.id, 'sales@example.test', true);
+  await until((change) => change.kind === 'address' && change.address === 'sales@example.test');
+  const { id } = await key(store, ann.id);
+  await store.revokeKey(id);
+  await until((change) => change.kind === 'key-revoked' && change.keyId === id);
+  await store.deleteAccount(ann.id);
+  await until((change) => change.kind === 'account-deleted' && change.accountId === ann.id);
+  await store.removeDomain('example.test');
+  await until((change) => change.kind === 'domains' && seen.indexOf(change) < seen.length);
+  t.false(seen.some((change) => change.kind === 'all'));
+});
+
+test('after a broken connection everything is to be dropped, and keys revoked meanwhile are named', async (t) => {
+  const { sql, store } = await directory(t);
+  const { until, stop, seen } = await changes(t, store);
+  const ann = await store.createAccount('ann@example.test', 'Ann');
+  const { id } = await key(store, ann.id);
+  // Revoked without a notification, as when it was sent while the connection was down.
+  await sql`update api_keys set revoked_at = now() where id = ${id}`;
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and query ilike '%listen%'`;
+  await until((change) => change.kind === 'all');
+  await until((change) => change.kind === 'key-revoked' && change.keyId === id);
+  await store.addDomain('example.test');
+  await until((change) => change.kind === 'domains');
+  await stop();
+  const heard = seen.length;
+  await store.addDomain('other.test');
+  await store.addDomain('third.test');
+  t.is(seen.length, heard);
+});
+
+test('a database that is gone is a temporary fault', async (t) => {
+  const sql = connect({ host: '/nonexistent', port: 1, user: 'x', database: 'x' }, { max: 1, applicationName: 'test' });
+  const fault = await t.throwsAsync(postgresDirectory(sql, SHARDS).ownerOf('a@b.test'), { instanceOf: StoreFault });
+  t.true(fault.temporary);
+  await sql.end({ timeout: 1 });
+});

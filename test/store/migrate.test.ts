@@ -1,0 +1,154 @@
+// Migrations against a real PostgreSQL: once, together, edited, newer; and the catalogue rule of D10.
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+import { ACCOUNT_TABLES } from '../../src/store/postgres/account-rows.js';
+import { connect, type Sql } from '../../src/store/postgres/client.js';
+import { MigrationMismatch, migrate } from '../../src/store/postgres/migrate.js';
+import { testDatabase } from '../support/database.js';
+
+const SHIPPED = fileURLToPath(new URL('../../src/store/postgres/migrations/', import.meta.url));
+
+/** Everything that is looked up by its own key and not by account. Whatever else there is belongs to an account. */
+const DIRECTORY_TABLES = [
+  'settings',
+  'shard_leases',
+  'domains',
+  'accounts',
+  'addresses',
+  'api_keys',
+  'blobs',
+  'blob_chunks',
+  'blob_candidates',
+  'schema_migrations',
+];
+
+async function database(t: { teardown(fn: () => Promise<void>): void }, pools = 1): Promise<Sql[]> {
+  const { address, drop } = await testDatabase();
+  const sqls = Array.from({ length: pools }, () => connect(address, { max: 2, applicationName: 'test' }));
+  t.teardown(async () => {
+    await Promise.all(sqls.map((sql) => sql.end()));
+    await drop();
+  });
+  return sqls;
+}
+
+function migrations(t: { teardown(fn: () => void): void }, files: Record<string, string>): string {
+  const directory = mkdtempSync(join(tmpdir(), 'mansio-migrations-'));
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
+  return directory;
+}
+
+test('applies the shipped migrations once', async (t) => {
+  const [sql] = await database(t);
+  const first = await migrate(sql!);
+  t.is(first.applied[0], '0001_engine');
+  t.is(first.version, first.applied.at(-1)!);
+  t.deepEqual(await migrate(sql!), { applied: [], version: first.version, newer: [] });
+});
+
+test('nodes that start together apply each file once between them', async (t) => {
+  const sqls = await database(t, 4);
+  const results = await Promise.all(sqls.map((sql) => migrate(sql)));
+  const applied = results.flatMap((result) => result.applied);
+  t.is(new Set(applied).size, applied.length);
+  t.true(applied.includes('0001_engine'));
+  t.is(new Set(results.map((result) => result.version)).size, 1);
+});
+
+test('an edited migration is an error that names it', async (t) => {
+  const [sql] = await database(t);
+  const directory = migrations(t, { '0001_a.sql': 'create table a (id integer)' });
+  await migrate(sql!, directory);
+  writeFileSync(join(directory, '0001_a.sql'), 'create table a (id bigint)');
+  const error = await t.throwsAsync(migrate(sql!, directory), { instanceOf: MigrationMismatch });
+  t.regex(error.message, /0001_a was edited/);
+});
+
+test('line ends are no edit', async (t) => {
+  const [sql] = await database(t);
+  const directory = migrations(t, { '0001_a.sql': 'create table a (\nid integer)' });
+  await migrate(sql!, directory);
+  writeFileSync(join(directory, '0001_a.sql'), 'create table a (\r\nid integer)');
+  t.deepEqual((await migrate(sql!, directory)).applied, []);
+});
+
+test('migrations of a later version are left alone and reported', async (t) => {
+  const [sql] = await database(t);
+  const later = migrations(t, { '0001_a.sql': 'select 1', '0002_b.sql': 'select 2' });
+  await migrate(sql!, later);
+  const earlier = migrations(t, { '0001_a.sql': 'select 1' });
+  t.deepEqual(await migrate(sql!, earlier), { applied: [], version: '0002_b', newer: ['0002_b'] });
+});
+
+test('a migration that is missing between known ones is an error', async (t) => {
+  const [sql] = await database(t);
+  await migrate(sql!, migrations(t, { '0001_a.sql': 'select 1' }));
+  const other = migrations(t, { '0002_b.sql': 'select 2' });
+  await t.throwsAsync(migrate(sql!, other), { instanceOf: MigrationMismatch, message: /0001_a was applied/ });
+});
+
+test('two files with one number are an error', async (t) => {
+  const [sql] = await database(t);
+  const directory = migrations(t, { '0001_a.sql': 'select 1', '0001_b.sql': 'select 2' });
+  await t.throwsAsync(migrate(sql!, directory), { instanceOf: MigrationMismatch, message: /0001_a and 0001_b/ });
+});
+
+test('a migration that fails leaves nothing behind, and what came before it stays', async (t) => {
+  const [sql] = await database(t);
+  const directory = migrations(t, {
+    '0001_a.sql': 'create table a (id integer)',
+    '0002_b.sql': 'create table b (id integer); select 1 / 0',
+  });
+  const error = await t.throwsAsync(migrate(sql!, directory), { message: /0002_b/ });
+  t.regex(error.message, /division by zero/);
+  const [row] = await sql!`select to_regclass('a') is not null as a, to_regclass('b') is null as no_b`;
+  t.deepEqual({ ...row }, { a: true, no_b: true });
+  writeFileSync(join(directory, '0002_b.sql'), 'create table b (id integer)');
+  t.deepEqual((await migrate(sql!, directory)).applied, ['0002_b']);
+});
+
+test('a role that may not create tables can run a schema that is up to date', async (t) => {
+  const [sql] = await database(t);
+  const directory = migrations(t, {});
+  cpSync(SHIPPED, directory, { recursive: true });
+  await migrate(sql!, directory);
+  const role = `reader_${process.pid}`;
+  await sql!.unsafe(`create role ${role} login; grant select on schema_migrations to ${role};
+    revoke create on schema public from ${role}`);
+  const reader = connect({ ...addressOf(sql!), user: role }, { max: 1, applicationName: 'test' });
+  t.teardown(() => reader.end());
+  t.deepEqual((await migrate(reader, directory)).applied, []);
+});
+
+function addressOf(sql: Sql): { host: string; port: number; database: string } {
+  return { host: sql.options.host[0]!, port: sql.options.port[0]!, database: sql.options.database };
+}
+
+test('tables outside the directory have account_id first in every key (D10)', async (t) => {
+  const [sql] = await database(t);
+  await migrate(sql!);
+  const keys = await sql!<{ table: string; index: string; primary: boolean; first: string | null }[]>`
+    select c.relname as table, i.relname as index, x.indisprimary as primary, a.attname as first
+    from pg_class c
+    left join pg_index x on x.indrelid = c.oid and x.indisunique
+    left join pg_class i on i.oid = x.indexrelid
+    left join pg_attribute a on a.attrelid = c.oid and a.attnum = x.indkey[0]
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')`;
+  const tables = [...new Set(keys.map((key) => key.table))];
+  for (const table of DIRECTORY_TABLES) t.true(tables.includes(table), `${table} is gone: take it off the list`);
+  const owned = tables.filter((table) => !DIRECTORY_TABLES.includes(table));
+  t.true(owned.length > 0);
+  for (const table of owned) {
+    const ofTable = keys.filter((key) => key.table === table);
+    t.true(
+      ofTable.some((key) => key.primary),
+      `${table} has no primary key`,
+    );
+    for (const key of ofTable) t.is(key.first, 'account_id', `${table}: ${key.index} does not lead with account_id`);
+  }
+  t.deepEqual([...ACCOUNT_TABLES].sort(), owned.sort(), 'deleteAccount must delete from every account-owned table');
+});

@@ -1,0 +1,65 @@
+// Which databases are refused, and with what words: real settings where a role can have them, made-up facts where not.
+import test from 'ava';
+import { connect } from '../../src/store/postgres/client.js';
+import { checkDatabase, type DatabaseFacts, objectionTo, UnsafeDatabase } from '../../src/store/postgres/safety.js';
+import { testDatabase } from '../support/database.js';
+
+const GOOD: DatabaseFacts = {
+  versionNumber: 150004,
+  version: '15.4',
+  readOnly: 'off',
+  recovery: false,
+  encoding: 'UTF8',
+  role: 'mansio',
+  fsync: 'on',
+  fullPageWrites: 'on',
+  synchronousCommit: 'on',
+};
+
+test('a database with its defaults is taken', async (t) => {
+  const { address, drop } = await testDatabase();
+  const sql = connect(address, { max: 1, applicationName: 'test' });
+  await t.notThrowsAsync(checkDatabase(sql, { allowUnsafe: false }));
+  await sql.end();
+  await drop();
+});
+
+for (const [setting, allowed, words] of [
+  ['synchronous_commit = off', true, /synchronous_commit is off for role "mansio".*MANSIO_ALLOW_UNSAFE_DATABASE=true/],
+  ['default_transaction_read_only = on', false, /read-only/],
+] as const) {
+  test(`refuses ${setting} of its role`, async (t) => {
+    const { address, drop } = await testDatabase();
+    const admin = connect(address, { max: 1, applicationName: 'test' });
+    await admin.unsafe(`alter role mansio in database ${address.database} set ${setting}`);
+    await admin.end();
+    const sql = connect(address, { max: 1, applicationName: 'test' });
+    await t.throwsAsync(checkDatabase(sql, { allowUnsafe: false }), { instanceOf: UnsafeDatabase, message: words });
+    const withLeave = checkDatabase(sql, { allowUnsafe: true });
+    await (allowed ? t.notThrowsAsync(withLeave) : t.throwsAsync(withLeave, { instanceOf: UnsafeDatabase }));
+    await sql.end();
+    await drop();
+  });
+}
+
+test('facts without fault raise no objection', (t) => {
+  t.is(objectionTo(GOOD, false), undefined);
+  t.is(objectionTo({ ...GOOD, synchronousCommit: 'local' }, false), undefined);
+});
+
+test('names everything that is wrong in one message', (t) => {
+  const message = objectionTo({ ...GOOD, fsync: 'off', fullPageWrites: 'off', encoding: 'SQL_ASCII' }, false);
+  t.regex(message!, /encoding is SQL_ASCII.*fsync is off, full_page_writes is off;/);
+  t.false(message!.includes('\n'));
+});
+
+test('too old, standby and encoding cannot be allowed', (t) => {
+  const old = objectionTo({ ...GOOD, versionNumber: 140011, version: '14.11' }, true);
+  t.is(old, 'the database cannot be used: it is PostgreSQL 14.11 and Mansio needs 15 or later');
+  t.regex(objectionTo({ ...GOOD, recovery: true, readOnly: 'on' }, true)!, /hot standby/);
+  t.regex(objectionTo({ ...GOOD, encoding: 'LATIN1' }, true)!, /LATIN1/);
+});
+
+test('what only risks commits can be allowed', (t) => {
+  t.is(objectionTo({ ...GOOD, fsync: 'off', fullPageWrites: 'off', synchronousCommit: 'off' }, true), undefined);
+});
