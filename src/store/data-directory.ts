@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import {
   accessSync,
   chmodSync,
+  chownSync,
   constants,
   linkSync,
   mkdirSync,
@@ -13,9 +14,10 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { LocalFault } from './local-fault.js';
 import { identityOf, isAlive, type ProcessIdentity } from './process-identity.js';
 
@@ -49,7 +51,10 @@ export function holderOf(path: string): ProcessIdentity | undefined {
 export function writePrivate(path: string, content: string): void {
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
   try {
-    writeFileSync(draft, content, { mode: 0o600, flag: 'wx', flush: true });
+    writeFileSync(draft, content, { mode: 0o600, flag: 'wx' });
+    // What root keeps in another user's directory stays that user's: the next start may be theirs.
+    const { uid, gid } = statSync(dirname(path));
+    if (process.getuid?.() === 0 && uid !== 0) chownSync(draft, uid, gid);
     renameSync(draft, path);
   } catch (error) {
     rmSync(draft, { force: true });
