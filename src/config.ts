@@ -109,9 +109,7 @@ export class ConfigError extends Error {
   readonly problems: readonly ConfigProblem[];
 
   constructor(problems: readonly ConfigProblem[]) {
-    const each = problems.map(
-      ({ name, value, accepted }) => `${name}=${JSON.stringify(value)}: accepted is ${accepted}`,
-    );
+    const each = problems.map(({ name, value, accepted }) => `${name}=${JSON.stringify(value)}, accepted: ${accepted}`);
     super(`wrong configuration: ${each.join('; ')}`);
     this.problems = problems;
   }
@@ -182,7 +180,7 @@ export function describeConfig(env: Environment = process.env): readonly ConfigR
     const set = textOf(env, name) !== undefined;
     const text = written(effective[key]);
     const source = set ? 'environment' : config.demo && key === 'hostedDomains' ? 'demo' : 'default';
-    return { name, value: shown === undefined ? text : shown(text), source };
+    return { name, value: shown === undefined || text === '' ? text : shown(text), source };
   });
 }
 
