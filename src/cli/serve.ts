@@ -1,4 +1,5 @@
 // `mansio serve`: runs a node until a signal ends it. Owns the process: ready line, signals, exit code, last words.
+import { once } from 'node:events';
 import type { Command } from 'commander';
 import { ConfigError, readConfig } from '../config.js';
 import { demoBanner } from '../demo.js';
@@ -60,9 +61,12 @@ function onSignal(first: () => void): void {
   process.on('SIGTERM', handle);
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  // A handler of signals alone does not keep a process alive.
+  const awake = setInterval(() => {}, 2 ** 30);
+  await once(signal, 'abort');
+  clearInterval(awake);
 }
 
 function dieOfBugs({ log, flush }: LogOutput): void {

@@ -85,6 +85,8 @@ export async function startServer(cluster: Cluster): Promise<ChildProcess> {
   const stdio = ['ignore', output, output] as ['ignore', number, number];
   const child = spawn(launch.command, launch.args, { ...launch.options, detached: true, stdio });
   closeSync(output);
+  // A node that has nothing else to do may end; the server is then shut down by whoever started it.
+  child.unref();
   let ended: string | undefined;
   child.once('error', (error) => {
     ended = error.message;
