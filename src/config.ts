@@ -1,18 +1,217 @@
-// Stand-in until the real one is merged.
+// How a node is configured: the only reader of process.env. One table holds every variable with its default and the reason
+// for it; all are validated together, so that one message names everything that is wrong.
+import { hostname } from 'node:os';
 import { resolve } from 'node:path';
+import {
+  databaseUrl,
+  domain,
+  domainList,
+  emailAddress,
+  flag,
+  httpUrl,
+  integer,
+  ipAddress,
+  isLoopback,
+  nodeName,
+  oneOf,
+  type Parser,
+  path,
+  port,
+  readableFile,
+  setOf,
+  withoutPassword,
+} from './config/values.js';
 
-export interface Config {
-  readonly databaseUrl: string | undefined;
-  readonly dataDir: string;
-  readonly shards: number;
-  readonly allowUnsafeDatabase: boolean;
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+interface Field<T, D> extends Parser<T> {
+  readonly name: string;
+  readonly initial: D;
+  /** Hides what is secret in a value. */
+  readonly shown?: (text: string) => string;
 }
 
-export function readConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
-  return {
-    databaseUrl: env['DATABASE_URL'],
-    dataDir: env['MANSIO_DATA_DIR'] ?? resolve('data'),
-    shards: Number(env['MANSIO_SHARDS'] ?? 256),
-    allowUnsafeDatabase: env['MANSIO_ALLOW_UNSAFE_DATABASE'] === 'true',
+function field<T, D extends T | undefined>(
+  name: string,
+  initial: D,
+  parser: Parser<T>,
+  shown?: (text: string) => string,
+): Field<T, D> {
+  return shown === undefined ? { name, initial, ...parser } : { name, initial, shown, ...parser };
+}
+
+const FIELDS = {
+  /** None: the embedded PostgreSQL, so that a fresh machine needs nothing installed. */
+  databaseUrl: field('DATABASE_URL', undefined, databaseUrl, withoutPassword),
+  /** Beside where one starts it: visible, and gone with the clone. */
+  dataDir: field('MANSIO_DATA_DIR', resolve('data'), path),
+  /** None: random, kept in the data directory. */
+  nodeId: field('MANSIO_NODE_ID', undefined, nodeName),
+  roles: field('MANSIO_ROLES', setOf('api', 'mx', 'mailbox').parse('all'), setOf('api', 'mx', 'mailbox')),
+  /** Nothing is open to others before somebody says so. */
+  bind: field('MANSIO_BIND', '127.0.0.1', ipAddress),
+  /** None: made from the HTTP listener. */
+  publicUrl: field('MANSIO_PUBLIC_URL', undefined, httpUrl),
+  hostname: field('MANSIO_HOSTNAME', machineName(), domain),
+  /** None: mail is taken for nobody; the demo hosts example.test. */
+  hostedDomains: field<readonly string[], readonly string[]>('MANSIO_HOSTED_DOMAINS', [], domainList),
+  /** Mail that comes before its account does must not be lost. */
+  unknownRecipients: field('MANSIO_UNKNOWN_RECIPIENTS', 'hold', oneOf('hold', 'reject')),
+  httpPort: field('MANSIO_HTTP_PORT', 8080, port),
+  /** 25 needs root. */
+  mxPort: field('MANSIO_MX_PORT', 2525, port),
+  /** None: a self-signed pair made once into the data directory. */
+  tlsCert: field('MANSIO_TLS_CERT', undefined, readableFile),
+  tlsKey: field('MANSIO_TLS_KEY', undefined, readableFile),
+  /** 25 MiB of attachments grow to 35 MiB in base64. */
+  maxMessageSize: field('MANSIO_MAX_MESSAGE_SIZE', 36_700_160, integer(1024, 1_073_741_824)),
+  anonymousAccount: field('MANSIO_ANONYMOUS_ACCOUNT', undefined, emailAddress),
+  /** Enough to spread over dozens of nodes evenly, few enough to renew in one statement. */
+  shards: field('MANSIO_SHARDS', 256, integer(1, 65_536)),
+  /** Failover within 3 s; a heartbeat each second bears two lost ones. */
+  leaseTtlMs: field('MANSIO_LEASE_TTL_MS', 3000, integer(200, 600_000)),
+  allowUnsafeDatabase: field('MANSIO_ALLOW_UNSAFE_DATABASE', false, flag),
+  logLevel: field('MANSIO_LOG_LEVEL', 'info', oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')),
+} as const;
+
+type Values = {
+  -readonly [K in keyof typeof FIELDS]: (typeof FIELDS)[K] extends Field<infer T, infer D> ? T | D : never;
+};
+type Key = keyof Values;
+
+export type Role = 'api' | 'mx' | 'mailbox';
+
+export interface Config extends Readonly<Omit<Values, 'tlsCert' | 'tlsKey'>> {
+  /** PEM paths. */
+  readonly tls: { readonly cert: string; readonly key: string } | undefined;
+  readonly demo: boolean;
+  /** Variables that look like Mansio's and mean nothing to it. */
+  readonly unknown: readonly string[];
+}
+
+export interface ConfigProblem {
+  readonly name: string;
+  /** As it was given, secrets hidden. */
+  readonly value: string;
+  readonly accepted: string;
+}
+
+export interface ConfigRow {
+  readonly name: string;
+  /** '' when there is none. */
+  readonly value: string;
+  readonly source: 'default' | 'environment' | 'demo';
+}
+
+/** Names every wrong variable, in one line. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly problems: readonly ConfigProblem[];
+
+  constructor(problems: readonly ConfigProblem[]) {
+    const each = problems.map(({ name, value, accepted }) => `${name}=${JSON.stringify(value)}, accepted: ${accepted}`);
+    super(`wrong configuration: ${each.join('; ')}`);
+    this.problems = problems;
+  }
+}
+
+/** A variable set to nothing counts as not set. @throws ConfigError */
+export function readConfig(env: Environment = process.env): Config {
+  const problems: ConfigProblem[] = [];
+  const wrong = (key: Key, accepted: string) => {
+    const { name, shown } = FIELDS[key] as Field<unknown, unknown>;
+    const text = textOf(env, name) ?? '';
+    problems.push({ name, value: shown === undefined ? text : shown(text), accepted });
   };
+  const values = {} as Values;
+  const good = new Set<Key>();
+  for (const key of Object.keys(FIELDS) as Key[]) {
+    const { name, initial, parse, accepts } = FIELDS[key] as Field<unknown, unknown>;
+    const text = textOf(env, name);
+    try {
+      Object.assign(values, { [key]: text === undefined ? initial : parse(text) });
+      good.add(key);
+    } catch {
+      wrong(key, accepts);
+    }
+  }
+  const agree = (keys: readonly Key[], holds: () => boolean, key: Key, accepted: string) => {
+    if (keys.every((each) => good.has(each)) && !holds()) wrong(key, accepted);
+  };
+  agree(
+    ['roles'],
+    () => values.roles.has('mailbox'),
+    'roles',
+    'all, or a list with mailbox: no other node holds the mailboxes',
+  );
+  const pair = ['tlsCert', 'tlsKey'] as const;
+  for (const key of pair) {
+    const both = () => (values.tlsCert === undefined) === (values.tlsKey === undefined);
+    if (values[key] === undefined)
+      agree(pair, both, key, `${FIELDS[key].accepts}, because the other of the pair is set`);
+  }
+  const hidden = () => values.anonymousAccount === undefined || isLoopback(values.bind);
+  agree(
+    ['anonymousAccount', 'bind'],
+    hidden,
+    'anonymousAccount',
+    'an account only while MANSIO_BIND is a loopback address',
+  );
+  const apart = () => values.httpPort === 0 || values.httpPort !== values.mxPort;
+  agree(['httpPort', 'mxPort'], apart, 'mxPort', 'a port other than MANSIO_HTTP_PORT');
+  if (problems.length > 0) throw new ConfigError(problems);
+
+  const { tlsCert, tlsKey, ...rest } = values;
+  const demo = isDemo(values);
+  return {
+    ...rest,
+    hostedDomains: demo ? ['example.test'] : rest.hostedDomains,
+    tls: tlsCert !== undefined && tlsKey !== undefined ? { cert: tlsCert, key: tlsKey } : undefined,
+    demo,
+    unknown: unknownIn(env),
+  };
+}
+
+/** The effective values in the order of the table, secrets hidden. @throws ConfigError */
+export function describeConfig(env: Environment = process.env): readonly ConfigRow[] {
+  const config = readConfig(env);
+  const effective: Record<string, unknown> = { ...config, tlsCert: config.tls?.cert, tlsKey: config.tls?.key };
+  return Object.entries(FIELDS).map(([key, { name, shown }]) => {
+    const set = textOf(env, name) !== undefined;
+    const text = written(effective[key]);
+    const source = set ? 'environment' : config.demo && key === 'hostedDomains' ? 'demo' : 'default';
+    return { name, value: shown === undefined || text === '' ? text : shown(text), source };
+  });
+}
+
+/** The demo: an own database, no domain named, reachable from this machine alone. */
+function isDemo({ databaseUrl: url, hostedDomains, bind }: Values): boolean {
+  return url === undefined && hostedDomains.length === 0 && isLoopback(bind);
+}
+
+function unknownIn(env: Environment): string[] {
+  const known = new Set<string>(Object.values(FIELDS).map(({ name }) => name));
+  const ours = (name: string) => /^(MANSIO_|NATS_URL$)/.test(name) && !known.has(name);
+  return Object.keys(env)
+    .filter((name) => ours(name) && textOf(env, name) !== undefined)
+    .sort();
+}
+
+function textOf(env: Environment, name: string): string | undefined {
+  const text = env[name]?.trim();
+  return text === '' ? undefined : text;
+}
+
+function written(value: unknown): string {
+  if (value instanceof Set || Array.isArray(value)) return [...value].join(',');
+  return value === undefined ? '' : String(value);
+}
+
+/** What the machine calls itself may not be a name that may stand in a banner. */
+function machineName(): string {
+  try {
+    return domain.parse(hostname());
+  } catch {
+    return 'localhost';
+  }
 }

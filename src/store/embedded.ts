@@ -1,14 +1,144 @@
-// Stand-in until the real one is merged.
+// The embedded PostgreSQL: a real server of Mansio's own below its data directory, reachable over a Unix socket only.
+// Creates the cluster on the first start, puts a leftover of a killed node out of the way, restarts the server when it
+// dies, stops it last. Schema and connections are `postgres/`'s.
+import type { ChildProcess } from 'node:child_process';
+import { existsSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { type DataDirectory, openDataDirectory } from './data-directory.js';
+import { findBinaries } from './embedded/binaries.js';
+import { databaseUser, launcher } from './embedded/database-user.js';
+import { endPostmaster, findPostmaster } from './embedded/postmaster.js';
+import { type Cluster, createCluster, DATABASE, startServer, stopServer, USER } from './embedded/server.js';
+import { socketDirectory } from './embedded/socket-directory.js';
+import { LocalFault } from './local-fault.js';
 import type { DatabaseAddress } from './postgres/client.js';
 
-export function findEmbedded(_dataDir: string): DatabaseAddress | undefined {
-  return undefined;
+export interface EmbeddedOptions {
+  /** Where the cluster lives, below `postgres/`; a directory already opened stays its opener's to release. */
+  readonly dataDir: string | DataDirectory;
+  readonly log: Logger;
+  /** Settings of the server over the usual ones; for tests. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
-export async function startEmbedded(_options: {
-  readonly dataDir: string;
-  readonly log: Logger;
-}): Promise<{ readonly address: DatabaseAddress; stop(): Promise<void> }> {
-  throw new Error('no embedded database yet: set DATABASE_URL');
+export interface EmbeddedDatabase {
+  readonly address: DatabaseAddress;
+  /** False when the server belongs to another process and `stop` leaves it alone. */
+  readonly owned: boolean;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+const LEFTOVER_STOP_MS = 15_000;
+const STOP_MS = 5_000;
+const RESTART_MS = 500;
+
+/** The address of the running embedded database, for commands beside a node; undefined when none runs. */
+export function findEmbedded(dataDir: string): DatabaseAddress | undefined {
+  if (!existsSync(join(dataDir, 'postgres'))) return undefined;
+  const postmaster = findPostmaster(join(realpathSync(dataDir), 'postgres'));
+  if (postmaster === undefined || !postmaster.ready) return undefined;
+  return addressOf(postmaster.socketDirectory, postmaster.port);
+}
+
+/** @throws LocalFault with what the operator can do. */
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
+  const opened = typeof options.dataDir === 'string' ? openDataDirectory(options.dataDir) : undefined;
+  const directory = opened ?? (options.dataDir as DataDirectory);
+  try {
+    return await start(directory.path, options, () => opened?.release());
+  } catch (error) {
+    opened?.release();
+    throw error;
+  }
+}
+
+async function start(
+  dataDirectory: string,
+  { log, settings = {} }: EmbeddedOptions,
+  stopped: () => void,
+): Promise<EmbeddedDatabase> {
+  const directory = join(dataDirectory, 'postgres');
+  const user = databaseUser(directory);
+  const binaries = findBinaries();
+  const launch = launcher(user, binaries, directory);
+  const leftover = findPostmaster(directory);
+  if (leftover !== undefined) {
+    log.warn({ pid: leftover.pid }, 'stopping the database left over from a node that was killed');
+    await endPostmaster(leftover.pid, LEFTOVER_STOP_MS);
+  }
+  const sockets = socketDirectory(dataDirectory, user);
+  const cluster: Cluster = { directory, sockets, user, binaries, launch, settings };
+  if (!existsSync(join(directory, 'PG_VERSION'))) {
+    if (existsSync(directory)) throw new LocalFault(`${directory} exists but holds no database: move it away`);
+    log.info({ directory }, 'creating the embedded database');
+    createCluster(cluster);
+  }
+  return supervise(cluster, log, await startPatiently(cluster), stopped);
+}
+
+function addressOf(host: string, port: number): DatabaseAddress {
+  return { host, port, user: USER, database: DATABASE };
+}
+
+/** Children of a postmaster that was killed hold the cluster until they notice; that passes. */
+async function startPatiently(cluster: Cluster): Promise<ChildProcess> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await startServer(cluster);
+    } catch (error) {
+      const passing = error instanceof LocalFault && /pre-existing shared memory block/.test(error.message);
+      if (!passing || attempt === 20) throw error;
+      await delay(RESTART_MS);
+    }
+  }
+}
+
+function supervise(cluster: Cluster, log: Logger, first: ChildProcess, stopped: () => void): EmbeddedDatabase {
+  let child = first;
+  let stopping = false;
+  let restarting: Promise<void> | undefined;
+  // Also when the node exits without stopping it, by a second signal or a bug: it then shuts down by itself.
+  const orphan = () => child.kill('SIGINT');
+  process.once('exit', orphan);
+
+  const watch = () => {
+    child.once('exit', (code, signal) => {
+      if (stopping) return;
+      log.error({ code, signal }, 'the embedded database ended: starting it again');
+      restarting = restart().finally(() => {
+        restarting = undefined;
+      });
+    });
+  };
+  const restart = async () => {
+    while (!stopping) {
+      try {
+        child = await startPatiently(cluster);
+        watch();
+        return;
+      } catch (error) {
+        log.error({ err: error }, 'the embedded database does not start');
+        await delay(RESTART_MS);
+      }
+    }
+  };
+  watch();
+
+  return {
+    address: addressOf(cluster.sockets, 5432),
+    owned: true,
+    get pid() {
+      return child.pid ?? 0;
+    },
+    async stop() {
+      stopping = true;
+      await restarting;
+      await stopServer(child, STOP_MS);
+      process.off('exit', orphan);
+      stopped();
+    },
+  };
 }

@@ -1,0 +1,87 @@
+// `mansio serve`: runs a node until a signal ends it. Owns the process: ready line, signals, exit code, last words.
+import { once } from 'node:events';
+import type { Command } from 'commander';
+import { ConfigError, readConfig } from '../config.js';
+import { demoBanner } from '../demo.js';
+import { type LogOutput, openLog } from '../log.js';
+import { type RunningNode, startNode } from '../main.js';
+import { explain } from '../start-failure.js';
+
+type Stop = 'SIGINT' | 'SIGTERM';
+const CODES = { SIGINT: 130, SIGTERM: 143 };
+// npm hands on the Ctrl-C that the terminal has sent to its child already: the echo is not a second wish.
+const ECHO_MS = 250;
+
+export function registerServe(program: Command): void {
+  program
+    .command('serve')
+    .description('run a node until SIGINT or SIGTERM; settings are environment variables, see "mansio config"')
+    .action(serve);
+}
+
+async function serve(): Promise<void> {
+  const stop = new AbortController();
+  onSignal(() => stop.abort());
+  let output: LogOutput | undefined;
+  let node: RunningNode | undefined;
+  try {
+    const config = readConfig();
+    output = openLog({ level: config.logLevel });
+    dieOfBugs(output);
+    node = await startNode(config, output.log, stop.signal);
+    output.print(JSON.stringify({ event: 'ready', nodeId: node.nodeId, listeners: node.listeners }));
+    if (node.demo !== undefined) output.print(demoBanner(node.demo, node.listeners));
+  } catch (error) {
+    await output?.flush();
+    // Stopped while it started: that is a clean stop.
+    if (stop.signal.aborted && node === undefined) process.exit(0);
+    complain(error);
+    process.exit(1);
+  }
+  await aborted(stop.signal);
+  output.log.info('stopping');
+  await node.stop();
+  output.log.info('stopped');
+  await output.flush();
+  process.exit(0);
+}
+
+/** The first signal asks for a clean stop, another one ends the process at once. */
+function onSignal(first: () => void): void {
+  let asked: { readonly signal: Stop; readonly at: number } | undefined;
+  const handle = (signal: Stop) => {
+    if (asked === undefined) {
+      asked = { signal, at: Date.now() };
+      first();
+    } else if (signal !== 'SIGINT' || asked.signal !== signal || Date.now() - asked.at > ECHO_MS) {
+      process.exit(CODES[signal]);
+    }
+  };
+  process.on('SIGINT', handle);
+  process.on('SIGTERM', handle);
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  // A handler of signals alone does not keep a process alive.
+  const awake = setInterval(() => {}, 2 ** 30);
+  await once(signal, 'abort');
+  clearInterval(awake);
+}
+
+function dieOfBugs({ log, flush }: LogOutput): void {
+  const die = (error: unknown) => {
+    log.fatal({ err: error }, 'a bug: the node ends, a restart recovers');
+    void flush().finally(() => process.exit(1));
+  };
+  process.on('uncaughtException', die);
+  process.on('unhandledRejection', die);
+}
+
+function complain(error: unknown): void {
+  const { log } = openLog({ level: 'info', fd: 2, sync: true });
+  const message = explain(error);
+  if (message === undefined) log.fatal({ err: error }, 'Mansio cannot start');
+  else if (error instanceof ConfigError) log.fatal({ problems: error.problems }, `Mansio cannot start: ${message}`);
+  else log.fatal(`Mansio cannot start: ${message}`);
+}

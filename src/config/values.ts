@@ -1,0 +1,169 @@
+// How the text of a variable becomes a value: each parser takes trimmed, non-empty text, throws when it is not acceptable,
+// and says what is. Whether values fit each other is `config.ts`'s to check.
+import { accessSync, constants, statSync } from 'node:fs';
+import { BlockList, isIP } from 'node:net';
+import { resolve } from 'node:path';
+import { domainToASCII } from 'node:url';
+
+export interface Parser<T> {
+  readonly accepts: string;
+  parse(text: string): T;
+}
+
+class Unacceptable extends Error {}
+
+function demand(condition: boolean): asserts condition {
+  if (!condition) throw new Unacceptable();
+}
+
+export function integer(min: number, max: number): Parser<number> {
+  return {
+    accepts: `a whole number from ${min} to ${max}`,
+    parse(text) {
+      demand(/^\d{1,15}$/.test(text));
+      const value = Number(text);
+      demand(value >= min && value <= max);
+      return value;
+    },
+  };
+}
+
+export const port = integer(0, 65535);
+
+export function oneOf<const T extends string>(...choices: readonly T[]): Parser<T> {
+  return {
+    accepts: `one of ${choices.join(', ')}`,
+    parse(text) {
+      const found = choices.find((choice) => choice === text.toLowerCase());
+      demand(found !== undefined);
+      return found;
+    },
+  };
+}
+
+/** Any of `choices`, or `all` of them. */
+export function setOf<const T extends string>(...choices: readonly T[]): Parser<ReadonlySet<T>> {
+  return {
+    accepts: `all, or a comma list of ${choices.join(', ')}`,
+    parse(text) {
+      if (text.toLowerCase() === 'all') return new Set(choices);
+      const one = oneOf(...choices);
+      return new Set(items(text).map((item) => one.parse(item)));
+    },
+  };
+}
+
+export const flag: Parser<boolean> = {
+  accepts: 'true or false',
+  parse(text) {
+    const value = { true: true, '1': true, yes: true, on: true, false: false, '0': false, no: false, off: false };
+    const found = Object.entries(value).find(([name]) => name === text.toLowerCase())?.[1];
+    demand(found !== undefined);
+    return found;
+  },
+};
+
+export const ipAddress: Parser<string> = {
+  accepts: 'an IPv4 or IPv6 address of this machine, such as 127.0.0.1, 0.0.0.0, ::1 or ::',
+  parse(text) {
+    demand(isIP(text) !== 0 && !text.includes('%'));
+    return text.toLowerCase();
+  },
+};
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
+LOOPBACK.addAddress('::1', 'ipv6');
+
+export function isLoopback(address: string): boolean {
+  return LOOPBACK.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** Lower case, internationalised names in their ASCII form (RFC 5890 §2.3.2.1), no trailing dot. */
+export const domain: Parser<string> = {
+  accepts: 'a domain name, such as mail.example.org',
+  parse(text) {
+    const name = domainToASCII(text.replace(/\.$/, '')).toLowerCase();
+    // RFC 1123 §2.1; a name of digits alone would be taken for an address.
+    demand(name.length <= 253 && /^(?!\d+(\.\d+)*$)[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/.test(name));
+    demand(name.split('.').every((label) => /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(label)));
+    return name;
+  },
+};
+
+export const domainList: Parser<readonly string[]> = {
+  accepts: 'a comma list of domain names, such as example.org,example.net',
+  parse: (text) => [...new Set(items(text).map((item) => domain.parse(item)))],
+};
+
+export const emailAddress: Parser<string> = {
+  accepts: 'an e-mail address',
+  parse(text) {
+    const at = text.lastIndexOf('@');
+    const local = text.slice(0, at).toLowerCase();
+    demand(at > 0 && local.length <= 64 && /^[^\s"(),:;<>@[\\\]\p{Cc}]+$/u.test(local));
+    return `${local}@${domain.parse(text.slice(at + 1))}`;
+  },
+};
+
+export const httpUrl: Parser<string> = {
+  accepts: 'an absolute http or https URL without user, query and fragment, such as https://mail.example.org',
+  parse(text) {
+    const url = new URL(text);
+    demand(/^https?:\/\//i.test(text) && (url.protocol === 'http:' || url.protocol === 'https:'));
+    demand(url.username === '' && url.password === '' && url.search === '' && url.hash === '');
+    return url.href.replace(/\/+$/, '');
+  },
+};
+
+export const databaseUrl: Parser<string> = {
+  accepts: 'a URL such as postgres://user:password@host:5432/database',
+  parse(text) {
+    demand(/^postgres(ql)?:\/\//i.test(text));
+    // Several hosts, separated by commas, are a form of PostgreSQL's that URL does not know.
+    const single = text.replace(/^([^/]*\/\/(?:[^/@]*@)?[^/,?]*)(?:,[^/?]*)?/, '$1');
+    new URL(single);
+    return text;
+  },
+};
+
+/** The URL with its passwords replaced; text that is no URL may be a password as a whole. */
+export function withoutPassword(url: string): string {
+  if (!/^\w+:\/\//.test(url)) return '[hidden]';
+  const hidden = url.replace(/^([^/]*\/\/[^:/@]*:).*@/, '$1[hidden]@');
+  return hidden.replace(/([?&][^=&]*(?:password|key)[^=&]*=)[^&]*/gi, '$1[hidden]');
+}
+
+export const path: Parser<string> = {
+  accepts: 'the path of a directory',
+  parse(text) {
+    demand(!text.includes('\0'));
+    const absolute = resolve(text);
+    const there = statSync(absolute, { throwIfNoEntry: false });
+    demand(there === undefined || there.isDirectory());
+    return absolute;
+  },
+};
+
+export const readableFile: Parser<string> = {
+  accepts: 'the path of a PEM file that Mansio can read',
+  parse(text) {
+    demand(statSync(text).isFile());
+    accessSync(text, constants.R_OK);
+    return resolve(text);
+  },
+};
+
+export const nodeName: Parser<string> = {
+  accepts: 'up to 63 letters, digits, dots, hyphens and underscores',
+  parse(text) {
+    demand(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/.test(text));
+    return text;
+  },
+};
+
+function items(text: string): string[] {
+  const found = text.split(',').map((item) => item.trim());
+  demand(found.every((item) => item !== ''));
+  return found;
+}

@@ -1,0 +1,67 @@
+// The ground a node stands on, in the order it is laid: data directory, name, database, schema, TLS. Actors and gateways
+// are built on it by `main.ts`, commands use what they need of it themselves.
+
+import { randomBytes } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { Config } from './config.js';
+import type { Lifecycle } from './lifecycle.js';
+import { type DataDirectory, openDataDirectory } from './store/data-directory.js';
+import { startEmbedded } from './store/embedded.js';
+import { connect, type DatabaseAddress, type Sql } from './store/postgres/client.js';
+import { migrate } from './store/postgres/migrate.js';
+import { checkDatabase } from './store/postgres/safety.js';
+import { openTls, type TlsMaterial } from './tls.js';
+
+export interface Foundation {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly lifecycle: Lifecycle;
+  readonly nodeId: string;
+  readonly dataDirectory: DataDirectory;
+  readonly database: DatabaseAddress;
+  readonly sql: Sql;
+  readonly tls: TlsMaterial;
+}
+
+// The embedded server allows 50; commands beside the node want some of them.
+const POOL_SIZE = 20;
+/** Enough for the checkpoint of a fast shutdown, and for the immediate one after it. */
+const DATABASE_RESERVE_MS = 6000;
+
+/** Adds to `lifecycle` whatever it started, also when it fails. `signal` stops it between two steps. */
+export async function layFoundation(
+  config: Config,
+  log: Logger,
+  lifecycle: Lifecycle,
+  signal: AbortSignal,
+): Promise<Foundation> {
+  const dataDirectory = openDataDirectory(config.dataDir);
+  lifecycle.add('data directory', () => dataDirectory.release());
+  const nodeId = config.nodeId ?? dataDirectory.keep('node-id', () => randomBytes(8).toString('hex'));
+
+  const database = await openDatabase(config, dataDirectory, log, lifecycle);
+  signal.throwIfAborted();
+  const sql = connect(database, { max: POOL_SIZE, applicationName: `mansio ${nodeId}` });
+  lifecycle.add('connections', () => sql.end({ timeout: 2 }));
+  await checkDatabase(sql, { allowUnsafe: config.allowUnsafeDatabase });
+  const { applied, version } = await migrate(sql);
+  if (applied.length > 0) log.info({ applied, version }, 'schema brought up to date');
+  signal.throwIfAborted();
+
+  const { tls: files, hostname } = config;
+  const tls = await openTls({ files, dataDir: dataDirectory.path, hostname, log });
+  lifecycle.add('certificate', () => tls.stop());
+  return { config, log, lifecycle, nodeId, dataDirectory, database, sql, tls };
+}
+
+async function openDatabase(
+  config: Config,
+  dataDir: DataDirectory,
+  log: Logger,
+  lifecycle: Lifecycle,
+): Promise<DatabaseAddress> {
+  if (config.databaseUrl !== undefined) return { url: config.databaseUrl };
+  const embedded = await startEmbedded({ dataDir, log });
+  lifecycle.add('embedded database', () => embedded.stop(), DATABASE_RESERVE_MS);
+  return embedded.address;
+}

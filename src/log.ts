@@ -1,0 +1,114 @@
+// The log: pino JSON lines on stdout, or pretty lines on a terminal. Also the only writer of stdout while a node runs, so
+// that the ready line stands alone. Keeps credentials out, and keeps text of peers from acting on a terminal.
+import { isatty } from 'node:tty';
+import { destination, type Level, type Logger, pino, stdSerializers } from 'pino';
+import { prettyFactory } from 'pino-pretty';
+
+export type LogLevel = Level | 'silent';
+
+export interface LogOutput {
+  readonly log: Logger;
+  /** A line of its own among the log lines, as it is. */
+  print(line: string): void;
+  /** When everything written so far has left the process. */
+  flush(): Promise<void>;
+}
+
+export interface LogOptions {
+  readonly level: LogLevel;
+  /** File descriptor, 1 unless given. */
+  readonly fd?: number;
+  /** Pretty lines instead of JSON; as the descriptor is a terminal or not unless given. */
+  readonly pretty?: boolean;
+  /** Every line is written before the call returns: for the last words of a process. */
+  readonly sync?: boolean;
+}
+
+const SECRET =
+  /^(authorization|cookie|set-cookie|password|pass|secret|token|access_?token|refresh_?token|id_?token|api_?key|x-api-key|private_?key)$/i;
+const HIDDEN = '[hidden]';
+
+export function openLog({ level, fd = 1, pretty = isatty(fd), sync = false }: LogOptions): LogOutput {
+  const out = destination({ fd, sync });
+  // A reader that went away (`mansio serve | head`) is no reason to fall over.
+  out.on('error', () => {});
+  const format = pretty ? prettyFactory({ colorize: isatty(fd), ignore: 'pid,hostname' }) : undefined;
+  const stream = format === undefined ? out : { write: (line: string) => out.write(format(inert(line))) };
+  const settings = {
+    level,
+    serializers: { err: stdSerializers.errWithCause },
+    formatters: { level: (label: string) => ({ level: label }), log: withoutSecrets },
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+  };
+  const last = () => {
+    try {
+      out.flushSync();
+    } catch {}
+  };
+  if (!sync) process.on('exit', last);
+  return {
+    log: pino(settings, stream as typeof out),
+    print: (line) => void out.write(`${line}\n`),
+    flush: () => new Promise((resolve) => (sync ? resolve() : out.flush(() => resolve()))),
+  };
+}
+
+/** A URL or request target whose query shows no credentials: their values are replaced. */
+export function safeUrl(url: string): string {
+  const query = url.indexOf('?');
+  if (query < 0) return url;
+  const pairs = url.slice(query + 1).split(/([&;#])/);
+  for (let i = 0; i < pairs.length; i += 2) {
+    const pair = pairs[i]!;
+    const equals = pair.indexOf('=');
+    if (equals < 0) continue;
+    // `id` is the connection token of a hub connection.
+    const name = decoded(pair.slice(0, equals));
+    if (SECRET.test(name) || name === 'id' || name === 'code') pairs[i] = `${pair.slice(0, equals)}=${HIDDEN}`;
+  }
+  return url.slice(0, query + 1) + pairs.join('');
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name.replaceAll('+', ' ')).trim();
+  } catch {
+    return name;
+  }
+}
+
+/** Fields by the names of credentials, two levels deep: records of the log are flat. */
+function withoutSecrets(record: Record<string, unknown>): Record<string, unknown> {
+  return hide(record, 2);
+}
+
+function hide(record: Record<string, unknown>, depth: number): Record<string, unknown> {
+  let clean = record;
+  for (const key in record) {
+    const value = record[key];
+    let kept = value;
+    if (SECRET.test(key)) kept = HIDDEN;
+    else if (depth > 1 && isPlain(value)) kept = hide(value, depth - 1);
+    if (kept === value) continue;
+    if (clean === record) clean = { ...record };
+    clean[key] = kept;
+  }
+  return clean;
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+}
+
+/**
+ * A JSON line whose strings, once decoded, hold no character a terminal obeys: the escapes JSON has for them are escaped
+ * once more, and those it has none for (DEL, C1 controls, overrides of the writing direction) become escapes.
+ */
+export function inert(line: string): string {
+  return line
+    .replace(/\\(?:\\|[bfr]|u00[01][0-9a-f])/gi, (found) => (found === '\\\\' ? found : `\\${found}`))
+    .replace(UNSEEN, (char) => `\\\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+const UNSEEN = /[\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;

@@ -1,0 +1,163 @@
+// The data directory of one node: made when missing, held by one process at a time, home of values that are made once.
+// The lock is a numbered file `mansio.lock.N` naming its process. The highest number counts. A number is taken by link(2),
+// which only one process can win, so taking over from a dead holder is a race without a window.
+import { randomBytes } from 'node:crypto';
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  constants,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { LocalFault } from './local-fault.js';
+import { identityOf, isAlive, type ProcessIdentity } from './process-identity.js';
+
+export interface DataDirectory {
+  /** Absolute, symbolic links resolved. */
+  readonly path: string;
+  /** The text kept in file `name` (mode 0600); stored as `initial()` gives it when there is none. */
+  keep(name: string, initial: () => string): string;
+  release(): void;
+}
+
+/** @throws LocalFault when another live process holds it or it cannot be written. */
+export function openDataDirectory(path: string): DataDirectory {
+  const real = prepare(path);
+  const lock = take(real);
+  return {
+    path: real,
+    keep: (name, initial) => keep(join(real, name), initial),
+    release: () => rmSync(lock, { force: true }),
+  };
+}
+
+/** The live process that holds the directory, if any. */
+export function holderOf(path: string): ProcessIdentity | undefined {
+  const generation = generations(path).at(-1);
+  const holder = generation === undefined ? undefined : read(lockPath(path, generation));
+  return holder !== undefined && isAlive(holder) ? holder : undefined;
+}
+
+/** Writes a whole file or nothing, readable by its owner alone. */
+export function writePrivate(path: string, content: string): void {
+  const draft = `${path}.${randomBytes(6).toString('hex')}`;
+  try {
+    writeFileSync(draft, content, { mode: 0o600, flag: 'wx' });
+    // What root keeps in another user's directory stays that user's: the next start may be theirs.
+    const { uid, gid } = statSync(dirname(path));
+    if (process.getuid?.() === 0 && uid !== 0) chownSync(draft, uid, gid);
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+}
+
+function prepare(path: string): string {
+  try {
+    // Root's database runs as another user, which has to pass through; what is secret in here has a mode of its own.
+    mkdirSync(path, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    return realpathSync(path);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = code === 'EEXIST' || code === 'ENOTDIR' ? 'it is not a directory' : message;
+    throw new LocalFault(`cannot use the data directory ${path} (MANSIO_DATA_DIR): ${why}`);
+  }
+}
+
+function take(directory: string): string {
+  const self = identityOf(process.pid);
+  if (self === undefined) throw new Error('this process has no identity');
+  const draft = join(directory, `mansio.lock-${process.pid}-${randomBytes(6).toString('hex')}`);
+  writeFileSync(draft, JSON.stringify(self), { mode: 0o600, flag: 'wx' });
+  try {
+    for (;;) {
+      const seen = generations(directory);
+      refuseIfHeld(directory, seen);
+      const next = (seen.at(-1) ?? 0) + 1;
+      const path = lockPath(directory, next);
+      try {
+        linkSync(draft, path);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue;
+        throw error;
+      }
+      // Others may have come and gone since `seen`, so that the number is an old one: who has a higher one holds the lock.
+      try {
+        refuseIfHeld(
+          directory,
+          generations(directory).filter((other) => other > next),
+        );
+      } catch (error) {
+        rmSync(path, { force: true });
+        throw error;
+      }
+      for (const old of generations(directory)) if (old < next) rmSync(lockPath(directory, old), { force: true });
+      return path;
+    }
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function refuseIfHeld(directory: string, among: readonly number[]): void {
+  for (const generation of among) {
+    const holder = read(lockPath(directory, generation));
+    if (holder === undefined || !isAlive(holder)) continue;
+    throw new LocalFault(
+      `the data directory ${directory} is in use by another running Mansio (process ${holder.pid}): ` +
+        'stop that one, or give this one a directory of its own with MANSIO_DATA_DIR',
+    );
+  }
+}
+
+function generations(directory: string): number[] {
+  const found: number[] = [];
+  for (const name of readdirSync(directory)) {
+    const match = /^mansio\.lock\.(\d+)$/.exec(name);
+    if (match) found.push(Number(match[1]));
+  }
+  return found.sort((a, b) => a - b);
+}
+
+function lockPath(directory: string, generation: number): string {
+  return join(directory, `mansio.lock.${generation}`);
+}
+
+function read(path: string): ProcessIdentity | undefined {
+  try {
+    const { pid, started } = JSON.parse(readFileSync(path, 'utf8'));
+    return { pid: Number(pid), started: String(started) };
+  } catch {
+    return undefined;
+  }
+}
+
+function keep(path: string, initial: () => string): string {
+  const kept = readIfThere(path);
+  if (kept !== '') {
+    chmodSync(path, 0o600);
+    return kept;
+  }
+  writePrivate(path, `${initial()}\n`);
+  return readIfThere(path);
+}
+
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw error;
+  }
+}

@@ -1,0 +1,121 @@
+// PostgreSQL refuses to run as root. When Mansio is root the database runs as an unprivileged user that owns the database
+// directory only; and where that user cannot pass (a clone below /root), through setpriv(1) with the one capability that
+// lets it pass. Says what to do when neither works.
+import type { SpawnOptions } from 'node:child_process';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { LocalFault } from '../local-fault.js';
+import type { Binaries } from './binaries.js';
+
+export interface DatabaseUser {
+  readonly name: string;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** How a program of PostgreSQL is started. */
+export interface Launch {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly options: SpawnOptions;
+}
+
+const ADVICE =
+  'Put the clone and MANSIO_DATA_DIR where other users may enter (for example under /srv), start Mansio as an ordinary user, or set DATABASE_URL';
+// Bits of capability sets: linux/capability.h.
+const CAPABILITIES = { dac_override: 1n << 1n, dac_read_search: 1n << 2n, setpcap: 1n << 8n };
+type Passage = 'dac_override' | 'dac_read_search';
+
+/** Who the database runs as; undefined: as Mansio itself. `directory`: the database's, which may not exist yet. */
+export function databaseUser(directory: string): DatabaseUser | undefined {
+  const own = process.getuid?.();
+  const owner = existsSync(directory) ? statSync(directory) : undefined;
+  if (own !== 0) {
+    if (owner === undefined || owner.uid === own) return undefined;
+    const message = `the database in ${directory} belongs to user ${owner.uid}, Mansio runs as user ${own}`;
+    throw new LocalFault(`${message}: start it as that user or as root, or take another MANSIO_DATA_DIR`);
+  }
+  if (owner !== undefined && owner.uid !== 0) return { name: `user ${owner.uid}`, uid: owner.uid, gid: owner.gid };
+  const users = readFileSync('/etc/passwd', 'utf8').split('\n');
+  for (const name of ['postgres', 'nobody']) {
+    const fields = users.find((line) => line.startsWith(`${name}:`))?.split(':');
+    if (fields !== undefined) return { name: `user ${name}`, uid: Number(fields[2]), gid: Number(fields[3]) };
+  }
+  throw new LocalFault(`PostgreSQL refuses to run as root and there is no user postgres or nobody. ${ADVICE}`);
+}
+
+/** Prepares starts of PostgreSQL's programs as `user` on a database below `directory`. @throws LocalFault */
+export function launcher(
+  user: DatabaseUser | undefined,
+  binaries: Binaries,
+  directory: string,
+): (program: string, args: readonly string[]) => Launch {
+  // Nothing of Mansio's environment is PostgreSQL's business; a locale or PG* variable would only change what it does.
+  const options = { cwd: '/', env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } };
+  if (user === undefined) return (command, args) => ({ command, args, options });
+  const passage = passageFor(user, binaries, directory);
+  if (passage === undefined) {
+    return (command, args) => ({ command, args, options: { ...options, uid: user.uid, gid: user.gid } });
+  }
+  const setpriv = ['/usr/bin/setpriv', '/bin/setpriv'].find(existsSync);
+  const granted = grantable(passage);
+  if (setpriv === undefined || granted === undefined) {
+    const lacks = setpriv === undefined ? 'setpriv (package util-linux) is not installed' : 'capabilities are missing';
+    const where = `${user.name}, as whom the database has to run, cannot reach ${binaries.root} or ${directory}`;
+    throw new LocalFault(`PostgreSQL refuses to run as root, ${where}, and ${lacks}. ${ADVICE}`);
+  }
+  const prefix = [
+    `--reuid=${user.uid}`,
+    `--regid=${user.gid}`,
+    '--clear-groups',
+    '--no-new-privs',
+    `--inh-caps=-all,+${granted}`,
+    `--ambient-caps=-all,+${granted}`,
+    // Without it access(2) ignores the capabilities of a user that is not root, and PostgreSQL asks access(2) for itself.
+    '--securebits=+no_setuid_fixup',
+  ];
+  return (command, args) => ({ command: setpriv, args: [...prefix, command, ...args], options });
+}
+
+/** The capability `user` needs to get at the programs and the directory, if any. Access lists are not looked at. */
+function passageFor(user: DatabaseUser, binaries: Binaries, directory: string): Passage | undefined {
+  if (!permits(binaries.postgres, user, 1) || !permits(binaries.initdb, user, 1)) return 'dac_override';
+  const samples = [binaries.postgres, join(binaries.root, 'pg-symlinks.json')].filter(existsSync);
+  const readable = samples.every((path) => permits(path, user, 4));
+  const enterable = [binaries.postgres, directory].every((path) => above(path).every((dir) => permits(dir, user, 1)));
+  return readable && enterable ? undefined : 'dac_read_search';
+}
+
+function above(path: string): string[] {
+  const directories = [];
+  let at = existsSync(path) ? realpathSync(path) : path;
+  while (dirname(at) !== at) {
+    at = dirname(at);
+    directories.push(at);
+  }
+  return directories;
+}
+
+function permits(path: string, user: DatabaseUser, bit: 1 | 4): boolean {
+  const { mode, uid, gid } = statSync(path);
+  if (uid === user.uid) return (mode & (bit << 6)) !== 0;
+  if (gid === user.gid) return (mode & (bit << 3)) !== 0;
+  return (mode & bit) !== 0;
+}
+
+function grantable(wanted: Passage): Passage | undefined {
+  const field = /^CapPrm:\s*([0-9a-f]+)$/m.exec(readStatus())?.[1];
+  const held = field === undefined ? 0n : BigInt(`0x${field}`);
+  const has = (name: keyof typeof CAPABILITIES) => (held & CAPABILITIES[name]) !== 0n;
+  if (!has('setpcap')) return undefined;
+  // Containers often keep the wider one only.
+  return [wanted, 'dac_override' as const].find(has);
+}
+
+function readStatus(): string {
+  try {
+    return readFileSync('/proc/self/status', 'utf8');
+  } catch {
+    return '';
+  }
+}

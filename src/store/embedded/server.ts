@@ -1,0 +1,122 @@
+// One run of the cluster's server process: started with Mansio's settings, known to be ready, stopped in bounded time.
+// What to do when it ends by itself is its owner's decision.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { chownSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { LocalFault } from '../local-fault.js';
+import type { Binaries } from './binaries.js';
+import type { DatabaseUser, Launch } from './database-user.js';
+import { findPostmaster } from './postmaster.js';
+import { PORT } from './socket-directory.js';
+
+export const USER = 'mansio';
+export const DATABASE = 'mansio';
+
+export interface Cluster {
+  /** The cluster's directory; what PostgreSQL says before its log file is open goes to `<directory>.start.log`. */
+  readonly directory: string;
+  readonly sockets: string;
+  readonly user: DatabaseUser | undefined;
+  readonly binaries: Binaries;
+  readonly launch: (program: string, args: readonly string[]) => Launch;
+  /** Over those below; for tests. */
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+// Durability is given on the command line, where nothing but a session's own setting overrides it.
+const SETTINGS = {
+  fsync: 'on',
+  full_page_writes: 'on',
+  synchronous_commit: 'on',
+  listen_addresses: '',
+  max_connections: '50',
+  shared_buffers: '256MB',
+  // Fewer checkpoints, fewer full-page images: mail is mostly written once.
+  max_wal_size: '4GB',
+  checkpoint_timeout: '15min',
+  // The packaged programs are built without lz4.
+  wal_compression: 'pglz',
+  random_page_cost: '1.1',
+  // Statements here are short; compiling them costs more than running them.
+  jit: 'off',
+  log_destination: 'stderr',
+  logging_collector: 'on',
+  log_directory: 'log',
+  // A file a weekday, overwritten a week later.
+  log_filename: 'postgresql-%a.log',
+  log_rotation_age: '1d',
+  log_truncate_on_rotation: 'on',
+  log_checkpoints: 'off',
+  log_timezone: 'UTC',
+};
+
+/** Creates the cluster in one step: it is there whole or not at all. */
+export function createCluster(cluster: Cluster): void {
+  const draft = `${cluster.directory}.new`;
+  rmSync(draft, { recursive: true, force: true });
+  mkdirSync(draft, { mode: 0o700 });
+  if (cluster.user !== undefined) chownSync(draft, cluster.user.uid, cluster.user.gid);
+  const { initdb, postgres } = cluster.binaries;
+  const shape = ['--encoding=UTF8', '--no-locale', '--data-checksums'];
+  run(cluster, initdb, ['-D', draft, '-U', USER, '--auth=trust', '--no-instructions', ...shape], '');
+  run(cluster, postgres, ['--single', '-D', draft, 'postgres'], `create database ${DATABASE};\n`);
+  renameSync(draft, cluster.directory);
+}
+
+function run(cluster: Cluster, program: string, programArgs: readonly string[], input: string): void {
+  const { command, args, options } = cluster.launch(program, programArgs);
+  const done = spawnSync(command, args, { ...options, stdio: 'pipe', input, encoding: 'utf8' });
+  if (done.status === 0) return;
+  const why = (done.error?.message ?? done.stderr.trim().slice(-2000)) || `exit ${done.status ?? done.signal}`;
+  throw new LocalFault(`cannot create the embedded database in ${cluster.directory}: ${why}`);
+}
+
+/** @throws LocalFault with PostgreSQL's own words when it does not come up. */
+export async function startServer(cluster: Cluster): Promise<ChildProcess> {
+  const settings = { ...SETTINGS, unix_socket_permissions: '0700', ...cluster.settings };
+  const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const postgresArgs = ['-D', cluster.directory, '-k', cluster.sockets, '-p', String(PORT), ...options];
+  const launch = cluster.launch(cluster.binaries.postgres, postgresArgs);
+  const said = `${cluster.directory}.start.log`;
+  // A file, not a pipe: a server that outlives a killed node must not block or fail on it.
+  const output = openSync(said, 'w', 0o600);
+  // A process group of its own: Ctrl-C in the terminal reaches the node, which stops the database last.
+  const stdio = ['ignore', output, output] as ['ignore', number, number];
+  const child = spawn(launch.command, launch.args, { ...launch.options, detached: true, stdio });
+  closeSync(output);
+  // A node that has nothing else to do may end; the server is then shut down by whoever started it.
+  child.unref();
+  let ended: string | undefined;
+  child.once('error', (error) => {
+    ended = error.message;
+  });
+  child.once('exit', (code, signal) => {
+    ended ??= `exit ${code ?? signal}`;
+  });
+  for (;;) {
+    await delay(10);
+    if (ended !== undefined)
+      throw new LocalFault(`the embedded database does not start: ${lastWords(cluster, said, ended)}`);
+    const postmaster = findPostmaster(cluster.directory);
+    if (postmaster?.ready && postmaster.pid === child.pid) return child;
+  }
+}
+
+function lastWords(cluster: Cluster, path: string, ended: string): string {
+  const logs = join(cluster.directory, 'log');
+  const lines = existsSync(path) ? readFileSync(path, 'utf8').trim().slice(-2000) : '';
+  return `${ended}${lines === '' ? '' : `: ${lines}`} (more in ${logs})`;
+}
+
+/** Fast shutdown; when that takes longer than `boundMs`, at once (the log replays at the next start). */
+export async function stopServer(child: ChildProcess, boundMs: number): Promise<void> {
+  for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    child.kill(signal);
+    const bound = new AbortController();
+    await Promise.race([exited, delay(boundMs, undefined, { signal: bound.signal }).catch(() => {})]);
+    bound.abort();
+  }
+}

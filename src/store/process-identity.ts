@@ -1,0 +1,67 @@
+// Tells one run of a process from another that later got the same pid: pid and start time, and the boot they count from.
+// Linux reads /proc, other systems ask ps.
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** Unique for the pid; '' when the system hides it. */
+  readonly started: string;
+}
+
+/** Undefined when no such process runs; one that has ended but was not reaped does not run. */
+export function identityOf(pid: number): ProcessIdentity | undefined {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return undefined;
+  }
+  return process.platform === 'linux' ? fromProc(pid) : fromPs(pid);
+}
+
+export function isAlive(identity: ProcessIdentity): boolean {
+  const now = identityOf(identity.pid);
+  if (now === undefined) return false;
+  return now.started === '' || identity.started === '' || now.started === identity.started;
+}
+
+/** The command line of a process, arguments separated by spaces; '' when there is none to see. */
+export function commandOf(pid: number): string {
+  if (process.platform !== 'linux') return ps('command', pid);
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+  } catch {
+    return '';
+  }
+}
+
+function fromProc(pid: number): ProcessIdentity | undefined {
+  let stat: string;
+  try {
+    stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  } catch {
+    // The process exists but is hidden (hidepid), or ended just now: believing it alive is the safe side.
+    return { pid, started: '' };
+  }
+  // proc(5): the second field is the name in parentheses and may hold spaces; state is field 3, starttime field 22.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
+  return { pid, started: `${bootId()}/${fields[19] ?? ''}` };
+}
+
+function fromPs(pid: number): ProcessIdentity | undefined {
+  return { pid, started: ps('lstart', pid) };
+}
+
+function ps(column: string, pid: number): string {
+  return spawnSync('ps', ['-o', `${column}=`, '-p', String(pid)], { encoding: 'utf8' }).stdout?.trim() ?? '';
+}
+
+function bootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return 'boot';
+  }
+}

@@ -1,0 +1,125 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { ConfigError, describeConfig, readConfig } from '../src/config.js';
+
+const problemsOf = (env: Record<string, string>) => {
+  try {
+    readConfig(env);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.problems.map(({ name }) => name);
+  }
+};
+
+test('nothing configured is the demo', (t) => {
+  const config = readConfig({});
+  t.true(config.demo);
+  t.deepEqual(config.hostedDomains, ['example.test']);
+  t.deepEqual([...config.roles].sort(), ['api', 'mailbox', 'mx']);
+  t.is(config.bind, '127.0.0.1');
+  t.deepEqual(config.unknown, []);
+});
+
+test('a database, a domain or an open address ends the demo', (t) => {
+  t.false(readConfig({ DATABASE_URL: 'postgres://localhost/mansio' }).demo);
+  t.false(readConfig({ MANSIO_HOSTED_DOMAINS: 'example.org' }).demo);
+  t.false(readConfig({ MANSIO_BIND: '0.0.0.0' }).demo);
+  t.deepEqual(readConfig({ MANSIO_BIND: '0.0.0.0' }).hostedDomains, []);
+  t.true(readConfig({ MANSIO_BIND: '::1', MANSIO_HTTP_PORT: '0' }).demo);
+});
+
+test('an empty variable counts as not set', (t) => {
+  t.true(readConfig({ DATABASE_URL: '', MANSIO_HOSTED_DOMAINS: ' ' }).demo);
+});
+
+test('one message names every wrong variable, its value and what is accepted', (t) => {
+  const error = t.throws(
+    () => readConfig({ MANSIO_HTTP_PORT: '70000', MANSIO_BIND: 'localhost', MANSIO_LOG_LEVEL: 'loud' }),
+    { instanceOf: ConfigError },
+  );
+  for (const part of ['MANSIO_HTTP_PORT="70000"', '0 to 65535', 'MANSIO_BIND="localhost"', 'IPv4', '"loud"', 'debug']) {
+    t.true(error?.message.includes(part), part);
+  }
+  t.false(error?.message.includes('\n'));
+});
+
+test('passwords are in no message and no description', (t) => {
+  for (const url of ['mysql://u:hunter2@h/d', 'hunter2', 'postgres://u:hunter2@[/d', 'mysql://h/d?password=hunter2']) {
+    const error = t.throws(() => readConfig({ DATABASE_URL: url }), { instanceOf: ConfigError });
+    t.false(JSON.stringify([error?.message, error?.problems]).includes('hunter2'), url);
+  }
+  for (const url of ['postgres://u:hunter2@h/d', 'postgres://u:hunter2@a:1,b:2/d', 'postgres://h/d?password=hunter2']) {
+    t.is(readConfig({ DATABASE_URL: url }).databaseUrl, url);
+    t.false(JSON.stringify(describeConfig({ DATABASE_URL: url })).includes('hunter2'), url);
+  }
+});
+
+test('values are held to what is accepted', (t) => {
+  const wrong: Record<string, readonly string[]> = {
+    DATABASE_URL: ['localhost/mansio', 'http://h/d', 'postgres:h'],
+    MANSIO_NODE_ID: ['a b', '-a', 'x'.repeat(64), 'ä'],
+    MANSIO_ROLES: ['imap', 'api,,mailbox', 'api,mx'],
+    MANSIO_BIND: ['localhost', '127.0.0.1:80', '256.0.0.1', 'fe80::1%eth0', '[::1]'],
+    MANSIO_PUBLIC_URL: ['mail.example.org', 'ftp://h', 'https://u:p@h', 'https://h/?q', 'https://h/#f', '/mail'],
+    MANSIO_HOSTNAME: ['a_b', '-a.example', 'a..b', '1.2.3.4', 'x'.repeat(64), `${'a.'.repeat(127)}ab`],
+    MANSIO_HOSTED_DOMAINS: ['example.org,', 'exa mple.org', 'a@b.c', ','],
+    MANSIO_UNKNOWN_RECIPIENTS: ['drop', 'true'],
+    MANSIO_HTTP_PORT: ['-1', '65536', '80a', '8 0', '1e3', '0x50', '1.5'],
+    MANSIO_TLS_CERT: ['/nonexistent/cert.pem', tmpdir()],
+    MANSIO_MAX_MESSAGE_SIZE: ['1023', '1073741825', '35M'],
+    MANSIO_ANONYMOUS_ACCOUNT: ['demo', '@example.test', 'a@', 'a b@example.test'],
+    MANSIO_SHARDS: ['0', '65537'],
+    MANSIO_LEASE_TTL_MS: ['199', '600001'],
+    MANSIO_ALLOW_UNSAFE_DATABASE: ['maybe', '2'],
+  };
+  for (const [name, values] of Object.entries(wrong)) {
+    for (const value of values) t.true(problemsOf({ [name]: value }).includes(name), `${name}=${value}`);
+  }
+});
+
+test('values are brought into one form', (t) => {
+  const config = readConfig({
+    MANSIO_HOSTED_DOMAINS: 'Example.ORG., münchen.example ,example.org',
+    MANSIO_HOSTNAME: 'MAIL.Example.org',
+    MANSIO_PUBLIC_URL: 'HTTPS://Mail.example.org/base/',
+    MANSIO_ANONYMOUS_ACCOUNT: 'Demo@Example.ORG',
+    MANSIO_ALLOW_UNSAFE_DATABASE: 'yes',
+    MANSIO_ROLES: 'mailbox, API',
+    MANSIO_UNKNOWN_RECIPIENTS: 'REJECT',
+  });
+  t.deepEqual(config.hostedDomains, ['example.org', 'xn--mnchen-3ya.example']);
+  t.is(config.hostname, 'mail.example.org');
+  t.is(config.publicUrl, 'https://mail.example.org/base');
+  t.is(config.anonymousAccount, 'demo@example.org');
+  t.true(config.allowUnsafeDatabase);
+  t.deepEqual([...config.roles], ['mailbox', 'api']);
+  t.is(config.unknownRecipients, 'reject');
+});
+
+test('settings have to fit each other', (t) => {
+  const pem = join(mkdtempSync(join(tmpdir(), 'mansio-config-')), 'a.pem');
+  writeFileSync(pem, '');
+  t.deepEqual(problemsOf({ MANSIO_TLS_CERT: pem }), ['MANSIO_TLS_KEY']);
+  t.deepEqual(problemsOf({ MANSIO_TLS_KEY: pem }), ['MANSIO_TLS_CERT']);
+  t.deepEqual(problemsOf({ MANSIO_TLS_CERT: pem, MANSIO_TLS_KEY: pem }), []);
+  t.deepEqual(problemsOf({ MANSIO_ANONYMOUS_ACCOUNT: 'a@b.c', MANSIO_BIND: '0.0.0.0' }), ['MANSIO_ANONYMOUS_ACCOUNT']);
+  t.deepEqual(problemsOf({ MANSIO_ANONYMOUS_ACCOUNT: 'a@b.c', MANSIO_BIND: '127.9.9.9' }), []);
+  t.deepEqual(problemsOf({ MANSIO_HTTP_PORT: '2525' }), ['MANSIO_MX_PORT']);
+  t.deepEqual(problemsOf({ MANSIO_HTTP_PORT: '0', MANSIO_MX_PORT: '0' }), []);
+});
+
+test('variables of nobody are reported, not refused', (t) => {
+  const env = { MANSIO_HTP_PORT: '1', NATS_URL: 'nats://h', MANSIO_IMAP_PORT: '1', MANSIO_EMPTY: '', PATH: '/bin' };
+  t.deepEqual(readConfig(env).unknown, ['MANSIO_HTP_PORT', 'MANSIO_IMAP_PORT', 'NATS_URL']);
+});
+
+test('the description says where each value came from', (t) => {
+  const rows = new Map(describeConfig({ MANSIO_HTTP_PORT: '0' }).map((row) => [row.name, row]));
+  t.deepEqual(rows.get('MANSIO_HTTP_PORT'), { name: 'MANSIO_HTTP_PORT', value: '0', source: 'environment' });
+  t.deepEqual(rows.get('MANSIO_MX_PORT'), { name: 'MANSIO_MX_PORT', value: '2525', source: 'default' });
+  t.deepEqual(rows.get('DATABASE_URL'), { name: 'DATABASE_URL', value: '', source: 'default' });
+  t.is(rows.get('MANSIO_HOSTED_DOMAINS')?.source, 'demo');
+});

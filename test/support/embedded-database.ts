@@ -1,0 +1,83 @@
+// Databases for tests: one embedded cluster a test process, started when first asked for and gone with the process; a
+// fresh database a call.
+import { chmodSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { startEmbedded } from '../../src/store/embedded.js';
+import { connect, type DatabaseAddress, type Sql } from '../../src/store/postgres/client.js';
+import { migrate } from '../../src/store/postgres/migrate.js';
+import { REMOVE_DATA_DIRECTORY, whenGone } from './watchdog.js';
+
+export interface TestDatabase {
+  readonly address: DatabaseAddress;
+  drop(): Promise<void>;
+}
+
+/** The part of AVA's `t` that is used. */
+export interface Teardown {
+  teardown(work: () => Promise<void>): void;
+}
+
+const SETTINGS = { shared_buffers: '32MB', max_connections: '200', max_wal_size: '256MB' };
+let cluster: Promise<DatabaseAddress> | undefined;
+let template: Promise<string> | undefined;
+let count = 0;
+
+/** An empty database, dropped by `t`'s teardown or by `drop`. */
+export function testDatabase(t?: Teardown): Promise<TestDatabase> {
+  return create('template1', t);
+}
+
+/** The same with the schema in it; the migrations run once a process. */
+export async function migratedDatabase(t?: Teardown): Promise<TestDatabase> {
+  template ??= makeTemplate();
+  return create(await template, t);
+}
+
+async function create(from: string, t?: Teardown): Promise<TestDatabase> {
+  cluster ??= startCluster();
+  const server = await cluster;
+  const database = `test_${++count}`;
+  await asAdmin(server, (sql) => sql.unsafe(`create database ${database} template ${from} strategy file_copy`));
+  const drop = async () => {
+    await asAdmin(server, (sql) => sql.unsafe(`drop database if exists ${database} with (force)`));
+  };
+  t?.teardown(drop);
+  return { address: { ...server, database }, drop };
+}
+
+async function makeTemplate(): Promise<string> {
+  const { address } = await testDatabase();
+  const sql = connect(address, { max: 1, applicationName: 'test template' });
+  await migrate(sql);
+  await sql.end();
+  return address.database!;
+}
+
+async function startCluster(): Promise<DatabaseAddress> {
+  const { address } = await startEmbedded({
+    dataDir: temporaryDirectory('mansio-test-db-'),
+    log: pino({ level: 'silent' }),
+    settings: SETTINGS,
+  });
+  return address;
+}
+
+/** Removed, with the PostgreSQL that runs in it, when this process is gone. */
+export function temporaryDirectory(prefix: string): string {
+  const directory = mkdtempSync(join(tmpdir(), prefix));
+  // Root's database runs as another user.
+  chmodSync(directory, 0o711);
+  whenGone(REMOVE_DATA_DIRECTORY, directory);
+  return directory;
+}
+
+async function asAdmin(server: DatabaseAddress, work: (sql: Sql) => Promise<unknown>): Promise<void> {
+  const sql = connect({ ...server, database: 'postgres' }, { max: 1, applicationName: 'test admin' });
+  try {
+    await work(sql);
+  } finally {
+    await sql.end();
+  }
+}
