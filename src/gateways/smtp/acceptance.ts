@@ -1,0 +1,107 @@
+// A received message becomes accepted mail (DESIGN §1): loops are refused, the blob and one inbound row an account are
+// committed, then the mailboxes are asked to place it. The commit is the promise; what a mailbox has not placed by the
+// deadline, its owner delivers from the row. So after the commit nothing leads to a refusal any more.
+import type { Mailboxes } from '../../actors/mailbox/protocol.js';
+import { canonicalAddress } from '../../mail/address.js';
+import type { MessageSummary } from '../../mail/message-index.js';
+import { summarize } from '../../mail/summary.js';
+import type { InboundStore } from '../../store/inbound.js';
+import type { SpooledContent } from '../spool/spool.js';
+import { Refused } from './verdict.js';
+
+/** `Received` fields a message may come with (CONTRACT §5, RFC 5321 §6.3). */
+const MAX_RECEIVED = 50;
+const DELIVERY_DEADLINE_MS = 2000;
+
+export interface AcceptancePorts {
+  readonly inbound: InboundStore;
+  readonly mailboxes: Mailboxes;
+}
+
+/** Where one copy goes. */
+export interface Destination {
+  readonly accountId: string;
+  /** As the peer wrote it. */
+  readonly address: string;
+}
+
+export interface Delivery extends Destination {
+  readonly inboundId: string;
+  /** Of the placed email; null when it had been placed before, undefined when the mailbox has not answered. */
+  emailId?: string | null;
+  /** The fault that kept the mailbox from answering. */
+  fault?: unknown;
+}
+
+export interface Acceptance {
+  readonly summary: MessageSummary;
+  /** One an account, however many of its addresses were named. */
+  readonly deliveries: readonly Delivery[];
+}
+
+/**
+ * Commits the message and has it placed; releases the content.
+ * @throws Refused for a loop; StoreFault when nothing was committed.
+ */
+export async function acceptMessage(
+  ports: AcceptancePorts,
+  content: SpooledContent,
+  destinations: readonly Destination[],
+  receivedAt: number,
+  newId: () => string,
+): Promise<Acceptance> {
+  const deliveries: Delivery[] = [];
+  let summary: MessageSummary;
+  try {
+    refuseLoops(content, destinations);
+    summary = summarize(content.index);
+    const accounts = new Set<string>();
+    for (const { accountId, address } of destinations) {
+      if (accounts.has(accountId)) continue;
+      accounts.add(accountId);
+      deliveries.push({ accountId, address, inboundId: newId() });
+    }
+    const rows = deliveries.map(({ accountId, inboundId }) => ({ accountId, id: inboundId }));
+    await ports.inbound.spool(content, { receivedAt, summary }, rows);
+  } finally {
+    content.release();
+  }
+  const { hash } = content;
+  await Promise.all(deliveries.map((delivery) => place(ports.mailboxes, delivery, hash, receivedAt, summary)));
+  return { summary, deliveries };
+}
+
+async function place(
+  mailboxes: Mailboxes,
+  delivery: Delivery,
+  blob: string,
+  receivedAt: number,
+  summary: MessageSummary,
+): Promise<void> {
+  try {
+    const outcome = await mailboxes.of(delivery.accountId).ask(
+      'deliver',
+      {
+        inboundId: delivery.inboundId,
+        blob,
+        receivedAt,
+        summary: summary as MessageSummary & { references: string[] },
+      },
+      { id: delivery.inboundId, deadlineMs: DELIVERY_DEADLINE_MS },
+    );
+    if (outcome.reply !== undefined) delivery.emailId = outcome.reply.emailId;
+  } catch (error) {
+    delivery.fault = error;
+  }
+}
+
+function refuseLoops({ index }: SpooledContent, destinations: readonly Destination[]): void {
+  // Ours is among them.
+  if (index.receivedCount > MAX_RECEIVED + 1) throw new Refused('loop');
+  if (index.deliveredTo.length === 0) return;
+  const passed = new Set(index.deliveredTo.map((address) => canonicalAddress(address) ?? address));
+  for (const { address } of destinations) {
+    const canonical = canonicalAddress(address);
+    if (canonical !== undefined && passed.has(canonical)) throw new Refused('loop');
+  }
+}

@@ -1,0 +1,168 @@
+// One SMTP connection: smtp-server's command loop with the limits and the replies it has not: an enhanced code on every
+// reply, errors and junk commands counted, a deadline a command and a minimum rate for DATA, BDAT cut off before its octets
+// are read as commands. What a transaction may do is decided in mx; counting connections is the server's.
+import type { Socket } from 'node:net';
+import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
+import { DataParser, Overlong } from './data-parser.js';
+import { parsePath } from './path.js';
+import type { SmtpServer } from './server.js';
+
+/** A text that brings its own enhanced code (RFC 3463), as verdict writes them. */
+const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /;
+const NOT_OFFERED = new Set(['EXPN', 'ETRN', 'TURN', 'SEND', 'SOML', 'SAML', 'AUTH', 'XCLIENT', 'XFORWARD']);
+const JUNK = new Set(['NOOP', 'RSET', 'VRFY', 'HELP', 'HELO', 'EHLO']);
+/** How long a closed connection of a stopping server waits for the peer to close its side. */
+const LINGER_MS = 500;
+
+export class SmtpConnection extends SMTPConnection {
+  declare readonly _server: SmtpServer;
+  /** What connections of this peer are counted by. */
+  readonly addressKey: string;
+  #errors = 0;
+  #junk = 0;
+  #excessRecipients = 0;
+  #lastSeen = Date.now();
+  #dataSince = 0;
+  /** Between DATA and the reply to the message. */
+  #inData = false;
+  #released = false;
+
+  constructor(server: SmtpServer, socket: Socket, options: SMTPConnectionOptions | undefined, addressKey: string) {
+    super(server, socket, options ?? null);
+    this.addressKey = addressKey;
+  }
+
+  override init(): void {
+    this._setListeners(() => {
+      setTimeout(() => this.connectionReady(), this._server.limits.greetDelayMs).unref();
+    });
+  }
+
+  override send(code: number, data?: string | string[] | null, context?: string | false): void {
+    this.#lastSeen = Date.now();
+    if (typeof data === 'string' && ENHANCED.test(data)) super.send(code, data, false);
+    // Without a context it is the idle timeout, whose 4.4.2 is right.
+    else if (code === 421 && typeof data === 'string' && context) super.send(421, `4.7.0 ${data}`, false);
+    else super.send(code, data, context);
+
+    if (this.#inData) this.#dataReplied(code);
+    if (code < 400 || code === 421) return;
+    // A list longer than the limit is no misbehaviour: the peer sends the rest in the next transaction.
+    if (context === 'TOO_MANY_RECIPIENTS' && ++this.#excessRecipients <= this._server.limits.recipients) return;
+    this.#countError();
+  }
+
+  /** Whether the peer owes us nothing: it is our turn, or the connection is over. */
+  get #ours(): boolean {
+    return this._closing || this._handlerPending || (this._dataStream !== false && this._dataStream !== null);
+  }
+
+  /** Ends the connection when the peer takes too long. */
+  sweep(now: number): void {
+    const { idleMs, minRate, minRateGraceMs } = this._server.limits;
+    const parser = this._parser;
+    if (this.#inData && parser !== false && parser._dataMode) {
+      const allowed = minRateGraceMs + (parser.dataBytes / minRate) * 1000;
+      if (now - this.#dataSince > allowed) this.send(421, '4.4.2 Too slow, closing connection');
+    } else if (!this.#ours && now - this.#lastSeen > idleMs) {
+      this.send(421, '4.4.2 Timeout, closing connection');
+    }
+  }
+
+  /** The server stops: at once between messages, else after the reply to the one that is on its way. */
+  drain(): void {
+    if (!this.#inData) this.send(421, '4.3.2 Service closing, try again later');
+  }
+
+  destroy(): void {
+    this._socket.destroy();
+  }
+
+  override close(): void {
+    super.close();
+    if (this._server.draining) setTimeout(() => this.destroy(), LINGER_MS).unref();
+  }
+
+  override handler_DATA(command: Buffer, callback: () => void): void {
+    if (command.toString('latin1').trim().length > 4) {
+      this.send(501, '5.5.4 DATA takes no parameters');
+      callback();
+      return;
+    }
+    super.handler_DATA(command, callback);
+    if (!this._dataStream) return;
+    this.#inData = true;
+    this.#dataSince = Date.now();
+  }
+
+  override _parseAddressCommand(
+    verb: string,
+    line: Buffer | string,
+  ): ReturnType<SMTPConnection['_parseAddressCommand']> {
+    return parsePath(verb === 'mail from' ? 'MAIL FROM' : 'RCPT TO', line.toString()) ?? false;
+  }
+
+  override _onCommand(command: Buffer, callback?: () => void): void {
+    this.#lastSeen = Date.now();
+    if (this._upgrading || !this._ready) {
+      super._onCommand(command, callback);
+      return;
+    }
+    if (this._server.draining) {
+      this.send(421, '4.3.2 Service closing, try again later');
+      return;
+    }
+    // The library's own count of these ends a session after ten; all errors are counted in one place here.
+    this._unrecognizedCommands = 0;
+    const line = command.toString('latin1', 0, 9);
+    const space = line.indexOf(' ');
+    const verb = (space < 0 ? line : line.slice(0, space)).toUpperCase();
+    // Its octets follow at once and would be read as commands (RFC 3030 §2).
+    if (verb === 'BDAT') {
+      this.send(421, '4.7.0 BDAT is not offered here, closing connection');
+      return;
+    }
+    if (NOT_OFFERED.has(verb) && !this._isSupported(verb)) {
+      this.send(502, '5.5.1 Command not implemented');
+      setImmediate(callback ?? (() => undefined));
+      return;
+    }
+    if (JUNK.has(verb) && ++this.#junk > this._server.limits.junkCommands) this.#countError();
+    if (this._closing) return;
+    super._onCommand(command, callback);
+  }
+
+  override _createParser(): DataParser {
+    const parser = new DataParser({ maxCommandLength: this._server.options.maxCommandLength });
+    parser.oncommand = (command, callback) => this._onCommand(command, callback as (() => void) | undefined);
+    parser.on('error', (error) => {
+      if (!(error instanceof Overlong)) this.send(421, '4.3.0 Internal error, closing connection');
+      else if (error.what === 'command') this.send(500, '5.5.2 Line too long, closing connection');
+      else this.send(552, '5.3.4 Message too large, closing connection');
+      this.close();
+    });
+    return parser;
+  }
+
+  override _onClose(): void {
+    super._onClose();
+    if (this.#released) return;
+    this.#released = true;
+    this._server.release(this);
+  }
+
+  #dataReplied(code: number): void {
+    this.#inData = false;
+    if (code === 250) {
+      this.#errors = 0;
+      this.#junk = 0;
+    }
+    if (this._server.draining) super.send(421, '4.3.2 Service closing', false);
+  }
+
+  #countError(): void {
+    if (++this.#errors >= this._server.limits.errors && !this._closing) {
+      super.send(421, '4.7.0 Too many errors, closing connection', false);
+    }
+  }
+}

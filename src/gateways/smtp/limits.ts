@@ -1,0 +1,49 @@
+// What one SMTP connection, one address and the whole listener may use up (DESIGN D11). Values follow what Postfix ships.
+
+export interface SmtpLimits {
+  /** Recipients of one message; beyond: 452 4.5.3 (RFC 5321 §4.5.3.1.8 wants at least 100). */
+  readonly recipients: number;
+  /** Refused commands since the last accepted message; then 421 4.7.0. */
+  readonly errors: number;
+  /** NOOP, RSET, VRFY, HELP, HELO and EHLO since the last accepted message; each one more counts as an error. */
+  readonly junkCommands: number;
+  /** ms between a reply and the peer's next whole command (RFC 5321 §4.5.3.2.7). */
+  readonly idleMs: number;
+  /** Octets a second that DATA must reach, counted over the whole message, once `minRateGraceMs` have passed. */
+  readonly minRate: number;
+  readonly minRateGraceMs: number;
+  /** Open connections of one IPv4 address or one IPv6 /64. */
+  readonly connectionsPerAddress: number;
+  readonly connections: number;
+  /** Octets of a command line; longer: 500 5.5.2 and the end. */
+  readonly commandLength: number;
+  /** ms before the banner; who speaks earlier is no mail server and is sent away. */
+  readonly greetDelayMs: number;
+}
+
+export const DEFAULT_LIMITS: SmtpLimits = {
+  recipients: 1000,
+  errors: 20,
+  junkCommands: 100,
+  idleMs: 300_000,
+  minRate: 500,
+  minRateGraceMs: 60_000,
+  connectionsPerAddress: 50,
+  connections: 5000,
+  commandLength: 2048,
+  greetDelayMs: 100,
+};
+
+/** What connections are counted by: a peer has a whole /64 of IPv6 to itself. */
+export function addressKey(address: string): string {
+  const plain = address.replace(/^::ffff:/i, '');
+  if (!plain.includes(':')) return plain;
+  const [head = '', tail] = plain.split('%')[0]!.split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const rest = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? [] : new Array<string>(Math.max(0, 8 - groups.length - rest.length)).fill('0');
+  return [...groups, ...zeros, ...rest]
+    .slice(0, 4)
+    .map((group) => group.toLowerCase().replace(/^0+(?=.)/, ''))
+    .join(':');
+}

@@ -1,0 +1,68 @@
+// DATA to content: the octets of one message from its stream into a spool writer, in bounded memory and with backpressure.
+// A message that cannot be kept is still read to its end, because the reply may only come there (RFC 5321 §4.1.1.4).
+import type { SpooledContent, SpoolWriter } from '../spool/spool.js';
+import type { MessageStream } from './data-parser.js';
+import { Refused } from './verdict.js';
+
+/**
+ * Reads the stream to its end. `prefix` goes before the message and does not count against `maxSize`.
+ * @throws Refused when too large, malformed or cut off; SpoolFault. Nothing is kept then.
+ */
+export async function receive(
+  stream: MessageStream,
+  writer: SpoolWriter,
+  prefix: Uint8Array,
+  maxSize: number,
+): Promise<SpooledContent> {
+  try {
+    // Before the first await: the stream must find its reader in the turn it was made.
+    const read = readAll(stream, writer, prefix, maxSize);
+    await read;
+    if (stream.discipline.malformed) throw new Refused('bareLineEnding');
+  } catch (error) {
+    writer.discard();
+    throw error;
+  }
+  return writer.finish();
+}
+
+function readAll(stream: MessageStream, writer: SpoolWriter, prefix: Uint8Array, maxSize: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let size = 0;
+    let failure: unknown;
+    let ended = false;
+
+    const fail = (error: unknown): void => {
+      failure ??= error;
+      writer.discard();
+    };
+    const keep = (chunk: Uint8Array): void => {
+      if (failure !== undefined) return;
+      try {
+        const written = writer.write(chunk);
+        if (written === undefined) return;
+        stream.pause();
+        written.catch(fail).finally(() => stream.resume());
+      } catch (error) {
+        fail(error);
+      }
+    };
+
+    stream.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxSize) fail(new Refused('tooLarge'));
+      else if (stream.discipline.malformed) fail(new Refused('bareLineEnding'));
+      else keep(chunk);
+    });
+    stream.once('end', () => {
+      ended = true;
+      if (failure === undefined) resolve();
+      else reject(failure);
+    });
+    stream.once('error', () => undefined);
+    stream.once('close', () => {
+      if (!ended) reject(new Refused('connectionLost'));
+    });
+    keep(prefix);
+  });
+}

@@ -1,0 +1,131 @@
+// The SMTP listener: smtp-server with connections counted by address, a sweep that ends what is too slow, and a stop that
+// lets messages on their way finish. What the commands mean is given by the handlers in the options.
+import type { AddressInfo, Socket } from 'node:net';
+import { createSecureContext } from 'node:tls';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
+import { SmtpConnection } from './connection.js';
+import { addressKey, type SmtpLimits } from './limits.js';
+
+export interface KeyPair {
+  /** PEM. */
+  readonly cert: string | Buffer;
+  readonly key: string | Buffer;
+}
+
+export interface CertificateSource {
+  current(): KeyPair;
+  /** Calls back after each change. */
+  onChange(callback: () => void): unknown;
+}
+
+export class SmtpServer extends SMTPServer {
+  readonly limits: SmtpLimits;
+  draining = false;
+  /** Open connections by address; an address without any is not in it, so it is never larger than `#open`. */
+  readonly #perAddress = new Map<string, number>();
+  readonly #open = new Set<SmtpConnection>();
+  readonly #sweeper: NodeJS.Timeout;
+
+  constructor(options: SMTPServerOptions, limits: SmtpLimits) {
+    super({
+      // The library's defaults that a public server must not have.
+      logger: false,
+      heloResponse: '%s',
+      disableReverseLookup: true,
+      hideENHANCEDSTATUSCODES: false,
+      hideDSN: true,
+      hideREQUIRETLS: true,
+      rejectOversized: true,
+      minVersion: 'TLSv1.2',
+      socketTimeout: limits.idleMs,
+      maxCommandLength: limits.commandLength,
+      maxRecipients: limits.recipients,
+      ...options,
+    });
+    this.limits = limits;
+    const period = Math.min(1000, Math.max(10, Math.min(limits.idleMs, limits.minRateGraceMs) / 4));
+    this.#sweeper = setInterval(() => this.#sweep(), period);
+    this.#sweeper.unref();
+  }
+
+  /** Opens the port; resolves to `ip:port`. */
+  open(port: number, bind: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      this.server.once('error', reject);
+      this.listen(port, bind, () => {
+        this.server.removeListener('error', reject);
+        const address = this.server.address() as AddressInfo;
+        resolve(
+          address.family === 'IPv6' ? `[${address.address}]:${address.port}` : `${address.address}:${address.port}`,
+        );
+      });
+    });
+  }
+
+  /** @throws Error when key and certificate cannot be used; what was in use stays. */
+  renew(pair: KeyPair): void {
+    // The library forgets the old context before it makes the new one.
+    createSecureContext({ key: pair.key, cert: pair.cert });
+    this.updateSecureContext({ key: pair.key, cert: pair.cert });
+  }
+
+  override connect(socket: Socket, options?: SMTPConnectionOptions | null): void {
+    const key = addressKey(options?.remoteAddress ?? socket.remoteAddress ?? '');
+    const count = this.#perAddress.get(key) ?? 0;
+    const refusal = this.#refusal(count);
+    if (refusal !== undefined) {
+      turnAway(socket, refusal);
+      return;
+    }
+    const connection = new SmtpConnection(this, socket, options ?? undefined, key);
+    this.#perAddress.set(key, count + 1);
+    this.#open.add(connection);
+    this.connections.add(connection);
+    connection.on('error', (error) => this._onError(error));
+    connection.init();
+  }
+
+  /** A connection's socket has closed. */
+  release(connection: SmtpConnection): void {
+    if (!this.#open.delete(connection)) return;
+    const count = this.#perAddress.get(connection.addressKey)! - 1;
+    if (count > 0) this.#perAddress.set(connection.addressKey, count);
+    else this.#perAddress.delete(connection.addressKey);
+  }
+
+  /** Stops listening, ends idle connections, waits up to `graceMs` for the others and then drops them. */
+  async drain(graceMs: number): Promise<void> {
+    this.draining = true;
+    clearInterval(this.#sweeper);
+    const closed = new Promise<void>((resolve) => {
+      this.server.close(() => resolve());
+    });
+    for (const connection of this.#open) connection.drain();
+    const timer = setTimeout(() => {
+      for (const connection of this.#open) connection.destroy();
+    }, graceMs);
+    await closed;
+    clearTimeout(timer);
+  }
+
+  #refusal(countOfAddress: number): string | undefined {
+    if (this.draining) return '421 4.3.2 Service closing, try again later';
+    if (countOfAddress >= this.limits.connectionsPerAddress) return '421 4.7.0 Too many connections from your address';
+    if (this.#open.size >= this.limits.connections) return '421 4.3.2 Too many connections, try again later';
+    return undefined;
+  }
+
+  #sweep(): void {
+    const now = Date.now();
+    for (const connection of this.#open) connection.sweep(now);
+  }
+}
+
+function turnAway(socket: Socket, reply: string): void {
+  socket.on('error', () => socket.destroy());
+  setTimeout(() => socket.destroy(), 1000).unref();
+  socket.end(`${reply}\r\n`);
+  // Unread octets would turn the close into a reset, which may overtake the reply.
+  socket.resume();
+}

@@ -1,0 +1,115 @@
+// What the peer is told: one exhaustive table from every outcome and fault to a reply with an enhanced code (RFC 5321 §4.2,
+// RFC 3463), so that a new outcome does not compile until SMTP has an answer to it. Texts are fixed: nothing a peer sent
+// comes back in one.
+import type { Recipient } from '../../actors/directory/protocol.js';
+import { ActorFault, type ActorFaultCode } from '../../actors/runtime/errors.js';
+import { StoreFault } from '../../store/errors.js';
+import { SpoolFault } from '../spool/errors.js';
+
+export interface Reply {
+  readonly code: number;
+  /** Enhanced code and text, as smtp-server takes it. */
+  readonly text: string;
+}
+
+/** Why a command or a message is refused though nothing failed. */
+export type Refusal =
+  | 'badSender'
+  | 'badRecipient'
+  | 'needsUtf8'
+  | 'unknownParameter'
+  | 'tooLarge'
+  | 'bareLineEnding'
+  | 'loop'
+  | 'connectionLost';
+
+const BUSY: Reply = { code: 451, text: '4.3.0 Temporary failure, try again later' };
+const FULL: Reply = { code: 452, text: '4.3.1 Insufficient system storage' };
+const BUG: Reply = { code: 421, text: '4.3.0 Internal error, closing connection' };
+
+const REFUSALS: Readonly<Record<Refusal, Reply>> = {
+  badSender: { code: 501, text: '5.1.7 Bad sender address' },
+  badRecipient: { code: 501, text: '5.1.3 Bad recipient address' },
+  // RFC 6531 §3.5.
+  needsUtf8: { code: 553, text: '5.6.7 Non-ASCII address without SMTPUTF8' },
+  unknownParameter: { code: 555, text: '5.5.4 Parameter not recognized' },
+  tooLarge: { code: 552, text: '5.3.4 Message too large' },
+  bareLineEnding: { code: 550, text: '5.6.0 Lines must end in CR LF; bare CR or LF refused' },
+  loop: { code: 554, text: '5.4.6 Mail loop detected' },
+  // Nobody is there to read it.
+  connectionLost: { code: 421, text: '4.4.2 Connection lost' },
+};
+
+const RECIPIENTS: Readonly<Record<Exclude<Recipient['kind'], 'mailbox'>, Reply>> = {
+  notHosted: { code: 550, text: '5.7.1 Relaying denied' },
+  unknown: { code: 550, text: '5.1.1 No such mailbox' },
+  full: { code: 450, text: '4.2.1 Mailbox is not accepting messages now' },
+};
+
+// A fault of ours is never the peer's end: even a lasting one is answered with 4xx, the mail waits until we are mended.
+const STORE: Readonly<Record<StoreFault['code'], Reply>> = {
+  'store-unavailable': BUSY,
+  'store-conflict': BUSY,
+  'store-failed': BUSY,
+};
+
+const SPOOL: Readonly<Record<SpoolFault['code'], Reply>> = {
+  'spool-full': FULL,
+  'spool-memory': FULL,
+  'spool-failed': BUSY,
+};
+
+const ACTOR: Readonly<Record<ActorFaultCode, Reply>> = {
+  unreachable: BUSY,
+  overloaded: BUSY,
+  'no-such-account': BUSY,
+  'store-unavailable': BUSY,
+  failed: BUSY,
+};
+
+/** PostgreSQL's disk_full, and the file system's. */
+const NO_SPACE = new Set<unknown>(['53100', 'ENOSPC', 'EDQUOT']);
+
+export class Refused extends Error {
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super(refusal);
+    this.refusal = refusal;
+  }
+}
+
+export function refusalReply(refusal: Refusal): Reply {
+  return REFUSALS[refusal];
+}
+
+export function recipientReply(kind: keyof typeof RECIPIENTS): Reply {
+  return RECIPIENTS[kind];
+}
+
+/** The reply to anything thrown. */
+export function replyTo(error: unknown): Reply {
+  if (error instanceof Refused) return REFUSALS[error.refusal];
+  if (isOutOfSpace(error)) return FULL;
+  if (error instanceof StoreFault) return STORE[error.code];
+  if (error instanceof SpoolFault) return SPOOL[error.code];
+  if (error instanceof ActorFault) return ACTOR[error.code];
+  return BUG;
+}
+
+/** Whether an error is none of the expected ones, to be logged with its stack. */
+export function isBug(error: unknown): boolean {
+  return !(
+    error instanceof Refused ||
+    error instanceof StoreFault ||
+    error instanceof SpoolFault ||
+    error instanceof ActorFault
+  );
+}
+
+function isOutOfSpace(error: unknown): boolean {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
+    if (NO_SPACE.has((cause as NodeJS.ErrnoException).code)) return true;
+  }
+  return false;
+}

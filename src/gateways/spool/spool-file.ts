@@ -1,0 +1,81 @@
+// A message too large for memory, in a file that has no name: it is unlinked as soon as it is open, so that no way of
+// ending, kill -9 included, leaves it behind. Written through one buffer; read by position, any number of times.
+import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { asSpoolFault } from './errors.js';
+
+export const STAGING_BYTES = 65_536;
+const READ_BYTES = 262_144;
+
+export class SpoolFile {
+  readonly #handle: FileHandle;
+  readonly #staging = Buffer.allocUnsafeSlow(STAGING_BYTES);
+  #staged = 0;
+  #written = 0;
+
+  private constructor(handle: FileHandle) {
+    this.#handle = handle;
+  }
+
+  /** @throws SpoolFault */
+  static async create(directory: string, name: string): Promise<SpoolFile> {
+    const path = join(directory, name);
+    try {
+      const handle = await open(path, 'wx+', 0o600);
+      await unlink(path);
+      return new SpoolFile(handle);
+    } catch (error) {
+      throw asSpoolFault(error);
+    }
+  }
+
+  /** Returns a promise when the caller has to wait before the next write. Rejects with SpoolFault. */
+  write(chunk: Uint8Array): Promise<void> | undefined {
+    if (this.#staged + chunk.length > STAGING_BYTES) return this.#writeThrough(chunk);
+    this.#staging.set(chunk, this.#staged);
+    this.#staged += chunk.length;
+    return undefined;
+  }
+
+  /** Brings everything into the file. @throws SpoolFault */
+  async flush(): Promise<void> {
+    const staged = this.#staged;
+    this.#staged = 0;
+    await this.#put(this.#staging.subarray(0, staged));
+  }
+
+  /** @throws SpoolFault */
+  async *chunks(): AsyncGenerator<Uint8Array> {
+    for (let position = 0; position < this.#written; ) {
+      const piece = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, this.#written - position));
+      const { bytesRead } = await this.#handle.read(piece, 0, piece.length, position).catch((error: unknown) => {
+        throw asSpoolFault(error);
+      });
+      if (bytesRead === 0) throw asSpoolFault(new Error('the spool file is shorter than what was written'));
+      position += bytesRead;
+      yield piece.subarray(0, bytesRead);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close().catch(() => undefined);
+  }
+
+  async #writeThrough(chunk: Uint8Array): Promise<void> {
+    await this.flush();
+    if (chunk.length > STAGING_BYTES) await this.#put(chunk);
+    else this.write(chunk);
+  }
+
+  async #put(octets: Uint8Array): Promise<void> {
+    for (let done = 0; done < octets.length; ) {
+      const { bytesWritten } = await this.#handle
+        .write(octets, done, octets.length - done, this.#written)
+        .catch((error: unknown) => {
+          throw asSpoolFault(error);
+        });
+      done += bytesWritten;
+      this.#written += bytesWritten;
+    }
+  }
+}

@@ -1,0 +1,161 @@
+// Each limit of the MX listener with a small value in its place: what the peer is told and that the connection ends.
+import test, { type ExecutionContext } from 'ava';
+import type { SmtpLimits } from '../../../src/gateways/smtp/limits.js';
+import { addressKey } from '../../../src/gateways/smtp/limits.js';
+import { SmtpClient } from '../../support/smtp-client.js';
+import { type Harness, listen } from './listener.js';
+
+const limited = (t: ExecutionContext, limits: Partial<SmtpLimits>): Promise<Harness> =>
+  listen(t, { limits: { greetDelayMs: 0, ...limits } });
+
+async function rest(client: SmtpClient): Promise<string[]> {
+  return (await client.rest()).map((r) => `${r.code} ${r.text.split(' ')[0]}`);
+}
+
+test('recipients: 452 4.5.3 for what is over, which is no error', async (t) => {
+  const { address, stored } = await limited(t, { recipients: 5, errors: 4 });
+  const client = await SmtpClient.greeted(address);
+  await client.command('MAIL FROM:<>');
+  const answers = [];
+  for (let i = 0; i < 10; i++) answers.push((await client.command(`RCPT TO:<u${i}@example.test>`)).text.split(' ')[0]);
+  t.deepEqual(answers, [...new Array<string>(5).fill('2.1.5'), ...new Array<string>(5).fill('4.5.3')]);
+  t.is((await client.command('RCPT TO:<u0@example.test>')).code, 250);
+  await client.command('DATA');
+  client.write('x: y\r\n\r\n.\r\n');
+  t.is((await client.reply()).code, 250);
+  t.is(stored[0]!.deliveries.length, 5);
+});
+
+test('errors: 421 4.7.0 with the last, counted from the last accepted message', async (t) => {
+  const { address } = await limited(t, { errors: 3 });
+  const client = await SmtpClient.greeted(address);
+  await client.command('FOO');
+  await client.command('MAIL FROM:bad');
+  t.is((await client.send('', ['alice@example.test'], 'x: y\r\n')).code, 250);
+  client.write('FOO\r\nBAR\r\nRCPT TO:<>\r\nNOOP\r\nNOOP\r\n');
+  t.deepEqual(await rest(client), ['500 5.5.2', '500 5.5.2', '501 5.1.3', '421 4.7.0']);
+});
+
+test('junk commands count as errors after a while', async (t) => {
+  const { address } = await limited(t, { errors: 2, junkCommands: 3 });
+  const client = await SmtpClient.greeted(address);
+  client.write('NOOP\r\nRSET\r\nNOOP\r\nRSET\r\nNOOP\r\n');
+  t.deepEqual(await rest(client), ['250 2.0.0', '250 2.0.0', '250 2.0.0', '421 4.7.0']);
+});
+
+test('idle between commands, and a command line that drips', async (t) => {
+  const { address } = await limited(t, { idleMs: 150 });
+  const idle = await SmtpClient.greeted(address);
+  t.deepEqual(await rest(idle), ['421 4.4.2']);
+  const drip = await SmtpClient.greeted(address);
+  const timer = setInterval(() => drip.write('N'), 20);
+  t.deepEqual(await rest(drip), ['421 4.4.2']);
+  clearInterval(timer);
+});
+
+test('a drip-feeder of DATA is cut off, a message that comes slowly enough is not kept', async (t) => {
+  const { address, stored, spool, listener } = await limited(t, { minRate: 500, minRateGraceMs: 100 });
+  const client = await SmtpClient.greeted(address);
+  await client.envelope('', 'alice@example.test');
+  const timer = setInterval(() => client.write('x'), 10);
+  t.deepEqual(await rest(client), ['421 4.4.2']);
+  clearInterval(timer);
+  client.destroy();
+  await listener.stop(1000);
+  t.is(stored.length, 0);
+  t.is(spool.reserved, 0);
+});
+
+test('waiting for us is not idling', async (t) => {
+  const harness = await limited(t, { idleMs: 50, minRateGraceMs: 50 });
+  const client = await SmtpClient.greeted(harness.address);
+  harness.behave.spool = () => new Promise((resolve) => setTimeout(resolve, 300));
+  t.is((await client.send('', ['alice@example.test'], 'x: y\r\n')).code, 250);
+});
+
+test('connections of one address', async (t) => {
+  const { address } = await limited(t, { connectionsPerAddress: 2 });
+  const [first] = [await SmtpClient.greeted(address), await SmtpClient.greeted(address)];
+  const third = await SmtpClient.connect(address);
+  t.deepEqual(await rest(third), ['421 4.7.0']);
+  await first!.command('QUIT');
+  first!.end();
+  let banner: number | undefined;
+  // The server sees the close a little later than we do.
+  for (let i = 0; i < 200 && banner !== 220; i++) banner = (await (await SmtpClient.connect(address)).next())?.code;
+  t.is(banner, 220);
+});
+
+test('connections altogether', async (t) => {
+  const { address } = await limited(t, { connections: 1 });
+  await SmtpClient.greeted(address);
+  t.deepEqual(await rest(await SmtpClient.connect(address)), ['421 4.3.2']);
+});
+
+test('command lines that are too long, whole and without an end', async (t) => {
+  const { address } = await limited(t, { commandLength: 600 });
+  const whole = await SmtpClient.greeted(address);
+  whole.write(`NOOP ${'x'.repeat(700)}\r\nNOOP\r\n`);
+  t.deepEqual(await rest(whole), ['500 5.5.2']);
+  const endless = await SmtpClient.greeted(address);
+  endless.write('x'.repeat(700));
+  t.deepEqual(await rest(endless), ['500 5.5.2']);
+});
+
+test('BDAT ends the connection before its octets are read as commands', async (t) => {
+  const { address, stored } = await limited(t, {});
+  const client = await SmtpClient.greeted(address);
+  await client.command('MAIL FROM:<>');
+  await client.command('RCPT TO:<alice@example.test>');
+  client.write('BDAT 60 LAST\r\nRSET\r\nMAIL FROM:<evil@peer.test>\r\n');
+  t.deepEqual(await rest(client), ['421 4.7.0']);
+  t.is(stored.length, 0);
+});
+
+test('who speaks before the banner, and who speaks HTTP', async (t) => {
+  const { address } = await limited(t, { greetDelayMs: 100 });
+  const early = await SmtpClient.connect(address);
+  early.write('HELO x\r\nMAIL FROM:<>\r\n');
+  const [answer] = await early.rest();
+  t.is(answer?.code, 421);
+  const browser = await SmtpClient.connect(address);
+  await browser.reply();
+  browser.write('POST / HTTP/1.1\r\nHost: x\r\n\r\nHELO x\r\n');
+  t.deepEqual(await rest(browser), ['421 4.7.0']);
+});
+
+test('commands that are not for this listener', async (t) => {
+  const { address } = await limited(t, { errors: 100 });
+  const client = await SmtpClient.greeted(address);
+  for (const line of ['AUTH PLAIN AGEAYQ==', 'EXPN all', 'ETRN x', 'XCLIENT NAME=x', 'TURN']) {
+    t.is((await client.command(line)).text.split(' ')[0], '5.5.1', line);
+  }
+  for (const line of ['WIZ', 'SHELL', 'KILL', 'FOO']) t.is((await client.command(line)).code, 500, line);
+  t.is((await client.command('DATA')).text.split(' ')[0], '5.5.1');
+  t.is((await client.command('MAIL FROM:<>')).code, 250);
+  t.is((await client.command('MAIL FROM:<>')).text.split(' ')[0], '5.5.1');
+  await client.command('RCPT TO:<alice@example.test>');
+  t.is((await client.command('DATA now')).text.split(' ')[0], '5.5.4');
+  t.is((await client.command('VRFY alice')).code, 252);
+});
+
+test('spool memory that is used up is a temporary refusal, and comes back', async (t) => {
+  const { address, spool, stored } = await listen(t, { memoryLimit: 100_000 });
+  const client = await SmtpClient.greeted(address);
+  t.true(spool.reserve(90_000));
+  t.regex((await client.send('', ['alice@example.test'], 'x'.repeat(20_000))).text, /^4\.3\.1 /);
+  spool.unreserve(90_000);
+  t.is((await client.send('', ['alice@example.test'], 'x'.repeat(20_000))).code, 250);
+  t.is(stored.length, 1);
+  t.is(spool.reserved, 0);
+});
+
+test('what connections are counted by', (t) => {
+  t.is(addressKey('192.0.2.1'), '192.0.2.1');
+  t.is(addressKey('::ffff:192.0.2.1'), '192.0.2.1');
+  t.is(addressKey('2001:db8:1:2:3:4:5:6'), '2001:db8:1:2');
+  t.is(addressKey('2001:db8:1:2::6'), '2001:db8:1:2');
+  t.is(addressKey('2001:0DB8::6'), '2001:db8:0:0');
+  t.is(addressKey('::1'), '0:0:0:0');
+  t.is(addressKey('fe80::1%eth0'), 'fe80:0:0:0');
+});

@@ -1,0 +1,97 @@
+// The decoder of DATA against a plain model of RFC 5321 §4.5.2, over every way of cutting the octets.
+import test from 'ava';
+import fc from 'fast-check';
+import { LineDiscipline } from '../../../src/gateways/smtp/line-discipline.js';
+
+interface Decoded {
+  readonly ended: boolean;
+  readonly malformed: boolean;
+  /** Undefined when malformed: then it must not be used. */
+  readonly content: string | undefined;
+  readonly rest: string;
+}
+
+/** Written from the RFC's words, on the whole text at once. */
+function model(raw: string): Decoded {
+  const end = `\r\n${raw}`.indexOf('\r\n.\r\n');
+  const ended = end >= 0;
+  // `end` counts two octets that were put in front and points two before the dot.
+  const message = ended ? raw.slice(0, end) : raw;
+  const malformed = /\r(?!\n)|(?<!\r)\n/.test(ended ? message : message.replace(/\r$/, ''));
+  const lines = message.split('\r\n').map((line) => (line.startsWith('.') ? line.slice(1) : line));
+  return {
+    ended,
+    malformed,
+    content: malformed ? undefined : lines.join('\r\n'),
+    rest: ended ? raw.slice(end + 3) : '',
+  };
+}
+
+function decode(pieces: readonly string[]): Decoded {
+  const discipline = new LineDiscipline();
+  let content = '';
+  for (const [i, piece] of pieces.entries()) {
+    const chunk = Buffer.from(piece, 'latin1');
+    const end = discipline.decode(chunk);
+    content += chunk.toString('latin1', 0, discipline.contentLength);
+    if (end < 0) continue;
+    const rest = chunk.toString('latin1', end) + pieces.slice(i + 1).join('');
+    return { ended: true, malformed: discipline.malformed, content: discipline.malformed ? undefined : content, rest };
+  }
+  return {
+    ended: false,
+    malformed: discipline.malformed,
+    content: discipline.malformed ? undefined : content,
+    rest: '',
+  };
+}
+
+function cut(text: string, at: readonly number[]): string[] {
+  const places = [...new Set(at.map((n) => n % (text.length + 1)))].sort((a, b) => a - b);
+  const pieces: string[] = [];
+  let from = 0;
+  for (const place of [...places, text.length]) {
+    pieces.push(text.slice(from, place));
+    from = place;
+  }
+  return pieces;
+}
+
+const octets = fc
+  .array(fc.constantFrom('\r\n', '\r\n', '\r\n.', '.', '\r', '\n', 'a', '\0', 'bc', '\r\n.\r\n'), { maxLength: 14 })
+  .map((parts) => parts.join(''));
+
+test('decodes as the model does, however the octets are cut', (t) => {
+  fc.assert(
+    fc.property(octets, fc.array(fc.nat(40), { maxLength: 6 }), (raw, at) => {
+      const expected = model(raw);
+      for (const pieces of [[raw], [...raw], cut(raw, at)]) {
+        const actual = decode(pieces);
+        // A dot or a CR still held is content to the model; it makes no difference before the end is known.
+        if (expected.ended) t.deepEqual(actual, expected);
+        else {
+          t.false(actual.ended);
+          t.is(actual.malformed, expected.malformed);
+        }
+      }
+    }),
+    { numRuns: 5000 },
+  );
+});
+
+test('every string of up to seven octets of CR, LF, dot and a letter', (t) => {
+  let wrong = 0;
+  const walk = (raw: string, left: number): void => {
+    const expected = model(`${raw}\r\n.\r\n`);
+    const actual = decode([...`${raw}\r\n.\r\n`]);
+    if (JSON.stringify(expected) !== JSON.stringify(actual)) wrong++;
+    if (left > 0) for (const octet of ['\r', '\n', '.', 'a']) walk(raw + octet, left - 1);
+  };
+  walk('', 7);
+  t.is(wrong, 0);
+});
+
+test('an empty message, and one of nothing but dots', (t) => {
+  t.deepEqual(decode(['.\r\nQUIT']), { ended: true, malformed: false, content: '', rest: 'QUIT' });
+  t.is(decode(['..\r\n...\r\n.x\r\n.\r\n']).content, '.\r\n..\r\nx\r\n');
+});

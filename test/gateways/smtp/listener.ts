@@ -1,0 +1,116 @@
+// An MX listener on a free port over in-memory fakes, for the tests of this folder.
+
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ExecutionContext } from 'ava';
+import pino, { type Logger } from 'pino';
+import { NEVER } from 'rxjs';
+import type { Directory, Recipient } from '../../../src/actors/directory/protocol.js';
+import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
+import { type MxListener, type MxOptions, startMx } from '../../../src/gateways/smtp/mx.js';
+import { prepareSpool, Spool } from '../../../src/gateways/spool/spool.js';
+import type { InboundDelivery, InboundEnvelope, InboundStore } from '../../../src/store/inbound.js';
+import { certificate } from '../../support/certificate.js';
+
+export interface Stored {
+  readonly hash: string;
+  /** The bytes, one character an octet. */
+  readonly text: string;
+  /** Without the trace lines put before it. */
+  readonly body: string;
+  readonly envelope: InboundEnvelope;
+  readonly deliveries: readonly InboundDelivery[];
+}
+
+export interface Harness {
+  readonly address: string;
+  readonly listener: MxListener;
+  /** What `inbound.spool` committed. */
+  readonly stored: Stored[];
+  readonly asked: { accountId: string; payload: unknown; deadlineMs: number | undefined }[];
+  readonly logged: Record<string, unknown>[];
+  readonly spool: Spool;
+  /** What the fakes do instead, when set. */
+  behave: {
+    recipient?: (address: string) => Promise<Recipient>;
+    spool?: () => Promise<void>;
+    deliver?: (accountId: string) => Promise<string | null>;
+  };
+}
+
+/** `<name>@example.test` is account `name`; `nobody` is unknown, `full` is full, other domains are not hosted. */
+function recipient(address: string): Promise<Recipient> {
+  const [local = '', domain = ''] = address.toLowerCase().split('@');
+  if (domain !== 'example.test' && domain !== 'bücher.test') return Promise.resolve({ kind: 'notHosted' });
+  const name = local.replace(/\+.*/, '');
+  if (name === 'nobody') return Promise.resolve({ kind: 'unknown' });
+  if (name === 'full') return Promise.resolve({ kind: 'full' });
+  return Promise.resolve({ kind: 'mailbox', accountId: name });
+}
+
+/** Stopped when the test ends. */
+export async function listen(
+  t: ExecutionContext,
+  overrides: Partial<MxOptions> & { memoryLimit?: number } = {},
+): Promise<Harness> {
+  const directory = join(mkdtempSync(join(tmpdir(), 'mansio-mx-')), 'spool');
+  await prepareSpool(directory);
+  const { memoryLimit, limits, ...rest } = overrides;
+  const spool = new Spool({ directory, ...(memoryLimit === undefined ? {} : { memoryLimit }) });
+  const stored: Stored[] = [];
+  const asked: Harness['asked'] = [];
+  const logged: Harness['logged'] = [];
+  const behave: Harness['behave'] = {};
+  const inbound: InboundStore = {
+    async spool(content, envelope, deliveries) {
+      await behave.spool?.();
+      const pieces: Uint8Array[] = [];
+      for await (const piece of content.chunks()) pieces.push(piece);
+      const text = Buffer.concat(pieces).toString('latin1');
+      stored.push({ hash: content.hash, text, body: withoutTrace(text), envelope, deliveries });
+    },
+    overdue: () => Promise.resolve([]),
+  };
+  const mailboxes = {
+    of: (accountId: string) => ({
+      async ask(_name: string, payload: unknown, options?: { deadlineMs?: number }) {
+        asked.push({ accountId, payload, deadlineMs: options?.deadlineMs });
+        const emailId = behave.deliver === undefined ? `email-${accountId}` : await behave.deliver(accountId);
+        return { reply: { emailId } };
+      },
+      events$: () => NEVER,
+    }),
+  } as unknown as Mailboxes;
+  const fakeDirectory: Directory = {
+    recipient: (address) => (behave.recipient ?? recipient)(address),
+    authenticate: () => Promise.resolve(undefined),
+    anonymous: () => Promise.resolve(undefined),
+    revokedKeys$: NEVER,
+    deletedAccounts$: NEVER,
+  };
+  const log: Logger = pino(
+    { level: 'debug' },
+    { write: (line: string) => void logged.push(JSON.parse(line) as Record<string, unknown>) },
+  );
+  const listener = await startMx({
+    bind: '127.0.0.1',
+    port: 0,
+    hostname: 'mx.example.test',
+    maxMessageSize: 1_000_000,
+    tls: { current: () => certificate, onChange: () => undefined },
+    directory: fakeDirectory,
+    receiver: { inbound, mailboxes, spool },
+    log,
+    limits: { greetDelayMs: 0, connectionsPerAddress: 1000, ...limits },
+    ...rest,
+  });
+  t.teardown(() => listener.stop(0));
+  return { address: listener.address, listener, stored, asked, logged, spool, behave };
+}
+
+/** Cuts Return-Path and our Received (up to its date line) off. */
+function withoutTrace(text: string): string {
+  const match = /^Return-Path: [^\r]*\r\nReceived: [^\r]*\r\n(?:[ \t][^\r]*\r\n)*/.exec(text);
+  return match === null ? text : text.slice(match[0].length);
+}

@@ -1,0 +1,269 @@
+// The MX listener as a peer sees it: who may be written to, what is answered, what is stored and asked of whom.
+import test from 'ava';
+import { ActorFault } from '../../../src/actors/runtime/errors.js';
+import { StoreFault } from '../../../src/store/errors.js';
+import { SmtpClient } from '../../support/smtp-client.js';
+import { listen } from './listener.js';
+
+const MESSAGE = 'From: a@peer.test\r\nSubject: hi\r\nMessage-Id: <1@peer.test>\r\n\r\nhello';
+
+test('offers what the contract asks for', async (t) => {
+  const { address } = await listen(t);
+  const client = await SmtpClient.connect(address);
+  const banner = await client.reply();
+  t.is(banner.code, 220);
+  t.regex(banner.text, /^mx\.example\.test ESMTP/);
+  const { lines } = await client.command('EHLO client.test');
+  t.deepEqual([...lines].sort(), [
+    '8BITMIME',
+    'ENHANCEDSTATUSCODES',
+    'PIPELINING',
+    'SIZE 1000000',
+    'SMTPUTF8',
+    'STARTTLS',
+    'mx.example.test',
+  ]);
+});
+
+test('accepts, stores one blob with trace lines before it, and asks the mailbox', async (t) => {
+  const { address, stored, asked, logged } = await listen(t);
+  const client = await SmtpClient.greeted(address);
+  const reply = await client.send('a@peer.test', ['alice@example.test'], MESSAGE);
+  t.is(reply.code, 250);
+  const id = /^2\.0\.0 .*([0-9a-f]{8}-[0-9a-f-]{27})$/.exec(reply.text)?.[1];
+  t.truthy(id);
+  t.is(stored.length, 1);
+  t.is(stored[0]!.body, `${MESSAGE}\r\n`);
+  t.regex(stored[0]!.text, /^Return-Path: <a@peer\.test>\r\nReceived: from client\.test /);
+  t.true(stored[0]!.text.includes(id!));
+  t.true(stored[0]!.text.includes('for <alice@example.test>'));
+  t.is(asked.length, 1);
+  t.is(asked[0]!.deadlineMs, 2000);
+  t.like(asked[0]!.payload, { inboundId: stored[0]!.deliveries[0]!.id, blob: stored[0]!.hash });
+  const line = logged.find((l) => l['msg'] === 'message accepted');
+  t.like(line, {
+    transaction: id,
+    blob: stored[0]!.hash,
+    sender: 'a@peer.test',
+    tls: false,
+    messageId: '<1@peer.test>',
+  });
+  t.like((line!['recipients'] as unknown[])[0], { accountId: 'alice', emailId: 'email-alice' });
+});
+
+test('never a relay, and each recipient gets its own answer', async (t) => {
+  const { address, stored } = await listen(t);
+  const client = await SmtpClient.greeted(address);
+  t.is((await client.command('MAIL FROM:<a@peer.test>')).text, '2.1.0 Accepted');
+  const answers = [];
+  for (const name of ['bob@other.test', 'nobody@example.test', 'full@example.test', 'alice@example.test']) {
+    const { code, text } = await client.command(`RCPT TO:<${name}>`);
+    answers.push(`${code} ${text.split(' ')[0]}`);
+  }
+  t.deepEqual(answers, ['550 5.7.1', '550 5.1.1', '450 4.2.1', '250 2.1.5']);
+  t.is((await client.command('DATA')).code, 354);
+  client.write(`${MESSAGE}\r\n.\r\n`);
+  t.is((await client.reply()).code, 250);
+  t.deepEqual(
+    stored[0]!.deliveries.map((d) => d.accountId),
+    ['alice'],
+  );
+});
+
+test('one account reached by two addresses gets one delivery; several share one blob', async (t) => {
+  const { address, stored, asked } = await listen(t);
+  const client = await SmtpClient.greeted(address);
+  const names = ['alice@example.test', 'ALICE+list@example.test', 'bob@example.test'];
+  t.is((await client.send('', names, MESSAGE)).code, 250);
+  t.is(stored.length, 1);
+  t.deepEqual(
+    stored[0]!.deliveries.map((d) => d.accountId),
+    ['alice', 'bob'],
+  );
+  t.is(asked.length, 2);
+  t.regex(stored[0]!.text, /^Return-Path: <>\r\n/);
+  t.false(stored[0]!.text.includes('for <'));
+});
+
+test('a hundred recipients, in one segment', async (t) => {
+  const { address, stored } = await listen(t);
+  const client = await SmtpClient.connect(address);
+  await client.reply();
+  const recipients = Array.from({ length: 100 }, (_, i) => `RCPT TO:<u${i}@example.test>\r\n`).join('');
+  client.write(`EHLO c.test\r\nMAIL FROM:<a@peer.test>\r\n${recipients}DATA\r\n${MESSAGE}\r\n.\r\nNOOP\r\nQUIT\r\n`);
+  const codes = (await client.rest()).map((r) => r.code);
+  t.deepEqual(codes, [250, 250, ...new Array<number>(100).fill(250), 354, 250, 250, 221]);
+  t.is(stored[0]!.deliveries.length, 100);
+});
+
+test('messages one after the other, and RSET between', async (t) => {
+  const { address, stored } = await listen(t);
+  const client = await SmtpClient.greeted(address);
+  await client.command('MAIL FROM:<x@peer.test>');
+  await client.command('RCPT TO:<bob@example.test>');
+  t.is((await client.command('RSET')).code, 250);
+  t.is((await client.command('RCPT TO:<bob@example.test>')).text.split(' ')[0], '5.5.1');
+  for (let i = 0; i < 3; i++)
+    t.is((await client.send('a@peer.test', ['alice@example.test'], `n: ${i}\r\n\r\n`)).code, 250);
+  t.deepEqual(
+    stored.map((s) => s.body),
+    ['n: 0\r\n\r\n\r\n', 'n: 1\r\n\r\n\r\n', 'n: 2\r\n\r\n\r\n'],
+  );
+});
+
+test('addresses: null sender, UTF-8, quoted, source route, broken ones', async (t) => {
+  const { address, behave } = await listen(t, { limits: { errors: 100, greetDelayMs: 0 } });
+  const seen: string[] = [];
+  behave.recipient = (name) => {
+    seen.push(name);
+    return Promise.resolve({ kind: 'mailbox', accountId: 'x' });
+  };
+  const client = await SmtpClient.greeted(address);
+  const answer = async (line: string): Promise<string> => {
+    const { code, text } = await client.command(line);
+    return `${code} ${text.split(' ')[0]}`;
+  };
+  const sender = async (line: string): Promise<string> => {
+    await client.command('RSET');
+    return answer(line);
+  };
+  t.is(await sender('MAIL FROM:<>'), '250 2.1.0');
+  t.is(await sender('MAIL FROM: <a@peer.test> BODY=8BITMIME SIZE=100'), '250 2.1.0');
+  t.is(await sender('mail from:<"john doe"@peer.test>'), '250 2.1.0');
+  t.is(await sender('MAIL FROM:<@relay.test,@two.test:a@peer.test>'), '250 2.1.0');
+  t.is(await sender('MAIL FROM:<пётр@peer.test>'), '553 5.6.7');
+  t.is(await sender('MAIL FROM:<a@peer.test'), '501 5.1.7');
+  t.is(await sender('MAIL FROM:a@peer.test'), '501 5.1.7');
+  t.is(await sender('MAIL FROM:<a@peer..test>'), '501 5.1.7');
+  t.is(await sender('MAIL FROM:<a@b@c>'), '501 5.1.7');
+  t.is(await sender('MAIL FROM:<a\rRCPT@peer.test>'), '501 5.1.7');
+  t.is(await sender('MAIL FROM:<postmaster>'), '501 5.1.7');
+  t.is(await sender('MAIL FROM:<a@peer.test> AUTH=<>'), '555 5.5.4');
+  t.is(await sender('MAIL FROM:<a@peer.test> RET=FULL'), '555 5.5.4');
+  t.is(await sender('MAIL FROM:<a@peer.test> FOO'), '555 5.5.4');
+  t.is(await sender('MAIL FROM:<a@peer.test> BODY=BINARYMIME'), '501 5.5.4');
+  t.is(await sender('MAIL FROM:<a@peer.test> SIZE=abc'), '501 5.5.4');
+  t.is(await sender('MAIL FROM:<a@peer.test> SIZE=1 SIZE=2'), '501 5.5.4');
+  t.is(await sender('MAIL FROM:<a@peer.test> SIZE=1000001'), '552 5.3.4');
+  t.is(await sender('MAIL FROM:<a@peer.test> SIZE=1000000'), '250 2.1.0');
+  t.is(await answer('RCPT TO:<пётр@example.test>'), '553 5.6.7');
+  t.is(await answer('RCPT TO:<>'), '501 5.1.3');
+  t.is(await answer('RCPT TO:<x@example.test> NOTIFY=NEVER'), '555 5.5.4');
+  t.is(await sender('MAIL FROM:<пётр@почта.test> SMTPUTF8'), '250 2.1.0');
+  t.is(await answer('RCPT TO:<jürgen@bücher.test>'), '250 2.1.5');
+  t.deepEqual(seen, ['jürgen@bücher.test']);
+});
+
+test('postmaster without a domain is the postmaster of a domain hosted here', async (t) => {
+  const { address, stored } = await listen(t);
+  const client = await SmtpClient.greeted(address);
+  t.is((await client.send('a@peer.test', ['Postmaster'], MESSAGE)).code, 250);
+  t.is(stored[0]!.deliveries[0]!.accountId, 'postmaster');
+  const other = await listen(t, { hostname: 'host.invalid', hostedDomains: () => Promise.resolve(['example.test']) });
+  const second = await SmtpClient.greeted(other.address);
+  t.is((await second.send('a@peer.test', ['postmaster'], MESSAGE)).code, 250);
+  const none = await SmtpClient.greeted((await listen(t, { hostname: 'host.invalid' })).address);
+  await none.command('MAIL FROM:<>');
+  t.is((await none.command('RCPT TO:<postmaster>')).text.split(' ')[0], '5.1.1');
+});
+
+test('too large: while reading, far beyond, and announced', async (t) => {
+  const { address, stored, spool } = await listen(t, { maxMessageSize: 1000 });
+  const client = await SmtpClient.greeted(address);
+  const text = `${'x'.repeat(98)}\r\n`;
+  await client.envelope('a@peer.test', 'alice@example.test');
+  client.write(`${text.repeat(11)}.\r\n`);
+  t.regex((await client.reply()).text, /^5\.3\.4 /);
+  t.is((await client.send('a@peer.test', ['alice@example.test'], text.repeat(9).slice(0, -2))).code, 250);
+  await client.envelope('a@peer.test', 'alice@example.test');
+  client.write(text.repeat(20_000));
+  const [reply, ...rest] = await client.rest();
+  t.is(`${reply?.code} ${reply?.text.split(' ')[0]}`, '552 5.3.4');
+  t.is(rest.length, 0);
+  t.is(stored.length, 1);
+  t.is(spool.reserved, 0);
+});
+
+test('loops: too many Received, Delivered-To of a recipient', async (t) => {
+  const { address, stored } = await listen(t);
+  const client = await SmtpClient.greeted(address);
+  const received = (n: number) =>
+    `${'Received: from a by b; Thu, 1 Jan 2026 00:00:00 +0000\r\n'.repeat(n)}Subject: x\r\n\r\n`;
+  t.regex((await client.send('', ['alice@example.test'], received(51))).text, /^5\.4\.6 /);
+  t.is((await client.send('', ['alice@example.test'], received(50))).code, 250);
+  const passed = 'Delivered-To: Alice@Example.test\r\nSubject: x\r\n\r\nhi';
+  t.regex((await client.send('', ['bob@example.test', 'alice@example.test'], passed)).text, /^5\.4\.6 /);
+  t.is((await client.send('', ['bob@example.test'], passed)).code, 250);
+  t.is(stored.length, 2);
+});
+
+test('faults: nothing committed is a temporary refusal, a mailbox that fails later is not', async (t) => {
+  const { address, behave, stored, spool } = await listen(t);
+  const client = await SmtpClient.greeted(address);
+  const send = async (): Promise<string> => {
+    const { code, text } = await client.send('', ['alice@example.test', 'bob@example.test'], MESSAGE);
+    return `${code} ${text.split(' ')[0]}`;
+  };
+  behave.spool = () => Promise.reject(new StoreFault('store-unavailable', 'down', { temporary: true }));
+  t.is(await send(), '451 4.3.0');
+  const full = Object.assign(new Error('disk full'), { code: '53100' });
+  behave.spool = () => Promise.reject(new StoreFault('store-failed', 'full', { temporary: true, cause: full }));
+  t.is(await send(), '452 4.3.1');
+  delete behave.spool;
+  behave.recipient = () => Promise.reject(new StoreFault('store-unavailable', 'down', { temporary: true }));
+  await client.command('MAIL FROM:<>');
+  t.regex((await client.command('RCPT TO:<alice@example.test>')).text, /^4\.3\.0 /);
+  await client.command('RSET');
+  delete behave.recipient;
+  t.is(stored.length, 0);
+  behave.deliver = (accountId) =>
+    accountId === 'bob' ? Promise.resolve('e') : Promise.reject(new ActorFault('unreachable', 'no owner'));
+  t.is(await send(), '250 2.0.0');
+  behave.deliver = () => Promise.reject(new TypeError('bug'));
+  t.is(await send(), '250 2.0.0');
+  t.is(stored.length, 2);
+  behave.spool = () => Promise.reject(new TypeError('bug'));
+  t.is(await send(), '421 4.3.0');
+  t.deepEqual(await client.rest(), []);
+  t.is(spool.reserved, 0);
+});
+
+/** A promise and what resolves it. */
+function gate(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = (): void => undefined;
+  const promise = new Promise<void>((opened) => {
+    resolve = opened;
+  });
+  return { promise, resolve };
+}
+
+test('a peer that leaves before the reply: what was committed is delivered', async (t) => {
+  const { address, behave, asked, stored } = await listen(t);
+  const client = await SmtpClient.greeted(address);
+  const left = gate();
+  const asking = gate();
+  behave.spool = () => left.promise;
+  behave.deliver = () => {
+    asking.resolve();
+    return Promise.resolve('e');
+  };
+  await client.envelope('', 'alice@example.test');
+  client.write(`${MESSAGE}\r\n.\r\n`);
+  client.destroy();
+  left.resolve();
+  await asking.promise;
+  t.is(stored.length, 1);
+  t.is(asked.length, 1);
+});
+
+test('a peer that leaves in the middle of DATA: nothing is stored, nothing is kept', async (t) => {
+  const { address, stored, spool, listener, logged } = await listen(t);
+  const client = await SmtpClient.greeted(address);
+  await client.envelope('', 'alice@example.test');
+  await client.segments([Buffer.from('Subject: x\r\n\r\n'), Buffer.alloc(300_000, 'x'), Buffer.from('\r\n.\r')]);
+  client.destroy();
+  await listener.stop(1000);
+  t.is(stored.length, 0);
+  t.is(spool.reserved, 0);
+  t.true(logged.some((l) => l['reason'] === 'connectionLost'));
+});

@@ -1,0 +1,150 @@
+// A raw SMTP client for tests: sends exactly the octets it is given, in the segments it is given, and waits for replies
+// rather than for time.
+import { connect, type Socket } from 'node:net';
+import { connect as tlsConnect } from 'node:tls';
+
+export interface Reply {
+  readonly code: number;
+  /** Without code; one a line. */
+  readonly lines: readonly string[];
+  readonly text: string;
+}
+
+export class SmtpClient {
+  #socket: Socket;
+  #buffer = '';
+  #lines: string[] = [];
+  readonly #replies: Reply[] = [];
+  #closed = false;
+  #wake: (() => void) | undefined;
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    this.#listen();
+  }
+
+  /** Connects without waiting for the banner. `address` is `ip:port`. */
+  static async connect(address: string): Promise<SmtpClient> {
+    const at = address.lastIndexOf(':');
+    const host = address.slice(0, at).replace(/[[\]]/g, '');
+    const socket = connect({ host, port: Number(address.slice(at + 1)), noDelay: true });
+    await new Promise((resolve, reject) => {
+      socket.once('connect', resolve);
+      socket.once('error', reject);
+    });
+    return new SmtpClient(socket);
+  }
+
+  /** Connects, reads the banner and says EHLO. */
+  static async greeted(address: string): Promise<SmtpClient> {
+    const client = await SmtpClient.connect(address);
+    await client.reply();
+    await client.command('EHLO client.test');
+    return client;
+  }
+
+  /** Next reply; undefined when the peer has closed without one. */
+  async next(): Promise<Reply | undefined> {
+    while (this.#replies.length === 0 && !this.#closed) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    return this.#replies.shift();
+  }
+
+  async reply(): Promise<Reply> {
+    const reply = await this.next();
+    if (reply === undefined) throw new Error('connection closed');
+    return reply;
+  }
+
+  async command(line: string): Promise<Reply> {
+    this.write(`${line}\r\n`);
+    return this.reply();
+  }
+
+  /** Every reply until the peer closes. */
+  async rest(): Promise<Reply[]> {
+    const replies: Reply[] = [];
+    for (let reply = await this.next(); reply !== undefined; reply = await this.next()) replies.push(reply);
+    return replies;
+  }
+
+  write(octets: string | Uint8Array): void {
+    if (!this.#socket.destroyed) this.#socket.write(typeof octets === 'string' ? Buffer.from(octets) : octets);
+  }
+
+  /** Writes pieces as segments of their own: each is handed to the kernel before the next. */
+  async segments(pieces: readonly Uint8Array[]): Promise<void> {
+    for (const piece of pieces) {
+      if (this.#socket.destroyed) return;
+      await new Promise<void>((resolve) => {
+        this.#socket.write(piece, () => setImmediate(resolve));
+      });
+    }
+  }
+
+  /** MAIL, RCPT to each and DATA; returns the reply to DATA. */
+  async envelope(sender: string, ...recipients: string[]): Promise<Reply> {
+    await this.command(`MAIL FROM:<${sender}>`);
+    for (const recipient of recipients) await this.command(`RCPT TO:<${recipient}>`);
+    return this.command('DATA');
+  }
+
+  async send(sender: string, recipients: readonly string[], message: string): Promise<Reply> {
+    await this.envelope(sender, ...recipients);
+    this.write(`${message}\r\n.\r\n`);
+    return this.reply();
+  }
+
+  /** The handshake after a 220 to STARTTLS. */
+  async secure(): Promise<void> {
+    const plain = this.#socket;
+    plain.removeAllListeners('data');
+    const socket = tlsConnect({ socket: plain, rejectUnauthorized: false });
+    await new Promise((resolve, reject) => {
+      socket.once('secureConnect', resolve);
+      socket.once('error', reject);
+    });
+    this.#socket = socket;
+    this.#listen();
+  }
+
+  end(): void {
+    this.#socket.end();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  /** Replies that have arrived and were not taken. */
+  get pending(): number {
+    return this.#replies.length;
+  }
+
+  #listen(): void {
+    this.#socket.on('data', (chunk: Buffer) => this.#read(chunk.toString('latin1')));
+    const closed = (): void => {
+      this.#closed = true;
+      this.#wake?.();
+    };
+    this.#socket.on('end', closed);
+    this.#socket.on('close', closed);
+    this.#socket.on('error', closed);
+  }
+
+  #read(text: string): void {
+    this.#buffer += text;
+    for (let end = this.#buffer.indexOf('\r\n'); end >= 0; end = this.#buffer.indexOf('\r\n')) {
+      const line = this.#buffer.slice(0, end);
+      this.#buffer = this.#buffer.slice(end + 2);
+      this.#lines.push(line.slice(4));
+      if (line[3] === '-') continue;
+      this.#replies.push({ code: Number(line.slice(0, 3)), lines: this.#lines, text: this.#lines.join('\n') });
+      this.#lines = [];
+    }
+    this.#wake?.();
+  }
+}
