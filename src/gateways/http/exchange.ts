@@ -1,0 +1,62 @@
+// One HTTP request and its reply as plain values: all that the pipeline and the routes see of HTTP, so neither knows
+// which server carries them. server.ts makes requests out of sockets and writes replies to them.
+
+export interface HttpRequest {
+  /** As sent; methods are case-sensitive (RFC 9110 §9.1). */
+  readonly method: string;
+  /** Without the query, percent-encoded as sent. */
+  readonly path: string;
+  /** Raw, without `?`; may hold tokens, so it is never logged. */
+  readonly query: string;
+  /** Names in lower case; fields sent more than once are joined with `, `. */
+  readonly headers: ReadonlyMap<string, string>;
+  /** Textual IP address of the peer. */
+  readonly remoteAddress: string;
+  /** Aborts when the client is gone or was cut off. */
+  readonly aborted: AbortSignal;
+  /** The whole body, at most `limit` octets; to be called once. @throws BodyFault */
+  body(limit: number): Promise<Uint8Array>;
+}
+
+export type HeaderField = readonly [name: string, value: string];
+
+export interface ReplyStream {
+  /** Exact octets to come; null when not known (chunked). A stream that gives another number breaks the connection. */
+  readonly length: number | null;
+  /** Pulled one piece at a time, as fast as the client reads; left early when the client goes away. */
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+/** How an exchange ended: wholly handed to the kernel, left by the client, or broken off by us. */
+export type Outcome = 'sent' | 'aborted' | 'broken';
+
+export interface HttpReply {
+  readonly status: number;
+  readonly headers: readonly HeaderField[];
+  readonly body: Uint8Array | ReplyStream | null;
+  /** Called once when the exchange is over; `error` is what broke a stream. */
+  readonly finished?: (outcome: Outcome, error?: unknown) => void;
+}
+
+export type HttpHandler = (request: HttpRequest) => Promise<HttpReply>;
+
+export type BodyFaultReason = 'too-large' | 'too-slow' | 'gone';
+
+/** The request's body could not be had. */
+export class BodyFault extends Error {
+  readonly reason: BodyFaultReason;
+
+  constructor(reason: BodyFaultReason) {
+    super(`request body ${reason}`);
+    this.name = 'BodyFault';
+    this.reason = reason;
+  }
+}
+
+/** What this gateway needs of a logger; pino's fits. */
+export interface Log {
+  debug(fields: object, text: string): void;
+  info(fields: object, text: string): void;
+  warn(fields: object, text: string): void;
+  error(fields: object, text: string): void;
+}

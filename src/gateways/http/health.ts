@@ -1,0 +1,105 @@
+// Named checks run side by side, each with a time limit, into one report. The report is kept for a moment and shared by
+// everybody who asks meanwhile: a public endpoint must not be a way to load the database.
+import type { Log } from './exchange.js';
+
+export type HealthStatus = 'Healthy' | 'Degraded' | 'Unhealthy';
+
+export interface HealthResult {
+  readonly status: HealthStatus;
+  readonly description?: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+export interface HealthCheck {
+  readonly name: string;
+  readonly tags: readonly string[];
+  run(): Promise<HealthResult>;
+}
+
+export interface CheckReport {
+  readonly name: string;
+  readonly status: HealthStatus;
+  /** ms */
+  readonly duration: number;
+  readonly description: string | null;
+  readonly exception: string | null;
+  readonly tags: string[];
+  readonly data: Readonly<Record<string, unknown>> | null;
+}
+
+export interface HealthReport {
+  readonly status: HealthStatus;
+  /** ms */
+  readonly totalDuration: number;
+  readonly checks: CheckReport[];
+}
+
+export interface HealthOptions {
+  readonly checks: readonly HealthCheck[];
+  /** A check without an answer after this is Unhealthy; 5,000 ms when absent. */
+  readonly timeoutMs?: number;
+  /** How long a report is given again; 1,000 ms when absent. */
+  readonly keepMs?: number;
+  /** ms of a clock that does not jump. */
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+export function createHealth(options: HealthOptions): () => Promise<HealthReport> {
+  const { checks, timeoutMs = 5000, keepMs = 1000, now, log } = options;
+  let running: Promise<HealthReport> | undefined;
+  let last: { readonly at: number; readonly report: HealthReport } | undefined;
+
+  async function report(): Promise<HealthReport> {
+    const started = now();
+    const results = await Promise.all(checks.map((check) => runCheck(check, timeoutMs, now, log)));
+    return { status: worst(results), totalDuration: now() - started, checks: results };
+  }
+
+  return async () => {
+    if (last !== undefined && now() - last.at < keepMs) return last.report;
+    running ??= report().finally(() => {
+      running = undefined;
+    });
+    const result = await running;
+    last = { at: now(), report: result };
+    return result;
+  };
+}
+
+async function runCheck(check: HealthCheck, timeoutMs: number, now: () => number, log: Log): Promise<CheckReport> {
+  const started = now();
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<HealthResult>((resolve) => {
+    timer = setTimeout(
+      () => resolve({ status: 'Unhealthy', description: `no answer within ${timeoutMs} ms` }),
+      timeoutMs,
+    );
+  });
+  let result: HealthResult;
+  let exception: string | null = null;
+  try {
+    result = await Promise.race([check.run(), late]);
+  } catch (error) {
+    log.warn({ err: error, check: check.name }, 'health check failed');
+    // Its class only: messages name hosts and users.
+    exception = error instanceof Error ? error.name : 'Error';
+    result = { status: 'Unhealthy', description: 'the check failed' };
+  } finally {
+    clearTimeout(timer);
+  }
+  return {
+    name: check.name,
+    status: result.status,
+    duration: now() - started,
+    description: result.description ?? null,
+    exception,
+    tags: [...check.tags],
+    data: result.data ?? null,
+  };
+}
+
+function worst(checks: readonly CheckReport[]): HealthStatus {
+  if (checks.some(({ status }) => status === 'Unhealthy')) return 'Unhealthy';
+  return checks.some(({ status }) => status === 'Degraded') ? 'Degraded' : 'Healthy';
+}

@@ -1,0 +1,76 @@
+// JSON Schema (2020-12, the dialect of OpenAPI 3.1) of the structs that routes use. Only types known here may stand in
+// a route: another one stops the start, so the document cannot silently say less than the server does.
+import { validate } from 'superstruct';
+import type { AnyStruct } from '../../actors/runtime/protocol.js';
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** Names of object structs, by their fields: wrapping a struct as optional or nullable keeps those. */
+const names = new WeakMap<object, string>();
+
+/** Gives an object struct a name under `components/schemas`. */
+export function named<S extends AnyStruct>(name: string, struct: S): S {
+  names.set(struct.schema as object, name);
+  return struct;
+}
+
+const LEAVES: Readonly<Record<string, JsonSchema>> = {
+  string: { type: 'string' },
+  boolean: { type: 'boolean' },
+  integer: { type: 'integer' },
+  number: { type: 'number' },
+  uuid: { type: 'string', format: 'uuid' },
+  timestamp: { type: 'string', format: 'date-time' },
+  date: { type: 'string', description: 'ISO 8601 date or date-time' },
+  page: { type: 'integer', minimum: 1, default: 1 },
+  pageSize: { type: 'integer', minimum: 1, default: 20, description: 'More than 100 means 100' },
+  strings: { type: 'array', items: { type: 'string' } },
+  unknown: {},
+};
+
+/** `components` collects the named schemas that are referred to. @throws Error for a type without a schema */
+export function jsonSchema(struct: AnyStruct, components: Map<string, JsonSchema>): JsonSchema {
+  const schema = bare(struct, components);
+  if (struct.type === 'unknown' || !struct.is(null)) return schema;
+  if (typeof schema['type'] === 'string') return { ...schema, type: [schema['type'], 'null'] };
+  return { anyOf: [schema, { type: 'null' }] };
+}
+
+function bare(struct: AnyStruct, components: Map<string, JsonSchema>): JsonSchema {
+  switch (struct.type) {
+    case 'object':
+    case 'type':
+      return objectSchema(struct, components);
+    case 'array':
+      return { type: 'array', items: jsonSchema(struct.schema as AnyStruct, components) };
+    case 'enums':
+      return { type: 'string', enum: Object.keys(struct.schema as object) };
+    default: {
+      const leaf = LEAVES[struct.type];
+      if (leaf === undefined) throw new Error(`no JSON schema for struct type ${struct.type}`);
+      return leaf;
+    }
+  }
+}
+
+function objectSchema(struct: AnyStruct, components: Map<string, JsonSchema>): JsonSchema {
+  const fields = struct.schema as Readonly<Record<string, AnyStruct>>;
+  const name = names.get(fields);
+  if (name !== undefined && components.has(name)) return { $ref: `#/components/schemas/${name}` };
+  // Entered before its fields, so that a recursive one finds itself.
+  if (name !== undefined) components.set(name, {});
+  const entries = Object.entries(fields);
+  const required = entries.filter(([, field]) => isRequired(field)).map(([key]) => key);
+  const schema: JsonSchema = {
+    type: 'object',
+    ...(required.length > 0 ? { required } : {}),
+    properties: Object.fromEntries(entries.map(([key, field]) => [key, jsonSchema(field, components)])),
+  };
+  if (name === undefined) return schema;
+  components.set(name, schema);
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** Whether the field has to be sent: it takes neither nothing nor has a default. */
+export const isRequired = (struct: AnyStruct): boolean =>
+  validate(undefined, struct, { coerce: true })[0] !== undefined;

@@ -1,0 +1,157 @@
+// The OpenAPI 3.1 document, made from the route table: what is not in the table is not in the document, and the other
+// way round.
+
+import { unknown } from 'superstruct';
+import type { AnyStruct } from '../../actors/runtime/protocol.js';
+import { record, text, whole } from './fields.js';
+import { isRequired, type JsonSchema, jsonSchema, named } from './json-schema.js';
+import { defineRoute, type ReplyShape, type Route } from './route.js';
+
+const problemStruct = named('Problem', record({ type: text(), title: text(), status: whole() }));
+
+const REASONS: Readonly<Record<number, string>> = {
+  200: 'OK',
+  201: 'Created',
+  204: 'Done; no content',
+  400: 'Something in the request is not as described; `errors` names the fields',
+  401: 'No credential, or not a valid one',
+  403: 'The credential lacks the scope',
+  404: 'There is no such thing in this account',
+  413: 'The body is too large',
+  415: 'The body is not JSON',
+  503: 'Try again after the time in Retry-After',
+};
+
+export type OpenApiDocument = Readonly<Record<string, unknown>>;
+
+export function openApi(routes: readonly Route[], version: string): OpenApiDocument {
+  const components = new Map<string, JsonSchema>();
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const route of routes) {
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route, components) };
+  }
+  jsonSchema(problemStruct, components);
+  const problem = components.get('Problem') as { properties: object };
+  components.set('Problem', { ...problem, properties: { ...problem.properties, ...PROBLEM_EXTRAS } });
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Mansio', version, description: 'Mail: mailboxes, messages, attachments.' },
+    servers: [{ url: '/' }],
+    paths,
+    components: {
+      schemas: Object.fromEntries(components),
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'An API key' },
+        apiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'Authorization',
+          description: '`ApiKey` followed by a space and the API key',
+        },
+      },
+    },
+  };
+}
+
+const PROBLEM_EXTRAS = {
+  detail: { type: 'string' },
+  errors: {
+    type: 'object',
+    description: 'Field name to messages; with status 400',
+    additionalProperties: { type: 'array', items: { type: 'string' } },
+  },
+};
+
+function operation(route: Route, components: Map<string, JsonSchema>): JsonSchema {
+  const responses: Record<string, unknown> = {};
+  for (const [status, shape] of Object.entries(route.replies)) {
+    responses[status] = {
+      description: REASONS[Number(status)] ?? 'See the description',
+      ...content(shape, components),
+    };
+  }
+  for (const status of problemsOf(route)) {
+    responses[status] ??= {
+      description: REASONS[status],
+      content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+    };
+  }
+  const scopes = route.access === 'public' ? [] : route.access.scopes;
+  return {
+    operationId: operationId(route),
+    summary: route.summary,
+    tags: route.tags,
+    ...(scopes.length > 0
+      ? { description: `Scopes: any of ${scopes.map((scope) => `\`${scope}\``).join(', ')}.` }
+      : {}),
+    security: scopes.length > 0 ? [{ bearer: [] }, { apiKey: [] }] : [],
+    parameters: [
+      ...Object.entries(route.params).map(([name, struct]) => parameter('path', name, struct, components)),
+      ...Object.entries(route.query).map(([name, struct]) => parameter('query', name, struct, components)),
+    ],
+    ...(route.body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: jsonSchema(route.body, components) } },
+          },
+        }),
+    responses,
+  };
+}
+
+function problemsOf(route: Route): readonly number[] {
+  const checked = route.body !== undefined || Object.keys(route.query).length > 0;
+  return [
+    ...(checked ? [400] : []),
+    ...(route.access === 'public' ? [] : [401, 403, 503]),
+    ...(Object.keys(route.params).length > 0 ? [404] : []),
+    ...(route.body === undefined ? [] : [413, 415]),
+  ];
+}
+
+function content(shape: ReplyShape, components: Map<string, JsonSchema>): JsonSchema {
+  if ('kind' in shape) return shape.kind === 'empty' ? {} : { content: { [shape.contentType]: {} } };
+  return { content: { 'application/json': { schema: jsonSchema(shape, components) } } };
+}
+
+function parameter(where: 'path' | 'query', name: string, struct: AnyStruct, components: Map<string, JsonSchema>) {
+  return {
+    name,
+    in: where,
+    required: where === 'path' || isRequired(struct),
+    schema: jsonSchema(struct, components),
+  };
+}
+
+/** `GET /api/emails/{id}` → `getEmailsById`. */
+function operationId(route: Route): string {
+  const words = route.path
+    .replace(/^\/api\//, '/')
+    .split('/')
+    .filter((segment) => segment !== '')
+    .map((segment) => (segment.startsWith('{') ? `by-${segment.slice(1, -1)}` : segment))
+    .join('-')
+    .split(/[^A-Za-z0-9]+/)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  return route.method.toLowerCase() + words.join('');
+}
+
+/** `GET /api/openapi.json`: the document of these routes and of itself. */
+export function openApiRoute(routes: readonly Route[], version: string): Route {
+  let document: OpenApiDocument | undefined;
+  const route: Route = defineRoute({
+    method: 'GET',
+    path: '/api/openapi.json',
+    summary: 'This document',
+    tags: ['Service'],
+    access: 'public',
+    replies: { 200: unknown() },
+    handler: async () => {
+      document ??= openApi([...routes, route], version);
+      return { status: 200, json: document };
+    },
+  });
+  return route;
+}

@@ -1,0 +1,128 @@
+// What happens to every request, in this order: route (404, 405), credential (401), scope (403), parameters, query and
+// body (404, 400, 413, 415), handler, encoding, log line. Nothing else authenticates, authorizes, validates or encodes.
+import { randomUUID } from 'node:crypto';
+import type { Directory, Principal } from '../../actors/directory/protocol.js';
+import { authenticate, authorize } from './auth.js';
+import type { HeaderField, HttpHandler, HttpReply, HttpRequest, Log, Outcome, ReplyStream } from './exchange.js';
+import { notFound, Problem, problemOf, problemReply } from './problem.js';
+import type { AnyReply, Route } from './route.js';
+import { createRouter } from './router.js';
+import { API_POLICY, SECURITY_HEADERS } from './security-headers.js';
+import { readBody, readParams, readQuery } from './validation.js';
+
+export interface PipelineOptions {
+  readonly routes: readonly Route[];
+  readonly directory: Directory;
+  readonly log: Log;
+}
+
+/** What is known of a request when its log line is written. */
+interface Trace {
+  readonly id: string;
+  route: Route | undefined;
+  principal: Principal | undefined;
+}
+
+export function createPipeline(options: PipelineOptions): HttpHandler {
+  const { directory, log } = options;
+  const match = createRouter(options.routes);
+
+  async function answer(request: HttpRequest, trace: Trace): Promise<HttpReply> {
+    const found = match(request.method, request.path);
+    if (found.kind === 'none') throw notFound();
+    if (found.kind === 'method') return otherMethod(request, found.allow);
+    const { route } = found;
+    trace.route = route;
+    if (route.access !== 'public') {
+      trace.principal = await authenticate(directory, request);
+      authorize(trace.principal, route.access);
+    }
+    const params = readParams(route, found.params);
+    const query = readQuery(route, request.query);
+    const body = route.body && (await readBody(route.body, route.bodyLimit, request));
+    const { principal } = trace;
+    const reply = await route.handler({
+      // The handler's own type says which of the two its access makes it.
+      principal: principal as Principal & undefined,
+      params,
+      query,
+      body,
+      remoteAddress: request.remoteAddress,
+      get aborted() {
+        return request.aborted;
+      },
+    });
+    if (reply instanceof Problem) throw reply;
+    return encode(reply, request.method === 'HEAD', route.access !== 'public');
+  }
+
+  function refuse(error: unknown, trace: Trace): HttpReply {
+    const { problem, bug } = problemOf(error);
+    if (bug) log.error({ err: error, requestId: trace.id }, 'request failed');
+    else if (problem.status === 503) log.warn({ err: error, requestId: trace.id }, 'request could not be served');
+    return problemReply(problem);
+  }
+
+  return async (request) => {
+    const started = performance.now();
+    const trace: Trace = { id: randomUUID(), route: undefined, principal: undefined };
+    let reply: HttpReply;
+    try {
+      reply = await answer(request, trace);
+    } catch (error) {
+      reply = refuse(error, trace);
+    }
+    const finished = (outcome: Outcome, error?: unknown): void => {
+      if (error !== undefined) log.error({ err: error, requestId: trace.id }, 'reply broken off');
+      const line = {
+        requestId: trace.id,
+        method: request.method,
+        route: trace.route?.path ?? null,
+        status: reply.status,
+        outcome,
+        ms: Math.round((performance.now() - started) * 10) / 10,
+        accountId: trace.principal?.accountId ?? null,
+      };
+      if (reply.status >= 500 || outcome === 'broken') log.info(line, 'request');
+      else log.debug(line, 'request');
+    };
+    return { ...reply, headers: [...reply.headers, ['X-Request-Id', trace.id]], finished };
+  };
+}
+
+function otherMethod(request: HttpRequest, allow: string): HttpReply {
+  const field: HeaderField = ['Allow', allow];
+  if (request.method !== 'OPTIONS') throw new Problem(405, { headers: [field] });
+  return { status: 204, headers: [...SECURITY_HEADERS, field], body: null };
+}
+
+async function encode(reply: AnyReply, head: boolean, personal: boolean): Promise<HttpReply> {
+  const headers = new Map<string, HeaderField>();
+  const put = (field: HeaderField) => headers.set(field[0].toLowerCase(), field);
+  for (const field of SECURITY_HEADERS) put(field);
+  put(API_POLICY);
+  if (personal) put(['Cache-Control', 'no-store']);
+  if (reply.json !== undefined) put(['Content-Type', 'application/json; charset=utf-8']);
+  for (const field of reply.headers ?? []) put(field);
+  let body: HttpReply['body'] = null;
+  if (reply.json !== undefined) body = Buffer.from(JSON.stringify(reply.json));
+  else if (reply.stream !== undefined) body = head ? reply.stream : await begun(reply.stream);
+  return { status: reply.status, headers: [...headers.values()], body };
+}
+
+/** The same stream, its first piece read already: what fails at once still gets an error reply, not a broken one. */
+async function begun(stream: ReplyStream): Promise<ReplyStream> {
+  const iterator = stream.chunks[Symbol.asyncIterator]();
+  let first: IteratorResult<Uint8Array> | undefined = await iterator.next();
+  const chunks: AsyncIterableIterator<Uint8Array> = {
+    [Symbol.asyncIterator]: () => chunks,
+    next: async () => {
+      if (first === undefined) return iterator.next();
+      const result = first;
+      first = undefined;
+      return result;
+    },
+    return: async () => (await iterator.return?.()) ?? { done: true, value: undefined },
+  };
+  return { length: stream.length, chunks };
+}

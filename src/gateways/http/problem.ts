@@ -1,0 +1,148 @@
+// Problem details (RFC 9457): the body of every error reply, and the one table that says which status a refusal of the
+// mailbox or a fault of ours becomes.
+import type { Principal } from '../../actors/directory/protocol.js';
+import type { MailboxProtocol } from '../../actors/mailbox/protocol.js';
+import { ActorFault } from '../../actors/runtime/errors.js';
+import type { Name, Refusal } from '../../actors/runtime/protocol.js';
+import { StoreFault } from '../../store/errors.js';
+import { BodyFault, type HeaderField, type HttpReply } from './exchange.js';
+import { API_POLICY, SECURITY_HEADERS } from './security-headers.js';
+
+const RFC9110 = 'https://www.rfc-editor.org/rfc/rfc9110#section-';
+const RFC6585 = 'https://www.rfc-editor.org/rfc/rfc6585#section-';
+
+const KINDS = {
+  400: ['Bad Request', `${RFC9110}15.5.1`],
+  401: ['Unauthorized', `${RFC9110}15.5.2`],
+  403: ['Forbidden', `${RFC9110}15.5.4`],
+  404: ['Not Found', `${RFC9110}15.5.5`],
+  405: ['Method Not Allowed', `${RFC9110}15.5.6`],
+  408: ['Request Timeout', `${RFC9110}15.5.9`],
+  413: ['Content Too Large', `${RFC9110}15.5.14`],
+  414: ['URI Too Long', `${RFC9110}15.5.15`],
+  415: ['Unsupported Media Type', `${RFC9110}15.5.16`],
+  426: ['Upgrade Required', `${RFC9110}15.5.22`],
+  429: ['Too Many Requests', `${RFC6585}4`],
+  431: ['Request Header Fields Too Large', `${RFC6585}5`],
+  500: ['Internal Server Error', `${RFC9110}15.6.1`],
+  501: ['Not Implemented', `${RFC9110}15.6.2`],
+  503: ['Service Unavailable', `${RFC9110}15.6.4`],
+} as const;
+
+export type ProblemStatus = keyof typeof KINDS;
+/** Field name (or `body`) to what is wrong with it. */
+export type FieldErrors = Readonly<Record<string, readonly string[]>>;
+
+interface Particulars {
+  readonly detail?: string;
+  readonly errors?: FieldErrors;
+  readonly headers?: readonly HeaderField[];
+}
+
+/** An error reply; handlers return it or throw it. */
+export class Problem {
+  readonly status: ProblemStatus;
+  readonly detail: string | undefined;
+  readonly errors: FieldErrors | undefined;
+  readonly headers: readonly HeaderField[];
+
+  constructor(status: ProblemStatus, particulars: Particulars = {}) {
+    this.status = status;
+    this.detail = particulars.detail;
+    this.errors = particulars.errors;
+    this.headers = particulars.headers ?? [];
+  }
+}
+
+export const notFound = (): Problem => new Problem(404);
+
+export const invalid = (errors: FieldErrors): Problem =>
+  new Problem(400, { detail: 'The request does not have the form this endpoint takes; see errors.', errors });
+
+export const RETRY_AFTER_SECONDS = 2;
+
+const unavailable = (): Problem =>
+  new Problem(503, {
+    detail: 'The mailbox cannot be reached right now; the same request may succeed in a moment.',
+    headers: [['Retry-After', String(RETRY_AFTER_SECONDS)]],
+  });
+
+export function problemReply(problem: Problem): HttpReply {
+  const [title, type] = KINDS[problem.status];
+  const body = { type, title, status: problem.status, detail: problem.detail, errors: problem.errors };
+  return {
+    status: problem.status,
+    headers: [
+      ...SECURITY_HEADERS,
+      API_POLICY,
+      ['Cache-Control', 'no-store'],
+      ['Content-Type', 'application/problem+json'],
+      ...problem.headers,
+    ],
+    body: Buffer.from(JSON.stringify(body)),
+  };
+}
+
+export type MailboxRefusal = { [N in Name<MailboxProtocol>]: Refusal<MailboxProtocol, N> }[Name<MailboxProtocol>];
+
+const REFUSALS: Readonly<Record<MailboxRefusal, ProblemStatus>> = {
+  noSuchEmail: 404,
+  // Only asked by the keeper of held mailboxes, never over HTTP.
+  notHeld: 500,
+};
+
+/** What a mailbox's refusal is to an HTTP client. */
+export function refused(refusal: MailboxRefusal): Problem {
+  return new Problem(REFUSALS[refusal] ?? 500);
+}
+
+/** The reply to anything thrown while a request was handled; `bug` says that it is to be logged as ours. */
+export function problemOf(error: unknown): { readonly problem: Problem; readonly bug: boolean } {
+  if (error instanceof Problem) return { problem: error, bug: false };
+  if (error instanceof BodyFault) return { problem: bodyProblem(error), bug: false };
+  if (error instanceof ActorFault) return actorProblem(error);
+  if (error instanceof StoreFault && error.temporary) return { problem: unavailable(), bug: false };
+  return { problem: new Problem(500), bug: true };
+}
+
+function bodyProblem(fault: BodyFault): Problem {
+  switch (fault.reason) {
+    case 'too-large':
+      return new Problem(413, { detail: 'The body is larger than this endpoint takes.' });
+    case 'too-slow':
+      return new Problem(408, { detail: 'The body did not arrive in time.', headers: [['Connection', 'close']] });
+    case 'gone':
+      return new Problem(400, { detail: 'The body did not arrive.' });
+  }
+}
+
+function actorProblem(fault: ActorFault): { readonly problem: Problem; readonly bug: boolean } {
+  switch (fault.code) {
+    case 'unreachable':
+    case 'overloaded':
+    case 'store-unavailable':
+      return { problem: unavailable(), bug: false };
+    case 'no-such-account':
+      return { problem: unauthenticated('invalid_token'), bug: false };
+    case 'failed':
+      return { problem: new Problem(500), bug: true };
+  }
+}
+
+/** 401 with the challenge of RFC 6750 §3; the error code is left out when no credential was sent. */
+export function unauthenticated(error?: 'invalid_token'): Problem {
+  return new Problem(401, {
+    detail: error === undefined ? 'This endpoint needs an API key.' : 'The credential is not valid.',
+    headers: [['WWW-Authenticate', error === undefined ? 'Bearer' : `Bearer error="${error}"`]],
+  });
+}
+
+export type Scope = Principal['scopes'][number];
+
+/** 403 with RFC 6750 §3.1's error code: the credential is good, its scopes are not enough. */
+export function insufficientScope(scopes: readonly Scope[]): Problem {
+  return new Problem(403, {
+    detail: `The credential needs one of these scopes: ${scopes.join(', ')}.`,
+    headers: [['WWW-Authenticate', `Bearer error="insufficient_scope", scope="${scopes.join(' ')}"`]],
+  });
+}

@@ -1,0 +1,248 @@
+// Writes a reply to the server's response object at the client's pace: never more than a piece waits in memory, a stream
+// is pulled only when the piece before is gone, and a client that does not take a piece in time loses the connection.
+import type { HttpReply, Outcome, ReplyStream } from './exchange.js';
+
+/** Of the server's response object: writing to the client. */
+export interface ReplySink {
+  cork(write: () => void): unknown;
+  writeStatus(status: string): unknown;
+  writeHeader(name: string, value: string): unknown;
+  /** Chunked coding; false when the client is behind. */
+  write(chunk: Uint8Array): boolean;
+  end(body?: Uint8Array, closeConnection?: boolean): unknown;
+  endWithoutBody(reportedLength?: number, closeConnection?: boolean): unknown;
+  /** [all of it taken, reply complete]; after the latter the sink must not be touched. */
+  tryEnd(chunk: Uint8Array, total: number): [boolean, boolean];
+  getWriteOffset(): number;
+  onWritable(handler: (offset: number) => boolean): unknown;
+  close(): unknown;
+}
+
+export interface WriteOptions {
+  /** HEAD: the head of the reply only. */
+  readonly head: boolean;
+  /** Close the connection behind the reply. */
+  readonly close: boolean;
+  /** Time the client has to take one piece. */
+  readonly stallMs: number;
+}
+
+export interface Written {
+  readonly outcome: Outcome;
+  readonly error?: unknown;
+}
+
+const PIECE = 64 * 1024;
+const NOTHING = new Uint8Array(0);
+
+export class ReplyWriter {
+  readonly #sink: ReplySink;
+  #aborted = false;
+  #wake: (() => void) | undefined;
+  #onAbort: (() => void) | undefined;
+  /** What tryEnd did not take, and the body offset it starts at. */
+  #rest: Uint8Array | undefined;
+  #restAt = 0;
+  #total = 0;
+
+  constructor(sink: ReplySink) {
+    this.#sink = sink;
+  }
+
+  get aborted(): boolean {
+    return this.#aborted;
+  }
+
+  /** The connection is gone: the sink must not be touched any more. */
+  abort(): void {
+    this.#aborted = true;
+    this.#wake?.();
+    this.#onAbort?.();
+  }
+
+  /** Writes the reply or gives it up; never throws. */
+  async write(reply: HttpReply, options: WriteOptions): Promise<Written> {
+    const { body } = reply;
+    if (body === null || options.head) {
+      if (body !== null && !(body instanceof Uint8Array)) void leave(body.chunks[Symbol.asyncIterator]());
+      if (this.#aborted) return { outcome: 'aborted' };
+      const length = body instanceof Uint8Array ? body.length : (body?.length ?? undefined);
+      this.#sink.cork(() => {
+        this.#head(reply);
+        this.#sink.endWithoutBody(length, options.close);
+      });
+      return { outcome: 'sent' };
+    }
+    if (!(body instanceof Uint8Array)) return this.#stream(reply, body, options);
+    if (this.#aborted) return { outcome: 'aborted' };
+    if (options.close && body.length <= PIECE) {
+      this.#sink.cork(() => {
+        this.#head(reply);
+        this.#sink.end(body, true);
+      });
+      return { outcome: 'sent' };
+    }
+    return this.#stream(reply, { length: body.length, chunks: pieces(body) }, options);
+  }
+
+  async #stream(reply: HttpReply, stream: ReplyStream, options: WriteOptions): Promise<Written> {
+    const iterator = stream.chunks[Symbol.asyncIterator]();
+    let ended = false;
+    this.#onAbort = () => void leave(iterator);
+    try {
+      if (this.#aborted) return { outcome: 'aborted' };
+      this.#sink.onWritable((offset) => this.#writable(offset));
+      this.#total = stream.length ?? 0;
+      let sent = 0;
+      let head: (() => void) | undefined = () => this.#head(reply);
+      for (;;) {
+        const next = await iterator.next();
+        if (this.#aborted) return { outcome: 'aborted' };
+        if (next.done) {
+          ended = true;
+          break;
+        }
+        sent += next.value.length;
+        if (stream.length === null) await this.#putChunked(next.value, head, options.stallMs);
+        else {
+          // The last octet completes the reply for good: whether more follows has to be known before.
+          if (sent === stream.length && (await hasMore(iterator))) sent = Number.POSITIVE_INFINITY;
+          if (sent > stream.length) throw new LengthMismatch(stream.length);
+          if (this.#aborted) return { outcome: 'aborted' };
+          await this.#putSized(next.value, head, options.stallMs);
+        }
+        head = undefined;
+        if (this.#aborted) return { outcome: 'aborted' };
+        if (sent === stream.length) return { outcome: 'sent' };
+      }
+      if (stream.length !== null && sent !== stream.length) throw new LengthMismatch(stream.length);
+      this.#sink.cork(() => {
+        head?.();
+        if (stream.length === null) this.#sink.end();
+        else this.#sink.tryEnd(NOTHING, 0);
+      });
+      return { outcome: 'sent' };
+    } catch (error) {
+      if (this.#aborted) return { outcome: 'aborted' };
+      this.#onAbort = undefined;
+      this.#sink.close();
+      return { outcome: 'broken', error };
+    } finally {
+      this.#onAbort = undefined;
+      if (!ended) void leave(iterator);
+    }
+  }
+
+  #head(reply: HttpReply): void {
+    this.#sink.writeStatus(STATUS_LINES[reply.status] ?? String(reply.status));
+    for (const [name, value] of reply.headers) {
+      // A line break would start a header field of somebody else's choosing.
+      this.#sink.writeHeader(name, /[\r\n\0]/.test(value) ? value.replace(/[\r\n\0]+/g, ' ') : value);
+    }
+  }
+
+  async #putSized(chunk: Uint8Array, head: (() => void) | undefined, stallMs: number): Promise<void> {
+    for (let at = 0; at === 0 || at < chunk.length; at += PIECE) {
+      const piece = chunk.subarray(at, at + PIECE);
+      if (piece.length === 0 && head === undefined) return;
+      let taken = false;
+      this.#sink.cork(() => {
+        if (at === 0) head?.();
+        const before = this.#sink.getWriteOffset();
+        const [ok, complete] = this.#sink.tryEnd(piece, this.#total);
+        taken = ok || complete;
+        if (!taken) {
+          this.#rest = piece;
+          this.#restAt = before;
+        }
+      });
+      if (!taken) await this.#drained(stallMs);
+      if (this.#aborted) return;
+    }
+  }
+
+  async #putChunked(chunk: Uint8Array, head: (() => void) | undefined, stallMs: number): Promise<void> {
+    for (let at = 0; at === 0 || at < chunk.length; at += PIECE) {
+      const piece = chunk.subarray(at, at + PIECE);
+      let taken = true;
+      this.#sink.cork(() => {
+        if (at === 0) head?.();
+        // An empty chunk would end the body.
+        if (piece.length > 0) taken = this.#sink.write(piece);
+      });
+      if (!taken) await this.#drained(stallMs);
+      if (this.#aborted) return;
+    }
+  }
+
+  #writable(offset: number): boolean {
+    if (this.#rest !== undefined) {
+      const rest = this.#rest.subarray(offset - this.#restAt);
+      const [ok, complete] = this.#sink.tryEnd(rest, this.#total);
+      if (!ok && !complete) return false;
+      this.#rest = undefined;
+    }
+    this.#wake?.();
+    return true;
+  }
+
+  async #drained(stallMs: number): Promise<void> {
+    const timer = setTimeout(() => {
+      if (!this.#aborted) this.#sink.close();
+    }, stallMs);
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    this.#wake = undefined;
+    clearTimeout(timer);
+  }
+}
+
+class LengthMismatch extends Error {
+  constructor(announced: number) {
+    super(`stream does not have the ${announced} octets it announced`);
+    this.name = 'LengthMismatch';
+  }
+}
+
+/** Leaves an iterator early; what it throws on the way out concerns nobody. */
+async function leave(iterator: AsyncIterator<Uint8Array>): Promise<void> {
+  try {
+    await iterator.return?.();
+  } catch {}
+}
+
+async function hasMore(iterator: AsyncIterator<Uint8Array>): Promise<boolean> {
+  for (;;) {
+    const next = await iterator.next();
+    if (next.done) return false;
+    if (next.value.length > 0) return true;
+  }
+}
+
+async function* pieces(body: Uint8Array): AsyncGenerator<Uint8Array> {
+  if (body.length > 0) yield body;
+}
+
+const STATUS_LINES: Readonly<Record<number, string>> = {
+  200: '200 OK',
+  201: '201 Created',
+  202: '202 Accepted',
+  204: '204 No Content',
+  304: '304 Not Modified',
+  400: '400 Bad Request',
+  401: '401 Unauthorized',
+  403: '403 Forbidden',
+  404: '404 Not Found',
+  405: '405 Method Not Allowed',
+  408: '408 Request Timeout',
+  413: '413 Content Too Large',
+  414: '414 URI Too Long',
+  415: '415 Unsupported Media Type',
+  426: '426 Upgrade Required',
+  429: '429 Too Many Requests',
+  431: '431 Request Header Fields Too Large',
+  500: '500 Internal Server Error',
+  501: '501 Not Implemented',
+  503: '503 Service Unavailable',
+};

@@ -1,0 +1,107 @@
+// The body of one request as it arrives. Until somebody asks for it only a little is kept and the client is held back;
+// then it is collected up to a limit and a time. A body nobody wants is let run out when it is short, so that the client
+// gets to read the reply, else the connection is closed behind the reply.
+import { BodyFault, type BodyFaultReason } from './exchange.js';
+
+/** Of the server's response object: reading from the client. */
+export interface BodySource {
+  onData(each: (chunk: ArrayBuffer, isLast: boolean) => void): unknown;
+  pause(): void;
+  resume(): void;
+}
+
+export interface BodyLimits {
+  /** Time for a whole body, unless its limit at the least rate takes longer. */
+  readonly bodyMs: number;
+  /** Least rate in octets a second for bodies too large for `bodyMs`. */
+  readonly bodyRate: number;
+}
+
+const KEPT_UNASKED = 64 * 1024;
+const DRAINED = 4 * 1024 * 1024;
+
+export class RequestBody {
+  readonly #source: BodySource;
+  readonly #declared: number | null;
+  readonly #limits: BodyLimits;
+  #chunks: Uint8Array[] = [];
+  #received = 0;
+  #complete = false;
+  #paused = false;
+  #unwanted = false;
+  #limit = Number.POSITIVE_INFINITY;
+  #fault: BodyFaultReason | undefined;
+  #settle: (() => void) | undefined;
+
+  /** To be made in the callback that brought the request: data follows at once. */
+  constructor(source: BodySource, declared: number | null, limits: BodyLimits) {
+    this.#source = source;
+    this.#declared = declared;
+    this.#limits = limits;
+    if (declared === 0) this.#complete = true;
+    else source.onData((chunk, isLast) => this.#take(chunk, isLast));
+  }
+
+  /** @throws BodyFault */
+  async collect(limit: number): Promise<Uint8Array> {
+    this.#limit = limit;
+    if ((this.#declared ?? this.#received) > limit) this.#fault ??= 'too-large';
+    if (!this.#complete && this.#fault === undefined) await this.#arrival(limit);
+    const chunks = this.#chunks;
+    this.#chunks = [];
+    if (this.#fault !== undefined) {
+      this.#unwanted = true;
+      throw new BodyFault(this.#fault);
+    }
+    return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+  }
+
+  /** The client is gone. */
+  gone(): void {
+    this.#fault ??= 'gone';
+    this.#settle?.();
+  }
+
+  /** The reply is about to be written. True when the connection has to close behind it. */
+  abandon(): boolean {
+    if (this.#complete) return false;
+    this.#unwanted = true;
+    this.#chunks = [];
+    if (this.#paused) this.#source.resume();
+    this.#paused = false;
+    return this.#fault === 'too-slow' || this.#declared === null || this.#declared - this.#received > DRAINED;
+  }
+
+  async #arrival(limit: number): Promise<void> {
+    const ms = Math.max(this.#limits.bodyMs, (limit / this.#limits.bodyRate) * 1000);
+    const timer = setTimeout(() => {
+      this.#fault ??= 'too-slow';
+      this.#settle?.();
+    }, ms);
+    try {
+      await new Promise<void>((resolve) => {
+        this.#settle = resolve;
+        if (this.#paused) this.#source.resume();
+        this.#paused = false;
+      });
+    } finally {
+      clearTimeout(timer);
+      this.#settle = undefined;
+    }
+  }
+
+  #take(chunk: ArrayBuffer, isLast: boolean): void {
+    this.#received += chunk.byteLength;
+    if (isLast) this.#complete = true;
+    if (!this.#unwanted) {
+      if (this.#received > this.#limit) this.#fault ??= 'too-large';
+      // The server takes the memory back when this returns.
+      else if (chunk.byteLength > 0) this.#chunks.push(new Uint8Array(chunk.slice(0)));
+      if (this.#settle === undefined && !isLast && !this.#paused && this.#received > KEPT_UNASKED) {
+        this.#paused = true;
+        this.#source.pause();
+      }
+    }
+    if (isLast || this.#fault !== undefined) this.#settle?.();
+  }
+}

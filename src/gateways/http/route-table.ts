@@ -1,0 +1,40 @@
+// Every route of the API in one list; what main has to give for them.
+
+import type { Log } from './exchange.js';
+import { createHealth, type HealthCheck } from './health.js';
+import { openApiRoute } from './openapi.js';
+import type { Route } from './route.js';
+import { configRoute, type WebConfig } from './routes/config.js';
+import { type DiscoveryInfo, discoveryRoute } from './routes/discovery.js';
+import { type EmailSources, emailRoutes } from './routes/emails.js';
+import { bulkRoutes } from './routes/emails-bulk.js';
+import { contentRoutes } from './routes/emails-content.js';
+import { sentRoutes } from './routes/emails-sent.js';
+import { healthRoute } from './routes/health.js';
+
+export interface RouteSources extends EmailSources {
+  readonly discovery: () => DiscoveryInfo;
+  readonly config: WebConfig;
+  readonly checks: readonly HealthCheck[];
+  /** Of the program, for the OpenAPI document. */
+  readonly version: string;
+  readonly log: Log;
+}
+
+export function routeTable(sources: RouteSources): readonly Route[] {
+  const { mailboxes, log } = sources;
+  const emails = (base: string, tags: readonly string[]): readonly Route[] => [
+    ...emailRoutes(base, tags, sources),
+    ...bulkRoutes(base, tags, mailboxes),
+    ...sentRoutes(base, tags, mailboxes),
+    ...contentRoutes(base, tags, sources),
+  ];
+  const routes: readonly Route[] = [
+    ...emails('/api/emails', ['Emails']),
+    ...emails('/api/external/emails', ['External emails']),
+    discoveryRoute(sources.discovery),
+    configRoute(sources.config),
+    healthRoute(createHealth({ checks: sources.checks, now: () => performance.now(), log })),
+  ];
+  return [...routes, openApiRoute(routes, sources.version)];
+}

@@ -1,0 +1,116 @@
+// Routes are data: what the pipeline needs to admit, validate and encode, what OpenAPI needs to describe, and a handler
+// whose types follow from the structs beside it. A handler says what to answer; how it is written is the pipeline's.
+import type { Infer, Struct } from 'superstruct';
+import type { Principal } from '../../actors/directory/protocol.js';
+import type { AnyStruct } from '../../actors/runtime/protocol.js';
+import type { HeaderField, ReplyStream } from './exchange.js';
+import type { Fields } from './fields.js';
+import type { Problem, Scope } from './problem.js';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** `public`, or a credential that has any one of the scopes. */
+export type Access = 'public' | { readonly scopes: readonly Scope[] };
+
+export const READ: Access & object = { scopes: ['app', 'api:read'] };
+export const WRITE: Access & object = { scopes: ['app', 'api:write'] };
+
+export const EMPTY = { kind: 'empty' } as const;
+/** Bytes of this media type (a type the route chooses itself when it is a range such as `*\/*`). */
+export const binary = (contentType: string) => ({ kind: 'binary', contentType }) as const;
+
+export type ReplyShape = AnyStruct | typeof EMPTY | ReturnType<typeof binary>;
+export type Replies = Readonly<Record<number, ReplyShape>>;
+
+interface ReplyHead<S> {
+  readonly status: S;
+  readonly headers?: readonly HeaderField[];
+}
+
+export type ReplyOf<R extends Replies> = {
+  // biome-ignore lint/suspicious/noExplicitAny: a struct's schema parameter is of no interest here
+  [S in keyof R & number]: R[S] extends Struct<infer T, any>
+    ? ReplyHead<S> & { readonly json: T }
+    : R[S] extends { readonly kind: 'binary' }
+      ? ReplyHead<S> & { readonly stream: ReplyStream }
+      : ReplyHead<S>;
+}[keyof R & number];
+
+type Values<F extends Fields> = { readonly [K in keyof F]: Infer<F[K]> };
+
+/** One validated request. */
+export interface Call<A extends Access, P extends Fields, Q extends Fields, B extends AnyStruct> {
+  /** Who calls; undefined on public routes, which do not look at credentials. */
+  readonly principal: A extends 'public' ? undefined : Principal;
+  readonly params: Values<P>;
+  readonly query: Values<Q>;
+  readonly body: Infer<B>;
+  readonly remoteAddress: string;
+  readonly aborted: AbortSignal;
+}
+
+export interface RouteSpec<
+  A extends Access,
+  P extends Fields,
+  Q extends Fields,
+  B extends AnyStruct,
+  R extends Replies,
+> {
+  readonly method: Method;
+  /** Segments in braces are parameters: `/api/emails/{id}`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly tags: readonly string[];
+  readonly access: A;
+  /** One struct a parameter of the path; a value it does not take is a 404. */
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+  /** Largest body in octets; 1 MiB when absent. */
+  readonly bodyLimit?: number;
+  /** Successful replies by status; any route may also answer with a problem. */
+  readonly replies: R;
+  handler(call: Call<A, P, Q, B>): Promise<ReplyOf<R> | Problem>;
+}
+
+/** Any reply a handler may give, as the pipeline sees it. */
+export type AnyReply = ReplyHead<number> & { readonly json?: unknown; readonly stream?: ReplyStream };
+
+/** A route of the table, its types erased: the pipeline has validated what it hands to the handler. */
+export interface Route {
+  readonly method: Method;
+  readonly path: string;
+  readonly summary: string;
+  readonly tags: readonly string[];
+  readonly access: Access;
+  readonly params: Fields;
+  readonly query: Fields;
+  readonly body: AnyStruct | undefined;
+  readonly bodyLimit: number;
+  readonly replies: Replies;
+  handler(call: Call<Access, Fields, Fields, AnyStruct>): Promise<AnyReply | Problem>;
+}
+
+const JSON_LIMIT = 1024 * 1024;
+
+export function defineRoute<
+  const A extends Access,
+  const R extends Replies,
+  P extends Fields = Record<never, never>,
+  Q extends Fields = Record<never, never>,
+  B extends AnyStruct = Struct<undefined, null>,
+>(spec: RouteSpec<A, P, Q, B, R>): Route {
+  return {
+    method: spec.method,
+    path: spec.path,
+    summary: spec.summary,
+    tags: spec.tags,
+    access: spec.access,
+    params: spec.params ?? {},
+    query: spec.query ?? {},
+    body: spec.body,
+    bodyLimit: spec.bodyLimit ?? JSON_LIMIT,
+    replies: spec.replies,
+    handler: spec.handler as Route['handler'],
+  };
+}

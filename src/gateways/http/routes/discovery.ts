@@ -1,0 +1,49 @@
+// What clients need before they have a credential: where the mail protocols are and what the server can do. Comes from
+// the configuration and the open listeners, through main.
+import { flag, record, text, whole } from '../fields.js';
+import { named } from '../json-schema.js';
+import { defineRoute, type Route } from '../route.js';
+
+export interface ProtocolInfo {
+  readonly enabled: boolean;
+  readonly serverName: string;
+  /** With STARTTLS; 0 when not open. */
+  readonly port: number;
+  /** Implicit TLS; 0 when not open. */
+  readonly securePort: number;
+}
+
+export interface DiscoveryInfo {
+  readonly smtp: ProtocolInfo;
+  readonly pop3: ProtocolInfo;
+  readonly imap: ProtocolInfo;
+  readonly features: { readonly oidc: boolean; readonly pushNotifications: boolean };
+}
+
+const protocolInfo = named(
+  'ProtocolInfo',
+  record({ enabled: flag(), serverName: text(), port: whole(), securePort: whole() }),
+);
+
+const discovery = named(
+  'Discovery',
+  record({
+    smtp: protocolInfo,
+    pop3: protocolInfo,
+    imap: protocolInfo,
+    features: record({ oidc: flag(), pushNotifications: flag() }),
+  }),
+);
+
+/** `info` is asked at each request: ports are known only when the listeners are open. */
+export function discoveryRoute(info: () => DiscoveryInfo): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/api/discovery',
+    summary: 'Where the mail protocols are, and what this server can do',
+    tags: ['Service'],
+    access: 'public',
+    replies: { 200: discovery },
+    handler: async () => ({ status: 200, json: info() }),
+  });
+}

@@ -1,0 +1,84 @@
+// One email in full: the mailbox knows its row, the blob's index its parts, the decoder its bodies. Ids of recipients
+// and attachments are not stored: they follow from the email's id and the place in the message, so they stay the same.
+import { createHash } from 'node:crypto';
+import type { Infer } from 'superstruct';
+import type { EmailDetail } from '../../../actors/mailbox/protocol.js';
+import type { IndexedAddress, IndexedAttachment, IndexedPart, MessageIndex } from '../../../mail/message-index.js';
+import type { DecodedBodies } from '../../decode/decoder.js';
+import { type attachment, type emailDetail, isoTime, type recipient } from './email-shapes.js';
+
+export function detailOf(email: EmailDetail, index: MessageIndex, bodies: DecodedBodies): Infer<typeof emailDetail> {
+  const { to, cc, bcc } = index.envelope;
+  return {
+    id: email.id,
+    fromAddress: email.fromAddress,
+    fromDisplayName: email.fromDisplayName,
+    toAddresses: plain(to),
+    ccAddresses: plain(cc),
+    subject: email.subject,
+    textBody: bodies.text,
+    htmlBody: bodies.html,
+    receivedAt: isoTime(email.receivedAt),
+    isRead: email.isRead,
+    threadId: email.threadId,
+    messageId: email.messageId ?? '',
+    inReplyTo: email.inReplyTo ?? '',
+    references: email.references.join(' '),
+    attachments: index.attachments.map((part) => attachmentOf(email.id, part)),
+    labels: email.labels,
+    recipients: [
+      ...recipientsOf(email.id, 'To', to),
+      ...recipientsOf(email.id, 'Cc', cc),
+      ...recipientsOf(email.id, 'Bcc', bcc),
+    ],
+    sizeBytes: email.sizeBytes,
+    ...(bodies.partial ? { isPartial: true } : {}),
+  };
+}
+
+export const attachmentId = (emailId: string, part: IndexedAttachment): string =>
+  derivedId(`${emailId}/attachment/${part.section}`);
+
+/** The part of a section number; undefined when the index does not have it. */
+export function partOf(root: IndexedPart, section: string): IndexedPart | undefined {
+  const open = [root];
+  for (let part = open.pop(); part !== undefined; part = open.pop()) {
+    if (part.section === section) return part;
+    open.push(...part.parts.toReversed());
+  }
+  return undefined;
+}
+
+function attachmentOf(emailId: string, part: IndexedAttachment): Infer<typeof attachment> {
+  return {
+    id: attachmentId(emailId, part),
+    fileName: part.fileName,
+    contentType: part.contentType,
+    size: part.size,
+    sizeBytes: part.size,
+  };
+}
+
+/** The start of a group has no address and is nobody (RFC 5322 §3.4). */
+const plain = (addresses: readonly IndexedAddress[]): string[] =>
+  addresses.map(({ address }) => address).filter((address) => address !== '');
+
+function recipientsOf(emailId: string, type: string, addresses: readonly IndexedAddress[]): Infer<typeof recipient>[] {
+  return addresses
+    .map(({ name, address }, i) => ({
+      id: derivedId(`${emailId}/${type}/${i}`),
+      address,
+      displayName: name,
+      type,
+    }))
+    .filter(({ address }) => address !== '');
+}
+
+/** A version 8 UUID (RFC 9562 §5.8) of the text's SHA-256. */
+function derivedId(name: string): string {
+  const octets = createHash('sha256').update(name).digest().subarray(0, 16);
+  octets[6] = (octets[6]! & 0x0f) | 0x80;
+  octets[8] = (octets[8]! & 0x3f) | 0x80;
+  const hex = octets.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

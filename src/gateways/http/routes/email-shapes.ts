@@ -1,0 +1,103 @@
+// What REST shows of emails: the structs, and how the mailbox's replies become them. Strings that a message does not
+// have are empty, never null; times are ISO 8601.
+import type { Infer } from 'superstruct';
+import { optional } from 'superstruct';
+import type { EmailListItem, MailboxProtocol } from '../../../actors/mailbox/protocol.js';
+import type { Reply } from '../../../actors/runtime/protocol.js';
+import { flag, list, pageParameter, pageSizeParameter, record, text, timestamp, uuid, whole } from '../fields.js';
+import { named } from '../json-schema.js';
+
+export const labelSummary = named('LabelSummary', record({ id: uuid(), name: text(), color: text() }));
+
+export const emailItem = named(
+  'EmailListItem',
+  record({
+    id: uuid(),
+    fromAddress: text(),
+    fromDisplayName: text(),
+    subject: text(),
+    previewText: text(),
+    receivedAt: timestamp(),
+    isRead: flag(),
+    hasAttachments: flag(),
+    threadId: uuid(),
+    labels: list(labelSummary),
+    messageId: text(),
+    sizeBytes: whole(),
+    attachmentCount: whole(),
+  }),
+);
+
+export const emailPage = named(
+  'EmailPage',
+  record({ items: list(emailItem), totalCount: whole(), unreadCount: whole(), page: whole(), pageSize: whole() }),
+);
+
+export const attachment = named(
+  'Attachment',
+  record({ id: uuid(), fileName: text(), contentType: text(), size: whole(), sizeBytes: whole() }),
+);
+
+export const recipient = named('Recipient', record({ id: uuid(), address: text(), displayName: text(), type: text() }));
+
+export const emailDetail = named(
+  'EmailDetail',
+  record({
+    id: uuid(),
+    fromAddress: text(),
+    fromDisplayName: text(),
+    toAddresses: list(text()),
+    ccAddresses: list(text()),
+    subject: text(),
+    textBody: text(),
+    htmlBody: text(),
+    receivedAt: timestamp(),
+    isRead: flag(),
+    threadId: uuid(),
+    messageId: text(),
+    inReplyTo: text(),
+    references: text(),
+    attachments: list(attachment),
+    labels: list(labelSummary),
+    recipients: list(recipient),
+    sizeBytes: whole(),
+    /** Present and true when a limit was hit: the bodies are not whole. */
+    isPartial: optional(flag()),
+  }),
+);
+
+export const paging = { page: pageParameter(), pageSize: pageSizeParameter(20) };
+
+export function pageOf(
+  reply: Reply<MailboxProtocol, 'list'>,
+  query: { readonly page: number; readonly pageSize: number },
+): Infer<typeof emailPage> {
+  const { page, pageSize } = query;
+  return {
+    items: reply.items.map(itemOf),
+    totalCount: reply.totalCount,
+    unreadCount: reply.unreadCount,
+    page,
+    pageSize,
+  };
+}
+
+export const isoTime = (ms: number): string => new Date(ms).toISOString();
+
+function itemOf(item: EmailListItem): Infer<typeof emailItem> {
+  return {
+    id: item.id,
+    fromAddress: item.fromAddress,
+    fromDisplayName: item.fromDisplayName,
+    subject: item.subject,
+    previewText: item.previewText,
+    receivedAt: isoTime(item.receivedAt),
+    isRead: item.isRead,
+    hasAttachments: item.hasAttachments,
+    threadId: item.threadId,
+    labels: item.labels,
+    messageId: item.messageId ?? '',
+    sizeBytes: item.sizeBytes,
+    attachmentCount: item.attachmentCount,
+  };
+}

@@ -1,0 +1,53 @@
+// Marking and deleting many emails in one command. Ids that name nothing of the account's do not count; one that is not
+// a UUID cannot name anything.
+import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
+import { isUuid } from '../../../mail/ids.js';
+import { flag, record, textList, whole } from '../fields.js';
+import { named } from '../json-schema.js';
+import { refused } from '../problem.js';
+import { defineRoute, type Route, WRITE } from '../route.js';
+
+const MOST_IDS = 1000;
+
+const changeCount = named('ChangeCount', record({ count: whole() }));
+const emailIds = textList(MOST_IDS);
+
+export function bulkRoutes(base: string, tags: readonly string[], mailboxes: Mailboxes): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: `${base}/bulk/mark-read`,
+      summary: 'Mark up to 1,000 emails as read or unread',
+      tags,
+      access: WRITE,
+      body: record({ emailIds, isRead: flag() }),
+      replies: { 200: changeCount },
+      handler: async ({ principal, body }) => {
+        const ids = possible(body.emailIds);
+        if (ids.length === 0) return { status: 200, json: { count: 0 } };
+        const payload = { emailIds: ids, isRead: body.isRead };
+        const outcome = await mailboxes.of(principal.accountId).ask('setRead', payload);
+        if (outcome.reply === undefined) return refused(outcome.refusal);
+        return { status: 200, json: { count: outcome.reply.changed } };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${base}/bulk/delete`,
+      summary: 'Delete up to 1,000 emails for good',
+      tags,
+      access: WRITE,
+      body: record({ emailIds }),
+      replies: { 200: changeCount },
+      handler: async ({ principal, body }) => {
+        const ids = possible(body.emailIds);
+        if (ids.length === 0) return { status: 200, json: { count: 0 } };
+        const outcome = await mailboxes.of(principal.accountId).ask('remove', { emailIds: ids });
+        if (outcome.reply === undefined) return refused(outcome.refusal);
+        return { status: 200, json: { count: outcome.reply.removed } };
+      },
+    }),
+  ];
+}
+
+const possible = (ids: readonly string[]): string[] => [...new Set(ids.filter(isUuid).map((id) => id.toLowerCase()))];

@@ -1,0 +1,50 @@
+// `GET /healthz` for load balancers and people: 503 only when a check is Unhealthy.
+import { enums, nullable, unknown } from 'superstruct';
+import type { HeaderField } from '../exchange.js';
+import { decimal, list, record, text } from '../fields.js';
+import type { HealthReport } from '../health.js';
+import { named } from '../json-schema.js';
+import { defineRoute, type Route } from '../route.js';
+
+const status = enums(['Healthy', 'Degraded', 'Unhealthy']);
+
+const healthReport = named(
+  'HealthReport',
+  record({
+    status,
+    totalDuration: decimal(),
+    checks: list(
+      named(
+        'HealthCheck',
+        record({
+          name: text(),
+          status,
+          duration: decimal(),
+          description: nullable(text()),
+          exception: nullable(text()),
+          tags: list(text()),
+          data: unknown(),
+        }),
+      ),
+    ),
+  }),
+);
+
+const FRESH: readonly HeaderField[] = [['Cache-Control', 'no-store']];
+
+export function healthRoute(health: () => Promise<HealthReport>): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/healthz',
+    summary: 'Whether the server can do its work',
+    tags: ['Service'],
+    access: 'public',
+    replies: { 200: healthReport, 503: healthReport },
+    handler: async () => {
+      const json = await health();
+      return json.status === 'Unhealthy'
+        ? { status: 503, headers: FRESH, json }
+        : { status: 200, headers: FRESH, json };
+    },
+  });
+}

@@ -1,0 +1,95 @@
+// What a client sent against a route's structs: path, query and body become typed values, or field errors in words.
+import { type StructError, validate } from 'superstruct';
+import type { AnyStruct } from '../../actors/runtime/protocol.js';
+import type { HttpRequest } from './exchange.js';
+import { type Fields, record } from './fields.js';
+import { type FieldErrors, invalid, notFound, Problem } from './problem.js';
+import type { Route } from './route.js';
+
+const MOST_ERRORS = 50;
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Structs of whole queries and paths, made once a route. */
+const structs = new WeakMap<Fields, AnyStruct>();
+
+/** @throws Problem 404: an id that cannot be one names nothing. */
+export function readParams(route: Route, params: Readonly<Record<string, string>>): Values {
+  const [error, value] = validate({ ...params }, structOf(route.params), { coerce: true });
+  if (error) throw notFound();
+  return value as Values;
+}
+
+/** Parameters the route does not know are passed over. @throws Problem 400 */
+export function readQuery(route: Route, query: string): Values {
+  const names = Object.keys(route.query);
+  if (names.length === 0) return {};
+  const sent = new URLSearchParams(query);
+  const values: Record<string, string> = {};
+  const repeated: Record<string, string[]> = {};
+  for (const name of names) {
+    const [first, ...others] = sent.getAll(name);
+    if (first !== undefined) values[name] = first;
+    if (others.length > 0) repeated[name] = ['must be given once'];
+  }
+  const [error, value] = validate(values, structOf(route.query), { coerce: true });
+  if (error || Object.keys(repeated).length > 0) throw invalid({ ...(error ? fieldErrors(error) : {}), ...repeated });
+  return value as Values;
+}
+
+/** @throws Problem 400, 413 or 415; BodyFault */
+export async function readBody(struct: AnyStruct, limit: number, request: HttpRequest): Promise<unknown> {
+  const type = request.headers.get('content-type') ?? '';
+  const media = (type.split(';')[0] ?? '').trim().toLowerCase();
+  if (media !== 'application/json' && !/^application\/[\w.-]+\+json$/.test(media)) {
+    throw new Problem(415, { detail: 'The body must be application/json.' });
+  }
+  if (request.headers.has('content-encoding')) {
+    throw new Problem(415, {
+      detail: 'The body must not have a content coding.',
+      headers: [['Accept-Encoding', 'identity']],
+    });
+  }
+  const value = parsed(await request.body(limit));
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalid({ body: ['must be a JSON object'] });
+  }
+  const [error, result] = validate(value, struct, { coerce: true });
+  if (error) throw invalid(fieldErrors(error));
+  return result;
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  if (bytes.length === 0) throw invalid({ body: ['is missing'] });
+  try {
+    return JSON.parse(UTF8.decode(bytes));
+  } catch {
+    throw invalid({ body: ['is not valid JSON'] });
+  }
+}
+
+function structOf(fields: Fields): AnyStruct {
+  const struct = structs.get(fields) ?? record(fields);
+  structs.set(fields, struct);
+  return struct;
+}
+
+function fieldErrors(error: StructError): FieldErrors {
+  const errors = new Map<string, string[]>();
+  for (const failure of error.failures()) {
+    if (errors.size === MOST_ERRORS) break;
+    const name = fieldName(failure.path);
+    const messages = errors.get(name) ?? [];
+    messages.push(failure.value === undefined ? 'is required' : failure.message);
+    errors.set(name, messages);
+  }
+  return Object.fromEntries(errors);
+}
+
+/** `recipients[0].address`; `body` for the whole. */
+function fieldName(path: readonly (string | number)[]): string {
+  let name = '';
+  for (const step of path) name += typeof step === 'number' ? `[${step}]` : name === '' ? step : `.${step}`;
+  return name === '' ? 'body' : name;
+}

@@ -1,0 +1,192 @@
+// The server's WebSockets as the seam of gateways/web-socket wants them: upgrades decided asynchronously, frames of one
+// tick written at once, buffers bounded. Pings and the protocol on top are the endpoint's (RFC 6455).
+import type { HttpAnswer, Socket, SocketListener, UpgradeRequest, WebSocketEndpoint } from '../web-socket.js';
+import type { HttpReply, Log } from './exchange.js';
+import { Problem, problemReply } from './problem.js';
+import { type HeadLimits, type RawRequest, type RequestHead, readHead } from './request-head.js';
+import { SECURITY_HEADERS } from './security-headers.js';
+
+/** Of the server's WebSocket object. */
+export interface RawSocket {
+  /** 0 buffered, 1 sent, 2 dropped: over the limit, and the connection closes. */
+  send(text: string, isBinary: boolean, compress: boolean): number;
+  getBufferedAmount(): number;
+  end(code: number, reason: string): void;
+  close(): void;
+  cork(write: () => void): unknown;
+  getUserData(): SocketData;
+}
+
+export interface SocketData {
+  readonly take: (socket: Socket) => SocketListener;
+  session: Session | undefined;
+}
+
+/** Of the server's response object, before it becomes a socket. */
+export interface Upgradable {
+  cork(write: () => void): unknown;
+  onAborted(handler: () => void): unknown;
+  upgrade(data: SocketData, key: string, protocol: string, extensions: string, context: unknown): void;
+}
+
+export interface UpgradeOptions<R extends Upgradable> {
+  readonly limits: HeadLimits;
+  readonly log: Log;
+  readonly remoteAddress: (response: R) => string;
+  readonly reply: (response: R, reply: HttpReply) => void;
+  readonly draining: () => boolean;
+}
+
+/** Decides about an upgrade; everything needed is copied before anything is awaited. */
+export function upgrade<R extends Upgradable>(
+  endpoint: WebSocketEndpoint,
+  response: R,
+  raw: RawRequest,
+  context: unknown,
+  options: UpgradeOptions<R>,
+): void {
+  const head = readHead(raw, options.limits);
+  let aborted = false;
+  response.onAborted(() => {
+    aborted = true;
+  });
+  const refuse = (reply: HttpReply): void => {
+    if (!aborted) options.reply(response, reply);
+  };
+  const problem = head.problem ?? (options.draining() ? new Problem(503) : undefined);
+  if (problem !== undefined) {
+    refuse(problemReply(problem));
+    return;
+  }
+  const field = (name: string) => head.headers.get(name) ?? '';
+  endpoint.upgrade(upgradeRequest(head, options.remoteAddress(response))).then(
+    (decision) => {
+      if (typeof decision !== 'function') refuse(answerReply(decision));
+      if (typeof decision !== 'function' || aborted) return;
+      response.cork(() => {
+        const data: SocketData = { take: decision, session: undefined };
+        response.upgrade(data, field('sec-websocket-key'), field('sec-websocket-protocol'), '', context);
+      });
+    },
+    (error: unknown) => {
+      options.log.error({ err: error }, 'upgrade failed');
+      refuse(problemReply(new Problem(500)));
+    },
+  );
+}
+
+export function upgradeRequest(head: RequestHead, remoteAddress: string): UpgradeRequest {
+  const { path, query, headers } = head;
+  return { path, query, remoteAddress, header: (name) => headers.get(name) ?? '' };
+}
+
+export function answerReply(answer: HttpAnswer): HttpReply {
+  const body = answer.body === undefined ? null : Buffer.from(answer.body);
+  return { status: answer.status, headers: [...SECURITY_HEADERS, ...Object.entries(answer.headers ?? {})], body };
+}
+
+/** The handlers of one endpoint's sockets, in the server's terms. */
+export function socketHandlers(maxBuffered: number, log: Log) {
+  return {
+    open(raw: RawSocket): void {
+      const session = new Session(raw, maxBuffered);
+      const data = raw.getUserData();
+      data.session = session;
+      session.start(data.take, log);
+    },
+    message(raw: RawSocket, message: ArrayBuffer, isBinary: boolean): void {
+      // The server takes the memory back when this returns.
+      raw.getUserData().session?.message(new Uint8Array(message.slice(0)), isBinary);
+    },
+    drain(raw: RawSocket): void {
+      raw.getUserData().session?.drained();
+    },
+    close(raw: RawSocket, code: number): void {
+      raw.getUserData().session?.closed(code);
+    },
+  };
+}
+
+export class Session implements Socket {
+  readonly #raw: RawSocket;
+  readonly #maxBuffered: number;
+  #listener: SocketListener | undefined;
+  #open = true;
+  #queue: string[] = [];
+  #queued = 0;
+  #closing: { readonly code: number; readonly reason: string } | undefined;
+
+  constructor(raw: RawSocket, maxBuffered: number) {
+    this.#raw = raw;
+    this.#maxBuffered = maxBuffered;
+  }
+
+  start(take: (socket: Socket) => SocketListener, log: Log): void {
+    try {
+      const listener = take(this);
+      if (this.#open) this.#listener = listener;
+      else listener.closed(1006);
+    } catch (error) {
+      log.error({ err: error }, 'socket was not taken');
+      this.terminate();
+    }
+  }
+
+  send(text: string): boolean {
+    if (!this.#open || this.#closing !== undefined) return false;
+    this.#queue.push(text);
+    this.#queued += text.length;
+    if (this.#queue.length === 1) this.#later();
+    else if (this.#queued > this.#maxBuffered) this.terminate();
+    return this.#open;
+  }
+
+  bufferedBytes(): number {
+    return this.#open ? this.#raw.getBufferedAmount() + this.#queued : 0;
+  }
+
+  close(code: number, reason: string): void {
+    if (!this.#open || this.#closing !== undefined) return;
+    this.#closing = { code, reason };
+    if (this.#queue.length === 0) this.#later();
+  }
+
+  terminate(): void {
+    if (this.#open) this.#raw.close();
+  }
+
+  message(data: Uint8Array, isBinary: boolean): void {
+    this.#listener?.message(data, isBinary);
+  }
+
+  drained(): void {
+    this.#listener?.drained();
+  }
+
+  closed(code: number): void {
+    this.#open = false;
+    this.#queue = [];
+    this.#queued = 0;
+    const listener = this.#listener;
+    this.#listener = undefined;
+    listener?.closed(code);
+  }
+
+  /** After everything that this tick's promises still do: their frames belong into the same write. */
+  #later(): void {
+    queueMicrotask(() => process.nextTick(() => this.#flush()));
+  }
+
+  #flush(): void {
+    if (!this.#open) return;
+    const queue = this.#queue;
+    this.#queue = [];
+    this.#queued = 0;
+    this.#raw.cork(() => {
+      for (const text of queue) {
+        if (!this.#open || this.#raw.send(text, false, false) === 2) return;
+      }
+    });
+    if (this.#closing !== undefined && this.#open) this.#raw.end(this.#closing.code, this.#closing.reason);
+  }
+}
