@@ -61,7 +61,7 @@ export async function startBenchNode(environment: Readonly<Record<string, string
       const key = newApiKey(randomBytes);
       const { prefix, hash } = key;
       await directory.createKey({ accountId, name: 'bench', scopes: ['app'], serviceWide: false, prefix, hash });
-      return key.text;
+      return key.apiKey;
     },
     async stop() {
       await sql.end();

@@ -1,14 +1,141 @@
-// Stand-in until the decoder is merged: what gateways ask of it.
-import type { MessageIndex } from '../../mail/message-index.js';
+// The bodies of a message for showing it, decoded from slices of its blob. Small ones are decoded here, which takes
+// about a millisecond; the rest in worker threads with a heap and a time budget, so nothing a peer has written holds
+// the event loop or the process. What does not fit the budgets comes back cut, with `partial`.
+import { type Bodies, type BodyPart, composeBodies } from '../../mail/decode/bodies.js';
+import type { IndexedPart, MessageIndex } from '../../mail/message-index.js';
+import { DecodeThread, type ThreadLimits } from './thread.js';
 
-export interface DecodedBodies {
-  readonly text: string;
-  readonly html: string;
-  /** A limit was hit: the bodies are not whole. */
-  readonly partial: boolean;
+export interface DecoderLimits extends ThreadLimits {
+  readonly threads: number;
+  /** Jobs waiting for a thread; more are refused with DecoderBusy. */
+  readonly queue: number;
+  /** Raw octets of all bodies of a message that are decoded without a thread. */
+  readonly inlineOctets: number;
+  /** Raw octets of all bodies of a message that are read at all. */
+  readonly octets: number;
+  /** Characters of both bodies together. */
+  readonly characters: number;
 }
 
-export interface BodyDecoder {
-  /** `read` gives octets [start, end) of the raw message. */
-  bodies(index: MessageIndex, read: (start: number, end: number) => Promise<Uint8Array>): Promise<DecodedBodies>;
+export const DEFAULT_DECODER_LIMITS: DecoderLimits = {
+  threads: 1,
+  queue: 64,
+  inlineOctets: 64 * 1024,
+  octets: 8 * 1024 * 1024,
+  characters: 5 * 1024 * 1024,
+  heapMb: 192,
+  jobMs: 2000,
+  module: new URL('./worker.js', import.meta.url),
+};
+
+/** Too many bodies are waiting to be decoded: the same call may succeed soon. */
+export class DecoderBusy extends Error {
+  readonly code = 'decoder-busy';
+  readonly temporary = true;
+
+  constructor() {
+    super('too many messages are waiting to be decoded');
+    this.name = 'DecoderBusy';
+  }
+}
+
+/** Octets [start, end) of the message. */
+export type ReadSlice = (start: number, end: number) => Promise<Uint8Array>;
+
+export class BodyDecoder {
+  readonly #limits: DecoderLimits;
+  readonly #threads: readonly DecodeThread[];
+  readonly #waiting: ((thread: DecodeThread | undefined) => void)[] = [];
+  #closed = false;
+
+  constructor(limits: Partial<DecoderLimits> = {}) {
+    this.#limits = { ...DEFAULT_DECODER_LIMITS, ...limits };
+    this.#threads = Array.from({ length: this.#limits.threads }, () => new DecodeThread(this.#limits));
+  }
+
+  /** Rejects with what `read` rejects with, and with DecoderBusy. */
+  async bodies(index: MessageIndex, read: ReadSlice): Promise<Bodies> {
+    const chosen = bodyParts(index);
+    const raw = chosen.reduce((sum, part) => sum + part.bodyEnd - part.bodyStart, 0);
+    const inline = raw <= this.#limits.inlineOctets;
+    // Refused before megabytes are read for it.
+    if (!inline && this.#full()) throw new DecoderBusy();
+    const parts = await this.#readParts(index, chosen, read);
+    const cut = raw > this.#limits.octets || index.truncated.length > 0;
+    const bodies = inline ? composeBodies(parts, this.#limits.characters) : await this.#decodeElsewhere(parts);
+    return cut ? { ...bodies, partial: true } : bodies;
+  }
+
+  /** Ends the threads; jobs under way and waiting come back partial. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const resume of this.#waiting.splice(0)) resume(undefined);
+    await Promise.all(this.#threads.map((thread) => thread.close()));
+  }
+
+  #full(): boolean {
+    return this.#waiting.length >= this.#limits.queue;
+  }
+
+  async #readParts(index: MessageIndex, chosen: readonly IndexedPart[], read: ReadSlice): Promise<BodyPart[]> {
+    const parts: BodyPart[] = [];
+    let left = this.#limits.octets;
+    for (const part of chosen) {
+      const end = Math.min(part.bodyEnd, part.bodyStart + left);
+      if (end === part.bodyStart) continue;
+      left -= end - part.bodyStart;
+      parts.push({
+        subtype: part.subtype,
+        encoding: part.encoding,
+        params: part.params,
+        inText: index.textSections.includes(part.section),
+        inHtml: index.htmlSections.includes(part.section),
+        bytes: await read(part.bodyStart, end),
+      });
+    }
+    return parts;
+  }
+
+  async #decodeElsewhere(parts: readonly BodyPart[]): Promise<Bodies> {
+    const thread = await this.#thread();
+    const bodies = await thread?.run({ parts, limit: this.#limits.characters });
+    // Others may have come to wait meanwhile, and this thread is free again.
+    if (thread !== undefined) this.#waiting.shift()?.(this.#closed ? undefined : thread);
+    return bodies ?? this.#start(parts);
+  }
+
+  /** A free thread, in order of arrival; undefined once closed. */
+  #thread(): Promise<DecodeThread | undefined> | DecodeThread | undefined {
+    if (this.#closed) return undefined;
+    const free = this.#waiting.length === 0 ? this.#threads.find((thread) => !thread.busy) : undefined;
+    if (free !== undefined) return free;
+    if (this.#full()) throw new DecoderBusy();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** What can be shown of bodies that could not be decoded: their start, read in the plainest way. */
+  #start(parts: readonly BodyPart[]): Bodies {
+    const starts: BodyPart[] = [];
+    let left = this.#limits.inlineOctets;
+    for (const part of parts) {
+      if (left === 0) break;
+      const bytes = part.bytes.subarray(0, left);
+      left -= bytes.length;
+      starts.push({ ...part, params: {}, bytes });
+    }
+    return { ...composeBodies(starts, this.#limits.characters), partial: true };
+  }
+}
+
+/** The parts of either body in the order of the message. */
+function bodyParts(index: MessageIndex): IndexedPart[] {
+  const sections = new Set([...index.textSections, ...index.htmlSections]);
+  const found: IndexedPart[] = [];
+  // Embedded messages are attachments: nothing in them is of the body.
+  const walk = (part: IndexedPart): void => {
+    if (part.type === 'multipart') for (const child of part.parts) walk(child);
+    else if (sections.has(part.section)) found.push(part);
+  };
+  walk(index.root);
+  return found;
 }

@@ -87,7 +87,7 @@ async function place(
         receivedAt,
         summary: summary as MessageSummary & { references: string[] },
       },
-      { id: delivery.inboundId, deadlineMs: DELIVERY_DEADLINE_MS },
+      { deadlineMs: DELIVERY_DEADLINE_MS },
     );
     if (outcome.reply !== undefined) delivery.emailId = outcome.reply.emailId;
   } catch (error) {

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
 import type { Directory, Recipient } from '../../actors/directory/protocol.js';
 import { parseAddress } from '../../mail/address.js';
-import { receivedLine, returnPathLine } from '../../mail/trace.js';
+import { type Received, receivedLine, returnPathLine } from '../../mail/trace.js';
 import type { Spool } from '../spool/spool.js';
 import { type Acceptance, type AcceptancePorts, acceptMessage, type Destination } from './acceptance.js';
 import type { MessageStream } from './data-parser.js';
@@ -186,17 +186,17 @@ function hop(
   hostname: string,
   id: string,
   receivedAt: number,
-): Parameters<typeof receivedLine>[0] {
+): Received {
   const { rcptTo, smtpUtf8 } = session.envelope;
   const only = rcptTo.length === 1 ? rcptTo[0] : undefined;
   return {
     helo: session.hostNameAppearsAs,
     remoteAddress: session.remoteAddress,
-    hostname,
+    hostName: hostname,
     // RFC 6531 §4.3.
     protocol: smtpUtf8 ? `UTF8SMTP${session.secure ? 'S' : ''}` : session.transmissionType,
     id,
-    receivedAt,
+    date: new Date(receivedAt),
     // Naming one of several would tell it to the others.
     ...(only === undefined ? {} : { recipient: only.address }),
   };
