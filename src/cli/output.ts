@@ -2,7 +2,7 @@
 // line on stderr and exit code 1. Commands return values and throw; only this file writes.
 import { type Command, CommanderError } from 'commander';
 
-export type Value = string | number | boolean | null | Date | readonly string[];
+type Value = string | number | boolean | null | Date | readonly string[];
 export type Fields = Readonly<Record<string, Value>>;
 
 /** The operator asked for something that cannot be; the message says what to do instead. */

@@ -44,7 +44,11 @@ async function startCluster(): Promise<string> {
   await run('pg_ctl', ['start', '-w', '-D', data, '-l', join(directory, 'log'), '-o', settings]);
   const pid = Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]);
   process.once('exit', () => {
-    process.kill(pid, 'SIGQUIT');
+    try {
+      process.kill(pid, 'SIGQUIT');
+    } catch {
+      // Ended already.
+    }
     rmSync(directory, { recursive: true, force: true });
   });
   return directory;

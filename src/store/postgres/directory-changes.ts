@@ -1,10 +1,12 @@
 // Tells every node and command what changed in the directory: a NOTIFY in the transaction of the change, so it arrives
 // if and only if the change was committed. A broken connection misses notifications; afterwards consumers are told to
 // drop everything, and which keys were revoked meanwhile.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { DirectoryChange } from '../directory.js';
 import type { Sql, Transaction } from './client.js';
 
 const CHANNEL = 'mansio_directory';
+const RETRY_MS = 1000;
 
 export async function announce(tx: Transaction, change: DirectoryChange): Promise<void> {
   await tx`select pg_notify(${CHANNEL}, ${JSON.stringify(change)})`;
@@ -15,29 +17,41 @@ export async function watchChanges(
   onChange: (change: DirectoryChange) => void,
 ): Promise<() => Promise<void>> {
   // The driver forgets who unlistens once it has reconnected, so stopping is kept here.
-  let active = true;
-  let listening = false;
-  let since = await databaseTime(sql);
+  const watch = { active: true, connections: 0 };
   const emit = (change: DirectoryChange) => {
-    if (active) onChange(change);
+    if (watch.active) onChange(change);
   };
-  const catchUp = async () => {
+  let since = await databaseTime(sql);
+
+  /** Tries until it succeeds, the next reconnection takes over, or nobody watches. */
+  const catchUp = async (connection: number) => {
     emit({ kind: 'all' });
-    const now = await databaseTime(sql);
-    for (const keyId of await keysRevokedSince(sql, since)) emit({ kind: 'key-revoked', keyId });
-    since = now;
+    while (watch.active && watch.connections === connection) {
+      try {
+        const now = await databaseTime(sql);
+        for (const keyId of await keysRevokedSince(sql, since)) emit({ kind: 'key-revoked', keyId });
+        since = now;
+        return;
+      } catch {
+        await delay(RETRY_MS, undefined, { ref: false });
+      }
+    }
   };
-  const subscription = await sql.listen(
+  const listening = sql.listen(
     CHANNEL,
     (payload) => emit(JSON.parse(payload) as DirectoryChange),
     () => {
-      // Called again after every reconnection. A failed catch-up means the connection broke again: it will be repeated.
-      if (listening) catchUp().catch(() => {});
-      listening = true;
+      // Called again after every reconnection.
+      if (watch.connections++ > 0) void catchUp(watch.connections);
     },
   );
+  const subscription = await listening.catch((error: unknown) => {
+    // The driver would keep trying for a watcher that was told it has none.
+    watch.active = false;
+    throw error;
+  });
   return async () => {
-    active = false;
+    watch.active = false;
     await subscription.unlisten();
   };
 }
