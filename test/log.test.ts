@@ -1,12 +1,12 @@
-import { closeSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import type { Logger } from 'pino';
 import { inert, openLog, safeUrl } from '../src/log.js';
+import { temporaryDirectory } from './support/temporary-directory.js';
 
 function written(pretty: boolean, write: (log: Logger, print: (line: string) => void) => void): string {
-  const path = join(mkdtempSync(join(tmpdir(), 'mansio-log-')), 'out');
+  const path = join(temporaryDirectory('mansio-log-'), 'out');
   const fd = openSync(path, 'w');
   const { log, print } = openLog({ level: 'info', fd, pretty, sync: true });
   write(log, print);

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:net';
 import test from 'ava';
 import { findEmbedded } from '../src/store/embedded.js';
-import { temporaryDirectory } from './support/embedded-database.js';
 import { bareEnvironment, NodeNotReady, PROGRAM, startTestNode } from './support/node.js';
+import { temporaryDirectory } from './support/temporary-directory.js';
 
 const mansio = (args: readonly string[], env: Record<string, string> = {}) =>
   spawnSync(process.execPath, [PROGRAM, ...args], { env: { ...bareEnvironment(), ...env }, encoding: 'utf8' });

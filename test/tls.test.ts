@@ -1,13 +1,13 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { pino } from 'pino';
 import { type KeyPair, openTls, TlsFault } from '../src/tls.js';
+import { temporaryDirectory } from './support/temporary-directory.js';
 
 const log = pino({ level: 'silent' });
-const directory = () => mkdtempSync(join(tmpdir(), 'mansio-tls-'));
+const directory = () => temporaryDirectory('mansio-tls-');
 const selfMade = (dataDir: string, hostname = 'mail.example.test') =>
   openTls({ files: undefined, dataDir, hostname, log });
 

@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { holderOf, openDataDirectory } from '../../src/store/data-directory.js';
 import { LocalFault } from '../../src/store/local-fault.js';
 import { identityOf } from '../../src/store/process-identity.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
 
-const directory = () => mkdtempSync(join(tmpdir(), 'mansio-data-'));
+const directory = () => temporaryDirectory('mansio-data-');
 const locks = (path: string) => readdirSync(path).filter((name) => name.startsWith('mansio.lock'));
 
 /** A process that tries for the directory, says how it went, and keeps what it got until its stdin closes. */

@@ -7,7 +7,7 @@ import { findEmbedded, startEmbedded } from '../../src/store/embedded.js';
 import { LocalFault } from '../../src/store/local-fault.js';
 import { connect, type DatabaseAddress, type Sql } from '../../src/store/postgres/client.js';
 import { identityOf } from '../../src/store/process-identity.js';
-import { temporaryDirectory } from '../support/embedded-database.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
 
 const log = pino({ level: 'silent' });
 const settings = { shared_buffers: '16MB' };
