@@ -16,8 +16,8 @@ export interface RunningNode {
   readonly listeners: Listeners;
   /** What the demo's banner shows; undefined when this is no demo. */
   readonly demo: Demo | undefined;
-  /** Drains and stops everything within 10 s; never fails. */
-  stop(): Promise<void>;
+  /** Drains and stops everything within 10 s; never fails, false when something had to be left as it was. */
+  stop(): Promise<boolean>;
 }
 
 const STOP_MS = 9500;

@@ -14,7 +14,7 @@ test('parts stop in reverse, one after the other, once', async (t) => {
       stopped.push(`${name} ends`);
     });
   }
-  await Promise.all([lifecycle.stop(5000), lifecycle.stop(5000)]);
+  t.deepEqual(await Promise.all([lifecycle.stop(5000), lifecycle.stop(5000)]), [true, true]);
   const expected = ['gateways', 'actors', 'store'].flatMap((name) => [`${name} begins`, `${name} ends`]);
   t.deepEqual(stopped, expected);
 });
@@ -28,6 +28,6 @@ test('a part that fails or hangs does not keep the others from stopping', async 
     throw new Error('no');
   });
   lifecycle.add('rejects', () => Promise.reject(new Error('no')));
-  await lifecycle.stop(300);
+  t.false(await lifecycle.stop(300));
   t.deepEqual(stopped, ['store']);
 });

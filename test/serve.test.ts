@@ -1,6 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import test from 'ava';
+import { findPostmaster } from '../src/store/embedded/postmaster.js';
 import { findEmbedded } from '../src/store/embedded.js';
 import { bareEnvironment, NodeNotReady, PROGRAM, startTestNode } from './support/node.js';
 import { temporaryDirectory } from './support/temporary-directory.js';
@@ -27,6 +30,19 @@ test('a node that was killed leaves what the next start puts right', async (t) =
   const second = await startTestNode({ MANSIO_DATA_DIR: first.dataDir });
   t.is(second.ready.nodeId, first.ready.nodeId);
   t.deepEqual(await second.stop(), { code: 0, signal: null });
+});
+
+test('a second signal ends a node that hangs at once', async (t) => {
+  const node = await startTestNode();
+  const postmaster = findPostmaster(join(node.dataDir, 'postgres'))!.pid;
+  process.kill(postmaster, 'SIGSTOP');
+  const exited = node.stop();
+  while (!node.logs.some((line) => line.includes('"stopping"'))) await delay(10);
+  process.kill(node.pid, 'SIGTERM');
+  t.deepEqual(await exited, { code: 143, signal: null });
+  // The database was told to end, and does so by itself.
+  process.kill(postmaster, 'SIGCONT');
+  while (findPostmaster(join(node.dataDir, 'postgres')) !== undefined) await delay(10);
 });
 
 test('a data directory in use is refused with one message and no stack', async (t) => {

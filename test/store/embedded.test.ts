@@ -71,11 +71,11 @@ test('a long data directory gets its socket elsewhere', async (t) => {
 
 test('a creation that was cut off is begun anew', async (t) => {
   const dataDir = temporaryDirectory('mansio-embedded-');
-  mkdirSync(join(dataDir, 'postgres.new', 'base'), { recursive: true });
+  mkdirSync(join(dataDir, 'postgres.new-0123', 'base'), { recursive: true });
   const database = await start(dataDir);
   await query(database.address, (sql) => sql`select 1`);
   await database.stop();
-  t.false(existsSync(join(dataDir, 'postgres.new')));
+  t.false(existsSync(join(dataDir, 'postgres.new-0123')));
 });
 
 (isRoot ? test : test.skip)('root runs it as somebody else, also where that user cannot pass', async (t) => {
