@@ -12,7 +12,7 @@ interface Part {
 export class Lifecycle {
   readonly #parts: Part[] = [];
   readonly #log: Logger;
-  #stopping: Promise<void> | undefined;
+  #stopping: Promise<boolean> | undefined;
 
   constructor(log: Logger) {
     this.#log = log;
@@ -23,29 +23,34 @@ export class Lifecycle {
     this.#parts.push({ name, stop, reserveMs });
   }
 
-  /** Never fails; later calls wait for the first. */
-  stop(deadlineMs: number): Promise<void> {
+  /** Never fails; later calls wait for the first. False when a part failed or was late. */
+  stop(deadlineMs: number): Promise<boolean> {
     this.#stopping ??= this.#stopAll(Date.now() + deadlineMs);
     return this.#stopping;
   }
 
-  async #stopAll(deadline: number): Promise<void> {
+  async #stopAll(deadline: number): Promise<boolean> {
+    let clean = true;
     for (let part = this.#parts.pop(); part !== undefined; part = this.#parts.pop()) {
       const reserved = this.#parts.reduce((sum, { reserveMs }) => sum + reserveMs, 0);
-      await this.#stopOne(part, Math.max(deadline - Date.now() - reserved, part.reserveMs));
+      const boundMs = Math.max(deadline - Date.now() - reserved, part.reserveMs);
+      clean = (await this.#stopOne(part, boundMs)) && clean;
     }
+    return clean;
   }
 
-  async #stopOne({ name, stop }: Part, boundMs: number): Promise<void> {
+  async #stopOne({ name, stop }: Part, boundMs: number): Promise<boolean> {
     const bound = new AbortController();
-    const late = delay(boundMs, true, { signal: bound.signal, ref: true }).catch(() => false);
+    const late = delay(boundMs, true, { signal: bound.signal }).catch(() => false);
     const started = Date.now();
     try {
       const timedOut = await Promise.race([Promise.resolve(stop()).then(() => false), late]);
       if (timedOut) this.#log.error({ part: name, boundMs }, 'did not stop in time');
       else this.#log.debug({ part: name, ms: Date.now() - started }, 'stopped');
+      return !timedOut;
     } catch (error) {
       this.#log.error({ part: name, err: error }, 'did not stop cleanly');
+      return false;
     } finally {
       bound.abort();
     }

@@ -16,8 +16,8 @@ export interface RunningNode {
   readonly listeners: Listeners;
   /** What the demo's banner shows; undefined when this is no demo. */
   readonly demo: Demo | undefined;
-  /** Drains and stops everything within 10 s; never fails. */
-  stop(): Promise<void>;
+  /** Drains and stops everything within 10 s; never fails, false when something had to be left as it was. */
+  stop(): Promise<boolean>;
 }
 
 const STOP_MS = 9500;
@@ -44,18 +44,23 @@ async function assemble(config: Config, log: Logger, lifecycle: Lifecycle, signa
   // Store: the ports the actors write through.
   const shards = await postgresLeases(sql).shardCount(config.shards);
   if (shards !== config.shards) log.warn({ shards, configured: config.shards }, 'MANSIO_SHARDS is fixed by the store');
-  const directory = postgresDirectory(sql, shards);
-  for (const name of config.hostedDomains) await directory.addDomain(name);
+  const directoryStore = postgresDirectory(sql, shards);
+  for (const name of config.hostedDomains) await directoryStore.addDomain(name);
 
-  // JOIN actors: transport, leases (ownership), mailbox host, Directory; each followed by
-  //   lifecycle.add('shard leases', () => ownership.stop());
+  // JOIN actors: transport, shard leases, mailbox host, then the directory; each followed by its stop, for example
+  //   lifecycle.add('shard leases', () => ownership.stop(), 500);
+  //   const directory = await createDirectory({ store: directoryStore, mailboxes, unknownRecipients, log, … });
+  //   lifecycle.add('directory', () => directory.close());
   signal.throwIfAborted();
 
-  // JOIN demo: prepareDemo({ dataDirectory, directory, authenticate: directoryActor.authenticate, mintKey }) when config.demo.
+  // JOIN demo, when config.demo:
+  //   await prepareDemo({ dataDirectory, directory: directoryStore, authenticate: directory.authenticate,
+  //     mintKey: () => newApiKey(randomBytes) });
   const demo: Demo | undefined = undefined;
 
-  // JOIN gateways, last to start and first to stop: HTTP with hub when roles has 'api', MX when it has 'mx'; a failed
-  // listen throws listenFailure(error, 'HTTP', 'MANSIO_HTTP_PORT', port), an open one goes into `listeners`.
+  // JOIN gateways, last to start and so first to stop: HTTP with the hub when config.roles has 'api', MX when it has 'mx',
+  // each adding its stop to `lifecycle` and its address to `listeners`. A listen that fails throws
+  //   listenFailure(error, 'HTTP', 'MANSIO_HTTP_PORT', config.bind, config.httpPort).
   const listeners: Listeners = {};
   signal.throwIfAborted();
 

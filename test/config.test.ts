@@ -1,8 +1,9 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { ConfigError, describeConfig, readConfig } from '../src/config.js';
+import { temporaryDirectory } from './support/temporary-directory.js';
 
 const problemsOf = (env: Record<string, string>) => {
   try {
@@ -100,7 +101,7 @@ test('values are brought into one form', (t) => {
 });
 
 test('settings have to fit each other', (t) => {
-  const pem = join(mkdtempSync(join(tmpdir(), 'mansio-config-')), 'a.pem');
+  const pem = join(temporaryDirectory('mansio-config-'), 'a.pem');
   writeFileSync(pem, '');
   t.deepEqual(problemsOf({ MANSIO_TLS_CERT: pem }), ['MANSIO_TLS_KEY']);
   t.deepEqual(problemsOf({ MANSIO_TLS_KEY: pem }), ['MANSIO_TLS_CERT']);

@@ -1,14 +1,15 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { pino } from 'pino';
 import { type KeyPair, openTls, TlsFault } from '../src/tls.js';
+import { temporaryDirectory } from './support/temporary-directory.js';
 
 const log = pino({ level: 'silent' });
-const directory = () => mkdtempSync(join(tmpdir(), 'mansio-tls-'));
-const selfMade = (dataDir: string, hostname = 'mail.example.test') => openTls({ files: undefined, dataDir, hostname, log });
+const directory = () => temporaryDirectory('mansio-tls-');
+const selfMade = (dataDir: string, hostname = 'mail.example.test') =>
+  openTls({ files: undefined, dataDir, hostname, log });
 
 /** An operator's pair in `dir`. */
 async function operatorPair(dir: string) {
@@ -107,7 +108,8 @@ test('a broken or missing new file leaves the old pair in use', async (t) => {
 test('files that make no pair stop the start', async (t) => {
   const one = await operatorPair(directory());
   const other = await operatorPair(directory());
-  const open = (cert: string, key: string) => openTls({ files: { cert, key }, dataDir: directory(), hostname: 'a.test', log });
+  const open = (cert: string, key: string) =>
+    openTls({ files: { cert, key }, dataDir: directory(), hostname: 'a.test', log });
   await t.throwsAsync(open(one.cert, other.key), { instanceOf: TlsFault, message: /is not the one of/ });
   await t.throwsAsync(open(one.key, one.key), { instanceOf: TlsFault, message: /MANSIO_TLS_CERT/ });
   await t.throwsAsync(open(one.cert, one.cert), { instanceOf: TlsFault, message: /MANSIO_TLS_KEY/ });

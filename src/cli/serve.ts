@@ -40,10 +40,10 @@ async function serve(): Promise<void> {
   }
   await aborted(stop.signal);
   output.log.info('stopping');
-  await node.stop();
+  const clean = await node.stop();
   output.log.info('stopped');
   await output.flush();
-  process.exit(0);
+  process.exit(clean ? 0 : 1);
 }
 
 /** The first signal asks for a clean stop, another one ends the process at once. */

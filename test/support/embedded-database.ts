@@ -1,13 +1,10 @@
 // Databases for tests: one embedded cluster a test process, started when first asked for and gone with the process; a
 // fresh database a call.
-import { chmodSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { pino } from 'pino';
 import { startEmbedded } from '../../src/store/embedded.js';
 import { connect, type DatabaseAddress, type Sql } from '../../src/store/postgres/client.js';
 import { migrate } from '../../src/store/postgres/migrate.js';
-import { REMOVE_DATA_DIRECTORY, whenGone } from './watchdog.js';
+import { temporaryDirectory } from './temporary-directory.js';
 
 export interface TestDatabase {
   readonly address: DatabaseAddress;
@@ -62,15 +59,6 @@ async function startCluster(): Promise<DatabaseAddress> {
     settings: SETTINGS,
   });
   return address;
-}
-
-/** Removed, with the PostgreSQL that runs in it, when this process is gone. */
-export function temporaryDirectory(prefix: string): string {
-  const directory = mkdtempSync(join(tmpdir(), prefix));
-  // Root's database runs as another user.
-  chmodSync(directory, 0o711);
-  whenGone(REMOVE_DATA_DIRECTORY, directory);
-  return directory;
 }
 
 async function asAdmin(server: DatabaseAddress, work: (sql: Sql) => Promise<unknown>): Promise<void> {

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { temporaryDirectory } from './embedded-database.js';
+import { temporaryDirectory } from './temporary-directory.js';
 import { whenGone } from './watchdog.js';
 
 export interface ReadyLine {

@@ -1,8 +1,20 @@
 // One run of the cluster's server process: started with Mansio's settings, known to be ready, stopped in bounded time.
 // What to do when it ends by itself is its owner's decision.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { chownSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LocalFault } from '../local-fault.js';
 import type { Binaries } from './binaries.js';
@@ -53,8 +65,13 @@ const SETTINGS = {
 
 /** Creates the cluster in one step: it is there whole or not at all. */
 export function createCluster(cluster: Cluster): void {
-  const draft = `${cluster.directory}.new`;
-  rmSync(draft, { recursive: true, force: true });
+  const parent = dirname(cluster.directory);
+  const drafts = `${basename(cluster.directory)}.new-`;
+  for (const name of readdirSync(parent)) {
+    if (name.startsWith(drafts)) rmSync(join(parent, name), { recursive: true, force: true });
+  }
+  // A name of its own: the initdb of a node that was killed may still be at work.
+  const draft = join(parent, `${drafts}${randomBytes(6).toString('hex')}`);
   mkdirSync(draft, { mode: 0o700 });
   if (cluster.user !== undefined) chownSync(draft, cluster.user.uid, cluster.user.gid);
   const { initdb, postgres } = cluster.binaries;
@@ -62,6 +79,9 @@ export function createCluster(cluster: Cluster): void {
   run(cluster, initdb, ['-D', draft, '-U', USER, '--auth=trust', '--no-instructions', ...shape], '');
   run(cluster, postgres, ['--single', '-D', draft, 'postgres'], `create database ${DATABASE};\n`);
   renameSync(draft, cluster.directory);
+  const entry = openSync(parent, 'r');
+  fsyncSync(entry);
+  closeSync(entry);
 }
 
 function run(cluster: Cluster, program: string, programArgs: readonly string[], input: string): void {

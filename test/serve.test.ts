@@ -1,0 +1,97 @@
+import { spawnSync } from 'node:child_process';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import test from 'ava';
+import { findPostmaster } from '../src/store/embedded/postmaster.js';
+import { findEmbedded } from '../src/store/embedded.js';
+import { bareEnvironment, NodeNotReady, PROGRAM, startTestNode } from './support/node.js';
+import { temporaryDirectory } from './support/temporary-directory.js';
+
+const mansio = (args: readonly string[], env: Record<string, string> = {}) =>
+  spawnSync(process.execPath, [PROGRAM, ...args], { env: { ...bareEnvironment(), ...env }, encoding: 'utf8' });
+
+test('a node says when it is ready, stops cleanly, and keeps its name', async (t) => {
+  const first = await startTestNode();
+  t.is(first.ready.event, 'ready');
+  t.is(first.logs.filter((line) => line.includes('"ready"')).length, 1);
+  t.deepEqual(await first.stop(), { code: 0, signal: null });
+  t.is(findEmbedded(first.dataDir), undefined);
+
+  const second = await startTestNode({ MANSIO_DATA_DIR: first.dataDir });
+  t.is(second.ready.nodeId, first.ready.nodeId);
+  t.deepEqual(await second.kill('SIGINT'), { code: 0, signal: null });
+});
+
+test('a node that was killed leaves what the next start puts right', async (t) => {
+  const first = await startTestNode();
+  t.deepEqual(await first.kill('SIGKILL'), { code: null, signal: 'SIGKILL' });
+  t.truthy(findEmbedded(first.dataDir), 'its database outlives it');
+  const second = await startTestNode({ MANSIO_DATA_DIR: first.dataDir });
+  t.is(second.ready.nodeId, first.ready.nodeId);
+  t.deepEqual(await second.stop(), { code: 0, signal: null });
+});
+
+test('a second signal ends a node that hangs at once', async (t) => {
+  const node = await startTestNode();
+  const postmaster = findPostmaster(join(node.dataDir, 'postgres'))!.pid;
+  process.kill(postmaster, 'SIGSTOP');
+  const exited = node.stop();
+  while (!node.logs.some((line) => line.includes('"stopping"'))) await delay(10);
+  process.kill(node.pid, 'SIGTERM');
+  t.deepEqual(await exited, { code: 143, signal: null });
+  // The database was told to end, and does so by itself.
+  process.kill(postmaster, 'SIGCONT');
+  while (findPostmaster(join(node.dataDir, 'postgres')) !== undefined) await delay(10);
+});
+
+test('a data directory in use is refused with one message and no stack', async (t) => {
+  const node = await startTestNode();
+  const error = await t.throwsAsync(startTestNode({ MANSIO_DATA_DIR: node.dataDir }), { instanceOf: NodeNotReady });
+  t.deepEqual(error?.exit, { code: 1, signal: null });
+  const fatal = error!.logs.map((line) => JSON.parse(line)).filter(({ level }) => level === 'fatal');
+  t.is(fatal.length, 1);
+  t.regex(fatal[0].msg, /in use by another running Mansio/);
+  t.is(fatal[0].err, undefined);
+  await node.stop();
+});
+
+test('a wrong configuration and a database that is away end the start', async (t) => {
+  const wrong = { MANSIO_HTTP_PORT: 'x', MANSIO_SHARDS: '0' };
+  const config = await t.throwsAsync(startTestNode(wrong), { instanceOf: NodeNotReady });
+  t.is(config?.exit.code, 1);
+  t.is(config?.logs.length, 1);
+  for (const name of Object.keys(wrong)) t.true(config?.logs[0]?.includes(name));
+
+  const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as { port: number };
+  server.close();
+  const url = `postgres://u:hunter2@127.0.0.1:${port}/d`;
+  const away = await t.throwsAsync(startTestNode({ DATABASE_URL: url }), { instanceOf: NodeNotReady });
+  t.is(away?.exit.code, 1);
+  t.is(away?.logs.length, 1);
+  t.regex(away!.logs[0]!, /database unavailable/);
+  t.false(away?.message.includes('hunter2'));
+});
+
+test('variables of nobody are named in one warning', async (t) => {
+  const node = await startTestNode({ MANSIO_HTP_PORT: '1' });
+  t.is(node.logs.filter((line) => line.includes('MANSIO_HTP_PORT')).length, 1);
+  await node.stop();
+});
+
+test('the config command shows values or names what is wrong', (t) => {
+  const dataDir = temporaryDirectory('mansio-config-');
+  const shown = mansio(['config', '--json'], { MANSIO_DATA_DIR: dataDir });
+  t.is(shown.status, 0);
+  const rows: { name: string; value: string; source: string }[] = JSON.parse(shown.stdout);
+  t.deepEqual(rows.find(({ name }) => name === 'MANSIO_DATA_DIR')?.value, dataDir);
+  t.true(mansio(['config']).stdout.includes('MANSIO_BIND'));
+
+  const wrong = mansio(['config'], { MANSIO_BIND: 'x' });
+  t.is(wrong.status, 1);
+  t.is(wrong.stdout, '');
+  t.regex(wrong.stderr, /^mansio: .*MANSIO_BIND="x".*\n$/);
+  t.is(mansio(['nothing']).status, 1);
+});

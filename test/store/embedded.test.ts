@@ -1,0 +1,98 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import test from 'ava';
+import { pino } from 'pino';
+import { findEmbedded, startEmbedded } from '../../src/store/embedded.js';
+import { LocalFault } from '../../src/store/local-fault.js';
+import { connect, type DatabaseAddress, type Sql } from '../../src/store/postgres/client.js';
+import { identityOf } from '../../src/store/process-identity.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
+
+const log = pino({ level: 'silent' });
+const settings = { shared_buffers: '16MB' };
+const start = (dataDir: string) => startEmbedded({ dataDir, log, settings });
+const isRoot = process.getuid?.() === 0;
+
+async function query<T>(address: DatabaseAddress, work: (sql: Sql) => Promise<T>): Promise<T> {
+  const sql = connect(address, { max: 1, applicationName: 'test' });
+  try {
+    return await work(sql);
+  } finally {
+    await sql.end();
+  }
+}
+
+test('a new directory gets a durable server on a private socket, and keeps its data', async (t) => {
+  const dataDir = temporaryDirectory('mansio-embedded-');
+  t.is(findEmbedded(dataDir), undefined);
+  const first = await start(dataDir);
+  t.true(first.owned);
+  t.deepEqual(findEmbedded(dataDir), first.address);
+  const rows = await query(first.address, async (sql) => {
+    await sql`create table kept (n int)`;
+    return sql<{ name: string; setting: string }[]>`select name, setting from pg_settings`;
+  });
+  const value = new Map(rows.map(({ name, setting }) => [name, setting]));
+  for (const name of ['fsync', 'full_page_writes', 'synchronous_commit', 'data_checksums']) t.is(value.get(name), 'on');
+  t.is(value.get('listen_addresses'), '');
+  t.is(value.get('server_encoding'), 'UTF8');
+  t.is(value.get('lc_collate') ?? 'C', 'C');
+  t.is(statSync(first.address.host!).mode & 0o777, 0o700);
+  await t.throwsAsync(start(dataDir), { instanceOf: LocalFault, message: /in use by another running Mansio/ });
+  await first.stop();
+  t.is(findEmbedded(dataDir), undefined);
+
+  const second = await start(dataDir);
+  t.deepEqual([...(await query(second.address, (sql) => sql`select * from kept`))], []);
+  await second.stop();
+});
+
+test('a server that dies is started again', async (t) => {
+  const dataDir = temporaryDirectory('mansio-embedded-');
+  const database = await start(dataDir);
+  const pid = database.pid;
+  process.kill(pid, 'SIGKILL');
+  while (database.pid === pid) await delay(20);
+  await query(database.address, (sql) => sql`select 1`);
+  await database.stop();
+  t.is(identityOf(database.pid), undefined);
+});
+
+test('a long data directory gets its socket elsewhere', async (t) => {
+  const dataDir = join(temporaryDirectory('mansio-embedded-'), 'x'.repeat(100));
+  const database = await start(dataDir);
+  t.true(Buffer.byteLength(database.address.host!) < 90);
+  t.is(statSync(database.address.host!).mode & 0o777, 0o700);
+  t.deepEqual(findEmbedded(dataDir), database.address);
+  await query(database.address, (sql) => sql`select 1`);
+  await database.stop();
+});
+
+test('a creation that was cut off is begun anew', async (t) => {
+  const dataDir = temporaryDirectory('mansio-embedded-');
+  mkdirSync(join(dataDir, 'postgres.new-0123', 'base'), { recursive: true });
+  const database = await start(dataDir);
+  await query(database.address, (sql) => sql`select 1`);
+  await database.stop();
+  t.false(existsSync(join(dataDir, 'postgres.new-0123')));
+});
+
+(isRoot ? test : test.skip)('root runs it as somebody else, also where that user cannot pass', async (t) => {
+  const closed = temporaryDirectory('mansio-embedded-');
+  chmodSync(closed, 0o700);
+  const database = await start(join(closed, 'data'));
+  const uid = statSync(join(closed, 'data', 'postgres')).uid;
+  t.not(uid, 0);
+  const status = readFileSync(`/proc/${database.pid}/status`, 'utf8');
+  t.regex(status, new RegExp(`^Uid:\\t${uid}\\t${uid}\\t`, 'm'));
+  await query(database.address, (sql) => sql`select 1`);
+  await database.stop();
+});
+
+test('a cluster that cannot start says what PostgreSQL said', async (t) => {
+  const dataDir = temporaryDirectory('mansio-embedded-');
+  const broken = startEmbedded({ dataDir, log, settings: { shared_buffers: 'nonsense' } });
+  await t.throwsAsync(broken, { instanceOf: LocalFault, message: /does not start.*shared_buffers/s });
+  await (await start(dataDir)).stop();
+});
