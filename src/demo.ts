@@ -2,7 +2,7 @@
 // lines to paste that send it mail and list it.
 import { join } from 'node:path';
 import type { Principal } from './actors/directory/protocol.js';
-import type { Listeners } from './main.js';
+import type { Listeners } from './listeners.js';
 import { type DataDirectory, writePrivate } from './store/data-directory.js';
 import type { DirectoryStore, Scope } from './store/directory.js';
 

@@ -1,5 +1,6 @@
 // Why a node did not start, in words for its operator. What is expected (a wrong setting, a port in use, a database that is
 // away) gets one message; anything else is a bug and keeps its stack.
+import { StoreInUse } from './actors/runtime/ownership.js';
 import { ConfigError } from './config.js';
 import { StoreFault } from './store/errors.js';
 import { LocalFault } from './store/local-fault.js';
@@ -12,7 +13,16 @@ export class ListenFault extends Error {
   override readonly name = 'ListenFault';
 }
 
-const EXPECTED = [ConfigError, LocalFault, ListenFault, MigrationMismatch, StoreFault, TlsFault, UnsafeDatabase];
+const EXPECTED = [
+  ConfigError,
+  LocalFault,
+  ListenFault,
+  MigrationMismatch,
+  StoreFault,
+  StoreInUse,
+  TlsFault,
+  UnsafeDatabase,
+];
 
 /** The message of an expected failure; undefined for a bug. */
 export function explain(error: unknown): string | undefined {

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { BlobStore } from '../store/blobs.js';
 import type { DirectoryStore } from '../store/directory.js';
 import type { EventLog } from '../store/events.js';
+import type { InboundStore } from '../store/inbound.js';
 import type { Mailboxes } from './mailbox/protocol.js';
 
 const HOUR_MS = 3_600_000;
@@ -18,6 +19,7 @@ const HELD_A_PASS = 200;
 export interface HousekeepingOptions {
   readonly events: EventLog;
   readonly blobs: BlobStore;
+  readonly inbound: InboundStore;
   readonly directory: DirectoryStore;
   readonly mailboxes: Mailboxes;
   readonly log: Logger;
@@ -31,7 +33,7 @@ interface Job {
 }
 
 export function startHousekeeping(options: HousekeepingOptions): { stop(): Promise<void> } {
-  const { events, blobs, directory, mailboxes, log } = options;
+  const { events, blobs, inbound, directory, mailboxes, log } = options;
 
   /** Held mail of more than 30 days goes, and a held mailbox of that age with nothing left in it goes too. */
   async function expireHeld(): Promise<number> {
@@ -54,6 +56,7 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
   const jobs: Job[] = [
     { name: 'events pruned', everyMs: HOUR_MS, pass: () => events.prune(EVENT_LOG_AGE_MS, EVENT_LOG_LENGTH) },
     { name: 'blobs collected', everyMs: HOUR_MS / 6, pass: () => blobs.collect(BLOB_GRACE_MS, BLOBS_A_PASS) },
+    { name: 'orphaned deliveries dropped', everyMs: HOUR_MS, pass: () => inbound.dropOrphans(HOUR_MS) },
     { name: 'held emails expired', everyMs: HOUR_MS, pass: expireHeld },
   ];
 

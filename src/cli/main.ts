@@ -1,8 +1,8 @@
 // The program `mansio`: puts the command groups together. Each group registers its own commands; errors that reach this
 // point become one line on stderr and exit code 1.
-import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { explain } from '../start-failure.js';
+import { version } from '../version.js';
 import { registerAccount } from './account.js';
 import { registerAddress } from './address.js';
 import { registerConfig } from './config.js';
@@ -11,10 +11,9 @@ import { registerKey } from './key.js';
 import { registerMigrate } from './migrate.js';
 import { registerServe } from './serve.js';
 
-const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
 const program = new Command('mansio')
   .description('An actor-model, reactive mail engine')
-  .version(String(version))
+  .version(version)
   .showHelpAfterError('(see mansio --help)');
 
 registerServe(program);

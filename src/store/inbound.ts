@@ -26,4 +26,6 @@ export interface InboundStore {
   spool(content: BlobContent, envelope: InboundEnvelope, deliveries: readonly InboundDelivery[]): Promise<void>;
   /** Rows older than `minAgeMs` of accounts on these shards, oldest first. */
   overdue(shards: readonly number[], minAgeMs: number, limit: number): Promise<readonly PendingInbound[]>;
+  /** Drops rows of accounts that were deleted while mail for them was on its way; returns how many. */
+  dropOrphans(minAgeMs: number): Promise<number>;
 }

@@ -181,12 +181,7 @@ function sender(session: SMTPServerSession): string {
   return session.envelope.mailFrom ? session.envelope.mailFrom.address : '';
 }
 
-function hop(
-  session: SMTPServerSession,
-  hostname: string,
-  id: string,
-  receivedAt: number,
-): Received {
+function hop(session: SMTPServerSession, hostname: string, id: string, receivedAt: number): Received {
   const { rcptTo, smtpUtf8 } = session.envelope;
   const only = rcptTo.length === 1 ? rcptTo[0] : undefined;
   return {

@@ -46,7 +46,18 @@ export function postgresInbound(sql: Sql): InboundStore {
     }
   }
 
-  return { spool, overdue };
+  async function dropOrphans(minAgeMs: number): Promise<number> {
+    try {
+      const { count } = await sql`
+        delete from inbound i where i.at < now() - ${minAgeMs} * interval '1 millisecond'
+          and not exists (select 1 from accounts a where a.id = i.account_id)`;
+      return count;
+    } catch (error) {
+      throw storeFault(error);
+    }
+  }
+
+  return { spool, overdue, dropOrphans };
 }
 
 /** All bytes travel as one parameter that the statement cuts up: one conversion, whatever the number of messages. */

@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto';
 import type { Infer } from 'superstruct';
 import type { EmailDetail } from '../../../actors/mailbox/protocol.js';
-import type { IndexedAddress, IndexedAttachment, IndexedPart, MessageIndex } from '../../../mail/message-index.js';
 import type { Bodies } from '../../../mail/decode/bodies.js';
+import type { IndexedAddress, IndexedAttachment, IndexedPart, MessageIndex } from '../../../mail/message-index.js';
 import { type attachment, type emailDetail, isoTime, type recipient } from './email-shapes.js';
 
 export function detailOf(email: EmailDetail, index: MessageIndex, bodies: Bodies): Infer<typeof emailDetail> {

@@ -1,0 +1,92 @@
+// The engine of a node: its actors and what they stand on. Knows the store's ports and no gateway; gateways get `Engine`
+// and nothing else of it.
+import type { Logger } from 'pino';
+import { createDirectory } from './actors/directory/directory.js';
+import type { Directory } from './actors/directory/protocol.js';
+import { startHousekeeping } from './actors/housekeeping.js';
+import { mailboxBehavior } from './actors/mailbox/behavior.js';
+import { type MailboxEvent, type Mailboxes, mailboxProtocol } from './actors/mailbox/protocol.js';
+import { startRedelivery } from './actors/mailbox/redelivery.js';
+import { createEventStreams } from './actors/runtime/event-streams.js';
+import { startHost } from './actors/runtime/host.js';
+import { ownAllShards } from './actors/runtime/ownership.js';
+import { createRefs } from './actors/runtime/refs.js';
+import { localTransport } from './actors/runtime/transport-local.js';
+import type { Config } from './config.js';
+import type { Lifecycle } from './lifecycle.js';
+import type { BlobStore } from './store/blobs.js';
+import type { DirectoryStore } from './store/directory.js';
+import type { InboundStore } from './store/inbound.js';
+import { postgresBlobs } from './store/postgres/blobs.js';
+import type { Sql } from './store/postgres/client.js';
+import { postgresDirectory } from './store/postgres/directory.js';
+import { postgresEvents } from './store/postgres/events.js';
+import { postgresInbound } from './store/postgres/inbound.js';
+import { postgresLeases } from './store/postgres/leases.js';
+import { postgresMailboxes } from './store/postgres/mailboxes.js';
+
+export interface Engine {
+  readonly mailboxes: Mailboxes;
+  readonly directory: Directory;
+  readonly accounts: DirectoryStore;
+  readonly inbound: InboundStore;
+  readonly blobs: BlobStore;
+}
+
+const MAILBOX_IDLE_MS = 5 * 60_000;
+const MAILBOX_MEMORY_OCTETS = 256 * 1024 * 1024;
+const REDELIVERY_INTERVAL_MS = 2_000;
+/** Longer than a gateway waits for the owner. */
+const REDELIVERY_AGE_MS = 5_000;
+
+export async function startEngine(
+  config: Config,
+  log: Logger,
+  lifecycle: Lifecycle,
+  node: { readonly sql: Sql; readonly nodeId: string },
+): Promise<Engine> {
+  const { sql, nodeId } = node;
+  const transport = localTransport();
+  lifecycle.add('transport', () => transport.close());
+  const { leaseTtlMs: ttlMs, shards: configured } = config;
+  const ownership = await ownAllShards({ store: postgresLeases(sql), nodeId, ttlMs, shards: configured, log });
+  lifecycle.add('shard leases', () => ownership.release());
+  const { shards } = ownership;
+  if (shards !== configured) log.warn({ shards, configured }, 'MANSIO_SHARDS is fixed by the store');
+
+  const events = postgresEvents(sql);
+  const inbound = postgresInbound(sql);
+  const blobs = postgresBlobs(sql);
+  const accounts = postgresDirectory(sql, shards);
+  for (const name of config.hostedDomains) await accounts.addDomain(name);
+
+  const host = startHost({
+    behavior: mailboxBehavior(postgresMailboxes(sql)),
+    transport,
+    ownership,
+    log,
+    idleMs: MAILBOX_IDLE_MS,
+    maxOctets: MAILBOX_MEMORY_OCTETS,
+    checked: false,
+  });
+  lifecycle.add('mailboxes', () => host.stop());
+  const protocolName = mailboxProtocol.name;
+  const streams = createEventStreams<MailboxEvent>({ protocolName, transport, log: events, logger: log });
+  const mailboxes = createRefs({ protocol: mailboxProtocol, transport, shards, streams });
+
+  const directory = await createDirectory({
+    store: accounts,
+    mailboxes,
+    unknownRecipients: config.unknownRecipients,
+    ...(config.anonymousAccount === undefined ? {} : { anonymousAccount: config.anonymousAccount }),
+    log,
+  });
+  lifecycle.add('directory', () => directory.close());
+
+  const [intervalMs, minAgeMs] = [REDELIVERY_INTERVAL_MS, REDELIVERY_AGE_MS];
+  const redelivery = await startRedelivery({ inbound, mailboxes, ownership, log, intervalMs, minAgeMs });
+  lifecycle.add('redelivery', () => redelivery.stop());
+  const housekeeping = startHousekeeping({ events, blobs, inbound, directory: accounts, mailboxes, log });
+  lifecycle.add('housekeeping', () => housekeeping.stop());
+  return { mailboxes, directory, accounts, inbound, blobs };
+}

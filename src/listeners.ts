@@ -1,0 +1,112 @@
+// The listeners of a node: gateways put on the engine, each stopped before what it stands on. Clients are told to go (the
+// hub) or finish what they began (HTTP, SMTP) while the engine still answers.
+import { join } from 'node:path';
+import type { Config } from './config.js';
+import type { Engine } from './engine.js';
+import type { Foundation } from './foundation.js';
+import { BodyDecoder } from './gateways/decode/decoder.js';
+import type { HealthCheck } from './gateways/http/health.js';
+import { createPipeline } from './gateways/http/pipeline.js';
+import { routeTable } from './gateways/http/route-table.js';
+import type { ProtocolInfo } from './gateways/http/routes/discovery.js';
+import { startHttp } from './gateways/http/server.js';
+import { createHub, type Hub } from './gateways/hub/hub.js';
+import { startMx } from './gateways/smtp/mx.js';
+import { prepareSpool, Spool } from './gateways/spool/spool.js';
+import { listenFailure } from './start-failure.js';
+import { version } from './version.js';
+
+/** Names of the contract's ready line; only those that are open. */
+export type Listeners = Readonly<Partial<Record<'http' | 'mx', string>>>;
+
+/** What requests and messages under way get when the node stops. */
+const GRACE_MS = 3_000;
+const HUB_PATH = '/hubs/email';
+
+export async function openListeners(config: Config, foundation: Foundation, engine: Engine): Promise<Listeners> {
+  const listeners: { -readonly [K in keyof Listeners]: Listeners[K] } = {};
+  if (config.roles.has('mx')) listeners.mx = await openMx(config, foundation, engine);
+  if (config.roles.has('api')) listeners.http = await openHttp(config, foundation, engine);
+  return listeners;
+}
+
+async function openMx(config: Config, foundation: Foundation, engine: Engine): Promise<string> {
+  const { log, lifecycle, tls, dataDirectory } = foundation;
+  const { bind, mxPort: port, hostname, maxMessageSize } = config;
+  const directory = join(dataDirectory.path, 'spool');
+  await prepareSpool(directory);
+  try {
+    const mx = await startMx({
+      bind,
+      port,
+      hostname,
+      maxMessageSize,
+      tls,
+      directory: engine.directory,
+      receiver: { spool: new Spool({ directory }), inbound: engine.inbound, mailboxes: engine.mailboxes },
+      hostedDomains: async () => (await engine.accounts.domains()).map(({ name }) => name),
+      log,
+    });
+    lifecycle.add('MX', () => mx.stop(GRACE_MS));
+    return mx.address;
+  } catch (error) {
+    throw listenFailure(error, 'MX', 'MANSIO_MX_PORT', bind, port);
+  }
+}
+
+async function openHttp(config: Config, foundation: Foundation, engine: Engine): Promise<string> {
+  const { log, lifecycle } = foundation;
+  const { bind, httpPort: port } = config;
+  const { mailboxes, blobs, directory } = engine;
+  const decoder = new BodyDecoder();
+  lifecycle.add('body decoder', () => decoder.close());
+  const hub = createHub({ directory, mailboxes, log });
+  const closed: ProtocolInfo = { enabled: false, serverName: config.hostname, port: 0, securePort: 0 };
+  const features = { oidc: false, pushNotifications: false };
+  const routes = routeTable({
+    mailboxes,
+    blobs,
+    decoder,
+    discovery: () => ({ smtp: closed, pop3: closed, imap: closed, features }),
+    config: { oidc: { authority: '', clientId: '', enabled: false } },
+    checks: healthChecks(foundation, hub),
+    version,
+    log,
+  });
+  try {
+    const http = await startHttp({
+      bind,
+      port,
+      handler: createPipeline({ routes, directory, log }),
+      webSockets: [{ path: HUB_PATH, endpoint: hub }],
+      log,
+    });
+    lifecycle.add('HTTP', () => http.stop(GRACE_MS));
+    lifecycle.add('hub', () => hub.drain('The node is stopping.'), GRACE_MS / 2);
+    return http.address;
+  } catch (error) {
+    throw listenFailure(error, 'HTTP', 'MANSIO_HTTP_PORT', bind, port);
+  }
+}
+
+function healthChecks({ sql }: Foundation, hub: Hub): readonly HealthCheck[] {
+  return [
+    {
+      name: 'database',
+      tags: ['infrastructure'],
+      run: async () => {
+        await sql`select 1`;
+        return { status: 'Healthy', description: 'The database is reachable and accepts connections.' };
+      },
+    },
+    {
+      name: 'signalr',
+      tags: ['api'],
+      run: async () => ({
+        status: 'Healthy',
+        description: 'The real-time hub is registered.',
+        data: { connections: hub.connections },
+      }),
+    },
+  ];
+}
