@@ -25,8 +25,8 @@ export interface Foundation {
 
 // The embedded server allows 50; commands beside the node want some of them.
 const POOL_SIZE = 20;
-/** Enough for the checkpoint of a fast shutdown, and for the immediate one after it. */
-const DATABASE_RESERVE_MS = 6000;
+/** Enough for the checkpoint of most fast shutdowns, and leaves the parts above more than half of the time to drain. */
+const DATABASE_RESERVE_MS = 4000;
 
 /** Adds to `lifecycle` whatever it started, also when it fails. `signal` stops it between two steps. */
 export async function layFoundation(

@@ -2,8 +2,8 @@
 // Creates the cluster on the first start, puts a leftover of a killed node out of the way, restarts the server when it
 // dies, stops it last. Schema and connections are `postgres/`'s.
 import type { ChildProcess } from 'node:child_process';
-import { existsSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, realpathSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type DataDirectory, openDataDirectory } from './data-directory.js';
@@ -138,6 +138,9 @@ function supervise(cluster: Cluster, log: Logger, first: ChildProcess, stopped: 
       await restarting;
       await stopServer(child, STOP_MS);
       process.off('exit', orphan);
+      // One in the temporary directory would be left lying about; the next start makes it again.
+      if (dirname(cluster.sockets) !== dirname(cluster.directory))
+        rmSync(cluster.sockets, { recursive: true, force: true });
       stopped();
     },
   };

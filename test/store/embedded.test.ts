@@ -67,6 +67,7 @@ test('a long data directory gets its socket elsewhere', async (t) => {
   t.deepEqual(findEmbedded(dataDir), database.address);
   await query(database.address, (sql) => sql`select 1`);
   await database.stop();
+  t.false(existsSync(database.address.host!));
 });
 
 test('a creation that was cut off is begun anew', async (t) => {

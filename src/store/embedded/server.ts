@@ -131,12 +131,17 @@ function lastWords(cluster: Cluster, path: string, ended: string): string {
 
 /** Fast shutdown; when that takes longer than `boundMs`, at once (the log replays at the next start). */
 export async function stopServer(child: ChildProcess, boundMs: number): Promise<void> {
-  for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
+  const steps = [
+    ['SIGINT', boundMs],
+    ['SIGQUIT', 2000],
+    ['SIGKILL', 1000],
+  ] as const;
+  for (const [signal, waitMs] of steps) {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
     child.kill(signal);
     const bound = new AbortController();
-    await Promise.race([exited, delay(boundMs, undefined, { signal: bound.signal }).catch(() => {})]);
+    await Promise.race([exited, delay(waitMs, undefined, { signal: bound.signal }).catch(() => {})]);
     bound.abort();
   }
 }
