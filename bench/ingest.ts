@@ -23,7 +23,7 @@ interface Scenario {
 const SCENARIOS: readonly Scenario[] = [
   { name: '4 kB, 1 connection, 1 recipient', size: 4096, connections: 1, messages: 2_000, recipients: 1 },
   { name: '4 kB, 20 connections, 1 recipient', size: 4096, connections: 20, messages: 20_000, recipients: 1 },
-  { name: '4 kB, 100 connections, 1 recipient', size: 4096, connections: 100, messages: 20_000, recipients: 1 },
+  { name: '4 kB, 40 connections, 1 recipient', size: 4096, connections: 40, messages: 20_000, recipients: 1 },
   { name: '50 kB, 1 connection, 1 recipient', size: 50_000, connections: 1, messages: 1_000, recipients: 1 },
   { name: '50 kB, 20 connections, 1 recipient', size: 50_000, connections: 20, messages: 3_000, recipients: 1 },
   { name: '4 kB, 20 connections, 100 recipients', size: 4096, connections: 20, messages: 300, recipients: 100 },

@@ -8,7 +8,7 @@ import { registerKey } from '../src/cli/key.js';
 import { registerMigrate } from '../src/cli/migrate.js';
 import { connect, type Sql } from '../src/store/postgres/client.js';
 import { postgresDirectory } from '../src/store/postgres/directory.js';
-import { testDatabase } from './support/database.js';
+import { testDatabase } from './support/embedded-database.js';
 
 interface Run {
   readonly code: number;

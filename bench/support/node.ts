@@ -13,6 +13,8 @@ import { connect, type DatabaseAddress } from '../../src/store/postgres/client.j
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 
 const SHARDS = 256;
+/** `BENCH_NODE_OPTIONS=--cpu-prof` profiles the node. */
+const profiling = process.env['BENCH_NODE_OPTIONS']?.split(' ') ?? [];
 
 export interface BenchAccount {
   readonly id: string;
@@ -31,7 +33,7 @@ export interface BenchNode {
 
 export async function startBenchNode(environment: Readonly<Record<string, string>> = {}): Promise<BenchNode> {
   const dataDir = await mkdtemp(join(tmpdir(), 'mansio-bench-'));
-  const child = spawn(process.execPath, ['bin/mansio', 'serve'], {
+  const child = spawn(process.execPath, [...profiling, 'bin/mansio', 'serve'], {
     env: {
       ...process.env,
       MANSIO_DATA_DIR: dataDir,

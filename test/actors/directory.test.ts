@@ -10,7 +10,7 @@ import { StoreFault } from '../../src/store/errors.js';
 import { connect } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { migrate } from '../../src/store/postgres/migrate.js';
-import { testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/embedded-database.js';
 
 type Acceptance = (accountId: string) => { held: boolean; total: number };
 

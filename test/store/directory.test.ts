@@ -8,7 +8,7 @@ import { connect, type Sql } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { migrate } from '../../src/store/postgres/migrate.js';
 import { shardOf } from '../../src/store/shard.js';
-import { testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/embedded-database.js';
 
 const SHARDS = 16;
 

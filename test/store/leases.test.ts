@@ -5,7 +5,7 @@ import { postgresLeases } from '../../src/store/postgres/leases.js';
 import { migrate } from '../../src/store/postgres/migrate.js';
 import { postgresSettings } from '../../src/store/postgres/settings.js';
 import { shardOf } from '../../src/store/shard.js';
-import { testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/embedded-database.js';
 
 const LONG = 600_000;
 

@@ -7,7 +7,7 @@ import test from 'ava';
 import { ACCOUNT_TABLES } from '../../src/store/postgres/account-rows.js';
 import { connect, type Sql } from '../../src/store/postgres/client.js';
 import { MigrationMismatch, migrate } from '../../src/store/postgres/migrate.js';
-import { testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/embedded-database.js';
 
 const SHIPPED = fileURLToPath(new URL('../../src/store/postgres/migrations/', import.meta.url));
 

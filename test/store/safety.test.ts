@@ -2,7 +2,7 @@
 import test from 'ava';
 import { connect } from '../../src/store/postgres/client.js';
 import { checkDatabase, type DatabaseFacts, objectionTo, UnsafeDatabase } from '../../src/store/postgres/safety.js';
-import { testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/embedded-database.js';
 
 const GOOD: DatabaseFacts = {
   versionNumber: 150004,

@@ -17,15 +17,13 @@ import { postgresDirectory } from '../../../src/store/postgres/directory.js';
 import { postgresEvents } from '../../../src/store/postgres/events.js';
 import { postgresInbound } from '../../../src/store/postgres/inbound.js';
 import { postgresMailboxes } from '../../../src/store/postgres/mailboxes.js';
-import { migrate } from '../../../src/store/postgres/migrate.js';
-import { testDatabase } from '../../support/embedded-database.js';
+import { migratedDatabase } from '../../support/embedded-database.js';
 
 const log = pino({ level: 'silent' });
 
 async function setUp() {
-  const database = await testDatabase();
+  const database = await migratedDatabase();
   const sql = connect(database.address, { max: 8, applicationName: 'test' });
-  await migrate(sql);
   const directory = postgresDirectory(sql, 1);
   const inbound = postgresInbound(sql);
   const events = postgresEvents(sql);

@@ -1,0 +1,75 @@
+// What end-to-end tests do as a user would: accounts and keys made in the node's store, mail by nodemailer or a plain
+// socket, the API by fetch.
+import { randomBytes } from 'node:crypto';
+import { newApiKey } from '../../src/actors/directory/api-key.js';
+import type { Scope } from '../../src/store/directory.js';
+import { findEmbedded } from '../../src/store/embedded.js';
+import { connect, type Sql } from '../../src/store/postgres/client.js';
+import { postgresDirectory } from '../../src/store/postgres/directory.js';
+import type { TestNode } from './node.js';
+
+export interface TestAccount {
+  readonly id: string;
+  readonly email: string;
+  readonly key: string;
+}
+
+export function port(node: TestNode, listener: string): number {
+  return Number(node.ready.listeners[listener]!.replace(/^.*:/, ''));
+}
+
+/** The node's own database, for setting up and for looking behind it; the caller ends it. */
+export async function storeOf(node: TestNode): Promise<Sql> {
+  const address = await findEmbedded(node.dataDir);
+  if (address === undefined) throw new Error('the node has no embedded database');
+  return connect(address, { max: 2, applicationName: 'test' });
+}
+
+export async function createAccount(sql: Sql, email: string, scopes: readonly Scope[] = ['app']): Promise<TestAccount> {
+  const directory = postgresDirectory(sql, 256);
+  const { id: accountId } = await directory.createAccount(email, email);
+  return { id: accountId, email, key: await createKey(sql, accountId, scopes) };
+}
+
+export async function createKey(sql: Sql, accountId: string, scopes: readonly Scope[]): Promise<string> {
+  const { apiKey, prefix, hash } = newApiKey(randomBytes);
+  await postgresDirectory(sql, 256).createKey({ accountId, name: 'test', scopes, serviceWide: false, prefix, hash });
+  return apiKey;
+}
+
+export interface ListedEmail {
+  readonly id: string;
+  readonly subject: string;
+  readonly isRead: boolean;
+  readonly receivedAt: string;
+}
+
+export class MailboxClient {
+  readonly #base: string;
+  readonly #key: string;
+
+  constructor(node: TestNode, key: string) {
+    this.#base = `http://127.0.0.1:${port(node, 'http')}`;
+    this.#key = key;
+  }
+
+  request(method: string, path: string, body?: unknown): Promise<Response> {
+    return fetch(this.#base + path, {
+      method,
+      headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  }
+
+  /** Every email of the inbox, newest first. */
+  async inbox(): Promise<ListedEmail[]> {
+    const emails: ListedEmail[] = [];
+    for (let page = 1; ; page++) {
+      const response = await this.request('GET', `/api/emails?page=${page}&pageSize=100`);
+      if (response.status !== 200) throw new Error(`list: ${response.status} ${await response.text()}`);
+      const { items, totalCount } = (await response.json()) as { items: ListedEmail[]; totalCount: number };
+      emails.push(...items);
+      if (items.length === 0 || emails.length >= totalCount) return emails;
+    }
+  }
+}
