@@ -4,6 +4,6 @@ import { cpSync, rmSync } from 'node:fs';
 
 const migrations = 'src/store/postgres/migrations';
 rmSync('dist', { recursive: true, force: true });
-const compiler = spawnSync('node_modules/.bin/tsc', ['-p', '.'], { stdio: 'inherit' });
-if (compiler.status !== 0) process.exit(compiler.status ?? 1);
 cpSync(migrations, `dist/${migrations}`, { recursive: true });
+const compiler = spawnSync('node_modules/.bin/tsc', ['-p', '.'], { stdio: 'inherit' });
+process.exit(compiler.status ?? 1);

@@ -44,6 +44,16 @@ export interface ListedEmail {
   readonly receivedAt: string;
 }
 
+export interface EmailList {
+  readonly items: readonly ListedEmail[];
+  readonly totalCount: number;
+}
+
+export interface ShownEmail extends ListedEmail {
+  readonly textBody: string;
+  readonly attachments: readonly { readonly id: string; readonly fileName: string; readonly size: number }[];
+}
+
 export class MailboxClient {
   readonly #base: string;
   readonly #key: string;
@@ -61,13 +71,18 @@ export class MailboxClient {
     });
   }
 
+  /** The body of a GET that must succeed. */
+  async get<T>(path: string): Promise<T> {
+    const response = await this.request('GET', path);
+    if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as T;
+  }
+
   /** Every email of the inbox, newest first. */
   async inbox(): Promise<ListedEmail[]> {
     const emails: ListedEmail[] = [];
     for (let page = 1; ; page++) {
-      const response = await this.request('GET', `/api/emails?page=${page}&pageSize=100`);
-      if (response.status !== 200) throw new Error(`list: ${response.status} ${await response.text()}`);
-      const { items, totalCount } = (await response.json()) as { items: ListedEmail[]; totalCount: number };
+      const { items, totalCount } = await this.get<EmailList>(`/api/emails?page=${page}&pageSize=100`);
       emails.push(...items);
       if (items.length === 0 || emails.length >= totalCount) return emails;
     }
