@@ -1,0 +1,70 @@
+// One worker thread with a heap and a time budget: runs one job, and is replaced when it dies or takes too long.
+import { Worker } from 'node:worker_threads';
+import type { Bodies } from '../../mail/decode/bodies.js';
+import type { DecodeAnswer, DecodeJob } from './worker.js';
+
+export interface ThreadLimits {
+  readonly heapMb: number;
+  readonly jobMs: number;
+  /** Compiled module of the worker; tests put in one that misbehaves. */
+  readonly module: URL;
+}
+
+export class DecodeThread {
+  readonly #limits: ThreadLimits;
+  #worker: Worker | undefined;
+  #settle: ((answer: Bodies | undefined) => void) | undefined;
+
+  constructor(limits: ThreadLimits) {
+    this.#limits = limits;
+  }
+
+  /** Undefined when the job died or ran out of time. One job at a time. */
+  run(job: DecodeJob): Promise<Bodies | undefined> {
+    return new Promise((resolve) => {
+      const worker = this.#worker ?? this.#start();
+      const timer = setTimeout(() => this.#stop(worker), this.#limits.jobMs);
+      this.#settle = (answer) => {
+        clearTimeout(timer);
+        this.#settle = undefined;
+        // An idle thread keeps no process alive.
+        worker.unref();
+        resolve(answer);
+      };
+      worker.ref();
+      worker.postMessage(job);
+    });
+  }
+
+  async close(): Promise<void> {
+    const worker = this.#worker;
+    if (worker !== undefined) await this.#stop(worker);
+  }
+
+  #start(): Worker {
+    const { heapMb, module } = this.#limits;
+    const worker = new Worker(module, {
+      resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 },
+      env: {},
+      stdin: false,
+    });
+    this.#worker = worker;
+    worker.on('message', (answer: DecodeAnswer) => {
+      if (this.#worker === worker) this.#settle?.('failed' in answer ? undefined : answer);
+    });
+    worker.on('error', () => this.#gone(worker));
+    worker.on('exit', () => this.#gone(worker));
+    return worker;
+  }
+
+  async #stop(worker: Worker): Promise<void> {
+    this.#gone(worker);
+    await worker.terminate();
+  }
+
+  #gone(worker: Worker): void {
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
+    this.#settle?.(undefined);
+  }
+}

@@ -1,0 +1,64 @@
+// Mail addresses (RFC 5321 §4.1.2 Mailbox, RFC 6531 for non-ASCII): what is one, and the form all look-ups use. The
+// lenient reading of header fields is the MIME index's; who owns an address is the directory's.
+import { domainToASCII } from 'node:url';
+
+export interface Address {
+  /** As written, but without quotes that are not needed. */
+  readonly localPart: string;
+  /** Lower-case ASCII (IDN in its A-label form), or an address literal in brackets. */
+  readonly domain: string;
+}
+
+/** RFC 5321 §4.5.3.1, in octets. */
+const LONGEST_LOCAL_PART = 64;
+const LONGEST_DOMAIN = 255;
+const LONGEST_ADDRESS = 254;
+
+const DOT_ATOM = /^[\w!#$%&'*+/=?^`{|}~\u0080-\u{10ffff}-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u0080-\u{10ffff}-]+)*$/u;
+const QUOTED = /^"((?:[^"\\]|\\[ -~])*)"$/u;
+const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const UNICODE_NAME = /^(?:[\p{L}\p{N}\p{M}.\u3002\uff0e\uff61-]|\p{Join_Control})+$/u;
+const LITERAL = /^\[(?:\d{1,3}(?:\.\d{1,3}){3}|ipv6:[0-9a-f:.]{2,45})\]$/;
+
+/** Undefined for what is no address; the text is taken as it is, so trim before. */
+export function parseAddress(text: string): Address | undefined {
+  if (text.length > LONGEST_ADDRESS || /[\p{Cc}\p{Cs}\u2028\u2029]/u.test(text)) return undefined;
+  const at = text.lastIndexOf('@');
+  if (at < 1) return undefined;
+  const localPart = parseLocalPart(text.slice(0, at).normalize('NFC'));
+  const domain = parseDomain(text.slice(at + 1));
+  if (localPart === undefined || domain === undefined) return undefined;
+  if (Buffer.byteLength(localPart) + 1 + domain.length > LONGEST_ADDRESS) return undefined;
+  return { localPart, domain };
+}
+
+function parseLocalPart(text: string): string | undefined {
+  if (Buffer.byteLength(text) > LONGEST_LOCAL_PART) return undefined;
+  if (DOT_ATOM.test(text)) return /\s/u.test(text) ? undefined : text;
+  const content = QUOTED.exec(text)?.[1]?.replace(/\\(.)/gu, '$1');
+  if (content === undefined || content === '') return undefined;
+  // RFC 5321 §4.1.2: the quotes are no part of the name where they are not needed.
+  if (DOT_ATOM.test(content) && !/\s/u.test(content)) return content;
+  return `"${content.replace(/["\\]/g, '\\$&')}"`;
+}
+
+function parseDomain(text: string): string | undefined {
+  const lower = text.toLowerCase();
+  if (lower.startsWith('[')) return LITERAL.test(lower) ? lower : undefined;
+  // domainToASCII takes percent escapes and odd forms of IPv4 too, so it is asked about real names only.
+  const ascii = /^[ -~]*$/.test(lower) ? lower : UNICODE_NAME.test(lower) ? domainToASCII(lower) : '';
+  if (ascii === '' || ascii.length > LONGEST_DOMAIN || !HOST_NAME.test(ascii)) return undefined;
+  // RFC 3696 §2: a top-level domain is not all digits; that would be an IP address without brackets.
+  return /(?:^|\.)\d+$/.test(ascii) ? undefined : ascii;
+}
+
+/** The form under which an address is looked up: lower case, no `+tag`, `local@domain`. */
+export function canonicalAddress(text: string): string | undefined {
+  const address = parseAddress(text);
+  if (address === undefined) return undefined;
+  const { localPart, domain } = address;
+  const plus = localPart.startsWith('"') ? -1 : localPart.indexOf('+');
+  // Without what a tag leaves behind: `a.+tag` is `a`. A name that is only a tag has none.
+  const name = plus > 0 ? localPart.slice(0, plus).replace(/\.+$/, '') || localPart : localPart;
+  return `${name.toLowerCase().normalize('NFC')}@${domain}`;
+}

@@ -1,0 +1,78 @@
+// Trace fields put before a received message (RFC 5321 §4.4). Whatever a peer said is reduced to characters that
+// cannot end the line, open a comment or look like another clause. Lines end in CRLF.
+
+export interface Received {
+  /** What the peer said in HELO or EHLO. */
+  readonly helo: string;
+  readonly remoteAddress: string;
+  /** Our own name. */
+  readonly hostName: string;
+  /** RFC 3848, RFC 6531: `ESMTP`, `ESMTPS`, `ESMTPSA`, `UTF8SMTPS` … */
+  readonly protocol: string;
+  readonly id: string;
+  /** Only of a message with a single recipient: others must not learn of each other. */
+  readonly recipient?: string | undefined;
+  /** When it was received. */
+  readonly date: Date;
+}
+
+const WIDTH = 78;
+const LONGEST_WORD = 255;
+
+/** `Return-Path: <reverse-path>`; an empty path is the null one of bounces. */
+export function returnPathLine(reversePath: string): string {
+  return `Return-Path: <${path(reversePath)}>\r\n`;
+}
+
+/** One `Received:` field, folded. */
+export function receivedLine(received: Received): string {
+  const clauses = [
+    `from ${name(received.helo)}`,
+    `(${addressLiteral(received.remoteAddress)})`,
+    `by ${name(received.hostName)}`,
+    `with ${name(received.protocol)}`,
+    `id ${name(received.id)}`,
+  ];
+  if (received.recipient !== undefined) clauses.push(`for <${path(received.recipient)}>`);
+  return `${fold('Received:', [...clauses, ';', rfc5322Date(received.date)])}\r\n`;
+}
+
+/** RFC 5322 §3.3 in UTC. */
+export function rfc5322Date(date: Date): string {
+  return date.toUTCString().replace('GMT', '+0000');
+}
+
+/** Pieces joined by spaces, a new line before one that would not fit; `;` sticks to the piece before it. */
+function fold(fieldName: string, pieces: readonly string[]): string {
+  let text = fieldName;
+  let column = fieldName.length;
+  for (const piece of pieces) {
+    if (piece === ';') {
+      text += piece;
+      column++;
+      continue;
+    }
+    const fits = column + 1 + piece.length < WIDTH;
+    text += fits ? ` ${piece}` : `\r\n\t${piece}`;
+    // A tab counts as the eight columns it is usually shown as.
+    column = fits ? column + 1 + piece.length : 8 + piece.length;
+  }
+  return text;
+}
+
+/** A host name, literal, protocol or id: one word. */
+function name(text: string): string {
+  const safe = text.slice(0, LONGEST_WORD).replace(/[^\p{L}\p{N}\p{M}._:[\]/+-]/gu, '?');
+  return safe === '' ? 'unknown' : safe;
+}
+
+/** The inside of angle brackets. */
+function path(text: string): string {
+  return text.slice(0, 2 * LONGEST_WORD).replace(/[\p{Cc}\p{Cs}\u2028\u2029<>]/gu, '');
+}
+
+/** RFC 5321 §4.1.3. */
+function addressLiteral(remote: string): string {
+  const address = remote.replace(/^::ffff:(?=\d+\.)/i, '').replace(/[^0-9a-f:.]/gi, '');
+  return address.includes(':') ? `[IPv6:${address}]` : `[${address}]`;
+}
