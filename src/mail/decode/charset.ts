@@ -25,6 +25,8 @@ const decoders = new Map<string, Decode | null>();
 function native(label: string): Decode | null {
   try {
     const decoder = new TextDecoder(label);
+    // Node's own takes windows-1252 (and latin1, which means it) for ISO 8859-1: no euro sign, no quotes.
+    if (decoder.encoding === 'windows-1252') return (bytes) => iconv.decode(bytes, 'windows-1252');
     return (bytes) => decoder.decode(bytes);
   } catch {
     return null;
@@ -57,7 +59,7 @@ function normalLabel(charset: string): string {
 /** UTF-8 where the octets are, else windows-1252: what mail without a (useful) charset most often is. */
 export function decodeUndeclared(bytes: Uint8Array): string {
   if (isUtf8(bytes)) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
-  return decoderOf('windows-1252')!(bytes);
+  return iconv.decode(bytes, 'windows-1252');
 }
 
 /** Never throws; what cannot be decoded becomes U+FFFD. */
