@@ -17,7 +17,7 @@ export interface DecoderLimits extends ThreadLimits {
   readonly characters: number;
 }
 
-export const DEFAULT_DECODER_LIMITS: DecoderLimits = {
+const DEFAULT_LIMITS: DecoderLimits = {
   threads: 1,
   queue: 64,
   inlineOctets: 64 * 1024,
@@ -50,7 +50,7 @@ export class BodyDecoder {
   #closed = false;
 
   constructor(limits: Partial<DecoderLimits> = {}) {
-    this.#limits = { ...DEFAULT_DECODER_LIMITS, ...limits };
+    this.#limits = { ...DEFAULT_LIMITS, ...limits };
     this.#threads = Array.from({ length: this.#limits.threads }, () => new DecodeThread(this.#limits));
     this.#free = [...this.#threads];
   }

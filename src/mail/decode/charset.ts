@@ -57,7 +57,7 @@ function normalLabel(charset: string): string {
 }
 
 /** UTF-8 where the octets are, else windows-1252: what mail without a (useful) charset most often is. */
-export function decodeUndeclared(bytes: Uint8Array): string {
+function decodeUndeclared(bytes: Uint8Array): string {
   // A slice may end within a character, which does not make the rest of it something else.
   const whole = bytes.subarray(0, bytes.length - cutOctets(bytes));
   if (!isUtf8(whole)) return iconv.decode(bytes, 'windows-1252');

@@ -1,6 +1,6 @@
 // Bodies decoded in place and in a worker; budgets that end a job end its view, not the process.
 import test from 'ava';
-import { BodyDecoder, type DecoderLimits } from '../../../src/gateways/decode/decoder.js';
+import { BodyDecoder, DecoderBusy, type DecoderLimits } from '../../../src/gateways/decode/decoder.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 
 const reader = (raw: Buffer) => (start: number, end: number) => Promise.resolve(raw.subarray(start, end));
@@ -94,7 +94,7 @@ test('more than the queue holds is refused for now', async (t) => {
   const first = decoder.bodies(index, reader(large));
   const second = decoder.bodies(index, reader(large));
   await new Promise((resolve) => setImmediate(resolve));
-  await t.throwsAsync(decoder.bodies(index, reader(large)), { code: 'decoder-busy' });
+  await t.throwsAsync(decoder.bodies(index, reader(large)), { instanceOf: DecoderBusy, code: 'decoder-busy' });
   t.true((await first).partial && (await second).partial);
 });
 
