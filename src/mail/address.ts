@@ -17,7 +17,7 @@ const LONGEST_ADDRESS = 254;
 const DOT_ATOM = /^[\w!#$%&'*+/=?^`{|}~\u0080-\u{10ffff}-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u0080-\u{10ffff}-]+)*$/u;
 const QUOTED = /^"((?:[^"\\]|\\[ -~])*)"$/u;
 const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-const UNICODE_NAME = /^[\p{L}\p{N}\p{M}.\u3002\uff0e\uff61\u200c\u200d-]+$/u;
+const UNICODE_NAME = /^(?:[\p{L}\p{N}\p{M}.\u3002\uff0e\uff61-]|\p{Join_Control})+$/u;
 const LITERAL = /^\[(?:\d{1,3}(?:\.\d{1,3}){3}|ipv6:[0-9a-f:.]{2,45})\]$/;
 
 /** Undefined for what is no address; the text is taken as it is, so trim before. */

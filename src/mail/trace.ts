@@ -38,7 +38,7 @@ export function receivedLine(received: Received): string {
 }
 
 /** RFC 5322 §3.3 in UTC. */
-export function rfc5322Date(date: Date): string {
+function rfc5322Date(date: Date): string {
   return date.toUTCString().replace('GMT', '+0000');
 }
 

@@ -17,7 +17,7 @@ export interface DecoderLimits extends ThreadLimits {
   readonly characters: number;
 }
 
-export const DEFAULT_DECODER_LIMITS: DecoderLimits = {
+const DEFAULT_LIMITS: DecoderLimits = {
   threads: 1,
   queue: 64,
   inlineOctets: 64 * 1024,
@@ -45,12 +45,14 @@ export type ReadSlice = (start: number, end: number) => Promise<Uint8Array>;
 export class BodyDecoder {
   readonly #limits: DecoderLimits;
   readonly #threads: readonly DecodeThread[];
+  readonly #free: DecodeThread[];
   readonly #waiting: ((thread: DecodeThread | undefined) => void)[] = [];
   #closed = false;
 
   constructor(limits: Partial<DecoderLimits> = {}) {
-    this.#limits = { ...DEFAULT_DECODER_LIMITS, ...limits };
+    this.#limits = { ...DEFAULT_LIMITS, ...limits };
     this.#threads = Array.from({ length: this.#limits.threads }, () => new DecodeThread(this.#limits));
+    this.#free = [...this.#threads];
   }
 
   /** Rejects with what `read` rejects with, and with DecoderBusy. */
@@ -59,9 +61,9 @@ export class BodyDecoder {
     const raw = chosen.reduce((sum, part) => sum + part.bodyEnd - part.bodyStart, 0);
     const inline = raw <= this.#limits.inlineOctets;
     // Refused before megabytes are read for it.
-    if (!inline && this.#full()) throw new DecoderBusy();
+    if (!inline) this.#refuseWhenFull();
     const parts = await this.#readParts(index, chosen, read);
-    const cut = raw > this.#limits.octets || index.truncated.length > 0;
+    const cut = raw > this.#limits.octets || index.truncated.some((limit) => limit !== 'addresses');
     const bodies = inline ? composeBodies(parts, this.#limits.characters) : await this.#decodeElsewhere(parts);
     return cut ? { ...bodies, partial: true } : bodies;
   }
@@ -73,12 +75,14 @@ export class BodyDecoder {
     await Promise.all(this.#threads.map((thread) => thread.close()));
   }
 
-  #full(): boolean {
-    return this.#waiting.length >= this.#limits.queue;
+  #refuseWhenFull(): void {
+    if (this.#free.length === 0 && this.#waiting.length >= this.#limits.queue) throw new DecoderBusy();
   }
 
   async #readParts(index: MessageIndex, chosen: readonly IndexedPart[], read: ReadSlice): Promise<BodyPart[]> {
     const parts: BodyPart[] = [];
+    const text = new Set(index.textSections);
+    const html = new Set(index.htmlSections);
     let left = this.#limits.octets;
     for (const part of chosen) {
       const end = Math.min(part.bodyEnd, part.bodyStart + left);
@@ -88,29 +92,33 @@ export class BodyDecoder {
         subtype: part.subtype,
         encoding: part.encoding,
         params: part.params,
-        inText: index.textSections.includes(part.section),
-        inHtml: index.htmlSections.includes(part.section),
-        bytes: await read(part.bodyStart, end),
+        inText: text.has(part.section),
+        inHtml: html.has(part.section),
+        bytes: exact(await read(part.bodyStart, end)),
       });
     }
     return parts;
   }
 
   async #decodeElsewhere(parts: readonly BodyPart[]): Promise<Bodies> {
-    const thread = await this.#thread();
-    const bodies = await thread?.run({ parts, limit: this.#limits.characters });
-    // Others may have come to wait meanwhile, and this thread is free again.
-    if (thread !== undefined) this.#waiting.shift()?.(this.#closed ? undefined : thread);
+    const thread = await this.#acquire();
+    if (thread === undefined) return this.#start(parts);
+    const bodies = await thread.run({ parts, limit: this.#limits.characters });
+    this.#release(thread);
     return bodies ?? this.#start(parts);
   }
 
-  /** A free thread, in order of arrival; undefined once closed. */
-  #thread(): Promise<DecodeThread | undefined> | DecodeThread | undefined {
+  /** A thread of one's own, in order of arrival; undefined once closed. */
+  #acquire(): Promise<DecodeThread | undefined> | DecodeThread | undefined {
     if (this.#closed) return undefined;
-    const free = this.#waiting.length === 0 ? this.#threads.find((thread) => !thread.busy) : undefined;
-    if (free !== undefined) return free;
-    if (this.#full()) throw new DecoderBusy();
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    this.#refuseWhenFull();
+    return this.#free.pop() ?? new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #release(thread: DecodeThread): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#free.push(thread);
+    else next(thread);
   }
 
   /** What can be shown of bodies that could not be decoded: their start, read in the plainest way. */
@@ -138,4 +146,9 @@ function bodyParts(index: MessageIndex): IndexedPart[] {
   };
   walk(index.root);
   return found;
+}
+
+/** A view of a larger buffer would be sent to a thread with the whole of it. */
+function exact(bytes: Uint8Array): Uint8Array {
+  return bytes.byteLength === bytes.buffer.byteLength ? bytes : Uint8Array.prototype.slice.call(bytes);
 }

@@ -19,11 +19,7 @@ export class DecodeThread {
     this.#limits = limits;
   }
 
-  get busy(): boolean {
-    return this.#settle !== undefined;
-  }
-
-  /** Undefined when the job died or ran out of time. Not to be called while busy. */
+  /** Undefined when the job died or ran out of time. One job at a time. */
   run(job: DecodeJob): Promise<Bodies | undefined> {
     return new Promise((resolve) => {
       const worker = this.#worker ?? this.#start();

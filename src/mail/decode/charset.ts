@@ -25,6 +25,8 @@ const decoders = new Map<string, Decode | null>();
 function native(label: string): Decode | null {
   try {
     const decoder = new TextDecoder(label);
+    // Node's own takes windows-1252 (and latin1, which means it) for ISO 8859-1: no euro sign, no quotes.
+    if (decoder.encoding === 'windows-1252') return (bytes) => iconv.decode(bytes, 'windows-1252');
     return (bytes) => decoder.decode(bytes);
   } catch {
     return null;
@@ -55,9 +57,22 @@ function normalLabel(charset: string): string {
 }
 
 /** UTF-8 where the octets are, else windows-1252: what mail without a (useful) charset most often is. */
-export function decodeUndeclared(bytes: Uint8Array): string {
-  if (isUtf8(bytes)) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
-  return decoderOf('windows-1252')!(bytes);
+function decodeUndeclared(bytes: Uint8Array): string {
+  // A slice may end within a character, which does not make the rest of it something else.
+  const whole = bytes.subarray(0, bytes.length - cutOctets(bytes));
+  if (!isUtf8(whole)) return iconv.decode(bytes, 'windows-1252');
+  const text = Buffer.from(whole.buffer, whole.byteOffset, whole.byteLength).toString('utf8');
+  return whole.length === bytes.length ? text : `${text}\ufffd`;
+}
+
+/** How many octets at the end are the start of a longer UTF-8 sequence. */
+function cutOctets(bytes: Uint8Array): number {
+  for (let back = 1; back <= 3 && back <= bytes.length; back++) {
+    const octet = bytes[bytes.length - back]!;
+    if (octet < 0x80) return 0;
+    if (octet >= 0xc0) return back < (octet >= 0xf0 ? 4 : octet >= 0xe0 ? 3 : 2) ? back : 0;
+  }
+  return 0;
 }
 
 /** Never throws; what cannot be decoded becomes U+FFFD. */

@@ -26,8 +26,9 @@ export function textOf(part: TextPart, bytes: Uint8Array): string {
   return libmime.decodeFlowed(text, part.params['delsp']?.toLowerCase() === 'yes');
 }
 
-/** Without NUL and lone surrogates, which jsonb and text columns refuse. */
-export function storable(text: string): string {
-  const whole = text.includes('\0') ? text.replaceAll('\0', '') : text;
+/** Without a byte order mark, and without NUL and lone surrogates, which jsonb and text columns refuse. */
+function storable(text: string): string {
+  const unmarked = text.startsWith('\ufeff') ? text.slice(1) : text;
+  const whole = unmarked.includes('\0') ? unmarked.replaceAll('\0', '') : unmarked;
   return /\p{Cs}/u.test(whole) ? whole.replace(/\p{Cs}/gu, '\ufffd') : whole;
 }

@@ -8,6 +8,10 @@ import { clean, type WordDecoder } from './header-text.js';
 const PLAIN = /^(?:"([^"\\]{0,200})"|([^"()<>[\]:;@\\,]{0,200}))\s{0,9}<([^\s"()<>[\]:;\\,]{1,320})>$/;
 const BARE = /^[^\s"()<>[\]:;\\,]{1,320}$/;
 
+/** The rest of a domain literal; bounded, so many `[` cost no more than their number. */
+const LITERAL_REST = /[^[\]]{0,64}\]/y;
+const SPECIAL = /["(<[,;:]/g;
+
 const LONGEST_ADDRESS = 1000;
 
 export interface AddressList {
@@ -54,14 +58,21 @@ class AddressScanner {
       else if (char === '[') this.#literal();
       else if (char === ',' || char === ';') this.#end();
       else if (char === ':') this.#group();
-      else {
-        this.#raw += char;
-        this.#phrase += char;
-      }
+      else this.#plain();
     }
     this.#end();
     const truncated = this.#found.length > this.#limit;
     return { addresses: truncated ? this.#found.slice(0, this.#limit) : this.#found, truncated };
+  }
+
+  /** The text up to the next character that means something. */
+  #plain(): void {
+    const start = this.#at - 1;
+    SPECIAL.lastIndex = this.#at;
+    this.#at = SPECIAL.exec(this.#text)?.index ?? this.#text.length;
+    const run = this.#text.slice(start, this.#at);
+    this.#raw += run;
+    this.#phrase += run;
   }
 
   #quoted(): void {
@@ -91,9 +102,8 @@ class AddressScanner {
   }
 
   #literal(): void {
-    // Looked for nearby only: looking far for every `[` of many would be quadratic.
-    const end = this.#text.slice(this.#at, this.#at + 64).indexOf(']');
-    const stop = end < 0 ? this.#at : this.#at + end + 1;
+    LITERAL_REST.lastIndex = this.#at;
+    const stop = this.#at + (LITERAL_REST.exec(this.#text)?.[0].length ?? 0);
     const literal = this.#text.slice(this.#at - 1, stop);
     this.#raw += literal;
     this.#phrase += literal;
@@ -127,8 +137,9 @@ class AddressScanner {
   #end(): void {
     const raw = clean(this.#raw.slice(0, LONGEST_ADDRESS));
     if (this.#angle !== undefined) {
-      const name = this.#words.text(this.#phrase.trim() || this.#comment);
-      const address = clean(this.#angle.slice(0, LONGEST_ADDRESS)).replaceAll(' ', '');
+      const name = this.#words.text(this.#phrase.trim().replace(/\s{2,}/g, ' ') || this.#comment);
+      const written = clean(this.#angle.slice(0, LONGEST_ADDRESS));
+      const address = written.includes('"') ? written : written.replaceAll(' ', '');
       if (address !== '' || name !== '') this.#found.push({ name, address });
     } else if (raw !== '') this.#found.push(this.#bare(raw));
     this.#reset();

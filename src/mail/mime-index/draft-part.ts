@@ -79,7 +79,7 @@ export function finishTree(root: DraftPart, finished: Finished): IndexedPart {
 
 /** Depth is bounded by the limits, so recursion is. */
 function finish(draft: DraftPart, section: string, prefix: string, finished: Finished): IndexedPart {
-  const content = readAs(draft);
+  const content = draft.content!;
   const parts: IndexedPart[] = [];
   if (draft.isMultipart) {
     const childPrefix = section === '' ? prefix : `${section}.`;
@@ -92,7 +92,7 @@ function finish(draft: DraftPart, section: string, prefix: string, finished: Fin
   }
   const part: IndexedPart = {
     section,
-    ...content,
+    ...(content.type === 'multipart' && !draft.isMultipart ? asText(content) : content),
     headerStart: draft.headerStart,
     bodyStart: draft.bodyStart,
     bodyEnd: draft.bodyEnd,
@@ -104,9 +104,7 @@ function finish(draft: DraftPart, section: string, prefix: string, finished: Fin
   return part;
 }
 
-/** A multipart in which no part was found is shown as the text it is. */
-function readAs(draft: DraftPart): ContentFields {
-  const content = draft.content!;
-  if (content.type !== 'multipart' || draft.isMultipart) return content;
+/** A multipart that has no parts is the text it consists of. */
+export function asText(content: ContentFields): ContentFields {
   return { ...content, type: 'text', subtype: 'plain', params: {}, encoding: '7bit' };
 }

@@ -70,14 +70,17 @@ function messageId(field: string | undefined): string | null {
   return bare === undefined ? null : `<${clean(bare)}>`;
 }
 
+/** `21 Nov 2026 13:10`, `Nov 21 13:10:19 2026`, `2026-11-21`: without one of these `Date.parse` guesses. */
+const DATE = /\d{1,2}[\s-]+[a-z]{3,9}[\s-]+\d{2,4}\s+\d|[a-z]{3}\s+\d{1,2}\s+\d\d?:\d\d|\d{4}-\d\d-\d\d/i;
+
 /** RFC 5322 §3.3 dates and what `Date.parse` makes of near ones; without a zone it is UTC, not this machine's. */
 function sentAt(field: string): number | null {
   const date = field
     .slice(0, 128)
     .replace(/\([^()]*\)/g, ' ')
     .trim();
-  if (!/\d{1,2}[\s-]+[a-z]{3,9}[\s-]+\d{2,4}\s+\d|\d{4}-\d\d-\d\d/i.test(date)) return null;
-  const zoned = /[+-]\d{4}$|[a-z]$|[+-]\d\d:\d\d$/i.test(date) ? date : `${date} +0000`;
+  if (!DATE.test(date)) return null;
+  const zoned = /[+-]\d\d:?\d\d$|[a-z]$/i.test(date) ? date : `${date} +0000`;
   const ms = Date.parse(zoned);
   return Number.isNaN(ms) ? null : ms;
 }

@@ -5,10 +5,10 @@ import libmime from 'libmime';
 import { decodeCharset } from '../decode/charset.js';
 
 /** Characters of one field that are decoded; the rest of a longer one is left out. */
-export const FIELD_LIMIT = 16 * 1024;
+const FIELD_LIMIT = 16 * 1024;
 
 /** A decode of one short word with a strange charset costs about as much as this many characters of a long one. */
-const WORD_COST = 30;
+const WORD_COST = 60;
 
 /** Decoding budget of one message in characters: about 50 ms of the worst a peer can write. */
 const BUDGET = 160 * 1024;

@@ -5,7 +5,7 @@ import type { IndexedEnvelope, MessageIndex } from '../message-index.js';
 import { chooseBodies, isBodyText } from './body-choice.js';
 import type { Delimiter } from './boundaries.js';
 import { boundaryOf, contentFields } from './content-fields.js';
-import { BodySize, DraftPart, type Finished, finishTree } from './draft-part.js';
+import { asText, BodySize, DraftPart, type Finished, finishTree } from './draft-part.js';
 import { EnvelopeReader } from './envelope.js';
 import { HeaderFields } from './header-fields.js';
 import { clean, WordDecoder } from './header-text.js';
@@ -98,8 +98,9 @@ export class MimeIndexer implements PartEvents {
 
   /** Decides how the body of a part whose header was read is read; true when it begins with a header. */
   #enter(part: DraftPart): boolean {
+    const boundary = part.content!.type === 'multipart' ? boundaryOf(part.content!) : undefined;
+    if (part.content!.type === 'multipart' && boundary === undefined) part.content = asText(part.content!);
     const content = part.content!;
-    const boundary = content.type === 'multipart' ? boundaryOf(content) : undefined;
     const isMessage = content.type === 'message' && /^(?:rfc822|global)$/.test(content.subtype);
     const descends = boundary !== undefined || (isMessage && /^(?:7bit|8bit|binary)$/.test(content.encoding));
     if (descends && this.#open.length > this.#limits.depth) {

@@ -1,0 +1,79 @@
+// Addresses: what is one, and the form look-ups use.
+import test from 'ava';
+import fc from 'fast-check';
+import { canonicalAddress, parseAddress } from '../../src/mail/address.js';
+
+test('mailboxes', (t) => {
+  t.deepEqual(parseAddress('Ann.Lee@Example.ORG'), { localPart: 'Ann.Lee', domain: 'example.org' });
+  t.deepEqual(parseAddress('"ann"@example.org'), { localPart: 'ann', domain: 'example.org' });
+  t.deepEqual(parseAddress('"a b\\"c"@example.org'), { localPart: '"a b\\"c"', domain: 'example.org' });
+  t.deepEqual(parseAddress('"a@b"@example.org'), { localPart: '"a@b"', domain: 'example.org' });
+  t.deepEqual(parseAddress('jörg@müller.example'), { localPart: 'jörg', domain: 'xn--mller-kva.example' });
+  t.deepEqual(parseAddress('a@[192.0.2.1]'), { localPart: 'a', domain: '[192.0.2.1]' });
+  t.deepEqual(parseAddress('a@[IPv6:2001:db8::1]'), { localPart: 'a', domain: '[ipv6:2001:db8::1]' });
+  t.deepEqual(parseAddress('a@localhost'), { localPart: 'a', domain: 'localhost' });
+});
+
+test('no mailboxes', (t) => {
+  const long = 'x'.repeat(65);
+  const refused = [
+    '',
+    'a',
+    '@b.c',
+    'a@',
+    'a b@c.d',
+    '.a@b.c',
+    'a.@b.c',
+    'a..b@c.d',
+    'a@b..c',
+    'a@-b.c',
+    'a@b.c.',
+    'a@b_c.d',
+  ];
+  refused.push(
+    'a\r\n@b.c',
+    'a@b.c\n',
+    'a\0@b.c',
+    '"a\r\nb"@c.d',
+    '"a"b@c.d',
+    '""@c.d',
+    'a@127.0.0.1',
+    'a@0x7f.1',
+    'a@%61.com',
+  );
+  refused.push(
+    `${long}@b.c`,
+    `a@${'b.'.repeat(126)}com`,
+    `a@${'b'.repeat(64)}.c`,
+    'a@[1.2.3]',
+    'a@b.c>',
+    '<a@b.c>',
+    'a,b@c.d',
+    'ü\u0085@b.c',
+  );
+  for (const text of refused) t.is(parseAddress(text), undefined, JSON.stringify(text));
+});
+
+test('canonical form', (t) => {
+  t.is(canonicalAddress('Ann+News@Example.org'), 'ann@example.org');
+  t.is(canonicalAddress('ann.+x@example.org'), 'ann@example.org');
+  t.is(canonicalAddress('+x@example.org'), '+x@example.org');
+  t.is(canonicalAddress('"Ann"@example.org'), 'ann@example.org');
+  t.is(canonicalAddress('"a+b c"@example.org'), '"a+b c"@example.org');
+  t.is(canonicalAddress('A@MÜLLER.example'), 'a@xn--mller-kva.example');
+  t.is(canonicalAddress('nobody'), undefined);
+});
+
+test('any text is judged without a throw, and canonical forms are stable', (t) => {
+  const parts = fc.stringMatching(/^[aA+."\\@ü(<\r\nİß -]{0,12}$/);
+  fc.assert(
+    fc.property(parts, fc.oneof(fc.domain(), parts, fc.string()), (local, domain) => {
+      const once = canonicalAddress(`${local}@${domain}`);
+      if (once === undefined) return;
+      t.is(canonicalAddress(once), once);
+      t.notRegex(once, /\p{Cc}/u);
+    }),
+    { numRuns: 2000 },
+  );
+  t.pass();
+});

@@ -1,0 +1,18 @@
+// Messages cut into pieces, for everything that must not depend on where they are cut.
+
+/** Cut at these offsets (taken modulo the length, in any order). */
+export function piecesOf(raw: Buffer, cuts: readonly number[]): Buffer[] {
+  const offsets = [...new Set(cuts.map((cut) => cut % (raw.length + 1)))].sort((a, b) => a - b);
+  const pieces: Buffer[] = [];
+  let start = 0;
+  for (const offset of [...offsets, raw.length]) {
+    // A copy of its own, so that reading beyond a piece would show.
+    pieces.push(Buffer.from(raw.subarray(start, offset)));
+    start = offset;
+  }
+  return pieces;
+}
+
+export async function* inPieces(pieces: readonly Uint8Array[]): AsyncIterable<Uint8Array> {
+  for (const piece of pieces) yield await Promise.resolve(piece);
+}
