@@ -26,6 +26,12 @@ export class SmtpConnection extends SMTPConnection {
   /** Between DATA and the reply to the message. */
   #inData = false;
   #released = false;
+  /** The socket that holds replies back until this turn of the event loop is over. */
+  #corked: Socket | undefined;
+  readonly #uncork = (): void => {
+    this.#corked?.uncork();
+    this.#corked = undefined;
+  };
 
   constructor(server: SmtpServer, socket: Socket, options: SMTPConnectionOptions | undefined, addressKey: string) {
     super(server, socket, options ?? null);
@@ -40,6 +46,7 @@ export class SmtpConnection extends SMTPConnection {
 
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
     this.#lastSeen = Date.now();
+    this.#cork();
     if (typeof data === 'string' && ENHANCED.test(data)) super.send(code, data, false);
     // Without a context it is the idle timeout, whose 4.4.2 is right.
     else if (code === 421 && typeof data === 'string' && context) super.send(421, `4.7.0 ${data}`, false);
@@ -81,6 +88,12 @@ export class SmtpConnection extends SMTPConnection {
   override close(): void {
     super.close();
     if (this._server.draining) setTimeout(() => this.destroy(), LINGER_MS).unref();
+  }
+
+  override upgrade(callback: () => void, secureCallback?: () => void): void {
+    // What is held back would come after the first octets of TLS.
+    this.#uncork();
+    super.upgrade(callback, secureCallback);
   }
 
   override handler_DATA(command: Buffer, callback: () => void): void {
@@ -149,6 +162,14 @@ export class SmtpConnection extends SMTPConnection {
     if (this.#released) return;
     this.#released = true;
     this._server.release(this);
+  }
+
+  /** Replies to commands that came together leave together (RFC 2920 §3.2): a write is what costs most here. */
+  #cork(): void {
+    if (this.#corked !== undefined || this._upgrading) return;
+    this.#corked = this._socket;
+    this.#corked.cork();
+    setImmediate(this.#uncork);
   }
 
   #dataReplied(code: number): void {
