@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
 import type { Directory, Recipient } from '../../actors/directory/protocol.js';
 import { parseAddress } from '../../mail/address.js';
-import { receivedLine, returnPathLine } from '../../mail/trace.js';
+import { type Received, receivedLine, returnPathLine } from '../../mail/trace.js';
 import type { Spool } from '../spool/spool.js';
 import { type Acceptance, type AcceptancePorts, acceptMessage, type Destination } from './acceptance.js';
 import type { MessageStream } from './data-parser.js';
@@ -87,7 +87,7 @@ export async function startMx(options: MxOptions): Promise<MxListener> {
     const from = sender(session);
     const destinations = session.envelope.rcptTo as (Recipients & Destination)[];
     try {
-      const trace = Buffer.from(returnPathLine(from) + receivedLine(hop(session, hostname, id, receivedAt)));
+      const trace = Buffer.from(returnPathLine(from) + receivedLine(received(session, hostname, id, receivedAt)));
       const content = await receive(stream, receiver.spool.writer(), trace, maxMessageSize);
       const { hash, size } = content;
       const acceptance = await acceptMessage(receiver, content, destinations, receivedAt, newId);
@@ -181,24 +181,18 @@ function sender(session: SMTPServerSession): string {
   return session.envelope.mailFrom ? session.envelope.mailFrom.address : '';
 }
 
-function hop(
-  session: SMTPServerSession,
-  hostname: string,
-  id: string,
-  receivedAt: number,
-): Parameters<typeof receivedLine>[0] {
+function received(session: SMTPServerSession, hostName: string, id: string, receivedAt: number): Received {
   const { rcptTo, smtpUtf8 } = session.envelope;
-  const only = rcptTo.length === 1 ? rcptTo[0] : undefined;
   return {
     helo: session.hostNameAppearsAs,
     remoteAddress: session.remoteAddress,
-    hostname,
+    hostName,
     // RFC 6531 §4.3.
     protocol: smtpUtf8 ? `UTF8SMTP${session.secure ? 'S' : ''}` : session.transmissionType,
     id,
-    receivedAt,
+    date: new Date(receivedAt),
     // Naming one of several would tell it to the others.
-    ...(only === undefined ? {} : { recipient: only.address }),
+    recipient: rcptTo.length === 1 ? rcptTo[0]!.address : undefined,
   };
 }
 
