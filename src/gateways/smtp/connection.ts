@@ -1,11 +1,12 @@
 // One SMTP connection: smtp-server's command loop with the limits and the replies it has not: an enhanced code on every
 // reply, errors and junk commands counted, a deadline a command and a minimum rate for DATA, BDAT cut off before its octets
 // are read as commands. What a transaction may do is decided in mx; counting connections is the server's.
-import type { Socket } from 'node:net';
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
 import { DataParser, Overlong } from './data-parser.js';
 import { parsePath } from './path.js';
 import type { SmtpServer } from './server.js';
+
+export type Socket = SMTPConnection['_socket'];
 
 /** A text that brings its own enhanced code (RFC 3463), as verdict writes them. */
 const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /;
@@ -26,6 +27,8 @@ export class SmtpConnection extends SMTPConnection {
   /** Between DATA and the reply to the message. */
   #inData = false;
   #released = false;
+  /** The outermost socket, known before the handshake on it is done: tearing TLS down from below can end the process. */
+  #outermost: Socket | undefined;
   /** The socket that holds replies back until this turn of the event loop is over. */
   #corked: Socket | undefined;
   readonly #uncork = (): void => {
@@ -68,7 +71,10 @@ export class SmtpConnection extends SMTPConnection {
   sweep(now: number): void {
     const { idleMs, minRate, minRateGraceMs } = this._server.limits;
     const parser = this._parser;
-    if (this.#inData && parser !== false && parser._dataMode) {
+    if (this._upgrading) {
+      // Nothing can be said in the middle of a handshake.
+      if (now - this.#lastSeen > idleMs) this.destroy();
+    } else if (this.#inData && parser !== false && parser._dataMode) {
       const allowed = minRateGraceMs + (parser.dataBytes / minRate) * 1000;
       if (now - this.#dataSince > allowed) this.send(421, '4.4.2 Too slow, closing connection');
     } else if (!this.#ours && now - this.#lastSeen > idleMs) {
@@ -78,11 +84,17 @@ export class SmtpConnection extends SMTPConnection {
 
   /** The server stops: at once between messages, else after the reply to the one that is on its way. */
   drain(): void {
-    if (!this.#inData) this.send(421, '4.3.2 Service closing, try again later');
+    if (this._upgrading) this.destroy();
+    else if (!this.#inData) this.send(421, '4.3.2 Service closing, try again later');
   }
 
   destroy(): void {
-    this._socket.destroy();
+    (this.#outermost ?? this._socket).destroy();
+  }
+
+  override _armTimeout(socket: Socket = this._socket): void {
+    this.#outermost = socket;
+    super._armTimeout(socket);
   }
 
   override close(): void {

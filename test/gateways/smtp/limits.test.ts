@@ -53,6 +53,16 @@ test('idle between commands, and a command line that drips', async (t) => {
   clearInterval(timer);
 });
 
+test('a TLS handshake that drips', async (t) => {
+  const { address } = await limited(t, { idleMs: 150 });
+  const client = await SmtpClient.greeted(address);
+  await client.command('STARTTLS');
+  client.write(Buffer.from([22, 3, 1, 16, 0, 1, 0, 15, 252]));
+  const timer = setInterval(() => client.write(Buffer.from([0])), 20);
+  t.deepEqual(await rest(client), []);
+  clearInterval(timer);
+});
+
 test('a drip-feeder of DATA is cut off, a message that comes slowly enough is not kept', async (t) => {
   const { address, stored, spool, listener } = await limited(t, { minRate: 500, minRateGraceMs: 100 });
   const client = await SmtpClient.greeted(address);

@@ -228,6 +228,14 @@ test('faults: nothing committed is a temporary refusal, a mailbox that fails lat
   t.is(spool.reserved, 0);
 });
 
+test('a mailbox that never answers does not keep the peer waiting', async (t) => {
+  const { address, behave, stored } = await listen(t);
+  behave.deliver = () => new Promise(() => undefined);
+  const client = await SmtpClient.greeted(address);
+  t.is((await client.send('', ['alice@example.test'], MESSAGE)).code, 250);
+  t.is(stored.length, 1);
+});
+
 /** A promise and what resolves it. */
 function gate(): { promise: Promise<void>; resolve: () => void } {
   let resolve = (): void => undefined;
