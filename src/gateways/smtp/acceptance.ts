@@ -26,7 +26,7 @@ export interface Destination {
   readonly address: string;
 }
 
-export interface Delivery extends Destination {
+interface Delivery extends Destination {
   readonly inboundId: string;
   /** Of the placed email; null when it had been placed before, undefined when the mailbox has not answered. */
   emailId?: string | null;

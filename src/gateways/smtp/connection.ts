@@ -76,7 +76,9 @@ export class SmtpConnection extends SMTPConnection {
       if (now - this.#lastSeen > idleMs) this.destroy();
     } else if (this.#inData && parser !== false && parser._dataMode) {
       const allowed = minRateGraceMs + (parser.dataBytes / minRate) * 1000;
-      if (now - this.#dataSince > allowed) this.send(421, '4.4.2 Too slow, closing connection');
+      // While it is our spool that is slow, the peer cannot be faster.
+      const stalled = this._dataStream ? this._dataStream.writableNeedDrain : false;
+      if (now - this.#dataSince > allowed && !stalled) this.send(421, '4.4.2 Too slow, closing connection');
     } else if (!this.#ours && now - this.#lastSeen > idleMs) {
       this.send(421, '4.4.2 Timeout, closing connection');
     }

@@ -167,6 +167,29 @@ test('postmaster without a domain is the postmaster of a domain hosted here', as
   t.is((await none.command('RCPT TO:<postmaster>')).text.split(' ')[0], '5.1.1');
 });
 
+test('thirty megabytes pass through a bounded spool', async (t) => {
+  const { address, behave, spool, stored } = await listen(t, { maxMessageSize: 40_000_000 });
+  const held: number[] = [];
+  behave.spool = () => {
+    held.push(spool.reserved);
+    return Promise.resolve();
+  };
+  const line = `${'x'.repeat(76)}\r\n`;
+  const piece = Buffer.from(line.repeat(5000));
+  const client = await SmtpClient.greeted(address);
+  await client.envelope('', 'alice@example.test');
+  await client.segments([
+    Buffer.from('Subject: x\r\n\r\n'),
+    ...new Array<Buffer>(77).fill(piece),
+    Buffer.from('.\r\n'),
+  ]);
+  t.is((await client.reply()).code, 250);
+  t.deepEqual(held, [65_536]);
+  t.is(stored[0]!.body.length, 14 + 77 * piece.length);
+  t.true(stored[0]!.body.endsWith(line));
+  t.is(spool.reserved, 0);
+});
+
 test('too large: while reading, far beyond, and announced', async (t) => {
   const { address, stored, spool } = await listen(t, { maxMessageSize: 1000 });
   const client = await SmtpClient.greeted(address);
