@@ -176,7 +176,11 @@ export class SpoolWriter {
     }
     this.#file = file;
     this.#endJoined();
-    for (const piece of this.#pieces) await file.write(piece);
+    for (const piece of this.#pieces) {
+      await file.write(piece);
+      // A connection may break while the disk works; what was reserved is given back then.
+      if (this.#discarded) return;
+    }
     this.#pieces = [];
     this.#spool.unreserve(this.#reserved - STAGING_BYTES);
     this.#reserved = STAGING_BYTES;

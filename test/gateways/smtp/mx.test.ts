@@ -190,6 +190,22 @@ test('thirty megabytes pass through a bounded spool', async (t) => {
   t.is(spool.reserved, 0);
 });
 
+test('sizes around what is kept in memory, several at a time, dots and all', async (t) => {
+  const { address, stored, spool } = await listen(t);
+  const line = `.${'y'.repeat(74)}.\r\n`;
+  await Promise.all(
+    [262_000, 262_144, 262_145, 327_680, 400_000, 900_000].map(async (size) => {
+      const client = await SmtpClient.greeted(address);
+      const body = `Subject: ${size}\r\n\r\n${line.repeat(size / line.length)}`;
+      await client.envelope('', 'alice@example.test');
+      client.write(`${body.replaceAll('\r\n.', '\r\n..')}.\r\n`);
+      t.is((await client.reply()).code, 250);
+      t.true(stored.some((message) => message.body === body));
+    }),
+  );
+  t.is(spool.reserved, 0);
+});
+
 test('too large: while reading, far beyond, and announced', async (t) => {
   const { address, stored, spool } = await listen(t, { maxMessageSize: 1000 });
   const client = await SmtpClient.greeted(address);

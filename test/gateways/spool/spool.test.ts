@@ -66,6 +66,20 @@ test('finishing waits for the last write', async (t) => {
   }
 });
 
+test('discarded while the disk works', async (t) => {
+  const spool = await newSpool();
+  for (let turns = 0; turns < 40; turns++) {
+    const writer = spool.writer();
+    for (let i = 0; i < 4; i++) await writer.write(Buffer.alloc(60_000));
+    const written = writer.write(Buffer.alloc(60_000))?.catch(() => undefined);
+    for (let i = 0; i < turns; i++) await new Promise(setImmediate);
+    writer.discard();
+    await written;
+    t.is(spool.reserved, 0);
+  }
+  t.deepEqual(readdirSync(spool.directory), []);
+});
+
 test('single octets do not each keep a buffer', async (t) => {
   const spool = await newSpool();
   const writer = spool.writer();
