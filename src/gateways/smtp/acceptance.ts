@@ -7,6 +7,7 @@ import type { MessageSummary } from '../../mail/message-index.js';
 import { summarize } from '../../mail/summary.js';
 import type { InboundStore } from '../../store/inbound.js';
 import type { SpooledContent } from '../spool/spool.js';
+import { waitFor } from './deadline.js';
 import { Refused } from './verdict.js';
 
 /** `Received` fields a message may come with (CONTRACT §5, RFC 5321 §6.3). */
@@ -25,7 +26,7 @@ export interface Destination {
   readonly address: string;
 }
 
-export interface Delivery extends Destination {
+interface Delivery extends Destination {
   readonly inboundId: string;
   /** Of the placed email; null when it had been placed before, undefined when the mailbox has not answered. */
   emailId?: string | null;
@@ -67,7 +68,8 @@ export async function acceptMessage(
     content.release();
   }
   const { hash } = content;
-  await Promise.all(deliveries.map((delivery) => place(ports.mailboxes, delivery, hash, receivedAt, summary)));
+  const placed = deliveries.map((delivery) => place(ports.mailboxes, delivery, hash, receivedAt, summary));
+  await waitFor(Promise.all(placed), DELIVERY_DEADLINE_MS);
   return { summary, deliveries };
 }
 

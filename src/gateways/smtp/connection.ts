@@ -1,11 +1,12 @@
 // One SMTP connection: smtp-server's command loop with the limits and the replies it has not: an enhanced code on every
 // reply, errors and junk commands counted, a deadline a command and a minimum rate for DATA, BDAT cut off before its octets
 // are read as commands. What a transaction may do is decided in mx; counting connections is the server's.
-import type { Socket } from 'node:net';
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
 import { DataParser, Overlong } from './data-parser.js';
 import { parsePath } from './path.js';
 import type { SmtpServer } from './server.js';
+
+export type Socket = SMTPConnection['_socket'];
 
 /** A text that brings its own enhanced code (RFC 3463), as verdict writes them. */
 const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /;
@@ -26,6 +27,14 @@ export class SmtpConnection extends SMTPConnection {
   /** Between DATA and the reply to the message. */
   #inData = false;
   #released = false;
+  /** The outermost socket, known before the handshake on it is done: tearing TLS down from below can end the process. */
+  #outermost: Socket | undefined;
+  /** The socket that holds replies back until this turn of the event loop is over. */
+  #corked: Socket | undefined;
+  readonly #uncork = (): void => {
+    this.#corked?.uncork();
+    this.#corked = undefined;
+  };
 
   constructor(server: SmtpServer, socket: Socket, options: SMTPConnectionOptions | undefined, addressKey: string) {
     super(server, socket, options ?? null);
@@ -40,6 +49,7 @@ export class SmtpConnection extends SMTPConnection {
 
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
     this.#lastSeen = Date.now();
+    this.#cork();
     if (typeof data === 'string' && ENHANCED.test(data)) super.send(code, data, false);
     // Without a context it is the idle timeout, whose 4.4.2 is right.
     else if (code === 421 && typeof data === 'string' && context) super.send(421, `4.7.0 ${data}`, false);
@@ -61,9 +71,14 @@ export class SmtpConnection extends SMTPConnection {
   sweep(now: number): void {
     const { idleMs, minRate, minRateGraceMs } = this._server.limits;
     const parser = this._parser;
-    if (this.#inData && parser !== false && parser._dataMode) {
+    if (this._upgrading) {
+      // Nothing can be said in the middle of a handshake.
+      if (now - this.#lastSeen > idleMs) this.destroy();
+    } else if (this.#inData && parser !== false && parser._dataMode) {
       const allowed = minRateGraceMs + (parser.dataBytes / minRate) * 1000;
-      if (now - this.#dataSince > allowed) this.send(421, '4.4.2 Too slow, closing connection');
+      // While it is our spool that is slow, the peer cannot be faster.
+      const stalled = this._dataStream ? this._dataStream.writableNeedDrain : false;
+      if (now - this.#dataSince > allowed && !stalled) this.send(421, '4.4.2 Too slow, closing connection');
     } else if (!this.#ours && now - this.#lastSeen > idleMs) {
       this.send(421, '4.4.2 Timeout, closing connection');
     }
@@ -71,16 +86,28 @@ export class SmtpConnection extends SMTPConnection {
 
   /** The server stops: at once between messages, else after the reply to the one that is on its way. */
   drain(): void {
-    if (!this.#inData) this.send(421, '4.3.2 Service closing, try again later');
+    if (this._upgrading) this.destroy();
+    else if (!this.#inData) this.send(421, '4.3.2 Service closing, try again later');
   }
 
   destroy(): void {
-    this._socket.destroy();
+    (this.#outermost ?? this._socket).destroy();
+  }
+
+  override _armTimeout(socket: Socket = this._socket): void {
+    this.#outermost = socket;
+    super._armTimeout(socket);
   }
 
   override close(): void {
     super.close();
     if (this._server.draining) setTimeout(() => this.destroy(), LINGER_MS).unref();
+  }
+
+  override upgrade(callback: () => void, secureCallback?: () => void): void {
+    // What is held back would come after the first octets of TLS.
+    this.#uncork();
+    super.upgrade(callback, secureCallback);
   }
 
   override handler_DATA(command: Buffer, callback: () => void): void {
@@ -149,6 +176,14 @@ export class SmtpConnection extends SMTPConnection {
     if (this.#released) return;
     this.#released = true;
     this._server.release(this);
+  }
+
+  /** Replies to commands that came together leave together (RFC 2920 §3.2): a write is what costs most here. */
+  #cork(): void {
+    if (this.#corked !== undefined || this._upgrading) return;
+    this.#corked = this._socket;
+    this.#corked.cork();
+    setImmediate(this.#uncork);
   }
 
   #dataReplied(code: number): void {

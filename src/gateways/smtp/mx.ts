@@ -3,18 +3,19 @@
 // smtp-server's. One log line a message and a refusal, with ids and never with contents.
 import type { Logger } from 'pino';
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
-import type { Directory, Recipient } from '../../actors/directory/protocol.js';
-import { parseAddress } from '../../mail/address.js';
+import type { Directory } from '../../actors/directory/protocol.js';
 import { type Received, receivedLine, returnPathLine } from '../../mail/trace.js';
-import type { Spool } from '../spool/spool.js';
+import type { Spool, SpooledContent } from '../spool/spool.js';
 import { type Acceptance, type AcceptancePorts, acceptMessage, type Destination } from './acceptance.js';
 import type { MessageStream } from './data-parser.js';
+import { waitFor } from './deadline.js';
+import { findRecipient, judgeRecipient, judgeSender } from './envelope-policy.js';
 import { idSource } from './id-source.js';
 import { DEFAULT_LIMITS, type SmtpLimits } from './limits.js';
-import { isAscii } from './path.js';
+import { logAccepted, logRefused } from './mail-log.js';
 import { receive } from './receive.js';
 import { type CertificateSource, SmtpServer } from './server.js';
-import { isBug, type Refusal, type Reply, recipientReply, refusalReply, replyTo } from './verdict.js';
+import { Refused, type Reply, recipientReply, refusalReply, replyTo } from './verdict.js';
 
 export interface Receiver extends AcceptancePorts {
   readonly spool: Spool;
@@ -44,35 +45,40 @@ export interface MxListener {
   stop(graceMs: number): Promise<void>;
 }
 
-type Recipients = SMTPServerAddress & { accountId?: string };
 type Callback = (error?: Error | null, message?: string) => void;
 
 export async function startMx(options: MxOptions): Promise<MxListener> {
-  const { directory, receiver, hostname, maxMessageSize, log } = options;
+  const { receiver, hostname, maxMessageSize, log } = options;
   const newId = idSource();
   const underWay = new Set<Promise<void>>();
 
   const onMailFrom = (path: SMTPServerAddress, session: SMTPServerSession, done: Callback): void => {
     const refusal = judgeSender(path);
     if (refusal === undefined) done();
-    else refuse(log, session, done, refusalReply(refusal), refusal, { sender: path.address });
+    else {
+      const { code } = answer(done, refusalReply(refusal));
+      logRefused(log, session, { sender: path.address }, refusal, code);
+    }
   };
 
-  const onRcptTo = (path: Recipients, session: SMTPServerSession, done: Callback): void => {
-    const refusal = judgeRecipient(path, session);
+  const onRcptTo = (path: SMTPServerAddress, session: SMTPServerSession, done: Callback): void => {
     const about = { recipient: path.address, sender: sender(session) };
+    const refuse = (reply: Reply, reason: string, fault?: unknown): void => {
+      answer(done, reply);
+      logRefused(log, session, about, reason, reply.code, fault);
+    };
+    const refusal = judgeRecipient(path, session.envelope.mailFrom);
     if (refusal !== undefined) {
-      refuse(log, session, done, refusalReply(refusal), refusal, about);
+      refuse(refusalReply(refusal), refusal);
       return;
     }
-    resolveRecipient(options, path.address).then(
+    findRecipient(options, path.address).then(
       (recipient) => {
-        if (recipient.kind === 'mailbox') {
-          path.accountId = recipient.accountId;
-          done();
-        } else refuse(log, session, done, recipientReply(recipient.kind), recipient.kind, about);
+        if (recipient.kind !== 'mailbox') return refuse(recipientReply(recipient.kind), recipient.kind);
+        Object.assign(path, { accountId: recipient.accountId });
+        done();
       },
-      (error: unknown) => refuse(log, session, done, replyTo(error), 'fault', about, error),
+      (error: unknown) => refuse(replyTo(error), 'fault', error),
     );
   };
 
@@ -82,22 +88,26 @@ export async function startMx(options: MxOptions): Promise<MxListener> {
   };
 
   const takeMessage = async (stream: MessageStream, session: SMTPServerSession, done: Callback): Promise<void> => {
-    const id = newId();
+    const transaction = newId();
     const receivedAt = Date.now();
     const from = sender(session);
-    const destinations = session.envelope.rcptTo as (Recipients & Destination)[];
+    // The account was put beside the address by onRcptTo.
+    const destinations = session.envelope.rcptTo as (SMTPServerAddress & Destination)[];
+    let accepted: { readonly content: SpooledContent; readonly acceptance: Acceptance };
     try {
-      const trace = Buffer.from(returnPathLine(from) + receivedLine(hop(session, hostname, id, receivedAt)));
-      const content = await receive(stream, receiver.spool.writer(), trace, maxMessageSize);
-      const { hash, size } = content;
-      const acceptance = await acceptMessage(receiver, content, destinations, receivedAt, newId);
-      done(null, `2.0.0 Accepted as ${id}`);
-      logAccepted(log, session, { transaction: id, blob: hash, size, sender: from, receivedAt }, acceptance);
+      const trace = returnPathLine(from) + receivedLine(received(session, hostname, transaction, receivedAt));
+      const content = await receive(stream, receiver.spool.writer(), Buffer.from(trace), maxMessageSize);
+      accepted = { content, acceptance: await acceptMessage(receiver, content, destinations, receivedAt, newId) };
     } catch (error) {
-      const reason = error instanceof Error && 'refusal' in error ? String(error.refusal) : 'fault';
-      const about = { transaction: id, sender: from, recipients: destinations.length };
-      refuse(log, session, done, replyTo(error), reason, about, reason === 'fault' ? error : undefined);
+      const { code } = answer(done, replyTo(error));
+      const about = { transaction, sender: from, recipients: destinations.length };
+      if (error instanceof Refused) logRefused(log, session, about, error.refusal, code);
+      else logRefused(log, session, about, 'fault', code, error);
+      return;
     }
+    done(null, `2.0.0 Accepted as ${transaction}`);
+    const { hash: blob, size } = accepted.content;
+    logAccepted(log, session, { transaction, blob, size, sender: from, receivedAt }, accepted.acceptance);
   };
 
   const pair = options.tls.current();
@@ -136,122 +146,32 @@ export async function startMx(options: MxOptions): Promise<MxListener> {
       const deadline = Date.now() + graceMs;
       await server.drain(graceMs);
       // What was committed may still wait for its mailbox; the row is safe, so this only spares a second try.
-      await settled(underWay, Math.max(0, deadline - Date.now()));
+      await waitFor(Promise.all(underWay), Math.max(0, deadline - Date.now()));
     },
   };
-
-  function resolveRecipient(at: MxOptions, recipient: string): Promise<Recipient> {
-    if (recipient.toLowerCase() !== 'postmaster') return directory.recipient(recipient);
-    return resolvePostmaster(at);
-  }
 }
 
-const MAIL_PARAMETERS = new Set(['SIZE', 'BODY', 'SMTPUTF8']);
-
-function judgeSender(path: SMTPServerAddress): Refusal | undefined {
-  const args = path.args || {};
-  for (const name in args) if (!MAIL_PARAMETERS.has(name)) return 'unknownParameter';
-  if (path.address === '') return undefined;
-  if (!isAscii(path.address) && args['SMTPUTF8'] === undefined) return 'needsUtf8';
-  return parseAddress(path.address) === undefined ? 'badSender' : undefined;
-}
-
-function judgeRecipient(path: SMTPServerAddress, session: SMTPServerSession): Refusal | undefined {
-  if (path.args) return 'unknownParameter';
-  if (path.address.toLowerCase() === 'postmaster') return undefined;
-  const { mailFrom } = session.envelope;
-  const utf8 = mailFrom && mailFrom.args && mailFrom.args['SMTPUTF8'] !== undefined;
-  if (!utf8 && !isAscii(path.address)) return 'needsUtf8';
-  return parseAddress(path.address) === undefined ? 'badRecipient' : undefined;
-}
-
-/** `RCPT TO:<postmaster>` must reach someone (RFC 5321 §4.5.1): the postmaster of the first domain hosted here. */
-async function resolvePostmaster({ directory, hostname, hostedDomains }: MxOptions): Promise<Recipient> {
-  const labels = hostname.split('.');
-  const domains = labels.map((_, i) => labels.slice(i).join('.')).slice(0, -1);
-  for (const domain of [...domains, ...((await hostedDomains?.()) ?? [])]) {
-    if (parseAddress(`postmaster@${domain}`) === undefined) continue;
-    const recipient = await directory.recipient(`postmaster@${domain}`);
-    if (recipient.kind !== 'notHosted') return recipient;
-  }
-  return { kind: 'unknown' };
+/** As smtp-server takes a refusal. */
+function answer(done: Callback, reply: Reply): Reply {
+  done(Object.assign(new Error(reply.text), { responseCode: reply.code }));
+  return reply;
 }
 
 function sender(session: SMTPServerSession): string {
   return session.envelope.mailFrom ? session.envelope.mailFrom.address : '';
 }
 
-function hop(session: SMTPServerSession, hostname: string, id: string, receivedAt: number): Received {
+function received(session: SMTPServerSession, hostName: string, id: string, receivedAt: number): Received {
   const { rcptTo, smtpUtf8 } = session.envelope;
-  const only = rcptTo.length === 1 ? rcptTo[0] : undefined;
   return {
     helo: session.hostNameAppearsAs,
     remoteAddress: session.remoteAddress,
-    hostName: hostname,
+    hostName,
     // RFC 6531 §4.3.
     protocol: smtpUtf8 ? `UTF8SMTP${session.secure ? 'S' : ''}` : session.transmissionType,
     id,
     date: new Date(receivedAt),
     // Naming one of several would tell it to the others.
-    ...(only === undefined ? {} : { recipient: only.address }),
+    recipient: rcptTo.length === 1 ? rcptTo[0]!.address : undefined,
   };
-}
-
-interface Accepted {
-  readonly transaction: string;
-  readonly blob: string;
-  readonly size: number;
-  readonly sender: string;
-  readonly receivedAt: number;
-}
-
-function logAccepted(log: Logger, session: SMTPServerSession, message: Accepted, acceptance: Acceptance): void {
-  const recipients = [];
-  for (const { accountId, inboundId, address, emailId, fault } of acceptance.deliveries) {
-    recipients.push({ address, accountId, inboundId, emailId });
-    if (fault === undefined) continue;
-    const about = { transaction: message.transaction, accountId, inboundId, err: fault };
-    if (isBug(fault)) log.error(about, 'delivery failed, left to the mailbox');
-    else log.warn(about, 'delivery postponed');
-  }
-  const { receivedAt, ...ids } = message;
-  log.info(
-    {
-      ...ids,
-      messageId: acceptance.summary.messageId,
-      remoteAddress: session.remoteAddress,
-      tls: session.secure,
-      recipients,
-      durationMs: Date.now() - receivedAt,
-    },
-    'message accepted',
-  );
-}
-
-/** Tells the peer, and the log why. */
-function refuse(
-  log: Logger,
-  session: SMTPServerSession,
-  done: Callback,
-  reply: Reply,
-  reason: string,
-  about: Record<string, unknown>,
-  error?: unknown,
-): void {
-  const { code, text } = reply;
-  done(Object.assign(new Error(text), { responseCode: code }));
-  const line = { ...about, remoteAddress: session.remoteAddress, tls: session.secure, reason, code };
-  if (error === undefined) log.info(line, 'refused');
-  else if (isBug(error)) log.error({ ...line, err: error }, 'refused');
-  else log.warn({ ...line, err: error }, 'refused');
-}
-
-async function settled(work: ReadonlySet<Promise<void>>, graceMs: number): Promise<void> {
-  if (work.size === 0) return;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, graceMs);
-  });
-  await Promise.race([Promise.allSettled(work), late]);
-  clearTimeout(timer);
 }

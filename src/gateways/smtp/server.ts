@@ -1,10 +1,8 @@
 // The SMTP listener: smtp-server with connections counted by address, a sweep that ends what is too slow, and a stop that
 // lets messages on their way finish. What the commands mean is given by the handlers in the options.
-import type { AddressInfo, Socket } from 'node:net';
-import { createSecureContext } from 'node:tls';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
-import { SmtpConnection } from './connection.js';
+import { SmtpConnection, type Socket } from './connection.js';
 import { addressKey, type SmtpLimits } from './limits.js';
 
 export interface KeyPair {
@@ -55,7 +53,8 @@ export class SmtpServer extends SMTPServer {
       this.server.once('error', reject);
       this.listen(port, bind, () => {
         this.server.removeListener('error', reject);
-        const address = this.server.address() as AddressInfo;
+        const address = this.server.address();
+        if (address === null || typeof address === 'string') throw new Error('not a TCP listener');
         resolve(
           address.family === 'IPv6' ? `[${address.address}]:${address.port}` : `${address.address}:${address.port}`,
         );
@@ -65,9 +64,14 @@ export class SmtpServer extends SMTPServer {
 
   /** @throws Error when key and certificate cannot be used; what was in use stays. */
   renew(pair: KeyPair): void {
-    // The library forgets the old context before it makes the new one.
-    createSecureContext({ key: pair.key, cert: pair.cert });
-    this.updateSecureContext({ key: pair.key, cert: pair.cert });
+    const { secureContext } = this;
+    try {
+      this.updateSecureContext({ key: pair.key, cert: pair.cert });
+    } catch (error) {
+      // The library forgets the old context before it makes the new one.
+      this.secureContext = secureContext;
+      throw error;
+    }
   }
 
   override connect(socket: Socket, options?: SMTPConnectionOptions | null): void {

@@ -86,6 +86,8 @@ export class SpoolWriter {
   #size = 0;
   #reserved = 0;
   #discarded = false;
+  /** The last write that had to be waited for. */
+  #writing: Promise<void> | undefined;
 
   constructor(spool: Spool) {
     this.#spool = spool;
@@ -99,23 +101,23 @@ export class SpoolWriter {
     this.#hash.update(chunk);
     this.#indexer.push(chunk);
     this.#size += chunk.length;
-    if (this.#file !== undefined) return this.#file.write(chunk);
-    if (this.#size > this.#spool.inMemory || !this.#reserve(chunk.length)) return this.#toFile(chunk);
-    this.#keep(chunk);
-    return undefined;
+    if (this.#file !== undefined) this.#writing = this.#file.write(chunk);
+    else if (this.#size > this.#spool.inMemory || !this.#reserve(chunk.length)) this.#writing = this.#toFile(chunk);
+    else this.#keep(chunk);
+    return this.#writing;
   }
 
   /** @throws SpoolFault, and has then discarded everything. */
   async finish(): Promise<SpooledContent> {
-    const file = this.#file;
-    if (file !== undefined) {
-      try {
-        await file.flush();
-      } catch (error) {
-        this.discard();
-        throw error;
-      }
+    try {
+      // A stream may end though it was paused during its last chunk.
+      await this.#writing;
+      await this.#file?.flush();
+    } catch (error) {
+      this.discard();
+      throw error;
     }
+    const file = this.#file;
     this.#endJoined();
     const pieces = this.#pieces;
     return {
@@ -174,7 +176,11 @@ export class SpoolWriter {
     }
     this.#file = file;
     this.#endJoined();
-    for (const piece of this.#pieces) await file.write(piece);
+    for (const piece of this.#pieces) {
+      await file.write(piece);
+      // A connection may break while the disk works; what was reserved is given back then.
+      if (this.#discarded) return;
+    }
     this.#pieces = [];
     this.#spool.unreserve(this.#reserved - STAGING_BYTES);
     this.#reserved = STAGING_BYTES;

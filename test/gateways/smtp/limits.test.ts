@@ -45,11 +45,26 @@ test('junk commands count as errors after a while', async (t) => {
 
 test('idle between commands, and a command line that drips', async (t) => {
   const { address } = await limited(t, { idleMs: 150 });
-  const idle = await SmtpClient.greeted(address);
+  const idle = await SmtpClient.connect(address);
+  t.is((await idle.reply()).code, 220);
   t.deepEqual(await rest(idle), ['421 4.4.2']);
-  const drip = await SmtpClient.greeted(address);
+  const drip = await SmtpClient.connect(address);
+  await drip.reply();
   const timer = setInterval(() => drip.write('N'), 20);
   t.deepEqual(await rest(drip), ['421 4.4.2']);
+  clearInterval(timer);
+});
+
+test('a TLS handshake that drips', async (t) => {
+  const { address } = await limited(t, { idleMs: 500 });
+  const client = await SmtpClient.connect(address);
+  await client.reply();
+  client.write('EHLO c.test\r\nSTARTTLS\r\n');
+  t.is((await client.reply()).code, 250);
+  t.is((await client.reply()).code, 220);
+  client.write(Buffer.from([22, 3, 1, 16, 0, 1, 0, 15, 252]));
+  const timer = setInterval(() => client.write(Buffer.from([0])), 20);
+  t.deepEqual(await rest(client), []);
   clearInterval(timer);
 });
 
@@ -67,10 +82,13 @@ test('a drip-feeder of DATA is cut off, a message that comes slowly enough is no
 });
 
 test('waiting for us is not idling', async (t) => {
-  const harness = await limited(t, { idleMs: 50, minRateGraceMs: 50 });
-  const client = await SmtpClient.greeted(harness.address);
-  harness.behave.spool = () => new Promise((resolve) => setTimeout(resolve, 300));
-  t.is((await client.send('', ['alice@example.test'], 'x: y\r\n')).code, 250);
+  const { address, behave } = await limited(t, { idleMs: 500, minRateGraceMs: 500 });
+  behave.spool = () => new Promise((resolve) => setTimeout(resolve, 1200));
+  const client = await SmtpClient.connect(address);
+  await client.reply();
+  client.write('HELO c.test\r\nMAIL FROM:<>\r\nRCPT TO:<alice@example.test>\r\nDATA\r\nx: y\r\n.\r\nQUIT\r\n');
+  const codes = (await client.rest()).map((r) => r.code);
+  t.deepEqual(codes, [250, 250, 250, 354, 250, 221]);
 });
 
 test('connections of one address', async (t) => {
@@ -112,12 +130,18 @@ test('BDAT ends the connection before its octets are read as commands', async (t
   t.is(stored.length, 0);
 });
 
-test('who speaks before the banner, and who speaks HTTP', async (t) => {
-  const { address } = await limited(t, { greetDelayMs: 100 });
+test('who speaks before the banner', async (t) => {
+  const { address } = await limited(t, { greetDelayMs: 5000 });
   const early = await SmtpClient.connect(address);
   early.write('HELO x\r\nMAIL FROM:<>\r\n');
-  const [answer] = await early.rest();
-  t.is(answer?.code, 421);
+  t.deepEqual(
+    (await early.rest()).map((r) => r.code),
+    [421],
+  );
+});
+
+test('who speaks HTTP', async (t) => {
+  const { address } = await limited(t, {});
   const browser = await SmtpClient.connect(address);
   await browser.reply();
   browser.write('POST / HTTP/1.1\r\nHost: x\r\n\r\nHELO x\r\n');

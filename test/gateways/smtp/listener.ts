@@ -1,5 +1,6 @@
 // An MX listener on a free port over in-memory fakes, for the tests of this folder.
 
+import { createHash } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -67,7 +68,10 @@ export async function listen(
       await behave.spool?.();
       const pieces: Uint8Array[] = [];
       for await (const piece of content.chunks()) pieces.push(piece);
-      const text = Buffer.concat(pieces).toString('latin1');
+      const bytes = Buffer.concat(pieces);
+      const hash = createHash('sha256').update(bytes).digest('hex');
+      if (hash !== content.hash || bytes.length !== content.size) throw new Error('the content is not what was hashed');
+      const text = bytes.toString('latin1');
       stored.push({ hash: content.hash, text, body: withoutTrace(text), envelope, deliveries });
     },
     overdue: () => Promise.resolve([]),

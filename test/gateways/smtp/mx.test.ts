@@ -167,6 +167,45 @@ test('postmaster without a domain is the postmaster of a domain hosted here', as
   t.is((await none.command('RCPT TO:<postmaster>')).text.split(' ')[0], '5.1.1');
 });
 
+test('thirty megabytes pass through a bounded spool', async (t) => {
+  const { address, behave, spool, stored } = await listen(t, { maxMessageSize: 40_000_000 });
+  const held: number[] = [];
+  behave.spool = () => {
+    held.push(spool.reserved);
+    return Promise.resolve();
+  };
+  const line = `${'x'.repeat(76)}\r\n`;
+  const piece = Buffer.from(line.repeat(5000));
+  const client = await SmtpClient.greeted(address);
+  await client.envelope('', 'alice@example.test');
+  await client.segments([
+    Buffer.from('Subject: x\r\n\r\n'),
+    ...new Array<Buffer>(77).fill(piece),
+    Buffer.from('.\r\n'),
+  ]);
+  t.is((await client.reply()).code, 250);
+  t.deepEqual(held, [65_536]);
+  t.is(stored[0]!.body.length, 14 + 77 * piece.length);
+  t.true(stored[0]!.body.endsWith(line));
+  t.is(spool.reserved, 0);
+});
+
+test('sizes around what is kept in memory, several at a time, dots and all', async (t) => {
+  const { address, stored, spool } = await listen(t);
+  const line = `.${'y'.repeat(74)}.\r\n`;
+  await Promise.all(
+    [262_000, 262_144, 262_145, 327_680, 400_000, 900_000].map(async (size) => {
+      const client = await SmtpClient.greeted(address);
+      const body = `Subject: ${size}\r\n\r\n${line.repeat(size / line.length)}`;
+      await client.envelope('', 'alice@example.test');
+      client.write(`${body.replaceAll('\r\n.', '\r\n..')}.\r\n`);
+      t.is((await client.reply()).code, 250);
+      t.true(stored.some((message) => message.body === body));
+    }),
+  );
+  t.is(spool.reserved, 0);
+});
+
 test('too large: while reading, far beyond, and announced', async (t) => {
   const { address, stored, spool } = await listen(t, { maxMessageSize: 1000 });
   const client = await SmtpClient.greeted(address);
@@ -226,6 +265,14 @@ test('faults: nothing committed is a temporary refusal, a mailbox that fails lat
   t.is(await send(), '421 4.3.0');
   t.deepEqual(await client.rest(), []);
   t.is(spool.reserved, 0);
+});
+
+test('a mailbox that never answers does not keep the peer waiting', async (t) => {
+  const { address, behave, stored } = await listen(t);
+  behave.deliver = () => new Promise(() => undefined);
+  const client = await SmtpClient.greeted(address);
+  t.is((await client.send('', ['alice@example.test'], MESSAGE)).code, 250);
+  t.is(stored.length, 1);
 });
 
 /** A promise and what resolves it. */

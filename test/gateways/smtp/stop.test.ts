@@ -24,6 +24,16 @@ test('idle peers get 421, a message in DATA finishes, nobody new comes in', asyn
   t.is(stored.length, 1);
 });
 
+test('a peer in the middle of a TLS handshake does not hold the stop up', async (t) => {
+  const { address, listener } = await listen(t);
+  const client = await SmtpClient.greeted(address);
+  t.is((await client.command('STARTTLS')).code, 220);
+  // The start of a ClientHello and no more.
+  client.write(Buffer.from([22, 3, 1, 2, 0, 1, 0]));
+  await listener.stop(10_000);
+  t.deepEqual(await client.rest(), []);
+});
+
 test('a message that does not end is dropped when the grace is over', async (t) => {
   const { address, listener, stored, spool } = await listen(t);
   const client = await SmtpClient.greeted(address);

@@ -51,6 +51,35 @@ test('larger than the staging buffer, in pieces larger than it', async (t) => {
   t.is(spool.reserved, 0);
 });
 
+test('finishing waits for the last write', async (t) => {
+  const spool = await newSpool();
+  for (const size of [10, 30_000, 300_000]) {
+    const writer = spool.writer();
+    await writer.write(Buffer.alloc(size, 'a'));
+    await writer.write(Buffer.alloc(50_000, 'b'));
+    void writer.write(Buffer.alloc(60_000, 'c'));
+    const content = await writer.finish();
+    const all = await bytes(content);
+    t.is(all.length, size + 110_000);
+    t.is(createHash('sha256').update(all).digest('hex'), content.hash);
+    content.release();
+  }
+});
+
+test('discarded while the disk works', async (t) => {
+  const spool = await newSpool();
+  for (let turns = 0; turns < 40; turns++) {
+    const writer = spool.writer();
+    for (let i = 0; i < 4; i++) await writer.write(Buffer.alloc(60_000));
+    const written = writer.write(Buffer.alloc(60_000))?.catch(() => undefined);
+    for (let i = 0; i < turns; i++) await new Promise(setImmediate);
+    writer.discard();
+    await written;
+    t.is(spool.reserved, 0);
+  }
+  t.deepEqual(readdirSync(spool.directory), []);
+});
+
 test('single octets do not each keep a buffer', async (t) => {
   const spool = await newSpool();
   const writer = spool.writer();

@@ -1,0 +1,57 @@
+// Who may be the sender and who a recipient of mail that comes in over MX: syntax and parameters here, existence by the
+// directory. What is not hosted here is never taken (RFC 5321 §7.1: no relay).
+import type { SMTPServerAddress } from 'smtp-server';
+import type { Directory, Recipient } from '../../actors/directory/protocol.js';
+import { parseAddress } from '../../mail/address.js';
+import { isAscii } from './path.js';
+import type { Refusal } from './verdict.js';
+
+const MAIL_PARAMETERS = new Set(['SIZE', 'BODY', 'SMTPUTF8']);
+
+export function judgeSender(path: SMTPServerAddress): Refusal | undefined {
+  if (path.args) for (const name in path.args) if (!MAIL_PARAMETERS.has(name)) return 'unknownParameter';
+  if (path.address === '') return undefined;
+  if (!isAscii(path.address) && !asksForUtf8(path)) return 'needsUtf8';
+  return parseAddress(path.address) === undefined ? 'badSender' : undefined;
+}
+
+export function judgeRecipient(path: SMTPServerAddress, sender: SMTPServerAddress | false): Refusal | undefined {
+  if (path.args) return 'unknownParameter';
+  if (isPostmaster(path.address)) return undefined;
+  if (!isAscii(path.address) && !(sender && asksForUtf8(sender))) return 'needsUtf8';
+  return parseAddress(path.address) === undefined ? 'badRecipient' : undefined;
+}
+
+export interface RecipientLookup {
+  readonly directory: Directory;
+  /** Our own name. */
+  readonly hostname: string;
+  /** Domains whose postmaster may answer to `RCPT TO:<postmaster>`, after those the hostname is in. */
+  readonly hostedDomains?: (() => Promise<readonly string[]>) | undefined;
+}
+
+/** Where mail for a path of `judgeRecipient` goes. @throws StoreFault */
+export function findRecipient(lookup: RecipientLookup, address: string): Promise<Recipient> {
+  return isPostmaster(address) ? findPostmaster(lookup) : lookup.directory.recipient(address);
+}
+
+/** RFC 5321 §4.5.1: mail for `postmaster` alone must reach someone. */
+async function findPostmaster({ directory, hostname, hostedDomains }: RecipientLookup): Promise<Recipient> {
+  const labels = hostname.split('.');
+  const domains = labels.slice(0, -1).map((_, i) => labels.slice(i).join('.'));
+  for (const domain of [...domains, ...((await hostedDomains?.()) ?? [])]) {
+    const address = `postmaster@${domain}`;
+    if (parseAddress(address) === undefined) continue;
+    const recipient = await directory.recipient(address);
+    if (recipient.kind !== 'notHosted') return recipient;
+  }
+  return { kind: 'unknown' };
+}
+
+function isPostmaster(address: string): boolean {
+  return address.toLowerCase() === 'postmaster';
+}
+
+function asksForUtf8({ args }: SMTPServerAddress): boolean {
+  return args !== false && args['SMTPUTF8'] !== undefined;
+}

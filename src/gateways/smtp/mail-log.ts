@@ -1,0 +1,55 @@
+// The log lines of this gateway: one a message taken, one a command or message refused, with the ids that lead on to the
+// store and the mailbox. Never contents; what a peer said only as JSON values, which pino escapes.
+import type { Logger } from 'pino';
+import type { SMTPServerSession } from 'smtp-server';
+import type { Acceptance } from './acceptance.js';
+import { isBug } from './verdict.js';
+
+export interface AcceptedMessage {
+  /** Id in the reply and in Received. */
+  readonly transaction: string;
+  readonly blob: string;
+  readonly size: number;
+  readonly sender: string;
+  /** ms since the epoch. */
+  readonly receivedAt: number;
+}
+
+export function logAccepted(
+  log: Logger,
+  session: SMTPServerSession,
+  message: AcceptedMessage,
+  { summary, deliveries }: Acceptance,
+): void {
+  const { transaction, blob, size, sender, receivedAt } = message;
+  const recipients = [];
+  for (const { accountId, inboundId, address, emailId, fault } of deliveries) {
+    recipients.push({ address, accountId, inboundId, emailId });
+    if (fault === undefined) continue;
+    const about = { transaction, accountId, inboundId, err: fault };
+    if (isBug(fault)) log.error(about, 'delivery failed, left to the mailbox');
+    else log.warn(about, 'delivery postponed');
+  }
+  const { remoteAddress, secure: tls } = session;
+  const { messageId } = summary;
+  const durationMs = Date.now() - receivedAt;
+  log.info(
+    { transaction, blob, messageId, sender, remoteAddress, tls, size, recipients, durationMs },
+    'message accepted',
+  );
+}
+
+/** `fault`: what was thrown, when it was no refusal. */
+export function logRefused(
+  log: Logger,
+  session: SMTPServerSession,
+  about: Readonly<Record<string, unknown>>,
+  reason: string,
+  code: number,
+  fault?: unknown,
+): void {
+  const line = { ...about, remoteAddress: session.remoteAddress, tls: session.secure, reason, code };
+  if (fault === undefined) log.info(line, 'refused');
+  else if (isBug(fault)) log.error({ ...line, err: fault }, 'refused');
+  else log.warn({ ...line, err: fault }, 'refused');
+}
