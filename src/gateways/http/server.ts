@@ -58,7 +58,6 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   }
 
   async function answer(head: RequestHead, request: HttpRequest): Promise<HttpReply> {
-    if (head.problem !== undefined) return problemReply(head.problem);
     if (draining) return problemReply(new Problem(503, { headers: [['Retry-After', '1']] }));
     const negotiated = head.path.endsWith('/negotiate') ? endpoints.get(head.path.slice(0, -10)) : undefined;
     if (negotiated !== undefined) {
@@ -70,6 +69,17 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   }
 
   function exchange(response: HttpResponse, head: RequestHead): void {
+    if (head.problem !== undefined) {
+      // At once and with the connection: what follows on it may be the rest of this request or another one.
+      response.onAborted(() => {});
+      void new ReplyWriter(response).write(problemReply(head.problem), {
+        head: false,
+        close: true,
+        stallMs: limits.stallMs,
+      });
+      log.debug({ method: head.method, status: head.problem.status }, 'request refused');
+      return;
+    }
     inFlight++;
     const writer = new ReplyWriter(response);
     const body = new RequestBody(response, head.contentLength, limits);
@@ -99,8 +109,11 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
       })
       .then(async (reply) => {
         const mustClose = !writer.aborted && body.abandon();
-        const close = mustClose || draining || head.problem !== undefined;
-        const written = await writer.write(reply, { head: head.method === 'HEAD', close, stallMs: limits.stallMs });
+        const written = await writer.write(reply, {
+          head: head.method === 'HEAD',
+          close: mustClose || draining,
+          stallMs: limits.stallMs,
+        });
         reply.finished?.(written.outcome, written.error);
       })
       .catch((error: unknown) => log.error({ err: error }, 'reply could not be written'))
