@@ -1,6 +1,7 @@
 // The HTTP server: the only importer of uWebSockets.js. Turns its callbacks into plain requests for a handler and plain
 // replies into its calls, carries WebSockets for their endpoints, and stops without cutting replies short. What a
 // request means is the pipeline's business.
+import './header-room.js';
 import uws, { type HttpResponse } from 'uWebSockets.js';
 import type { WebSocketEndpoint } from '../web-socket.js';
 import type { HttpHandler, HttpReply, HttpRequest, Log } from './exchange.js';

@@ -61,6 +61,25 @@ test('heads that are too large are refused', async (t) => {
   t.regex(await get(`/healthz?${'a'.repeat(9000)}`, ''), /^HTTP\/1\.1 414 /);
 });
 
+test('a head in pieces may be as large as one in a piece', async (t) => {
+  const { port } = await startGateway(t);
+  const socket = net.connect(port, '127.0.0.1');
+  t.teardown(() => socket.destroy());
+  const answer = new Promise<Buffer>((resolve) => socket.once('data', resolve));
+  socket.setNoDelay();
+  for (const piece of [
+    'GET /api/config HTTP/1.1\r\nHost: x\r\n',
+    `X: ${'a'.repeat(7000)}`,
+    'b'.repeat(7000),
+    '\r\n\r\n',
+  ]) {
+    await new Promise((resolve) => socket.write(piece, resolve));
+    // The server has read what came before once it has answered somebody else.
+    await exchangeBytes(port, 'GET /api/config HTTP/1.1\r\nHost: x\r\n\r\n', complete);
+  }
+  t.regex((await answer).toString(), /^HTTP\/1\.1 200 /);
+});
+
 test('a connection is kept, after HEAD and refusals too', async (t) => {
   const { port } = await startGateway(t);
   const socket = net.connect(port, '127.0.0.1');
@@ -108,6 +127,17 @@ test('a body nobody waits for does not disturb the reply', async (t) => {
     await exchangeBytes(port, `${head}Content-Length: ${body.length}\r\n\r\n${body}`, complete),
     /^HTTP\/1\.1 401 /,
   );
+});
+
+test('a body far over the limit still gets its reply', async (t) => {
+  const { fetch } = await startGateway(t);
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch('/api/emails/bulk/delete', {
+    method: 'POST',
+    headers,
+    body: Buffer.alloc(20 * 1024 * 1024, 32),
+  });
+  t.is(response.status, 413);
 });
 
 test('a body that does not come is cut off', async (t) => {

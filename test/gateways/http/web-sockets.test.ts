@@ -24,6 +24,7 @@ class FakeEndpoint implements WebSocketEndpoint {
     if (request.query.includes('refuse')) return { status: 401, headers: { 'WWW-Authenticate': 'Bearer' }, body: 'no' };
     if (request.query.includes('throw')) throw new Error('boom');
     return (socket) => {
+      if (request.query.includes('fail')) throw new Error('not taken');
       this.socket = socket;
       this.opened.resolve();
       return this.#listener();
@@ -36,7 +37,10 @@ class FakeEndpoint implements WebSocketEndpoint {
 
   #listener(): SocketListener {
     return {
-      message: (data, isBinary) => this.events.push(`${isBinary ? 'binary' : 'text'} ${Buffer.from(data)}`),
+      message: (data, isBinary) => {
+        this.events.push(`${isBinary ? 'binary' : 'text'} ${Buffer.from(data)}`);
+        if (data.length === 0) throw new Error('cannot take nothing');
+      },
       drained: () => this.events.push('drained'),
       closed: (code) => {
         this.events.push(`closed ${code}`);
@@ -190,4 +194,15 @@ test('a stop closes the sockets that are left', async (t) => {
   await gateway.server.stop(1000);
   await endpoint.ended.promise;
   t.deepEqual(endpoint.events, ['closed 1006']);
+});
+
+test('a listener that throws loses its socket, not the process', async (t) => {
+  const [endpoint, gateway] = await start(t);
+  const socket = await connect(t, gateway, endpoint);
+  socket.write(frame(1, Buffer.alloc(0)));
+  await endpoint.ended.promise;
+  t.deepEqual(endpoint.events, ['text ', 'closed 1006']);
+  await exchangeBytes(gateway.port, handshake('?fail=1'), closed);
+  t.is(gateway.log.lines.filter(({ level }) => level === 'error').length, 2);
+  t.is((await gateway.fetch('/healthz')).status, 200);
 });
