@@ -18,7 +18,7 @@ export interface HttpLimits extends HeadLimits, BodyLimits {
   readonly socketBufferBytes: number;
 }
 
-export const HTTP_LIMITS: HttpLimits = {
+const HTTP_LIMITS: HttpLimits = {
   headerBytes: 16 * 1024,
   targetBytes: 8 * 1024,
   bodyMs: 30_000,

@@ -107,7 +107,7 @@ export function socketHandlers(maxBuffered: number, log: Log) {
   };
 }
 
-export class Session implements Socket {
+class Session implements Socket {
   readonly #raw: RawSocket;
   readonly #maxBuffered: number;
   readonly #log: Log;

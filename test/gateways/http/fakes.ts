@@ -179,7 +179,7 @@ export class FakeBlobs implements BlobStore {
 }
 
 /** Gives the parts named as bodies as they stand. */
-export const plainDecoder: BodyDecoder = {
+export const plainDecoder: Pick<BodyDecoder, 'bodies'> = {
   async bodies(index, read) {
     const text = async (sections: readonly string[]) => {
       let all = '';

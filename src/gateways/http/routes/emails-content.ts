@@ -1,7 +1,7 @@
 // Bytes of an email: an attachment, decoded, and the whole message as it was received. Both stream from the blob at the
 // client's pace. They are strangers' bytes on our origin, so nothing may run or sniff them.
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
-import { decodeStream } from '../../../mail/decode/transfer-encoding.js';
+import { decodeStream } from '../../../mail/decode/transfer.js';
 import type { BlobStore } from '../../../store/blobs.js';
 import { attachmentDisposition } from '../content-disposition.js';
 import type { HeaderField } from '../exchange.js';
