@@ -52,6 +52,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   let inFlight = 0;
   let draining = false;
   let idle: (() => void) | undefined;
+  let stopping: Promise<void> | undefined;
 
   function over(): void {
     inFlight--;
@@ -146,6 +147,21 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   }
   app.any('/*', (response, raw) => exchange(response, readHead(raw, limits)));
 
+  async function shutDown(listening: uws.us_listen_socket, graceMs: number): Promise<void> {
+    draining = true;
+    uws.us_listen_socket_close(listening);
+    if (inFlight > 0) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, graceMs);
+        idle = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    app.close();
+  }
+
   const listener = await new Promise<uws.us_listen_socket | false>((resolve) => {
     app.listen(options.bind, options.port, resolve);
   });
@@ -156,20 +172,9 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   }
   return {
     address: `${options.bind.includes(':') ? `[${options.bind}]` : options.bind}:${uws.us_socket_local_port(listener)}`,
-    async stop(graceMs) {
-      if (draining) return;
-      draining = true;
-      uws.us_listen_socket_close(listener);
-      if (inFlight > 0) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, graceMs);
-          idle = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
-      }
-      app.close();
+    stop(graceMs) {
+      stopping ??= shutDown(listener, graceMs);
+      return stopping;
     },
   };
 }

@@ -20,6 +20,8 @@ export class FakeDirectory implements Directory {
   readonly keys = new Map<string, Principal>();
   guest: Principal | undefined;
   down = false;
+  /** Authentication waits for this. */
+  gate: Promise<void> = Promise.resolve();
   readonly revokedKeys$ = new Subject<string>();
   readonly deletedAccounts$ = EMPTY;
 
@@ -34,6 +36,7 @@ export class FakeDirectory implements Directory {
   }
 
   async authenticate(apiKey: string): Promise<Principal | undefined> {
+    await this.gate;
     if (this.down) throw new StoreFault('store-unavailable', 'down', { temporary: true });
     return this.keys.get(apiKey);
   }

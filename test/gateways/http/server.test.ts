@@ -129,6 +129,19 @@ test('a body nobody waits for does not disturb the reply', async (t) => {
   );
 });
 
+test('a body that comes before anybody wants it waits, and is whole then', async (t) => {
+  const gateway = await startGateway(t);
+  const gate = deferred();
+  gateway.directory.gate = gate.promise;
+  const ids = Array.from({ length: 1000 }, (_, i) => `018f0000-0000-7000-8000-${String(i).padStart(12, '0')}`);
+  const json = { emailIds: ids, padding: 'x'.repeat(900_000) };
+  const reply = gateway.fetch('/api/emails/bulk/delete', { method: 'POST', json });
+  for (let i = 0; i < 20; i++) t.is((await gateway.fetch('/api/config', { key: null })).status, 200);
+  gate.resolve();
+  t.is((await reply).status, 200);
+  t.deepEqual(gateway.mailboxes.asked.at(-1)?.payload, { emailIds: ids });
+});
+
 test('a body far over the limit still gets its reply', async (t) => {
   const { fetch } = await startGateway(t);
   const headers = { 'content-type': 'application/json' };
