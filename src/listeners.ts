@@ -8,7 +8,7 @@ import { BodyDecoder } from './gateways/decode/decoder.js';
 import type { HealthCheck } from './gateways/http/health.js';
 import { createPipeline } from './gateways/http/pipeline.js';
 import { routeTable } from './gateways/http/route-table.js';
-import type { ProtocolInfo } from './gateways/http/routes/discovery.js';
+import type { DiscoveryInfo } from './gateways/http/routes/discovery.js';
 import { startHttp } from './gateways/http/server.js';
 import { createHub, type Hub } from './gateways/hub/hub.js';
 import { startMx } from './gateways/smtp/mx.js';
@@ -61,7 +61,7 @@ async function openHttp(config: Config, foundation: Foundation, engine: Engine):
   const decoder = new BodyDecoder();
   lifecycle.add('body decoder', () => decoder.close());
   const hub = createHub({ directory, mailboxes, log });
-  const closed: ProtocolInfo = { enabled: false, serverName: config.hostname, port: 0, securePort: 0 };
+  const closed: DiscoveryInfo['smtp'] = { enabled: false, serverName: config.hostname, port: 0, securePort: 0 };
   const features = { oidc: false, pushNotifications: false };
   const routes = routeTable({
     mailboxes,

@@ -93,10 +93,7 @@ test('a message goes from SMTP to the list, the detail, the attachments and the 
     inReplyTo: '<zero@remote.test>',
     references: ['<minus@remote.test>', '<zero@remote.test>'],
   });
-  const [[name, event], [countName, count]] = (await first.next(2)) as [
-    [string, NewEmail],
-    [string, number],
-  ];
+  const [[name, event], [countName, count]] = (await first.next(2)) as [[string, NewEmail], [string, number]];
   t.deepEqual([name, countName, count], ['NewEmail', 'UnreadCountChanged', 1]);
   t.like(event, {
     from: 'zoe@remote.test',

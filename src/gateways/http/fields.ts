@@ -89,9 +89,11 @@ const ISO_DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]
 
 /** Query: an ISO 8601 date or date-time, UTC unless it says otherwise; kept as text for the route to interpret. */
 export const dateParameter = (): Struct<string, null> =>
-  define(
-    'date',
-    (value) =>
-      (typeof value === 'string' && ISO_DATE.test(value) && !Number.isNaN(Date.parse(value))) ||
-      'must be an ISO 8601 date or date-time',
-  );
+  define('date', (value) => (typeof value === 'string' && isDate(value)) || 'must be an ISO 8601 date or date-time');
+
+function isDate(value: string): boolean {
+  if (!ISO_DATE.test(value) || Number.isNaN(Date.parse(value))) return false;
+  // Date.parse lets the 31st of February be a day in March.
+  const day = value.slice(0, 10);
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
+}

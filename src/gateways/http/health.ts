@@ -2,9 +2,9 @@
 // everybody who asks meanwhile: a public endpoint must not be a way to load the database.
 import type { Log } from './exchange.js';
 
-export type HealthStatus = 'Healthy' | 'Degraded' | 'Unhealthy';
+type HealthStatus = 'Healthy' | 'Degraded' | 'Unhealthy';
 
-export interface HealthResult {
+interface HealthResult {
   readonly status: HealthStatus;
   readonly description?: string;
   readonly data?: Readonly<Record<string, unknown>>;
@@ -16,7 +16,7 @@ export interface HealthCheck {
   run(): Promise<HealthResult>;
 }
 
-export interface CheckReport {
+interface CheckReport {
   readonly name: string;
   readonly status: HealthStatus;
   /** ms */

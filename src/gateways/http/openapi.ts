@@ -138,9 +138,9 @@ function operationId(route: Route): string {
   return route.method.toLowerCase() + words.join('');
 }
 
-/** `GET /api/openapi.json`: the document of these routes and of itself. */
+/** `GET /api/openapi.json`: the document of these routes and of itself. @throws Error for a struct without a schema */
 export function openApiRoute(routes: readonly Route[], version: string): Route {
-  let document: OpenApiDocument | undefined;
+  const described: { document?: OpenApiDocument } = {};
   const route: Route = defineRoute({
     method: 'GET',
     path: '/api/openapi.json',
@@ -148,10 +148,8 @@ export function openApiRoute(routes: readonly Route[], version: string): Route {
     tags: ['Service'],
     access: 'public',
     replies: { 200: unknown() },
-    handler: async () => {
-      document ??= openApi([...routes, route], version);
-      return { status: 200, json: document };
-    },
+    handler: async () => ({ status: 200, json: described.document }),
   });
+  described.document = openApi([...routes, route], version);
   return route;
 }

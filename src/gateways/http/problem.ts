@@ -5,6 +5,7 @@ import type { MailboxProtocol } from '../../actors/mailbox/protocol.js';
 import { ActorFault } from '../../actors/runtime/errors.js';
 import type { Name, Refusal } from '../../actors/runtime/protocol.js';
 import { StoreFault } from '../../store/errors.js';
+import { DecoderBusy } from '../decode/decoder.js';
 import { BodyFault, type HeaderField, type HttpReply } from './exchange.js';
 import { API_POLICY, SECURITY_HEADERS } from './security-headers.js';
 
@@ -59,11 +60,11 @@ export const notFound = (): Problem => new Problem(404);
 export const invalid = (errors: FieldErrors): Problem =>
   new Problem(400, { detail: 'The request does not have the form this endpoint takes; see errors.', errors });
 
-export const RETRY_AFTER_SECONDS = 2;
+const RETRY_AFTER_SECONDS = 2;
 
 const unavailable = (): Problem =>
   new Problem(503, {
-    detail: 'The mailbox cannot be reached right now; the same request may succeed in a moment.',
+    detail: 'This cannot be served right now; the same request may succeed in a moment.',
     headers: [['Retry-After', String(RETRY_AFTER_SECONDS)]],
   });
 
@@ -101,7 +102,8 @@ export function problemOf(error: unknown): { readonly problem: Problem; readonly
   if (error instanceof Problem) return { problem: error, bug: false };
   if (error instanceof BodyFault) return { problem: bodyProblem(error), bug: false };
   if (error instanceof ActorFault) return actorProblem(error);
-  if (error instanceof StoreFault && error.temporary) return { problem: unavailable(), bug: false };
+  if (error instanceof DecoderBusy || (error instanceof StoreFault && error.temporary))
+    return { problem: unavailable(), bug: false };
   return { problem: new Problem(500), bug: true };
 }
 

@@ -10,7 +10,7 @@ export interface ReplySink {
   /** Chunked coding; false when the client is behind. */
   write(chunk: Uint8Array): boolean;
   end(body?: Uint8Array, closeConnection?: boolean): unknown;
-  endWithoutBody(reportedLength?: number, closeConnection?: boolean): unknown;
+  endWithoutBody(): unknown;
   /** [all of it taken, reply complete]; after the latter the sink must not be touched. */
   tryEnd(chunk: Uint8Array, total: number): [boolean, boolean];
   getWriteOffset(): number;
@@ -66,10 +66,13 @@ export class ReplyWriter {
     if (body === null || options.head) {
       if (body !== null && !(body instanceof Uint8Array)) void leave(body.chunks[Symbol.asyncIterator]());
       if (this.#aborted) return { outcome: 'aborted' };
-      const length = body instanceof Uint8Array ? body.length : (body?.length ?? undefined);
+      const length = body instanceof Uint8Array ? body.length : body?.length;
       this.#sink.cork(() => {
         this.#head(reply);
-        this.#sink.endWithoutBody(length, options.close);
+        // Told its length, uWebSockets.js 20 waits for a body for ever; so both fields are written here.
+        if (typeof length === 'number') this.#sink.writeHeader('Content-Length', String(length));
+        if (options.close) this.#sink.writeHeader('Connection', 'close');
+        this.#sink.endWithoutBody();
       });
       return { outcome: 'sent' };
     }

@@ -18,7 +18,8 @@ export interface BodyLimits {
 }
 
 const KEPT_UNASKED = 64 * 1024;
-const DRAINED = 4 * 1024 * 1024;
+/** A connection closed with octets unread is reset, and the client may not get to see the reply. */
+const DRAINED = 64 * 1024 * 1024;
 
 export class RequestBody {
   readonly #source: BodySource;

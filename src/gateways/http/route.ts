@@ -27,7 +27,7 @@ interface ReplyHead<S> {
   readonly headers?: readonly HeaderField[];
 }
 
-export type ReplyOf<R extends Replies> = {
+type ReplyOf<R extends Replies> = {
   // biome-ignore lint/suspicious/noExplicitAny: a struct's schema parameter is of no interest here
   [S in keyof R & number]: R[S] extends Struct<infer T, any>
     ? ReplyHead<S> & { readonly json: T }
@@ -39,7 +39,7 @@ export type ReplyOf<R extends Replies> = {
 type Values<F extends Fields> = { readonly [K in keyof F]: Infer<F[K]> };
 
 /** One validated request. */
-export interface Call<A extends Access, P extends Fields, Q extends Fields, B extends AnyStruct> {
+interface Call<A extends Access, P extends Fields, Q extends Fields, B extends AnyStruct> {
   /** Who calls; undefined on public routes, which do not look at credentials. */
   readonly principal: A extends 'public' ? undefined : Principal;
   readonly params: Values<P>;

@@ -1,6 +1,7 @@
 // The HTTP server: the only importer of uWebSockets.js. Turns its callbacks into plain requests for a handler and plain
 // replies into its calls, carries WebSockets for their endpoints, and stops without cutting replies short. What a
 // request means is the pipeline's business.
+import './header-room.js';
 import uws, { type HttpResponse } from 'uWebSockets.js';
 import type { WebSocketEndpoint } from '../web-socket.js';
 import type { HttpHandler, HttpReply, HttpRequest, Log } from './exchange.js';
@@ -17,7 +18,7 @@ export interface HttpLimits extends HeadLimits, BodyLimits {
   readonly socketBufferBytes: number;
 }
 
-export const HTTP_LIMITS: HttpLimits = {
+const HTTP_LIMITS: HttpLimits = {
   headerBytes: 16 * 1024,
   targetBytes: 8 * 1024,
   bodyMs: 30_000,
@@ -51,6 +52,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   let inFlight = 0;
   let draining = false;
   let idle: (() => void) | undefined;
+  let stopping: Promise<void> | undefined;
 
   function over(): void {
     inFlight--;
@@ -58,7 +60,6 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   }
 
   async function answer(head: RequestHead, request: HttpRequest): Promise<HttpReply> {
-    if (head.problem !== undefined) return problemReply(head.problem);
     if (draining) return problemReply(new Problem(503, { headers: [['Retry-After', '1']] }));
     const negotiated = head.path.endsWith('/negotiate') ? endpoints.get(head.path.slice(0, -10)) : undefined;
     if (negotiated !== undefined) {
@@ -70,6 +71,17 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   }
 
   function exchange(response: HttpResponse, head: RequestHead): void {
+    if (head.problem !== undefined) {
+      // At once and with the connection: what follows on it may be the rest of this request or another one.
+      response.onAborted(() => {});
+      void new ReplyWriter(response).write(problemReply(head.problem), {
+        head: false,
+        close: true,
+        stallMs: limits.stallMs,
+      });
+      log.debug({ method: head.method, status: head.problem.status }, 'request refused');
+      return;
+    }
     inFlight++;
     const writer = new ReplyWriter(response);
     const body = new RequestBody(response, head.contentLength, limits);
@@ -99,8 +111,11 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
       })
       .then(async (reply) => {
         const mustClose = !writer.aborted && body.abandon();
-        const close = mustClose || draining || head.problem !== undefined;
-        const written = await writer.write(reply, { head: head.method === 'HEAD', close, stallMs: limits.stallMs });
+        const written = await writer.write(reply, {
+          head: head.method === 'HEAD',
+          close: mustClose || draining,
+          stallMs: limits.stallMs,
+        });
         reply.finished?.(written.outcome, written.error);
       })
       .catch((error: unknown) => log.error({ err: error }, 'reply could not be written'))
@@ -132,6 +147,21 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   }
   app.any('/*', (response, raw) => exchange(response, readHead(raw, limits)));
 
+  async function shutDown(listening: uws.us_listen_socket, graceMs: number): Promise<void> {
+    draining = true;
+    uws.us_listen_socket_close(listening);
+    if (inFlight > 0) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, graceMs);
+        idle = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    app.close();
+  }
+
   const listener = await new Promise<uws.us_listen_socket | false>((resolve) => {
     app.listen(options.bind, options.port, resolve);
   });
@@ -142,20 +172,9 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   }
   return {
     address: `${options.bind.includes(':') ? `[${options.bind}]` : options.bind}:${uws.us_socket_local_port(listener)}`,
-    async stop(graceMs) {
-      if (draining) return;
-      draining = true;
-      uws.us_listen_socket_close(listener);
-      if (inFlight > 0) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, graceMs);
-          idle = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
-      }
-      app.close();
+    stop(graceMs) {
+      stopping ??= shutDown(listener, graceMs);
+      return stopping;
     },
   };
 }

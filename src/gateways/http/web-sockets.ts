@@ -89,10 +89,10 @@ export function answerReply(answer: HttpAnswer): HttpReply {
 export function socketHandlers(maxBuffered: number, log: Log) {
   return {
     open(raw: RawSocket): void {
-      const session = new Session(raw, maxBuffered);
+      const session = new Session(raw, maxBuffered, log);
       const data = raw.getUserData();
       data.session = session;
-      session.start(data.take, log);
+      session.start(data.take);
     },
     message(raw: RawSocket, message: ArrayBuffer, isBinary: boolean): void {
       // The server takes the memory back when this returns.
@@ -107,29 +107,28 @@ export function socketHandlers(maxBuffered: number, log: Log) {
   };
 }
 
-export class Session implements Socket {
+class Session implements Socket {
   readonly #raw: RawSocket;
   readonly #maxBuffered: number;
+  readonly #log: Log;
   #listener: SocketListener | undefined;
   #open = true;
   #queue: string[] = [];
   #queued = 0;
   #closing: { readonly code: number; readonly reason: string } | undefined;
 
-  constructor(raw: RawSocket, maxBuffered: number) {
+  constructor(raw: RawSocket, maxBuffered: number, log: Log) {
     this.#raw = raw;
     this.#maxBuffered = maxBuffered;
+    this.#log = log;
   }
 
-  start(take: (socket: Socket) => SocketListener, log: Log): void {
-    try {
+  start(take: (socket: Socket) => SocketListener): void {
+    this.#guarded(() => {
       const listener = take(this);
       if (this.#open) this.#listener = listener;
       else listener.closed(1006);
-    } catch (error) {
-      log.error({ err: error }, 'socket was not taken');
-      this.terminate();
-    }
+    });
   }
 
   send(text: string): boolean {
@@ -156,11 +155,11 @@ export class Session implements Socket {
   }
 
   message(data: Uint8Array, isBinary: boolean): void {
-    this.#listener?.message(data, isBinary);
+    this.#guarded(() => this.#listener?.message(data, isBinary));
   }
 
   drained(): void {
-    this.#listener?.drained();
+    this.#guarded(() => this.#listener?.drained());
   }
 
   closed(code: number): void {
@@ -169,7 +168,17 @@ export class Session implements Socket {
     this.#queued = 0;
     const listener = this.#listener;
     this.#listener = undefined;
-    listener?.closed(code);
+    this.#guarded(() => listener?.closed(code));
+  }
+
+  /** An exception that got into the server's callback would end the process. */
+  #guarded(call: () => void): void {
+    try {
+      call();
+    } catch (error) {
+      this.#log.error({ err: error }, 'socket listener failed');
+      this.terminate();
+    }
   }
 
   /** After everything that this tick's promises still do: their frames belong into the same write. */

@@ -4,7 +4,7 @@ import { flag, record, text, whole } from '../fields.js';
 import { named } from '../json-schema.js';
 import { defineRoute, type Route } from '../route.js';
 
-export interface ProtocolInfo {
+interface ProtocolInfo {
   readonly enabled: boolean;
   readonly serverName: string;
   /** With STARTTLS; 0 when not open. */

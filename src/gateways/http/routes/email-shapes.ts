@@ -7,9 +7,9 @@ import type { Reply } from '../../../actors/runtime/protocol.js';
 import { flag, list, pageParameter, pageSizeParameter, record, text, timestamp, uuid, whole } from '../fields.js';
 import { named } from '../json-schema.js';
 
-export const labelSummary = named('LabelSummary', record({ id: uuid(), name: text(), color: text() }));
+const labelSummary = named('LabelSummary', record({ id: uuid(), name: text(), color: text() }));
 
-export const emailItem = named(
+const emailItem = named(
   'EmailListItem',
   record({
     id: uuid(),

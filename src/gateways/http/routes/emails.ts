@@ -12,7 +12,7 @@ import { emailDetail, emailPage, pageOf, paging } from './email-shapes.js';
 export interface EmailSources {
   readonly mailboxes: Mailboxes;
   readonly blobs: BlobStore;
-  readonly decoder: BodyDecoder;
+  readonly decoder: Pick<BodyDecoder, 'bodies'>;
 }
 
 export function emailRoutes(base: string, tags: readonly string[], sources: EmailSources): readonly Route[] {

@@ -1,0 +1,224 @@
+// The gateway's neighbours in memory: a directory of keys, one mailbox an account, blobs. They keep what was asked of
+// them, so that tests can look at it.
+import { createHash } from 'node:crypto';
+import { EMPTY, Subject } from 'rxjs';
+import type { Directory, Principal } from '../../../src/actors/directory/protocol.js';
+import type { EmailDetail, EmailListItem, Mailboxes } from '../../../src/actors/mailbox/protocol.js';
+import { ActorFault, type ActorFaultCode } from '../../../src/actors/runtime/errors.js';
+import type { BodyDecoder } from '../../../src/gateways/decode/decoder.js';
+import type { Log } from '../../../src/gateways/http/exchange.js';
+import type { IndexedPart, MessageIndex } from '../../../src/mail/message-index.js';
+import type { BlobStore } from '../../../src/store/blobs.js';
+import { StoreFault } from '../../../src/store/errors.js';
+
+export const ALICE = '018f0000-0000-7000-8000-00000000000a';
+export const BOB = '018f0000-0000-7000-8000-00000000000b';
+
+export type Scopes = Principal['scopes'];
+
+export class FakeDirectory implements Directory {
+  readonly keys = new Map<string, Principal>();
+  guest: Principal | undefined;
+  down = false;
+  /** Authentication waits for this. */
+  gate: Promise<void> = Promise.resolve();
+  readonly revokedKeys$ = new Subject<string>();
+  readonly deletedAccounts$ = EMPTY;
+
+  key(accountId: string, ...scopes: Scopes): string {
+    const text = `mk_${this.keys.size}_${scopes.join('-').replaceAll(':', '.')}`;
+    this.keys.set(text, { accountId, email: 'a@example.test', scopes, keyId: text, serviceWide: false });
+    return text;
+  }
+
+  async recipient(): Promise<never> {
+    throw new Error('not asked by HTTP');
+  }
+
+  async authenticate(apiKey: string): Promise<Principal | undefined> {
+    await this.gate;
+    if (this.down) throw new StoreFault('store-unavailable', 'down', { temporary: true });
+    return this.keys.get(apiKey);
+  }
+
+  async anonymous(): Promise<Principal | undefined> {
+    return this.guest;
+  }
+}
+
+interface StoredEmail extends EmailDetail {
+  isRead: boolean;
+  readonly folder: 'inbox' | 'sent';
+  readonly preview: string;
+  readonly attachmentCount: number;
+}
+
+export class FakeMailboxes {
+  readonly emails = new Map<string, StoredEmail[]>();
+  readonly asked: { readonly name: string; readonly payload: unknown }[] = [];
+  fault: ActorFaultCode | 'bug' | undefined;
+
+  /** The seam's type is generic in the operation's name; a fake answers by name. */
+  get refs(): Mailboxes {
+    return { of: (accountId: string) => ({ ask: this.#ask.bind(this, accountId), events$: () => EMPTY }) } as never;
+  }
+
+  async #ask(accountId: string, name: string, payload: never): Promise<unknown> {
+    this.asked.push({ name, payload });
+    if (this.fault === 'bug') throw new TypeError('cannot read properties of secret');
+    if (this.fault !== undefined) throw new ActorFault(this.fault, 'fault');
+    const emails = this.emails.get(accountId) ?? [];
+    const answer = this.#answers[name];
+    if (answer === undefined) throw new Error(`no answer to ${name}`);
+    return answer(emails, payload);
+  }
+
+  readonly #answers: Record<string, (emails: StoredEmail[], payload: never) => unknown> = {
+    list: (emails, payload: { folder: string; page: number; pageSize: number; fromAddress?: string }) => {
+      const all = emails.filter(
+        (email) => email.folder === payload.folder && email.fromAddress.includes(payload.fromAddress ?? ''),
+      );
+      const start = (payload.page - 1) * payload.pageSize;
+      const items = all.slice(start, start + payload.pageSize).map(itemOf);
+      return { reply: { items, totalCount: all.length, unreadCount: all.filter((email) => !email.isRead).length } };
+    },
+    detail: (emails, payload: { emailId: string }) => {
+      const email = emails.find(({ id }) => id === payload.emailId);
+      return email === undefined ? { refusal: 'noSuchEmail' } : { reply: email };
+    },
+    setRead: (emails, payload: { emailIds: string[]; isRead: boolean }) => {
+      let changed = 0;
+      const missing = [];
+      for (const id of payload.emailIds) {
+        const email = emails.find((candidate) => candidate.id === id);
+        if (email === undefined) missing.push(id);
+        else if (email.isRead !== payload.isRead) changed++;
+        if (email !== undefined) email.isRead = payload.isRead;
+      }
+      return { reply: { changed, missing } };
+    },
+    remove: (emails, payload: { emailIds: string[] }) => {
+      let removed = 0;
+      const missing = [];
+      for (const id of payload.emailIds) {
+        const at = emails.findIndex((candidate) => candidate.id === id);
+        if (at < 0) missing.push(id);
+        else removed += emails.splice(at, 1).length;
+      }
+      return { reply: { removed, missing } };
+    },
+    sentAddresses: (emails) => ({
+      reply: { addresses: [...new Set(emails.filter((e) => e.folder === 'sent').map((e) => e.fromAddress))] },
+    }),
+  };
+}
+
+function itemOf(email: StoredEmail): EmailListItem {
+  const { id, fromAddress, fromDisplayName, subject, receivedAt, isRead, threadId, messageId, sizeBytes, labels } =
+    email;
+  return {
+    id,
+    fromAddress,
+    fromDisplayName,
+    subject,
+    receivedAt,
+    isRead,
+    threadId,
+    messageId,
+    sizeBytes,
+    labels,
+    previewText: email.preview,
+    hasAttachments: email.attachmentCount > 0,
+    attachmentCount: email.attachmentCount,
+  };
+}
+
+export class FakeBlobs implements BlobStore {
+  readonly blobs = new Map<string, { readonly bytes: Uint8Array; readonly index: MessageIndex }>();
+  /** Octets pulled out of streams, and how many of them were left early. */
+  pulled = 0;
+  left = 0;
+  finished = 0;
+  /** Fails the stream after so many octets. */
+  failAfter = Number.POSITIVE_INFINITY;
+  /** Called whenever a stream has been left or has ended. */
+  onEnd: (() => void) | undefined;
+
+  add(bytes: Uint8Array, index: MessageIndex): string {
+    const hash = createHash('sha256').update(bytes).digest('hex');
+    this.blobs.set(hash, { bytes, index });
+    return hash;
+  }
+
+  async index(hash: string): Promise<MessageIndex | undefined> {
+    return this.blobs.get(hash)?.index;
+  }
+
+  async read(hash: string, start: number, end: number): Promise<Uint8Array> {
+    return this.blobs.get(hash)!.bytes.subarray(start, end);
+  }
+
+  async *stream(hash: string, start: number, end: number): AsyncGenerator<Uint8Array> {
+    const { bytes } = this.blobs.get(hash)!;
+    let whole = false;
+    try {
+      for (let at = start; at < end; at += 256 * 1024) {
+        if (at - start >= this.failAfter) throw new StoreFault('store-unavailable', 'down', { temporary: true });
+        const chunk = bytes.subarray(at, Math.min(end, at + 256 * 1024));
+        this.pulled += chunk.length;
+        yield chunk;
+      }
+      whole = true;
+    } finally {
+      if (whole) this.finished++;
+      else this.left++;
+      this.onEnd?.();
+    }
+  }
+
+  async collect(): Promise<number> {
+    return 0;
+  }
+}
+
+/** Gives the parts named as bodies as they stand. */
+export const plainDecoder: Pick<BodyDecoder, 'bodies'> = {
+  async bodies(index, read) {
+    const text = async (sections: readonly string[]) => {
+      let all = '';
+      for (const section of sections) {
+        const part = find(index.root, section);
+        if (part) all += Buffer.from(await read(part.bodyStart, part.bodyEnd)).toString();
+      }
+      return all;
+    };
+    const texts = await text(index.textSections);
+    return { text: texts, html: await text(index.htmlSections), partial: index.truncated.length > 0 };
+  },
+};
+
+function find(part: IndexedPart, section: string): IndexedPart | undefined {
+  if (part.section === section) return part;
+  for (const child of part.parts) {
+    const found = find(child, section);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+export interface LogLine {
+  readonly level: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly text: string;
+}
+
+export class FakeLog implements Log {
+  readonly lines: LogLine[] = [];
+  readonly #put = (level: string) => (fields: object, text: string) => {
+    this.lines.push({ level, fields: fields as Record<string, unknown>, text });
+  };
+  readonly debug = this.#put('debug');
+  readonly info = this.#put('info');
+  readonly warn = this.#put('warn');
+  readonly error = this.#put('error');
+}

@@ -1,0 +1,126 @@
+// A gateway on a free port with fake neighbours, and the ways tests talk to it: fetch, and bytes on a socket.
+import net from 'node:net';
+import type { ExecutionContext } from 'ava';
+import type { HealthCheck } from '../../../src/gateways/http/health.js';
+import { createPipeline } from '../../../src/gateways/http/pipeline.js';
+import type { Route } from '../../../src/gateways/http/route.js';
+import { routeTable } from '../../../src/gateways/http/route-table.js';
+import { type HttpLimits, type HttpOptions, type HttpServer, startHttp } from '../../../src/gateways/http/server.js';
+import { ALICE, FakeBlobs, FakeDirectory, FakeLog, FakeMailboxes, plainDecoder } from './fakes.js';
+
+export interface Gateway {
+  readonly url: string;
+  readonly port: number;
+  readonly server: HttpServer;
+  readonly directory: FakeDirectory;
+  readonly mailboxes: FakeMailboxes;
+  readonly blobs: FakeBlobs;
+  readonly log: FakeLog;
+  readonly routes: readonly Route[];
+  readonly checks: HealthCheck[];
+  /** A key of ALICE with scope app. */
+  readonly key: string;
+  fetch(
+    path: string,
+    init?: RequestInit & { readonly key?: string | null; readonly json?: unknown },
+  ): Promise<Response>;
+}
+
+interface Options {
+  readonly limits?: Partial<HttpLimits>;
+  readonly webSockets?: HttpOptions['webSockets'];
+  readonly extra?: readonly Route[];
+}
+
+const OFF = { enabled: false, serverName: '', port: 0, securePort: 0 };
+
+export async function startGateway(t: ExecutionContext, options: Options = {}): Promise<Gateway> {
+  const directory = new FakeDirectory();
+  const mailboxes = new FakeMailboxes();
+  const blobs = new FakeBlobs();
+  const log = new FakeLog();
+  const checks: HealthCheck[] = [];
+  const routes = [
+    ...routeTable({
+      mailboxes: mailboxes.refs,
+      blobs,
+      decoder: plainDecoder,
+      discovery: () => ({ smtp: OFF, pop3: OFF, imap: OFF, features: { oidc: false, pushNotifications: false } }),
+      config: { oidc: { authority: '', clientId: '', enabled: false } },
+      checks,
+      version: '0.0.0',
+      log,
+    }),
+    ...(options.extra ?? []),
+  ];
+  const server = await startHttp({
+    bind: '127.0.0.1',
+    port: 0,
+    handler: createPipeline({ routes, directory, log }),
+    webSockets: options.webSockets ?? [],
+    limits: options.limits ?? {},
+    log,
+  });
+  t.teardown(() => server.stop(0));
+  const key = directory.key(ALICE, 'app');
+  const url = `http://${server.address}`;
+  return {
+    url,
+    port: Number(server.address.split(':')[1]),
+    server,
+    directory,
+    mailboxes,
+    blobs,
+    log,
+    routes,
+    checks,
+    key,
+    fetch(path, init = {}) {
+      const headers = new Headers(init.headers);
+      if (init.key !== null && !headers.has('authorization')) headers.set('authorization', `Bearer ${init.key ?? key}`);
+      if (init.json !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/json');
+      const body = init.json === undefined ? init.body : JSON.stringify(init.json);
+      return fetch(url + path, { ...init, headers, ...(body === undefined ? {} : { body }) });
+    },
+  };
+}
+
+/** Writes bytes, resolves to everything received once `until` says so or the server closes. */
+export function exchangeBytes(
+  port: number,
+  bytes: string | Uint8Array,
+  until: (got: string) => boolean,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = net.connect(port, '127.0.0.1');
+    let got = '';
+    socket.on('data', (chunk) => {
+      got += chunk.toString('latin1');
+      if (until(got)) {
+        socket.destroy();
+        resolve(got);
+      }
+    });
+    // A reset after a refusal is a close like any other.
+    socket.on('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'ECONNREFUSED' ? reject(error) : resolve(got),
+    );
+    socket.on('close', () => resolve(got));
+    socket.write(bytes);
+  });
+}
+
+export const closed = (): boolean => false;
+
+export interface Deferred {
+  readonly promise: Promise<void>;
+  readonly resolve: () => void;
+}
+
+export function deferred(): Deferred {
+  let resolve: () => void = () => {};
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}

@@ -1,0 +1,39 @@
+import test from 'ava';
+import { defineRoute, EMPTY, type Method } from '../../../src/gateways/http/route.js';
+import { createRouter } from '../../../src/gateways/http/router.js';
+
+const route = (method: Method, path: string) =>
+  defineRoute({
+    method,
+    path,
+    summary: '',
+    tags: [],
+    access: 'public',
+    replies: { 204: EMPTY },
+    handler: async () => ({ status: 204 }),
+  });
+
+test('a written segment goes before a parameter, and a dead end is left again', (t) => {
+  const match = createRouter([
+    route('GET', '/a/{id}'),
+    route('GET', '/a/sent'),
+    route('POST', '/a/bulk/delete'),
+    route('GET', '/a/{id}/parts/{part}'),
+    route('GET', '/a/sent/names'),
+  ]);
+  const found = (path: string) => {
+    const result = match('GET', path);
+    return result.kind === 'route' ? [result.route.path, result.params] : result.kind;
+  };
+  t.deepEqual(found('/a/sent'), ['/a/sent', {}]);
+  t.deepEqual(found('/a/x%20y'), ['/a/{id}', { id: 'x y' }]);
+  t.deepEqual(found('/a/bulk'), ['/a/{id}', { id: 'bulk' }]);
+  t.deepEqual(found('/a/sent/parts/2'), ['/a/{id}/parts/{part}', { id: 'sent', part: '2' }]);
+  t.deepEqual(found('/a/bulk/delete'), 'method');
+  for (const path of ['', '/', 'a/1', '/a/', '/a//parts/1', '/a/1/', '/a/1/parts', '/a/%ff'])
+    t.is(found(path), 'none', path);
+});
+
+test('two routes of one method and path are a mistake', (t) => {
+  t.throws(() => createRouter([route('GET', '/a/{id}'), route('GET', '/a/{other}')]), { message: /two routes/ });
+});

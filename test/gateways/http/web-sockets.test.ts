@@ -1,0 +1,208 @@
+// The WebSocket seam on real sockets: upgrades decided late or refused, frames of one tick in one write, bounded
+// buffers, closes from either side told exactly once.
+import { createHash } from 'node:crypto';
+import net from 'node:net';
+import test, { type ExecutionContext } from 'ava';
+import type { Socket, SocketListener, UpgradeRequest, WebSocketEndpoint } from '../../../src/gateways/web-socket.js';
+import { closed, deferred, exchangeBytes, type Gateway, startGateway } from './gateway.js';
+
+const KEY = 'dGhlIHNhbXBsZSBub25jZQ==';
+
+/** Takes every socket and writes down what happens on it. */
+class FakeEndpoint implements WebSocketEndpoint {
+  readonly maxMessageBytes = 1024;
+  readonly requests: UpgradeRequest[] = [];
+  readonly events: string[] = [];
+  readonly opened = deferred();
+  readonly ended = deferred();
+  before: Promise<void> = Promise.resolve();
+  socket: Socket | undefined;
+
+  async upgrade(request: UpgradeRequest): ReturnType<WebSocketEndpoint['upgrade']> {
+    this.requests.push(request);
+    await this.before;
+    if (request.query.includes('refuse')) return { status: 401, headers: { 'WWW-Authenticate': 'Bearer' }, body: 'no' };
+    if (request.query.includes('throw')) throw new Error('boom');
+    return (socket) => {
+      if (request.query.includes('fail')) throw new Error('not taken');
+      this.socket = socket;
+      this.opened.resolve();
+      return this.#listener();
+    };
+  }
+
+  async negotiate(request: UpgradeRequest) {
+    return { status: 200, headers: { 'Content-Type': 'application/json' }, body: `{"q":"${request.query}"}` };
+  }
+
+  #listener(): SocketListener {
+    return {
+      message: (data, isBinary) => {
+        this.events.push(`${isBinary ? 'binary' : 'text'} ${Buffer.from(data)}`);
+        if (data.length === 0) throw new Error('cannot take nothing');
+      },
+      drained: () => this.events.push('drained'),
+      closed: (code) => {
+        this.events.push(`closed ${code}`);
+        this.ended.resolve();
+      },
+    };
+  }
+}
+
+async function start(t: ExecutionContext, socketBufferBytes = 1024 * 1024): Promise<[FakeEndpoint, Gateway]> {
+  const endpoint = new FakeEndpoint();
+  const webSockets = [{ path: '/hubs/email', endpoint }];
+  return [endpoint, await startGateway(t, { webSockets, limits: { socketBufferBytes } })];
+}
+
+const handshake = (query = ''): string =>
+  `GET /hubs/email${query} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nX-Token: t\r\n` +
+  `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${KEY}\r\n\r\n`;
+
+/** A client's frame: short payloads, masked with zeros (RFC 6455 §5.2). */
+const frame = (opcode: number, payload: Buffer): Buffer =>
+  Buffer.concat([Buffer.from([0x80 | opcode, 0x80 | payload.length, 0, 0, 0, 0]), payload]);
+
+async function connect(t: ExecutionContext, gateway: Gateway, endpoint: FakeEndpoint): Promise<net.Socket> {
+  const socket = net.connect(gateway.port, '127.0.0.1');
+  t.teardown(() => socket.destroy());
+  socket.on('error', () => {});
+  const answered = new Promise<Buffer>((resolve) => socket.once('data', resolve));
+  socket.write(handshake());
+  const answer = (await answered).toString('latin1');
+  t.regex(answer, /^HTTP\/1\.1 101 /);
+  const accept = createHash('sha1').update(`${KEY}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
+  t.true(answer.includes(accept));
+  await endpoint.opened.promise;
+  return socket;
+}
+
+test('an upgrade is decided with what the request said, and may be refused', async (t) => {
+  const [endpoint, { port, log }] = await start(t);
+  t.regex(
+    await exchangeBytes(port, handshake('?refuse=1'), closed),
+    /^HTTP\/1\.1 401 .*WWW-Authenticate: Bearer.*no$/s,
+  );
+  t.is(endpoint.requests[0]?.path, '/hubs/email');
+  t.is(endpoint.requests[0]?.query, 'refuse=1');
+  t.is(endpoint.requests[0]?.header('x-token'), 't');
+  t.is(endpoint.requests[0]?.header('absent'), '');
+  t.is(endpoint.requests[0]?.remoteAddress, '127.0.0.1');
+  t.regex(await exchangeBytes(port, handshake('?throw=1'), closed), /^HTTP\/1\.1 500 /);
+  t.is(log.lines.filter(({ level }) => level === 'error').length, 1);
+  t.notRegex(JSON.stringify(log.lines), /throw=1/);
+});
+
+test('negotiate is answered by the endpoint; other requests to it are told what it is', async (t) => {
+  const [, gateway] = await start(t);
+  const negotiated = await gateway.fetch('/hubs/email/negotiate?negotiateVersion=1', { method: 'POST' });
+  t.is(negotiated.status, 200);
+  t.deepEqual(await negotiated.json(), { q: 'negotiateVersion=1' });
+  t.is((await gateway.fetch('/hubs/email/negotiate')).status, 405);
+  t.is((await gateway.fetch('/hubs/email')).status, 426);
+  t.is((await gateway.fetch('/hubs/email', { method: 'POST' })).status, 405);
+});
+
+test('messages reach the listener; frames of one tick leave in one write, in order', async (t) => {
+  const [endpoint, gateway] = await start(t);
+  const socket = await connect(t, gateway, endpoint);
+  const received = new Promise<Buffer>((resolve) => socket.once('data', resolve));
+  t.true(endpoint.socket!.send('one'));
+  await Promise.resolve();
+  t.true(endpoint.socket!.send('zwö'));
+  t.is(endpoint.socket!.bufferedBytes(), 6);
+  endpoint.socket!.close(1001, 'bye');
+  t.false(endpoint.socket!.send('late'));
+  const bytes = await received;
+  const expected = [
+    Buffer.from([0x81, 3]),
+    'one',
+    Buffer.from([0x81, 4]),
+    'zwö',
+    Buffer.from([0x88, 5, 0x03, 0xe9]),
+    'bye',
+  ];
+  t.deepEqual(bytes, Buffer.concat(expected.map((part) => Buffer.from(part as string))));
+  await endpoint.ended.promise;
+  t.deepEqual(endpoint.events, ['closed 1001']);
+  t.false(endpoint.socket!.send('later'));
+  t.is(endpoint.socket!.bufferedBytes(), 0);
+  endpoint.socket!.close(1000, '');
+  endpoint.socket!.terminate();
+});
+
+test('text, binary and the end of a client are told', async (t) => {
+  const [endpoint, gateway] = await start(t);
+  const socket = await connect(t, gateway, endpoint);
+  socket.write(
+    Buffer.concat([frame(1, Buffer.from('hé')), frame(2, Buffer.from('raw')), frame(8, Buffer.from([0x03, 0xe8]))]),
+  );
+  await endpoint.ended.promise;
+  t.deepEqual(endpoint.events, ['text hé', 'binary raw', 'closed 1000']);
+});
+
+test('a message over the limit and a client that vanishes close the socket once', async (t) => {
+  const [endpoint, gateway] = await start(t);
+  const socket = await connect(t, gateway, endpoint);
+  socket.write(Buffer.concat([Buffer.from([0x82, 0xfe, 0x08, 0x00, 0, 0, 0, 0]), Buffer.alloc(2048)]));
+  await endpoint.ended.promise;
+  t.deepEqual(endpoint.events, ['closed 1006']);
+  const [second, other] = await start(t);
+  (await connect(t, other, second)).destroy();
+  await second.ended.promise;
+  t.deepEqual(second.events, ['closed 1006']);
+});
+
+test('a client that does not read is disconnected when its buffer is full', async (t) => {
+  const limit = 256 * 1024;
+  const [endpoint, gateway] = await start(t, limit);
+  const socket = await connect(t, gateway, endpoint);
+  socket.pause();
+  const text = 'x'.repeat(64 * 1024);
+  let most = 0;
+  while (endpoint.socket!.send(text)) {
+    most = Math.max(most, endpoint.socket!.bufferedBytes());
+    await new Promise(setImmediate);
+  }
+  await endpoint.ended.promise;
+  // One message may go over, and frames have headers.
+  t.true(most <= limit + text.length + 4096, `${most} octets buffered`);
+  t.deepEqual(
+    endpoint.events.filter((event) => event !== 'drained'),
+    ['closed 1006'],
+  );
+});
+
+test('a client gone before the decision gets none', async (t) => {
+  const [endpoint, gateway] = await start(t);
+  const decision = deferred();
+  endpoint.before = decision.promise;
+  const socket = net.connect(gateway.port, '127.0.0.1');
+  socket.write(handshake());
+  while (endpoint.requests.length === 0) await gateway.fetch('/healthz');
+  socket.destroy();
+  for (let i = 0; i < 5; i++) await gateway.fetch('/healthz');
+  decision.resolve();
+  t.is((await gateway.fetch('/healthz')).status, 200);
+  t.is(endpoint.socket, undefined);
+});
+
+test('a stop closes the sockets that are left', async (t) => {
+  const [endpoint, gateway] = await start(t);
+  await connect(t, gateway, endpoint);
+  await gateway.server.stop(1000);
+  await endpoint.ended.promise;
+  t.deepEqual(endpoint.events, ['closed 1006']);
+});
+
+test('a listener that throws loses its socket, not the process', async (t) => {
+  const [endpoint, gateway] = await start(t);
+  const socket = await connect(t, gateway, endpoint);
+  socket.write(frame(1, Buffer.alloc(0)));
+  await endpoint.ended.promise;
+  t.deepEqual(endpoint.events, ['text ', 'closed 1006']);
+  await exchangeBytes(gateway.port, handshake('?fail=1'), closed);
+  t.is(gateway.log.lines.filter(({ level }) => level === 'error').length, 2);
+  t.is((await gateway.fetch('/healthz')).status, 200);
+});
