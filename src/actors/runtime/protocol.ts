@@ -59,13 +59,13 @@ type Spec<P extends AnyStruct, R extends AnyStruct, F extends string> = {
 
 export function command<P extends AnyStruct, R extends AnyStruct, F extends string = never>(
   spec: Spec<P, R, F>,
-): Operation<P, R, F, 'command'> {
+): Operation<P, R, NoInfer<F>, 'command'> {
   return { kind: 'command', payload: spec.payload, reply: spec.reply, refusals: spec.refusals ?? [] };
 }
 
 export function query<P extends AnyStruct, R extends AnyStruct, F extends string = never>(
   spec: Spec<P, R, F>,
-): Operation<P, R, F, 'query'> {
+): Operation<P, R, NoInfer<F>, 'query'> {
   return { kind: 'query', payload: spec.payload, reply: spec.reply, refusals: spec.refusals ?? [] };
 }
 
