@@ -43,9 +43,9 @@ export async function startEngine(
   config: Config,
   log: Logger,
   lifecycle: Lifecycle,
-  node: { readonly sql: Sql; readonly nodeId: string },
+  node: { readonly sql: Sql; readonly writerSql: Sql; readonly nodeId: string },
 ): Promise<Engine> {
-  const { sql, nodeId } = node;
+  const { sql, writerSql, nodeId } = node;
   const transport = localTransport();
   lifecycle.add('transport', () => transport.close());
   const { leaseTtlMs: ttlMs, shards: configured } = config;
@@ -55,13 +55,13 @@ export async function startEngine(
   if (shards !== configured) log.warn({ shards, configured }, 'MANSIO_SHARDS is fixed by the store');
 
   const events = postgresEvents(sql);
-  const inbound = postgresInbound(sql);
+  const inbound = postgresInbound(sql, writerSql);
   const blobs = postgresBlobs(sql);
   const accounts = postgresDirectory(sql, shards);
   for (const name of config.hostedDomains) await accounts.addDomain(name);
 
   const host = startHost({
-    behavior: mailboxBehavior(postgresMailboxes(sql)),
+    behavior: mailboxBehavior(postgresMailboxes(sql, writerSql)),
     transport,
     ownership,
     log,

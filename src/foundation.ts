@@ -20,11 +20,14 @@ export interface Foundation {
   readonly dataDirectory: DataDirectory;
   readonly database: DatabaseAddress;
   readonly sql: Sql;
+  /** For the group commits of mail and mailboxes. */
+  readonly writerSql: Sql;
   readonly tls: TlsMaterial;
 }
 
 // The embedded server allows 50; commands beside the node want some of them.
-const POOL_SIZE = 20;
+const POOL_SIZE = 16;
+const WRITER_POOL_SIZE = 6;
 /** Enough for the checkpoint of most fast shutdowns, and leaves the parts above more than half of the time to drain. */
 const DATABASE_RESERVE_MS = 4000;
 
@@ -43,6 +46,9 @@ export async function layFoundation(
   signal.throwIfAborted();
   const sql = connect(database, { max: POOL_SIZE, applicationName: `mansio ${nodeId}` });
   lifecycle.add('connections', () => sql.end({ timeout: 2 }));
+  const writers = { max: WRITER_POOL_SIZE, applicationName: `mansio ${nodeId} writer`, byKey: true };
+  const writerSql = connect(database, writers);
+  lifecycle.add('writer connections', () => writerSql.end({ timeout: 2 }));
   await checkDatabase(sql, { allowUnsafe: config.allowUnsafeDatabase });
   const { applied, version } = await migrate(sql);
   if (applied.length > 0) log.info({ applied, version }, 'schema brought up to date');
@@ -51,7 +57,7 @@ export async function layFoundation(
   const { tls: files, hostname } = config;
   const tls = await openTls({ files, dataDir: dataDirectory.path, hostname, log });
   lifecycle.add('certificate', () => tls.stop());
-  return { config, log, lifecycle, nodeId, dataDirectory, database, sql, tls };
+  return { config, log, lifecycle, nodeId, dataDirectory, database, sql, writerSql, tls };
 }
 
 async function openDatabase(

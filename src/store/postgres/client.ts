@@ -17,7 +17,19 @@ export interface DatabaseAddress {
 export interface PoolOptions {
   readonly max: number;
   readonly applicationName: string;
+  /**
+   * For pools whose statements all go to rows by their keys: without these the planner, seeing small tables, reads them
+   * whole, and with them every dead version that a busy mailbox leaves behind.
+   */
+  readonly byKey?: boolean;
 }
+
+const BY_KEY = {
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  plan_cache_mode: 'force_generic_plan',
+};
 
 /** Opens a pool; connections are made when first used. Callers end it with `sql.end()`. */
 export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
@@ -25,7 +37,11 @@ export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
     max: options.max,
     onnotice: () => {},
     connect_timeout: 10,
-    connection: { application_name: options.applicationName, TimeZone: 'UTC' },
+    connection: {
+      application_name: options.applicationName,
+      TimeZone: 'UTC',
+      ...(options.byKey === true ? BY_KEY : {}),
+    },
   };
   if (address.url !== undefined) return postgres(address.url, settings);
   return postgres({

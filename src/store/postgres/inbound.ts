@@ -12,8 +12,9 @@ interface Spooled {
   readonly deliveries: readonly InboundDelivery[];
 }
 
-export function postgresInbound(sql: Sql): InboundStore {
-  const group = new GroupCommit<Spooled, undefined>((items) => spoolSmall(sql, items), {
+/** `writerSql`: a pool made `byKey`. */
+export function postgresInbound(sql: Sql, writerSql: Sql): InboundStore {
+  const group = new GroupCommit<Spooled, undefined>((items) => spoolSmall(writerSql, items), {
     maxItems: 200,
     maxWeight: 2 * 1024 * 1024,
     writers: 2,

@@ -19,9 +19,10 @@ const PAGE_ROWS = 20_000;
 const EMAIL_OCTETS = 16 + 2 + 8 + 8;
 const PLACEMENT_OCTETS = 8 + 16;
 
-export function postgresMailboxes(sql: Sql): MailboxStore {
-  const group = new GroupCommit<MailboxChange, CommitResult>((changes) => commitChanges(sql, changes), {
-    maxItems: 200,
+/** `writerSql`: a pool made `byKey`. */
+export function postgresMailboxes(sql: Sql, writerSql: Sql): MailboxStore {
+  const group = new GroupCommit<MailboxChange, CommitResult>((changes) => commitChanges(writerSql, changes), {
+    maxItems: 64,
     maxWeight: 1000,
     writers: 2,
     maxWaiting: 1_000_000,

@@ -24,13 +24,14 @@ const log = pino({ level: 'silent' });
 async function setUp() {
   const database = await migratedDatabase();
   const sql = connect(database.address, { max: 8, applicationName: 'test' });
+  const writerSql = connect(database.address, { max: 4, applicationName: 'test', byKey: true });
   const directory = postgresDirectory(sql, 1);
-  const inbound = postgresInbound(sql);
+  const inbound = postgresInbound(sql, writerSql);
   const events = postgresEvents(sql);
   let epoch = 1;
   const transport = localTransport({ encoding: true });
   const ownership = { shards: 1, owned: [0], epochOf: () => epoch, release: async () => {} };
-  const store = postgresMailboxes(sql);
+  const store = postgresMailboxes(sql, writerSql);
   const host = startHost({
     behavior: mailboxBehavior(store),
     transport,
@@ -72,6 +73,7 @@ async function setUp() {
     },
     async end() {
       await host.stop();
+      await writerSql.end();
       await sql.end();
       await database.drop();
     },

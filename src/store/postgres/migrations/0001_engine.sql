@@ -18,6 +18,7 @@ create table domains (
   created_at timestamptz not null default now()
 );
 
+-- Updated by every commit: room on the page keeps the updates within it.
 create table accounts (
   id uuid primary key,
   shard integer not null,
@@ -28,7 +29,7 @@ create table accounts (
   epoch bigint not null default 0,
   modseq bigint not null default 1,
   created_at timestamptz not null default now()
-);
+) with (fillfactor = 60);
 create index accounts_held on accounts (created_at) where held;
 
 -- Anyone may ask for an address; the one account that has it verified gets its mail. An unverified row blocks nobody.
@@ -96,7 +97,7 @@ create table folders (
   highest_modseq bigint not null default 1,
   created_at timestamptz not null default now(),
   primary key (account_id, id)
-);
+) with (fillfactor = 60);
 create unique index folders_name on folders (account_id, lower(name));
 create unique index folders_role on folders (account_id, role) where role <> 'label';
 
