@@ -1,33 +1,42 @@
-// Blobs in PostgreSQL: one row with the MIME index, and the bytes in chunks of 256 KiB. Writing happens with the row
+// Blobs in PostgreSQL: one row with the MIME index, and the bytes in chunks of a page. Writing happens with the row
 // that refers to the blob (see inbound); this file reads, and collects what nothing refers to any more.
 import type { MessageIndex } from '../../mail/message-index.js';
 import type { BlobContent, BlobStore } from '../blobs.js';
 import { StoreFault } from '../errors.js';
 import { type Sql, storeFault, type Transaction } from './client.js';
 
-export const CHUNK_OCTETS = 256 * 1024;
+/** With its key, a row that just fits a page of 8 KiB. */
+export const CHUNK_OCTETS = 8_000;
+/** Octets written or read by one statement. */
+const STRIDE_OCTETS = 32 * CHUNK_OCTETS;
 
-/** Stores a large blob inside a transaction, a chunk at a time. */
+/** Stores a large blob inside a transaction, some chunks at a time. */
 export async function writeBlob(sql: Transaction, content: BlobContent): Promise<void> {
   const hash = Buffer.from(content.hash, 'hex');
   await sql`
     insert into blobs (hash, size, mime_index)
-    values (${hash}, ${content.size}, ${JSON.stringify(content.index)}::text::jsonb)
+    values (${hash}, ${content.size}, ${JSON.stringify(content.index)}::text::json)
     on conflict (hash) do update set stored_at = now()`;
-  let seq = 0;
-  for await (const data of rechunk(content.chunks())) {
-    await sql`insert into blob_chunks (hash, seq, data) values (${hash}, ${seq}, ${data}) on conflict do nothing`;
-    seq++;
+  let start = 0;
+  for await (const data of strides(content.chunks())) {
+    await sql`
+      insert into blob_chunks (hash, seq, data)
+      select ${hash}, ${start / CHUNK_OCTETS}::int + n,
+        substring(${data}::bytea from n * ${CHUNK_OCTETS}::int + 1 for ${CHUNK_OCTETS}::int)
+      from generate_series(0, ${Math.ceil(data.length / CHUNK_OCTETS) - 1}::int) as n
+      on conflict do nothing`;
+    start += data.length;
   }
 }
 
-async function* rechunk(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncIterable<Buffer> {
+/** Buffers of STRIDE_OCTETS but for the last. */
+async function* strides(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncIterable<Buffer> {
   let held: Uint8Array[] = [];
   let size = 0;
   for await (const piece of source) {
     let rest = piece;
-    while (size + rest.length >= CHUNK_OCTETS) {
-      const head = rest.subarray(0, CHUNK_OCTETS - size);
+    while (size + rest.length >= STRIDE_OCTETS) {
+      const head = rest.subarray(0, STRIDE_OCTETS - size);
       yield Buffer.concat([...held, head]);
       rest = rest.subarray(head.length);
       held = [];
@@ -52,27 +61,29 @@ export function postgresBlobs(sql: Sql): BlobStore {
     }
   }
 
-  /** The part of chunk `seq` that lies in [start, end). */
-  async function chunk(hash: Buffer, seq: number, start: number, end: number): Promise<Uint8Array> {
-    const from = Math.max(start - seq * CHUNK_OCTETS, 0);
-    const to = Math.min(end - seq * CHUNK_OCTETS, CHUNK_OCTETS);
-    try {
-      const rows = await sql<{ data: Uint8Array }[]>`
-        select substring(data from ${from + 1}::int for ${to - from}::int) as data
-        from blob_chunks where hash = ${hash} and seq = ${seq}`;
-      const data = rows[0]?.data;
-      if (data?.length !== to - from) throw missing(hash);
-      return data;
-    } catch (error) {
-      throw storeFault(error);
-    }
+  /** Octets [start, end), at most a stride. */
+  async function slice(hash: Buffer, start: number, end: number): Promise<Uint8Array> {
+    const first = Math.floor(start / CHUNK_OCTETS);
+    const last = Math.floor((end - 1) / CHUNK_OCTETS);
+    const rows = await sql<{ data: Uint8Array }[]>`
+      select data from blob_chunks where hash = ${hash} and seq between ${first} and ${last} order by seq`;
+    const data = rows.length === 1 ? rows[0]!.data : Buffer.concat(rows.map((row) => row.data));
+    const from = start - first * CHUNK_OCTETS;
+    if (data.length < from + end - start) throw missing(hash);
+    return data.subarray(from, from + end - start);
   }
 
   async function* stream(hash: string, start: number, end: number): AsyncIterable<Uint8Array> {
     const key = Buffer.from(hash, 'hex');
-    if (end <= start) return;
-    const last = Math.floor((end - 1) / CHUNK_OCTETS);
-    for (let seq = Math.floor(start / CHUNK_OCTETS); seq <= last; seq++) yield await chunk(key, seq, start, end);
+    try {
+      for (let from = start; from < end; ) {
+        const to = Math.min(end, from - (from % CHUNK_OCTETS) + STRIDE_OCTETS);
+        yield await slice(key, from, to);
+        from = to;
+      }
+    } catch (error) {
+      throw storeFault(error);
+    }
   }
 
   async function read(hash: string, start: number, end: number): Promise<Uint8Array> {

@@ -1,10 +1,13 @@
-// Accepted mail in PostgreSQL. Small messages of many connections share one statement (blob, its only chunk and the
-// inbound rows: one round trip); a large one has a transaction of its own, written chunk by chunk.
+// Accepted mail in PostgreSQL. Small messages of many connections share one statement (blobs, chunks and inbound
+// rows: one round trip); a large one has a transaction of its own, written chunk by chunk.
 import type { BlobContent } from '../blobs.js';
 import type { InboundDelivery, InboundEnvelope, InboundStore, PendingInbound } from '../inbound.js';
 import { CHUNK_OCTETS, writeBlob } from './blobs.js';
 import { type Sql, storeFault } from './client.js';
 import { GroupCommit } from './group-commit.js';
+
+/** Larger messages are not held back for a group. */
+const SMALL_OCTETS = 256 * 1024;
 
 interface Spooled {
   readonly content: BlobContent;
@@ -28,7 +31,7 @@ export function postgresInbound(sql: Sql, writerSql: Sql): InboundStore {
     deliveries: readonly InboundDelivery[],
   ): Promise<void> {
     const item = { content, envelope, deliveries };
-    if (content.size <= CHUNK_OCTETS) await group.submit(item);
+    if (content.size <= SMALL_OCTETS) await group.submit(item);
     else await spoolLarge(sql, item);
   }
 
@@ -61,7 +64,11 @@ export function postgresInbound(sql: Sql, writerSql: Sql): InboundStore {
   return { spool, overdue, dropOrphans };
 }
 
-/** All bytes travel as one parameter that the statement cuts up: one conversion, whatever the number of messages. */
+/**
+ * All bytes travel as one parameter that the statement cuts up: one conversion, whatever the number of messages. As text
+ * that is Latin-1 to the letter, since mail is mostly ASCII and a bytea's hexadecimal form is twice as long; a text cannot
+ * hold NUL, so bytes that do go the other way.
+ */
 async function spoolSmall(sql: Sql, items: readonly Spooled[]): Promise<readonly undefined[]> {
   const blobs: { hash: string; size: number; start: number; index: unknown }[] = [];
   const inbound: { account_id: string; id: string; hash: string; envelope: InboundEnvelope }[] = [];
@@ -80,22 +87,27 @@ async function spoolSmall(sql: Sql, items: readonly Spooled[]): Promise<readonly
   }
   // In order of hash, so that two writes that share blobs cannot wait for each other in a circle.
   blobs.sort((a, b) => (a.hash < b.hash ? -1 : 1));
+  const bytes = Buffer.concat(pieces, offset);
+  const data = bytes.includes(0) ? sql`${bytes}::bytea` : sql`convert_to(${bytes.toString('latin1')}, 'LATIN1')`;
   await sql`
-    with r as materialized (
+    with bytes as materialized (
+      select ${data} as bytes
+    ), r as materialized (
       select decode(hash, 'hex') as hash, size, start, index
-      from json_to_recordset(${JSON.stringify(blobs)}::text::json) as x (hash text, size int, start int, index jsonb)
+      from json_to_recordset(${JSON.stringify(blobs)}::text::json) as x (hash text, size int, start int, index json)
     ), blob as (
       insert into blobs (hash, size, mime_index) select hash, size, index from r
       on conflict (hash) do update set stored_at = now()
     ), chunk as (
       insert into blob_chunks (hash, seq, data)
-      select hash, 0, substring(${Buffer.concat(pieces, offset)}::bytea from start for size) from r where size > 0
+      select hash, n, substring(bytes from start + n * ${CHUNK_OCTETS}::int for least(${CHUNK_OCTETS}::int, size - n * ${CHUNK_OCTETS}::int))
+      from r, bytes, generate_series(0, (size - 1) / ${CHUNK_OCTETS}::int) as n where size > 0
       on conflict do nothing
     )
     insert into inbound (account_id, id, blob, envelope)
     select account_id, id, decode(hash, 'hex'), envelope
     from json_to_recordset(${JSON.stringify(inbound)}::text::json)
-      as x (account_id uuid, id uuid, hash text, envelope jsonb)`;
+      as x (account_id uuid, id uuid, hash text, envelope json)`;
   return new Array(items.length).fill(undefined);
 }
 
@@ -106,7 +118,7 @@ async function spoolLarge(sql: Sql, { content, envelope, deliveries }: Spooled):
       await writeBlob(tx, content);
       await tx`
         insert into inbound (account_id, id, blob, envelope)
-        select "accountId", id, ${hash}, ${JSON.stringify(envelope)}::text::jsonb
+        select "accountId", id, ${hash}, ${JSON.stringify(envelope)}::text::json
         from json_to_recordset(${JSON.stringify(deliveries)}::text::json) as x ("accountId" uuid, id uuid)`;
     });
   } catch (error) {

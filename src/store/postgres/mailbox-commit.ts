@@ -113,7 +113,7 @@ export async function commitChanges(sql: Sql, changes: readonly MailboxChange[])
       insert into events (account_id, seq, n, type, payload, at)
       select a, seq, n, type, payload, to_timestamp(at / 1000.0)
       from json_to_recordset(${json(rows.events)}::text::json)
-        as x (a uuid, seq bigint, n int, type text, payload jsonb, at double precision) join passed using (a)
+        as x (a uuid, seq bigint, n int, type text, payload json, at double precision) join passed using (a)
     )
     select a as account_id, null::uuid as consumed from passed
     union all select a, id from consumed`;

@@ -63,18 +63,20 @@ create index api_keys_account on api_keys (account_id);
 create table blobs (
   hash bytea primary key,
   size bigint not null,
-  mime_index jsonb not null,
+  mime_index json not null,
   -- When the blob was last stored: collection spares it for a while after.
   stored_at timestamptz not null default now()
 );
 
+-- Chunks are cut so that one fits a page with its key: rows of a table cost less than the pieces of a TOAST table, and
+-- mail does not compress.
 create table blob_chunks (
   hash bytea not null,
   seq integer not null,
   data bytea not null,
   primary key (hash, seq)
 );
-alter table blob_chunks alter column data set storage external;
+alter table blob_chunks alter column data set storage plain;
 
 -- Blobs that lost a reference; collection looks at these only. No primary key: adding must never wait or fail.
 create table blob_candidates (
@@ -148,7 +150,7 @@ create table events (
   seq bigint not null,
   n integer not null,
   type text not null,
-  payload jsonb not null,
+  payload json not null,
   at timestamptz not null,
   primary key (account_id, seq, n)
 );
@@ -158,7 +160,7 @@ create table inbound (
   account_id uuid not null,
   id uuid not null,
   blob bytea not null,
-  envelope jsonb not null,
+  envelope json not null,
   at timestamptz not null default now(),
   primary key (account_id, id)
 );
