@@ -1,6 +1,6 @@
 // Many hub connections of one account on one node: memory a connection, and how long a new email takes from its SMTP
 // sender to every one of them.
-import { run as hubLoad } from './support/hub-load.js';
+import { hubLoad } from './support/hub-load.js';
 import { startBenchNode } from './support/node.js';
 import { SmtpSender } from './support/smtp-load.js';
 

@@ -5,9 +5,10 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { figure, latency } from './figures.js';
 import type { Order, Report } from './hub-clients.js';
 
-export interface HubBenchArgs {
+export interface HubLoad {
   /** Hub of the running node, http://host:port/hubs/email. */
   readonly url: string;
   /** Key that may connect; all connections are of its account. */
@@ -21,23 +22,11 @@ export interface HubBenchArgs {
   readonly events?: number;
   /** Causes the events in the account; resolves once they are caused. */
   trigger(): Promise<void>;
-  readonly print?: (line: string) => void;
 }
 
-export interface HubBenchResult {
-  readonly connections: number;
-  readonly openedPerSecond: number;
-  /** Growth of the node's resident memory, octets a connection. */
-  readonly bytesPerConnection: number | undefined;
-  /** From the call of `trigger` until a connection had all events of the round, ms over all rounds and connections. */
-  readonly latencyMs: { readonly p50: number; readonly p99: number; readonly max: number };
-  /** Events received a second from the first connection served to the last, best round. */
-  readonly deliveriesPerSecond: number;
-}
-
-export async function run(args: HubBenchArgs): Promise<HubBenchResult> {
+/** Prints what it measured. */
+export async function hubLoad(args: HubLoad): Promise<void> {
   const { connections = 10_000, rounds = 20, event = 'NewEmail', events = 1 } = args;
-  const print = args.print ?? ((line: string) => process.stdout.write(`${line}\n`));
   const clients = fork(fileURLToPath(new URL('hub-clients.js', import.meta.url)));
   const order = (what: Order) => clients.send(what);
   const reported = async <K extends Report['kind']>(kind: K): Promise<Extract<Report, { kind: K }>> => {
@@ -66,28 +55,15 @@ export async function run(args: HubBenchArgs): Promise<HubBenchResult> {
       const spreadMs = Math.max(at.at(-1)! - at[0]!, 0.001);
       deliveriesPerSecond = Math.max(deliveriesPerSecond, (connections * events * 1000) / spreadMs);
     }
-    latencies.sort((a, b) => a - b);
-
-    const result: HubBenchResult = {
-      connections,
-      openedPerSecond: connections / seconds,
-      bytesPerConnection: before === undefined || after === undefined ? undefined : (after - before) / connections,
-      latencyMs: { p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99), max: latencies.at(-1)! },
-      deliveriesPerSecond,
-    };
-    print(`hub connections        ${connections}, opened at ${result.openedPerSecond.toFixed(0)}/s`);
-    print(`memory a connection    ${result.bytesPerConnection?.toFixed(0) ?? 'not measured'} octets`);
-    const { p50, p99, max } = result.latencyMs;
-    print(`act to client          p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, max ${max.toFixed(1)} ms`);
-    print(`deliveries in a burst  ${deliveriesPerSecond.toFixed(0)}/s (${events} a connection and round)`);
-    return result;
+    figure(`opening ${connections} connections`, connections / seconds, 'connections/s');
+    if (before !== undefined && after !== undefined) {
+      figure('memory a connection', (after - before) / connections, 'octets');
+    }
+    latency(`from the sender's act to the event, all ${connections} connections`, latencies);
+    figure('deliveries in a burst, first to last', deliveriesPerSecond, 'deliveries/s');
   } finally {
     clients.kill();
   }
-}
-
-function quantile(ascending: readonly number[], q: number): number {
-  return ascending[Math.min(ascending.length - 1, Math.floor(ascending.length * q))]!;
 }
 
 async function residentBytes(pid: number | undefined): Promise<number | undefined> {
