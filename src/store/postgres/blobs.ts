@@ -1,5 +1,6 @@
 // Blobs in PostgreSQL: one row with the MIME index, and the bytes in chunks of a page. Writing happens with the row
 // that refers to the blob (see inbound); this file reads, and collects what nothing refers to any more.
+import { pipeline } from 'node:stream/promises';
 import type { MessageIndex } from '../../mail/message-index.js';
 import type { BlobContent, BlobStore } from '../blobs.js';
 import { StoreFault } from '../errors.js';
@@ -10,23 +11,47 @@ export const CHUNK_OCTETS = 8_000;
 /** Octets written or read by one statement. */
 const STRIDE_OCTETS = 32 * CHUNK_OCTETS;
 
-/** Stores a large blob inside a transaction, some chunks at a time. */
+/**
+ * Stores a large blob inside a transaction, some chunks at a time, by COPY in its binary form: bytes travel as they are
+ * and nothing of the size of the blob is ever in memory.
+ */
 export async function writeBlob(sql: Transaction, content: BlobContent): Promise<void> {
   const hash = Buffer.from(content.hash, 'hex');
-  await sql`
+  // Whoever stored these bytes before has committed its chunks with them, or this waits for it.
+  const [row] = await sql<{ fresh: boolean }[]>`
     insert into blobs (hash, size, mime_index)
     values (${hash}, ${content.size}, ${JSON.stringify(content.index)}::text::json)
-    on conflict (hash) do update set stored_at = now()`;
-  let start = 0;
-  for await (const data of strides(content.chunks())) {
-    await sql`
-      insert into blob_chunks (hash, seq, data)
-      select ${hash}, ${start / CHUNK_OCTETS}::int + n,
-        substring(${data}::bytea from n * ${CHUNK_OCTETS}::int + 1 for ${CHUNK_OCTETS}::int)
-      from generate_series(0, ${Math.ceil(data.length / CHUNK_OCTETS) - 1}::int) as n
-      on conflict do nothing`;
-    start += data.length;
+    on conflict (hash) do update set stored_at = now()
+    returning xmax = 0 as fresh`;
+  if (row?.fresh !== true) return;
+  const copy = await sql`copy blob_chunks (hash, seq, data) from stdin (format binary)`.writable();
+  await pipeline(chunkTuples(hash, content.chunks()), copy);
+}
+
+/** PostgreSQL's binary COPY form (documentation of COPY, "Binary Format"). */
+async function* chunkTuples(
+  hash: Buffer,
+  source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncIterable<Buffer> {
+  yield Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');
+  let seq = 0;
+  for await (const stride of strides(source)) {
+    const pieces: Buffer[] = [];
+    for (let start = 0; start < stride.length; start += CHUNK_OCTETS) {
+      const data = stride.subarray(start, start + CHUNK_OCTETS);
+      const head = Buffer.allocUnsafe(2 + 4 + hash.length + 4 + 4 + 4);
+      head.writeInt16BE(3, 0);
+      head.writeInt32BE(hash.length, 2);
+      hash.copy(head, 6);
+      const after = 6 + hash.length;
+      head.writeInt32BE(4, after);
+      head.writeInt32BE(seq++, after + 4);
+      head.writeInt32BE(data.length, after + 8);
+      pieces.push(head, data);
+    }
+    yield Buffer.concat(pieces);
   }
+  yield Buffer.from([0xff, 0xff]);
 }
 
 /** Buffers of STRIDE_OCTETS but for the last. */
@@ -96,20 +121,22 @@ export function postgresBlobs(sql: Sql): BlobStore {
   async function collect(graceMs: number, limit: number): Promise<number> {
     try {
       return await sql.begin(async (tx) => {
-        const candidates = await tx<{ hash: Uint8Array }[]>`
+        const candidates = await tx<{ hash: string }[]>`
           delete from blob_candidates where ctid = any(array(
             select ctid from blob_candidates where at < now() - ${graceMs} * interval '1 millisecond'
             order by at limit ${limit} for update skip locked))
-          returning hash`;
+          returning encode(hash, 'hex') as hash`;
         const hashes = candidates.map((row) => row.hash);
         if (hashes.length === 0) return 0;
-        const gone = await tx<{ hash: Uint8Array }[]>`
-          delete from blobs b where b.hash = any(${hashes}::bytea[])
+        const gone = await tx<{ hash: string }[]>`
+          delete from blobs b where b.hash in (select decode(h, 'hex') from unnest(${hashes}::text[]) h)
             and b.stored_at < now() - ${graceMs} * interval '1 millisecond'
             and not exists (select 1 from emails e where e.blob = b.hash)
             and not exists (select 1 from inbound i where i.blob = b.hash)
-          returning b.hash`;
-        await tx`delete from blob_chunks where hash = any(${gone.map((row) => row.hash)}::bytea[])`;
+          returning encode(b.hash, 'hex') as hash`;
+        const dropped = gone.map((row) => row.hash);
+        await tx`
+          delete from blob_chunks where hash in (select decode(h, 'hex') from unnest(${dropped}::text[]) h)`;
         return gone.length;
       });
     } catch (error) {

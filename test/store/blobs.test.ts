@@ -1,0 +1,134 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import test from 'ava';
+import { indexMessage } from '../../src/mail/mime-index/indexer.js';
+import { summarize } from '../../src/mail/summary.js';
+import type { BlobContent } from '../../src/store/blobs.js';
+import { postgresBlobs } from '../../src/store/postgres/blobs.js';
+import { connect, type Sql } from '../../src/store/postgres/client.js';
+import { postgresDirectory } from '../../src/store/postgres/directory.js';
+import { postgresInbound } from '../../src/store/postgres/inbound.js';
+import { migratedDatabase, type Teardown } from '../support/embedded-database.js';
+
+async function setUp(t: Teardown) {
+  const { address } = await migratedDatabase(t);
+  const sql = connect(address, { max: 4, applicationName: 'test' });
+  const writerSql = connect(address, { max: 4, applicationName: 'test', byKey: true });
+  t.teardown(async () => {
+    await Promise.all([sql.end(), writerSql.end()]);
+  });
+  const { id: accountId } = await postgresDirectory(sql, 1).createAccount('blobs@example.test', 'x');
+  return { sql, accountId, blobs: postgresBlobs(sql), inbound: postgresInbound(sql, writerSql) };
+}
+
+const index = indexMessage(Buffer.from('Subject: x\r\n\r\nbody'));
+
+/** `bytes` in pieces of `piece` octets. */
+function content(bytes: Buffer, piece = 10_007): BlobContent {
+  return {
+    hash: createHash('sha256').update(bytes).digest('hex'),
+    size: bytes.length,
+    index,
+    *chunks() {
+      for (let from = 0; from < bytes.length; from += piece) yield bytes.subarray(from, from + piece);
+    },
+  };
+}
+
+const envelope = { receivedAt: 1, summary: summarize(index) };
+
+async function drain(source: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of source) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+const ASCII = (size: number) => Buffer.alloc(size, 'mail is mostly ASCII; ');
+const LATIN = (size: number) => Buffer.from(Array.from({ length: size }, (_, i) => (i % 255) + 1));
+const SIZES = [1, 7_999, 8_000, 8_001, 16_000, 255_999, 256_000, 262_144, 262_145, 1_000_003];
+
+test('bytes of every kind and size come back as they were, whole and in slices', async (t) => {
+  const { blobs, inbound, accountId } = await setUp(t);
+  for (const size of SIZES) {
+    const kinds = [ASCII(size), LATIN(size), randomBytes(size)].map((bytes) => ({ bytes, stored: content(bytes) }));
+    await Promise.all(kinds.map(({ stored }) => inbound.spool(stored, envelope, [{ accountId, id: randomUUID() }])));
+    for (const { bytes, stored } of kinds) {
+      t.true((await drain(blobs.stream(stored.hash, 0, size))).equals(bytes), `${size}`);
+      for (let i = 0; i < 5; i++) {
+        const [from, to] = [Math.floor(Math.random() * size), Math.floor(Math.random() * size)].sort((a, b) => a - b);
+        t.true(
+          Buffer.from(await blobs.read(stored.hash, from!, to!)).equals(bytes.subarray(from, to)),
+          `${from} ${to}`,
+        );
+      }
+      t.deepEqual(await blobs.index(stored.hash), index);
+    }
+  }
+  t.is((await drain(blobs.stream('00'.repeat(32), 0, 0))).length, 0);
+});
+
+test('the same bytes are stored once, however they come', async (t) => {
+  const { sql, inbound, blobs, accountId } = await setUp(t);
+  for (const size of [5_000, 400_000]) {
+    const bytes = randomBytes(size);
+    await Promise.all(
+      [10_007, 999, 65_536].map((piece) =>
+        inbound.spool(content(bytes, piece), envelope, [{ accountId, id: randomUUID() }]),
+      ),
+    );
+    const { hash } = content(bytes);
+    t.true((await drain(blobs.stream(hash, 0, size))).equals(bytes));
+    const [{ chunks }] = (await sql`
+      select count(*)::int as chunks from blob_chunks where hash = ${Buffer.from(hash, 'hex')}`) as unknown as [
+      { chunks: number },
+    ];
+    t.is(chunks, Math.ceil(size / 8_000));
+  }
+  t.is((await inbound.overdue([0], 0, 100)).length, 6);
+});
+
+test('a source that breaks off leaves nothing behind', async (t) => {
+  const { sql, inbound, accountId } = await setUp(t);
+  const bytes = randomBytes(900_000);
+  const broken: BlobContent = {
+    ...content(bytes),
+    *chunks() {
+      yield bytes.subarray(0, 600_000);
+      throw new Error('the spool file is gone');
+    },
+  };
+  await t.throwsAsync(inbound.spool(broken, envelope, [{ accountId, id: randomUUID() }]));
+  t.deepEqual(await counts(sql), { blobs: 0, chunks: 0, inbound: 0 });
+  await inbound.spool(content(bytes), envelope, [{ accountId, id: randomUUID() }]);
+  t.deepEqual(await counts(sql), { blobs: 1, chunks: 113, inbound: 1 });
+});
+
+test('what an octet range or a hash does not have is a fault, not silence', async (t) => {
+  const { inbound, blobs, accountId } = await setUp(t);
+  const stored = content(randomBytes(20_000));
+  await inbound.spool(stored, envelope, [{ accountId, id: randomUUID() }]);
+  await t.throwsAsync(blobs.read(stored.hash, 0, 20_001));
+  await t.throwsAsync(blobs.read('ff'.repeat(32), 0, 1));
+  t.is(await blobs.index('ff'.repeat(32)), undefined);
+});
+
+test('collection takes candidates that nothing refers to, and spares the others', async (t) => {
+  const { sql, inbound, blobs, accountId } = await setUp(t);
+  const [kept, dropped] = [content(randomBytes(9_000)), content(randomBytes(300_000))];
+  for (const stored of [kept, dropped]) await inbound.spool(stored, envelope, [{ accountId, id: randomUUID() }]);
+  for (const { hash } of [kept, dropped]) {
+    await sql`insert into blob_candidates (hash) values (${Buffer.from(hash, 'hex')})`;
+  }
+  await sql`delete from inbound where blob = ${Buffer.from(dropped.hash, 'hex')}`;
+  t.is(await blobs.collect(3_600_000, 100), 0, 'within the grace time');
+  t.is(await blobs.collect(0, 100), 1);
+  t.deepEqual(await counts(sql), { blobs: 1, chunks: 2, inbound: 1 });
+  t.is((await drain(blobs.stream(kept.hash, 0, 9_000))).length, 9_000);
+  t.is(await blobs.index(dropped.hash), undefined);
+});
+
+async function counts(sql: Sql) {
+  const [row] = await sql`
+    select (select count(*)::int from blobs) as blobs, (select count(*)::int from blob_chunks) as chunks,
+      (select count(*)::int from inbound) as inbound`;
+  return { ...row };
+}
