@@ -34,6 +34,7 @@ export interface Engine {
 }
 
 const MAILBOX_IDLE_MS = 5 * 60_000;
+const MAILBOX_SWEEP_MS = 5_000;
 const MAILBOX_MEMORY_OCTETS = 256 * 1024 * 1024;
 const REDELIVERY_INTERVAL_MS = 2_000;
 /** Longer than a gateway waits for the owner. */
@@ -67,6 +68,7 @@ export async function startEngine(
     log,
     idleMs: MAILBOX_IDLE_MS,
     maxOctets: MAILBOX_MEMORY_OCTETS,
+    sweepMs: MAILBOX_SWEEP_MS,
     checked: false,
   });
   lifecycle.add('mailboxes', () => host.stop());

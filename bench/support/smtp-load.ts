@@ -75,7 +75,7 @@ export class SmtpSender {
   }
 
   /** True when the message was accepted; `sent` is called once its last octet is written. */
-  async send(from: string, to: readonly string[], message: string, sent?: () => void): Promise<boolean> {
+  async send(from: string, to: readonly string[], message: string | Uint8Array, sent?: () => void): Promise<boolean> {
     const rcpt = to.map((address) => `RCPT TO:<${address}>\r\n`).join('');
     this.#socket.write(`MAIL FROM:<${from}>\r\n${rcpt}DATA\r\n`);
     const codes = await this.#replies(to.length + 2);

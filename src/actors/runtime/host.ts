@@ -19,6 +19,8 @@ export interface HostOptions<P extends Protocol, S, D> {
   readonly idleMs: number;
   /** States kept in memory, in octets; the least recently used idle actors go first beyond it. */
   readonly maxOctets: number;
+  /** How often idleness and memory are looked at, in ms. */
+  readonly sweepMs: number;
   /** Check payloads and replies against the protocol's structs: across nodes and in tests. */
   readonly checked: boolean;
 }
@@ -30,7 +32,6 @@ export interface Host {
   stop(): Promise<void>;
 }
 
-const SWEEP_MS = 5_000;
 /** Without its state an actor still has a queue and bookkeeping. */
 const ACTIVATION_OCTETS = 2_000;
 
@@ -91,7 +92,7 @@ export function startHost<P extends Protocol, S, D>(options: HostOptions<P, S, D
     }
   }
 
-  const sweeping = setInterval(sweep, SWEEP_MS);
+  const sweeping = setInterval(sweep, options.sweepMs);
   const responders = ownership.owned.map((shard) => transport.respond(requestSubject(name, shard), tracked));
 
   return {

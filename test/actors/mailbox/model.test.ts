@@ -39,6 +39,7 @@ async function setUp() {
     log,
     idleMs: 60_000,
     maxOctets: 1e9,
+    sweepMs: 60_000,
     checked: true,
   });
   const streams = createEventStreams<MailboxEvent>({ protocolName: 'mailbox', transport, log: events, logger: log });

@@ -14,7 +14,7 @@ const A = '00000000-0000-7000-8000-00000000000a';
 const B = '00000000-0000-7000-8000-00000000000b';
 const log = pino({ level: 'silent' });
 
-function setUp(options: { idleMs?: number; maxOctets?: number } = {}) {
+function setUp(options: { idleMs?: number; maxOctets?: number; sweepMs?: number } = {}) {
   const store = new CounterStore();
   store.add(A);
   store.add(B);
@@ -28,6 +28,7 @@ function setUp(options: { idleMs?: number; maxOctets?: number } = {}) {
     log,
     idleMs: options.idleMs ?? 60_000,
     maxOctets: options.maxOctets ?? 1e9,
+    sweepMs: options.sweepMs ?? 60_000,
     checked: true,
   });
   const streams = createEventStreams<EventOf<typeof counterProtocol>>({
@@ -167,4 +168,35 @@ test('stopping answers what was taken before and takes nothing more', async (t) 
   await stopped;
   const error = await t.throwsAsync(counters.of(A).ask('total', {}, { deadlineMs: 40 }), { instanceOf: ActorFault });
   t.is(error.code, 'unreachable');
+});
+
+/** Resolves once the host keeps `size` actors. */
+async function sizeIs(host: { readonly size: number }, size: number): Promise<void> {
+  while (host.size !== size) await new Promise((resolve) => setTimeout(resolve, 2));
+}
+
+test('an idle actor is passivated and loads again when it is addressed', async (t) => {
+  const { store, counters, host } = setUp({ idleMs: 0, sweepMs: 5 });
+  await counters.of(A).ask('add', { amount: 3 });
+  await sizeIs(host, 0);
+  t.deepEqual(await counters.of(A).ask('total', {}), { reply: { total: 3 } });
+  t.true(store.loads >= 2);
+  await host.stop();
+});
+
+test('when memory is short the actor used least recently goes, and none that is at work', async (t) => {
+  const { store, counters, host } = setUp({ maxOctets: 1_500_000, sweepMs: 5 });
+  await counters.of(A).ask('add', { amount: 1 });
+  let open = () => {};
+  store.gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  const working = counters.of(B).ask('add', { amount: 2 });
+  await sizeIs(host, 1);
+  open();
+  t.deepEqual(await working, { reply: { total: 2 } });
+  t.is(store.loads, 2);
+  t.deepEqual(await counters.of(B).ask('total', {}), { reply: { total: 2 } });
+  t.is(store.loads, 2, 'B was kept');
+  await host.stop();
 });
