@@ -146,10 +146,11 @@ test('a message goes from SMTP to the list, the detail, the attachments and the 
     ['UnreadCountChanged', 0],
   ]);
   t.is((await client.request('DELETE', `/api/emails/${id}`)).status, 204);
-  t.deepEqual(await second.next(3), [
+  t.deepEqual(await second.next(4), [
     ['EmailUpdated', { id, isRead: true }],
     ['UnreadCountChanged', 0],
     ['EmailDeleted', id],
+    ['UnreadCountChanged', 0],
   ]);
   t.is((await client.request('GET', `/api/emails/${id}`)).status, 404);
   await Promise.all([first.hub.stop(), second.hub.stop()]);

@@ -29,11 +29,10 @@ export function expire(
 function removeSlots(draft: MailboxDraft, slots: readonly number[]): void {
   if (slots.length === 0) return;
   const inbox = draft.state.folderOf('inbox');
-  const unreadBefore = draft.unread(inbox);
   draft.begin();
   for (const slot of slots) {
     draft.emit('EmailRemoved', { emailId: draft.state.emails.id(slot) });
     draft.remove(slot);
   }
-  if (draft.unread(inbox) !== unreadBefore) draft.emit('UnreadCountChanged', { unread: draft.unread(inbox) });
+  draft.emit('UnreadCountChanged', { unread: draft.unread(inbox) });
 }
