@@ -79,8 +79,6 @@ type Values = {
 };
 type Key = keyof Values;
 
-export type Role = 'api' | 'mx' | 'mailbox';
-
 export interface Config extends Readonly<Omit<Values, 'tlsCert' | 'tlsKey'>> {
   /** PEM paths. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined;

@@ -59,6 +59,6 @@ export function demoBanner({ email, apiKey }: Demo, { http, mx }: Listeners): st
   if (http !== undefined) {
     lines.push('List its inbox:', '', `  curl -sS -H 'Authorization: Bearer ${apiKey}' http://${http}/api/emails`, '');
   }
-  lines.push('Stop with Ctrl-C. Settings: mansio config', '');
+  lines.push('Stop with Ctrl-C. Settings: bin/mansio config', '');
   return lines.join('\n');
 }

@@ -14,6 +14,7 @@ import { createHub, type Hub } from './gateways/hub/hub.js';
 import { startMx } from './gateways/smtp/mx.js';
 import { prepareSpool, Spool } from './gateways/spool/spool.js';
 import { listenFailure } from './start-failure.js';
+import { assertReachable } from './store/postgres/reachable.js';
 import { version } from './version.js';
 
 /** Names of the contract's ready line; only those that are open. */
@@ -95,7 +96,7 @@ function healthChecks({ sql }: Foundation, hub: Hub): readonly HealthCheck[] {
       name: 'database',
       tags: ['infrastructure'],
       run: async () => {
-        await sql`select 1`;
+        await assertReachable(sql);
         return { status: 'Healthy', description: 'The database is reachable and accepts connections.' };
       },
     },

@@ -4,7 +4,7 @@ import { isatty } from 'node:tty';
 import { destination, type Level, type Logger, pino, stdSerializers } from 'pino';
 import { prettyFactory } from 'pino-pretty';
 
-export type LogLevel = Level | 'silent';
+type LogLevel = Level | 'silent';
 
 export interface LogOutput {
   readonly log: Logger;

@@ -9,7 +9,7 @@ import { UnsafeDatabase } from './store/postgres/safety.js';
 import { TlsFault } from './tls.js';
 
 /** A listener that could not be opened. */
-export class ListenFault extends Error {
+class ListenFault extends Error {
   override readonly name = 'ListenFault';
 }
 

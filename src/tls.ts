@@ -12,7 +12,7 @@ export interface KeyPair {
   readonly key: string;
 }
 
-export interface TlsFiles {
+interface TlsFiles {
   /** Paths. */
   readonly cert: string;
   readonly key: string;

@@ -17,7 +17,7 @@ export interface CommandStore {
 }
 
 export async function withStore<T>(work: (store: CommandStore) => Promise<T>): Promise<T> {
-  const config = readConfig(process.env);
+  const config = readConfig();
   return withAddress(config, async (address) => {
     const sql = connect(address, { max: 2, applicationName: 'mansio command' });
     try {

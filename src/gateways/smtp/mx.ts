@@ -17,7 +17,7 @@ import { receive } from './receive.js';
 import { type CertificateSource, SmtpServer } from './server.js';
 import { Refused, type Reply, recipientReply, refusalReply, replyTo } from './verdict.js';
 
-export interface Receiver extends AcceptancePorts {
+interface Receiver extends AcceptancePorts {
   readonly spool: Spool;
 }
 
