@@ -1,4 +1,6 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -7,6 +9,7 @@ import { findPostmaster } from '../src/store/embedded/postmaster.js';
 import { findEmbedded } from '../src/store/embedded.js';
 import { bareEnvironment, NodeNotReady, PROGRAM, startTestNode } from './support/node.js';
 import { temporaryDirectory } from './support/temporary-directory.js';
+import { whenGone } from './support/watchdog.js';
 
 const mansio = (args: readonly string[], env: Record<string, string> = {}) =>
   spawnSync(process.execPath, [PROGRAM, ...args], { env: { ...bareEnvironment(), ...env }, encoding: 'utf8' });
@@ -21,6 +24,23 @@ test('a node says when it is ready, stops cleanly, and keeps its name', async (t
   const second = await startTestNode({ MANSIO_DATA_DIR: first.dataDir });
   t.is(second.ready.nodeId, first.ready.nodeId);
   t.deepEqual(await second.kill('SIGINT'), { code: 0, signal: null });
+});
+
+test('SIGTERM reaches the node through the shell that npm start runs it in', async (t) => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const ports = { MANSIO_HTTP_PORT: '0', MANSIO_MX_PORT: '0' };
+  const env = { ...bareEnvironment(), ...ports, MANSIO_DATA_DIR: temporaryDirectory('mansio-test-start-') };
+  const shell = spawn('sh', ['-c', scripts.start], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const callOff = whenGone('kill -9 "$1" 2>/dev/null', String(shell.pid));
+  let said = '';
+  for await (const chunk of shell.stdout) {
+    said += chunk;
+    if (said.includes('"event":"ready"') && !shell.killed) shell.kill('SIGTERM');
+  }
+  if (shell.exitCode === null && shell.signalCode === null) await once(shell, 'exit');
+  callOff();
+  t.deepEqual([shell.exitCode, shell.signalCode], [0, null]);
+  t.regex(said, /"msg":"stopped"/);
 });
 
 test('a node that was killed leaves what the next start puts right', async (t) => {
