@@ -72,6 +72,7 @@ async function openHttp(config: Config, foundation: Foundation, engine: Engine):
     config: { oidc: { authority: '', clientId: '', enabled: false } },
     checks: healthChecks(foundation, hub),
     version,
+    baseUrl: config.publicUrl ?? '/',
     log,
   });
   try {

@@ -1,5 +1,4 @@
 // Delivery: accepted mail becomes an email in the inbox.
-import { randomUUID } from 'node:crypto';
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import type { MailboxDraft } from './draft.js';
 import type { MailboxProtocol } from './protocol.js';
@@ -13,7 +12,8 @@ export function deliver(
   const id = draft.newId();
   draft.begin();
   draft.consume(inboundId);
-  draft.add({ ...summary, id, blob, threadId: randomUUID(), receivedAt, flags: 0, keywords: [] }, inbox);
+  // A thread is named after its first email.
+  draft.add({ ...summary, id, blob, threadId: id, receivedAt, flags: 0, keywords: [] }, inbox);
   draft.emit('EmailDelivered', {
     emailId: id,
     fromAddress: summary.fromAddress,

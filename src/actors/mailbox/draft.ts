@@ -1,6 +1,5 @@
 // The draft of one commit: what a batch of commands will change, read through as if it had happened already. Commands
 // later in the batch see the earlier ones; no row stands twice in the change that comes out.
-import { randomBytes } from 'node:crypto';
 import { SEEN } from '../../mail/flags.js';
 import { uuidV7 } from '../../mail/ids.js';
 import type { EmailRow, EventRow, FolderRow, MailboxChange } from '../../store/mailboxes.js';
@@ -14,7 +13,7 @@ type Counters = { -readonly [K in keyof MailboxChange['folders'][number]]: Folde
 export class MailboxDraft {
   readonly state: MailboxState;
   readonly now: number;
-  readonly #epoch: number;
+  readonly #context: PlanContext;
   #modseq: number;
   #eventNumber = 0;
   readonly #added: EmailRow[] = [];
@@ -31,7 +30,7 @@ export class MailboxDraft {
   constructor(state: MailboxState, context: PlanContext) {
     this.state = state;
     this.now = context.now;
-    this.#epoch = context.epoch;
+    this.#context = context;
     this.#modseq = state.modseq;
     this.#idTime = state.emails.newestIdTime;
     this.#idSequence = state.emails.newestIdSequence;
@@ -76,7 +75,7 @@ export class MailboxDraft {
     } else {
       this.#idSequence++;
     }
-    return uuidV7(this.#idTime, this.#idSequence, randomBytes(8));
+    return uuidV7(this.#idTime, this.#idSequence, this.#context.random(8));
   }
 
   add(email: Omit<EmailRow, 'modseq'>, folder: FolderColumns): void {
@@ -121,7 +120,7 @@ export class MailboxDraft {
     if (this.#modseq === this.state.modseq) return undefined;
     return {
       accountId: this.state.accountId,
-      epoch: this.#epoch,
+      epoch: this.#context.epoch,
       modseqBefore: this.state.modseq,
       modseqAfter: this.#modseq,
       emailsAdded: this.#added,

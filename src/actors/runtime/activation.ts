@@ -20,6 +20,7 @@ interface Waiting {
 export interface ActivationHost {
   readonly log: Logger;
   now(): number;
+  random(octets: number): Uint8Array;
   publish(packet: EventPacket): void;
   /** The activation is over: forget it. */
   ended(activation: { readonly accountId: string }): void;
@@ -145,7 +146,7 @@ export class Activation<P extends Protocol, S, D> {
   /** Replies of all commands on one draft, or the command whose handler threw. */
   #plan(state: S, commands: readonly Waiting[]) {
     const handlers = this.#behavior.commands as unknown as Handlers<D>;
-    const draft = this.#behavior.draft(state, { now: this.#host.now(), epoch: this.epoch });
+    const draft = this.#behavior.draft(state, { now: this.#host.now(), epoch: this.epoch, random: this.#host.random });
     const replies: ReplyPacket[] = [];
     for (const waiting of commands) {
       try {

@@ -7,11 +7,12 @@ type NamesOf<P extends Protocol, K extends Operation['kind']> = {
   [N in Name<P>]: P['operations'][N]['kind'] extends K ? N : never;
 }[Name<P>];
 
-/** Time and identity of one batch of commands, so that planning needs no clock. */
+/** What planning a batch of commands needs from outside: it has no clock and no dice of its own. */
 export interface PlanContext {
   /** ms since the epoch. */
   readonly now: number;
   readonly epoch: number;
+  random(octets: number): Uint8Array;
 }
 
 export type CommandHandlers<P extends Protocol, D> = {

@@ -1,5 +1,6 @@
 // The host of a node's actors: answers requests on the subjects of the shards it owns, brings actors to life when they
 // are addressed and passivates those that are idle, or the least recently used ones when memory is short.
+import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { assert } from 'superstruct';
 import { Activation } from './activation.js';
@@ -45,6 +46,7 @@ export function startHost<P extends Protocol, S, D>(options: HostOptions<P, S, D
   const activationHost = {
     log,
     now: () => Date.now(),
+    random: (octets: number) => randomBytes(octets),
     publish: (packet: EventPacket) => transport.publish(eventSubject(name, packet.accountId), packet),
     ended: (ended: { readonly accountId: string }) => {
       if (activations.get(ended.accountId) === ended) activations.delete(ended.accountId);

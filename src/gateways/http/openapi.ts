@@ -24,7 +24,8 @@ const REASONS: Readonly<Record<number, string>> = {
 
 export type OpenApiDocument = Readonly<Record<string, unknown>>;
 
-export function openApi(routes: readonly Route[], version: string): OpenApiDocument {
+/** `baseUrl`: of the API as clients reach it, `/` for the address the document was read from. */
+export function openApi(routes: readonly Route[], version: string, baseUrl: string): OpenApiDocument {
   const components = new Map<string, JsonSchema>();
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
@@ -36,7 +37,7 @@ export function openApi(routes: readonly Route[], version: string): OpenApiDocum
   return {
     openapi: '3.1.0',
     info: { title: 'Mansio', version, description: 'Mail: mailboxes, messages, attachments.' },
-    servers: [{ url: '/' }],
+    servers: [{ url: baseUrl }],
     paths,
     components: {
       schemas: Object.fromEntries(components),
@@ -139,7 +140,7 @@ function operationId(route: Route): string {
 }
 
 /** `GET /api/openapi.json`: the document of these routes and of itself. @throws Error for a struct without a schema */
-export function openApiRoute(routes: readonly Route[], version: string): Route {
+export function openApiRoute(routes: readonly Route[], version: string, baseUrl: string): Route {
   const described: { document?: OpenApiDocument } = {};
   const route: Route = defineRoute({
     method: 'GET',
@@ -150,6 +151,6 @@ export function openApiRoute(routes: readonly Route[], version: string): Route {
     replies: { 200: unknown() },
     handler: async () => ({ status: 200, json: described.document }),
   });
-  described.document = openApi([...routes, route], version);
+  described.document = openApi([...routes, route], version, baseUrl);
   return route;
 }

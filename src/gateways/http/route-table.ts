@@ -18,6 +18,8 @@ export interface RouteSources extends EmailSources {
   readonly checks: readonly HealthCheck[];
   /** Of the program, for the OpenAPI document. */
   readonly version: string;
+  /** Of the API as clients reach it; `/` when that is not known. */
+  readonly baseUrl: string;
   readonly log: Log;
 }
 
@@ -36,5 +38,5 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     configRoute(sources.config),
     healthRoute(createHealth({ checks: sources.checks, now: () => performance.now(), log })),
   ];
-  return [...routes, openApiRoute(routes, sources.version)];
+  return [...routes, openApiRoute(routes, sources.version, sources.baseUrl)];
 }

@@ -49,6 +49,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
       config: { oidc: { authority: '', clientId: '', enabled: false } },
       checks,
       version: '0.0.0',
+      baseUrl: '/',
       log,
     }),
     ...(options.extra ?? []),

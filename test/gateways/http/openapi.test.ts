@@ -43,5 +43,5 @@ test('a struct without a schema stops the start', (t) => {
     replies: { 200: define<string>('strange', () => true) },
     handler: async () => ({ status: 200, json: '' }),
   });
-  t.throws(() => openApi([route], '0'), { message: /no JSON schema for struct type strange/ });
+  t.throws(() => openApi([route], '0', '/'), { message: /no JSON schema for struct type strange/ });
 });
