@@ -88,7 +88,7 @@ export async function startEngine(
   const [intervalMs, minAgeMs] = [REDELIVERY_INTERVAL_MS, REDELIVERY_AGE_MS];
   const redelivery = await startRedelivery({ inbound, mailboxes, ownership, log, intervalMs, minAgeMs });
   lifecycle.add('redelivery', () => redelivery.stop());
-  const housekeeping = startHousekeeping({ events, blobs, inbound, directory: accounts, mailboxes, log });
+  const housekeeping = startHousekeeping({ events, blobs, directory: accounts, mailboxes, log });
   lifecycle.add('housekeeping', () => housekeeping.stop());
   return { mailboxes, directory, accounts, inbound, blobs };
 }

@@ -4,9 +4,9 @@ import type { Logger } from 'pino';
 import type { BlobStore } from '../store/blobs.js';
 import type { DirectoryStore } from '../store/directory.js';
 import type { EventLog } from '../store/events.js';
-import type { InboundStore } from '../store/inbound.js';
 import type { Mailboxes } from './mailbox/protocol.js';
 
+const FIRST_PASS_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const EVENT_LOG_AGE_MS = 30 * DAY_MS;
@@ -19,7 +19,6 @@ const HELD_A_PASS = 200;
 export interface HousekeepingOptions {
   readonly events: EventLog;
   readonly blobs: BlobStore;
-  readonly inbound: InboundStore;
   readonly directory: DirectoryStore;
   readonly mailboxes: Mailboxes;
   readonly log: Logger;
@@ -33,22 +32,16 @@ interface Job {
 }
 
 export function startHousekeeping(options: HousekeepingOptions): { stop(): Promise<void> } {
-  const { events, blobs, inbound, directory, mailboxes, log } = options;
+  const { events, blobs, directory, mailboxes, log } = options;
 
   /** Held mail of more than 30 days goes, and a held mailbox of that age with nothing left in it goes too. */
   async function expireHeld(): Promise<number> {
     const before = Date.now() - HELD_AGE_MS;
     let removed = 0;
     for (const accountId of await directory.heldAccounts(before, HELD_A_PASS)) {
-      const mailbox = mailboxes.of(accountId);
-      const expired = await mailbox.ask('expire', { receivedBefore: before });
+      const expired = await mailboxes.of(accountId).ask('expire', { receivedBefore: before });
       removed += expired.reply?.removed ?? 0;
-      const acceptance = await mailbox.ask('acceptance', {});
-      const account = await directory.accountById(accountId);
-      const isOld = account !== undefined && account.createdAt.getTime() < before;
-      if (isOld && acceptance.reply?.held === true && acceptance.reply.total === 0) {
-        await directory.deleteAccount(accountId);
-      }
+      await directory.dropHeld(accountId, before);
     }
     return removed;
   }
@@ -56,27 +49,29 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
   const jobs: Job[] = [
     { name: 'events pruned', everyMs: HOUR_MS, pass: () => events.prune(EVENT_LOG_AGE_MS, EVENT_LOG_LENGTH) },
     { name: 'blobs collected', everyMs: HOUR_MS / 6, pass: () => blobs.collect(BLOB_GRACE_MS, BLOBS_A_PASS) },
-    { name: 'orphaned deliveries dropped', everyMs: HOUR_MS, pass: () => inbound.dropOrphans(HOUR_MS) },
     { name: 'held emails expired', everyMs: HOUR_MS, pass: expireHeld },
   ];
 
   const underWay = new Set<Promise<void>>();
-  const timers = jobs.map((job) =>
-    setInterval(() => {
-      const run = job.pass().then(
-        (count) => {
-          if (count > 0) log.info({ count }, job.name);
-        },
-        (error) => log.warn({ err: error, job: job.name }, 'housekeeping failed'),
-      );
-      underWay.add(run);
-      void run.finally(() => underWay.delete(run));
-    }, job.everyMs),
-  );
+  function run(job: Job): void {
+    const pass = job.pass().then(
+      (count) => {
+        if (count > 0) log.info({ count }, job.name);
+      },
+      (error) => log.warn({ err: error, job: job.name }, 'housekeeping failed'),
+    );
+    underWay.add(pass);
+    void pass.finally(() => underWay.delete(pass));
+  }
+  // Soon after the start as well: a node that is started often must clean up too.
+  const timers = jobs.flatMap((job) => [
+    setTimeout(() => run(job), FIRST_PASS_MS),
+    setInterval(() => run(job), job.everyMs),
+  ]);
 
   return {
     async stop() {
-      for (const timer of timers) clearInterval(timer);
+      for (const timer of timers) clearTimeout(timer);
       await Promise.all(underWay);
     },
   };

@@ -90,8 +90,10 @@ export interface DirectoryStore {
   ownerOf(address: string): Promise<AddressOwner | undefined>;
   /** A mailbox without a login for an unknown address of a hosted domain; race-free, at most `limit` a domain. */
   holdAddress(address: string, limit: number): Promise<HoldResult>;
-  /** Held accounts created before `before` (ms since the epoch) or with mail from before it. */
+  /** Held accounts with mail from before `before` (ms since the epoch), or created before it and without mail. */
   heldAccounts(before: number, limit: number): Promise<readonly string[]>;
+  /** Deletes a held account created before `before` that has no mail, neither placed nor on its way. */
+  dropHeld(id: string, before: number): Promise<boolean>;
 
   createKey(key: {
     readonly accountId: string;

@@ -22,10 +22,13 @@ export interface PendingInbound extends InboundDelivery {
 }
 
 export interface InboundStore {
-  /** Commits the blob and one row a delivery, all or nothing. */
+  /** Commits the blob and one row a delivery, all or nothing. @throws StoreFault, temporary when an account is gone */
   spool(content: BlobContent, envelope: InboundEnvelope, deliveries: readonly InboundDelivery[]): Promise<void>;
-  /** Rows older than `minAgeMs` of accounts on these shards, oldest first. */
-  overdue(shards: readonly number[], minAgeMs: number, limit: number): Promise<readonly PendingInbound[]>;
-  /** Drops rows of accounts that were deleted while mail for them was on its way; returns how many. */
-  dropOrphans(minAgeMs: number): Promise<number>;
+  /** Rows older than `minAgeMs` of accounts on these shards but `except`, oldest first. */
+  overdue(
+    shards: readonly number[],
+    minAgeMs: number,
+    limit: number,
+    except: readonly string[],
+  ): Promise<readonly PendingInbound[]>;
 }

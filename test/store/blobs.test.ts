@@ -4,7 +4,7 @@ import { indexMessage } from '../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../src/mail/summary.js';
 import type { BlobContent } from '../../src/store/blobs.js';
 import { postgresBlobs } from '../../src/store/postgres/blobs.js';
-import { connect, type Sql } from '../../src/store/postgres/client.js';
+import { connect, type Sql, type Transaction } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { postgresInbound } from '../../src/store/postgres/inbound.js';
 import { migratedDatabase, type Teardown } from '../support/embedded-database.js';
@@ -83,7 +83,7 @@ test('the same bytes are stored once, however they come', async (t) => {
     ];
     t.is(chunks, Math.ceil(size / 8_000));
   }
-  t.is((await inbound.overdue([0], 0, 100)).length, 6);
+  t.is((await inbound.overdue([0], 0, 100, [])).length, 6);
 });
 
 test('a source that breaks off leaves nothing behind', async (t) => {
@@ -126,9 +126,60 @@ test('collection takes candidates that nothing refers to, and spares the others'
   t.is(await blobs.index(dropped.hash), undefined);
 });
 
+test('bytes stored again while they are collected are there afterwards', async (t) => {
+  const { sql, inbound, blobs, accountId } = await setUp(t);
+  for (const size of [9_000, 300_000]) {
+    const bytes = randomBytes(size);
+    const stored = content(bytes);
+    const hash = Buffer.from(stored.hash, 'hex');
+    await inbound.spool(stored, envelope, [{ accountId, id: randomUUID() }]);
+    await sql`delete from inbound`;
+    let again: Promise<void> | undefined;
+    await sql.begin(async (tx) => {
+      await tx`delete from blobs where hash = ${hash}`;
+      again = inbound.spool(stored, envelope, [{ accountId, id: randomUUID() }]);
+      await untilBlocked(tx);
+      await tx`delete from blob_chunks where hash = ${hash}`;
+    });
+    await again;
+    t.true((await drain(blobs.stream(stored.hash, 0, size))).equals(bytes), `${size}`);
+  }
+});
+
+test('mail for an account that is gone is refused as temporary, and only that mail', async (t) => {
+  const { sql, inbound, accountId } = await setUp(t);
+  for (const size of [5_000, 300_000]) {
+    const [good, bad, mixed] = [content(randomBytes(size)), content(randomBytes(size)), content(randomBytes(size))];
+    const here = { accountId, id: randomUUID() };
+    const gone = { accountId: randomUUID(), id: randomUUID() };
+    const results = await Promise.allSettled([
+      inbound.spool(good, envelope, [here]),
+      inbound.spool(bad, envelope, [gone]),
+      inbound.spool(mixed, envelope, [{ accountId, id: randomUUID() }, gone]),
+    ]);
+    t.deepEqual(
+      results.map((result) => (result.status === 'rejected' ? result.reason.temporary : result.status)),
+      ['fulfilled', true, true],
+    );
+    t.is((await counts(sql)).inbound, size === 5_000 ? 1 : 2);
+  }
+  // What was written for the refused ones is collected.
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  await postgresBlobs(sql).collect(1, 100);
+  t.deepEqual(await counts(sql), { blobs: 2, chunks: 1 + Math.ceil(300_000 / 8_000), inbound: 2 });
+});
+
+/** Another connection waits for a lock of this one. */
+async function untilBlocked(tx: Transaction): Promise<void> {
+  for (;;) {
+    const [row] = await tx`select count(*)::int as waiting from pg_locks where not granted`;
+    if (row?.['waiting'] > 0) return;
+  }
+}
+
 async function counts(sql: Sql) {
   const [row] = await sql`
     select (select count(*)::int from blobs) as blobs, (select count(*)::int from blob_chunks) as chunks,
       (select count(*)::int from inbound) as inbound`;
-  return { ...row };
+  return { blobs: row?.['blobs'], chunks: row?.['chunks'], inbound: row?.['inbound'] };
 }

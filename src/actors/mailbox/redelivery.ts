@@ -6,6 +6,8 @@ import type { Ownership } from '../runtime/ownership.js';
 import type { Mailboxes } from './protocol.js';
 
 const PAGE = 200;
+/** Accounts passed over before a pass gives up. */
+const MAX_WAITING = 1_000;
 
 export interface RedeliveryOptions {
   readonly inbound: InboundStore;
@@ -38,11 +40,16 @@ export async function startRedelivery(options: RedeliveryOptions): Promise<Redel
     }
   }
 
+  /** Accounts that cannot be delivered to now are passed over, so that they hold nobody up. */
   async function pass(minAgeMs: number): Promise<void> {
-    for (;;) {
-      const pending = await inbound.overdue(ownership.owned, minAgeMs, PAGE);
+    const waiting = new Set<string>();
+    while (waiting.size < MAX_WAITING) {
+      const pending = await inbound.overdue(ownership.owned, minAgeMs, PAGE, [...waiting]);
       const done = await Promise.all(pending.map(deliver));
-      if (pending.length < PAGE || !done.includes(true)) return;
+      pending.forEach(({ accountId }, i) => {
+        if (!done[i]) waiting.add(accountId);
+      });
+      if (pending.length < PAGE) return;
     }
   }
 

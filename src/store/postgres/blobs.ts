@@ -128,6 +128,10 @@ export function postgresBlobs(sql: Sql): BlobStore {
           returning encode(hash, 'hex') as hash`;
         const hashes = candidates.map((row) => row.hash);
         if (hashes.length === 0) return 0;
+        // In the order in which blobs are stored, so that the two cannot wait for each other in a circle.
+        await tx`
+          select hash from blobs where hash in (select decode(h, 'hex') from unnest(${hashes}::text[]) h)
+          order by hash for update`;
         const gone = await tx<{ hash: string }[]>`
           delete from blobs b where b.hash in (select decode(h, 'hex') from unnest(${hashes}::text[]) h)
             and b.stored_at < now() - ${graceMs} * interval '1 millisecond'

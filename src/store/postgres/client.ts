@@ -37,6 +37,7 @@ export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
     max: options.max,
     onnotice: () => {},
     connect_timeout: 10,
+    backoff: reconnectAfter,
     connection: {
       application_name: options.applicationName,
       TimeZone: 'UTC',
@@ -53,11 +54,22 @@ export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
   });
 }
 
+/** Seconds: a server that comes back is used again within one, and not by all connections in the same moment. */
+function reconnectAfter(attempt: number): number {
+  return Math.min(1, 0.05 * 2 ** attempt) * (0.75 + Math.random() / 2);
+}
+
 const CONNECTION_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'ENOENT',
   'EPIPE',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENETDOWN',
   'CONNECT_TIMEOUT',
   'CONNECTION_CLOSED',
   'CONNECTION_ENDED',
@@ -72,13 +84,13 @@ export function codeOf(error: unknown): string {
 
 /**
  * Turns what the driver threw into a StoreFault. Temporary: connection faults and SQLSTATE classes 08 (connection),
- * 53 (resources), 57P (shutdown), 40 (rollback), 55P03 (lock), 25006 (read-only).
+ * 53 (resources), 57P (shutdown), 57014 (cancelled), 40 (rollback), 55P03 (lock), 25006 (read-only).
  */
 export function storeFault(error: unknown): StoreFault {
   if (error instanceof StoreFault) return error;
   const code = codeOf(error);
   const message = error instanceof Error ? error.message : String(error);
-  const temporary = CONNECTION_CODES.has(code) || /^(08|53|57P|40|55P03|25006|58030)/.test(code);
+  const temporary = CONNECTION_CODES.has(code) || /^(08|53|57P|57014|40|55P03|25006|58030)/.test(code);
   if (temporary) {
     return new StoreFault('store-unavailable', `database unavailable: ${message}`, { temporary, cause: error });
   }

@@ -8,7 +8,7 @@ import { addAddress } from './addresses.js';
 import { codeOf, type Sql, storeFault } from './client.js';
 import { watchChanges } from './directory-changes.js';
 import { deleteDomain, insertDomain, listDomains } from './domains.js';
-import { holdAddress, listHeld } from './held.js';
+import { dropHeld, holdAddress, listHeld } from './held.js';
 import { activeKeys, activeKeysByPrefix, insertKey, markKeyRevoked } from './keys.js';
 
 /** `shards`: how many this store has (LeaseStore.shardCount). */
@@ -26,6 +26,7 @@ export function postgresDirectory(sql: Sql, shards: number): DirectoryStore {
     ownerOf: (address) => findOwner(sql, address).catch(rethrow),
     holdAddress: (address, limit) => holdAddress(sql, shards, address, limit).catch(rethrow),
     heldAccounts: (before, limit) => listHeld(sql, before, limit).catch(rethrow),
+    dropHeld: (id, before) => dropHeld(sql, id, before).catch(rethrow),
     createKey: (key) => insertKey(sql, key).catch(rethrow),
     keys: (accountId) => activeKeys(sql, accountId).catch(rethrow),
     keysByPrefix: (prefix) => activeKeysByPrefix(sql, prefix).catch(rethrow),

@@ -72,8 +72,22 @@ async function spoolHeldMail(tx: Transaction, heldId: string, accountId: string)
 export async function listHeld(sql: Sql, before: number, limit: number): Promise<readonly string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from accounts a
-    where held and (created_at < ${new Date(before)} or exists (
-      select from emails e where e.account_id = a.id and e.received_at < ${new Date(before)}))
+    where held and (
+      exists (select from emails e where e.account_id = a.id and e.received_at < ${new Date(before)})
+      or created_at < ${new Date(before)} and not exists (select from emails e where e.account_id = a.id))
     order by created_at, id limit ${limit}`;
   return rows.map((row) => row.id);
+}
+
+/** With the row locked nobody claims the account, and no mail is spooled for it (which shares the lock). */
+export function dropHeld(sql: Sql, id: string, before: number): Promise<boolean> {
+  return sql.begin(async (tx) => {
+    const [held] = await tx`
+      select id from accounts where id = ${id} and held and created_at < ${new Date(before)} for update`;
+    if (held === undefined) return false;
+    // A statement of its own: its snapshot is taken with the lock held.
+    const [mail] = await tx`
+      select 1 from emails where account_id = ${id} union all select 1 from inbound where account_id = ${id} limit 1`;
+    return mail === undefined && (await deleteAccountRows(tx, id));
+  });
 }

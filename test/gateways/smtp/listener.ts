@@ -75,7 +75,6 @@ export async function listen(
       stored.push({ hash: content.hash, text, body: withoutTrace(text), envelope, deliveries });
     },
     overdue: () => Promise.resolve([]),
-    dropOrphans: () => Promise.resolve(0),
   };
   const mailboxes = {
     of: (accountId: string) => ({
