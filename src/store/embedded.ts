@@ -34,6 +34,7 @@ export interface EmbeddedDatabase {
 const LEFTOVER_STOP_MS = 15_000;
 const STOP_MS = 5_000;
 const RESTART_MS = 500;
+const PASSING = /pre-existing shared memory block|lock file "postmaster\.pid" already exists/;
 
 /** The address of the running embedded database, for commands beside a node; undefined when none runs. */
 export function findEmbedded(dataDir: string): DatabaseAddress | undefined {
@@ -64,11 +65,7 @@ async function start(
   const user = databaseUser(directory);
   const binaries = findBinaries();
   const launch = launcher(user, binaries, directory);
-  const leftover = findPostmaster(directory);
-  if (leftover !== undefined) {
-    log.warn({ pid: leftover.pid }, 'stopping the database left over from a node that was killed');
-    await endPostmaster(leftover.pid, LEFTOVER_STOP_MS);
-  }
+  await endLeftover(directory, log);
   const sockets = socketDirectory(dataDirectory, user);
   const cluster: Cluster = { directory, sockets, user, binaries, launch, settings };
   if (!existsSync(join(directory, 'PG_VERSION'))) {
@@ -76,22 +73,33 @@ async function start(
     log.info({ directory }, 'creating the embedded database');
     createCluster(cluster);
   }
-  return supervise(cluster, log, await startPatiently(cluster), stopped);
+  return supervise(cluster, log, await startPatiently(cluster, log), stopped);
 }
 
 function addressOf(host: string, port: number): DatabaseAddress {
   return { host, port, user: USER, database: DATABASE };
 }
 
-/** Children of a postmaster that was killed hold the cluster until they notice; that passes. */
-async function startPatiently(cluster: Cluster): Promise<ChildProcess> {
+async function endLeftover(directory: string, log: Logger): Promise<void> {
+  const leftover = findPostmaster(directory);
+  if (leftover === undefined) return;
+  log.warn({ pid: leftover.pid }, 'stopping the database left over from a node that was killed');
+  await endPostmaster(leftover.pid, LEFTOVER_STOP_MS);
+}
+
+/**
+ * Children of a postmaster that was killed hold the cluster until they notice; and a postmaster that a killed node had
+ * only just started may come to light late. Both pass.
+ */
+async function startPatiently(cluster: Cluster, log: Logger): Promise<ChildProcess> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await startServer(cluster);
     } catch (error) {
-      const passing = error instanceof LocalFault && /pre-existing shared memory block/.test(error.message);
+      const passing = error instanceof LocalFault && PASSING.test(error.message);
       if (!passing || attempt === 20) throw error;
       await delay(RESTART_MS);
+      await endLeftover(cluster.directory, log);
     }
   }
 }
@@ -116,7 +124,7 @@ function supervise(cluster: Cluster, log: Logger, first: ChildProcess, stopped: 
   const restart = async () => {
     while (!stopping) {
       try {
-        child = await startPatiently(cluster);
+        child = await startPatiently(cluster, log);
         watch();
         return;
       } catch (error) {

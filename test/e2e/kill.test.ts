@@ -1,5 +1,7 @@
 // kill -9 at random moments under load: whatever was acknowledged by SMTP is there afterwards, once; so is every change
 // that REST acknowledged.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import test from 'ava';
 import { SmtpSender } from '../../bench/support/smtp-load.js';
 import {
@@ -134,9 +136,16 @@ async function loadUntilKilled(
   const work = [...Array.from({ length: SENDERS }, send), change()];
   await Promise.race([accepting, Promise.all(work)]);
   await new Promise((resolve) => setTimeout(resolve, Math.random() * 400));
+  // The database crashes too, now and then.
+  if (round % 4 === 0) process.kill(await postmaster(node), 'SIGKILL');
   await node.kill('SIGKILL');
   // Each ends with a broken connection.
   await Promise.allSettled(work);
+}
+
+async function postmaster(node: TestNode): Promise<number> {
+  const [pid] = (await readFile(join(node.dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n');
+  return Number(pid);
 }
 
 /** Counters, UIDs and the log agree with the rows after all the crashes. */
