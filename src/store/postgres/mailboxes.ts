@@ -5,7 +5,6 @@ import type {
   CommitResult,
   EmailColumns,
   EmailSummaryRow,
-  FolderRole,
   FolderRow,
   MailboxChange,
   MailboxStore,
@@ -40,12 +39,12 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql): MailboxStore {
   }
 
   async function folders(accountId: string): Promise<readonly FolderRow[]> {
-    const rows = await guarded(
-      () => sql<FolderRecord[]>`
-        select id, role, name, color, sort_order, uidvalidity, uidnext, total, unread, highest_modseq
+    return guarded(
+      () => sql<FolderRow[]>`
+        select id, role, name, color, sort_order as "sortOrder", uidvalidity::float8 as "uidValidity",
+          uidnext::float8 as "uidNext", total, unread, highest_modseq::float8 as "highestModseq"
         from folders where account_id = ${accountId} order by sort_order, id`,
     );
-    return rows.map(folderRow);
   }
 
   async function* emails(accountId: string): AsyncIterable<EmailColumns> {
@@ -89,13 +88,14 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql): MailboxStore {
 
   async function summaries(accountId: string, ids: readonly string[]): Promise<readonly EmailSummaryRow[]> {
     if (ids.length === 0) return [];
-    const rows = await guarded(
-      () => sql<SummaryRecord[]>`
-        select id, encode(blob, 'hex') as blob, message_id, thread_id, in_reply_to, refs, from_address, from_name,
-          subject, preview, received_at, size, has_attachments, attachment_count
+    return guarded(
+      () => sql<EmailSummaryRow[]>`
+        select id, encode(blob, 'hex') as blob, message_id as "messageId", thread_id as "threadId",
+          in_reply_to as "inReplyTo", refs as references, from_address as "fromAddress", from_name as "fromName",
+          subject, preview, (extract(epoch from received_at) * 1000)::float8 as "receivedAt", size::float8 as size,
+          has_attachments as "hasAttachments", attachment_count as "attachmentCount"
         from emails where account_id = ${accountId} and id = any(${ids as string[]}::uuid[])`,
     );
-    return rows.map(summaryRow);
   }
 
   async function idsFrom(accountId: string, folderId: string, fromAddress: string): Promise<readonly string[]> {
@@ -137,70 +137,6 @@ async function guarded<T>(statement: () => PromiseLike<T>): Promise<T> {
   } catch (error) {
     throw storeFault(error);
   }
-}
-
-interface FolderRecord {
-  id: string;
-  role: FolderRole;
-  name: string;
-  color: string | null;
-  sort_order: number;
-  uidvalidity: string;
-  uidnext: string;
-  total: number;
-  unread: number;
-  highest_modseq: string;
-}
-
-function folderRow(row: FolderRecord): FolderRow {
-  return {
-    id: row.id,
-    role: row.role,
-    name: row.name,
-    color: row.color,
-    sortOrder: row.sort_order,
-    uidValidity: Number(row.uidvalidity),
-    uidNext: Number(row.uidnext),
-    total: row.total,
-    unread: row.unread,
-    highestModseq: Number(row.highest_modseq),
-  };
-}
-
-interface SummaryRecord {
-  id: string;
-  blob: string;
-  message_id: string | null;
-  thread_id: string;
-  in_reply_to: string | null;
-  refs: string[];
-  from_address: string;
-  from_name: string;
-  subject: string;
-  preview: string;
-  received_at: Date;
-  size: string;
-  has_attachments: boolean;
-  attachment_count: number;
-}
-
-function summaryRow(row: SummaryRecord): EmailSummaryRow {
-  return {
-    id: row.id,
-    blob: row.blob,
-    messageId: row.message_id,
-    threadId: row.thread_id,
-    inReplyTo: row.in_reply_to,
-    references: row.refs,
-    fromAddress: row.from_address,
-    fromName: row.from_name,
-    subject: row.subject,
-    preview: row.preview,
-    receivedAt: row.received_at.getTime(),
-    size: Number(row.size),
-    hasAttachments: row.has_attachments,
-    attachmentCount: row.attachment_count,
-  };
 }
 
 function emailColumns(count: number, packed: Uint8Array): EmailColumns {
