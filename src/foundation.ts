@@ -27,7 +27,7 @@ export interface Foundation {
 
 // The embedded server allows 50; commands beside the node want some of them.
 const POOL_SIZE = 16;
-const WRITER_POOL_SIZE = 6;
+const WRITER_POOL_SIZE = 2;
 /** Enough for the checkpoint of most fast shutdowns, and leaves the parts above more than half of the time to drain. */
 const DATABASE_RESERVE_MS = 4000;
 

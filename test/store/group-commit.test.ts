@@ -2,7 +2,7 @@ import test from 'ava';
 import { StoreFault } from '../../src/store/errors.js';
 import { GroupCommit } from '../../src/store/postgres/group-commit.js';
 
-const options = { maxItems: 10, maxWeight: 100, writers: 1, maxWaiting: 1000, weigh: (item: number) => item };
+const options = { maxItems: 10, maxWeight: 100, maxWaiting: 1000, weigh: (item: number) => item };
 
 test('items of one turn and of one write under way share the next write, each gets its own result', async (t) => {
   const groups: number[][] = [];

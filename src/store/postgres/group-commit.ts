@@ -1,5 +1,5 @@
 // Group commit: items that arrive while a write is under way share the next one, so a commit's cost is spread without
-// any delay of our own. A write that fails for a reason that lies in one item is repeated item by item, so a bad row
+// any delay of our own. One write at a time: two halve the groups and cost more than they overlap. A write that fails for a reason that lies in one item is repeated item by item, so a bad row
 // fails alone.
 import { StoreFault } from '../errors.js';
 import { storeFault } from './client.js';
@@ -16,8 +16,6 @@ export interface GroupCommitOptions<T> {
   readonly maxItems: number;
   /** Most weight of one write (one item may exceed it alone). */
   readonly maxWeight: number;
-  /** Writes under way at once. */
-  readonly writers: number;
   /** Weight that may wait; more is refused as a temporary fault. */
   readonly maxWaiting: number;
   weigh(item: T): number;
@@ -28,7 +26,7 @@ export class GroupCommit<T, R> {
   readonly #options: GroupCommitOptions<T>;
   #waiting: Waiting<T, R>[] = [];
   #weight = 0;
-  #writing = 0;
+  #writing = false;
   #scheduled = false;
 
   /** `write` commits all items or none and gives one result an item, in order. */
@@ -52,21 +50,21 @@ export class GroupCommit<T, R> {
 
   // Everything that one turn of the event loop brought in is gathered before the first write.
   #schedule(): void {
-    if (this.#scheduled || this.#writing >= this.#options.writers) return;
+    if (this.#scheduled || this.#writing || this.#waiting.length === 0) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      while (this.#waiting.length > 0 && this.#writing < this.#options.writers) void this.#flush();
+      void this.#flush();
     });
   }
 
   async #flush(): Promise<void> {
     const group = this.#take();
-    this.#writing++;
+    this.#writing = true;
     try {
       await this.#commit(group);
     } finally {
-      this.#writing--;
+      this.#writing = false;
       this.#schedule();
     }
   }

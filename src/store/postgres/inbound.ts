@@ -28,7 +28,6 @@ export function postgresInbound(sql: Sql, writerSql: Sql): InboundStore {
   const group = new GroupCommit<Spooled, Outcome>((items) => spoolSmall(writerSql, items), {
     maxItems: 200,
     maxWeight: 2 * 1024 * 1024,
-    writers: 2,
     maxWaiting: 64 * 1024 * 1024,
     weigh: ({ content, envelope, index, deliveries }) =>
       content.size + envelope.length + index.length + deliveries.length * DELIVERY_OCTETS,

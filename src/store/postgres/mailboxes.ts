@@ -23,7 +23,6 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql): MailboxStore {
   const group = new GroupCommit<MailboxChange, CommitResult>((changes) => commitChanges(writerSql, changes), {
     maxItems: 64,
     maxWeight: 1000,
-    writers: 2,
     maxWaiting: 1_000_000,
     weigh: (change) => 1 + change.emailsAdded.length + change.emailsFlagged.length + change.emailsRemoved.length,
   });
