@@ -1,7 +1,8 @@
 // Faults of the store: ours, not the peer's. `temporary` says whether the same call may succeed later.
 
 export class StoreFault extends Error {
-  readonly code: 'store-unavailable' | 'store-conflict' | 'store-failed';
+  /** `store-locked`: somebody else works on the same rows, and for long. */
+  readonly code: 'store-unavailable' | 'store-locked' | 'store-conflict' | 'store-failed';
   readonly temporary: boolean;
 
   constructor(code: StoreFault['code'], message: string, options: { temporary: boolean; cause?: unknown }) {

@@ -169,6 +169,23 @@ test('mail for an account that is gone is refused as temporary, and only that ma
   t.deepEqual(await counts(sql), { blobs: 2, chunks: 1 + Math.ceil(300_000 / 8_000), inbound: 2 });
 });
 
+test('an account that is locked for long holds up its own mail alone', async (t) => {
+  const { sql, inbound, accountId } = await setUp(t);
+  const { id: other } = await postgresDirectory(sql, 1).createAccount('other@example.test', 'x');
+  await sql.begin(async (tx) => {
+    await tx`select 1 from accounts where id = ${accountId} for update`;
+    const results = await Promise.allSettled(
+      [accountId, other].map((id) =>
+        inbound.spool(content(randomBytes(100)), envelope, [{ accountId: id, id: randomUUID() }]),
+      ),
+    );
+    t.deepEqual(
+      results.map((result) => (result.status === 'rejected' ? result.reason.code : result.status)),
+      ['store-locked', 'fulfilled'],
+    );
+  });
+});
+
 /** Another connection waits for a lock of this one. */
 async function untilBlocked(tx: Transaction): Promise<void> {
   for (;;) {

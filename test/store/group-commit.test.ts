@@ -63,3 +63,15 @@ test('more weight than may wait is refused as temporary', async (t) => {
   open();
   await Promise.all(accepted);
 });
+
+test('a locked item does not keep its neighbours', async (t) => {
+  const group = new GroupCommit<number, number>(async (items) => {
+    if (items.includes(13)) throw new StoreFault('store-locked', 'locked', { temporary: true });
+    return [...items];
+  }, options);
+  const results = await Promise.allSettled([1, 13, 2].map((item) => group.submit(item)));
+  t.deepEqual(
+    results.map((result) => result.status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  );
+});

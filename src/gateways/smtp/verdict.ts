@@ -49,6 +49,7 @@ const RECIPIENTS: Readonly<Record<Exclude<Recipient['kind'], 'mailbox'>, Reply>>
 // A fault of ours is never the peer's end: even a lasting one is answered with 4xx, the mail waits until we are mended.
 const STORE: Readonly<Record<StoreFault['code'], Reply>> = {
   'store-unavailable': BUSY,
+  'store-locked': BUSY,
   'store-conflict': BUSY,
   'store-failed': BUSY,
 };

@@ -29,6 +29,8 @@ const BY_KEY = {
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
   plan_cache_mode: 'force_generic_plan',
+  // A group must not wait for one account that is being deleted.
+  lock_timeout: 1000,
 };
 
 /** Opens a pool; connections are made when first used. Callers end it with `sql.end()`. */
@@ -84,13 +86,16 @@ export function codeOf(error: unknown): string {
 
 /**
  * Turns what the driver threw into a StoreFault. Temporary: connection faults and SQLSTATE classes 08 (connection),
- * 53 (resources), 57P (shutdown), 57014 (cancelled), 40 (rollback), 55P03 (lock), 25006 (read-only).
+ * 53 (resources), 57P (shutdown), 57014 (cancelled), 40 (rollback), 25006 (read-only).
  */
 export function storeFault(error: unknown): StoreFault {
   if (error instanceof StoreFault) return error;
   const code = codeOf(error);
   const message = error instanceof Error ? error.message : String(error);
-  const temporary = CONNECTION_CODES.has(code) || /^(08|53|57P|57014|40|55P03|25006|58030)/.test(code);
+  const temporary = CONNECTION_CODES.has(code) || /^(08|53|57P|57014|40|25006|58030)/.test(code);
+  if (code === '55P03') {
+    return new StoreFault('store-locked', `rows are locked: ${message}`, { temporary: true, cause: error });
+  }
   if (temporary) {
     return new StoreFault('store-unavailable', `database unavailable: ${message}`, { temporary, cause: error });
   }

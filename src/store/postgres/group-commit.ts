@@ -1,6 +1,6 @@
 // Group commit: items that arrive while a write is under way share the next one, so a commit's cost is spread without
-// any delay of our own. One write at a time: two halve the groups and cost more than they overlap. A write that fails for a reason that lies in one item is repeated item by item, so a bad row
-// fails alone.
+// any delay of our own. One write at a time: two halve the groups and cost more than they overlap. A write that fails
+// for a reason that lies in one item is repeated item by item, so a bad row or a locked one fails alone.
 import { StoreFault } from '../errors.js';
 import { storeFault } from './client.js';
 
@@ -77,7 +77,8 @@ export class GroupCommit<T, R> {
       });
     } catch (error) {
       const fault = storeFault(error);
-      if (group.length === 1 || fault.temporary) {
+      const shared = fault.temporary && fault.code !== 'store-locked';
+      if (group.length === 1 || shared) {
         for (const waiting of group) waiting.reject(fault);
         return;
       }
