@@ -19,7 +19,7 @@ function setUp(options: { idleMs?: number; maxOctets?: number; sweepMs?: number 
   store.add(A);
   store.add(B);
   let epoch: number | undefined = 1;
-  const ownership: Ownership = { shards: 1, owned: [0], epochOf: () => epoch, release: async () => {} };
+  const ownership: Ownership = { shards: 1, owned: [0], missing: 0, epochOf: () => epoch, release: async () => {} };
   const transport = localTransport({ encoding: true });
   const host = startHost({
     behavior: counterBehavior(store),
@@ -151,6 +151,15 @@ test('who owns nothing is unreachable until the deadline, an account that is not
   t.is(missing.code, 'no-such-account');
   own(undefined);
   const error = await t.throwsAsync(counters.of(A).ask('total', {}, { deadlineMs: 60 }), { instanceOf: ActorFault });
+  t.is(error.code, 'unreachable');
+  await host.stop();
+});
+
+test('without an owner an ask does not wait for its whole deadline', async (t) => {
+  const { counters, host, own } = setUp();
+  own(undefined);
+  const asked = counters.of(A).ask('total', {}, { deadlineMs: 600_000 });
+  const error = await t.throwsAsync(asked, { instanceOf: ActorFault });
   t.is(error.code, 'unreachable');
   await host.stop();
 });
