@@ -36,6 +36,14 @@ export interface Engine {
 const MAILBOX_IDLE_MS = 5 * 60_000;
 const MAILBOX_SWEEP_MS = 5_000;
 const MAILBOX_MEMORY_OCTETS = 256 * 1024 * 1024;
+/** What was taken is committed and answered; it is worth waiting for. */
+const MAILBOXES_STOP_MS = 500;
+/** Kept for it, because leases that are not given back keep the next node waiting until they run out. */
+const LEASES_STOP_MS = 300;
+/** Nothing is kept for what the next start does again, and nobody waits long for it. */
+const JOB_RESERVE_MS = 50;
+/** What a part may take of the time that is left: the store may never answer. */
+const STOP_MS = 2_000;
 const REDELIVERY_INTERVAL_MS = 2_000;
 /** Longer than a gateway waits for the owner. */
 const REDELIVERY_AGE_MS = 5_000;
@@ -51,7 +59,7 @@ export async function startEngine(
   lifecycle.add('transport', () => transport.close());
   const { leaseTtlMs: ttlMs, shards: configured } = config;
   const ownership = await ownAllShards({ store: postgresLeases(sql), nodeId, ttlMs, shards: configured, log });
-  lifecycle.add('shard leases', () => ownership.release());
+  lifecycle.add('shard leases', () => ownership.release(), LEASES_STOP_MS, STOP_MS);
   const { shards } = ownership;
   if (shards !== configured) log.warn({ shards, configured }, 'MANSIO_SHARDS is fixed by the store');
 
@@ -71,7 +79,7 @@ export async function startEngine(
     sweepMs: MAILBOX_SWEEP_MS,
     checked: false,
   });
-  lifecycle.add('mailboxes', () => host.stop());
+  lifecycle.add('mailboxes', () => host.stop(), MAILBOXES_STOP_MS, STOP_MS);
   const protocolName = mailboxProtocol.name;
   const streams = createEventStreams<MailboxEvent>({ protocolName, transport, log: events, logger: log });
   const mailboxes = createRefs({ protocol: mailboxProtocol, transport, shards, streams });
@@ -83,12 +91,12 @@ export async function startEngine(
     ...(config.anonymousAccount === undefined ? {} : { anonymousAccount: config.anonymousAccount }),
     log,
   });
-  lifecycle.add('directory', () => directory.close());
+  lifecycle.add('directory', () => directory.close(), JOB_RESERVE_MS, STOP_MS);
 
   const [intervalMs, minAgeMs] = [REDELIVERY_INTERVAL_MS, REDELIVERY_AGE_MS];
   const redelivery = await startRedelivery({ inbound, mailboxes, ownership, log, intervalMs, minAgeMs });
-  lifecycle.add('redelivery', () => redelivery.stop());
+  lifecycle.add('redelivery', () => redelivery.stop(), JOB_RESERVE_MS, STOP_MS);
   const housekeeping = startHousekeeping({ events, blobs, directory: accounts, mailboxes, log });
-  lifecycle.add('housekeeping', () => housekeeping.stop());
+  lifecycle.add('housekeeping', () => housekeeping.stop(), JOB_RESERVE_MS, STOP_MS);
   return { mailboxes, directory, accounts, inbound, blobs };
 }

@@ -28,6 +28,8 @@ export interface Foundation {
 // The embedded server allows 50; commands beside the node want some of them.
 const POOL_SIZE = 16;
 const WRITER_POOL_SIZE = 2;
+/** Half of it for statements under way, then connections are cut. */
+const CONNECTIONS_STOP_MS = 250;
 /** Enough for the checkpoint of most fast shutdowns, and leaves the parts above more than half of the time to drain. */
 const DATABASE_RESERVE_MS = 4000;
 
@@ -45,10 +47,11 @@ export async function layFoundation(
   const database = await openDatabase(config, dataDirectory, log, lifecycle);
   signal.throwIfAborted();
   const sql = connect(database, { max: POOL_SIZE, applicationName: `mansio ${nodeId}` });
-  lifecycle.add('connections', () => sql.end({ timeout: 2 }));
+  lifecycle.add('connections', () => sql.end({ timeout: CONNECTIONS_STOP_MS / 1000 / 2 }), CONNECTIONS_STOP_MS);
   const writers = { max: WRITER_POOL_SIZE, applicationName: `mansio ${nodeId} writer`, byKey: true };
   const writerSql = connect(database, writers);
-  lifecycle.add('writer connections', () => writerSql.end({ timeout: 2 }));
+  const end = () => writerSql.end({ timeout: CONNECTIONS_STOP_MS / 1000 / 2 });
+  lifecycle.add('writer connections', end, CONNECTIONS_STOP_MS);
   await checkDatabase(sql, { allowUnsafe: config.allowUnsafeDatabase });
   const { applied, version } = await migrate(sql);
   if (applied.length > 0) log.info({ applied, version }, 'schema brought up to date');

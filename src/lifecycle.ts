@@ -3,10 +3,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 
+/** Of the deadline, for a part that names no share of its own. */
+const RESERVE_MS = 100;
+/** What such a part may take however much time there is: a listener's grace and a little. */
+const AT_MOST_MS = 3_500;
+
 interface Part {
   readonly name: string;
   readonly stop: () => Promise<void> | void;
   readonly reserveMs: number;
+  readonly atMostMs: number;
 }
 
 export class Lifecycle {
@@ -18,9 +24,17 @@ export class Lifecycle {
     this.#log = log;
   }
 
-  /** `reserveMs`: what the parts above have to leave of the deadline for this one. */
-  add(name: string, stop: () => Promise<void> | void, reserveMs = 100): void {
-    this.#parts.push({ name, stop, reserveMs });
+  /**
+   * `reserveMs`: what the parts above have to leave of the deadline for this one. `atMostMs`: what it may take of the time
+   * that is left; all of it for a part with a reserve of its own.
+   */
+  add(
+    name: string,
+    stop: () => Promise<void> | void,
+    reserveMs = RESERVE_MS,
+    atMostMs = reserveMs === RESERVE_MS ? AT_MOST_MS : Number.POSITIVE_INFINITY,
+  ): void {
+    this.#parts.push({ name, stop, reserveMs, atMostMs });
   }
 
   /** Never fails; later calls wait for the first. False when a part failed or was late. */
@@ -33,7 +47,10 @@ export class Lifecycle {
     let clean = true;
     for (let part = this.#parts.pop(); part !== undefined; part = this.#parts.pop()) {
       const reserved = this.#parts.reduce((sum, { reserveMs }) => sum + reserveMs, 0);
-      const boundMs = Math.max(deadline - Date.now() - reserved, part.reserveMs);
+      const left = Math.max(0, deadline - Date.now());
+      // With less left than is reserved, everyone's share shrinks alike: the sum stays within the deadline.
+      const share = (left * part.reserveMs) / (part.reserveMs + reserved);
+      const boundMs = Math.min(part.atMostMs, Math.max(left - reserved, share));
       clean = (await this.#stopOne(part, boundMs)) && clean;
     }
     return clean;

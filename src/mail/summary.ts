@@ -1,19 +1,57 @@
-// What lists show of a message, taken from its index.
+// What lists show of a message, taken from its index. A summary travels with every delivery and lies in every list row, so
+// what a peer can put into it is bounded more tightly than the envelope, which is read one message at a time.
 import type { MessageIndex, MessageSummary } from './message-index.js';
+
+/** Octets of a msg-id: what a line may have (RFC 5322 §2.1.1). */
+const ID_OCTETS = 998;
+const REFERENCES = 100;
+/** Octets of all references. */
+const REFERENCES_OCTETS = 16 * 1024;
+// Characters.
+const SUBJECT = 2_000;
+const FROM_NAME = 300;
+const FROM_ADDRESS = 320;
 
 export function summarize(index: MessageIndex): MessageSummary {
   const { envelope } = index;
   const from = envelope.from.find((mailbox) => mailbox.address !== '') ?? envelope.sender[0] ?? envelope.from[0];
   return {
-    messageId: envelope.messageId,
-    inReplyTo: envelope.inReplyTo,
-    references: envelope.references,
-    fromAddress: from?.address ?? '',
-    fromName: from?.name ?? '',
-    subject: envelope.subject,
+    messageId: usable(envelope.messageId),
+    inReplyTo: usable(envelope.inReplyTo),
+    references: nearest(envelope.references),
+    fromAddress: start(from?.address ?? '', FROM_ADDRESS),
+    fromName: start(from?.name ?? '', FROM_NAME),
+    subject: start(envelope.subject, SUBJECT),
     preview: index.preview,
     size: index.size,
     hasAttachments: index.attachments.length > 0,
     attachmentCount: index.attachments.length,
   };
+}
+
+/** A part of an id is none. */
+function usable(id: string | null): string | null {
+  return id !== null && Buffer.byteLength(id) <= ID_OCTETS ? id : null;
+}
+
+/** The first, which is the thread's start, and as many of the last, the nearest ancestors, as there is room for. */
+function nearest(references: readonly string[]): readonly string[] {
+  const ids = references.filter((id) => usable(id) !== null);
+  const [first, ...others] = ids;
+  if (first === undefined) return [];
+  let room = REFERENCES_OCTETS - Buffer.byteLength(first);
+  let from = others.length;
+  while (from > 0 && others.length - from < REFERENCES - 1) {
+    room -= Buffer.byteLength(others[from - 1]!);
+    if (room < 0) break;
+    from--;
+  }
+  return from === 0 ? ids : [first, ...others.slice(from)];
+}
+
+/** Never half of a surrogate pair: jsonb takes none. */
+function start(text: string, characters: number): string {
+  if (text.length <= characters) return text;
+  const isPair = /[\uD800-\uDBFF]/.test(text[characters - 1]!);
+  return text.slice(0, isPair ? characters - 1 : characters);
 }

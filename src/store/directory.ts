@@ -90,6 +90,8 @@ export interface DirectoryStore {
   ownerOf(address: string): Promise<AddressOwner | undefined>;
   /** A mailbox without a login for an unknown address of a hosted domain; race-free, at most `limit` a domain. */
   holdAddress(address: string, limit: number): Promise<HoldResult>;
+  /** Whether the domain of the address has fewer than `limit` held addresses. */
+  heldRoom(address: string, limit: number): Promise<boolean>;
   /** Held accounts with mail from before `before` (ms since the epoch), or created before it and without mail. */
   heldAccounts(before: number, limit: number): Promise<readonly string[]>;
   /** Deletes a held account created before `before` that has no mail, neither placed nor on its way. */

@@ -102,34 +102,51 @@ test('domains added and removed take effect without a restart', async (t) => {
   t.deepEqual(await directory.recipient('a@new.test'), { kind: 'notHosted' });
 });
 
-test('unknown recipients are held or rejected', async (t) => {
-  const holding = await start(t);
-  const first = await holding.directory.recipient('new@example.test');
-  t.is(first.kind, 'mailbox');
-  t.deepEqual(await holding.directory.recipient('new+x@example.test'), first);
+const NEW = 'new@example.test';
+
+test('unknown recipients are held once there is a message for them, or rejected', async (t) => {
+  const { directory, store } = await start(t);
+  t.deepEqual(await directory.recipient('New+x@Example.Test'), { kind: 'hold', address: NEW });
+  t.is(await store.ownerOf(NEW), undefined, 'naming an address makes nothing');
+  const held = await directory.hold([NEW, NEW]);
+  const { accountId } = (await store.ownerOf(NEW))!;
+  t.deepEqual(held, new Map([[NEW, accountId]]));
+  t.deepEqual(await directory.recipient('new+x@example.test'), { kind: 'mailbox', accountId });
   const rejecting = await start(t, { unknownRecipients: 'reject' });
-  t.deepEqual(await rejecting.directory.recipient('new@example.test'), { kind: 'unknown' });
-  await rejecting.store.holdAddress('new@example.test', 10);
-  t.deepEqual(await rejecting.directory.recipient('new@example.test'), { kind: 'unknown' });
+  t.deepEqual(await rejecting.directory.recipient(NEW), { kind: 'unknown' });
+  t.is(await rejecting.directory.hold([NEW]), undefined);
+  await rejecting.store.holdAddress(NEW, 10);
+  t.deepEqual(await rejecting.directory.recipient(NEW), { kind: 'unknown' });
 });
 
 test('a held mailbox takes 100 messages, a claimed one any number', async (t) => {
   let total = 99;
   const { store, directory, settled } = await start(t, { acceptance: () => ({ held: true, total }) });
-  t.is((await directory.recipient('new@example.test')).kind, 'mailbox');
+  t.is((await directory.recipient(NEW)).kind, 'hold');
+  t.is((await directory.hold([NEW]))?.size, 1);
+  t.is((await directory.recipient(NEW)).kind, 'mailbox');
   total = 100;
-  t.is((await directory.recipient('new@example.test')).kind, 'full');
-  await settled(() => store.createAccount('new@example.test', 'New'));
-  t.is((await directory.recipient('new@example.test')).kind, 'mailbox');
+  t.is((await directory.recipient(NEW)).kind, 'full');
+  t.is(await directory.hold([NEW]), undefined, 'filled since RCPT');
+  await settled(() => store.createAccount(NEW, 'New'));
+  t.is((await directory.recipient(NEW)).kind, 'mailbox');
 });
 
-test('a domain whose held addresses are used up is full', async (t) => {
+test('a domain whose held addresses are used up is full, those of one message counted together', async (t) => {
   const { sql, directory, store } = await start(t);
+  await store.addDomain('other.test');
   await store.holdAddress('first@example.test', 10);
   await sql`
     insert into addresses (id, address, account_id, domain, held, verified)
     select gen_random_uuid(), 'u' || n || '@example.test', (select id from accounts), 'example.test', true, true
-    from generate_series(1, 999) n`;
+    from generate_series(1, 998) n`;
+  const beside = ['last@example.test', 'a@other.test'];
+  t.is((await directory.recipient('last@example.test', beside)).kind, 'hold', 'named twice it is one address');
+  t.is((await directory.recipient('one-more@example.test', ['a@other.test'])).kind, 'hold');
+  t.deepEqual(await directory.recipient('one-more@example.test', beside), { kind: 'full' });
+  t.is(await directory.hold(['a@other.test', 'last@example.test', 'one-more@example.test']), undefined);
+  t.is(await store.ownerOf('last@example.test'), undefined, 'a message that is refused leaves nothing');
+  t.is((await directory.hold(['last@example.test']))?.size, 1);
   t.deepEqual(await directory.recipient('one-more@example.test'), { kind: 'full' });
   t.is((await directory.recipient('u7@example.test')).kind, 'mailbox');
 });
@@ -142,21 +159,23 @@ test('a held mailbox that was deleted is made anew', async (t) => {
       return { held: true, total: 0 };
     },
   });
-  const first = await directory.recipient('new@example.test');
-  const id = first.kind === 'mailbox' ? first.accountId : t.fail();
-  gone.add(String(id));
-  await store.deleteAccount(String(id));
-  const second = await directory.recipient('new@example.test');
-  t.is(second.kind, 'mailbox');
-  t.notDeepEqual(second, first);
+  const first = (await directory.hold([NEW]))!.get(NEW)!;
+  t.deepEqual(await directory.recipient(NEW), { kind: 'mailbox', accountId: first });
+  gone.add(first);
+  await store.deleteAccount(first);
+  t.is((await directory.recipient(NEW)).kind, 'hold');
+  const second = (await directory.hold([NEW]))?.get(NEW);
+  t.truthy(second);
+  t.not(second, first);
 });
 
 test('a held mailbox whose owner cannot be reached is a temporary fault', async (t) => {
-  const { directory } = await start(t, {
+  const { directory, store } = await start(t, {
     acceptance: () => {
       throw new ActorFault('unreachable', 'nobody owns it');
     },
   });
+  await store.holdAddress(NEW, 10);
   const fault = await t.throwsAsync(directory.recipient('new@example.test'), { instanceOf: StoreFault });
   t.true(fault.temporary);
 });

@@ -35,6 +35,10 @@ export class FakeDirectory implements Directory {
   async recipient(): Promise<never> {
     throw new Error('the hub asks for no recipient');
   }
+
+  async hold(): Promise<never> {
+    throw new Error('the hub asks for nobody to hold');
+  }
 }
 
 type Batch = readonly MailboxEvent[];

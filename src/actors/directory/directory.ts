@@ -74,29 +74,25 @@ export async function createDirectory(options: DirectoryOptions): Promise<Direct
     return read;
   }
 
-  async function recipient(text: string): Promise<Recipient> {
+  async function recipient(text: string, beside: readonly string[] = []): Promise<Recipient> {
     const address = canonicalAddress(text);
     if (address === undefined) return { kind: 'notHosted' };
     const domains = await hostedDomains();
-    if (!domains.has(address.slice(address.lastIndexOf('@') + 1))) return { kind: 'notHosted' };
+    if (!domains.has(domainOf(address))) return { kind: 'notHosted' };
     // Twice: a held mailbox may have been deleted since it was remembered.
-    return (await route(address)) ?? (await route(address)) ?? { kind: 'unknown' };
+    return (await route(address, beside)) ?? (await route(address, beside)) ?? { kind: 'unknown' };
   }
 
   /** Undefined when the remembered owner is no more; it is forgotten then. */
-  async function route(address: string): Promise<Recipient | undefined> {
+  async function route(address: string, beside: readonly string[]): Promise<Recipient | undefined> {
     const { unknownRecipients } = options;
-    const owner = await owners.owner(address, async () => {
-      const found = await store.ownerOf(address);
-      if (found !== undefined || unknownRecipients === 'reject') return found;
-      const result = await store.holdAddress(address, MAX_HELD);
-      return result.kind === 'held' ? { accountId: result.accountId, held: true } : undefined;
-    });
-    const full = owner === undefined && unknownRecipients === 'hold';
-    if (full) return { kind: 'full' };
-    if (owner === undefined) return { kind: 'unknown' };
-    if (!owner.held) return { kind: 'mailbox', accountId: owner.accountId };
+    const owner = await owners.owner(address, () => store.ownerOf(address));
+    if (owner !== undefined && !owner.held) return { kind: 'mailbox', accountId: owner.accountId };
     if (unknownRecipients === 'reject') return { kind: 'unknown' };
+    if (owner === undefined) {
+      // Nothing is made yet: whoever only names addresses must not use up what the domain may hold.
+      return (await hasRoom([...beside, address], address)) ? { kind: 'hold', address } : { kind: 'full' };
+    }
     const verdict = await acceptance(owner);
     if (verdict === 'gone') {
       owners.drop(address);
@@ -105,7 +101,29 @@ export async function createDirectory(options: DirectoryOptions): Promise<Direct
     return verdict === 'full' ? { kind: 'full' } : { kind: 'mailbox', accountId: owner.accountId };
   }
 
-  async function acceptance(owner: AddressOwner): Promise<'open' | 'full' | 'gone'> {
+  /** Whether all of the addresses that are in the domain of `address` can be held. */
+  function hasRoom(addresses: readonly string[], address: string): Promise<boolean> {
+    const domain = domainOf(address);
+    const wanted = new Set(addresses.filter((other) => domainOf(other) === domain)).size;
+    return store.heldRoom(address, MAX_HELD - (wanted - 1));
+  }
+
+  async function hold(addresses: readonly string[]): Promise<ReadonlyMap<string, string> | undefined> {
+    if (options.unknownRecipients === 'reject') return undefined;
+    // Those that got an owner since need no room; asking for it all the same errs on the safe side.
+    const byDomain = new Map(addresses.map((address) => [domainOf(address), address]));
+    for (const address of byDomain.values()) if (!(await hasRoom(addresses, address))) return undefined;
+    const made = new Map<string, string>();
+    for (const address of new Set(addresses)) {
+      const held = await store.holdAddress(address, MAX_HELD);
+      // Another message may have come first, and filled it.
+      if (held.kind === 'full' || (await acceptance(held)) !== 'open') return undefined;
+      made.set(address, held.accountId);
+    }
+    return made;
+  }
+
+  async function acceptance(owner: Pick<AddressOwner, 'accountId'>): Promise<'open' | 'full' | 'gone'> {
     try {
       const { reply } = await mailboxes
         .of(owner.accountId)
@@ -139,6 +157,7 @@ export async function createDirectory(options: DirectoryOptions): Promise<Direct
 
   return {
     recipient,
+    hold,
     authenticate,
     anonymous,
     revokedKeys$: revokedKeys.asObservable(),
@@ -149,4 +168,8 @@ export async function createDirectory(options: DirectoryOptions): Promise<Direct
       deletedAccounts.complete();
     },
   };
+}
+
+function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1);
 }

@@ -4,6 +4,8 @@ import type { Scope } from '../../store/directory.js';
 
 export type Recipient =
   | { readonly kind: 'mailbox'; readonly accountId: string }
+  /** Hosted and unknown: `hold` gives it a mailbox once there is a message for it. `address` is in canonical form. */
+  | { readonly kind: 'hold'; readonly address: string }
   /** The domain is not hosted here: 550 5.7.1, never a relay. */
   | { readonly kind: 'notHosted' }
   /** Hosted, unknown, and unknown recipients are rejected: 550 5.1.1. */
@@ -22,8 +24,16 @@ export interface Principal {
 }
 
 export interface Directory {
-  /** `address` as the client gave it, already valid in syntax. @throws StoreFault */
-  recipient(address: string): Promise<Recipient>;
+  /**
+   * `address` as the client gave it, already valid in syntax. `beside`: addresses that the same message is to have held,
+   * which have to find room with this one. @throws StoreFault
+   */
+  recipient(address: string, beside?: readonly string[]): Promise<Recipient>;
+  /**
+   * Mailboxes for the addresses of `hold` recipients of one message, by address; undefined, and as a rule none made, when
+   * one of them cannot have one now. @throws StoreFault
+   */
+  hold(addresses: readonly string[]): Promise<ReadonlyMap<string, string> | undefined>;
   /** The active key this text is, or undefined. Not cached: a revoked key fails at once. @throws StoreFault */
   authenticate(apiKey: string): Promise<Principal | undefined>;
   /** Who requests without a credential act as; undefined unless configured (MANSIO_ANONYMOUS_ACCOUNT). */

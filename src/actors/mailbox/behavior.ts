@@ -18,6 +18,7 @@ export function mailboxBehavior(store: MailboxStore): Behavior<MailboxProtocol, 
     draft: (state, context) => new MailboxDraft(state, context),
     commands,
     queries: mailboxQueries(store),
+    position: (state) => state.modseq,
     octets: (state) => state.octets,
     isWorn: (state) => state.isWorn,
 

@@ -1,6 +1,6 @@
 // One living actor: its state, its command queue and the loop that plans, commits, evolves, replies and publishes, in
 // this order. A fault of the store ends the activation, because whether its commit happened is then unknown; the next
-// message loads the truth.
+// load has the truth, and every load tells followers how far the log goes, in case nothing was published of its end.
 import type { Logger } from 'pino';
 import type { Behavior } from './behavior.js';
 import { CommandQueue } from './command-queue.js';
@@ -22,6 +22,8 @@ export interface ActivationHost {
   now(): number;
   random(octets: number): Uint8Array;
   publish(packet: EventPacket): void;
+  /** A commit of the account may have happened unpublished, or its state could not be read: load it again some time. */
+  inDoubt(accountId: string): void;
   /** The activation is over: forget it. */
   ended(activation: { readonly accountId: string }): void;
 }
@@ -48,7 +50,10 @@ export class Activation<P extends Protocol, S, D> {
     this.#host = host;
     this.lastUsed = host.now();
     this.#state = this.#load();
-    this.#state.catch(() => this.#end());
+    this.#state.catch((error: unknown) => {
+      this.#end();
+      if (isTemporary(error)) this.#host.inDoubt(accountId);
+    });
   }
 
   /** Rough memory of the state, in octets; 0 while it loads. */
@@ -75,6 +80,8 @@ export class Activation<P extends Protocol, S, D> {
     const state = await this.#behavior.load(this.accountId, this.epoch);
     if (state === undefined) throw new ActorFault('no-such-account', `no account ${this.accountId} for this owner`);
     this.#octets = this.#behavior.octets(state);
+    const position = this.#behavior.position(state);
+    this.#host.publish({ v: PACKET_VERSION, accountId: this.accountId, after: position, seq: position, events: [] });
     return state;
   }
 
@@ -138,6 +145,7 @@ export class Activation<P extends Protocol, S, D> {
         return;
       } catch (error) {
         for (const waiting of commands) waiting.answer(this.#faultOf(error, waiting.request));
+        this.#host.inDoubt(this.accountId);
         throw error;
       }
     }
@@ -166,16 +174,19 @@ export class Activation<P extends Protocol, S, D> {
 
   #faultOf(error: unknown, request: RequestPacket): ReplyPacket {
     if (error instanceof ActorFault) return fault(error.code, error.message);
-    const temporary = error instanceof Error && 'temporary' in error && error.temporary === true;
     const message = error instanceof Error ? error.message : String(error);
     const context = { accountId: this.accountId, operation: request.name, err: error };
-    if (temporary) {
+    if (isTemporary(error)) {
       this.#host.log.warn(context, 'actor could not use the store');
       return fault('store-unavailable', message);
     }
     this.#host.log.error(context, 'actor failed');
     return fault('failed', message);
   }
+}
+
+function isTemporary(error: unknown): boolean {
+  return error instanceof Error && 'temporary' in error && error.temporary === true;
 }
 
 function outcome(value: unknown): ReplyPacket {

@@ -41,6 +41,8 @@ export interface Behavior<P extends Protocol, S, D> {
   readonly queries: QueryHandlers<P, S>;
   /** Commits the draft, then evolves the state; events are what to publish. */
   commit(state: S, draft: D): Promise<Committed>;
+  /** The account's change number that this state is of: what the seqs of its events count. */
+  position(state: S): number;
   /** Rough memory of the state, in octets. */
   octets(state: S): number;
   /** The state carries so much waste that loading it afresh pays. */

@@ -42,10 +42,13 @@ export function createEventStreams<E>(options: EventStreamsOptions): EventStream
   };
 }
 
-/** One subscriber's place in the log; undefined until it has seen its first packet. */
+/** One subscriber's place in the log. */
 interface Follower {
   readonly subscriber: Subscriber<readonly EventRecord[]>;
+  /** Seq of the last event it has; undefined until the stream knows where "now" is. */
   position: number | undefined;
+  /** What packets say there is in the log. */
+  announced: number;
   reading: boolean;
   /** Something newer than `position` may be in the log. */
   behind: boolean;
@@ -58,6 +61,12 @@ class AccountStream {
   readonly #followers = new Set<Follower>();
   readonly #unsubscribe: () => void;
   readonly #empty: () => void;
+  /** The newest seq this stream has heard of: where a follower who names no position starts. */
+  #position: number | undefined;
+  #locating = false;
+  /** The least `after` of the packets that came while the position was looked up: what they carry is not "before". */
+  #floor = Number.POSITIVE_INFINITY;
+  #closed = false;
 
   constructor(options: EventStreamsOptions, accountId: string, empty: () => void) {
     this.#options = options;
@@ -68,12 +77,15 @@ class AccountStream {
   }
 
   add(subscriber: Subscriber<readonly EventRecord[]>, after: number | undefined): () => void {
-    const follower: Follower = { subscriber, position: after, reading: false, behind: after !== undefined };
+    const position = after ?? this.#position;
+    const behind = after !== undefined;
+    const follower: Follower = { subscriber, position, announced: 0, reading: false, behind };
     this.#followers.add(follower);
-    if (follower.behind) void this.#read(follower);
+    if (behind) void this.#read(follower);
+    else if (position === undefined && !this.#locating) void this.#locate();
     return () => {
-      this.#followers.delete(follower);
-      if (this.#followers.size > 0) return;
+      if (!this.#followers.delete(follower) || this.#followers.size > 0) return;
+      this.#closed = true;
       this.#unsubscribe();
       this.#empty();
     };
@@ -88,16 +100,43 @@ class AccountStream {
   }
 
   #receive(packet: EventPacket): void {
+    this.#heardOf(packet.seq);
+    if (this.#locating) this.#floor = Math.min(this.#floor, packet.after);
     for (const follower of this.#followers) {
-      follower.position ??= packet.after;
-      if (packet.seq <= follower.position) continue;
-      if (!follower.reading && packet.after <= follower.position) {
+      follower.announced = Math.max(follower.announced, packet.seq);
+      if (follower.position !== undefined && packet.seq <= follower.position) continue;
+      if (follower.position !== undefined && !follower.reading && packet.after <= follower.position) {
+        const { position } = follower;
+        const events = packet.after === position ? packet.events : packet.events.filter(({ seq }) => seq > position);
         follower.position = packet.seq;
-        follower.subscriber.next(packet.events);
+        if (events.length > 0) follower.subscriber.next(events);
       } else {
         follower.behind = true;
         void this.#read(follower);
       }
+    }
+  }
+
+  #heardOf(seq: number): void {
+    this.#position = Math.max(this.#position ?? 0, seq);
+  }
+
+  /**
+   * Finds out where "now" is for the followers who came before anything was heard of the account. A packet alone cannot
+   * say: commits right before it may have gone unpublished.
+   */
+  async #locate(): Promise<void> {
+    this.#locating = true;
+    this.#floor = Number.POSITIVE_INFINITY;
+    const newest = await this.#untilDone(() => this.#options.log.newest(this.#accountId));
+    this.#locating = false;
+    if (newest === undefined) return;
+    const start = Math.min(newest, this.#floor);
+    this.#heardOf(newest);
+    for (const follower of this.#followers) {
+      if (follower.position !== undefined) continue;
+      follower.position = start;
+      void this.#read(follower);
     }
   }
 
@@ -106,19 +145,29 @@ class AccountStream {
     follower.reading = true;
     while (follower.behind && !follower.subscriber.closed) {
       follower.behind = false;
+      const { position, announced } = follower;
+      const events = await this.#untilDone(() => this.#options.log.read(this.#accountId, position, LOG_PAGE));
+      if (events === undefined) break;
+      const whole = events.length < LOG_PAGE;
+      // Not every change has events: what was announced before a whole read has been seen.
+      follower.position = Math.max(position, events.at(-1)?.seq ?? 0, whole ? announced : 0);
+      follower.behind ||= !whole;
+      this.#heardOf(follower.position);
+      if (events.length > 0) follower.subscriber.next(events);
+    }
+    follower.reading = false;
+  }
+
+  /** Undefined when nobody follows any more. */
+  async #untilDone<T>(read: () => Promise<T>): Promise<T | undefined> {
+    while (!this.#closed) {
       try {
-        const events = await this.#options.log.read(this.#accountId, follower.position, LOG_PAGE);
-        if (events.length === 0) break;
-        follower.position = events[events.length - 1]!.seq;
-        follower.behind ||= events.length >= LOG_PAGE;
-        follower.subscriber.next(events);
+        return await read();
       } catch (error) {
         this.#options.logger.warn({ accountId: this.#accountId, err: error }, 'event log could not be read');
-        follower.behind = true;
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS).unref());
       }
     }
-    follower.reading = false;
-    if (follower.behind && !follower.subscriber.closed) void this.#read(follower);
+    return undefined;
   }
 }

@@ -33,6 +33,8 @@ export interface Host {
   stop(): Promise<void>;
 }
 
+/** Accounts in doubt that one sweep loads again: a database that comes back is not to be flooded. */
+const DOUBTS_A_SWEEP = 100;
 /** Without its state an actor still has a queue and bookkeeping. */
 const ACTIVATION_OCTETS = 2_000;
 
@@ -42,12 +44,14 @@ export function startHost<P extends Protocol, S, D>(options: HostOptions<P, S, D
   // Most recently used last.
   const activations = new Map<string, Activation<P, S, D>>();
   const underWay = new Set<Promise<ReplyPacket>>();
+  const inDoubt = new Set<string>();
 
   const activationHost = {
     log,
     now: () => Date.now(),
     random: (octets: number) => randomBytes(octets),
     publish: (packet: EventPacket) => transport.publish(eventSubject(name, packet.accountId), packet),
+    inDoubt: (accountId: string) => void inDoubt.add(accountId),
     ended: (ended: { readonly accountId: string }) => {
       if (activations.get(ended.accountId) === ended) activations.delete(ended.accountId);
     },
@@ -82,7 +86,17 @@ export function startHost<P extends Protocol, S, D>(options: HostOptions<P, S, D
     return reply.finally(() => underWay.delete(reply));
   }
 
+  /** Nobody else may address them for long, and until they are loaded their followers miss what was committed last. */
+  function settleDoubts(): void {
+    for (const accountId of [...inDoubt].slice(0, DOUBTS_A_SWEEP)) {
+      inDoubt.delete(accountId);
+      const epoch = ownership.epochOf(accountId);
+      if (epoch !== undefined) activationOf(accountId, epoch);
+    }
+  }
+
   function sweep(): void {
+    settleDoubts();
     const idleSince = Date.now() - options.idleMs;
     let octets = 0;
     for (const activation of activations.values()) octets += activation.octets + ACTIVATION_OCTETS;

@@ -1,5 +1,5 @@
 // Refs made from a transport: an ask becomes a packet to the owner of the account's shard, tried again while nobody owns
-// it, until the deadline. Faults come back as ActorFault, outcomes as values.
+// it, for about as long as a takeover lasts. Faults come back as ActorFault, outcomes as values.
 import { shardOf } from '../../store/shard.js';
 import { ActorFault } from './errors.js';
 import type { EventStreams } from './event-streams.js';
@@ -10,6 +10,8 @@ import { requestSubject } from './subjects.js';
 import { NoResponders, RequestTimeout, type Transport } from './transport.js';
 
 const DEADLINE_MS = 10_000;
+/** How long to look for an owner when there is none: longer than a takeover, shorter than a client's patience. */
+const LOOK_MS = 2_000;
 /** Pause before looking for the owner again. */
 const LOOK_AGAIN_MS = 25;
 
@@ -27,12 +29,14 @@ export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P>
     const deadline = Date.now() + (ask.deadlineMs ?? DEADLINE_MS);
     const subject = requestSubject(protocol.name, shardOf(accountId, shards));
     const request: RequestPacket = { v: PACKET_VERSION, accountId, name, payload, deadline };
+    let giveUp: number | undefined;
     for (;;) {
       const reply = await attempt(subject, request);
       if (reply.kind === 'reply') return { reply: reply.reply };
       if (reply.kind === 'refusal') return { refusal: reply.refusal };
       if (reply.kind === 'fault') throw new ActorFault(reply.code, reply.message);
-      if (Date.now() + LOOK_AGAIN_MS >= deadline) {
+      giveUp ??= Math.min(deadline, Date.now() + LOOK_MS);
+      if (Date.now() + LOOK_AGAIN_MS >= giveUp) {
         throw new ActorFault('unreachable', `nobody answers for account ${accountId}`);
       }
       await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));

@@ -1,6 +1,7 @@
-// A received message becomes accepted mail (DESIGN §1): loops are refused, the blob and one inbound row an account are
+// A received message becomes accepted mail (DESIGN §1): loops are refused, unknown addresses get held mailboxes, the blob and one inbound row an account are
 // committed, then the mailboxes are asked to place it. The commit is the promise; what a mailbox has not placed by the
 // deadline, its owner delivers from the row. So after the commit nothing leads to a refusal any more.
+import type { Directory, Recipient } from '../../actors/directory/protocol.js';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
 import { canonicalAddress } from '../../mail/address.js';
 import type { MessageSummary } from '../../mail/message-index.js';
@@ -17,16 +18,21 @@ const DELIVERY_DEADLINE_MS = 2000;
 export interface AcceptancePorts {
   readonly inbound: InboundStore;
   readonly mailboxes: Mailboxes;
+  readonly directory: Pick<Directory, 'hold'>;
 }
 
 /** Where one copy goes. */
 export interface Destination {
-  readonly accountId: string;
+  /** What the directory said at RCPT. */
+  readonly recipient: Extract<Recipient, { kind: 'mailbox' | 'hold' }>;
   /** As the peer wrote it. */
   readonly address: string;
 }
 
-interface Delivery extends Destination {
+interface Delivery {
+  readonly accountId: string;
+  /** As the peer wrote it. */
+  readonly address: string;
   readonly inboundId: string;
   /** Of the placed email; null when it had been placed before, undefined when the mailbox has not answered. */
   emailId?: string | null;
@@ -42,7 +48,7 @@ export interface Acceptance {
 
 /**
  * Commits the message and has it placed; releases the content.
- * @throws Refused for a loop; StoreFault when nothing was committed.
+ * @throws Refused for a loop and when an unknown address cannot be held after all; StoreFault when nothing was committed.
  */
 export async function acceptMessage(
   ports: AcceptancePorts,
@@ -57,7 +63,7 @@ export async function acceptMessage(
     refuseLoops(content, destinations);
     summary = summarize(content.index);
     const accounts = new Set<string>();
-    for (const { accountId, address } of destinations) {
+    for (const { accountId, address } of await locate(ports.directory, destinations)) {
       if (accounts.has(accountId)) continue;
       accounts.add(accountId);
       deliveries.push({ accountId, address, inboundId: newId() });
@@ -71,6 +77,20 @@ export async function acceptMessage(
   const placed = deliveries.map((delivery) => place(ports.mailboxes, delivery, hash, receivedAt, summary));
   await waitFor(Promise.all(placed), DELIVERY_DEADLINE_MS);
   return { summary, deliveries };
+}
+
+/** The accounts of the destinations; all of them have one, or the message is refused. */
+async function locate(
+  directory: Pick<Directory, 'hold'>,
+  destinations: readonly Destination[],
+): Promise<readonly { readonly accountId: string; readonly address: string }[]> {
+  const unknown = destinations.flatMap(({ recipient }) => (recipient.kind === 'hold' ? [recipient.address] : []));
+  const held = unknown.length === 0 ? new Map<string, string>() : await directory.hold(unknown);
+  return destinations.map(({ recipient, address }) => {
+    const accountId = recipient.kind === 'mailbox' ? recipient.accountId : held?.get(recipient.address);
+    if (accountId === undefined) throw new Refused('cannotHold');
+    return { accountId, address };
+  });
 }
 
 async function place(

@@ -30,19 +30,20 @@ export interface RecipientLookup {
   readonly hostedDomains?: (() => Promise<readonly string[]>) | undefined;
 }
 
-/** Where mail for a path of `judgeRecipient` goes. @throws StoreFault */
-export function findRecipient(lookup: RecipientLookup, address: string): Promise<Recipient> {
-  return isPostmaster(address) ? findPostmaster(lookup) : lookup.directory.recipient(address);
+/** Where mail for a path of `judgeRecipient` goes; `beside` as in Directory.recipient. @throws StoreFault */
+export function findRecipient(lookup: RecipientLookup, address: string, beside: readonly string[]): Promise<Recipient> {
+  return isPostmaster(address) ? findPostmaster(lookup, beside) : lookup.directory.recipient(address, beside);
 }
 
 /** RFC 5321 §4.5.1: mail for `postmaster` alone must reach someone. */
-async function findPostmaster({ directory, hostname, hostedDomains }: RecipientLookup): Promise<Recipient> {
+async function findPostmaster(lookup: RecipientLookup, beside: readonly string[]): Promise<Recipient> {
+  const { directory, hostname, hostedDomains } = lookup;
   const labels = hostname.split('.');
   const domains = labels.slice(0, -1).map((_, i) => labels.slice(i).join('.'));
   for (const domain of [...domains, ...((await hostedDomains?.()) ?? [])]) {
     const address = `postmaster@${domain}`;
     if (parseAddress(address) === undefined) continue;
-    const recipient = await directory.recipient(address);
+    const recipient = await directory.recipient(address, beside);
     if (recipient.kind !== 'notHosted') return recipient;
   }
   return { kind: 'unknown' };

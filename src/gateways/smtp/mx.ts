@@ -17,7 +17,7 @@ import { receive } from './receive.js';
 import { type CertificateSource, SmtpServer } from './server.js';
 import { Refused, type Reply, recipientReply, refusalReply, replyTo } from './verdict.js';
 
-interface Receiver extends AcceptancePorts {
+interface Receiver extends Omit<AcceptancePorts, 'directory'> {
   readonly spool: Spool;
 }
 
@@ -48,7 +48,8 @@ export interface MxListener {
 type Callback = (error?: Error | null, message?: string) => void;
 
 export async function startMx(options: MxOptions): Promise<MxListener> {
-  const { receiver, hostname, maxMessageSize, log } = options;
+  const { receiver, directory, hostname, maxMessageSize, log } = options;
+  const ports: AcceptancePorts = { ...receiver, directory };
   const newId = idSource();
   const underWay = new Set<Promise<void>>();
 
@@ -72,10 +73,15 @@ export async function startMx(options: MxOptions): Promise<MxListener> {
       refuse(refusalReply(refusal), refusal);
       return;
     }
-    findRecipient(options, path.address).then(
+    // Those before it in this message, put there below.
+    const others = session.envelope.rcptTo as (SMTPServerAddress & Destination)[];
+    const beside = others.flatMap(({ recipient }) => (recipient.kind === 'hold' ? [recipient.address] : []));
+    findRecipient(options, path.address, beside).then(
       (recipient) => {
-        if (recipient.kind !== 'mailbox') return refuse(recipientReply(recipient.kind), recipient.kind);
-        Object.assign(path, { accountId: recipient.accountId });
+        if (recipient.kind !== 'mailbox' && recipient.kind !== 'hold') {
+          return refuse(recipientReply(recipient.kind), recipient.kind);
+        }
+        Object.assign(path, { recipient });
         done();
       },
       (error: unknown) => refuse(replyTo(error), 'fault', error),
@@ -91,13 +97,13 @@ export async function startMx(options: MxOptions): Promise<MxListener> {
     const transaction = newId();
     const receivedAt = Date.now();
     const from = sender(session);
-    // The account was put beside the address by onRcptTo.
+    // The recipient was put beside the address by onRcptTo.
     const destinations = session.envelope.rcptTo as (SMTPServerAddress & Destination)[];
     let accepted: { readonly content: SpooledContent; readonly acceptance: Acceptance };
     try {
       const trace = returnPathLine(from) + receivedLine(received(session, hostname, transaction, receivedAt));
       const content = await receive(stream, receiver.spool.writer(), Buffer.from(trace), maxMessageSize);
-      accepted = { content, acceptance: await acceptMessage(receiver, content, destinations, receivedAt, newId) };
+      accepted = { content, acceptance: await acceptMessage(ports, content, destinations, receivedAt, newId) };
     } catch (error) {
       const { code } = answer(done, replyTo(error));
       const about = { transaction, sender: from, recipients: destinations.length };

@@ -21,6 +21,7 @@ export type Refusal =
   | 'tooLarge'
   | 'bareLineEnding'
   | 'loop'
+  | 'cannotHold'
   | 'connectionLost';
 
 const BUSY: Reply = { code: 451, text: '4.3.0 Temporary failure, try again later' };
@@ -36,11 +37,13 @@ const REFUSALS: Readonly<Record<Refusal, Reply>> = {
   tooLarge: { code: 552, text: '5.3.4 Message too large' },
   bareLineEnding: { code: 550, text: '5.6.0 Lines must end in CR LF; bare CR or LF refused' },
   loop: { code: 554, text: '5.4.6 Mail loop detected' },
+  // One reply stands for all recipients, and the same as RCPT would have had: the peer tries again.
+  cannotHold: { code: 450, text: '4.2.1 Mailbox is not accepting messages now' },
   // Nobody is there to read it.
   connectionLost: { code: 421, text: '4.4.2 Connection lost' },
 };
 
-const RECIPIENTS: Readonly<Record<Exclude<Recipient['kind'], 'mailbox'>, Reply>> = {
+const RECIPIENTS: Readonly<Record<Exclude<Recipient['kind'], 'mailbox' | 'hold'>, Reply>> = {
   notHosted: { code: 550, text: '5.7.1 Relaying denied' },
   unknown: { code: 550, text: '5.1.1 No such mailbox' },
   full: { code: 450, text: '4.2.1 Mailbox is not accepting messages now' },

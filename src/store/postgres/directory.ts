@@ -9,6 +9,7 @@ import { codeOf, type Sql, storeFault } from './client.js';
 import { watchChanges } from './directory-changes.js';
 import { deleteDomain, insertDomain, listDomains } from './domains.js';
 import { dropHeld, holdAddress, listHeld } from './held.js';
+import { heldRoom } from './held-room.js';
 import { activeKeys, activeKeysByPrefix, insertKey, markKeyRevoked } from './keys.js';
 
 /** `shards`: how many this store has (LeaseStore.shardCount). */
@@ -25,6 +26,7 @@ export function postgresDirectory(sql: Sql, shards: number): DirectoryStore {
     addAddress: (accountId, address, verified) => addAddress(sql, accountId, address, verified).catch(rethrowTaken),
     ownerOf: (address) => findOwner(sql, address).catch(rethrow),
     holdAddress: (address, limit) => holdAddress(sql, shards, address, limit).catch(rethrow),
+    heldRoom: (address, limit) => heldRoom(sql, address, limit).catch(rethrow),
     heldAccounts: (before, limit) => listHeld(sql, before, limit).catch(rethrow),
     dropHeld: (id, before) => dropHeld(sql, id, before).catch(rethrow),
     createKey: (key) => insertKey(sql, key).catch(rethrow),

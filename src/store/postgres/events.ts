@@ -25,6 +25,16 @@ export function postgresEvents(sql: Sql): EventLog {
     }
   }
 
+  async function newest(accountId: string): Promise<number> {
+    try {
+      const [row] = await sql<[{ seq: string | null }]>`
+        select max(seq) as seq from events where account_id = ${accountId}`;
+      return Number(row.seq ?? 0);
+    } catch (error) {
+      throw storeFault(error);
+    }
+  }
+
   async function prune(maxAgeMs: number, maxLength: number): Promise<number> {
     try {
       const old = await sql`delete from events where at < now() - ${maxAgeMs} * interval '1 millisecond'`;
@@ -44,5 +54,5 @@ export function postgresEvents(sql: Sql): EventLog {
     }
   }
 
-  return { read, prune };
+  return { read, newest, prune };
 }

@@ -30,7 +30,7 @@ async function setUp() {
   const events = postgresEvents(sql);
   let epoch = 1;
   const transport = localTransport({ encoding: true });
-  const ownership = { shards: 1, owned: [0], epochOf: () => epoch, release: async () => {} };
+  const ownership = { shards: 1, owned: [0], missing: 0, epochOf: () => epoch, release: async () => {} };
   const store = postgresMailboxes(sql, writerSql);
   const host = startHost({
     behavior: mailboxBehavior(store),

@@ -2,6 +2,7 @@
 import { integer, object, string, type } from 'superstruct';
 import type { Behavior, Committed } from '../../../src/actors/runtime/behavior.js';
 import { command, protocol, query } from '../../../src/actors/runtime/protocol.js';
+import type { EventRow } from '../../../src/store/mailboxes.js';
 
 export const counterProtocol = protocol('counter', {
   operations: {
@@ -33,6 +34,9 @@ export class CounterStore {
   commits = 0;
   loads = 0;
   failure: Error | undefined;
+  /** Thrown once by a commit that has happened. */
+  lostAnswer: Error | undefined;
+  log: EventRow[] = [];
   /** Awaited inside every commit. */
   gate: Promise<void> = Promise.resolve();
 
@@ -80,8 +84,6 @@ export function counterBehavior(store: CounterStore): CounterBehavior {
       const after = row.seq;
       row.total = draft.total;
       row.seq += draft.amounts.length;
-      state.total = row.total;
-      state.seq = row.seq;
       const events = draft.amounts.map((amount, i) => ({
         seq: after + i + 1,
         n: 0,
@@ -89,8 +91,17 @@ export function counterBehavior(store: CounterStore): CounterBehavior {
         at: 0,
         payload: { amount },
       }));
+      store.log.push(...events);
+      if (store.lostAnswer !== undefined) {
+        const { lostAnswer } = store;
+        store.lostAnswer = undefined;
+        throw lostAnswer;
+      }
+      state.total = row.total;
+      state.seq = row.seq;
       return { kind: 'committed', events: { after, seq: row.seq, events } };
     },
+    position: (state) => state.seq,
     octets: () => 1_000_000,
     isWorn: () => false,
   };

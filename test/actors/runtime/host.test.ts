@@ -19,7 +19,7 @@ function setUp(options: { idleMs?: number; maxOctets?: number; sweepMs?: number 
   store.add(A);
   store.add(B);
   let epoch: number | undefined = 1;
-  const ownership: Ownership = { shards: 1, owned: [0], epochOf: () => epoch, release: async () => {} };
+  const ownership: Ownership = { shards: 1, owned: [0], missing: 0, epochOf: () => epoch, release: async () => {} };
   const transport = localTransport({ encoding: true });
   const host = startHost({
     behavior: counterBehavior(store),
@@ -34,7 +34,11 @@ function setUp(options: { idleMs?: number; maxOctets?: number; sweepMs?: number 
   const streams = createEventStreams<EventOf<typeof counterProtocol>>({
     protocolName: 'counter',
     transport,
-    log: { read: async () => [], prune: async () => 0 },
+    log: {
+      read: async (_accountId, after) => store.log.filter((row) => row.seq > after),
+      newest: async () => store.log.at(-1)?.seq ?? 0,
+      prune: async () => 0,
+    },
     logger: log,
   });
   const counters = createRefs({ protocol: counterProtocol, transport, shards: 1, streams });
@@ -106,6 +110,27 @@ test('after a fault of the store the actor loads the truth before it goes on', a
   await host.stop();
 });
 
+test('what was committed though its answer was lost reaches followers, with nobody asking again', async (t) => {
+  const { store, counters, host } = setUp({ sweepMs: 5 });
+  const counter = counters.of(A);
+  const seen: number[] = [];
+  const followed = new Promise<void>((resolve) => {
+    counter.events$().subscribe((events) => {
+      seen.push(...events.map((event) => event.seq));
+      if (seen.length === 3) resolve();
+    });
+  });
+  await counter.ask('add', { amount: 1 });
+  store.lostAnswer = new StoreFault('store-unavailable', 'the connection broke', { temporary: true });
+  const error = await t.throwsAsync(counter.ask('add', { amount: 2 }), { instanceOf: ActorFault });
+  t.is(error.code, 'store-unavailable');
+  while (seen.length < 2) await new Promise((resolve) => setTimeout(resolve, 2));
+  t.deepEqual(await counter.ask('add', { amount: 3 }), { reply: { total: 6 } });
+  await followed;
+  t.deepEqual(seen, [1, 2, 3]);
+  await host.stop();
+});
+
 test('an owner whose epoch was overtaken writes nothing, and the asker finds the new owner', async (t) => {
   const { store, counters, host, own } = setUp();
   const counter = counters.of(A);
@@ -126,6 +151,15 @@ test('who owns nothing is unreachable until the deadline, an account that is not
   t.is(missing.code, 'no-such-account');
   own(undefined);
   const error = await t.throwsAsync(counters.of(A).ask('total', {}, { deadlineMs: 60 }), { instanceOf: ActorFault });
+  t.is(error.code, 'unreachable');
+  await host.stop();
+});
+
+test('without an owner an ask does not wait for its whole deadline', async (t) => {
+  const { counters, host, own } = setUp();
+  own(undefined);
+  const asked = counters.of(A).ask('total', {}, { deadlineMs: 600_000 });
+  const error = await t.throwsAsync(asked, { instanceOf: ActorFault });
   t.is(error.code, 'unreachable');
   await host.stop();
 });

@@ -34,7 +34,8 @@ export interface Harness {
   readonly spool: Spool;
   /** What the fakes do instead, when set. */
   behave: {
-    recipient?: (address: string) => Promise<Recipient>;
+    recipient?: (address: string, beside?: readonly string[]) => Promise<Recipient>;
+    hold?: (addresses: readonly string[]) => Promise<ReadonlyMap<string, string> | undefined>;
     spool?: () => Promise<void>;
     deliver?: (accountId: string) => Promise<string | null>;
   };
@@ -87,7 +88,8 @@ export async function listen(
     }),
   } as unknown as Mailboxes;
   const fakeDirectory: Directory = {
-    recipient: (address) => (behave.recipient ?? recipient)(address),
+    recipient: (address, beside) => (behave.recipient ?? recipient)(address, beside),
+    hold: (addresses) => behave.hold?.(addresses) ?? Promise.resolve(new Map()),
     authenticate: () => Promise.resolve(undefined),
     anonymous: () => Promise.resolve(undefined),
     revokedKeys$: NEVER,

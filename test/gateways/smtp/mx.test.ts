@@ -314,3 +314,44 @@ test('a peer that leaves in the middle of DATA: nothing is stored, nothing is ke
   t.is(spool.reserved, 0);
   t.true(logged.some((l) => l['reason'] === 'connectionLost'));
 });
+
+test('an unknown address gets its mailbox with the message, none when it never comes', async (t) => {
+  const { address, stored, behave } = await listen(t);
+  const beside: (readonly string[])[] = [];
+  const held: (readonly string[])[] = [];
+  behave.recipient = async (name, others = []) => {
+    beside.push(others);
+    return name.startsWith('new') ? { kind: 'hold', address: name } : { kind: 'mailbox', accountId: name };
+  };
+  behave.hold = async (addresses) => {
+    held.push(addresses);
+    return new Map(addresses.map((name) => [name, `held-${name}`]));
+  };
+  const client = await SmtpClient.greeted(address);
+  await client.command('MAIL FROM:<a@peer.test>');
+  for (const name of ['new1@example.test', 'alice@example.test', 'new2@example.test']) {
+    t.is((await client.command(`RCPT TO:<${name}>`)).code, 250);
+  }
+  t.deepEqual(beside, [[], ['new1@example.test'], ['new1@example.test']]);
+  await client.command('RSET');
+  t.deepEqual(held, []);
+  const names = ['new1@example.test', 'alice@example.test'];
+  t.is((await client.send('a@peer.test', names, MESSAGE)).code, 250);
+  t.deepEqual(held, [['new1@example.test']]);
+  t.deepEqual(
+    stored[0]!.deliveries.map((delivery) => delivery.accountId),
+    ['held-new1@example.test', 'alice@example.test'],
+  );
+});
+
+test('a message with an address that cannot be held after all is refused whole, for now', async (t) => {
+  const { address, stored, behave } = await listen(t);
+  behave.recipient = async (name) =>
+    name.startsWith('new') ? { kind: 'hold', address: name } : { kind: 'mailbox', accountId: name };
+  behave.hold = async () => undefined;
+  const client = await SmtpClient.greeted(address);
+  const reply = await client.send('a@peer.test', ['alice@example.test', 'new@example.test'], MESSAGE);
+  t.is(reply.code, 450);
+  t.regex(reply.text, /^4\.2\.1 /);
+  t.is(stored.length, 0);
+});
