@@ -40,6 +40,8 @@ function field<T, D extends T | undefined>(
   return shown === undefined ? { name, initial, ...parser } : { name, initial, shown, ...parser };
 }
 
+const ROLES = setOf('api', 'mx', 'mailbox');
+
 const FIELDS = {
   /** None: the embedded PostgreSQL, so that a fresh machine needs nothing installed. */
   databaseUrl: field('DATABASE_URL', undefined, databaseUrl, withoutPassword),
@@ -47,7 +49,10 @@ const FIELDS = {
   dataDir: field('MANSIO_DATA_DIR', resolve('data'), path),
   /** None: random, kept in the data directory. */
   nodeId: field('MANSIO_NODE_ID', undefined, nodeName),
-  roles: field('MANSIO_ROLES', setOf('api', 'mx', 'mailbox').parse('all'), setOf('api', 'mx', 'mailbox')),
+  roles: field('MANSIO_ROLES', ROLES.parse('all'), {
+    ...ROLES,
+    accepts: `${ROLES.accepts}, the roles of this version`,
+  }),
   /** Nothing is open to others before somebody says so. */
   bind: field('MANSIO_BIND', '127.0.0.1', ipAddress),
   /** None: made from the HTTP listener. */

@@ -5,16 +5,16 @@ import type { Config } from './config.js';
 import type { Engine } from './engine.js';
 import type { Foundation } from './foundation.js';
 import { BodyDecoder } from './gateways/decode/decoder.js';
-import type { HealthCheck } from './gateways/http/health.js';
 import { createPipeline } from './gateways/http/pipeline.js';
 import { routeTable } from './gateways/http/route-table.js';
 import type { DiscoveryInfo } from './gateways/http/routes/discovery.js';
 import { startHttp } from './gateways/http/server.js';
-import { createHub, type Hub } from './gateways/hub/hub.js';
+import { createHub } from './gateways/hub/hub.js';
+import { anonymousGuard } from './gateways/origin.js';
 import { startMx } from './gateways/smtp/mx.js';
 import { prepareSpool, Spool } from './gateways/spool/spool.js';
+import { healthChecks } from './health-checks.js';
 import { listenFailure } from './start-failure.js';
-import { assertReachable } from './store/postgres/reachable.js';
 import { version } from './version.js';
 
 /** Names of the contract's ready line; only those that are open. */
@@ -61,7 +61,8 @@ async function openHttp(config: Config, foundation: Foundation, engine: Engine):
   const { mailboxes, blobs, directory } = engine;
   const decoder = new BodyDecoder();
   lifecycle.add('body decoder', () => decoder.close());
-  const hub = createHub({ directory, mailboxes, log });
+  const guard = anonymousGuard(config);
+  const hub = createHub({ directory, mailboxes, guard, log });
   const closed: DiscoveryInfo['smtp'] = { enabled: false, serverName: config.hostname, port: 0, securePort: 0 };
   const features = { oidc: false, pushNotifications: false };
   const routes = routeTable({
@@ -79,7 +80,7 @@ async function openHttp(config: Config, foundation: Foundation, engine: Engine):
     const http = await startHttp({
       bind,
       port,
-      handler: createPipeline({ routes, directory, log }),
+      handler: createPipeline({ routes, directory, guard, log }),
       webSockets: [{ path: HUB_PATH, endpoint: hub }],
       log,
     });
@@ -89,26 +90,4 @@ async function openHttp(config: Config, foundation: Foundation, engine: Engine):
   } catch (error) {
     throw listenFailure(error, 'HTTP', 'MANSIO_HTTP_PORT', bind, port);
   }
-}
-
-function healthChecks({ sql }: Foundation, hub: Hub): readonly HealthCheck[] {
-  return [
-    {
-      name: 'database',
-      tags: ['infrastructure'],
-      run: async () => {
-        await assertReachable(sql);
-        return { status: 'Healthy', description: 'The database is reachable and accepts connections.' };
-      },
-    },
-    {
-      name: 'signalr',
-      tags: ['api'],
-      run: async () => ({
-        status: 'Healthy',
-        description: 'The real-time hub is registered.',
-        data: { connections: hub.connections },
-      }),
-    },
-  ];
 }

@@ -54,30 +54,6 @@ export function openLog({ level, fd = 1, pretty = isatty(fd), sync = false }: Lo
   };
 }
 
-/** A URL or request target whose query shows no credentials: their values are replaced. */
-export function safeUrl(url: string): string {
-  const query = url.indexOf('?');
-  if (query < 0) return url;
-  const pairs = url.slice(query + 1).split(/([&;#])/);
-  for (let i = 0; i < pairs.length; i += 2) {
-    const pair = pairs[i]!;
-    const equals = pair.indexOf('=');
-    if (equals < 0) continue;
-    // `id` is the connection token of a hub connection.
-    const name = decoded(pair.slice(0, equals));
-    if (SECRET.test(name) || name === 'id' || name === 'code') pairs[i] = `${pair.slice(0, equals)}=${HIDDEN}`;
-  }
-  return url.slice(0, query + 1) + pairs.join('');
-}
-
-function decoded(name: string): string {
-  try {
-    return decodeURIComponent(name.replaceAll('+', ' ')).trim();
-  } catch {
-    return name;
-  }
-}
-
 /** Fields by the names of credentials, two levels deep: records of the log are flat. */
 function withoutSecrets(record: Record<string, unknown>): Record<string, unknown> {
   return hide(record, 2);

@@ -24,6 +24,8 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'gateways/decode/',
       'gateways/spool/',
       'gateways/web-socket',
+      'gateways/origin',
+      'gateways/problem-details',
       'actors/runtime/ref',
       'actors/runtime/errors',
       'actors/runtime/protocol',

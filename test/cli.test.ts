@@ -1,11 +1,7 @@
 // The admin commands of CONTRACT §3 as scripts use them: JSON on stdout, or one line on stderr and exit code 1.
 import test from 'ava';
 import { Command, CommanderError } from 'commander';
-import { registerAccount } from '../src/cli/account.js';
-import { registerAddress } from '../src/cli/address.js';
-import { registerDomain } from '../src/cli/domain.js';
-import { registerKey } from '../src/cli/key.js';
-import { registerMigrate } from '../src/cli/migrate.js';
+import { assemble } from '../src/cli/program.js';
 import { connect, type Sql } from '../src/store/postgres/client.js';
 import { postgresDirectory } from '../src/store/postgres/directory.js';
 import { testDatabase } from './support/embedded-database.js';
@@ -18,20 +14,16 @@ interface Run {
 
 async function mansio(...args: string[]): Promise<Run> {
   let [out, err] = ['', ''];
-  const program = new Command('mansio')
-    .showHelpAfterError('(see mansio --help)')
-    .exitOverride()
-    .configureOutput({
+  const program = assemble(
+    new Command('mansio').exitOverride().configureOutput({
       writeOut: (text) => {
         out += text;
       },
       writeErr: (text) => {
         err += text;
       },
-    });
-  for (const register of [registerAccount, registerAddress, registerDomain, registerKey, registerMigrate]) {
-    register(program);
-  }
+    }),
+  );
   try {
     await program.parseAsync(args, { from: 'user' });
     return { code: 0, out, err };
@@ -189,6 +181,39 @@ for (const [what, words, ...args] of REFUSED) {
     t.regex(err, /^error: [^\n]+\n$/);
   });
 }
+
+const MISUSED: readonly (readonly [RegExp, ...string[]])[] = [
+  [/mansio needs a command: one of serve, /],
+  [/unknown command 'bogus': one of serve, /, 'bogus'],
+  [/unknown option '--bogus'/, 'config', '--bogus'],
+  [/unknown option '--jsn' \(Did you mean --json\?\)/, 'config', '--jsn'],
+  [/too many arguments for 'serve'/, 'serve', 'extra'],
+  [/mansio account needs a command: one of create, list, delete /, 'account'],
+  [/unknown command 'bogus': one of create, /, 'account', 'bogus'],
+  [/unknown option '--bogus'/, 'account', '--bogus'],
+  [/too many arguments for 'list'/, 'account', 'list', 'extra'],
+  [/missing required argument 'domain'/, 'domain', 'add'],
+];
+
+for (const [words, ...args] of MISUSED) {
+  test(`one line and exit code 1: mansio ${args.join(' ')}`, async (t) => {
+    const { code, out, err } = await mansio(...args);
+    t.is(code, 1);
+    t.is(out, '');
+    t.regex(err, words);
+    t.regex(err, /^error: [^\n]+\n$/);
+  });
+}
+
+test('help that is asked for is no error', async (t) => {
+  for (const args of [['--help'], ['account', '--help'], ['help', 'account'], ['account', 'create', '--help']]) {
+    const { code, out, err } = await mansio(...args);
+    t.is(code, 0, args.join(' '));
+    t.is(err, '');
+    t.regex(out, /^Usage: mansio/);
+  }
+  t.is((await mansio('--version')).code, 0);
+});
 
 test.serial('a database that is away is one line too', async (t) => {
   const url = process.env['DATABASE_URL'];

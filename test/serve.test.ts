@@ -113,5 +113,11 @@ test('the config command shows values or names what is wrong', (t) => {
   t.is(wrong.status, 1);
   t.is(wrong.stdout, '');
   t.regex(wrong.stderr, /^mansio: .*MANSIO_BIND="x".*\n$/);
-  t.is(mansio(['nothing']).status, 1);
+  for (const args of [['nothing'], ['account'], ['serve', 'extra']]) {
+    const { status, stdout, stderr } = mansio(args);
+    t.is(status, 1);
+    t.is(stdout, '');
+    t.regex(stderr, /^error: [^\n]+\n$/);
+  }
+  t.is(mansio(['--help']).status, 0);
 });

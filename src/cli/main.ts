@@ -1,28 +1,9 @@
-// The program `mansio`: puts the command groups together. Each group registers its own commands; errors that reach this
-// point become one line on stderr and exit code 1.
+// The program `mansio` as a process: errors that reach this point become one line on stderr and exit code 1.
 import { Command } from 'commander';
 import { explain } from '../start-failure.js';
-import { version } from '../version.js';
-import { registerAccount } from './account.js';
-import { registerAddress } from './address.js';
-import { registerConfig } from './config.js';
-import { registerDomain } from './domain.js';
-import { registerKey } from './key.js';
-import { registerMigrate } from './migrate.js';
-import { registerServe } from './serve.js';
+import { assemble } from './program.js';
 
-const program = new Command('mansio')
-  .description('An actor-model, reactive mail engine')
-  .version(version)
-  .showHelpAfterError('(see mansio --help)');
-
-registerServe(program);
-registerConfig(program);
-registerMigrate(program);
-registerDomain(program);
-registerAccount(program);
-registerAddress(program);
-registerKey(program);
+const program = assemble(new Command('mansio'));
 
 // A reader that went away (`mansio config | head`) is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));

@@ -10,9 +10,9 @@ export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
 
-/** A group of subcommands. Usage errors stay one line, whatever the program shows after its own. */
+/** A group of subcommands. */
 export function commandGroup(program: Command, name: string, description: string): Command {
-  return program.command(name).description(description).showHelpAfterError(false);
+  return program.command(name).description(description);
 }
 
 /** A command that prints what `work` returns. */
@@ -20,19 +20,16 @@ export function printing<A extends unknown[]>(
   command: Command,
   work: (...args: A) => Promise<Fields | readonly Fields[]>,
 ): Command {
-  return command
-    .showHelpAfterError(false)
-    .option('--json', 'print one JSON value')
-    .action(async (...args: unknown[]) => {
-      try {
-        const result = await work(...(args as A));
-        const text = command.opts<{ json?: boolean }>().json === true ? JSON.stringify(result) : textOf(result);
-        command.configureOutput().writeOut?.(`${text}\n`);
-      } catch (error) {
-        if (error instanceof CommanderError) throw error;
-        command.error(`error: ${oneLine(error)}`);
-      }
-    });
+  return command.option('--json', 'print one JSON value').action(async (...args: unknown[]) => {
+    try {
+      const result = await work(...(args as A));
+      const text = command.opts<{ json?: boolean }>().json === true ? JSON.stringify(result) : textOf(result);
+      command.configureOutput().writeOut?.(`${text}\n`);
+    } catch (error) {
+      if (error instanceof CommanderError) throw error;
+      command.error(`error: ${oneLine(error)}`);
+    }
+  });
 }
 
 function oneLine(error: unknown): string {

@@ -1,26 +1,38 @@
 // Who makes a request, and whether that is enough: API keys in both header forms (RFC 6750 §2.1 and `ApiKey`), the
 // anonymous account, scopes. Keys are asked of the directory each time, so a revoked one fails at once.
 import type { Directory, Principal } from '../../actors/directory/protocol.js';
+import type { AnonymousGuard, AnonymousRequest } from '../origin.js';
 import type { HttpRequest } from './exchange.js';
-import { insufficientScope, unauthenticated } from './problem.js';
+import { insufficientScope, notForAnonymous, unauthenticated } from './problem.js';
 import type { Access } from './route.js';
 
 /** Longest credential looked at. */
 const LONGEST_CREDENTIAL = 8192;
 const CREDENTIAL = /^(bearer|apikey) +([!-~]+) *$/i;
 
-/** @throws Problem 401; StoreFault */
-export async function authenticate(directory: Directory, request: HttpRequest): Promise<Principal> {
+/** @throws Problem 401, 403; StoreFault */
+export async function authenticate(
+  directory: Directory,
+  guard: AnonymousGuard,
+  request: HttpRequest,
+): Promise<Principal> {
   const header = request.headers.get('authorization');
   if (header === undefined) {
     const anonymous = await directory.anonymous();
     if (anonymous === undefined) throw unauthenticated();
+    const refusal = guard(anonymousRequest(request));
+    if (refusal !== undefined) throw notForAnonymous(refusal);
     return anonymous;
   }
   const credential = header.length <= LONGEST_CREDENTIAL ? CREDENTIAL.exec(header)?.[2] : undefined;
   const principal = credential === undefined ? undefined : await directory.authenticate(credential);
   if (principal === undefined) throw unauthenticated('invalid_token');
   return principal;
+}
+
+function anonymousRequest({ headers, method }: HttpRequest): AnonymousRequest {
+  const takesEffect = method !== 'GET' && method !== 'HEAD';
+  return { host: headers.get('host') ?? '', origin: headers.get('origin') ?? '', takesEffect };
 }
 
 /** @throws Problem 403 */

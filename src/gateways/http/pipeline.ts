@@ -2,6 +2,7 @@
 // body (404, 400, 413, 415), handler, encoding, log line. Nothing else authenticates, authorizes, validates or encodes.
 import { randomUUID } from 'node:crypto';
 import type { Directory, Principal } from '../../actors/directory/protocol.js';
+import type { AnonymousGuard } from '../origin.js';
 import { authenticate, authorize } from './auth.js';
 import type { HeaderField, HttpHandler, HttpReply, HttpRequest, Log, Outcome, ReplyStream } from './exchange.js';
 import { notFound, Problem, problemOf, problemReply } from './problem.js';
@@ -13,6 +14,8 @@ import { readBody, readParams, readQuery } from './validation.js';
 export interface PipelineOptions {
   readonly routes: readonly Route[];
   readonly directory: Directory;
+  /** For whom the anonymous account acts. */
+  readonly guard: AnonymousGuard;
   readonly log: Log;
 }
 
@@ -24,7 +27,7 @@ interface Trace {
 }
 
 export function createPipeline(options: PipelineOptions): HttpHandler {
-  const { directory, log } = options;
+  const { directory, guard, log } = options;
   const match = createRouter(options.routes);
 
   async function answer(request: HttpRequest, trace: Trace): Promise<HttpReply> {
@@ -34,7 +37,7 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     const { route } = found;
     trace.route = route;
     if (route.access !== 'public') {
-      trace.principal = await authenticate(directory, request);
+      trace.principal = await authenticate(directory, guard, request);
       authorize(trace.principal, route.access);
     }
     const params = readParams(route, found.params);

@@ -1,38 +1,14 @@
-// Problem details (RFC 9457): the body of every error reply, and the one table that says which status a refusal of the
-// mailbox or a fault of ours becomes.
+// Error replies (problem details, RFC 9457), and the one table that says which status a refusal of the mailbox or a fault
+// of ours becomes.
 import type { Principal } from '../../actors/directory/protocol.js';
 import type { MailboxProtocol } from '../../actors/mailbox/protocol.js';
 import { ActorFault } from '../../actors/runtime/errors.js';
 import type { Name, Refusal } from '../../actors/runtime/protocol.js';
 import { StoreFault } from '../../store/errors.js';
 import { DecoderBusy } from '../decode/decoder.js';
+import { type FieldErrors, PROBLEM_TYPE, type ProblemStatus, problemBody } from '../problem-details.js';
 import { BodyFault, type HeaderField, type HttpReply } from './exchange.js';
 import { API_POLICY, SECURITY_HEADERS } from './security-headers.js';
-
-const RFC9110 = 'https://www.rfc-editor.org/rfc/rfc9110#section-';
-const RFC6585 = 'https://www.rfc-editor.org/rfc/rfc6585#section-';
-
-const KINDS = {
-  400: ['Bad Request', `${RFC9110}15.5.1`],
-  401: ['Unauthorized', `${RFC9110}15.5.2`],
-  403: ['Forbidden', `${RFC9110}15.5.4`],
-  404: ['Not Found', `${RFC9110}15.5.5`],
-  405: ['Method Not Allowed', `${RFC9110}15.5.6`],
-  408: ['Request Timeout', `${RFC9110}15.5.9`],
-  413: ['Content Too Large', `${RFC9110}15.5.14`],
-  414: ['URI Too Long', `${RFC9110}15.5.15`],
-  415: ['Unsupported Media Type', `${RFC9110}15.5.16`],
-  426: ['Upgrade Required', `${RFC9110}15.5.22`],
-  429: ['Too Many Requests', `${RFC6585}4`],
-  431: ['Request Header Fields Too Large', `${RFC6585}5`],
-  500: ['Internal Server Error', `${RFC9110}15.6.1`],
-  501: ['Not Implemented', `${RFC9110}15.6.2`],
-  503: ['Service Unavailable', `${RFC9110}15.6.4`],
-} as const;
-
-export type ProblemStatus = keyof typeof KINDS;
-/** Field name (or `body`) to what is wrong with it. */
-export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
 interface Particulars {
   readonly detail?: string;
@@ -55,6 +31,9 @@ export class Problem {
   }
 }
 
+/** The anonymous account does not act for this request. */
+export const notForAnonymous = (detail: string): Problem => new Problem(403, { detail });
+
 export const notFound = (): Problem => new Problem(404);
 
 export const invalid = (errors: FieldErrors): Problem =>
@@ -69,18 +48,16 @@ const unavailable = (): Problem =>
   });
 
 export function problemReply(problem: Problem): HttpReply {
-  const [title, type] = KINDS[problem.status];
-  const body = { type, title, status: problem.status, detail: problem.detail, errors: problem.errors };
   return {
     status: problem.status,
     headers: [
       ...SECURITY_HEADERS,
       API_POLICY,
       ['Cache-Control', 'no-store'],
-      ['Content-Type', 'application/problem+json'],
+      ['Content-Type', PROBLEM_TYPE],
       ...problem.headers,
     ],
-    body: Buffer.from(JSON.stringify(body)),
+    body: Buffer.from(problemBody(problem.status, problem.detail, problem.errors)),
   };
 }
 

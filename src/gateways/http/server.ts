@@ -3,9 +3,11 @@
 // request means is the pipeline's business.
 import './header-room.js';
 import uws, { type HttpResponse } from 'uWebSockets.js';
+import { listenProbe } from '../tcp/listen-probe.js';
 import type { WebSocketEndpoint } from '../web-socket.js';
 import type { HttpHandler, HttpReply, HttpRequest, Log } from './exchange.js';
 import { Problem, problemReply } from './problem.js';
+import { QuietUpgrade } from './quiet-upgrade.js';
 import { ReplyWriter } from './reply-writer.js';
 import { type BodyLimits, RequestBody } from './request-body.js';
 import { type HeadLimits, type RequestHead, readHead } from './request-head.js';
@@ -44,7 +46,7 @@ export interface HttpServer {
   stop(graceMs: number): Promise<void>;
 }
 
-/** @throws Error when the address cannot be listened on. */
+/** @throws Error when the address cannot be listened on, with the system's code (EADDRINUSE, EACCES, EADDRNOTAVAIL). */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const { handler, log } = options;
   const limits = { ...HTTP_LIMITS, ...options.limits };
@@ -123,6 +125,8 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   }
 
   const app = uws.App();
+  const quiet = new QuietUpgrade(log);
+  if (endpoints.size > 0) app.get(quiet.path, (response) => quiet.take(response));
   for (const [path, endpoint] of endpoints) {
     const handlers = socketHandlers(limits.socketBufferBytes, log);
     app.ws<SocketData>(path, {
@@ -140,6 +144,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
           log,
           remoteAddress,
           draining: () => draining,
+          late: (to, run) => quiet.run(to, run),
           reply: (to, reply) =>
             void new ReplyWriter(to).write(reply, { head: false, close: true, stallMs: limits.stallMs }),
         }),
@@ -159,24 +164,46 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
         };
       });
     }
+    quiet.stop();
     app.close();
   }
 
   const listener = await new Promise<uws.us_listen_socket | false>((resolve) => {
-    app.listen(options.bind, options.port, resolve);
+    // Without the option two servers share a port without a word, and each gets some of the connections.
+    (app as unknown as ListeningApp).listen(options.bind, options.port, EXCLUSIVE_PORT, resolve);
   });
   if (listener === false) {
-    throw new Error(
-      `cannot listen on ${options.bind}:${options.port}: the port is in use or not allowed, or the address is not of this machine`,
+    throw (
+      (await listenProbe(options.bind, options.port)) ?? new Error(`cannot listen on ${options.bind}:${options.port}`)
     );
   }
+  const port = uws.us_socket_local_port(listener);
+  if (endpoints.size > 0) await quiet.start(`http://${authority(reachable(options.bind), port)}`);
   return {
-    address: `${options.bind.includes(':') ? `[${options.bind}]` : options.bind}:${uws.us_socket_local_port(listener)}`,
+    address: authority(options.bind, port),
     stop(graceMs) {
       stopping ??= shutDown(listener, graceMs);
       return stopping;
     },
   };
+}
+
+/** LIBUS_LISTEN_EXCLUSIVE_PORT, which its types have elsewhere than it is. */
+const EXCLUSIVE_PORT = 1;
+
+/** Its types leave the form with a host and options out. */
+interface ListeningApp {
+  listen(host: string, port: number, options: number, done: (listener: uws.us_listen_socket | false) => void): unknown;
+}
+
+function authority(host: string, port: number): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** An address of this machine that `bind` takes connections to. */
+function reachable(bind: string): string {
+  if (bind === '0.0.0.0') return '127.0.0.1';
+  return bind === '::' ? '::1' : bind;
 }
 
 function socketOnly(method: string): Problem {

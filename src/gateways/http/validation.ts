@@ -1,9 +1,10 @@
 // What a client sent against a route's structs: path, query and body become typed values, or field errors in words.
 import { type StructError, validate } from 'superstruct';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
+import type { FieldErrors } from '../problem-details.js';
 import type { HttpRequest } from './exchange.js';
 import { type Fields, record } from './fields.js';
-import { type FieldErrors, invalid, notFound, Problem } from './problem.js';
+import { invalid, notFound, Problem } from './problem.js';
 import type { Route } from './route.js';
 
 const MOST_ERRORS = 50;

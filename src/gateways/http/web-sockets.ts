@@ -35,6 +35,8 @@ export interface UpgradeOptions<R extends Upgradable> {
   readonly remoteAddress: (response: R) => string;
   readonly reply: (response: R, reply: HttpReply) => void;
   readonly draining: () => boolean;
+  /** Carries out an upgrade that was decided late. */
+  readonly late: (response: R, upgrade: () => void) => void;
 }
 
 /** Decides about an upgrade; everything needed is copied before anything is awaited. */
@@ -53,7 +55,8 @@ export function upgrade<R extends Upgradable>(
   const refuse = (reply: HttpReply): void => {
     if (!aborted) options.reply(response, reply);
   };
-  const problem = head.problem ?? (options.draining() ? new Problem(503) : undefined);
+  const problem =
+    head.problem ?? (options.draining() ? new Problem(503, { headers: [['Retry-After', '1']] }) : undefined);
   if (problem !== undefined) {
     refuse(problemReply(problem));
     return;
@@ -63,7 +66,7 @@ export function upgrade<R extends Upgradable>(
     (decision) => {
       if (typeof decision !== 'function') refuse(answerReply(decision));
       if (typeof decision !== 'function' || aborted) return;
-      response.cork(() => {
+      options.late(response, () => {
         const data: SocketData = { take: decision, session: undefined };
         response.upgrade(data, field('sec-websocket-key'), field('sec-websocket-protocol'), '', context);
       });

@@ -6,6 +6,8 @@
 // to say JWT users and the configured anonymous account; other keys are refused with 403.
 import type { Logger } from 'pino';
 import type { Directory, Principal } from '../../actors/directory/protocol.js';
+import type { AnonymousGuard, AnonymousRequest } from '../origin.js';
+import { PROBLEM_TYPE, type ProblemStatus, problemBody } from '../problem-details.js';
 import type { HttpAnswer, UpgradeRequest } from '../web-socket.js';
 
 const MAX_TOKEN = 8192;
@@ -16,7 +18,7 @@ export async function admit(
   request: UpgradeRequest,
   query: URLSearchParams,
   directory: Directory,
-  origins: readonly string[],
+  guard: AnonymousGuard,
   log: Logger,
 ): Promise<Admission> {
   const token = credential(request, query);
@@ -31,11 +33,15 @@ export async function admit(
   if (principal === undefined) {
     return { refused: problem(401, 'A valid token is needed.', { 'www-authenticate': 'Bearer' }) };
   }
-  if (token === undefined && isForeign(request, origins)) {
-    return { refused: problem(403, 'This origin may not connect without a token.') };
-  }
+  const refusal = token === undefined ? guard(anonymousRequest(request)) : undefined;
+  if (refusal !== undefined) return { refused: problem(403, refusal) };
   if (!mayRead(principal)) return { refused: problem(403, 'The API key needs the scope api:read or app.') };
   return { principal };
+}
+
+/** Browsers open WebSockets to any host for any page, and CORS does not apply. */
+function anonymousRequest(request: UpgradeRequest): AnonymousRequest {
+  return { host: request.header('host'), origin: request.header('origin'), takesEffect: true };
 }
 
 function mayRead({ keyId, scopes }: Principal): boolean {
@@ -49,30 +55,15 @@ function credential(request: UpgradeRequest, query: URLSearchParams): string | u
   return query.get('access_token') || undefined;
 }
 
-/**
- * Browsers open WebSockets to any host for any page, and CORS does not apply: without a token to prove it, only a page
- * of ours or of an allowed origin is believed. Programs send no Origin.
- */
-function isForeign(request: UpgradeRequest, origins: readonly string[]): boolean {
-  const origin = request.header('origin');
-  if (origin === '' || origins.includes(origin)) return false;
-  return !URL.canParse(origin) || new URL(origin).host !== request.header('host');
-}
-
-const TITLES: Readonly<Record<number, readonly [title: string, section: string]>> = {
-  400: ['Bad Request', '15.5.1'],
-  401: ['Unauthorized', '15.5.2'],
-  403: ['Forbidden', '15.5.4'],
-  503: ['Service Unavailable', '15.6.4'],
-};
-
 /** RFC 9457 */
-export function problem(status: number, detail: string, headers: Readonly<Record<string, string>> = {}): HttpAnswer {
-  const [title, section] = TITLES[status]!;
-  const type = `https://www.rfc-editor.org/rfc/rfc9110#section-${section}`;
+export function problem(
+  status: ProblemStatus,
+  detail: string,
+  headers: Readonly<Record<string, string>> = {},
+): HttpAnswer {
   return {
     status,
-    headers: { 'content-type': 'application/problem+json', ...headers },
-    body: JSON.stringify({ type, title, status, detail }),
+    headers: { 'content-type': PROBLEM_TYPE, 'cache-control': 'no-store', ...headers },
+    body: problemBody(status, detail),
   };
 }

@@ -4,6 +4,7 @@
 import type { Logger } from 'pino';
 import type { Directory } from '../../actors/directory/protocol.js';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
+import type { AnonymousGuard } from '../origin.js';
 import type { WebSocketEndpoint } from '../web-socket.js';
 import { admit, problem } from './admission.js';
 import { Connection, GOING_AWAY, POLICY } from './connection.js';
@@ -17,8 +18,8 @@ export interface HubOptions {
   readonly mailboxes: Mailboxes;
   readonly log: Logger;
   readonly limits?: Partial<HubLimits>;
-  /** Browser origins that may connect as the anonymous account, beside our own (MANSIO_CORS_ORIGINS). */
-  readonly origins?: readonly string[];
+  /** For whom the anonymous account acts. */
+  readonly guard: AnonymousGuard;
   readonly timing?: HubTiming;
 }
 
@@ -54,7 +55,7 @@ const EVENT_LOOP: HubTiming = {
 };
 
 export function createHub(options: HubOptions): Hub {
-  const { directory, mailboxes, log, origins = [], timing = EVENT_LOOP } = options;
+  const { directory, mailboxes, log, guard, timing = EVENT_LOOP } = options;
   const limits = { ...HUB_LIMITS, ...options.limits };
   const tickMs = limits.keepAliveMs / KEEP_ALIVE_TICKS;
   const ticks = (ms: number) => Math.ceil(ms / tickMs);
@@ -113,7 +114,7 @@ export function createHub(options: HubOptions): Hub {
 
     async negotiate(request) {
       const query = new URLSearchParams(request.query);
-      const admission = await admit(request, query, directory, origins, log);
+      const admission = await admit(request, query, directory, guard, log);
       if ('refused' in admission) return admission.refused;
       return refusal() ?? negotiateAnswer(query);
     },
@@ -122,7 +123,7 @@ export function createHub(options: HubOptions): Hub {
       const query = new URLSearchParams(request.query);
       const id = connectionIdFor(query);
       if (id === undefined) return problem(400, 'The connection token (id) is malformed.');
-      const admission = await admit(request, query, directory, origins, log);
+      const admission = await admit(request, query, directory, guard, log);
       if ('refused' in admission) return admission.refused;
       const refused = refusal();
       if (refused !== undefined) return refused;

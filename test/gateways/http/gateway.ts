@@ -6,6 +6,7 @@ import { createPipeline } from '../../../src/gateways/http/pipeline.js';
 import type { Route } from '../../../src/gateways/http/route.js';
 import { routeTable } from '../../../src/gateways/http/route-table.js';
 import { type HttpLimits, type HttpOptions, type HttpServer, startHttp } from '../../../src/gateways/http/server.js';
+import { anonymousGuard } from '../../../src/gateways/origin.js';
 import { ALICE, FakeBlobs, FakeDirectory, FakeLog, FakeMailboxes, plainDecoder } from './fakes.js';
 
 export interface Gateway {
@@ -32,6 +33,7 @@ interface Options {
   readonly extra?: readonly Route[];
 }
 
+export const OWN_NAMES = { hostname: 'mail.example.test', publicUrl: 'https://app.example.test/mail' };
 const OFF = { enabled: false, serverName: '', port: 0, securePort: 0 };
 
 export async function startGateway(t: ExecutionContext, options: Options = {}): Promise<Gateway> {
@@ -57,7 +59,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
   const server = await startHttp({
     bind: '127.0.0.1',
     port: 0,
-    handler: createPipeline({ routes, directory, log }),
+    handler: createPipeline({ routes, directory, guard: anonymousGuard(OWN_NAMES), log }),
     webSockets: options.webSockets ?? [],
     limits: options.limits ?? {},
     log,

@@ -2,7 +2,7 @@
 // refused, and what errors and log lines tell.
 import test from 'ava';
 import { ALICE, type Scopes } from './fakes.js';
-import { startGateway } from './gateway.js';
+import { exchangeBytes, OWN_NAMES, startGateway } from './gateway.js';
 import { addMail } from './mail-fixture.js';
 import type { Document } from './schema-check.js';
 
@@ -48,6 +48,42 @@ test('the anonymous account serves requests without a credential only', async (t
   };
   t.is((await gateway.fetch('/api/emails', { key: null })).status, 200);
   t.is((await gateway.fetch('/api/emails', { key: 'nonsense' })).status, 401);
+});
+
+test('the anonymous account acts under our own names alone, and writes for no foreign page', async (t) => {
+  const gateway = await startGateway(t);
+  const { key, port } = gateway;
+  const status = async (line: string, ...fields: string[]): Promise<number> => {
+    const head = [line, 'Connection: close', 'Content-Length: 15', 'Content-Type: application/json', ...fields];
+    const got = await exchangeBytes(port, `${head.join('\r\n')}\r\n\r\n{"emailIds":[]}`, (text: string) =>
+      text.endsWith('}'),
+    );
+    return Number(got.slice(9, 12));
+  };
+  const read = 'GET /api/emails HTTP/1.1';
+  const write = 'POST /api/emails/bulk/delete HTTP/1.1';
+  t.is(await status(read, 'Host: rebound.evil.example'), 401, 'without an anonymous account');
+  gateway.directory.guest = { accountId: ALICE, email: 'a@x.test', scopes: ['app'], keyId: null, serviceWide: false };
+  for (const host of ['localhost', 'LOCALHOST:1', '127.9.9.9', '[::1]:8080', OWN_NAMES.hostname, 'app.example.test'])
+    t.is(await status(read, `Host: ${host}`), 200, host);
+  for (const host of [
+    'rebound.evil.example',
+    '127.0.0.1.evil.example',
+    'localhost@evil.example',
+    '192.168.0.1',
+    '::1',
+  ]) {
+    t.is(await status(read, `Host: ${host}`), 403, host);
+    t.is(await status(read, `Host: ${host}`, `Authorization: Bearer ${key}`), 200, host);
+  }
+  const page = (origin: string) => ['Host: localhost:8080', `Origin: ${origin}`];
+  t.is(await status(write, ...page('http://localhost:8080')), 200);
+  t.is(await status(write, ...page('https://app.example.test')), 200);
+  for (const origin of ['https://evil.example', 'http://localhost:3000', 'null']) {
+    t.is(await status(write, ...page(origin)), 403, origin);
+    t.is(await status(write, ...page(origin), `Authorization: Bearer ${key}`), 200, origin);
+    t.is(await status(read, ...page(origin)), 200, 'CORS keeps the answer from it');
+  }
 });
 
 test('scopes decide what a key reaches', async (t) => {

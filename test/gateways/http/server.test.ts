@@ -3,6 +3,7 @@ import net from 'node:net';
 import test from 'ava';
 import { binary, defineRoute } from '../../../src/gateways/http/route.js';
 import { startHttp } from '../../../src/gateways/http/server.js';
+import { explain, listenFailure } from '../../../src/start-failure.js';
 import { ALICE, FakeLog } from './fakes.js';
 import { closed, deferred, exchangeBytes, startGateway } from './gateway.js';
 import { addMail } from './mail-fixture.js';
@@ -21,7 +22,17 @@ test('the real port is told, and a taken one is an error that says so', async (t
     webSockets: [],
     log: new FakeLog(),
   });
-  await t.throwsAsync(again, { message: new RegExp(`cannot listen on 127.0.0.1:${port}`) });
+  const error = await t.throwsAsync(again, { code: 'EADDRINUSE' });
+  const explained = listenFailure(error, 'HTTP', 'MANSIO_HTTP_PORT', '127.0.0.1', port);
+  t.is(
+    explain(explained),
+    `HTTP cannot listen on port ${port} of 127.0.0.1: the port is in use; set MANSIO_HTTP_PORT to another, or 0 for any`,
+  );
+});
+
+test('an address that is not ours is told from a port in use', async (t) => {
+  const options = { port: 0, handler: async () => t.fail() as never, webSockets: [], log: new FakeLog() };
+  await t.throwsAsync(startHttp({ ...options, bind: '192.0.2.1' }), { code: 'EADDRNOTAVAIL' });
 });
 
 test('heads that can be read two ways are refused', async (t) => {

@@ -3,6 +3,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { createHub, type HubOptions } from '../../../src/gateways/hub/hub.js';
+import { anonymousGuard } from '../../../src/gateways/origin.js';
 import type { SocketListener } from '../../../src/gateways/web-socket.js';
 import {
   emailRemoved,
@@ -24,7 +25,8 @@ function setUp(limits: HubOptions['limits'] = {}) {
   const mailboxes = new FakeMailboxes();
   const timing = new FakeTiming();
   const { log, lines } = recordingLog();
-  const hub = createHub({ directory, mailboxes: mailboxes.refs, log, timing, limits });
+  const guard = anonymousGuard({ hostname: 'x.test', publicUrl: undefined });
+  const hub = createHub({ directory, mailboxes: mailboxes.refs, guard, log, timing, limits });
   const connect = async () => {
     const accept = await hub.upgrade(hubRequest('access_token=token'));
     if (typeof accept !== 'function') throw new Error(`refused with ${accept.status}`);

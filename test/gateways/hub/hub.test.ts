@@ -1,6 +1,7 @@
 // The endpoint as the HTTP server sees it: who may negotiate and connect, revocation, the bound on connections, drain.
 import test from 'ava';
 import { createHub, type HubOptions } from '../../../src/gateways/hub/hub.js';
+import { anonymousGuard } from '../../../src/gateways/origin.js';
 import type { HttpAnswer, UpgradeRequest } from '../../../src/gateways/web-socket.js';
 import type { Scope } from '../../../src/store/directory.js';
 import {
@@ -12,6 +13,11 @@ import {
   recordingLog,
 } from '../../support/hub-fakes.js';
 
+const guard = anonymousGuard({
+  hostname: 'mail.example.test',
+  publicUrl: undefined,
+  origins: ['https://app.example.test'],
+});
 const HANDSHAKE = Buffer.from('{"protocol":"json","version":1}\u001e');
 
 function setUp(options: Partial<HubOptions> = {}) {
@@ -20,7 +26,7 @@ function setUp(options: Partial<HubOptions> = {}) {
   const mailboxes = new FakeMailboxes();
   const timing = new FakeTiming();
   const { log, lines, text } = recordingLog();
-  const hub = createHub({ directory, mailboxes: mailboxes.refs, log, timing, ...options });
+  const hub = createHub({ directory, mailboxes: mailboxes.refs, guard, log, timing, ...options });
   const open = async (token = 'token') => {
     const accept = await hub.upgrade(hubRequest('', { authorization: `Bearer ${token}` }));
     if (typeof accept !== 'function') throw new Error(`refused with ${accept.status}`);
@@ -110,7 +116,11 @@ test('refuses a missing or bad credential with 401 and a problem', async (t) => 
   ]) {
     const answer = await hub.negotiate(request);
     t.is(answer.status, 401);
-    t.like(answer.headers, { 'www-authenticate': 'Bearer', 'content-type': 'application/problem+json' });
+    t.like(answer.headers, {
+      'www-authenticate': 'Bearer',
+      'content-type': 'application/problem+json',
+      'cache-control': 'no-store',
+    });
     t.like(body(answer), { title: 'Unauthorized', status: 401 });
     t.is(await upgradeStatus(hub, request), 401);
   }
@@ -136,11 +146,16 @@ test('lets keys connect that may read the account, and no others', async (t) => 
 });
 
 test('without a credential acts as the anonymous account where there is one, but for no foreign page', async (t) => {
-  const { hub, directory } = setUp({ origins: ['https://app.example.test'] });
+  const { hub, directory } = setUp();
   const anonymous = { ...directory.addKey('unused', 'account-9', []), keyId: null };
   directory.anonymousPrincipal = anonymous;
   const from = (origin: string) => hubRequest('', { host: '127.0.0.1:8080', origin });
-  t.is(await upgradeStatus(hub, hubRequest()), 101);
+  const named = (host: string) => hubRequest('', { host });
+  t.is(await upgradeStatus(hub, named('localhost:8080')), 101);
+  for (const refused of [hubRequest(), named('rebound.evil.example:8080')]) {
+    t.is(await upgradeStatus(hub, refused), 403);
+    t.is((await hub.negotiate(refused)).status, 403);
+  }
   t.is(await upgradeStatus(hub, from('http://127.0.0.1:8080')), 101);
   t.is(await upgradeStatus(hub, from('https://app.example.test')), 101);
   t.is(await upgradeStatus(hub, from('https://evil.example')), 403);

@@ -2,6 +2,7 @@
 import { HttpTransportType, type HubConnection, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import test from 'ava';
 import { createHub } from '../../../src/gateways/hub/hub.js';
+import { anonymousGuard } from '../../../src/gateways/origin.js';
 import {
   emailDelivered,
   emailRemoved,
@@ -20,7 +21,8 @@ async function startHub() {
   directory.addKey('good-token', 'account-1');
   const mailboxes = new FakeMailboxes();
   const { log, text } = recordingLog();
-  const hub = createHub({ directory, mailboxes: mailboxes.refs, log });
+  const guard = anonymousGuard({ hostname: 'x.test', publicUrl: undefined });
+  const hub = createHub({ directory, mailboxes: mailboxes.refs, guard, log });
   const server = await startWsServer('/hubs/email', hub);
   return { directory, mailboxes, hub, server, logText: text };
 }

@@ -1,0 +1,42 @@
+// The program's commands put together, and what holds for all of them: help only when it is asked for; a command line that
+// is wrong is one line on stderr and exit code 1.
+import type { Command } from 'commander';
+import { version } from '../version.js';
+import { registerAccount } from './account.js';
+import { registerAddress } from './address.js';
+import { registerConfig } from './config.js';
+import { registerDomain } from './domain.js';
+import { registerKey } from './key.js';
+import { registerMigrate } from './migrate.js';
+import { registerServe } from './serve.js';
+
+export function assemble(program: Command): Command {
+  program
+    .description('An actor-model, reactive mail engine')
+    .version(version)
+    .configureOutput({ outputError: (text, write) => write(`${text.trim().replace(/\s*\n\s*/g, ' ')}\n`) });
+  registerServe(program);
+  registerConfig(program);
+  registerMigrate(program);
+  registerDomain(program);
+  registerAccount(program);
+  registerAddress(program);
+  registerKey(program);
+  demandCommand(program, program.name());
+  return program;
+}
+
+/** Commander answers a group without a command with its whole help. After the commands: they would inherit the leniency. */
+function demandCommand(group: Command, called: string): void {
+  const names = group.commands.map((command) => command.name());
+  if (names.length === 0) return;
+  for (const command of group.commands) demandCommand(command, `${called} ${command.name()}`);
+  group
+    .helpCommand(true)
+    .allowExcessArguments(true)
+    .action(() => {
+      const [word] = group.args;
+      const what = word === undefined ? `${called} needs a command` : `unknown command '${word}'`;
+      group.error(`error: ${what}: one of ${names.join(', ')} (see ${called} --help)`);
+    });
+}

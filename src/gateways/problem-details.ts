@@ -1,0 +1,35 @@
+// Problem details (RFC 9457): the one table of what each status is called and where it is defined, for the bodies of every
+// gateway that answers over HTTP. Which fault becomes which status is theirs to say.
+
+const RFC9110 = 'https://www.rfc-editor.org/rfc/rfc9110#section-';
+const RFC6585 = 'https://www.rfc-editor.org/rfc/rfc6585#section-';
+
+const KINDS = {
+  400: ['Bad Request', `${RFC9110}15.5.1`],
+  401: ['Unauthorized', `${RFC9110}15.5.2`],
+  403: ['Forbidden', `${RFC9110}15.5.4`],
+  404: ['Not Found', `${RFC9110}15.5.5`],
+  405: ['Method Not Allowed', `${RFC9110}15.5.6`],
+  408: ['Request Timeout', `${RFC9110}15.5.9`],
+  413: ['Content Too Large', `${RFC9110}15.5.14`],
+  414: ['URI Too Long', `${RFC9110}15.5.15`],
+  415: ['Unsupported Media Type', `${RFC9110}15.5.16`],
+  426: ['Upgrade Required', `${RFC9110}15.5.22`],
+  429: ['Too Many Requests', `${RFC6585}4`],
+  431: ['Request Header Fields Too Large', `${RFC6585}5`],
+  500: ['Internal Server Error', `${RFC9110}15.6.1`],
+  501: ['Not Implemented', `${RFC9110}15.6.2`],
+  503: ['Service Unavailable', `${RFC9110}15.6.4`],
+} as const;
+
+export type ProblemStatus = keyof typeof KINDS;
+/** Field name (or `body`) to what is wrong with it. */
+export type FieldErrors = Readonly<Record<string, readonly string[]>>;
+
+export const PROBLEM_TYPE = 'application/problem+json';
+
+/** The body, as text. */
+export function problemBody(status: ProblemStatus, detail?: string, errors?: FieldErrors): string {
+  const [title, type] = KINDS[status];
+  return JSON.stringify({ type, title, status, detail, errors });
+}
