@@ -148,6 +148,10 @@ test('a domain holds no more addresses than it may, whatever comes at once', asy
   t.is((await store.holdAddress('u@other.test', 5)).kind, 'held');
   const held = results.findIndex((result) => result.kind === 'held');
   t.is((await store.holdAddress(`u${held}@example.test`, 5)).kind, 'held');
+  t.false(await store.heldRoom('another@example.test', 5));
+  t.true(await store.heldRoom('another@example.test', 6));
+  t.true(await store.heldRoom('another@other.test', 5));
+  t.false(await store.heldRoom('another@other.test', 1));
 });
 
 test('an account claims the held mailbox of its address, id and mail included', async (t) => {
