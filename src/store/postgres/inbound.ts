@@ -88,7 +88,7 @@ async function spoolSmall(sql: Sql, items: readonly Spooled[]): Promise<readonly
   const ordered = [...blobs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
   const bytes = Buffer.concat(pieces, offset);
   const data = bytes.includes(0) ? sql`${bytes}::bytea` : sql`convert_to(${bytes.toString('latin1')}, 'LATIN1')`;
-  // The chunks hang on the upsert of their blob: that waits for a collection under way, which takes the old ones along.
+  // The chunks come after the blobs (`stored`): those wait for a collection under way, which takes the old chunks along.
   const orphaned = await sql<{ m: number }[]>`
     with bytes as materialized (
       select ${data} as bytes
@@ -107,11 +107,13 @@ async function spoolSmall(sql: Sql, items: readonly Spooled[]): Promise<readonly
     ), blob as (
       insert into blobs (hash, size, mime_index) select hash, size, index from r
       on conflict (hash) do update set stored_at = now() returning hash
+    ), stored as (
+      select count(*) from blob
     ), chunk as (
       insert into blob_chunks (hash, seq, data)
       select hash, n, substring(bytes
         from start + n * ${CHUNK_OCTETS}::int for least(${CHUNK_OCTETS}::int, size - n * ${CHUNK_OCTETS}::int))
-      from blob join r using (hash), bytes, generate_series(0, (size - 1) / ${CHUNK_OCTETS}::int) as n where size > 0
+      from stored, r, bytes, generate_series(0, (size - 1) / ${CHUNK_OCTETS}::int) as n where size > 0
       on conflict do nothing
     ), unwanted as (
       insert into blob_candidates (hash) select blob from message where m in (select m from orphan)
