@@ -9,7 +9,7 @@ import { type MailboxEvent, type Mailboxes, mailboxProtocol } from './actors/mai
 import { startRedelivery } from './actors/mailbox/redelivery.js';
 import { createEventStreams } from './actors/runtime/event-streams.js';
 import { startHost } from './actors/runtime/host.js';
-import { ownAllShards } from './actors/runtime/ownership.js';
+import { type Ownership, ownAllShards } from './actors/runtime/ownership.js';
 import { createRefs } from './actors/runtime/refs.js';
 import { localTransport } from './actors/runtime/transport-local.js';
 import type { Config } from './config.js';
@@ -31,6 +31,7 @@ export interface Engine {
   readonly accounts: DirectoryStore;
   readonly inbound: InboundStore;
   readonly blobs: BlobStore;
+  readonly ownership: Pick<Ownership, 'missing'>;
 }
 
 const MAILBOX_IDLE_MS = 5 * 60_000;
@@ -98,5 +99,5 @@ export async function startEngine(
   lifecycle.add('redelivery', () => redelivery.stop(), JOB_RESERVE_MS, STOP_MS);
   const housekeeping = startHousekeeping({ events, blobs, directory: accounts, mailboxes, log });
   lifecycle.add('housekeeping', () => housekeeping.stop(), JOB_RESERVE_MS, STOP_MS);
-  return { mailboxes, directory, accounts, inbound, blobs };
+  return { mailboxes, directory, accounts, inbound, blobs, ownership };
 }

@@ -15,7 +15,7 @@ export interface Checked {
 
 export function healthChecks(
   { sql, tls, config }: Checked,
-  hub: { readonly connections: number },
+  parts: { readonly hub: { readonly connections: number }; readonly ownership: { readonly missing: number } },
   now: () => number = Date.now,
 ): readonly HealthCheck[] {
   const checks: HealthCheck[] = [
@@ -28,12 +28,22 @@ export function healthChecks(
       },
     },
     {
+      name: 'shards',
+      tags: ['infrastructure'],
+      run: async () => {
+        const { missing } = parts.ownership;
+        if (missing === 0) return { status: 'Healthy', description: 'This node owns every mailbox.' };
+        const description = 'Another node owns mailboxes of this one: they cannot be reached from here.';
+        return { status: 'Unhealthy', description, data: { missing } };
+      },
+    },
+    {
       name: 'signalr',
       tags: ['api'],
       run: async () => ({
         status: 'Healthy',
         description: 'The real-time hub is registered.',
-        data: { connections: hub.connections },
+        data: { connections: parts.hub.connections },
       }),
     },
   ];

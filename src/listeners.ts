@@ -71,7 +71,7 @@ async function openHttp(config: Config, foundation: Foundation, engine: Engine):
     decoder,
     discovery: () => ({ smtp: closed, pop3: closed, imap: closed, features }),
     config: { oidc: { authority: '', clientId: '', enabled: false } },
-    checks: healthChecks(foundation, hub),
+    checks: healthChecks(foundation, { hub, ownership: engine.ownership }),
     version,
     baseUrl: config.publicUrl ?? '/',
     log,

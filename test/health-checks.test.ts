@@ -13,11 +13,16 @@ test("the certificate is watched when it is the operator's, degraded near its en
       return new Date(now + daysLeft * DAY);
     },
   };
+  const ownership = { missing: 0 };
   const names = (files: typeof FILES | undefined) =>
-    healthChecks({ sql: undefined as never, tls, config: { tls: files } }, { connections: 0 }, () => now);
+    healthChecks(
+      { sql: undefined as never, tls, config: { tls: files } },
+      { hub: { connections: 0 }, ownership },
+      () => now,
+    );
   t.deepEqual(
     names(undefined).map(({ name }) => name),
-    ['database', 'signalr'],
+    ['database', 'shards', 'signalr'],
   );
   const check = names(FILES).at(-1)!;
   t.is(check.name, 'tls-certificate');
@@ -33,4 +38,16 @@ test("the certificate is watched when it is the operator's, degraded near its en
     daysLeft = days;
     t.is((await check.run()).status, status, `${days} days`);
   }
+});
+
+test('a node that lost shards says so', async (t) => {
+  const ownership = { missing: 0 };
+  const checks = healthChecks(
+    { sql: undefined as never, tls: { notAfter: new Date() }, config: { tls: undefined } },
+    { hub: { connections: 0 }, ownership },
+  );
+  const check = checks.find(({ name }) => name === 'shards')!;
+  t.is((await check.run()).status, 'Healthy');
+  ownership.missing = 3;
+  t.like(await check.run(), { status: 'Unhealthy', data: { missing: 3 } });
 });
