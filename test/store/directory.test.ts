@@ -243,7 +243,7 @@ test('deleting an account deletes all that is its own and nothing else', async (
     await sql`insert into placements (account_id, folder_id, uid, email_id, modseq)
       values (${id}, ${randomUUID()}, 1, ${randomUUID()}, 1)`;
     await sql`insert into expunged (account_id, folder_id, uid, modseq) values (${id}, ${randomUUID()}, 1, 1)`;
-    await sql`insert into events (account_id, seq, n, type, payload, at) values (${id}, 1, 0, 'x', '{}', now())`;
+    await sql`insert into events (account_id, seq, entries, at) values (${id}, 1, '[]', now())`;
     await sql`insert into inbound (account_id, id, blob, envelope)
       values (${id}, ${randomUUID()}, ${Buffer.alloc(32, 8)}, '{}')`;
   }

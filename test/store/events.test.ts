@@ -6,7 +6,7 @@ import { postgresEvents } from '../../src/store/postgres/events.js';
 import { migrate } from '../../src/store/postgres/migrate.js';
 import { testDatabase } from '../support/embedded-database.js';
 
-test('the newest seq of an account is its own, and 0 without a log', async (t) => {
+test('the log gives back the events of each change in order, and is pruned by age and length', async (t) => {
   const { address, drop } = await testDatabase();
   const sql = connect(address, { max: 2, applicationName: 'test' });
   t.teardown(async () => {
@@ -17,10 +17,30 @@ test('the newest seq of an account is its own, and 0 without a log', async (t) =
   const events = postgresEvents(sql);
   const [mine, other] = [randomUUID(), randomUUID()];
   t.is(await events.newest(mine), 0);
+  const entries = JSON.stringify([
+    { type: 'T', payload: { x: 1 } },
+    { type: 'U', payload: null },
+  ]);
   await sql`
-    insert into events (account_id, seq, n, type, payload, at)
-    values (${mine}, 9, 0, 'T', '{}', now()), (${mine}, 10, 0, 'T', '{}', now()), (${mine}, 10, 1, 'T', '{}', now()),
-      (${other}, 99, 0, 'T', '{}', now())`;
-  t.is(await events.newest(mine), 10);
-  t.is((await events.read(mine, await events.newest(mine), 10)).length, 0);
+    insert into events (account_id, seq, entries, at)
+    select a, seq, ${entries}::text::json, '2026-01-01'::timestamptz + seq * interval '1 day'
+    from (values (${mine}::uuid, 9), (${mine}, 10), (${mine}, 12), (${other}, 99)) as x (a, seq)`;
+  t.is(await events.newest(mine), 12);
+  t.is((await events.read(mine, 12, 10)).length, 0);
+  const page = await events.read(mine, 8, 2);
+  t.deepEqual(
+    page.map(({ seq, n, type }) => [seq, n, type]),
+    [
+      [9, 0, 'T'],
+      [9, 1, 'U'],
+      [10, 0, 'T'],
+      [10, 1, 'U'],
+    ],
+  );
+  t.deepEqual([page[0]!.payload, page[1]!.payload, page[0]!.at], [{ x: 1 }, null, Date.UTC(2026, 0, 10)]);
+
+  t.is(await events.prune(100 * 365 * 86_400_000, 2), 1, 'all but the newest two');
+  t.deepEqual([...new Set((await events.read(mine, 0, 10)).map(({ seq }) => seq))], [10, 12]);
+  t.is(await events.prune(Date.now() - Date.UTC(2026, 0, 12), 100), 1, 'the older one');
+  t.is(await events.newest(mine), 12);
 });

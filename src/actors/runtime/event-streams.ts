@@ -8,7 +8,8 @@ import type { EventPacket, EventRecord } from './packet.js';
 import { eventSubject } from './subjects.js';
 import type { Transport } from './transport.js';
 
-const LOG_PAGE = 500;
+/** Changes, each of up to a thousand events. */
+const LOG_PAGE = 100;
 const RETRY_MS = 500;
 
 export interface EventStreams<E> {

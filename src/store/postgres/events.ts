@@ -6,20 +6,12 @@ import { type Sql, storeFault } from './client.js';
 export function postgresEvents(sql: Sql): EventLog {
   async function read(accountId: string, after: number, limit: number): Promise<readonly EventRow[]> {
     try {
-      // The last seq of the page is read whole, so that a reader can go on from it.
-      const rows = await sql<{ seq: string; n: number; type: string; payload: unknown; at: Date }[]>`
-        select seq, n, type, payload, at from events
-        where account_id = ${accountId} and seq > ${after} and seq <= coalesce((
-          select seq from events where account_id = ${accountId} and seq > ${after}
-          order by seq, n offset ${limit - 1} limit 1), 9223372036854775807)
-        order by seq, n`;
-      return rows.map((row) => ({
-        seq: Number(row.seq),
-        n: row.n,
-        type: row.type,
-        payload: row.payload,
-        at: row.at.getTime(),
-      }));
+      const rows = await sql<{ seq: string; entries: { type: string; payload: unknown }[]; at: Date }[]>`
+        select seq, entries, at from events
+        where account_id = ${accountId} and seq > ${after} order by seq limit ${limit}`;
+      return rows.flatMap(({ seq, entries, at }) =>
+        entries.map(({ type, payload }, n) => ({ seq: Number(seq), n, type, payload, at: at.getTime() })),
+      );
     } catch (error) {
       throw storeFault(error);
     }
@@ -44,7 +36,7 @@ export function postgresEvents(sql: Sql): EventLog {
         ), bound as (
           select l.account_id, (
             select e.seq from events e where e.account_id = l.account_id
-            order by e.seq desc, e.n desc offset ${maxLength} limit 1) as seq
+            order by e.seq desc offset ${maxLength} limit 1) as seq
           from long l
         )
         delete from events e using bound b where e.account_id = b.account_id and e.seq <= b.seq`;

@@ -24,9 +24,20 @@ function rowsOf(changes: readonly MailboxChange[]) {
     for (const row of change.placed) placed.push({ a, f: row.folderId, uid: row.uid, e: row.emailId, m: row.modseq });
     for (const row of change.unplaced) unplaced.push({ a, f: row.folderId, uid: row.uid, m: row.modseq });
     for (const folder of change.folders) folders.push({ a, ...folder });
-    for (const event of change.events) events.push({ a, ...event });
+    for (const row of eventRows(change.events)) events.push({ a, ...row });
   }
   return { fences, consumed, added, flagged, removed, placed, unplaced, folders, events };
+}
+
+/** One row a seq: a change of many events costs no more rows than one of a single event. */
+function eventRows(events: MailboxChange['events']) {
+  const rows: { seq: number; at: number; entries: { type: string; payload: unknown }[] }[] = [];
+  for (const { seq, at, type, payload } of events) {
+    const last = rows.at(-1);
+    if (last?.seq === seq) last.entries.push({ type, payload });
+    else rows.push({ seq, at, entries: [{ type, payload }] });
+  }
+  return rows;
 }
 
 function emailRow(a: string, email: EmailRow) {
@@ -110,10 +121,10 @@ export async function commitChanges(sql: Sql, changes: readonly MailboxChange[])
         as r (a uuid, id uuid, "uidNext" bigint, total int, unread int, "highestModseq" bigint), passed p
       where t.account_id = r.a and t.id = r.id and p.a = r.a
     ), event as (
-      insert into events (account_id, seq, n, type, payload, at)
-      select a, seq, n, type, payload, to_timestamp(at / 1000.0)
+      insert into events (account_id, seq, entries, at)
+      select a, seq, entries, to_timestamp(at / 1000.0)
       from json_to_recordset(${json(rows.events)}::text::json)
-        as x (a uuid, seq bigint, n int, type text, payload json, at double precision) join passed using (a)
+        as x (a uuid, seq bigint, entries json, at double precision) join passed using (a)
     )
     select a as account_id, null::uuid as consumed from passed
     union all select a, id from consumed`;

@@ -145,14 +145,13 @@ create table expunged (
   primary key (account_id, folder_id, uid)
 );
 
+-- One row a change: its events in order, [{"type", "payload"}, …].
 create table events (
   account_id uuid not null,
   seq bigint not null,
-  n integer not null,
-  type text not null,
-  payload json not null,
+  entries json not null,
   at timestamptz not null,
-  primary key (account_id, seq, n)
+  primary key (account_id, seq)
 );
 create index events_at on events using brin (at);
 
