@@ -2,6 +2,7 @@
 // body (404, 400, 413, 415), handler, encoding, log line. Nothing else authenticates, authorizes, validates or encodes.
 import { randomUUID } from 'node:crypto';
 import type { Directory, Principal } from '../../actors/directory/protocol.js';
+import { ActorFault } from '../../actors/runtime/errors.js';
 import type { AnonymousGuard } from '../origin.js';
 import { authenticate, authorize } from './auth.js';
 import type { HeaderField, HttpHandler, HttpReply, HttpRequest, Log, Outcome, ReplyStream } from './exchange.js';
@@ -17,6 +18,8 @@ export interface PipelineOptions {
   /** For whom the anonymous account acts. */
   readonly guard: AnonymousGuard;
   readonly log: Log;
+  /** How long credential and handler may take, each, in ms; 12,000 when absent. */
+  readonly deadlineMs?: number;
 }
 
 /** What is known of a request when its log line is written. */
@@ -26,8 +29,24 @@ interface Trace {
   principal: Principal | undefined;
 }
 
+/** Longer than an ask of a mailbox takes at most. */
+const DEADLINE_MS = 12_000;
+
+/** A store that hangs must not hang everybody who asks: 503, though what was asked may still happen. */
+async function inTime<T>(work: Promise<T>, deadlineMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new ActorFault('unreachable', 'no answer in time')), deadlineMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 export function createPipeline(options: PipelineOptions): HttpHandler {
-  const { directory, guard, log } = options;
+  const { directory, guard, log, deadlineMs = DEADLINE_MS } = options;
   const match = createRouter(options.routes);
 
   async function answer(request: HttpRequest, trace: Trace): Promise<HttpReply> {
@@ -37,14 +56,14 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     const { route } = found;
     trace.route = route;
     if (route.access !== 'public') {
-      trace.principal = await authenticate(directory, guard, request);
+      trace.principal = await inTime(authenticate(directory, guard, request), deadlineMs);
       authorize(trace.principal, route.access);
     }
     const params = readParams(route, found.params);
     const query = readQuery(route, request.query);
     const body = route.body && (await readBody(route.body, route.bodyLimit, request));
     const { principal } = trace;
-    const reply = await route.handler({
+    const handled = route.handler({
       // The handler's own type says which of the two its access makes it.
       principal: principal as Principal & undefined,
       params,
@@ -55,6 +74,7 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
         return request.aborted;
       },
     });
+    const reply = await inTime(handled, deadlineMs);
     if (reply instanceof Problem) throw reply;
     return encode(reply, request.method === 'HEAD', route.access !== 'public');
   }

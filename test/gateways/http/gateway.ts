@@ -31,6 +31,7 @@ interface Options {
   readonly limits?: Partial<HttpLimits>;
   readonly webSockets?: HttpOptions['webSockets'];
   readonly extra?: readonly Route[];
+  readonly deadlineMs?: number;
 }
 
 export const OWN_NAMES = { hostname: 'mail.example.test', publicUrl: 'https://app.example.test/mail' };
@@ -59,7 +60,13 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
   const server = await startHttp({
     bind: '127.0.0.1',
     port: 0,
-    handler: createPipeline({ routes, directory, guard: anonymousGuard(OWN_NAMES), log }),
+    handler: createPipeline({
+      routes,
+      directory,
+      guard: anonymousGuard(OWN_NAMES),
+      log,
+      deadlineMs: options.deadlineMs ?? 60_000,
+    }),
     webSockets: options.webSockets ?? [],
     limits: options.limits ?? {},
     log,

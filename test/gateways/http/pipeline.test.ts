@@ -30,6 +30,14 @@ test('a missing or bad credential is 401 with a challenge', async (t) => {
   }
 });
 
+test('a store that hangs makes a request 503, not hang too', async (t) => {
+  const gateway = await startGateway(t, { deadlineMs: 30 });
+  gateway.directory.gate = new Promise(() => {});
+  const response = await gateway.fetch('/api/emails');
+  t.is(response.status, 503);
+  t.regex(response.headers.get('retry-after')!, /^\d+$/);
+});
+
 test('a revoked key fails at once', async (t) => {
   const gateway = await startGateway(t);
   t.is((await gateway.fetch('/api/emails')).status, 200);
