@@ -1,6 +1,5 @@
 // Event streams: the account's log as an observable. Published packets are hints (D5): one that does not join on to what
 // was seen makes the stream read the log from there first, so a subscriber never has a gap, a repeat or a wrong order.
-
 import type { Logger } from 'pino';
 import { Observable, type Subscriber } from 'rxjs';
 import type { EventLog } from '../../store/events.js';

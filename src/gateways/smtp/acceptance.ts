@@ -1,6 +1,7 @@
-// A received message becomes accepted mail (DESIGN §1): loops are refused, unknown addresses get held mailboxes, the blob and one inbound row an account are
-// committed, then the mailboxes are asked to place it. The commit is the promise; what a mailbox has not placed by the
-// deadline, its owner delivers from the row. So after the commit nothing leads to a refusal any more.
+// A received message becomes accepted mail (DESIGN §1): loops are refused, unknown addresses get held mailboxes, the blob
+// and one inbound row an account are committed, then the mailboxes are asked to place it. The commit is the promise; what
+// a mailbox has not placed by the deadline, its owner delivers from the row. So after the commit nothing leads to a
+// refusal any more.
 import type { Directory, Recipient } from '../../actors/directory/protocol.js';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
 import { canonicalAddress } from '../../mail/address.js';
