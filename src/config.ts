@@ -12,6 +12,8 @@ import {
   integer,
   ipAddress,
   isLoopback,
+  natsUrls,
+  networkList,
   nodeName,
   oneOf,
   type Parser,
@@ -20,6 +22,7 @@ import {
   readableFile,
   setOf,
   withoutPassword,
+  withoutPasswords,
 } from './config/values.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -45,6 +48,8 @@ const ROLES = setOf('api', 'mx', 'mailbox');
 const FIELDS = {
   /** None: the embedded PostgreSQL, so that a fresh machine needs nothing installed. */
   databaseUrl: field('DATABASE_URL', undefined, databaseUrl, withoutPassword),
+  /** None: the in-process bus of a node that runs alone. */
+  natsUrl: field<readonly string[] | undefined, undefined>('NATS_URL', undefined, natsUrls, withoutPasswords),
   /** Beside where one starts it: visible, and gone with the clone. */
   dataDir: field('MANSIO_DATA_DIR', resolve('data'), path),
   /** None: random, kept in the data directory. */
@@ -63,6 +68,8 @@ const FIELDS = {
   /** Mail that comes before its account does must not be lost. */
   unknownRecipients: field('MANSIO_UNKNOWN_RECIPIENTS', 'hold', oneOf('hold', 'reject')),
   httpPort: field('MANSIO_HTTP_PORT', 8080, port),
+  /** 0: off. */
+  metricsPort: field('MANSIO_METRICS_PORT', 0, port),
   /** 25 needs root. */
   mxPort: field('MANSIO_MX_PORT', 2525, port),
   /** None: a self-signed pair made once into the data directory. */
@@ -70,12 +77,16 @@ const FIELDS = {
   tlsKey: field('MANSIO_TLS_KEY', undefined, readableFile),
   /** 25 MiB of attachments grow to 35 MiB in base64. */
   maxMessageSize: field('MANSIO_MAX_MESSAGE_SIZE', 36_700_160, integer(1024, 1_073_741_824)),
+  /** None: who connects is who speaks. */
+  proxyNetworks: field<readonly string[], readonly string[]>('MANSIO_PROXY_NETWORKS', [], networkList),
   anonymousAccount: field('MANSIO_ANONYMOUS_ACCOUNT', undefined, emailAddress),
   /** Enough to spread over dozens of nodes evenly, few enough to renew in one statement. */
   shards: field('MANSIO_SHARDS', 256, integer(1, 65_536)),
   /** Failover within 3 s; a heartbeat each second bears two lost ones. */
   leaseTtlMs: field('MANSIO_LEASE_TTL_MS', 3000, integer(200, 600_000)),
   allowUnsafeDatabase: field('MANSIO_ALLOW_UNSAFE_DATABASE', false, flag),
+  /** OpenTelemetry's own variable; none: nothing is traced. */
+  otlpEndpoint: field('OTEL_EXPORTER_OTLP_ENDPOINT', undefined, httpUrl),
   logLevel: field('MANSIO_LOG_LEVEL', 'info', oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')),
 } as const;
 
@@ -142,10 +153,10 @@ export function readConfig(env: Environment = process.env): Config {
     if (keys.every((each) => good.has(each)) && !holds()) wrong(key, accepted);
   };
   agree(
-    ['roles'],
-    () => values.roles.has('mailbox'),
+    ['roles', 'natsUrl'],
+    () => values.natsUrl !== undefined || values.roles.has('mailbox'),
     'roles',
-    'all, or a list with mailbox: no other node holds the mailboxes',
+    'all, or a list with mailbox: without NATS_URL no other node holds the mailboxes',
   );
   const pair = ['tlsCert', 'tlsKey'] as const;
   for (const key of pair) {
@@ -160,8 +171,13 @@ export function readConfig(env: Environment = process.env): Config {
     'anonymousAccount',
     'an account only while MANSIO_BIND is a loopback address',
   );
-  const apart = () => values.httpPort === 0 || values.httpPort !== values.mxPort;
-  agree(['httpPort', 'mxPort'], apart, 'mxPort', 'a port other than MANSIO_HTTP_PORT');
+  const ports = ['httpPort', 'mxPort', 'metricsPort'] as const;
+  ports.forEach((key, i) => {
+    for (const other of ports.slice(0, i)) {
+      const apart = () => values[key] === 0 || values[key] !== values[other];
+      agree([key, other], apart, key, `a port other than ${FIELDS[other].name}`);
+    }
+  });
   if (problems.length > 0) throw new ConfigError(problems);
 
   const { tlsCert, tlsKey, ...rest } = values;
@@ -194,7 +210,7 @@ function isDemo({ databaseUrl: url, hostedDomains, bind }: Values): boolean {
 
 function unknownIn(env: Environment): string[] {
   const known = new Set<string>(Object.values(FIELDS).map(({ name }) => name));
-  const ours = (name: string) => /^(MANSIO_|NATS_URL$)/.test(name) && !known.has(name);
+  const ours = (name: string) => /^MANSIO_/.test(name) && !known.has(name);
   return Object.keys(env)
     .filter((name) => ours(name) && textOf(env, name) !== undefined)
     .sort();

@@ -1,5 +1,6 @@
 // The engine of a node: its actors and what they stand on. Knows the store's ports and no gateway; gateways get `Engine`
 // and nothing else of it.
+import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { createDirectory } from './actors/directory/directory.js';
 import type { Directory } from './actors/directory/protocol.js';
@@ -9,7 +10,7 @@ import { type MailboxEvent, type Mailboxes, mailboxProtocol } from './actors/mai
 import { startRedelivery } from './actors/mailbox/redelivery.js';
 import { createEventStreams } from './actors/runtime/event-streams.js';
 import { startHost } from './actors/runtime/host.js';
-import { type Ownership, ownAllShards } from './actors/runtime/ownership.js';
+import { createOwnership, type Ownership } from './actors/runtime/ownership.js';
 import { createRefs } from './actors/runtime/refs.js';
 import { localTransport } from './actors/runtime/transport-local.js';
 import type { Config } from './config.js';
@@ -24,6 +25,7 @@ import { postgresEvents } from './store/postgres/events.js';
 import { postgresInbound } from './store/postgres/inbound.js';
 import { postgresLeases } from './store/postgres/leases.js';
 import { postgresMailboxes } from './store/postgres/mailboxes.js';
+import { version } from './version.js';
 
 export interface Engine {
   readonly mailboxes: Mailboxes;
@@ -31,7 +33,9 @@ export interface Engine {
   readonly accounts: DirectoryStore;
   readonly inbound: InboundStore;
   readonly blobs: BlobStore;
-  readonly ownership: Pick<Ownership, 'missing'>;
+  readonly ownership: Ownership;
+  /** Rejects when this node must not go on. */
+  readonly failed: Promise<never>;
 }
 
 const MAILBOX_IDLE_MS = 5 * 60_000;
@@ -49,20 +53,44 @@ const REDELIVERY_INTERVAL_MS = 2_000;
 /** Longer than a gateway waits for the owner. */
 const REDELIVERY_AGE_MS = 5_000;
 
+/** Another process has this node's name. */
+export class Displaced extends Error {
+  override readonly name = 'Displaced';
+}
+
 export async function startEngine(
   config: Config,
   log: Logger,
   lifecycle: Lifecycle,
-  node: { readonly sql: Sql; readonly writerSql: Sql; readonly nodeId: string },
+  node: { readonly sql: Sql; readonly writerSql: Sql; readonly leaseSql: Sql; readonly nodeId: string },
 ): Promise<Engine> {
-  const { sql, writerSql, nodeId } = node;
+  const { sql, writerSql, leaseSql, nodeId } = node;
+  const leases = postgresLeases(leaseSql);
+  const { leaseTtlMs: ttlMs, shards: configured } = config;
+  const shards = await leases.shardCount(configured);
+  if (shards !== configured) log.warn({ shards, configured }, 'MANSIO_SHARDS is fixed by the store');
   const transport = localTransport();
   lifecycle.add('transport', () => transport.close());
-  const { leaseTtlMs: ttlMs, shards: configured } = config;
-  const ownership = await ownAllShards({ store: postgresLeases(sql), nodeId, ttlMs, shards: configured, log });
-  lifecycle.add('shard leases', () => ownership.release(), LEASES_STOP_MS, STOP_MS);
-  const { shards } = ownership;
-  if (shards !== configured) log.warn({ shards, configured }, 'MANSIO_SHARDS is fixed by the store');
+  let displaced = () => {};
+  const failed = new Promise<never>((_, reject) => {
+    displaced = () => reject(new Displaced(`another process has started under the name of this node, ${nodeId}`));
+  });
+  failed.catch(() => {});
+  const ownership = createOwnership({
+    store: leases,
+    transport,
+    node: {
+      id: nodeId,
+      incarnation: randomUUID(),
+      version,
+      roles: [...config.roles],
+      bus: config.natsUrl === undefined ? 'in-process' : 'nats',
+    },
+    shards,
+    ttlMs,
+    log,
+    displaced,
+  });
 
   const events = postgresEvents(sql);
   const inbound = postgresInbound(sql, writerSql);
@@ -80,10 +108,12 @@ export async function startEngine(
     sweepMs: MAILBOX_SWEEP_MS,
     checked: false,
   });
+  await ownership.start(host);
+  lifecycle.add('shard leases', () => ownership.leave(), LEASES_STOP_MS, STOP_MS);
   lifecycle.add('mailboxes', () => host.stop(), MAILBOXES_STOP_MS, STOP_MS);
   const protocolName = mailboxProtocol.name;
   const streams = createEventStreams<MailboxEvent>({ protocolName, transport, log: events, logger: log });
-  const mailboxes = createRefs({ protocol: mailboxProtocol, transport, shards, streams });
+  const mailboxes = createRefs({ protocol: mailboxProtocol, transport, ownership, streams });
 
   const directory = await createDirectory({
     store: accounts,
@@ -99,5 +129,5 @@ export async function startEngine(
   lifecycle.add('redelivery', () => redelivery.stop(), JOB_RESERVE_MS, STOP_MS);
   const housekeeping = startHousekeeping({ events, blobs, directory: accounts, mailboxes, log });
   lifecycle.add('housekeeping', () => housekeeping.stop(), JOB_RESERVE_MS, STOP_MS);
-  return { mailboxes, directory, accounts, inbound, blobs, ownership };
+  return { mailboxes, directory, accounts, inbound, blobs, ownership, failed };
 }

@@ -22,6 +22,8 @@ export interface Foundation {
   readonly sql: Sql;
   /** For the group commits of mail and mailboxes. */
   readonly writerSql: Sql;
+  /** For the heartbeat alone: it must not wait behind mail. */
+  readonly leaseSql: Sql;
   readonly tls: TlsMaterial;
 }
 
@@ -46,12 +48,15 @@ export async function layFoundation(
 
   const database = await openDatabase(config, dataDirectory, log, lifecycle);
   signal.throwIfAborted();
-  const sql = connect(database, { max: POOL_SIZE, applicationName: `mansio ${nodeId}` });
-  lifecycle.add('connections', () => sql.end({ timeout: CONNECTIONS_STOP_MS / 1000 / 2 }), CONNECTIONS_STOP_MS);
-  const writers = { max: WRITER_POOL_SIZE, applicationName: `mansio ${nodeId} writer`, byKey: true };
-  const writerSql = connect(database, writers);
-  const end = () => writerSql.end({ timeout: CONNECTIONS_STOP_MS / 1000 / 2 });
-  lifecycle.add('writer connections', end, CONNECTIONS_STOP_MS);
+  const pool = (max: number, purpose: string, byKey = false): Sql => {
+    const opened = connect(database, { max, applicationName: `mansio ${nodeId}${purpose}`, byKey });
+    const end = () => opened.end({ timeout: CONNECTIONS_STOP_MS / 1000 / 2 });
+    lifecycle.add(`connections${purpose}`, end, CONNECTIONS_STOP_MS);
+    return opened;
+  };
+  const sql = pool(POOL_SIZE, '');
+  const writerSql = pool(WRITER_POOL_SIZE, ' writer', true);
+  const leaseSql = pool(1, ' leases');
   await checkDatabase(sql, { allowUnsafe: config.allowUnsafeDatabase });
   const { applied, version } = await migrate(sql);
   if (applied.length > 0) log.info({ applied, version }, 'schema brought up to date');
@@ -60,7 +65,7 @@ export async function layFoundation(
   const { tls: files, hostname } = config;
   const tls = await openTls({ files, dataDir: dataDirectory.path, hostname, log });
   lifecycle.add('certificate', () => tls.stop());
-  return { config, log, lifecycle, nodeId, dataDirectory, database, sql, writerSql, tls };
+  return { config, log, lifecycle, nodeId, dataDirectory, database, sql, writerSql, leaseSql, tls };
 }
 
 async function openDatabase(

@@ -1,11 +1,16 @@
 // What /healthz looks at (interface, section 4). How checks are run and told is the HTTP gateway's business.
+
+import type { Ownership } from './actors/runtime/ownership.js';
 import type { Foundation } from './foundation.js';
-import type { HealthCheck } from './gateways/http/health.js';
+import type { HealthCheck, HealthResult } from './gateways/http/health.js';
 import { assertReachable } from './store/postgres/reachable.js';
 
 /** Room for an operator to see it and act: renewal of certificates of 90 days is due at 30 and tried again daily. */
 const NEAR_EXPIRY_DAYS = 21;
 const DAY_MS = 86_400_000;
+
+/** Of this node in its cluster. */
+type Standing = Pick<Ownership, 'nodeId' | 'state' | 'isCurrent' | 'owned' | 'shards' | 'view'>;
 
 export interface Checked {
   readonly sql: Foundation['sql'];
@@ -15,7 +20,7 @@ export interface Checked {
 
 export function healthChecks(
   { sql, tls, config }: Checked,
-  parts: { readonly hub: { readonly connections: number }; readonly ownership: { readonly missing: number } },
+  parts: { readonly hub: { readonly connections: number }; readonly ownership: Standing },
   now: () => number = Date.now,
 ): readonly HealthCheck[] {
   const checks: HealthCheck[] = [
@@ -30,12 +35,7 @@ export function healthChecks(
     {
       name: 'shards',
       tags: ['infrastructure'],
-      run: async () => {
-        const { missing } = parts.ownership;
-        if (missing === 0) return { status: 'Healthy', description: 'This node owns every mailbox.' };
-        const description = 'Another node owns mailboxes of this one: they cannot be reached from here.';
-        return { status: 'Unhealthy', description, data: { missing } };
-      },
+      run: async () => shardsResult(parts.ownership),
     },
     {
       name: 'signalr',
@@ -50,6 +50,21 @@ export function healthChecks(
   // The self-signed one is ours to renew, and nobody's to watch.
   if (config.tls !== undefined) checks.push(certificateCheck(tls, now));
   return checks;
+}
+
+/** A node that cannot serve is to get no more clients: the balancer before it looks here. */
+function shardsResult({ nodeId, state, isCurrent, owned, shards, view }: Standing): HealthResult {
+  const data = { state, owned: owned.length, shards };
+  const unhealthy = (description: string): HealthResult => ({ status: 'Unhealthy', description, data });
+  if (state === 'draining') return unhealthy('This node is stopping.');
+  if (!isCurrent) return unhealthy('This node could not renew its leases: it owns no mailboxes at present.');
+  if (state === 'cut off') {
+    const description = 'No NATS server can be reached: mailboxes of other nodes cannot be reached from here.';
+    const others = view?.nodes.some((node) => node.id !== nodeId && node.state === 'serving' && !node.expired);
+    // Sent away, clients find a node that can do more; when none can, they are as well off here.
+    return { status: others === true ? 'Unhealthy' : 'Degraded', description, data };
+  }
+  return { status: 'Healthy', description: `This node owns ${owned.length} of ${shards} shards of mailboxes.`, data };
 }
 
 function certificateCheck(tls: Checked['tls'], now: () => number): HealthCheck {

@@ -15,11 +15,15 @@ export interface RunningNode {
   readonly listeners: Listeners;
   /** What the demo's banner shows; undefined when this is no demo. */
   readonly demo: Demo | undefined;
+  /** Rejects when the node must not go on: it is to be stopped. */
+  readonly failed: Promise<never>;
   /** Drains and stops everything within 10 s; never fails, false when a part did not stop cleanly in time. */
   stop(): Promise<boolean>;
 }
 
 const STOP_MS = 9500;
+/** The part of it for others to take the mailboxes over. */
+const HANDOVER_MS = 3000;
 
 /** Everything that was started is stopped again when it fails. @throws what `start-failure` explains, or a bug */
 export async function startNode(
@@ -48,5 +52,8 @@ async function assemble(config: Config, log: Logger, lifecycle: Lifecycle, signa
   const demo = config.demo ? await prepareDemo({ dataDirectory, directory, authenticate, mintKey }) : undefined;
   const listeners = await openListeners(config, foundation, engine);
   signal.throwIfAborted();
-  return { nodeId, listeners, demo, stop: () => lifecycle.stop(STOP_MS) };
+  // The first to be stopped: while others take the mailboxes over, clients are still served.
+  lifecycle.add('handover', () => engine.ownership.drain(HANDOVER_MS), HANDOVER_MS);
+  const { failed } = engine;
+  return { nodeId, listeners, demo, failed, stop: () => lifecycle.stop(STOP_MS) };
 }

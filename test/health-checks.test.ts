@@ -1,6 +1,7 @@
 // The check of the certificate's end; how checks are run is test/gateways/http's.
 import test from 'ava';
 import { healthChecks } from '../src/health-checks.js';
+import type { ClusterView, NodeState } from '../src/store/leases.js';
 
 const DAY = 86_400_000;
 const FILES = { cert: '/cert.pem', key: '/key.pem' };
@@ -13,7 +14,7 @@ test("the certificate is watched when it is the operator's, degraded near its en
       return new Date(now + daysLeft * DAY);
     },
   };
-  const ownership = { missing: 0 };
+  const ownership = { nodeId: 'a', state: 'serving' as const, isCurrent: true, owned: [0], shards: 1, view: undefined };
   const names = (files: typeof FILES | undefined) =>
     healthChecks(
       { sql: undefined as never, tls, config: { tls: files } },
@@ -40,14 +41,34 @@ test("the certificate is watched when it is the operator's, degraded near its en
   }
 });
 
-test('a node that lost shards says so', async (t) => {
-  const ownership = { missing: 0 };
-  const checks = healthChecks(
-    { sql: undefined as never, tls: { notAfter: new Date() }, config: { tls: undefined } },
-    { hub: { connections: 0 }, ownership },
-  );
-  const check = checks.find(({ name }) => name === 'shards')!;
-  t.is((await check.run()).status, 'Healthy');
-  ownership.missing = 3;
-  t.like(await check.run(), { status: 'Unhealthy', data: { missing: 3 } });
+test('a node that cannot serve is unhealthy; one that is cut off only when others are not', async (t) => {
+  const row = { version: '1', roles: [], bus: 'nats', startedAt: 0, silentMs: 0, expired: false } as const;
+  const others = (state: NodeState, expired = false): ClusterView => ({
+    nodes: [
+      { ...row, id: 'a', state: 'cut off' },
+      { ...row, id: 'b', state, expired },
+    ],
+    leases: [],
+  });
+  const result = async (standing: { state?: NodeState; isCurrent?: boolean; view?: ClusterView }) => {
+    const ownership = {
+      nodeId: 'a',
+      state: 'serving',
+      isCurrent: true,
+      owned: [0],
+      shards: 2,
+      view: undefined,
+    } as const;
+    const checks = healthChecks(
+      { sql: undefined as never, tls: { notAfter: new Date() }, config: { tls: undefined } },
+      { hub: { connections: 0 }, ownership: { ...ownership, ...standing } },
+    );
+    return checks.find(({ name }) => name === 'shards')!.run();
+  };
+  t.like(await result({}), { status: 'Healthy', data: { owned: 1, shards: 2 } });
+  t.is((await result({ state: 'draining' })).status, 'Unhealthy');
+  t.is((await result({ isCurrent: false })).status, 'Unhealthy');
+  t.is((await result({ state: 'cut off', view: others('cut off') })).status, 'Degraded');
+  t.is((await result({ state: 'cut off', view: others('serving', true) })).status, 'Degraded');
+  t.is((await result({ state: 'cut off', view: others('serving') })).status, 'Unhealthy');
 });

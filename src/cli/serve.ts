@@ -38,9 +38,9 @@ async function serve(): Promise<void> {
     complain(error);
     process.exit(1);
   }
-  await aborted(stop.signal);
+  const failure = await Promise.race([aborted(stop.signal), node.failed.catch((error: Error) => error)]);
   output.log.info('stopping');
-  const clean = await node.stop();
+  const clean = (await node.stop()) && failure === undefined;
   output.log.info('stopped');
   await output.flush();
   process.exit(clean ? 0 : 1);

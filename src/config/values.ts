@@ -127,6 +127,40 @@ export const databaseUrl: Parser<string> = {
   },
 };
 
+export const natsUrls: Parser<readonly string[]> = {
+  accepts: 'a comma list of NATS servers, such as nats://127.0.0.1:4222,tls://user:password@nats.example.org',
+  parse(text) {
+    const urls = items(text);
+    for (const each of urls) {
+      const url = new URL(each);
+      demand(/^(nats|tls):\/\//i.test(each) && url.hostname !== '' && /^\/?$/.test(url.pathname) && url.search === '');
+    }
+    return urls;
+  },
+};
+
+/** Networks in CIDR notation; an address alone is a network of one. */
+export const networkList: Parser<readonly string[]> = {
+  accepts: 'a comma list of networks, such as 10.0.0.0/8,192.0.2.7,2001:db8::/32',
+  parse: (text) =>
+    items(text).map((item) => {
+      const [address = '', length, ...rest] = item.split('/');
+      const family = isIP(address);
+      demand(family !== 0 && !address.includes('%') && rest.length === 0);
+      const bits = family === 4 ? 32 : 128;
+      demand(length === undefined || (/^\d{1,3}$/.test(length) && Number(length) <= bits));
+      return `${address.toLowerCase()}/${length ?? bits}`;
+    }),
+};
+
+/** Every URL of a comma list with its password replaced. */
+export function withoutPasswords(urls: string): string {
+  return urls
+    .split(',')
+    .map((url) => withoutPassword(url.trim()))
+    .join(',');
+}
+
 /** The URL with its passwords replaced; text that is no URL may be a password as a whole. */
 export function withoutPassword(url: string): string {
   if (!/^\w+:\/\//.test(url)) return '[hidden]';

@@ -1,4 +1,5 @@
-// Port: which node owns which shards, and since which epoch (D2, D3).
+// Port: the nodes of a cluster and which of them owns which shards, since which epoch (D2, D3). The database's clock alone
+// decides who is late.
 
 export interface ShardLease {
   readonly shard: number;
@@ -6,12 +7,66 @@ export interface ShardLease {
   readonly epoch: number;
 }
 
+/**
+ * `serving`: owns what it should. `cut off`: reaches the store and no other node; owns what nobody reachable takes.
+ * `draining`: gives its shards away and takes none.
+ */
+export type NodeState = 'serving' | 'cut off' | 'draining';
+
+/** One process, as it tells the others of itself. */
+export interface NodeEntry {
+  readonly id: string;
+  /** Different for every start, so that two processes of one name can be told apart. */
+  readonly incarnation: string;
+  readonly version: string;
+  readonly roles: readonly string[];
+  /** Nodes on a bus find each other; a node without one has to be alone. */
+  readonly bus: 'in-process' | 'nats';
+}
+
+export interface NodeRow extends Omit<NodeEntry, 'incarnation'> {
+  readonly state: NodeState;
+  /** ms since the epoch, by the database's clock. */
+  readonly startedAt: number;
+  /** ms since its last heartbeat. */
+  readonly silentMs: number;
+  /** It has not renewed its entry in time. */
+  readonly expired: boolean;
+}
+
+export interface LeaseRow extends ShardLease {
+  /** null: given back, nobody's. */
+  readonly nodeId: string | null;
+  /** Its owner has not renewed it in time; true when it is nobody's. */
+  readonly expired: boolean;
+}
+
+/** One look at the store: of one moment. */
+export interface ClusterView {
+  readonly nodes: readonly NodeRow[];
+  readonly leases: readonly LeaseRow[];
+}
+
+export type Joined =
+  | { readonly kind: 'joined' }
+  /** A live node stands in the way: one of the two has no bus. */
+  | { readonly kind: 'inUse'; readonly by: string };
+
 export interface LeaseStore {
   /** How many shards this store has; `configured` is recorded when the store is new. */
   shardCount(configured: number): Promise<number>;
-  /** Takes every shard that is free, expired or already this node's; returns all that the node then holds. */
-  acquire(nodeId: string, ttlMs: number): Promise<readonly ShardLease[]>;
-  /** Extends this node's leases; returns how many it still holds. */
-  renew(nodeId: string, ttlMs: number): Promise<number>;
-  release(nodeId: string): Promise<void>;
+  /** Name of the cluster, made when the store is new: subjects of the bus carry it. */
+  clusterId(): Promise<string>;
+  /** Enters the node; an earlier process of the same name is displaced. */
+  join(node: NodeEntry, ttlMs: number): Promise<Joined>;
+  /** Extends the node's entry and its leases. Undefined when another process has its name now. */
+  beat(node: NodeEntry, state: NodeState, ttlMs: number): Promise<ClusterView | undefined>;
+  /** Takes those that are still as `seen`, with the next epoch each; returns what was taken. */
+  take(nodeId: string, seen: readonly LeaseRow[], ttlMs: number): Promise<readonly ShardLease[]>;
+  /** Gives back what is the node's of `shards`. */
+  release(nodeId: string, shards: readonly number[]): Promise<void>;
+  /** Gives back every lease and removes the entry, unless another process has the name now. */
+  leave(node: Pick<NodeEntry, 'id' | 'incarnation'>): Promise<void>;
+  /** For those who only look. */
+  view(): Promise<ClusterView>;
 }

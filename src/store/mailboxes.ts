@@ -62,6 +62,14 @@ export interface MailboxChange {
   readonly events: readonly EventRow[];
   /** Inbound rows this commit consumes; it fails as a whole when one is already gone. */
   readonly inbound: readonly string[];
+  readonly remembered: readonly RememberedReply[];
+}
+
+/** What a command was answered, kept for as long as it may be asked again. */
+export interface RememberedReply {
+  /** UUID of the ask. */
+  readonly id: string;
+  readonly reply: unknown;
 }
 
 export type CommitResult =
@@ -72,6 +80,7 @@ export type CommitResult =
   | { readonly kind: 'consumed'; readonly inbound: readonly string[] };
 
 export interface ClaimedAccount {
+  readonly kind: 'claimed';
   readonly modseq: number;
   readonly email: string;
   /** A mailbox without a login, kept for whoever is provisioned with its address. */
@@ -97,8 +106,13 @@ export interface PlacementColumns {
 }
 
 export interface MailboxStore {
-  /** Sets the account's epoch to `epoch`; undefined when there is no such account or a later epoch has it. */
-  claim(accountId: string, epoch: number): Promise<ClaimedAccount | undefined>;
+  /** Sets the account's epoch to `epoch`; fenced when a later one has it. */
+  claim(
+    accountId: string,
+    epoch: number,
+  ): Promise<ClaimedAccount | { readonly kind: 'noSuchAccount' } | { readonly kind: 'fenced' }>;
+  /** Replies of the last minute. */
+  remembered(accountId: string): Promise<readonly RememberedReply[]>;
   folders(accountId: string): Promise<readonly FolderRow[]>;
   emails(accountId: string): AsyncIterable<EmailColumns>;
   placements(accountId: string, folderId: string): AsyncIterable<PlacementColumns>;

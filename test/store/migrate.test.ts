@@ -14,6 +14,7 @@ const SHIPPED = fileURLToPath(new URL('../../src/store/postgres/migrations/', im
 /** Everything that is looked up by its own key and not by account. Whatever else there is belongs to an account. */
 const DIRECTORY_TABLES = [
   'settings',
+  'nodes',
   'shard_leases',
   'domains',
   'accounts',

@@ -22,8 +22,10 @@ export function mailboxBehavior(store: MailboxStore): Behavior<MailboxProtocol, 
     octets: (state) => state.octets,
     isWorn: (state) => state.isWorn,
 
-    async commit(state, draft) {
-      const change = draft.change();
+    recall: (state, id) => state.recall(id),
+
+    async commit(state, draft, remembered) {
+      const change = draft.change(remembered);
       if (change === undefined) return { kind: 'unchanged' };
       const result = await store.commit(change);
       if (result.kind === 'fenced') return result;

@@ -2,7 +2,7 @@
 // later in the batch see the earlier ones; no row stands twice in the change that comes out.
 import { SEEN } from '../../mail/flags.js';
 import { uuidV7 } from '../../mail/ids.js';
-import type { EmailRow, EventRow, FolderRow, MailboxChange } from '../../store/mailboxes.js';
+import type { EmailRow, EventRow, FolderRow, MailboxChange, RememberedReply } from '../../store/mailboxes.js';
 import type { PlanContext } from '../runtime/behavior.js';
 import type { FolderColumns } from './folder-columns.js';
 import type { MailboxEvent } from './protocol.js';
@@ -116,7 +116,8 @@ export class MailboxDraft {
   }
 
   /** What to commit; undefined when nothing changes. */
-  change(): MailboxChange | undefined {
+  /** Undefined when there is nothing to write. */
+  change(remembered: readonly RememberedReply[]): MailboxChange | undefined {
     if (this.#modseq === this.state.modseq) return undefined;
     return {
       accountId: this.state.accountId,
@@ -131,6 +132,7 @@ export class MailboxDraft {
       folders: [...this.#folders.values()],
       events: this.#events,
       inbound: [...this.#consumed],
+      remembered,
     };
   }
 

@@ -74,21 +74,25 @@ export const mailboxProtocol = protocol('mailbox', {
       payload: object({ inboundId: string(), blob: string(), receivedAt: number(), summary }),
       /** null when the delivery had already been made. */
       reply: object({ emailId: nullable(string()) }),
+      onRepeat: 'harmless',
     }),
     setRead: command({
       payload: object({ emailIds: array(string()), isRead: boolean() }),
       /** `changed`: had the other state before; `missing`: no email of this account. */
       reply: object({ changed: integer(), missing: array(string()) }),
+      onRepeat: 'remembered',
     }),
     /** Deletes for good: every placement and the email. */
     remove: command({
       payload: object({ emailIds: array(string()) }),
       reply: object({ removed: integer(), missing: array(string()) }),
+      onRepeat: 'remembered',
     }),
     /** Deletes what was received before a time, at most 1,000 emails a call: held mailboxes only. */
     expire: command({
       payload: object({ receivedBefore: number() }),
       reply: object({ removed: integer() }),
+      onRepeat: 'harmless',
       refusals: ['notHeld'],
     }),
     list: query({

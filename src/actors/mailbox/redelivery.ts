@@ -12,7 +12,7 @@ const MAX_WAITING = 1_000;
 export interface RedeliveryOptions {
   readonly inbound: InboundStore;
   readonly mailboxes: Mailboxes;
-  readonly ownership: Ownership;
+  readonly ownership: Pick<Ownership, 'owned'>;
   readonly log: Logger;
   /** How often to look, in ms. */
   readonly intervalMs: number;

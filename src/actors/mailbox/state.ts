@@ -1,10 +1,19 @@
 // The mailbox in memory: what its actor knows without asking the store. Evolves only by changes that are committed.
-import type { ClaimedAccount, FolderRole, MailboxChange, MailboxStore } from '../../store/mailboxes.js';
+import type {
+  ClaimedAccount,
+  FolderRole,
+  MailboxChange,
+  MailboxStore,
+  RememberedReply,
+} from '../../store/mailboxes.js';
+import type { Loaded } from '../runtime/behavior.js';
 import { EmailColumns } from './email-columns.js';
 import { FolderColumns } from './folder-columns.js';
 
 /** Deliveries remembered in memory, to answer a repeated one without asking the store. */
 const REMEMBERED_DELIVERIES = 1_000;
+/** Replies remembered in memory: of more commands than may be on their way a second time. */
+const REMEMBERED_REPLIES = 1_000;
 const WORN_SLOTS = 50_000;
 
 export class MailboxState {
@@ -15,6 +24,8 @@ export class MailboxState {
   readonly folders = new Map<string, FolderColumns>();
   /** Inbound ids whose delivery is known to be done. */
   readonly delivered = new Set<string>();
+
+  readonly #replies = new Map<string, RememberedReply>();
 
   constructor(accountId: string, account: ClaimedAccount) {
     this.accountId = accountId;
@@ -47,6 +58,18 @@ export class MailboxState {
     }
   }
 
+  rememberReplies(replies: readonly RememberedReply[]): void {
+    for (const reply of replies) this.#replies.set(reply.id, reply);
+    for (const id of this.#replies.keys()) {
+      if (this.#replies.size <= REMEMBERED_REPLIES) break;
+      this.#replies.delete(id);
+    }
+  }
+
+  recall(id: string): RememberedReply | undefined {
+    return this.#replies.get(id);
+  }
+
   /** Takes a committed change in. */
   evolve(change: MailboxChange): void {
     for (const email of change.emailsAdded) {
@@ -71,17 +94,18 @@ export class MailboxState {
     }
     this.modseq = change.modseqAfter;
     this.rememberDelivered(change.inbound);
+    this.rememberReplies(change.remembered);
   }
 }
 
-/** Claims the account and loads its mailbox; undefined when there is none or a later epoch has it. */
+/** Claims the account and loads its mailbox. */
 export async function loadMailbox(
   store: MailboxStore,
   accountId: string,
   epoch: number,
-): Promise<MailboxState | undefined> {
+): Promise<Loaded<MailboxState>> {
   const account = await store.claim(accountId, epoch);
-  if (account === undefined) return undefined;
+  if (account.kind !== 'claimed') return account;
   const state = new MailboxState(accountId, account);
   for await (const page of store.emails(accountId)) state.emails.load(page);
   for (const row of await store.folders(accountId)) {
@@ -92,5 +116,6 @@ export async function loadMailbox(
     }
     state.folders.set(row.id, folder);
   }
-  return state;
+  state.rememberReplies(await store.remembered(accountId));
+  return { kind: 'loaded', state };
 }

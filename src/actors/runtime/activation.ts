@@ -2,7 +2,7 @@
 // this order. A fault of the store ends the activation, because whether its commit happened is then unknown; the next
 // load has the truth, and every load tells followers how far the log goes, in case nothing was published of its end.
 import type { Logger } from 'pino';
-import type { Behavior } from './behavior.js';
+import type { Behavior, Remembered } from './behavior.js';
 import { CommandQueue } from './command-queue.js';
 import { ActorFault } from './errors.js';
 import { type EventPacket, PACKET_VERSION, type ReplyPacket, type RequestPacket } from './packet.js';
@@ -24,9 +24,14 @@ export interface ActivationHost {
   publish(packet: EventPacket): void;
   /** A commit of the account may have happened unpublished, or its state could not be read: load it again some time. */
   inDoubt(accountId: string): void;
+  /** A later owner has the account. */
+  fenced(): void;
   /** The activation is over: forget it. */
   ended(activation: { readonly accountId: string }): void;
 }
+
+/** The account has a later owner: whoever asked has to look for it. */
+class Fenced extends Error {}
 
 type Handlers<C> = Readonly<Record<string, ((context: C, payload: unknown) => unknown) | undefined>>;
 
@@ -68,7 +73,8 @@ export class Activation<P extends Protocol, S, D> {
   receive(request: RequestPacket): Promise<ReplyPacket> {
     this.lastUsed = this.#host.now();
     const operation = this.#behavior.protocol.operations[request.name];
-    if (operation === undefined) return Promise.resolve(fault('failed', `there is no operation ${request.name}`));
+    if (operation === undefined)
+      return Promise.resolve(fault('unsupported', `this node does not know the operation ${request.name}`));
     if (operation.kind === 'query') return this.#query(request);
     return new Promise((answer) => {
       if (!this.#queue.offer({ request, answer })) answer(fault('overloaded', 'the mailbox has too much to do'));
@@ -77,8 +83,14 @@ export class Activation<P extends Protocol, S, D> {
   }
 
   async #load(): Promise<S> {
-    const state = await this.#behavior.load(this.accountId, this.epoch);
-    if (state === undefined) throw new ActorFault('no-such-account', `no account ${this.accountId} for this owner`);
+    const loaded = await this.#behavior.load(this.accountId, this.epoch);
+    if (loaded.kind === 'noSuchAccount')
+      throw new ActorFault('no-such-account', `there is no account ${this.accountId}`);
+    if (loaded.kind === 'fenced') {
+      this.#host.fenced();
+      throw new Fenced();
+    }
+    const { state } = loaded;
     this.#octets = this.#behavior.octets(state);
     const position = this.#behavior.position(state);
     this.#host.publish({ v: PACKET_VERSION, accountId: this.accountId, after: position, seq: position, events: [] });
@@ -129,10 +141,11 @@ export class Activation<P extends Protocol, S, D> {
         continue;
       }
       try {
-        const committed = await this.#behavior.commit(state, planned.draft);
+        const committed = await this.#behavior.commit(state, planned.draft, planned.remembered);
         if (committed.kind === 'again') continue;
         if (committed.kind === 'fenced') {
           this.#end();
+          this.#host.fenced();
           for (const waiting of [...commands, ...this.#queue.take(MAX_QUEUED)]) waiting.answer({ kind: 'notOwner' });
           return;
         }
@@ -156,14 +169,25 @@ export class Activation<P extends Protocol, S, D> {
     const handlers = this.#behavior.commands as unknown as Handlers<D>;
     const draft = this.#behavior.draft(state, { now: this.#host.now(), epoch: this.epoch, random: this.#host.random });
     const replies: ReplyPacket[] = [];
+    const remembered: Remembered[] = [];
     for (const waiting of commands) {
+      const { id, name, payload } = waiting.request;
+      // Attempts of one ask come one after the other, but both may wait here when the first was thought lost.
+      const before = this.#behavior.recall(state, id) ?? remembered.find((done) => done.id === id);
+      if (before !== undefined) {
+        replies.push({ kind: 'reply', reply: before.reply });
+        continue;
+      }
       try {
-        replies.push(outcome(handlers[waiting.request.name]!(draft, waiting.request.payload)));
+        const result = outcome(handlers[name]!(draft, payload));
+        replies.push(result);
+        const { onRepeat } = this.#behavior.protocol.operations[name]!;
+        if (onRepeat === 'remembered' && result.kind === 'reply') remembered.push({ id, reply: result.reply });
       } catch (error) {
         return { broken: waiting, error };
       }
     }
-    return { draft, replies };
+    return { draft, replies, remembered };
   }
 
   #end(): void {
@@ -173,6 +197,7 @@ export class Activation<P extends Protocol, S, D> {
   }
 
   #faultOf(error: unknown, request: RequestPacket): ReplyPacket {
+    if (error instanceof Fenced) return { kind: 'notOwner' };
     if (error instanceof ActorFault) return fault(error.code, error.message);
     const message = error instanceof Error ? error.message : String(error);
     const context = { accountId: this.accountId, operation: request.name, err: error };

@@ -31,16 +31,30 @@ export type Committed =
   /** The state has learnt something that changes the plan: plan the same commands again. */
   | { readonly kind: 'again' };
 
+export type Loaded<S> =
+  | { readonly kind: 'loaded'; readonly state: S }
+  | { readonly kind: 'noSuchAccount' }
+  /** A later epoch has the account. */
+  | { readonly kind: 'fenced' };
+
+/** Reply of a command that must not run twice, under the id of its ask. */
+export interface Remembered {
+  readonly id: string;
+  readonly reply: unknown;
+}
+
 export interface Behavior<P extends Protocol, S, D> {
   readonly protocol: P;
-  /** Claims the account for the epoch and loads it; undefined when there is none or a later epoch has it. */
-  load(accountId: string, epoch: number): Promise<S | undefined>;
+  /** Claims the account for the epoch and loads it. */
+  load(accountId: string, epoch: number): Promise<Loaded<S>>;
   draft(state: S, context: PlanContext): D;
   /** A handler that refuses must not have touched the draft. */
   readonly commands: CommandHandlers<P, D>;
   readonly queries: QueryHandlers<P, S>;
-  /** Commits the draft, then evolves the state; events are what to publish. */
-  commit(state: S, draft: D): Promise<Committed>;
+  /** Commits the draft and what is to be remembered, then evolves the state; events are what to publish. */
+  commit(state: S, draft: D, remembered: readonly Remembered[]): Promise<Committed>;
+  /** The reply that was committed under this id a short while ago. */
+  recall(state: S, id: string): Remembered | undefined;
   /** The account's change number that this state is of: what the seqs of its events count. */
   position(state: S): number;
   /** Rough memory of the state, in octets. */

@@ -10,6 +10,8 @@ export type ActorFaultCode =
   | 'no-such-account'
   /** The store could not be used. */
   | 'store-unavailable'
+  /** The owner runs an older version that does not know the operation (D13). */
+  | 'unsupported'
   /** A bug: the handler threw. */
   | 'failed';
 
@@ -22,6 +24,6 @@ export class ActorFault extends Error {
     super(message, { cause });
     this.name = 'ActorFault';
     this.code = code;
-    this.temporary = code === 'unreachable' || code === 'overloaded' || code === 'store-unavailable';
+    this.temporary = code !== 'no-such-account' && code !== 'failed';
   }
 }

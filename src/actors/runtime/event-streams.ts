@@ -5,7 +5,7 @@ import { Observable, type Subscriber } from 'rxjs';
 import type { EventLog } from '../../store/events.js';
 import type { EventPacket, EventRecord } from './packet.js';
 import { eventSubject } from './subjects.js';
-import type { Transport } from './transport.js';
+import type { Registration, Transport } from './transport.js';
 
 /** Changes, each of up to a thousand events. */
 const LOG_PAGE = 100;
@@ -59,7 +59,7 @@ class AccountStream {
   readonly #options: EventStreamsOptions;
   readonly #accountId: string;
   readonly #followers = new Set<Follower>();
-  readonly #unsubscribe: () => void;
+  readonly #registration: Registration;
   readonly #empty: () => void;
   /** The newest seq this stream has heard of: where a follower who names no position starts. */
   #position: number | undefined;
@@ -73,7 +73,7 @@ class AccountStream {
     this.#accountId = accountId;
     this.#empty = empty;
     const subject = eventSubject(options.protocolName, accountId);
-    this.#unsubscribe = options.transport.subscribe(subject, (packet) => this.#receive(packet));
+    this.#registration = options.transport.subscribe<EventPacket>(subject, (packet) => this.#receive(packet));
   }
 
   add(subscriber: Subscriber<readonly EventRecord[]>, after: number | undefined): () => void {
@@ -86,7 +86,7 @@ class AccountStream {
     return () => {
       if (!this.#followers.delete(follower) || this.#followers.size > 0) return;
       this.#closed = true;
-      this.#unsubscribe();
+      this.#registration.end();
       this.#empty();
     };
   }

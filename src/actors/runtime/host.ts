@@ -3,18 +3,19 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { assert } from 'superstruct';
+import { shardOf } from '../../store/shard.js';
 import { Activation } from './activation.js';
 import type { Behavior } from './behavior.js';
-import type { Ownership } from './ownership.js';
+import type { Ownership, Tenant } from './ownership.js';
 import type { EventPacket, ReplyPacket, RequestPacket } from './packet.js';
 import type { Protocol } from './protocol.js';
 import { eventSubject, requestSubject } from './subjects.js';
-import type { Transport } from './transport.js';
+import type { Registration, Transport } from './transport.js';
 
 export interface HostOptions<P extends Protocol, S, D> {
   readonly behavior: Behavior<P, S, D>;
   readonly transport: Transport;
-  readonly ownership: Ownership;
+  readonly ownership: Pick<Ownership, 'shards' | 'epochOf' | 'recheck'>;
   readonly log: Logger;
   /** Idle actors are passivated after this long, in ms. */
   readonly idleMs: number;
@@ -26,7 +27,7 @@ export interface HostOptions<P extends Protocol, S, D> {
   readonly checked: boolean;
 }
 
-export interface Host {
+export interface Host extends Tenant {
   /** Actors in memory. */
   readonly size: number;
   /** Stops taking requests and waits until what was taken is committed and answered. */
@@ -43,7 +44,9 @@ export function startHost<P extends Protocol, S, D>(options: HostOptions<P, S, D
   const { name, operations } = behavior.protocol;
   // Most recently used last.
   const activations = new Map<string, Activation<P, S, D>>();
-  const underWay = new Set<Promise<ReplyPacket>>();
+  /** Requests being carried out, with the shard they concern. */
+  const underWay = new Map<Promise<ReplyPacket>, number>();
+  const responders = new Map<number, Registration>();
   const inDoubt = new Set<string>();
 
   const activationHost = {
@@ -52,6 +55,7 @@ export function startHost<P extends Protocol, S, D>(options: HostOptions<P, S, D
     random: (octets: number) => randomBytes(octets),
     publish: (packet: EventPacket) => transport.publish(eventSubject(name, packet.accountId), packet),
     inDoubt: (accountId: string) => void inDoubt.add(accountId),
+    fenced: () => ownership.recheck(),
     ended: (ended: { readonly accountId: string }) => {
       if (activations.get(ended.accountId) === ended) activations.delete(ended.accountId);
     },
@@ -82,8 +86,28 @@ export function startHost<P extends Protocol, S, D>(options: HostOptions<P, S, D
       log.error({ accountId: request.accountId, operation: request.name, err: error }, 'request was not understood');
       return { kind: 'fault', code: 'failed', message: error instanceof Error ? error.message : String(error) };
     });
-    underWay.add(reply);
+    underWay.set(reply, shardOf(request.accountId, ownership.shards));
     return reply.finally(() => underWay.delete(reply));
+  }
+
+  async function settle(shards: readonly number[]): Promise<void> {
+    for (const shard of shards) {
+      if (!responders.has(shard)) responders.set(shard, transport.respond(requestSubject(name, shard), tracked));
+    }
+    await Promise.all(shards.map((shard) => responders.get(shard)?.standing));
+  }
+
+  async function vacate(shards: readonly number[]): Promise<void> {
+    const leaving = new Set(shards);
+    for (const shard of leaving) {
+      responders.get(shard)?.end();
+      responders.delete(shard);
+    }
+    const concerned = () => [...underWay].filter(([, shard]) => leaving.has(shard)).map(([reply]) => reply);
+    for (let waiting = concerned(); waiting.length > 0; waiting = concerned()) await Promise.allSettled(waiting);
+    for (const accountId of activations.keys()) {
+      if (leaving.has(shardOf(accountId, ownership.shards))) activations.delete(accountId);
+    }
   }
 
   /** Nobody else may address them for long, and until they are loaded their followers miss what was committed last. */
@@ -109,16 +133,16 @@ export function startHost<P extends Protocol, S, D>(options: HostOptions<P, S, D
   }
 
   const sweeping = setInterval(sweep, options.sweepMs);
-  const responders = ownership.owned.map((shard) => transport.respond(requestSubject(name, shard), tracked));
-
   return {
     get size() {
       return activations.size;
     },
+    settle,
+    vacate,
     async stop() {
       clearInterval(sweeping);
-      for (const stop of responders) stop();
-      while (underWay.size > 0) await Promise.allSettled([...underWay]);
+      for (const responder of responders.values()) responder.end();
+      while (underWay.size > 0) await Promise.allSettled([...underWay.keys()]);
       activations.clear();
     },
   };

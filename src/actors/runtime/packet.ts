@@ -6,12 +6,16 @@ export const PACKET_VERSION = 1;
 
 export interface RequestPacket {
   readonly v: number;
+  /** The same for every attempt of one ask: how a command that was carried out before is known. */
+  readonly id: string;
   readonly accountId: string;
   /** Name of the command or query. */
   readonly name: string;
   readonly payload: unknown;
   /** ms since the epoch: later than this nobody waits for the outcome. */
   readonly deadline: number;
+  /** W3C trace context of the asker, when it is traced. */
+  readonly trace?: string;
 }
 
 export type ReplyPacket =
@@ -37,9 +41,28 @@ export interface EventPacket {
   readonly after: number;
   readonly seq: number;
   readonly events: readonly EventRecord[];
+  /** W3C trace context of the command that made the change, when it is traced. */
+  readonly trace?: string;
 }
 
-export function encode(packet: RequestPacket | ReplyPacket | EventPacket): Uint8Array {
+/** What nodes tell each other of the placement of shards; hints, the leases in the store are the truth. */
+export type PlacementPacket =
+  /** These shards have no owner: whose they should be may take them. */
+  | { readonly v: number; readonly kind: 'freed'; readonly node: string; readonly shards: readonly number[] }
+  /** `node` answers for these shards now. `vanished`: the owner before may have left commits unpublished. */
+  | {
+      readonly v: number;
+      readonly kind: 'settled';
+      readonly node: string;
+      readonly shards: readonly number[];
+      readonly vanished: boolean;
+    }
+  /** Nobody answers for the node `gone`: see for yourselves. */
+  | { readonly v: number; readonly kind: 'gone'; readonly node: string; readonly gone: string };
+
+export type Publication = EventPacket | PlacementPacket;
+
+export function encode(packet: RequestPacket | ReplyPacket | Publication): Uint8Array {
   return Buffer.from(JSON.stringify(packet));
 }
 

@@ -17,7 +17,14 @@ export interface Operation<
   readonly reply: R;
   /** Expected outcomes other than a reply; values, not exceptions. */
   readonly refusals: readonly F[];
+  /**
+   * Commands only. An ask whose answer got lost is sent again, to the next owner perhaps. `harmless`: carrying it out twice
+   * is like once, reply included. `remembered`: its id and reply are stored with its commit, and a repeat gets the reply.
+   */
+  readonly onRepeat: OnRepeat;
 }
+
+export type OnRepeat = 'harmless' | 'remembered';
 
 export type Operations = Readonly<Record<string, Operation>>;
 export type Events = Readonly<Record<string, AnyStruct>>;
@@ -58,15 +65,17 @@ type Spec<P extends AnyStruct, R extends AnyStruct, F extends string> = {
 };
 
 export function command<P extends AnyStruct, R extends AnyStruct, F extends string = never>(
-  spec: Spec<P, R, F>,
+  spec: Spec<P, R, F> & { onRepeat: OnRepeat },
 ): Operation<P, R, NoInfer<F>, 'command'> {
-  return { kind: 'command', payload: spec.payload, reply: spec.reply, refusals: spec.refusals ?? [] };
+  const { payload, reply, refusals = [], onRepeat } = spec;
+  return { kind: 'command', payload, reply, refusals, onRepeat };
 }
 
 export function query<P extends AnyStruct, R extends AnyStruct, F extends string = never>(
   spec: Spec<P, R, F>,
 ): Operation<P, R, NoInfer<F>, 'query'> {
-  return { kind: 'query', payload: spec.payload, reply: spec.reply, refusals: spec.refusals ?? [] };
+  const { payload, reply, refusals = [] } = spec;
+  return { kind: 'query', payload, reply, refusals, onRepeat: 'harmless' };
 }
 
 export function protocol<O extends Operations, E extends Events>(

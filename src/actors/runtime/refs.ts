@@ -1,56 +1,67 @@
-// Refs made from a transport: an ask becomes a packet to the owner of the account's shard, tried again while nobody owns
-// it, for about as long as a takeover lasts. Faults come back as ActorFault, outcomes as values.
+// Refs made from a transport: an ask becomes a packet to the owner of the account's shard. While nobody answers for the
+// shard it is tried again for about as long as a takeover lasts, and when another node answers for it while a reply is
+// outstanding, that one is asked too: the same ask, with the same id. Faults come back as ActorFault, outcomes as values.
+import { randomUUID } from 'node:crypto';
 import { shardOf } from '../../store/shard.js';
 import { ActorFault } from './errors.js';
 import type { EventStreams } from './event-streams.js';
+import type { Ownership } from './ownership.js';
 import { PACKET_VERSION, type ReplyPacket, type RequestPacket } from './packet.js';
 import type { EventOf, Protocol } from './protocol.js';
 import type { AskOptions, Ref, Refs } from './ref.js';
+import { ShardMoves } from './shard-moves.js';
 import { requestSubject } from './subjects.js';
-import { NoResponders, RequestTimeout, type Transport } from './transport.js';
+import { Disconnected, NoResponders, PacketTooLarge, RequestTimeout, type Transport } from './transport.js';
 
 const DEADLINE_MS = 10_000;
-/** How long to look for an owner when there is none: longer than a takeover, shorter than a client's patience. */
-const LOOK_MS = 2_000;
-/** Pause before looking for the owner again. */
-const LOOK_AGAIN_MS = 25;
+/** How long to look for an owner when there is none: longer than a lease lasts, shorter than a client's patience. */
+const LOOK_MS = 6_000;
+/** Pauses before looking for the owner again; what is heard of it ends them. */
+const LOOK_AGAIN_MS = [5, 10, 25, 50, 100, 200];
 
 export interface RefsOptions<P extends Protocol> {
   readonly protocol: P;
   readonly transport: Transport;
-  readonly shards: number;
+  readonly ownership: Pick<Ownership, 'shards' | 'moves$' | 'missing'>;
   readonly streams: EventStreams<EventOf<P>>;
 }
 
 export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P> {
-  const { protocol, transport, shards, streams } = options;
+  const { protocol, transport, ownership, streams } = options;
+  const moves = new ShardMoves(ownership.moves$);
 
   async function ask(accountId: string, name: string, payload: unknown, ask: AskOptions = {}): Promise<unknown> {
     const deadline = Date.now() + (ask.deadlineMs ?? DEADLINE_MS);
-    const subject = requestSubject(protocol.name, shardOf(accountId, shards));
-    const request: RequestPacket = { v: PACKET_VERSION, accountId, name, payload, deadline };
+    const shard = shardOf(accountId, ownership.shards);
+    const request: RequestPacket = { v: PACKET_VERSION, id: randomUUID(), accountId, name, payload, deadline };
     let giveUp: number | undefined;
-    for (;;) {
-      const reply = await attempt(subject, request);
+    for (let looks = 0; ; looks++) {
+      const reply = await moves.orMove(shard, attempt(shard, request));
+      // Somebody else answers for the shard now, and the first may never do.
+      if (reply === undefined) continue;
       if (reply.kind === 'reply') return { reply: reply.reply };
       if (reply.kind === 'refusal') return { refusal: reply.refusal };
       if (reply.kind === 'fault') throw new ActorFault(reply.code, reply.message);
       giveUp ??= Math.min(deadline, Date.now() + LOOK_MS);
-      if (Date.now() + LOOK_AGAIN_MS >= giveUp) {
+      const pauseMs = LOOK_AGAIN_MS[Math.min(looks, LOOK_AGAIN_MS.length - 1)]! * (0.75 + Math.random() / 2);
+      if (Date.now() + pauseMs >= giveUp) {
         throw new ActorFault('unreachable', `nobody answers for account ${accountId}`);
       }
-      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+      await moves.orMove(shard, pause(pauseMs));
     }
   }
 
-  async function attempt(subject: string, request: RequestPacket): Promise<ReplyPacket> {
+  async function attempt(shard: number, request: RequestPacket): Promise<ReplyPacket> {
+    const subject = requestSubject(protocol.name, shard);
     try {
       return await transport.request(subject, request, Math.max(request.deadline - Date.now(), 1));
     } catch (error) {
-      if (error instanceof NoResponders) return { kind: 'notOwner' };
+      if (error instanceof NoResponders) ownership.missing(shard);
+      if (error instanceof NoResponders || error instanceof Disconnected) return { kind: 'notOwner' };
       if (error instanceof RequestTimeout) {
-        throw new ActorFault('unreachable', `account ${request.accountId} did not answer in time`, error);
+        return { kind: 'fault', code: 'unreachable', message: `account ${request.accountId} did not answer in time` };
       }
+      if (error instanceof PacketTooLarge) return { kind: 'fault', code: 'failed', message: error.message };
       throw error;
     }
   }
@@ -63,4 +74,8 @@ export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P>
       };
     },
   };
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,11 +1,20 @@
-// Every subject of the bus, in one place.
+// Every subject of the bus, in one place. The transport puts the name of the cluster before them, so that several clusters
+// can share the servers of one bus.
 
 /** Requests to the actors of one shard; its owner alone answers. */
 export function requestSubject(protocolName: string, shard: number): string {
-  return `mansio.${protocolName}.${shard}`;
+  return `${protocolName}.${shard}`;
 }
 
 /** Events of one account's actor. */
 export function eventSubject(protocolName: string, accountId: string): string {
-  return `mansio.events.${protocolName}.${accountId}`;
+  return `events.${protocolName}.${accountId}`;
 }
+
+/** Answered by a node as long as it lives. Names of nodes may have dots, tokens of subjects may not. */
+export function nodeSubject(nodeId: string): string {
+  return `node.${Buffer.from(nodeId).toString('hex')}`;
+}
+
+/** PlacementPackets. */
+export const PLACEMENT_SUBJECT = 'placement';

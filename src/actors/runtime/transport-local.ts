@@ -1,13 +1,17 @@
 // The in-process transport of a node that runs alone: a request is a function call, a publication a loop over the
 // listeners. `encoding` sends every packet through its JSON form, as the tests do, so that nothing but JSON is relied on.
-import { NEVER } from 'rxjs';
-import { decode, type EventPacket, encode, type ReplyPacket, type RequestPacket } from './packet.js';
-import { NoResponders, RequestTimeout, type Responder, type Transport } from './transport.js';
+import { NEVER, of } from 'rxjs';
+import { decode, encode, type Publication, type ReplyPacket, type RequestPacket } from './packet.js';
+import { NoResponders, type Registration, RequestTimeout, type Responder, type Transport } from './transport.js';
+
+type Listener = (packet: Publication) => void;
+
+const STANDING = Promise.resolve();
 
 export function localTransport(options: { readonly encoding?: boolean } = {}): Transport {
   const responders = new Map<string, Responder>();
-  const listeners = new Map<string, Set<(packet: EventPacket) => void>>();
-  const carried = <T extends RequestPacket | ReplyPacket | EventPacket>(packet: T): T =>
+  const listeners = new Map<string, Set<Listener>>();
+  const carried = <T extends RequestPacket | ReplyPacket | Publication>(packet: T): T =>
     options.encoding === true ? decode<T>(encode(packet)) : packet;
 
   async function request(subject: string, packet: RequestPacket, timeoutMs: number): Promise<ReplyPacket> {
@@ -24,27 +28,29 @@ export function localTransport(options: { readonly encoding?: boolean } = {}): T
     }
   }
 
-  function respond(subject: string, responder: Responder): () => void {
+  function respond(subject: string, responder: Responder): Registration {
     responders.set(subject, responder);
-    return () => {
+    const end = () => {
       if (responders.get(subject) === responder) responders.delete(subject);
     };
+    return { standing: STANDING, end };
   }
 
-  function publish(subject: string, packet: EventPacket): void {
+  function publish(subject: string, packet: Publication): void {
     const interested = listeners.get(subject);
     if (interested === undefined) return;
     const received = carried(packet);
     for (const listener of interested) listener(received);
   }
 
-  function subscribe(subject: string, listener: (packet: EventPacket) => void): () => void {
+  function subscribe<P extends Publication>(subject: string, listener: (packet: P) => void): Registration {
     const interested = listeners.get(subject) ?? new Set();
-    listeners.set(subject, interested.add(listener));
-    return () => {
-      interested.delete(listener);
+    listeners.set(subject, interested.add(listener as Listener));
+    const end = () => {
+      interested.delete(listener as Listener);
       if (interested.size === 0 && listeners.get(subject) === interested) listeners.delete(subject);
     };
+    return { standing: STANDING, end };
   }
 
   async function close(): Promise<void> {
@@ -52,5 +58,5 @@ export function localTransport(options: { readonly encoding?: boolean } = {}): T
     listeners.clear();
   }
 
-  return { request, respond, publish, subscribe, breaks$: NEVER, close };
+  return { request, respond, publish, subscribe, connected$: of(true), breaks$: NEVER, close };
 }

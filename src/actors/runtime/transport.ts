@@ -1,7 +1,7 @@
 // The carrier of packets between actors and those who ask them (D4): request/reply and publish/subscribe, at most once.
-// Implementations: in-process (transport-local), later NATS; one contract suite holds for both.
+// Implementations: in-process (transport-local) and NATS (transport-nats); one contract suite holds for both.
 import type { Observable } from 'rxjs';
-import type { EventPacket, ReplyPacket, RequestPacket } from './packet.js';
+import type { Publication, ReplyPacket, RequestPacket } from './packet.js';
 
 /** Nobody answers on the subject. */
 export class NoResponders extends Error {
@@ -13,18 +13,40 @@ export class RequestTimeout extends Error {
   override readonly name = 'RequestTimeout';
 }
 
+/** The transport cannot reach anybody at present: it is cut off from its servers, or closed. */
+export class Disconnected extends Error {
+  override readonly name = 'Disconnected';
+}
+
+/** The packet is larger than the transport carries. */
+export class PacketTooLarge extends Error {
+  override readonly name = 'PacketTooLarge';
+}
+
 export type Responder = (request: RequestPacket) => Promise<ReplyPacket>;
 
+export interface Registration {
+  /**
+   * Resolves once whatever anybody sends or publishes from then on arrives here. While the transport is cut off it resolves
+   * at once: what is missed until the connection is back is what `breaks$` tells of.
+   */
+  readonly standing: Promise<void>;
+  end(): void;
+}
+
 export interface Transport {
-  /** @throws NoResponders | RequestTimeout */
+  /** @throws NoResponders | RequestTimeout | Disconnected | PacketTooLarge */
   request(subject: string, request: RequestPacket, timeoutMs: number): Promise<ReplyPacket>;
-  /** Answers requests on the subject until the returned function is called. */
-  respond(subject: string, responder: Responder): () => void;
+  /** Answers requests on the subject until the registration is ended; what was taken before is still answered. */
+  respond(subject: string, responder: Responder): Registration;
   /** Best effort: nobody may be listening. */
-  publish(subject: string, packet: EventPacket): void;
-  /** Packets in the order in which one publisher published them, until the returned function is called. */
-  subscribe(subject: string, listener: (packet: EventPacket) => void): () => void;
-  /** Emits after a break during which published packets may have been missed. */
+  publish(subject: string, packet: Publication): void;
+  /** Packets in the order in which one publisher published them, this node's own included. */
+  subscribe<P extends Publication>(subject: string, listener: (packet: P) => void): Registration;
+  /** Whether other nodes can be reached; the present state first. */
+  readonly connected$: Observable<boolean>;
+  /** Emits after a break, of this node or of another one, during which published packets may have been missed. */
   readonly breaks$: Observable<void>;
+  /** What was taken is answered, what was published is sent. */
   close(): Promise<void>;
 }

@@ -4,7 +4,7 @@ import type { Log } from './exchange.js';
 
 type HealthStatus = 'Healthy' | 'Degraded' | 'Unhealthy';
 
-interface HealthResult {
+export interface HealthResult {
   readonly status: HealthStatus;
   readonly description?: string;
   readonly data?: Readonly<Record<string, unknown>>;

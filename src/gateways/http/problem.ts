@@ -100,6 +100,7 @@ function actorProblem(fault: ActorFault): { readonly problem: Problem; readonly 
     case 'unreachable':
     case 'overloaded':
     case 'store-unavailable':
+    case 'unsupported':
       return { problem: unavailable(), bug: false };
     case 'no-such-account':
       return { problem: unauthenticated('invalid_token'), bug: false };

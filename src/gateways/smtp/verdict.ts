@@ -68,6 +68,7 @@ const ACTOR: Readonly<Record<ActorFaultCode, Reply>> = {
   overloaded: BUSY,
   'no-such-account': BUSY,
   'store-unavailable': BUSY,
+  unsupported: BUSY,
   failed: BUSY,
 };
 

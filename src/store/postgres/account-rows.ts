@@ -17,7 +17,15 @@ const SYSTEM_FOLDERS: readonly { readonly role: FolderRole; readonly name: strin
 ];
 
 /** Tables whose rows belong to one account and carry its id; they go with the account. */
-export const ACCOUNT_TABLES = ['placements', 'expunged', 'emails', 'folders', 'events', 'inbound'] as const;
+export const ACCOUNT_TABLES = [
+  'placements',
+  'expunged',
+  'emails',
+  'folders',
+  'events',
+  'inbound',
+  'recent_commands',
+] as const;
 
 export const accountColumns = (sql: Sql | Transaction) => sql`
   id, email, display_name as "displayName", held, created_at as "createdAt"`;

@@ -1,12 +1,24 @@
-// Shard leases (D2, D3). The database's clock alone decides what has expired. Epochs rise when a shard changes hands and
-// when a node takes its own shards again after a start, so that nothing it wrote before can be taken for its writes now.
-import type { LeaseStore, ShardLease } from '../leases.js';
+// Nodes and shard leases (D2, D3). The database's clock alone decides what has expired. Epochs rise with every taking, also
+// when a node takes its own shards again after a start: nothing it wrote before can be taken for its writes now. Rows are
+// locked in order of shard, so that two nodes wait for each other instead of deadlocking.
+import { randomBytes } from 'node:crypto';
+import type {
+  ClusterView,
+  Joined,
+  LeaseRow,
+  LeaseStore,
+  NodeEntry,
+  NodeRow,
+  NodeState,
+  ShardLease,
+} from '../leases.js';
 import { type Sql, storeFault } from './client.js';
 import { postgresSettings } from './settings.js';
 
-/** One instance a process: what it acquires first, it takes anew even when an earlier process had the same node id. */
+/** Entries of nodes that are silent for longer are nobody's concern any more. */
+const FORGET_AFTER = '1 day';
+
 export function postgresLeases(sql: Sql): LeaseStore {
-  const started = new Set<string>();
   return {
     async shardCount(configured) {
       const stored = await postgresSettings(sql).getOrCreate('shards', () => String(configured));
@@ -14,13 +26,13 @@ export function postgresLeases(sql: Sql): LeaseStore {
       await insertShards(sql, shards).catch(rethrow);
       return shards;
     },
-    async acquire(nodeId, ttlMs) {
-      const held = await takeShards(sql, nodeId, ttlMs, !started.has(nodeId)).catch(rethrow);
-      started.add(nodeId);
-      return held;
-    },
-    renew: (nodeId, ttlMs) => extendLeases(sql, nodeId, ttlMs).catch(rethrow),
-    release: (nodeId) => freeShards(sql, nodeId).catch(rethrow),
+    clusterId: () => postgresSettings(sql).getOrCreate('cluster', () => randomBytes(8).toString('hex')),
+    join: (node, ttlMs) => enterNode(sql, node, ttlMs).catch(rethrow),
+    beat: (node, state, ttlMs) => renewAndView(sql, node, state, ttlMs).catch(rethrow),
+    take: (nodeId, seen, ttlMs) => takeShards(sql, nodeId, seen, ttlMs).catch(rethrow),
+    release: (nodeId, shards) => freeShards(sql, nodeId, shards).catch(rethrow),
+    leave: (node) => removeNode(sql, node).catch(rethrow),
+    view: () => readView(sql).catch(rethrow),
   };
 }
 
@@ -28,41 +40,108 @@ function rethrow(error: unknown): never {
   throw storeFault(error);
 }
 
+const interval = (sql: Sql, ms: number) => sql`${ms}::double precision * interval '1 millisecond'`;
+
 async function insertShards(sql: Sql, shards: number): Promise<void> {
   await sql`
     insert into shard_leases (shard) select generate_series(0, ${shards}::integer - 1) on conflict (shard) do nothing`;
 }
 
-/** Rows are locked in order of shard, so two nodes that take at once wait for each other instead of deadlocking. */
-async function takeShards(sql: Sql, nodeId: string, ttlMs: number, anew: boolean): Promise<readonly ShardLease[]> {
+/** One at a time, so that of two nodes without a bus one sees the other. */
+async function enterNode(sql: Sql, node: NodeEntry, ttlMs: number): Promise<Joined> {
+  return sql.begin(async (tx) => {
+    await tx`lock table nodes in share row exclusive mode`;
+    await tx`delete from nodes where expires_at < now() - ${FORGET_AFTER}::interval`;
+    const [other] = await tx<{ id: string }[]>`
+      select id from nodes
+      where id <> ${node.id} and expires_at > now() and (bus = 'in-process' or ${node.bus} = 'in-process') limit 1`;
+    if (other !== undefined) return { kind: 'inUse', by: other.id };
+    const { id, incarnation, version, roles, bus } = node;
+    await tx`
+      insert into nodes (id, incarnation, version, roles, bus, state, started_at, beat_at, expires_at)
+      values (${id}, ${incarnation}, ${version}, ${roles as string[]}, ${bus}, 'serving', now(), now(),
+        now() + ${interval(sql, ttlMs)})
+      on conflict (id) do update set incarnation = excluded.incarnation, version = excluded.version,
+        roles = excluded.roles, bus = excluded.bus, state = excluded.state, started_at = excluded.started_at,
+        beat_at = excluded.beat_at, expires_at = excluded.expires_at`;
+    return { kind: 'joined' };
+  });
+}
+
+async function renewAndView(
+  sql: Sql,
+  node: NodeEntry,
+  state: NodeState,
+  ttlMs: number,
+): Promise<ClusterView | undefined> {
+  // A lease that ran out but that nobody took is still this node's: taking it would have changed its node.
+  const [renewed] = await sql<{ present: boolean }[]>`
+    with me as (
+      update nodes set beat_at = now(), expires_at = now() + ${interval(sql, ttlMs)}, state = ${state}
+      where id = ${node.id} and incarnation = ${node.incarnation} returning id
+    ), renewed as (
+      update shard_leases as lease set expires_at = now() + ${interval(sql, ttlMs)}
+      from (select shard from shard_leases where node_id = ${node.id} order by shard for update) as own
+      where lease.shard = own.shard and exists (select from me)
+    )
+    select exists (select from me) as present`;
+  return renewed!.present ? readView(sql) : undefined;
+}
+
+async function readView(sql: Sql): Promise<ClusterView> {
+  const [view] = await sql<{ nodes: NodeRow[]; leases: [number, string, string | null, boolean][] }[]>`
+    select
+      (select coalesce(json_agg(json_build_object('id', id, 'version', version, 'roles', roles, 'bus', bus,
+          'state', state, 'startedAt', floor(extract(epoch from started_at) * 1000),
+          'silentMs', floor(extract(epoch from now() - beat_at) * 1000), 'expired', expires_at <= now()) order by id),
+          '[]') from nodes) as nodes,
+      (select coalesce(json_agg(json_build_array(shard, epoch::text, node_id,
+          node_id is null or expires_at <= now()) order by shard), '[]') from shard_leases) as leases`;
+  const leases = view!.leases.map(
+    ([shard, epoch, nodeId, expired]): LeaseRow => ({ shard, epoch: Number(epoch), nodeId, expired }),
+  );
+  return { nodes: view!.nodes, leases };
+}
+
+async function takeShards(
+  sql: Sql,
+  nodeId: string,
+  seen: readonly LeaseRow[],
+  ttlMs: number,
+): Promise<readonly ShardLease[]> {
+  const wanted = JSON.stringify(
+    seen.map(({ shard, epoch, nodeId: owner, expired }) => ({ shard, epoch, owner, expired })),
+  );
   const rows = await sql<{ shard: number; epoch: string }[]>`
-    update shard_leases as lease set
-      node_id = ${nodeId},
-      epoch = lease.epoch + case when lease.node_id = ${nodeId} and not ${anew}::boolean then 0 else 1 end,
-      expires_at = now() + ${ttlMs}::double precision * interval '1 millisecond'
+    update shard_leases as lease
+    set node_id = ${nodeId}, epoch = lease.epoch + 1, expires_at = now() + ${interval(sql, ttlMs)}
     from (
-      select shard from shard_leases
-      where node_id is null or node_id = ${nodeId} or expires_at <= now()
-      order by shard for update
+      select l.shard from shard_leases as l
+      join json_to_recordset(${wanted}::text::json) 
+          as seen (shard integer, epoch bigint, owner text, expired boolean)
+        on l.shard = seen.shard and l.epoch = seen.epoch and l.node_id is not distinct from seen.owner
+          and (not seen.expired or l.node_id is null or l.expires_at <= now())
+      order by l.shard for update of l
     ) as open
     where lease.shard = open.shard
     returning lease.shard, lease.epoch`;
   return rows.map((row) => ({ shard: row.shard, epoch: Number(row.epoch) })).sort((a, b) => a.shard - b.shard);
 }
 
-/** A lease that ran out but that nobody took is still this node's: taking it would have changed its node. */
-async function extendLeases(sql: Sql, nodeId: string, ttlMs: number): Promise<number> {
-  const { count } = await sql`
-    update shard_leases as lease
-    set expires_at = now() + ${ttlMs}::double precision * interval '1 millisecond'
-    from (select shard from shard_leases where node_id = ${nodeId} order by shard for update) as own
-    where lease.shard = own.shard`;
-  return count;
-}
-
-async function freeShards(sql: Sql, nodeId: string): Promise<void> {
+async function freeShards(sql: Sql, nodeId: string, shards: readonly number[]): Promise<void> {
   await sql`
     update shard_leases as lease set node_id = null, expires_at = '-infinity'
-    from (select shard from shard_leases where node_id = ${nodeId} order by shard for update) as own
+    from (
+      select shard from shard_leases where node_id = ${nodeId} and shard = any(${shards as number[]}::integer[])
+      order by shard for update
+    ) as own
     where lease.shard = own.shard`;
+}
+
+async function removeNode(sql: Sql, { id, incarnation }: Pick<NodeEntry, 'id' | 'incarnation'>): Promise<void> {
+  await sql`
+    with me as (delete from nodes where id = ${id} and incarnation = ${incarnation} returning id)
+    update shard_leases as lease set node_id = null, expires_at = '-infinity'
+    from (select shard from shard_leases where node_id = ${id} order by shard for update) as own
+    where lease.shard = own.shard and exists (select from me)`;
 }

@@ -14,6 +14,7 @@ function rowsOf(changes: readonly MailboxChange[]) {
   const unplaced = [];
   const folders = [];
   const events = [];
+  const remembered = [];
   for (const change of changes) {
     const a = change.accountId;
     fences.push({ a, epoch: change.epoch, before: change.modseqBefore, after: change.modseqAfter });
@@ -25,8 +26,9 @@ function rowsOf(changes: readonly MailboxChange[]) {
     for (const row of change.unplaced) unplaced.push({ a, f: row.folderId, uid: row.uid, m: row.modseq });
     for (const folder of change.folders) folders.push({ a, ...folder });
     for (const row of eventRows(change.events)) events.push({ a, ...row });
+    for (const { id, reply } of change.remembered) remembered.push({ a, id, reply });
   }
-  return { fences, consumed, added, flagged, removed, placed, unplaced, folders, events };
+  return { fences, consumed, added, flagged, removed, placed, unplaced, folders, events, remembered };
 }
 
 /** One row a seq: a change of many events costs no more rows than one of a single event. */
@@ -125,6 +127,10 @@ export async function commitChanges(sql: Sql, changes: readonly MailboxChange[])
       select a, seq, entries, to_timestamp(at / 1000.0)
       from json_to_recordset(${json(rows.events)}::text::json)
         as x (a uuid, seq bigint, entries json, at double precision) join passed using (a)
+    ), remembered as (
+      insert into recent_commands (account_id, id, reply)
+      select a, id, reply from json_to_recordset(${json(rows.remembered)}::text::json)
+        as x (a uuid, id uuid, reply json) join passed using (a)
     )
     select a as account_id, null::uuid as consumed from passed
     union all select a, id from consumed`;

@@ -1,7 +1,6 @@
 // One account's mailbox in PostgreSQL: claiming, columnar loading, list rows. Columns come packed by the server into
 // one bytea a few thousand rows, which loads a large mailbox several times faster than row by row.
 import type {
-  ClaimedAccount,
   CommitResult,
   EmailColumns,
   EmailSummaryRow,
@@ -9,6 +8,7 @@ import type {
   MailboxChange,
   MailboxStore,
   PlacementColumns,
+  RememberedReply,
 } from '../mailboxes.js';
 import { type Sql, storeFault } from './client.js';
 import { GroupCommit } from './group-commit.js';
@@ -27,14 +27,24 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql): MailboxStore {
     weigh: (change) => 1 + change.emailsAdded.length + change.emailsFlagged.length + change.emailsRemoved.length,
   });
 
-  async function claim(accountId: string, epoch: number): Promise<ClaimedAccount | undefined> {
+  async function claim(accountId: string, epoch: number): ReturnType<MailboxStore['claim']> {
     const rows = await guarded(
       () => sql<{ modseq: string; email: string; held: boolean }[]>`
         update accounts set epoch = ${epoch} where id = ${accountId} and epoch <= ${epoch}
         returning modseq, email, held`,
     );
     const row = rows[0];
-    return row && { modseq: Number(row.modseq), email: row.email, held: row.held };
+    if (row !== undefined) return { kind: 'claimed', modseq: Number(row.modseq), email: row.email, held: row.held };
+    const [present] = await guarded(() => sql`select from accounts where id = ${accountId}`);
+    return { kind: present === undefined ? 'noSuchAccount' : 'fenced' };
+  }
+
+  async function remembered(accountId: string): Promise<readonly RememberedReply[]> {
+    return guarded(
+      () => sql<RememberedReply[]>`
+        select id, reply from recent_commands where account_id = ${accountId} and at > now() - interval '1 minute'
+        order by at`,
+    );
   }
 
   async function folders(accountId: string): Promise<readonly FolderRow[]> {
@@ -120,6 +130,7 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql): MailboxStore {
 
   return {
     claim,
+    remembered,
     folders,
     emails,
     placements,

@@ -18,6 +18,7 @@ import { postgresEvents } from '../../../src/store/postgres/events.js';
 import { postgresInbound } from '../../../src/store/postgres/inbound.js';
 import { postgresMailboxes } from '../../../src/store/postgres/mailboxes.js';
 import { migratedDatabase } from '../../support/embedded-database.js';
+import { fixedOwnership } from '../../support/ownership.js';
 
 const log = pino({ level: 'silent' });
 
@@ -30,7 +31,7 @@ async function setUp() {
   const events = postgresEvents(sql);
   let epoch = 1;
   const transport = localTransport({ encoding: true });
-  const ownership = { shards: 1, owned: [0], missing: 0, epochOf: () => epoch, release: async () => {} };
+  const ownership = fixedOwnership(1, () => epoch);
   const store = postgresMailboxes(sql, writerSql);
   const host = startHost({
     behavior: mailboxBehavior(store),
@@ -42,8 +43,9 @@ async function setUp() {
     sweepMs: 60_000,
     checked: true,
   });
+  await host.settle(ownership.owned);
   const streams = createEventStreams<MailboxEvent>({ protocolName: 'mailbox', transport, log: events, logger: log });
-  const mailboxes = createRefs({ protocol: mailboxProtocol, transport, shards: 1, streams });
+  const mailboxes = createRefs({ protocol: mailboxProtocol, transport, ownership, streams });
   let number = 0;
 
   async function spool(accountIds: readonly string[], receivedAt: number) {
@@ -202,22 +204,24 @@ test('a commit of an epoch that was overtaken writes nothing', async (t) => {
   const world = await setUp();
   const account = await world.directory.createAccount('fenced@example.test', 'x');
   const before = await world.store.claim(account.id, 5);
-  t.truthy(before);
-  t.truthy(await world.store.claim(account.id, 6));
-  t.is(await world.store.claim(account.id, 5), undefined);
+  if (before.kind !== 'claimed') return t.fail();
+  t.is((await world.store.claim(account.id, 6)).kind, 'claimed');
+  t.is((await world.store.claim(account.id, 5)).kind, 'fenced');
+  t.is((await world.store.claim(randomUUID(), 5)).kind, 'noSuchAccount');
   const result = await world.store.commit({
     accountId: account.id,
     epoch: 5,
-    modseqBefore: before!.modseq,
-    modseqAfter: before!.modseq + 1,
+    modseqBefore: before.modseq,
+    modseqAfter: before.modseq + 1,
     emailsAdded: [],
     emailsFlagged: [],
     emailsRemoved: [],
     placed: [],
     unplaced: [],
     folders: [],
-    events: [{ seq: before!.modseq + 1, n: 0, type: 'EmailRemoved', payload: {}, at: 0 }],
+    events: [{ seq: before.modseq + 1, n: 0, type: 'EmailRemoved', payload: {}, at: 0 }],
     inbound: [],
+    remembered: [],
   });
   t.deepEqual(result, { kind: 'fenced' });
   t.deepEqual(await world.events.read(account.id, 0, 10), []);

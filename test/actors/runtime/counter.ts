@@ -10,8 +10,9 @@ export const counterProtocol = protocol('counter', {
       payload: object({ amount: integer() }),
       reply: object({ total: integer() }),
       refusals: ['tooLarge'],
+      onRepeat: 'remembered',
     }),
-    crash: command({ payload: object({}), reply: object({}) }),
+    crash: command({ payload: object({}), reply: object({}), onRepeat: 'harmless' }),
     total: query({ payload: object({}), reply: object({ total: integer() }) }),
   },
   events: { Added: type({ amount: integer() }), Unused: type({ text: string() }) },
@@ -37,6 +38,8 @@ export class CounterStore {
   /** Thrown once by a commit that has happened. */
   lostAnswer: Error | undefined;
   log: EventRow[] = [];
+  /** Account → id of a command → its reply. */
+  remembered = new Map<string, Map<string, unknown>>();
   /** Awaited inside every commit. */
   gate: Promise<void> = Promise.resolve();
 
@@ -52,10 +55,11 @@ export function counterBehavior(store: CounterStore): CounterBehavior {
     protocol: counterProtocol,
     async load(accountId, epoch) {
       const row = store.rows.get(accountId);
-      if (row === undefined || row.epoch > epoch) return undefined;
+      if (row === undefined) return { kind: 'noSuchAccount' };
+      if (row.epoch > epoch) return { kind: 'fenced' };
       store.loads++;
       row.epoch = epoch;
-      return { accountId, epoch, total: row.total, seq: row.seq };
+      return { kind: 'loaded', state: { accountId, epoch, total: row.total, seq: row.seq } };
     },
     draft: (state) => ({ total: state.total, amounts: [] }),
     commands: {
@@ -74,7 +78,11 @@ export function counterBehavior(store: CounterStore): CounterBehavior {
         return { reply: { total: state.total } };
       },
     },
-    async commit(state, draft): Promise<Committed> {
+    recall: (state, id) => {
+      const reply = store.remembered.get(state.accountId)?.get(id);
+      return reply === undefined ? undefined : { id, reply };
+    },
+    async commit(state, draft, remembered): Promise<Committed> {
       if (draft.amounts.length === 0) return { kind: 'unchanged' };
       await store.gate;
       store.commits++;
@@ -92,6 +100,9 @@ export function counterBehavior(store: CounterStore): CounterBehavior {
         payload: { amount },
       }));
       store.log.push(...events);
+      const replies = store.remembered.get(state.accountId) ?? new Map();
+      store.remembered.set(state.accountId, replies);
+      for (const { id, reply } of remembered) replies.set(id, reply);
       if (store.lostAnswer !== undefined) {
         const { lostAnswer } = store;
         store.lostAnswer = undefined;

@@ -25,11 +25,12 @@ function setUp() {
     ...transport,
     subscribe(subject, listener) {
       subscriptions++;
-      const stop = local.subscribe(subject, listener);
-      return () => {
+      const registration = local.subscribe(subject, listener);
+      const end = () => {
         subscriptions--;
-        stop();
+        registration.end();
       };
+      return { ...registration, end };
     },
   };
   const streams = createEventStreams<EventRecord>({

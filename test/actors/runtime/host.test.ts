@@ -3,11 +3,11 @@ import pino from 'pino';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import { createEventStreams } from '../../../src/actors/runtime/event-streams.js';
 import { startHost } from '../../../src/actors/runtime/host.js';
-import type { Ownership } from '../../../src/actors/runtime/ownership.js';
 import type { EventOf } from '../../../src/actors/runtime/protocol.js';
 import { createRefs } from '../../../src/actors/runtime/refs.js';
 import { localTransport } from '../../../src/actors/runtime/transport-local.js';
 import { StoreFault } from '../../../src/store/errors.js';
+import { fixedOwnership } from '../../support/ownership.js';
 import { CounterStore, counterBehavior, counterProtocol } from './counter.js';
 
 const A = '00000000-0000-7000-8000-00000000000a';
@@ -19,7 +19,7 @@ function setUp(options: { idleMs?: number; maxOctets?: number; sweepMs?: number 
   store.add(A);
   store.add(B);
   let epoch: number | undefined = 1;
-  const ownership: Ownership = { shards: 1, owned: [0], missing: 0, epochOf: () => epoch, release: async () => {} };
+  const ownership = fixedOwnership(1, () => epoch);
   const transport = localTransport({ encoding: true });
   const host = startHost({
     behavior: counterBehavior(store),
@@ -31,6 +31,7 @@ function setUp(options: { idleMs?: number; maxOctets?: number; sweepMs?: number 
     sweepMs: options.sweepMs ?? 60_000,
     checked: true,
   });
+  void host.settle(ownership.owned);
   const streams = createEventStreams<EventOf<typeof counterProtocol>>({
     protocolName: 'counter',
     transport,
@@ -41,7 +42,7 @@ function setUp(options: { idleMs?: number; maxOctets?: number; sweepMs?: number 
     },
     logger: log,
   });
-  const counters = createRefs({ protocol: counterProtocol, transport, shards: 1, streams });
+  const counters = createRefs({ protocol: counterProtocol, transport, ownership, streams });
   return {
     store,
     host,

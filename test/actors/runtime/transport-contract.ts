@@ -5,6 +5,7 @@ import { NoResponders, RequestTimeout, type Transport } from '../../../src/actor
 
 const request = (name: string, payload: unknown = {}): RequestPacket => ({
   v: 1,
+  id: 'b7c0f6f2-7f1e-4d3c-9a53-2f6f6a0f8d11',
   accountId: '00000000-0000-7000-8000-000000000001',
   name,
   payload,
@@ -35,9 +36,9 @@ export function transportContract(test: TestFn, name: string, create: () => Prom
   test(`${name}: nobody on the subject is told at once`, async (t) => {
     const transport = await create();
     await t.throwsAsync(transport.request('a.1', request('echo'), 60_000), { instanceOf: NoResponders });
-    const stop = transport.respond('a.1', async () => ({ kind: 'notOwner' }));
+    const responder = transport.respond('a.1', async () => ({ kind: 'notOwner' }));
     t.deepEqual(await transport.request('a.1', request('echo'), 1000), { kind: 'notOwner' });
-    stop();
+    responder.end();
     await t.throwsAsync(transport.request('a.1', request('echo'), 60_000), { instanceOf: NoResponders });
     await transport.close();
   });
@@ -62,8 +63,8 @@ export function transportContract(test: TestFn, name: string, create: () => Prom
     };
     transport.subscribe('e.1', record(0));
     transport.subscribe('e.1', record(1));
-    const stop = transport.subscribe('e.2', record(2));
-    stop();
+    const subscription = transport.subscribe('e.2', record(2));
+    subscription.end();
     for (let seq = 1; seq <= 100; seq++) transport.publish('e.1', events(seq));
     transport.publish('e.2', events(1));
     await all;

@@ -1,0 +1,83 @@
+// Which other nodes answer on the bus. A node that died has no subscription there, which is known at once, long before its
+// leases run out. The bus may be wrong (its servers may be split): who then still renews its entry in the store is alive
+// after all, and is not taken for gone again before it has answered.
+import type { ClusterView } from '../../store/leases.js';
+import { PACKET_VERSION, type RequestPacket } from './packet.js';
+import { nodeSubject } from './subjects.js';
+import { NoResponders, type Transport } from './transport.js';
+
+const PING_MS = 500;
+
+export class Peers {
+  readonly #transport: Transport;
+  readonly #self: string;
+  readonly #onGone: (node: string) => void;
+  /** Node → when it was found out, by the monotonic clock. */
+  readonly #goneSince = new Map<string, number>();
+  readonly #aliveAfterAll = new Set<string>();
+  readonly #asked = new Set<string>();
+  #stopped = false;
+
+  /** `onGone` is called once for every node found gone. */
+  constructor(transport: Transport, self: string, onGone: (node: string) => void) {
+    this.#transport = transport;
+    this.#self = self;
+    this.#onGone = onGone;
+  }
+
+  get gone(): ReadonlySet<string> {
+    return new Set(this.#goneSince.keys());
+  }
+
+  /** Asks the node whether it is there, unless that is being asked already. */
+  verify(node: string): void {
+    if (this.#stopped || node === this.#self || this.#asked.has(node)) return;
+    this.#asked.add(node);
+    void this.#answers(node)
+      .then((answers) => this.#learn(node, answers))
+      .finally(() => this.#asked.delete(node));
+  }
+
+  /** With every heartbeat; `began`: when it did, by the monotonic clock. */
+  look({ nodes, leases }: ClusterView, began: number): void {
+    const rows = new Map(nodes.map((row) => [row.id, row]));
+    for (const [node, since] of this.#goneSince) {
+      const row = rows.get(node);
+      if (row === undefined || row.expired) this.#goneSince.delete(node);
+      else if (row.silentMs < began - since && row.state !== 'cut off') {
+        this.#goneSince.delete(node);
+        this.#aliveAfterAll.add(node);
+      }
+    }
+    for (const node of this.#aliveAfterAll) if (!rows.has(node)) this.#aliveAfterAll.delete(node);
+    const owners = new Set(leases.map(({ nodeId }) => nodeId));
+    for (const { id, expired } of nodes) if (owners.has(id) && !expired) this.verify(id);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /** Undefined: cannot be told. */
+  async #answers(node: string): Promise<boolean | undefined> {
+    const deadline = Date.now() + PING_MS;
+    const ping: RequestPacket = { v: PACKET_VERSION, id: '', accountId: '', name: 'ping', payload: null, deadline };
+    try {
+      await this.#transport.request(nodeSubject(node), ping, PING_MS);
+      return true;
+    } catch (error) {
+      return error instanceof NoResponders ? false : undefined;
+    }
+  }
+
+  #learn(node: string, answers: boolean | undefined): void {
+    if (this.#stopped) return;
+    if (answers === true) {
+      this.#goneSince.delete(node);
+      this.#aliveAfterAll.delete(node);
+    } else if (answers === false && !this.#goneSince.has(node) && !this.#aliveAfterAll.has(node)) {
+      this.#goneSince.set(node, performance.now());
+      this.#onGone(node);
+    }
+  }
+}

@@ -1,0 +1,35 @@
+// Rendezvous hashing (Thaler and Ravishankar 1998): every node computes the same owner of a shard from the same candidates,
+// and a node that comes or goes moves its own share only.
+import { createHash } from 'node:crypto';
+
+/** The candidate with the highest score; undefined when there is none. */
+export function rendezvous(shard: number, candidates: readonly string[]): string | undefined {
+  let best: string | undefined;
+  let highest = -1;
+  for (const candidate of candidates) {
+    const score = scoreOf(shard, candidate);
+    if (score > highest || (score === highest && candidate > best!)) {
+      best = candidate;
+      highest = score;
+    }
+  }
+  return best;
+}
+
+// A few nodes times a few hundred shards, asked for with every heartbeat.
+const scores = new Map<string, Map<number, number>>();
+
+function scoreOf(shard: number, node: string): number {
+  let ofNode = scores.get(node);
+  if (ofNode === undefined) {
+    if (scores.size >= 1000) scores.clear();
+    ofNode = new Map();
+    scores.set(node, ofNode);
+  }
+  let score = ofNode.get(shard);
+  if (score === undefined) {
+    score = createHash('sha256').update(`${shard}:${node}`).digest().readUIntBE(0, 6);
+    ofNode.set(shard, score);
+  }
+  return score;
+}

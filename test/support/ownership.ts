@@ -1,0 +1,10 @@
+// The ownership of a node that has everything and never loses it, for tests of what stands on it.
+import { NEVER } from 'rxjs';
+import type { Ownership } from '../../src/actors/runtime/ownership.js';
+
+export type FixedOwnership = Pick<Ownership, 'shards' | 'owned' | 'epochOf' | 'recheck' | 'missing' | 'moves$'>;
+
+export function fixedOwnership(shards = 1, epochOf: Ownership['epochOf'] = () => 1): FixedOwnership {
+  const owned = Array.from({ length: shards }, (_, shard) => shard);
+  return { shards, owned, epochOf, recheck: () => {}, missing: () => {}, moves$: NEVER };
+}
