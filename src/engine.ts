@@ -112,7 +112,7 @@ export async function startEngine(
   lifecycle.add('shard leases', () => ownership.leave(), LEASES_STOP_MS, STOP_MS);
   lifecycle.add('mailboxes', () => host.stop(), MAILBOXES_STOP_MS, STOP_MS);
   const protocolName = mailboxProtocol.name;
-  const streams = createEventStreams<MailboxEvent>({ protocolName, transport, log: events, logger: log });
+  const streams = createEventStreams<MailboxEvent>({ protocolName, transport, ownership, log: events, logger: log });
   const mailboxes = createRefs({ protocol: mailboxProtocol, transport, ownership, streams });
 
   const directory = await createDirectory({

@@ -3,14 +3,12 @@
 import type { Logger } from 'pino';
 import type { BlobStore } from '../store/blobs.js';
 import type { DirectoryStore } from '../store/directory.js';
-import type { EventLog } from '../store/events.js';
+import { EVENT_LOG_AGE_MS, EVENT_LOG_LENGTH, type EventLog } from '../store/events.js';
 import type { Mailboxes } from './mailbox/protocol.js';
 
 const FIRST_PASS_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const EVENT_LOG_AGE_MS = 30 * DAY_MS;
-const EVENT_LOG_LENGTH = 100_000;
 const BLOB_GRACE_MS = HOUR_MS;
 const BLOBS_A_PASS = 1_000;
 const HELD_AGE_MS = 30 * DAY_MS;

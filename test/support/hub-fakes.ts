@@ -1,7 +1,7 @@
 // What a hub stands on, in memory: a directory of keys, mailboxes whose events the test emits, a socket that remembers,
 // and time that passes when the test says so.
 import pino, { type Logger } from 'pino';
-import { Subject } from 'rxjs';
+import { type Observable, Subject, startWith } from 'rxjs';
 import type { Directory, Principal } from '../../src/actors/directory/protocol.js';
 import type { MailboxEvent, Mailboxes } from '../../src/actors/mailbox/protocol.js';
 import type { HubTiming } from '../../src/gateways/hub/hub.js';
@@ -47,14 +47,18 @@ export class FakeMailboxes {
   readonly #events = new Map<string, Subject<Batch>>();
   /** Calls of `events$()` so far. */
   followed = 0;
+  /** Streams stand once the test emits something. */
+  late = false;
 
   readonly refs: Mailboxes = {
     of: (accountId) => ({
       ask: () => Promise.reject(new Error('the hub asks nothing of a mailbox')),
-      events$: () => {
+      events$: (): Observable<Batch> => {
         this.followed++;
-        return this.events(accountId);
+        const events = this.events(accountId);
+        return this.late ? events : events.pipe(startWith([]));
       },
+      resume: () => Promise.reject(new Error('there is no log')),
     }),
   };
 

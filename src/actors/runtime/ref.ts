@@ -7,15 +7,31 @@ export interface AskOptions {
   readonly deadlineMs?: number;
 }
 
+/** A place in an account's event log. */
+export interface Place {
+  readonly seq: number;
+  /** ms since the epoch; nothing after the place is older. */
+  readonly at: number;
+}
+
+export interface Resumption {
+  /** What comes after it is what `events$(place.seq)` gives. */
+  readonly place: Place;
+  /** False when events after `from` may be gone from the log, or it is no place of this log: then `place` is now. */
+  readonly complete: boolean;
+}
+
 export interface Ref<P extends Protocol> {
   /** @throws ActorFault when the actor cannot be reached or fails; expected outcomes are values. */
   ask<N extends Name<P>>(name: N, payload: Payload<P, N>, options?: AskOptions): Promise<Outcome<P, N>>;
   /**
-   * The account's events in order and without gaps, one array a commit: from after seq `after` when given (read from the
-   * log), else from the moment of subscription. The bus subscription is shared by all subscribers on this node and is
-   * in place when `subscribe` returns.
+   * The account's events in order and without gaps, one array a commit or a page of the log: from after seq `after` when
+   * given (read from the log), else from now. The first array may be empty and says that the stream stands: nothing that
+   * happens from then on is missed. Later ones are never empty. The bus subscription is shared by all on this node.
    */
   events$(after?: number): Observable<readonly EventOf<P>[]>;
+  /** Where to follow the events from, for one who had them until `from`, or wants them from now on (null). */
+  resume(from: Place | null): Promise<Resumption>;
 }
 
 export interface Refs<P extends Protocol> {

@@ -71,6 +71,7 @@ export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P>
       return {
         ask: (name, payload, ask_) => ask(accountId, name, payload, ask_) as never,
         events$: (after) => streams.of(accountId, after),
+        resume: (from) => streams.resume(accountId, from),
       };
     },
   };

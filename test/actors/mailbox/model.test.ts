@@ -44,7 +44,13 @@ async function setUp() {
     checked: true,
   });
   await host.settle(ownership.owned);
-  const streams = createEventStreams<MailboxEvent>({ protocolName: 'mailbox', transport, log: events, logger: log });
+  const streams = createEventStreams<MailboxEvent>({
+    protocolName: 'mailbox',
+    transport,
+    ownership,
+    log: events,
+    logger: log,
+  });
   const mailboxes = createRefs({ protocol: mailboxProtocol, transport, ownership, streams });
   let number = 0;
 

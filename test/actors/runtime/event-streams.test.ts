@@ -1,18 +1,25 @@
 import test from 'ava';
 import fc from 'fast-check';
 import pino from 'pino';
-import { Subject } from 'rxjs';
+import { NEVER, Subject } from 'rxjs';
 import { createEventStreams } from '../../../src/actors/runtime/event-streams.js';
+import type { Move } from '../../../src/actors/runtime/ownership.js';
 import type { EventPacket, EventRecord } from '../../../src/actors/runtime/packet.js';
+import { eventSubject } from '../../../src/actors/runtime/subjects.js';
 import type { Transport } from '../../../src/actors/runtime/transport.js';
 import { localTransport } from '../../../src/actors/runtime/transport-local.js';
+import { shardOf } from '../../../src/store/shard.js';
 
 const A = '00000000-0000-7000-8000-00000000000a';
-const SUBJECT = `mansio.events.test.${A}`;
+const SUBJECT = eventSubject('test', A);
+
+const SHARDS = 16;
+const SHARD = shardOf(A, SHARDS);
 
 const event = (seq: number): EventRecord => ({ seq, n: 0, type: 'Tested', at: 0, payload: null });
 
-function setUp() {
+/** `readTurn`: reads see the log before or after a turn of the event loop, and end after it. */
+function setUp(standing: Promise<void> = Promise.resolve(), readTurn?: 'before' | 'after') {
   const log: EventRecord[] = [];
   const breaks = new Subject<void>();
   const local = localTransport({ encoding: true });
@@ -30,14 +37,22 @@ function setUp() {
         subscriptions--;
         registration.end();
       };
-      return { ...registration, end };
+      return { standing, end };
     },
   };
+  const moves = new Subject<Move>();
   const streams = createEventStreams<EventRecord>({
     protocolName: 'test',
     transport: counted,
+    ownership: { shards: SHARDS, moves$: moves },
     log: {
-      read: async (_accountId, after, limit) => log.filter((row) => row.seq > after).slice(0, limit),
+      read: async (_accountId, after, limit) => {
+        const page = () => log.filter((row) => row.seq > after).slice(0, limit);
+        if (readTurn === undefined) return page();
+        const early = page();
+        await new Promise((resolve) => setImmediate(resolve));
+        return readTurn === 'before' ? early : page();
+      },
       newest: async () => {
         lookUps++;
         await new Promise((resolve) => setImmediate(resolve));
@@ -64,6 +79,7 @@ function setUp() {
     hint,
     found,
     breaks,
+    moves,
     transport,
     subscriptions: () => subscriptions,
     lookUps: () => lookUps,
@@ -182,6 +198,7 @@ test('a position that cannot be looked up is looked up again, and nothing publis
   const streams = createEventStreams<EventRecord>({
     protocolName: 'test',
     transport,
+    ownership: { shards: SHARDS, moves$: NEVER },
     log: {
       read: async (_accountId, after) => rows.filter((row) => row.seq > after),
       newest: async () => {
@@ -196,7 +213,7 @@ test('a position that cannot be looked up is looked up again, and nothing publis
   const done = new Promise<void>((resolve) => {
     streams.of(A).subscribe((events) => {
       seen.push(...events.map((row) => row.seq));
-      resolve();
+      if (events.length > 0) resolve();
     });
   });
   rows.push(event(2));
@@ -241,5 +258,194 @@ test('whoever names no position has everything from its look-up or the first pac
       t.true(start >= before);
     }),
     { numRuns: 200 },
+  );
+});
+
+test('the first emission says that the stream stands, and is all that may be empty', async (t) => {
+  let stand = () => {};
+  const standing = new Promise<void>((resolve) => {
+    stand = resolve;
+  });
+  const { streams, commit, lookUps } = setUp(standing);
+  commit(3);
+  const [now, behind, ahead]: number[][][] = [[], [], []];
+  const into = (emissions: number[][]) => (events: readonly EventRecord[]) =>
+    void emissions.push(events.map(({ seq }) => seq));
+  streams.of(A).subscribe(into(now!));
+  streams.of(A, 1).subscribe(into(behind!));
+  streams.of(A, 3).subscribe(into(ahead!));
+  await turns();
+  t.deepEqual([now, behind, ahead, lookUps()], [[], [], [], 0], 'nothing before the subscription stands');
+  commit(1, false);
+  stand();
+  await turns();
+  t.deepEqual(now, [[]], 'looked up afterwards');
+  t.deepEqual([behind, ahead], [[[2, 3, 4]], [[4]]]);
+  const [later, upToDate]: number[][][] = [[], []];
+  streams.of(A).subscribe(into(later!));
+  t.deepEqual(later, [[]], 'at once when it stands');
+  streams.of(A, 4).subscribe(into(upToDate!));
+  await turns();
+  commit(1);
+  t.deepEqual(
+    [now, later, upToDate],
+    [
+      [[], [5]],
+      [[], [5]],
+      [[], [5]],
+    ],
+  );
+});
+
+test('when the owner of the shard vanished its followers read on, when it handed over they do not', async (t) => {
+  const { streams, commit, moves } = setUp();
+  const seen: number[] = [];
+  streams.of(A).subscribe((events) => seen.push(...events.map((row) => row.seq)));
+  await turns();
+  commit(2, false);
+  moves.next({ shards: [SHARD], vanished: false });
+  moves.next({ shards: [(SHARD + 1) % SHARDS], vanished: true });
+  await turns();
+  t.deepEqual(seen, []);
+  moves.next({ shards: [0, SHARD], vanished: true });
+  await turns();
+  t.deepEqual(seen, [1, 2]);
+});
+
+test('whoever leaves while something is pending leaves nothing behind', async (t) => {
+  let stand = () => {};
+  const standing = new Promise<void>((resolve) => {
+    stand = resolve;
+  });
+  const { streams, commit, breaks, subscriptions, lookUps } = setUp(standing);
+  commit(3);
+  const silent = () => t.fail('it has left');
+  const followers = [streams.of(A).subscribe(silent), streams.of(A, 1).subscribe(silent)];
+  breaks.next();
+  for (const follower of followers) follower.unsubscribe();
+  t.is(subscriptions(), 0);
+  stand();
+  await turns();
+  t.is(lookUps(), 0);
+  const seen: number[] = [];
+  const leaving = streams.of(A, 0).subscribe((events) => {
+    seen.push(...events.map(({ seq }) => seq));
+    leaving.unsubscribe();
+  });
+  await turns();
+  t.deepEqual(seen, [1, 2, 3]);
+  t.is(subscriptions(), 0);
+  streams.of(A).subscribe().unsubscribe();
+  await turns();
+  t.is(subscriptions(), 0);
+});
+
+test('a break does not flood the log, and what is published meanwhile does not wait for it', async (t) => {
+  const accounts = Array.from({ length: 50 }, (_, i) => `00000000-0000-7000-8000-${String(i).padStart(12, '0')}`);
+  const breaks = new Subject<void>();
+  const transport: Transport = { ...localTransport(), breaks$: breaks };
+  let [reads, most] = [0, 0];
+  const open: (() => void)[] = [];
+  let slow = false;
+  const streams = createEventStreams<EventRecord>({
+    protocolName: 'test',
+    transport,
+    ownership: { shards: SHARDS, moves$: NEVER },
+    log: {
+      read: async (_accountId, after) => {
+        most = Math.max(most, ++reads);
+        if (slow) await new Promise<void>((resolve) => open.push(resolve));
+        reads--;
+        return after === 0 ? [event(1)] : [];
+      },
+      newest: async () => 0,
+      prune: async () => 0,
+    },
+    logger: pino({ level: 'silent' }),
+  });
+  const seen = new Map<string, number[]>();
+  for (const accountId of accounts) {
+    streams.of(accountId).subscribe((events) => {
+      seen.set(accountId, [...(seen.get(accountId) ?? []), ...events.map(({ seq }) => seq)]);
+    });
+  }
+  await turns();
+  slow = true;
+  breaks.next();
+  breaks.next();
+  await turns();
+  t.is(reads, 8);
+  const publish = (accountId: string, after: number) => {
+    const seq = after + 1;
+    transport.publish(eventSubject('test', accountId), { v: 1, accountId, after, seq, events: [event(seq)] });
+  };
+  const [beingRead, joinsOn, gap] = [accounts[0]!, accounts[40]!, accounts[41]!];
+  publish(beingRead, 0);
+  publish(joinsOn, 0);
+  t.deepEqual([seen.get(beingRead), seen.get(joinsOn)], [[1], [1]], 'go out at once');
+  publish(gap, 1);
+  t.is(reads, 9, 'is read at once');
+  most = 0;
+  while (open.length > 0) {
+    open.pop()!();
+    await turns();
+  }
+  t.true(most <= 9);
+  for (const accountId of accounts) t.deepEqual(seen.get(accountId), [1], accountId);
+});
+
+test('whatever becomes of packets, whoever follows has everything from its place on, once and in order', async (t) => {
+  const step = fc.oneof(
+    fc.record({ kind: fc.constantFrom('sent', 'lost', 'repeated'), count: fc.integer({ min: 1, max: 120 }) }),
+    fc.record({ kind: fc.constantFrom('hint', 'break', 'vanished', 'turn', 'turns', 'joins', 'leaves') }),
+    fc.record({ kind: fc.constant('comes'), share: fc.double({ min: 0, max: 1, noNaN: true }) }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.constantFrom('before', 'after'), async (steps, readTurn) => {
+      const { streams, commit, hint, breaks, moves, transport, subscriptions } = setUp(Promise.resolve(), readTurn);
+      let total = 0;
+      const followers: { from: number | undefined; stoodAt: number; seen: number[]; leave: () => void }[] = [];
+      const follow = (from: number | undefined) => {
+        const follower = { from, stoodAt: -1, seen: [] as number[], leave: () => {} };
+        const subscription = streams.of(A, from).subscribe((events) => {
+          if (follower.stoodAt >= 0) t.true(events.length > 0);
+          else follower.stoodAt = total;
+          follower.seen.push(...events.map(({ seq }) => seq));
+        });
+        follower.leave = () => subscription.unsubscribe();
+        followers.push(follower);
+      };
+      follow(undefined);
+      for (const each of steps) {
+        if ('count' in each) {
+          total += each.count;
+          const packet = commit(each.count, each.kind !== 'lost');
+          if (each.kind === 'repeated') transport.publish(SUBJECT, packet);
+        } else if (each.kind === 'hint') hint();
+        else if (each.kind === 'break') breaks.next();
+        else if (each.kind === 'vanished') moves.next({ shards: [SHARD], vanished: true });
+        else if (each.kind === 'turn') await new Promise((resolve) => setImmediate(resolve));
+        else if (each.kind === 'turns') await turns();
+        else if (each.kind === 'joins') follow(undefined);
+        else if (each.kind === 'leaves') followers.shift()?.leave();
+        else if ('share' in each) follow(Math.floor(each.share * total));
+      }
+      if (steps.at(-1)?.kind === 'lost') breaks.next();
+      else hint();
+      // Pages of the log come one a turn, and at most eight at a time.
+      for (let i = 0; i < 10 + followers.length; i++) await turns();
+      for (const { from, stoodAt, seen } of followers) {
+        const first = seen[0] ?? total + 1;
+        if (from === undefined) t.true(first <= stoodAt + 1, 'nothing is missed once it stands');
+        else t.is(first, from + 1);
+        t.deepEqual(
+          seen,
+          Array.from({ length: total + 1 - first }, (_, i) => first + i),
+        );
+      }
+      for (const { leave } of followers) leave();
+      t.is(subscriptions(), 0);
+    }),
+    { numRuns: 300 },
   );
 });

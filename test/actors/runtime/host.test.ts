@@ -35,6 +35,7 @@ function setUp(options: { idleMs?: number; maxOctets?: number; sweepMs?: number 
   const streams = createEventStreams<EventOf<typeof counterProtocol>>({
     protocolName: 'counter',
     transport,
+    ownership,
     log: {
       read: async (_accountId, after) => store.log.filter((row) => row.seq > after),
       newest: async () => store.log.at(-1)?.seq ?? 0,
