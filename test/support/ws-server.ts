@@ -10,7 +10,7 @@ import type { HttpAnswer, Socket, UpgradeRequest, WebSocketEndpoint } from '../.
 interface Peer {
   readonly readyState: number;
   readonly bufferedAmount: number;
-  send(text: string): void;
+  send(text: string, written: () => void): void;
   close(code: number, reason: string): void;
   terminate(): void;
   on(event: 'message', listener: (data: string | Buffer) => void): void;
@@ -31,6 +31,8 @@ export interface WsServer {
   readonly url: string;
   /** Path and query of every request, in order. */
   readonly requests: readonly string[];
+  /** Drops every connection, without a word. */
+  cut(): void;
   close(): Promise<void>;
 }
 
@@ -59,7 +61,7 @@ export async function startWsServer(path: string, endpoint: WebSocketEndpoint): 
     }
     sockets.handleUpgrade(request, socket, head, (peer) => {
       peers.add(peer);
-      const listener = decision(socketOver(peer));
+      const listener = decision(socketOver(peer, () => listener.drained()));
       peer.on('message', (data) => {
         listener.message(typeof data === 'string' ? Buffer.from(data) : data, typeof data !== 'string');
       });
@@ -71,23 +73,28 @@ export async function startWsServer(path: string, endpoint: WebSocketEndpoint): 
     });
   });
 
+  function cut(): void {
+    for (const peer of peers) peer.terminate();
+  }
+
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
     requests,
+    cut,
     async close() {
-      for (const peer of peers) peer.terminate();
+      cut();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };
 }
 
-function socketOver(peer: Peer): Socket {
+function socketOver(peer: Peer, drained: () => void): Socket {
   return {
     send(text) {
       if (peer.readyState !== OPEN) return false;
-      peer.send(text);
+      peer.send(text, drained);
       return true;
     },
     bufferedBytes: () => peer.bufferedAmount,

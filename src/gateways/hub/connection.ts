@@ -1,19 +1,32 @@
 // One hub connection: handshake, then events out and pings both ways, until either side closes. It knows one socket and
-// counts in ticks of the roster; which events it gets is the subscriptions' business, who it is was settled before the
-// upgrade. Ten thousand of these live on a node: a few fields each, no timers, no closures.
+// counts in ticks of the roster; which events it gets is the subscriptions' business, or the resumption's when its client
+// asked for that; who it is was settled before the upgrade. Ten thousand of these live on a node: a few fields each, no
+// timers, no closures.
 import type { Logger } from 'pino';
 import type { Socket, SocketListener } from '../web-socket.js';
 import { checkHandshake, HANDSHAKE_ACCEPTED, handshakeRefused } from './handshake.js';
-import { CLOSE, COMPLETION, encodeMessage, INVOCATION, PING, parseMessage, STREAM_INVOCATION } from './json-codec.js';
+import {
+  CLOSE,
+  COMPLETION,
+  encodeMessage,
+  type HubMessage,
+  INVOCATION,
+  PING,
+  parseMessage,
+  STREAM_INVOCATION,
+} from './json-codec.js';
+import { positionText } from './positioned-frames.js';
 import { ProtocolError } from './protocol-error.js';
+import { type Outlet, Resumption, type ResumptionSurroundings } from './resumption.js';
 import type { Roster, Visited } from './roster.js';
 import type { Subscriber, Subscriptions } from './subscriptions.js';
-import { splitFrame } from './text-format.js';
+import { RECORD_SEPARATOR, splitFrame } from './text-format.js';
 
 /** What all connections of a node share; durations in ticks. */
 export interface Surroundings {
   readonly roster: Roster<Connection>;
   readonly subscriptions: Subscriptions;
+  readonly resumptions: ResumptionSurroundings;
   readonly log: Logger;
   readonly handshakeTicks: number;
   /** Silence of ours after which a visit sends a ping. */
@@ -31,6 +44,8 @@ export interface Holder {
   readonly id: string;
   readonly accountId: string;
   readonly keyId: string | null;
+  /** Events come from the log, when the client has said from where. */
+  readonly resumes: boolean;
 }
 
 /** RFC 6455 §7.4.1 */
@@ -40,16 +55,22 @@ const PROTOCOL_ERROR = 1002;
 export const POLICY = 1008;
 const TRY_AGAIN = 1013;
 
+const NOT_FOLLOWED = 'The mailbox cannot be followed at present.';
+const RESUME = 'Resume';
 const PING_MESSAGE = encodeMessage({ type: PING });
 
-export class Connection implements SocketListener, Subscriber, Visited {
+export class Connection implements SocketListener, Subscriber, Outlet, Visited {
   readonly id: string;
   readonly accountId: string;
   readonly keyId: string | null;
   readonly slot: number;
   readonly #socket: Socket;
   readonly #around: Surroundings;
-  #state: 'handshake' | 'open' | 'closing' | 'closed' = 'handshake';
+  readonly #resumption: Resumption | undefined;
+  /** `joining`: the handshake was read, and is answered once the events stand. */
+  #state: 'handshake' | 'joining' | 'open' | 'closing' | 'closed' = 'handshake';
+  /** Messages that came while joining. */
+  #held = '';
   /** Tick of the last message from the client. */
   #heardAt: number;
   /** Tick of the last message to the client. */
@@ -62,6 +83,7 @@ export class Connection implements SocketListener, Subscriber, Visited {
     this.slot = around.roster.nextSlot();
     this.#socket = socket;
     this.#around = around;
+    this.#resumption = holder.resumes ? new Resumption(this, around.resumptions) : undefined;
     this.#heardAt = around.roster.now;
     this.#sentAt = around.roster.now;
     around.roster.add(this);
@@ -69,30 +91,29 @@ export class Connection implements SocketListener, Subscriber, Visited {
   }
 
   message(data: Uint8Array): void {
-    if (this.#state !== 'handshake' && this.#state !== 'open') return;
+    if (!this.#isUp) return;
     this.#heardAt = this.#around.roster.now;
-    try {
+    this.#blaming(() => {
       const messages = splitFrame(data, this.#around.maxMessageBytes);
-      const first = this.#state === 'handshake' ? 1 : 0;
-      if (first === 1) this.#shakeHands(messages[0]!);
-      let answers = '';
-      for (let i = first; i < messages.length; i++) {
-        // Closed by a message before: the rest is of no interest.
-        if (this.#state !== 'open') return;
-        answers += this.#handle(messages[i]!);
-      }
-      if (answers !== '') this.#send(answers);
-    } catch (err) {
-      if (!(err instanceof ProtocolError)) throw err;
-      this.#around.log.debug(
-        { connectionId: this.id, accountId: this.accountId, err },
-        'hub client broke the protocol',
-      );
-      this.end(err.message, false, PROTOCOL_ERROR);
-    }
+      if (this.#state === 'handshake') this.#shakeHands(messages.shift()!);
+      if (this.#state === 'joining') this.#hold(messages);
+      else this.#take(messages);
+    });
   }
 
-  drained(): void {}
+  stands(): void {
+    if (this.#state !== 'joining') return;
+    this.#state = 'open';
+    this.#send(HANDSHAKE_ACCEPTED);
+    const held = this.#held.split(RECORD_SEPARATOR);
+    this.#held = '';
+    held.pop();
+    this.#blaming(() => this.#take(held));
+  }
+
+  drained(): void {
+    this.#resumption?.drained();
+  }
 
   closed(code: number): void {
     if (this.#state === 'closed') return;
@@ -106,8 +127,22 @@ export class Connection implements SocketListener, Subscriber, Visited {
     this.#send(frame);
   }
 
+  bufferedBytes(): number {
+    return this.#socket.bufferedBytes();
+  }
+
   interrupted(): void {
-    this.end('The events of the mailbox were interrupted.', true, TRY_AGAIN);
+    const error = this.#state === 'joining' ? NOT_FOLLOWED : 'The events of the mailbox were interrupted.';
+    this.end(error, true, TRY_AGAIN);
+  }
+
+  tooSlow(): void {
+    this.#around.log.warn(
+      { connectionId: this.id, accountId: this.accountId, bufferedBytes: this.#socket.bufferedBytes() },
+      'slow hub client cut off',
+    );
+    this.#leave('closing');
+    this.#socket.terminate();
   }
 
   visit(now: number): void {
@@ -118,10 +153,11 @@ export class Connection implements SocketListener, Subscriber, Visited {
       } else if (now - this.#sentAt >= around.pingTicks) {
         this.#send(PING_MESSAGE);
       }
-    } else if (this.#state === 'handshake') {
-      if (now - this.#sentAt >= around.handshakeTicks) {
-        this.end('The handshake was not completed in time.', true, POLICY);
-      }
+      this.#resumption?.visit();
+    } else if (this.#isUp) {
+      if (now - this.#sentAt < around.handshakeTicks) return;
+      if (this.#state === 'joining') this.end(NOT_FOLLOWED, true, TRY_AGAIN);
+      else this.end('The handshake was not completed in time.', true, POLICY);
     } else if (this.#state === 'closing' && now - this.#sentAt >= around.closeTicks) {
       this.#socket.terminate();
     }
@@ -129,22 +165,54 @@ export class Connection implements SocketListener, Subscriber, Visited {
 
   /** Tells the client why and closes; before the handshake the reason is the answer to it. */
   end(error: string, allowReconnect: boolean, code: number): void {
-    if (this.#state !== 'handshake' && this.#state !== 'open') return;
+    if (!this.#isUp) return;
     const farewell =
-      this.#state === 'handshake' ? handshakeRefused(error) : encodeMessage({ type: CLOSE, error, allowReconnect });
+      this.#state === 'open' ? encodeMessage({ type: CLOSE, error, allowReconnect }) : handshakeRefused(error);
     if (this.#send(farewell)) this.#close(code);
+  }
+
+  get #isUp(): boolean {
+    return this.#state === 'handshake' || this.#state === 'joining' || this.#state === 'open';
+  }
+
+  /** What the client did wrong ends the connection. */
+  #blaming(read: () => void): void {
+    try {
+      read();
+    } catch (err) {
+      if (!(err instanceof ProtocolError)) throw err;
+      this.#around.log.debug(
+        { connectionId: this.id, accountId: this.accountId, err },
+        'hub client broke the protocol',
+      );
+      this.end(err.message, false, PROTOCOL_ERROR);
+    }
   }
 
   #shakeHands(text: string): void {
     checkHandshake(text);
+    this.#state = 'joining';
     // The subscription stands before the client learns that it is connected, so it misses nothing from then on; frames
-    // go out at the end of a tick at the earliest, so none overtakes the answer.
-    if (!this.#around.subscriptions.join(this.accountId, this)) {
-      this.end('The mailbox cannot be followed at present.', true, TRY_AGAIN);
-      return;
+    // go out at the end of a tick at the earliest, so none overtakes the answer. Who resumes says later from where.
+    if (this.#resumption !== undefined) this.stands();
+    else if (!this.#around.subscriptions.join(this.accountId, this)) this.end(NOT_FOLLOWED, true, TRY_AGAIN);
+  }
+
+  #hold(messages: readonly string[]): void {
+    for (const text of messages) this.#held += text + RECORD_SEPARATOR;
+    if (this.#held.length > this.#around.maxMessageBytes) {
+      throw new ProtocolError('More was sent than is taken before the answer to the handshake.');
     }
-    this.#state = 'open';
-    this.#send(HANDSHAKE_ACCEPTED);
+  }
+
+  #take(messages: readonly string[]): void {
+    let answers = '';
+    for (const text of messages) {
+      // Closed by a message before: the rest is of no interest.
+      if (this.#state !== 'open') return;
+      answers += this.#handle(text);
+    }
+    if (answers !== '') this.#send(answers);
   }
 
   /** Returns what is to be answered. */
@@ -153,12 +221,7 @@ export class Connection implements SocketListener, Subscriber, Visited {
     switch (message?.type) {
       case INVOCATION:
       case STREAM_INVOCATION:
-        if (message.invocationId === undefined) return '';
-        return encodeMessage({
-          type: COMPLETION,
-          invocationId: message.invocationId,
-          error: `Unknown hub method '${message.target.slice(0, 80)}': this hub has none to call.`,
-        });
+        return this.#call(message);
       case CLOSE:
         this.#close(NORMAL);
         return '';
@@ -167,18 +230,33 @@ export class Connection implements SocketListener, Subscriber, Visited {
     }
   }
 
+  #call({ type, target, invocationId, arguments: args }: Extract<HubMessage, { readonly target: string }>): string {
+    const error =
+      type === INVOCATION && target === RESUME
+        ? this.#resume(invocationId, args)
+        : `Unknown hub method '${target.slice(0, 80)}': this hub has none to call but '${RESUME}'.`;
+    if (error === undefined || invocationId === undefined) return '';
+    return encodeMessage({ type: COMPLETION, invocationId, error });
+  }
+
+  /** What is wrong with the call, or undefined when it is answered later. */
+  #resume(invocationId: string | undefined, args: readonly unknown[]): string | undefined {
+    if (this.#resumption === undefined)
+      return `'${RESUME}' needs a connection whose URL has 'resume=true' in its query.`;
+    return this.#resumption.start(args, (result) => {
+      // Before the answer, so that a client need take cursors from this event only.
+      const position = positionText(result.cursor);
+      const isAsked = invocationId !== undefined;
+      this.#send(isAsked ? position + encodeMessage({ type: COMPLETION, invocationId, result }) : position);
+    });
+  }
+
   /** False when the connection is gone, or was cut off because the client does not keep up. */
   #send(text: string): boolean {
-    if (this.#state !== 'handshake' && this.#state !== 'open') return false;
+    if (!this.#isUp) return false;
     // Before the send: one large frame to a client that keeps up is no reason to part.
-    const bufferedBytes = this.#socket.bufferedBytes();
-    if (bufferedBytes > this.#around.maxBufferedBytes) {
-      this.#around.log.warn(
-        { connectionId: this.id, accountId: this.accountId, bufferedBytes },
-        'slow hub client cut off',
-      );
-      this.#leave('closing');
-      this.#socket.terminate();
+    if (this.#socket.bufferedBytes() > this.#around.maxBufferedBytes) {
+      this.tooSlow();
       return false;
     }
     this.#sentAt = this.#around.roster.now;
@@ -192,7 +270,9 @@ export class Connection implements SocketListener, Subscriber, Visited {
   }
 
   #leave(state: 'closing' | 'closed'): void {
-    if (this.#state === 'open') this.#around.subscriptions.leave(this.accountId, this);
+    const before = this.#state;
     this.#state = state;
+    if (this.#resumption !== undefined) this.#resumption.end();
+    else if (before === 'joining' || before === 'open') this.#around.subscriptions.leave(this.accountId, this);
   }
 }

@@ -1,6 +1,6 @@
 // The real-time hub at /hubs/email (interface, section 6): a WebSocket endpoint that speaks the SignalR hub protocol and
 // sends every connection of an account the account's events. Sockets and HTTP are the server's; events are the
-// mailbox's. Each connection stands alone: nothing is shared with other nodes.
+// mailbox's. Nothing of a connection is shared with other nodes: a client that resumes brings its place in the log along.
 import type { Logger } from 'pino';
 import type { Directory } from '../../actors/directory/protocol.js';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
@@ -10,6 +10,7 @@ import { admit, problem } from './admission.js';
 import { Connection, GOING_AWAY, POLICY } from './connection.js';
 import { HUB_LIMITS, type HubLimits } from './limits.js';
 import { connectionIdFor, negotiateAnswer } from './negotiate.js';
+import { PositionedFrames } from './positioned-frames.js';
 import { Roster, SLOTS } from './roster.js';
 import { Subscriptions } from './subscriptions.js';
 
@@ -42,6 +43,8 @@ export interface Hub extends WebSocketEndpoint {
 
 /** Ticks in the keep-alive time; a connection is visited every `SLOTS` of them. */
 const KEEP_ALIVE_TICKS = 3 * SLOTS;
+/** A client that resumes is waited for when so much less than the bound is in its buffer. */
+const PAUSE_SHARE = 4;
 /** A revocation may arrive between the check of a key and the opening of its socket. Ids kept. */
 const MAX_ENDED = 1024;
 
@@ -69,6 +72,14 @@ export function createHub(options: HubOptions): Hub {
   const around = {
     roster,
     subscriptions: new Subscriptions(mailboxes, log, (flush) => timing.defer(flush)),
+    resumptions: {
+      mailboxes,
+      frames: new PositionedFrames(log),
+      log,
+      pauseBytes: limits.maxBufferedBytes / PAUSE_SHARE,
+      stallVisits: Math.ceil(ticks(limits.clientTimeoutMs) / SLOTS),
+      defer: (run: () => void) => timing.defer(run),
+    },
     log,
     handshakeTicks: ticks(limits.handshakeMs),
     pingTicks: KEEP_ALIVE_TICKS - SLOTS,
@@ -128,8 +139,9 @@ export function createHub(options: HubOptions): Hub {
       const refused = refusal();
       if (refused !== undefined) return refused;
       const { accountId, keyId } = admission.principal;
+      const resumes = query.get('resume') === 'true';
       return (socket) => {
-        const connection = new Connection(socket, { id, accountId, keyId }, around);
+        const connection = new Connection(socket, { id, accountId, keyId, resumes }, around);
         if (draining !== undefined) connection.end(draining.reason, true, GOING_AWAY);
         if (ended.has(accountId) || (keyId !== null && ended.has(keyId))) {
           connection.end('The credential is no longer valid.', false, POLICY);

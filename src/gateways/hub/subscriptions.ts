@@ -4,9 +4,11 @@
 import type { Logger } from 'pino';
 import { Subscription } from 'rxjs';
 import type { MailboxEvent, Mailboxes } from '../../actors/mailbox/protocol.js';
-import { projectEvent } from './projection.js';
+import { eventText, logDelivered } from './event-text.js';
 
 export interface Subscriber {
+  /** Every event from now on will be delivered, none before this call returns and its caller has run to its end. */
+  stands(): void;
   /** Takes a frame of whole messages. */
   deliver(frame: string): void;
   /** No more events will come: the client is to connect again, and will read anew what it shows. */
@@ -32,15 +34,13 @@ export class Subscriptions {
     return this.#feeds.size;
   }
 
-  /**
-   * Every event from now on reaches the subscriber, none before this call returns and its caller has run to its end.
-   * False when the account cannot be followed now.
-   */
+  /** Tells the subscriber once its events stand, at once when they do; false when the account cannot be followed now. */
   join(accountId: string, subscriber: Subscriber): boolean {
     const feed = this.#feeds.get(accountId) ?? this.#open(accountId);
     if (feed === undefined) return false;
     feed.flush();
     feed.subscribers.add(subscriber);
+    if (feed.stands) subscriber.stands();
     return true;
   }
 
@@ -59,6 +59,7 @@ export class Subscriptions {
       .events$()
       .subscribe({
         next: (batch) => {
+          feed.stand();
           if (feed.take(batch)) this.#schedule(feed);
         },
         error: (err) => {
@@ -95,6 +96,8 @@ class Feed {
   readonly accountId: string;
   readonly subscribers = new Set<Subscriber>();
   readonly source = new Subscription();
+  /** Nothing that happens from now on is missed. */
+  stands = false;
   readonly #log: Logger;
   #pending: string[] = [];
   /** Place of the last unread count in `#pending`, -1 when there is none. */
@@ -105,29 +108,23 @@ class Feed {
     this.#log = log;
   }
 
+  stand(): void {
+    if (this.stands) return;
+    this.stands = true;
+    for (const subscriber of this.subscribers) subscriber.stands();
+  }
+
   /** True when this is the first to be sent since the last flush. */
   take(batch: readonly MailboxEvent[]): boolean {
     if (this.subscribers.size === 0) return false;
     const before = this.#pending.length;
-    const delivered: string[] = [];
     for (const event of batch) {
-      const message = this.#project(event);
-      if (message === undefined) continue;
-      if (event.type === 'EmailDelivered') delivered.push(event.payload.emailId);
+      const text = eventText(event, this.accountId, this.#log);
+      if (text === undefined) continue;
       if (event.type === 'UnreadCountChanged') this.#replaceCount();
-      this.#pending.push(message);
+      this.#pending.push(text);
     }
-    if (delivered.length > 0) {
-      this.#log.info(
-        {
-          emailIds: delivered,
-          seq: batch.at(-1)?.seq,
-          accountId: this.accountId,
-          connections: this.subscribers.size,
-        },
-        'new email sent to hub connections',
-      );
-    }
+    logDelivered(batch, this.accountId, { connections: this.subscribers.size }, this.#log);
     return before === 0 && this.#pending.length > 0;
   }
 
@@ -143,18 +140,5 @@ class Feed {
   #replaceCount(): void {
     if (this.#count >= 0) this.#pending[this.#count] = '';
     this.#count = this.#pending.length;
-  }
-
-  #project(event: MailboxEvent): string | undefined {
-    try {
-      return projectEvent(event);
-    } catch (err) {
-      // Thrown here it would end the subscription of every connection, over one event nobody can show.
-      this.#log.error(
-        { err, accountId: this.accountId, seq: event.seq, type: event.type },
-        'event not sent to the hub',
-      );
-      return undefined;
-    }
   }
 }

@@ -55,6 +55,55 @@ test('answers the handshake once the events are followed', async (t) => {
   t.deepEqual(socket.sent, ['{}\u001e']);
 });
 
+test('answers the handshake when the events stand, and then what came before, in order', async (t) => {
+  const { mailboxes, connect } = setUp();
+  mailboxes.late = true;
+  const { socket, listener } = await connect();
+  const call = (id: string) => `{"type":1,"invocationId":"${id}","target":"X","arguments":[]}\u001e`;
+  say(listener, HANDSHAKE + call('1'));
+  say(listener, call('2') + call('3'));
+  t.deepEqual(socket.sent, []);
+  mailboxes.events('account-1').next([]);
+  t.like(socket.takeMessages(), [{}, { invocationId: '1' }, { invocationId: '2' }, { invocationId: '3' }]);
+  say(listener, call('4'));
+  t.like(socket.takeMessages(), [{ invocationId: '4' }]);
+});
+
+test('a connection that waits for its events may be closed by the client, break the protocol or go', async (t) => {
+  const { hub, mailboxes, connect } = setUp({ maxMessageBytes: 100 });
+  mailboxes.late = true;
+  const waiting = [await connect(), await connect(), await connect()];
+  for (const { listener } of waiting) say(listener, HANDSHAKE);
+  const [closing, breaking, going] = waiting;
+  say(closing!.listener, '{"type":7}\u001e');
+  say(breaking!.listener, PING.repeat(9));
+  t.deepEqual(breaking!.socket.sent, []);
+  say(breaking!.listener, PING.repeat(9));
+  t.deepEqual(Object.keys(breaking!.socket.takeMessages()[0] as object), ['error']);
+  t.is(breaking!.socket.closedWith, 1002);
+  going!.listener.closed(1006);
+  mailboxes.events('account-1').next([]);
+  t.deepEqual(closing!.socket.takeMessages(), [{}]);
+  t.is(closing!.socket.closedWith, 1000);
+  t.deepEqual(going!.socket.sent, []);
+  t.false(mailboxes.isFollowed('account-1'));
+  for (const { listener } of [closing!, breaking!]) listener.closed(1000);
+  t.is(hub.connections, 0);
+});
+
+test('a connection whose events do not stand in time is closed with an error as the answer', async (t) => {
+  const { mailboxes, timing, connect } = setUp();
+  mailboxes.late = true;
+  const { socket, listener } = await connect();
+  say(listener, HANDSHAKE);
+  timing.pass(14_000);
+  t.deepEqual(socket.sent, []);
+  timing.pass(7_000);
+  t.like(socket.takeMessages(), [{ error: 'The mailbox cannot be followed at present.' }]);
+  t.is(socket.closedWith, 1013);
+  t.false(mailboxes.isFollowed('account-1'));
+});
+
 test('messages in one frame with the handshake are taken', async (t) => {
   const { connect } = setUp();
   const { socket, listener } = await connect();
@@ -190,7 +239,7 @@ test('calls are answered with an error when an answer is wanted, all in one fram
   t.is(socket.closedWith, undefined);
 });
 
-test('passes over what a hub without methods has no use for', async (t) => {
+test('passes over what a hub has no use for', async (t) => {
   const { open } = setUp();
   const { socket, listener } = await open();
   for (const text of [

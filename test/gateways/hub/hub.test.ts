@@ -163,6 +163,19 @@ test('without a credential acts as the anonymous account where there is one, but
   t.is(await upgradeStatus(hub, bearer('unknown')), 401);
 });
 
+test('ten thousand connections of an account wait for one subscription, and share it', async (t) => {
+  const { hub, mailboxes, open } = setUp();
+  mailboxes.late = true;
+  const connections: Awaited<ReturnType<typeof open>>[] = [];
+  for (let i = 0; i < 10_000; i++) connections.push(await open());
+  t.is(mailboxes.followed, 1);
+  mailboxes.events('account-1').next([]);
+  t.true(connections.every(({ socket }) => socket.sent.join() === '{}\u001e'));
+  for (const { listener } of connections) listener.closed(1006);
+  t.is(hub.connections, 0);
+  t.false(mailboxes.isFollowed('account-1'));
+});
+
 test('a directory that fails is 503', async (t) => {
   const { hub, directory, logText } = setUp();
   directory.fault = new Error('the store is away');

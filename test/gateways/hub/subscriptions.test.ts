@@ -16,6 +16,11 @@ import {
 class Reader implements Subscriber {
   readonly frames: string[] = [];
   interruptions = 0;
+  standing = 0;
+
+  stands(): void {
+    this.standing++;
+  }
 
   deliver(frame: string): void {
     this.frames.push(frame);
@@ -57,6 +62,23 @@ test('the connections of an account share one subscription, which ends with the 
   t.is(subscriptions.accounts, 0);
   t.true(subscriptions.join('account-1', a));
   t.is(mailboxes.followed, 2);
+});
+
+test('who joins is told when the events stand, at once when they do', (t) => {
+  const { mailboxes, timing, subscriptions } = setUp();
+  mailboxes.late = true;
+  const [a, b, c] = [new Reader(), new Reader(), new Reader()];
+  subscriptions.join('account-1', a);
+  subscriptions.join('account-1', b);
+  t.deepEqual([a.standing, b.standing], [0, 0]);
+  subscriptions.leave('account-1', b);
+  mailboxes.events('account-1').next([emailRemoved('e1')]);
+  t.deepEqual([a.standing, b.standing], [1, 0]);
+  timing.flush();
+  t.deepEqual(a.told(), [['EmailDeleted', 'e1']]);
+  subscriptions.join('account-1', c);
+  mailboxes.events('account-1').next([emailRemoved('e2')]);
+  t.deepEqual([a.standing, c.standing], [1, 1]);
 });
 
 test('what happens in a tick leaves as one frame, the same text for all', (t) => {
@@ -132,6 +154,7 @@ test('a subscriber that leaves while a frame goes out disturbs nobody', (t) => {
   const { mailboxes, timing, subscriptions } = setUp();
   const stays = new Reader();
   const leaves: Subscriber = {
+    stands: () => {},
     deliver: () => subscriptions.leave('account-1', leaves),
     interrupted: () => {},
   };

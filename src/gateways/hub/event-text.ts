@@ -1,0 +1,28 @@
+// Mailbox events as the text that connections are sent, and what the log says about it: an event that cannot be shown,
+// new emails that were. What clients are told of an event is the projection's.
+import type { Logger } from 'pino';
+import type { MailboxEvent } from '../../actors/mailbox/protocol.js';
+import { projectEvent } from './projection.js';
+
+/** Undefined when the hub says nothing about this event. */
+export function eventText(event: MailboxEvent, accountId: string, log: Logger): string | undefined {
+  try {
+    return projectEvent(event);
+  } catch (err) {
+    // Thrown here it would end the subscription of every connection, over one event nobody can show.
+    log.error({ err, accountId, seq: event.seq, type: event.type }, 'event not sent to the hub');
+    return undefined;
+  }
+}
+
+/** Tells the log of new emails in a batch; `to` says who is sent it. */
+export function logDelivered(
+  batch: readonly MailboxEvent[],
+  accountId: string,
+  to: { readonly connections: number } | { readonly resumed: true },
+  log: Logger,
+): void {
+  const emailIds = batch.flatMap((event) => (event.type === 'EmailDelivered' ? [event.payload.emailId] : []));
+  if (emailIds.length === 0) return;
+  log.info({ emailIds, seq: batch.at(-1)?.seq, accountId, ...to }, 'new email sent to hub connections');
+}

@@ -1,0 +1,54 @@
+// Frames for connections that resume: whole changes in the order of the log, and at the end the event `Position` with the
+// cursor that the client has once it has handled the frame. Made once for all connections that get the same batch.
+import type { Logger } from 'pino';
+import type { MailboxEvent } from '../../actors/mailbox/protocol.js';
+import type { Place } from '../../actors/runtime/ref.js';
+import { cursorOf } from './cursor.js';
+import { eventText, logDelivered } from './event-text.js';
+import { encodeMessage, INVOCATION } from './json-codec.js';
+
+export interface PositionedFrame {
+  readonly text: string;
+  readonly place: Place;
+}
+
+/** A page of the log is cut after so many characters, at the end of a change. */
+const FRAME_LENGTH = 64 * 1024;
+
+export function positionText(cursor: string): string {
+  return encodeMessage({ type: INVOCATION, target: 'Position', arguments: [cursor] });
+}
+
+export class PositionedFrames {
+  readonly #log: Logger;
+  readonly #made = new WeakMap<readonly MailboxEvent[], readonly PositionedFrame[]>();
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  of(batch: readonly MailboxEvent[], accountId: string): readonly PositionedFrame[] {
+    let frames = this.#made.get(batch);
+    if (frames === undefined) {
+      frames = this.#make(batch, accountId);
+      this.#made.set(batch, frames);
+    }
+    return frames;
+  }
+
+  #make(batch: readonly MailboxEvent[], accountId: string): readonly PositionedFrame[] {
+    const frames: PositionedFrame[] = [];
+    let text = '';
+    batch.forEach((event, i) => {
+      text += eventText(event, accountId, this.#log) ?? '';
+      const next = batch[i + 1];
+      const isWhole = next === undefined || (next.seq !== event.seq && text.length >= FRAME_LENGTH);
+      if (!isWhole) return;
+      const place = { seq: event.seq, at: event.at };
+      frames.push({ text: text + positionText(cursorOf(place, accountId)), place });
+      text = '';
+    });
+    logDelivered(batch, accountId, { resumed: true }, this.#log);
+    return frames;
+  }
+}
