@@ -1,0 +1,102 @@
+// Real NATS servers as processes, alone or as one cluster, configured by the same `nats.conf` that operators use. Each
+// keeps its ports over stops, kills and starts.
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { requireProgram } from './executables.js';
+import { freePorts } from './ports.js';
+import { type Program, startProgram, whenReady } from './program.js';
+
+export interface NatsServer {
+  readonly name: string;
+  readonly url: string;
+  readonly port: number;
+  readonly running: boolean;
+  readonly logs: readonly string[];
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** SIGKILL; with SIGSTOP it hangs until SIGCONT. */
+  kill(): Promise<void>;
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
+}
+
+export interface NatsPorts {
+  readonly client: number;
+  readonly route: number;
+}
+
+const CONFIG = join(fileURLToPath(new URL('../..', import.meta.url)), 'nats.conf');
+
+/** A server that is alone. @throws MissingProgram */
+export async function startNatsServer(): Promise<NatsServer> {
+  return (await startNatsCluster({ size: 1 }))[0]!;
+}
+
+/** @throws MissingProgram */
+export async function startNatsCluster(of: { size: number } | { ports: readonly NatsPorts[] }): Promise<NatsServer[]> {
+  const ports = 'ports' in of ? of.ports : await portsFor(of.size);
+  const servers = ports.map((own, i) => natsServer(`nats-${i + 1}`, own, ports));
+  try {
+    await Promise.all(servers.map((server) => server.start()));
+    return servers;
+  } catch (error) {
+    await Promise.all(servers.map((server) => server.kill()));
+    throw error;
+  }
+}
+
+/** For NATS_URL. */
+export function urlsOf(servers: readonly { readonly url: string }[]): string {
+  return servers.map(({ url }) => url).join(',');
+}
+
+async function portsFor(size: number): Promise<NatsPorts[]> {
+  const ports = await freePorts(size * 2);
+  return Array.from({ length: size }, (_, i) => ({ client: ports[2 * i]!, route: ports[2 * i + 1]! }));
+}
+
+function natsServer(name: string, ports: NatsPorts, all: readonly NatsPorts[]): NatsServer {
+  const command = requireProgram('nats-server');
+  const others = all.filter((each) => each !== ports);
+  const routes = others.map(({ route }) => `"nats://127.0.0.1:${route}"`);
+  const args = [
+    '-c',
+    CONFIG,
+    '-a',
+    '127.0.0.1',
+    '-p',
+    `${ports.client}`,
+    '--cluster',
+    `nats://127.0.0.1:${ports.route}`,
+  ];
+  const env = { NATS_NAME: name, NATS_ROUTES: `[${routes.join(', ')}]` };
+  let program: Program | undefined;
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    if (program?.running === true) await program.kill(signal);
+  };
+  return {
+    name,
+    url: `nats://127.0.0.1:${ports.client}`,
+    port: ports.client,
+    get running() {
+      return program?.running ?? false;
+    },
+    get logs() {
+      return program?.logs ?? [];
+    },
+    async start() {
+      if (program?.running === true) return;
+      let ready = () => {};
+      const listening = new Promise<void>((resolve) => {
+        ready = resolve;
+      });
+      const onLine = (line: string) => {
+        if (line.includes('Server is ready')) ready();
+      };
+      program = startProgram({ command, args, env, onLine });
+      await whenReady(name, program, listening);
+    },
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
+    signal: (signal) => program?.signal(signal),
+  };
+}
