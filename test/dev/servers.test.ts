@@ -6,8 +6,9 @@ import { startNatsCluster, urlsOf } from '../../dev/nats-server.js';
 import { startPostgresServer } from '../../dev/postgres-server.js';
 import { connect } from '../../src/store/postgres/client.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
+import { testWith } from '../support/test-with.js';
 
-test('three NATS servers are one cluster, also after one was killed and came back', async (t) => {
+testWith('nats-server')('three NATS servers are one cluster, also after one was killed and came back', async (t) => {
   const servers = await startNatsCluster({ size: 3 });
   t.teardown(() => Promise.all(servers.map((server) => server.kill())));
   t.is(urlsOf(servers).split(',').length, 3);
