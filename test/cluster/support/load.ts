@@ -18,6 +18,8 @@ export interface LoadOptions {
   readonly readers?: number;
   /** Between two messages of a sender; default 10. */
   readonly pauseMs?: number;
+  /** After which a node that says nothing counts as gone; default 5,000. */
+  readonly answerMs?: number;
 }
 
 export class Load {
@@ -35,11 +37,11 @@ export class Load {
   #stopping = false;
 
   constructor(targets: () => readonly Target[], accounts: readonly TestAccount[], options: LoadOptions) {
-    const { senders = 6, readers = 2, pauseMs = 10 } = options;
-    const stopping = () => this.#stopping;
+    const { senders = 6, readers = 2, pauseMs = 10, answerMs = 5_000 } = options;
+    const work = { targets, accounts, pauseMs, answerMs, stopping: () => this.#stopping };
     this.#work = [
-      ...Array.from({ length: senders }, (_, i) => sender(i, { targets, accounts, pauseMs, stopping }, this.mail)),
-      ...Array.from({ length: readers }, (_, i) => reader(i, { targets, accounts, pauseMs, stopping }, this.calls)),
+      ...Array.from({ length: senders }, (_, i) => sender(i, work, this.mail)),
+      ...Array.from({ length: readers }, (_, i) => reader(i, work, this.calls)),
     ];
   }
 

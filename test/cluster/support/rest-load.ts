@@ -18,7 +18,6 @@ export interface Calls {
   slowestMs: number;
 }
 
-const ANSWER_MS = 5_000;
 /** What a user bears. */
 const PATIENCE_MS = 30_000;
 const RETRY_MS = 100;
@@ -42,7 +41,7 @@ export async function reader(number: number, work: Work, calls: Calls): Promise<
         const reply = await fetch(target.http + path, {
           method,
           headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-          signal: AbortSignal.timeout(ANSWER_MS),
+          signal: AbortSignal.timeout(work.answerMs),
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         });
         const text = await reply.text();

@@ -34,11 +34,10 @@ export interface Work {
   readonly targets: () => readonly Target[];
   readonly accounts: readonly TestAccount[];
   readonly pauseMs: number;
+  readonly answerMs: number;
   readonly stopping: () => boolean;
 }
 
-/** Shorter than an MTA's, longer than any answer of a node that lives. */
-const ANSWER_MS = 10_000;
 const RETRY_MS = 50;
 const PER_CONNECTION = 20;
 
@@ -65,7 +64,7 @@ export async function sender(number: number, work: Work, mailing: Mailing): Prom
           connection?.close();
           connection = undefined;
           const targets = work.targets();
-          connection = await Connection.open(targets[turn++ % targets.length]!);
+          connection = await Connection.open(targets[turn++ % targets.length]!, work.answerMs);
         }
         await connection.send(subject, to, mailing.open);
         mailing.accepted.set(subject, to);
@@ -98,15 +97,17 @@ class Connection {
   sent = 0;
   readonly #node: string;
   readonly #client: SmtpClient;
+  readonly #answerMs: number;
 
-  private constructor(node: string, client: SmtpClient) {
+  private constructor(node: string, client: SmtpClient, answerMs: number) {
     this.#node = node;
     this.#client = client;
+    this.#answerMs = answerMs;
   }
 
-  static async open({ name, mx }: Target): Promise<Connection> {
-    const client = await bounded(SmtpClient.connect(mx));
-    const connection = new Connection(name, client);
+  static async open({ name, mx }: Target, answerMs: number): Promise<Connection> {
+    const client = await bounded(SmtpClient.connect(mx), answerMs);
+    const connection = new Connection(name, client, answerMs);
     try {
       await connection.#expect('connect', 220);
       await connection.#say('EHLO load.test', 250);
@@ -145,7 +146,7 @@ class Connection {
 
   async #expect(after: string, wanted: number): Promise<void> {
     // Destroyed, the client ends the wait: a node that hangs is one that vanished.
-    const timer = setTimeout(() => this.#client.destroy(), ANSWER_MS);
+    const timer = setTimeout(() => this.#client.destroy(), this.#answerMs);
     try {
       const { code, text } = await this.#client.reply();
       if (code !== wanted) throw new Refused({ node: this.#node, code, after, text });
@@ -155,13 +156,13 @@ class Connection {
   }
 }
 
-async function bounded(connecting: Promise<SmtpClient>): Promise<SmtpClient> {
+async function bounded(connecting: Promise<SmtpClient>, withinMs: number): Promise<SmtpClient> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       connecting.then((client) => client.destroy()).catch(() => {});
       reject(new Error('no connection in time'));
-    }, ANSWER_MS);
+    }, withinMs);
   });
   return Promise.race([connecting, late]).finally(() => clearTimeout(timer));
 }
