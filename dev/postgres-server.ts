@@ -3,6 +3,7 @@
 import { pino } from 'pino';
 import { type EmbeddedDatabase, startEmbedded } from '../src/store/embedded.js';
 import { freePort } from './ports.js';
+import { whenGone } from './watchdog.js';
 
 export interface PostgresServer {
   /** For DATABASE_URL. */
@@ -35,6 +36,7 @@ export function urlOn(port: number): string {
 export async function startPostgresServer(options: PostgresOptions): Promise<PostgresServer> {
   const port = options.port ?? (await freePort());
   let running: EmbeddedDatabase | undefined;
+  let callOff = () => {};
   const settings = {
     listen_addresses: '127.0.0.1',
     port: String(port),
@@ -42,7 +44,9 @@ export async function startPostgresServer(options: PostgresOptions): Promise<Pos
     ...options.settings,
   };
   const start = async () => {
-    running ??= await startEmbedded({ dataDir: options.dataDir, log: pino({ level: 'silent' }), settings });
+    if (running !== undefined) return;
+    running = await startEmbedded({ dataDir: options.dataDir, log: pino({ level: 'silent' }), settings });
+    callOff = whenGone('kill -INT "$1" 2>/dev/null', String(running.pid));
   };
   await start();
   return {
@@ -56,6 +60,7 @@ export async function startPostgresServer(options: PostgresOptions): Promise<Pos
       const stopping = running;
       running = undefined;
       await stopping?.stop();
+      callOff();
     },
     async kill() {
       const killed = running;
@@ -65,6 +70,7 @@ export async function startPostgresServer(options: PostgresOptions): Promise<Pos
       const stopped = killed.stop();
       process.kill(killed.pid, 'SIGKILL');
       await stopped;
+      callOff();
     },
   };
 }

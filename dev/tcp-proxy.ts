@@ -110,8 +110,8 @@ class Pair {
   }
 
   break(): void {
-    this.#client.resetAndDestroy();
-    this.#server?.resetAndDestroy();
+    cut(this.#client);
+    if (this.#server !== undefined) cut(this.#server);
     this.#gone();
   }
 
@@ -124,4 +124,10 @@ class Pair {
       if (this.#passing || !open) this.break();
     });
   }
+}
+
+/** By a reset, unless its end was sent already: libuv refuses that, and Node.js would never finish the socket. */
+function cut(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
 }
