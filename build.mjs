@@ -1,5 +1,5 @@
-// Compiles src, test and bench to dist/ and puts the SQL migrations beside the code that reads them. The new dist takes the
-// place of the old at once, so a node or a test run that loads something late still finds it.
+// Compiles src, dev, test and bench to dist/ and puts the SQL migrations beside the code that reads them. The new dist takes
+// the place of the old at once, so a node or a test run that loads something late still finds it.
 import { spawnSync } from 'node:child_process';
 import { cpSync, renameSync, rmSync } from 'node:fs';
 

@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { assemble } from '../src/cli/program.js';
 import { connect, type Sql } from '../src/store/postgres/client.js';
 import { postgresDirectory } from '../src/store/postgres/directory.js';
+import { postgresLeases } from '../src/store/postgres/leases.js';
 import { testDatabase } from './support/embedded-database.js';
 
 interface Run {
@@ -138,6 +139,54 @@ test('without --json people get text', async (t) => {
   t.is((await mansio('key', 'list', '--account', 'dora@example.test')).out, '(none)\n');
 });
 
+test.serial('cluster status shows nodes, their shards, and what waits', async (t) => {
+  t.deepEqual(await json('cluster', 'status'), {
+    nodes: [],
+    shards: { total: 256, free: 256, expired: 0 },
+    inbound: { waiting: 0, oldestMs: null },
+  });
+  const leases = postgresLeases(sql);
+  const node = (id: string) => ({
+    id,
+    incarnation: id,
+    version: '1.2.3',
+    roles: ['mailbox', 'mx'],
+    bus: 'nats' as const,
+  });
+  for (const id of ['first', 'second']) await leases.join(node(id), 60_000);
+  const { leases: free } = await leases.view();
+  await leases.take('first', free.slice(0, 200), 60_000);
+  await leases.take('second', free.slice(200, 250), 60_000);
+  // What a node that was killed leaves behind.
+  await leases.join(node('third'), 60_000);
+  await leases.take('third', free.slice(250, 254), 60_000);
+  await sql`update nodes set expires_at = now(), beat_at = now() - interval '90 seconds',
+    started_at = now() - interval '1 day 2 hours 90 seconds' where id = 'third'`;
+  await sql`update shard_leases set expires_at = now() where node_id = 'third'`;
+  await sql`insert into inbound (account_id, id, blob, envelope, at)
+    values (gen_random_uuid(), gen_random_uuid(), '', '{}', now() - interval '75 seconds')`;
+
+  const { nodes, shards, inbound } = await json('cluster', 'status');
+  const [first, second, third] = nodes;
+  t.like(first, { id: 'first', version: '1.2.3', roles: ['mailbox', 'mx'], state: 'serving', shards: 200 });
+  t.true(first.uptimeMs < 60_000 && first.heartbeatAgeMs < 60_000);
+  t.is(first.expectedShards + second.expectedShards, 256);
+  t.like(third, { state: 'gone', shards: 4, expectedShards: 0 });
+  // Nodes and clock are two looks, a moment apart.
+  t.true(Math.abs(third.uptimeMs - 93_600_000) < 10_000);
+  t.true(third.heartbeatAgeMs >= 90_000);
+  t.deepEqual(shards, { total: 256, free: 2, expired: 4 });
+  t.is(inbound.waiting, 1);
+  t.true(inbound.oldestMs >= 75_000 && inbound.oldestMs < 120_000);
+
+  const { out } = await mansio('cluster', 'status');
+  t.regex(out, /^node +version +state +uptime +heartbeat +shards +expected +roles\n/);
+  t.regex(out, /\nthird +1\.2\.3 +gone +1d [12]h +1m 3\ds ago +4 +0 +mailbox mx\n/);
+  t.regex(out, /\nshards +256, 2 free, 4 expired\ninbound +1 waiting, the first for 1m 1\ds\n$/);
+  await sql`delete from inbound`;
+  await sql`delete from nodes`;
+});
+
 const REFUSED: readonly (readonly [string, RegExp, ...string[]])[] = [
   ['a bad address', /not an e-mail address: nobody/, 'account', 'create', '--email', 'nobody', '--name', 'N'],
   ['a tag', /no \+tag/, 'account', 'create', '--email', 'a+b@example.test', '--name', 'N'],
@@ -218,9 +267,10 @@ test('help that is asked for is no error', async (t) => {
 test.serial('a database that is away is one line too', async (t) => {
   const url = process.env['DATABASE_URL'];
   process.env['DATABASE_URL'] = 'postgres://x@localhost:1/x';
-  const run = mansio('account', 'list');
+  const runs = [mansio('account', 'list'), mansio('cluster', 'status')];
   process.env['DATABASE_URL'] = url;
-  const { code, err } = await run;
-  t.is(code, 1);
-  t.regex(err, /^error: database unavailable: [^\n]*ECONNREFUSED[^\n]*\n$/);
+  for (const { code, err } of await Promise.all(runs)) {
+    t.is(code, 1);
+    t.regex(err, /^error: database unavailable: [^\n]*ECONNREFUSED[^\n]*\n$/);
+  }
 });

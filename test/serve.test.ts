@@ -5,11 +5,11 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import test from 'ava';
+import { whenGone } from '../dev/watchdog.js';
 import { findPostmaster } from '../src/store/embedded/postmaster.js';
 import { findEmbedded } from '../src/store/embedded.js';
 import { bareEnvironment, NodeNotReady, PROGRAM, startTestNode } from './support/node.js';
 import { temporaryDirectory } from './support/temporary-directory.js';
-import { whenGone } from './support/watchdog.js';
 
 const mansio = (args: readonly string[], env: Record<string, string> = {}) =>
   spawnSync(process.execPath, [PROGRAM, ...args], { env: { ...bareEnvironment(), ...env }, encoding: 'utf8' });

@@ -20,10 +20,19 @@ export function printing<A extends unknown[]>(
   command: Command,
   work: (...args: A) => Promise<Fields | readonly Fields[]>,
 ): Command {
+  return reporting(command, work, textOf);
+}
+
+/** A command that prints what `work` returns in words of its own; with --json as it is. */
+export function reporting<A extends unknown[], R>(
+  command: Command,
+  work: (...args: A) => Promise<R>,
+  inWords: (result: R) => string,
+): Command {
   return command.option('--json', 'print one JSON value').action(async (...args: unknown[]) => {
     try {
       const result = await work(...(args as A));
-      const text = command.opts<{ json?: boolean }>().json === true ? JSON.stringify(result) : textOf(result);
+      const text = command.opts<{ json?: boolean }>().json === true ? JSON.stringify(result) : inWords(result);
       command.configureOutput().writeOut?.(`${text}\n`);
     } catch (error) {
       if (error instanceof CommanderError) throw error;
@@ -40,7 +49,8 @@ function oneLine(error: unknown): string {
   return inert(message.replace(/\s*\n\s*/g, '; ')) || 'failed';
 }
 
-function textOf(result: Fields | readonly Fields[]): string {
+/** A record as lines of name and value, a list as a table. */
+export function textOf(result: Fields | readonly Fields[]): string {
   if (!Array.isArray(result)) {
     const entries = Object.entries(result as Fields);
     const width = Math.max(...entries.map(([name]) => name.length));

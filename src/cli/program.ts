@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { version } from '../version.js';
 import { registerAccount } from './account.js';
 import { registerAddress } from './address.js';
+import { registerCluster } from './cluster.js';
 import { registerConfig } from './config.js';
 import { registerDomain } from './domain.js';
 import { registerKey } from './key.js';
@@ -22,6 +23,7 @@ export function assemble(program: Command): Command {
   registerAccount(program);
   registerAddress(program);
   registerKey(program);
+  registerCluster(program);
   demandCommand(program, program.name());
   return program;
 }

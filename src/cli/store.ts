@@ -16,6 +16,7 @@ export interface CommandStore {
   readonly migrated: Migrated;
 }
 
+/** For commands that change something, or need the schema of this version. */
 export async function withStore<T>(work: (store: CommandStore) => Promise<T>): Promise<T> {
   const config = readConfig();
   return withAddress(config, async (address) => {
@@ -25,6 +26,18 @@ export async function withStore<T>(work: (store: CommandStore) => Promise<T>): P
       const migrated = await migrate(sql);
       const shards = await postgresLeases(sql).shardCount(config.shards);
       return await work({ sql, directory: postgresDirectory(sql, shards), migrated });
+    } finally {
+      await sql.end({ timeout: 5 });
+    }
+  });
+}
+
+/** For commands that only look: the database is taken as it is, whichever version runs on it. */
+export async function lookingAt<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+  return withAddress(readConfig(), async (address) => {
+    const sql = connect(address, { max: 1, applicationName: 'mansio command' });
+    try {
+      return await work(sql);
     } finally {
       await sql.end({ timeout: 5 });
     }

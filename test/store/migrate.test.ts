@@ -1,5 +1,5 @@
 // Migrations against a real PostgreSQL: once, together, edited, newer; and the catalogue rule of D10.
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -128,6 +128,27 @@ test('a role that may not create tables can run a schema that is up to date', as
 function addressOf(sql: Sql): { host: string; port: number; database: string } {
   return { host: sql.options.host[0]!, port: sql.options.port[0]!, database: sql.options.database };
 }
+
+test('docs/scaling.md says of every table where it goes', async (t) => {
+  const [sql] = await database(t);
+  await migrate(sql!);
+  const tables = await sql!<{ name: string }[]>`
+    select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')`;
+  const text = readFileSync('docs/scaling.md', 'utf8');
+  const named = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name!);
+  const byAccount = named(/create_distributed_table\('(\w+)', 'account_id'/g);
+  t.deepEqual(byAccount.sort(), [...ACCOUNT_TABLES].sort());
+  const local = /^Local to the coordinator stay ([^:]+):/m.exec(text)?.[1] ?? '';
+  const others = [
+    ...named(/create_distributed_table\('(\w+)', '(?!account_id)/g),
+    ...named(/create_reference_table\('(\w+)'/g),
+  ];
+  const placed = [...byAccount, ...others, ...[...local.matchAll(/`(\w+)`/g)].map(([, name]) => name!)];
+  t.deepEqual(placed.sort(), tables.map(({ name }) => name).sort());
+  for (const [statement] of text.matchAll(/^(?:alter table|create index) .*;$/gm)) {
+    await t.notThrowsAsync(async () => sql!.unsafe(statement), statement);
+  }
+});
 
 test('tables outside the directory have account_id first in every key (D10)', async (t) => {
   const [sql] = await database(t);

@@ -1,5 +1,5 @@
-// Acts when a test process is gone, however it ended, kill -9 included: a shell that waits for its stdin, a pipe from the
-// test process, to close.
+// Acts when this process is gone, however it ended, kill -9 included: a shell that waits for its stdin, a pipe from the
+// process, to close.
 import { spawn } from 'node:child_process';
 
 /** Runs `script` in sh, with `args` as $1…, as soon as this process is gone; the returned function calls it off. */

@@ -1,0 +1,40 @@
+# Mansio as an image: `docker build -t mansio .`. Built in one stage; the other holds what runs: compiled code, the packages it
+# needs, no compiler. Debian with glibc, which uWebSockets.js is built against: Alpine will not do.
+#
+# The embedded PostgreSQL is left out: DATABASE_URL has to be set. Data that a node keeps (name, certificate, spool) is in /data.
+
+FROM node:20-bookworm-slim AS build
+WORKDIR /build
+COPY package.json package-lock.json ./
+# `prepare` would build, and there is nothing to build yet; no other package needs its install script.
+RUN npm ci --ignore-scripts
+COPY . .
+RUN npm run build
+
+FROM node:20-bookworm-slim AS packages
+WORKDIR /packages
+COPY package.json package-lock.json ./
+# The optional packages are PostgreSQL's programs. Of uWebSockets.js' ready-made binaries only this platform's are of use.
+RUN npm ci --omit=dev --omit=optional --ignore-scripts \
+  && abi=$(node -p '`${process.platform}_${process.arch}_${process.versions.modules}`') \
+  && find node_modules/uWebSockets.js -name 'uws_*.node' ! -name "uws_${abi}.node" -delete
+
+FROM node:20-bookworm-slim
+ENV NODE_ENV=production MANSIO_BIND=0.0.0.0 MANSIO_DATA_DIR=/data
+WORKDIR /app
+COPY --from=packages /packages/node_modules node_modules
+COPY --from=build /build/dist/src dist/src
+COPY package.json LICENSE ./
+COPY bin bin
+# `docker exec … mansio cluster status` needs no path; /data belongs to the user that writes it, in a new volume too.
+RUN ln -s /app/bin/mansio /usr/local/bin/mansio && install -d -o node -g node -m 0700 /data
+USER node
+VOLUME /data
+EXPOSE 8080 2525
+# Health is HTTP's: a node without the role `api` has none, turn the check off there.
+HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.MANSIO_HTTP_PORT || 8080}/healthz`).then((reply) => process.exit(reply.ok ? 0 : 1), () => process.exit(1))"]
+# Node itself is process 1: it has handlers for SIGTERM and SIGINT, and no children to reap.
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["node", "/app/bin/mansio"]
+CMD ["serve"]

@@ -1,0 +1,99 @@
+// A local HAProxy before the nodes, as `deploy/haproxy.cfg` is one before those of docker-compose.yml: takes HTTP and mail,
+// hands both to the nodes whose /healthz is well, and tells them by PROXY protocol who the client is.
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { requireProgram } from './executables.js';
+import { startProgram, whenReady } from './program.js';
+
+export interface Balancer {
+  readonly pid: number;
+  readonly logs: readonly string[];
+  stop(): Promise<void>;
+}
+
+export interface Backend {
+  readonly name: string;
+  readonly http: number;
+  readonly mx: number;
+}
+
+export interface BalancerOptions {
+  /** Ports of its own, on 127.0.0.1. */
+  readonly http: number;
+  readonly mx: number;
+  readonly backends: readonly Backend[];
+}
+
+/** Which networks the nodes have to believe, for MANSIO_PROXY_NETWORKS. */
+export const BALANCER_NETWORK = '127.0.0.1/32';
+
+/** @throws MissingProgram */
+export async function startHaproxy(options: BalancerOptions): Promise<Balancer> {
+  const command = requireProgram('haproxy');
+  const directory = mkdtempSync(join(tmpdir(), 'mansio-haproxy-'));
+  const config = join(directory, 'haproxy.cfg');
+  writeFileSync(config, haproxyConfig(options));
+  const program = startProgram({ command, args: ['-db', '-f', config], env: { PATH: process.env['PATH'] ?? '' } });
+  // It reads the file once.
+  const forget = () => rmSync(directory, { recursive: true, force: true });
+  try {
+    await whenReady('haproxy', program, listening(options.mx));
+  } finally {
+    forget();
+  }
+  return {
+    pid: program.pid,
+    logs: program.logs,
+    async stop() {
+      await program.kill('SIGTERM');
+    },
+  };
+}
+
+function haproxyConfig({ http, mx, backends }: BalancerOptions): string {
+  const servers = (line: (backend: Backend) => string) => backends.map(line).join('\n  ');
+  return `
+defaults
+  timeout connect 1s
+  timeout client 6m
+  timeout server 6m
+  timeout tunnel 1h
+  option redispatch 1
+  retries 3
+  option httpchk GET /healthz
+  default-server inter 500ms fastinter 250ms fall 2 rise 1 on-marked-down shutdown-sessions
+
+listen http
+  mode http
+  bind 127.0.0.1:${http}
+  balance leastconn
+  retry-on conn-failure empty-response
+  http-request disable-l7-retry unless { method GET HEAD }
+  http-request del-header X-Forwarded-For
+  ${servers(({ name, http: port }) => `server ${name} 127.0.0.1:${port} check send-proxy-v2`)}
+
+listen mx
+  mode tcp
+  bind 127.0.0.1:${mx}
+  balance leastconn
+  ${servers(({ name, http: check, mx: port }) => `server ${name} 127.0.0.1:${port} check port ${check} send-proxy-v2`)}
+`;
+}
+
+async function listening(port: number): Promise<void> {
+  for (;;) {
+    const socket = connect(port, '127.0.0.1');
+    try {
+      await once(socket, 'connect');
+      return;
+    } catch {
+      await delay(20);
+    } finally {
+      socket.destroy();
+    }
+  }
+}

@@ -1,0 +1,117 @@
+// A whole cluster on this machine: PostgreSQL, NATS servers, nodes and, when wanted, HAProxy before them; for
+// `npm run cluster`, tests and benchmarks. Whoever starts it says where data lies, which ports are used, and stops it.
+import { join } from 'node:path';
+import { BALANCER_NETWORK, type Balancer, startHaproxy } from './haproxy.js';
+import { type ClusterNode, clusterNode } from './local-node.js';
+import { type NatsPorts, type NatsServer, startNatsCluster, urlsOf } from './nats-server.js';
+import { freePorts } from './ports.js';
+import { type PostgresServer, startPostgresServer, urlOn } from './postgres-server.js';
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.js';
+
+export interface ClusterPorts {
+  readonly postgres: number;
+  readonly nats: readonly NatsPorts[];
+  readonly balancer: { readonly http: number; readonly mx: number };
+  readonly nodes: readonly { readonly http: number; readonly mx: number; readonly metrics?: number }[];
+}
+
+export interface ClusterOptions {
+  readonly dataDir: string;
+  readonly ports: ClusterPorts;
+  readonly balanced: boolean;
+  /** Every node reaches NATS and PostgreSQL through proxies of its own. */
+  readonly viaProxies?: boolean;
+  /** For every node, over those that make it a cluster. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** For single nodes, by their place. */
+  readonly settingsOf?: (i: number) => Readonly<Record<string, string>>;
+  readonly postgresSettings?: Readonly<Record<string, string>>;
+}
+
+export interface LocalCluster {
+  readonly postgres: PostgresServer;
+  readonly nats: readonly NatsServer[];
+  readonly nodes: readonly ClusterNode[];
+  readonly balancer: Balancer | undefined;
+  /** Nodes first, in order; what they stand on last. Never fails. */
+  stop(): Promise<void>;
+  /** At once, without asking. */
+  abandon(): Promise<void>;
+}
+
+export async function freeClusterPorts(nodes: number, natsServers: number): Promise<ClusterPorts> {
+  const ports = await freePorts(3 + 2 * (nodes + natsServers));
+  const next = () => ports.pop()!;
+  return {
+    postgres: next(),
+    balancer: { http: next(), mx: next() },
+    nats: Array.from({ length: natsServers }, () => ({ client: next(), route: next() })),
+    nodes: Array.from({ length: nodes }, () => ({ http: next(), mx: next() })),
+  };
+}
+
+/** Everything that was started is stopped again when it fails. @throws MissingProgram, LocalFault, NotReady */
+export async function startLocalCluster(options: ClusterOptions): Promise<LocalCluster> {
+  const { dataDir, ports } = options;
+  const undo: ((abandoned: boolean) => Promise<unknown>)[] = [];
+  const end = async (abandoned: boolean) => {
+    for (const step of undo.splice(0).reverse()) await step(abandoned).catch(() => {});
+  };
+  try {
+    const nats = await startNatsCluster({ ports: ports.nats });
+    undo.push((abandoned) => Promise.all(nats.map((server) => (abandoned ? server.kill() : server.stop()))));
+    const postgres = await startPostgresServer({
+      dataDir,
+      port: ports.postgres,
+      ...(options.postgresSettings === undefined ? {} : { settings: options.postgresSettings }),
+    });
+    undo.push((abandoned) => (abandoned ? postgres.kill() : postgres.stop()));
+    const backends = ports.nodes.map(({ http, mx }, i) => ({ name: `node-${i + 1}`, http, mx }));
+    const balancer = options.balanced ? await startHaproxy({ ...ports.balancer, backends }) : undefined;
+    undo.push(async () => balancer?.stop());
+
+    const nodes: ClusterNode[] = [];
+    const believed: Record<string, string> = options.balanced ? { MANSIO_PROXY_NETWORKS: BALANCER_NETWORK } : {};
+    for (const [i, own] of ports.nodes.entries()) {
+      const links = options.viaProxies === true ? await linksTo(nats, postgres) : undefined;
+      undo.push(async () => links?.all.forEach((proxy) => void proxy.close()));
+      const name = `node-${i + 1}`;
+      const settings = {
+        ...believed,
+        DATABASE_URL: links === undefined ? postgres.url : urlOn(links.postgres.port),
+        NATS_URL: urlsOf(links?.natsUrls ?? nats),
+        MANSIO_DATA_DIR: join(dataDir, name),
+        MANSIO_NODE_ID: name,
+        MANSIO_HTTP_PORT: String(own.http),
+        MANSIO_MX_PORT: String(own.mx),
+        ...(own.metrics === undefined ? {} : { MANSIO_METRICS_PORT: String(own.metrics) }),
+        ...options.settings,
+        ...options.settingsOf?.(i),
+      };
+      nodes.push(clusterNode(name, settings, { ...own, links }));
+    }
+    undo.push(async (abandoned) => {
+      // One after the other, so that each hands over to those that are left.
+      if (abandoned) await Promise.all(nodes.map((node) => node.kill()));
+      else for (const node of nodes) await node.stop();
+    });
+    // The first makes the schema; the others would only wait for it.
+    await nodes[0]?.start();
+    await Promise.all(nodes.slice(1).map((node) => node.start()));
+    return { postgres, nats, nodes, balancer, stop: () => end(false), abandon: () => end(true) };
+  } catch (error) {
+    await end(true);
+    throw error;
+  }
+}
+
+async function linksTo(nats: readonly NatsServer[], postgres: PostgresServer) {
+  const toPostgres = await startTcpProxy(postgres.port);
+  const toNats: TcpProxy[] = await Promise.all(nats.map(({ port }) => startTcpProxy(port)));
+  return {
+    postgres: toPostgres,
+    nats: toNats,
+    all: [toPostgres, ...toNats],
+    natsUrls: toNats.map(({ port }) => ({ url: `nats://127.0.0.1:${port}` })),
+  };
+}

@@ -1,0 +1,86 @@
+// One node of a local cluster over its lives: started, stopped, killed, hung, cut off from what it needs, and started again
+// under the same name, on the same ports and data.
+import { type NodeProcess, startNodeProcess } from './node-process.js';
+import type { Exit, Program } from './program.js';
+import type { ProxyMode, TcpProxy } from './tcp-proxy.js';
+
+/** How a node reaches the others, where proxies stand between. */
+export interface Links {
+  readonly nats: readonly TcpProxy[];
+  readonly postgres: TcpProxy;
+}
+
+export interface ClusterNode {
+  readonly name: string;
+  /** `http://127.0.0.1:port` */
+  readonly http: string;
+  /** `127.0.0.1:port` */
+  readonly mx: string;
+  readonly settings: Readonly<Record<string, string>>;
+  readonly running: boolean;
+  /** Of its present or last life. @throws when it was never started */
+  readonly process: NodeProcess;
+  /** Every line it said, of all its lives. */
+  readonly logs: readonly string[];
+  /** `settings` over the usual ones, for this life. @throws NodeNotReady */
+  start(settings?: Readonly<Record<string, string>>): Promise<void>;
+  /** SIGTERM: hands over, drains, ends. Undefined when it does not run. */
+  stop(): Promise<Exit | undefined>;
+  /** SIGKILL. */
+  kill(): Promise<Exit | undefined>;
+  /** SIGSTOP: it hangs, its connections stand. */
+  pause(): void;
+  resume(): void;
+  /** @throws without proxies */
+  cutOff(from: 'nats' | 'postgres' | 'both', mode: Exclude<ProxyMode, 'pass'>): Promise<void>;
+  /** Everything passes again. */
+  reconnect(): Promise<void>;
+}
+
+export function clusterNode(
+  name: string,
+  settings: Readonly<Record<string, string>> & { readonly MANSIO_DATA_DIR: string },
+  at: { readonly http: number; readonly mx: number; readonly links: Links | undefined },
+): ClusterNode {
+  const earlier: string[] = [];
+  let program: Program | undefined;
+  let current: NodeProcess | undefined;
+
+  async function set(from: 'nats' | 'postgres' | 'both', mode: ProxyMode): Promise<void> {
+    if (at.links === undefined) throw new Error('the cluster was started without proxies (viaProxies)');
+    const { nats, postgres } = at.links;
+    const proxies = [...(from === 'postgres' ? [] : nats), ...(from === 'nats' ? [] : [postgres])];
+    await Promise.all(proxies.map((proxy) => proxy.set(mode)));
+  }
+
+  return {
+    name,
+    http: `http://127.0.0.1:${at.http}`,
+    mx: `127.0.0.1:${at.mx}`,
+    settings,
+    get running() {
+      return program?.running ?? false;
+    },
+    get process() {
+      if (current === undefined) throw new Error(`${name} was not started`);
+      return current;
+    },
+    get logs() {
+      return [...earlier, ...(program?.logs ?? [])];
+    },
+    async start(further = {}) {
+      if (program?.running === true) throw new Error(`${name} is running`);
+      earlier.push(...(program?.logs ?? []));
+      const all = { ...settings, ...further, MANSIO_DATA_DIR: settings.MANSIO_DATA_DIR };
+      current = await startNodeProcess(all, (spawned) => {
+        program = spawned;
+      });
+    },
+    stop: async () => (program?.running === true ? program.kill('SIGTERM') : undefined),
+    kill: async () => (program?.running === true ? program.kill('SIGKILL') : undefined),
+    pause: () => program?.signal('SIGSTOP'),
+    resume: () => program?.signal('SIGCONT'),
+    cutOff: (from, mode) => set(from, mode),
+    reconnect: () => set('both', 'pass'),
+  };
+}

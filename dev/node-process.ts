@@ -1,0 +1,60 @@
+// A node as a process: `bin/mansio serve` with the settings it is given and none of this process's own.
+import { fileURLToPath } from 'node:url';
+import { type Exit, NotReady, type Program, startProgram, whenReady } from './program.js';
+
+export interface ReadyLine {
+  readonly event: 'ready';
+  readonly nodeId: string;
+  readonly listeners: Readonly<Record<string, string>>;
+}
+
+export interface NodeProcess extends Program {
+  readonly ready: ReadyLine;
+  readonly dataDir: string;
+  /** As the node got it. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Drains and stops it (SIGTERM). */
+  stop(): Promise<Exit>;
+}
+
+export { type Exit, NotReady as NodeNotReady };
+
+export const PROGRAM = fileURLToPath(new URL('../../bin/mansio', import.meta.url));
+
+/** The environment of this process without settings of Mansio's. */
+export function bareEnvironment(): Record<string, string> {
+  const entries = Object.entries(process.env).filter(([name]) => !/^(MANSIO_|DATABASE_URL$|NATS_URL$)/.test(name));
+  return Object.fromEntries(entries) as Record<string, string>;
+}
+
+/** `spawned`: told of the process before it is ready. @throws NodeNotReady */
+export async function startNodeProcess(
+  settings: Readonly<Record<string, string>> & { readonly MANSIO_DATA_DIR: string },
+  spawned?: (program: Program) => void,
+): Promise<NodeProcess> {
+  const env = { ...bareEnvironment(), ...settings };
+  let resolve = (_: ReadyLine) => {};
+  const said = new Promise<ReadyLine>((resolved) => {
+    resolve = resolved;
+  });
+  const program = startProgram({
+    command: process.execPath,
+    args: [PROGRAM, 'serve'],
+    env,
+    onLine: (line) => {
+      if (line.startsWith('{"event":"ready"')) resolve(JSON.parse(line));
+    },
+  });
+  spawned?.(program);
+  const ready = await whenReady('the node', program, said);
+  return {
+    ...program,
+    get running() {
+      return program.running;
+    },
+    ready,
+    dataDir: settings.MANSIO_DATA_DIR,
+    env,
+    stop: () => program.kill('SIGTERM'),
+  };
+}

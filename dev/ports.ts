@@ -1,0 +1,33 @@
+// Free TCP ports for servers that have to come back on the same one. Below the range that the system hands out by itself
+// (Linux 32768, macOS 49152): while a server is down, no outgoing connection takes its port.
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+const FIRST = 20_000;
+const LAST = 32_000;
+const given = new Set<number>();
+
+export function freePorts(count: number): Promise<number[]> {
+  return Promise.all(Array.from({ length: count }, freePort));
+}
+
+export async function freePort(): Promise<number> {
+  for (let attempt = 0; attempt < 1000; attempt++) {
+    const port = FIRST + Math.floor(Math.random() * (LAST - FIRST));
+    if (given.has(port)) continue;
+    given.add(port);
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`no free port between ${FIRST} and ${LAST}`);
+}
+
+export async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return false;
+  }
+  await new Promise((resolve) => server.close(resolve));
+  return true;
+}

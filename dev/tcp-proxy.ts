@@ -1,0 +1,133 @@
+// A TCP proxy to cut a process off from a server: pass everything, refuse (break all connections and take none), or be a
+// black hole (connections stand and are taken, nothing passes, no end is noticed), as behind a firewall that drops packets.
+// What a black hole swallowed arrives when it passes again, as TCP would send it again.
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { freePort } from './ports.js';
+
+export type ProxyMode = 'pass' | 'refuse' | 'black hole';
+
+export interface TcpProxy {
+  readonly port: number;
+  readonly mode: ProxyMode;
+  /** Connections that stand at present. */
+  readonly connections: number;
+  set(mode: ProxyMode): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** `target` is a port of 127.0.0.1. */
+export async function startTcpProxy(target: number, port?: number): Promise<TcpProxy> {
+  const proxy = new PortProxy(target, port ?? (await freePort()));
+  await proxy.set('pass');
+  return proxy;
+}
+
+class PortProxy implements TcpProxy {
+  readonly port: number;
+  readonly #target: number;
+  readonly #pairs = new Set<Pair>();
+  #server: Server | undefined;
+  #mode: ProxyMode = 'refuse';
+
+  constructor(target: number, port: number) {
+    this.#target = target;
+    this.port = port;
+  }
+
+  get mode(): ProxyMode {
+    return this.#mode;
+  }
+
+  get connections(): number {
+    return this.#pairs.size;
+  }
+
+  async set(mode: ProxyMode): Promise<void> {
+    this.#mode = mode;
+    if (mode === 'refuse') {
+      const closed = this.#server === undefined ? undefined : once(this.#server, 'close');
+      this.#server?.close();
+      this.#server = undefined;
+      for (const pair of this.#pairs) pair.break();
+      await closed;
+      return;
+    }
+    for (const pair of this.#pairs) pair.pass(mode === 'pass');
+    if (this.#server !== undefined) return;
+    this.#server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => this.#take(client));
+    this.#server.listen(this.port, '127.0.0.1');
+    await once(this.#server, 'listening');
+  }
+
+  close(): Promise<void> {
+    return this.set('refuse');
+  }
+
+  #take(client: Socket): void {
+    const pair = new Pair(client, this.#target, () => this.#pairs.delete(pair));
+    this.#pairs.add(pair);
+    pair.pass(this.#mode === 'pass');
+  }
+}
+
+/** One connection of a client and the one to the target, made when first something may pass. */
+class Pair {
+  readonly #client: Socket;
+  readonly #target: number;
+  readonly #gone: () => void;
+  #server: Socket | undefined;
+  #passing = false;
+  #broken = false;
+
+  constructor(client: Socket, target: number, gone: () => void) {
+    this.#client = client.setNoDelay(true);
+    this.#target = target;
+    this.#gone = gone;
+    this.#watch(client);
+  }
+
+  pass(passing: boolean): void {
+    if (passing === this.#passing) return;
+    this.#passing = passing;
+    if (passing && this.#broken) {
+      this.break();
+      return;
+    }
+    if (passing && this.#server === undefined) {
+      this.#server = connect({ port: this.#target, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
+      this.#watch(this.#server);
+    }
+    const server = this.#server;
+    if (server === undefined) return;
+    if (passing) {
+      this.#client.pipe(server);
+      server.pipe(this.#client);
+    } else {
+      this.#client.unpipe(server).pause();
+      server.unpipe(this.#client).pause();
+    }
+  }
+
+  break(): void {
+    cut(this.#client);
+    if (this.#server !== undefined) cut(this.#server);
+    this.#gone();
+  }
+
+  #watch(socket: Socket): void {
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      this.#broken = true;
+      const open = [this.#client, this.#server].some((each) => each?.destroyed === false);
+      // Nobody learns through a black hole that the other side has gone.
+      if (this.#passing || !open) this.break();
+    });
+  }
+}
+
+/** By a reset, unless its end was sent already: libuv refuses that, and Node.js would never finish the socket. */
+function cut(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
+}

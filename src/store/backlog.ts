@@ -1,0 +1,14 @@
+// Port: how far behind the engine is, for those who only look.
+
+export interface Backlog {
+  /** ms since the epoch when this was looked at, by the database's clock. */
+  readonly at: number;
+  /** Accepted messages that wait to be placed, one a recipient. */
+  readonly waiting: number;
+  /** How long the first of them has been waiting; null when none is. */
+  readonly oldestMs: number | null;
+}
+
+export interface BacklogStore {
+  inbound(): Promise<Backlog>;
+}

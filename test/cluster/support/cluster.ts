@@ -1,0 +1,101 @@
+// A cluster for tests: real nodes, NATS servers and PostgreSQL on free ports, accounts with keys, load on all of it, and the
+// check afterwards that nothing was lost, doubled or refused. Stopped and removed however the test ends.
+import type { ExecutionContext } from 'ava';
+import { freeClusterPorts, type LocalCluster, startLocalCluster } from '../../../dev/local-cluster.js';
+import type { ClusterView } from '../../../src/store/leases.js';
+import { connect, type Sql } from '../../../src/store/postgres/client.js';
+import { postgresLeases } from '../../../src/store/postgres/leases.js';
+import { createAccount, type TestAccount } from '../../support/mailbox-client.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
+import { Load, type LoadOptions } from './load.js';
+import { isSettled } from './settled.js';
+import { verify } from './verify.js';
+
+export interface TestClusterOptions {
+  /** Default 3. */
+  readonly nodes?: number;
+  /** Default 1; three are one NATS cluster. */
+  readonly natsServers?: number;
+  /** Default 3. */
+  readonly accounts?: number;
+  /** Default: the nodes' own. */
+  readonly leaseTtlMs?: number;
+  /** Roles of the nodes by their place; default all. */
+  readonly roles?: readonly string[];
+  /** For `cutOff` of nodes. */
+  readonly viaProxies?: boolean;
+  /** HAProxy before the nodes. */
+  readonly balanced?: boolean;
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+export interface TestCluster extends LocalCluster {
+  /** Straight to the database, past every proxy. */
+  readonly sql: Sql;
+  readonly accounts: readonly TestAccount[];
+  /** Starts senders and readers on the nodes (default: all of them). */
+  load(options?: LoadOptions): Load;
+  view(): Promise<ClusterView>;
+  /** Resolves when the nodes that run hold what they should, and all of it. */
+  settled(): Promise<void>;
+  /** Ends the load and fails `t` unless what was acknowledged is there, once, and no mail was refused. */
+  verify(load: Load): Promise<void>;
+}
+
+const SETTLED_MS = 30_000;
+const LOG_LINES = 40;
+
+export async function startCluster(t: ExecutionContext, options: TestClusterOptions = {}): Promise<TestCluster> {
+  const { leaseTtlMs, roles } = options;
+  const cluster = await startLocalCluster({
+    dataDir: temporaryDirectory('mansio-cluster-'),
+    ports: await freeClusterPorts(options.nodes ?? 3, options.natsServers ?? 1),
+    balanced: options.balanced ?? false,
+    viaProxies: options.viaProxies ?? false,
+    settings: {
+      MANSIO_HOSTED_DOMAINS: 'example.test',
+      ...(leaseTtlMs === undefined ? {} : { MANSIO_LEASE_TTL_MS: String(leaseTtlMs) }),
+      ...options.settings,
+    },
+    settingsOf: (i): Record<string, string> => (roles?.[i] === undefined ? {} : { MANSIO_ROLES: roles[i] }),
+    postgresSettings: { shared_buffers: '64MB', max_wal_size: '512MB' },
+  });
+  t.teardown(async () => {
+    if (!t.passed) tellLogs(t, cluster);
+    await cluster.abandon();
+  });
+  // A few, and patient: tests stop and kill the server under it.
+  const sql = connect({ url: cluster.postgres.url }, { max: 2, applicationName: 'test' });
+  t.teardown(() => sql.end({ timeout: 1 }));
+
+  const accounts: TestAccount[] = [];
+  for (let i = 1; i <= (options.accounts ?? 3); i++) accounts.push(await createAccount(sql, `user${i}@example.test`));
+  const view = () => postgresLeases(sql).view();
+  return {
+    ...cluster,
+    sql,
+    accounts,
+    load: (of = {}) => new Load(of.targets ?? (() => cluster.nodes), accounts, of),
+    view,
+    async settled() {
+      const deadline = Date.now() + SETTLED_MS;
+      for (;;) {
+        const running = cluster.nodes.filter((node) => node.running).map(({ name }) => name);
+        const seen = await view();
+        if (isSettled(seen, running)) return;
+        if (Date.now() > deadline) throw new Error(`shards do not settle: ${JSON.stringify(seen.nodes)}`);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    },
+    async verify(load) {
+      await load.stop();
+      const reader = cluster.nodes.find((node) => node.running);
+      if (reader === undefined) throw new Error('no node runs that could be asked what there is');
+      await verify(t, { load, sql, accounts, node: reader });
+    },
+  };
+}
+
+function tellLogs(t: ExecutionContext, { nodes, nats }: LocalCluster): void {
+  for (const { name, logs } of [...nodes, ...nats]) t.log(`${name}:\n${logs.slice(-LOG_LINES).join('\n')}`);
+}

@@ -1,0 +1,86 @@
+// Load as the world makes it, with a record of what it was promised. Senders behave as MTAs do: they try the next node when
+// one refuses for now or vanishes. Readers behave as clients behind a balancer: they repeat a request elsewhere on a broken
+// connection or a 503. Nothing counts that was not acknowledged.
+import type { ClusterNode } from '../../../dev/local-node.js';
+import type { TestAccount } from '../../support/mailbox-client.js';
+import { type Calls, reader } from './rest-load.js';
+import { type Mailing, sender } from './smtp-load.js';
+
+/** Where load goes; a node, or a balancer before nodes. */
+export type Target = Pick<ClusterNode, 'name' | 'http' | 'mx'>;
+
+export interface LoadOptions {
+  /** Looked at for every connection. */
+  readonly targets?: () => readonly Target[];
+  /** Default 6. */
+  readonly senders?: number;
+  /** Default 2. */
+  readonly readers?: number;
+  /** Between two messages of a sender; default 10. */
+  readonly pauseMs?: number;
+  /** After which a node that says nothing counts as gone; default 5,000. */
+  readonly answerMs?: number;
+}
+
+export class Load {
+  readonly mail: Mailing = {
+    accepted: new Map(),
+    open: new Set(),
+    temporary: [],
+    refused: [],
+    interrupted: 0,
+    unreachable: 0,
+    slowestMs: 0,
+  };
+  readonly calls: Calls = { made: 0, repeated: 0, statuses: new Map(), failed: [], read: new Set(), slowestMs: 0 };
+  readonly #work: Promise<void>[];
+  #stopping = false;
+
+  constructor(targets: () => readonly Target[], accounts: readonly TestAccount[], options: LoadOptions) {
+    const { senders = 6, readers = 2, pauseMs = 10, answerMs = 5_000 } = options;
+    const work = { targets, accounts, pauseMs, answerMs, stopping: () => this.#stopping };
+    this.#work = [
+      ...Array.from({ length: senders }, (_, i) => sender(i, work, this.mail)),
+      ...Array.from({ length: readers }, (_, i) => reader(i, work, this.calls)),
+    ];
+  }
+
+  /** How many messages were acknowledged so far. */
+  get accepted(): number {
+    return this.mail.accepted.size;
+  }
+
+  /** Resolves when `count` more messages were acknowledged. */
+  async more(count: number, withinMs = 60_000): Promise<void> {
+    const [goal, deadline] = [this.accepted + count, Date.now() + withinMs];
+    while (this.accepted < goal) {
+      if (Date.now() > deadline) {
+        throw new Error(`${goal - this.accepted} of ${count} messages were not accepted: ${this.summary()}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
+  /** Resolves when every sender and reader has finished what it was at. Again: the same. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await Promise.all(this.#work);
+  }
+
+  /** One line of figures, for `t.log`. */
+  summary(): string {
+    const { mail, calls } = this;
+    const codes = new Map<number, number>();
+    for (const { code } of mail.temporary) codes.set(code, (codes.get(code) ?? 0) + 1);
+    return [
+      `mail: ${mail.accepted.size} accepted, refused for now ${told(codes)}, for good ${mail.refused.length}`,
+      `${mail.interrupted} interrupted, ${mail.unreachable} unreachable, slowest ${Math.round(mail.slowestMs)} ms`,
+      `REST: ${calls.made} calls, statuses ${told(calls.statuses)}, ${calls.repeated} repeated, ${calls.failed.length} failed`,
+      `slowest ${Math.round(calls.slowestMs)} ms`,
+    ].join('; ');
+  }
+}
+
+function told(counts: ReadonlyMap<number, number>): string {
+  return counts.size === 0 ? '0' : [...counts].map(([code, count]) => `${code}×${count}`).join(' ');
+}

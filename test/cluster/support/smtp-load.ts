@@ -1,0 +1,172 @@
+// One sender of the load. Every attempt at a message has an id of its own, in its subject, so that one whose answer got lost
+// can be told from its repetition: of the first there may be one or none, of the acknowledged one there is one.
+import type { TestAccount } from '../../support/mailbox-client.js';
+import { SmtpClient } from '../../support/smtp-client.js';
+import type { Target } from './load.js';
+
+export interface Refusal {
+  readonly node: string;
+  readonly code: number;
+  /** What was said before: a command, `message`, or `connect`. */
+  readonly after: string;
+  readonly text: string;
+}
+
+/** What senders were told. */
+export interface Mailing {
+  /** Subject → addresses it was accepted for. */
+  readonly accepted: Map<string, readonly string[]>;
+  /** Subjects sent whole whose answer never came. */
+  readonly open: Set<string>;
+  /** 4xx: tried again elsewhere. */
+  readonly temporary: Refusal[];
+  /** 5xx: bounced. */
+  readonly refused: Refusal[];
+  /** Connections that broke or hung in the middle. */
+  interrupted: number;
+  /** Connections that were not made. */
+  unreachable: number;
+  /** From the first attempt at a message to its acknowledgement. */
+  slowestMs: number;
+}
+
+export interface Work {
+  readonly targets: () => readonly Target[];
+  readonly accounts: readonly TestAccount[];
+  readonly pauseMs: number;
+  readonly answerMs: number;
+  readonly stopping: () => boolean;
+}
+
+const RETRY_MS = 50;
+const PER_CONNECTION = 20;
+
+class Refused extends Error {
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super(`${refusal.code} ${refusal.text}`);
+    this.refusal = refusal;
+  }
+}
+
+export async function sender(number: number, work: Work, mailing: Mailing): Promise<void> {
+  let turn = number;
+  let connection: Connection | undefined;
+  for (let message = 1; !work.stopping(); message++) {
+    const to = recipients(work.accounts, number + message);
+    const began = performance.now();
+    // A message that was begun is seen through, as an MTA would; the end of the load bounds it.
+    for (let attempt = 1; !work.stopping(); attempt++) {
+      const subject = `sender ${number} message ${message} attempt ${attempt}`;
+      try {
+        if (connection === undefined || connection.sent >= PER_CONNECTION) {
+          connection?.close();
+          connection = undefined;
+          const targets = work.targets();
+          connection = await Connection.open(targets[turn++ % targets.length]!, work.answerMs);
+        }
+        await connection.send(subject, to, mailing.open);
+        mailing.accepted.set(subject, to);
+        mailing.slowestMs = Math.max(mailing.slowestMs, performance.now() - began);
+        break;
+      } catch (error) {
+        if (error instanceof Refused) {
+          const forGood = error.refusal.code >= 500;
+          (forGood ? mailing.refused : mailing.temporary).push(error.refusal);
+          if (forGood) break;
+        } else if (connection === undefined) mailing.unreachable++;
+        else mailing.interrupted++;
+        connection?.close();
+        connection = undefined;
+        await pause(RETRY_MS);
+      }
+    }
+    await pause(work.pauseMs);
+  }
+  connection?.close();
+}
+
+/** One account, and all of them now and then. */
+function recipients(accounts: readonly TestAccount[], number: number): readonly string[] {
+  const some = number % 5 === 0 ? accounts : [accounts[number % accounts.length]!];
+  return some.map(({ email }) => email);
+}
+
+class Connection {
+  sent = 0;
+  readonly #node: string;
+  readonly #client: SmtpClient;
+  readonly #answerMs: number;
+
+  private constructor(node: string, client: SmtpClient, answerMs: number) {
+    this.#node = node;
+    this.#client = client;
+    this.#answerMs = answerMs;
+  }
+
+  static async open({ name, mx }: Target, answerMs: number): Promise<Connection> {
+    const client = await bounded(SmtpClient.connect(mx), answerMs);
+    const connection = new Connection(name, client, answerMs);
+    try {
+      await connection.#expect('connect', 220);
+      await connection.#say('EHLO load.test', 250);
+      return connection;
+    } catch (error) {
+      client.destroy();
+      throw error;
+    }
+  }
+
+  async send(subject: string, to: readonly string[], open: Set<string>): Promise<void> {
+    this.sent++;
+    await this.#say('MAIL FROM:<load@remote.test>', 250);
+    for (const address of to) await this.#say(`RCPT TO:<${address}>`, 250);
+    await this.#say('DATA', 354);
+    open.add(subject);
+    const header = `From: load@remote.test\r\nTo: ${to.join(', ')}\r\nSubject: ${subject}\r\n`;
+    this.#client.write(`${header}\r\n${'Some text of a message.\r\n'.repeat(40)}.\r\n`);
+    try {
+      await this.#expect('message', 250);
+      open.delete(subject);
+    } catch (error) {
+      if (error instanceof Refused) open.delete(subject);
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#client.destroy();
+  }
+
+  async #say(line: string, wanted: number): Promise<void> {
+    this.#client.write(`${line}\r\n`);
+    await this.#expect(line, wanted);
+  }
+
+  async #expect(after: string, wanted: number): Promise<void> {
+    // Destroyed, the client ends the wait: a node that hangs is one that vanished.
+    const timer = setTimeout(() => this.#client.destroy(), this.#answerMs);
+    try {
+      const { code, text } = await this.#client.reply();
+      if (code !== wanted) throw new Refused({ node: this.#node, code, after, text });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+async function bounded(connecting: Promise<SmtpClient>, withinMs: number): Promise<SmtpClient> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      connecting.then((client) => client.destroy()).catch(() => {});
+      reject(new Error('no connection in time'));
+    }, withinMs);
+  });
+  return Promise.race([connecting, late]).finally(() => clearTimeout(timer));
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
