@@ -3,8 +3,10 @@
 import type { Logger } from 'pino';
 import { Observable, type Subscriber } from 'rxjs';
 import type { EventLog } from '../../store/events.js';
+import { type Meter, NO_METER } from './meter.js';
 import type { EventPacket, EventRecord } from './packet.js';
 import { eventSubject } from './subjects.js';
+import { NO_TRACER, type Tracer } from './tracing.js';
 import type { Registration, Transport } from './transport.js';
 
 /** Changes, each of up to a thousand events. */
@@ -21,6 +23,9 @@ export interface EventStreamsOptions {
   readonly transport: Transport;
   readonly log: EventLog;
   readonly logger: Logger;
+  readonly meter?: Meter;
+  /** Subscribers are called in the trace context of the change. */
+  readonly tracer?: Tracer;
 }
 
 export function createEventStreams<E>(options: EventStreamsOptions): EventStreams<E> {
@@ -73,7 +78,11 @@ class AccountStream {
     this.#accountId = accountId;
     this.#empty = empty;
     const subject = eventSubject(options.protocolName, accountId);
-    this.#registration = options.transport.subscribe<EventPacket>(subject, (packet) => this.#receive(packet));
+    const { meter = NO_METER, tracer = NO_TRACER } = options;
+    this.#registration = options.transport.subscribe<EventPacket>(subject, (packet) => {
+      meter.received(packet.events.length);
+      tracer.within(packet.trace, () => this.#receive(packet));
+    });
   }
 
   add(subscriber: Subscriber<readonly EventRecord[]>, after: number | undefined): () => void {
@@ -148,6 +157,7 @@ class AccountStream {
       const { position, announced } = follower;
       const events = await this.#untilDone(() => this.#options.log.read(this.#accountId, position, LOG_PAGE));
       if (events === undefined) break;
+      this.#options.meter?.readFromLog(events.length);
       const whole = events.length < LOG_PAGE;
       // Not every change has events: what was announced before a whole read has been seen.
       follower.position = Math.max(position, events.at(-1)?.seq ?? 0, whole ? announced : 0);

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { type Observable, Subject } from 'rxjs';
 import type { ClusterView, LeaseStore, NodeEntry, NodeState } from '../../store/leases.js';
 import { shardOf } from '../../store/shard.js';
+import type { Meter } from './meter.js';
 import { PACKET_VERSION, type PlacementPacket } from './packet.js';
 import { Peers } from './peers.js';
 import { candidates, decide, MAILBOX_ROLE } from './placement.js';
@@ -66,6 +67,7 @@ export interface OwnershipOptions {
   readonly log: Logger;
   /** Another process has this node's name now: this one owns nothing any more. */
   readonly displaced: () => void;
+  readonly meter?: Meter;
 }
 
 /** Handed over at a time: few enough that no account pauses for long, enough to be done soon. */
@@ -317,6 +319,7 @@ class LeasedOwnership implements Ownership {
     }
     if (lost.length === 0) return;
     for (const shard of lost) this.#held.delete(shard);
+    this.#options.meter?.shardsLost(lost.length);
     this.#options.log.warn({ shards: lost.length }, 'shards were taken over by others');
     // Not waited for: nothing that is still under way can be committed.
     void this.#tenant!.vacate(lost);
@@ -360,6 +363,7 @@ class LeasedOwnership implements Ownership {
   async #settle(shards: readonly number[], vanished: boolean): Promise<void> {
     if (shards.length === 0) return;
     await this.#tenant!.settle(shards);
+    this.#options.meter?.shardsTaken(shards.length, vanished);
     this.#options.log.info({ shards: shards.length, vanished, held: this.#held.size }, 'shards taken');
     this.#tell({ kind: 'settled', shards, vanished });
   }
@@ -369,6 +373,7 @@ class LeasedOwnership implements Ownership {
     try {
       await Promise.race([this.#tenant!.vacate(shards), pause(VACATE_MS)]);
       await this.#options.store.release(this.nodeId, shards);
+      this.#options.meter?.shardsHandedOver(shards.length);
       this.#options.log.info({ shards: shards.length }, 'shards handed over');
     } finally {
       for (const shard of shards) {

@@ -5,12 +5,14 @@ import { randomUUID } from 'node:crypto';
 import { shardOf } from '../../store/shard.js';
 import { ActorFault } from './errors.js';
 import type { EventStreams } from './event-streams.js';
+import { type AskOutcome, type Meter, NO_METER } from './meter.js';
 import type { Ownership } from './ownership.js';
 import { PACKET_VERSION, type ReplyPacket, type RequestPacket } from './packet.js';
 import type { EventOf, Protocol } from './protocol.js';
 import type { AskOptions, Ref, Refs } from './ref.js';
 import { ShardMoves } from './shard-moves.js';
 import { requestSubject } from './subjects.js';
+import { NO_TRACER, type Tracer } from './tracing.js';
 import { Disconnected, NoResponders, PacketTooLarge, RequestTimeout, type Transport } from './transport.js';
 
 const DEADLINE_MS = 10_000;
@@ -22,18 +24,50 @@ const LOOK_AGAIN_MS = [5, 10, 25, 50, 100, 200];
 export interface RefsOptions<P extends Protocol> {
   readonly protocol: P;
   readonly transport: Transport;
-  readonly ownership: Pick<Ownership, 'shards' | 'moves$' | 'missing'>;
+  readonly ownership: Pick<Ownership, 'shards' | 'epochOf' | 'moves$' | 'missing'>;
   readonly streams: EventStreams<EventOf<P>>;
+  readonly meter?: Meter;
+  readonly tracer?: Tracer;
 }
 
+type Opened = { readonly reply: unknown } | { readonly refusal: string };
+
 export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P> {
-  const { protocol, transport, ownership, streams } = options;
+  const { protocol, transport, ownership, streams, meter = NO_METER, tracer = NO_TRACER } = options;
+  const isWatched = meter !== NO_METER || tracer !== NO_TRACER;
   const moves = new ShardMoves(ownership.moves$);
 
-  async function ask(accountId: string, name: string, payload: unknown, ask: AskOptions = {}): Promise<unknown> {
+  function ask(accountId: string, name: string, payload: unknown, ask: AskOptions = {}): Promise<unknown> {
     const deadline = Date.now() + (ask.deadlineMs ?? DEADLINE_MS);
-    const shard = shardOf(accountId, ownership.shards);
     const request: RequestPacket = { v: PACKET_VERSION, id: randomUUID(), accountId, name, payload, deadline };
+    return isWatched ? watched(request) : carriedOut(request);
+  }
+
+  /** Apart, because a promise and a name more for every ask can be measured. */
+  async function watched(request: RequestPacket): Promise<Opened> {
+    const began = meter.now();
+    const span = tracer.start(`ask ${protocol.name}.${request.name}`, { kind: 'client' });
+    const { trace } = span;
+    let outcome: AskOutcome = 'failed';
+    try {
+      const opened = await carriedOut(trace === undefined ? request : { ...request, trace });
+      outcome = 'refusal' in opened ? 'refusal' : 'reply';
+      span.end();
+      return opened;
+    } catch (error) {
+      if (error instanceof ActorFault) outcome = error.code;
+      span.end(error);
+      throw error;
+    } finally {
+      const local = ownership.epochOf(request.accountId) !== undefined;
+      meter.asked(protocol.name, outcome, local, meter.now() - began);
+    }
+  }
+
+  /** Looks for the owner until one answers or it is too late. */
+  async function carriedOut(request: RequestPacket): Promise<Opened> {
+    const { accountId, deadline } = request;
+    const shard = shardOf(accountId, ownership.shards);
     let giveUp: number | undefined;
     for (let looks = 0; ; looks++) {
       const reply = await moves.orMove(shard, attempt(shard, request));
@@ -47,6 +81,7 @@ export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P>
       if (Date.now() + pauseMs >= giveUp) {
         throw new ActorFault('unreachable', `nobody answers for account ${accountId}`);
       }
+      meter.lookedAgain();
       await moves.orMove(shard, pause(pauseMs));
     }
   }

@@ -4,6 +4,8 @@
 import type { Logger } from 'pino';
 import { Subscription } from 'rxjs';
 import type { MailboxEvent, Mailboxes } from '../../actors/mailbox/protocol.js';
+import { NO_TRACER, type Span, type Tracer } from '../../actors/runtime/tracing.js';
+import { type HubMeter, NO_METER } from './meter.js';
 import { projectEvent } from './projection.js';
 
 export interface Subscriber {
@@ -13,18 +15,26 @@ export interface Subscriber {
   interrupted(): void;
 }
 
+/** Who watches what is sent. */
+interface Watch {
+  readonly meter: HubMeter;
+  readonly tracer: Tracer;
+}
+
 export class Subscriptions {
   readonly #mailboxes: Mailboxes;
   readonly #log: Logger;
   readonly #defer: (flush: () => void) => void;
+  readonly #watch: Watch;
   readonly #feeds = new Map<string, Feed>();
   #due: Feed[] = [];
 
   /** `defer` runs its argument once the current tick's input has been handled. */
-  constructor(mailboxes: Mailboxes, log: Logger, defer: (flush: () => void) => void) {
+  constructor(mailboxes: Mailboxes, log: Logger, defer: (flush: () => void) => void, watch: Partial<Watch> = {}) {
     this.#mailboxes = mailboxes;
     this.#log = log;
     this.#defer = defer;
+    this.#watch = { meter: watch.meter ?? NO_METER, tracer: watch.tracer ?? NO_TRACER };
   }
 
   /** Accounts followed at present. */
@@ -52,7 +62,7 @@ export class Subscriptions {
   }
 
   #open(accountId: string): Feed | undefined {
-    const feed = new Feed(accountId, this.#log);
+    const feed = new Feed(accountId, this.#log, this.#watch);
     this.#feeds.set(accountId, feed);
     const source = this.#mailboxes
       .of(accountId)
@@ -96,13 +106,17 @@ class Feed {
   readonly subscribers = new Set<Subscriber>();
   readonly source = new Subscription();
   readonly #log: Logger;
+  readonly #watch: Watch;
+  /** Of the changes in `#pending`, when they are traced. */
+  readonly #spans: Span[] = [];
   #pending: string[] = [];
   /** Place of the last unread count in `#pending`, -1 when there is none. */
   #count = -1;
 
-  constructor(accountId: string, log: Logger) {
+  constructor(accountId: string, log: Logger, watch: Watch) {
     this.accountId = accountId;
     this.#log = log;
+    this.#watch = watch;
   }
 
   /** True when this is the first to be sent since the last flush. */
@@ -116,6 +130,10 @@ class Feed {
       if (event.type === 'EmailDelivered') delivered.push(event.payload.emailId);
       if (event.type === 'UnreadCountChanged') this.#replaceCount();
       this.#pending.push(message);
+    }
+    const { tracer } = this.#watch;
+    if (this.#pending.length > before && tracer.current !== undefined) {
+      this.#spans.push(tracer.start('hub send', { kind: 'producer' }));
     }
     if (delivered.length > 0) {
       this.#log.info(
@@ -132,7 +150,13 @@ class Feed {
   }
 
   flush(): void {
+    const connections = this.subscribers.size;
+    for (const span of this.#spans.splice(0)) {
+      span.set({ 'mansio.hub.connections': connections });
+      span.end();
+    }
     if (this.#pending.length === 0) return;
+    this.#watch.meter.sent(this.#pending.filter((message) => message !== '').length, connections);
     const frame = this.#pending.join('');
     this.#pending = [];
     this.#count = -1;
