@@ -14,6 +14,7 @@ import { createOwnership, type Ownership } from './actors/runtime/ownership.js';
 import { createRefs } from './actors/runtime/refs.js';
 import { localTransport } from './actors/runtime/transport-local.js';
 import type { Config } from './config.js';
+import type { Instruments } from './instruments.js';
 import type { Lifecycle } from './lifecycle.js';
 import type { BlobStore } from './store/blobs.js';
 import type { DirectoryStore } from './store/directory.js';
@@ -63,9 +64,11 @@ export async function startEngine(
   log: Logger,
   lifecycle: Lifecycle,
   node: { readonly sql: Sql; readonly writerSql: Sql; readonly leaseSql: Sql; readonly nodeId: string },
+  { metrics, tracer }: Instruments,
 ): Promise<Engine> {
   const { sql, writerSql, leaseSql, nodeId } = node;
   const leases = postgresLeases(leaseSql);
+  const watched = { tracer, ...(metrics && { meter: metrics.runtime }) };
   const { leaseTtlMs: ttlMs, shards: configured } = config;
   const shards = await leases.shardCount(configured);
   if (shards !== configured) log.warn({ shards, configured }, 'MANSIO_SHARDS is fixed by the store');
@@ -90,16 +93,17 @@ export async function startEngine(
     ttlMs,
     log,
     displaced,
+    ...watched,
   });
 
   const events = postgresEvents(sql);
-  const inbound = postgresInbound(sql, writerSql);
+  const inbound = postgresInbound(sql, writerSql, metrics?.commits.inbound);
   const blobs = postgresBlobs(sql);
   const accounts = postgresDirectory(sql, shards);
   for (const name of config.hostedDomains) await accounts.addDomain(name);
 
   const host = startHost({
-    behavior: mailboxBehavior(postgresMailboxes(sql, writerSql)),
+    behavior: mailboxBehavior(postgresMailboxes(sql, writerSql, metrics?.commits.mailboxes)),
     transport,
     ownership,
     log,
@@ -107,13 +111,14 @@ export async function startEngine(
     maxOctets: MAILBOX_MEMORY_OCTETS,
     sweepMs: MAILBOX_SWEEP_MS,
     checked: false,
+    ...watched,
   });
   await ownership.start(host);
   lifecycle.add('shard leases', () => ownership.leave(), LEASES_STOP_MS, STOP_MS);
   lifecycle.add('mailboxes', () => host.stop(), MAILBOXES_STOP_MS, STOP_MS);
   const protocolName = mailboxProtocol.name;
-  const streams = createEventStreams<MailboxEvent>({ protocolName, transport, log: events, logger: log });
-  const mailboxes = createRefs({ protocol: mailboxProtocol, transport, ownership, streams });
+  const streams = createEventStreams<MailboxEvent>({ protocolName, transport, log: events, logger: log, ...watched });
+  const mailboxes = createRefs({ protocol: mailboxProtocol, transport, ownership, streams, ...watched });
 
   const directory = await createDirectory({
     store: accounts,
@@ -125,9 +130,10 @@ export async function startEngine(
   lifecycle.add('directory', () => directory.close(), JOB_RESERVE_MS, STOP_MS);
 
   const [intervalMs, minAgeMs] = [REDELIVERY_INTERVAL_MS, REDELIVERY_AGE_MS];
-  const redelivery = await startRedelivery({ inbound, mailboxes, ownership, log, intervalMs, minAgeMs });
+  const redelivery = await startRedelivery({ inbound, mailboxes, ownership, log, intervalMs, minAgeMs, tracer });
   lifecycle.add('redelivery', () => redelivery.stop(), JOB_RESERVE_MS, STOP_MS);
   const housekeeping = startHousekeeping({ events, blobs, directory: accounts, mailboxes, log });
   lifecycle.add('housekeeping', () => housekeeping.stop(), JOB_RESERVE_MS, STOP_MS);
+  metrics?.watchEngine({ host, ownership, transport, redelivery });
   return { mailboxes, directory, accounts, inbound, blobs, ownership, failed };
 }
