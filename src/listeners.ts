@@ -13,6 +13,7 @@ import { createHub } from './gateways/hub/hub.js';
 import { anonymousGuard } from './gateways/origin.js';
 import { startMx } from './gateways/smtp/mx.js';
 import { prepareSpool, Spool } from './gateways/spool/spool.js';
+import { TrustedNetworks } from './gateways/tcp/trusted-networks.js';
 import { healthChecks } from './health-checks.js';
 import { listenFailure } from './start-failure.js';
 import { version } from './version.js';
@@ -24,14 +25,31 @@ export type Listeners = Readonly<Partial<Record<'http' | 'mx', string>>>;
 const GRACE_MS = 3_000;
 const HUB_PATH = '/hubs/email';
 
-export async function openListeners(config: Config, foundation: Foundation, engine: Engine): Promise<Listeners> {
-  const listeners: { -readonly [K in keyof Listeners]: Listeners[K] } = {};
-  if (config.roles.has('mx')) listeners.mx = await openMx(config, foundation, engine);
-  if (config.roles.has('api')) listeners.http = await openHttp(config, foundation, engine);
-  return listeners;
+/** What every gateway with a port of its own gives. */
+interface Listener {
+  readonly address: string;
+  beginDrain(): void;
 }
 
-async function openMx(config: Config, foundation: Foundation, engine: Engine): Promise<string> {
+export interface OpenListeners {
+  readonly listeners: Listeners;
+  /** The node is to stop soon: all of them serve as before, and end each connection when it has been served. */
+  beginDrain(): void;
+}
+
+export async function openListeners(config: Config, foundation: Foundation, engine: Engine): Promise<OpenListeners> {
+  const mx = config.roles.has('mx') ? await openMx(config, foundation, engine) : undefined;
+  const http = config.roles.has('api') ? await openHttp(config, foundation, engine) : undefined;
+  return {
+    listeners: { ...(mx && { mx: mx.address }), ...(http && { http: http.address }) },
+    beginDrain() {
+      mx?.beginDrain();
+      http?.beginDrain();
+    },
+  };
+}
+
+async function openMx(config: Config, foundation: Foundation, engine: Engine): Promise<Listener> {
   const { log, lifecycle, tls, dataDirectory } = foundation;
   const { bind, mxPort: port, hostname, maxMessageSize } = config;
   const directory = join(dataDirectory.path, 'spool');
@@ -46,16 +64,17 @@ async function openMx(config: Config, foundation: Foundation, engine: Engine): P
       directory: engine.directory,
       receiver: { spool: new Spool({ directory }), inbound: engine.inbound, mailboxes: engine.mailboxes },
       hostedDomains: async () => (await engine.accounts.domains()).map(({ name }) => name),
+      trusted: new TrustedNetworks(config.proxyNetworks),
       log,
     });
     lifecycle.add('MX', () => mx.stop(GRACE_MS));
-    return mx.address;
+    return mx;
   } catch (error) {
     throw listenFailure(error, 'MX', 'MANSIO_MX_PORT', bind, port);
   }
 }
 
-async function openHttp(config: Config, foundation: Foundation, engine: Engine): Promise<string> {
+async function openHttp(config: Config, foundation: Foundation, engine: Engine): Promise<Listener> {
   const { log, lifecycle } = foundation;
   const { bind, httpPort: port } = config;
   const { mailboxes, blobs, directory } = engine;
@@ -82,11 +101,12 @@ async function openHttp(config: Config, foundation: Foundation, engine: Engine):
       port,
       handler: createPipeline({ routes, directory, guard, log }),
       webSockets: [{ path: HUB_PATH, endpoint: hub }],
+      trusted: new TrustedNetworks(config.proxyNetworks),
       log,
     });
     lifecycle.add('HTTP', () => http.stop(GRACE_MS));
     lifecycle.add('hub', () => hub.drain('The node is stopping.'), GRACE_MS / 2);
-    return http.address;
+    return http;
   } catch (error) {
     throw listenFailure(error, 'HTTP', 'MANSIO_HTTP_PORT', bind, port);
   }
