@@ -245,6 +245,16 @@ test('deleting an account deletes all that is its own and nothing else', async (
     await sql`insert into expunged (account_id, folder_id, uid, modseq) values (${id}, ${randomUUID()}, 1, 1)`;
     await sql`insert into events (account_id, seq, entries, at) values (${id}, 1, '[]', now())`;
     await sql`insert into recent_commands (account_id, id, reply) values (${id}, ${randomUUID()}, '{}')`;
+    await sql`insert into thread_refs (account_id, message_key, thread_id)
+      values (${id}, ${randomUUID()}, ${randomUUID()})`;
+    await sql`insert into email_search (account_id, email_id, received_at, has_attachments, words)
+      values (${id}, ${randomUUID()}, now(), false, 'word')`;
+    await sql`insert into search_state (account_id, upto) values (${id}, ${randomUUID()})`;
+    await sql`insert into filters (account_id, id, name, is_enabled, priority, created_at, updated_at)
+      values (${id}, ${randomUUID()}, '', true, 1, now(), now())`;
+    await sql`insert into preferences (account_id, id, chosen) values (${id}, ${randomUUID()}, '{}')`;
+    await sql`insert into push_subscriptions (account_id, id, endpoint, p256dh, auth)
+      values (${id}, ${randomUUID()}, '', '', '')`;
     await sql`insert into inbound (account_id, id, blob, envelope)
       values (${id}, ${randomUUID()}, ${Buffer.alloc(32, 8)}, '{}')`;
   }

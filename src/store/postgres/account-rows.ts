@@ -25,6 +25,12 @@ export const ACCOUNT_TABLES = [
   'events',
   'inbound',
   'recent_commands',
+  'thread_refs',
+  'email_search',
+  'search_state',
+  'filters',
+  'preferences',
+  'push_subscriptions',
 ] as const;
 
 export const accountColumns = (sql: Sql | Transaction) => sql`
