@@ -85,8 +85,16 @@ export async function startCluster(t: ExecutionContext, options: TestClusterOpti
     ...cluster,
     sql,
     accounts,
-    load: (of = {}) => new Load(of.targets ?? (() => cluster.nodes), accounts, of),
-    follow: (targets = () => cluster.nodes) => Followers.start({ accounts, targets, sql }),
+    load(of = {}) {
+      const load = new Load(of.targets ?? (() => cluster.nodes), accounts, of);
+      t.teardown(() => load.stop());
+      return load;
+    },
+    async follow(targets = () => cluster.nodes) {
+      const followers = await Followers.start({ accounts, targets, sql });
+      t.teardown(() => followers.stop());
+      return followers;
+    },
     view,
     async ownerOf({ id }) {
       const { leases } = await view();

@@ -61,6 +61,9 @@ export class Followers {
       if (resumes) t.deepEqual(follower.newEmails, placed, `${what}: heard of other emails than there are`);
       t.is(follower.incomplete, 0, `${what}: could not resume`);
     }
+  }
+
+  async stop(): Promise<void> {
     await Promise.all(this.all.map((follower) => follower.stop()));
   }
 
