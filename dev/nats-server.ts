@@ -12,6 +12,8 @@ export interface NatsServer {
   readonly name: string;
   readonly url: string;
   readonly port: number;
+  /** Where other servers join it. */
+  readonly routePort: number;
   readonly running: boolean;
   readonly logs: readonly string[];
   start(): Promise<void>;
@@ -104,6 +106,7 @@ function natsServer(name: string, config: string, ports: NatsPorts, all: readonl
     name,
     url: `nats://127.0.0.1:${ports.client}`,
     port: ports.client,
+    routePort: ports.route,
     get running() {
       return program?.running ?? false;
     },

@@ -52,6 +52,7 @@ export interface TestCluster extends LocalCluster {
 
 const SETTLED_MS = 30_000;
 const LOG_LINES = 100;
+const LOG_WIDTH = 600;
 /** There is one for every message. */
 const USUAL = /"msg":"(message accepted|new email sent to hub connections)"/;
 
@@ -130,9 +131,8 @@ export async function startCluster(t: ExecutionContext, options: TestClusterOpti
 }
 
 function tellLogs(t: ExecutionContext, { nodes, nats }: LocalCluster): void {
-  for (const { name, logs } of [...nodes, ...nats]) t.log(`${name}:\n${told(logs).join('\n')}`);
-}
-
-function told(logs: readonly string[]): readonly string[] {
-  return logs.filter((line) => !USUAL.test(line)).slice(-LOG_LINES);
+  for (const { name, logs } of [...nodes, ...nats]) {
+    const unusual = logs.filter((line) => !USUAL.test(line)).slice(-LOG_LINES);
+    t.log(`${name}:\n${unusual.map((line) => line.slice(0, LOG_WIDTH)).join('\n')}`);
+  }
 }
