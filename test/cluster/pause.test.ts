@@ -10,18 +10,17 @@ testWith('nats-server')('an owner that hangs past its lease commits nothing any 
   const cluster = await startCluster(t, { nodes: 3, accounts: 12, leaseTtlMs: 1_000, viaProxies: true });
   await cluster.settled();
   const followers = await cluster.follow();
-  const load = cluster.load({ answerMs: 2_000 });
-  await load.more(50);
-
   const witness = await Witness.create(cluster.sql);
   const owner = await cluster.ownerOf(witness.account);
   const [other] = cluster.nodes.filter((node) => node !== owner);
   const emailId = await witness.receive(other!, 'late commit');
-  // The commit is on its way when the owner is stopped, and arrives when all is over.
+  // The commit is on its way when the owner is stopped, and arrives when all is over. Without load until then: commits go one
+  // after the other, and another one would be before it.
   await owner.cutOff('postgres', 'black hole');
   const marking = witness.mark(other!, emailId, true);
   await eventually('the commit to be sent', () => owner.holdsBack(emailId));
   owner.pause();
+  const load = cluster.load({ answerMs: 2_000 });
   await cluster.settled([owner]);
   t.is(await marking, 204, 'who asked was not told of the takeover');
   t.is(await witness.mark(other!, emailId, false), 204);
@@ -36,7 +35,7 @@ testWith('nats-server')('an owner that hangs past its lease commits nothing any 
   await eventually('the owner to notice', () => owner.logs.some((line) => line.includes('were taken over by others')));
   await cluster.settled();
   t.is(await witness.mark(owner, emailId, true), 204);
-  t.deepEqual(await witness.row(), { ...before, modseq: before.modseq + 1 });
+  t.is((await witness.row()).modseq, before.modseq + 1);
 
   // And without ado: whatever it was at goes on when it wakes.
   for (const node of cluster.nodes.slice(0, 2)) {
