@@ -56,7 +56,7 @@ const REDELIVERY_INTERVAL_MS = 2_000;
 const REDELIVERY_AGE_MS = 5_000;
 
 /** Another process has this node's name. */
-export class Displaced extends Error {
+class Displaced extends Error {
   override readonly name = 'Displaced';
 }
 
