@@ -10,7 +10,7 @@ testWith('nats-server')('a node that is cut off from the bus alone takes mail fo
   const cluster = await startCluster(t, { nodes: 3, accounts: 12, viaProxies: true });
   await cluster.settled();
   const followers = await cluster.follow();
-  const load = cluster.load();
+  const load = cluster.load({ answerMs: 3_000 });
   await load.more(50);
   for (const mode of ['refuse', 'black hole'] as const) {
     const witness = await Witness.create(cluster.sql, mode.replace(' ', '-'));
@@ -29,7 +29,7 @@ testWith('nats-server')('a node that is cut off from the bus alone takes mail fo
     t.is(await witness.mark(owner, emailId, false), 503);
     t.is(await witness.send(owner, 'meanwhile'), 250);
     await witness.placed('meanwhile');
-    await load.more(50);
+    await load.more(20);
 
     await owner.reconnect();
     await eventually(`${owner.name} to be back`, async () => !(await isCutOff()));

@@ -37,6 +37,8 @@ export interface TestCluster extends LocalCluster {
   /** Straight to the database, past every proxy. */
   readonly sql: Sql;
   readonly accounts: readonly TestAccount[];
+  /** HAProxy, when the cluster is balanced. */
+  readonly front: Target;
   /** Starts senders and readers on the nodes (default: all of them). */
   load(options?: LoadOptions): Load;
   /** Hub clients of all accounts, on all nodes or `targets`. */
@@ -58,9 +60,10 @@ const USUAL = /"msg":"(message accepted|new email sent to hub connections)"/;
 
 export async function startCluster(t: ExecutionContext, options: TestClusterOptions = {}): Promise<TestCluster> {
   const { leaseTtlMs, roles } = options;
+  const ports = await freeClusterPorts(options.nodes ?? 3, options.natsServers ?? 1);
   const cluster = await startLocalCluster({
     dataDir: temporaryDirectory('mansio-cluster-'),
-    ports: await freeClusterPorts(options.nodes ?? 3, options.natsServers ?? 1),
+    ports,
     balanced: options.balanced ?? false,
     viaProxies: options.viaProxies ?? false,
     settings: {
@@ -86,6 +89,11 @@ export async function startCluster(t: ExecutionContext, options: TestClusterOpti
     ...cluster,
     sql,
     accounts,
+    front: {
+      name: 'haproxy',
+      http: `http://127.0.0.1:${ports.balancer.http}`,
+      mx: `127.0.0.1:${ports.balancer.mx}`,
+    },
     load(of = {}) {
       const load = new Load(of.targets ?? (() => cluster.nodes), accounts, of);
       t.teardown(() => load.stop());
