@@ -6,7 +6,7 @@ import test, { type ExecutionContext } from 'ava';
 import { connect, type NatsConnection } from 'nats';
 import pino from 'pino';
 import { filter, firstValueFrom, lastValueFrom, take, toArray } from 'rxjs';
-import { type NatsServer, startNatsServer } from '../../../dev/nats-server.js';
+import { type NatsServer, startNatsCluster, startNatsServer } from '../../../dev/nats-server.js';
 import { BusUnavailable } from '../../../src/actors/runtime/nats-servers.js';
 import { decode, encode, type ReplyPacket } from '../../../src/actors/runtime/packet.js';
 import {
@@ -155,12 +155,15 @@ test('what a node published while it was cut off alone, the others are made to l
 });
 
 test('servers that find each other may have kept something from each other', async (t) => {
-  const first = await ownServer(t, `server_name: first\ncluster { name: test, listen: "127.0.0.1:-1" }`);
+  const [first, second] = await startNatsCluster({ size: 2 });
+  t.teardown(() => Promise.all([first!.stop(), second!.stop()]));
   const transport = await node(t, newCluster(), 'first', first);
-  const told = firstValueFrom(transport.breaks$);
-  const routes = `routes: ["nats://127.0.0.1:${first.routePort}"]`;
-  await ownServer(t, `server_name: second\ncluster { name: test, listen: "127.0.0.1:-1", ${routes} }`);
-  await t.notThrowsAsync(told);
+  const lost = firstValueFrom(transport.breaks$);
+  await second!.kill();
+  await t.notThrowsAsync(lost);
+  const found = firstValueFrom(transport.breaks$);
+  await second!.start();
+  await t.notThrowsAsync(found);
 });
 
 test('servers that hang are given up, and used again when they answer', async (t) => {
