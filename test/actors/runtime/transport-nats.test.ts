@@ -233,6 +233,29 @@ test('what is no packet, or of a later version, is answered and ends nothing', a
   t.deepEqual(await heard.all, [events(2)]);
 });
 
+test('publications that lack what their kind has reach nobody; kinds of a later version do no harm', async (t) => {
+  const clusterId = newCluster();
+  const owner = await node(t, clusterId, 'owner');
+  const raw = await stranger(t);
+  const heard = collected(owner, 'p', 2);
+  await heard.registration.standing;
+  const of = (fields: object) => ({ v: 1, node: 'n', ...fields });
+  const broken = [
+    of({ kind: 'settled' }),
+    of({ kind: 'settled', shards: 7, vanished: false }),
+    of({ kind: 'settled', shards: ['7'], vanished: false }),
+    of({ kind: 'settled', shards: [7] }),
+    of({ kind: 'freed' }),
+    of({ kind: 'gone' }),
+    { ...events(1), events: [null] },
+    { ...events(1), events: [{ seq: '1', type: 'Tested' }] },
+  ];
+  const later = of({ kind: 'invented' });
+  const good = of({ kind: 'settled', shards: [7], vanished: false });
+  for (const packet of [...broken, later, good]) raw.publish(`mansio.${clusterId}.p`, JSON.stringify(packet));
+  t.deepEqual(await heard.all, [later, good] as never);
+});
+
 test('a reply that is no packet is a fault', async (t) => {
   const clusterId = newCluster();
   const asker = await node(t, clusterId, 'asker');
