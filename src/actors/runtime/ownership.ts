@@ -100,6 +100,7 @@ class LeasedOwnership implements Ownership {
   #state: NodeState = 'serving';
   #draining = false;
   #left = false;
+  #lapse: NodeJS.Timeout | undefined;
   #beating: Promise<void> | undefined;
   #again = false;
   #handingOver: Promise<void> | undefined;
@@ -198,6 +199,7 @@ class LeasedOwnership implements Ownership {
 
   async leave(): Promise<void> {
     for (const end of this.#ending) end();
+    clearTimeout(this.#lapse);
     for (const registration of this.#registrations) registration.end();
     this.#left = true;
     this.#peers.stop();
@@ -287,6 +289,7 @@ class LeasedOwnership implements Ownership {
     if (view === undefined) return this.#displaced();
     this.#outlook.store(began);
     this.#renewedAt = began;
+    this.#awaitLapse();
     this.#view = view;
     this.#peers.look(view, began);
     this.#notice(view);
@@ -295,6 +298,20 @@ class LeasedOwnership implements Ownership {
     } catch (error) {
       log.warn({ err: error }, 'shards could not be taken');
     }
+  }
+
+  /** Whoever takes the leases when they have run out must not find this node answering that it is no owner. */
+  #awaitLapse(): void {
+    clearTimeout(this.#lapse);
+    this.#lapse = setTimeout(() => {
+      if (this.isCurrent) return this.#awaitLapse();
+      const shards = [...this.#held.keys()].filter((shard) => !this.#leaving.has(shard));
+      if (shards.length === 0) return;
+      for (const shard of shards) this.#held.delete(shard);
+      this.#options.meter?.shardsLost(shards.length);
+      this.#options.log.warn({ shards: shards.length }, 'shard leases have run out');
+      void this.#tenant!.vacate(shards);
+    }, this.#options.ttlMs - this.beatAgeMs);
   }
 
   #displaced(): void {
