@@ -13,6 +13,7 @@ import { startHost } from './actors/runtime/host.js';
 import { createOwnership, type Ownership } from './actors/runtime/ownership.js';
 import { createRefs } from './actors/runtime/refs.js';
 import { localTransport } from './actors/runtime/transport-local.js';
+import { natsTransport } from './actors/runtime/transport-nats.js';
 import type { Config } from './config.js';
 import type { Lifecycle } from './lifecycle.js';
 import type { BlobStore } from './store/blobs.js';
@@ -69,7 +70,11 @@ export async function startEngine(
   const { leaseTtlMs: ttlMs, shards: configured } = config;
   const shards = await leases.shardCount(configured);
   if (shards !== configured) log.warn({ shards, configured }, 'MANSIO_SHARDS is fixed by the store');
-  const transport = localTransport();
+  const { natsUrl: servers } = config;
+  const transport =
+    servers === undefined
+      ? localTransport({ log })
+      : await natsTransport({ servers, clusterId: await leases.clusterId(), nodeId, log });
   lifecycle.add('transport', () => transport.close());
   let displaced = () => {};
   const failed = new Promise<never>((_, reject) => {
@@ -84,7 +89,7 @@ export async function startEngine(
       incarnation: randomUUID(),
       version,
       roles: [...config.roles],
-      bus: config.natsUrl === undefined ? 'in-process' : 'nats',
+      bus: servers === undefined ? 'in-process' : 'nats',
     },
     shards,
     ttlMs,

@@ -1,5 +1,6 @@
 // Why a node did not start, in words for its operator. What is expected (a wrong setting, a port in use, a database that is
 // away) gets one message; anything else is a bug and keeps its stack.
+import { BusUnavailable } from './actors/runtime/nats-servers.js';
 import { StoreInUse } from './actors/runtime/ownership.js';
 import { ConfigError } from './config.js';
 import { StoreFault } from './store/errors.js';
@@ -14,6 +15,7 @@ class ListenFault extends Error {
 }
 
 const EXPECTED = [
+  BusUnavailable,
   ConfigError,
   LocalFault,
   ListenFault,

@@ -18,3 +18,6 @@ export function nodeSubject(nodeId: string): string {
 
 /** PlacementPackets. */
 export const PLACEMENT_SUBJECT = 'placement';
+
+/** A node that was cut off is back: what it published meanwhile nobody heard. */
+export const BREAKS_SUBJECT = 'breaks';

@@ -1,20 +1,42 @@
 // The in-process transport of a node that runs alone: a request is a function call, a publication a loop over the
-// listeners. `encoding` sends every packet through its JSON form, as the tests do, so that nothing but JSON is relied on.
+// listeners. Also the near half of every other transport. `encoding` sends every packet through its JSON form, as the
+// tests do, so that nothing but JSON is relied on.
+import type { Logger } from 'pino';
 import { NEVER, of } from 'rxjs';
 import { decode, encode, type Publication, type ReplyPacket, type RequestPacket } from './packet.js';
-import { NoResponders, type Registration, RequestTimeout, type Responder, type Transport } from './transport.js';
+import {
+  Disconnected,
+  NoResponders,
+  type Registration,
+  RequestTimeout,
+  type Responder,
+  type Transport,
+} from './transport.js';
+
+export interface LocalTransport extends Transport {
+  /** Whether requests on the subject are answered here. */
+  answers(subject: string): boolean;
+}
+
+export interface LocalTransportOptions {
+  readonly encoding?: boolean;
+  readonly log?: Logger;
+}
 
 type Listener = (packet: Publication) => void;
 
 const STANDING = Promise.resolve();
 
-export function localTransport(options: { readonly encoding?: boolean } = {}): Transport {
+export function localTransport(options: LocalTransportOptions = {}): LocalTransport {
+  const { log } = options;
   const responders = new Map<string, Responder>();
   const listeners = new Map<string, Set<Listener>>();
+  let closed = false;
   const carried = <T extends RequestPacket | ReplyPacket | Publication>(packet: T): T =>
     options.encoding === true ? decode<T>(encode(packet)) : packet;
 
   async function request(subject: string, packet: RequestPacket, timeoutMs: number): Promise<ReplyPacket> {
+    if (closed) throw new Disconnected(subject);
     const responder = responders.get(subject);
     if (responder === undefined) throw new NoResponders(subject);
     let timer: NodeJS.Timeout | undefined;
@@ -22,7 +44,7 @@ export function localTransport(options: { readonly encoding?: boolean } = {}): T
       timer = setTimeout(() => reject(new RequestTimeout(subject)), timeoutMs);
     });
     try {
-      return carried(await Promise.race([responder(carried(packet)), timeout]));
+      return carried(await Promise.race([answered(responder, carried(packet), log), timeout]));
     } finally {
       clearTimeout(timer);
     }
@@ -40,7 +62,13 @@ export function localTransport(options: { readonly encoding?: boolean } = {}): T
     const interested = listeners.get(subject);
     if (interested === undefined) return;
     const received = carried(packet);
-    for (const listener of interested) listener(received);
+    for (const listener of interested) {
+      try {
+        listener(received);
+      } catch (error) {
+        log?.error({ subject, err: error }, 'a listener failed');
+      }
+    }
   }
 
   function subscribe<P extends Publication>(subject: string, listener: (packet: P) => void): Registration {
@@ -54,9 +82,25 @@ export function localTransport(options: { readonly encoding?: boolean } = {}): T
   }
 
   async function close(): Promise<void> {
+    closed = true;
     responders.clear();
     listeners.clear();
   }
 
-  return { request, respond, publish, subscribe, connected$: of(true), breaks$: NEVER, close };
+  const answers = (subject: string) => responders.has(subject);
+  return { answers, request, respond, publish, subscribe, connected$: of(true), breaks$: NEVER, close };
+}
+
+/** A responder that fails is a bug, and answers as one. */
+export async function answered(
+  responder: Responder,
+  request: RequestPacket,
+  log: Logger | undefined,
+): Promise<ReplyPacket> {
+  try {
+    return await responder(request);
+  } catch (error) {
+    log?.error({ accountId: request.accountId, operation: request.name, err: error }, 'a responder failed');
+    return { kind: 'fault', code: 'failed', message: error instanceof Error ? error.message : String(error) };
+  }
 }

@@ -1,6 +1,9 @@
 import test from 'ava';
+import type { Transport } from '../../../src/actors/runtime/transport.js';
 import { localTransport } from '../../../src/actors/runtime/transport-local.js';
 import { transportContract } from './transport-contract.js';
 
-transportContract(test, 'in-process', async () => localTransport());
-transportContract(test, 'in-process, encoding', async () => localTransport({ encoding: true }));
+const alone = (transport: Transport) => ({ asker: transport, owner: transport });
+
+transportContract(test, 'in-process', async () => alone(localTransport()));
+transportContract(test, 'in-process, encoding', async () => alone(localTransport({ encoding: true })));

@@ -1,0 +1,89 @@
+// When to try which server of the bus: at start for a few seconds, so that a wrong setting is told; afterwards for ever.
+// How a connection is made is the transport's business.
+import type { Logger } from 'pino';
+import { BusUnavailable, isRefusal, type NatsServer, whyNot } from './nats-servers.js';
+
+/** Rejects when the server cannot be connected to within `timeoutMs`. */
+export type Dial<C> = (server: NatsServer, timeoutMs: number) => Promise<C>;
+
+/** For servers that are started together with this node. */
+const START_MS = 5_000;
+/** One that hangs must not keep the others from being tried. */
+const DIAL_MS = 2_000;
+/** With less time than this an attempt tells nothing. */
+const LEAST_MS = 500;
+const WAIT_MS = 100;
+const WAIT_JITTER_MS = 150;
+
+interface Failure {
+  readonly server: NatsServer;
+  readonly error: unknown;
+}
+
+/** @throws BusUnavailable */
+export async function dialAtStart<C>(servers: readonly NatsServer[], dial: Dial<C>): Promise<C> {
+  const deadline = performance.now() + START_MS;
+  for (;;) {
+    const tried = await dialEach(servers, dial, deadline);
+    if ('connection' in tried) return tried.connection;
+    const { failures } = tried;
+    if (failures.every(({ error }) => isRefusal(error)) || performance.now() + LEAST_MS >= deadline) {
+      throw new BusUnavailable(`no NATS server of NATS_URL can be used: ${reasons(failures)}`);
+    }
+    await pause();
+  }
+}
+
+/** Undefined once `over` says so. */
+export async function dialForEver<C>(
+  servers: readonly NatsServer[],
+  dial: Dial<C>,
+  over: () => boolean,
+  log: Logger,
+): Promise<C | undefined> {
+  let told: string | undefined;
+  while (!over()) {
+    const tried = await dialEach(servers, dial, Number.POSITIVE_INFINITY);
+    if ('connection' in tried) return tried.connection;
+    const why = reasons(tried.failures);
+    if (why !== told) log.warn({ why }, 'no NATS server can be reached');
+    told = why;
+    await pause();
+  }
+  return undefined;
+}
+
+/** Every server once, in random order: nodes are to spread over them. */
+async function dialEach<C>(
+  servers: readonly NatsServer[],
+  dial: Dial<C>,
+  deadline: number,
+): Promise<{ readonly connection: C } | { readonly failures: readonly Failure[] }> {
+  const failures: Failure[] = [];
+  for (const server of shuffled(servers)) {
+    try {
+      const left = Math.max(LEAST_MS, deadline - performance.now());
+      return { connection: await dial(server, Math.min(DIAL_MS, left)) };
+    } catch (error) {
+      failures.push({ server, error });
+    }
+  }
+  return { failures };
+}
+
+/** In the order of the addresses, so that the same reasons read the same. */
+function reasons(failures: readonly Failure[]): string {
+  const words = failures.map(({ server, error }) => whyNot(server, error));
+  return words.sort().join('; ');
+}
+
+function shuffled<T>(items: readonly T[]): readonly T[] {
+  return items
+    .map((item) => ({ item, at: Math.random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ item }) => item);
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, WAIT_MS + Math.random() * WAIT_JITTER_MS));
+}

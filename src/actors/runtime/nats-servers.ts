@@ -1,0 +1,65 @@
+// The servers of NATS_URL: what a URL says of how to reach one, and in words why none could be reached. Passwords never
+// become part of a message.
+
+export interface NatsServer {
+  /** Name or address, without brackets. */
+  readonly host: string;
+  /** host:port, to connect to and to show. */
+  readonly address: string;
+  readonly credentials:
+    | { readonly user: string; readonly pass: string }
+    | { readonly token: string }
+    | Readonly<Record<string, never>>;
+  readonly tls: boolean;
+}
+
+/** No NATS server took this node when it started. */
+export class BusUnavailable extends Error {
+  override readonly name = 'BusUnavailable';
+}
+
+const DEFAULT_PORT = '4222';
+const REFUSED = ['AUTHORIZATION_VIOLATION', 'BAD_AUTHENTICATION', 'AUTHENTICATION_EXPIRED', 'ACCOUNT_EXPIRED'];
+
+/** A user name alone is a token, as everywhere in NATS. */
+export function natsServer(text: string): NatsServer {
+  const url = new URL(text);
+  const [user, pass] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
+  const credentials = user === '' ? {} : pass === '' ? { token: user } : { user, pass };
+  const port = url.port === '' ? DEFAULT_PORT : url.port;
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  return { host, address: `${url.hostname}:${port}`, credentials, tls: url.protocol === 'tls:' };
+}
+
+/** Whether the server was reached and did not let this node in: trying again will not help soon. */
+export function isRefusal(error: unknown): boolean {
+  return REFUSED.includes(codeOf(error));
+}
+
+/** Why the server could not be connected to. */
+export function whyNot({ address, credentials }: NatsServer, error: unknown): string {
+  if (isRefusal(error)) {
+    if ('user' in credentials) return `${address} refuses user ${credentials.user} or the password`;
+    return 'token' in credentials ? `${address} refuses the token` : `${address} wants a user and a password`;
+  }
+  switch (codeOf(error)) {
+    case 'CONNECTION_REFUSED':
+      return `${address} refuses the connection`;
+    case 'TIMEOUT':
+      return `${address} does not answer`;
+    case 'ENOTFOUND':
+      return `${address} is not known to DNS`;
+    case 'SERVER_OPT_NA':
+      return `${address} lacks a feature: ${messageOf(error)}`;
+    default:
+      return `${address}: ${messageOf(error)}`;
+  }
+}
+
+function codeOf(error: unknown): string {
+  return String((error as { readonly code?: unknown } | undefined)?.code ?? '');
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error && error.message !== '' ? error.message : 'the connection was closed';
+}

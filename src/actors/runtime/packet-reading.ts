@@ -1,0 +1,73 @@
+// Packets from other nodes, read with distrust: they may be of a version that this one does not understand, or no packets
+// at all. Whoever asked is told so in a reply; what was published is passed over.
+import { decode, PACKET_VERSION, type Publication, type ReplyPacket, type RequestPacket } from './packet.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export type RequestReading =
+  | { readonly request: RequestPacket }
+  /** What to answer instead. */
+  | { readonly fault: ReplyPacket & { readonly kind: 'fault' } };
+
+export function readRequest(bytes: Uint8Array): RequestReading {
+  const fields = read(bytes);
+  if (fields === undefined || !isVersion(fields['v'])) return failed('the request is no packet');
+  if (!isUnderstood(fields['v'])) {
+    const message = `packets of version ${fields['v']} are not understood, only up to ${PACKET_VERSION}`;
+    return { fault: { kind: 'fault', code: 'unsupported', message } };
+  }
+  const { id, accountId, name, deadline } = fields;
+  const texts = [id, accountId, name].every((field) => typeof field === 'string');
+  if (!texts || typeof deadline !== 'number') return failed('the request lacks what a request has');
+  return { request: fields as unknown as RequestPacket };
+}
+
+export function readReply(bytes: Uint8Array): ReplyPacket {
+  const fields = read(bytes);
+  switch (fields?.['kind']) {
+    case 'reply':
+    case 'notOwner':
+      return fields as unknown as ReplyPacket;
+    case 'refusal':
+      if (typeof fields['refusal'] === 'string') return fields as unknown as ReplyPacket;
+      break;
+    case 'fault':
+      if (typeof fields['code'] === 'string' && typeof fields['message'] === 'string') {
+        return fields as unknown as ReplyPacket;
+      }
+      break;
+  }
+  return failed('the reply was not understood').fault;
+}
+
+/** Undefined when it is not understood. */
+export function readPublication(bytes: Uint8Array): Publication | undefined {
+  const fields = read(bytes);
+  if (fields === undefined || !isUnderstood(fields['v'])) return undefined;
+  const { accountId, after, seq, events, kind, node } = fields;
+  const ofEvents =
+    typeof accountId === 'string' && typeof after === 'number' && typeof seq === 'number' && Array.isArray(events);
+  const ofPlacement = typeof kind === 'string' && typeof node === 'string';
+  return ofEvents || ofPlacement ? (fields as unknown as Publication) : undefined;
+}
+
+function read(bytes: Uint8Array): Fields | undefined {
+  try {
+    const value = decode<unknown>(bytes);
+    return typeof value === 'object' && value !== null ? (value as Fields) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isVersion(v: unknown): v is number {
+  return Number.isInteger(v) && (v as number) >= 1;
+}
+
+function isUnderstood(v: unknown): boolean {
+  return isVersion(v) && v <= PACKET_VERSION;
+}
+
+function failed(message: string): { readonly fault: ReplyPacket & { readonly kind: 'fault' } } {
+  return { fault: { kind: 'fault', code: 'failed', message } };
+}

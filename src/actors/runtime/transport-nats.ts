@@ -1,0 +1,240 @@
+// The NATS transport of a cluster's nodes. What stays on the node is left to the in-process transport; what leaves it is
+// JSON on subjects below `mansio.<cluster>`, over the connection that the link has at the moment.
+import { connect, type NatsConnection, type TlsOptions } from 'nats';
+import type { Logger } from 'pino';
+import type { Observable } from 'rxjs';
+import { dialAtStart, dialForEver } from './nats-dialing.js';
+import { type Feed, type LinkMessage, NatsLink } from './nats-link.js';
+import { type NatsServer, natsServer } from './nats-servers.js';
+import { encode, type Publication, type ReplyPacket, type RequestPacket } from './packet.js';
+import { readPublication, readReply, readRequest } from './packet-reading.js';
+import {
+  Disconnected,
+  NoResponders,
+  PacketTooLarge,
+  type Registration,
+  RequestTimeout,
+  type Responder,
+  type Transport,
+} from './transport.js';
+import { answered, localTransport } from './transport-local.js';
+
+export interface NatsTransportOptions {
+  /** nats://user:password@host:port, or tls://… */
+  readonly servers: readonly string[];
+  /** Several clusters may share servers. */
+  readonly clusterId: string;
+  readonly nodeId: string;
+  readonly log: Logger;
+}
+
+/** A server that answers none of two is taken for gone. */
+const PING_MS = 1_000;
+const CLOSE_MS = 1_000;
+
+/** @throws BusUnavailable when no server can be used within about five seconds */
+export async function natsTransport(options: NatsTransportOptions): Promise<Transport> {
+  const { clusterId, nodeId, log } = options;
+  const servers = options.servers.map(natsServer);
+  const dial = (server: NatsServer, timeoutMs: number) => connectTo(server, nodeId, timeoutMs);
+  const first = await dialAtStart(servers, dial);
+  const next = (over: () => boolean) => dialForEver(servers, dial, over, log);
+  const prefix = `mansio.${clusterId}.`;
+  return new NatsTransport(new NatsLink({ prefix, first, next, log }), prefix, log);
+}
+
+class NatsTransport implements Transport {
+  readonly connected$: Observable<boolean>;
+  readonly breaks$: Observable<void>;
+  readonly #link: NatsLink<NatsConnection>;
+  readonly #prefix: string;
+  readonly #log: Logger;
+  readonly #local: ReturnType<typeof localTransport>;
+  readonly #responders = new Map<string, Registration>();
+  readonly #followed = new Map<string, { readonly feed: Feed; listeners: number }>();
+  /** Requests of other nodes that are being answered. */
+  readonly #underWay = new Set<Promise<void>>();
+  #closing: Promise<void> | undefined;
+
+  constructor(link: NatsLink<NatsConnection>, prefix: string, log: Logger) {
+    this.#link = link;
+    this.#prefix = prefix;
+    this.#log = log;
+    this.#local = localTransport({ log });
+    this.connected$ = link.connected$;
+    this.breaks$ = link.breaks$;
+  }
+
+  async request(subject: string, request: RequestPacket, timeoutMs: number): Promise<ReplyPacket> {
+    if (this.#closing !== undefined) throw new Disconnected(subject);
+    if (this.#local.answers(subject)) return this.#local.request(subject, request, timeoutMs);
+    const { connection } = this.#link;
+    if (connection === undefined) throw new Disconnected(subject);
+    const bytes = encode(request);
+    const most = capacity(connection);
+    if (bytes.length > most) throw new PacketTooLarge(tooLarge('the request', bytes, most));
+    try {
+      const timeout = Math.max(1, timeoutMs);
+      return readReply((await connection.request(this.#prefix + subject, bytes, { timeout })).data);
+    } catch (error) {
+      const code = (error as { readonly code?: unknown }).code;
+      // To the client a request that was under way then has timed out.
+      if (connection.isClosed()) throw new Disconnected(subject, { cause: error });
+      if (code === '503') throw new NoResponders(subject);
+      if (code === 'TIMEOUT') throw new RequestTimeout(subject);
+      throw new Disconnected(subject, { cause: error });
+    }
+  }
+
+  respond(subject: string, responder: Responder): Registration {
+    this.#responders.get(subject)?.end();
+    const local = this.#local.respond(subject, responder);
+    let ended = false;
+    const feed = this.#link.feed(subject, (message) => {
+      const answering = this.#answer(subject, message, ended ? notHere : responder);
+      this.#underWay.add(answering);
+      void answering.finally(() => this.#underWay.delete(answering));
+    });
+    const end = () => {
+      if (ended) return;
+      ended = true;
+      local.end();
+      feed.drain();
+      if (this.#responders.get(subject) === registration) this.#responders.delete(subject);
+    };
+    const registration = { standing: this.#link.standing(), end };
+    this.#responders.set(subject, registration);
+    return registration;
+  }
+
+  publish(subject: string, packet: Publication): void {
+    // Before the listeners of this node, who may publish in turn.
+    this.#send(subject, packet);
+    this.#local.publish(subject, packet);
+  }
+
+  subscribe<P extends Publication>(subject: string, listener: (packet: P) => void): Registration {
+    const local = this.#local.subscribe(subject, listener);
+    const followed = this.#followed.get(subject) ?? {
+      feed: this.#link.feed(subject, (message) => this.#hear(subject, message)),
+      listeners: 0,
+    };
+    this.#followed.set(subject, followed);
+    followed.listeners++;
+    let ended = false;
+    const end = () => {
+      if (ended) return;
+      ended = true;
+      local.end();
+      if (--followed.listeners > 0) return;
+      followed.feed.end();
+      this.#followed.delete(subject);
+    };
+    return { standing: this.#link.standing(), end };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, CLOSE_MS);
+    });
+    for (const registration of [...this.#responders.values()]) registration.end();
+    // What the servers passed on before is here after a round trip.
+    await Promise.race([this.#link.standing(), late]);
+    await Promise.race([Promise.all(this.#underWay), late]);
+    await Promise.race([this.#link.standing(), late]);
+    clearTimeout(timer);
+    this.#link.close();
+    await this.#local.close();
+  }
+
+  /** Never rejects. */
+  async #answer(subject: string, { data, reply: inbox }: LinkMessage, responder: Responder): Promise<void> {
+    const reading = readRequest(data);
+    if ('fault' in reading) this.#log.warn({ subject, why: reading.fault.message }, 'a request was not understood');
+    const reply = 'fault' in reading ? reading.fault : await answered(responder, reading.request, this.#log);
+    const { connection } = this.#link;
+    if (connection === undefined || inbox === undefined || inbox === '') return;
+    connection.publish(inbox, this.#encodeReply(subject, reply, capacity(connection)));
+  }
+
+  #encodeReply(subject: string, reply: ReplyPacket, most: number): Uint8Array {
+    try {
+      const bytes = encode(reply);
+      if (bytes.length <= most) return bytes;
+      throw new PacketTooLarge(tooLarge('the reply', bytes, most));
+    } catch (error) {
+      this.#log.error({ subject, err: error }, 'a reply cannot be sent');
+      return encode({ kind: 'fault', code: 'failed', message: (error as Error).message });
+    }
+  }
+
+  #hear(subject: string, { data }: LinkMessage): void {
+    const packet = readPublication(data);
+    if (packet === undefined) this.#log.warn({ subject }, 'a publication was not understood');
+    else this.#local.publish(subject, packet);
+  }
+
+  #send(subject: string, packet: Publication): void {
+    const { connection } = this.#link;
+    if (connection === undefined) return;
+    let bytes = encode(packet);
+    const most = capacity(connection);
+    // A change that joins on to nothing is read from the log.
+    if (bytes.length > most && 'events' in packet) bytes = encode({ ...packet, after: packet.seq, events: [] });
+    if (bytes.length <= most) connection.publish(this.#prefix + subject, bytes);
+    else this.#log.error({ subject }, tooLarge('the publication', bytes, most));
+  }
+}
+
+/** Asked when the registration was over already. */
+const notHere: Responder = async () => ({ kind: 'notOwner' });
+
+async function connectTo(server: NatsServer, name: string, timeoutMs: number): Promise<NatsConnection> {
+  const connecting = connect({
+    servers: server.address,
+    ...server.credentials,
+    // The host is what the certificate has to name; the client sees to that for names, not for addresses.
+    ...(server.tls ? { tls: { host: server.host } as TlsOptions } : {}),
+    name,
+    // The listeners of this node have what it publishes already.
+    noEcho: true,
+    reconnect: false,
+    timeout: timeoutMs,
+    pingInterval: PING_MS,
+    maxPingOut: 2,
+    noAsyncTraces: true,
+  });
+  let late = false;
+  const closeLate = (connection: NatsConnection) => (late ? connection.close() : undefined);
+  connecting.then(closeLate).catch(() => {});
+  let timer: NodeJS.Timeout | undefined;
+  // The client's bound is for one address, and does not count the look-up of the name.
+  const bound = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      late = true;
+      reject(Object.assign(new Error('no connection in time'), { code: 'TIMEOUT' }));
+    }, timeoutMs * 2);
+  });
+  try {
+    const connection = await Promise.race([connecting, bound]);
+    if (connection.info?.headers === true) return connection;
+    await connection.close();
+    throw Object.assign(new Error('headers, and so "no responders"'), { code: 'SERVER_OPT_NA' });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function capacity(connection: NatsConnection): number {
+  return connection.info?.max_payload ?? Number.POSITIVE_INFINITY;
+}
+
+function tooLarge(what: string, bytes: Uint8Array, most: number): string {
+  return `${what} has ${bytes.length} octets, the servers of the bus carry ${most}`;
+}

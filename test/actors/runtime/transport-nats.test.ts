@@ -1,0 +1,328 @@
+// The NATS transport against a real server: the contract of every transport, and what only a bus between processes can do.
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net';
+import test, { type ExecutionContext } from 'ava';
+import { connect, type NatsConnection } from 'nats';
+import pino from 'pino';
+import { filter, firstValueFrom, lastValueFrom, take, toArray } from 'rxjs';
+import { BusUnavailable } from '../../../src/actors/runtime/nats-servers.js';
+import { decode, encode, type ReplyPacket } from '../../../src/actors/runtime/packet.js';
+import {
+  Disconnected,
+  NoResponders,
+  PacketTooLarge,
+  RequestTimeout,
+  type Transport,
+} from '../../../src/actors/runtime/transport.js';
+import { natsTransport } from '../../../src/actors/runtime/transport-nats.js';
+import { explain } from '../../../src/start-failure.js';
+import { type NatsServer, startNatsServer } from '../../support/nats-server.js';
+import { collected, type Ends, echo, events, request, transportContract } from './transport-contract.js';
+
+const log = pino({ level: 'silent' });
+const server = await startNatsServer();
+test.after.always(() => server.stop());
+
+const newCluster = () => randomBytes(8).toString('hex');
+
+interface At {
+  readonly url: string;
+}
+
+function open(clusterId: string, nodeId: string, ...at: readonly At[]): Promise<Transport> {
+  return natsTransport({ servers: at.map(({ url }) => url), clusterId, nodeId, log });
+}
+
+/** Closed with the test. */
+async function node(t: ExecutionContext, clusterId: string, nodeId: string, at: At = server): Promise<Transport> {
+  const transport = await open(clusterId, nodeId, at);
+  t.teardown(() => transport.close());
+  return transport;
+}
+
+async function twoNodes(t: ExecutionContext, at?: At): Promise<Ends> {
+  const clusterId = newCluster();
+  return { asker: await node(t, clusterId, 'asker', at), owner: await node(t, clusterId, 'owner', at) };
+}
+
+/** A server for one test, which does to it what it likes. */
+async function ownServer(t: ExecutionContext, config?: string): Promise<NatsServer> {
+  const own = await startNatsServer(config);
+  t.teardown(() => own.stop());
+  return own;
+}
+
+/** Whoever is on the bus beside nodes. */
+async function stranger(t: ExecutionContext): Promise<NatsConnection> {
+  const connection = await connect({ servers: server.url });
+  t.teardown(() => connection.close());
+  return connection;
+}
+
+/** The next states, without the present one. */
+const changes = (transport: Transport, count: number) =>
+  lastValueFrom(transport.connected$.pipe(take(count + 1), toArray())).then((states) => states.slice(1));
+
+const connection = (transport: Transport, state: boolean) =>
+  firstValueFrom(transport.connected$.pipe(filter((connected) => connected === state)));
+
+/** Whatever the transport wants from the server is with it. */
+const standing = (transport: Transport) => transport.subscribe('standing', () => {}).standing;
+
+/** A request that was taken and is never answered; `over` when it has failed because the bus is away. */
+async function underWay(t: ExecutionContext, { asker, owner }: Ends): Promise<{ readonly over: Promise<unknown> }> {
+  let took = () => {};
+  const taken = new Promise<void>((resolve) => {
+    took = resolve;
+  });
+  await owner.respond('never', () => {
+    took();
+    return new Promise(() => {});
+  }).standing;
+  const over = t.throwsAsync(asker.request('never', request('echo'), 60_000), { instanceOf: Disconnected });
+  await taken;
+  return { over };
+}
+
+transportContract(test, 'NATS, one node', async () => {
+  const transport = await open(newCluster(), 'alone', server);
+  return { asker: transport, owner: transport };
+});
+transportContract(test, 'NATS, two nodes', async () => {
+  const clusterId = newCluster();
+  return { asker: await open(clusterId, 'asker', server), owner: await open(clusterId, 'owner', server) };
+});
+
+test('clusters on one server do not hear each other', async (t) => {
+  const [a, b] = [await twoNodes(t), await twoNodes(t)];
+  await a.owner.respond('a.1', echo).standing;
+  const heard = collected(a.owner, 'e.1', 1);
+  await heard.registration.standing;
+  await t.throwsAsync(b.asker.request('a.1', request('echo'), 60_000), { instanceOf: NoResponders });
+  b.asker.publish('e.1', events(1));
+  // Comes after the other one if that comes at all.
+  a.asker.publish('e.1', events(2));
+  t.deepEqual(await heard.all, [events(2)]);
+});
+
+test('when the servers are away nobody waits, and afterwards everything is as before', async (t) => {
+  const own = await ownServer(t);
+  const { asker, owner } = await twoNodes(t, own);
+  await owner.respond('a.1', echo).standing;
+  const cutOff = await underWay(t, { asker, owner });
+  const states = [changes(asker, 2), changes(owner, 2)];
+  const broke = [firstValueFrom(asker.breaks$), firstValueFrom(owner.breaks$)];
+
+  await own.stop();
+  await cutOff.over;
+  await Promise.all([connection(asker, false), connection(owner, false)]);
+  await t.throwsAsync(asker.request('a.1', request('echo'), 60_000), { instanceOf: Disconnected });
+  t.deepEqual(await owner.request('a.1', request('echo', 'near'), 60_000), { kind: 'reply', reply: 'near' });
+  const heard = collected(asker, 'e.1', 2);
+  await heard.registration.standing;
+  owner.publish('e.1', events(1));
+  asker.publish('e.1', events(2));
+  const late = owner.respond('a.3', echo);
+  await late.standing;
+
+  await own.restart();
+  t.deepEqual(await Promise.all(states), [
+    [false, true],
+    [false, true],
+  ]);
+  await Promise.all(broke);
+  await Promise.all([standing(asker), standing(owner)]);
+  t.deepEqual(await asker.request('a.1', request('echo', 1), 60_000), { kind: 'reply', reply: 1 });
+  t.deepEqual(await asker.request('a.3', request('echo', 3), 60_000), { kind: 'reply', reply: 3 });
+  owner.publish('e.1', events(3));
+  t.deepEqual(await heard.all, [events(2), events(3)]);
+});
+
+test('what a node published while it was cut off alone, the others are made to look for', async (t) => {
+  const clusterId = newCluster();
+  const proxy = await startProxy(t, Number(new URL(server.url).port));
+  const [near, far] = [await node(t, clusterId, 'near'), await node(t, clusterId, 'far', proxy)];
+  const nearStates: boolean[] = [];
+  near.connected$.subscribe((state) => nearStates.push(state));
+  proxy.cut();
+  await connection(far, false);
+  const told = firstValueFrom(near.breaks$);
+  proxy.mend();
+  await told;
+  t.deepEqual(nearStates, [true]);
+});
+
+test('servers that find each other may have kept something from each other', async (t) => {
+  const first = await ownServer(t, `server_name: first\ncluster { name: test, listen: "127.0.0.1:-1" }`);
+  const transport = await node(t, newCluster(), 'first', first);
+  const told = firstValueFrom(transport.breaks$);
+  const routes = `routes: ["nats://127.0.0.1:${first.routePort}"]`;
+  await ownServer(t, `server_name: second\ncluster { name: test, listen: "127.0.0.1:-1", ${routes} }`);
+  await t.notThrowsAsync(told);
+});
+
+test('servers that hang are given up, and used again when they answer', async (t) => {
+  const own = await ownServer(t);
+  const { asker, owner } = await twoNodes(t, own);
+  await owner.respond('a.1', echo).standing;
+  own.pause();
+  await Promise.all([connection(asker, false), connection(owner, false)]);
+  await t.throwsAsync(asker.request('a.1', request('echo'), 60_000), { instanceOf: Disconnected });
+  const broke = [firstValueFrom(asker.breaks$), firstValueFrom(owner.breaks$)];
+  own.resume();
+  await Promise.all([connection(asker, true), connection(owner, true)]);
+  await Promise.all([standing(asker), standing(owner)]);
+  t.deepEqual(await asker.request('a.1', request('echo', 1), 60_000), { kind: 'reply', reply: 1 });
+  await t.notThrowsAsync(Promise.all(broke));
+});
+
+test('a node that is gone is known to be gone without waiting for its answer', async (t) => {
+  const clusterId = newCluster();
+  const proxy = await startProxy(t, Number(new URL(server.url).port));
+  const [asker, owner] = [await node(t, clusterId, 'asker'), await node(t, clusterId, 'owner', proxy)];
+  await owner.respond('a.1', echo).standing;
+  t.deepEqual(await asker.request('a.1', request('echo', 1), 60_000), { kind: 'reply', reply: 1 });
+  proxy.cut();
+  const ask = () => asker.request('a.1', request('echo'), 100).catch((error: Error) => error);
+  let answer = await ask();
+  // The server may not have noticed yet.
+  while (answer instanceof RequestTimeout) answer = await ask();
+  t.true(answer instanceof NoResponders);
+});
+
+test('packets too large for the servers are refused before or answered instead of being sent', async (t) => {
+  const own = await ownServer(t, 'max_payload: 4096');
+  const { asker, owner } = await twoNodes(t, own);
+  const large = 'x'.repeat(5000);
+  await owner.respond('a.1', async () => ({ kind: 'reply', reply: large })).standing;
+  await t.throwsAsync(asker.request('a.1', request('echo', large), 60_000), { instanceOf: PacketTooLarge });
+  t.like(await asker.request('a.1', request('echo', 'small'), 60_000), { kind: 'fault', code: 'failed' });
+  t.deepEqual(await owner.request('a.1', request('echo', large), 60_000), { kind: 'reply', reply: large });
+  const [near, far] = [collected(asker, 'e.1', 2), collected(owner, 'e.1', 2)];
+  await far.registration.standing;
+  asker.publish('e.1', events(1, large));
+  asker.publish('e.1', events(2));
+  t.deepEqual(await near.all, [events(1, large), events(2)]);
+  // Joins on to nothing: who gets it reads the log.
+  t.deepEqual(await far.all, [{ ...events(1), after: 1, events: [] }, events(2)]);
+});
+
+test('what is no packet, or of a later version, is answered and ends nothing', async (t) => {
+  const clusterId = newCluster();
+  const owner = await node(t, clusterId, 'owner');
+  const raw = await stranger(t);
+  await owner.respond('a.1', echo).standing;
+  const heard = collected(owner, 'e.1', 1);
+  await heard.registration.standing;
+  const ask = async (data: Uint8Array | string): Promise<ReplyPacket> =>
+    decode<ReplyPacket>((await raw.request(`mansio.${clusterId}.a.1`, data, { timeout: 60_000 })).data);
+  for (const text of ['', '{', 'null', '[]', '7', '{"v":1}', '{"v":"1"}', '{"v":0}', '\u0000']) {
+    t.like(await ask(text), { kind: 'fault', code: 'failed' }, text);
+    raw.publish(`mansio.${clusterId}.e.1`, text);
+  }
+  t.like(await ask(JSON.stringify({ v: 99 })), { kind: 'fault', code: 'unsupported' });
+  t.deepEqual(await ask(JSON.stringify({ ...request('echo', 1), invented: true })), { kind: 'reply', reply: 1 });
+  raw.publish(`mansio.${clusterId}.a.1`, encode(request('echo')));
+  raw.publish(`mansio.${clusterId}.e.1`, encode({ ...events(1), v: 99 }));
+  raw.publish(`mansio.${clusterId}.e.1`, encode(events(2)));
+  t.deepEqual(await heard.all, [events(2)]);
+});
+
+test('a reply that is no packet is a fault', async (t) => {
+  const clusterId = newCluster();
+  const asker = await node(t, clusterId, 'asker');
+  const raw = await stranger(t);
+  raw.subscribe(`mansio.${clusterId}.a.1`, { callback: (_, message) => void message.respond('nonsense') });
+  await raw.flush();
+  t.like(await asker.request('a.1', request('echo'), 60_000), { kind: 'fault', code: 'failed' });
+});
+
+test('a transport whose servers hang still closes', async (t) => {
+  const own = await ownServer(t);
+  const { asker, owner } = await twoNodes(t, own);
+  const cutOff = await underWay(t, { asker, owner });
+  own.pause();
+  await Promise.all([asker.close(), owner.close()]);
+  await cutOff.over;
+});
+
+test('credentials come from the URL; without the right ones the node does not start, and says so without them', async (t) => {
+  const own = await ownServer(t, 'authorization { user: mansio, password: "s3cret/+" }');
+  const at = (credentials: string) => ({ url: own.url.replace('//', `//${credentials}@`) });
+  await node(t, newCluster(), 'known', at(`mansio:${encodeURIComponent('s3cret/+')}`));
+  const address = own.url.replace('nats://', '');
+  const wrong = await t.throwsAsync(open(newCluster(), 'wrong', at('mansio:guessed')), { instanceOf: BusUnavailable });
+  t.is(explain(wrong), `no NATS server of NATS_URL can be used: ${address} refuses user mansio or the password`);
+  const token = await t.throwsAsync(open(newCluster(), 'token', at('guessed')), { instanceOf: BusUnavailable });
+  t.is(token.message, `no NATS server of NATS_URL can be used: ${address} refuses the token`);
+  const none = await t.throwsAsync(open(newCluster(), 'none', own), { instanceOf: BusUnavailable });
+  t.is(none.message, `no NATS server of NATS_URL can be used: ${address} wants a user and a password`);
+  await own.stop();
+});
+
+test('one server of several is enough, to start with and later', async (t) => {
+  const [first, second] = [await ownServer(t), await ownServer(t)];
+  await first.stop();
+  const transport = await open(newCluster(), 'several', first, second);
+  t.teardown(() => transport.close());
+  const states = changes(transport, 2);
+  await first.restart();
+  await second.stop();
+  t.deepEqual(await states, [false, true]);
+});
+
+test('a node without any server does not start', async (t) => {
+  const own = await ownServer(t);
+  await own.stop();
+  const unknown = { url: 'nats://mansio:s3cret@nowhere.invalid' };
+  const error = await t.throwsAsync(open(newCluster(), 'lonely', own, unknown), { instanceOf: BusUnavailable });
+  const said = explain(error) ?? '';
+  t.true(said.includes(`${own.url.replace('nats://', '')} refuses the connection`), said);
+  t.true(said.includes('nowhere.invalid:4222'), said);
+  t.false(said.includes('s3cret'));
+});
+
+interface Proxy {
+  readonly url: string;
+  /** Ends its connections and takes no more. */
+  cut(): void;
+  mend(): void;
+}
+
+/** Between one node and its server. */
+async function startProxy(t: ExecutionContext, to: number): Promise<Proxy> {
+  const sockets = new Set<Socket>();
+  let passes = true;
+  const listener = createServer((socket) => {
+    if (!passes) return void socket.destroy();
+    const onward = createConnection(to, '127.0.0.1');
+    for (const [from, into] of [
+      [socket, onward],
+      [onward, socket],
+    ] as const) {
+      sockets.add(from);
+      from.pipe(into);
+      from.on('error', () => into.destroy());
+      from.on('close', () => sockets.delete(from) && into.destroy());
+    }
+  });
+  listener.listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const { port } = listener.address() as AddressInfo;
+  const cut = () => {
+    passes = false;
+    for (const socket of sockets) socket.destroy();
+  };
+  t.teardown(() => {
+    cut();
+    listener.close();
+  });
+  return {
+    url: `nats://127.0.0.1:${port}`,
+    cut,
+    mend: () => {
+      passes = true;
+    },
+  };
+}
