@@ -14,6 +14,8 @@ export interface NatsServer {
   readonly port: number;
   /** 0 while it does not run. */
   readonly pid: number;
+  /** Where other servers join it. */
+  readonly routePort: number;
   readonly running: boolean;
   readonly logs: readonly string[];
   start(): Promise<void>;
@@ -109,6 +111,7 @@ function natsServer(name: string, config: string, ports: NatsPorts, all: readonl
     get pid() {
       return program?.running === true ? program.pid : 0;
     },
+    routePort: ports.route,
     get running() {
       return program?.running ?? false;
     },

@@ -100,11 +100,12 @@ export async function startEngine(
   const events = postgresEvents(sql);
   const inbound = postgresInbound(sql, writerSql);
   const blobs = postgresBlobs(sql);
+  const mailboxRows = postgresMailboxes(sql, writerSql);
   const accounts = postgresDirectory(sql, shards);
   for (const name of config.hostedDomains) await accounts.addDomain(name);
 
   const host = startHost({
-    behavior: mailboxBehavior(postgresMailboxes(sql, writerSql)),
+    behavior: mailboxBehavior(mailboxRows),
     transport,
     ownership,
     log,
@@ -132,7 +133,7 @@ export async function startEngine(
   const [intervalMs, minAgeMs] = [REDELIVERY_INTERVAL_MS, REDELIVERY_AGE_MS];
   const redelivery = await startRedelivery({ inbound, mailboxes, ownership, log, intervalMs, minAgeMs });
   lifecycle.add('redelivery', () => redelivery.stop(), JOB_RESERVE_MS, STOP_MS);
-  const housekeeping = startHousekeeping({ events, blobs, directory: accounts, mailboxes, log });
+  const housekeeping = startHousekeeping({ events, replies: mailboxRows, blobs, directory: accounts, mailboxes, log });
   lifecycle.add('housekeeping', () => housekeeping.stop(), JOB_RESERVE_MS, STOP_MS);
   return { mailboxes, directory, accounts, inbound, blobs, ownership, failed };
 }

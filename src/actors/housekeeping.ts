@@ -1,14 +1,18 @@
-// What must be done now and then and is in nobody's way: pruning event logs, collecting blobs that nothing refers to,
-// emptying held mailboxes that nobody claimed in time. Each job is harmless when several nodes do it.
+// What must be done now and then and is in nobody's way: pruning event logs, forgetting replies that nobody asks for again,
+// collecting blobs that nothing refers to, emptying held mailboxes that nobody claimed in time. Each job is harmless when
+// several nodes do it.
 import type { Logger } from 'pino';
 import type { BlobStore } from '../store/blobs.js';
 import type { DirectoryStore } from '../store/directory.js';
 import { EVENT_LOG_AGE_MS, EVENT_LOG_LENGTH, type EventLog } from '../store/events.js';
+import type { MailboxStore } from '../store/mailboxes.js';
 import type { Mailboxes } from './mailbox/protocol.js';
 
 const FIRST_PASS_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+/** Longer than any ask waits for its reply, clocks that differ included. */
+const REPLY_AGE_MS = 10 * 60_000;
 const BLOB_GRACE_MS = HOUR_MS;
 const BLOBS_A_PASS = 1_000;
 const HELD_AGE_MS = 30 * DAY_MS;
@@ -16,6 +20,7 @@ const HELD_A_PASS = 200;
 
 export interface HousekeepingOptions {
   readonly events: EventLog;
+  readonly replies: Pick<MailboxStore, 'forget'>;
   readonly blobs: BlobStore;
   readonly directory: DirectoryStore;
   readonly mailboxes: Mailboxes;
@@ -30,7 +35,7 @@ interface Job {
 }
 
 export function startHousekeeping(options: HousekeepingOptions): { stop(): Promise<void> } {
-  const { events, blobs, directory, mailboxes, log } = options;
+  const { events, replies, blobs, directory, mailboxes, log } = options;
 
   /** Held mail of more than 30 days goes, and a held mailbox of that age with nothing left in it goes too. */
   async function expireHeld(): Promise<number> {
@@ -46,6 +51,7 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
 
   const jobs: Job[] = [
     { name: 'events pruned', everyMs: HOUR_MS, pass: () => events.prune(EVENT_LOG_AGE_MS, EVENT_LOG_LENGTH) },
+    { name: 'replies forgotten', everyMs: REPLY_AGE_MS, pass: () => replies.forget(REPLY_AGE_MS) },
     { name: 'blobs collected', everyMs: HOUR_MS / 6, pass: () => blobs.collect(BLOB_GRACE_MS, BLOBS_A_PASS) },
     { name: 'held emails expired', everyMs: HOUR_MS, pass: expireHeld },
   ];

@@ -63,8 +63,8 @@ export interface LeaseStore {
   beat(node: NodeEntry, state: NodeState, ttlMs: number): Promise<ClusterView | undefined>;
   /** Takes those that are still as `seen`, with the next epoch each; returns what was taken. */
   take(nodeId: string, seen: readonly LeaseRow[], ttlMs: number): Promise<readonly ShardLease[]>;
-  /** Gives back what is the node's of `shards`. */
-  release(nodeId: string, shards: readonly number[]): Promise<void>;
+  /** Gives back those that are the node's, of these epochs still. */
+  release(nodeId: string, leases: readonly ShardLease[]): Promise<void>;
   /** Gives back every lease and removes the entry, unless another process has the name now. */
   leave(node: Pick<NodeEntry, 'id' | 'incarnation'>): Promise<void>;
   /** For those who only look. */

@@ -122,6 +122,8 @@ export interface MailboxStore {
   summaries(accountId: string, ids: readonly string[]): Promise<readonly EmailSummaryRow[]>;
   /** Ids in the folder whose sender contains `fromAddress` (any case), newest first. */
   idsFrom(accountId: string, folderId: string, fromAddress: string): Promise<readonly string[]>;
+  /** Drops replies older than `maxAgeMs`, of every account; returns how many. */
+  forget(maxAgeMs: number): Promise<number>;
   /** Distinct sender addresses of the folder's emails, ascending. */
   senders(accountId: string, folderId: string): Promise<readonly string[]>;
 }

@@ -116,7 +116,6 @@ export class MailboxDraft {
   }
 
   /** What to commit; undefined when nothing changes. */
-  /** Undefined when there is nothing to write. */
   change(remembered: readonly RememberedReply[]): MailboxChange | undefined {
     if (this.#modseq === this.state.modseq) return undefined;
     return {

@@ -103,10 +103,12 @@ export function startHost<P extends Protocol, S, D>(options: HostOptions<P, S, D
       responders.get(shard)?.end();
       responders.delete(shard);
     }
-    const concerned = () => [...underWay].filter(([, shard]) => leaving.has(shard)).map(([reply]) => reply);
-    for (let waiting = concerned(); waiting.length > 0; waiting = concerned()) await Promise.allSettled(waiting);
-    for (const accountId of activations.keys()) {
-      if (leaving.has(shardOf(accountId, ownership.shards))) activations.delete(accountId);
+    // As they are now: the shards may be settled again before the last answer is out.
+    const taken = [...underWay].filter(([, shard]) => leaving.has(shard)).map(([reply]) => reply);
+    const over = [...activations].filter(([accountId]) => leaving.has(shardOf(accountId, ownership.shards)));
+    await Promise.allSettled(taken);
+    for (const [accountId, activation] of over) {
+      if (activations.get(accountId) === activation) activations.delete(accountId);
     }
   }
 

@@ -3,12 +3,14 @@
 // what is told is a hint, the store decides. Alone on its store a node does the same and owns everything.
 import type { Logger } from 'pino';
 import { type Observable, Subject } from 'rxjs';
-import type { ClusterView, LeaseStore, NodeEntry, NodeState } from '../../store/leases.js';
+import type { ClusterView, LeaseRow, LeaseStore, NodeEntry, NodeState, ShardLease } from '../../store/leases.js';
 import { shardOf } from '../../store/shard.js';
-import { PACKET_VERSION, type PlacementPacket } from './packet.js';
+import { Outlook } from './outlook.js';
+import { PACKET_VERSION, type PlacementNews, type PlacementPacket } from './packet.js';
 import { Peers } from './peers.js';
-import { candidates, decide, MAILBOX_ROLE } from './placement.js';
+import { candidates, decide } from './placement.js';
 import { nodeSubject, PLACEMENT_SUBJECT } from './subjects.js';
+import { atMost, inTime, pause } from './time-bounds.js';
 import type { Registration, Transport } from './transport.js';
 
 /** Another node runs on this store, and one of the two has no bus. */
@@ -84,23 +86,23 @@ class LeasedOwnership implements Ownership {
   readonly #options: OwnershipOptions;
   readonly #moves$ = new Subject<Move>();
   readonly #peers: Peers;
+  readonly #outlook: Outlook;
   readonly #held = new Map<number, number>();
   /** Being handed over: not answered for any more, and not free yet. */
   readonly #leaving = new Set<number>();
+  readonly #settling = new Set<Promise<void>>();
   readonly #registrations: Registration[] = [];
   readonly #ending: (() => void)[] = [];
   #tenant: Tenant | undefined;
   #view: ClusterView | undefined;
   #state: NodeState = 'serving';
   #draining = false;
-  #connected = true;
   #left = false;
   #beating: Promise<void> | undefined;
   #again = false;
   #handingOver: Promise<void> | undefined;
   /** Times are of the monotonic clock: a paused process finds its leases run out when it wakes. */
   #renewedAt = Number.NEGATIVE_INFINITY;
-  #patientUntil = Number.NEGATIVE_INFINITY;
   #recheckedAt = Number.NEGATIVE_INFINITY;
   #failing = false;
 
@@ -110,6 +112,9 @@ class LeasedOwnership implements Ownership {
     this.#peers = new Peers(options.transport, options.node.id, (gone) => {
       this.#tell({ kind: 'gone', gone });
       this.#nudge();
+    });
+    this.#outlook = new Outlook(options.ttlMs, () => {
+      if (this.#view !== undefined) this.#nudge();
     });
   }
 
@@ -149,7 +154,7 @@ class LeasedOwnership implements Ownership {
 
   missing(shard: number): void {
     const owner = this.#view?.leases[shard]?.nodeId ?? null;
-    if (owner !== null && owner !== this.nodeId) this.#peers.verify(owner);
+    if (owner !== null && owner !== this.nodeId) this.#peers.suspect(owner);
     else this.recheck();
   }
 
@@ -163,15 +168,16 @@ class LeasedOwnership implements Ownership {
     const { transport, node, ttlMs } = this.#options;
     await this.#join();
     this.#tenant = tenant;
-    const connection = transport.connected$.subscribe((connected) => this.#onConnected(connected));
+    const connection = transport.connected$.subscribe((connected) => this.#outlook.bus(connected));
     this.#ending.push(() => connection.unsubscribe());
     const ping = transport.respond(nodeSubject(node.id), async () => ({ kind: 'reply', reply: null }));
     const news = transport.subscribe<PlacementPacket>(PLACEMENT_SUBJECT, (packet) => this.#hear(packet));
     this.#registrations.push(ping, news);
     await Promise.all([ping.standing, news.standing]);
-    await this.#beat();
     const heartbeat = setInterval(() => this.#nudge(), ttlMs / 3);
     this.#ending.push(() => clearInterval(heartbeat));
+    await this.#beat();
+    await Promise.all(this.#settling);
     // Owners that have to give something to this node need not wait for their next heartbeat.
     this.#tell({ kind: 'freed', shards: [] });
   }
@@ -179,11 +185,12 @@ class LeasedOwnership implements Ownership {
   async drain(withinMs: number): Promise<void> {
     const deadline = performance.now() + withinMs;
     this.#draining = true;
-    while (performance.now() < deadline) {
-      await this.#beat();
+    const left = () => deadline - performance.now();
+    while (left() > 0) {
+      await atMost(this.#beat(), left());
       if (this.#held.size === 0 || this.#view === undefined) return;
       if (candidates({ view: this.#view, gone: this.#peers.gone }).length === 0) return;
-      await Promise.race([this.#handingOver ?? pause(RECHECK_MS), pause(deadline - performance.now())]);
+      await atMost(this.#handingOver ?? pause(RECHECK_MS), left());
     }
   }
 
@@ -192,6 +199,7 @@ class LeasedOwnership implements Ownership {
     for (const registration of this.#registrations) registration.end();
     this.#left = true;
     this.#peers.stop();
+    this.#outlook.stop();
     const shards = [...this.#held.keys()];
     this.#held.clear();
     // A beat under way could take leases anew after they were given back.
@@ -217,13 +225,6 @@ class LeasedOwnership implements Ownership {
     }
   }
 
-  #onConnected(connected: boolean): void {
-    // Others come back in their own time: what looks like a vanished node now may be one that is about to.
-    if (connected && !this.#connected) this.#patientUntil = performance.now() + this.#options.ttlMs;
-    this.#connected = connected;
-    if (this.#view !== undefined) this.#nudge();
-  }
-
   #hear(packet: PlacementPacket): void {
     switch (packet.kind) {
       case 'settled':
@@ -233,16 +234,12 @@ class LeasedOwnership implements Ownership {
         if (packet.node !== this.nodeId) this.#nudge();
         return;
       case 'gone':
-        if (packet.gone !== this.nodeId && packet.node !== this.nodeId) this.#peers.verify(packet.gone);
+        if (packet.gone !== this.nodeId && packet.node !== this.nodeId) this.#peers.suspect(packet.gone);
         return;
     }
   }
 
-  #tell(
-    news: {
-      [K in PlacementPacket['kind']]: Omit<Extract<PlacementPacket, { kind: K }>, 'v' | 'node'>;
-    }[PlacementPacket['kind']],
-  ): void {
+  #tell(news: PlacementNews): void {
     this.#options.transport.publish(PLACEMENT_SUBJECT, { v: PACKET_VERSION, node: this.nodeId, ...news });
   }
 
@@ -253,31 +250,31 @@ class LeasedOwnership implements Ownership {
 
   /** Resolves after a heartbeat that began now or later. */
   #beat(): Promise<void> {
-    if (this.#beating !== undefined) {
-      this.#again = true;
-      return this.#beating;
-    }
-    this.#beating = this.#beatUntilQuiet().finally(() => {
-      this.#beating = undefined;
-    });
+    if (this.#left) return Promise.resolve();
+    this.#again = true;
+    this.#beating ??= this.#beatUntilQuiet();
     return this.#beating;
   }
 
   async #beatUntilQuiet(): Promise<void> {
-    do {
-      this.#again = false;
-      if (this.#left) return;
-      await this.#beatOnce();
-    } while (this.#again);
+    try {
+      while (this.#again && !this.#left) {
+        this.#again = false;
+        await this.#beatOnce();
+      }
+    } finally {
+      // In the same turn as the last look at `again`: whoever comes between would not be heard.
+      this.#beating = undefined;
+    }
   }
 
   async #beatOnce(): Promise<void> {
     const { store, node, ttlMs, log } = this.#options;
     const began = performance.now();
-    this.#state = this.#draining ? 'draining' : this.#connected ? 'serving' : 'cut off';
+    this.#state = this.#draining ? 'draining' : this.#outlook.isCutOff ? 'cut off' : 'serving';
     let view: ClusterView | undefined;
     try {
-      view = await inTime(store.beat(node, this.#state, ttlMs), ttlMs);
+      view = await inTime(store.beat(node, this.#state, ttlMs), ttlMs, 'a heartbeat');
       if (this.#failing) log.info('shard leases are renewed again');
       this.#failing = false;
     } catch (error) {
@@ -286,12 +283,11 @@ class LeasedOwnership implements Ownership {
       return;
     }
     if (view === undefined) return this.#displaced();
-    // Whoever could not reach the store either is not late: nobody could renew.
-    if (began - this.#renewedAt > ttlMs && this.#renewedAt > 0) this.#patientUntil = began + ttlMs;
+    this.#outlook.store(began);
     this.#renewedAt = began;
     this.#view = view;
     this.#peers.look(view, began);
-    await this.#notice(view);
+    this.#notice(view);
     try {
       await this.#act(view);
     } catch (error) {
@@ -309,9 +305,10 @@ class LeasedOwnership implements Ownership {
   }
 
   /** What was taken from this node while it was not looking. */
-  async #notice(view: ClusterView): Promise<void> {
+  #notice(view: ClusterView): void {
     const lost: number[] = [];
     for (const [shard, epoch] of this.#held) {
+      if (this.#leaving.has(shard)) continue;
       const lease = view.leases[shard];
       if (lease?.nodeId !== this.nodeId || lease.epoch !== epoch) lost.push(shard);
     }
@@ -323,82 +320,76 @@ class LeasedOwnership implements Ownership {
   }
 
   async #act(view: ClusterView): Promise<void> {
-    const { node, store, ttlMs, log } = this.#options;
-    if (!node.roles.includes(MAILBOX_ROLE)) return;
-    const patient = performance.now() < this.#patientUntil;
-    const { gone } = this.#peers;
-    const decision = decide({ self: this.nodeId, state: this.#state, view, held: this.#held, gone, patient });
-    // What was told on the bus is no lease that ran out: it is taken although it did not.
-    const wanted = decision.take.map((lease) =>
-      isGone(lease.nodeId, gone, view) ? { ...lease, expired: false } : lease,
-    );
-    if (wanted.length > 0) {
-      const taken = await store.take(this.nodeId, wanted, ttlMs);
-      if (this.#left) return;
-      for (const { shard, epoch } of taken) this.#held.set(shard, epoch);
-      const free = new Set(wanted.filter(({ nodeId }) => nodeId === null).map(({ shard }) => shard));
-      await this.#settle(
-        taken.map(({ shard }) => shard).filter((shard) => free.has(shard)),
-        false,
-      );
-      await this.#settle(
-        taken.map(({ shard }) => shard).filter((shard) => !free.has(shard)),
-        true,
-      );
-    }
-    const give = decision.give.filter((shard) => !this.#leaving.has(shard));
+    const decision = decide({
+      self: this.nodeId,
+      state: this.#state,
+      view,
+      held: this.#held,
+      gone: this.#peers.gone,
+      patient: this.#outlook.isPatient,
+    });
+    const give = decision.give.filter(({ shard }) => !this.#leaving.has(shard));
     if (give.length > 0 && this.#handingOver === undefined) {
-      this.#handingOver = this.#handOver(give.slice(0, Math.ceil(this.shards / HANDOVER_SHARES)))
-        .catch((error) => log.warn({ err: error }, 'shards could not be handed over'))
-        .finally(() => {
-          this.#handingOver = undefined;
-          this.#nudge();
-        });
+      const batch = give.slice(0, Math.ceil(this.shards / HANDOVER_SHARES));
+      this.#handingOver = this.#handOver(batch).catch((error) =>
+        this.#options.log.warn({ err: error }, 'shards could not be handed over'),
+      );
+    }
+    await this.#take(decision.take.filter(({ shard }) => !this.#leaving.has(shard)));
+  }
+
+  async #take(wanted: readonly LeaseRow[]): Promise<void> {
+    if (wanted.length === 0) return;
+    const { store, ttlMs } = this.#options;
+    const taken = await inTime(store.take(this.nodeId, wanted, ttlMs), ttlMs, 'taking shards');
+    if (this.#left) return;
+    for (const { shard, epoch } of taken) this.#held.set(shard, epoch);
+    const free = new Set(wanted.filter(({ nodeId }) => nodeId === null).map(({ shard }) => shard));
+    for (const vanished of [false, true]) {
+      const settled = taken.filter(({ shard }) => free.has(shard) !== vanished);
+      if (settled.length > 0) this.#settle(settled, vanished);
     }
   }
 
-  async #settle(shards: readonly number[], vanished: boolean): Promise<void> {
-    if (shards.length === 0) return;
-    await this.#tenant!.settle(shards);
-    this.#options.log.info({ shards: shards.length, vanished, held: this.#held.size }, 'shards taken');
-    this.#tell({ kind: 'settled', shards, vanished });
+  /** Not waited for: whatever the bus does, leases are renewed. */
+  #settle(leases: readonly ShardLease[], vanished: boolean): void {
+    const settling = this.#tenant!.settle(leases.map(({ shard }) => shard))
+      .then(() => {
+        const shards = leases.filter((lease) => this.#holds(lease)).map(({ shard }) => shard);
+        this.#options.log.info({ shards: shards.length, vanished, held: this.#held.size }, 'shards taken');
+        if (shards.length > 0) this.#tell({ kind: 'settled', shards, vanished });
+      })
+      .catch((error) => {
+        this.#options.log.error({ err: error }, 'shards could not be settled');
+        // The next heartbeat takes them anew.
+        const failed = leases.filter((lease) => this.#holds(lease)).map(({ shard }) => shard);
+        for (const shard of failed) this.#held.delete(shard);
+        void this.#tenant!.vacate(failed);
+      })
+      .finally(() => this.#settling.delete(settling));
+    this.#settling.add(settling);
   }
 
-  async #handOver(shards: readonly number[]): Promise<void> {
+  #holds({ shard, epoch }: ShardLease): boolean {
+    return this.#held.get(shard) === epoch && !this.#leaving.has(shard);
+  }
+
+  async #handOver(leases: readonly ShardLease[]): Promise<void> {
+    const shards = leases.map(({ shard }) => shard);
     for (const shard of shards) this.#leaving.add(shard);
     try {
-      await Promise.race([this.#tenant!.vacate(shards), pause(VACATE_MS)]);
-      await this.#options.store.release(this.nodeId, shards);
+      await atMost(this.#tenant!.vacate(shards), VACATE_MS);
+      await inTime(this.#options.store.release(this.nodeId, leases), this.#options.ttlMs, 'giving shards back');
       this.#options.log.info({ shards: shards.length }, 'shards handed over');
     } finally {
+      // Where the answer got lost the next look tells whose they are.
       for (const shard of shards) {
         this.#held.delete(shard);
         this.#leaving.delete(shard);
       }
+      this.#handingOver = undefined;
     }
     this.#tell({ kind: 'freed', shards });
-  }
-}
-
-function isGone(nodeId: string | null, gone: ReadonlySet<string>, { nodes }: ClusterView): boolean {
-  if (nodeId === null) return false;
-  const owner = nodes.find(({ id }) => id === nodeId);
-  return gone.has(nodeId) || owner === undefined || owner.state === 'cut off';
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)).unref());
-}
-
-/** A call the database never answers must not end the heartbeat. */
-async function inTime<T>(call: Promise<T>, boundMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`the database did not answer within ${boundMs} ms`)), boundMs);
-  });
-  try {
-    return await Promise.race([call, late]);
-  } finally {
-    clearTimeout(timer);
+    this.#nudge();
   }
 }

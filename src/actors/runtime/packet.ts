@@ -60,6 +60,11 @@ export type PlacementPacket =
   /** Nobody answers for the node `gone`: see for yourselves. */
   | { readonly v: number; readonly kind: 'gone'; readonly node: string; readonly gone: string };
 
+/** A PlacementPacket without its sender. */
+export type PlacementNews = {
+  [K in PlacementPacket['kind']]: Omit<Extract<PlacementPacket, { readonly kind: K }>, 'v' | 'node'>;
+}[PlacementPacket['kind']];
+
 export type Publication = EventPacket | PlacementPacket;
 
 export function encode(packet: RequestPacket | ReplyPacket | Publication): Uint8Array {

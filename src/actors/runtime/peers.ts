@@ -1,12 +1,18 @@
 // Which other nodes answer on the bus. A node that died has no subscription there, which is known at once, long before its
-// leases run out. The bus may be wrong (its servers may be split): who then still renews its entry in the store is alive
-// after all, and is not taken for gone again before it has answered.
+// leases run out; one that only changes its bus server is back before it is asked a second time. The bus may be wrong (its
+// servers may be split): who then still renews its entry in the store is alive after all, and is not taken for gone again
+// before it has answered.
 import type { ClusterView } from '../../store/leases.js';
 import { PACKET_VERSION, type RequestPacket } from './packet.js';
+import { MAILBOX_ROLE } from './placement.js';
 import { nodeSubject } from './subjects.js';
+import { pause } from './time-bounds.js';
 import { NoResponders, type Transport } from './transport.js';
 
 const PING_MS = 500;
+const CONFIRM_MS = 250;
+/** However many askers miss its shards. */
+const SUSPECT_AGAIN_MS = 50;
 
 export class Peers {
   readonly #transport: Transport;
@@ -16,6 +22,7 @@ export class Peers {
   readonly #goneSince = new Map<string, number>();
   readonly #aliveAfterAll = new Set<string>();
   readonly #asked = new Set<string>();
+  readonly #suspectedAt = new Map<string, number>();
   #stopped = false;
 
   /** `onGone` is called once for every node found gone. */
@@ -29,13 +36,13 @@ export class Peers {
     return new Set(this.#goneSince.keys());
   }
 
-  /** Asks the node whether it is there, unless that is being asked already. */
-  verify(node: string): void {
-    if (this.#stopped || node === this.#self || this.#asked.has(node)) return;
-    this.#asked.add(node);
-    void this.#answers(node)
-      .then((answers) => this.#learn(node, answers))
-      .finally(() => this.#asked.delete(node));
+  /** Asks the node whether it is there, unless that is known or was asked a moment ago. */
+  suspect(node: string): void {
+    const now = performance.now();
+    if (this.#goneSince.has(node) || now - (this.#suspectedAt.get(node) ?? -SUSPECT_AGAIN_MS) < SUSPECT_AGAIN_MS)
+      return;
+    this.#suspectedAt.set(node, now);
+    this.#verify(node);
   }
 
   /** With every heartbeat; `began`: when it did, by the monotonic clock. */
@@ -49,13 +56,40 @@ export class Peers {
         this.#aliveAfterAll.add(node);
       }
     }
-    for (const node of this.#aliveAfterAll) if (!rows.has(node)) this.#aliveAfterAll.delete(node);
+    for (const known of [this.#aliveAfterAll, this.#suspectedAt]) {
+      for (const node of known.keys()) if (!rows.has(node)) known.delete(node);
+    }
     const owners = new Set(leases.map(({ nodeId }) => nodeId));
-    for (const { id, expired } of nodes) if (owners.has(id) && !expired) this.verify(id);
+    for (const { id, expired, roles } of nodes) {
+      if (!expired && (owners.has(id) || roles.includes(MAILBOX_ROLE))) this.#verify(id);
+    }
   }
 
   stop(): void {
     this.#stopped = true;
+  }
+
+  #verify(node: string): void {
+    if (this.#stopped || node === this.#self || this.#asked.has(node)) return;
+    this.#asked.add(node);
+    void this.#ask(node).finally(() => this.#asked.delete(node));
+  }
+
+  async #ask(node: string): Promise<void> {
+    const isNews = () => !this.#stopped && !this.#goneSince.has(node) && !this.#aliveAfterAll.has(node);
+    let answers = await this.#answers(node);
+    if (answers === false && isNews()) {
+      await pause(CONFIRM_MS);
+      if (this.#stopped) return;
+      answers = await this.#answers(node);
+    }
+    if (answers === true) {
+      this.#goneSince.delete(node);
+      this.#aliveAfterAll.delete(node);
+    } else if (answers === false && isNews()) {
+      this.#goneSince.set(node, performance.now());
+      this.#onGone(node);
+    }
   }
 
   /** Undefined: cannot be told. */
@@ -67,17 +101,6 @@ export class Peers {
       return true;
     } catch (error) {
       return error instanceof NoResponders ? false : undefined;
-    }
-  }
-
-  #learn(node: string, answers: boolean | undefined): void {
-    if (this.#stopped) return;
-    if (answers === true) {
-      this.#goneSince.delete(node);
-      this.#aliveAfterAll.delete(node);
-    } else if (answers === false && !this.#goneSince.has(node) && !this.#aliveAfterAll.has(node)) {
-      this.#goneSince.set(node, performance.now());
-      this.#onGone(node);
     }
   }
 }

@@ -3,7 +3,7 @@ import type { Observable } from 'rxjs';
 import type { EventOf, Name, Outcome, Payload, Protocol } from './protocol.js';
 
 export interface AskOptions {
-  /** How long to wait for the outcome, in ms; 10,000 when absent. Without an owner it is 2,000 at most. */
+  /** How long to wait for the outcome, in ms; 10,000 when absent. Without an owner it is 6,000 at most. */
   readonly deadlineMs?: number;
 }
 

@@ -1,8 +1,9 @@
 // Refs made from a transport: an ask becomes a packet to the owner of the account's shard. While nobody answers for the
-// shard it is tried again for about as long as a takeover lasts, and when another node answers for it while a reply is
+// shard it is tried again for longer than a takeover lasts, and when another node answers for it while a reply is
 // outstanding, that one is asked too: the same ask, with the same id. Faults come back as ActorFault, outcomes as values.
 import { randomUUID } from 'node:crypto';
 import { shardOf } from '../../store/shard.js';
+import { Absences } from './absences.js';
 import { ActorFault } from './errors.js';
 import type { EventStreams } from './event-streams.js';
 import type { Ownership } from './ownership.js';
@@ -16,38 +17,41 @@ import { Disconnected, NoResponders, PacketTooLarge, RequestTimeout, type Transp
 const DEADLINE_MS = 10_000;
 /** How long to look for an owner when there is none: longer than a lease lasts, shorter than a client's patience. */
 const LOOK_MS = 6_000;
-/** Pauses before looking for the owner again; what is heard of it ends them. */
-const LOOK_AGAIN_MS = [5, 10, 25, 50, 100, 200];
 
 export interface RefsOptions<P extends Protocol> {
   readonly protocol: P;
   readonly transport: Transport;
   readonly ownership: Pick<Ownership, 'shards' | 'moves$' | 'missing'>;
   readonly streams: EventStreams<EventOf<P>>;
+  /** How long an ask looks for an owner when there is none, in ms; 6,000 when absent. */
+  readonly lookMs?: number;
 }
 
 export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P> {
-  const { protocol, transport, ownership, streams } = options;
+  const { protocol, transport, ownership, streams, lookMs = LOOK_MS } = options;
   const moves = new ShardMoves(ownership.moves$);
+  const absences = new Absences();
+  ownership.moves$.subscribe(({ shards }) => {
+    for (const shard of shards) absences.end(shard);
+  });
 
   async function ask(accountId: string, name: string, payload: unknown, ask: AskOptions = {}): Promise<unknown> {
     const deadline = Date.now() + (ask.deadlineMs ?? DEADLINE_MS);
     const shard = shardOf(accountId, ownership.shards);
     const request: RequestPacket = { v: PACKET_VERSION, id: randomUUID(), accountId, name, payload, deadline };
     let giveUp: number | undefined;
-    for (let looks = 0; ; looks++) {
+    for (;;) {
       const reply = await moves.orMove(shard, attempt(shard, request));
       // Somebody else answers for the shard now, and the first may never do.
       if (reply === undefined) continue;
-      if (reply.kind === 'reply') return { reply: reply.reply };
-      if (reply.kind === 'refusal') return { refusal: reply.refusal };
-      if (reply.kind === 'fault') throw new ActorFault(reply.code, reply.message);
-      giveUp ??= Math.min(deadline, Date.now() + LOOK_MS);
-      const pauseMs = LOOK_AGAIN_MS[Math.min(looks, LOOK_AGAIN_MS.length - 1)]! * (0.75 + Math.random() / 2);
-      if (Date.now() + pauseMs >= giveUp) {
+      if (reply.kind === 'notOwner') {
+        giveUp ??= Math.min(deadline, Date.now() + lookMs);
+        if (await absences.turn(shard, giveUp - Date.now())) continue;
         throw new ActorFault('unreachable', `nobody answers for account ${accountId}`);
       }
-      await moves.orMove(shard, pause(pauseMs));
+      if (giveUp !== undefined) absences.end(shard);
+      if (reply.kind === 'fault') throw new ActorFault(reply.code, reply.message);
+      return reply.kind === 'reply' ? { reply: reply.reply } : { refusal: reply.refusal };
     }
   }
 
@@ -75,8 +79,4 @@ export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P>
       };
     },
   };
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -30,7 +30,7 @@ export function postgresLeases(sql: Sql): LeaseStore {
     join: (node, ttlMs) => enterNode(sql, node, ttlMs).catch(rethrow),
     beat: (node, state, ttlMs) => renewAndView(sql, node, state, ttlMs).catch(rethrow),
     take: (nodeId, seen, ttlMs) => takeShards(sql, nodeId, seen, ttlMs).catch(rethrow),
-    release: (nodeId, shards) => freeShards(sql, nodeId, shards).catch(rethrow),
+    release: (nodeId, leases) => freeShards(sql, nodeId, leases).catch(rethrow),
     leave: (node) => removeNode(sql, node).catch(rethrow),
     view: () => readView(sql).catch(rethrow),
   };
@@ -117,7 +117,7 @@ async function takeShards(
     set node_id = ${nodeId}, epoch = lease.epoch + 1, expires_at = now() + ${interval(sql, ttlMs)}
     from (
       select l.shard from shard_leases as l
-      join json_to_recordset(${wanted}::text::json) 
+      join json_to_recordset(${wanted}::text::json)
           as seen (shard integer, epoch bigint, owner text, expired boolean)
         on l.shard = seen.shard and l.epoch = seen.epoch and l.node_id is not distinct from seen.owner
           and (not seen.expired or l.node_id is null or l.expires_at <= now())
@@ -128,12 +128,16 @@ async function takeShards(
   return rows.map((row) => ({ shard: row.shard, epoch: Number(row.epoch) })).sort((a, b) => a.shard - b.shard);
 }
 
-async function freeShards(sql: Sql, nodeId: string, shards: readonly number[]): Promise<void> {
+async function freeShards(sql: Sql, nodeId: string, leases: readonly ShardLease[]): Promise<void> {
+  const given = JSON.stringify(leases.map(({ shard, epoch }) => ({ shard, epoch })));
   await sql`
     update shard_leases as lease set node_id = null, expires_at = '-infinity'
     from (
-      select shard from shard_leases where node_id = ${nodeId} and shard = any(${shards as number[]}::integer[])
-      order by shard for update
+      select l.shard from shard_leases as l
+      join json_to_recordset(${given}::text::json) as given (shard integer, epoch bigint)
+        on l.shard = given.shard and l.epoch = given.epoch
+      where l.node_id = ${nodeId}
+      order by l.shard for update of l
     ) as own
     where lease.shard = own.shard`;
 }

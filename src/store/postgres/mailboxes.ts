@@ -128,9 +128,17 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql): MailboxStore {
     return rows.map((row) => row.address);
   }
 
+  async function forget(maxAgeMs: number): Promise<number> {
+    const { count } = await guarded(
+      () => sql`delete from recent_commands where at < now() - ${maxAgeMs} * interval '1 millisecond'`,
+    );
+    return count;
+  }
+
   return {
     claim,
     remembered,
+    forget,
     folders,
     emails,
     placements,

@@ -14,7 +14,7 @@ const A = '00000000-0000-7000-8000-00000000000a';
 const B = '00000000-0000-7000-8000-00000000000b';
 const log = pino({ level: 'silent' });
 
-function setUp(options: { idleMs?: number; maxOctets?: number; sweepMs?: number } = {}) {
+function setUp(options: { idleMs?: number; maxOctets?: number; sweepMs?: number; lookMs?: number } = {}) {
   const store = new CounterStore();
   store.add(A);
   store.add(B);
@@ -43,7 +43,8 @@ function setUp(options: { idleMs?: number; maxOctets?: number; sweepMs?: number 
     },
     logger: log,
   });
-  const counters = createRefs({ protocol: counterProtocol, transport, ownership, streams });
+  const { lookMs = 6_000 } = options;
+  const counters = createRefs({ protocol: counterProtocol, transport, ownership, streams, lookMs });
   return {
     store,
     host,
@@ -158,7 +159,7 @@ test('who owns nothing is unreachable until the deadline, an account that is not
 });
 
 test('without an owner an ask does not wait for its whole deadline', async (t) => {
-  const { counters, host, own } = setUp();
+  const { counters, host, own } = setUp({ lookMs: 50 });
   own(undefined);
   const asked = counters.of(A).ask('total', {}, { deadlineMs: 600_000 });
   const error = await t.throwsAsync(asked, { instanceOf: ActorFault });

@@ -6,6 +6,7 @@ import test, { type ExecutionContext } from 'ava';
 import { connect, type NatsConnection } from 'nats';
 import pino from 'pino';
 import { filter, firstValueFrom, lastValueFrom, take, toArray } from 'rxjs';
+import { type NatsServer, startNatsServer } from '../../../dev/nats-server.js';
 import { BusUnavailable } from '../../../src/actors/runtime/nats-servers.js';
 import { decode, encode, type ReplyPacket } from '../../../src/actors/runtime/packet.js';
 import {
@@ -17,7 +18,7 @@ import {
 } from '../../../src/actors/runtime/transport.js';
 import { natsTransport } from '../../../src/actors/runtime/transport-nats.js';
 import { explain } from '../../../src/start-failure.js';
-import { type NatsServer, startNatsServer } from '../../support/nats-server.js';
+
 import { collected, type Ends, echo, events, request, transportContract } from './transport-contract.js';
 
 const log = pino({ level: 'silent' });

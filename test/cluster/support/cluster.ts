@@ -44,6 +44,7 @@ export interface TestCluster extends LocalCluster {
 
 const SETTLED_MS = 30_000;
 const LOG_LINES = 40;
+const LOG_WIDTH = 300;
 
 export async function startCluster(t: ExecutionContext, options: TestClusterOptions = {}): Promise<TestCluster> {
   const { leaseTtlMs, roles } = options;
@@ -97,5 +98,8 @@ export async function startCluster(t: ExecutionContext, options: TestClusterOpti
 }
 
 function tellLogs(t: ExecutionContext, { nodes, nats }: LocalCluster): void {
-  for (const { name, logs } of [...nodes, ...nats]) t.log(`${name}:\n${logs.slice(-LOG_LINES).join('\n')}`);
+  for (const { name, logs } of [...nodes, ...nats]) {
+    const last = logs.slice(-LOG_LINES).map((line) => line.slice(0, LOG_WIDTH));
+    t.log(`${name}:\n${last.join('\n')}`);
+  }
 }

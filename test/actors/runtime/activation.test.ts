@@ -1,0 +1,69 @@
+// What an activation answers when it cannot be: a later owner has the account, or the node is older than the question.
+import test from 'ava';
+import pino from 'pino';
+import { startHost } from '../../../src/actors/runtime/host.js';
+import type { ReplyPacket } from '../../../src/actors/runtime/packet.js';
+import { requestSubject } from '../../../src/actors/runtime/subjects.js';
+import { localTransport } from '../../../src/actors/runtime/transport-local.js';
+import { fixedOwnership } from '../../support/ownership.js';
+import { CounterStore, counterBehavior } from './counter.js';
+
+const A = '00000000-0000-7000-8000-00000000000a';
+
+async function setUp() {
+  const store = new CounterStore();
+  store.add(A);
+  const transport = localTransport({ encoding: true });
+  const looked = { again: 0 };
+  const host = startHost({
+    behavior: counterBehavior(store),
+    transport,
+    ownership: { ...fixedOwnership(1, () => 3), recheck: () => void looked.again++ },
+    log: pino({ level: 'silent' }),
+    idleMs: 60_000,
+    maxOctets: 1e9,
+    sweepMs: 60_000,
+    checked: true,
+  });
+  await host.settle([0]);
+  const ask = (name: string, payload: unknown): Promise<ReplyPacket> => {
+    const deadline = Date.now() + 60_000;
+    const packet = { v: 1, id: crypto.randomUUID(), accountId: A, name, payload, deadline };
+    return transport.request(requestSubject('counter', 0), packet, 60_000);
+  };
+  return { store, host, looked, ask };
+}
+
+test('who cannot claim the account because a later epoch has it is not its owner, and has leases to look at', async (t) => {
+  const { store, host, looked, ask } = await setUp();
+  store.rows.get(A)!.epoch = 4;
+  const replies = await Promise.all([ask('add', { amount: 1 }), ask('total', {}), ask('add', { amount: 1 })]);
+  t.deepEqual(replies, [{ kind: 'notOwner' }, { kind: 'notOwner' }, { kind: 'notOwner' }]);
+  t.true(looked.again > 0);
+  t.is(host.size, 0);
+  t.is(store.rows.get(A)?.epoch, 4);
+  await host.stop();
+});
+
+test('who is overtaken while commands wait answers none of them as done', async (t) => {
+  const { store, host, looked, ask } = await setUp();
+  t.like(await ask('add', { amount: 1 }), { kind: 'reply' });
+  let open = () => {};
+  store.gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  const waiting = [1, 2, 3].map((amount) => ask('add', { amount }));
+  store.rows.get(A)!.epoch = 4;
+  open();
+  t.deepEqual(await Promise.all(waiting), Array(3).fill({ kind: 'notOwner' }));
+  t.true(looked.again > 0);
+  t.is(store.rows.get(A)?.total, 1);
+  await host.stop();
+});
+
+test('an operation of a later version is not known, which is no bug', async (t) => {
+  const { host, ask } = await setUp();
+  t.like(await ask('multiply', { factor: 2 }), { kind: 'fault', code: 'unsupported' });
+  t.like(await ask('add', { amount: 1 }), { kind: 'reply' });
+  await host.stop();
+});

@@ -1,0 +1,177 @@
+// Asks while owners come and go: sent again with the same id when somebody else answers, looked for by one on behalf of all
+// when nobody does.
+import test from 'ava';
+import pino from 'pino';
+import { EMPTY, Subject } from 'rxjs';
+import type { ActorFault } from '../../../src/actors/runtime/errors.js';
+import type { EventStreams } from '../../../src/actors/runtime/event-streams.js';
+import { startHost } from '../../../src/actors/runtime/host.js';
+import type { Move } from '../../../src/actors/runtime/ownership.js';
+import type { EventOf } from '../../../src/actors/runtime/protocol.js';
+import { createRefs } from '../../../src/actors/runtime/refs.js';
+import { NoResponders, type Transport } from '../../../src/actors/runtime/transport.js';
+import { localTransport } from '../../../src/actors/runtime/transport-local.js';
+import { VirtualTime } from '../../support/cluster/virtual-time.js';
+import { fixedOwnership } from '../../support/ownership.js';
+import { CounterStore, counterBehavior, counterProtocol } from './counter.js';
+
+const A = '00000000-0000-7000-8000-00000000000a';
+const streams = { of: () => EMPTY } as unknown as EventStreams<EventOf<typeof counterProtocol>>;
+
+function setUp(change: (transport: Transport) => Partial<Transport> = () => ({})) {
+  const store = new CounterStore();
+  store.add(A);
+  const moves$ = new Subject<Move>();
+  const missed: number[] = [];
+  const local = localTransport({ encoding: true });
+  const transport = { ...local, ...change(local) };
+  const ownership = { ...fixedOwnership(1), moves$, missing: (shard: number) => void missed.push(shard) };
+  const counters = createRefs({ protocol: counterProtocol, transport, ownership, streams });
+  /** Another node on the same bus begins to answer for the shard. */
+  const own = async (epoch: number) => {
+    const host = startHost({
+      behavior: counterBehavior(store),
+      transport: local,
+      ownership: fixedOwnership(1, () => epoch),
+      log: pino({ level: 'silent' }),
+      idleMs: 60_000,
+      maxOctets: 1e9,
+      sweepMs: 60_000,
+      checked: true,
+    });
+    await host.settle([0]);
+    return host;
+  };
+  const settled = () => moves$.next({ shards: [0], vanished: true });
+  return { store, counter: counters.of(A), own, settled, missed };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+test('an ask whose owner dies before the commit is carried out by the next, and by nobody else', async (t) => {
+  const { store, counter, own, settled } = setUp();
+  const first = await own(1);
+  let open = () => {};
+  store.gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  const asked = counter.ask('add', { amount: 5 });
+  await turn();
+  store.gate = Promise.resolve();
+  const next = await own(2);
+  settled();
+  t.deepEqual(await asked, { reply: { total: 5 } });
+  open();
+  await first.stop();
+  t.deepEqual(store.rows.get(A), { epoch: 2, total: 5, seq: 1 });
+  await next.stop();
+});
+
+test('an ask whose owner dies after the commit gets the reply from the next, which does nothing', async (t) => {
+  const ids: string[] = [];
+  const { store, counter, own, settled } = setUp((local) => ({
+    async request(subject, packet, timeoutMs) {
+      ids.push(packet.id);
+      const isFirst = ids.length === 1;
+      const reply = await local.request(subject, packet, timeoutMs);
+      return isFirst ? new Promise(() => {}) : reply;
+    },
+  }));
+  const first = await own(1);
+  const asked = counter.ask('add', { amount: 5 });
+  while (store.rows.get(A)?.total !== 5) await turn();
+  const next = await own(2);
+  settled();
+  t.deepEqual(await asked, { reply: { total: 5 } });
+  t.is(store.commits, 1);
+  t.is(new Set(ids).size, 1);
+  t.is(ids.length, 2);
+  await Promise.all([first.stop(), next.stop()]);
+});
+
+test('news that somebody answers now end the looking at once', async (t) => {
+  const { counter, own, settled, missed } = setUp();
+  const asked = counter.ask('add', { amount: 5 });
+  await turn();
+  t.deepEqual(missed, [0]);
+  const host = await own(1);
+  settled();
+  t.deepEqual(await asked, { reply: { total: 5 } });
+  await host.stop();
+});
+
+const ASKS = 1_000;
+
+/** Many asks of one shard for which nobody answers, in virtual time. */
+async function absence(time: VirtualTime, lookMs?: number) {
+  const moves$ = new Subject<Move>();
+  const state = { requests: 0, answered: false, replies: 0, faults: [] as ActorFault[] };
+  const transport: Transport = {
+    ...localTransport(),
+    async request(subject) {
+      state.requests++;
+      if (!state.answered) throw new NoResponders(subject);
+      return { kind: 'reply', reply: { total: 1 } };
+    },
+  };
+  const ownership = { ...fixedOwnership(1), moves$ };
+  const options = { protocol: counterProtocol, transport, ownership, streams };
+  const refs = createRefs(lookMs === undefined ? options : { ...options, lookMs });
+  for (let i = 0; i < ASKS; i++) {
+    refs
+      .of(A)
+      .ask('total', {})
+      .then(
+        () => state.replies++,
+        (error: ActorFault) => state.faults.push(error),
+      );
+  }
+  await time.settled();
+  return { state, settled: () => moves$.next({ shards: [0], vanished: true }) };
+}
+
+function virtually(name: string, run: (t: import('ava').ExecutionContext, time: VirtualTime) => Promise<void>): void {
+  test.serial(name, async (t) => {
+    const time = new VirtualTime();
+    time.install();
+    try {
+      await run(t, time);
+    } finally {
+      time.uninstall();
+    }
+  });
+}
+
+virtually('however many ask for a shard that nobody owns, one at a time looks for its owner', async (t, time) => {
+  const { state, settled } = await absence(time);
+  t.is(state.requests, ASKS);
+  await time.advance(2_000);
+  const looks = state.requests - ASKS;
+  t.true(looks >= 8 && looks <= 25, `${looks} looks`);
+  state.answered = true;
+  settled();
+  await time.settled();
+  t.is(state.replies, ASKS);
+  t.is(state.requests, ASKS + looks + ASKS);
+});
+
+virtually('when the one who looks finds somebody, all the others ask at once', async (t, time) => {
+  const { state } = await absence(time);
+  await time.advance(2_000);
+  state.answered = true;
+  t.true(await time.until(() => state.replies > 0, 500));
+  await time.settled();
+  t.is(state.replies, ASKS);
+});
+
+virtually('who finds nobody gives up in time, and leaves nothing behind', async (t, time) => {
+  const { state } = await absence(time, 700);
+  await time.advance(699);
+  t.deepEqual(state.faults, []);
+  await time.advance(2);
+  t.is(state.faults.length, ASKS);
+  t.true(state.faults.every(({ code, temporary }) => code === 'unreachable' && temporary));
+  const { requests } = state;
+  await time.advance(10_000);
+  t.is(state.requests, requests);
+});

@@ -1,0 +1,127 @@
+// A bus of several servers in memory, each node linked to one: links can be cut, servers be split from each other. Every
+// packet takes a moment and goes through its JSON form.
+import { BehaviorSubject, NEVER } from 'rxjs';
+import {
+  decode,
+  encode,
+  type Publication,
+  type ReplyPacket,
+  type RequestPacket,
+} from '../../../src/actors/runtime/packet.js';
+import {
+  Disconnected,
+  NoResponders,
+  RequestTimeout,
+  type Responder,
+  type Transport,
+} from '../../../src/actors/runtime/transport.js';
+import type { Proc, VirtualTime } from './virtual-time.js';
+
+const HOP_MS = 1;
+
+export class BusModel {
+  readonly #time: VirtualTime;
+  readonly #links = new Set<BusLink>();
+  /** Told of everything that is published, when it is. */
+  published: (by: Proc, packet: Publication) => void = () => {};
+
+  constructor(time: VirtualTime) {
+    this.#time = time;
+  }
+
+  link(proc: Proc): BusLink {
+    const link = new BusLink(proc, this.#time, this);
+    this.#links.add(link);
+    return link;
+  }
+
+  /** Links that packets of `from` reach, its own always. */
+  reached(from: BusLink): BusLink[] {
+    return [...this.#links].filter(
+      (to) => !to.proc.dead && (to === from || (!from.isCut && !to.isCut && to.server === from.server)),
+    );
+  }
+}
+
+export class BusLink implements Transport {
+  readonly proc: Proc;
+  readonly connected$ = new BehaviorSubject(true);
+  readonly breaks$ = NEVER;
+  /** Links of different servers do not reach each other. */
+  server = 0;
+  readonly #time: VirtualTime;
+  readonly #bus: BusModel;
+  readonly #responders = new Map<string, Responder>();
+  readonly #listeners = new Map<string, Set<(packet: Publication) => void>>();
+
+  constructor(proc: Proc, time: VirtualTime, bus: BusModel) {
+    this.proc = proc;
+    this.#time = time;
+    this.#bus = bus;
+  }
+
+  get isCut(): boolean {
+    return !this.connected$.value;
+  }
+
+  cut(isCut: boolean): void {
+    if (this.isCut !== isCut) this.#time.as(this.proc, () => this.connected$.next(!isCut));
+  }
+
+  async request(subject: string, request: RequestPacket, timeoutMs: number): Promise<ReplyPacket> {
+    const own = this.#responders.get(subject);
+    if (own !== undefined) return own(request);
+    await this.#time.pause(HOP_MS);
+    if (this.isCut) throw new Disconnected(subject);
+    const to = this.#bus.reached(this).find((link) => link.#responders.has(subject));
+    if (to === undefined) throw new NoResponders(subject);
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new RequestTimeout(subject)), timeoutMs);
+      void to
+        .#receive(() => to.#answer(subject, decode(encode(request))))
+        .then(async (reply) => {
+          await this.#time.pause(HOP_MS);
+          if (this.isCut || to.isCut) return;
+          clearTimeout(timer);
+          resolve(decode(encode(reply)));
+        });
+    });
+  }
+
+  respond(subject: string, responder: Responder) {
+    this.#responders.set(subject, responder);
+    const end = () => {
+      if (this.#responders.get(subject) === responder) this.#responders.delete(subject);
+    };
+    return { standing: this.#time.pause(HOP_MS), end };
+  }
+
+  publish(subject: string, packet: Publication): void {
+    this.#bus.published(this.proc, packet);
+    for (const to of this.#bus.reached(this)) {
+      const received = decode<Publication>(encode(packet));
+      void to.#receive(async () => {
+        for (const listener of to.#listeners.get(subject) ?? []) listener(received);
+      });
+    }
+  }
+
+  subscribe<P extends Publication>(subject: string, listener: (packet: P) => void) {
+    const listeners = this.#listeners.get(subject) ?? new Set();
+    this.#listeners.set(subject, listeners.add(listener as (packet: Publication) => void));
+    return { standing: this.#time.pause(HOP_MS), end: () => void listeners.delete(listener as never) };
+  }
+
+  async close(): Promise<void> {}
+
+  /** A hop later, as this process: a paused one receives when it wakes. */
+  #receive<T>(work: () => Promise<T>): Promise<T> {
+    return new Promise((resolve) => {
+      this.#time.as(this.proc, () => setTimeout(() => void work().then(resolve), HOP_MS));
+    });
+  }
+
+  async #answer(subject: string, request: RequestPacket): Promise<ReplyPacket> {
+    return (await this.#responders.get(subject)?.(request)) ?? { kind: 'notOwner' };
+  }
+}

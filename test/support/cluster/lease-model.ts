@@ -1,0 +1,121 @@
+// The lease store in memory: what postgres/leases does, in words of this language. A node reaches it over a link that can
+// fail, be slow, or lose the answer of what was done.
+import type {
+  ClusterView,
+  Joined,
+  LeaseRow,
+  LeaseStore,
+  NodeEntry,
+  NodeState,
+  ShardLease,
+} from '../../../src/store/leases.js';
+
+interface Node extends NodeEntry {
+  state: NodeState;
+  startedAt: number;
+  beatAt: number;
+  expiresAt: number;
+}
+
+interface Lease {
+  readonly shard: number;
+  nodeId: string | null;
+  epoch: number;
+  expiresAt: number;
+}
+
+/** Before and after every call; rejects when the link does. */
+export interface StoreLink {
+  before(): Promise<void>;
+  after(): Promise<void>;
+}
+
+export class LeaseModel {
+  readonly leases: Lease[];
+  readonly nodes = new Map<string, Node>();
+  readonly #now: () => number;
+
+  constructor(shards: number, now: () => number) {
+    this.#now = now;
+    this.leases = Array.from({ length: shards }, (_, shard) => ({ shard, nodeId: null, epoch: 0, expiresAt: 0 }));
+  }
+
+  over(link: StoreLink): LeaseStore {
+    const call = async <T>(work: () => T): Promise<T> => {
+      await link.before();
+      const result = work();
+      await link.after();
+      return result;
+    };
+    return {
+      shardCount: async () => this.leases.length,
+      clusterId: async () => 'model',
+      join: (node, ttlMs) => call(() => this.#join(node, ttlMs)),
+      beat: (node, state, ttlMs) => call(() => this.#beat(node, state, ttlMs)),
+      take: (nodeId, seen, ttlMs) => call(() => this.#take(nodeId, seen, ttlMs)),
+      release: (nodeId, leases) => call(() => this.#release(nodeId, leases)),
+      leave: (node) => call(() => this.#leave(node)),
+      view: () => call(() => this.#view()),
+    };
+  }
+
+  #join(node: NodeEntry, ttlMs: number): Joined {
+    const now = this.#now();
+    for (const other of this.nodes.values()) {
+      const alone = other.bus === 'in-process' || node.bus === 'in-process';
+      if (other.id !== node.id && other.expiresAt > now && alone) return { kind: 'inUse', by: other.id };
+    }
+    this.nodes.set(node.id, { ...node, state: 'serving', startedAt: now, beatAt: now, expiresAt: now + ttlMs });
+    return { kind: 'joined' };
+  }
+
+  #beat(node: NodeEntry, state: NodeState, ttlMs: number): ClusterView | undefined {
+    const now = this.#now();
+    const row = this.nodes.get(node.id);
+    if (row?.incarnation !== node.incarnation) return undefined;
+    Object.assign(row, { beatAt: now, expiresAt: now + ttlMs, state });
+    for (const lease of this.leases) if (lease.nodeId === node.id) lease.expiresAt = now + ttlMs;
+    return this.#view();
+  }
+
+  #take(nodeId: string, seen: readonly LeaseRow[], ttlMs: number): readonly ShardLease[] {
+    const now = this.#now();
+    return seen.flatMap((row) => {
+      const lease = this.leases[row.shard]!;
+      const same = lease.epoch === row.epoch && lease.nodeId === row.nodeId;
+      if (!same || (row.expired && lease.nodeId !== null && lease.expiresAt > now)) return [];
+      Object.assign(lease, { nodeId, epoch: lease.epoch + 1, expiresAt: now + ttlMs });
+      return [{ shard: row.shard, epoch: lease.epoch }];
+    });
+  }
+
+  #release(nodeId: string, leases: readonly ShardLease[]): void {
+    for (const { shard, epoch } of leases) {
+      const lease = this.leases[shard]!;
+      if (lease.nodeId === nodeId && lease.epoch === epoch) lease.nodeId = null;
+    }
+  }
+
+  #leave({ id, incarnation }: Pick<NodeEntry, 'id' | 'incarnation'>): void {
+    if (this.nodes.get(id)?.incarnation !== incarnation) return;
+    this.nodes.delete(id);
+    for (const lease of this.leases) if (lease.nodeId === id) lease.nodeId = null;
+  }
+
+  #view(): ClusterView {
+    const now = this.#now();
+    return {
+      nodes: [...this.nodes.values()].map(({ incarnation: _, beatAt, expiresAt, ...row }) => ({
+        ...row,
+        silentMs: Math.floor(now - beatAt),
+        expired: expiresAt <= now,
+      })),
+      leases: this.leases.map(({ shard, nodeId, epoch, expiresAt }) => ({
+        shard,
+        nodeId,
+        epoch,
+        expired: nodeId === null || expiresAt <= now,
+      })),
+    };
+  }
+}
