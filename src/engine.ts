@@ -15,6 +15,7 @@ import { createRefs } from './actors/runtime/refs.js';
 import { localTransport } from './actors/runtime/transport-local.js';
 import { natsTransport } from './actors/runtime/transport-nats.js';
 import type { Config } from './config.js';
+import type { Instruments } from './instruments.js';
 import type { Lifecycle } from './lifecycle.js';
 import type { BlobStore } from './store/blobs.js';
 import type { DirectoryStore } from './store/directory.js';
@@ -55,7 +56,7 @@ const REDELIVERY_INTERVAL_MS = 2_000;
 const REDELIVERY_AGE_MS = 5_000;
 
 /** Another process has this node's name. */
-export class Displaced extends Error {
+class Displaced extends Error {
   override readonly name = 'Displaced';
 }
 
@@ -64,9 +65,11 @@ export async function startEngine(
   log: Logger,
   lifecycle: Lifecycle,
   node: { readonly sql: Sql; readonly writerSql: Sql; readonly leaseSql: Sql; readonly nodeId: string },
+  { metrics, tracer }: Instruments,
 ): Promise<Engine> {
   const { sql, writerSql, leaseSql, nodeId } = node;
   const leases = postgresLeases(leaseSql);
+  const watched = { tracer, ...(metrics && { meter: metrics.runtime }) };
   const { leaseTtlMs: ttlMs, shards: configured } = config;
   const shards = await leases.shardCount(configured);
   if (shards !== configured) log.warn({ shards, configured }, 'MANSIO_SHARDS is fixed by the store');
@@ -95,12 +98,13 @@ export async function startEngine(
     ttlMs,
     log,
     displaced,
+    ...watched,
   });
 
   const events = postgresEvents(sql);
-  const inbound = postgresInbound(sql, writerSql);
+  const inbound = postgresInbound(sql, writerSql, metrics?.commits.inbound);
   const blobs = postgresBlobs(sql);
-  const mailboxRows = postgresMailboxes(sql, writerSql);
+  const mailboxRows = postgresMailboxes(sql, writerSql, metrics?.commits.mailboxes);
   const accounts = postgresDirectory(sql, shards);
   for (const name of config.hostedDomains) await accounts.addDomain(name);
 
@@ -113,13 +117,21 @@ export async function startEngine(
     maxOctets: MAILBOX_MEMORY_OCTETS,
     sweepMs: MAILBOX_SWEEP_MS,
     checked: false,
+    ...watched,
   });
   await ownership.start(host);
   lifecycle.add('shard leases', () => ownership.leave(), LEASES_STOP_MS, STOP_MS);
   lifecycle.add('mailboxes', () => host.stop(), MAILBOXES_STOP_MS, STOP_MS);
   const protocolName = mailboxProtocol.name;
-  const streams = createEventStreams<MailboxEvent>({ protocolName, transport, ownership, log: events, logger: log });
-  const mailboxes = createRefs({ protocol: mailboxProtocol, transport, ownership, streams });
+  const streams = createEventStreams<MailboxEvent>({
+    protocolName,
+    transport,
+    ownership,
+    log: events,
+    logger: log,
+    ...watched,
+  });
+  const mailboxes = createRefs({ protocol: mailboxProtocol, transport, ownership, streams, ...watched });
 
   const directory = await createDirectory({
     store: accounts,
@@ -131,9 +143,10 @@ export async function startEngine(
   lifecycle.add('directory', () => directory.close(), JOB_RESERVE_MS, STOP_MS);
 
   const [intervalMs, minAgeMs] = [REDELIVERY_INTERVAL_MS, REDELIVERY_AGE_MS];
-  const redelivery = await startRedelivery({ inbound, mailboxes, ownership, log, intervalMs, minAgeMs });
+  const redelivery = await startRedelivery({ inbound, mailboxes, ownership, log, intervalMs, minAgeMs, tracer });
   lifecycle.add('redelivery', () => redelivery.stop(), JOB_RESERVE_MS, STOP_MS);
   const housekeeping = startHousekeeping({ events, replies: mailboxRows, blobs, directory: accounts, mailboxes, log });
   lifecycle.add('housekeeping', () => housekeeping.stop(), JOB_RESERVE_MS, STOP_MS);
+  metrics?.watchEngine({ host, ownership, transport, redelivery });
   return { mailboxes, directory, accounts, inbound, blobs, ownership, failed };
 }

@@ -14,24 +14,53 @@ import { anonymousGuard } from './gateways/origin.js';
 import { startMx } from './gateways/smtp/mx.js';
 import { prepareSpool, Spool } from './gateways/spool/spool.js';
 import { healthChecks } from './health-checks.js';
+import type { Instruments } from './instruments.js';
+import { exposition } from './metrics/exposition.js';
+import type { Metrics } from './metrics/metrics.js';
 import { listenFailure } from './start-failure.js';
 import { version } from './version.js';
 
 /** Names of the contract's ready line; only those that are open. */
-export type Listeners = Readonly<Partial<Record<'http' | 'mx', string>>>;
+export type Listeners = Readonly<Partial<Record<'http' | 'metrics' | 'mx', string>>>;
 
 /** What requests and messages under way get when the node stops. */
 const GRACE_MS = 3_000;
+/** A scrape takes no longer. */
+const METRICS_GRACE_MS = 500;
 const HUB_PATH = '/hubs/email';
 
-export async function openListeners(config: Config, foundation: Foundation, engine: Engine): Promise<Listeners> {
+export async function openListeners(
+  config: Config,
+  foundation: Foundation,
+  engine: Engine,
+  instruments: Instruments,
+): Promise<Listeners> {
   const listeners: { -readonly [K in keyof Listeners]: Listeners[K] } = {};
-  if (config.roles.has('mx')) listeners.mx = await openMx(config, foundation, engine);
-  if (config.roles.has('api')) listeners.http = await openHttp(config, foundation, engine);
+  const { metrics } = instruments;
+  // The first, so that it is stopped last: what draining is like can be watched.
+  if (metrics !== undefined) listeners.metrics = await openMetrics(config, foundation, metrics);
+  if (config.roles.has('mx')) listeners.mx = await openMx(config, foundation, engine, instruments);
+  if (config.roles.has('api')) listeners.http = await openHttp(config, foundation, engine, instruments);
   return listeners;
 }
 
-async function openMx(config: Config, foundation: Foundation, engine: Engine): Promise<string> {
+async function openMetrics(config: Config, { log, lifecycle }: Foundation, metrics: Metrics): Promise<string> {
+  const { bind, metricsPort: port } = config;
+  try {
+    const http = await startHttp({ bind, port, handler: exposition(metrics), webSockets: [], log });
+    lifecycle.add('metrics', () => http.stop(METRICS_GRACE_MS));
+    return http.address;
+  } catch (error) {
+    throw listenFailure(error, 'metrics', 'MANSIO_METRICS_PORT', bind, port, 'to turn them off');
+  }
+}
+
+async function openMx(
+  config: Config,
+  foundation: Foundation,
+  engine: Engine,
+  { metrics, tracer }: Instruments,
+): Promise<string> {
   const { log, lifecycle, tls, dataDirectory } = foundation;
   const { bind, mxPort: port, hostname, maxMessageSize } = config;
   const directory = join(dataDirectory.path, 'spool');
@@ -47,7 +76,10 @@ async function openMx(config: Config, foundation: Foundation, engine: Engine): P
       receiver: { spool: new Spool({ directory }), inbound: engine.inbound, mailboxes: engine.mailboxes },
       hostedDomains: async () => (await engine.accounts.domains()).map(({ name }) => name),
       log,
+      tracer,
+      ...(metrics && { meter: metrics.smtp }),
     });
+    metrics?.watchConnections('smtp', () => mx.connections);
     lifecycle.add('MX', () => mx.stop(GRACE_MS));
     return mx.address;
   } catch (error) {
@@ -55,14 +87,20 @@ async function openMx(config: Config, foundation: Foundation, engine: Engine): P
   }
 }
 
-async function openHttp(config: Config, foundation: Foundation, engine: Engine): Promise<string> {
+async function openHttp(
+  config: Config,
+  foundation: Foundation,
+  engine: Engine,
+  { metrics, tracer }: Instruments,
+): Promise<string> {
   const { log, lifecycle } = foundation;
   const { bind, httpPort: port } = config;
   const { mailboxes, blobs, directory } = engine;
   const decoder = new BodyDecoder();
   lifecycle.add('body decoder', () => decoder.close());
   const guard = anonymousGuard(config);
-  const hub = createHub({ directory, mailboxes, guard, log });
+  const hub = createHub({ directory, mailboxes, guard, log, tracer, ...(metrics && { meter: metrics.hub }) });
+  metrics?.watchConnections('hub', () => hub.connections);
   const closed: DiscoveryInfo['smtp'] = { enabled: false, serverName: config.hostname, port: 0, securePort: 0 };
   const features = { oidc: false, pushNotifications: false };
   const routes = routeTable({
@@ -80,7 +118,7 @@ async function openHttp(config: Config, foundation: Foundation, engine: Engine):
     const http = await startHttp({
       bind,
       port,
-      handler: createPipeline({ routes, directory, guard, log }),
+      handler: createPipeline({ routes, directory, guard, log, tracer, ...(metrics && { meter: metrics.http }) }),
       webSockets: [{ path: HUB_PATH, endpoint: hub }],
       log,
     });

@@ -7,6 +7,7 @@ import type { Config } from './config.js';
 import { type Demo, prepareDemo } from './demo.js';
 import { startEngine } from './engine.js';
 import { layFoundation } from './foundation.js';
+import { openInstruments } from './instruments.js';
 import { Lifecycle } from './lifecycle.js';
 import { type Listeners, openListeners } from './listeners.js';
 
@@ -44,13 +45,14 @@ async function assemble(config: Config, log: Logger, lifecycle: Lifecycle, signa
   if (config.unknown.length > 0) log.warn({ variables: config.unknown }, 'variables that mean nothing to this version');
   const foundation = await layFoundation(config, log, lifecycle, signal);
   const { nodeId, dataDirectory } = foundation;
-  const engine = await startEngine(config, log, lifecycle, foundation);
+  const instruments = await openInstruments(foundation);
+  const engine = await startEngine(config, log, lifecycle, foundation, instruments);
   signal.throwIfAborted();
   const { accounts: directory } = engine;
   const authenticate = engine.directory.authenticate;
   const mintKey = () => newApiKey(randomBytes);
   const demo = config.demo ? await prepareDemo({ dataDirectory, directory, authenticate, mintKey }) : undefined;
-  const listeners = await openListeners(config, foundation, engine);
+  const listeners = await openListeners(config, foundation, engine, instruments);
   signal.throwIfAborted();
   // The first to be stopped: while others take the mailboxes over, clients are still served.
   lifecycle.add('handover', () => engine.ownership.drain(HANDOVER_MS), HANDOVER_MS);

@@ -34,12 +34,19 @@ export function explain(error: unknown): string | undefined {
   return database ? `${message} (is the server of DATABASE_URL running and reachable from here?)` : message;
 }
 
-/** What `error` of listening means. `variable` names the setting of the port. */
-export function listenFailure(error: unknown, what: string, variable: string, bind: string, port: number): unknown {
+/** What `error` of listening means. `variable` names the setting of the port, `zero` what it means as 0. */
+export function listenFailure(
+  error: unknown,
+  what: string,
+  variable: string,
+  bind: string,
+  port: number,
+  zero = 'for any',
+): unknown {
   const at = `${what} cannot listen on port ${port} of ${bind}`;
   switch ((error as NodeJS.ErrnoException | undefined)?.code) {
     case 'EADDRINUSE':
-      return new ListenFault(`${at}: the port is in use; set ${variable} to another, or 0 for any`, { cause: error });
+      return new ListenFault(`${at}: the port is in use; set ${variable} to another, or 0 ${zero}`, { cause: error });
     case 'EACCES':
       return new ListenFault(`${at}: not permitted; ports below 1024 need a privilege, see ${variable}`, {
         cause: error,

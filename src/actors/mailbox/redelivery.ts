@@ -3,6 +3,7 @@
 import type { Logger } from 'pino';
 import type { InboundStore, PendingInbound } from '../../store/inbound.js';
 import type { Ownership } from '../runtime/ownership.js';
+import { NO_TRACER, spanned, type Tracer } from '../runtime/tracing.js';
 import type { Mailboxes } from './protocol.js';
 
 const PAGE = 200;
@@ -18,20 +19,30 @@ export interface RedeliveryOptions {
   readonly intervalMs: number;
   /** Rows younger than this are still in the hands of the gateway that wrote them, in ms. */
   readonly minAgeMs: number;
+  readonly tracer?: Tracer;
 }
 
 export interface Redelivery {
+  /** Delivered by it since the start. */
+  readonly delivered: number;
+  /** Rows that the last look found and could not deliver. */
+  readonly waiting: number;
   stop(): Promise<void>;
 }
 
 /** Delivers all that is waiting before it resolves, then keeps looking. */
 export async function startRedelivery(options: RedeliveryOptions): Promise<Redelivery> {
-  const { inbound, mailboxes, ownership, log } = options;
+  const { inbound, mailboxes, ownership, log, tracer = NO_TRACER } = options;
+  let delivered = 0;
+  let waiting = 0;
 
   async function deliver(pending: PendingInbound): Promise<boolean> {
     const { accountId, id: inboundId, blob, envelope } = pending;
+    const ask = () => mailboxes.of(accountId).ask('deliver', { inboundId, blob, ...open(envelope) });
     try {
-      const { reply } = await mailboxes.of(accountId).ask('deliver', { inboundId, blob, ...open(envelope) });
+      // The message's own trace goes on, however long ago it began and on whatever node.
+      const { reply } = await spanned(tracer.start('redeliver', { kind: 'consumer', parent: envelope.trace }), ask);
+      delivered++;
       log.info({ accountId, inboundId, blob, emailId: reply?.emailId }, 'delivered after the fact');
       return true;
     } catch (error) {
@@ -42,15 +53,19 @@ export async function startRedelivery(options: RedeliveryOptions): Promise<Redel
 
   /** Accounts that cannot be delivered to now are passed over, so that they hold nobody up. */
   async function pass(minAgeMs: number): Promise<void> {
-    const waiting = new Set<string>();
-    while (waiting.size < MAX_WAITING) {
-      const pending = await inbound.overdue(ownership.owned, minAgeMs, PAGE, [...waiting]);
+    const passed = new Set<string>();
+    let left = 0;
+    while (passed.size < MAX_WAITING) {
+      const pending = await inbound.overdue(ownership.owned, minAgeMs, PAGE, [...passed]);
       const done = await Promise.all(pending.map(deliver));
       pending.forEach(({ accountId }, i) => {
-        if (!done[i]) waiting.add(accountId);
+        if (done[i]) return;
+        passed.add(accountId);
+        left++;
       });
-      if (pending.length < PAGE) return;
+      if (pending.length < PAGE) break;
     }
+    waiting = left;
   }
 
   let passing: Promise<void> | undefined;
@@ -65,6 +80,12 @@ export async function startRedelivery(options: RedeliveryOptions): Promise<Redel
   await look(0);
   const timer = setInterval(() => void look(options.minAgeMs), options.intervalMs);
   return {
+    get delivered() {
+      return delivered;
+    },
+    get waiting() {
+      return waiting;
+    },
     async stop() {
       clearInterval(timer);
       await passing;

@@ -6,8 +6,10 @@ import type { Logger } from 'pino';
 import type { Subscriber } from 'rxjs';
 import type { EventLog } from '../../store/events.js';
 import type { Lane } from './lane.js';
+import { type Meter, NO_METER } from './meter.js';
 import type { EventPacket, EventRecord } from './packet.js';
 import { eventSubject } from './subjects.js';
+import { NO_TRACER, type Tracer } from './tracing.js';
 import type { Registration, Transport } from './transport.js';
 
 /** Changes, each of up to a thousand events. */
@@ -27,6 +29,9 @@ export interface AccountStreamOptions {
   readonly arrivals: Lane;
   /** Nobody follows any more: the stream has ended. */
   closed(): void;
+  readonly meter?: Meter;
+  /** Followers are called in the trace context of the change. */
+  readonly tracer?: Tracer;
 }
 
 interface Follower {
@@ -61,7 +66,11 @@ export class AccountStream {
     this.shard = options.shard;
     this.#options = options;
     const subject = eventSubject(options.protocolName, options.accountId);
-    this.#registration = options.transport.subscribe<EventPacket>(subject, (packet) => this.#receive(packet));
+    const { meter = NO_METER, tracer = NO_TRACER } = options;
+    this.#registration = options.transport.subscribe<EventPacket>(subject, (packet) => {
+      meter.received(packet.events.length);
+      tracer.within(packet.trace, () => this.#receive(packet));
+    });
   }
 
   get #isFollowed(): boolean {
@@ -206,6 +215,7 @@ export class AccountStream {
     const known = Math.max(this.#announced, this.#place ?? 0);
     const events = await this.#attempt(() => log.read(accountId, after, LOG_PAGE));
     if (events === undefined) return undefined;
+    this.#options.meter?.readFromLog(events.length);
     const isLast = events.length < LOG_PAGE;
     const position = Math.max(after, events.at(-1)?.seq ?? 0, isLast ? known : 0);
     return { events, position, isLast };

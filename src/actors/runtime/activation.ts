@@ -7,6 +7,7 @@ import { CommandQueue } from './command-queue.js';
 import { ActorFault } from './errors.js';
 import { type EventPacket, PACKET_VERSION, type ReplyPacket, type RequestPacket } from './packet.js';
 import type { Protocol } from './protocol.js';
+import { NO_SPAN, NO_TRACER, type Span, spanned, type Tracer } from './tracing.js';
 
 /** Commands folded into one commit at most. */
 const MAX_FOLDED = 64;
@@ -19,9 +20,12 @@ interface Waiting {
 
 export interface ActivationHost {
   readonly log: Logger;
+  readonly tracer: Tracer;
   now(): number;
   random(octets: number): Uint8Array;
   publish(packet: EventPacket): void;
+  /** The state is in memory. */
+  loaded(): void;
   /** A commit of the account may have happened unpublished, or its state could not be read: load it again some time. */
   inDoubt(accountId: string): void;
   /** A later owner has the account. */
@@ -66,6 +70,11 @@ export class Activation<P extends Protocol, S, D> {
     return this.#octets;
   }
 
+  /** Commands that wait for the commit under way. */
+  get waiting(): number {
+    return this.#queue.length;
+  }
+
   get isIdle(): boolean {
     return !this.#working && this.#queue.length === 0 && this.#queries === 0;
   }
@@ -92,6 +101,7 @@ export class Activation<P extends Protocol, S, D> {
     }
     const { state } = loaded;
     this.#octets = this.#behavior.octets(state);
+    this.#host.loaded();
     const position = this.#behavior.position(state);
     this.#host.publish({ v: PACKET_VERSION, accountId: this.accountId, after: position, seq: position, events: [] });
     return state;
@@ -141,7 +151,9 @@ export class Activation<P extends Protocol, S, D> {
         continue;
       }
       try {
-        const committed = await this.#behavior.commit(state, planned.draft, planned.remembered);
+        const { draft, remembered } = planned;
+        const span = this.#commitSpan(commands);
+        const committed = await spanned(span, () => this.#behavior.commit(state, draft, remembered));
         if (committed.kind === 'again') continue;
         if (committed.kind === 'fenced') {
           this.#end();
@@ -153,7 +165,10 @@ export class Activation<P extends Protocol, S, D> {
           waiting.answer(planned.replies[i]!);
         });
         if (committed.kind === 'committed') {
-          this.#host.publish({ v: PACKET_VERSION, accountId: this.accountId, ...committed.events });
+          const { accountId } = this;
+          const trace = span.trace ?? commands[0]!.request.trace;
+          const traced = trace === undefined ? {} : { trace };
+          this.#host.publish({ v: PACKET_VERSION, accountId, ...committed.events, ...traced });
         }
         return;
       } catch (error) {
@@ -162,6 +177,13 @@ export class Activation<P extends Protocol, S, D> {
         throw error;
       }
     }
+  }
+
+  /** Under the first of the commands that share the commit; the others are linked to. */
+  #commitSpan(commands: readonly Waiting[]): Span {
+    if (this.#host.tracer === NO_TRACER) return NO_SPAN;
+    const [parent, ...links] = commands.flatMap(({ request }) => request.trace ?? []);
+    return this.#host.tracer.start('commit', { parent, links, attributes: { 'mansio.commands': commands.length } });
   }
 
   /** Replies of all commands on one draft, or the command whose handler threw. */

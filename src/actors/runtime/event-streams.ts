@@ -6,10 +6,12 @@ import type { EventLog } from '../../store/events.js';
 import { shardOf } from '../../store/shard.js';
 import { AccountStream } from './account-stream.js';
 import { Lane } from './lane.js';
+import type { Meter } from './meter.js';
 import type { Ownership } from './ownership.js';
 import type { EventRecord } from './packet.js';
 import type { Place, Resumption } from './ref.js';
 import { isKept } from './retention.js';
+import type { Tracer } from './tracing.js';
 import type { Transport } from './transport.js';
 
 export interface EventStreams<E> {
@@ -25,6 +27,9 @@ export interface EventStreamsOptions {
   readonly ownership: Pick<Ownership, 'shards' | 'moves$'>;
   readonly log: EventLog;
   readonly logger: Logger;
+  readonly meter?: Meter;
+  /** Subscribers are called in the trace context of the change. */
+  readonly tracer?: Tracer;
 }
 
 /** Reads of the log at a time, in each lane: fewer than the database has connections for. */

@@ -6,10 +6,12 @@ import { assert } from 'superstruct';
 import { shardOf } from '../../store/shard.js';
 import { Activation } from './activation.js';
 import type { Behavior } from './behavior.js';
+import { type Meter, NO_METER, outcomeOf } from './meter.js';
 import type { Ownership, Tenant } from './ownership.js';
 import type { EventPacket, ReplyPacket, RequestPacket } from './packet.js';
 import type { Protocol } from './protocol.js';
 import { eventSubject, requestSubject } from './subjects.js';
+import { NO_SPAN, NO_TRACER, type Tracer } from './tracing.js';
 import type { Registration, Transport } from './transport.js';
 
 export interface HostOptions<P extends Protocol, S, D> {
@@ -25,11 +27,24 @@ export interface HostOptions<P extends Protocol, S, D> {
   readonly sweepMs: number;
   /** Check payloads and replies against the protocol's structs: across nodes and in tests. */
   readonly checked: boolean;
+  readonly meter?: Meter;
+  readonly tracer?: Tracer;
+}
+
+/** What the actors in memory come to. */
+interface HostLoad {
+  readonly actors: number;
+  /** Rough memory of their states. */
+  readonly octets: number;
+  /** Commands in their queues. */
+  readonly waiting: number;
 }
 
 export interface Host extends Tenant {
   /** Actors in memory. */
   readonly size: number;
+  /** Adds up over all actors when it is read. */
+  readonly load: HostLoad;
   /** Stops taking requests and waits until what was taken is committed and answered. */
   stop(): Promise<void>;
 }
@@ -40,7 +55,7 @@ const DOUBTS_A_SWEEP = 100;
 const ACTIVATION_OCTETS = 2_000;
 
 export function startHost<P extends Protocol, S, D>(options: HostOptions<P, S, D>): Host {
-  const { behavior, transport, ownership, log } = options;
+  const { behavior, transport, ownership, log, meter = NO_METER, tracer = NO_TRACER } = options;
   const { name, operations } = behavior.protocol;
   // Most recently used last.
   const activations = new Map<string, Activation<P, S, D>>();
@@ -51,11 +66,19 @@ export function startHost<P extends Protocol, S, D>(options: HostOptions<P, S, D
 
   const activationHost = {
     log,
+    tracer,
     now: () => Date.now(),
     random: (octets: number) => randomBytes(octets),
-    publish: (packet: EventPacket) => transport.publish(eventSubject(name, packet.accountId), packet),
+    publish: (packet: EventPacket) => {
+      meter.published(packet.events.length);
+      transport.publish(eventSubject(name, packet.accountId), packet);
+    },
+    loaded: () => meter.loaded(),
     inDoubt: (accountId: string) => void inDoubt.add(accountId),
-    fenced: () => ownership.recheck(),
+    fenced: () => {
+      meter.fenced();
+      ownership.recheck();
+    },
     ended: (ended: { readonly accountId: string }) => {
       if (activations.get(ended.accountId) === ended) activations.delete(ended.accountId);
     },
@@ -82,12 +105,27 @@ export function startHost<P extends Protocol, S, D>(options: HostOptions<P, S, D
   }
 
   function tracked(request: RequestPacket): Promise<ReplyPacket> {
-    const reply = respond(request).catch((error: unknown): ReplyPacket => {
-      log.error({ accountId: request.accountId, operation: request.name, err: error }, 'request was not understood');
-      return { kind: 'fault', code: 'failed', message: error instanceof Error ? error.message : String(error) };
-    });
+    const began = meter.now();
+    const operation = operations[request.name] === undefined ? 'unknown' : request.name;
+    const span = tracer.start(`${name}.${operation}`, { kind: 'server', parent: request.trace });
+    const { trace } = span;
+    const traced = trace === undefined ? request : { ...request, trace };
+    const reply = span
+      .within(() => respond(traced))
+      .catch((error: unknown): ReplyPacket => {
+        log.error({ accountId: request.accountId, operation: request.name, err: error }, 'request was not understood');
+        return { kind: 'fault', code: 'failed', message: error instanceof Error ? error.message : String(error) };
+      });
     underWay.set(reply, shardOf(request.accountId, ownership.shards));
-    return reply.finally(() => underWay.delete(reply));
+    return reply.then((answer) => {
+      underWay.delete(reply);
+      const outcome = outcomeOf(answer);
+      meter.answered(name, operation, outcome, meter.now() - began);
+      if (span === NO_SPAN) return answer;
+      span.set({ 'mansio.outcome': outcome });
+      span.end(answer.kind === 'fault' ? answer : undefined);
+      return answer;
+    });
   }
 
   async function settle(shards: readonly number[]): Promise<void> {
@@ -124,20 +162,34 @@ export function startHost<P extends Protocol, S, D>(options: HostOptions<P, S, D
   function sweep(): void {
     settleDoubts();
     const idleSince = Date.now() - options.idleMs;
-    let octets = 0;
-    for (const activation of activations.values()) octets += activation.octets + ACTIVATION_OCTETS;
+    const before = activations.size;
+    let { octets } = load();
     for (const [accountId, activation] of activations) {
       if (!activation.isIdle) continue;
       if (activation.lastUsed > idleSince && octets <= options.maxOctets) continue;
       octets -= activation.octets + ACTIVATION_OCTETS;
       activations.delete(accountId);
     }
+    if (activations.size < before) meter.passivated(before - activations.size);
+  }
+
+  function load(): HostLoad {
+    let octets = 0;
+    let waiting = 0;
+    for (const activation of activations.values()) {
+      octets += activation.octets + ACTIVATION_OCTETS;
+      waiting += activation.waiting;
+    }
+    return { actors: activations.size, octets, waiting };
   }
 
   const sweeping = setInterval(sweep, options.sweepMs);
   return {
     get size() {
       return activations.size;
+    },
+    get load() {
+      return load();
     },
     settle,
     vacate,

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { type Observable, Subject } from 'rxjs';
 import type { ClusterView, LeaseRow, LeaseStore, NodeEntry, NodeState, ShardLease } from '../../store/leases.js';
 import { shardOf } from '../../store/shard.js';
+import type { Meter } from './meter.js';
 import { Outlook } from './outlook.js';
 import { PACKET_VERSION, type PlacementNews, type PlacementPacket } from './packet.js';
 import { Peers } from './peers.js';
@@ -68,6 +69,7 @@ export interface OwnershipOptions {
   readonly log: Logger;
   /** Another process has this node's name now: this one owns nothing any more. */
   readonly displaced: () => void;
+  readonly meter?: Meter;
 }
 
 /** Handed over at a time: few enough that no account pauses for long, enough to be done soon. */
@@ -314,6 +316,7 @@ class LeasedOwnership implements Ownership {
     }
     if (lost.length === 0) return;
     for (const shard of lost) this.#held.delete(shard);
+    this.#options.meter?.shardsLost(lost.length);
     this.#options.log.warn({ shards: lost.length }, 'shards were taken over by others');
     // Not waited for: nothing that is still under way can be committed.
     void this.#tenant!.vacate(lost);
@@ -356,6 +359,7 @@ class LeasedOwnership implements Ownership {
     const settling = this.#tenant!.settle(leases.map(({ shard }) => shard))
       .then(() => {
         const shards = leases.filter((lease) => this.#holds(lease)).map(({ shard }) => shard);
+        this.#options.meter?.shardsTaken(shards.length, vanished);
         this.#options.log.info({ shards: shards.length, vanished, held: this.#held.size }, 'shards taken');
         if (shards.length > 0) this.#tell({ kind: 'settled', shards, vanished });
       })
@@ -380,6 +384,7 @@ class LeasedOwnership implements Ownership {
     try {
       await atMost(this.#tenant!.vacate(shards), VACATE_MS);
       await inTime(this.#options.store.release(this.nodeId, leases), this.#options.ttlMs, 'giving shards back');
+      this.#options.meter?.shardsHandedOver(shards.length);
       this.#options.log.info({ shards: shards.length }, 'shards handed over');
     } finally {
       // Where the answer got lost the next look tells whose they are.

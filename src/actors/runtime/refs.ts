@@ -6,12 +6,14 @@ import { shardOf } from '../../store/shard.js';
 import { Absences } from './absences.js';
 import { ActorFault } from './errors.js';
 import type { EventStreams } from './event-streams.js';
+import { type AskOutcome, type Meter, NO_METER } from './meter.js';
 import type { Ownership } from './ownership.js';
 import { PACKET_VERSION, type ReplyPacket, type RequestPacket } from './packet.js';
 import type { EventOf, Protocol } from './protocol.js';
 import type { AskOptions, Ref, Refs } from './ref.js';
 import { ShardMoves } from './shard-moves.js';
 import { requestSubject } from './subjects.js';
+import { NO_TRACER, type Tracer } from './tracing.js';
 import { Disconnected, NoResponders, PacketTooLarge, RequestTimeout, type Transport } from './transport.js';
 
 const DEADLINE_MS = 10_000;
@@ -21,24 +23,57 @@ const LOOK_MS = 6_000;
 export interface RefsOptions<P extends Protocol> {
   readonly protocol: P;
   readonly transport: Transport;
-  readonly ownership: Pick<Ownership, 'shards' | 'moves$' | 'missing'>;
+  readonly ownership: Pick<Ownership, 'shards' | 'epochOf' | 'moves$' | 'missing'>;
   readonly streams: EventStreams<EventOf<P>>;
   /** How long an ask looks for an owner when there is none, in ms; 6,000 when absent. */
   readonly lookMs?: number;
+  readonly meter?: Meter;
+  readonly tracer?: Tracer;
 }
+
+type Opened = { readonly reply: unknown } | { readonly refusal: string };
 
 export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P> {
   const { protocol, transport, ownership, streams, lookMs = LOOK_MS } = options;
+  const { meter = NO_METER, tracer = NO_TRACER } = options;
+  const isWatched = meter !== NO_METER || tracer !== NO_TRACER;
   const moves = new ShardMoves(ownership.moves$);
   const absences = new Absences();
   ownership.moves$.subscribe(({ shards }) => {
     for (const shard of shards) absences.end(shard);
   });
 
-  async function ask(accountId: string, name: string, payload: unknown, ask: AskOptions = {}): Promise<unknown> {
+  function ask(accountId: string, name: string, payload: unknown, ask: AskOptions = {}): Promise<unknown> {
     const deadline = Date.now() + (ask.deadlineMs ?? DEADLINE_MS);
-    const shard = shardOf(accountId, ownership.shards);
     const request: RequestPacket = { v: PACKET_VERSION, id: randomUUID(), accountId, name, payload, deadline };
+    return isWatched ? watched(request) : carriedOut(request);
+  }
+
+  /** Apart, because a promise and a name more for every ask can be measured. */
+  async function watched(request: RequestPacket): Promise<Opened> {
+    const began = meter.now();
+    const span = tracer.start(`ask ${protocol.name}.${request.name}`, { kind: 'client' });
+    const { trace } = span;
+    let outcome: AskOutcome = 'failed';
+    try {
+      const opened = await carriedOut(trace === undefined ? request : { ...request, trace });
+      outcome = 'refusal' in opened ? 'refusal' : 'reply';
+      span.end();
+      return opened;
+    } catch (error) {
+      if (error instanceof ActorFault) outcome = error.code;
+      span.end(error);
+      throw error;
+    } finally {
+      const local = ownership.epochOf(request.accountId) !== undefined;
+      meter.asked(protocol.name, outcome, local, meter.now() - began);
+    }
+  }
+
+  /** Looks for the owner until one answers or it is too late. */
+  async function carriedOut(request: RequestPacket): Promise<Opened> {
+    const { accountId, deadline } = request;
+    const shard = shardOf(accountId, ownership.shards);
     let giveUp: number | undefined;
     for (;;) {
       const reply = await moves.orMove(shard, attempt(shard, request));
@@ -46,6 +81,7 @@ export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P>
       if (reply === undefined) continue;
       if (reply.kind === 'notOwner') {
         giveUp ??= Math.min(deadline, Date.now() + lookMs);
+        meter.lookedAgain();
         if (await absences.turn(shard, giveUp - Date.now())) continue;
         throw new ActorFault('unreachable', `nobody answers for account ${accountId}`);
       }

@@ -3,9 +3,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Directory, Principal } from '../../actors/directory/protocol.js';
 import { ActorFault } from '../../actors/runtime/errors.js';
+import { NO_TRACER, type Span, type Tracer } from '../../actors/runtime/tracing.js';
 import type { AnonymousGuard } from '../origin.js';
 import { authenticate, authorize } from './auth.js';
 import type { HeaderField, HttpHandler, HttpReply, HttpRequest, Log, Outcome, ReplyStream } from './exchange.js';
+import { type HttpMeter, NO_METER } from './meter.js';
 import { notFound, Problem, problemOf, problemReply } from './problem.js';
 import type { AnyReply, Route } from './route.js';
 import { createRouter } from './router.js';
@@ -18,6 +20,8 @@ export interface PipelineOptions {
   /** For whom the anonymous account acts. */
   readonly guard: AnonymousGuard;
   readonly log: Log;
+  readonly meter?: HttpMeter;
+  readonly tracer?: Tracer;
   /** How long credential and handler may take, each, in ms; 12,000 when absent. */
   readonly deadlineMs?: number;
 }
@@ -25,6 +29,7 @@ export interface PipelineOptions {
 /** What is known of a request when its log line is written. */
 interface Trace {
   readonly id: string;
+  readonly span: Span;
   route: Route | undefined;
   principal: Principal | undefined;
 }
@@ -46,7 +51,7 @@ async function inTime<T>(work: Promise<T>, deadlineMs: number): Promise<T> {
 }
 
 export function createPipeline(options: PipelineOptions): HttpHandler {
-  const { directory, guard, log, deadlineMs = DEADLINE_MS } = options;
+  const { directory, guard, log, meter = NO_METER, tracer = NO_TRACER, deadlineMs = DEADLINE_MS } = options;
   const match = createRouter(options.routes);
 
   async function answer(request: HttpRequest, trace: Trace): Promise<HttpReply> {
@@ -55,6 +60,7 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     if (found.kind === 'method') return otherMethod(request, found.allow);
     const { route } = found;
     trace.route = route;
+    trace.span.rename(`${route.method} ${route.path}`);
     if (route.access !== 'public') {
       trace.principal = await inTime(authenticate(directory, guard, request), deadlineMs);
       authorize(trace.principal, route.access);
@@ -88,25 +94,34 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
 
   return async (request) => {
     const started = performance.now();
-    const trace: Trace = { id: randomUUID(), route: undefined, principal: undefined };
+    const span = tracer.start('HTTP request', { kind: 'server', parent: request.headers.get('traceparent') });
+    const trace: Trace = { id: randomUUID(), span, route: undefined, principal: undefined };
     let reply: HttpReply;
     try {
-      reply = await answer(request, trace);
+      reply = await span.within(() => answer(request, trace));
     } catch (error) {
       reply = refuse(error, trace);
     }
     const finished = (outcome: Outcome, error?: unknown): void => {
       if (error !== undefined) log.error({ err: error, requestId: trace.id }, 'reply broken off');
+      const { method } = request;
+      const { status } = reply;
+      const route = trace.route?.path ?? null;
+      const ms = performance.now() - started;
+      meter.answered(method, route, status, ms);
+      span.set({ 'http.request.method': method, 'http.response.status_code': status, 'mansio.request': trace.id });
+      if (route !== null) span.set({ 'http.route': route });
+      span.end(status >= 500 ? { code: String(status) } : error);
       const line = {
         requestId: trace.id,
-        method: request.method,
-        route: trace.route?.path ?? null,
-        status: reply.status,
+        method,
+        route,
+        status,
         outcome,
-        ms: Math.round((performance.now() - started) * 10) / 10,
+        ms: Math.round(ms * 10) / 10,
         accountId: trace.principal?.accountId ?? null,
       };
-      if (reply.status >= 500 || outcome === 'broken') log.info(line, 'request');
+      if (status >= 500 || outcome === 'broken') log.info(line, 'request');
       else log.debug(line, 'request');
     };
     return { ...reply, headers: [...reply.headers, ['X-Request-Id', trace.id]], finished };

@@ -4,11 +4,13 @@
 import type { Logger } from 'pino';
 import type { Directory } from '../../actors/directory/protocol.js';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
+import type { Tracer } from '../../actors/runtime/tracing.js';
 import type { AnonymousGuard } from '../origin.js';
 import type { WebSocketEndpoint } from '../web-socket.js';
 import { admit, problem } from './admission.js';
 import { Connection, GOING_AWAY, POLICY } from './connection.js';
 import { HUB_LIMITS, type HubLimits } from './limits.js';
+import type { HubMeter } from './meter.js';
 import { connectionIdFor, negotiateAnswer } from './negotiate.js';
 import { PositionedFrames } from './positioned-frames.js';
 import { Roster, SLOTS } from './roster.js';
@@ -18,6 +20,8 @@ export interface HubOptions {
   readonly directory: Directory;
   readonly mailboxes: Mailboxes;
   readonly log: Logger;
+  readonly meter?: HubMeter;
+  readonly tracer?: Tracer;
   readonly limits?: Partial<HubLimits>;
   /** For whom the anonymous account acts. */
   readonly guard: AnonymousGuard;
@@ -71,7 +75,7 @@ export function createHub(options: HubOptions): Hub {
 
   const around = {
     roster,
-    subscriptions: new Subscriptions(mailboxes, log, (flush) => timing.defer(flush)),
+    subscriptions: new Subscriptions(mailboxes, log, (flush) => timing.defer(flush), options),
     resumptions: {
       mailboxes,
       frames: new PositionedFrames(log),

@@ -4,7 +4,9 @@
 import type { Logger } from 'pino';
 import { Subscription } from 'rxjs';
 import type { MailboxEvent, Mailboxes } from '../../actors/mailbox/protocol.js';
+import { NO_TRACER, type Span, type Tracer } from '../../actors/runtime/tracing.js';
 import { eventText, logDelivered } from './event-text.js';
+import { type HubMeter, NO_METER } from './meter.js';
 
 export interface Subscriber {
   /** Every event from now on will be delivered, none before this call returns and its caller has run to its end. */
@@ -15,18 +17,26 @@ export interface Subscriber {
   interrupted(): void;
 }
 
+/** Who watches what is sent. */
+interface Watch {
+  readonly meter: HubMeter;
+  readonly tracer: Tracer;
+}
+
 export class Subscriptions {
   readonly #mailboxes: Mailboxes;
   readonly #log: Logger;
   readonly #defer: (flush: () => void) => void;
+  readonly #watch: Watch;
   readonly #feeds = new Map<string, Feed>();
   #due: Feed[] = [];
 
   /** `defer` runs its argument once the current tick's input has been handled. */
-  constructor(mailboxes: Mailboxes, log: Logger, defer: (flush: () => void) => void) {
+  constructor(mailboxes: Mailboxes, log: Logger, defer: (flush: () => void) => void, watch: Partial<Watch> = {}) {
     this.#mailboxes = mailboxes;
     this.#log = log;
     this.#defer = defer;
+    this.#watch = { meter: watch.meter ?? NO_METER, tracer: watch.tracer ?? NO_TRACER };
   }
 
   /** Accounts followed at present. */
@@ -52,7 +62,7 @@ export class Subscriptions {
   }
 
   #open(accountId: string): Feed | undefined {
-    const feed = new Feed(accountId, this.#log);
+    const feed = new Feed(accountId, this.#log, this.#watch);
     this.#feeds.set(accountId, feed);
     const source = this.#mailboxes
       .of(accountId)
@@ -99,13 +109,17 @@ class Feed {
   /** Nothing that happens from now on is missed. */
   stands = false;
   readonly #log: Logger;
+  readonly #watch: Watch;
+  /** Of the changes in `#pending`, when they are traced. */
+  readonly #spans: Span[] = [];
   #pending: string[] = [];
   /** Place of the last unread count in `#pending`, -1 when there is none. */
   #count = -1;
 
-  constructor(accountId: string, log: Logger) {
+  constructor(accountId: string, log: Logger, watch: Watch) {
     this.accountId = accountId;
     this.#log = log;
+    this.#watch = watch;
   }
 
   stand(): void {
@@ -124,12 +138,22 @@ class Feed {
       if (event.type === 'UnreadCountChanged') this.#replaceCount();
       this.#pending.push(text);
     }
+    const { tracer } = this.#watch;
+    if (this.#pending.length > before && tracer.current !== undefined) {
+      this.#spans.push(tracer.start('hub send', { kind: 'producer' }));
+    }
     logDelivered(batch, this.accountId, { connections: this.subscribers.size }, this.#log);
     return before === 0 && this.#pending.length > 0;
   }
 
   flush(): void {
+    const connections = this.subscribers.size;
+    for (const span of this.#spans.splice(0)) {
+      span.set({ 'mansio.hub.connections': connections });
+      span.end();
+    }
     if (this.#pending.length === 0) return;
+    this.#watch.meter.sent(this.#pending.filter((message) => message !== '').length, connections);
     const frame = this.#pending.join('');
     this.#pending = [];
     this.#count = -1;

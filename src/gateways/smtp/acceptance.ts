@@ -4,6 +4,7 @@
 // refusal any more.
 import type { Directory, Recipient } from '../../actors/directory/protocol.js';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
+import { spanned, type Tracer } from '../../actors/runtime/tracing.js';
 import { canonicalAddress } from '../../mail/address.js';
 import type { MessageSummary } from '../../mail/message-index.js';
 import { summarize } from '../../mail/summary.js';
@@ -20,6 +21,7 @@ export interface AcceptancePorts {
   readonly inbound: InboundStore;
   readonly mailboxes: Mailboxes;
   readonly directory: Pick<Directory, 'hold'>;
+  readonly tracer: Tracer;
 }
 
 /** Where one copy goes. */
@@ -70,7 +72,9 @@ export async function acceptMessage(
       deliveries.push({ accountId, address, inboundId: newId() });
     }
     const rows = deliveries.map(({ accountId, inboundId }) => ({ accountId, id: inboundId }));
-    await ports.inbound.spool(content, { receivedAt, summary }, rows);
+    const { current: trace } = ports.tracer;
+    const envelope = { receivedAt, summary, ...(trace === undefined ? {} : { trace }) };
+    await spanned(ports.tracer.start('spool'), () => ports.inbound.spool(content, envelope, rows));
   } finally {
     content.release();
   }

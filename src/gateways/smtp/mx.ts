@@ -4,6 +4,7 @@
 import type { Logger } from 'pino';
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
 import type { Directory } from '../../actors/directory/protocol.js';
+import { NO_SPAN, NO_TRACER, type Tracer } from '../../actors/runtime/tracing.js';
 import { type Received, receivedLine, returnPathLine } from '../../mail/trace.js';
 import type { Spool, SpooledContent } from '../spool/spool.js';
 import { type Acceptance, type AcceptancePorts, acceptMessage, type Destination } from './acceptance.js';
@@ -13,11 +14,12 @@ import { findRecipient, judgeRecipient, judgeSender } from './envelope-policy.js
 import { idSource } from './id-source.js';
 import { DEFAULT_LIMITS, type SmtpLimits } from './limits.js';
 import { logAccepted, logRefused } from './mail-log.js';
+import { NO_METER, type SmtpMeter } from './meter.js';
 import { receive } from './receive.js';
 import { type CertificateSource, SmtpServer } from './server.js';
 import { Refused, type Reply, recipientReply, refusalReply, replyTo } from './verdict.js';
 
-interface Receiver extends Omit<AcceptancePorts, 'directory'> {
+interface Receiver extends Omit<AcceptancePorts, 'directory' | 'tracer'> {
   readonly spool: Spool;
 }
 
@@ -33,6 +35,8 @@ export interface MxOptions {
   readonly directory: Directory;
   readonly receiver: Receiver;
   readonly log: Logger;
+  readonly meter?: SmtpMeter;
+  readonly tracer?: Tracer;
   /** Domains whose postmaster may answer to `RCPT TO:<postmaster>`, after those the hostname is in. */
   readonly hostedDomains?: () => Promise<readonly string[]>;
   readonly limits?: Partial<SmtpLimits>;
@@ -41,24 +45,32 @@ export interface MxOptions {
 export interface MxListener {
   /** `ip:port`. */
   readonly address: string;
+  /** Open connections. */
+  readonly connections: number;
   /** Stops listening and lets messages on their way finish for up to `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
 
+type About = Readonly<Record<string, unknown>>;
 type Callback = (error?: Error | null, message?: string) => void;
 
 export async function startMx(options: MxOptions): Promise<MxListener> {
-  const { receiver, directory, hostname, maxMessageSize, log } = options;
-  const ports: AcceptancePorts = { ...receiver, directory };
+  const { receiver, directory, hostname, maxMessageSize, log, meter = NO_METER, tracer = NO_TRACER } = options;
+  const ports: AcceptancePorts = { ...receiver, directory, tracer };
   const newId = idSource();
   const underWay = new Set<Promise<void>>();
+
+  const refused = (session: SMTPServerSession, about: About, reason: string, code: number, fault?: unknown): void => {
+    meter.refused(reason, code);
+    logRefused(log, session, about, reason, code, fault);
+  };
 
   const onMailFrom = (path: SMTPServerAddress, session: SMTPServerSession, done: Callback): void => {
     const refusal = judgeSender(path);
     if (refusal === undefined) done();
     else {
       const { code } = answer(done, refusalReply(refusal));
-      logRefused(log, session, { sender: path.address }, refusal, code);
+      refused(session, { sender: path.address }, refusal, code);
     }
   };
 
@@ -66,7 +78,7 @@ export async function startMx(options: MxOptions): Promise<MxListener> {
     const about = { recipient: path.address, sender: sender(session) };
     const refuse = (reply: Reply, reason: string, fault?: unknown): void => {
       answer(done, reply);
-      logRefused(log, session, about, reason, reply.code, fault);
+      refused(session, about, reason, reply.code, fault);
     };
     const refusal = judgeRecipient(path, session.envelope.mailFrom);
     if (refusal !== undefined) {
@@ -99,20 +111,40 @@ export async function startMx(options: MxOptions): Promise<MxListener> {
     const from = sender(session);
     // The recipient was put beside the address by onRcptTo.
     const destinations = session.envelope.rcptTo as (SMTPServerAddress & Destination)[];
+    let span = NO_SPAN;
+    let ended: number | undefined;
+    stream.once('end', () => {
+      ended = performance.now();
+      const attributes = { 'mansio.transaction': transaction, 'mansio.message.recipients': destinations.length };
+      span = tracer.start('SMTP message', { kind: 'server', attributes });
+    });
+    const replied = (reply: number, failure?: unknown): void => {
+      if (ended === undefined) return;
+      meter.replied(reply < 400, performance.now() - ended);
+      span.set({ 'mansio.smtp.reply': reply });
+      span.end(failure);
+    };
     let accepted: { readonly content: SpooledContent; readonly acceptance: Acceptance };
     try {
       const trace = returnPathLine(from) + receivedLine(received(session, hostname, transaction, receivedAt));
       const content = await receive(stream, receiver.spool.writer(), Buffer.from(trace), maxMessageSize);
-      accepted = { content, acceptance: await acceptMessage(ports, content, destinations, receivedAt, newId) };
+      span.set({ 'mansio.message.octets': content.size });
+      const accepting = span.within(() => acceptMessage(ports, content, destinations, receivedAt, newId));
+      accepted = { content, acceptance: await accepting };
     } catch (error) {
       const { code } = answer(done, replyTo(error));
       const about = { transaction, sender: from, recipients: destinations.length };
-      if (error instanceof Refused) logRefused(log, session, about, error.refusal, code);
-      else logRefused(log, session, about, 'fault', code, error);
+      if (error instanceof Refused) refused(session, about, error.refusal, code);
+      else refused(session, about, 'fault', code, error);
+      replied(code, error instanceof Refused ? undefined : error);
       return;
     }
     done(null, `2.0.0 Accepted as ${transaction}`);
+    replied(250);
     const { hash: blob, size } = accepted.content;
+    const { deliveries } = accepted.acceptance;
+    const placed = deliveries.filter(({ emailId }) => emailId !== undefined).length;
+    meter.accepted({ octets: size, mailboxes: deliveries.length, placed });
     logAccepted(log, session, { transaction, blob, size, sender: from, receivedAt }, accepted.acceptance);
   };
 
@@ -148,6 +180,9 @@ export async function startMx(options: MxOptions): Promise<MxListener> {
   const address = await server.open(options.port, options.bind);
   return {
     address,
+    get connections() {
+      return server.openConnections;
+    },
     async stop(graceMs) {
       const deadline = Date.now() + graceMs;
       await server.drain(graceMs);

@@ -47,6 +47,11 @@ export class SmtpServer extends SMTPServer {
     this.#sweeper.unref();
   }
 
+  /** Open now. */
+  get openConnections(): number {
+    return this.#open.size;
+  }
+
   /** Opens the port; resolves to `ip:port`. */
   open(port: number, bind: string): Promise<string> {
     return new Promise((resolve, reject) => {

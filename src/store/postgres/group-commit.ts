@@ -1,6 +1,7 @@
 // Group commit: items that arrive while a write is under way share the next one, so a commit's cost is spread without
 // any delay of our own. One write at a time: two halve the groups and cost more than they overlap. A write that fails
 // for a reason that lies in one item is repeated item by item, so a bad row or a locked one fails alone.
+import type { CommitMeter } from '../commit-meter.js';
 import { StoreFault } from '../errors.js';
 import { storeFault } from './client.js';
 
@@ -19,6 +20,7 @@ export interface GroupCommitOptions<T> {
   /** Weight that may wait; more is refused as a temporary fault. */
   readonly maxWaiting: number;
   weigh(item: T): number;
+  readonly meter?: CommitMeter | undefined;
 }
 
 export class GroupCommit<T, R> {
@@ -70,12 +72,16 @@ export class GroupCommit<T, R> {
   }
 
   async #commit(group: readonly Waiting<T, R>[]): Promise<void> {
+    const began = performance.now();
+    const { meter } = this.#options;
     try {
       const results = await this.#write(group.map((waiting) => waiting.item));
+      meter?.written(group.length, performance.now() - began, true);
       group.forEach((waiting, i) => {
         waiting.resolve(results[i]!);
       });
     } catch (error) {
+      meter?.written(group.length, performance.now() - began, false);
       const fault = storeFault(error);
       const shared = fault.temporary && fault.code !== 'store-locked';
       if (group.length === 1 || shared) {

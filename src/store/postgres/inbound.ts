@@ -1,6 +1,7 @@
 // Accepted mail in PostgreSQL. Small messages of many connections share one statement (blobs, chunks and inbound
 // rows: one round trip); a large one has a transaction of its own, written chunk by chunk.
 import type { BlobContent } from '../blobs.js';
+import type { CommitMeter } from '../commit-meter.js';
 import { StoreFault } from '../errors.js';
 import type { InboundDelivery, InboundEnvelope, InboundStore, PendingInbound } from '../inbound.js';
 import { CHUNK_OCTETS, writeBlob } from './blobs.js';
@@ -24,13 +25,14 @@ type Outcome = 'spooled' | 'orphaned';
 const DELIVERY_OCTETS = 100;
 
 /** `writerSql`: a pool made `byKey`. */
-export function postgresInbound(sql: Sql, writerSql: Sql): InboundStore {
+export function postgresInbound(sql: Sql, writerSql: Sql, meter?: CommitMeter): InboundStore {
   const group = new GroupCommit<Spooled, Outcome>((items) => spoolSmall(writerSql, items), {
     maxItems: 200,
     maxWeight: 2 * 1024 * 1024,
     maxWaiting: 64 * 1024 * 1024,
     weigh: ({ content, envelope, index, deliveries }) =>
       content.size + envelope.length + index.length + deliveries.length * DELIVERY_OCTETS,
+    meter,
   });
 
   async function spool(

@@ -1,5 +1,6 @@
 // One account's mailbox in PostgreSQL: claiming, columnar loading, list rows. Columns come packed by the server into
 // one bytea a few thousand rows, which loads a large mailbox several times faster than row by row.
+import type { CommitMeter } from '../commit-meter.js';
 import type {
   CommitResult,
   EmailColumns,
@@ -19,12 +20,13 @@ const EMAIL_OCTETS = 16 + 2 + 8 + 8;
 const PLACEMENT_OCTETS = 8 + 16;
 
 /** `writerSql`: a pool made `byKey`. */
-export function postgresMailboxes(sql: Sql, writerSql: Sql): MailboxStore {
+export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter): MailboxStore {
   const group = new GroupCommit<MailboxChange, CommitResult>((changes) => commitChanges(writerSql, changes), {
     maxItems: 64,
     maxWeight: 1000,
     maxWaiting: 1_000_000,
     weigh: (change) => 1 + change.emailsAdded.length + change.emailsFlagged.length + change.emailsRemoved.length,
+    meter,
   });
 
   async function claim(accountId: string, epoch: number): ReturnType<MailboxStore['claim']> {

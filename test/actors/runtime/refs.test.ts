@@ -92,8 +92,7 @@ test('an ask whose owner dies after the commit gets the reply from the next, whi
 test('news that somebody answers now end the looking at once', async (t) => {
   const { counter, own, settled, missed } = setUp();
   const asked = counter.ask('add', { amount: 5 });
-  await turn();
-  t.deepEqual(missed, [0]);
+  while (missed.length === 0) await turn();
   const host = await own(1);
   settled();
   t.deepEqual(await asked, { reply: { total: 5 } });

@@ -1,0 +1,8 @@
+// Port: what this gateway counts for those who watch a node. Called once a frame and account; it must not throw.
+
+export interface HubMeter {
+  /** So many messages went to each of so many connections. */
+  sent(messages: number, connections: number): void;
+}
+
+export const NO_METER: HubMeter = { sent: () => {} };

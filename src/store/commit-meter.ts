@@ -1,0 +1,6 @@
+// Port: what is counted of group commits for those who watch a node. Called once a write, so it must not throw.
+
+export interface CommitMeter {
+  /** A write of so many items ended; `ok`: they are committed. */
+  written(items: number, ms: number, ok: boolean): void;
+}

@@ -1,0 +1,62 @@
+import test from 'ava';
+import pino from 'pino';
+import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
+import { startRedelivery } from '../../../src/actors/mailbox/redelivery.js';
+import { NO_SPAN, NO_TRACER } from '../../../src/actors/runtime/tracing.js';
+import type { InboundStore, PendingInbound } from '../../../src/store/inbound.js';
+
+const summary = {
+  messageId: null,
+  inReplyTo: null,
+  references: [],
+  fromAddress: '',
+  fromName: '',
+  subject: '',
+  preview: '',
+  size: 1,
+  hasAttachments: false,
+  attachmentCount: 0,
+};
+
+const pending = (accountId: string, trace?: string): PendingInbound => ({
+  accountId,
+  id: accountId,
+  blob: '',
+  envelope: { receivedAt: 0, summary, ...(trace === undefined ? {} : { trace }) },
+});
+
+test('what waits is delivered in the trace of its message, and what cannot be is counted', async (t) => {
+  const rows = [pending('a', '00-of-the-message'), pending('b'), pending('gone')];
+  const inbound: Pick<InboundStore, 'overdue'> = { overdue: async () => rows };
+  const asked: string[] = [];
+  const mailboxes = {
+    of: (accountId: string) => ({
+      ask: async () => {
+        asked.push(accountId);
+        if (accountId === 'gone') throw new Error('away');
+        return { reply: { emailId: null } };
+      },
+    }),
+  } as unknown as Mailboxes;
+  const parents: (string | undefined)[] = [];
+  const redelivery = await startRedelivery({
+    inbound: inbound as InboundStore,
+    mailboxes,
+    ownership: { owned: [0] },
+    log: pino({ level: 'silent' }),
+    intervalMs: 3_600_000,
+    minAgeMs: 0,
+    tracer: {
+      ...NO_TRACER,
+      start(_name, options) {
+        parents.push(options?.parent);
+        return NO_SPAN;
+      },
+    },
+  });
+  t.deepEqual(asked.sort(), ['a', 'b', 'gone']);
+  t.deepEqual(parents, ['00-of-the-message', undefined, undefined]);
+  t.is(redelivery.delivered, 2);
+  t.is(redelivery.waiting, 1);
+  await redelivery.stop();
+});
