@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { readConfig } from '../../src/config.js';
 import { startEngine } from '../../src/engine.js';
 import { layFoundation } from '../../src/foundation.js';
+import { openInstruments } from '../../src/instruments.js';
 import { Lifecycle } from '../../src/lifecycle.js';
 import { percentile } from './figures.js';
 
@@ -31,7 +32,7 @@ const log = pino({ level: 'warn' });
 const lifecycle = new Lifecycle(log);
 const config = readConfig();
 const foundation = await layFoundation(config, log, lifecycle, new AbortController().signal);
-const { mailboxes } = await startEngine(config, log, lifecycle, foundation);
+const { mailboxes } = await startEngine(config, log, lifecycle, foundation, await openInstruments(foundation));
 
 async function run({ targets, operation, inFlight, milliseconds }: AskOrder): Promise<AskReport> {
   const samples: number[] = [];

@@ -2,12 +2,13 @@
 // nodes that stay.
 import type { ClusterNode } from '../../dev/local-node.js';
 import type { BenchCluster } from './bench-cluster.js';
+import { cpuSeconds, difference } from './cpu-time.js';
 import { figure, percentile } from './figures.js';
 import { pause, type Write, WriteProbe } from './write-probe.js';
 
 /** Of each probe while nothing happens. */
-const IDLE_PAUSE_MS = 250;
-const QUIET_MS = 1_000;
+const IDLE_PAUSE_MS = 1_000;
+const QUIET_MS = 1_500;
 /** Probed as often as this a pause is seen nearly whole; of fewer accounts, so that the probes do not make it. */
 const BUSY_PAUSE_MS = 15;
 const BUSY_ACCOUNTS = 15;
@@ -16,16 +17,23 @@ const BUSY_ACCOUNTS = 15;
 async function outages(cluster: BenchCluster, rounds: number, fault: Fault): Promise<void> {
   const untilAll: number[] = [];
   const ofVictims: number[] = [];
+  const cpu = { nodes: [] as number[], database: [] as number[] };
   let failures = 0;
   for (let round = 0; round < rounds; round++) {
     const victim = cluster.nodes[round % cluster.nodes.length]!;
     const probes = probesBeside(cluster, cluster.accounts, victim, IDLE_PAUSE_MS);
     await pause(QUIET_MS);
     const owner = await cluster.owners();
+    const others = cluster.nodes.filter((node) => node !== victim);
+    const pids = { nodes: others.map((node) => node.process.pid), database: [cluster.postgres.pid] };
+    const before = await cpuSeconds(pids);
     const began = performance.now();
     fault.breakNode(victim);
     for (const probe of probes) probe.poke();
     const writes = await Promise.all(probes.map((probe) => probe.after(began)));
+    const used = difference(await cpuSeconds(pids), before);
+    cpu.nodes.push(used.nodes * 1000);
+    cpu.database.push(used.database * 1000);
     const times = writes.map(({ acknowledged }) => acknowledged - began);
     untilAll.push(Math.max(...times));
     ofVictims.push(...times.filter((_, i) => owner(probes[i]!.account.id) === victim.name));
@@ -41,7 +49,8 @@ async function outages(cluster: BenchCluster, rounds: number, fault: Fault): Pro
     'ms',
     `goal ${fault.goalMs}; ${of}`,
   );
-  figure(`${fault.name}: all accounts writable, slowest round`, Math.max(...untilAll), 'ms');
+  const spent = `CPU meanwhile: nodes ${percentile(cpu.nodes, 0.5)} ms, database ${percentile(cpu.database, 0.5)} ms`;
+  figure(`${fault.name}: all accounts writable, slowest round`, Math.max(...untilAll), 'ms', spent);
   figure(`${fault.name}: one account of its, median`, percentile(ofVictims, 0.5), 'ms', `${failures} writes refused`);
 }
 
