@@ -28,6 +28,7 @@ export class WriteProbe {
   readonly #pauseMs: number;
   #isRead = false;
   #stopped = false;
+  #poked = false;
   #wake = () => {};
   readonly #done: Promise<void>;
 
@@ -39,8 +40,9 @@ export class WriteProbe {
     this.#done = this.#run();
   }
 
-  /** Ends the pause between two writes. */
+  /** The next write begins at once, or as soon as the one under way is over. */
   poke(): void {
+    this.#poked = true;
     this.#wake();
   }
 
@@ -63,15 +65,20 @@ export class WriteProbe {
     // Not all at the same moment.
     await pause(Math.random() * this.#pauseMs);
     while (!this.#stopped) {
+      this.#poked = false;
       await this.#write();
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, this.#pauseMs);
-        this.#wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
+      if (!this.#poked) await this.#rest();
     }
+  }
+
+  async #rest(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, this.#pauseMs);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   async #write(): Promise<void> {
