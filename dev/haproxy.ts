@@ -64,13 +64,15 @@ defaults
   timeout tunnel 1h
   option redispatch 1
   retries 3
-  option httpchk GET /healthz
-  default-server inter 500ms fastinter 250ms fall 2 rise 1 on-marked-down shutdown-sessions
+  option httpchk
+  http-check send meth GET uri /healthz ver HTTP/1.1 hdr Host healthz
+  default-server inter 500ms fastinter 250ms fall 2 rise 1
 
 listen http
   mode http
   bind 127.0.0.1:${http}
   balance leastconn
+  timeout server 20s
   retry-on conn-failure empty-response
   http-request disable-l7-retry unless { method GET HEAD }
   http-request del-header X-Forwarded-For

@@ -13,6 +13,7 @@ import { createHub } from './gateways/hub/hub.js';
 import { anonymousGuard } from './gateways/origin.js';
 import { startMx } from './gateways/smtp/mx.js';
 import { prepareSpool, Spool } from './gateways/spool/spool.js';
+import { TrustedNetworks } from './gateways/tcp/trusted-networks.js';
 import { healthChecks } from './health-checks.js';
 import type { Instruments } from './instruments.js';
 import { exposition } from './metrics/exposition.js';
@@ -29,19 +30,40 @@ const GRACE_MS = 3_000;
 const METRICS_GRACE_MS = 500;
 const HUB_PATH = '/hubs/email';
 
+/** What every gateway with a port of its own gives. */
+interface Listener {
+  readonly address: string;
+  beginDrain(): void;
+}
+
+export interface OpenListeners {
+  readonly listeners: Listeners;
+  /** The node is to stop soon: all of them serve as before, and end each connection when it has been served. */
+  beginDrain(): void;
+}
+
 export async function openListeners(
   config: Config,
   foundation: Foundation,
   engine: Engine,
   instruments: Instruments,
-): Promise<Listeners> {
-  const listeners: { -readonly [K in keyof Listeners]: Listeners[K] } = {};
+): Promise<OpenListeners> {
   const { metrics } = instruments;
   // The first, so that it is stopped last: what draining is like can be watched.
-  if (metrics !== undefined) listeners.metrics = await openMetrics(config, foundation, metrics);
-  if (config.roles.has('mx')) listeners.mx = await openMx(config, foundation, engine, instruments);
-  if (config.roles.has('api')) listeners.http = await openHttp(config, foundation, engine, instruments);
-  return listeners;
+  const scraped = metrics && (await openMetrics(config, foundation, metrics));
+  const mx = config.roles.has('mx') ? await openMx(config, foundation, engine, instruments) : undefined;
+  const http = config.roles.has('api') ? await openHttp(config, foundation, engine, instruments) : undefined;
+  return {
+    listeners: {
+      ...(scraped !== undefined && { metrics: scraped }),
+      ...(mx && { mx: mx.address }),
+      ...(http && { http: http.address }),
+    },
+    beginDrain() {
+      mx?.beginDrain();
+      http?.beginDrain();
+    },
+  };
 }
 
 async function openMetrics(config: Config, { log, lifecycle }: Foundation, metrics: Metrics): Promise<string> {
@@ -60,7 +82,7 @@ async function openMx(
   foundation: Foundation,
   engine: Engine,
   { metrics, tracer }: Instruments,
-): Promise<string> {
+): Promise<Listener> {
   const { log, lifecycle, tls, dataDirectory } = foundation;
   const { bind, mxPort: port, hostname, maxMessageSize } = config;
   const directory = join(dataDirectory.path, 'spool');
@@ -75,13 +97,14 @@ async function openMx(
       directory: engine.directory,
       receiver: { spool: new Spool({ directory }), inbound: engine.inbound, mailboxes: engine.mailboxes },
       hostedDomains: async () => (await engine.accounts.domains()).map(({ name }) => name),
+      trusted: new TrustedNetworks(config.proxyNetworks),
       log,
       tracer,
       ...(metrics && { meter: metrics.smtp }),
     });
     metrics?.watchConnections('smtp', () => mx.connections);
     lifecycle.add('MX', () => mx.stop(GRACE_MS));
-    return mx.address;
+    return mx;
   } catch (error) {
     throw listenFailure(error, 'MX', 'MANSIO_MX_PORT', bind, port);
   }
@@ -92,7 +115,7 @@ async function openHttp(
   foundation: Foundation,
   engine: Engine,
   { metrics, tracer }: Instruments,
-): Promise<string> {
+): Promise<Listener> {
   const { log, lifecycle } = foundation;
   const { bind, httpPort: port } = config;
   const { mailboxes, blobs, directory } = engine;
@@ -120,11 +143,12 @@ async function openHttp(
       port,
       handler: createPipeline({ routes, directory, guard, log, tracer, ...(metrics && { meter: metrics.http }) }),
       webSockets: [{ path: HUB_PATH, endpoint: hub }],
+      trusted: new TrustedNetworks(config.proxyNetworks),
       log,
     });
     lifecycle.add('HTTP', () => http.stop(GRACE_MS));
     lifecycle.add('hub', () => hub.drain('The node is stopping.'), GRACE_MS / 2);
-    return http.address;
+    return http;
   } catch (error) {
     throw listenFailure(error, 'HTTP', 'MANSIO_HTTP_PORT', bind, port);
   }

@@ -7,6 +7,7 @@ import type { Config } from './config.js';
 import { type Demo, prepareDemo } from './demo.js';
 import { startEngine } from './engine.js';
 import { layFoundation } from './foundation.js';
+import { handOver } from './handover.js';
 import { openInstruments } from './instruments.js';
 import { Lifecycle } from './lifecycle.js';
 import { type Listeners, openListeners } from './listeners.js';
@@ -52,10 +53,10 @@ async function assemble(config: Config, log: Logger, lifecycle: Lifecycle, signa
   const authenticate = engine.directory.authenticate;
   const mintKey = () => newApiKey(randomBytes);
   const demo = config.demo ? await prepareDemo({ dataDirectory, directory, authenticate, mintKey }) : undefined;
-  const listeners = await openListeners(config, foundation, engine, instruments);
+  const { listeners, beginDrain } = await openListeners(config, foundation, engine, instruments);
   signal.throwIfAborted();
   // The first to be stopped: while others take the mailboxes over, clients are still served.
-  lifecycle.add('handover', () => engine.ownership.drain(HANDOVER_MS), HANDOVER_MS);
-  const { failed } = engine;
+  const { ownership, failed } = engine;
+  lifecycle.add('handover', () => handOver({ ownership, beginDrain, withinMs: HANDOVER_MS }), HANDOVER_MS);
   return { nodeId, listeners, demo, failed, stop: () => lifecycle.stop(STOP_MS) };
 }

@@ -56,6 +56,12 @@ test('passwords are in no message and no description', (t) => {
     t.is(readConfig({ DATABASE_URL: url }).databaseUrl, url);
     t.false(JSON.stringify(describeConfig({ DATABASE_URL: url })).includes('hunter2'), url);
   }
+  const nats = ['nats://u:hunter2@h', 'nats://a,tls://u:hunter2@h:4222'];
+  for (const url of nats) t.false(JSON.stringify(describeConfig({ NATS_URL: url })).includes('hunter2'), url);
+  for (const url of ['http://u:hunter2@h', 'nats://a,nats://u:hunter2@h/path']) {
+    const error = t.throws(() => readConfig({ NATS_URL: url }), { instanceOf: ConfigError });
+    t.false(JSON.stringify([error?.message, error?.problems]).includes('hunter2'), url);
+  }
 });
 
 test('values are held to what is accepted', (t) => {
@@ -75,6 +81,27 @@ test('values are held to what is accepted', (t) => {
     MANSIO_SHARDS: ['0', '65537'],
     MANSIO_LEASE_TTL_MS: ['199', '600001'],
     MANSIO_ALLOW_UNSAFE_DATABASE: ['maybe', '2'],
+    NATS_URL: [
+      '127.0.0.1:4222',
+      'http://h:4222',
+      'nats://',
+      'nats://h/path',
+      'nats://h?x=1',
+      'nats://a,',
+      'nats://a,b',
+    ],
+    MANSIO_PROXY_NETWORKS: [
+      '10.0.0.0/33',
+      '::/129',
+      '10.0.0/8',
+      'balancer',
+      '10.0.0.0/8/8',
+      '10.0.0.0/',
+      'fe80::1%eth0',
+      ',',
+    ],
+    MANSIO_METRICS_PORT: ['-1', '65536', 'off'],
+    OTEL_EXPORTER_OTLP_ENDPOINT: ['collector:4318', 'grpc://h:4317', 'http://u:p@h', 'http://h?x=1'],
   };
   for (const [name, values] of Object.entries(wrong)) {
     for (const value of values) t.true(problemsOf({ [name]: value }).includes(name), `${name}=${value}`);
@@ -100,6 +127,34 @@ test('values are brought into one form', (t) => {
   t.is(config.unknownRecipients, 'reject');
 });
 
+test('lists of servers and networks, and ports that are off', (t) => {
+  const config = readConfig({
+    NATS_URL: 'nats://127.0.0.1:4222, tls://u:hunter2@nats.example.org',
+    MANSIO_PROXY_NETWORKS: '10.0.0.0/8, 192.0.2.7,2001:DB8::/32,::1,0.0.0.0/0',
+    MANSIO_METRICS_PORT: '0',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318/',
+  });
+  t.deepEqual(config.natsUrl, ['nats://127.0.0.1:4222', 'tls://u:hunter2@nats.example.org']);
+  t.deepEqual(config.proxyNetworks, ['10.0.0.0/8', '192.0.2.7/32', '2001:db8::/32', '::1/128', '0.0.0.0/0']);
+  t.is(config.metricsPort, 0);
+  t.is(config.otlpEndpoint, 'http://127.0.0.1:4318');
+  t.is(readConfig({ MANSIO_METRICS_PORT: '9090' }).metricsPort, 9090);
+  const none = readConfig({});
+  t.deepEqual([none.natsUrl, none.proxyNetworks, none.metricsPort, none.otlpEndpoint], [undefined, [], 0, undefined]);
+});
+
+test('a node without mailboxes needs others that have them', (t) => {
+  const nats = { NATS_URL: 'nats://127.0.0.1:4222' };
+  for (const roles of ['api', 'mx', 'api,mx']) {
+    t.deepEqual(problemsOf({ MANSIO_ROLES: roles }), ['MANSIO_ROLES'], roles);
+    t.deepEqual(problemsOf({ MANSIO_ROLES: roles, ...nats }), [], roles);
+  }
+  t.deepEqual(problemsOf({ MANSIO_ROLES: 'mailbox' }), []);
+  t.deepEqual([...readConfig({ MANSIO_ROLES: 'api', ...nats }).roles], ['api']);
+  // What is wrong in itself is told once.
+  t.deepEqual(problemsOf({ MANSIO_ROLES: 'api', NATS_URL: 'nonsense' }), ['NATS_URL']);
+});
+
 test('settings have to fit each other', (t) => {
   const pem = join(temporaryDirectory('mansio-config-'), 'a.pem');
   writeFileSync(pem, '');
@@ -109,6 +164,7 @@ test('settings have to fit each other', (t) => {
   t.deepEqual(problemsOf({ MANSIO_ANONYMOUS_ACCOUNT: 'a@b.c', MANSIO_BIND: '0.0.0.0' }), ['MANSIO_ANONYMOUS_ACCOUNT']);
   t.deepEqual(problemsOf({ MANSIO_ANONYMOUS_ACCOUNT: 'a@b.c', MANSIO_BIND: '127.9.9.9' }), []);
   t.deepEqual(problemsOf({ MANSIO_HTTP_PORT: '2525' }), ['MANSIO_MX_PORT']);
+  t.deepEqual(problemsOf({ MANSIO_METRICS_PORT: '8080' }), ['MANSIO_METRICS_PORT']);
   t.deepEqual(problemsOf({ MANSIO_HTTP_PORT: '0', MANSIO_MX_PORT: '0' }), []);
 });
 

@@ -21,7 +21,7 @@ export interface ReplySink {
 export interface WriteOptions {
   /** HEAD: the head of the reply only. */
   readonly head: boolean;
-  /** Close the connection behind the reply. */
+  /** End the connection with the reply: it says so, and a small one is followed by the close. */
   readonly close: boolean;
   /** Time the client has to take one piece. */
   readonly stallMs: number;
@@ -33,6 +33,11 @@ export interface Written {
 }
 
 const PIECE = 64 * 1024;
+/**
+ * What is written whole with what stands before it. When the kernel takes none of what stands in its cork buffer of 16 KiB,
+ * uWebSockets.js 20 drops what did not fit into that buffer: the middle of a chunk, unnoticed.
+ */
+const CORKED = 8 * 1024;
 const NOTHING = new Uint8Array(0);
 
 export class ReplyWriter {
@@ -78,7 +83,7 @@ export class ReplyWriter {
     }
     if (!(body instanceof Uint8Array)) return this.#stream(reply, body, options);
     if (this.#aborted) return { outcome: 'aborted' };
-    if (options.close && body.length <= PIECE) {
+    if (options.close && body.length <= CORKED) {
       this.#sink.cork(() => {
         this.#head(reply);
         this.#sink.end(body, true);
@@ -97,7 +102,11 @@ export class ReplyWriter {
       this.#sink.onWritable((offset) => this.#writable(offset));
       this.#total = stream.length ?? 0;
       let sent = 0;
-      let head: (() => void) | undefined = () => this.#head(reply);
+      let head: (() => void) | undefined = () => {
+        this.#head(reply);
+        // The connection is the client's to close then: uWebSockets.js does it only behind `end`.
+        if (options.close) this.#sink.writeHeader('Connection', 'close');
+      };
       for (;;) {
         const next = await iterator.next();
         if (this.#aborted) return { outcome: 'aborted' };
@@ -165,8 +174,8 @@ export class ReplyWriter {
   }
 
   async #putChunked(chunk: Uint8Array, head: (() => void) | undefined, stallMs: number): Promise<void> {
-    for (let at = 0; at === 0 || at < chunk.length; at += PIECE) {
-      const piece = chunk.subarray(at, at + PIECE);
+    for (let at = 0; at === 0 || at < chunk.length; at += CORKED) {
+      const piece = chunk.subarray(at, at + CORKED);
       let taken = true;
       this.#sink.cork(() => {
         if (at === 0) head?.();

@@ -1,16 +1,23 @@
 // The HTTP server: the only importer of uWebSockets.js. Turns its callbacks into plain requests for a handler and plain
 // replies into its calls, carries WebSockets for their endpoints, and stops without cutting replies short. What a
-// request means is the pipeline's business.
+// request means is the pipeline's business; PROXY headers are read by the front, which is there only if any are believed.
 import './header-room.js';
 import uws, { type HttpResponse } from 'uWebSockets.js';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Front } from '../tcp/front.js';
 import { listenProbe } from '../tcp/listen-probe.js';
+import type { TrustedNetworks } from '../tcp/trusted-networks.js';
 import type { WebSocketEndpoint } from '../web-socket.js';
+import { clientAddress, peerAddress, type ReadAddress } from './client-address.js';
 import type { HttpHandler, HttpReply, HttpRequest, Log } from './exchange.js';
 import { Problem, problemReply } from './problem.js';
 import { QuietUpgrade } from './quiet-upgrade.js';
 import { ReplyWriter } from './reply-writer.js';
 import { type BodyLimits, RequestBody } from './request-body.js';
 import { type HeadLimits, type RequestHead, readHead } from './request-head.js';
+import { Traffic } from './traffic.js';
 import { answerReply, type SocketData, socketHandlers, upgrade, upgradeRequest } from './web-sockets.js';
 
 export interface HttpLimits extends HeadLimits, BodyLimits {
@@ -36,33 +43,39 @@ export interface HttpOptions {
   readonly handler: HttpHandler;
   readonly webSockets: readonly { readonly path: string; readonly endpoint: WebSocketEndpoint }[];
   readonly limits?: Partial<HttpLimits>;
+  /** Whose PROXY header and X-Forwarded-For are believed. */
+  readonly trusted?: TrustedNetworks;
   readonly log: Log;
 }
 
 export interface HttpServer {
   /** `ip:port`, with the port that was really taken. */
   readonly address: string;
-  /** No new connections; replies under way have `graceMs` to end, then every connection is closed. */
+  /** The server is to stop soon: everything is served as before, and every reply ends its connection. */
+  beginDrain(): void;
+  /**
+   * No new connections; requests on those there are have `graceMs` to come and to be answered. Connections are closed as soon
+   * as none of them is in use.
+   */
   stop(graceMs: number): Promise<void>;
 }
+
+/** What the kernel takes to hand the last replies on. */
+const LINGER_MS = 200;
+const MIDWAY = 'A PROXY header stands where none is expected.';
 
 /** @throws Error when the address cannot be listened on, with the system's code (EADDRINUSE, EACCES, EADDRNOTAVAIL). */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const { handler, log } = options;
   const limits = { ...HTTP_LIMITS, ...options.limits };
   const endpoints = new Map(options.webSockets.map(({ path, endpoint }) => [path, endpoint]));
-  let inFlight = 0;
+  const { trusted } = options;
+  const traffic = new Traffic();
   let draining = false;
-  let idle: (() => void) | undefined;
   let stopping: Promise<void> | undefined;
-
-  function over(): void {
-    inFlight--;
-    if (inFlight === 0) idle?.();
-  }
+  let addressOf: ReadAddress = peerAddress;
 
   async function answer(head: RequestHead, request: HttpRequest): Promise<HttpReply> {
-    if (draining) return problemReply(new Problem(503, { headers: [['Retry-After', '1']] }));
     const negotiated = head.path.endsWith('/negotiate') ? endpoints.get(head.path.slice(0, -10)) : undefined;
     if (negotiated !== undefined) {
       if (head.method !== 'POST') return problemReply(new Problem(405, { headers: [['Allow', 'POST']] }));
@@ -73,18 +86,20 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   }
 
   function exchange(response: HttpResponse, head: RequestHead): void {
-    if (head.problem !== undefined) {
+    const remoteAddress = addressOf(response, head.headers) ?? '';
+    const problem = head.problem ?? (remoteAddress === '' ? new Problem(400, { detail: MIDWAY }) : undefined);
+    if (problem !== undefined) {
       // At once and with the connection: what follows on it may be the rest of this request or another one.
       response.onAborted(() => {});
-      void new ReplyWriter(response).write(problemReply(head.problem), {
+      void new ReplyWriter(response).write(problemReply(problem), {
         head: false,
         close: true,
         stallMs: limits.stallMs,
       });
-      log.debug({ method: head.method, status: head.problem.status }, 'request refused');
+      log.debug({ method: head.method, status: problem.status }, 'request refused');
       return;
     }
-    inFlight++;
+    traffic.begin();
     const writer = new ReplyWriter(response);
     const body = new RequestBody(response, head.contentLength, limits);
     let controller: AbortController | undefined;
@@ -98,7 +113,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
       path: head.path,
       query: head.query,
       headers: head.headers,
-      remoteAddress: remoteAddress(response),
+      remoteAddress,
       get aborted() {
         controller ??= new AbortController();
         if (writer.aborted) controller.abort();
@@ -121,7 +136,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
         reply.finished?.(written.outcome, written.error);
       })
       .catch((error: unknown) => log.error({ err: error }, 'reply could not be written'))
-      .finally(over);
+      .finally(() => traffic.end());
   }
 
   const app = uws.App();
@@ -142,8 +157,8 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
         upgrade(endpoint, response, raw, context, {
           limits,
           log,
-          remoteAddress,
-          draining: () => draining,
+          remoteAddress: (of, headers) => addressOf(of, headers),
+          stopping: () => stopping !== undefined,
           late: (to, run) => quiet.run(to, run),
           reply: (to, reply) =>
             void new ReplyWriter(to).write(reply, { head: false, close: true, stallMs: limits.stallMs }),
@@ -152,40 +167,80 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   }
   app.any('/*', (response, raw) => exchange(response, readHead(raw, limits)));
 
-  async function shutDown(listening: uws.us_listen_socket, graceMs: number): Promise<void> {
+  async function shutDown(listening: Listening, graceMs: number): Promise<void> {
     draining = true;
-    uws.us_listen_socket_close(listening);
-    if (inFlight > 0) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, graceMs);
-        idle = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
+    listening.end();
+    await traffic.settle(graceMs);
     quiet.stop();
     app.close();
+    await listening.closed?.();
   }
 
-  const listener = await new Promise<uws.us_listen_socket | false>((resolve) => {
-    // Without the option two servers share a port without a word, and each gets some of the connections.
-    (app as unknown as ListeningApp).listen(options.bind, options.port, EXCLUSIVE_PORT, resolve);
-  });
-  if (listener === false) {
-    throw (
-      (await listenProbe(options.bind, options.port)) ?? new Error(`cannot listen on ${options.bind}:${options.port}`)
-    );
-  }
-  const port = uws.us_socket_local_port(listener);
-  if (endpoints.size > 0) await quiet.start(`http://${authority(reachable(options.bind), port)}`);
+  const listening =
+    trusted === undefined || trusted.isEmpty
+      ? await listenItself(app, options)
+      : await listenBehind(app, options, trusted);
+  addressOf = listening.addressOf ?? peerAddress;
+  if (endpoints.size > 0) await quiet.start(`http://${authority(reachable(options.bind), listening.port)}`);
   return {
-    address: authority(options.bind, port),
+    address: authority(options.bind, listening.port),
+    beginDrain() {
+      draining = true;
+    },
     stop(graceMs) {
-      stopping ??= shutDown(listener, graceMs);
+      stopping ??= shutDown(listening, graceMs);
       return stopping;
     },
   };
+}
+
+interface Listening {
+  readonly port: number;
+  readonly addressOf?: ReadAddress;
+  /** Takes no more connections. */
+  end(): void;
+  /** After the server has closed its own. */
+  closed?(): Promise<void>;
+}
+
+async function listenItself(app: uws.TemplatedApp, { bind, port }: HttpOptions): Promise<Listening> {
+  const listener = await new Promise<uws.us_listen_socket | false>((resolve) => {
+    // Without the option two servers share a port without a word, and each gets some of the connections.
+    (app as unknown as ListeningApp).listen(bind, port, EXCLUSIVE_PORT, resolve);
+  });
+  if (listener === false) throw (await listenProbe(bind, port)) ?? new Error(`cannot listen on ${bind}:${port}`);
+  return { port: uws.us_socket_local_port(listener), end: () => uws.us_listen_socket_close(listener) };
+}
+
+/** Behind a front, which alone reaches the socket: nobody else may enter its directory. */
+async function listenBehind(app: uws.TemplatedApp, options: HttpOptions, trusted: TrustedNetworks): Promise<Listening> {
+  const { bind, port, log } = options;
+  const directory = await mkdtemp(join(tmpdir(), 'mansio-http-'));
+  const server = join(directory, 'socket');
+  const refused = (err: unknown, proxy: string) => log.warn({ err, proxy }, 'unusable PROXY header');
+  const front = new Front({ bind, port, server, trusted, refused });
+  const remove = () => rm(directory, { recursive: true, force: true });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      // false when it cannot, whatever its types say.
+      const listens = (listener: uws.us_listen_socket | false) =>
+        listener === false ? reject(new Error(`cannot listen on ${server}`)) : resolve();
+      app.listen_unix(listens, server);
+    });
+    return {
+      port: await front.open(),
+      addressOf: clientAddress(front, trusted),
+      end: () => front.stopListening(),
+      async closed() {
+        await front.close(LINGER_MS);
+        await remove();
+      },
+    };
+  } catch (error) {
+    app.close();
+    await remove();
+    throw error;
+  }
 }
 
 /** LIBUS_LISTEN_EXCLUSIVE_PORT, which its types have elsewhere than it is. */
@@ -209,11 +264,4 @@ function reachable(bind: string): string {
 function socketOnly(method: string): Problem {
   if (method !== 'GET') return new Problem(405, { headers: [['Allow', 'GET']] });
   return new Problem(426, { headers: [['Upgrade', 'websocket']] });
-}
-
-function remoteAddress(response: HttpResponse): string {
-  const octets = new Uint8Array(response.getRemoteAddress());
-  const mapped = octets.length === 16 && octets.every((octet, i) => i >= 12 || octet === (i < 10 ? 0 : 0xff));
-  if (octets.length === 4 || mapped) return octets.subarray(-4).join('.');
-  return Buffer.from(response.getRemoteAddressAsText()).toString();
 }

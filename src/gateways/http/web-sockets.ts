@@ -32,9 +32,10 @@ export interface Upgradable {
 export interface UpgradeOptions<R extends Upgradable> {
   readonly limits: HeadLimits;
   readonly log: Log;
-  readonly remoteAddress: (response: R) => string;
+  /** Undefined: the request is refused. */
+  readonly remoteAddress: (response: R, headers: ReadonlyMap<string, string>) => string | undefined;
   readonly reply: (response: R, reply: HttpReply) => void;
-  readonly draining: () => boolean;
+  readonly stopping: () => boolean;
   /** Carries out an upgrade that was decided late. */
   readonly late: (response: R, upgrade: () => void) => void;
 }
@@ -55,14 +56,15 @@ export function upgrade<R extends Upgradable>(
   const refuse = (reply: HttpReply): void => {
     if (!aborted) options.reply(response, reply);
   };
+  const remoteAddress = options.remoteAddress(response, head.headers);
   const problem =
-    head.problem ?? (options.draining() ? new Problem(503, { headers: [['Retry-After', '1']] }) : undefined);
-  if (problem !== undefined) {
-    refuse(problemReply(problem));
+    head.problem ?? (options.stopping() ? new Problem(503, { headers: [['Retry-After', '1']] }) : undefined);
+  if (problem !== undefined || remoteAddress === undefined) {
+    refuse(problemReply(problem ?? new Problem(400)));
     return;
   }
   const field = (name: string) => head.headers.get(name) ?? '';
-  endpoint.upgrade(upgradeRequest(head, options.remoteAddress(response))).then(
+  endpoint.upgrade(upgradeRequest(head, remoteAddress)).then(
     (decision) => {
       if (typeof decision !== 'function') refuse(answerReply(decision));
       if (typeof decision !== 'function' || aborted) return;

@@ -14,6 +14,12 @@ const NOT_OFFERED = new Set(['EXPN', 'ETRN', 'TURN', 'SEND', 'SOML', 'SAML', 'AU
 const JUNK = new Set(['NOOP', 'RSET', 'VRFY', 'HELP', 'HELO', 'EHLO']);
 /** How long a closed connection of a stopping server waits for the peer to close its side. */
 const LINGER_MS = 500;
+/**
+ * ms since the last command or reply after which nothing more seems to be on its way. A peer that was just answered may have
+ * sent MAIL already, which is better taken than refused. QUICK: between machines that are near, when the server stops.
+ */
+const QUIET_MS = 1000;
+const QUICK_QUIET_MS = 250;
 
 export class SmtpConnection extends SMTPConnection {
   declare readonly _server: SmtpServer;
@@ -27,6 +33,7 @@ export class SmtpConnection extends SMTPConnection {
   /** Between DATA and the reply to the message. */
   #inData = false;
   #released = false;
+  #lingering: NodeJS.Timeout | undefined;
   /** The outermost socket, known before the handshake on it is done: tearing TLS down from below can end the process. */
   #outermost: Socket | undefined;
   /** The socket that holds replies back until this turn of the event loop is over. */
@@ -84,10 +91,20 @@ export class SmtpConnection extends SMTPConnection {
     }
   }
 
-  /** The server stops: at once between messages, else after the reply to the one that is on its way. */
-  drain(): void {
+  /**
+   * The server drains or stops: ends the connection if no message is on its way. Draining alone, who has not yet got anything
+   * of this connection may take its time.
+   */
+  drain(now: number): void {
+    const { stopping } = this._server;
+    if (stopping && this._closing) this.#letGo();
+    if (this._closing || this.#inData || (this.#ours && !this._upgrading)) return;
+    const { envelope } = this.session as Partial<SMTPConnection['session']>;
+    const used = this._transactionCounter > 0 && !envelope?.mailFrom;
+    if (!stopping && (!used || this._upgrading)) return;
+    if (now - this.#lastSeen < (stopping && !envelope?.mailFrom ? QUICK_QUIET_MS : QUIET_MS)) return;
     if (this._upgrading) this.destroy();
-    else if (!this.#inData) this.send(421, '4.3.2 Service closing, try again later');
+    else this.send(421, '4.3.2 Service closing, try again later');
   }
 
   destroy(): void {
@@ -101,7 +118,11 @@ export class SmtpConnection extends SMTPConnection {
 
   override close(): void {
     super.close();
-    if (this._server.draining) setTimeout(() => this.destroy(), LINGER_MS).unref();
+    if (this._server.stopping) this.#letGo();
+  }
+
+  #letGo(): void {
+    this.#lingering ??= setTimeout(() => this.destroy(), LINGER_MS).unref();
   }
 
   override upgrade(callback: () => void, secureCallback?: () => void): void {
@@ -135,10 +156,6 @@ export class SmtpConnection extends SMTPConnection {
       super._onCommand(command, callback);
       return;
     }
-    if (this._server.draining) {
-      this.send(421, '4.3.2 Service closing, try again later');
-      return;
-    }
     // The library's own count of these ends a session after ten; all errors are counted in one place here.
     this._unrecognizedCommands = 0;
     const line = command.toString('latin1', 0, 9);
@@ -147,6 +164,11 @@ export class SmtpConnection extends SMTPConnection {
     // Its octets follow at once and would be read as commands (RFC 3030 §2).
     if (verb === 'BDAT') {
       this.send(421, '4.7.0 BDAT is not offered here, closing connection');
+      return;
+    }
+    // Too late, or from somebody it is not believed of: whose connection it is was settled before the banner.
+    if (verb === 'PROXY') {
+      this.send(421, '4.7.0 PROXY is not expected here, closing connection');
       return;
     }
     if (NOT_OFFERED.has(verb) && !this._isSupported(verb)) {
@@ -192,7 +214,7 @@ export class SmtpConnection extends SMTPConnection {
       this.#errors = 0;
       this.#junk = 0;
     }
-    if (this._server.draining) super.send(421, '4.3.2 Service closing', false);
+    if (this._server.stopping) super.send(421, '4.3.2 Service closing', false);
   }
 
   #countError(): void {

@@ -19,6 +19,11 @@ export interface SmtpLimits {
   readonly commandLength: number;
   /** ms before the banner; who speaks earlier is no mail server and is sent away. */
   readonly greetDelayMs: number;
+  /**
+   * ms a trusted proxy has for its PROXY header, which it sends at once if it sends one. Then it speaks for itself: health
+   * checks wait for the banner, and would do so for ever.
+   */
+  readonly proxyHeaderMs: number;
 }
 
 export const DEFAULT_LIMITS: SmtpLimits = {
@@ -32,6 +37,7 @@ export const DEFAULT_LIMITS: SmtpLimits = {
   connections: 5000,
   commandLength: 2048,
   greetDelayMs: 100,
+  proxyHeaderMs: 2000,
 };
 
 /** What connections are counted by: a peer has a whole /64 of IPv6 to itself. */

@@ -7,6 +7,7 @@ import type { Directory } from '../../actors/directory/protocol.js';
 import { NO_SPAN, NO_TRACER, type Tracer } from '../../actors/runtime/tracing.js';
 import { type Received, receivedLine, returnPathLine } from '../../mail/trace.js';
 import type { Spool, SpooledContent } from '../spool/spool.js';
+import { TrustedNetworks } from '../tcp/trusted-networks.js';
 import { type Acceptance, type AcceptancePorts, acceptMessage, type Destination } from './acceptance.js';
 import type { MessageStream } from './data-parser.js';
 import { waitFor } from './deadline.js';
@@ -16,7 +17,7 @@ import { DEFAULT_LIMITS, type SmtpLimits } from './limits.js';
 import { logAccepted, logRefused } from './mail-log.js';
 import { NO_METER, type SmtpMeter } from './meter.js';
 import { receive } from './receive.js';
-import { type CertificateSource, SmtpServer } from './server.js';
+import { type CertificateSource, ProxyRefused, SmtpServer } from './server.js';
 import { Refused, type Reply, recipientReply, refusalReply, replyTo } from './verdict.js';
 
 interface Receiver extends Omit<AcceptancePorts, 'directory' | 'tracer'> {
@@ -40,6 +41,8 @@ export interface MxOptions {
   /** Domains whose postmaster may answer to `RCPT TO:<postmaster>`, after those the hostname is in. */
   readonly hostedDomains?: () => Promise<readonly string[]>;
   readonly limits?: Partial<SmtpLimits>;
+  /** Whose PROXY header is believed. */
+  readonly trusted?: TrustedNetworks;
 }
 
 export interface MxListener {
@@ -47,6 +50,8 @@ export interface MxListener {
   readonly address: string;
   /** Open connections. */
   readonly connections: number;
+  /** The listener is to stop soon: everything is taken as before, and connections that have become idle are ended. */
+  beginDrain(): void;
   /** Stops listening and lets messages on their way finish for up to `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
@@ -163,12 +168,16 @@ export async function startMx(options: MxOptions): Promise<MxListener> {
       onClose: (session) => log.debug({ remoteAddress: session.remoteAddress, session: session.id }, 'smtp closed'),
     },
     limits,
+    options.trusted ?? new TrustedNetworks([]),
   );
   server.on('connect', (connection) => {
     log.debug({ remoteAddress: connection.remoteAddress, session: connection.id }, 'smtp connected');
   });
-  // The peer's doing: resets, failed handshakes.
-  server.on('error', (error) => log.debug({ err: error }, 'smtp connection failed'));
+  server.on('error', (error) => {
+    if (error instanceof ProxyRefused) log.warn({ err: error.cause, proxy: error.proxy }, error.message);
+    // The peer's doing: resets, failed handshakes.
+    else log.debug({ err: error }, 'smtp connection failed');
+  });
   options.tls.onChange(() => {
     try {
       server.renew(options.tls.current());
@@ -183,6 +192,7 @@ export async function startMx(options: MxOptions): Promise<MxListener> {
     get connections() {
       return server.openConnections;
     },
+    beginDrain: () => server.beginDrain(),
     async stop(graceMs) {
       const deadline = Date.now() + graceMs;
       await server.drain(graceMs);

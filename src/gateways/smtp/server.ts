@@ -1,7 +1,11 @@
-// The SMTP listener: smtp-server with connections counted by address, a sweep that ends what is too slow, and a stop that
-// lets messages on their way finish. What the commands mean is given by the handlers in the options.
+// The SMTP listener: smtp-server with connections counted by address, which trusted proxies tell in a PROXY header, a sweep
+// that ends what is too slow, and a stop that lets messages on their way finish. What the commands mean is given by the
+// handlers in the options. smtp-server's own PROXY header is version 1 only and takes addresses, not networks.
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
+import { canonicalAddress } from '../tcp/ip-address.js';
+import { OpeningCut, type Proxied, readProxied } from '../tcp/opening.js';
+import type { TrustedNetworks } from '../tcp/trusted-networks.js';
 import { SmtpConnection, type Socket } from './connection.js';
 import { addressKey, type SmtpLimits } from './limits.js';
 
@@ -17,15 +21,33 @@ export interface CertificateSource {
   onChange(callback: () => void): unknown;
 }
 
+/** A trusted proxy sent no usable PROXY header. */
+export class ProxyRefused extends Error {
+  override readonly name = 'ProxyRefused';
+  readonly proxy: string;
+
+  constructor(proxy: string, cause: unknown) {
+    super('unusable PROXY header', { cause });
+    this.proxy = proxy;
+  }
+}
+
+const DRAIN_TICK_MS = 25;
+
 export class SmtpServer extends SMTPServer {
   readonly limits: SmtpLimits;
-  draining = false;
+  /** No new connections, and those there are end with the message they are at. */
+  stopping = false;
+  readonly #trusted: TrustedNetworks;
   /** Open connections by address; an address without any is not in it, so it is never larger than `#open`. */
   readonly #perAddress = new Map<string, number>();
   readonly #open = new Set<SmtpConnection>();
+  /** Of proxies that have not yet said whose connection it is. */
+  readonly #unopened = new Set<Socket>();
   readonly #sweeper: NodeJS.Timeout;
+  #drainer: NodeJS.Timeout | undefined;
 
-  constructor(options: SMTPServerOptions, limits: SmtpLimits) {
+  constructor(options: SMTPServerOptions, limits: SmtpLimits, trusted: TrustedNetworks) {
     super({
       // The library's defaults that a public server must not have.
       logger: false,
@@ -42,6 +64,7 @@ export class SmtpServer extends SMTPServer {
       ...options,
     });
     this.limits = limits;
+    this.#trusted = trusted;
     const period = Math.min(1000, Math.max(10, Math.min(limits.idleMs, limits.minRateGraceMs) / 4));
     this.#sweeper = setInterval(() => this.#sweep(), period);
     this.#sweeper.unref();
@@ -80,7 +103,34 @@ export class SmtpServer extends SMTPServer {
   }
 
   override connect(socket: Socket, options?: SMTPConnectionOptions | null): void {
-    const key = addressKey(options?.remoteAddress ?? socket.remoteAddress ?? '');
+    const peer = canonicalAddress(socket.remoteAddress ?? '') ?? '';
+    if (this.#trusted.includes(peer)) void this.#connectBehind(peer, socket, options);
+    else this.#connect(peer, socket, options);
+  }
+
+  /** The peer is a proxy, or stands where one is: its first octets tell, before anything is said to it. */
+  async #connectBehind(peer: string, socket: Socket, options?: SMTPConnectionOptions | null): Promise<void> {
+    socket.on('error', () => socket.destroy());
+    const refusal = this.#refusal(0);
+    if (refusal !== undefined) return turnAway(socket, refusal);
+    this.#unopened.add(socket);
+    let proxied: Proxied;
+    try {
+      proxied = await readProxied(socket, this.limits.proxyHeaderMs);
+    } catch (error) {
+      socket.destroy();
+      if (!(error instanceof OpeningCut)) this._onError(new ProxyRefused(peer, error));
+      return;
+    } finally {
+      this.#unopened.delete(socket);
+    }
+    const { source } = proxied;
+    if (source === undefined) this.#connect(peer, socket, options);
+    else this.#connect(source.address, socket, { ...options, remoteAddress: source.address, remotePort: source.port });
+  }
+
+  #connect(address: string, socket: Socket, options?: SMTPConnectionOptions | null): void {
+    const key = addressKey(address);
     const count = this.#perAddress.get(key) ?? 0;
     const refusal = this.#refusal(count);
     if (refusal !== undefined) {
@@ -92,6 +142,7 @@ export class SmtpServer extends SMTPServer {
     this.#open.add(connection);
     this.connections.add(connection);
     connection.on('error', (error) => this._onError(error));
+    connection.on('connect', (about) => this._onClientConnect(about));
     connection.init();
   }
 
@@ -103,25 +154,39 @@ export class SmtpServer extends SMTPServer {
     else this.#perAddress.delete(connection.addressKey);
   }
 
-  /** Stops listening, ends idle connections, waits up to `graceMs` for the others and then drops them. */
+  /** Connections are ended as they come to be idle: their peers find another node with the next message. */
+  beginDrain(): void {
+    // What has arrived while this process was busy is read before anybody is called idle.
+    this.#drainer ??= setInterval(() => setImmediate(() => this.#endIdle()), DRAIN_TICK_MS).unref();
+  }
+
+  /** Stops listening, ends connections as soon as no message is on its way, and drops what is left after `graceMs`. */
   async drain(graceMs: number): Promise<void> {
-    this.draining = true;
+    this.stopping = true;
     clearInterval(this.#sweeper);
     const closed = new Promise<void>((resolve) => {
       this.server.close(() => resolve());
     });
-    for (const connection of this.#open) connection.drain();
+    for (const socket of this.#unopened) socket.destroy();
+    this.beginDrain();
     const timer = setTimeout(() => {
       for (const connection of this.#open) connection.destroy();
     }, graceMs);
     await closed;
+    clearInterval(this.#drainer);
     clearTimeout(timer);
   }
 
+  #endIdle(): void {
+    const now = Date.now();
+    for (const connection of this.#open) connection.drain(now);
+  }
+
   #refusal(countOfAddress: number): string | undefined {
-    if (this.draining) return '421 4.3.2 Service closing, try again later';
+    if (this.stopping) return '421 4.3.2 Service closing, try again later';
     if (countOfAddress >= this.limits.connectionsPerAddress) return '421 4.7.0 Too many connections from your address';
-    if (this.#open.size >= this.limits.connections) return '421 4.3.2 Too many connections, try again later';
+    if (this.#open.size + this.#unopened.size >= this.limits.connections)
+      return '421 4.3.2 Too many connections, try again later';
     return undefined;
   }
 

@@ -7,6 +7,7 @@ import type { Route } from '../../../src/gateways/http/route.js';
 import { routeTable } from '../../../src/gateways/http/route-table.js';
 import { type HttpLimits, type HttpOptions, type HttpServer, startHttp } from '../../../src/gateways/http/server.js';
 import { anonymousGuard } from '../../../src/gateways/origin.js';
+import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
 import { ALICE, FakeBlobs, FakeDirectory, FakeLog, FakeMailboxes, plainDecoder } from './fakes.js';
 
 export interface Gateway {
@@ -32,6 +33,8 @@ interface Options {
   readonly webSockets?: HttpOptions['webSockets'];
   readonly extra?: readonly Route[];
   readonly deadlineMs?: number;
+  /** Networks whose word is taken for addresses; none when absent. */
+  readonly trusted?: readonly string[];
 }
 
 export const OWN_NAMES = { hostname: 'mail.example.test', publicUrl: 'https://app.example.test/mail' };
@@ -69,6 +72,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
     }),
     webSockets: options.webSockets ?? [],
     limits: options.limits ?? {},
+    trusted: new TrustedNetworks(options.trusted ?? []),
     log,
   });
   t.teardown(() => server.stop(0));

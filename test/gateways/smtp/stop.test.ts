@@ -1,5 +1,8 @@
-// Stopping: idle peers are told, a message on its way is still taken, what will not end is ended.
+// Stopping: idle peers are told, a message on its way is still taken, what will not end is ended. Draining, before
+// that: whoever comes is served.
 import test from 'ava';
+import { createTransport } from 'nodemailer';
+import { startBalancer } from '../../support/balancer.js';
 import { SmtpClient } from '../../support/smtp-client.js';
 import { listen } from './listener.js';
 
@@ -43,4 +46,83 @@ test('a message that does not end is dropped when the grace is over', async (t) 
   t.deepEqual(await client.rest(), []);
   t.is(stored.length, 0);
   t.is(spool.reserved, 0);
+});
+
+const codes = async (client: SmtpClient) => (await client.rest()).map((r) => `${r.code} ${r.text.split(' ')[0]}`);
+
+test('a transaction that has begun is finished, and so is one that is about to begin', async (t) => {
+  const { address, listener, stored } = await listen(t);
+  const begun = await SmtpClient.greeted(address);
+  await begun.command('MAIL FROM:<>');
+  const fresh = await SmtpClient.greeted(address);
+  const stopped = listener.stop(60_000);
+  for (const client of [fresh, begun]) {
+    if (client === fresh) t.is((await client.command('MAIL FROM:<>')).code, 250);
+    t.is((await client.command('RCPT TO:<alice@example.test>')).code, 250);
+    t.is((await client.command('DATA')).code, 354);
+    client.write('Subject: x\r\n\r\nhi\r\n.\r\n');
+    t.deepEqual(await codes(client), ['250 2.0.0', '421 4.3.2']);
+  }
+  await stopped;
+  t.is(stored.length, 2);
+});
+
+test('a transaction that does not go on is ended before the grace is over', async (t) => {
+  const { address, listener } = await listen(t);
+  const client = await SmtpClient.greeted(address);
+  await client.command('MAIL FROM:<>');
+  const stopped = listener.stop(60_000);
+  t.deepEqual(await codes(client), ['421 4.3.2']);
+  await stopped;
+});
+
+test('while draining everybody is served, and told to go when nothing more comes', async (t) => {
+  const { address, listener, stored } = await listen(t);
+  const early = await SmtpClient.greeted(address);
+  listener.beginDrain();
+  const fresh = await SmtpClient.greeted(address);
+  for (const client of [early, fresh, early]) {
+    t.is((await client.send('', ['alice@example.test'], 'Subject: x\r\n\r\nhi')).code, 250);
+  }
+  t.deepEqual(await Promise.all([codes(early), codes(fresh)]), [['421 4.3.2'], ['421 4.3.2']]);
+  t.is(stored.length, 3);
+});
+
+test('a pool of connections loses no message over a drain and a stop', async (t) => {
+  const [old, next] = [await listen(t), await listen(t)];
+  const portOf = ({ address }: { address: string }) => Number(address.split(':')[1]);
+  const balancer = await startBalancer(t, portOf(old));
+  const pool = createTransport({
+    pool: true,
+    maxConnections: 4,
+    host: '127.0.0.1',
+    port: balancer.port,
+    ignoreTLS: true,
+  });
+  t.teardown(() => pool.close());
+  let sent = 0;
+  let over = false;
+  const sender = async () => {
+    for (let i = 0; !over; i++) {
+      await pool.sendMail({ from: 'a@peer.test', to: 'alice@example.test', subject: `${i}`, text: 'hi' });
+      sent++;
+    }
+  };
+  const until = async (count: number) => {
+    while (sent < count) await new Promise(setImmediate);
+  };
+  const senders = Promise.all(Array.from({ length: 8 }, sender));
+  const rolled = (async () => {
+    await until(50);
+    old.listener.beginDrain();
+    await until(100);
+    balancer.target = portOf(next);
+    await until(sent + 10);
+    await old.listener.stop(10_000);
+    await until(sent + 50);
+    over = true;
+  })();
+  await t.notThrowsAsync(Promise.race([senders, rolled]));
+  await t.notThrowsAsync(senders);
+  t.is(old.stored.length + next.stored.length, sent);
 });

@@ -1,0 +1,24 @@
+// IP addresses in one form: what two listeners or a header and a socket say of one peer has to be the same text, or limits
+// counted by address would be counted twice. IPv4-mapped IPv6 (RFC 4291 §2.5.5.2) is IPv4; other IPv6 is as RFC 5952 writes it.
+import { isIP } from 'node:net';
+
+/** The address in its one form, without a zone; undefined when the text is no IP address. */
+export function canonicalAddress(text: string): string | undefined {
+  const family = isIP(text);
+  if (family === 4) return text;
+  if (family !== 6) return undefined;
+  const [address = ''] = text.split('%');
+  const plain = new URL(`http://[${address}]/`).hostname.slice(1, -1);
+  const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(plain);
+  if (mapped === null) return plain;
+  const [high, low] = [Number.parseInt(mapped[1]!, 16), Number.parseInt(mapped[2]!, 16)];
+  return [high >> 8, high & 255, low >> 8, low & 255].join('.');
+}
+
+/** Of 4 or 16 octets. */
+export function addressText(octets: Uint8Array): string {
+  if (octets.length === 4) return octets.join('.');
+  const groups: string[] = [];
+  for (let i = 0; i < 16; i += 2) groups.push(((octets[i]! << 8) | octets[i + 1]!).toString(16));
+  return canonicalAddress(groups.join(':'))!;
+}

@@ -1,0 +1,89 @@
+// What a connection begins with, read before anybody else owns its socket: octets that are not used go back, so that who
+// gets the socket next finds it as if nothing had been read. Bounded in time here, in octets by who judges them.
+import type { Socket } from 'node:net';
+import { type Endpoint, parseProxyHeader } from './proxy-header.js';
+
+export interface Judged<T> {
+  /** Octets taken off the connection; the others go back. */
+  readonly used: number;
+  readonly value: T;
+}
+
+/** The peer left, or closed its side, before there was enough. */
+export class OpeningCut extends Error {
+  override readonly name = 'OpeningCut';
+}
+
+/**
+ * Reads until `judge` knows; it gets all octets so far and says undefined when it needs more. Undefined when `waitMs` are over;
+ * nothing is taken then. Errors of the socket are the caller's to listen for. @throws OpeningCut, and what `judge` throws:
+ * the socket has to be destroyed then
+ */
+export function readOpening<T>(
+  socket: Socket,
+  waitMs: number,
+  judge: (octets: Buffer) => Judged<T> | undefined,
+): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    if (socket.destroyed) return reject(new OpeningCut('the connection is over'));
+    let octets: Buffer = Buffer.alloc(0);
+    const cut = (): void => fail(new OpeningCut('the connection ended before it had begun'));
+    const over = setTimeout(() => settle(octets, undefined), waitMs);
+    socket.on('readable', read);
+    socket.on('end', cut);
+    socket.on('close', cut);
+    socket.on('error', cut);
+
+    function read(): void {
+      const chunk: Buffer | null = socket.read();
+      if (chunk === null) return;
+      octets = octets.length === 0 ? chunk : Buffer.concat([octets, chunk]);
+      try {
+        const judged = judge(octets);
+        if (judged !== undefined) settle(octets.subarray(judged.used), judged.value);
+      } catch (error) {
+        fail(error);
+      }
+    }
+
+    function settle(back: Buffer, value: T | undefined): void {
+      release();
+      if (back.length > 0) socket.unshift(back);
+      resolve(value);
+    }
+
+    function fail(error: unknown): void {
+      release();
+      reject(error);
+    }
+
+    function release(): void {
+      clearTimeout(over);
+      socket.off('readable', read);
+      socket.off('end', cut);
+      socket.off('close', cut);
+      socket.off('error', cut);
+    }
+  });
+}
+
+export interface Proxied {
+  /** Undefined: the peer speaks for itself. */
+  readonly source: Endpoint | undefined;
+}
+
+const HIMSELF: Proxied = { source: undefined };
+
+/**
+ * Reads the header of a peer that is trusted to send one, if it does: octets that begin none are its own, and so is its
+ * silence for `waitMs`. @throws OpeningCut, ProxyHeaderError
+ */
+export async function readProxied(socket: Socket, waitMs: number): Promise<Proxied> {
+  const read = await readOpening<Proxied>(socket, waitMs, (octets) => {
+    const header = parseProxyHeader(octets);
+    if (header.kind === 'more') return undefined;
+    if (header.kind === 'none') return { used: 0, value: HIMSELF };
+    return { used: header.length, value: { source: header.source } };
+  });
+  return read ?? HIMSELF;
+}

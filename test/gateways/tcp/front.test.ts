@@ -1,0 +1,40 @@
+// The front alone; with the server behind it it is tested in gateways/http.
+import { once } from 'node:events';
+import net from 'node:net';
+import test, { type ExecutionContext } from 'ava';
+import { Front } from '../../../src/gateways/tcp/front.js';
+import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
+
+async function open(t: ExecutionContext, trusted: readonly string[]): Promise<[Front, number]> {
+  const front = new Front({
+    bind: '127.0.0.1',
+    port: 0,
+    server: '/nonexistent/socket',
+    trusted: new TrustedNetworks(trusted),
+    refused: () => t.fail(),
+    openingMs: 30,
+  });
+  t.teardown(() => front.close(0));
+  return [front, await front.open()];
+}
+
+test('a connection that says nothing, or no whole line, is closed', async (t) => {
+  for (const trusted of [[], ['127.0.0.0/8']]) {
+    const [, port] = await open(t, trusted);
+    for (const start of ['', 'PROXY TCP4 ', 'GET / HT']) {
+      const socket = net.connect(port, '127.0.0.1').resume();
+      if (start !== '') socket.write(start);
+      await once(socket, 'close');
+    }
+  }
+  t.pass();
+});
+
+test('a server that cannot be reached costs the connection, not the process', async (t) => {
+  const [front, port] = await open(t, []);
+  const socket = net.connect(port, '127.0.0.1').resume();
+  socket.on('error', () => {});
+  socket.write('GET / HTTP/1.1\r\n');
+  await once(socket, 'close');
+  t.is(front.addressOf(new Uint8Array(16)), undefined);
+});
