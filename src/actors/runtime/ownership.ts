@@ -88,6 +88,8 @@ const VACATE_MS = 2_000;
 /** What others may take to answer for what they were given before they are given more. */
 const SETTLED_MS = 250;
 const RECHECK_MS = 50;
+/** Times of the store are whole ms. */
+const EXPIRY_MARGIN_MS = 5;
 
 /** @throws StoreInUse from `start` */
 export function createOwnership(options: OwnershipOptions): Ownership {
@@ -111,6 +113,7 @@ class LeasedOwnership implements Ownership {
   #state: NodeState = 'serving';
   #draining = false;
   #left = false;
+  #expiry: NodeJS.Timeout | undefined;
   #beating: Promise<void> | undefined;
   #again = false;
   #handingOver: Promise<void> | undefined;
@@ -209,6 +212,7 @@ class LeasedOwnership implements Ownership {
 
   async leave(): Promise<void> {
     for (const end of this.#ending) end();
+    clearTimeout(this.#expiry);
     for (const registration of this.#registrations) registration.end();
     this.#left = true;
     this.#peers.stop();
@@ -302,6 +306,7 @@ class LeasedOwnership implements Ownership {
     this.#outlook.store(began);
     this.#renewedAt = began;
     this.#view = view;
+    this.#awaitExpiry(view);
     this.#peers.look(view, began);
     this.#notice(view);
     try {
@@ -309,6 +314,15 @@ class LeasedOwnership implements Ownership {
     } catch (error) {
       log.warn({ err: error }, 'shards could not be taken');
     }
+  }
+
+  /** What a silent node had is to be had when its leases run out, not with whatever heartbeat comes after. */
+  #awaitExpiry({ nodes }: ClusterView): void {
+    clearTimeout(this.#expiry);
+    const { ttlMs } = this.#options;
+    const others = nodes.filter(({ id, expired, silentMs }) => id !== this.nodeId && !expired && silentMs < ttlMs);
+    const leftMs = Math.min(...others.map(({ silentMs }) => ttlMs - silentMs));
+    if (leftMs < ttlMs / 3) this.#expiry = setTimeout(() => this.#nudge(), leftMs + EXPIRY_MARGIN_MS);
   }
 
   #displaced(): void {
