@@ -107,6 +107,7 @@ class LeasedOwnership implements Ownership {
   #renewedAt = Number.NEGATIVE_INFINITY;
   #recheckedAt = Number.NEGATIVE_INFINITY;
   #failing = false;
+  #lapsing: NodeJS.Timeout | undefined;
 
   constructor(options: OwnershipOptions) {
     this.#options = options;
@@ -198,6 +199,7 @@ class LeasedOwnership implements Ownership {
 
   async leave(): Promise<void> {
     for (const end of this.#ending) end();
+    clearTimeout(this.#lapsing);
     for (const registration of this.#registrations) registration.end();
     this.#left = true;
     this.#peers.stop();
@@ -231,6 +233,7 @@ class LeasedOwnership implements Ownership {
     switch (packet.kind) {
       case 'settled':
         this.#moves$.next(packet);
+        if (packet.node !== this.nodeId && packet.shards.some((shard) => this.#held.has(shard))) this.#nudge();
         return;
       case 'freed':
         if (packet.node !== this.nodeId) this.#nudge();
@@ -287,6 +290,7 @@ class LeasedOwnership implements Ownership {
     if (view === undefined) return this.#displaced();
     this.#outlook.store(began);
     this.#renewedAt = began;
+    this.#lapseAfter(began + ttlMs - performance.now());
     this.#view = view;
     this.#peers.look(view, began);
     this.#notice(view);
@@ -297,9 +301,27 @@ class LeasedOwnership implements Ownership {
     }
   }
 
+  #lapseAfter(ms: number): void {
+    clearTimeout(this.#lapsing);
+    this.#lapsing = setTimeout(() => (this.isCurrent ? this.#lapseAfter(1) : this.#lapse()), Math.max(1, ms));
+  }
+
+  /**
+   * Leases ran out: others may answer for the shards, and this node would answer before them that it does not own them. The
+   * next heartbeat takes anew what nobody took.
+   */
+  #lapse(): void {
+    const shards = [...this.#held.keys()].filter((shard) => !this.#leaving.has(shard));
+    if (this.#left || shards.length === 0) return;
+    for (const shard of shards) this.#held.delete(shard);
+    this.#options.log.warn({ shards: shards.length }, 'shard leases have run out');
+    void this.#tenant?.vacate(shards);
+  }
+
   #displaced(): void {
     if (this.#left) return;
     this.#left = true;
+    clearTimeout(this.#lapsing);
     this.#options.log.fatal({ nodeId: this.nodeId }, 'another process has started under the name of this node');
     void this.#tenant?.vacate([...this.#held.keys()]);
     this.#held.clear();
