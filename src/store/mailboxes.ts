@@ -118,6 +118,8 @@ export interface MailboxStore {
   placements(accountId: string, folderId: string): AsyncIterable<PlacementColumns>;
   /** One fenced transaction; many accounts' changes may share it. */
   commit(change: MailboxChange): Promise<CommitResult>;
+  /** Whether a commit of this epoch, after this change, would not be fenced. */
+  isNewest(accountId: string, epoch: number, modseq: number): Promise<boolean>;
   /** Rows of these emails, in no particular order; ids that are not there are left out. */
   summaries(accountId: string, ids: readonly string[]): Promise<readonly EmailSummaryRow[]>;
   /** Ids in the folder whose sender contains `fromAddress` (any case), newest first. */

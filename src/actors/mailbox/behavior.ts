@@ -26,7 +26,11 @@ export function mailboxBehavior(store: MailboxStore): Behavior<MailboxProtocol, 
 
     async commit(state, draft, remembered) {
       const change = draft.change(remembered);
-      if (change === undefined) return { kind: 'unchanged' };
+      if (change === undefined) {
+        // What changes nothing, refusals as well, was decided on this state: a later owner may have another.
+        const isNewest = await store.isNewest(state.accountId, draft.epoch, state.modseq);
+        return { kind: isNewest ? 'unchanged' : 'fenced' };
+      }
       const result = await store.commit(change);
       if (result.kind === 'fenced') return result;
       if (result.kind === 'consumed') {

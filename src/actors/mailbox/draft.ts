@@ -36,6 +36,10 @@ export class MailboxDraft {
     this.#idSequence = state.emails.newestIdSequence;
   }
 
+  get epoch(): number {
+    return this.#context.epoch;
+  }
+
   /** Begins the change of one command: what follows gets the next modseq. */
   begin(): number {
     this.#eventNumber = 0;

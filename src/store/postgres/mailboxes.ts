@@ -97,6 +97,13 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
     }
   }
 
+  async function isNewest(accountId: string, epoch: number, modseq: number): Promise<boolean> {
+    const rows = await guarded(
+      () => sql`select from accounts where id = ${accountId} and epoch = ${epoch} and modseq = ${modseq}`,
+    );
+    return rows.length > 0;
+  }
+
   async function summaries(accountId: string, ids: readonly string[]): Promise<readonly EmailSummaryRow[]> {
     if (ids.length === 0) return [];
     return guarded(
@@ -145,6 +152,7 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
     emails,
     placements,
     commit: (change) => group.submit(change),
+    isNewest,
     summaries,
     idsFrom,
     senders,
