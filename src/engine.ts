@@ -113,7 +113,7 @@ export async function startEngine(
   for (const name of config.hostedDomains) await accounts.addDomain(name);
 
   const host = startHost({
-    behavior: mailboxBehavior(mailboxRows),
+    behavior: mailboxBehavior({ store: mailboxRows, texts, log }),
     transport,
     ownership,
     log,
