@@ -10,7 +10,10 @@ import { type EmailSources, emailRoutes } from './routes/emails.js';
 import { bulkRoutes } from './routes/emails-bulk.js';
 import { contentRoutes } from './routes/emails-content.js';
 import { sentRoutes } from './routes/emails-sent.js';
+import { filterRoutes } from './routes/filters.js';
 import { healthRoute } from './routes/health.js';
+import { labelRoutes } from './routes/labels.js';
+import { threadRoute } from './routes/threads.js';
 
 export interface RouteSources extends EmailSources {
   readonly discovery: () => DiscoveryInfo;
@@ -30,10 +33,13 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     ...bulkRoutes(base, tags, mailboxes),
     ...sentRoutes(base, tags, mailboxes),
     ...contentRoutes(base, tags, sources),
+    threadRoute(base, tags, sources),
   ];
   const routes: readonly Route[] = [
     ...emails('/api/emails', ['Emails']),
     ...emails('/api/external/emails', ['External emails']),
+    ...labelRoutes('/api/labels', ['Labels'], mailboxes),
+    ...filterRoutes('/api/filters', ['Filters'], mailboxes),
     discoveryRoute(sources.discovery),
     configRoute(sources.config),
     healthRoute(createHealth({ checks: sources.checks, now: () => performance.now(), log })),
