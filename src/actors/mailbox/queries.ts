@@ -5,9 +5,13 @@ import type { EmailSummaryRow, MailboxStore } from '../../store/mailboxes.js';
 import type { QueryHandlers } from '../runtime/behavior.js';
 import type { FolderColumns } from './folder-columns.js';
 import type { EmailDetail, EmailListItem, MailboxProtocol } from './protocol.js';
+import { countExported, exportedEmails, type MailboxSearch, searchMailbox } from './search.js';
 import type { MailboxState } from './state.js';
 
-export function mailboxQueries(store: MailboxStore): QueryHandlers<MailboxProtocol, MailboxState> {
+export function mailboxQueries(
+  store: MailboxStore,
+  search: MailboxSearch,
+): QueryHandlers<MailboxProtocol, MailboxState> {
   return {
     async list(state, { folder: role, page, pageSize, fromAddress }) {
       const folder = state.folderOf(role);
@@ -16,13 +20,23 @@ export function mailboxQueries(store: MailboxStore): QueryHandlers<MailboxProtoc
           ? { totalCount: folder.row.total, slots: folder.page(page, pageSize) }
           : await pageFrom(store, state, folder, fromAddress, page, pageSize);
       const unreadCount = folder.row.unread;
+      return { reply: { items: await listItems(store, state, slots), totalCount, unreadCount } };
+    },
+
+    async search(state, { page, pageSize, ...criteria }) {
+      const { slots, totalCount, unreadCount } = await searchMailbox(state, search, criteria, page, pageSize);
+      return { reply: { items: await listItems(store, state, slots), totalCount, unreadCount } };
+    },
+
+    async exportCount(state, criteria) {
+      return { reply: { count: await countExported(state, criteria) } };
+    },
+
+    async exportPage(state, { place: from, limit, ...criteria }) {
+      const { slots, place } = await exportedEmails(state, criteria, from, limit);
       const ids = slots.map((slot) => state.emails.id(slot));
-      const rows = new Map((await store.summaries(state.accountId, ids)).map((row) => [row.id, row]));
-      const items = slots.flatMap((slot, i) => {
-        const row = rows.get(ids[i]!);
-        return row === undefined ? [] : [listItem(state, slot, row)];
-      });
-      return { reply: { items, totalCount, unreadCount } };
+      const rows = new Map((await store.exportRows(state.accountId, ids)).map((row) => [row.id, row]));
+      return { reply: { emails: ids.flatMap((id) => rows.get(id) ?? []), place } };
     },
 
     async detail(state, { emailId }) {
@@ -43,6 +57,15 @@ export function mailboxQueries(store: MailboxStore): QueryHandlers<MailboxProtoc
       return { reply: { held: state.held, total: state.folderOf('inbox').row.total } };
     },
   };
+}
+
+async function listItems(store: MailboxStore, state: MailboxState, slots: readonly number[]): Promise<EmailListItem[]> {
+  const ids = slots.map((slot) => state.emails.id(slot));
+  const rows = new Map((await store.summaries(state.accountId, ids)).map((row) => [row.id, row]));
+  return slots.flatMap((slot, i) => {
+    const row = rows.get(ids[i]!);
+    return row === undefined ? [] : [listItem(state, slot, row)];
+  });
 }
 
 async function pageFrom(
