@@ -77,6 +77,8 @@ const FIELDS = {
   tlsKey: field('MANSIO_TLS_KEY', undefined, readableFile),
   /** 25 MiB of attachments grow to 35 MiB in base64. */
   maxMessageSize: field('MANSIO_MAX_MESSAGE_SIZE', 36_700_160, integer(1024, 1_073_741_824)),
+  /** Seconds; 0: an account may export as often as it likes. */
+  mboxExportInterval: field('MANSIO_MBOX_EXPORT_INTERVAL', 600, integer(0, 86_400)),
   /** None: who connects is who speaks. */
   proxyNetworks: field<readonly string[], readonly string[]>('MANSIO_PROXY_NETWORKS', [], networkList),
   anonymousAccount: field('MANSIO_ANONYMOUS_ACCOUNT', undefined, emailAddress),

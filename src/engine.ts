@@ -9,6 +9,7 @@ import { mailboxBehavior } from './actors/mailbox/behavior.js';
 import type { EmailTexts } from './actors/mailbox/email-texts.js';
 import { type MailboxEvent, type Mailboxes, mailboxProtocol } from './actors/mailbox/protocol.js';
 import { startRedelivery } from './actors/mailbox/redelivery.js';
+import { startSearchIndexing } from './actors/mailbox/search-indexing.js';
 import { createEventStreams } from './actors/runtime/event-streams.js';
 import { startHost } from './actors/runtime/host.js';
 import { createOwnership, type Ownership } from './actors/runtime/ownership.js';
@@ -25,9 +26,11 @@ import { postgresBlobs } from './store/postgres/blobs.js';
 import type { Sql } from './store/postgres/client.js';
 import { postgresDirectory } from './store/postgres/directory.js';
 import { postgresEvents } from './store/postgres/events.js';
+import { postgresExports } from './store/postgres/exports.js';
 import { postgresInbound } from './store/postgres/inbound.js';
 import { postgresLeases } from './store/postgres/leases.js';
 import { postgresMailboxes } from './store/postgres/mailboxes.js';
+import { postgresSearch } from './store/postgres/search.js';
 import { version } from './version.js';
 
 export interface Engine {
@@ -36,6 +39,8 @@ export interface Engine {
   readonly accounts: DirectoryStore;
   readonly inbound: InboundStore;
   readonly blobs: BlobStore;
+  /** Says that the account is exporting its mail now: 0, or for how many seconds it must not do so again. */
+  claimExport(accountId: string): Promise<number>;
   readonly ownership: Ownership;
   /** Rejects when this node must not go on. */
   readonly failed: Promise<never>;
@@ -65,11 +70,17 @@ export async function startEngine(
   config: Config,
   log: Logger,
   lifecycle: Lifecycle,
-  node: { readonly sql: Sql; readonly writerSql: Sql; readonly leaseSql: Sql; readonly nodeId: string },
+  node: {
+    readonly sql: Sql;
+    readonly writerSql: Sql;
+    readonly searchSql: Sql;
+    readonly leaseSql: Sql;
+    readonly nodeId: string;
+  },
   { metrics, tracer }: Instruments,
   openTexts: (blobs: BlobStore) => EmailTexts & { close(): Promise<void> },
 ): Promise<Engine> {
-  const { sql, writerSql, leaseSql, nodeId } = node;
+  const { sql, writerSql, searchSql, leaseSql, nodeId } = node;
   const leases = postgresLeases(leaseSql);
   const watched = { tracer, ...(metrics && { meter: metrics.runtime }) };
   const { leaseTtlMs: ttlMs, shards: configured } = config;
@@ -109,11 +120,15 @@ export async function startEngine(
   const texts = openTexts(blobs);
   lifecycle.add('texts of emails', () => texts.close(), JOB_RESERVE_MS, STOP_MS);
   const mailboxRows = postgresMailboxes(sql, writerSql, metrics?.commits.mailboxes);
+  const exports = postgresExports(sql);
   const accounts = postgresDirectory(sql, shards);
   for (const name of config.hostedDomains) await accounts.addDomain(name);
 
+  const search = postgresSearch(searchSql);
+  const indexing = startSearchIndexing({ store: search, texts, log });
+  lifecycle.add('search', () => indexing.stop(), JOB_RESERVE_MS, STOP_MS);
   const host = startHost({
-    behavior: mailboxBehavior({ store: mailboxRows, texts, log }),
+    behavior: mailboxBehavior({ store: mailboxRows, texts, search: { store: search, indexing }, log }),
     transport,
     ownership,
     log,
@@ -152,5 +167,6 @@ export async function startEngine(
   const housekeeping = startHousekeeping({ events, replies: mailboxRows, blobs, directory: accounts, mailboxes, log });
   lifecycle.add('housekeeping', () => housekeeping.stop(), JOB_RESERVE_MS, STOP_MS);
   metrics?.watchEngine({ host, ownership, transport, redelivery });
-  return { mailboxes, directory, accounts, inbound, blobs, ownership, failed };
+  const claimExport = (accountId: string) => exports.claim(accountId, config.mboxExportInterval);
+  return { mailboxes, directory, accounts, inbound, blobs, claimExport, ownership, failed };
 }

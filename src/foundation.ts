@@ -22,6 +22,8 @@ export interface Foundation {
   readonly sql: Sql;
   /** For the group commits of mail and mailboxes. */
   readonly writerSql: Sql;
+  /** For the words of emails. */
+  readonly searchSql: Sql;
   /** For the heartbeat alone: it must not wait behind mail. */
   readonly leaseSql: Sql;
   readonly tls: TlsMaterial;
@@ -30,6 +32,8 @@ export interface Foundation {
 // The embedded server allows 50; commands beside the node want some of them.
 const POOL_SIZE = 16;
 const WRITER_POOL_SIZE = 2;
+/** What searches and indexing may take of the database's processors. */
+const SEARCH_POOL_SIZE = 4;
 /** Half of it for statements under way, then connections are cut. */
 const CONNECTIONS_STOP_MS = 250;
 /** Enough for the checkpoint of most fast shutdowns, and leaves the parts above more than half of the time to drain. */
@@ -56,6 +60,7 @@ export async function layFoundation(
   };
   const sql = pool(POOL_SIZE, '');
   const writerSql = pool(WRITER_POOL_SIZE, ' writer', true);
+  const searchSql = pool(SEARCH_POOL_SIZE, ' search', true);
   const leaseSql = pool(1, ' leases');
   await checkDatabase(sql, { allowUnsafe: config.allowUnsafeDatabase });
   const { applied, version } = await migrate(sql);
@@ -65,7 +70,7 @@ export async function layFoundation(
   const { tls: files, hostname } = config;
   const tls = await openTls({ files, dataDir: dataDirectory.path, hostname, log });
   lifecycle.add('certificate', () => tls.stop());
-  return { config, log, lifecycle, nodeId, dataDirectory, database, sql, writerSql, leaseSql, tls };
+  return { config, log, lifecycle, nodeId, dataDirectory, database, sql, writerSql, searchSql, leaseSql, tls };
 }
 
 async function openDatabase(

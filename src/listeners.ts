@@ -118,7 +118,7 @@ async function openHttp(
 ): Promise<Listener> {
   const { log, lifecycle } = foundation;
   const { bind, httpPort: port } = config;
-  const { mailboxes, blobs, directory } = engine;
+  const { mailboxes, blobs, directory, claimExport } = engine;
   const decoder = new BodyDecoder();
   lifecycle.add('body decoder', () => decoder.close());
   const guard = anonymousGuard(config);
@@ -130,6 +130,7 @@ async function openHttp(
     mailboxes,
     blobs,
     decoder,
+    claimExport,
     discovery: () => ({ smtp: closed, pop3: closed, imap: closed, features }),
     config: { oidc: { authority: '', clientId: '', enabled: false } },
     checks: healthChecks(foundation, { hub, ownership: engine.ownership }),

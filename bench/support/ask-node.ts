@@ -32,7 +32,9 @@ const log = pino({ level: 'warn' });
 const lifecycle = new Lifecycle(log);
 const config = readConfig();
 const foundation = await layFoundation(config, log, lifecycle, new AbortController().signal);
-const { mailboxes } = await startEngine(config, log, lifecycle, foundation, await openInstruments(foundation));
+const instruments = await openInstruments(foundation);
+const noTexts = () => ({ text: async () => '', close: async () => {} });
+const { mailboxes } = await startEngine(config, log, lifecycle, foundation, instruments, noTexts);
 
 async function run({ targets, operation, inFlight, milliseconds }: AskOrder): Promise<AskReport> {
   const samples: number[] = [];

@@ -17,6 +17,8 @@ export interface BlobStore {
   index(hash: string): Promise<MessageIndex | undefined>;
   /** Octets [start, end) in one buffer; meant for slices of a bounded size. */
   read(hash: string, start: number, end: number): Promise<Uint8Array>;
+  /** Whole blobs by hash, those that are there; meant for many small ones. */
+  readAll(hashes: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>;
   /** Octets [start, end) piece by piece, at most 256 kB in memory; pulled, so a slow reader holds it back. */
   stream(hash: string, start: number, end: number): AsyncIterable<Uint8Array>;
   /** Deletes blobs that nothing has referred to for `graceMs`; returns how many. */

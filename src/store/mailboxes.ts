@@ -53,6 +53,9 @@ export interface EmailRow extends MessageSummary {
   readonly modseq: number;
 }
 
+/** What an export needs of an email's row. */
+export type ExportRow = Pick<EmailRow, 'id' | 'blob' | 'fromAddress' | 'receivedAt' | 'size'>;
+
 /** What lists and details need of an email's row; flags come from the actor's memory. */
 export type EmailSummaryRow = Omit<EmailRow, 'flags' | 'keywords' | 'modseq'>;
 
@@ -141,6 +144,8 @@ export interface EmailColumns {
   readonly flags: Uint16Array;
   readonly receivedAt: Float64Array;
   readonly modseq: Float64Array;
+  /** 0 or 1. */
+  readonly hasAttachments: Uint8Array;
 }
 
 /** `count` placements of one folder as columns, uids ascending. */
@@ -171,6 +176,8 @@ export interface MailboxStore {
   summaries(accountId: string, ids: readonly string[]): Promise<readonly EmailSummaryRow[]>;
   /** The newest emails of a thread, oldest first; also under an id that it had before it was joined with another. */
   thread(accountId: string, threadId: string, limit: number): Promise<readonly EmailSummaryRow[]>;
+  /** What an export needs of these emails, in no particular order; ids that are not there are left out. */
+  exportRows(accountId: string, ids: readonly string[]): Promise<readonly ExportRow[]>;
   /** Ids in the folder whose sender contains `fromAddress` (any case), newest first. */
   idsFrom(accountId: string, folderId: string, fromAddress: string): Promise<readonly string[]>;
   /** Drops replies older than `maxAgeMs`, of every account; returns how many. */

@@ -12,6 +12,7 @@ import { mailboxQueries } from './queries.js';
 import { setRead } from './read-state.js';
 import { type Readings, readings } from './readings.js';
 import { expire, remove } from './removal.js';
+import type { MailboxSearch } from './search.js';
 import { loadMailbox, type MailboxState } from './state.js';
 
 const commands: CommandHandlers<MailboxProtocol, MailboxDraft> = {
@@ -33,20 +34,28 @@ const commands: CommandHandlers<MailboxProtocol, MailboxDraft> = {
 export interface MailboxSources {
   readonly store: MailboxStore;
   readonly texts: EmailTexts;
+  readonly search: MailboxSearch;
   readonly log: Pick<Logger, 'warn'>;
 }
 
 export function mailboxBehavior(
   sources: MailboxSources,
 ): Behavior<MailboxProtocol, MailboxState, MailboxDraft, Readings> {
-  const { store, texts } = sources;
+  const { store, texts, search } = sources;
   return {
     protocol: mailboxProtocol,
-    load: (accountId, epoch) => loadMailbox(store, accountId, epoch),
+    async load(accountId, epoch) {
+      const loaded = await loadMailbox(store, accountId, epoch);
+      if (loaded.kind === 'loaded') {
+        const { emails } = loaded.state;
+        if (emails.size > 0) search.indexing.note(accountId, emails.id(emails.size - 1));
+      }
+      return loaded;
+    },
     prepare: (state, commands) => readings(sources, state, commands),
     draft: (state, context, read) => new MailboxDraft(state, context, read),
     commands,
-    queries: mailboxQueries(store, texts),
+    queries: mailboxQueries(store, texts, search),
     position: (state) => state.modseq,
     octets: (state) => state.octets,
     isWorn: (state) => state.isWorn,
@@ -67,6 +76,8 @@ export function mailboxBehavior(
         return { kind: 'again' };
       }
       state.evolve(change);
+      const newest = change.emailsAdded.at(-1);
+      if (newest !== undefined) search.indexing.note(change.accountId, newest.id);
       const { modseqBefore, modseqAfter, events } = change;
       return { kind: 'committed', events: { after: modseqBefore, seq: modseqAfter, events } };
     },

@@ -6,6 +6,8 @@ import type { EmailColumns as LoadedEmails } from '../../store/mailboxes.js';
 
 const FIRST_CAPACITY = 64;
 const SLOT_OCTETS = 16 + 2 + 8 + 8 + 1;
+const ALIVE = 1;
+const HAS_ATTACHMENTS = 2;
 
 export class EmailColumns {
   /** Slots in use, dead ones included. */
@@ -15,10 +17,10 @@ export class EmailColumns {
   #flags = new Uint16Array(FIRST_CAPACITY);
   #receivedAt = new Float64Array(FIRST_CAPACITY);
   #modseq = new Float64Array(FIRST_CAPACITY);
-  #alive = new Uint8Array(FIRST_CAPACITY);
+  #marks = new Uint8Array(FIRST_CAPACITY);
 
   get octets(): number {
-    return this.#alive.length * SLOT_OCTETS;
+    return this.#marks.length * SLOT_OCTETS;
   }
 
   /** Appends a page of loaded emails, ids ascending and above all before. */
@@ -31,12 +33,12 @@ export class EmailColumns {
       this.#flags[slot] = page.flags[i]!;
       this.#receivedAt[slot] = page.receivedAt[i]!;
       this.#modseq[slot] = page.modseq[i]!;
-      this.#alive[slot] = 1;
+      this.#marks[slot] = ALIVE | (page.hasAttachments[i] === 1 ? HAS_ATTACHMENTS : 0);
     }
   }
 
   /** The new email's slot; its id must be above every id before. */
-  append(id: string, flags: number, receivedAt: number, modseq: number): number {
+  append(id: string, flags: number, receivedAt: number, modseq: number, hasAttachments: boolean): number {
     const octets = uuidOctets(id);
     this.#reserve(this.size + 1);
     const slot = this.size++;
@@ -44,7 +46,7 @@ export class EmailColumns {
     this.#flags[slot] = flags;
     this.#receivedAt[slot] = receivedAt;
     this.#modseq[slot] = modseq;
-    this.#alive[slot] = 1;
+    this.#marks[slot] = ALIVE | (hasAttachments ? HAS_ATTACHMENTS : 0);
     return slot;
   }
 
@@ -53,19 +55,17 @@ export class EmailColumns {
     return this.findOctets(uuidOctets(id), 0);
   }
 
-  findOctets(octets: Uint8Array, offset: number): number {
-    const view = new DataView(octets.buffer, octets.byteOffset + offset, 16);
-    const words = [view.getUint32(0), view.getUint32(4), view.getUint32(8), view.getUint32(12)];
-    let low = 0;
-    let high = this.size - 1;
-    while (low <= high) {
-      const middle = (low + high) >>> 1;
-      const order = this.#compare(middle, words);
-      if (order === 0) return this.#alive[middle] === 1 ? middle : -1;
-      if (order < 0) low = middle + 1;
-      else high = middle - 1;
-    }
-    return -1;
+  /** `guess`: the slot it may well be. */
+  findOctets(octets: Uint8Array, offset: number, guess = -1): number {
+    const words = wordsOf(octets, offset);
+    const isGuessed = guess >= 0 && guess < this.size && this.#compare(guess, words) === 0;
+    const slot = isGuessed ? guess : this.#last(words);
+    return slot >= 0 && this.isAlive(slot) && this.#compare(slot, words) === 0 ? slot : -1;
+  }
+
+  /** The last slot, dead ones included, whose id is not above this one; -1 when there is none. */
+  lastUpTo(id: string): number {
+    return this.#last(wordsOf(uuidOctets(id), 0));
   }
 
   id(slot: number): string {
@@ -95,7 +95,11 @@ export class EmailColumns {
   }
 
   isAlive(slot: number): boolean {
-    return this.#alive[slot] === 1;
+    return (this.#marks[slot]! & ALIVE) !== 0;
+  }
+
+  hasAttachments(slot: number): boolean {
+    return (this.#marks[slot]! & HAS_ATTACHMENTS) !== 0;
   }
 
   setFlags(slot: number, flags: number, modseq: number): void {
@@ -104,9 +108,20 @@ export class EmailColumns {
   }
 
   kill(slot: number): void {
-    if (this.#alive[slot] === 0) return;
-    this.#alive[slot] = 0;
+    if (!this.isAlive(slot)) return;
+    this.#marks[slot]! &= ~ALIVE;
     this.dead++;
+  }
+
+  #last(words: readonly number[]): number {
+    let low = 0;
+    let high = this.size;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#compare(middle, words) <= 0) low = middle + 1;
+      else high = middle;
+    }
+    return low - 1;
   }
 
   #compare(slot: number, words: readonly number[]): number {
@@ -118,14 +133,19 @@ export class EmailColumns {
   }
 
   #reserve(size: number): void {
-    if (size <= this.#alive.length) return;
-    const capacity = Math.max(size, Math.ceil(this.#alive.length * 1.5));
+    if (size <= this.#marks.length) return;
+    const capacity = Math.max(size, Math.ceil(this.#marks.length * 1.5));
     this.#ids = grown(new Uint32Array(capacity * 4), this.#ids);
     this.#flags = grown(new Uint16Array(capacity), this.#flags);
     this.#receivedAt = grown(new Float64Array(capacity), this.#receivedAt);
     this.#modseq = grown(new Float64Array(capacity), this.#modseq);
-    this.#alive = grown(new Uint8Array(capacity), this.#alive);
+    this.#marks = grown(new Uint8Array(capacity), this.#marks);
   }
+}
+
+function wordsOf(octets: Uint8Array, offset: number): readonly number[] {
+  const view = new DataView(octets.buffer, octets.byteOffset + offset, 16);
+  return [view.getUint32(0), view.getUint32(4), view.getUint32(8), view.getUint32(12)];
 }
 
 export function grown<T extends Uint8Array | Uint16Array | Uint32Array | Float64Array>(into: T, from: T): T {

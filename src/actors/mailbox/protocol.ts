@@ -108,6 +108,26 @@ export type Filter = Infer<typeof filter>;
 const placement = { folderId: string(), uid: integer() };
 const placements = array(object(placement));
 const done = object({});
+/** Times of search and export: ms since the epoch, both ends included. */
+const period = { from: optional(number()), to: optional(number()) };
+
+const exported = object({
+  id: string(),
+  blob: string(),
+  fromAddress: string(),
+  receivedAt: number(),
+  size: integer(),
+});
+export type ExportedEmail = Infer<typeof exported>;
+
+/** Where an export goes on: after an email, among those that were there when it began. */
+const exportPlace = object({
+  receivedAt: number(),
+  id: string(),
+  /** Newest email of the mailbox when the export began. */
+  newestId: string(),
+});
+export type ExportPlace = Infer<typeof exportPlace>;
 
 export const mailboxProtocol = protocol('mailbox', {
   operations: {
@@ -229,6 +249,26 @@ export const mailboxProtocol = protocol('mailbox', {
         fromAddress: optional(string()),
       }),
       reply: object({ items: array(listItem), totalCount: integer(), unreadCount: integer() }),
+    }),
+    /** Newest first, over everything but what is only in trash or junk; counts are of all that match. */
+    search: query({
+      payload: object({
+        /** mail/search-text SearchTerm; none: any text. */
+        terms: array(object({ words: array(string()), prefix: boolean() })),
+        ...period,
+        hasAttachments: optional(boolean()),
+        isRead: optional(boolean()),
+        page: integer(),
+        pageSize: integer(),
+      }),
+      reply: object({ items: array(listItem), totalCount: integer(), unreadCount: integer() }),
+    }),
+    /** How many emails of a period an export holds. */
+    exportCount: query({ payload: object(period), reply: object({ count: integer() }) }),
+    /** The emails of an export, oldest first, page by page: the next begins at `place`, null after the last. */
+    exportPage: query({
+      payload: object({ ...period, place: nullable(exportPlace), limit: integer() }),
+      reply: object({ emails: array(exported), place: nullable(exportPlace) }),
     }),
     detail: query({ payload: object({ emailId: string() }), reply: detail, refusals: ['noSuchEmail'] }),
     unreadCount: query({ payload: object({}), reply: object({ unread: integer() }) }),

@@ -7,9 +7,14 @@ import type { EmailTexts } from './email-texts.js';
 import type { FolderColumns } from './folder-columns.js';
 import { organisingQueries } from './organising-queries.js';
 import type { EmailDetail, EmailListItem, MailboxProtocol } from './protocol.js';
+import { countExported, exportedEmails, type MailboxSearch, searchMailbox } from './search.js';
 import type { MailboxState } from './state.js';
 
-export function mailboxQueries(store: MailboxStore, texts: EmailTexts): QueryHandlers<MailboxProtocol, MailboxState> {
+export function mailboxQueries(
+  store: MailboxStore,
+  texts: EmailTexts,
+  search: MailboxSearch,
+): QueryHandlers<MailboxProtocol, MailboxState> {
   return {
     ...organisingQueries(store, texts),
 
@@ -21,6 +26,22 @@ export function mailboxQueries(store: MailboxStore, texts: EmailTexts): QueryHan
           : await pageFrom(store, state, folder, fromAddress, page, pageSize);
       const unreadCount = folder.row.unread;
       return { reply: { items: await listPage(store, state, slots), totalCount, unreadCount } };
+    },
+
+    async search(state, { page, pageSize, ...criteria }) {
+      const { slots, totalCount, unreadCount } = await searchMailbox(state, search, criteria, page, pageSize);
+      return { reply: { items: await listPage(store, state, slots), totalCount, unreadCount } };
+    },
+
+    async exportCount(state, criteria) {
+      return { reply: { count: await countExported(state, criteria) } };
+    },
+
+    async exportPage(state, { place: from, limit, ...criteria }) {
+      const { slots, place } = await exportedEmails(state, criteria, from, limit);
+      const ids = slots.map((slot) => state.emails.id(slot));
+      const rows = new Map((await store.exportRows(state.accountId, ids)).map((row) => [row.id, row]));
+      return { reply: { emails: ids.flatMap((id) => rows.get(id) ?? []), place } };
     },
 
     async detail(state, { emailId }) {

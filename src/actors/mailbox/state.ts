@@ -11,6 +11,7 @@ import type { Loaded } from '../runtime/behavior.js';
 import { EmailColumns } from './email-columns.js';
 import { inOrder } from './filter-drafts.js';
 import { FolderColumns } from './folder-columns.js';
+import { SearchMemory } from './search-memory.js';
 
 /** Deliveries remembered in memory, to answer a repeated one without asking the store. */
 const REMEMBERED_DELIVERIES = 1_000;
@@ -26,6 +27,7 @@ export class MailboxState {
   readonly folders = new Map<string, FolderColumns>();
   /** In the order of evaluation. */
   filters: readonly FilterRow[] = [];
+  readonly search = new SearchMemory(this.emails);
   /** Inbound ids whose delivery is known to be done. */
   readonly delivered = new Set<string>();
 
@@ -45,7 +47,7 @@ export class MailboxState {
   }
 
   get octets(): number {
-    let octets = this.emails.octets;
+    let octets = this.emails.octets + this.search.octets;
     for (const folder of this.folders.values()) octets += folder.octets;
     return octets;
   }
@@ -77,7 +79,7 @@ export class MailboxState {
   /** Takes a committed change in. */
   evolve(change: MailboxChange): void {
     for (const email of change.emailsAdded) {
-      this.emails.append(email.id, email.flags, email.receivedAt, email.modseq);
+      this.emails.append(email.id, email.flags, email.receivedAt, email.modseq, email.hasAttachments);
     }
     for (const email of change.emailsFlagged) {
       this.emails.setFlags(this.emails.find(email.id), email.flags, email.modseq);

@@ -8,6 +8,7 @@ import { isUuid } from '../../mail/ids.js';
 export type Fields = Readonly<Record<string, AnyStruct>>;
 
 const LARGEST_PAGE_SIZE = 100;
+const DAY_MS = 86_400_000;
 
 export const text = (): Struct<string, null> =>
   define('string', (value) => typeof value === 'string' || 'must be a string');
@@ -104,6 +105,25 @@ const ISO_DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]
 /** Query: an ISO 8601 date or date-time, UTC unless it says otherwise; kept as text for the route to interpret. */
 export const dateParameter = (): Struct<string, null> =>
   define('date', (value) => (typeof value === 'string' && isDate(value)) || 'must be an ISO 8601 date or date-time');
+
+export interface Period {
+  /** ms since the epoch, both ends included. */
+  readonly from?: number;
+  readonly to?: number;
+}
+
+/** The time between two date parameters; a last day counts to its end. */
+export function periodOf(fromDate: string | undefined, toDate: string | undefined): Period {
+  return {
+    ...(fromDate === undefined ? {} : { from: timeOf(fromDate) }),
+    ...(toDate === undefined ? {} : { to: timeOf(toDate) + (toDate.includes('T') ? 0 : DAY_MS - 1) }),
+  };
+}
+
+/** Without an offset Date.parse takes a date-time for local time. */
+function timeOf(value: string): number {
+  return Date.parse(/T.*(?:Z|[+-]\d\d:\d\d)$/.test(value) || !value.includes('T') ? value : `${value}Z`);
+}
 
 function isDate(value: string): boolean {
   if (!ISO_DATE.test(value) || Number.isNaN(Date.parse(value))) return false;

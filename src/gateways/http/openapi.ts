@@ -19,6 +19,7 @@ const REASONS: Readonly<Record<number, string>> = {
   404: 'There is no such thing in this account',
   413: 'The body is too large',
   415: 'The body is not JSON',
+  429: 'Too soon; try again after the time in Retry-After',
   503: 'Try again after the time in Retry-After',
 };
 
@@ -107,6 +108,7 @@ function problemsOf(route: Route): readonly number[] {
   return [
     ...(checked ? [400] : []),
     ...(route.access === 'public' ? [] : [401, 403, 503]),
+    ...(route.spaced ? [429] : []),
     ...(Object.keys(route.params).length > 0 ? [404] : []),
     ...(route.body === undefined ? [] : [413, 415]),
   ];

@@ -9,6 +9,8 @@ import { type DiscoveryInfo, discoveryRoute } from './routes/discovery.js';
 import { type EmailSources, emailRoutes } from './routes/emails.js';
 import { bulkRoutes } from './routes/emails-bulk.js';
 import { contentRoutes } from './routes/emails-content.js';
+import { exportRoute } from './routes/emails-export.js';
+import { searchRoute } from './routes/emails-search.js';
 import { sentRoutes } from './routes/emails-sent.js';
 import { filterRoutes } from './routes/filters.js';
 import { healthRoute } from './routes/health.js';
@@ -16,6 +18,8 @@ import { labelRoutes } from './routes/labels.js';
 import { threadRoute } from './routes/threads.js';
 
 export interface RouteSources extends EmailSources {
+  /** Says that the account is exporting its mail now: 0, or for how many seconds it must not do so again. */
+  claimExport(accountId: string): Promise<number>;
   readonly discovery: () => DiscoveryInfo;
   readonly config: WebConfig;
   readonly checks: readonly HealthCheck[];
@@ -34,6 +38,8 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     ...sentRoutes(base, tags, mailboxes),
     ...contentRoutes(base, tags, sources),
     threadRoute(base, tags, sources),
+    searchRoute(base, tags, mailboxes),
+    exportRoute(base, tags, sources),
   ];
   const routes: readonly Route[] = [
     ...emails('/api/emails', ['Emails']),

@@ -68,6 +68,8 @@ export interface RouteSpec<
   readonly body?: B;
   /** Largest body in octets; 1 MiB when absent. */
   readonly bodyLimit?: number;
+  /** May not be asked again for a while: 429. */
+  readonly spaced?: boolean;
   /** Successful replies by status; any route may also answer with a problem. */
   readonly replies: R;
   handler(call: Call<A, P, Q, B>): Promise<ReplyOf<R> | Problem>;
@@ -87,6 +89,7 @@ export interface Route {
   readonly query: Fields;
   readonly body: AnyStruct | undefined;
   readonly bodyLimit: number;
+  readonly spaced: boolean;
   readonly replies: Replies;
   handler(call: Call<Access, Fields, Fields, AnyStruct>): Promise<AnyReply | Problem>;
 }
@@ -110,6 +113,7 @@ export function defineRoute<
     query: spec.query ?? {},
     body: spec.body,
     bodyLimit: spec.bodyLimit ?? JSON_LIMIT,
+    spaced: spec.spaced ?? false,
     replies: spec.replies,
     handler: spec.handler as Route['handler'],
   };

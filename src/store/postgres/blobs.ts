@@ -117,6 +117,17 @@ export function postgresBlobs(sql: Sql): BlobStore {
     return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
   }
 
+  async function readAll(hashes: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> {
+    try {
+      const rows = await sql<{ hash: string; data: Buffer }[]>`
+        select encode(hash, 'hex') as hash, string_agg(data, ''::bytea order by seq) as data from blob_chunks
+        where hash = any(array(select decode(h, 'hex') from unnest(${hashes as string[]}::text[]) h)) group by hash`;
+      return new Map(rows.map(({ hash, data }) => [hash, data]));
+    } catch (error) {
+      throw storeFault(error);
+    }
+  }
+
   // The row lock on blobs makes storing the same bytes again wait for this delete, and this delete see that storing.
   async function collect(graceMs: number, limit: number): Promise<number> {
     try {
@@ -148,7 +159,7 @@ export function postgresBlobs(sql: Sql): BlobStore {
     }
   }
 
-  return { index, read, stream, collect };
+  return { index, read, readAll, stream, collect };
 }
 
 function missing(hash: Buffer): StoreFault {

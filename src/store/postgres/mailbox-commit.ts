@@ -115,6 +115,9 @@ export async function commitChanges(sql: Sql, changes: readonly MailboxChange[])
       delete from emails t using json_to_recordset(${json(rows.removed)}::text::json) as r (a uuid, id uuid), passed p
       where t.account_id = r.a and t.id = r.id and p.a = r.a
       returning t.blob
+    ), unsearchable as (
+      delete from email_search t using json_to_recordset(${json(rows.removed)}::text::json) as r (a uuid, id uuid), passed p
+      where t.account_id = r.a and t.email_id = r.id and p.a = r.a
     ), candidate as (
       insert into blob_candidates (hash) select blob from email_removed
     ), placed as (

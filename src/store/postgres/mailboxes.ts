@@ -5,6 +5,7 @@ import type {
   CommitResult,
   EmailColumns,
   EmailSummaryRow,
+  ExportRow,
   FolderRow,
   MailboxChange,
   MailboxStore,
@@ -18,7 +19,7 @@ import { filterRows } from './mailbox-organising.js';
 import { threadRows } from './threads.js';
 
 const PAGE_ROWS = 20_000;
-const EMAIL_OCTETS = 16 + 2 + 8 + 8;
+const EMAIL_OCTETS = 16 + 2 + 8 + 8 + 1;
 const PLACEMENT_OCTETS = 8 + 16;
 
 /** `writerSql`: a pool made `byKey`. */
@@ -68,9 +69,10 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
         () => sql<{ count: number; last: string | null; packed: Uint8Array | null }[]>`
           select count(*)::int as count, (array_agg(id order by id desc))[1] as last,
             string_agg(uuid_send(id) || int2send(flags) ||
-              int8send((extract(epoch from received_at) * 1000)::bigint) || int8send(modseq), ''::bytea order by id
+              int8send((extract(epoch from received_at) * 1000)::bigint) || int8send(modseq) ||
+              boolsend(has_attachments), ''::bytea order by id
             ) as packed
-          from (select id, flags, received_at, modseq from emails
+          from (select id, flags, received_at, modseq, has_attachments from emails
             where account_id = ${accountId} and id > ${after} order by id limit ${PAGE_ROWS}) page`,
       );
       const { count, last, packed } = rows[0]!;
@@ -120,6 +122,16 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
     return rows.reverse();
   }
 
+  async function exportRows(accountId: string, ids: readonly string[]): Promise<readonly ExportRow[]> {
+    if (ids.length === 0) return [];
+    return guarded(
+      () => sql<ExportRow[]>`
+        select id, encode(blob, 'hex') as blob, from_address as "fromAddress", size::float8 as size,
+          (extract(epoch from received_at) * 1000)::float8 as "receivedAt"
+        from emails where account_id = ${accountId} and id = any(${ids as string[]}::uuid[])`,
+    );
+  }
+
   async function idsFrom(accountId: string, folderId: string, fromAddress: string): Promise<readonly string[]> {
     const rows = await guarded(
       () => sql<{ id: string }[]>`
@@ -160,6 +172,7 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
     isNewest,
     summaries,
     thread,
+    exportRows,
     idsFrom,
     senders,
   };
@@ -185,13 +198,15 @@ function emailColumns(count: number, packed: Uint8Array): EmailColumns {
   const flags = new Uint16Array(count);
   const receivedAt = new Float64Array(count);
   const modseq = new Float64Array(count);
+  const hasAttachments = new Uint8Array(count);
   for (let i = 0, at = 0; i < count; i++, at += EMAIL_OCTETS) {
     ids.set(packed.subarray(at, at + 16), i * 16);
     flags[i] = view.getUint16(at + 16);
     receivedAt[i] = int64(view, at + 18);
     modseq[i] = int64(view, at + 26);
+    hasAttachments[i] = view.getUint8(at + 34);
   }
-  return { count, ids, flags, receivedAt, modseq };
+  return { count, ids, flags, receivedAt, modseq, hasAttachments };
 }
 
 function placementColumns(count: number, packed: Uint8Array): PlacementColumns {

@@ -33,7 +33,7 @@ test('a folder shows emails newest first whatever the order of arrival and remov
       let uid = 0;
       for (const next of steps) {
         if (next.kind === 'add') {
-          const slot = emails.append(uuidV7(uid + 1, 0, new Uint8Array(8)), 0, next.receivedAt, 1);
+          const slot = emails.append(uuidV7(uid + 1, 0, new Uint8Array(8)), 0, next.receivedAt, 1, false);
           folder.place(slot, ++uid);
           model.push({ slot, receivedAt: next.receivedAt });
         } else {
@@ -62,7 +62,7 @@ test('emails are found by id, and not after they are gone', (t) => {
       const ids = times
         .sort((a, b) => a - b)
         .map((ms) => uuidV7(ms, ms % 4096, Buffer.from('0123456789abcdef', 'hex')));
-      const slots = ids.map((id, i) => emails.append(id, i % 16, i, 1));
+      const slots = ids.map((id, i) => emails.append(id, i % 16, i, 1, i % 3 === 0));
       t.deepEqual(
         ids.map((id) => emails.find(id)),
         slots,

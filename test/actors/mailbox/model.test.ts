@@ -18,6 +18,7 @@ import { postgresEvents } from '../../../src/store/postgres/events.js';
 import { postgresInbound } from '../../../src/store/postgres/inbound.js';
 import { postgresMailboxes } from '../../../src/store/postgres/mailboxes.js';
 import { migratedDatabase } from '../../support/embedded-database.js';
+import { NO_SEARCH } from '../../support/no-search.js';
 import { fixedOwnership } from '../../support/ownership.js';
 
 const log = pino({ level: 'silent' });
@@ -35,7 +36,7 @@ async function setUp() {
   const ownership = fixedOwnership(1, () => epoch);
   const store = postgresMailboxes(sql, writerSql);
   const host = startHost({
-    behavior: mailboxBehavior({ store, texts, log }),
+    behavior: mailboxBehavior({ store, texts, search: NO_SEARCH, log }),
     transport,
     ownership,
     log,

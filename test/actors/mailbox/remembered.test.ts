@@ -15,6 +15,7 @@ import { postgresEvents } from '../../../src/store/postgres/events.js';
 import { postgresInbound } from '../../../src/store/postgres/inbound.js';
 import { postgresMailboxes } from '../../../src/store/postgres/mailboxes.js';
 import { migratedDatabase } from '../../support/embedded-database.js';
+import { NO_SEARCH } from '../../support/no-search.js';
 import { fixedOwnership } from '../../support/ownership.js';
 
 test('a repeated command gets the reply of the first time from the next owner too, until it is forgotten', async (t) => {
@@ -28,7 +29,12 @@ test('a repeated command gets the reply of the first time from the next owner to
   async function owner(epoch: number) {
     const transport = localTransport({ encoding: true });
     const host = startHost({
-      behavior: mailboxBehavior({ store: rows, texts: { text: async () => '' }, log: pino({ level: 'silent' }) }),
+      behavior: mailboxBehavior({
+        store: rows,
+        texts: { text: async () => '' },
+        search: NO_SEARCH,
+        log: pino({ level: 'silent' }),
+      }),
       transport,
       ownership: fixedOwnership(1, () => epoch),
       log: pino({ level: 'silent' }),

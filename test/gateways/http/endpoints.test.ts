@@ -160,6 +160,65 @@ const EMAILS: Readonly<Record<string, readonly Case[]>> = {
     { path: '/sent?fromAddress=', status: 200, check: (t, body) => t.is(body.totalCount, 1) },
     { path: '/sent?page=a', status: 400 },
   ],
+  'GET /search': [
+    {
+      status: 200,
+      check: (t, body) => {
+        t.like(body, { totalCount: 3, unreadCount: 1, page: 1, pageSize: 20 });
+        t.is(body.items.length, 3);
+      },
+    },
+    { path: '/search?q=', status: 200, check: (t, body) => t.is(body.totalCount, 3) },
+    { path: '/search?q=%20%20', status: 200, check: (t, body) => t.is(body.totalCount, 3) },
+    { path: '/search?q=SUBJECT', status: 200, check: (t, body) => t.is(body.totalCount, 2) },
+    { path: '/search?q=---', status: 200, check: (t, body) => t.is(body.totalCount, 0) },
+    { path: "/search?q=a'&page=2&pageSize=1", status: 200, check: (t, body) => t.like(body, { page: 2, pageSize: 1 }) },
+    { path: '/search?isRead=true', status: 200, check: (t, body) => t.like(body, { totalCount: 2, unreadCount: 0 }) },
+    { path: '/search?hasAttachments=false', status: 200, check: (t, body) => t.is(body.totalCount, 2) },
+    {
+      path: '/search?fromDate=2026-01-02&toDate=2026-01-02',
+      status: 200,
+      check: (t, body) => t.is(body.totalCount, 3),
+    },
+    { path: '/search?toDate=2026-01-02T03:04:05', status: 200, check: (t, body) => t.is(body.totalCount, 0) },
+    {
+      path: '/search?fromDate=2026-01-03&toDate=2026-01-01',
+      status: 200,
+      check: (t, body) => t.is(body.totalCount, 0),
+    },
+    {
+      path: '/search?fromDate=2026-02-30&toDate=x&isRead=1&hasAttachments=&page=0',
+      status: 400,
+      check: (t, body) =>
+        t.deepEqual(Object.keys(body.errors).sort(), ['fromDate', 'hasAttachments', 'isRead', 'page', 'toDate']),
+    },
+    {
+      path: `/search?q=${'a'.repeat(1001)}`,
+      status: 400,
+      check: (t, body) => t.deepEqual(body.errors, { q: ['must have at most 1000 characters'] }),
+    },
+    {
+      path: `/search?q=${'a+'.repeat(65)}`,
+      status: 400,
+      check: (t, body) => t.deepEqual(body.errors, { q: ['must have at most 64 words'] }),
+    },
+  ],
+  'GET /export/mbox': [
+    {
+      status: 200,
+      check: (t, _body, response) => {
+        t.is(response.headers.get('content-type'), 'application/mbox');
+        t.is(response.headers.get('content-disposition'), 'attachment; filename="mail.mbox"');
+        t.is(response.headers.get('x-export-truncated'), null);
+      },
+    },
+    { path: '/export/mbox?fromDate=2026-01-01T00:00:00Z&toDate=2026-12-31', status: 200 },
+    {
+      path: '/export/mbox?fromDate=yesterday',
+      status: 400,
+      check: (t, body) => t.deepEqual(Object.keys(body.errors), ['fromDate']),
+    },
+  ],
   'GET /sent/addresses': [{ status: 200, check: (t, body) => t.deepEqual(body, ['alice@example.test']) }],
   'GET /{id}/attachments/{attachmentId}': [
     { path: `/{id}/attachments/${NO_ID}`, status: 404 },
@@ -333,4 +392,24 @@ test('the exported message is the message', async (t) => {
   const email = gateway.mailboxes.emails.get(ALICE)!.find(({ id }) => id === READ_ID)!;
   t.is(response.headers.get('content-length'), String(email.sizeBytes));
   t.deepEqual(bytes, Buffer.from(gateway.blobs.blobs.get(email.blob)!.bytes));
+});
+
+test('an export within the interval is refused with the time to wait, a truncated one says so', async (t) => {
+  const gateway = await startGateway(t);
+  fill(gateway);
+  gateway.mailboxes.exportWait = 7;
+  for (const base of BASES) {
+    const pattern = `${base}/export/mbox`;
+    await run(t, gateway, 'GET', pattern, pattern, {
+      status: 429,
+      check: (_t, _body, response) => t.is(response.headers.get('retry-after'), '7'),
+    });
+  }
+  gateway.mailboxes.exportWait = 0;
+  gateway.mailboxes.exportMore = 50_000;
+  const response = await gateway.fetch('/api/emails/export/mbox');
+  t.is(response.headers.get('x-export-truncated'), 'true');
+  const text = await response.text();
+  t.is(text.match(/^From sender@remote\.test Fri Jan {2}2 03:04:05 2026\n/gm)?.length, 2);
+  t.false(text.includes('\r'));
 });

@@ -57,10 +57,24 @@ interface StoredEmail extends EmailDetail {
   readonly attachmentCount: number;
 }
 
+interface SearchPayload {
+  readonly terms: readonly { readonly words: readonly string[] }[];
+  readonly from?: number;
+  readonly to?: number;
+  readonly hasAttachments?: boolean;
+  readonly isRead?: boolean;
+  readonly page: number;
+  readonly pageSize: number;
+}
+
 export class FakeMailboxes {
   readonly emails = new Map<string, StoredEmail[]>();
   readonly asked: { readonly name: string; readonly payload: unknown }[] = [];
   fault: ActorFaultCode | 'bug' | undefined;
+  /** Seconds until an export is allowed. */
+  exportWait = 0;
+  /** Emails an export counts beyond those that are there. */
+  exportMore = 0;
 
   /** The seam's type is generic in the operation's name; a fake answers by name. */
   get refs(): Mailboxes {
@@ -86,6 +100,23 @@ export class FakeMailboxes {
       const items = all.slice(start, start + payload.pageSize).map(itemOf);
       return { reply: { items, totalCount: all.length, unreadCount: all.filter((email) => !email.isRead).length } };
     },
+    search: (emails, payload: SearchPayload) => {
+      const all = emails.filter(
+        (email) =>
+          payload.terms.every(({ words }) => email.subject.toLowerCase().includes(words.join(' '))) &&
+          (payload.from ?? 0) <= email.receivedAt &&
+          email.receivedAt <= (payload.to ?? Number.POSITIVE_INFINITY) &&
+          (payload.isRead ?? email.isRead) === email.isRead &&
+          (payload.hasAttachments ?? email.attachmentCount > 0) === email.attachmentCount > 0,
+      );
+      const start = (payload.page - 1) * payload.pageSize;
+      const items = all.slice(start, start + payload.pageSize).map(itemOf);
+      return { reply: { items, totalCount: all.length, unreadCount: all.filter((email) => !email.isRead).length } };
+    },
+    exportCount: (emails) => ({ reply: { count: emails.length + this.exportMore } }),
+    exportPage: (emails) => ({
+      reply: { emails: emails.map(({ sizeBytes: size, ...email }) => ({ ...email, size })), place: null },
+    }),
     detail: (emails, payload: { emailId: string }) => {
       const email = emails.find(({ id }) => id === payload.emailId);
       return email === undefined ? { refusal: 'noSuchEmail' } : { reply: email };
@@ -160,6 +191,10 @@ export class FakeBlobs implements BlobStore {
 
   async read(hash: string, start: number, end: number): Promise<Uint8Array> {
     return this.blobs.get(hash)!.bytes.subarray(start, end);
+  }
+
+  async readAll(hashes: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> {
+    return new Map(hashes.flatMap((hash) => (this.blobs.has(hash) ? [[hash, this.blobs.get(hash)!.bytes]] : [])));
   }
 
   async *stream(hash: string, start: number, end: number): AsyncGenerator<Uint8Array> {

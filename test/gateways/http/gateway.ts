@@ -51,6 +51,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
       mailboxes: mailboxes.refs,
       blobs,
       decoder: plainDecoder,
+      claimExport: async () => mailboxes.exportWait,
       discovery: () => ({ smtp: OFF, pop3: OFF, imap: OFF, features: { oidc: false, pushNotifications: false } }),
       config: { oidc: { authority: '', clientId: '', enabled: false } },
       checks,

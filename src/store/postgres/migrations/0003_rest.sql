@@ -1,9 +1,5 @@
 -- What the whole REST API needs: logins by OpenID Connect, threads, search, filters, preferences, push subscriptions.
 
--- Trusted since PostgreSQL 13: whoever may create objects in the database may create it. A GIN index that leads with the
--- account needs it.
-create extension if not exists btree_gin;
-
 alter table accounts
   add column oidc_issuer text,
   add column oidc_subject text,
@@ -38,18 +34,17 @@ order by account_id, message_key(message_id), received_at;
 drop index folders_name;
 
 -- What search looks at. Filled after deliveries, in the order of the ids, which rise within an account: `search_state`
--- says up to which. The words lie beside the rows, so that a frequent word's rows are few pages.
+-- says up to which. Every lexeme begins with a short key of its account: so a word's entry in the index holds nothing of
+-- other accounts, and a prefix matches no words of theirs, however large the store is.
 create table email_search (
   account_id uuid not null,
   email_id uuid not null,
-  received_at timestamptz not null,
-  has_attachments boolean not null,
   words tsvector not null,
   primary key (account_id, email_id)
 );
 alter table email_search alter column words set storage external;
-alter table email_search set (toast_tuple_target = 128);
-create index email_search_words on email_search using gin (account_id, words);
+-- What waits in the list of an index is read whole by every search.
+create index email_search_words on email_search using gin (words) with (gin_pending_list_limit = 1024);
 
 create table search_state (
   account_id uuid primary key,

@@ -1,0 +1,108 @@
+// What search remembers of one mailbox: the order of its emails by time, and which emails matched the last texts asked
+// for, one bit an email. The words of an email never change, so a remembered match stays true; emails that came since
+// are asked for alone.
+import type { SearchTerm } from '../../mail/search-text.js';
+import type { SearchStore } from '../../store/search.js';
+import type { EmailColumns } from './email-columns.js';
+import { TimeOrder } from './time-order.js';
+
+const REMEMBERED = 32;
+/** Emails that are looked at one by one; more are looked up in the index. */
+const FEW = 300;
+
+/** Slots that match; what the mailbox held when it was asked. */
+export interface TextMatches {
+  readonly size: number;
+  has(slot: number): boolean;
+}
+
+class Bits implements TextMatches {
+  readonly size: number;
+  readonly octets: Uint8Array;
+
+  constructor(size: number, start?: Uint8Array) {
+    this.size = size;
+    this.octets = new Uint8Array((size >>> 3) + 1);
+    if (start !== undefined) this.octets.set(start);
+  }
+
+  has(slot: number): boolean {
+    return slot < this.size && (this.octets[slot >>> 3]! & (1 << (slot & 7))) !== 0;
+  }
+
+  add(slot: number): void {
+    if (slot < this.size) this.octets[slot >>> 3]! |= 1 << (slot & 7);
+  }
+}
+
+export class SearchMemory {
+  readonly order: TimeOrder;
+  readonly #emails: EmailColumns;
+  readonly #matches = new Map<string, Promise<Bits>>();
+
+  constructor(emails: EmailColumns) {
+    this.#emails = emails;
+    this.order = new TimeOrder(emails);
+  }
+
+  get octets(): number {
+    return this.order.octets + (this.#matches.size * this.#emails.size) / 8;
+  }
+
+  /** Among the first `size` emails, which must be searchable. */
+  async matching(
+    store: SearchStore,
+    accountId: string,
+    terms: readonly SearchTerm[],
+    size: number,
+  ): Promise<TextMatches> {
+    const key = JSON.stringify(terms);
+    let known = this.#matches.get(key);
+    let matches: Bits | undefined;
+    try {
+      matches = await known;
+    } catch {
+      known = undefined;
+    }
+    if (matches !== undefined && matches.size >= size) {
+      this.#remember(key, known!);
+      return matches;
+    }
+    const asked = this.#ask(store, accountId, terms, matches, size);
+    this.#remember(key, asked);
+    asked.catch(() => {
+      if (this.#matches.get(key) === asked) this.#matches.delete(key);
+    });
+    return asked;
+  }
+
+  async #ask(
+    store: SearchStore,
+    accountId: string,
+    terms: readonly SearchTerm[],
+    before: Bits | undefined,
+    size: number,
+  ): Promise<Bits> {
+    const first = before?.size ?? 0;
+    const isFew = size - first <= FEW;
+    const after = first === 0 ? NO_ID : this.#emails.id(first - 1);
+    const packed = await store.matches(accountId, terms, isFew ? after : undefined);
+    const bits = new Bits(size, isFew ? before?.octets : undefined);
+    let slot = -1;
+    for (let at = 0; at < packed.length; at += 16) {
+      const found = this.#emails.findOctets(packed, at, slot + 1);
+      if (found < 0) continue;
+      bits.add(found);
+      slot = found;
+    }
+    return bits;
+  }
+
+  #remember(key: string, matches: Promise<Bits>): void {
+    this.#matches.delete(key);
+    this.#matches.set(key, matches);
+    if (this.#matches.size > REMEMBERED) this.#matches.delete(this.#matches.keys().next().value!);
+  }
+}
+
+const NO_ID = '00000000-0000-0000-0000-000000000000';

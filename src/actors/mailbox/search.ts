@@ -1,0 +1,138 @@
+// Search and export: passes over all emails of a mailbox by time. Which emails match a text comes from the store; time,
+// flags and folders are in memory, so totals are exact. Both leave out what is in nothing but trash and junk.
+import { setImmediate as breath } from 'node:timers/promises';
+import { SEEN } from '../../mail/flags.js';
+import { isUuid } from '../../mail/ids.js';
+import type { SearchTerm } from '../../mail/search-text.js';
+import type { SearchStore } from '../../store/search.js';
+import type { FolderColumns } from './folder-columns.js';
+import type { ExportPlace } from './protocol.js';
+import type { SearchIndexing } from './search-indexing.js';
+import type { TextMatches } from './search-memory.js';
+import type { MailboxState } from './state.js';
+
+/** Emails that are looked at before others get their turn. */
+const STRETCH = 50_000;
+
+export interface MailboxSearch {
+  readonly store: SearchStore;
+  readonly indexing: Pick<SearchIndexing, 'note' | 'reach'>;
+}
+
+export interface SearchCriteria {
+  readonly terms?: readonly SearchTerm[] | undefined;
+  /** ms since the epoch, both ends included. */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  readonly hasAttachments?: boolean | undefined;
+  readonly isRead?: boolean | undefined;
+}
+
+export interface FoundEmails {
+  readonly totalCount: number;
+  readonly unreadCount: number;
+  /** Of the page, newest first. */
+  readonly slots: readonly number[];
+}
+
+export async function searchMailbox(
+  state: MailboxState,
+  search: MailboxSearch,
+  criteria: SearchCriteria,
+  page: number,
+  pageSize: number,
+): Promise<FoundEmails> {
+  const { terms = [], hasAttachments, isRead } = criteria;
+  let matches: TextMatches | undefined;
+  if (terms.length > 0) {
+    const { accountId, emails } = state;
+    const { size } = emails;
+    if (size > 0) await search.indexing.reach(accountId, emails.id(size - 1));
+    matches = await state.search.matching(search.store, accountId, terms, size);
+  }
+  const { emails } = state;
+  const isLeftOut = leftOut(state);
+  const [order, start, end] = range(state, criteria);
+  const first = (page - 1) * pageSize;
+  const slots: number[] = [];
+  let totalCount = 0;
+  let unreadCount = 0;
+  for (let i = end - 1; i >= start; i--) {
+    if ((end - i) % STRETCH === 0) await breath();
+    const slot = order[i]!;
+    if (matches !== undefined && !matches.has(slot)) continue;
+    if (!emails.isAlive(slot) || isLeftOut(slot)) continue;
+    if (hasAttachments !== undefined && emails.hasAttachments(slot) !== hasAttachments) continue;
+    const isUnread = (emails.flags(slot) & SEEN) === 0;
+    if (isRead === isUnread) continue;
+    if (totalCount >= first && slots.length < pageSize) slots.push(slot);
+    totalCount++;
+    if (isUnread) unreadCount++;
+  }
+  return { totalCount, unreadCount, slots };
+}
+
+/** Slots oldest first, at most `limit`; where to go on when there may be more. */
+export async function exportedEmails(
+  state: MailboxState,
+  criteria: Pick<SearchCriteria, 'from' | 'to'>,
+  place: ExportPlace | null,
+  limit: number,
+): Promise<{ readonly slots: number[]; readonly place: ExportPlace | null }> {
+  const { emails } = state;
+  if (emails.size === 0) return { slots: [], place: null };
+  const newestId = place?.newestId ?? emails.id(emails.size - 1);
+  const lastSlot = emails.lastUpTo(newestId);
+  const isLeftOut = leftOut(state);
+  const [order, start, end] = range(state, criteria);
+  const isPlace = place !== null && isUuid(place.id);
+  let i = isPlace ? state.search.order.before(order, place.receivedAt, emails.lastUpTo(place.id) + 1) : start;
+  const slots: number[] = [];
+  for (let looked = 1; i < end && slots.length < limit; i++, looked++) {
+    if (looked % STRETCH === 0) await breath();
+    const slot = order[i]!;
+    if (slot <= lastSlot && emails.isAlive(slot) && !isLeftOut(slot)) slots.push(slot);
+  }
+  const last = slots.at(-1);
+  if (last === undefined || slots.length < limit) return { slots, place: null };
+  return { slots, place: { receivedAt: emails.receivedAt(last), id: emails.id(last), newestId } };
+}
+
+/** How many emails an export holds. */
+export async function countExported(
+  state: MailboxState,
+  criteria: Pick<SearchCriteria, 'from' | 'to'>,
+): Promise<number> {
+  const isLeftOut = leftOut(state);
+  const [order, start, end] = range(state, criteria);
+  let count = 0;
+  for (let i = start; i < end; i++) {
+    if ((i - start + 1) % STRETCH === 0) await breath();
+    if (state.emails.isAlive(order[i]!) && !isLeftOut(order[i]!)) count++;
+  }
+  return count;
+}
+
+/** The order and the part of it that lies within the times. */
+function range(
+  state: MailboxState,
+  { from, to }: Pick<SearchCriteria, 'from' | 'to'>,
+): readonly [order: Uint32Array, start: number, end: number] {
+  const order = state.search.order.slots;
+  const start = from === undefined ? 0 : state.search.order.before(order, from);
+  const end = to === undefined ? order.length : state.search.order.before(order, to, Number.POSITIVE_INFINITY);
+  return [order, start, end];
+}
+
+/** Whether an email is in trash or junk and nowhere else. */
+function leftOut(state: MailboxState): (slot: number) => boolean {
+  const out: FolderColumns[] = [];
+  const others: FolderColumns[] = [];
+  for (const folder of state.folders.values()) {
+    const { role } = folder.row;
+    (role === 'trash' || role === 'junk' ? out : others).push(folder);
+  }
+  return (slot) =>
+    out.some((folder) => folder.count > 0 && folder.uidOf(slot) !== 0) &&
+    !others.some((folder) => folder.count > 0 && folder.uidOf(slot) !== 0);
+}

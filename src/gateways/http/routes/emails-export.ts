@@ -1,0 +1,54 @@
+// Everything of an account but trash and junk as one mailbox file, oldest first. An account exports once in a while: it
+// reads all there is.
+import { optional } from 'superstruct';
+import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
+import type { BlobStore } from '../../../store/blobs.js';
+import { attachmentDisposition } from '../content-disposition.js';
+import type { HeaderField } from '../exchange.js';
+import { dateParameter, periodOf } from '../fields.js';
+import { mboxStream } from '../mbox-stream.js';
+import { Problem, refused } from '../problem.js';
+import { binary, defineRoute, READ, type Route } from '../route.js';
+
+const MOST_EMAILS = 50_000;
+const TRUNCATED: HeaderField = ['X-Export-Truncated', 'true'];
+
+export interface ExportSources {
+  readonly mailboxes: Mailboxes;
+  readonly blobs: BlobStore;
+  /** Says that the account is exporting its mail now: 0, or for how many seconds it must not do so again. */
+  claimExport(accountId: string): Promise<number>;
+}
+
+export function exportRoute(base: string, tags: readonly string[], sources: ExportSources): Route {
+  return defineRoute({
+    method: 'GET',
+    path: `${base}/export/mbox`,
+    summary: `The account's mail but for trash and junk as an mboxrd file, oldest first, at most ${MOST_EMAILS} emails`,
+    tags,
+    access: READ,
+    query: { fromDate: optional(dateParameter()), toDate: optional(dateParameter()) },
+    spaced: true,
+    replies: { 200: binary('application/mbox') },
+    handler: async ({ principal, query }) => {
+      const { accountId } = principal;
+      const period = periodOf(query.fromDate, query.toDate);
+      const outcome = await sources.mailboxes.of(accountId).ask('exportCount', period);
+      if (outcome.reply === undefined) return refused(outcome.refusal);
+      const seconds = await sources.claimExport(accountId);
+      if (seconds > 0) {
+        const detail = 'This account has exported its mail not long ago.';
+        return new Problem(429, { detail, headers: [['Retry-After', String(seconds)]] });
+      }
+      return {
+        status: 200,
+        headers: [
+          ['Content-Type', 'application/mbox'],
+          ['Content-Disposition', attachmentDisposition('mail.mbox')],
+          ...(outcome.reply.count > MOST_EMAILS ? [TRUNCATED] : []),
+        ],
+        stream: { length: null, chunks: mboxStream(sources, accountId, period, MOST_EMAILS) },
+      };
+    },
+  });
+}

@@ -1,0 +1,49 @@
+// Search over one account's mail: words as prefixes, quoted phrases, dates and flags, in the envelope of a list.
+import { optional } from 'superstruct';
+import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
+import { searchTerms, wordCount } from '../../../mail/search-text.js';
+import { dateParameter, flagParameter, periodOf, text } from '../fields.js';
+import { invalid, refused } from '../problem.js';
+import { defineRoute, READ, type Route } from '../route.js';
+import { emailPage, pageOf, paging } from './email-shapes.js';
+
+const MOST_CHARACTERS = 1_000;
+const MOST_WORDS = 64;
+
+export function searchRoute(base: string, tags: readonly string[], mailboxes: Mailboxes): Route {
+  return defineRoute({
+    method: 'GET',
+    path: `${base}/search`,
+    summary: 'Emails that match, newest first; unreadCount is of those that match',
+    tags,
+    access: READ,
+    query: {
+      ...paging,
+      q: optional(text()),
+      fromDate: optional(dateParameter()),
+      toDate: optional(dateParameter()),
+      hasAttachments: optional(flagParameter()),
+      isRead: optional(flagParameter()),
+    },
+    replies: { 200: emailPage },
+    handler: async ({ principal, query }) => {
+      const { page, pageSize, q = '', fromDate, toDate, hasAttachments, isRead } = query;
+      if (q.length > MOST_CHARACTERS) return invalid({ q: [`must have at most ${MOST_CHARACTERS} characters`] });
+      const terms = searchTerms(q);
+      if (wordCount(terms) > MOST_WORDS) return invalid({ q: [`must have at most ${MOST_WORDS} words`] });
+      // What was asked for has no word in it, and no email has that.
+      if (terms.length === 0 && q.trim() !== '')
+        return { status: 200, json: pageOf({ items: [], totalCount: 0, unreadCount: 0 }, query) };
+      const outcome = await mailboxes.of(principal.accountId).ask('search', {
+        terms: terms.map(({ words, prefix }) => ({ words: [...words], prefix })),
+        ...periodOf(fromDate, toDate),
+        ...(hasAttachments === undefined ? {} : { hasAttachments }),
+        ...(isRead === undefined ? {} : { isRead }),
+        page,
+        pageSize,
+      });
+      if (outcome.reply === undefined) return refused(outcome.refusal);
+      return { status: 200, json: pageOf(outcome.reply, query) };
+    },
+  });
+}

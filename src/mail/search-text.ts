@@ -1,0 +1,86 @@
+// Words for search: how text becomes words, the same way for what is indexed and for what is asked. Case, accents and
+// forms of a letter are folded; a word is a run of letters and digits; scripts that are written without spaces give one
+// word a character, which a query finds again as a phrase.
+
+/** Longer words are cut, so that the start of one is still found. */
+const LONGEST_WORD = 64;
+
+const SCRIPTS_WITHOUT_SPACES = ['Han', 'Hiragana', 'Katakana', 'Bopomofo', 'Thai', 'Lao', 'Khmer', 'Myanmar'];
+const SINGLE = SCRIPTS_WITHOUT_SPACES.map((script) => `\\p{Script=${script}}`).join('');
+const WORD = new RegExp(
+  `[[\\p{L}\\p{N}]--[${SINGLE}]]+|[[\\p{L}\\p{N}]&&[${SINGLE}]]|\\p{Extended_Pictographic}`,
+  'gv',
+);
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it says ASCII
+const ASCII = /^[\x00-\x7f]*$/;
+const ASCII_WORD = /[a-z0-9]+/g;
+
+/** Letters that compatibility decomposition leaves whole and people write otherwise. */
+const ALIKE: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  đ: 'd',
+  ð: 'd',
+  ħ: 'h',
+  ı: 'i',
+  ł: 'l',
+  þ: 'th',
+  ς: 'σ',
+};
+const ALIKE_LETTER = new RegExp(`[${Object.keys(ALIKE).join('')}]`, 'g');
+
+/** Folded twice is folded once. */
+export function fold(text: string): string {
+  if (ASCII.test(text)) return text.toLowerCase();
+  return text
+    .normalize('NFKD')
+    .toLowerCase()
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .replace(ALIKE_LETTER, (letter) => ALIKE[letter]!);
+}
+
+/** In order; at most `limit`. */
+export function wordsOf(text: string, limit = Number.POSITIVE_INFINITY): string[] {
+  const folded = fold(text);
+  const words: string[] = [];
+  for (const [word] of folded.matchAll(ASCII.test(folded) ? ASCII_WORD : WORD)) {
+    if (words.length >= limit) break;
+    words.push(word.length <= LONGEST_WORD ? word : Array.from(word).slice(0, LONGEST_WORD).join(''));
+  }
+  return words;
+}
+
+/** Words that stand one after the other; with `prefix` the last may go on. */
+export interface SearchTerm {
+  readonly words: readonly string[];
+  readonly prefix: boolean;
+}
+
+/**
+ * The terms of a query, all of which must match: what stands between double quotes is a phrase of whole words, anything
+ * else between spaces the start of a word (`ann@example` of words that follow each other). Nothing is an operator, a
+ * quote that is not closed goes to the end. Empty for text without a word.
+ */
+export function searchTerms(query: string): SearchTerm[] {
+  const terms: SearchTerm[] = [];
+  for (const [i, part] of query
+    .normalize('NFC')
+    .replace(/[“”„«»]/g, '"')
+    .split('"')
+    .entries()) {
+    const quoted = i % 2 === 1;
+    for (const piece of quoted ? [part] : part.split(/\s+/u)) {
+      const words = wordsOf(piece);
+      if (words.length > 0) terms.push({ words, prefix: !quoted });
+    }
+  }
+  return terms;
+}
+
+/** How many words the terms have together. */
+export function wordCount(terms: readonly SearchTerm[]): number {
+  return terms.reduce((count, { words }) => count + words.length, 0);
+}

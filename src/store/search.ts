@@ -1,0 +1,33 @@
+// Port: the words of emails, for search. Filled after the fact and in the order of the ids; what it says of an email that
+// is gone is of no consequence, since the mailbox knows what is there.
+import type { SearchTerm } from '../mail/search-text.js';
+
+/** An email that is not yet searchable. */
+export interface UnindexedEmail {
+  readonly id: string;
+  /** SHA-256 of the raw message. */
+  readonly blob: string;
+  readonly fromAddress: string;
+  readonly fromName: string;
+  readonly subject: string;
+}
+
+/** Words as `mail/search-text` gives them, in order. */
+export interface EmailWords {
+  readonly id: string;
+  readonly subject: readonly string[];
+  readonly sender: readonly string[];
+  readonly body: readonly string[];
+}
+
+export interface SearchStore {
+  /** Emails that are not yet searchable, ids ascending; none when all are. */
+  unindexed(accountId: string, limit: number): Promise<readonly UnindexedEmail[]>;
+  /** Makes a page of `unindexed` searchable, its last id included. Doing it twice, or two at once, does no harm. */
+  put(accountId: string, emails: readonly EmailWords[]): Promise<void>;
+  /**
+   * Ids of emails in which every term matches, 16 octets each, in no particular order; some may be gone. After `after`
+   * when given, by looking at each: meant for few.
+   */
+  matches(accountId: string, terms: readonly SearchTerm[], after?: string): Promise<Uint8Array>;
+}

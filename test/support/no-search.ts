@@ -1,0 +1,7 @@
+// For actors that nobody searches: nothing is ever made searchable.
+import type { MailboxSearch } from '../../src/actors/mailbox/search.js';
+
+export const NO_SEARCH: MailboxSearch = {
+  store: { unindexed: async () => [], put: async () => {}, matches: async () => new Uint8Array(0) },
+  indexing: { note() {}, async reach() {} },
+};
