@@ -9,6 +9,7 @@ import { KeyUses } from './actors/directory/key-uses.js';
 import type { Directory } from './actors/directory/protocol.js';
 import { startHousekeeping } from './actors/housekeeping.js';
 import { mailboxBehavior } from './actors/mailbox/behavior.js';
+import type { EmailTexts } from './actors/mailbox/email-texts.js';
 import { type MailboxEvent, type Mailboxes, mailboxProtocol } from './actors/mailbox/protocol.js';
 import { startRedelivery } from './actors/mailbox/redelivery.js';
 import { createEventStreams } from './actors/runtime/event-streams.js';
@@ -75,6 +76,7 @@ export async function startEngine(
   lifecycle: Lifecycle,
   node: { readonly sql: Sql; readonly writerSql: Sql; readonly leaseSql: Sql; readonly nodeId: string },
   { metrics, tracer }: Instruments,
+  openTexts: (blobs: BlobStore) => EmailTexts & { close(): Promise<void> },
 ): Promise<Engine> {
   const { sql, writerSql, leaseSql, nodeId } = node;
   const leases = postgresLeases(leaseSql);
@@ -113,12 +115,14 @@ export async function startEngine(
   const events = postgresEvents(sql);
   const inbound = postgresInbound(sql, writerSql, metrics?.commits.inbound);
   const blobs = postgresBlobs(sql);
+  const texts = openTexts(blobs);
+  lifecycle.add('texts of emails', () => texts.close(), JOB_RESERVE_MS, STOP_MS);
   const mailboxRows = postgresMailboxes(sql, writerSql, metrics?.commits.mailboxes);
   const accounts = postgresDirectory(sql, shards);
   for (const name of config.hostedDomains) await accounts.addDomain(name);
 
   const host = startHost({
-    behavior: mailboxBehavior(mailboxRows),
+    behavior: mailboxBehavior({ store: mailboxRows, texts, log }),
     transport,
     ownership,
     log,

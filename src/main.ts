@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { newApiKey } from './actors/directory/api-key.js';
 import type { Config } from './config.js';
 import { type Demo, prepareDemo } from './demo.js';
+import { openEmailTexts } from './email-texts.js';
 import { startEngine } from './engine.js';
 import { layFoundation } from './foundation.js';
 import { handOver } from './handover.js';
@@ -47,7 +48,7 @@ async function assemble(config: Config, log: Logger, lifecycle: Lifecycle, signa
   const foundation = await layFoundation(config, log, lifecycle, signal);
   const { nodeId, dataDirectory } = foundation;
   const instruments = await openInstruments(foundation);
-  const engine = await startEngine(config, log, lifecycle, foundation, instruments);
+  const engine = await startEngine(config, log, lifecycle, foundation, instruments, openEmailTexts);
   signal.throwIfAborted();
   const { accounts: directory } = engine;
   const authenticate = engine.directory.authenticate;

@@ -1,23 +1,52 @@
 // The mailbox actor: its commands and queries put together, and the commit between plan and evolve.
+import type { Logger } from 'pino';
 import type { MailboxStore } from '../../store/mailboxes.js';
 import type { Behavior, CommandHandlers } from '../runtime/behavior.js';
-import { deliver } from './deliver.js';
+import { announce, deliver } from './deliver.js';
 import { MailboxDraft } from './draft.js';
+import type { EmailTexts } from './email-texts.js';
+import { createFilter, deleteFilter, updateFilter } from './filters.js';
+import { assignLabel, createLabel, deleteLabel, unassignLabel, updateLabel } from './labels.js';
 import { type MailboxProtocol, mailboxProtocol } from './protocol.js';
 import { mailboxQueries } from './queries.js';
 import { setRead } from './read-state.js';
+import { type Readings, readings } from './readings.js';
 import { expire, remove } from './removal.js';
 import { loadMailbox, type MailboxState } from './state.js';
 
-const commands: CommandHandlers<MailboxProtocol, MailboxDraft> = { deliver, setRead, remove, expire };
+const commands: CommandHandlers<MailboxProtocol, MailboxDraft> = {
+  deliver,
+  announce,
+  setRead,
+  remove,
+  expire,
+  createLabel,
+  updateLabel,
+  deleteLabel,
+  assignLabel,
+  unassignLabel,
+  createFilter,
+  updateFilter,
+  deleteFilter,
+};
 
-export function mailboxBehavior(store: MailboxStore): Behavior<MailboxProtocol, MailboxState, MailboxDraft> {
+export interface MailboxSources {
+  readonly store: MailboxStore;
+  readonly texts: EmailTexts;
+  readonly log: Pick<Logger, 'warn'>;
+}
+
+export function mailboxBehavior(
+  sources: MailboxSources,
+): Behavior<MailboxProtocol, MailboxState, MailboxDraft, Readings> {
+  const { store, texts } = sources;
   return {
     protocol: mailboxProtocol,
     load: (accountId, epoch) => loadMailbox(store, accountId, epoch),
-    draft: (state, context) => new MailboxDraft(state, context),
+    prepare: (state, commands) => readings(sources, state, commands),
+    draft: (state, context, read) => new MailboxDraft(state, context, read),
     commands,
-    queries: mailboxQueries(store),
+    queries: mailboxQueries(store, texts),
     position: (state) => state.modseq,
     octets: (state) => state.octets,
     isWorn: (state) => state.isWorn,

@@ -3,12 +3,16 @@ import { SEEN } from '../../mail/flags.js';
 import { isUuid } from '../../mail/ids.js';
 import type { EmailSummaryRow, MailboxStore } from '../../store/mailboxes.js';
 import type { QueryHandlers } from '../runtime/behavior.js';
+import type { EmailTexts } from './email-texts.js';
 import type { FolderColumns } from './folder-columns.js';
+import { organisingQueries } from './organising-queries.js';
 import type { EmailDetail, EmailListItem, MailboxProtocol } from './protocol.js';
 import type { MailboxState } from './state.js';
 
-export function mailboxQueries(store: MailboxStore): QueryHandlers<MailboxProtocol, MailboxState> {
+export function mailboxQueries(store: MailboxStore, texts: EmailTexts): QueryHandlers<MailboxProtocol, MailboxState> {
   return {
+    ...organisingQueries(store, texts),
+
     async list(state, { folder: role, page, pageSize, fromAddress }) {
       const folder = state.folderOf(role);
       const { totalCount, slots } =
@@ -16,13 +20,7 @@ export function mailboxQueries(store: MailboxStore): QueryHandlers<MailboxProtoc
           ? { totalCount: folder.row.total, slots: folder.page(page, pageSize) }
           : await pageFrom(store, state, folder, fromAddress, page, pageSize);
       const unreadCount = folder.row.unread;
-      const ids = slots.map((slot) => state.emails.id(slot));
-      const rows = new Map((await store.summaries(state.accountId, ids)).map((row) => [row.id, row]));
-      const items = slots.flatMap((slot, i) => {
-        const row = rows.get(ids[i]!);
-        return row === undefined ? [] : [listItem(state, slot, row)];
-      });
-      return { reply: { items, totalCount, unreadCount } };
+      return { reply: { items: await listPage(store, state, slots), totalCount, unreadCount } };
     },
 
     async detail(state, { emailId }) {
@@ -43,6 +41,20 @@ export function mailboxQueries(store: MailboxStore): QueryHandlers<MailboxProtoc
       return { reply: { held: state.held, total: state.folderOf('inbox').row.total } };
     },
   };
+}
+
+/** The list items of these slots, in their order. */
+export async function listPage(
+  store: MailboxStore,
+  state: MailboxState,
+  slots: readonly number[],
+): Promise<EmailListItem[]> {
+  const ids = slots.map((slot) => state.emails.id(slot));
+  const rows = new Map((await store.summaries(state.accountId, ids)).map((row) => [row.id, row]));
+  return slots.flatMap((slot, i) => {
+    const row = rows.get(ids[i]!);
+    return row === undefined ? [] : [listItem(state, slot, row)];
+  });
 }
 
 async function pageFrom(
@@ -94,7 +106,7 @@ function listItem(state: MailboxState, slot: number, row: EmailSummaryRow): Emai
   };
 }
 
-function detailOf(state: MailboxState, slot: number, row: EmailSummaryRow): EmailDetail {
+export function detailOf(state: MailboxState, slot: number, row: EmailSummaryRow): EmailDetail {
   return {
     ...common(state, slot, row),
     blob: row.blob,

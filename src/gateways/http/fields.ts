@@ -42,6 +42,13 @@ export const choice = <const T extends string>(...values: readonly T[]): Struct<
     validator: (value) => values.includes(value as T) || `must be one of ${values.join(', ')}`,
   });
 
+/** An integer that the store's integers hold. */
+export const smallWhole = (): Struct<number, null> =>
+  define(
+    'integer',
+    (value) => (Number.isInteger(value) && value === ((value as number) | 0)) || 'must be an integer of 32 bits',
+  );
+
 export const decimal = (): Struct<number, null> =>
   define('number', (value) => typeof value === 'number' || 'must be a number');
 
@@ -92,6 +99,13 @@ export const pageSizeParameter = (fallback: number) =>
     coerce(count('pageSize'), string(), (value) =>
       /^\d+$/.test(value) ? Math.min(Number(value), LARGEST_PAGE_SIZE) : value,
     ),
+    fallback,
+  );
+
+/** Query: at least 1; what is larger than `most` is `most`. */
+export const limitParameter = (fallback: number, most: number) =>
+  defaulted(
+    coerce(count('limit'), string(), (value) => (/^\d+$/.test(value) ? Math.min(Number(value), most) : value)),
     fallback,
   );
 

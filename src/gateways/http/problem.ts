@@ -66,6 +66,12 @@ export type MailboxRefusal = { [N in Name<MailboxProtocol>]: Refusal<MailboxProt
 
 const REFUSALS: Readonly<Record<MailboxRefusal, ProblemStatus>> = {
   noSuchEmail: 404,
+  noSuchLabel: 404,
+  noSuchFilter: 404,
+  noSuchThread: 404,
+  // Routes name the field that these are about.
+  nameTaken: 400,
+  tooMany: 400,
   // Only asked by the keeper of held mailboxes, never over HTTP.
   notHeld: 500,
 };

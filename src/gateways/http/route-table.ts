@@ -13,11 +13,14 @@ import { type EmailSources, emailRoutes } from './routes/emails.js';
 import { bulkRoutes } from './routes/emails-bulk.js';
 import { contentRoutes } from './routes/emails-content.js';
 import { sentRoutes } from './routes/emails-sent.js';
+import { filterRoutes } from './routes/filters.js';
 import { healthRoute } from './routes/health.js';
 import { internalNotificationRoute } from './routes/internal-notifications.js';
+import { labelRoutes } from './routes/labels.js';
 import { preferenceRoutes } from './routes/preferences.js';
 import { profileRoutes } from './routes/profile.js';
 import { type PushSources, pushRoutes } from './routes/push-subscriptions.js';
+import { threadRoute } from './routes/threads.js';
 
 export interface RouteSources extends EmailSources {
   readonly desk: AccountDesk;
@@ -40,6 +43,7 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     ...bulkRoutes(base, tags, mailboxes),
     ...sentRoutes(base, tags, mailboxes),
     ...contentRoutes(base, tags, sources),
+    threadRoute(base, tags, sources),
   ];
   const routes: readonly Route[] = [
     ...emails('/api/emails', ['Emails']),
@@ -53,6 +57,8 @@ export function routeTable(sources: RouteSources): readonly Route[] {
       ...connectionInfo(),
       features: { oidc: sources.config.oidc.enabled, pushNotifications: true },
     })),
+    ...labelRoutes('/api/labels', ['Labels'], mailboxes),
+    ...filterRoutes('/api/filters', ['Filters'], mailboxes),
     configRoute(sources.config),
     healthRoute(createHealth({ checks: sources.checks, now: () => performance.now(), log })),
   ];

@@ -14,6 +14,8 @@ import type {
 import { type Sql, storeFault } from './client.js';
 import { GroupCommit } from './group-commit.js';
 import { commitChanges } from './mailbox-commit.js';
+import { filterRows } from './mailbox-organising.js';
+import { threadRows } from './threads.js';
 
 const PAGE_ROWS = 20_000;
 const EMAIL_OCTETS = 16 + 2 + 8 + 8;
@@ -53,7 +55,8 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
     return guarded(
       () => sql<FolderRow[]>`
         select id, role, name, color, sort_order as "sortOrder", uidvalidity::float8 as "uidValidity",
-          uidnext::float8 as "uidNext", total, unread, highest_modseq::float8 as "highestModseq"
+          uidnext::float8 as "uidNext", total, unread, highest_modseq::float8 as "highestModseq",
+          (extract(epoch from created_at) * 1000)::float8 as "createdAt"
         from folders where account_id = ${accountId} order by sort_order, id`,
     );
   }
@@ -101,12 +104,13 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
     if (ids.length === 0) return [];
     return guarded(
       () => sql<EmailSummaryRow[]>`
-        select id, encode(blob, 'hex') as blob, message_id as "messageId", thread_id as "threadId",
-          in_reply_to as "inReplyTo", refs as references, from_address as "fromAddress", from_name as "fromName",
-          subject, preview, (extract(epoch from received_at) * 1000)::float8 as "receivedAt", size::float8 as size,
-          has_attachments as "hasAttachments", attachment_count as "attachmentCount"
-        from emails where account_id = ${accountId} and id = any(${ids as string[]}::uuid[])`,
+        select ${summaryColumns(sql)} from emails where account_id = ${accountId} and id = any(${ids as string[]}::uuid[])`,
     );
+  }
+
+  async function thread(accountId: string, threadId: string, limit: number): Promise<readonly EmailSummaryRow[]> {
+    const rows = await guarded(() => threadRows(sql, accountId, threadId, limit, summaryColumns(sql)));
+    return rows.reverse();
   }
 
   async function idsFrom(accountId: string, folderId: string, fromAddress: string): Promise<readonly string[]> {
@@ -142,14 +146,22 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
     remembered,
     forget,
     folders,
+    filters: (accountId) => guarded(() => filterRows(sql, accountId)),
     emails,
     placements,
     commit: (change) => group.submit(change),
     summaries,
+    thread,
     idsFrom,
     senders,
   };
 }
+
+const summaryColumns = (sql: Sql) => sql`
+  id, encode(blob, 'hex') as blob, message_id as "messageId", thread_id as "threadId", in_reply_to as "inReplyTo",
+  refs as references, from_address as "fromAddress", from_name as "fromName", subject, preview,
+  (extract(epoch from received_at) * 1000)::float8 as "receivedAt", size::float8 as size,
+  has_attachments as "hasAttachments", attachment_count as "attachmentCount"`;
 
 async function guarded<T>(statement: () => PromiseLike<T>): Promise<T> {
   try {

@@ -21,6 +21,7 @@ import { migratedDatabase } from '../../support/embedded-database.js';
 import { fixedOwnership } from '../../support/ownership.js';
 
 const log = pino({ level: 'silent' });
+const texts = { text: async () => 'hello' };
 
 async function setUp() {
   const database = await migratedDatabase();
@@ -34,7 +35,7 @@ async function setUp() {
   const ownership = fixedOwnership(1, () => epoch);
   const store = postgresMailboxes(sql, writerSql);
   const host = startHost({
-    behavior: mailboxBehavior(store),
+    behavior: mailboxBehavior({ store, texts, log }),
     transport,
     ownership,
     log,
@@ -225,6 +226,11 @@ test('a commit of an epoch that was overtaken writes nothing', async (t) => {
     placed: [],
     unplaced: [],
     folders: [],
+    foldersAdded: [],
+    foldersRemoved: [],
+    filters: [],
+    filtersRemoved: [],
+    blobsReleased: [],
     events: [{ seq: before.modseq + 1, n: 0, type: 'EmailRemoved', payload: {}, at: 0 }],
     inbound: [],
     remembered: [],

@@ -28,7 +28,7 @@ test('a repeated command gets the reply of the first time from the next owner to
   async function owner(epoch: number) {
     const transport = localTransport({ encoding: true });
     const host = startHost({
-      behavior: mailboxBehavior(rows),
+      behavior: mailboxBehavior({ store: rows, texts: { text: async () => '' }, log: pino({ level: 'silent' }) }),
       transport,
       ownership: fixedOwnership(1, () => epoch),
       log: pino({ level: 'silent' }),

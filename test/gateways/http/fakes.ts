@@ -108,6 +108,8 @@ export class FakeMailboxes {
       const email = emails.find(({ id }) => id === payload.emailId);
       return email === undefined ? { refusal: 'noSuchEmail' } : { reply: email };
     },
+    announce: (emails, payload: { emailId: string }) =>
+      emails.some(({ id }) => id === payload.emailId) ? { reply: { isKept: true } } : { refusal: 'noSuchEmail' },
     setRead: (emails, payload: { emailIds: string[]; isRead: boolean }) => {
       let changed = 0;
       const missing = [];

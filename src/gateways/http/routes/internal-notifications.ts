@@ -26,7 +26,7 @@ export function internalNotificationRoute(mailboxes: Mailboxes): Route {
       }
       if (!isUuid(userId) || !isUuid(emailId)) return notFound();
       try {
-        const outcome = await announce(mailboxes, userId, emailId);
+        const outcome = await mailboxes.of(userId).ask('announce', { emailId });
         return outcome.reply === undefined ? refused(outcome.refusal) : { status: 200 };
       } catch (error) {
         // Not the account of the credential, which the rule for everyone else is about.
@@ -35,9 +35,4 @@ export function internalNotificationRoute(mailboxes: Mailboxes): Route {
       }
     },
   });
-}
-
-/** Whether the email is there; mailboxes have no command yet that tells of it. */
-function announce(mailboxes: Mailboxes, userId: string, emailId: string) {
-  return mailboxes.of(userId).ask('detail', { emailId });
 }
