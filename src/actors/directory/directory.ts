@@ -8,6 +8,8 @@ import type { Mailboxes } from '../mailbox/protocol.js';
 import { ActorFault } from '../runtime/errors.js';
 import { AddressCache } from './address-cache.js';
 import { matchesHash, parseApiKey } from './api-key.js';
+import type { KeyUses } from './key-uses.js';
+import { Logins } from './logins.js';
 import type { Directory, Principal, Recipient } from './protocol.js';
 
 /** Held addresses of one domain. */
@@ -25,6 +27,7 @@ export interface DirectoryOptions {
   readonly unknownRecipients: 'hold' | 'reject';
   /** Address of the account that requests without a credential act as. */
   readonly anonymousAccount?: string;
+  readonly keyUses?: Pick<KeyUses, 'note'>;
   readonly log: { info(fields: object, message: string): void };
   /** ms of a clock that does not jump. */
   readonly now?: () => number;
@@ -34,6 +37,7 @@ export interface DirectoryOptions {
 export async function createDirectory(options: DirectoryOptions): Promise<Directory & { close(): Promise<void> }> {
   const { store, mailboxes, log, now = () => performance.now() } = options;
   const owners = new AddressCache();
+  const logins = new Logins(store, log);
   const revokedKeys = new Subject<string>();
   const deletedAccounts = new Subject<string>();
   let hosted: Promise<ReadonlySet<string>> | undefined;
@@ -56,6 +60,7 @@ export async function createDirectory(options: DirectoryOptions): Promise<Direct
         return;
       case 'account-deleted':
         owners.dropAccount(change.accountId);
+        logins.dropAccount(change.accountId);
         deletedAccounts.next(change.accountId);
         return;
       case 'key-revoked':
@@ -65,6 +70,7 @@ export async function createDirectory(options: DirectoryOptions): Promise<Direct
         log.info({}, 'changes to the directory may have been missed; reading it anew');
         hosted = undefined;
         owners.clear();
+        logins.clear();
     }
   }
 
@@ -159,6 +165,7 @@ export async function createDirectory(options: DirectoryOptions): Promise<Direct
     const [key] = await store.keysByPrefix(parsed.prefix);
     if (!matchesHash(apiKey, key?.hash) || key === undefined) return undefined;
     const { accountId, email, scopes, id, serviceWide } = key;
+    options.keyUses?.note(id);
     return { accountId, email, scopes, keyId: id, serviceWide };
   }
 
@@ -173,6 +180,7 @@ export async function createDirectory(options: DirectoryOptions): Promise<Direct
     recipient,
     hold,
     authenticate,
+    login: (claims) => logins.open(claims),
     anonymous,
     revokedKeys$: revokedKeys.asObservable(),
     deletedAccounts$: deletedAccounts.asObservable(),

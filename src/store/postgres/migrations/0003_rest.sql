@@ -71,10 +71,10 @@ create table filters (
   primary key (account_id, id)
 );
 
+-- What was chosen, never a default: defaults may change.
 create table preferences (
   account_id uuid primary key,
-  id uuid not null,
-  chosen json not null,
+  chosen jsonb not null,
   updated_at timestamptz not null default now()
 );
 
