@@ -13,13 +13,13 @@ const DAY_MS = 86_400_000;
 type Standing = Pick<Ownership, 'nodeId' | 'state' | 'isCurrent' | 'owned' | 'shards' | 'view'>;
 
 export interface Checked {
-  readonly sql: Foundation['sql'];
+  readonly healthSql: Foundation['healthSql'];
   readonly tls: Pick<Foundation['tls'], 'notAfter'>;
   readonly config: Pick<Foundation['config'], 'tls'>;
 }
 
 export function healthChecks(
-  { sql, tls, config }: Checked,
+  { healthSql, tls, config }: Checked,
   parts: { readonly hub: { readonly connections: number }; readonly ownership: Standing },
   now: () => number = Date.now,
 ): readonly HealthCheck[] {
@@ -28,7 +28,7 @@ export function healthChecks(
       name: 'database',
       tags: ['infrastructure'],
       run: async () => {
-        await assertReachable(sql);
+        await assertReachable(healthSql);
         return { status: 'Healthy', description: 'The database is reachable and accepts connections.' };
       },
     },

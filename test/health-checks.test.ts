@@ -17,7 +17,7 @@ test("the certificate is watched when it is the operator's, degraded near its en
   const ownership = { nodeId: 'a', state: 'serving' as const, isCurrent: true, owned: [0], shards: 1, view: undefined };
   const names = (files: typeof FILES | undefined) =>
     healthChecks(
-      { sql: undefined as never, tls, config: { tls: files } },
+      { healthSql: undefined as never, tls, config: { tls: files } },
       { hub: { connections: 0 }, ownership },
       () => now,
     );
@@ -60,7 +60,7 @@ test('a node that cannot serve is unhealthy; one that is cut off only when other
       view: undefined,
     } as const;
     const checks = healthChecks(
-      { sql: undefined as never, tls: { notAfter: new Date() }, config: { tls: undefined } },
+      { healthSql: undefined as never, tls: { notAfter: new Date() }, config: { tls: undefined } },
       { hub: { connections: 0 }, ownership: { ...ownership, ...standing } },
     );
     return checks.find(({ name }) => name === 'shards')!.run();
