@@ -61,6 +61,7 @@ export class AccountStream {
   #locating = false;
   /** The least `after` of the packets that came while "now" was looked up: what they carry is not before it. */
   #floor = Number.POSITIVE_INFINITY;
+  #lookingAgain: NodeJS.Timeout | undefined;
 
   constructor(options: AccountStreamOptions) {
     this.shard = options.shard;
@@ -71,6 +72,7 @@ export class AccountStream {
       meter.received(packet.events.length);
       tracer.within(packet.trace, () => this.#receive(packet));
     });
+    void this.#registration.standing.then(() => this.#lookAgain());
   }
 
   get #isFollowed(): boolean {
@@ -86,12 +88,25 @@ export class AccountStream {
     return () => {
       if (!this.#followers.delete(follower) || this.#followers.size > 0) return;
       this.#registration.end();
+      clearTimeout(this.#lookingAgain);
       this.#options.closed();
     };
   }
 
   /** Packets may have been missed. What joins on goes out as before, and what does not is read at once. */
   recover(): void {
+    this.#lookAgain();
+    this.#readSoon();
+  }
+
+  /** Other nodes may not have heard yet that somebody listens here. */
+  #lookAgain(): void {
+    const { lagMs } = this.#options.transport;
+    clearTimeout(this.#lookingAgain);
+    if (lagMs > 0 && this.#isFollowed) this.#lookingAgain = setTimeout(() => this.#readSoon(), lagMs).unref();
+  }
+
+  #readSoon(): void {
     this.#behind = true;
     if (this.#recovering) return;
     this.#recovering = true;
@@ -204,7 +219,7 @@ export class AccountStream {
       this.#emit(page.events);
     }
     this.#reading = false;
-    if (failed && this.#isFollowed) this.recover();
+    if (failed && this.#isFollowed) this.#readSoon();
   }
 
   /** For one follower, or for all. */

@@ -31,6 +31,8 @@ export interface NatsTransportOptions {
 /** A server that answers none of two is taken for gone. */
 const PING_MS = 1_000;
 const CLOSE_MS = 1_000;
+/** Servers tell each other what is subscribed to a moment after they have told the node that it is. */
+const LAG_MS = 1_000;
 
 /** @throws BusUnavailable when no server can be used within about five seconds */
 export async function natsTransport(options: NatsTransportOptions): Promise<Transport> {
@@ -46,6 +48,7 @@ export async function natsTransport(options: NatsTransportOptions): Promise<Tran
 class NatsTransport implements Transport {
   readonly connected$: Observable<boolean>;
   readonly breaks$: Observable<void>;
+  readonly lagMs = LAG_MS;
   readonly #link: NatsLink<NatsConnection>;
   readonly #prefix: string;
   readonly #log: Logger;

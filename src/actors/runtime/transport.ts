@@ -28,7 +28,8 @@ export type Responder = (request: RequestPacket) => Promise<ReplyPacket>;
 export interface Registration {
   /**
    * Resolves once whatever anybody sends or publishes from then on arrives here. While the transport is cut off it resolves
-   * at once: what is missed until the connection is back is what `breaks$` tells of.
+   * at once: what is missed until the connection is back is what `breaks$` tells of. For `lagMs` longer, publications of
+   * other nodes may be missed.
    */
   readonly standing: Promise<void>;
   end(): void;
@@ -47,6 +48,8 @@ export interface Transport {
   readonly connected$: Observable<boolean>;
   /** Emits after a break, of this node or of another one, during which published packets may have been missed. */
   readonly breaks$: Observable<void>;
+  /** What word of a registration, or of an end of a break, may take to other nodes; 0 when there are none. */
+  readonly lagMs: number;
   /** What was taken is answered, what was published is sent. */
   close(): Promise<void>;
 }

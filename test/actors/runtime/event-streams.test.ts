@@ -19,11 +19,11 @@ const SHARD = shardOf(A, SHARDS);
 const event = (seq: number): EventRecord => ({ seq, n: 0, type: 'Tested', at: 0, payload: null });
 
 /** `readTurn`: reads see the log before or after a turn of the event loop, and end after it. */
-function setUp(standing: Promise<void> = Promise.resolve(), readTurn?: 'before' | 'after') {
+function setUp(standing: Promise<void> = Promise.resolve(), readTurn?: 'before' | 'after', lagMs = 0) {
   const log: EventRecord[] = [];
   const breaks = new Subject<void>();
   const local = localTransport({ encoding: true });
-  const transport: Transport = { ...local, breaks$: breaks };
+  const transport: Transport = { ...local, breaks$: breaks, lagMs };
   let subscriptions = 0;
   let lookUps = 0;
   /** What the look-ups found, in order. */
@@ -137,6 +137,25 @@ test('a break makes followers read on from where they were', async (t) => {
   breaks.next();
   await turns();
   t.deepEqual(seen, [1, 2, 3]);
+});
+
+test('what other nodes published before they knew of a follower is read a moment later, as after a break', async (t) => {
+  const { streams, commit, breaks, subscriptions } = setUp(undefined, undefined, 100);
+  const seen: number[] = [];
+  const following = streams.of(A).subscribe((events) => seen.push(...events.map((row) => row.seq)));
+  const reached = async (count: number) => {
+    while (seen.length < count) await new Promise((resolve) => setTimeout(resolve, 5));
+  };
+  await turns();
+  commit(2, false);
+  await reached(2);
+  breaks.next();
+  await turns();
+  commit(1, false);
+  await reached(3);
+  t.deepEqual(seen, [1, 2, 3]);
+  following.unsubscribe();
+  t.is(subscriptions(), 0);
 });
 
 test('whatever packets are lost or repeated, a follower has every event once and in order', async (t) => {
