@@ -7,7 +7,7 @@ import type { Subscriber } from 'rxjs';
 import type { EventLog } from '../../store/events.js';
 import type { Lane } from './lane.js';
 import { type Meter, NO_METER } from './meter.js';
-import type { EventPacket, EventRecord } from './packet.js';
+import type { EventPacket, EventRecord, LookPacket } from './packet.js';
 import { eventSubject } from './subjects.js';
 import { NO_TRACER, type Tracer } from './tracing.js';
 import type { Registration, Transport } from './transport.js';
@@ -68,7 +68,8 @@ export class AccountStream {
     this.#options = options;
     const subject = eventSubject(options.protocolName, options.accountId);
     const { meter = NO_METER, tracer = NO_TRACER } = options;
-    this.#registration = options.transport.subscribe<EventPacket>(subject, (packet) => {
+    this.#registration = options.transport.subscribe<EventPacket | LookPacket>(subject, (packet) => {
+      if ('kind' in packet) return this.#readSoon();
       meter.received(packet.events.length);
       tracer.within(packet.trace, () => this.#receive(packet));
     });

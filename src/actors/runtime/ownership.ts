@@ -15,7 +15,7 @@ import type {
 import { shardOf } from '../../store/shard.js';
 import type { Meter } from './meter.js';
 import { Outlook } from './outlook.js';
-import { PACKET_VERSION, type PlacementNews, type PlacementPacket } from './packet.js';
+import { type LookPacket, PACKET_VERSION, type PlacementNews, type PlacementPacket } from './packet.js';
 import { Peers } from './peers.js';
 import { candidates, decide } from './placement.js';
 import { rendezvous } from './rendezvous.js';
@@ -199,7 +199,7 @@ class LeasedOwnership implements Ownership {
     const connection = transport.connected$.subscribe((connected) => this.#outlook.bus(connected));
     this.#ending.push(() => connection.unsubscribe());
     const ping = transport.respond(nodeSubject(node.id), async () => ({ kind: 'reply', reply: null }));
-    const news = transport.subscribe<PlacementPacket>(PLACEMENT_SUBJECT, (packet) => this.#hear(packet));
+    const news = transport.subscribe<PlacementPacket | LookPacket>(PLACEMENT_SUBJECT, (packet) => this.#hear(packet));
     this.#registrations.push(ping, news);
     await Promise.all([ping.standing, news.standing]);
     const heartbeat = setInterval(() => this.#nudge(), ttlMs / 3);
@@ -255,7 +255,7 @@ class LeasedOwnership implements Ownership {
     }
   }
 
-  #hear(packet: PlacementPacket): void {
+  #hear(packet: PlacementPacket | LookPacket): void {
     switch (packet.kind) {
       case 'settled':
         this.#moves$.next(packet);
@@ -268,6 +268,9 @@ class LeasedOwnership implements Ownership {
         return;
       case 'given':
         if (packet.to === this.nodeId) this.#accept(packet.leases);
+        return;
+      case 'look':
+        this.recheck();
         return;
     }
   }

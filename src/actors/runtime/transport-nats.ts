@@ -6,7 +6,7 @@ import type { Observable } from 'rxjs';
 import { dialAtStart, dialForEver } from './nats-dialing.js';
 import { type Feed, type LinkMessage, NatsLink } from './nats-link.js';
 import { type NatsServer, natsServer } from './nats-servers.js';
-import { encode, type Publication, type ReplyPacket, type RequestPacket } from './packet.js';
+import { encode, PACKET_VERSION, type Publication, type ReplyPacket, type RequestPacket } from './packet.js';
 import { readPublication, readReply, readRequest } from './packet-reading.js';
 import {
   Disconnected,
@@ -180,7 +180,7 @@ class NatsTransport implements Transport {
   #hear(subject: string, { data }: LinkMessage): void {
     const packet = readPublication(data);
     if (packet === undefined) this.#log.warn({ subject }, 'a publication was not understood');
-    else this.#local.publish(subject, packet);
+    this.#local.publish(subject, packet ?? { v: PACKET_VERSION, kind: 'look' });
   }
 
   #send(subject: string, packet: Publication): void {

@@ -42,7 +42,10 @@ export interface Transport {
   respond(subject: string, responder: Responder): Registration;
   /** Best effort: nobody may be listening. */
   publish(subject: string, packet: Publication): void;
-  /** Packets in the order in which one publisher published them, this node's own included. */
+  /**
+   * Packets in the order in which one publisher published them, this node's own included. One that is not understood arrives
+   * as a LookPacket.
+   */
   subscribe<P extends Publication>(subject: string, listener: (packet: P) => void): Registration;
   /** Whether other nodes can be reached; the present state first. */
   readonly connected$: Observable<boolean>;

@@ -127,6 +127,17 @@ test('who names a position gets the log from there and then the live events, wit
   );
 });
 
+test('what was published in words not understood is read from the log', async (t) => {
+  const { streams, commit, transport } = setUp();
+  const seen: number[] = [];
+  streams.of(A).subscribe((events) => seen.push(...events.map((row) => row.seq)));
+  await turns();
+  commit(3, false);
+  transport.publish(SUBJECT, { v: 1, kind: 'look' });
+  await turns();
+  t.deepEqual(seen, [1, 2, 3]);
+});
+
 test('a break makes followers read on from where they were', async (t) => {
   const { streams, commit, breaks } = setUp();
   const seen: number[] = [];
