@@ -15,7 +15,7 @@ import type {
 import { shardOf } from '../../store/shard.js';
 import type { Meter } from './meter.js';
 import { Outlook } from './outlook.js';
-import { PACKET_VERSION, type PlacementNews, type PlacementPacket } from './packet.js';
+import { type LookPacket, PACKET_VERSION, type PlacementNews, type PlacementPacket } from './packet.js';
 import { Peers } from './peers.js';
 import { candidates, decide } from './placement.js';
 import { rendezvous } from './rendezvous.js';
@@ -38,7 +38,7 @@ export interface Tenant {
 
 export interface Move {
   readonly shards: readonly number[];
-  /** The owner before may have left commits unpublished. */
+  /** Commits may have gone unheard: unpublished by the owner before, or published while it could not be heard. */
   readonly vanished: boolean;
 }
 
@@ -49,6 +49,8 @@ export interface Ownership {
   readonly owned: readonly number[];
   /** What the last heartbeat saw; undefined before the first. */
   readonly view: ClusterView | undefined;
+  /** Nodes that are alive by the store and do not answer on the bus: it is split. */
+  readonly unheard: readonly string[];
   /** ms since the leases were renewed; they run out after the lease time. */
   readonly beatAgeMs: number;
   /** Whether the leases are this node's for certain. */
@@ -126,9 +128,12 @@ class LeasedOwnership implements Ownership {
   constructor(options: OwnershipOptions) {
     this.#options = options;
     this.shards = options.shards;
-    this.#peers = new Peers(options.transport, options.node.id, (gone) => {
-      this.#tell({ kind: 'gone', gone });
-      this.#nudge();
+    this.#peers = new Peers(options.transport, options.node.id, {
+      gone: (gone) => {
+        this.#tell({ kind: 'gone', gone });
+        this.#nudge();
+      },
+      heard: (node) => void this.#heardAgain(node),
     });
     this.#outlook = new Outlook(options.ttlMs, () => {
       if (this.#view !== undefined) this.#nudge();
@@ -145,6 +150,12 @@ class LeasedOwnership implements Ownership {
 
   get view(): ClusterView | undefined {
     return this.#view;
+  }
+
+  get unheard(): readonly string[] {
+    const { unheard } = this.#peers;
+    const nodes = this.#view?.nodes.filter(({ expired, state }) => !expired && state !== 'cut off') ?? [];
+    return nodes.map(({ id }) => id).filter((id) => unheard.has(id));
   }
 
   get moves$(): Observable<Move> {
@@ -188,7 +199,7 @@ class LeasedOwnership implements Ownership {
     const connection = transport.connected$.subscribe((connected) => this.#outlook.bus(connected));
     this.#ending.push(() => connection.unsubscribe());
     const ping = transport.respond(nodeSubject(node.id), async () => ({ kind: 'reply', reply: null }));
-    const news = transport.subscribe<PlacementPacket>(PLACEMENT_SUBJECT, (packet) => this.#hear(packet));
+    const news = transport.subscribe<PlacementPacket | LookPacket>(PLACEMENT_SUBJECT, (packet) => this.#hear(packet));
     this.#registrations.push(ping, news);
     await Promise.all([ping.standing, news.standing]);
     const heartbeat = setInterval(() => this.#nudge(), ttlMs / 3);
@@ -244,7 +255,7 @@ class LeasedOwnership implements Ownership {
     }
   }
 
-  #hear(packet: PlacementPacket): void {
+  #hear(packet: PlacementPacket | LookPacket): void {
     switch (packet.kind) {
       case 'settled':
         this.#moves$.next(packet);
@@ -259,7 +270,17 @@ class LeasedOwnership implements Ownership {
       case 'given':
         if (packet.to === this.nodeId) this.#accept(packet.leases);
         return;
+      case 'look':
+        this.recheck();
+        return;
     }
+  }
+
+  /** Of what it has now: it may have got it meanwhile. */
+  async #heardAgain(node: string): Promise<void> {
+    await this.#beat();
+    const shards = this.#view?.leases.filter(({ nodeId }) => nodeId === node).map(({ shard }) => shard) ?? [];
+    if (shards.length > 0) this.#moves$.next({ shards, vanished: true });
   }
 
   #tell(news: PlacementNews): void {

@@ -6,7 +6,7 @@ import type { Observable } from 'rxjs';
 import { dialAtStart, dialForEver } from './nats-dialing.js';
 import { type Feed, type LinkMessage, NatsLink } from './nats-link.js';
 import { type NatsServer, natsServer } from './nats-servers.js';
-import { encode, type Publication, type ReplyPacket, type RequestPacket } from './packet.js';
+import { encode, PACKET_VERSION, type Publication, type ReplyPacket, type RequestPacket } from './packet.js';
 import { readPublication, readReply, readRequest } from './packet-reading.js';
 import {
   Disconnected,
@@ -31,6 +31,8 @@ export interface NatsTransportOptions {
 /** A server that answers none of two is taken for gone. */
 const PING_MS = 1_000;
 const CLOSE_MS = 1_000;
+/** Servers tell each other what is subscribed to a moment after they have told the node that it is. */
+const LAG_MS = 1_000;
 
 /** @throws BusUnavailable when no server can be used within about five seconds */
 export async function natsTransport(options: NatsTransportOptions): Promise<Transport> {
@@ -46,6 +48,7 @@ export async function natsTransport(options: NatsTransportOptions): Promise<Tran
 class NatsTransport implements Transport {
   readonly connected$: Observable<boolean>;
   readonly breaks$: Observable<void>;
+  readonly lagMs = LAG_MS;
   readonly #link: NatsLink<NatsConnection>;
   readonly #prefix: string;
   readonly #log: Logger;
@@ -177,7 +180,7 @@ class NatsTransport implements Transport {
   #hear(subject: string, { data }: LinkMessage): void {
     const packet = readPublication(data);
     if (packet === undefined) this.#log.warn({ subject }, 'a publication was not understood');
-    else this.#local.publish(subject, packet);
+    this.#local.publish(subject, packet ?? { v: PACKET_VERSION, kind: 'look' });
   }
 
   #send(subject: string, packet: Publication): void {

@@ -2,6 +2,7 @@
 // known. What must hold at every moment is checked by the simulation itself.
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
+import type { Move } from '../../../src/actors/runtime/ownership.js';
 import {
   SimulatedCluster,
   type SimulatedNode,
@@ -252,6 +253,30 @@ test.serial('a split bus is a single exchange, not a fight', async (t) => {
   t.is(world.changes - changes, exchanged);
   t.true(world.isConverged);
 });
+
+test.serial(
+  'whoever is alive and not heard is known, and its shards are looked into when it is heard again',
+  async (t) => {
+    const world = await cluster(t, ['a', 'b', 'c']);
+    const [a, c] = [world.node('a')!, world.node('c')!];
+    const moves: Move[] = [];
+    a.ownership.moves$.subscribe((move) => void moves.push(move));
+    c.bus.server = 1;
+    t.true(await world.time.until(() => a.ownership.unheard.length > 0, PATIENCE_MS));
+    t.deepEqual(a.ownership.unheard, ['c']);
+    t.true(await world.time.until(() => c.ownership.unheard.length === 2, PATIENCE_MS));
+    await world.time.advance(4 * TTL_MS);
+    t.true(world.isConverged);
+    moves.length = 0;
+    c.bus.server = 0;
+    t.true(await world.time.until(() => a.ownership.unheard.length === 0, PATIENCE_MS));
+    t.true(await world.time.until(() => moves.length > 0, PATIENCE_MS));
+    t.true(moves.every(({ vanished }) => vanished));
+    const looked = new Set(moves.flatMap(({ shards }) => shards));
+    t.true(c.ownership.owned.length > 0 && c.ownership.owned.every((shard) => looked.has(shard)));
+    t.deepEqual(c.ownership.unheard, []);
+  },
+);
 
 for (const fault of ['fails', 'hangs'] as const) {
   test.serial(
