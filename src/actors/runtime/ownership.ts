@@ -87,6 +87,8 @@ export interface OwnershipOptions {
 const HANDOVER_SHARES = 16;
 /** What an actor may take to finish when its shard moves; its commits are refused afterwards. */
 const VACATE_MS = 2_000;
+/** The same at the end, when the tenant has been stopped before. */
+const LAST_VACATE_MS = 50;
 /** What others may take to answer for what they were given before they are given more. */
 const SETTLED_MS = 250;
 const RECHECK_MS = 50;
@@ -235,8 +237,10 @@ class LeasedOwnership implements Ownership {
     // A beat under way could take leases anew after they were given back.
     await this.#beating;
     await this.#handingOver;
+    const vacated = await atMost(this.#tenant?.vacate(shards) ?? Promise.resolve(), LAST_VACATE_MS);
     await this.#options.store.leave(this.#options.node);
     this.#tell({ kind: 'freed', shards });
+    if (!vacated) this.#tell({ kind: 'unsure', shards });
     this.#moves$.complete();
   }
 
@@ -259,6 +263,9 @@ class LeasedOwnership implements Ownership {
     switch (packet.kind) {
       case 'settled':
         this.#moves$.next(packet);
+        return;
+      case 'unsure':
+        this.#moves$.next({ shards: packet.shards, vanished: true });
         return;
       case 'freed':
         if (packet.node !== this.nodeId) this.#nudge();
@@ -461,13 +468,15 @@ class LeasedOwnership implements Ownership {
     const shards = leases.map(({ shard }) => shard);
     for (const shard of shards) this.#leaving.add(shard);
     let given: readonly ReleasedLease[];
+    let vacated = false;
     try {
-      await atMost(this.#tenant!.vacate(shards), VACATE_MS);
+      vacated = await atMost(this.#tenant!.vacate(shards), VACATE_MS);
       const releasing = this.#options.store.release(this.nodeId, leases);
       given = await inTime(releasing, this.#options.ttlMs, 'giving shards back');
       this.#options.meter?.shardsHandedOver(shards.length);
       this.#options.log.info({ shards: shards.length }, 'shards handed over');
     } catch (error) {
+      if (!vacated) this.#tell({ kind: 'unsure', shards });
       this.#handingOver = undefined;
       throw error;
     } finally {
@@ -487,6 +496,7 @@ class LeasedOwnership implements Ownership {
     }
     // One batch pauses at a time, however fast they are given.
     await settled;
+    if (!vacated) this.#tell({ kind: 'unsure', shards });
     this.#handingOver = undefined;
     this.#nudge();
   }

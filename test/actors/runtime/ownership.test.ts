@@ -177,9 +177,15 @@ test.serial('when all drain at once nobody waits for anybody', async (t) => {
 test.serial('a handover does not wait for an actor that never ends', async (t) => {
   const world = await cluster(t, ['a', 'b']);
   const a = world.node('a')!;
+  const { owned } = a.ownership;
   a.vacateMs = Number.POSITIVE_INFINITY;
+  const looked = new Set<number>();
+  world.node('b')!.ownership.moves$.subscribe((move) => {
+    for (const shard of move.vanished ? move.shards : []) looked.add(shard);
+  });
   await passing(world, world.leave(a));
   t.true(await world.time.until(() => world.isConverged, PATIENCE_MS));
+  t.true(owned.length > 0 && owned.every((shard) => looked.has(shard)), 'what it commits yet nobody may announce');
 });
 
 test.serial(
