@@ -67,7 +67,7 @@ export interface Ownership {
   start(tenant: Tenant): Promise<void>;
   /** Hands everything over to others; resolves when all of it is, nobody is there to take it, or `withinMs` is over. */
   drain(withinMs: number): Promise<void>;
-  /** Gives back what is left and leaves the cluster. */
+  /** Gives back what is left and leaves the cluster, also one that it has not quite entered. */
   leave(): Promise<void>;
 }
 
@@ -119,6 +119,7 @@ class LeasedOwnership implements Ownership {
   #left = false;
   #lapse: NodeJS.Timeout | undefined;
   #expiry: NodeJS.Timeout | undefined;
+  #joining: Promise<void> | undefined;
   #beating: Promise<void> | undefined;
   #again = false;
   #handingOver: Promise<void> | undefined;
@@ -196,7 +197,8 @@ class LeasedOwnership implements Ownership {
 
   async start(tenant: Tenant): Promise<void> {
     const { transport, node, ttlMs } = this.#options;
-    await this.#join();
+    this.#joining = this.#join();
+    await this.#joining;
     this.#tenant = tenant;
     const connection = transport.connected$.subscribe((connected) => this.#outlook.bus(connected));
     this.#ending.push(() => connection.unsubscribe());
@@ -204,6 +206,7 @@ class LeasedOwnership implements Ownership {
     const news = transport.subscribe<PlacementPacket | LookPacket>(PLACEMENT_SUBJECT, (packet) => this.#hear(packet));
     this.#registrations.push(ping, news);
     await Promise.all([ping.standing, news.standing]);
+    this.#assertNotLeft();
     const heartbeat = setInterval(() => this.#nudge(), ttlMs / 3);
     this.#ending.push(() => clearInterval(heartbeat));
     await this.#beat();
@@ -234,6 +237,8 @@ class LeasedOwnership implements Ownership {
     this.#outlook.stop();
     const shards = [...this.#held.keys()];
     this.#held.clear();
+    // The entry could be made after it was removed.
+    await this.#joining?.catch(() => {});
     // A beat under way could take leases anew after they were given back.
     await this.#beating;
     await this.#handingOver;
@@ -249,6 +254,7 @@ class LeasedOwnership implements Ownership {
     const patience = performance.now() + ttlMs * 1.5;
     for (;;) {
       const joined = await store.join(node, ttlMs);
+      this.#assertNotLeft();
       if (joined.kind === 'joined') return;
       if (performance.now() > patience) {
         throw new StoreInUse(
@@ -257,6 +263,10 @@ class LeasedOwnership implements Ownership {
       }
       await pause(ttlMs / 4);
     }
+  }
+
+  #assertNotLeft(): void {
+    if (this.#left) throw new Error('the node is stopped before it has started');
   }
 
   #hear(packet: PlacementPacket | LookPacket): void {

@@ -392,6 +392,24 @@ test.serial('however many miss a shard, its owner is asked and the store looked 
   t.true(requests <= 2 * ((world.time.now - began) / 50), `${requests} requests`);
 });
 
+test.serial('who leaves before it has quite entered leaves nothing behind', async (t) => {
+  const world = await cluster(t, ['a']);
+  for (let ms = 0; ms < 12; ms++) {
+    void world.join('b').catch(() => {});
+    const b = world.nodes.at(-1)!;
+    await world.time.advance(ms);
+    await passing(
+      world,
+      world.time.as(b, () => b.ownership.leave()),
+    );
+    b.left = true;
+    t.false(world.leases.nodes.has('b'), `after ${ms} ms`);
+    await world.time.advance(TTL_MS);
+    t.false(world.leases.nodes.has('b'));
+    t.true(await world.time.until(() => world.isConverged, PATIENCE_MS));
+  }
+});
+
 test.serial('a node alone waits for one that left no word, and then says who is in the way', async (t) => {
   const world = new SimulatedCluster(SHARDS);
   t.teardown(() => world.end());
