@@ -8,7 +8,7 @@ import { Activation } from './activation.js';
 import type { Behavior } from './behavior.js';
 import { type Meter, NO_METER, outcomeOf } from './meter.js';
 import type { Ownership, Tenant } from './ownership.js';
-import type { EventPacket, ReplyPacket, RequestPacket } from './packet.js';
+import { type EventPacket, PACKET_VERSION, type ReplyPacket, type RequestPacket } from './packet.js';
 import type { Protocol } from './protocol.js';
 import { eventSubject, requestSubject } from './subjects.js';
 import { NO_SPAN, NO_TRACER, type Tracer } from './tracing.js';
@@ -148,14 +148,25 @@ export function startHost<P extends Protocol, S, D>(options: HostOptions<P, S, D
     for (const [accountId, activation] of over) {
       if (activations.get(accountId) === activation) activations.delete(accountId);
     }
+    for (const accountId of inDoubt)
+      if (leaving.has(shardOf(accountId, ownership.shards))) makeFollowersLook(accountId);
+  }
+
+  /** What was committed last may have gone unpublished, and whoever owns the account now may not load it for long. */
+  function makeFollowersLook(accountId: string): void {
+    inDoubt.delete(accountId);
+    transport.publish(eventSubject(name, accountId), { v: PACKET_VERSION, kind: 'look' });
   }
 
   /** Nobody else may address them for long, and until they are loaded their followers miss what was committed last. */
   function settleDoubts(): void {
     for (const accountId of [...inDoubt].slice(0, DOUBTS_A_SWEEP)) {
-      inDoubt.delete(accountId);
       const epoch = ownership.epochOf(accountId);
-      if (epoch !== undefined) activationOf(accountId, epoch);
+      if (epoch === undefined) makeFollowersLook(accountId);
+      else {
+        inDoubt.delete(accountId);
+        activationOf(accountId, epoch);
+      }
     }
   }
 
@@ -198,6 +209,7 @@ export function startHost<P extends Protocol, S, D>(options: HostOptions<P, S, D
       for (const responder of responders.values()) responder.end();
       while (underWay.size > 0) await Promise.allSettled([...underWay.keys()]);
       activations.clear();
+      for (const accountId of inDoubt) makeFollowersLook(accountId);
     },
   };
 }

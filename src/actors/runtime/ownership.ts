@@ -67,7 +67,7 @@ export interface Ownership {
   start(tenant: Tenant): Promise<void>;
   /** Hands everything over to others; resolves when all of it is, nobody is there to take it, or `withinMs` is over. */
   drain(withinMs: number): Promise<void>;
-  /** Gives back what is left and leaves the cluster. */
+  /** Gives back what is left and leaves the cluster, also one that it has not quite entered. */
   leave(): Promise<void>;
 }
 
@@ -87,6 +87,8 @@ export interface OwnershipOptions {
 const HANDOVER_SHARES = 16;
 /** What an actor may take to finish when its shard moves; its commits are refused afterwards. */
 const VACATE_MS = 2_000;
+/** The same at the end, when the tenant has been stopped before. */
+const LAST_VACATE_MS = 50;
 /** What others may take to answer for what they were given before they are given more. */
 const SETTLED_MS = 250;
 const RECHECK_MS = 50;
@@ -117,6 +119,7 @@ class LeasedOwnership implements Ownership {
   #left = false;
   #lapse: NodeJS.Timeout | undefined;
   #expiry: NodeJS.Timeout | undefined;
+  #joining: Promise<void> | undefined;
   #beating: Promise<void> | undefined;
   #again = false;
   #handingOver: Promise<void> | undefined;
@@ -194,7 +197,8 @@ class LeasedOwnership implements Ownership {
 
   async start(tenant: Tenant): Promise<void> {
     const { transport, node, ttlMs } = this.#options;
-    await this.#join();
+    this.#joining = this.#join();
+    await this.#joining;
     this.#tenant = tenant;
     const connection = transport.connected$.subscribe((connected) => this.#outlook.bus(connected));
     this.#ending.push(() => connection.unsubscribe());
@@ -202,6 +206,7 @@ class LeasedOwnership implements Ownership {
     const news = transport.subscribe<PlacementPacket | LookPacket>(PLACEMENT_SUBJECT, (packet) => this.#hear(packet));
     this.#registrations.push(ping, news);
     await Promise.all([ping.standing, news.standing]);
+    this.#assertNotLeft();
     const heartbeat = setInterval(() => this.#nudge(), ttlMs / 3);
     this.#ending.push(() => clearInterval(heartbeat));
     await this.#beat();
@@ -232,11 +237,15 @@ class LeasedOwnership implements Ownership {
     this.#outlook.stop();
     const shards = [...this.#held.keys()];
     this.#held.clear();
+    // The entry could be made after it was removed.
+    await this.#joining?.catch(() => {});
     // A beat under way could take leases anew after they were given back.
     await this.#beating;
     await this.#handingOver;
+    const vacated = await atMost(this.#tenant?.vacate(shards) ?? Promise.resolve(), LAST_VACATE_MS);
     await this.#options.store.leave(this.#options.node);
     this.#tell({ kind: 'freed', shards });
+    if (!vacated) this.#tell({ kind: 'unsure', shards });
     this.#moves$.complete();
   }
 
@@ -245,6 +254,7 @@ class LeasedOwnership implements Ownership {
     const patience = performance.now() + ttlMs * 1.5;
     for (;;) {
       const joined = await store.join(node, ttlMs);
+      this.#assertNotLeft();
       if (joined.kind === 'joined') return;
       if (performance.now() > patience) {
         throw new StoreInUse(
@@ -255,11 +265,18 @@ class LeasedOwnership implements Ownership {
     }
   }
 
+  #assertNotLeft(): void {
+    if (this.#left) throw new Error('the node is stopped before it has started');
+  }
+
   #hear(packet: PlacementPacket | LookPacket): void {
     switch (packet.kind) {
       case 'settled':
         this.#moves$.next(packet);
         if (packet.node !== this.nodeId && packet.shards.some((shard) => this.#held.has(shard))) this.#nudge();
+        return;
+      case 'unsure':
+        this.#moves$.next({ shards: packet.shards, vanished: true });
         return;
       case 'freed':
         if (packet.node !== this.nodeId) this.#nudge();
@@ -464,13 +481,15 @@ class LeasedOwnership implements Ownership {
     const shards = leases.map(({ shard }) => shard);
     for (const shard of shards) this.#leaving.add(shard);
     let given: readonly ReleasedLease[];
+    let vacated = false;
     try {
-      await atMost(this.#tenant!.vacate(shards), VACATE_MS);
+      vacated = await atMost(this.#tenant!.vacate(shards), VACATE_MS);
       const releasing = this.#options.store.release(this.nodeId, leases);
       given = await inTime(releasing, this.#options.ttlMs, 'giving shards back');
       this.#options.meter?.shardsHandedOver(shards.length);
       this.#options.log.info({ shards: shards.length }, 'shards handed over');
     } catch (error) {
+      if (!vacated) this.#tell({ kind: 'unsure', shards });
       this.#handingOver = undefined;
       throw error;
     } finally {
@@ -490,6 +509,7 @@ class LeasedOwnership implements Ownership {
     }
     // One batch pauses at a time, however fast they are given.
     await settled;
+    if (!vacated) this.#tell({ kind: 'unsure', shards });
     this.#handingOver = undefined;
     this.#nudge();
   }

@@ -61,7 +61,7 @@ function isOfPlacement({ kind, node, shards, vanished, gone, to, leases }: Field
   if (typeof kind !== 'string' || typeof node !== 'string') return false;
   const ofShards = Array.isArray(shards) && shards.every(Number.isInteger);
   if (kind === 'settled') return ofShards && typeof vanished === 'boolean';
-  if (kind === 'freed') return ofShards;
+  if (kind === 'freed' || kind === 'unsure') return ofShards;
   const isLease = (lease: unknown) =>
     isFields(lease) && Number.isInteger(lease['shard']) && Number.isInteger(lease['epoch']);
   if (kind === 'given') return typeof to === 'string' && Array.isArray(leases) && leases.every(isLease);

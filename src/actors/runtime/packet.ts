@@ -63,6 +63,8 @@ export type PlacementPacket =
       readonly shards: readonly number[];
       readonly vanished: boolean;
     }
+  /** The owner before gave these shards up with commits under way: it may go without publishing them. */
+  | { readonly v: number; readonly kind: 'unsure'; readonly node: string; readonly shards: readonly number[] }
   /** The leases are of the node `to` now. */
   | {
       readonly v: number;

@@ -134,6 +134,53 @@ test('what was committed though its answer was lost reaches followers, with nobo
   await host.stop();
 });
 
+test('what was committed though its answer was lost reaches followers, also when the shard moves or the node stops', async (t) => {
+  for (const end of ['vacate', 'stop'] as const) {
+    const { store, counters, host } = setUp();
+    const seen: number[] = [];
+    const followed = new Promise<void>((resolve) => {
+      counters
+        .of(A)
+        .events$()
+        .subscribe((events) => {
+          seen.push(...events.map((event) => event.seq));
+          if (seen.length === 2) resolve();
+        });
+    });
+    await counters.of(A).ask('add', { amount: 1 });
+    store.lostAnswer = new StoreFault('store-unavailable', 'the connection broke', { temporary: true });
+    await t.throwsAsync(counters.of(A).ask('add', { amount: 2 }), { instanceOf: ActorFault });
+    await (end === 'vacate' ? host.vacate([0]) : host.stop());
+    await followed;
+    t.deepEqual(seen, [1, 2]);
+    await host.stop();
+  }
+});
+
+test('a commit that comes to nothing known after the shard has moved reaches followers', async (t) => {
+  const { store, counters, host, own } = setUp({ sweepMs: 5 });
+  let open = () => {};
+  store.gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  const followed = new Promise<void>((resolve) => {
+    counters
+      .of(A)
+      .events$()
+      .subscribe((events) => events.length > 0 && resolve());
+  });
+  const asked = counters.of(A).ask('add', { amount: 1 });
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  const vacating = host.vacate([0]);
+  own(undefined);
+  store.lostAnswer = new StoreFault('store-unavailable', 'the connection broke', { temporary: true });
+  open();
+  await t.throwsAsync(asked, { instanceOf: ActorFault });
+  await Promise.all([vacating, followed]);
+  t.is(store.loads, 1);
+  await host.stop();
+});
+
 test('an owner whose epoch was overtaken writes nothing, and the asker finds the new owner', async (t) => {
   const { store, counters, host, own } = setUp();
   const counter = counters.of(A);

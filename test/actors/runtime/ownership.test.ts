@@ -177,9 +177,15 @@ test.serial('when all drain at once nobody waits for anybody', async (t) => {
 test.serial('a handover does not wait for an actor that never ends', async (t) => {
   const world = await cluster(t, ['a', 'b']);
   const a = world.node('a')!;
+  const { owned } = a.ownership;
   a.vacateMs = Number.POSITIVE_INFINITY;
+  const looked = new Set<number>();
+  world.node('b')!.ownership.moves$.subscribe((move) => {
+    for (const shard of move.vanished ? move.shards : []) looked.add(shard);
+  });
   await passing(world, world.leave(a));
   t.true(await world.time.until(() => world.isConverged, PATIENCE_MS));
+  t.true(owned.length > 0 && owned.every((shard) => looked.has(shard)), 'what it commits yet nobody may announce');
 });
 
 test.serial(
@@ -398,6 +404,24 @@ test.serial('however many miss a shard, its owner is asked and the store looked 
     await world.time.advance(1);
   }
   t.true(requests <= 2 * ((world.time.now - began) / 50), `${requests} requests`);
+});
+
+test.serial('who leaves before it has quite entered leaves nothing behind', async (t) => {
+  const world = await cluster(t, ['a']);
+  for (let ms = 0; ms < 12; ms++) {
+    void world.join('b').catch(() => {});
+    const b = world.nodes.at(-1)!;
+    await world.time.advance(ms);
+    await passing(
+      world,
+      world.time.as(b, () => b.ownership.leave()),
+    );
+    b.left = true;
+    t.false(world.leases.nodes.has('b'), `after ${ms} ms`);
+    await world.time.advance(TTL_MS);
+    t.false(world.leases.nodes.has('b'));
+    t.true(await world.time.until(() => world.isConverged, PATIENCE_MS));
+  }
 });
 
 test.serial('a node alone waits for one that left no word, and then says who is in the way', async (t) => {
