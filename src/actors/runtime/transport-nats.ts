@@ -165,7 +165,8 @@ class NatsTransport implements Transport {
   async #answer(subject: string, { data, reply: inbox }: LinkMessage, responder: Responder): Promise<void> {
     const reading = readRequest(data);
     if ('fault' in reading) this.#log.warn({ subject, why: reading.fault.message }, 'a request was not understood');
-    const reply = 'fault' in reading ? reading.fault : await answered(responder, reading.request, this.#log);
+    const foreign: Responder = (request) => responder(request, true);
+    const reply = 'fault' in reading ? reading.fault : await answered(foreign, reading.request, this.#log);
     const { connection } = this.#link;
     if (connection === undefined || inbox === undefined || inbox === '') return;
     connection.publish(inbox, this.#encodeReply(subject, reply, capacity(connection)));
