@@ -38,9 +38,14 @@ const LAG_MS = 1_000;
 export async function natsTransport(options: NatsTransportOptions): Promise<Transport> {
   const { clusterId, nodeId, log } = options;
   const servers = options.servers.map(natsServer);
-  const dial = (server: NatsServer, timeoutMs: number) => connectTo(server, nodeId, timeoutMs);
+  let current: NatsServer;
+  const dial = async (server: NatsServer, timeoutMs: number) => {
+    const connection = await connectTo(server, nodeId, timeoutMs);
+    current = server;
+    return connection;
+  };
   const first = await dialAtStart(servers, dial);
-  const next = (over: () => boolean) => dialForEver(servers, dial, over, log);
+  const next = (over: () => boolean) => dialForEver(servers, current, dial, over, log);
   const prefix = `mansio.${clusterId}.`;
   return new NatsTransport(new NatsLink({ prefix, first, next, log }), prefix, log);
 }
@@ -160,7 +165,8 @@ class NatsTransport implements Transport {
   async #answer(subject: string, { data, reply: inbox }: LinkMessage, responder: Responder): Promise<void> {
     const reading = readRequest(data);
     if ('fault' in reading) this.#log.warn({ subject, why: reading.fault.message }, 'a request was not understood');
-    const reply = 'fault' in reading ? reading.fault : await answered(responder, reading.request, this.#log);
+    const foreign: Responder = (request) => responder(request, true);
+    const reply = 'fault' in reading ? reading.fault : await answered(foreign, reading.request, this.#log);
     const { connection } = this.#link;
     if (connection === undefined || inbox === undefined || inbox === '') return;
     connection.publish(inbox, this.#encodeReply(subject, reply, capacity(connection)));

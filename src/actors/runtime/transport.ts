@@ -23,7 +23,8 @@ export class PacketTooLarge extends Error {
   override readonly name = 'PacketTooLarge';
 }
 
-export type Responder = (request: RequestPacket) => Promise<ReplyPacket>;
+/** `foreign`: the request is from another node. */
+export type Responder = (request: RequestPacket, foreign?: boolean) => Promise<ReplyPacket>;
 
 export interface Registration {
   /**

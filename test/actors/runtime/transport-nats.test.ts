@@ -260,6 +260,14 @@ test('publications that lack what their kind has make listeners look; kinds of a
   t.deepEqual(await heard.all, [...broken.map(() => LOOK), later, good] as never);
 });
 
+test('a responder is told whether a request is from another node', async (t) => {
+  const clusterId = newCluster();
+  const [owner, asker] = [await node(t, clusterId, 'owner'), await node(t, clusterId, 'asker')];
+  await owner.respond('a.1', async (_, foreign = false) => ({ kind: 'reply', reply: foreign })).standing;
+  t.deepEqual(await owner.request('a.1', request('echo'), 60_000), { kind: 'reply', reply: false });
+  t.deepEqual(await asker.request('a.1', request('echo'), 60_000), { kind: 'reply', reply: true });
+});
+
 test('a reply that is no packet is a fault', async (t) => {
   const clusterId = newCluster();
   const asker = await node(t, clusterId, 'asker');
