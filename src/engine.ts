@@ -8,6 +8,7 @@ import { startHousekeeping } from './actors/housekeeping.js';
 import { mailboxBehavior } from './actors/mailbox/behavior.js';
 import { type MailboxEvent, type Mailboxes, mailboxProtocol } from './actors/mailbox/protocol.js';
 import { startRedelivery } from './actors/mailbox/redelivery.js';
+import { rehearseLoading } from './actors/mailbox/state.js';
 import { createEventStreams } from './actors/runtime/event-streams.js';
 import { startHost } from './actors/runtime/host.js';
 import { createOwnership, type Ownership } from './actors/runtime/ownership.js';
@@ -119,6 +120,7 @@ export async function startEngine(
     checked: false,
     ...watched,
   });
+  await rehearseLoading(mailboxRows);
   await ownership.start(host);
   lifecycle.add('shard leases', () => ownership.leave(), LEASES_STOP_MS, STOP_MS);
   lifecycle.add('mailboxes', () => host.stop(), MAILBOXES_STOP_MS, STOP_MS);
