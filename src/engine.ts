@@ -120,10 +120,11 @@ export async function startEngine(
     checked: false,
     ...watched,
   });
-  await rehearseLoading(mailboxRows);
-  await ownership.start(host);
+  // Before they are had: a start that fails gives back what it has got so far.
   lifecycle.add('shard leases', () => ownership.leave(), LEASES_STOP_MS, STOP_MS);
   lifecycle.add('mailboxes', () => host.stop(), MAILBOXES_STOP_MS, STOP_MS);
+  await rehearseLoading(mailboxRows);
+  await ownership.start(host);
   const protocolName = mailboxProtocol.name;
   const streams = createEventStreams<MailboxEvent>({
     protocolName,

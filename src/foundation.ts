@@ -24,6 +24,8 @@ export interface Foundation {
   readonly writerSql: Sql;
   /** For the heartbeat alone: it must not wait behind mail. */
   readonly leaseSql: Sql;
+  /** For the health check alone: a balancer is not to take a busy node for one without a database. */
+  readonly healthSql: Sql;
   readonly tls: TlsMaterial;
 }
 
@@ -57,6 +59,7 @@ export async function layFoundation(
   const sql = pool(POOL_SIZE, '');
   const writerSql = pool(WRITER_POOL_SIZE, ' writer', true);
   const leaseSql = pool(1, ' leases');
+  const healthSql = pool(1, ' health');
   await checkDatabase(sql, { allowUnsafe: config.allowUnsafeDatabase });
   const { applied, version } = await migrate(sql);
   if (applied.length > 0) log.info({ applied, version }, 'schema brought up to date');
@@ -66,7 +69,7 @@ export async function layFoundation(
   const { tls: files, hostname } = config;
   const tls = await openTls({ files, dataDir: dataDirectory.path, hostname, log });
   lifecycle.add('certificate', () => tls.stop());
-  return { config, log, lifecycle, nodeId, dataDirectory, database, sql, writerSql, leaseSql, tls };
+  return { config, log, lifecycle, nodeId, dataDirectory, database, sql, writerSql, leaseSql, healthSql, tls };
 }
 
 async function openDatabase(

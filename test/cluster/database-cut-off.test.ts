@@ -10,7 +10,7 @@ testWith('nats-server')('a node that is cut off from the database alone refuses 
   const cluster = await startCluster(t, { nodes: 3, accounts: 12, leaseTtlMs: 1_500, viaProxies: true });
   await cluster.settled();
   const followers = await cluster.follow();
-  const load = cluster.load({ answerMs: 2_000 });
+  const load = cluster.load({ answerMs: 3_000 });
   await load.more(50);
   for (const mode of ['refuse', 'black hole'] as const) {
     const witness = await Witness.create(cluster.sql, mode.replace(' ', '-'));

@@ -14,6 +14,8 @@ import type { Directory, Principal, Recipient } from './protocol.js';
 const MAX_HELD = 1_000;
 /** Messages in one held mailbox. */
 const MAX_HELD_MESSAGES = 100;
+/** "Not hosted" is for good, so it is not said by a list of hosted domains that is older. */
+const HOSTED_MS = 1_000;
 /** The owner of a mailbox that is not asked in vain answers within milliseconds. */
 const ACCEPTANCE_DEADLINE_MS = 2_000;
 
@@ -24,15 +26,18 @@ export interface DirectoryOptions {
   /** Address of the account that requests without a credential act as. */
   readonly anonymousAccount?: string;
   readonly log: { info(fields: object, message: string): void };
+  /** ms of a clock that does not jump. */
+  readonly now?: () => number;
 }
 
 /** @throws StoreFault when the store cannot be read */
 export async function createDirectory(options: DirectoryOptions): Promise<Directory & { close(): Promise<void> }> {
-  const { store, mailboxes, log } = options;
+  const { store, mailboxes, log, now = () => performance.now() } = options;
   const owners = new AddressCache();
   const revokedKeys = new Subject<string>();
   const deletedAccounts = new Subject<string>();
   let hosted: Promise<ReadonlySet<string>> | undefined;
+  let hostedReadAt = 0;
 
   // Watching comes before the first read: what changes in between is dropped again.
   const stopWatching = await store.watch(onChange);
@@ -68,17 +73,26 @@ export async function createDirectory(options: DirectoryOptions): Promise<Direct
     if (hosted !== undefined) return hosted;
     const read = store.domains().then((domains) => new Set(domains.map((domain) => domain.name)));
     hosted = read;
+    hostedReadAt = now();
     read.catch(() => {
       if (hosted === read) hosted = undefined;
     });
     return read;
   }
 
+  /** News of a change may be on their way, or lost with a connection that nobody knows to be dead. */
+  async function isHosted(domain: string): Promise<boolean> {
+    const read = hostedDomains();
+    if ((await read).has(domain)) return true;
+    if (hosted === read && now() - hostedReadAt < HOSTED_MS) return false;
+    if (hosted === read) hosted = undefined;
+    return (await hostedDomains()).has(domain);
+  }
+
   async function recipient(text: string, beside: readonly string[] = []): Promise<Recipient> {
     const address = canonicalAddress(text);
     if (address === undefined) return { kind: 'notHosted' };
-    const domains = await hostedDomains();
-    if (!domains.has(domainOf(address))) return { kind: 'notHosted' };
+    if (!(await isHosted(domainOf(address)))) return { kind: 'notHosted' };
     // Twice: a held mailbox may have been deleted since it was remembered.
     return (await route(address, beside)) ?? (await route(address, beside)) ?? { kind: 'unknown' };
   }

@@ -1,5 +1,5 @@
 // Packets from other nodes, read with distrust: they may be of a version that this one does not understand, or no packets
-// at all. Whoever asked is told so in a reply; what was published is passed over.
+// at all. Whoever asked is told so in a reply; whoever listens is told to look for itself.
 import { decode, PACKET_VERSION, type Publication, type ReplyPacket, type RequestPacket } from './packet.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -44,20 +44,41 @@ export function readReply(bytes: Uint8Array): ReplyPacket {
 export function readPublication(bytes: Uint8Array): Publication | undefined {
   const fields = read(bytes);
   if (fields === undefined || !isUnderstood(fields['v'])) return undefined;
-  const { accountId, after, seq, events, kind, node } = fields;
-  const ofEvents =
-    typeof accountId === 'string' && typeof after === 'number' && typeof seq === 'number' && Array.isArray(events);
-  const ofPlacement = typeof kind === 'string' && typeof node === 'string';
-  return ofEvents || ofPlacement ? (fields as unknown as Publication) : undefined;
+  return fields['kind'] === 'look' || isOfEvents(fields) || isOfPlacement(fields)
+    ? (fields as unknown as Publication)
+    : undefined;
+}
+
+function isOfEvents({ accountId, after, seq, events }: Fields): boolean {
+  const isRecord = (event: unknown) =>
+    isFields(event) && typeof event['seq'] === 'number' && typeof event['type'] === 'string';
+  const isPlaced = typeof accountId === 'string' && typeof after === 'number' && typeof seq === 'number';
+  return isPlaced && Array.isArray(events) && events.every(isRecord);
+}
+
+/** Kinds of a later version are for those who know them. */
+function isOfPlacement({ kind, node, shards, vanished, gone, to, leases }: Fields): boolean {
+  if (typeof kind !== 'string' || typeof node !== 'string') return false;
+  const ofShards = Array.isArray(shards) && shards.every(Number.isInteger);
+  if (kind === 'settled') return ofShards && typeof vanished === 'boolean';
+  if (kind === 'freed' || kind === 'unsure') return ofShards;
+  const isLease = (lease: unknown) =>
+    isFields(lease) && Number.isInteger(lease['shard']) && Number.isInteger(lease['epoch']);
+  if (kind === 'given') return typeof to === 'string' && Array.isArray(leases) && leases.every(isLease);
+  return kind !== 'gone' || typeof gone === 'string';
 }
 
 function read(bytes: Uint8Array): Fields | undefined {
   try {
     const value = decode<unknown>(bytes);
-    return typeof value === 'object' && value !== null ? (value as Fields) : undefined;
+    return isFields(value) ? value : undefined;
   } catch {
     return undefined;
   }
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null;
 }
 
 function isVersion(v: unknown): v is number {
