@@ -8,6 +8,7 @@ import { startHousekeeping } from './actors/housekeeping.js';
 import { mailboxBehavior } from './actors/mailbox/behavior.js';
 import { type MailboxEvent, type Mailboxes, mailboxProtocol } from './actors/mailbox/protocol.js';
 import { startRedelivery } from './actors/mailbox/redelivery.js';
+import { rehearseLoading } from './actors/mailbox/state.js';
 import { createEventStreams } from './actors/runtime/event-streams.js';
 import { startHost } from './actors/runtime/host.js';
 import { createOwnership, type Ownership } from './actors/runtime/ownership.js';
@@ -122,6 +123,7 @@ export async function startEngine(
   // Before they are had: a start that fails gives back what it has got so far.
   lifecycle.add('shard leases', () => ownership.leave(), LEASES_STOP_MS, STOP_MS);
   lifecycle.add('mailboxes', () => host.stop(), MAILBOXES_STOP_MS, STOP_MS);
+  await rehearseLoading(mailboxRows);
   await ownership.start(host);
   const protocolName = mailboxProtocol.name;
   const streams = createEventStreams<MailboxEvent>({

@@ -7,7 +7,7 @@ import type { Config } from './config.js';
 import type { Lifecycle } from './lifecycle.js';
 import { type DataDirectory, openDataDirectory } from './store/data-directory.js';
 import { startEmbedded } from './store/embedded.js';
-import { connect, type DatabaseAddress, type Sql } from './store/postgres/client.js';
+import { connect, type DatabaseAddress, openConnections, type Sql } from './store/postgres/client.js';
 import { migrate } from './store/postgres/migrate.js';
 import { checkDatabase } from './store/postgres/safety.js';
 import { openTls, type TlsMaterial } from './tls.js';
@@ -63,6 +63,7 @@ export async function layFoundation(
   await checkDatabase(sql, { allowUnsafe: config.allowUnsafeDatabase });
   const { applied, version } = await migrate(sql);
   if (applied.length > 0) log.info({ applied, version }, 'schema brought up to date');
+  await openConnections(writerSql, WRITER_POOL_SIZE);
   signal.throwIfAborted();
 
   const { tls: files, hostname } = config;

@@ -56,6 +56,11 @@ export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
   });
 }
 
+/** Opens so many connections of the pool, which it does by itself only when one is waited for. */
+export async function openConnections(sql: Sql, count: number): Promise<void> {
+  await Promise.all(Array.from({ length: count }, () => sql`select 1`));
+}
+
 /** Seconds: a server that comes back is used again within one, and not by all connections in the same moment. */
 function reconnectAfter(attempt: number): number {
   return Math.min(1, 0.05 * 2 ** attempt) * (0.75 + Math.random() / 2);
