@@ -79,7 +79,20 @@ export async function layFoundation(
   const { tls: files, hostname } = config;
   const tls = await openTls({ files, dataDir: dataDirectory.path, hostname, log });
   lifecycle.add('certificate', () => tls.stop());
-  return { config, log, lifecycle, nodeId, dataDirectory, database, sql, writerSql, leaseSql, healthSql, upkeepSql, tls };
+  return {
+    config,
+    log,
+    lifecycle,
+    nodeId,
+    dataDirectory,
+    database,
+    sql,
+    writerSql,
+    leaseSql,
+    healthSql,
+    upkeepSql,
+    tls,
+  };
 }
 
 /** On a connection of its own: a migration, or waiting for another node's, takes as long as it takes. */
