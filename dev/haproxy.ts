@@ -59,6 +59,7 @@ function haproxyConfig({ http, mx, backends }: BalancerOptions): string {
   return `
 defaults
   timeout connect 1s
+  timeout check 3s
   timeout client 6m
   timeout server 6m
   timeout tunnel 1h
@@ -83,6 +84,8 @@ listen mx
   bind 127.0.0.1:${mx}
   balance leastconn
   ${servers(({ name, http: check, mx: port }) => `server ${name} 127.0.0.1:${port} check port ${check} send-proxy-v2`)}
+  option allbackups
+  ${servers(({ name, mx: port }) => `server ${name}-unwell 127.0.0.1:${port} backup send-proxy-v2`)}
 `;
 }
 

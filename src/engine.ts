@@ -13,6 +13,7 @@ import type { EmailTexts } from './actors/mailbox/email-texts.js';
 import { type MailboxEvent, type Mailboxes, mailboxProtocol } from './actors/mailbox/protocol.js';
 import { startRedelivery } from './actors/mailbox/redelivery.js';
 import { startSearchIndexing } from './actors/mailbox/search-indexing.js';
+import { rehearseLoading } from './actors/mailbox/state.js';
 import { createEventStreams } from './actors/runtime/event-streams.js';
 import { startHost } from './actors/runtime/host.js';
 import { createOwnership, type Ownership } from './actors/runtime/ownership.js';
@@ -20,13 +21,13 @@ import { createRefs } from './actors/runtime/refs.js';
 import { localTransport } from './actors/runtime/transport-local.js';
 import { natsTransport } from './actors/runtime/transport-nats.js';
 import type { Config } from './config.js';
+import type { Foundation } from './foundation.js';
 import type { Instruments } from './instruments.js';
 import type { Lifecycle } from './lifecycle.js';
 import type { BlobStore } from './store/blobs.js';
 import type { DirectoryStore } from './store/directory.js';
 import type { InboundStore } from './store/inbound.js';
 import { postgresBlobs } from './store/postgres/blobs.js';
-import type { Sql } from './store/postgres/client.js';
 import { postgresDirectory } from './store/postgres/directory.js';
 import { postgresEvents } from './store/postgres/events.js';
 import { postgresExports } from './store/postgres/exports.js';
@@ -79,17 +80,11 @@ export async function startEngine(
   config: Config,
   log: Logger,
   lifecycle: Lifecycle,
-  node: {
-    readonly sql: Sql;
-    readonly writerSql: Sql;
-    readonly searchSql: Sql;
-    readonly leaseSql: Sql;
-    readonly nodeId: string;
-  },
+  node: Pick<Foundation, 'sql' | 'writerSql' | 'searchSql' | 'leaseSql' | 'upkeepSql' | 'nodeId'>,
   { metrics, tracer }: Instruments,
   openTexts: (blobs: BlobStore) => EmailTexts & { close(): Promise<void> },
 ): Promise<Engine> {
-  const { sql, writerSql, searchSql, leaseSql, nodeId } = node;
+  const { sql, writerSql, searchSql, leaseSql, upkeepSql, nodeId } = node;
   const leases = postgresLeases(leaseSql);
   const watched = { tracer, ...(metrics && { meter: metrics.runtime }) };
   const { leaseTtlMs: ttlMs, shards: configured } = config;
@@ -147,9 +142,11 @@ export async function startEngine(
     checked: false,
     ...watched,
   });
-  await ownership.start(host);
+  // Before they are had: a start that fails gives back what it has got so far.
   lifecycle.add('shard leases', () => ownership.leave(), LEASES_STOP_MS, STOP_MS);
   lifecycle.add('mailboxes', () => host.stop(), MAILBOXES_STOP_MS, STOP_MS);
+  await rehearseLoading(mailboxRows);
+  await ownership.start(host);
   const protocolName = mailboxProtocol.name;
   const streams = createEventStreams<MailboxEvent>({
     protocolName,
@@ -184,7 +181,14 @@ export async function startEngine(
   const [intervalMs, minAgeMs] = [REDELIVERY_INTERVAL_MS, REDELIVERY_AGE_MS];
   const redelivery = await startRedelivery({ inbound, mailboxes, ownership, log, intervalMs, minAgeMs, tracer });
   lifecycle.add('redelivery', () => redelivery.stop(), JOB_RESERVE_MS, STOP_MS);
-  const housekeeping = startHousekeeping({ events, replies: mailboxRows, blobs, directory: accounts, mailboxes, log });
+  const housekeeping = startHousekeeping({
+    events: postgresEvents(upkeepSql),
+    replies: postgresMailboxes(upkeepSql, writerSql),
+    blobs: postgresBlobs(upkeepSql),
+    directory: accounts,
+    mailboxes,
+    log,
+  });
   lifecycle.add('housekeeping', () => housekeeping.stop(), JOB_RESERVE_MS, STOP_MS);
   metrics?.watchEngine({ host, ownership, transport, redelivery });
   const claimExport = (accountId: string) => exports.claim(accountId, config.mboxExportInterval);

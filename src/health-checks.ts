@@ -10,16 +10,16 @@ const NEAR_EXPIRY_DAYS = 21;
 const DAY_MS = 86_400_000;
 
 /** Of this node in its cluster. */
-type Standing = Pick<Ownership, 'nodeId' | 'state' | 'isCurrent' | 'owned' | 'shards' | 'view'>;
+type Standing = Pick<Ownership, 'nodeId' | 'state' | 'isCurrent' | 'owned' | 'shards' | 'view' | 'unheard'>;
 
 export interface Checked {
-  readonly sql: Foundation['sql'];
+  readonly healthSql: Foundation['healthSql'];
   readonly tls: Pick<Foundation['tls'], 'notAfter'>;
   readonly config: Pick<Foundation['config'], 'tls'>;
 }
 
 export function healthChecks(
-  { sql, tls, config }: Checked,
+  { healthSql, tls, config }: Checked,
   parts: { readonly hub: { readonly connections: number }; readonly ownership: Standing },
   now: () => number = Date.now,
 ): readonly HealthCheck[] {
@@ -28,7 +28,7 @@ export function healthChecks(
       name: 'database',
       tags: ['infrastructure'],
       run: async () => {
-        await assertReachable(sql);
+        await assertReachable(healthSql);
         return { status: 'Healthy', description: 'The database is reachable and accepts connections.' };
       },
     },
@@ -53,7 +53,7 @@ export function healthChecks(
 }
 
 /** A node that cannot serve is to get no more clients: the balancer before it looks here. */
-function shardsResult({ nodeId, state, isCurrent, owned, shards, view }: Standing): HealthResult {
+function shardsResult({ nodeId, state, isCurrent, owned, shards, view, unheard }: Standing): HealthResult {
   const data = { state, owned: owned.length, shards };
   const unhealthy = (description: string): HealthResult => ({ status: 'Unhealthy', description, data });
   if (state === 'draining') return unhealthy('This node is stopping.');
@@ -63,6 +63,11 @@ function shardsResult({ nodeId, state, isCurrent, owned, shards, view }: Standin
     const others = view?.nodes.some((node) => node.id !== nodeId && node.state === 'serving' && !node.expired);
     // Sent away, clients find a node that can do more; when none can, they are as well off here.
     return { status: others === true ? 'Unhealthy' : 'Degraded', description, data };
+  }
+  if (unheard.length > 0) {
+    // No reason to send clients away: those who are not heard say the same of this node.
+    const description = `NATS is split: ${unheard.length} of the nodes that are alive do not answer on it.`;
+    return { status: 'Degraded', description, data: { ...data, unheard: unheard.length } };
   }
   return { status: 'Healthy', description: `This node owns ${owned.length} of ${shards} shards of mailboxes.`, data };
 }

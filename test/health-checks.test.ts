@@ -14,10 +14,18 @@ test("the certificate is watched when it is the operator's, degraded near its en
       return new Date(now + daysLeft * DAY);
     },
   };
-  const ownership = { nodeId: 'a', state: 'serving' as const, isCurrent: true, owned: [0], shards: 1, view: undefined };
+  const ownership = {
+    nodeId: 'a',
+    state: 'serving' as const,
+    isCurrent: true,
+    owned: [0],
+    shards: 1,
+    view: undefined,
+    unheard: [],
+  };
   const names = (files: typeof FILES | undefined) =>
     healthChecks(
-      { sql: undefined as never, tls, config: { tls: files } },
+      { healthSql: undefined as never, tls, config: { tls: files } },
       { hub: { connections: 0 }, ownership },
       () => now,
     );
@@ -50,7 +58,12 @@ test('a node that cannot serve is unhealthy; one that is cut off only when other
     ],
     leases: [],
   });
-  const result = async (standing: { state?: NodeState; isCurrent?: boolean; view?: ClusterView }) => {
+  const result = async (standing: {
+    state?: NodeState;
+    isCurrent?: boolean;
+    view?: ClusterView;
+    unheard?: string[];
+  }) => {
     const ownership = {
       nodeId: 'a',
       state: 'serving',
@@ -58,14 +71,16 @@ test('a node that cannot serve is unhealthy; one that is cut off only when other
       owned: [0],
       shards: 2,
       view: undefined,
+      unheard: [],
     } as const;
     const checks = healthChecks(
-      { sql: undefined as never, tls: { notAfter: new Date() }, config: { tls: undefined } },
+      { healthSql: undefined as never, tls: { notAfter: new Date() }, config: { tls: undefined } },
       { hub: { connections: 0 }, ownership: { ...ownership, ...standing } },
     );
     return checks.find(({ name }) => name === 'shards')!.run();
   };
   t.like(await result({}), { status: 'Healthy', data: { owned: 1, shards: 2 } });
+  t.like(await result({ unheard: ['b'] }), { status: 'Degraded', data: { unheard: 1 } });
   t.is((await result({ state: 'draining' })).status, 'Unhealthy');
   t.is((await result({ isCurrent: false })).status, 'Unhealthy');
   t.is((await result({ state: 'cut off', view: others('cut off') })).status, 'Degraded');

@@ -49,7 +49,7 @@ async function outages(cluster: BenchCluster, rounds: number, fault: Fault): Pro
     'ms',
     `goal ${fault.goalMs}; ${of}`,
   );
-  const spent = `CPU meanwhile: nodes ${percentile(cpu.nodes, 0.5)} ms, database ${percentile(cpu.database, 0.5)} ms`;
+  const spent = `CPU meanwhile: nodes ${median(cpu.nodes)} ms, database ${median(cpu.database)} ms`;
   figure(`${fault.name}: all accounts writable, slowest round`, Math.max(...untilAll), 'ms', spent);
   figure(`${fault.name}: one account of its, median`, percentile(ofVictims, 0.5), 'ms', `${failures} writes refused`);
 }
@@ -122,6 +122,7 @@ export async function rollingRestart(cluster: BenchCluster): Promise<void> {
   pauses('beside it: slowest write of accounts that stay', beside, `usual ${usual.toFixed(1)} ms is subtracted`);
 }
 
+const median = (samples: readonly number[]) => percentile(samples, 0.5).toFixed(0);
 const took = ({ began, acknowledged }: Write) => acknowledged - began;
 
 function pauses(name: string, samples: readonly number[], note: string): void {

@@ -9,7 +9,7 @@ import type { Families } from './families.js';
 
 export interface EngineParts {
   readonly host: Pick<Host, 'load'>;
-  readonly ownership: Pick<Ownership, 'owned' | 'shards' | 'beatAgeMs' | 'view'>;
+  readonly ownership: Pick<Ownership, 'owned' | 'shards' | 'beatAgeMs' | 'view' | 'unheard'>;
   readonly transport: Pick<Transport, 'connected$' | 'breaks$'>;
   readonly redelivery: Pick<Redelivery, 'delivered' | 'waiting'>;
 }
@@ -37,6 +37,12 @@ export function watchEngine(families: Families, { host, ownership, transport, re
       if (view === undefined) return [];
       return STATES.map((state) => [{ state }, view.nodes.filter((node) => stateOf(node) === state).length]);
     },
+  );
+
+  families.gauge(
+    'peers_unheard',
+    'Nodes that are alive by the store and do not answer on the bus: it is split.',
+    () => ownership.unheard.length,
   );
 
   let connected = false;

@@ -15,6 +15,7 @@ function metrics() {
       owned: [1, 2],
       shards: 256,
       beatAgeMs: 1_500,
+      unheard: ['d'],
       view: {
         nodes: [
           { ...node, state: 'serving', expired: false },

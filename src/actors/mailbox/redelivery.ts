@@ -3,12 +3,15 @@
 import type { Logger } from 'pino';
 import type { InboundStore, PendingInbound } from '../../store/inbound.js';
 import type { Ownership } from '../runtime/ownership.js';
+import { atMost } from '../runtime/time-bounds.js';
 import { NO_TRACER, spanned, type Tracer } from '../runtime/tracing.js';
 import type { Mailboxes } from './protocol.js';
 
 const PAGE = 200;
 /** Accounts passed over before a pass gives up. */
 const MAX_WAITING = 1_000;
+/** What the first pass may keep the start waiting. */
+const START_MS = 1_000;
 
 export interface RedeliveryOptions {
   readonly inbound: InboundStore;
@@ -30,7 +33,7 @@ export interface Redelivery {
   stop(): Promise<void>;
 }
 
-/** Delivers all that is waiting before it resolves, then keeps looking. */
+/** Begins to deliver what is waiting, and keeps looking; resolves when all of that is delivered, or a second is over. */
 export async function startRedelivery(options: RedeliveryOptions): Promise<Redelivery> {
   const { inbound, mailboxes, ownership, log, tracer = NO_TRACER } = options;
   let delivered = 0;
@@ -55,7 +58,7 @@ export async function startRedelivery(options: RedeliveryOptions): Promise<Redel
   async function pass(minAgeMs: number): Promise<void> {
     const passed = new Set<string>();
     let left = 0;
-    while (passed.size < MAX_WAITING) {
+    while (passed.size < MAX_WAITING && !stopped) {
       const pending = await inbound.overdue(ownership.owned, minAgeMs, PAGE, [...passed]);
       const done = await Promise.all(pending.map(deliver));
       pending.forEach(({ accountId }, i) => {
@@ -68,6 +71,7 @@ export async function startRedelivery(options: RedeliveryOptions): Promise<Redel
     waiting = left;
   }
 
+  let stopped = false;
   let passing: Promise<void> | undefined;
   const look = (minAgeMs: number) => {
     passing ??= pass(minAgeMs)
@@ -77,7 +81,8 @@ export async function startRedelivery(options: RedeliveryOptions): Promise<Redel
       });
     return passing;
   };
-  await look(0);
+  // Listeners wait for it: a backlog is no reason to refuse what is new.
+  await atMost(look(0), START_MS);
   const timer = setInterval(() => void look(options.minAgeMs), options.intervalMs);
   return {
     get delivered() {
@@ -88,6 +93,7 @@ export async function startRedelivery(options: RedeliveryOptions): Promise<Redel
     },
     async stop() {
       clearInterval(timer);
+      stopped = true;
       await passing;
     },
   };

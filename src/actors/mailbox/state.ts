@@ -18,6 +18,8 @@ const REMEMBERED_DELIVERIES = 1_000;
 /** Replies remembered in memory: of more commands than may be on their way a second time. */
 const REMEMBERED_REPLIES = 1_000;
 const WORN_SLOTS = 50_000;
+const REHEARSALS = 6;
+const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 export class MailboxState {
   readonly accountId: string;
@@ -139,4 +141,19 @@ export async function loadMailbox(
   state.filters = inOrder(await store.filters(accountId));
   state.rememberReplies(await store.remembered(accountId));
   return { kind: 'loaded', state };
+}
+
+/**
+ * Loads a mailbox that does not exist, several times at once: whoever is given mailboxes right after its start has open
+ * connections and prepared statements then.
+ */
+export async function rehearseLoading(store: MailboxStore): Promise<void> {
+  const load = async () => {
+    await store.claim(NOBODY, 0);
+    await store.folders(NOBODY);
+    for await (const _ of store.emails(NOBODY));
+    for await (const _ of store.placements(NOBODY, NOBODY));
+    await store.remembered(NOBODY);
+  };
+  await Promise.all(Array.from({ length: REHEARSALS }, load));
 }

@@ -7,7 +7,7 @@ import type { Subscriber } from 'rxjs';
 import type { EventLog } from '../../store/events.js';
 import type { Lane } from './lane.js';
 import { type Meter, NO_METER } from './meter.js';
-import type { EventPacket, EventRecord } from './packet.js';
+import type { EventPacket, EventRecord, LookPacket } from './packet.js';
 import { eventSubject } from './subjects.js';
 import { NO_TRACER, type Tracer } from './tracing.js';
 import type { Registration, Transport } from './transport.js';
@@ -61,16 +61,19 @@ export class AccountStream {
   #locating = false;
   /** The least `after` of the packets that came while "now" was looked up: what they carry is not before it. */
   #floor = Number.POSITIVE_INFINITY;
+  #lookingAgain: NodeJS.Timeout | undefined;
 
   constructor(options: AccountStreamOptions) {
     this.shard = options.shard;
     this.#options = options;
     const subject = eventSubject(options.protocolName, options.accountId);
     const { meter = NO_METER, tracer = NO_TRACER } = options;
-    this.#registration = options.transport.subscribe<EventPacket>(subject, (packet) => {
+    this.#registration = options.transport.subscribe<EventPacket | LookPacket>(subject, (packet) => {
+      if ('kind' in packet) return this.#readSoon();
       meter.received(packet.events.length);
       tracer.within(packet.trace, () => this.#receive(packet));
     });
+    void this.#registration.standing.then(() => this.#lookAgain());
   }
 
   get #isFollowed(): boolean {
@@ -86,12 +89,25 @@ export class AccountStream {
     return () => {
       if (!this.#followers.delete(follower) || this.#followers.size > 0) return;
       this.#registration.end();
+      clearTimeout(this.#lookingAgain);
       this.#options.closed();
     };
   }
 
   /** Packets may have been missed. What joins on goes out as before, and what does not is read at once. */
   recover(): void {
+    this.#lookAgain();
+    this.#readSoon();
+  }
+
+  /** Other nodes may not have heard yet that somebody listens here. */
+  #lookAgain(): void {
+    const { lagMs } = this.#options.transport;
+    clearTimeout(this.#lookingAgain);
+    if (lagMs > 0 && this.#isFollowed) this.#lookingAgain = setTimeout(() => this.#readSoon(), lagMs).unref();
+  }
+
+  #readSoon(): void {
     this.#behind = true;
     if (this.#recovering) return;
     this.#recovering = true;
@@ -204,7 +220,7 @@ export class AccountStream {
       this.#emit(page.events);
     }
     this.#reading = false;
-    if (failed && this.#isFollowed) this.recover();
+    if (failed && this.#isFollowed) this.#readSoon();
   }
 
   /** For one follower, or for all. */

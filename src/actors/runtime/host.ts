@@ -2,13 +2,13 @@
 // are addressed and passivates those that are idle, or the least recently used ones when memory is short.
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
-import { assert } from 'superstruct';
+import { assert, mask } from 'superstruct';
 import { shardOf } from '../../store/shard.js';
 import { Activation } from './activation.js';
 import type { Behavior } from './behavior.js';
 import { type Meter, NO_METER, outcomeOf } from './meter.js';
 import type { Ownership, Tenant } from './ownership.js';
-import type { EventPacket, ReplyPacket, RequestPacket } from './packet.js';
+import { type EventPacket, PACKET_VERSION, type ReplyPacket, type RequestPacket } from './packet.js';
 import type { Protocol } from './protocol.js';
 import { eventSubject, requestSubject } from './subjects.js';
 import { NO_SPAN, NO_TRACER, type Tracer } from './tracing.js';
@@ -25,7 +25,7 @@ export interface HostOptions<P extends Protocol, S, D, R> {
   readonly maxOctets: number;
   /** How often idleness and memory are looked at, in ms. */
   readonly sweepMs: number;
-  /** Check payloads and replies against the protocol's structs: across nodes and in tests. */
+  /** Check this node's own payloads and replies against the protocol's structs too, as tests do: others' always are. */
   readonly checked: boolean;
   readonly meter?: Meter;
   readonly tracer?: Tracer;
@@ -84,14 +84,20 @@ export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S
     },
   };
 
-  async function respond(request: RequestPacket): Promise<ReplyPacket> {
+  async function respond(request: RequestPacket, foreign: boolean): Promise<ReplyPacket> {
     const epoch = ownership.epochOf(request.accountId);
     if (epoch === undefined) return { kind: 'notOwner' };
     const operation = operations[request.name];
     if (options.checked && operation !== undefined) assert(request.payload, operation.payload);
-    const reply = await activationOf(request.accountId, epoch).receive(request);
+    const reply = await activationOf(request.accountId, epoch).receive(foreign ? understood(request) : request);
     if (options.checked && reply.kind === 'reply' && operation !== undefined) assert(reply.reply, operation.reply);
     return reply;
+  }
+
+  /** Fields that a later version has added are passed over. @throws StructError */
+  function understood(request: RequestPacket): RequestPacket {
+    const operation = operations[request.name];
+    return operation === undefined ? request : { ...request, payload: mask(request.payload, operation.payload) };
   }
 
   function activationOf(accountId: string, epoch: number): Activation<P, S, D, R> {
@@ -104,14 +110,14 @@ export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S
     return activation;
   }
 
-  function tracked(request: RequestPacket): Promise<ReplyPacket> {
+  function tracked(request: RequestPacket, foreign = false): Promise<ReplyPacket> {
     const began = meter.now();
     const operation = operations[request.name] === undefined ? 'unknown' : request.name;
     const span = tracer.start(`${name}.${operation}`, { kind: 'server', parent: request.trace });
     const { trace } = span;
     const traced = trace === undefined ? request : { ...request, trace };
     const reply = span
-      .within(() => respond(traced))
+      .within(() => respond(traced, foreign))
       .catch((error: unknown): ReplyPacket => {
         log.error({ accountId: request.accountId, operation: request.name, err: error }, 'request was not understood');
         return { kind: 'fault', code: 'failed', message: error instanceof Error ? error.message : String(error) };
@@ -148,14 +154,25 @@ export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S
     for (const [accountId, activation] of over) {
       if (activations.get(accountId) === activation) activations.delete(accountId);
     }
+    for (const accountId of inDoubt)
+      if (leaving.has(shardOf(accountId, ownership.shards))) makeFollowersLook(accountId);
+  }
+
+  /** What was committed last may have gone unpublished, and whoever owns the account now may not load it for long. */
+  function makeFollowersLook(accountId: string): void {
+    inDoubt.delete(accountId);
+    transport.publish(eventSubject(name, accountId), { v: PACKET_VERSION, kind: 'look' });
   }
 
   /** Nobody else may address them for long, and until they are loaded their followers miss what was committed last. */
   function settleDoubts(): void {
     for (const accountId of [...inDoubt].slice(0, DOUBTS_A_SWEEP)) {
-      inDoubt.delete(accountId);
       const epoch = ownership.epochOf(accountId);
-      if (epoch !== undefined) activationOf(accountId, epoch);
+      if (epoch === undefined) makeFollowersLook(accountId);
+      else {
+        inDoubt.delete(accountId);
+        activationOf(accountId, epoch);
+      }
     }
   }
 
@@ -198,6 +215,7 @@ export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S
       for (const responder of responders.values()) responder.end();
       while (underWay.size > 0) await Promise.allSettled([...underWay.keys()]);
       activations.clear();
+      for (const accountId of inDoubt) makeFollowersLook(accountId);
     },
   };
 }

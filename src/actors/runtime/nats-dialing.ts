@@ -34,16 +34,17 @@ export async function dialAtStart<C>(servers: readonly NatsServer[], dial: Dial<
   }
 }
 
-/** Undefined once `over` says so. */
+/** Undefined once `over` says so. `lost`: the server that was left, tried last. */
 export async function dialForEver<C>(
   servers: readonly NatsServer[],
+  lost: NatsServer,
   dial: Dial<C>,
   over: () => boolean,
   log: Logger,
 ): Promise<C | undefined> {
   let told: string | undefined;
   while (!over()) {
-    const tried = await dialEach(servers, dial, Number.POSITIVE_INFINITY);
+    const tried = await dialEach(servers, dial, Number.POSITIVE_INFINITY, lost);
     if ('connection' in tried) return tried.connection;
     const why = reasons(tried.failures);
     if (why !== told) log.warn({ why }, 'no NATS server can be reached');
@@ -53,14 +54,16 @@ export async function dialForEver<C>(
   return undefined;
 }
 
-/** Every server once, in random order: nodes are to spread over them. */
+/** Every server once, in random order: nodes are to spread over them. One whose host vanished only takes time. */
 async function dialEach<C>(
   servers: readonly NatsServer[],
   dial: Dial<C>,
   deadline: number,
+  last?: NatsServer,
 ): Promise<{ readonly connection: C } | { readonly failures: readonly Failure[] }> {
   const failures: Failure[] = [];
-  for (const server of shuffled(servers)) {
+  const inOrder = shuffled(servers).sort((a, b) => Number(a === last) - Number(b === last));
+  for (const server of inOrder) {
     try {
       const left = Math.max(LEAST_MS, deadline - performance.now());
       return { connection: await dial(server, Math.min(DIAL_MS, left)) };
@@ -77,7 +80,7 @@ function reasons(failures: readonly Failure[]): string {
   return words.sort().join('; ');
 }
 
-function shuffled<T>(items: readonly T[]): readonly T[] {
+function shuffled<T>(items: readonly T[]): T[] {
   return items
     .map((item) => ({ item, at: Math.random() }))
     .sort((a, b) => a.at - b.at)

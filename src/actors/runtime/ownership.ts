@@ -3,19 +3,12 @@
 // what is told is a hint, the store decides. Alone on its store a node does the same and owns everything.
 import type { Logger } from 'pino';
 import { type Observable, Subject } from 'rxjs';
-import type {
-  ClusterView,
-  LeaseRow,
-  LeaseStore,
-  NodeEntry,
-  NodeState,
-  ReleasedLease,
-  ShardLease,
-} from '../../store/leases.js';
+import type { ClusterView, LeaseStore, NodeEntry, NodeState } from '../../store/leases.js';
 import { shardOf } from '../../store/shard.js';
+import { Holding, type Move, type Tenant } from './holding.js';
 import type { Meter } from './meter.js';
 import { Outlook } from './outlook.js';
-import { PACKET_VERSION, type PlacementNews, type PlacementPacket } from './packet.js';
+import { type LookPacket, PACKET_VERSION, type PlacementNews, type PlacementPacket } from './packet.js';
 import { Peers } from './peers.js';
 import { candidates, decide } from './placement.js';
 import { rendezvous } from './rendezvous.js';
@@ -23,23 +16,11 @@ import { nodeSubject, PLACEMENT_SUBJECT } from './subjects.js';
 import { atMost, inTime, pause } from './time-bounds.js';
 import type { Registration, Transport } from './transport.js';
 
+export type { Move, Tenant } from './holding.js';
+
 /** Another node runs on this store, and one of the two has no bus. */
 export class StoreInUse extends Error {
   override readonly name = 'StoreInUse';
-}
-
-/** Those who answer for what the node owns. */
-export interface Tenant {
-  /** Answers for the shards from now on; resolves when whatever is asked from then on arrives. */
-  settle(shards: readonly number[]): Promise<void>;
-  /** Ends answering for the shards at once; resolves when what was asked before is committed and answered. */
-  vacate(shards: readonly number[]): Promise<void>;
-}
-
-export interface Move {
-  readonly shards: readonly number[];
-  /** The owner before may have left commits unpublished. */
-  readonly vanished: boolean;
 }
 
 export interface Ownership {
@@ -49,6 +30,8 @@ export interface Ownership {
   readonly owned: readonly number[];
   /** What the last heartbeat saw; undefined before the first. */
   readonly view: ClusterView | undefined;
+  /** Nodes that are alive by the store and do not answer on the bus: it is split. */
+  readonly unheard: readonly string[];
   /** ms since the leases were renewed; they run out after the lease time. */
   readonly beatAgeMs: number;
   /** Whether the leases are this node's for certain. */
@@ -65,7 +48,7 @@ export interface Ownership {
   start(tenant: Tenant): Promise<void>;
   /** Hands everything over to others; resolves when all of it is, nobody is there to take it, or `withinMs` is over. */
   drain(withinMs: number): Promise<void>;
-  /** Gives back what is left and leaves the cluster. */
+  /** Gives back what is left and leaves the cluster, also one that it has not quite entered. */
   leave(): Promise<void>;
 }
 
@@ -83,10 +66,6 @@ export interface OwnershipOptions {
 
 /** Handed over at a time: few enough that no account pauses for long, enough to be done soon. */
 const HANDOVER_SHARES = 16;
-/** What an actor may take to finish when its shard moves; its commits are refused afterwards. */
-const VACATE_MS = 2_000;
-/** What others may take to answer for what they were given before they are given more. */
-const SETTLED_MS = 250;
 const RECHECK_MS = 50;
 /** Times of the store are whole ms. */
 const EXPIRY_MARGIN_MS = 5;
@@ -102,22 +81,18 @@ class LeasedOwnership implements Ownership {
   readonly #moves$ = new Subject<Move>();
   readonly #peers: Peers;
   readonly #outlook: Outlook;
-  readonly #held = new Map<number, number>();
-  /** Being handed over: not answered for any more, and not free yet. */
-  readonly #leaving = new Set<number>();
-  readonly #settling = new Set<Promise<void>>();
+  readonly #holding: Holding;
   readonly #registrations: Registration[] = [];
   readonly #ending: (() => void)[] = [];
-  #tenant: Tenant | undefined;
   #view: ClusterView | undefined;
   #state: NodeState = 'serving';
   #draining = false;
   #left = false;
   #lapse: NodeJS.Timeout | undefined;
   #expiry: NodeJS.Timeout | undefined;
+  #joining: Promise<void> | undefined;
   #beating: Promise<void> | undefined;
   #again = false;
-  #handingOver: Promise<void> | undefined;
   /** Times are of the monotonic clock: a paused process finds its leases run out when it wakes. */
   #renewedAt = Number.NEGATIVE_INFINITY;
   #recheckedAt = Number.NEGATIVE_INFINITY;
@@ -126,9 +101,19 @@ class LeasedOwnership implements Ownership {
   constructor(options: OwnershipOptions) {
     this.#options = options;
     this.shards = options.shards;
-    this.#peers = new Peers(options.transport, options.node.id, (gone) => {
-      this.#tell({ kind: 'gone', gone });
-      this.#nudge();
+    this.#holding = new Holding({
+      ...options,
+      nodeId: options.node.id,
+      moves$: this.#moves$,
+      tell: (news) => this.#tell(news),
+      handedOver: () => this.#nudge(),
+    });
+    this.#peers = new Peers(options.transport, options.node.id, {
+      gone: (gone) => {
+        this.#tell({ kind: 'gone', gone });
+        this.#nudge();
+      },
+      heard: (node) => void this.#heardAgain(node),
     });
     this.#outlook = new Outlook(options.ttlMs, () => {
       if (this.#view !== undefined) this.#nudge();
@@ -147,6 +132,12 @@ class LeasedOwnership implements Ownership {
     return this.#view;
   }
 
+  get unheard(): readonly string[] {
+    const { unheard } = this.#peers;
+    const nodes = this.#view?.nodes.filter(({ expired, state }) => !expired && state !== 'cut off') ?? [];
+    return nodes.map(({ id }) => id).filter((id) => unheard.has(id));
+  }
+
   get moves$(): Observable<Move> {
     return this.#moves$;
   }
@@ -160,13 +151,11 @@ class LeasedOwnership implements Ownership {
   }
 
   get owned(): readonly number[] {
-    if (!this.isCurrent) return [];
-    return [...this.#held.keys()].filter((shard) => !this.#leaving.has(shard));
+    return this.isCurrent ? this.#holding.answered : [];
   }
 
   epochOf(accountId: string): number | undefined {
-    const shard = shardOf(accountId, this.shards);
-    return this.isCurrent && !this.#leaving.has(shard) ? this.#held.get(shard) : undefined;
+    return this.isCurrent ? this.#holding.epochOf(shardOf(accountId, this.shards)) : undefined;
   }
 
   missing(shard: number): void {
@@ -183,18 +172,20 @@ class LeasedOwnership implements Ownership {
 
   async start(tenant: Tenant): Promise<void> {
     const { transport, node, ttlMs } = this.#options;
-    await this.#join();
-    this.#tenant = tenant;
+    this.#joining = this.#join();
+    await this.#joining;
+    this.#holding.let(tenant);
     const connection = transport.connected$.subscribe((connected) => this.#outlook.bus(connected));
     this.#ending.push(() => connection.unsubscribe());
     const ping = transport.respond(nodeSubject(node.id), async () => ({ kind: 'reply', reply: null }));
-    const news = transport.subscribe<PlacementPacket>(PLACEMENT_SUBJECT, (packet) => this.#hear(packet));
+    const news = transport.subscribe<PlacementPacket | LookPacket>(PLACEMENT_SUBJECT, (packet) => this.#hear(packet));
     this.#registrations.push(ping, news);
     await Promise.all([ping.standing, news.standing]);
+    this.#assertNotLeft();
     const heartbeat = setInterval(() => this.#nudge(), ttlMs / 3);
     this.#ending.push(() => clearInterval(heartbeat));
     await this.#beat();
-    await Promise.all(this.#settling);
+    await this.#holding.settled;
     // Owners that have to give something to this node need not wait for their next heartbeat.
     this.#tell({ kind: 'freed', shards: [] });
   }
@@ -205,9 +196,9 @@ class LeasedOwnership implements Ownership {
     const left = () => deadline - performance.now();
     while (left() > 0) {
       await atMost(this.#beat(), left());
-      if (this.#held.size === 0 || this.#view === undefined) return;
+      if (this.#holding.epochs.size === 0 || this.#view === undefined) return;
       if (candidates({ view: this.#view, gone: this.#peers.gone }).length === 0) return;
-      await atMost(this.#handingOver ?? pause(RECHECK_MS), left());
+      await atMost(this.#holding.handingOver ?? pause(RECHECK_MS), left());
     }
   }
 
@@ -219,13 +210,15 @@ class LeasedOwnership implements Ownership {
     this.#left = true;
     this.#peers.stop();
     this.#outlook.stop();
-    const shards = [...this.#held.keys()];
-    this.#held.clear();
+    const held = this.#holding.drop();
+    // The entry could be made after it was removed.
+    await this.#joining?.catch(() => {});
     // A beat under way could take leases anew after they were given back.
     await this.#beating;
-    await this.#handingOver;
+    const vacated = await this.#holding.vacated(held);
     await this.#options.store.leave(this.#options.node);
-    this.#tell({ kind: 'freed', shards });
+    this.#tell({ kind: 'freed', shards: held });
+    if (!vacated) this.#tell({ kind: 'unsure', shards: held });
     this.#moves$.complete();
   }
 
@@ -234,6 +227,7 @@ class LeasedOwnership implements Ownership {
     const patience = performance.now() + ttlMs * 1.5;
     for (;;) {
       const joined = await store.join(node, ttlMs);
+      this.#assertNotLeft();
       if (joined.kind === 'joined') return;
       if (performance.now() > patience) {
         throw new StoreInUse(
@@ -244,11 +238,19 @@ class LeasedOwnership implements Ownership {
     }
   }
 
-  #hear(packet: PlacementPacket): void {
+  #assertNotLeft(): void {
+    if (this.#left) throw new Error('the node is stopped before it has started');
+  }
+
+  #hear(packet: PlacementPacket | LookPacket): void {
     switch (packet.kind) {
       case 'settled':
         this.#moves$.next(packet);
-        if (packet.node !== this.nodeId && packet.shards.some((shard) => this.#held.has(shard))) this.#nudge();
+        if (packet.node !== this.nodeId && packet.shards.some((shard) => this.#holding.epochs.has(shard)))
+          this.#nudge();
+        return;
+      case 'unsure':
+        this.#moves$.next({ shards: packet.shards, vanished: true });
         return;
       case 'freed':
         if (packet.node !== this.nodeId) this.#nudge();
@@ -257,9 +259,19 @@ class LeasedOwnership implements Ownership {
         if (packet.gone !== this.nodeId && packet.node !== this.nodeId) this.#peers.suspect(packet.gone, true);
         return;
       case 'given':
-        if (packet.to === this.nodeId) this.#accept(packet.leases);
+        if (packet.to === this.nodeId && !this.#draining) this.#holding.accept(packet.leases);
+        return;
+      case 'look':
+        this.recheck();
         return;
     }
+  }
+
+  /** Of what it has now: it may have got it meanwhile. */
+  async #heardAgain(node: string): Promise<void> {
+    await this.#beat();
+    const shards = this.#view?.leases.filter(({ nodeId }) => nodeId === node).map(({ shard }) => shard) ?? [];
+    if (shards.length > 0) this.#moves$.next({ shards, vanished: true });
   }
 
   #tell(news: PlacementNews): void {
@@ -312,7 +324,7 @@ class LeasedOwnership implements Ownership {
     this.#view = view;
     this.#awaitExpiry(view);
     this.#peers.look(view, began);
-    this.#notice(view);
+    this.#holding.notice(view);
     try {
       await this.#act(view);
     } catch (error) {
@@ -320,17 +332,11 @@ class LeasedOwnership implements Ownership {
     }
   }
 
-  /** Whoever takes the leases when they have run out must not find this node answering that it is no owner. */
   #awaitLapse(): void {
     clearTimeout(this.#lapse);
     this.#lapse = setTimeout(() => {
-      if (this.isCurrent) return this.#awaitLapse();
-      const shards = [...this.#held.keys()].filter((shard) => !this.#leaving.has(shard));
-      if (shards.length === 0) return;
-      for (const shard of shards) this.#held.delete(shard);
-      this.#options.meter?.shardsLost(shards.length);
-      this.#options.log.warn({ shards: shards.length }, 'shard leases have run out');
-      void this.#tenant!.vacate(shards);
+      if (this.isCurrent) this.#awaitLapse();
+      else this.#holding.lapse();
     }, this.#options.ttlMs - this.beatAgeMs);
   }
 
@@ -349,27 +355,8 @@ class LeasedOwnership implements Ownership {
     clearTimeout(this.#lapse);
     clearTimeout(this.#expiry);
     this.#options.log.fatal({ nodeId: this.nodeId }, 'another process has started under the name of this node');
-    void this.#tenant?.vacate([...this.#held.keys()]);
-    this.#held.clear();
+    void this.#holding.vacated(this.#holding.drop());
     this.#options.displaced();
-  }
-
-  /** What was taken from this node while it was not looking. */
-  #notice(view: ClusterView): void {
-    const lost: number[] = [];
-    for (const [shard, epoch] of this.#held) {
-      if (this.#leaving.has(shard)) continue;
-      const lease = view.leases[shard];
-      // What it was given since then the look does not show yet.
-      const isOlder = lease !== undefined && lease.epoch < epoch;
-      if (!isOlder && (lease?.nodeId !== this.nodeId || lease.epoch !== epoch)) lost.push(shard);
-    }
-    if (lost.length === 0) return;
-    for (const shard of lost) this.#held.delete(shard);
-    this.#options.meter?.shardsLost(lost.length);
-    this.#options.log.warn({ shards: lost.length }, 'shards were taken over by others');
-    // Not waited for: nothing that is still under way can be committed.
-    void this.#tenant!.vacate(lost);
   }
 
   async #act(view: ClusterView): Promise<void> {
@@ -377,115 +364,18 @@ class LeasedOwnership implements Ownership {
       self: this.nodeId,
       state: this.#state,
       view,
-      held: this.#held,
+      held: this.#holding.epochs,
       gone: this.#peers.gone,
       patient: this.#outlook.isPatient,
     });
-    const give = decision.give.filter(({ shard }) => !this.#leaving.has(shard));
-    if (give.length > 0 && this.#handingOver === undefined) {
+    if (decision.give.length > 0 && this.#holding.handingOver === undefined) {
       const names = candidates({ view, gone: this.#peers.gone }).map(({ id }) => id);
-      const batch = give
+      const batch = decision.give
+        .filter(({ shard }) => !this.#holding.isLeaving(shard))
         .slice(0, Math.ceil(this.shards / HANDOVER_SHARES))
         .map(({ shard, epoch }) => ({ shard, epoch, to: rendezvous(shard, names) }));
-      this.#handingOver = this.#handOver(batch).catch((error) =>
-        this.#options.log.warn({ err: error }, 'shards could not be handed over'),
-      );
+      this.#holding.handOver(batch);
     }
-    await this.#take(decision.take.filter(({ shard }) => !this.#leaving.has(shard)));
-  }
-
-  async #take(wanted: readonly LeaseRow[]): Promise<void> {
-    if (wanted.length === 0) return;
-    const { store, ttlMs } = this.#options;
-    const taken = await inTime(store.take(this.nodeId, wanted, ttlMs), ttlMs, 'taking shards');
-    if (this.#left) return;
-    for (const { shard, epoch } of taken) this.#held.set(shard, epoch);
-    const free = new Set(wanted.filter(({ nodeId }) => nodeId === null).map(({ shard }) => shard));
-    for (const vanished of [false, true]) {
-      const settled = taken.filter(({ shard }) => free.has(shard) !== vanished);
-      if (settled.length > 0) this.#settle(settled, vanished);
-    }
-  }
-
-  /** Given by the owner before, who does not answer for them any more. Looks, which may be older, come to know them later. */
-  #accept(leases: readonly ShardLease[]): void {
-    if (this.#left || this.#draining || this.#tenant === undefined) return;
-    const news = leases.filter(({ shard, epoch }) => !this.#leaving.has(shard) && epoch > (this.#held.get(shard) ?? 0));
-    for (const { shard, epoch } of news) this.#held.set(shard, epoch);
-    if (news.length > 0) this.#settle(news, false);
-  }
-
-  /** Not waited for: whatever the bus does, leases are renewed. */
-  #settle(leases: readonly ShardLease[], vanished: boolean): void {
-    const settling = this.#tenant!.settle(leases.map(({ shard }) => shard))
-      .then(() => {
-        const shards = leases.filter((lease) => this.#holds(lease)).map(({ shard }) => shard);
-        this.#options.meter?.shardsTaken(shards.length, vanished);
-        this.#options.log.info({ shards: shards.length, vanished, held: this.#held.size }, 'shards taken');
-        if (shards.length > 0) this.#tell({ kind: 'settled', shards, vanished });
-      })
-      .catch((error) => {
-        this.#options.log.error({ err: error }, 'shards could not be settled');
-        // The next heartbeat takes them anew.
-        const failed = leases.filter((lease) => this.#holds(lease)).map(({ shard }) => shard);
-        for (const shard of failed) this.#held.delete(shard);
-        void this.#tenant!.vacate(failed);
-      })
-      .finally(() => this.#settling.delete(settling));
-    this.#settling.add(settling);
-  }
-
-  #holds({ shard, epoch }: ShardLease): boolean {
-    return this.#held.get(shard) === epoch && !this.#leaving.has(shard);
-  }
-
-  async #handOver(leases: readonly ReleasedLease[]): Promise<void> {
-    const shards = leases.map(({ shard }) => shard);
-    for (const shard of shards) this.#leaving.add(shard);
-    let given: readonly ReleasedLease[];
-    try {
-      await atMost(this.#tenant!.vacate(shards), VACATE_MS);
-      const releasing = this.#options.store.release(this.nodeId, leases);
-      given = await inTime(releasing, this.#options.ttlMs, 'giving shards back');
-      this.#options.meter?.shardsHandedOver(shards.length);
-      this.#options.log.info({ shards: shards.length }, 'shards handed over');
-    } catch (error) {
-      this.#handingOver = undefined;
-      throw error;
-    } finally {
-      // Where the answer got lost the next look tells whose they are.
-      for (const shard of shards) {
-        this.#held.delete(shard);
-        this.#leaving.delete(shard);
-      }
-    }
-    const taken = new Set(given.map(({ shard }) => shard));
-    const freed = shards.filter((shard) => !taken.has(shard));
-    if (freed.length > 0) this.#tell({ kind: 'freed', shards: freed });
-    const settled = this.#settledByOthers(taken);
-    for (const to of new Set(given.map((lease) => lease.to))) {
-      const its = given.filter((lease) => lease.to === to).map(({ shard, epoch }) => ({ shard, epoch }));
-      if (to !== undefined) this.#tell({ kind: 'given', to, leases: its });
-    }
-    // One batch pauses at a time, however fast they are given.
-    await settled;
-    this.#handingOver = undefined;
-    this.#nudge();
-  }
-
-  /** Resolves when others answer for the shards, or are long about it. */
-  async #settledByOthers(shards: ReadonlySet<number>): Promise<void> {
-    const waiting = new Set(shards);
-    if (waiting.size === 0) return;
-    let end = () => {};
-    const settled = new Promise<void>((resolve) => {
-      end = resolve;
-    });
-    const hearing = this.#moves$.subscribe((move) => {
-      for (const shard of move.shards) waiting.delete(shard);
-      if (waiting.size === 0) end();
-    });
-    await atMost(settled, SETTLED_MS);
-    hearing.unsubscribe();
+    await this.#holding.take(decision.take);
   }
 }

@@ -1,5 +1,5 @@
 // Packets from other nodes, read with distrust: they may be of a version that this one does not understand, or no packets
-// at all. Whoever asked is told so in a reply; what was published is passed over.
+// at all. Whoever asked is told so in a reply; whoever listens is told to look for itself.
 import { decode, PACKET_VERSION, type Publication, type ReplyPacket, type RequestPacket } from './packet.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -44,7 +44,9 @@ export function readReply(bytes: Uint8Array): ReplyPacket {
 export function readPublication(bytes: Uint8Array): Publication | undefined {
   const fields = read(bytes);
   if (fields === undefined || !isUnderstood(fields['v'])) return undefined;
-  return isOfEvents(fields) || isOfPlacement(fields) ? (fields as unknown as Publication) : undefined;
+  return fields['kind'] === 'look' || isOfEvents(fields) || isOfPlacement(fields)
+    ? (fields as unknown as Publication)
+    : undefined;
 }
 
 function isOfEvents({ accountId, after, seq, events }: Fields): boolean {
@@ -55,11 +57,14 @@ function isOfEvents({ accountId, after, seq, events }: Fields): boolean {
 }
 
 /** Kinds of a later version are for those who know them. */
-function isOfPlacement({ kind, node, shards, vanished, gone }: Fields): boolean {
+function isOfPlacement({ kind, node, shards, vanished, gone, to, leases }: Fields): boolean {
   if (typeof kind !== 'string' || typeof node !== 'string') return false;
   const ofShards = Array.isArray(shards) && shards.every(Number.isInteger);
   if (kind === 'settled') return ofShards && typeof vanished === 'boolean';
-  if (kind === 'freed') return ofShards;
+  if (kind === 'freed' || kind === 'unsure') return ofShards;
+  const isLease = (lease: unknown) =>
+    isFields(lease) && Number.isInteger(lease['shard']) && Number.isInteger(lease['epoch']);
+  if (kind === 'given') return typeof to === 'string' && Array.isArray(leases) && leases.every(isLease);
   return kind !== 'gone' || typeof gone === 'string';
 }
 

@@ -2,6 +2,12 @@
 // understand each other (D13). Encoding is apart from meaning: the in-process transport may skip it.
 import type { ActorFaultCode } from './errors.js';
 
+/**
+ * Rises when a node that knows only the version before would take a packet for something else; fields, kinds and operations
+ * that may be passed over do not raise it. A release that understands a new version still sends the one before, and the next
+ * release sends the new one: neighbours always understand each other. What is newer all the same is answered as
+ * `unsupported`; a publication makes its listeners look at the store.
+ */
 export const PACKET_VERSION = 1;
 
 export interface RequestPacket {
@@ -57,6 +63,8 @@ export type PlacementPacket =
       readonly shards: readonly number[];
       readonly vanished: boolean;
     }
+  /** The owner before gave these shards up with commits under way: it may go without publishing them. */
+  | { readonly v: number; readonly kind: 'unsure'; readonly node: string; readonly shards: readonly number[] }
   /** The leases are of the node `to` now. */
   | {
       readonly v: number;
@@ -73,7 +81,13 @@ export type PlacementNews = {
   [K in PlacementPacket['kind']]: Omit<Extract<PlacementPacket, { readonly kind: K }>, 'v' | 'node'>;
 }[PlacementPacket['kind']];
 
-export type Publication = EventPacket | PlacementPacket;
+/** Something may have happened that was not told, or in words that were not understood: look at the store. */
+export interface LookPacket {
+  readonly v: number;
+  readonly kind: 'look';
+}
+
+export type Publication = EventPacket | PlacementPacket | LookPacket;
 
 export function encode(packet: RequestPacket | ReplyPacket | Publication): Uint8Array {
   return Buffer.from(JSON.stringify(packet));

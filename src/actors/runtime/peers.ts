@@ -9,6 +9,13 @@ import { nodeSubject } from './subjects.js';
 import { pause } from './time-bounds.js';
 import { NoResponders, type Transport } from './transport.js';
 
+export interface PeerNews {
+  /** Nobody answers for the node; told once. */
+  gone(node: string): void;
+  /** It answers again: what it published meanwhile may not have been heard here. */
+  heard(node: string): void;
+}
+
 const PING_MS = 500;
 const CONFIRM_MS = 250;
 /** However many askers miss its shards. */
@@ -17,7 +24,7 @@ const SUSPECT_AGAIN_MS = 50;
 export class Peers {
   readonly #transport: Transport;
   readonly #self: string;
-  readonly #onGone: (node: string) => void;
+  readonly #news: PeerNews;
   /** Node → when it was found out, by the monotonic clock. */
   readonly #goneSince = new Map<string, number>();
   readonly #aliveAfterAll = new Set<string>();
@@ -25,15 +32,19 @@ export class Peers {
   readonly #suspectedAt = new Map<string, number>();
   #stopped = false;
 
-  /** `onGone` is called once for every node found gone. */
-  constructor(transport: Transport, self: string, onGone: (node: string) => void) {
+  constructor(transport: Transport, self: string, news: PeerNews) {
     this.#transport = transport;
     this.#self = self;
-    this.#onGone = onGone;
+    this.#news = news;
   }
 
   get gone(): ReadonlySet<string> {
     return new Set(this.#goneSince.keys());
+  }
+
+  /** They renew their entries in the store, and do not answer. */
+  get unheard(): ReadonlySet<string> {
+    return this.#aliveAfterAll;
   }
 
   /**
@@ -87,11 +98,11 @@ export class Peers {
       answers = await this.#answers(node);
     }
     if (answers === true) {
-      this.#goneSince.delete(node);
-      this.#aliveAfterAll.delete(node);
+      const wasGone = this.#goneSince.delete(node);
+      if ((this.#aliveAfterAll.delete(node) || wasGone) && !this.#stopped) this.#news.heard(node);
     } else if (answers === false && isNews()) {
       this.#goneSince.set(node, performance.now());
-      this.#onGone(node);
+      this.#news.gone(node);
     }
   }
 

@@ -18,14 +18,14 @@ export async function inTime<T>(work: Promise<T>, boundMs: number, what: string)
   }
 }
 
-/** Resolves when `work` is done or the time is over. */
-export async function atMost(work: Promise<unknown>, boundMs: number): Promise<void> {
+/** Resolves when `work` is done or the time is over: whether it is done. */
+export async function atMost(work: Promise<unknown>, boundMs: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, Math.max(0, boundMs));
+  const over = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), Math.max(0, boundMs));
   });
   try {
-    await Promise.race([work, over]);
+    return await Promise.race([work.then(() => true), over]);
   } finally {
     clearTimeout(timer);
   }

@@ -88,7 +88,7 @@ export function localTransport(options: LocalTransportOptions = {}): LocalTransp
   }
 
   const answers = (subject: string) => responders.has(subject);
-  return { answers, request, respond, publish, subscribe, connected$: of(true), breaks$: NEVER, close };
+  return { answers, request, respond, publish, subscribe, connected$: of(true), breaks$: NEVER, lagMs: 0, close };
 }
 
 /** A responder that fails is a bug, and answers as one. */

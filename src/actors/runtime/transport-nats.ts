@@ -6,7 +6,7 @@ import type { Observable } from 'rxjs';
 import { dialAtStart, dialForEver } from './nats-dialing.js';
 import { type Feed, type LinkMessage, NatsLink } from './nats-link.js';
 import { type NatsServer, natsServer } from './nats-servers.js';
-import { encode, type Publication, type ReplyPacket, type RequestPacket } from './packet.js';
+import { encode, PACKET_VERSION, type Publication, type ReplyPacket, type RequestPacket } from './packet.js';
 import { readPublication, readReply, readRequest } from './packet-reading.js';
 import {
   Disconnected,
@@ -31,14 +31,21 @@ export interface NatsTransportOptions {
 /** A server that answers none of two is taken for gone. */
 const PING_MS = 1_000;
 const CLOSE_MS = 1_000;
+/** Servers tell each other what is subscribed to a moment after they have told the node that it is. */
+const LAG_MS = 1_000;
 
 /** @throws BusUnavailable when no server can be used within about five seconds */
 export async function natsTransport(options: NatsTransportOptions): Promise<Transport> {
   const { clusterId, nodeId, log } = options;
   const servers = options.servers.map(natsServer);
-  const dial = (server: NatsServer, timeoutMs: number) => connectTo(server, nodeId, timeoutMs);
+  let current: NatsServer;
+  const dial = async (server: NatsServer, timeoutMs: number) => {
+    const connection = await connectTo(server, nodeId, timeoutMs);
+    current = server;
+    return connection;
+  };
   const first = await dialAtStart(servers, dial);
-  const next = (over: () => boolean) => dialForEver(servers, dial, over, log);
+  const next = (over: () => boolean) => dialForEver(servers, current, dial, over, log);
   const prefix = `mansio.${clusterId}.`;
   return new NatsTransport(new NatsLink({ prefix, first, next, log }), prefix, log);
 }
@@ -46,6 +53,7 @@ export async function natsTransport(options: NatsTransportOptions): Promise<Tran
 class NatsTransport implements Transport {
   readonly connected$: Observable<boolean>;
   readonly breaks$: Observable<void>;
+  readonly lagMs = LAG_MS;
   readonly #link: NatsLink<NatsConnection>;
   readonly #prefix: string;
   readonly #log: Logger;
@@ -157,7 +165,8 @@ class NatsTransport implements Transport {
   async #answer(subject: string, { data, reply: inbox }: LinkMessage, responder: Responder): Promise<void> {
     const reading = readRequest(data);
     if ('fault' in reading) this.#log.warn({ subject, why: reading.fault.message }, 'a request was not understood');
-    const reply = 'fault' in reading ? reading.fault : await answered(responder, reading.request, this.#log);
+    const foreign: Responder = (request) => responder(request, true);
+    const reply = 'fault' in reading ? reading.fault : await answered(foreign, reading.request, this.#log);
     const { connection } = this.#link;
     if (connection === undefined || inbox === undefined || inbox === '') return;
     connection.publish(inbox, this.#encodeReply(subject, reply, capacity(connection)));
@@ -177,7 +186,7 @@ class NatsTransport implements Transport {
   #hear(subject: string, { data }: LinkMessage): void {
     const packet = readPublication(data);
     if (packet === undefined) this.#log.warn({ subject }, 'a publication was not understood');
-    else this.#local.publish(subject, packet);
+    this.#local.publish(subject, packet ?? { v: PACKET_VERSION, kind: 'look' });
   }
 
   #send(subject: string, packet: Publication): void {

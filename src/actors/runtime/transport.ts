@@ -23,12 +23,14 @@ export class PacketTooLarge extends Error {
   override readonly name = 'PacketTooLarge';
 }
 
-export type Responder = (request: RequestPacket) => Promise<ReplyPacket>;
+/** `foreign`: the request is from another node. */
+export type Responder = (request: RequestPacket, foreign?: boolean) => Promise<ReplyPacket>;
 
 export interface Registration {
   /**
    * Resolves once whatever anybody sends or publishes from then on arrives here. While the transport is cut off it resolves
-   * at once: what is missed until the connection is back is what `breaks$` tells of.
+   * at once: what is missed until the connection is back is what `breaks$` tells of. For `lagMs` longer, publications of
+   * other nodes may be missed.
    */
   readonly standing: Promise<void>;
   end(): void;
@@ -41,12 +43,17 @@ export interface Transport {
   respond(subject: string, responder: Responder): Registration;
   /** Best effort: nobody may be listening. */
   publish(subject: string, packet: Publication): void;
-  /** Packets in the order in which one publisher published them, this node's own included. */
+  /**
+   * Packets in the order in which one publisher published them, this node's own included. One that is not understood arrives
+   * as a LookPacket.
+   */
   subscribe<P extends Publication>(subject: string, listener: (packet: P) => void): Registration;
   /** Whether other nodes can be reached; the present state first. */
   readonly connected$: Observable<boolean>;
   /** Emits after a break, of this node or of another one, during which published packets may have been missed. */
   readonly breaks$: Observable<void>;
+  /** What word of a registration, or of an end of a break, may take to other nodes; 0 when there are none. */
+  readonly lagMs: number;
   /** What was taken is answered, what was published is sent. */
   close(): Promise<void>;
 }

@@ -60,3 +60,36 @@ test('what waits is delivered in the trace of its message, and what cannot be is
   t.is(redelivery.waiting, 1);
   await redelivery.stop();
 });
+
+test('a backlog keeps no start waiting, and is delivered meanwhile', async (t) => {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const rows = [pending('a'), pending('b')];
+  const mailboxes = {
+    of: (accountId: string) => ({
+      ask: async () => {
+        await opened;
+        rows.splice(
+          rows.findIndex((row) => row.accountId === accountId),
+          1,
+        );
+        return { reply: { emailId: null } };
+      },
+    }),
+  } as unknown as Mailboxes;
+  const redelivery = await startRedelivery({
+    inbound: { overdue: async () => [...rows] } as unknown as InboundStore,
+    mailboxes,
+    ownership: { owned: [0] },
+    log: pino({ level: 'silent' }),
+    intervalMs: 3_600_000,
+    minAgeMs: 0,
+  });
+  t.is(redelivery.delivered, 0);
+  open();
+  await redelivery.stop();
+  t.is(redelivery.delivered, 2);
+  t.deepEqual(rows, []);
+});

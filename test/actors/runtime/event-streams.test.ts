@@ -19,13 +19,14 @@ const SHARD = shardOf(A, SHARDS);
 const event = (seq: number): EventRecord => ({ seq, n: 0, type: 'Tested', at: 0, payload: null });
 
 /** `readTurn`: reads see the log before or after a turn of the event loop, and end after it. */
-function setUp(standing: Promise<void> = Promise.resolve(), readTurn?: 'before' | 'after') {
+function setUp(standing: Promise<void> = Promise.resolve(), readTurn?: 'before' | 'after', lagMs = 0) {
   const log: EventRecord[] = [];
   const breaks = new Subject<void>();
   const local = localTransport({ encoding: true });
-  const transport: Transport = { ...local, breaks$: breaks };
+  const transport: Transport = { ...local, breaks$: breaks, lagMs };
   let subscriptions = 0;
   let lookUps = 0;
+  let reads = 0;
   /** What the look-ups found, in order. */
   const found: number[] = [];
   const counted: Transport = {
@@ -47,6 +48,7 @@ function setUp(standing: Promise<void> = Promise.resolve(), readTurn?: 'before' 
     ownership: { shards: SHARDS, moves$: moves },
     log: {
       read: async (_accountId, after, limit) => {
+        reads++;
         const page = () => log.filter((row) => row.seq > after).slice(0, limit);
         if (readTurn === undefined) return page();
         const early = page();
@@ -83,6 +85,7 @@ function setUp(standing: Promise<void> = Promise.resolve(), readTurn?: 'before' 
     transport,
     subscriptions: () => subscriptions,
     lookUps: () => lookUps,
+    reads: () => reads,
   };
 }
 
@@ -127,6 +130,17 @@ test('who names a position gets the log from there and then the live events, wit
   );
 });
 
+test('what was published in words not understood is read from the log', async (t) => {
+  const { streams, commit, transport } = setUp();
+  const seen: number[] = [];
+  streams.of(A).subscribe((events) => seen.push(...events.map((row) => row.seq)));
+  await turns();
+  commit(3, false);
+  transport.publish(SUBJECT, { v: 1, kind: 'look' });
+  await turns();
+  t.deepEqual(seen, [1, 2, 3]);
+});
+
 test('a break makes followers read on from where they were', async (t) => {
   const { streams, commit, breaks } = setUp();
   const seen: number[] = [];
@@ -137,6 +151,26 @@ test('a break makes followers read on from where they were', async (t) => {
   breaks.next();
   await turns();
   t.deepEqual(seen, [1, 2, 3]);
+});
+
+test('what other nodes published before they knew of a follower is read a moment later, as after a break', async (t) => {
+  const { streams, commit, breaks, reads, subscriptions } = setUp(undefined, undefined, 50);
+  const seen: number[] = [];
+  const following = streams.of(A).subscribe((events) => {
+    // Its stream stands.
+    if (events.length === 0) commit(2, false);
+    seen.push(...events.map((row) => row.seq));
+  });
+  const read = async (times: number) => {
+    while (reads() < times) await new Promise((resolve) => setTimeout(resolve, 5));
+    await turns();
+  };
+  await read(1);
+  t.deepEqual(seen, [1, 2]);
+  breaks.next();
+  await read(3);
+  following.unsubscribe();
+  t.is(subscriptions(), 0);
 });
 
 test('whatever packets are lost or repeated, a follower has every event once and in order', async (t) => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import pino from 'pino';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
@@ -5,6 +6,7 @@ import { createEventStreams } from '../../../src/actors/runtime/event-streams.js
 import { startHost } from '../../../src/actors/runtime/host.js';
 import type { EventOf } from '../../../src/actors/runtime/protocol.js';
 import { createRefs } from '../../../src/actors/runtime/refs.js';
+import type { Responder } from '../../../src/actors/runtime/transport.js';
 import { localTransport } from '../../../src/actors/runtime/transport-local.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { fixedOwnership } from '../../support/ownership.js';
@@ -14,22 +16,31 @@ const A = '00000000-0000-7000-8000-00000000000a';
 const B = '00000000-0000-7000-8000-00000000000b';
 const log = pino({ level: 'silent' });
 
-function setUp(options: { idleMs?: number; maxOctets?: number; sweepMs?: number; lookMs?: number } = {}) {
+function setUp(
+  options: { checked?: boolean; idleMs?: number; maxOctets?: number; sweepMs?: number; lookMs?: number } = {},
+) {
   const store = new CounterStore();
   store.add(A);
   store.add(B);
   let epoch: number | undefined = 1;
   const ownership = fixedOwnership(1, () => epoch);
   const transport = localTransport({ encoding: true });
+  const responds: Responder[] = [];
   const host = startHost({
     behavior: counterBehavior(store),
-    transport,
+    transport: {
+      ...transport,
+      respond(subject, responder) {
+        responds.push(responder);
+        return transport.respond(subject, responder);
+      },
+    },
     ownership,
     log,
     idleMs: options.idleMs ?? 60_000,
     maxOctets: options.maxOctets ?? 1e9,
     sweepMs: options.sweepMs ?? 60_000,
-    checked: true,
+    checked: options.checked ?? true,
   });
   void host.settle(ownership.owned);
   const streams = createEventStreams<EventOf<typeof counterProtocol>>({
@@ -49,6 +60,7 @@ function setUp(options: { idleMs?: number; maxOctets?: number; sweepMs?: number;
     store,
     host,
     counters,
+    responds,
     own: (next: number | undefined) => {
       epoch = next;
     },
@@ -81,6 +93,18 @@ test('a refusal is a value and does not disturb its neighbours', async (t) => {
     counter.ask('add', { amount: 2 }),
   ]);
   t.deepEqual(outcomes, [{ reply: { total: 1 } }, { refusal: 'tooLarge' }, { reply: { total: 3 } }]);
+  await host.stop();
+});
+
+test('payloads from other nodes are checked, and what a later version has added is passed over', async (t) => {
+  const { host, responds } = setUp({ checked: false });
+  const ask = (payload: unknown) =>
+    responds[0]!({ v: 1, id: randomUUID(), accountId: A, name: 'add', payload, deadline: Date.now() + 60_000 }, true);
+  t.deepEqual(await ask({ amount: 2, invented: true }), { kind: 'reply', reply: { total: 2 } });
+  for (const payload of [{ amount: '2' }, {}, null, undefined, 7]) {
+    t.like(await ask(payload), { kind: 'fault', code: 'failed' });
+  }
+  t.deepEqual(await ask({ amount: 1 }), { kind: 'reply', reply: { total: 3 } });
   await host.stop();
 });
 
@@ -131,6 +155,53 @@ test('what was committed though its answer was lost reaches followers, with nobo
   t.deepEqual(await counter.ask('add', { amount: 3 }), { reply: { total: 6 } });
   await followed;
   t.deepEqual(seen, [1, 2, 3]);
+  await host.stop();
+});
+
+test('what was committed though its answer was lost reaches followers, also when the shard moves or the node stops', async (t) => {
+  for (const end of ['vacate', 'stop'] as const) {
+    const { store, counters, host } = setUp();
+    const seen: number[] = [];
+    const followed = new Promise<void>((resolve) => {
+      counters
+        .of(A)
+        .events$()
+        .subscribe((events) => {
+          seen.push(...events.map((event) => event.seq));
+          if (seen.length === 2) resolve();
+        });
+    });
+    await counters.of(A).ask('add', { amount: 1 });
+    store.lostAnswer = new StoreFault('store-unavailable', 'the connection broke', { temporary: true });
+    await t.throwsAsync(counters.of(A).ask('add', { amount: 2 }), { instanceOf: ActorFault });
+    await (end === 'vacate' ? host.vacate([0]) : host.stop());
+    await followed;
+    t.deepEqual(seen, [1, 2]);
+    await host.stop();
+  }
+});
+
+test('a commit that comes to nothing known after the shard has moved reaches followers', async (t) => {
+  const { store, counters, host, own } = setUp({ sweepMs: 5 });
+  let open = () => {};
+  store.gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  const followed = new Promise<void>((resolve) => {
+    counters
+      .of(A)
+      .events$()
+      .subscribe((events) => events.length > 0 && resolve());
+  });
+  const asked = counters.of(A).ask('add', { amount: 1 });
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  const vacating = host.vacate([0]);
+  own(undefined);
+  store.lostAnswer = new StoreFault('store-unavailable', 'the connection broke', { temporary: true });
+  open();
+  await t.throwsAsync(asked, { instanceOf: ActorFault });
+  await Promise.all([vacating, followed]);
+  t.is(store.loads, 1);
   await host.stop();
 });
 

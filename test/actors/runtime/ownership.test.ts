@@ -2,6 +2,7 @@
 // known. What must hold at every moment is checked by the simulation itself.
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
+import type { Move } from '../../../src/actors/runtime/ownership.js';
 import {
   SimulatedCluster,
   type SimulatedNode,
@@ -176,9 +177,15 @@ test.serial('when all drain at once nobody waits for anybody', async (t) => {
 test.serial('a handover does not wait for an actor that never ends', async (t) => {
   const world = await cluster(t, ['a', 'b']);
   const a = world.node('a')!;
+  const { owned } = a.ownership;
   a.vacateMs = Number.POSITIVE_INFINITY;
+  const looked = new Set<number>();
+  world.node('b')!.ownership.moves$.subscribe((move) => {
+    for (const shard of move.vanished ? move.shards : []) looked.add(shard);
+  });
   await passing(world, world.leave(a));
   t.true(await world.time.until(() => world.isConverged, PATIENCE_MS));
+  t.true(owned.length > 0 && owned.every((shard) => looked.has(shard)), 'what it commits yet nobody may announce');
 });
 
 test.serial(
@@ -252,6 +259,30 @@ test.serial('a split bus is a single exchange, not a fight', async (t) => {
   t.is(world.changes - changes, exchanged);
   t.true(world.isConverged);
 });
+
+test.serial(
+  'whoever is alive and not heard is known, and its shards are looked into when it is heard again',
+  async (t) => {
+    const world = await cluster(t, ['a', 'b', 'c']);
+    const [a, c] = [world.node('a')!, world.node('c')!];
+    const moves: Move[] = [];
+    a.ownership.moves$.subscribe((move) => void moves.push(move));
+    c.bus.server = 1;
+    t.true(await world.time.until(() => a.ownership.unheard.length > 0, PATIENCE_MS));
+    t.deepEqual(a.ownership.unheard, ['c']);
+    t.true(await world.time.until(() => c.ownership.unheard.length === 2, PATIENCE_MS));
+    await world.time.advance(4 * TTL_MS);
+    t.true(world.isConverged);
+    moves.length = 0;
+    c.bus.server = 0;
+    t.true(await world.time.until(() => a.ownership.unheard.length === 0, PATIENCE_MS));
+    t.true(await world.time.until(() => moves.length > 0, PATIENCE_MS));
+    t.true(moves.every(({ vanished }) => vanished));
+    const looked = new Set(moves.flatMap(({ shards }) => shards));
+    t.true(c.ownership.owned.length > 0 && c.ownership.owned.every((shard) => looked.has(shard)));
+    t.deepEqual(c.ownership.unheard, []);
+  },
+);
 
 for (const fault of ['fails', 'hangs'] as const) {
   test.serial(
@@ -373,6 +404,24 @@ test.serial('however many miss a shard, its owner is asked and the store looked 
     await world.time.advance(1);
   }
   t.true(requests <= 2 * ((world.time.now - began) / 50), `${requests} requests`);
+});
+
+test.serial('who leaves before it has quite entered leaves nothing behind', async (t) => {
+  const world = await cluster(t, ['a']);
+  for (let ms = 0; ms < 12; ms++) {
+    void world.join('b').catch(() => {});
+    const b = world.nodes.at(-1)!;
+    await world.time.advance(ms);
+    await passing(
+      world,
+      world.time.as(b, () => b.ownership.leave()),
+    );
+    b.left = true;
+    t.false(world.leases.nodes.has('b'), `after ${ms} ms`);
+    await world.time.advance(TTL_MS);
+    t.false(world.leases.nodes.has('b'));
+    t.true(await world.time.until(() => world.isConverged, PATIENCE_MS));
+  }
 });
 
 test.serial('a node alone waits for one that left no word, and then says who is in the way', async (t) => {

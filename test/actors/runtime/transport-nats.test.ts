@@ -212,12 +212,14 @@ test('packets too large for the servers are refused before or answered instead o
   t.deepEqual(await far.all, [{ ...events(1), after: 1, events: [] }, events(2)]);
 });
 
-test('what is no packet, or of a later version, is answered and ends nothing', async (t) => {
+const LOOK = { v: 1, kind: 'look' };
+
+test('what is no packet, or of a later version, is answered and makes listeners look', async (t) => {
   const clusterId = newCluster();
   const owner = await node(t, clusterId, 'owner');
   const raw = await stranger(t);
   await owner.respond('a.1', echo).standing;
-  const heard = collected(owner, 'e.1', 1);
+  const heard = collected(owner, 'e.1', 11);
   await heard.registration.standing;
   const ask = async (data: Uint8Array | string): Promise<ReplyPacket> =>
     decode<ReplyPacket>((await raw.request(`mansio.${clusterId}.a.1`, data, { timeout: 60_000 })).data);
@@ -230,14 +232,14 @@ test('what is no packet, or of a later version, is answered and ends nothing', a
   raw.publish(`mansio.${clusterId}.a.1`, encode(request('echo')));
   raw.publish(`mansio.${clusterId}.e.1`, encode({ ...events(1), v: 99 }));
   raw.publish(`mansio.${clusterId}.e.1`, encode(events(2)));
-  t.deepEqual(await heard.all, [events(2)]);
+  t.deepEqual(await heard.all, [...Array(10).fill(LOOK), events(2)] as never);
 });
 
-test('publications that lack what their kind has reach nobody; kinds of a later version do no harm', async (t) => {
+test('publications that lack what their kind has make listeners look; kinds of a later version do no harm', async (t) => {
   const clusterId = newCluster();
   const owner = await node(t, clusterId, 'owner');
   const raw = await stranger(t);
-  const heard = collected(owner, 'p', 2);
+  const heard = collected(owner, 'p', 12);
   await heard.registration.standing;
   const of = (fields: object) => ({ v: 1, node: 'n', ...fields });
   const broken = [
@@ -247,13 +249,23 @@ test('publications that lack what their kind has reach nobody; kinds of a later 
     of({ kind: 'settled', shards: [7] }),
     of({ kind: 'freed' }),
     of({ kind: 'gone' }),
+    of({ kind: 'given', to: 'm' }),
+    of({ kind: 'given', to: 'm', leases: [{ shard: 7 }] }),
     { ...events(1), events: [null] },
     { ...events(1), events: [{ seq: '1', type: 'Tested' }] },
   ];
   const later = of({ kind: 'invented' });
   const good = of({ kind: 'settled', shards: [7], vanished: false });
   for (const packet of [...broken, later, good]) raw.publish(`mansio.${clusterId}.p`, JSON.stringify(packet));
-  t.deepEqual(await heard.all, [later, good] as never);
+  t.deepEqual(await heard.all, [...broken.map(() => LOOK), later, good] as never);
+});
+
+test('a responder is told whether a request is from another node', async (t) => {
+  const clusterId = newCluster();
+  const [owner, asker] = [await node(t, clusterId, 'owner'), await node(t, clusterId, 'asker')];
+  await owner.respond('a.1', async (_, foreign = false) => ({ kind: 'reply', reply: foreign })).standing;
+  t.deepEqual(await owner.request('a.1', request('echo'), 60_000), { kind: 'reply', reply: false });
+  t.deepEqual(await asker.request('a.1', request('echo'), 60_000), { kind: 'reply', reply: true });
 });
 
 test('a reply that is no packet is a fault', async (t) => {

@@ -47,6 +47,7 @@ export class BusLink implements Transport {
   readonly proc: Proc;
   readonly connected$ = new BehaviorSubject(true);
   readonly breaks$ = NEVER;
+  readonly lagMs = 0;
   /** Links of different servers do not reach each other. */
   server = 0;
   readonly #time: VirtualTime;

@@ -1,0 +1,87 @@
+// The balancer before nodes that are slow or unwell: what it goes by is /healthz, and mail reaches a node all the same.
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer as createHttp } from 'node:http';
+import { type AddressInfo, connect, createServer, type Server } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { requireProgram } from '../../dev/executables.js';
+import { startHaproxy } from '../../dev/haproxy.js';
+import { freePorts } from '../../dev/ports.js';
+import { testWith } from '../support/test-with.js';
+
+/** A node of which /healthz answers as is said, and whose SMTP port tells its name. */
+async function node(name: string, health: { status: number; afterMs: number }) {
+  const answer = async () => {
+    await delay(health.afterMs);
+    return health.status;
+  };
+  const http = createHttp((_, response) => void answer().then((status) => response.writeHead(status).end()));
+  const mx = createServer((socket) => void socket.on('error', () => {}).write(`220 ${name}\r\n`));
+  const [httpPort, mxPort] = await Promise.all([http, mx].map(listen));
+  const close = () => {
+    http.closeAllConnections();
+    http.close();
+    mx.close();
+  };
+  return { name, http: httpPort!, mx: mxPort!, close };
+}
+
+async function listen(server: Server): Promise<number> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+/** What the balancer's SMTP port says first; '' when it only hangs up. */
+async function banner(port: number): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    const first = await Promise.race([once(socket, 'data'), once(socket, 'end')]);
+    return String(first[0] ?? '').trim();
+  } finally {
+    socket.destroy();
+  }
+}
+
+testWith('haproxy')('the configuration for deployments is one', async (t) => {
+  await t.notThrowsAsync(promisify(execFile)(requireProgram('haproxy'), ['-c', '-f', 'deploy/haproxy.cfg']));
+});
+
+testWith('haproxy')('nodes that are slow to say that they are well stay in', async (t) => {
+  const nodes = await Promise.all([
+    node('slow', { status: 200, afterMs: 1_200 }),
+    node('unwell', { status: 503, afterMs: 0 }),
+  ]);
+  t.teardown(() => nodes.map(({ close }) => close()));
+  const [http, mx] = (await freePorts(2)) as [number, number];
+  const balancer = await startHaproxy({ http, mx, backends: nodes });
+  t.teardown(() => balancer.stop());
+  // Both checks that would take it out are over.
+  await delay(4_000);
+  for (let i = 0; i < 4; i++) t.is(await banner(mx), '220 slow');
+});
+
+testWith('haproxy')('mail goes to nodes that are well, and when none is, to any', async (t) => {
+  const [well, unwell] = [
+    { status: 200, afterMs: 0 },
+    { status: 503, afterMs: 0 },
+  ];
+  const nodes = await Promise.all([node('a', well), node('b', unwell)]);
+  t.teardown(() => nodes.map(({ close }) => close()));
+  const [http, mx] = (await freePorts(2)) as [number, number];
+  const balancer = await startHaproxy({ http, mx, backends: nodes });
+  t.teardown(() => balancer.stop());
+  const reached = async (expected: readonly string[]) => {
+    for (;;) {
+      const banners = new Set<string>();
+      for (let i = 0; i < 6; i++) banners.add(await banner(mx));
+      if ([...banners].sort().join() === expected.join()) return;
+      await delay(50);
+    }
+  };
+  await reached(['220 a']);
+  well.status = 503;
+  await t.notThrowsAsync(reached(['220 a', '220 b']));
+  unwell.status = 200;
+  await t.notThrowsAsync(reached(['220 b']));
+});
