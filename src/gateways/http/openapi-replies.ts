@@ -43,7 +43,12 @@ const PROBLEMS: Readonly<Record<number, KnownProblem>> = {
   },
 };
 
-const SUCCESSES: Readonly<Record<number, string>> = { 200: 'Done', 201: 'Made', 204: 'Done; no content' };
+const SUCCESSES: Readonly<Record<number, string>> = {
+  200: 'Done',
+  201: 'Made',
+  204: 'Done; no content',
+  304: 'What If-None-Match names is still what there is',
+};
 
 const problem = named('Problem', record({ type: text(), title: text(), status: whole() }), {
   description: 'Problem details, RFC 9457',

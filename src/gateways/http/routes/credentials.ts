@@ -80,7 +80,8 @@ export function credentialRoutes(sources: CredentialSources): readonly Route[] {
       summary: 'Make an API key; it is shown in this reply only',
       tags: TAGS,
       access: OWNER,
-      description: '`internal` has to be the only scope of its key. An account has so many active keys at most.',
+      description:
+        '`internal` has to be the only scope of its key. The number of active keys of an account is limited.',
       body: newKey,
       example: { name: 'Laptop', scopes: ['smtp', 'imap'] },
       replies: { 201: issuedKey },
