@@ -2,7 +2,6 @@
 // relative, so that the page also works under a path of a proxy. Being pages, these are not in the OpenAPI document.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import type { HeaderField } from '../exchange.js';
 import { choice } from '../fields.js';
 import { binary, defineRoute, EMPTY, type Route } from '../route.js';
@@ -102,9 +101,8 @@ function redirect(path: string, location: string): Route {
 }
 
 async function read(name: Asset): Promise<Buffer> {
-  return name === 'start.js'
-    ? Buffer.from(START)
-    : readFile(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`)));
+  if (name === 'start.js') return Buffer.from(START);
+  return readFile(new URL(name, import.meta.resolve('swagger-ui-dist/package.json')));
 }
 
 /** Names stay the same from version to version, so browsers ask again. */
