@@ -2,9 +2,10 @@
 // levels, so no level may be empty. Names are compared by `caseFolded`; those of the system folders are taken.
 import { caseFolded } from './case-fold.js';
 
-const LONGEST = 100;
+export const LONGEST_LABEL_NAME = 100;
 const UNFIT = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u;
-const SYSTEM_NAMES = new Set(['inbox', 'sent', 'drafts', 'trash', 'junk', 'archive', 'outbox']);
+export const SYSTEM_LABEL_NAMES = ['Inbox', 'Sent', 'Drafts', 'Trash', 'Junk', 'Archive', 'Outbox'];
+const SYSTEM_NAMES = new Set(SYSTEM_LABEL_NAMES.map(caseFolded));
 
 export const LABEL_COLOR = /^#[0-9a-f]{6}$/i;
 
@@ -12,7 +13,8 @@ export const LABEL_COLOR = /^#[0-9a-f]{6}$/i;
 export function labelName(text: string): { readonly name: string } | { readonly problem: string } {
   const name = text.normalize('NFC').trim();
   const length = Array.from(name).length;
-  if (length === 0 || length > LONGEST) return { problem: `must have 1 to ${LONGEST} characters` };
+  if (length === 0 || length > LONGEST_LABEL_NAME)
+    return { problem: `must have 1 to ${LONGEST_LABEL_NAME} characters` };
   if (UNFIT.test(name)) return { problem: 'must have no control characters or line breaks' };
   if (name.split('/').some((level) => level.trim() === ''))
     return { problem: 'must have no empty level between slashes' };

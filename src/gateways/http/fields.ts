@@ -1,40 +1,53 @@
 // Structs of what clients send and get, as OpenAPI and error messages need them: the struct's `type` names its JSON
 // schema (json-schema.ts), and each says in words what it takes. superstruct's own leaves print the value they refuse,
 // which a hostile value (deep, or with a `toString` of its own) turns into an exception.
-import { array, coerce, defaulted, define, Struct, string, type } from 'superstruct';
+import { array, coerce, defaulted, Struct, string, type } from 'superstruct';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
 import { isUuid } from '../../mail/ids.js';
+import type { JsonSchema } from './json-schema.js';
 
 export type Fields = Readonly<Record<string, AnyStruct>>;
 
 const LARGEST_PAGE_SIZE = 100;
 const DAY_MS = 86_400_000;
 
-export const text = (): Struct<string, null> =>
-  define('string', (value) => typeof value === 'string' || 'must be a string');
+/** A struct without parts. `notes` add to the JSON schema of its type; they are its `schema`, which wrapping keeps. */
+export const leaf = <T>(
+  type: string,
+  validator: (value: unknown) => boolean | string,
+  notes: JsonSchema = {},
+): Struct<T, null> => new Struct<T, null>({ type, schema: notes as never, validator });
 
-export const flag = (): Struct<boolean, null> =>
-  define('boolean', (value) => typeof value === 'boolean' || 'must be true or false');
+export const text = (notes?: JsonSchema) =>
+  leaf<string>('string', (value) => typeof value === 'string' || 'must be a string', notes);
 
-export const whole = (): Struct<number, null> =>
-  define('integer', (value) => Number.isSafeInteger(value) || 'must be an integer');
+export const flag = (notes?: JsonSchema) =>
+  leaf<boolean>('boolean', (value) => typeof value === 'boolean' || 'must be true or false', notes);
+
+export const whole = (notes?: JsonSchema) =>
+  leaf<number>('integer', (value) => Number.isSafeInteger(value) || 'must be an integer', notes);
 
 /** From `least` to `most`. */
-export const wholeWithin = (least: number, most: number): Struct<number, null> =>
-  define(
+export const wholeWithin = (least: number, most: number) =>
+  leaf<number>(
     'integer',
     (value) =>
       (Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most) ||
       `must be an integer from ${least} to ${most}`,
+    { minimum: least, maximum: most },
   );
 
 /** Text of one line: 1 to `most` characters, not all of them blank. */
-export const line = (most: number): Struct<string, null> =>
-  define('string', (value) => {
-    if (typeof value !== 'string') return 'must be a string';
-    if (/[\p{Cc}\p{Cs}\u2028\u2029]/u.test(value)) return 'must not hold control characters';
-    return (value.trim() !== '' && [...value].length <= most) || `must have 1 to ${most} characters`;
-  });
+export const line = (most: number, notes?: JsonSchema) =>
+  leaf<string>(
+    'string',
+    (value) => {
+      if (typeof value !== 'string') return 'must be a string';
+      if (/[\p{Cc}\p{Cs}\u2028\u2029]/u.test(value)) return 'must not hold control characters';
+      return (value.trim() !== '' && [...value].length <= most) || `must have 1 to ${most} characters`;
+    },
+    { minLength: 1, maxLength: most, ...notes },
+  );
 
 export const choice = <const T extends string>(...values: readonly T[]): Struct<T, Record<T, T>> =>
   new Struct<T, Record<T, T>>({
@@ -44,24 +57,36 @@ export const choice = <const T extends string>(...values: readonly T[]): Struct<
   });
 
 /** An integer that the store's integers hold. */
-export const smallWhole = (): Struct<number, null> =>
-  define(
+export const smallWhole = (notes?: JsonSchema) =>
+  leaf<number>(
     'integer',
     (value) => (Number.isInteger(value) && value === ((value as number) | 0)) || 'must be an integer of 32 bits',
+    { format: 'int32', ...notes },
   );
 
-export const decimal = (): Struct<number, null> =>
-  define('number', (value) => typeof value === 'number' || 'must be a number');
+export const decimal = (notes?: JsonSchema) =>
+  leaf<number>('number', (value) => typeof value === 'number' || 'must be a number', notes);
+
+/** An object of which nothing more is said. */
+export const anyObject = () =>
+  leaf<Readonly<Record<string, unknown>>>(
+    'anyObject',
+    (value) => (typeof value === 'object' && value !== null && !Array.isArray(value)) || 'must be an object',
+  );
 
 /** ISO 8601 in UTC with milliseconds and `Z`, as Date.toISOString writes it. */
-export const timestamp = (): Struct<string, null> =>
-  define('timestamp', (value) => {
-    const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
-    return (!Number.isNaN(time) && new Date(time).toISOString() === value) || 'must be an ISO 8601 UTC time';
-  });
+export const timestamp = (notes?: JsonSchema) =>
+  leaf<string>(
+    'timestamp',
+    (value) => {
+      const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+      return (!Number.isNaN(time) && new Date(time).toISOString() === value) || 'must be an ISO 8601 UTC time';
+    },
+    notes,
+  );
 
-export const uuid = (): Struct<string, null> =>
-  define('uuid', (value) => (typeof value === 'string' && isUuid(value)) || 'must be a UUID');
+export const uuid = (notes?: JsonSchema) =>
+  leaf<string>('uuid', (value) => (typeof value === 'string' && isUuid(value)) || 'must be a UUID', notes);
 
 /** A path's id, in lower case whatever the client wrote. */
 export const idParameter = (): Struct<string, null> => coerce(uuid(), string(), (value) => value.toLowerCase());
@@ -75,12 +100,16 @@ export const list = <S extends AnyStruct>(element: S) => {
 };
 
 /** Up to `limit` strings; the count is looked at before the elements are. */
-export const textList = (limit: number): Struct<string[], null> =>
-  define('strings', (value) => {
-    if (!Array.isArray(value)) return 'must be an array of strings';
-    if (value.length > limit) return `must hold at most ${limit} entries`;
-    return value.every((entry) => typeof entry === 'string') || 'must be an array of strings';
-  });
+export const textList = (limit: number, notes?: JsonSchema) =>
+  leaf<string[]>(
+    'strings',
+    (value) => {
+      if (!Array.isArray(value)) return 'must be an array of strings';
+      if (value.length > limit) return `must hold at most ${limit} entries`;
+      return value.every((entry) => typeof entry === 'string') || 'must be an array of strings';
+    },
+    { maxItems: limit, ...notes },
+  );
 
 /** An object of at least these fields; what else it holds is passed over. */
 export const record = <F extends Record<string, AnyStruct>>(fields: F) => {
@@ -112,7 +141,7 @@ export const limitParameter = (fallback: number, most: number) =>
 
 const count = (name: string): Struct<number, null> =>
   coerce(
-    define<number>(
+    leaf<number>(
       name,
       (value) => (Number.isSafeInteger(value) && (value as number) >= 1) || 'must be an integer of at least 1',
     ),
@@ -121,14 +150,18 @@ const count = (name: string): Struct<number, null> =>
   );
 
 /** Query: `true` or `false`. */
-export const flagParameter = (): Struct<boolean, null> =>
-  coerce(flag(), string(), (value) => (value === 'true' ? true : value === 'false' ? false : value));
+export const flagParameter = (notes?: JsonSchema): Struct<boolean, null> =>
+  coerce(flag(notes), string(), (value) => (value === 'true' ? true : value === 'false' ? false : value));
 
 const ISO_DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
 
 /** Query: an ISO 8601 date or date-time, UTC unless it says otherwise; kept as text for the route to interpret. */
-export const dateParameter = (): Struct<string, null> =>
-  define('date', (value) => (typeof value === 'string' && isDate(value)) || 'must be an ISO 8601 date or date-time');
+export const dateParameter = (notes?: JsonSchema) =>
+  leaf<string>(
+    'date',
+    (value) => (typeof value === 'string' && isDate(value)) || 'must be an ISO 8601 date or date-time',
+    notes,
+  );
 
 export interface Period {
   /** ms since the epoch, both ends included. */

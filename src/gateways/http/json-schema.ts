@@ -6,11 +6,11 @@ import type { AnyStruct } from '../../actors/runtime/protocol.js';
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** Names of object structs, by their fields: wrapping a struct as optional or nullable keeps those. */
-const names = new WeakMap<object, string>();
+const names = new WeakMap<object, { readonly name: string; readonly notes: JsonSchema }>();
 
-/** Gives an object struct a name under `components/schemas`. */
-export function named<S extends AnyStruct>(name: string, struct: S): S {
-  names.set(struct.schema as object, name);
+/** Gives an object struct a name under `components/schemas`; `notes` add to what stands there. */
+export function named<S extends AnyStruct>(name: string, struct: S, notes: JsonSchema = {}): S {
+  names.set(struct.schema as object, { name, notes });
   return struct;
 }
 
@@ -21,9 +21,19 @@ const LEAVES: Readonly<Record<string, JsonSchema>> = {
   number: { type: 'number' },
   uuid: { type: 'string', format: 'uuid' },
   timestamp: { type: 'string', format: 'date-time' },
-  date: { type: 'string', description: 'ISO 8601 date or date-time' },
+  anyObject: { type: 'object' },
+  date: {
+    type: 'string',
+    description: 'ISO 8601 date or date-time, in UTC unless it has an offset',
+    examples: ['2026-01-31', '2026-01-31T08:30:00Z'],
+  },
   page: { type: 'integer', minimum: 1, default: 1 },
-  pageSize: { type: 'integer', minimum: 1, default: 20, description: 'More than 100 means 100' },
+  pageSize: {
+    type: 'integer',
+    minimum: 1,
+    default: 20,
+    description: 'More than 100 means 100; the reply says which it was',
+  },
   limit: { type: 'integer', minimum: 1, default: 10, description: 'More than 1,000 means 1,000' },
   strings: { type: 'array', items: { type: 'string' } },
   unknown: {},
@@ -33,7 +43,10 @@ const LEAVES: Readonly<Record<string, JsonSchema>> = {
 export function jsonSchema(struct: AnyStruct, components: Map<string, JsonSchema>): JsonSchema {
   const schema = bare(struct, components);
   if (struct.type === 'unknown' || !struct.is(null)) return schema;
-  if (typeof schema['type'] === 'string') return { ...schema, type: [schema['type'], 'null'] };
+  if (typeof schema['type'] === 'string') {
+    const values = schema['enum'] as readonly unknown[] | undefined;
+    return { ...schema, type: [schema['type'], 'null'], ...(values && { enum: [...values, null] }) };
+  }
   return { anyOf: [schema, { type: 'null' }] };
 }
 
@@ -49,14 +62,14 @@ function bare(struct: AnyStruct, components: Map<string, JsonSchema>): JsonSchem
     default: {
       const leaf = LEAVES[struct.type];
       if (leaf === undefined) throw new Error(`no JSON schema for struct type ${struct.type}`);
-      return leaf;
+      return { ...leaf, ...(struct.schema as JsonSchema | null) };
     }
   }
 }
 
 function objectSchema(struct: AnyStruct, components: Map<string, JsonSchema>): JsonSchema {
   const fields = struct.schema as Readonly<Record<string, AnyStruct>>;
-  const name = names.get(fields);
+  const { name, notes } = names.get(fields) ?? {};
   if (name !== undefined && components.has(name)) return { $ref: `#/components/schemas/${name}` };
   // Entered before its fields, so that a recursive one finds itself.
   if (name !== undefined) components.set(name, {});
@@ -66,6 +79,7 @@ function objectSchema(struct: AnyStruct, components: Map<string, JsonSchema>): J
     type: 'object',
     ...(required.length > 0 ? { required } : {}),
     properties: Object.fromEntries(entries.map(([key, field]) => [key, jsonSchema(field, components)])),
+    ...notes,
   };
   if (name === undefined) return schema;
   components.set(name, schema);

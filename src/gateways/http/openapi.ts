@@ -1,50 +1,46 @@
 // The OpenAPI 3.1 document, made from the route table: what is not in the table is not in the document, and the other
 // way round.
-
-import { unknown } from 'superstruct';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
-import { record, text, whole } from './fields.js';
-import { isRequired, type JsonSchema, jsonSchema, named } from './json-schema.js';
-import { defineRoute, type ReplyShape, type Route } from './route.js';
-
-const problemStruct = named('Problem', record({ type: text(), title: text(), status: whole() }));
-
-const REASONS: Readonly<Record<number, string>> = {
-  200: 'OK',
-  201: 'Created',
-  204: 'Done; no content',
-  400: 'Something in the request is not as described; `errors` names the fields',
-  401: 'No credential, or not a valid one',
-  403: 'The credential is not enough',
-  404: 'There is no such thing in this account',
-  413: 'The body is too large',
-  415: 'The body is not JSON',
-  429: 'Too soon; try again after the time in Retry-After',
-  501: 'Not implemented',
-  503: 'Try again after the time in Retry-After',
-};
+import { anyObject } from './fields.js';
+import { isRequired, type JsonSchema, jsonSchema } from './json-schema.js';
+import { type Components, replies } from './openapi-replies.js';
+import { ABOUT, TAGS } from './openapi-tags.js';
+import { defineRoute, type Route } from './route.js';
 
 export type OpenApiDocument = Readonly<Record<string, unknown>>;
 
 /** `baseUrl`: of the API as clients reach it, `/` for the address the document was read from. */
 export function openApi(routes: readonly Route[], version: string, baseUrl: string): OpenApiDocument {
-  const components = new Map<string, JsonSchema>();
+  const components: Components = { schemas: new Map(), responses: new Map() };
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const route of routes) {
+  const described = routes.filter(({ inDocument }) => inDocument);
+  for (const route of described) {
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route, components) };
   }
-  jsonSchema(problemStruct, components);
-  const problem = components.get('Problem') as { properties: object };
-  components.set('Problem', { ...problem, properties: { ...problem.properties, ...PROBLEM_EXTRAS } });
+  const tags = new Set(described.flatMap((route) => route.tags));
+  for (const tag of tags) if (TAGS[tag] === undefined) throw new Error(`no description of tag ${tag}`);
   return {
     openapi: '3.1.0',
-    info: { title: 'Mansio', version, description: 'Mail: mailboxes, messages, attachments.' },
+    info: {
+      title: 'Mansio',
+      version,
+      description: ABOUT,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
     servers: [{ url: baseUrl }],
+    tags: Object.entries(TAGS)
+      .filter(([name]) => tags.has(name))
+      .map(([name, description]) => ({ name, description })),
     paths,
     components: {
-      schemas: Object.fromEntries(components),
+      schemas: Object.fromEntries(components.schemas),
+      responses: Object.fromEntries(components.responses),
       securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', description: 'An API key, or a token of the OpenID provider' },
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An access token (JWT) of the OpenID provider, or an API key',
+        },
         apiKey: {
           type: 'apiKey',
           in: 'header',
@@ -56,77 +52,48 @@ export function openApi(routes: readonly Route[], version: string, baseUrl: stri
   };
 }
 
-const PROBLEM_EXTRAS = {
-  detail: { type: 'string' },
-  errors: {
-    type: 'object',
-    description: 'Field name to messages; with status 400',
-    additionalProperties: { type: 'array', items: { type: 'string' } },
-  },
-};
-
-function operation(route: Route, components: Map<string, JsonSchema>): JsonSchema {
-  const responses: Record<string, unknown> = {};
-  for (const [status, shape] of Object.entries(route.replies)) {
-    responses[status] = {
-      description: REASONS[Number(status)] ?? 'See the description',
-      ...content(shape, components),
-    };
-  }
-  for (const status of problemsOf(route)) {
-    responses[status] ??= {
-      description: REASONS[status],
-      content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
-    };
-  }
+function operation(route: Route, components: Components): JsonSchema {
   const scopes = route.access === 'public' ? [] : route.access.scopes;
+  const description = [
+    ...(route.description === undefined ? [] : [route.description]),
+    ...(scopes.length === 0 ? [] : [scopesText(scopes)]),
+  ].join('\n\n');
   return {
     operationId: operationId(route),
     summary: route.summary,
+    ...(description === '' ? {} : { description }),
     tags: route.tags,
-    ...(scopes.length > 0
-      ? { description: `Scopes: any of ${scopes.map((scope) => `\`${scope}\``).join(', ')}.` }
-      : {}),
     security: scopes.length > 0 ? [{ bearer: [] }, { apiKey: [] }] : [],
+    ...(scopes.length > 0 ? { 'x-scopes': scopes } : {}),
     parameters: [
       ...Object.entries(route.params).map(([name, struct]) => parameter('path', name, struct, components)),
       ...Object.entries(route.query).map(([name, struct]) => parameter('query', name, struct, components)),
     ],
-    ...(route.body === undefined
-      ? {}
-      : {
-          requestBody: {
-            required: true,
-            content: { 'application/json': { schema: jsonSchema(route.body, components) } },
-          },
-        }),
-    responses,
+    ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, route.example, components) }),
+    responses: replies(route, components),
   };
 }
 
-function problemsOf(route: Route): readonly number[] {
-  const checked = route.body !== undefined || Object.keys(route.query).length > 0;
-  return [
-    ...(checked ? [400] : []),
-    ...(route.access === 'public' ? [] : [401, 403, 503]),
-    ...(route.spaced ? [429] : []),
-    ...(Object.keys(route.params).length > 0 ? [404] : []),
-    ...(route.body === undefined ? [] : [413, 415]),
-    ...route.problems,
-  ];
+const scopesText = (scopes: readonly string[]): string =>
+  `Scopes: ${scopes.length > 1 ? 'any of ' : ''}${scopes.map((scope) => `\`${scope}\``).join(', ')}.`;
+
+function requestBody(struct: AnyStruct, example: unknown, components: Components): JsonSchema {
+  const schema = jsonSchema(struct, components.schemas);
+  return {
+    required: true,
+    content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } },
+  };
 }
 
-function content(shape: ReplyShape, components: Map<string, JsonSchema>): JsonSchema {
-  if ('kind' in shape) return shape.kind === 'empty' ? {} : { content: { [shape.contentType]: {} } };
-  return { content: { 'application/json': { schema: jsonSchema(shape, components) } } };
-}
-
-function parameter(where: 'path' | 'query', name: string, struct: AnyStruct, components: Map<string, JsonSchema>) {
+/** What a schema says of a parameter as a whole stands at the parameter, where readers look for it. */
+function parameter(where: 'path' | 'query', name: string, struct: AnyStruct, components: Components) {
+  const { description, ...schema } = jsonSchema(struct, components.schemas);
   return {
     name,
     in: where,
     required: where === 'path' || isRequired(struct),
-    schema: jsonSchema(struct, components),
+    ...(description === undefined ? {} : { description }),
+    schema,
   };
 }
 
@@ -145,14 +112,14 @@ function operationId(route: Route): string {
 
 /** `GET /api/openapi.json`: the document of these routes and of itself. @throws Error for a struct without a schema */
 export function openApiRoute(routes: readonly Route[], version: string, baseUrl: string): Route {
-  const described: { document?: OpenApiDocument } = {};
+  const described: { document: OpenApiDocument } = { document: {} };
   const route: Route = defineRoute({
     method: 'GET',
     path: '/api/openapi.json',
     summary: 'This document',
     tags: ['Service'],
     access: 'public',
-    replies: { 200: unknown() },
+    replies: { 200: anyObject() },
     handler: async () => ({ status: 200, json: described.document }),
   });
   described.document = openApi([...routes, route], version, baseUrl);

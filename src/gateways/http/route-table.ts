@@ -9,6 +9,7 @@ import { configRoute, type WebConfig } from './routes/config.js';
 import type { ConnectionInfo } from './routes/connection-info.js';
 import { credentialRoutes } from './routes/credentials.js';
 import { discoveryRoute } from './routes/discovery.js';
+import { docsRoutes } from './routes/docs.js';
 import { type EmailSources, emailRoutes } from './routes/emails.js';
 import { bulkRoutes } from './routes/emails-bulk.js';
 import { contentRoutes } from './routes/emails-content.js';
@@ -68,5 +69,5 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     configRoute(sources.config),
     healthRoute(createHealth({ checks: sources.checks, now: () => performance.now(), log })),
   ];
-  return [...routes, openApiRoute(routes, sources.version, sources.baseUrl)];
+  return [...routes, openApiRoute(routes, sources.version, sources.baseUrl), ...docsRoutes()];
 }

@@ -20,8 +20,9 @@ export const WRITE: Access & object = { scopes: ['app', 'api:write'] };
 export const OWNER: Access & object = { scopes: ['app'] };
 
 export const EMPTY = { kind: 'empty' } as const;
-/** Bytes of this media type (a type the route chooses itself when it is a range such as `*\/*`). */
-export const binary = (contentType: string) => ({ kind: 'binary', contentType }) as const;
+/** Bytes of this media type (a type the route chooses itself when it is a range such as `*\/*`), and fields it sends. */
+export const binary = (contentType: string, headers: Readonly<Record<string, string>> = {}) =>
+  ({ kind: 'binary', contentType, headers }) as const;
 
 export type ReplyShape = AnyStruct | typeof EMPTY | ReturnType<typeof binary>;
 export type Replies = Readonly<Record<number, ReplyShape>>;
@@ -64,12 +65,18 @@ export interface RouteSpec<
   /** Segments in braces are parameters: `/api/emails/{id}`. */
   readonly path: string;
   readonly summary: string;
+  /** Rules and limits that the summary and the schemas do not tell; Markdown. */
+  readonly description?: string;
   readonly tags: readonly string[];
+  /** False for pages that people open: they are not in the OpenAPI document. */
+  readonly inDocument?: boolean;
   readonly access: A;
   /** One struct a parameter of the path; a value it does not take is a 404. */
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
+  /** A body as a client may send it. */
+  readonly example?: NoInfer<Infer<B>>;
   /** Largest body in octets; 1 MiB when absent. */
   readonly bodyLimit?: number;
   /** May not be asked again for a while: 429. */
@@ -89,11 +96,14 @@ export interface Route {
   readonly method: Method;
   readonly path: string;
   readonly summary: string;
+  readonly description: string | undefined;
   readonly tags: readonly string[];
+  readonly inDocument: boolean;
   readonly access: Access;
   readonly params: Fields;
   readonly query: Fields;
   readonly body: AnyStruct | undefined;
+  readonly example: unknown;
   readonly bodyLimit: number;
   readonly spaced: boolean;
   readonly replies: Replies;
@@ -114,11 +124,14 @@ export function defineRoute<
     method: spec.method,
     path: spec.path,
     summary: spec.summary,
+    description: spec.description,
     tags: spec.tags,
+    inDocument: spec.inDocument ?? true,
     access: spec.access,
     params: spec.params ?? {},
     query: spec.query ?? {},
     body: spec.body,
+    example: spec.example,
     bodyLimit: spec.bodyLimit ?? JSON_LIMIT,
     spaced: spec.spaced ?? false,
     replies: spec.replies,

@@ -1,17 +1,66 @@
-// What is asked of a route and how it is to reply, and the ids that cases share.
+// What is asked of a route and how it is to reply, the mail that is there, and the ids that cases share.
 import type { ExecutionContext } from 'ava';
-import type { Scopes } from './fakes.js';
+import { attachmentId } from '../../../src/gateways/http/routes/email-detail.js';
+import { ALICE, BOB, type Scopes } from './fakes.js';
+import type { Gateway } from './gateway.js';
+import { addMail } from './mail-fixture.js';
 import type { Document } from './schema-check.js';
 
 export const READ_ID = '018f0000-0000-7000-8000-000000000001';
+export const UNREAD_ID = '018f0000-0000-7000-8000-000000000002';
+export const SENT_ID = '018f0000-0000-7000-8000-000000000003';
 export const BOBS_ID = '018f0000-0000-7000-8000-000000000004';
 export const NO_ID = '018f0000-0000-7000-8000-0000000000cc';
+export const THREAD_ID = '018f0000-0000-7000-8000-0000000000ff';
+export const BOBS_THREAD_ID = '018f0000-0000-7000-8000-0000000000fe';
+/** The second part of the read email. */
+export const PDF_ID = attachmentId(READ_ID, { section: '2' } as never);
+export const PDF = Buffer.from('%PDF-1.4 not really\n'.repeat(5000));
+
+/** Where the routes of emails are mounted. */
+export const BASES = ['/api/emails', '/api/external/emails'];
 
 export interface Case {
+  /** When it is not the route's with the ids of what is there. */
   readonly path?: string;
   /** Scopes of the key, when they are not `app`; `service` is a service-wide internal key. */
   readonly as?: readonly (Scopes[number] | 'service')[];
   readonly json?: unknown;
   readonly status: number;
+  /** Fields that a 400 names, in any order. */
+  readonly fields?: readonly string[];
   readonly check?: (t: ExecutionContext, body: Document, response: Response) => void;
+}
+
+/** A case of this route, `METHOD path`. */
+export interface Step extends Case {
+  readonly route: string;
+}
+
+export const stepsOf = (cases: Readonly<Record<string, readonly Case[]>>): readonly Step[] =>
+  Object.entries(cases).flatMap(([route, of]) => of.map((one) => ({ ...one, route })));
+
+export function fill(gateway: Gateway): void {
+  const { mailboxes, blobs } = gateway;
+  addMail(mailboxes, blobs, ALICE, {
+    id: READ_ID,
+    isRead: true,
+    subject: 'Grüße\r\nX-Evil: 1 "quoted" / path',
+    text: 'Body text.\r\n',
+    cc: [
+      { name: 'A group', address: '' },
+      { name: '', address: 'cc@remote.test' },
+    ],
+    references: ['<a@remote.test>', '<b@remote.test>'],
+    attachments: [
+      { fileName: 'résumé "1".pdf', contentType: 'application/pdf', content: PDF },
+      { fileName: 'plain.txt', contentType: 'text/html\r\nX-Evil: 1', content: Buffer.from('hi') },
+      { fileName: 'empty.bin', contentType: 'application/octet-stream', content: Buffer.alloc(0) },
+      { fileName: 'liar.bin', contentType: 'application/octet-stream', content: PDF, claimedSize: PDF.length + 1 },
+      { fileName: 'liar2.bin', contentType: 'application/octet-stream', content: PDF, claimedSize: PDF.length - 1 },
+    ],
+  });
+  addMail(mailboxes, blobs, ALICE, { id: UNREAD_ID, messageId: null, truncated: ['parts'] });
+  addMail(mailboxes, blobs, ALICE, { id: SENT_ID, folder: 'sent', from: 'alice@example.test' });
+  addMail(mailboxes, blobs, BOB, { id: BOBS_ID, threadId: BOBS_THREAD_ID });
 }

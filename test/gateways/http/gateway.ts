@@ -12,6 +12,7 @@ import { subscriptionCheck } from '../../../src/gateways/push/subscription-check
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
 import { fakeDesk } from './fake-desk.js';
 import { ALICE, FakeBlobs, FakeDirectory, FakeLog, FakeMailboxes, plainDecoder } from './fakes.js';
+import { type ReplyCheck, replyCheck } from './schema-check.js';
 
 export interface Gateway {
   readonly url: string;
@@ -25,6 +26,7 @@ export interface Gateway {
   readonly checks: HealthCheck[];
   /** A key of ALICE with scope app. */
   readonly key: string;
+  /** @throws Error for a reply that is not as the OpenAPI document says */
   fetch(
     path: string,
     init?: RequestInit & { readonly key?: string | null; readonly json?: unknown },
@@ -99,14 +101,29 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
     routes,
     checks,
     key,
-    fetch(path, init = {}) {
+    async fetch(path, init = {}) {
       const headers = new Headers(init.headers);
       if (init.key !== null && !headers.has('authorization')) headers.set('authorization', `Bearer ${init.key ?? key}`);
       if (init.json !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/json');
       const body = init.json === undefined ? init.body : JSON.stringify(init.json);
-      return fetch(url + path, { ...init, headers, ...(body === undefined ? {} : { body }) });
+      const response = await fetch(url + path, { ...init, headers, ...(body === undefined ? {} : { body }) });
+      check ??= describedBy(routes);
+      const { faults } = await check;
+      const method = init.method ?? 'GET';
+      const found = await faults(method, path, response, () => response.clone().json());
+      if (found.length > 0) throw new Error(`${method} ${path}: ${response.status}, ${found.join('; ')}`);
+      return response;
     },
   };
+}
+
+/** The same for all gateways of a test file, which differ in nothing that is described. */
+let check: Promise<ReplyCheck> | undefined;
+
+async function describedBy(routes: readonly Route[]): Promise<ReplyCheck> {
+  const route = routes.find(({ path }) => path === '/api/openapi.json')!;
+  const reply = await route.handler({} as never);
+  return replyCheck(JSON.parse(JSON.stringify('json' in reply ? reply.json : null)), routes);
 }
 
 /** Writes bytes, resolves to everything received once `until` says so or the server closes. */

@@ -17,6 +17,7 @@ export interface MailFixture {
   readonly subject?: string;
   readonly text?: string;
   readonly isRead?: boolean;
+  readonly threadId?: string;
   readonly messageId?: string | null;
   readonly to?: readonly IndexedAddress[];
   readonly cc?: readonly IndexedAddress[];
@@ -121,7 +122,7 @@ export function addMail(mailboxes: FakeMailboxes, blobs: FakeBlobs, accountId: s
     subject,
     receivedAt: Date.UTC(2026, 0, 2, 3, 4, 5, 6),
     isRead: mail.isRead ?? false,
-    threadId: '018f0000-0000-7000-8000-0000000000ff',
+    threadId: mail.threadId ?? '018f0000-0000-7000-8000-0000000000ff',
     messageId,
     inReplyTo: mail.references?.at(-1) ?? null,
     references: [...(mail.references ?? [])],

@@ -4,12 +4,13 @@ import { define } from 'superstruct';
 import { openApi } from '../../../src/gateways/http/openapi.js';
 import { defineRoute } from '../../../src/gateways/http/route.js';
 import { startGateway } from './gateway.js';
-import type { Document } from './schema-check.js';
+import { type Document, replyCheck } from './schema-check.js';
 
 test('every route is described, every reference leads somewhere', async (t) => {
   const gateway = await startGateway(t);
   const document: Document = await (await gateway.fetch('/api/openapi.json', { key: null })).json();
-  const operations = gateway.routes.map((route) => {
+  const routes = gateway.routes.filter(({ inDocument }) => inDocument);
+  const operations = routes.map((route) => {
     const operation = document.paths[route.path]?.[route.method.toLowerCase()];
     t.truthy(operation, `${route.method} ${route.path}`);
     t.deepEqual(operation.security, route.access === 'public' ? [] : [{ bearer: [] }, { apiKey: [] }]);
@@ -20,7 +21,7 @@ test('every route is described, every reference leads somewhere', async (t) => {
     );
     return operation.operationId;
   });
-  t.is(new Set(operations).size, gateway.routes.length);
+  t.is(new Set(operations).size, routes.length);
   const references = new Set(
     [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map((found) => found[1]!),
   );
@@ -31,6 +32,43 @@ test('every route is described, every reference leads somewhere', async (t) => {
   t.false(document.components.schemas.EmailDetail.required.includes('isPartial'));
   const page = document.paths['/api/emails'].get.parameters[0];
   t.like(page, { name: 'page', in: 'query', required: false, schema: { type: 'integer', minimum: 1 } });
+});
+
+test('what a request may hold is told: lengths, values, numbers, nothing', async (t) => {
+  const gateway = await startGateway(t);
+  const document: Document = await (await gateway.fetch('/api/openapi.json', { key: null })).json();
+  const { schemas } = document.components;
+  t.like(schemas.LabelInput.properties.name, { minLength: 1, maxLength: 100 });
+  t.like(schemas.PreferenceChanges.properties, {
+    emailsPerPage: { type: 'integer', minimum: 10, maximum: 100 },
+    theme: { type: 'string', enum: ['light', 'dark', 'system'] },
+  });
+  t.like(schemas.BulkDelete.properties.emailIds, { type: 'array', maxItems: 1000 });
+  t.deepEqual(schemas.Filter.properties.lastAppliedAt, { type: ['string', 'null'], format: 'date-time' });
+  const search = document.paths['/api/emails/search'].get;
+  t.deepEqual(search['x-scopes'], ['app', 'api:read']);
+  t.like(
+    search.parameters.find(({ name }: Document) => name === 'pageSize'),
+    { required: false, schema: { minimum: 1, default: 20 } },
+  );
+  const exported = document.paths['/api/emails/export/mbox'].get.responses;
+  t.deepEqual(Object.keys(exported[200].headers), ['Content-Disposition', 'X-Export-Truncated']);
+  t.deepEqual(Object.keys(document.components.responses.TooManyRequests.headers), ['Retry-After']);
+});
+
+test('a reply that is not as described is found out', async (t) => {
+  const gateway = await startGateway(t);
+  const document: Document = await (await gateway.fetch('/api/openapi.json', { key: null })).json();
+  const { faults } = replyCheck(document, gateway.routes);
+  const config = { oidc: { authority: '', clientId: '', enabled: false } };
+  const found = (body: unknown, status = 200, type = 'application/json; charset=utf-8') =>
+    faults('GET', '/api/config', new Response('', { status, headers: { 'content-type': type } }), async () => body);
+  t.deepEqual(await found(config), []);
+  t.is((await found({ ...config, more: 1 })).length, 1);
+  t.is((await found({ oidc: { ...config.oidc, enabled: 'no' } })).length, 1);
+  t.is((await found({})).length, 1);
+  t.is((await found(config, 201)).length, 1);
+  t.is((await found(config, 200, 'text/html')).length, 1);
 });
 
 test('a struct without a schema stops the start', (t) => {

@@ -1,71 +1,105 @@
-// Checks a value against the JSON schemas of the OpenAPI document: the subset the gateway writes, and strictly: what
-// the schema does not name may not be there.
-
-interface Schema {
-  readonly $ref?: string;
-  readonly anyOf?: readonly Schema[];
-  readonly type?: string | readonly string[];
-  readonly enum?: readonly unknown[];
-  readonly format?: string;
-  readonly required?: readonly string[];
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly additionalProperties?: Schema;
-  readonly items?: Schema;
-}
+// Holds replies against the OpenAPI document, strictly: status, media type and every field have to be in it, although
+// clients must take fields that they do not know.
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { Route } from '../../../src/gateways/http/route.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: a parsed document, looked into by path
 export type Document = any;
 
-/** What is wrong, as `path: reason`; empty when nothing is. */
-export function violations(schema: Schema, value: unknown, document: Document, path = '$'): string[] {
-  if (schema.$ref !== undefined) {
-    const name = schema.$ref.replace('#/components/schemas/', '');
-    const target = document.components.schemas[name];
-    return target === undefined ? [`${path}: no schema ${name}`] : violations(target, value, document, path);
-  }
-  if (schema.anyOf !== undefined) {
-    const all = schema.anyOf.map((option) => violations(option, value, document, path));
-    return all.some((problems) => problems.length === 0) ? [] : all.flat();
-  }
-  const types = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? []);
-  if (types.length > 0 && !types.some((type) => isOf(type, value))) return [`${path}: not ${types.join(' or ')}`];
-  if (schema.enum !== undefined && !schema.enum.includes(value)) return [`${path}: not one of the values`];
-  if (schema.format === 'uuid' && !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(String(value))) {
-    return [`${path}: not a UUID`];
-  }
-  if (
-    schema.format === 'date-time' &&
-    value !== null &&
-    !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(String(value))
-  ) {
-    return [`${path}: not a time`];
-  }
-  if (Array.isArray(value)) {
-    const { items } = schema;
-    return items === undefined ? [] : value.flatMap((item, i) => violations(items, item, document, `${path}[${i}]`));
-  }
-  if (typeof value !== 'object' || value === null || schema.type === undefined) return [];
-  const missing = (schema.required ?? []).filter((key) => !(key in value)).map((key) => `${path}.${key}: missing`);
-  const inner = Object.entries(value).flatMap(([key, entry]) => {
-    const property = schema.properties?.[key] ?? schema.additionalProperties;
-    return property === undefined
-      ? [`${path}.${key}: not in the schema`]
-      : violations(property, entry, document, `${path}.${key}`);
-  });
-  return [...missing, ...inner];
+/** What any operation may reply, as the document says in words. */
+const ANYWHERE = new Set([405, 408, 414, 431, 500]);
+/** Fields of replies that say what the reply is; others are the protocol's. */
+const TOLD = ['content-disposition', 'retry-after', 'www-authenticate', 'x-export-truncated'];
+
+export interface ReplyCheck {
+  readonly document: Document;
+  /** What is wrong with a reply to this method and path; empty when nothing is, or nothing is known of the path. */
+  faults(method: string, path: string, response: Response, body: () => Promise<unknown>): Promise<readonly string[]>;
 }
 
-function isOf(type: string, value: unknown): boolean {
-  switch (type) {
-    case 'null':
-      return value === null;
-    case 'array':
-      return Array.isArray(value);
-    case 'object':
-      return typeof value === 'object' && value !== null && !Array.isArray(value);
-    case 'integer':
-      return Number.isInteger(value);
-    default:
-      return typeof value === type;
+export function replyCheck(document: Document, routes: readonly Route[]): ReplyCheck {
+  const validators = new Map<string, ValidateFunction>();
+  const ajv = new Ajv2020({ strict: false, allErrors: true, allowUnionTypes: true });
+  // As an ES module it has its function as a field.
+  (addFormats as unknown as (to: Ajv2020) => void)(ajv);
+  ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  ajv.addSchema({ $id: 'api', ...closed(document) });
+
+  function validator(pointer: string): ValidateFunction {
+    const made = validators.get(pointer) ?? ajv.compile({ $ref: `api#${pointer}` });
+    validators.set(pointer, made);
+    return made;
   }
+
+  return {
+    document,
+    async faults(method, path, response, body) {
+      const type = (response.headers.get('content-type') ?? '').split(';')[0]!;
+      const route = routeOf(routes, method === 'HEAD' ? 'GET' : method, path);
+      const schemaOf = (pointer: string) => (method === 'HEAD' ? [] : check(validator(pointer), body));
+      const isProblem = type === 'application/problem+json';
+      if (route === undefined || (ANYWHERE.has(response.status) && isProblem)) {
+        return isProblem ? schemaOf('/components/schemas/Problem') : [];
+      }
+      const operation = document.paths[route.path]?.[route.method.toLowerCase()];
+      if (operation === undefined) return [];
+      let pointer = `/paths/${escaped(route.path)}/${route.method.toLowerCase()}/responses/${response.status}`;
+      let described = operation.responses[response.status];
+      if (described === undefined) return [`status ${response.status} is not in the document`];
+      if (described.$ref !== undefined) {
+        pointer = described.$ref.slice(1);
+        described = document.components.responses[pointer.split('/').at(-1)!];
+      }
+      const faults = headerFaults(described.headers ?? {}, response);
+      const content = described.content ?? {};
+      const key = type in content ? type : '*/*';
+      if (type === '') return Object.keys(content).length === 0 ? faults : [...faults, 'no content'];
+      if (!(key in content)) return [...faults, `${type} is not in the document`];
+      if (content[key].schema === undefined) return faults;
+      return [...faults, ...(await schemaOf(`${pointer}/content/${escaped(key)}/schema`))];
+    },
+  };
+}
+
+async function check(validate: ValidateFunction, body: () => Promise<unknown>): Promise<readonly string[]> {
+  if (validate(await body())) return [];
+  return (validate.errors ?? []).map(({ instancePath, message, params }) =>
+    [instancePath, message, JSON.stringify(params)].join(' '),
+  );
+}
+
+function headerFaults(described: Document, { headers }: Response): readonly string[] {
+  const names = Object.keys(described).map((name) => name.toLowerCase());
+  const missing = Object.entries<Document>(described).filter(([name, { required }]) => required && !headers.has(name));
+  return [
+    ...TOLD.filter((name) => headers.has(name) && !names.includes(name)).map(
+      (name) => `${name} is not in the document`,
+    ),
+    ...missing.map(([name]) => `${name} is missing`),
+  ];
+}
+
+/** Matched apart from the router: written segments before parameters. */
+function routeOf(routes: readonly Route[], method: string, target: string): Route | undefined {
+  const segments = target.split('?')[0]!.split('/');
+  const fits = ({ path }: Route) => {
+    const own = path.split('/');
+    return own.length === segments.length && own.every((one, i) => one.startsWith('{') || one === segments[i]);
+  };
+  const places = (route: Route) => route.path.replaceAll(/\{\w+\}/g, '~');
+  return routes
+    .filter((route) => route.method === method && fits(route))
+    .toSorted((a, b) => (places(a) < places(b) ? -1 : 1))[0];
+}
+
+const escaped = (key: string): string =>
+  key.replaceAll('~', '~0').replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D');
+
+/** The same schemas, objects with named fields taking no others. */
+function closed(value: Document): Document {
+  if (Array.isArray(value)) return value.map(closed);
+  if (typeof value !== 'object' || value === null) return value;
+  const copy = Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, closed(inner)]));
+  return value.type === 'object' && value.properties !== undefined ? { ...copy, additionalProperties: false } : copy;
 }

@@ -19,7 +19,12 @@ export interface ConnectionInfo {
 
 export const protocolInfo = named(
   'ProtocolInfo',
-  record({ enabled: flag(), serverName: text(), port: whole(), securePort: whole() }),
+  record({
+    enabled: flag(),
+    serverName: text(),
+    port: whole({ description: 'With STARTTLS (POP3: STLS); 0 when not open' }),
+    securePort: whole({ description: 'With implicit TLS; 0 when not open' }),
+  }),
 );
 
 export const connectionInfo = named(

@@ -3,7 +3,7 @@
 import { nullable } from 'superstruct';
 import type { IssuedKey, Keyring } from '../../../actors/account/protocol.js';
 import { type ApiKey, SCOPES, type Scope } from '../../../store/directory.js';
-import { flag, idParameter, line, list, record, text, textList, timestamp, uuid } from '../fields.js';
+import { choice, flag, idParameter, line, list, record, text, textList, timestamp, uuid } from '../fields.js';
 import { named } from '../json-schema.js';
 import { invalid, notFound, Problem } from '../problem.js';
 import { defineRoute, EMPTY, OWNER, type Route } from '../route.js';
@@ -27,11 +27,30 @@ const keyFields = {
   createdAt: timestamp(),
   lastUsedAt: nullable(timestamp()),
   isActive: flag(),
-  scopes: list(text()),
+  scopes: list(choice(...SCOPES)),
 };
 const apiKey = named('ApiKey', record(keyFields));
-const issuedKey = named('IssuedApiKey', record({ ...keyFields, apiKey: text() }));
+const issuedKey = named(
+  'IssuedApiKey',
+  record({ ...keyFields, apiKey: text({ description: 'The key itself; it cannot be had again' }) }),
+);
 const credentials = named('Credentials', record({ connectionInfo, keys: list(apiKey) }));
+
+const newKey = named(
+  'NewApiKey',
+  record({
+    name: line(LONGEST_NAME),
+    scopes: textList(SCOPES.length * 2, { minItems: 1, items: { type: 'string', enum: SCOPES } }),
+  }),
+);
+const newMobileKey = named(
+  'NewMobileKey',
+  record({
+    name: line(LONGEST_NAME),
+    platform: text({ description: `One of ${PLATFORMS.join(', ')}, in upper or lower case` }),
+    deviceId: line(LONGEST_DEVICE_ID),
+  }),
+);
 
 export function credentialRoutes(sources: CredentialSources): readonly Route[] {
   const { keys } = sources;
@@ -61,7 +80,10 @@ export function credentialRoutes(sources: CredentialSources): readonly Route[] {
       summary: 'Make an API key; it is shown in this reply only',
       tags: TAGS,
       access: OWNER,
-      body: record({ name: line(LONGEST_NAME), scopes: textList(SCOPES.length * 2) }),
+      description:
+        '`internal` has to be the only scope of its key. The number of active keys of an account is limited.',
+      body: newKey,
+      example: { name: 'Laptop', scopes: ['smtp', 'imap'] },
       replies: { 201: issuedKey },
       handler: async ({ principal, body }) => {
         const scopes = [...new Set(body.scopes)];
@@ -76,7 +98,9 @@ export function credentialRoutes(sources: CredentialSources): readonly Route[] {
       summary: 'Make an API key for the app on a device; it is shown in this reply only',
       tags: TAGS,
       access: OWNER,
-      body: record({ name: line(LONGEST_NAME), platform: text(), deviceId: line(LONGEST_DEVICE_ID) }),
+      description: 'The key has the scope `app`.',
+      body: newMobileKey,
+      example: { name: 'Phone', platform: 'ios', deviceId: '6F9619FF-8B86' },
       replies: { 201: issuedKey },
       handler: async ({ principal, body }) => {
         if (!PLATFORMS.includes(body.platform.toLowerCase())) {

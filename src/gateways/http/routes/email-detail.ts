@@ -65,7 +65,13 @@ function attachmentOf(emailId: string, part: IndexedAttachment): Infer<typeof at
 const plain = (addresses: readonly IndexedAddress[]): string[] =>
   addresses.map(({ address }) => address).filter((address) => address !== '');
 
-function recipientsOf(emailId: string, type: string, addresses: readonly IndexedAddress[]): Infer<typeof recipient>[] {
+type RecipientType = Infer<typeof recipient>['type'];
+
+function recipientsOf(
+  emailId: string,
+  type: RecipientType,
+  addresses: readonly IndexedAddress[],
+): Infer<typeof recipient>[] {
   return addresses
     .map(({ name, address }, i) => ({
       id: derivedId(`${emailId}/${type}/${i}`),

@@ -4,10 +4,25 @@ import type { Infer } from 'superstruct';
 import { optional } from 'superstruct';
 import type { EmailListItem, MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { Reply } from '../../../actors/runtime/protocol.js';
-import { flag, list, pageParameter, pageSizeParameter, record, text, timestamp, uuid, whole } from '../fields.js';
+import {
+  choice,
+  dateParameter,
+  flag,
+  list,
+  pageParameter,
+  pageSizeParameter,
+  record,
+  text,
+  timestamp,
+  uuid,
+  whole,
+} from '../fields.js';
 import { named } from '../json-schema.js';
 
-const labelSummary = named('LabelSummary', record({ id: uuid(), name: text(), color: text() }));
+/** Of labels. */
+export const colorText = () => text({ pattern: '^#[0-9a-f]{6}$', examples: ['#3b82f6'] });
+
+const labelSummary = named('LabelSummary', record({ id: uuid(), name: text(), color: colorText() }));
 
 const emailItem = named(
   'EmailListItem',
@@ -16,7 +31,7 @@ const emailItem = named(
     fromAddress: text(),
     fromDisplayName: text(),
     subject: text(),
-    previewText: text(),
+    previewText: text({ description: 'The beginning of the text' }),
     receivedAt: timestamp(),
     isRead: flag(),
     hasAttachments: flag(),
@@ -38,7 +53,10 @@ export const attachment = named(
   record({ id: uuid(), fileName: text(), contentType: text(), size: whole(), sizeBytes: whole() }),
 );
 
-export const recipient = named('Recipient', record({ id: uuid(), address: text(), displayName: text(), type: text() }));
+export const recipient = named(
+  'Recipient',
+  record({ id: uuid(), address: text(), displayName: text(), type: choice('To', 'Cc', 'Bcc') }),
+);
 
 export const emailDetail = named(
   'EmailDetail',
@@ -49,22 +67,29 @@ export const emailDetail = named(
     toAddresses: list(text()),
     ccAddresses: list(text()),
     subject: text(),
-    textBody: text(),
-    htmlBody: text(),
+    textBody: text({ description: 'Empty when there is none' }),
+    htmlBody: text({ description: 'As it was sent: not made safe to show' }),
     receivedAt: timestamp(),
     isRead: flag(),
     threadId: uuid(),
     messageId: text(),
     inReplyTo: text(),
-    references: text(),
+    references: text({ description: 'Message ids, separated by spaces' }),
     attachments: list(attachment),
     labels: list(labelSummary),
     recipients: list(recipient),
     sizeBytes: whole(),
-    /** Present and true when a limit was hit: the bodies are not whole. */
-    isPartial: optional(flag()),
+    isPartial: optional(flag({ description: 'Present and true when a limit was hit: the bodies are not whole' })),
   }),
 );
+
+/** Query: when an email was received. */
+export const period = {
+  fromDate: optional(
+    dateParameter({ description: 'Received then or later: an ISO 8601 date or date-time, UTC by default' }),
+  ),
+  toDate: optional(dateParameter({ description: 'Received then or earlier; a date without a time includes that day' })),
+};
 
 export const paging = { page: pageParameter(), pageSize: pageSizeParameter(20) };
 

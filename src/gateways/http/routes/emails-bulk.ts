@@ -7,10 +7,15 @@ import { named } from '../json-schema.js';
 import { refused } from '../problem.js';
 import { defineRoute, type Route, WRITE } from '../route.js';
 
+const EXAMPLE_ID = '0192f3a1-7c2e-7d4b-8f10-2b6a5c9e0d11';
 const MOST_IDS = 1000;
 
-const changeCount = named('ChangeCount', record({ count: whole() }));
-const emailIds = textList(MOST_IDS);
+const changeCount = named('ChangeCount', record({ count: whole({ description: 'How many emails changed' }) }));
+const emailIds = textList(MOST_IDS, {
+  description: 'Ids of emails; those that name none of the account do not count',
+});
+const bulkMark = named('BulkMark', record({ emailIds, isRead: flag() }));
+const bulkDelete = named('BulkDelete', record({ emailIds }));
 
 export function bulkRoutes(base: string, tags: readonly string[], mailboxes: Mailboxes): readonly Route[] {
   return [
@@ -20,7 +25,8 @@ export function bulkRoutes(base: string, tags: readonly string[], mailboxes: Mai
       summary: 'Mark up to 1,000 emails as read or unread',
       tags,
       access: WRITE,
-      body: record({ emailIds, isRead: flag() }),
+      body: bulkMark,
+      example: { emailIds: [EXAMPLE_ID], isRead: true },
       replies: { 200: changeCount },
       handler: async ({ principal, body }) => {
         const ids = possible(body.emailIds);
@@ -37,7 +43,8 @@ export function bulkRoutes(base: string, tags: readonly string[], mailboxes: Mai
       summary: 'Delete up to 1,000 emails for good',
       tags,
       access: WRITE,
-      body: record({ emailIds }),
+      body: bulkDelete,
+      example: { emailIds: [EXAMPLE_ID] },
       replies: { 200: changeCount },
       handler: async ({ principal, body }) => {
         const ids = possible(body.emailIds);

@@ -10,6 +10,7 @@ import { notFound, refused } from '../problem.js';
 import { binary, defineRoute, READ, type Route } from '../route.js';
 import { attachmentId, partOf } from './email-detail.js';
 
+const FILE_NAME = { 'Content-Disposition': 'attachment, with a file name (RFC 6266)' };
 const INERT: HeaderField = ['Content-Security-Policy', "sandbox; default-src 'none'"];
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/;
 
@@ -23,10 +24,12 @@ export function contentRoutes(
       method: 'GET',
       path: `${base}/{id}/attachments/{attachmentId}`,
       summary: 'An attachment, decoded',
+      description:
+        'Sent with the media type it came with, to be saved and not shown: `attachment`, sandboxed, not sniffed.',
       tags,
       access: READ,
       params: { id: idParameter(), attachmentId: idParameter() },
-      replies: { 200: binary('*/*') },
+      replies: { 200: binary('*/*', FILE_NAME) },
       handler: async ({ principal, params }) => {
         const outcome = await mailboxes.of(principal.accountId).ask('detail', { emailId: params.id });
         if (outcome.reply === undefined) return refused(outcome.refusal);
@@ -54,7 +57,7 @@ export function contentRoutes(
       tags,
       access: READ,
       params: { id: idParameter() },
-      replies: { 200: binary('message/rfc822') },
+      replies: { 200: binary('message/rfc822', FILE_NAME) },
       handler: async ({ principal, params }) => {
         const outcome = await mailboxes.of(principal.accountId).ask('detail', { emailId: params.id });
         if (outcome.reply === undefined) return refused(outcome.refusal);

@@ -1,14 +1,14 @@
 // Everything of an account but trash and junk as one mailbox file, oldest first. An account exports once in a while: it
 // reads all there is.
-import { optional } from 'superstruct';
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
 import type { BlobStore } from '../../../store/blobs.js';
 import { attachmentDisposition } from '../content-disposition.js';
 import type { HeaderField } from '../exchange.js';
-import { dateParameter, periodOf } from '../fields.js';
+import { periodOf } from '../fields.js';
 import { mboxStream } from '../mbox-stream.js';
 import { Problem, refused } from '../problem.js';
 import { binary, defineRoute, READ, type Route } from '../route.js';
+import { period } from './email-shapes.js';
 
 const MOST_EMAILS = 50_000;
 const TRUNCATED: HeaderField = ['X-Export-Truncated', 'true'];
@@ -25,15 +25,22 @@ export function exportRoute(base: string, tags: readonly string[], sources: Expo
     method: 'GET',
     path: `${base}/export/mbox`,
     summary: `The account's mail but for trash and junk as an mboxrd file, oldest first, at most ${MOST_EMAILS} emails`,
+    description:
+      'Another export of the account within the interval (10 minutes, unless the server is set otherwise) is 429 with the time to wait.',
     tags,
     access: READ,
-    query: { fromDate: optional(dateParameter()), toDate: optional(dateParameter()) },
+    query: period,
     spaced: true,
-    replies: { 200: binary('application/mbox') },
+    replies: {
+      200: binary('application/mbox', {
+        'Content-Disposition': 'attachment, with a file name (RFC 6266)',
+        'X-Export-Truncated': `\`true\` when there were more than ${MOST_EMAILS} emails`,
+      }),
+    },
     handler: async ({ principal, query }) => {
       const { accountId } = principal;
-      const period = periodOf(query.fromDate, query.toDate);
-      const outcome = await sources.mailboxes.of(accountId).ask('exportCount', period);
+      const between = periodOf(query.fromDate, query.toDate);
+      const outcome = await sources.mailboxes.of(accountId).ask('exportCount', between);
       if (outcome.reply === undefined) return refused(outcome.refusal);
       const seconds = await sources.claimExport(accountId);
       if (seconds > 0) {
@@ -47,7 +54,7 @@ export function exportRoute(base: string, tags: readonly string[], sources: Expo
           ['Content-Disposition', attachmentDisposition('mail.mbox')],
           ...(outcome.reply.count > MOST_EMAILS ? [TRUNCATED] : []),
         ],
-        stream: { length: null, chunks: mboxStream(sources, accountId, period, MOST_EMAILS) },
+        stream: { length: null, chunks: mboxStream(sources, accountId, between, MOST_EMAILS) },
       };
     },
   });

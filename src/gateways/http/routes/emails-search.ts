@@ -2,10 +2,10 @@
 import { optional } from 'superstruct';
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
 import { searchTerms, wordCount } from '../../../mail/search-text.js';
-import { dateParameter, flagParameter, periodOf, text } from '../fields.js';
+import { flagParameter, periodOf, text } from '../fields.js';
 import { invalid, refused } from '../problem.js';
 import { defineRoute, READ, type Route } from '../route.js';
-import { emailPage, pageOf, paging } from './email-shapes.js';
+import { emailPage, pageOf, paging, period } from './email-shapes.js';
 
 const MOST_CHARACTERS = 1_000;
 const MOST_WORDS = 64;
@@ -15,13 +15,19 @@ export function searchRoute(base: string, tags: readonly string[], mailboxes: Ma
     method: 'GET',
     path: `${base}/search`,
     summary: 'Emails that match, newest first; unreadCount is of those that match',
+    description: 'Everything but trash and junk is searched. Without any parameter, that is all there is.',
     tags,
     access: READ,
     query: {
       ...paging,
-      q: optional(text()),
-      fromDate: optional(dateParameter()),
-      toDate: optional(dateParameter()),
+      q: optional(
+        text({
+          maxLength: MOST_CHARACTERS,
+          description: `Words in subject, body or sender, all of which must be there; beginnings of words count, phrases stand in quotes. At most ${MOST_WORDS} words`,
+          examples: ['invoice "second quarter"'],
+        }),
+      ),
+      ...period,
       hasAttachments: optional(flagParameter()),
       isRead: optional(flagParameter()),
     },

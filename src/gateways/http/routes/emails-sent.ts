@@ -14,7 +14,7 @@ export function sentRoutes(base: string, tags: readonly string[], mailboxes: Mai
       summary: 'Sent emails, newest first',
       tags,
       access: READ,
-      query: { ...paging, fromAddress: optional(text()) },
+      query: { ...paging, fromAddress: optional(text({ description: 'Part of the sender address' })) },
       replies: { 200: emailPage },
       handler: async ({ principal, query }) => {
         const { page, pageSize } = query;

@@ -4,10 +4,13 @@ import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
 import type { BlobStore } from '../../../store/blobs.js';
 import type { BodyDecoder } from '../../decode/decoder.js';
 import { flag, idParameter, record } from '../fields.js';
+import { named } from '../json-schema.js';
 import { notFound, refused } from '../problem.js';
 import { defineRoute, EMPTY, READ, type Route, WRITE } from '../route.js';
 import { detailOf } from './email-detail.js';
 import { emailDetail, emailPage, pageOf, paging } from './email-shapes.js';
+
+const readMark = named('ReadMark', record({ isRead: flag() }));
 
 export interface EmailSources {
   readonly mailboxes: Mailboxes;
@@ -59,7 +62,8 @@ export function emailRoutes(base: string, tags: readonly string[], sources: Emai
       tags,
       access: WRITE,
       params: { id: idParameter() },
-      body: record({ isRead: flag() }),
+      body: readMark,
+      example: { isRead: true },
       replies: { 204: EMPTY },
       handler: async ({ principal, params, body }) => {
         const payload = { emailIds: [params.id], isRead: body.isRead };
@@ -72,6 +76,7 @@ export function emailRoutes(base: string, tags: readonly string[], sources: Emai
       method: 'DELETE',
       path: `${base}/{id}`,
       summary: 'Delete an email for good',
+      description: 'It does not go to the trash and cannot be had back.',
       tags,
       access: WRITE,
       params: { id: idParameter() },

@@ -1,12 +1,13 @@
 // Filters. A condition that is absent, null or blank is not set; at least one must be. PUT replaces the whole rule.
 import type { Infer } from 'superstruct';
-import { coerce, define, nullable, optional, string } from 'superstruct';
+import { coerce, nullable, optional, string } from 'superstruct';
 import type { Filter, Mailboxes } from '../../../actors/mailbox/protocol.js';
 import type { AnyStruct } from '../../../actors/runtime/protocol.js';
 import { isUuid } from '../../../mail/ids.js';
 import {
   flag,
   idParameter,
+  leaf,
   limitParameter,
   list,
   record,
@@ -54,12 +55,16 @@ const filter = named(
 );
 
 const bounded = (most: number, isBlankFine: boolean) =>
-  define<string>('string', (value) => {
-    if (typeof value !== 'string') return 'must be a string';
-    if (!isBlankFine && value.trim() === '') return 'must not be empty';
-    if (value.length > most) return `must have at most ${most} characters`;
-    return !UNFIT.test(value) || 'must be text';
-  });
+  leaf<string>(
+    'string',
+    (value) => {
+      if (typeof value !== 'string') return 'must be a string';
+      if (!isBlankFine && value.trim() === '') return 'must not be empty';
+      if (value.length > most) return `must have at most ${most} characters`;
+      return !UNFIT.test(value) || 'must be text';
+    },
+    { ...(isBlankFine ? {} : { minLength: 1 }), maxLength: most },
+  );
 
 const maybe = <S extends AnyStruct>(struct: S) => optional(nullable(struct));
 const condition = () => maybe(bounded(LONGEST_CONDITION, true));
@@ -69,16 +74,25 @@ const filterInput = named(
   record({
     name: coerce(bounded(LONGEST_NAME, false), string(), (value) => value.trim()),
     isEnabled: flag(),
-    priority: smallWhole(),
+    priority: smallWhole({ description: 'Lower is evaluated first' }),
     fromAddressContains: condition(),
     subjectContains: condition(),
     bodyContains: condition(),
     hasAttachments: maybe(flag()),
     markAsRead: maybe(flag()),
-    assignLabelId: maybe(text()),
+    assignLabelId: maybe(text({ format: 'uuid', description: 'A label of the account' })),
     delete: maybe(flag()),
   }),
+  { description: 'A condition that is absent, null or blank is not set; at least one has to be' },
 );
+
+const EXAMPLE: Infer<typeof filterInput> = {
+  name: 'Newsletters',
+  isEnabled: true,
+  priority: 10,
+  fromAddressContains: 'newsletter@',
+  markAsRead: true,
+};
 
 const testResult = named('FilterTest', record({ matchCount: whole(), matchedEmailIds: list(uuid()) }));
 
@@ -107,6 +121,7 @@ export function filterRoutes(base: string, tags: readonly string[], mailboxes: M
       tags,
       access: WRITE,
       body: filterInput,
+      example: EXAMPLE,
       replies: { 201: filter },
       handler: async ({ principal, body }) => {
         const read = ruleOf(body);
@@ -120,10 +135,12 @@ export function filterRoutes(base: string, tags: readonly string[], mailboxes: M
       method: 'PUT',
       path: `${base}/{id}`,
       summary: 'Replace a filter',
+      description: 'As a whole: what is left out is not set any more.',
       tags,
       access: WRITE,
       params: { id: idParameter() },
       body: filterInput,
+      example: EXAMPLE,
       replies: { 204: EMPTY },
       handler: async ({ principal, params, body }) => {
         const read = ruleOf(body);

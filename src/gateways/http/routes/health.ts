@@ -1,29 +1,29 @@
 // `GET /healthz` for load balancers and people: 503 only when a check is Unhealthy.
-import { enums, nullable, unknown } from 'superstruct';
+import { nullable } from 'superstruct';
 import type { HeaderField } from '../exchange.js';
-import { decimal, list, record, text } from '../fields.js';
+import { anyObject, choice, decimal, list, record, text } from '../fields.js';
 import type { HealthReport } from '../health.js';
 import { named } from '../json-schema.js';
 import { defineRoute, type Route } from '../route.js';
 
-const status = enums(['Healthy', 'Degraded', 'Unhealthy']);
+const status = choice('Healthy', 'Degraded', 'Unhealthy');
 
 const healthReport = named(
   'HealthReport',
   record({
     status,
-    totalDuration: decimal(),
+    totalDuration: decimal({ description: 'ms' }),
     checks: list(
       named(
         'HealthCheck',
         record({
           name: text(),
           status,
-          duration: decimal(),
+          duration: decimal({ description: 'ms' }),
           description: nullable(text()),
           exception: nullable(text()),
           tags: list(text()),
-          data: unknown(),
+          data: nullable(anyObject()),
         }),
       ),
     ),
@@ -37,6 +37,7 @@ export function healthRoute(health: () => Promise<HealthReport>): Route {
     method: 'GET',
     path: '/healthz',
     summary: 'Whether the server can do its work',
+    description: '200 for Healthy and Degraded, 503 for Unhealthy.',
     tags: ['Service'],
     access: 'public',
     replies: { 200: healthReport, 503: healthReport },

@@ -4,19 +4,34 @@ import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
 import { ActorFault } from '../../../actors/runtime/errors.js';
 import { isUuid } from '../../../mail/ids.js';
 import { choice, record, text } from '../fields.js';
+import { named } from '../json-schema.js';
 import { notFound, Problem, refused } from '../problem.js';
 import { type Access, defineRoute, EMPTY, type Route } from '../route.js';
 
 const INTERNAL: Access & object = { scopes: ['internal'] };
+
+const EXAMPLE_ID = '0192f3a1-7c2e-7d4b-8f10-2b6a5c9e0d11';
+
+const notification = named(
+  'InternalNotification',
+  record({
+    type: choice('new_email'),
+    userId: text({ format: 'uuid', description: 'Who received the email' }),
+    emailId: text({ format: 'uuid' }),
+  }),
+);
 
 export function internalNotificationRoute(mailboxes: Mailboxes): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/internal-notifications',
     summary: 'Report a stored email to its user',
+    description:
+      'Filters are applied, then events and Web Push messages are sent. A key made over REST reports email of its own account, one made by the operator of any.',
     tags: ['Internal'],
     access: INTERNAL,
-    body: record({ type: choice('new_email'), userId: text(), emailId: text() }),
+    body: notification,
+    example: { type: 'new_email', userId: EXAMPLE_ID, emailId: EXAMPLE_ID },
     replies: { 200: EMPTY },
     problems: [404],
     handler: async ({ principal, body }) => {

@@ -1,39 +1,60 @@
 // Labels and the emails that carry them. A body with any field at fault is refused with every fault named.
 import type { Infer } from 'superstruct';
-import { coerce, define, string } from 'superstruct';
+import { coerce, string } from 'superstruct';
 import type { Label, Mailboxes } from '../../../actors/mailbox/protocol.js';
 import { isUuid } from '../../../mail/ids.js';
-import { LABEL_COLOR, labelName } from '../../../mail/label-name.js';
-import { idParameter, list, record, smallWhole, text, timestamp, uuid, whole } from '../fields.js';
+import { LABEL_COLOR, LONGEST_LABEL_NAME, labelName, SYSTEM_LABEL_NAMES } from '../../../mail/label-name.js';
+import { idParameter, leaf, list, record, smallWhole, text, timestamp, uuid, whole } from '../fields.js';
 import { named } from '../json-schema.js';
 import { invalid, notFound, refused } from '../problem.js';
 import { defineRoute, EMPTY, READ, type Route, WRITE } from '../route.js';
-import { emailPage, isoTime, pageOf, paging } from './email-shapes.js';
+import { colorText, emailPage, isoTime, pageOf, paging } from './email-shapes.js';
 
 const label = named(
   'Label',
-  record({ id: uuid(), name: text(), color: text(), sortOrder: whole(), emailCount: whole(), createdAt: timestamp() }),
+  record({
+    id: uuid(),
+    name: text(),
+    color: colorText(),
+    sortOrder: whole(),
+    emailCount: whole(),
+    createdAt: timestamp(),
+  }),
 );
 
 const name = () =>
   coerce(
-    define<string>('string', (value) => {
-      if (typeof value !== 'string') return 'must be a string';
-      const read = labelName(value);
-      return 'name' in read || read.problem;
-    }),
+    leaf<string>(
+      'string',
+      (value) => {
+        if (typeof value !== 'string') return 'must be a string';
+        const read = labelName(value);
+        return 'name' in read || read.problem;
+      },
+      { minLength: 1, maxLength: LONGEST_LABEL_NAME },
+    ),
     string(),
     (value) => value.normalize('NFC').trim(),
   );
 
 const color = () =>
   coerce(
-    define<string>('string', (value) => (typeof value === 'string' && LABEL_COLOR.test(value)) || 'must be #rrggbb'),
+    leaf<string>('string', (value) => (typeof value === 'string' && LABEL_COLOR.test(value)) || 'must be #rrggbb', {
+      pattern: '^#[0-9A-Fa-f]{6}$',
+    }),
     string(),
     (value) => value.toLowerCase(),
   );
 
-const labelInput = named('LabelInput', record({ name: name(), color: color(), sortOrder: smallWhole() }));
+const labelInput = named('LabelInput', record({ name: name(), color: color(), sortOrder: smallWhole() }), {
+  description: `Names are unique in an account, whatever the case, and none of ${SYSTEM_LABEL_NAMES.join(', ')}`,
+});
+const assignment = named(
+  'LabelAssignment',
+  record({ labelId: text({ format: 'uuid', description: 'A label of the account' }) }),
+);
+
+const EXAMPLE = { name: 'Work', color: '#3b82f6', sortOrder: 1 };
 
 const nameTaken = () => invalid({ name: ['is the name of another label'] });
 const tooMany = () => invalid({ name: ['there are as many labels as an account may have'] });
@@ -60,6 +81,7 @@ export function labelRoutes(base: string, tags: readonly string[], mailboxes: Ma
       tags,
       access: WRITE,
       body: labelInput,
+      example: EXAMPLE,
       replies: { 201: label },
       handler: async ({ principal, body }) => {
         const outcome = await mailboxes.of(principal.accountId).ask('createLabel', shapeOf(body));
@@ -75,6 +97,7 @@ export function labelRoutes(base: string, tags: readonly string[], mailboxes: Ma
       access: WRITE,
       params: { id: idParameter() },
       body: labelInput,
+      example: EXAMPLE,
       replies: { 204: EMPTY },
       handler: async ({ principal, params, body }) => {
         const payload = { labelId: params.id, ...shapeOf(body) };
@@ -98,15 +121,15 @@ export function labelRoutes(base: string, tags: readonly string[], mailboxes: Ma
     }),
     defineRoute({
       method: 'GET',
-      path: `${base}/{id}/emails`,
+      path: `${base}/{labelId}/emails`,
       summary: 'Emails that carry a label, newest first',
       tags,
       access: READ,
-      params: { id: idParameter() },
+      params: { labelId: idParameter() },
       query: paging,
       replies: { 200: emailPage },
       handler: async ({ principal, params, query }) => {
-        const payload = { labelId: params.id, page: query.page, pageSize: query.pageSize };
+        const payload = { labelId: params.labelId, page: query.page, pageSize: query.pageSize };
         const outcome = await mailboxes.of(principal.accountId).ask('labelEmails', payload);
         if (outcome.reply === undefined) return refused(outcome.refusal);
         return { status: 200, json: pageOf(outcome.reply, query) };
@@ -119,7 +142,8 @@ export function labelRoutes(base: string, tags: readonly string[], mailboxes: Ma
       tags,
       access: WRITE,
       params: { emailId: idParameter() },
-      body: record({ labelId: text() }),
+      body: assignment,
+      example: { labelId: '0192f3a1-7c2e-7d4b-8f10-2b6a5c9e0d11' },
       replies: { 204: EMPTY },
       handler: async ({ principal, params, body }) => {
         if (!isUuid(body.labelId)) return notFound();

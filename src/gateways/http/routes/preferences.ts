@@ -1,7 +1,7 @@
 // An account's preferences. Fields that are left out keep their value; what is not a preference is passed over.
-import { define, optional, type Struct } from 'superstruct';
+import { optional } from 'superstruct';
 import type { PreferenceBook, Preferences } from '../../../actors/account/protocol.js';
-import { choice, flag, record, timestamp, uuid, wholeWithin } from '../fields.js';
+import { choice, flag, leaf, record, timestamp, uuid, wholeWithin } from '../fields.js';
 import { named } from '../json-schema.js';
 import { unauthenticated } from '../problem.js';
 import { defineRoute, EMPTY, OWNER, type Route } from '../route.js';
@@ -9,11 +9,12 @@ import { defineRoute, EMPTY, OWNER, type Route } from '../route.js';
 const PATH = '/api/preferences';
 const TAGS = ['Preferences'];
 
-const clockTime = (): Struct<string, null> =>
-  define(
+const CLOCK_TIME = /^([01]\d|2[0-3]):[0-5]\d$/;
+const clockTime = () =>
+  leaf<string>(
     'string',
-    (value) =>
-      (typeof value === 'string' && /^([01]\d|2[0-3]):[0-5]\d$/.test(value)) || 'must be a time of the form HH:mm',
+    (value) => (typeof value === 'string' && CLOCK_TIME.test(value)) || 'must be a time of the form HH:mm',
+    { pattern: CLOCK_TIME.source, examples: ['09:00'] },
   );
 
 const fields = {
@@ -70,9 +71,11 @@ export function preferenceRoutes(book: PreferenceBook): readonly Route[] {
       method: 'PUT',
       path: PATH,
       summary: 'Choose some or all preferences',
+      description: 'What is left out keeps its value.',
       tags: TAGS,
       access: OWNER,
       body: changes,
+      example: { theme: 'dark', emailsPerPage: 50 },
       replies: { 204: EMPTY },
       handler: async ({ principal, body }) => {
         const chosen = Object.fromEntries(

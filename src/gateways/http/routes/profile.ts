@@ -35,6 +35,9 @@ const REFUSALS: Readonly<Record<Exclude<AddressRefusal, 'noAccount'>, string>> =
   full: 'the account has as many additional addresses as it may',
 };
 
+const profileChange = named('ProfileChange', record({ displayName: line(LONGEST_NAME) }));
+const newAddress = named('NewAddress', record({ address: text({ description: 'An email address' }) }));
+
 export function profileRoutes(profiles: Profiles): readonly Route[] {
   return [
     defineRoute({
@@ -67,7 +70,8 @@ export function profileRoutes(profiles: Profiles): readonly Route[] {
       summary: 'Change the display name',
       tags: TAGS,
       access: OWNER,
-      body: record({ displayName: line(LONGEST_NAME) }),
+      body: profileChange,
+      example: { displayName: 'Alice Example' },
       replies: { 204: EMPTY },
       handler: async ({ principal, body }) =>
         (await profiles.rename(principal.accountId, body.displayName)) ? { status: 204 } : gone(),
@@ -78,7 +82,8 @@ export function profileRoutes(profiles: Profiles): readonly Route[] {
       summary: 'Add an address; it receives and sends nothing before it is verified',
       tags: TAGS,
       access: OWNER,
-      body: record({ address: text() }),
+      body: newAddress,
+      example: { address: 'sales@example.org' },
       replies: { 201: additionalAddress },
       handler: async ({ principal, body }) => {
         const added = await profiles.addAddress(principal.accountId, body.address.trim());

@@ -13,7 +13,7 @@ export interface PushSources {
   readonly check: (asked: Subscription) => { readonly subscription: Subscription } | { readonly errors: FaultyFields };
 }
 
-export interface Subscription {
+interface Subscription {
   readonly endpoint: string;
   readonly p256dh: string;
   readonly auth: string;
@@ -24,7 +24,26 @@ type FaultyFields = Readonly<Record<string, readonly string[]>>;
 const PATH = '/api/push-subscriptions';
 const TAGS = ['Push subscriptions'];
 
-const vapidPublicKey = named('VapidPublicKey', record({ publicKey: text() }));
+const vapidPublicKey = named(
+  'VapidPublicKey',
+  record({ publicKey: text({ description: 'VAPID: 65 octets in base64url' }) }),
+);
+
+const subscription = named(
+  'PushSubscription',
+  record({
+    endpoint: text({ format: 'uri', description: 'https URL of the push service' }),
+    p256dh: text({ description: 'Public key of the browser: 65 octets in base64url' }),
+    auth: text({ description: 'Secret of the browser: 16 octets in base64url' }),
+  }),
+);
+
+/** The keys are those of RFC 8291, Appendix A. */
+const EXAMPLE: Subscription = {
+  endpoint: 'https://push.example.net/push/JzLQ3raZJfFBR0aqvOMsLrt54w4rJUsV',
+  p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
+  auth: 'BTBZMqHH6r4Tts7J_aSIgg',
+};
 
 export function pushRoutes({ register, publicKey, check }: PushSources): readonly Route[] {
   return [
@@ -43,7 +62,8 @@ export function pushRoutes({ register, publicKey, check }: PushSources): readonl
       summary: 'Subscribe a browser; one of the same endpoint is replaced',
       tags: TAGS,
       access: OWNER,
-      body: record({ endpoint: text(), p256dh: text(), auth: text() }),
+      body: subscription,
+      example: EXAMPLE,
       replies: { 201: EMPTY },
       handler: async ({ principal, body }) => {
         const checked = check(body);

@@ -17,6 +17,8 @@ export function threadRoute(base: string, tags: readonly string[], sources: Emai
     method: 'GET',
     path: `${base}/threads/{threadId}`,
     summary: 'The emails of a thread, oldest first: the newest 500',
+    description:
+      'Long threads: emails whose bodies did not fit come without them and with `isPartial`, to be had one by one.',
     tags,
     access: READ,
     params: { threadId: idParameter() },

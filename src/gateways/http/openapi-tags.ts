@@ -1,0 +1,27 @@
+// The sections of the OpenAPI document, in its order, and what it says of the API as a whole.
+
+export const TAGS: Readonly<Record<string, string>> = {
+  Emails: 'Received and sent mail of the account: lists, search, threads, attachments, exports.',
+  'External emails': 'The same endpoints for integrations: read with `api:read`, change with `api:write`.',
+  Labels: 'Labels and the emails that carry them. An email may carry several.',
+  Filters:
+    'Rules for new mail, evaluated in the order of `priority`, lower first. Conditions are joined with AND; every action of a filter that matches is applied.',
+  Profile: 'The account and its additional addresses.',
+  Preferences: 'How the account likes its mail shown.',
+  'API keys': 'Keys for programs and devices, and where the mail protocols are.',
+  'Push subscriptions': 'Browsers that are told of new mail by Web Push.',
+  Internal: 'For mail servers that run apart from this one.',
+  Service: 'What a client asks before it has a credential. No authentication.',
+};
+
+export const ABOUT = `Mail over REST: mailboxes, messages, attachments, labels, filters.
+
+**Credentials.** \`Authorization: Bearer\` with an access token of the OpenID provider or with an API key, or
+\`Authorization: ApiKey\` with an API key. A token may do what the scope \`app\` may: everything of its own account.
+
+**Errors** are problem details (RFC 9457), \`application/problem+json\`. Beside those that stand at each operation, any may
+reply 405 with \`Allow\` for a method that a path does not take, 408, 414 or 431 for a request that is too slow or too long,
+and 500.
+
+**Fields** may be added to replies, never renamed or removed. Fields of requests that are not known are passed over.
+Ids are UUIDs, times ISO 8601 in UTC. Every reply carries \`X-Request-Id\`.`;

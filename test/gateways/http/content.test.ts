@@ -1,0 +1,69 @@
+// The bytes that routes of emails give: attachments, messages, exports.
+import test from 'ava';
+import { BASES, fill, PDF, READ_ID } from './endpoint-case.js';
+import { ALICE } from './fakes.js';
+import { startGateway } from './gateway.js';
+import type { Document } from './schema-check.js';
+
+test('attachments are decoded, inert and safe to name', async (t) => {
+  const gateway = await startGateway(t);
+  fill(gateway);
+  const detail: Document = await (await gateway.fetch(`/api/emails/${READ_ID}`)).json();
+  const again: Document = await (await gateway.fetch(`/api/external/emails/${READ_ID}`)).json();
+  t.deepEqual(detail, again);
+  const get = (i: number, init?: RequestInit) =>
+    gateway.fetch(`/api/emails/${READ_ID}/attachments/${detail.attachments[i].id}`, init);
+  const first = await get(0);
+  t.is(first.status, 200);
+  t.is(first.headers.get('content-type'), 'application/pdf');
+  t.is(first.headers.get('content-length'), String(PDF.length));
+  t.is(
+    first.headers.get('content-disposition'),
+    `attachment; filename="r_sum_ _1_.pdf"; filename*=UTF-8''r%C3%A9sum%C3%A9%20%221%22.pdf`,
+  );
+  t.is(first.headers.get('content-security-policy'), "sandbox; default-src 'none'");
+  t.is(first.headers.get('x-content-type-options'), 'nosniff');
+  t.is(first.headers.get('cache-control'), 'no-store');
+  t.deepEqual(Buffer.from(await first.arrayBuffer()), PDF);
+  const hostile = await get(1);
+  t.is(hostile.headers.get('content-type'), 'application/octet-stream');
+  t.is(await hostile.text(), 'hi');
+  const empty = await get(2);
+  t.is(empty.headers.get('content-length'), '0');
+  t.is((await empty.arrayBuffer()).byteLength, 0);
+  const head = await get(0, { method: 'HEAD' });
+  t.is(head.headers.get('content-length'), String(PDF.length));
+  t.is((await head.arrayBuffer()).byteLength, 0);
+  // A size that is not true must not look like a whole reply.
+  await t.throwsAsync(async () => (await get(3)).arrayBuffer());
+  await t.throwsAsync(async () => (await get(4)).arrayBuffer());
+  t.is(gateway.log.lines.filter(({ text }) => text === 'reply broken off').length, 2);
+});
+
+test('the exported message is the message', async (t) => {
+  const gateway = await startGateway(t);
+  fill(gateway);
+  const response = await gateway.fetch(`/api/emails/${READ_ID}/export/eml`);
+  const bytes = Buffer.from(await response.arrayBuffer());
+  const email = gateway.mailboxes.emails.get(ALICE)!.find(({ id }) => id === READ_ID)!;
+  t.is(response.headers.get('content-length'), String(email.sizeBytes));
+  t.deepEqual(bytes, Buffer.from(gateway.blobs.blobs.get(email.blob)!.bytes));
+});
+
+test('an export within the interval is refused with the time to wait, a truncated one says so', async (t) => {
+  const gateway = await startGateway(t);
+  fill(gateway);
+  gateway.mailboxes.exportWait = 7;
+  for (const base of BASES) {
+    const response = await gateway.fetch(`${base}/export/mbox`);
+    t.is(response.status, 429);
+    t.is(response.headers.get('retry-after'), '7');
+  }
+  gateway.mailboxes.exportWait = 0;
+  gateway.mailboxes.exportMore = 50_000;
+  const response = await gateway.fetch('/api/emails/export/mbox');
+  t.is(response.headers.get('x-export-truncated'), 'true');
+  const text = await response.text();
+  t.is(text.match(/^From sender@remote\.test Fri Jan {2}2 03:04:05 2026\n/gm)?.length, 2);
+  t.false(text.includes('\r'));
+});
