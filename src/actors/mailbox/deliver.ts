@@ -1,6 +1,7 @@
 // Delivery: accepted mail becomes an email in the inbox, after the account's filters have had their say. Announcing does
 // the same for an email that somebody else has stored.
 import { SEEN } from '../../mail/flags.js';
+import { isUuid } from '../../mail/ids.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import type { MailboxDraft } from './draft.js';
 import { judge, type Verdict } from './filter-match.js';
@@ -43,9 +44,10 @@ export function announce(
   draft: MailboxDraft,
   { emailId }: Payload<MailboxProtocol, 'announce'>,
 ): Outcome<MailboxProtocol, 'announce'> {
-  const slot = draft.find(emailId);
+  const slot = isUuid(emailId) ? draft.find(emailId) : -1;
+  if (slot < 0) return { refusal: 'noSuchEmail' };
   const row = draft.readings.rows.get(emailId);
-  if (slot < 0 || row === undefined) return { refusal: 'noSuchEmail' };
+  if (row === undefined) throw draft.readings.fault ?? new Error(`email ${emailId} was not read`);
   const verdict = judge(draft.filters.all(), factsOf(row, draft.readings.bodies.get(row.blob)));
   draft.begin();
   countMatches(draft, verdict);

@@ -19,7 +19,7 @@ export interface Verdict {
   readonly matched: readonly FilterRow[];
 }
 
-export type Conditions = Pick<FilterRow, 'fromAddressContains' | 'subjectContains' | 'bodyContains' | 'hasAttachments'>;
+type Conditions = Pick<FilterRow, 'fromAddressContains' | 'subjectContains' | 'bodyContains' | 'hasAttachments'>;
 
 /** An email's words, folded once for many filters. */
 export class FoldedFacts {
@@ -67,12 +67,14 @@ export function judge(filters: readonly FilterRow[], facts: EmailFacts): Verdict
   };
 }
 
-/** Whether the body's words could change what the filters say. */
-export function needsBody(filters: readonly FilterRow[], facts: EmailFacts): boolean {
-  const asking = filters.filter((filter) => filter.isEnabled && filter.bodyContains !== null);
+/** A filter as far as it decides whether a body is read. */
+export type Asking = Conditions & Pick<FilterRow, 'isEnabled'>;
+
+/** Whether the body's words could change what one of these filters says. */
+export function needsBody(asking: readonly Asking[], facts: EmailFacts): boolean {
   if (asking.length === 0) return false;
   const folded = new FoldedFacts(facts);
-  return asking.some((filter) => folded.matchWithoutBody(filter));
+  return asking.some((filter) => filter.isEnabled && filter.bodyContains !== null && folded.matchWithoutBody(filter));
 }
 
 function contains(folded: string | null, part: string | null): boolean {

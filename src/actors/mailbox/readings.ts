@@ -2,16 +2,19 @@
 // filter asks for them. Read before a group of commands is planned, within bounds; what could not be read is missing, and
 // then a condition on it does not hold: mail is never kept waiting by a filter.
 import type { Logger } from 'pino';
+import { isUuid } from '../../mail/ids.js';
 import type { EmailSummaryRow, MailboxStore } from '../../store/mailboxes.js';
 import type { Payload } from '../runtime/protocol.js';
 import type { EmailTexts } from './email-texts.js';
-import { type EmailFacts, needsBody } from './filter-match.js';
+import { type Asking, type EmailFacts, needsBody } from './filter-match.js';
 import type { MailboxProtocol } from './protocol.js';
 import type { MailboxState } from './state.js';
 
 export interface Readings {
   /** Rows of emails by id. */
   readonly rows: ReadonlyMap<string, EmailSummaryRow>;
+  /** Why rows are missing that may be there. */
+  readonly fault?: unknown;
   /** Words of bodies by blob. */
   readonly bodies: ReadonlyMap<string, string>;
 }
@@ -40,11 +43,18 @@ export function readings(
   commands: readonly Asked[],
 ): Promise<Readings> | undefined {
   const announced = commands.filter(({ name }) => name === 'announce');
-  if (announced.length === 0 && !state.filters.some((filter) => filter.isEnabled && filter.bodyContains !== null))
-    return undefined;
+  // Those that the commands themselves bring count: mail after them in the group is judged by them.
+  const brought = commands
+    .filter(({ name }) => name === 'createFilter' || name === 'updateFilter')
+    .map(({ payload }) => (payload as Payload<MailboxProtocol, 'createFilter' | 'updateFilter'>).rule);
+  const asking = [...state.filters, ...brought].filter(
+    ({ isEnabled, bodyContains }) => isEnabled && bodyContains !== null,
+  );
+  if (announced.length === 0 && asking.length === 0) return undefined;
   return read(
     sources,
     state,
+    asking,
     announced.map(({ payload }) => (payload as Payload<MailboxProtocol, 'announce'>).emailId),
     commands
       .filter(({ name }) => name === 'deliver')
@@ -55,25 +65,28 @@ export function readings(
 async function read(
   { store, texts, log }: ReadingSources,
   state: MailboxState,
+  asking: readonly Asking[],
   announced: readonly string[],
   delivered: readonly Payload<MailboxProtocol, 'deliver'>[],
 ): Promise<Readings> {
-  const { accountId, filters } = state;
+  const { accountId } = state;
   const rows = new Map<string, EmailSummaryRow>();
-  if (announced.length > 0) {
-    const found = await store.summaries(accountId, announced);
-    for (const row of found) rows.set(row.id, row);
+  let fault: unknown;
+  try {
+    for (const row of await store.summaries(accountId, announced.filter(isUuid))) rows.set(row.id, row);
+  } catch (error) {
+    fault = error;
   }
   const wanted = [
-    ...[...rows.values()].filter((row) => needsBody(filters, factsOf(row))),
+    ...[...rows.values()].filter((row) => needsBody(asking, factsOf(row))),
     ...delivered.filter(
-      ({ inboundId, summary }) => !state.delivered.has(inboundId) && needsBody(filters, factsOf(summary)),
+      ({ inboundId, summary }) => !state.delivered.has(inboundId) && needsBody(asking, factsOf(summary)),
     ),
   ];
   const bodies = await bodiesOf(texts, [...new Set(wanted.map(({ blob }) => blob))], READING_MS, (err, blob) =>
     log.warn({ accountId, blob, err }, 'a body could not be read for filters'),
   );
-  return { rows, bodies };
+  return { rows, bodies, fault };
 }
 
 /** Words of blobs, as many as can be had in time; a blob that fails is reported and missing. */

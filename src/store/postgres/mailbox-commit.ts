@@ -89,8 +89,9 @@ export async function commitChanges(sql: Sql, changes: readonly MailboxChange[])
     ), inbound_done as (
       delete from inbound t using due d, passed p where t.account_id = d.a and t.id = d.id and p.a = d.a
     ), added as materialized (
-      select x.*, (select array_agg(distinct t.thread_id) from unnest(x.keys) k
-        join thread_refs t on t.account_id = x.a and t.message_key = k) as threads
+      -- One look-up a key: as a plain join, planned while the table was small, it reads every id of the account.
+      select x.*, (select array_agg(distinct t.thread_id) from unnest(x.keys) k cross join lateral (
+        select thread_id from thread_refs r where r.account_id = x.a and r.message_key = k limit 1) t) as threads
       from json_to_recordset(${json(rows.added)}::text::json) as x (a uuid, id uuid, blob bytea, message_id text,
         thread_id uuid, keys uuid[], in_reply_to text, refs text[], from_address text, from_name text, subject text,
         preview text, received double precision, size bigint, has_attachments boolean, attachment_count int,

@@ -441,6 +441,7 @@ test('a filter that deletes leaves nothing but the blob as a candidate; a body t
   t.deepEqual(again.reply, { matchCount: 1, matchedEmailIds: [emailId!] });
   t.deepEqual((await mailbox.ask('announce', { emailId: emailId! })).reply, { isKept: false });
   t.is((await mailbox.ask('announce', { emailId: emailId! })).refusal, 'noSuchEmail');
+  t.is((await mailbox.ask('announce', { emailId: 'no id' })).refusal, 'noSuchEmail');
 
   await mailbox.ask('updateFilter', {
     filterId: filter!.id,
