@@ -7,7 +7,7 @@ import type { Config } from './config.js';
 import type { Lifecycle } from './lifecycle.js';
 import { type DataDirectory, openDataDirectory } from './store/data-directory.js';
 import { startEmbedded } from './store/embedded.js';
-import { connect, type DatabaseAddress, type Sql } from './store/postgres/client.js';
+import { connect, type DatabaseAddress, type PoolOptions, type Sql } from './store/postgres/client.js';
 import { migrate } from './store/postgres/migrate.js';
 import { checkDatabase } from './store/postgres/safety.js';
 import { openTls, type TlsMaterial } from './tls.js';
@@ -52,15 +52,15 @@ export async function layFoundation(
 
   const database = await openDatabase(config, dataDirectory, log, lifecycle);
   signal.throwIfAborted();
-  const pool = (max: number, purpose: string, byKey = false): Sql => {
-    const opened = connect(database, { max, applicationName: `mansio ${nodeId}${purpose}`, byKey });
+  const pool = (max: number, purpose: string, kind: Pick<PoolOptions, 'byKey' | 'wide'> = {}): Sql => {
+    const opened = connect(database, { max, applicationName: `mansio ${nodeId}${purpose}`, ...kind });
     const end = () => opened.end({ timeout: CONNECTIONS_STOP_MS / 1000 / 2 });
     lifecycle.add(`connections${purpose}`, end, CONNECTIONS_STOP_MS);
     return opened;
   };
   const sql = pool(POOL_SIZE, '');
-  const writerSql = pool(WRITER_POOL_SIZE, ' writer', true);
-  const searchSql = pool(SEARCH_POOL_SIZE, ' search', true);
+  const writerSql = pool(WRITER_POOL_SIZE, ' writer', { byKey: true });
+  const searchSql = pool(SEARCH_POOL_SIZE, ' search', { byKey: true, wide: true });
   const leaseSql = pool(1, ' leases');
   await checkDatabase(sql, { allowUnsafe: config.allowUnsafeDatabase });
   const { applied, version } = await migrate(sql);

@@ -22,6 +22,8 @@ export interface PoolOptions {
    * whole, and with them every dead version that a busy mailbox leaves behind.
    */
   readonly byKey?: boolean;
+  /** For statements that may look at a whole mailbox: they get memory for it, and not for ever. */
+  readonly wide?: boolean;
 }
 
 const BY_KEY = {
@@ -32,6 +34,8 @@ const BY_KEY = {
   // A group must not wait for one account that is being deleted.
   lock_timeout: 1000,
 };
+
+const WIDE = { work_mem: '32MB', statement_timeout: 10_000 };
 
 /** Opens a pool; connections are made when first used. Callers end it with `sql.end()`. */
 export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
@@ -44,6 +48,7 @@ export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
       application_name: options.applicationName,
       TimeZone: 'UTC',
       ...(options.byKey === true ? BY_KEY : {}),
+      ...(options.wide === true ? WIDE : {}),
     },
   };
   if (address.url !== undefined) return postgres(address.url, settings);
