@@ -7,6 +7,7 @@ import type { EmailColumns } from './email-columns.js';
 import { TimeOrder } from './time-order.js';
 
 const REMEMBERED = 32;
+const REMEMBERED_PAGES = 200;
 /** Emails that are looked at one by one; more are looked up in the index. */
 const FEW = 300;
 
@@ -14,6 +15,14 @@ const FEW = 300;
 export interface TextMatches {
   readonly size: number;
   has(slot: number): boolean;
+}
+
+/** A page of what was found, and how much was found. */
+export interface FoundPage {
+  readonly totalCount: number;
+  readonly unreadCount: number;
+  /** Newest first. */
+  readonly slots: readonly number[];
 }
 
 class Bits implements TextMatches {
@@ -39,6 +48,8 @@ export class SearchMemory {
   readonly order: TimeOrder;
   readonly #emails: EmailColumns;
   readonly #matches = new Map<string, Promise<Bits>>();
+  readonly #pages = new Map<string, FoundPage>();
+  #pagesAt = 0;
 
   constructor(emails: EmailColumns) {
     this.#emails = emails;
@@ -47,6 +58,17 @@ export class SearchMemory {
 
   get octets(): number {
     return this.order.octets + (this.#matches.size * this.#emails.size) / 8;
+  }
+
+  /** The page that the same question got while the mailbox was the same. */
+  page(modseq: number, question: string): FoundPage | undefined {
+    return modseq === this.#pagesAt ? this.#pages.get(question) : undefined;
+  }
+
+  keepPage(modseq: number, question: string, page: FoundPage): void {
+    if (modseq !== this.#pagesAt || this.#pages.size >= REMEMBERED_PAGES) this.#pages.clear();
+    this.#pagesAt = modseq;
+    this.#pages.set(question, page);
   }
 
   /** Among the first `size` emails, which must be searchable. */

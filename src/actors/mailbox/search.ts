@@ -8,7 +8,7 @@ import type { SearchStore } from '../../store/search.js';
 import type { FolderColumns } from './folder-columns.js';
 import type { ExportPlace } from './protocol.js';
 import type { SearchIndexing } from './search-indexing.js';
-import type { TextMatches } from './search-memory.js';
+import type { FoundPage, TextMatches } from './search-memory.js';
 import type { MailboxState } from './state.js';
 
 /** Emails that are looked at before others get their turn. */
@@ -28,20 +28,17 @@ export interface SearchCriteria {
   readonly isRead?: boolean | undefined;
 }
 
-export interface FoundEmails {
-  readonly totalCount: number;
-  readonly unreadCount: number;
-  /** Of the page, newest first. */
-  readonly slots: readonly number[];
-}
-
 export async function searchMailbox(
   state: MailboxState,
   search: MailboxSearch,
   criteria: SearchCriteria,
   page: number,
   pageSize: number,
-): Promise<FoundEmails> {
+): Promise<FoundPage> {
+  const { modseq } = state;
+  const question = JSON.stringify([criteria, page, pageSize]);
+  const known = state.search.page(modseq, question);
+  if (known !== undefined) return known;
   const { terms = [], hasAttachments, isRead } = criteria;
   let matches: TextMatches | undefined;
   if (terms.length > 0) {
@@ -61,7 +58,7 @@ export async function searchMailbox(
     if ((end - i) % STRETCH === 0) await breath();
     const slot = order[i]!;
     if (matches !== undefined && !matches.has(slot)) continue;
-    if (!emails.isAlive(slot) || isLeftOut(slot)) continue;
+    if (!emails.isAlive(slot) || isLeftOut?.(slot) === true) continue;
     if (hasAttachments !== undefined && emails.hasAttachments(slot) !== hasAttachments) continue;
     const isUnread = (emails.flags(slot) & SEEN) === 0;
     if (isRead === isUnread) continue;
@@ -69,7 +66,10 @@ export async function searchMailbox(
     totalCount++;
     if (isUnread) unreadCount++;
   }
-  return { totalCount, unreadCount, slots };
+  const found = { totalCount, unreadCount, slots };
+  // It changed during a break: what was found may be of both before and after.
+  if (state.modseq === modseq) state.search.keepPage(modseq, question, found);
+  return found;
 }
 
 /** Slots oldest first, at most `limit`; where to go on when there may be more. */
@@ -91,7 +91,7 @@ export async function exportedEmails(
   for (let looked = 1; i < end && slots.length < limit; i++, looked++) {
     if (looked % STRETCH === 0) await breath();
     const slot = order[i]!;
-    if (slot <= lastSlot && emails.isAlive(slot) && !isLeftOut(slot)) slots.push(slot);
+    if (slot <= lastSlot && emails.isAlive(slot) && isLeftOut?.(slot) !== true) slots.push(slot);
   }
   const last = slots.at(-1);
   if (last === undefined || slots.length < limit) return { slots, place: null };
@@ -108,7 +108,7 @@ export async function countExported(
   let count = 0;
   for (let i = start; i < end; i++) {
     if ((i - start + 1) % STRETCH === 0) await breath();
-    if (state.emails.isAlive(order[i]!) && !isLeftOut(order[i]!)) count++;
+    if (state.emails.isAlive(order[i]!) && isLeftOut?.(order[i]!) !== true) count++;
   }
   return count;
 }
@@ -124,15 +124,15 @@ function range(
   return [order, start, end];
 }
 
-/** Whether an email is in trash or junk and nowhere else. */
-function leftOut(state: MailboxState): (slot: number) => boolean {
+/** Whether an email is in trash or junk and nowhere else; undefined when none is. */
+function leftOut(state: MailboxState): ((slot: number) => boolean) | undefined {
   const out: FolderColumns[] = [];
   const others: FolderColumns[] = [];
   for (const folder of state.folders.values()) {
     const { role } = folder.row;
+    if (folder.count === 0) continue;
     (role === 'trash' || role === 'junk' ? out : others).push(folder);
   }
-  return (slot) =>
-    out.some((folder) => folder.count > 0 && folder.uidOf(slot) !== 0) &&
-    !others.some((folder) => folder.count > 0 && folder.uidOf(slot) !== 0);
+  if (out.length === 0) return undefined;
+  return (slot) => out.some((folder) => folder.uidOf(slot) !== 0) && !others.some((folder) => folder.uidOf(slot) !== 0);
 }
