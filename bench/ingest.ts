@@ -58,7 +58,7 @@ function load(port: number, scenario: Scenario, emails: readonly string[]) {
   return smtpLoad({
     ...scenario,
     host: '127.0.0.1',
-    port,
+    ports: [port],
     recipients: (i) => Array.from({ length: scenario.recipients }, (_, r) => emails[(i + r) % emails.length]!),
   });
 }

@@ -33,6 +33,8 @@ export interface ClusterNode {
   resume(): void;
   /** @throws without proxies */
   cutOff(from: 'nats' | 'postgres' | 'both', mode: Exclude<ProxyMode, 'pass'>): Promise<void>;
+  /** Whether something with `text` in it is on its way to the database and held up by a black hole. */
+  holdsBack(text: string): boolean;
   /** Everything passes again. */
   reconnect(): Promise<void>;
 }
@@ -81,6 +83,7 @@ export function clusterNode(
     pause: () => program?.signal('SIGSTOP'),
     resume: () => program?.signal('SIGCONT'),
     cutOff: (from, mode) => set(from, mode),
+    holdsBack: (text) => at.links?.postgres.holds(text) ?? false,
     reconnect: () => set('both', 'pass'),
   };
 }

@@ -12,6 +12,8 @@ export interface NatsServer {
   readonly name: string;
   readonly url: string;
   readonly port: number;
+  /** 0 while it does not run. */
+  readonly pid: number;
   /** Where other servers join it. */
   readonly routePort: number;
   readonly running: boolean;
@@ -106,6 +108,9 @@ function natsServer(name: string, config: string, ports: NatsPorts, all: readonl
     name,
     url: `nats://127.0.0.1:${ports.client}`,
     port: ports.client,
+    get pid() {
+      return program?.running === true ? program.pid : 0;
+    },
     routePort: ports.route,
     get running() {
       return program?.running ?? false;

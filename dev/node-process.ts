@@ -21,6 +21,9 @@ export { type Exit, NotReady as NodeNotReady };
 
 export const PROGRAM = fileURLToPath(new URL('../../bin/mansio', import.meta.url));
 
+/** `BENCH_NODE_OPTIONS=--cpu-prof` profiles nodes of benchmarks. */
+const profiling = process.env['BENCH_NODE_OPTIONS']?.split(' ') ?? [];
+
 /** The environment of this process without settings of Mansio's. */
 export function bareEnvironment(): Record<string, string> {
   const entries = Object.entries(process.env).filter(([name]) => !/^(MANSIO_|DATABASE_URL$|NATS_URL$)/.test(name));
@@ -39,7 +42,7 @@ export async function startNodeProcess(
   });
   const program = startProgram({
     command: process.execPath,
-    args: [PROGRAM, 'serve'],
+    args: [...profiling, PROGRAM, 'serve'],
     env,
     onLine: (line) => {
       if (line.startsWith('{"event":"ready"')) resolve(JSON.parse(line));

@@ -13,6 +13,8 @@ export interface TcpProxy {
   /** Connections that stand at present. */
   readonly connections: number;
   set(mode: ProxyMode): Promise<void>;
+  /** Whether the octets of `text` are among those that a black hole has swallowed on their way to the target. */
+  holds(text: string): boolean;
   close(): Promise<void>;
 }
 
@@ -58,6 +60,10 @@ class PortProxy implements TcpProxy {
     this.#server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => this.#take(client));
     this.#server.listen(this.port, '127.0.0.1');
     await once(this.#server, 'listening');
+  }
+
+  holds(text: string): boolean {
+    return [...this.#pairs].some((pair) => pair.holds(text));
   }
 
   close(): Promise<void> {
@@ -107,6 +113,14 @@ class Pair {
       this.#client.unpipe(server).pause();
       server.unpipe(this.#client).pause();
     }
+  }
+
+  holds(text: string): boolean {
+    if (this.#passing) return false;
+    const octets = this.#client.read() as Buffer | null;
+    if (octets === null) return false;
+    this.#client.unshift(octets);
+    return octets.includes(text);
   }
 
   break(): void {

@@ -3,15 +3,19 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import {
+  contactUrl,
   databaseUrl,
   domain,
   domainList,
   emailAddress,
   flag,
+  hidden,
   httpUrl,
+  identifier,
   integer,
   ipAddress,
   isLoopback,
+  isVapidPair,
   natsUrls,
   networkList,
   nodeName,
@@ -19,8 +23,11 @@ import {
   type Parser,
   path,
   port,
+  providerUrl,
   readableFile,
   setOf,
+  vapidPrivateKey,
+  vapidPublicKey,
   withoutPassword,
   withoutPasswords,
 } from './config/values.js';
@@ -81,6 +88,19 @@ const FIELDS = {
   mboxExportInterval: field('MANSIO_MBOX_EXPORT_INTERVAL', 600, integer(0, 86_400)),
   /** None: who connects is who speaks. */
   proxyNetworks: field<readonly string[], readonly string[]>('MANSIO_PROXY_NETWORKS', [], networkList),
+  /** None: there are no logins, API keys alone open accounts. */
+  oidcAuthority: field('MANSIO_OIDC_AUTHORITY', undefined, providerUrl),
+  /** Only told to the web app, which signs people in under it. */
+  oidcClientId: field('MANSIO_OIDC_CLIENT_ID', undefined, identifier),
+  /** None: a token need not say what it is for. */
+  oidcAudience: field('MANSIO_OIDC_AUDIENCE', undefined, identifier),
+  /** None: a pair made once into the store. */
+  vapidPublicKey: field('MANSIO_VAPID_PUBLIC_KEY', undefined, vapidPublicKey),
+  vapidPrivateKey: field('MANSIO_VAPID_PRIVATE_KEY', undefined, vapidPrivateKey, hidden),
+  /** Whom a push service may write to. None: the postmaster of this host. */
+  vapidSubject: field('MANSIO_VAPID_SUBJECT', undefined, contactUrl),
+  /** Endpoints come from clients, and the server sends to them. */
+  pushAllowPrivate: field('MANSIO_PUSH_ALLOW_PRIVATE', false, flag),
   anonymousAccount: field('MANSIO_ANONYMOUS_ACCOUNT', undefined, emailAddress),
   /** Enough to spread over dozens of nodes evenly, few enough to renew in one statement. */
   shards: field('MANSIO_SHARDS', 256, integer(1, 65_536)),
@@ -97,9 +117,11 @@ type Values = {
 };
 type Key = keyof Values;
 
-export interface Config extends Readonly<Omit<Values, 'tlsCert' | 'tlsKey'>> {
+export interface Config extends Readonly<Omit<Values, 'tlsCert' | 'tlsKey' | 'vapidPublicKey' | 'vapidPrivateKey'>> {
   /** PEM paths. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
+  /** For Web Push. */
+  readonly vapid: { readonly publicKey: string; readonly privateKey: string } | undefined;
   readonly demo: boolean;
   /** Variables that look like Mansio's and mean nothing to it. */
   readonly unknown: readonly string[];
@@ -166,12 +188,25 @@ export function readConfig(env: Environment = process.env): Config {
     if (values[key] === undefined)
       agree(pair, both, key, `${FIELDS[key].accepts}, because the other of the pair is set`);
   }
-  const hidden = () => values.anonymousAccount === undefined || isLoopback(values.bind);
+  const unseen = () => values.anonymousAccount === undefined || isLoopback(values.bind);
   agree(
     ['anonymousAccount', 'bind'],
-    hidden,
+    unseen,
     'anonymousAccount',
     'an account only while MANSIO_BIND is a loopback address',
+  );
+  agree(
+    ['anonymousAccount', 'oidcAuthority'],
+    () => values.anonymousAccount === undefined || values.oidcAuthority === undefined,
+    'anonymousAccount',
+    'an account only while MANSIO_OIDC_AUTHORITY is not set',
+  );
+  const vapid = ['vapidPublicKey', 'vapidPrivateKey'] as const;
+  agree(
+    vapid,
+    () => isVapidOrNone(values.vapidPublicKey, values.vapidPrivateKey),
+    'vapidPublicKey',
+    'the public key of MANSIO_VAPID_PRIVATE_KEY, and neither without the other',
   );
   const ports = ['httpPort', 'mxPort', 'metricsPort'] as const;
   ports.forEach((key, i) => {
@@ -182,12 +217,13 @@ export function readConfig(env: Environment = process.env): Config {
   });
   if (problems.length > 0) throw new ConfigError(problems);
 
-  const { tlsCert, tlsKey, ...rest } = values;
+  const { tlsCert, tlsKey, vapidPublicKey: publicKey, vapidPrivateKey: privateKey, ...rest } = values;
   const demo = isDemo(values);
   return {
     ...rest,
     hostedDomains: demo ? ['example.test'] : rest.hostedDomains,
     tls: tlsCert !== undefined && tlsKey !== undefined ? { cert: tlsCert, key: tlsKey } : undefined,
+    vapid: publicKey !== undefined && privateKey !== undefined ? { publicKey, privateKey } : undefined,
     demo,
     unknown: unknownIn(env),
   };
@@ -196,13 +232,24 @@ export function readConfig(env: Environment = process.env): Config {
 /** The effective values in the order of the table, secrets hidden. @throws ConfigError */
 export function describeConfig(env: Environment = process.env): readonly ConfigRow[] {
   const config = readConfig(env);
-  const effective: Record<string, unknown> = { ...config, tlsCert: config.tls?.cert, tlsKey: config.tls?.key };
+  const effective: Record<string, unknown> = {
+    ...config,
+    tlsCert: config.tls?.cert,
+    tlsKey: config.tls?.key,
+    vapidPublicKey: config.vapid?.publicKey,
+    vapidPrivateKey: config.vapid?.privateKey,
+  };
   return Object.entries(FIELDS).map(([key, { name, shown }]) => {
     const set = textOf(env, name) !== undefined;
     const text = written(effective[key]);
     const source = set ? 'environment' : config.demo && key === 'hostedDomains' ? 'demo' : 'default';
     return { name, value: shown === undefined || text === '' ? text : shown(text), source };
   });
+}
+
+function isVapidOrNone(publicKey: string | undefined, privateKey: string | undefined): boolean {
+  if (publicKey === undefined || privateKey === undefined) return publicKey === privateKey;
+  return isVapidPair(publicKey, privateKey);
 }
 
 /** The demo: an own database, no domain named, reachable from this machine alone. */

@@ -1,8 +1,11 @@
 // The engine of a node: its actors and what they stand on. Knows the store's ports and no gateway; gateways get `Engine`
 // and nothing else of it.
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
+import { createAccountDesk } from './actors/account/desk.js';
+import type { AccountDesk } from './actors/account/protocol.js';
 import { createDirectory } from './actors/directory/directory.js';
+import { KeyUses } from './actors/directory/key-uses.js';
 import type { Directory } from './actors/directory/protocol.js';
 import { startHousekeeping } from './actors/housekeeping.js';
 import { mailboxBehavior } from './actors/mailbox/behavior.js';
@@ -30,13 +33,19 @@ import { postgresExports } from './store/postgres/exports.js';
 import { postgresInbound } from './store/postgres/inbound.js';
 import { postgresLeases } from './store/postgres/leases.js';
 import { postgresMailboxes } from './store/postgres/mailboxes.js';
+import { postgresPreferences } from './store/postgres/preferences.js';
+import { postgresPushSubscriptions } from './store/postgres/push-subscriptions.js';
 import { postgresSearch } from './store/postgres/search.js';
+import { postgresSettings } from './store/postgres/settings.js';
+import type { SettingStore } from './store/settings.js';
 import { version } from './version.js';
 
 export interface Engine {
   readonly mailboxes: Mailboxes;
   readonly directory: Directory;
   readonly accounts: DirectoryStore;
+  readonly desk: AccountDesk;
+  readonly settings: SettingStore;
   readonly inbound: InboundStore;
   readonly blobs: BlobStore;
   /** Says that the account is exporting its mail now: 0, or for how many seconds it must not do so again. */
@@ -128,7 +137,7 @@ export async function startEngine(
   const indexing = startSearchIndexing({ store: search, texts, log });
   lifecycle.add('search', () => indexing.stop(), JOB_RESERVE_MS, STOP_MS);
   const host = startHost({
-    behavior: mailboxBehavior(mailboxRows, { store: search, indexing }),
+    behavior: mailboxBehavior({ store: mailboxRows, texts, search: { store: search, indexing }, log }),
     transport,
     ownership,
     log,
@@ -152,14 +161,25 @@ export async function startEngine(
   });
   const mailboxes = createRefs({ protocol: mailboxProtocol, transport, ownership, streams, ...watched });
 
+  const keyUses = new KeyUses({ store: accounts, log });
+  lifecycle.add('uses of keys', () => keyUses.stop(), JOB_RESERVE_MS, STOP_MS);
   const directory = await createDirectory({
     store: accounts,
     mailboxes,
     unknownRecipients: config.unknownRecipients,
+    keyUses,
     ...(config.anonymousAccount === undefined ? {} : { anonymousAccount: config.anonymousAccount }),
     log,
   });
   lifecycle.add('directory', () => directory.close(), JOB_RESERVE_MS, STOP_MS);
+
+  const desk = createAccountDesk({
+    directory: accounts,
+    preferences: postgresPreferences(sql),
+    subscriptions: postgresPushSubscriptions(sql),
+    keyUses,
+    random: randomBytes,
+  });
 
   const [intervalMs, minAgeMs] = [REDELIVERY_INTERVAL_MS, REDELIVERY_AGE_MS];
   const redelivery = await startRedelivery({ inbound, mailboxes, ownership, log, intervalMs, minAgeMs, tracer });
@@ -168,5 +188,6 @@ export async function startEngine(
   lifecycle.add('housekeeping', () => housekeeping.stop(), JOB_RESERVE_MS, STOP_MS);
   metrics?.watchEngine({ host, ownership, transport, redelivery });
   const claimExport = (accountId: string) => exports.claim(accountId, config.mboxExportInterval);
-  return { mailboxes, directory, accounts, inbound, blobs, claimExport, ownership, failed };
+  const settings = postgresSettings(sql);
+  return { mailboxes, directory, accounts, desk, settings, inbound, blobs, claimExport, ownership, failed };
 }

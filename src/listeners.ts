@@ -7,10 +7,13 @@ import type { Foundation } from './foundation.js';
 import { BodyDecoder } from './gateways/decode/decoder.js';
 import { createPipeline } from './gateways/http/pipeline.js';
 import { routeTable } from './gateways/http/route-table.js';
-import type { DiscoveryInfo } from './gateways/http/routes/discovery.js';
+import type { ConnectionInfo } from './gateways/http/routes/connection-info.js';
 import { startHttp } from './gateways/http/server.js';
 import { createHub } from './gateways/hub/hub.js';
+import { createTokenVerifier } from './gateways/oidc/token-verifier.js';
 import { anonymousGuard } from './gateways/origin.js';
+import { subscriptionCheck } from './gateways/push/subscription-check.js';
+import { vapidKeys } from './gateways/push/vapid-keys.js';
 import { startMx } from './gateways/smtp/mx.js';
 import { prepareSpool, Spool } from './gateways/spool/spool.js';
 import { TrustedNetworks } from './gateways/tcp/trusted-networks.js';
@@ -118,21 +121,35 @@ async function openHttp(
 ): Promise<Listener> {
   const { log, lifecycle } = foundation;
   const { bind, httpPort: port } = config;
-  const { mailboxes, blobs, directory, claimExport } = engine;
+  const { mailboxes, blobs, directory, desk, claimExport } = engine;
   const decoder = new BodyDecoder();
   lifecycle.add('body decoder', () => decoder.close());
   const guard = anonymousGuard(config);
-  const hub = createHub({ directory, mailboxes, guard, log, tracer, ...(metrics && { meter: metrics.hub }) });
+  const { oidcAuthority: authority, oidcAudience: audience } = config;
+  const tokens = authority === undefined ? {} : { tokens: createTokenVerifier({ authority, audience, log }) };
+  const hub = createHub({
+    directory,
+    ...tokens,
+    mailboxes,
+    guard,
+    log,
+    tracer,
+    ...(metrics && { meter: metrics.hub }),
+  });
   metrics?.watchConnections('hub', () => hub.connections);
-  const closed: DiscoveryInfo['smtp'] = { enabled: false, serverName: config.hostname, port: 0, securePort: 0 };
-  const features = { oidc: false, pushNotifications: false };
+  const { publicKey } = await vapidKeys(config.vapid, engine.settings);
+  const closed: ConnectionInfo['smtp'] = { enabled: false, serverName: config.hostname, port: 0, securePort: 0 };
   const routes = routeTable({
     mailboxes,
     blobs,
     decoder,
     claimExport,
-    discovery: () => ({ smtp: closed, pop3: closed, imap: closed, features }),
-    config: { oidc: { authority: '', clientId: '', enabled: false } },
+    desk,
+    connectionInfo: () => ({ smtp: closed, pop3: closed, imap: closed }),
+    push: { publicKey, check: subscriptionCheck(config.pushAllowPrivate) },
+    config: {
+      oidc: { authority: authority ?? '', clientId: config.oidcClientId ?? '', enabled: authority !== undefined },
+    },
     checks: healthChecks(foundation, { hub, ownership: engine.ownership }),
     version,
     baseUrl: config.publicUrl ?? '/',
@@ -142,7 +159,15 @@ async function openHttp(
     const http = await startHttp({
       bind,
       port,
-      handler: createPipeline({ routes, directory, guard, log, tracer, ...(metrics && { meter: metrics.http }) }),
+      handler: createPipeline({
+        routes,
+        directory,
+        ...tokens,
+        guard,
+        log,
+        tracer,
+        ...(metrics && { meter: metrics.http }),
+      }),
       webSockets: [{ path: HUB_PATH, endpoint: hub }],
       trusted: new TrustedNetworks(config.proxyNetworks),
       log,

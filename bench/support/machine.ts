@@ -1,8 +1,15 @@
 // The machine that figures were taken on, in one line.
-import { availableParallelism, cpus, release, type as system, totalmem } from 'node:os';
+import { availableParallelism, cpus, loadavg, release, type as system, totalmem } from 'node:os';
 
 export function machine(): string {
   const model = cpus()[0]?.model ?? 'unknown processor';
   const memory = Math.round(totalmem() / 2 ** 30);
   return `${model}, ${availableParallelism()} cores, ${memory} GiB, ${system()} ${release()}, Node ${process.version}`;
+}
+
+/** What else goes on there: runnable processes over the last 1, 5 and 15 minutes. */
+export function loadAverage(): string {
+  return loadavg()
+    .map((load) => load.toFixed(1))
+    .join(' ');
 }

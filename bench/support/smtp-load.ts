@@ -4,7 +4,8 @@ import { connect, type Socket } from 'node:net';
 
 export interface Load {
   readonly host: string;
-  readonly port: number;
+  /** Connections are spread over them. */
+  readonly ports: readonly number[];
   readonly connections: number;
   /** Messages in all. */
   readonly messages: number;
@@ -27,7 +28,7 @@ export async function smtpLoad(load: Load): Promise<LoadResult> {
   const text = filler.repeat(Math.ceil(load.size / filler.length)).slice(0, Math.max(load.size - 180, 2));
   const body = `${text.slice(0, text.lastIndexOf('\n') + 1)}.\r\n`;
   const senders = await Promise.all(
-    Array.from({ length: load.connections }, () => SmtpSender.open(load.host, load.port)),
+    Array.from({ length: load.connections }, (_, i) => SmtpSender.open(load.host, load.ports[i % load.ports.length]!)),
   );
   const started = performance.now();
   await Promise.all(

@@ -1,5 +1,6 @@
 // How the text of a variable becomes a value: each parser takes trimmed, non-empty text, throws when it is not acceptable,
 // and says what is. Whether values fit each other is `config.ts`'s to check.
+import { createECDH } from 'node:crypto';
 import { accessSync, constants, statSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { resolve } from 'node:path';
@@ -116,6 +117,61 @@ export const httpUrl: Parser<string> = {
   },
 };
 
+const isLocalHost = (name: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(name);
+
+/** Tokens are only as good as the keys that arrive from there. */
+export const providerUrl: Parser<string> = {
+  accepts: 'the https URL of an OpenID provider, such as https://login.example.org (http on this machine only)',
+  parse(text) {
+    const plain = httpUrl.parse(text);
+    const { protocol, hostname } = new URL(plain);
+    demand(protocol === 'https:' || isLocalHost(hostname));
+    return plain;
+  },
+};
+
+/** What a protocol calls a client or a resource by. */
+export const identifier: Parser<string> = {
+  accepts: 'up to 255 characters without spaces',
+  parse(text) {
+    demand(/^[!-~]{1,255}$/.test(text));
+    return text;
+  },
+};
+
+function octets(length: number, what: string): Parser<string> {
+  return {
+    accepts: `${what}, ${length} octets in base64url`,
+    parse(text) {
+      demand(/^[\w-]+$/.test(text) && Buffer.from(text, 'base64url').length === length);
+      return text;
+    },
+  };
+}
+
+export const vapidPublicKey = octets(65, 'a public key for Web Push');
+export const vapidPrivateKey = octets(32, 'a private key for Web Push');
+
+export function isVapidPair(publicKey: string, privateKey: string): boolean {
+  const pair = createECDH('prime256v1');
+  try {
+    pair.setPrivateKey(privateKey, 'base64url');
+    return pair.getPublicKey('base64url') === publicKey;
+  } catch {
+    return false;
+  }
+}
+
+/** RFC 8292 §2.1 */
+export const contactUrl: Parser<string> = {
+  accepts: 'a mailto: or https: URL, such as mailto:postmaster@example.org',
+  parse(text) {
+    const { protocol } = new URL(text);
+    demand(protocol === 'mailto:' ? text.includes('@') : protocol === 'https:');
+    return text;
+  },
+};
+
 export const databaseUrl: Parser<string> = {
   accepts: 'a URL such as postgres://user:password@host:5432/database',
   parse(text) {
@@ -162,6 +218,9 @@ export function withoutPasswords(urls: string): string {
 }
 
 /** The URL with its passwords replaced; text that is no URL may be a password as a whole. */
+/** A secret says nothing. */
+export const hidden = (): string => '[hidden]';
+
 export function withoutPassword(url: string): string {
   if (!/^\w+:\/\//.test(url)) return '[hidden]';
   const hidden = url.replace(/^([^/]*\/\/[^:/@]*:).*@/, '$1[hidden]@');

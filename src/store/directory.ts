@@ -17,6 +17,44 @@ export interface Account {
   readonly createdAt: Date;
 }
 
+/** A login of an identity provider: who the issuer says somebody is. */
+export interface Login {
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+/** A first login, with what makes an account of it. */
+export interface NewLogin extends Login {
+  /** In canonical form. */
+  readonly email: string;
+  readonly displayName: string;
+  /** The provider vouches for the address; undefined when it does not say. */
+  readonly emailVerified: boolean | undefined;
+}
+
+export type Provisioned =
+  | { readonly kind: 'account'; readonly account: Account }
+  /** The address is somebody's: of an account with another login, or an additional address. */
+  | { readonly kind: 'taken' }
+  /** The provider does not vouch for the address as much as is needed to have it. */
+  | { readonly kind: 'unverified' };
+
+export interface LoginAccount {
+  readonly id: string;
+  readonly email: string;
+}
+
+export interface Profile extends Account {
+  readonly lastLoginAt: Date | null;
+  /** Without the account's own address; oldest first. */
+  readonly additionalAddresses: readonly AccountAddress[];
+}
+
+/** `own`: it is the account's address; `known`: one of its additional ones. */
+export type AddressRequest =
+  | { readonly kind: 'added'; readonly address: AccountAddress }
+  | { readonly kind: 'own' | 'known' | 'full' | 'noAccount' };
+
 export interface AccountAddress {
   readonly id: string;
   readonly address: string;
@@ -33,6 +71,20 @@ export interface ApiKey {
   readonly serviceWide: boolean;
   readonly createdAt: Date;
   readonly lastUsedAt: Date | null;
+}
+
+/** Of a key as text, what is stored. */
+export interface MintedKey {
+  readonly prefix: string;
+  /** SHA-256 of the whole key, 64 hex digits. */
+  readonly hash: string;
+}
+
+export interface NewKey extends MintedKey {
+  readonly accountId: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly serviceWide: boolean;
 }
 
 /** A key as an authentication look-up finds it. */
@@ -81,11 +133,25 @@ export interface DirectoryStore {
   accounts(): Promise<readonly Account[]>;
   accountByEmail(email: string): Promise<Account | undefined>;
   accountById(id: string): Promise<Account | undefined>;
+  /** The account of a login; notes the time of the login, at most once an hour. */
+  accountOfLogin(login: Login): Promise<LoginAccount | undefined>;
+  /**
+   * Gives a login its account: the one it has, a new one, the held mailbox of its address, or, when the provider vouches
+   * for the address, an account of that address that no login has yet. Race-free.
+   */
+  provision(login: NewLogin): Promise<Provisioned>;
+  profile(id: string): Promise<Profile | undefined>;
+  /** False when there is no such account. */
+  renameAccount(id: string, displayName: string): Promise<boolean>;
   /** Deletes the account, its mail, addresses and keys; false when there is none. */
   deleteAccount(id: string): Promise<boolean>;
 
   /** @throws DirectoryConflict when another account has the address. */
   addAddress(accountId: string, address: string, verified: boolean): Promise<AccountAddress>;
+  /** Adds an address not verified yet, whoever else has it; at most `limit` an account. */
+  requestAddress(accountId: string, address: string, verificationHash: string, limit: number): Promise<AddressRequest>;
+  /** Never the account's own address. False when the account has no additional address of that id. */
+  removeAddress(accountId: string, addressId: string): Promise<boolean>;
   /** Verified addresses only. */
   ownerOf(address: string): Promise<AddressOwner | undefined>;
   /** A mailbox without a login for an unknown address of a hosted domain; race-free, at most `limit` a domain. */
@@ -97,20 +163,21 @@ export interface DirectoryStore {
   /** Deletes a held account created before `before` that has no mail, neither placed nor on its way. */
   dropHeld(id: string, before: number): Promise<boolean>;
 
-  createKey(key: {
-    readonly accountId: string;
-    readonly name: string;
-    readonly scopes: readonly Scope[];
-    readonly serviceWide: boolean;
-    readonly prefix: string;
-    readonly hash: string;
-  }): Promise<ApiKey>;
+  createKey(key: NewKey): Promise<ApiKey>;
+  /** The same, unless the account has `limit` active keys already, or is no more. */
+  createKeyWithin(limit: number, key: NewKey): Promise<ApiKey | undefined>;
   /** Active keys of the account, oldest first. */
   keys(accountId: string): Promise<readonly ApiKey[]>;
   /** Active keys whose public prefix this is (one, or none). */
   keysByPrefix(prefix: string): Promise<readonly StoredKey[]>;
   /** False when there was no active key of that id. */
   revokeKey(id: string): Promise<boolean>;
+  /** The same for a key of this account. */
+  revokeKeyOf(accountId: string, id: string): Promise<boolean>;
+  /** Revokes a key that is not service-wide and makes one of the same name and scopes, in one step. */
+  rotateKey(accountId: string, id: string, minted: MintedKey): Promise<ApiKey | undefined>;
+  /** Notes when keys were last used; a time before the one that is known changes nothing. */
+  touchKeys(uses: ReadonlyMap<string, Date>): Promise<void>;
 
   /** Changes made through any node or command, until the returned function is called. */
   watch(onChange: (change: DirectoryChange) => void): Promise<() => Promise<void>>;

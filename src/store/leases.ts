@@ -41,6 +41,11 @@ export interface LeaseRow extends ShardLease {
   readonly expired: boolean;
 }
 
+/** A lease and, where it is given to somebody, to whom. */
+export interface ReleasedLease extends ShardLease {
+  readonly to?: string | undefined;
+}
+
 /** One look at the store: of one moment. */
 export interface ClusterView {
   readonly nodes: readonly NodeRow[];
@@ -63,8 +68,11 @@ export interface LeaseStore {
   beat(node: NodeEntry, state: NodeState, ttlMs: number): Promise<ClusterView | undefined>;
   /** Takes those that are still as `seen`, with the next epoch each; returns what was taken. */
   take(nodeId: string, seen: readonly LeaseRow[], ttlMs: number): Promise<readonly ShardLease[]>;
-  /** Gives back those that are the node's, of these epochs still. */
-  release(nodeId: string, leases: readonly ShardLease[]): Promise<void>;
+  /**
+   * Gives back those that are the node's, of these epochs still: to the node that is named, while it is serving, with the
+   * next epoch and for as long as the lease lasts yet; otherwise to nobody. Returns what others have now.
+   */
+  release(nodeId: string, leases: readonly ReleasedLease[]): Promise<readonly ReleasedLease[]>;
   /** Gives back every lease and removes the entry, unless another process has the name now. */
   leave(node: Pick<NodeEntry, 'id' | 'incarnation'>): Promise<void>;
   /** For those who only look. */

@@ -15,12 +15,35 @@ export interface FolderRow {
   readonly total: number;
   readonly unread: number;
   readonly highestModseq: number;
+  /** ms since the epoch. */
+  readonly createdAt: number;
+}
+
+/** A condition that is null is not set, an action that is null or false is not taken. Times are ms since the epoch. */
+export interface FilterRow {
+  readonly id: string;
+  readonly name: string;
+  readonly isEnabled: boolean;
+  /** Lower is evaluated first; ties by `createdAt`. */
+  readonly priority: number;
+  readonly fromAddressContains: string | null;
+  readonly subjectContains: string | null;
+  readonly bodyContains: string | null;
+  readonly hasAttachments: boolean | null;
+  readonly markAsRead: boolean | null;
+  readonly assignLabelId: string | null;
+  readonly delete: boolean | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly lastAppliedAt: number | null;
+  readonly timesApplied: number;
 }
 
 export interface EmailRow extends MessageSummary {
   readonly id: string;
   /** SHA-256 of the raw message. */
   readonly blob: string;
+  /** When it is added: the thread that it starts unless the store knows one of its ids. */
   readonly threadId: string;
   /** ms since the epoch. */
   readonly receivedAt: number;
@@ -45,13 +68,22 @@ export interface EventRow {
   readonly at: number;
 }
 
+/** A new email, and the message ids by which the store finds the thread that it joins; emails of one thread bring the same. */
+export interface AddedEmail extends EmailRow {
+  readonly threadIds: readonly string[];
+}
+
+/** Folder columns that a change writes; what labels alone have is there when it changed. */
+export type FolderChange = Pick<FolderRow, 'id' | 'uidNext' | 'total' | 'unread' | 'highestModseq'> &
+  Partial<Pick<FolderRow, 'name' | 'color' | 'sortOrder'>>;
+
 /** The net effect of a batch of commands on one account: rows to write, already merged so that no row stands twice. */
 export interface MailboxChange {
   readonly accountId: string;
   readonly epoch: number;
   readonly modseqBefore: number;
   readonly modseqAfter: number;
-  readonly emailsAdded: readonly EmailRow[];
+  readonly emailsAdded: readonly AddedEmail[];
   readonly emailsFlagged: readonly { readonly id: string; readonly flags: number; readonly modseq: number }[];
   readonly emailsRemoved: readonly string[];
   readonly placed: readonly {
@@ -60,8 +92,22 @@ export interface MailboxChange {
     readonly emailId: string;
     readonly modseq: number;
   }[];
-  readonly unplaced: readonly { readonly folderId: string; readonly uid: number; readonly modseq: number }[];
-  readonly folders: readonly Pick<FolderRow, 'id' | 'uidNext' | 'total' | 'unread' | 'highestModseq'>[];
+  readonly unplaced: readonly {
+    readonly folderId: string;
+    readonly uid: number;
+    readonly emailId: string;
+    readonly modseq: number;
+  }[];
+  readonly folders: readonly FolderChange[];
+  /** As they are after the batch: none of them stands in `folders`. */
+  readonly foldersAdded: readonly FolderRow[];
+  /** With all their placements, which stand nowhere else in the change. */
+  readonly foldersRemoved: readonly string[];
+  /** New or changed, as they are after the batch. */
+  readonly filters: readonly FilterRow[];
+  readonly filtersRemoved: readonly string[];
+  /** Blobs of mail that was not kept. */
+  readonly blobsReleased: readonly string[];
   readonly events: readonly EventRow[];
   /** Inbound rows this commit consumes; it fails as a whole when one is already gone. */
   readonly inbound: readonly string[];
@@ -119,12 +165,17 @@ export interface MailboxStore {
   /** Replies of the last minute. */
   remembered(accountId: string): Promise<readonly RememberedReply[]>;
   folders(accountId: string): Promise<readonly FolderRow[]>;
+  filters(accountId: string): Promise<readonly FilterRow[]>;
   emails(accountId: string): AsyncIterable<EmailColumns>;
   placements(accountId: string, folderId: string): AsyncIterable<PlacementColumns>;
   /** One fenced transaction; many accounts' changes may share it. */
   commit(change: MailboxChange): Promise<CommitResult>;
+  /** Whether a commit of this epoch, after this change, would not be fenced. */
+  isNewest(accountId: string, epoch: number, modseq: number): Promise<boolean>;
   /** Rows of these emails, in no particular order; ids that are not there are left out. */
   summaries(accountId: string, ids: readonly string[]): Promise<readonly EmailSummaryRow[]>;
+  /** The newest emails of a thread, oldest first; also under an id that it had before it was joined with another. */
+  thread(accountId: string, threadId: string, limit: number): Promise<readonly EmailSummaryRow[]>;
   /** What an export needs of these emails, in no particular order; ids that are not there are left out. */
   exportRows(accountId: string, ids: readonly string[]): Promise<readonly ExportRow[]>;
   /** Ids in the folder whose sender contains `fromAddress` (any case), newest first. */

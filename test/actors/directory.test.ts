@@ -93,6 +93,21 @@ test('a domain that is not hosted is never relayed to, an account there or not',
   t.deepEqual(await directory.recipient('no address'), { kind: 'notHosted' });
 });
 
+test('mail is not refused for good by a list of domains that may be out of date', async (t) => {
+  let now = 0;
+  const { sql, directory, calls } = await start(t, { now: () => now });
+  // Without the notification: this node never hears of it.
+  await sql`insert into domains (name) values ('late.test')`;
+  t.deepEqual(await directory.recipient('ann@late.test'), { kind: 'notHosted' });
+  const reads = () => calls.filter((name) => name === 'domains').length;
+  const before = reads();
+  now = 1_000;
+  const recipients = await Promise.all([1, 2, 3].map(() => directory.recipient('ann@late.test')));
+  t.deepEqual(new Set(recipients.map(({ kind }) => kind)), new Set(['hold']));
+  t.deepEqual(await directory.recipient('ann@other.test'), { kind: 'notHosted' });
+  t.is(reads(), before + 1, 'whoever names strange domains does not load the store');
+});
+
 test('domains added and removed take effect without a restart', async (t) => {
   const { store, directory, settled } = await start(t, { unknownRecipients: 'reject' });
   t.deepEqual(await directory.recipient('a@new.test'), { kind: 'notHosted' });

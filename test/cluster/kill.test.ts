@@ -1,20 +1,32 @@
-// kill -9 of one of three nodes under load: the others take over, every acknowledged message is there once, and nobody is
-// refused for good.
+// kill -9 under load, of one of three nodes and of two: the others take over, every acknowledged message is there once,
+// nobody is refused for good, and hub clients hear of everything wherever they are.
 import { testWith } from '../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 
-testWith('nats-server')('a node that is killed under load loses and doubles nothing, and comes back', async (t) => {
+testWith('nats-server')('nodes that are killed under load lose and double nothing, and come back', async (t) => {
   t.timeout(180_000);
   const cluster = await startCluster(t, { nodes: 3, accounts: 12 });
   await cluster.settled();
+  const followers = await cluster.follow();
   const load = cluster.load();
+  await load.more(100);
+  const owner = await cluster.ownerOf(cluster.accounts[0]!);
+  await owner.kill();
   await load.more(150);
-  await cluster.nodes[1]!.kill();
-  await load.more(300);
   await cluster.settled();
-  await cluster.nodes[1]!.start();
-  await load.more(150);
+  await owner.start();
+  await load.more(50);
+
+  const [first, second] = cluster.nodes.filter((node) => node !== owner);
+  await first!.kill();
+  await load.more(20);
+  await second!.kill();
+  await load.more(100);
+  await cluster.settled();
+  await Promise.all([first!.start(), second!.start()]);
+  await load.more(50);
   await cluster.settled();
   await cluster.verify(load);
+  await followers.verify(t);
   t.log(load.summary());
 });

@@ -252,7 +252,7 @@ test('deleting an account deletes all that is its own and nothing else', async (
     await sql`insert into search_state (account_id, upto) values (${id}, ${randomUUID()})`;
     await sql`insert into filters (account_id, id, name, is_enabled, priority, created_at, updated_at)
       values (${id}, ${randomUUID()}, '', true, 1, now(), now())`;
-    await sql`insert into preferences (account_id, id, chosen) values (${id}, ${randomUUID()}, '{}')`;
+    await sql`insert into preferences (account_id, chosen) values (${id}, '{}')`;
     await sql`insert into push_subscriptions (account_id, id, endpoint, p256dh, auth)
       values (${id}, ${randomUUID()}, '', '', '')`;
     await sql`insert into inbound (account_id, id, blob, envelope)

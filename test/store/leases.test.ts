@@ -189,6 +189,23 @@ test('a node gives back its own alone, and epochs go on from where they were', a
   t.deepEqual(await leases.take('b', (await rows()).slice(0, 1), LONG), [{ shard: 0, epoch: 2 }]);
 });
 
+test('what is given to a node is its, in the next epoch, if it serves; otherwise it is given back', async (t) => {
+  const { leases, rows, owners } = await store(t);
+  for (const id of ['a', 'b', 'c']) await leases.join(node(id), LONG);
+  await leases.beat(node('c'), 'draining', LONG);
+  const ofA = await leases.take('a', await rows(), LONG);
+  const to = ['b', 'c', 'nobody', undefined];
+  const given = await leases.release(
+    'a',
+    ofA.map((lease, i) => ({ ...lease, to: to[i] })),
+  );
+  t.deepEqual(given, [{ shard: 0, epoch: 2, to: 'b' }]);
+  t.deepEqual(await owners(), ['b', null, null, null]);
+  t.deepEqual((await rows())[0], { shard: 0, nodeId: 'b', epoch: 2, expired: false });
+  t.deepEqual(await leases.release('a', [{ ...ofA[0]!, to: 'c' }]), [], 'what it gave it has no more');
+  t.is((await owners())[0], 'b');
+});
+
 test('of nodes that want the same at once each shard goes to one, and nobody waits for ever', async (t) => {
   const { leases, rows, owners } = await store(t, 64);
   const names = ['a', 'b', 'c', 'd'];

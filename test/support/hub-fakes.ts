@@ -2,7 +2,7 @@
 // and time that passes when the test says so.
 import pino, { type Logger } from 'pino';
 import { type Observable, Subject, startWith } from 'rxjs';
-import type { Directory, Principal } from '../../src/actors/directory/protocol.js';
+import type { Directory, LoginClaims, LoginResult, Principal } from '../../src/actors/directory/protocol.js';
 import type { MailboxEvent, Mailboxes } from '../../src/actors/mailbox/protocol.js';
 import type { HubTiming } from '../../src/gateways/hub/hub.js';
 import type { Socket, UpgradeRequest } from '../../src/gateways/web-socket.js';
@@ -26,6 +26,12 @@ export class FakeDirectory implements Directory {
   async authenticate(token: string): Promise<Principal | undefined> {
     if (this.fault !== undefined) throw this.fault;
     return this.principals.get(token);
+  }
+
+  /** Accounts are called like the subjects of their logins. */
+  async login({ subject }: LoginClaims): Promise<LoginResult> {
+    const email = `${subject}@example.test`;
+    return { principal: { accountId: subject, email, scopes: ['app'], keyId: null, serviceWide: false } };
   }
 
   async anonymous(): Promise<Principal | undefined> {

@@ -8,12 +8,16 @@ import type { Mailboxes } from '../mailbox/protocol.js';
 import { ActorFault } from '../runtime/errors.js';
 import { AddressCache } from './address-cache.js';
 import { matchesHash, parseApiKey } from './api-key.js';
+import type { KeyUses } from './key-uses.js';
+import { Logins } from './logins.js';
 import type { Directory, Principal, Recipient } from './protocol.js';
 
 /** Held addresses of one domain. */
 const MAX_HELD = 1_000;
 /** Messages in one held mailbox. */
 const MAX_HELD_MESSAGES = 100;
+/** "Not hosted" is for good, so it is not said by a list of hosted domains that is older. */
+const HOSTED_MS = 1_000;
 /** The owner of a mailbox that is not asked in vain answers within milliseconds. */
 const ACCEPTANCE_DEADLINE_MS = 2_000;
 
@@ -23,16 +27,21 @@ export interface DirectoryOptions {
   readonly unknownRecipients: 'hold' | 'reject';
   /** Address of the account that requests without a credential act as. */
   readonly anonymousAccount?: string;
+  readonly keyUses?: Pick<KeyUses, 'note'>;
   readonly log: { info(fields: object, message: string): void };
+  /** ms of a clock that does not jump. */
+  readonly now?: () => number;
 }
 
 /** @throws StoreFault when the store cannot be read */
 export async function createDirectory(options: DirectoryOptions): Promise<Directory & { close(): Promise<void> }> {
-  const { store, mailboxes, log } = options;
+  const { store, mailboxes, log, now = () => performance.now() } = options;
   const owners = new AddressCache();
+  const logins = new Logins(store, log);
   const revokedKeys = new Subject<string>();
   const deletedAccounts = new Subject<string>();
   let hosted: Promise<ReadonlySet<string>> | undefined;
+  let hostedReadAt = 0;
 
   // Watching comes before the first read: what changes in between is dropped again.
   const stopWatching = await store.watch(onChange);
@@ -51,6 +60,7 @@ export async function createDirectory(options: DirectoryOptions): Promise<Direct
         return;
       case 'account-deleted':
         owners.dropAccount(change.accountId);
+        logins.dropAccount(change.accountId);
         deletedAccounts.next(change.accountId);
         return;
       case 'key-revoked':
@@ -60,6 +70,7 @@ export async function createDirectory(options: DirectoryOptions): Promise<Direct
         log.info({}, 'changes to the directory may have been missed; reading it anew');
         hosted = undefined;
         owners.clear();
+        logins.clear();
     }
   }
 
@@ -68,17 +79,26 @@ export async function createDirectory(options: DirectoryOptions): Promise<Direct
     if (hosted !== undefined) return hosted;
     const read = store.domains().then((domains) => new Set(domains.map((domain) => domain.name)));
     hosted = read;
+    hostedReadAt = now();
     read.catch(() => {
       if (hosted === read) hosted = undefined;
     });
     return read;
   }
 
+  /** News of a change may be on their way, or lost with a connection that nobody knows to be dead. */
+  async function isHosted(domain: string): Promise<boolean> {
+    const read = hostedDomains();
+    if ((await read).has(domain)) return true;
+    if (hosted === read && now() - hostedReadAt < HOSTED_MS) return false;
+    if (hosted === read) hosted = undefined;
+    return (await hostedDomains()).has(domain);
+  }
+
   async function recipient(text: string, beside: readonly string[] = []): Promise<Recipient> {
     const address = canonicalAddress(text);
     if (address === undefined) return { kind: 'notHosted' };
-    const domains = await hostedDomains();
-    if (!domains.has(domainOf(address))) return { kind: 'notHosted' };
+    if (!(await isHosted(domainOf(address)))) return { kind: 'notHosted' };
     // Twice: a held mailbox may have been deleted since it was remembered.
     return (await route(address, beside)) ?? (await route(address, beside)) ?? { kind: 'unknown' };
   }
@@ -145,6 +165,7 @@ export async function createDirectory(options: DirectoryOptions): Promise<Direct
     const [key] = await store.keysByPrefix(parsed.prefix);
     if (!matchesHash(apiKey, key?.hash) || key === undefined) return undefined;
     const { accountId, email, scopes, id, serviceWide } = key;
+    options.keyUses?.note(id);
     return { accountId, email, scopes, keyId: id, serviceWide };
   }
 
@@ -159,6 +180,7 @@ export async function createDirectory(options: DirectoryOptions): Promise<Direct
     recipient,
     hold,
     authenticate,
+    login: (claims) => logins.open(claims),
     anonymous,
     revokedKeys$: revokedKeys.asObservable(),
     deletedAccounts$: deletedAccounts.asObservable(),

@@ -18,10 +18,26 @@ export interface Principal {
   readonly accountId: string;
   readonly email: string;
   readonly scopes: readonly Scope[];
-  /** The API key used; null for the anonymous account. */
+  /** The API key used; null for a login and for the anonymous account. */
   readonly keyId: string | null;
   readonly serviceWide: boolean;
 }
+
+/** What a verified token says of its user. */
+export interface LoginClaims {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly email: string | undefined;
+  /** Undefined when the provider does not say. */
+  readonly emailVerified: boolean | undefined;
+  readonly name: string | undefined;
+}
+
+export type LoginRefusal = 'noEmail' | 'unverified' | 'taken';
+
+export type LoginResult =
+  | { readonly principal: Principal; readonly refusal?: undefined }
+  | { readonly refusal: LoginRefusal };
 
 export interface Directory {
   /**
@@ -36,6 +52,8 @@ export interface Directory {
   hold(addresses: readonly string[]): Promise<ReadonlyMap<string, string> | undefined>;
   /** The active key this text is, or undefined. Not cached: a revoked key fails at once. @throws StoreFault */
   authenticate(apiKey: string): Promise<Principal | undefined>;
+  /** The account of a login, made or claimed when it is its first. @throws StoreFault */
+  login(claims: LoginClaims): Promise<LoginResult>;
   /** Who requests without a credential act as; undefined unless configured (MANSIO_ANONYMOUS_ACCOUNT). */
   anonymous(): Promise<Principal | undefined>;
   /** Ids of keys as they are revoked, on any node or by a command; live sessions of the key are to end. */

@@ -1,21 +1,47 @@
 // The mailbox actor: its commands and queries put together, and the commit between plan and evolve.
+import type { Logger } from 'pino';
 import type { MailboxStore } from '../../store/mailboxes.js';
 import type { Behavior, CommandHandlers } from '../runtime/behavior.js';
-import { deliver } from './deliver.js';
+import { announce, deliver } from './deliver.js';
 import { MailboxDraft } from './draft.js';
+import type { EmailTexts } from './email-texts.js';
+import { createFilter, deleteFilter, updateFilter } from './filters.js';
+import { assignLabel, createLabel, deleteLabel, unassignLabel, updateLabel } from './labels.js';
 import { type MailboxProtocol, mailboxProtocol } from './protocol.js';
 import { mailboxQueries } from './queries.js';
 import { setRead } from './read-state.js';
+import { type Readings, readings } from './readings.js';
 import { expire, remove } from './removal.js';
 import type { MailboxSearch } from './search.js';
 import { loadMailbox, type MailboxState } from './state.js';
 
-const commands: CommandHandlers<MailboxProtocol, MailboxDraft> = { deliver, setRead, remove, expire };
+const commands: CommandHandlers<MailboxProtocol, MailboxDraft> = {
+  deliver,
+  announce,
+  setRead,
+  remove,
+  expire,
+  createLabel,
+  updateLabel,
+  deleteLabel,
+  assignLabel,
+  unassignLabel,
+  createFilter,
+  updateFilter,
+  deleteFilter,
+};
+
+export interface MailboxSources {
+  readonly store: MailboxStore;
+  readonly texts: EmailTexts;
+  readonly search: MailboxSearch;
+  readonly log: Pick<Logger, 'warn'>;
+}
 
 export function mailboxBehavior(
-  store: MailboxStore,
-  search: MailboxSearch,
-): Behavior<MailboxProtocol, MailboxState, MailboxDraft> {
+  sources: MailboxSources,
+): Behavior<MailboxProtocol, MailboxState, MailboxDraft, Readings> {
+  const { store, texts, search } = sources;
   return {
     protocol: mailboxProtocol,
     async load(accountId, epoch) {
@@ -26,9 +52,10 @@ export function mailboxBehavior(
       }
       return loaded;
     },
-    draft: (state, context) => new MailboxDraft(state, context),
+    prepare: (state, commands) => readings(sources, state, commands),
+    draft: (state, context, read) => new MailboxDraft(state, context, read),
     commands,
-    queries: mailboxQueries(store, search),
+    queries: mailboxQueries(store, texts, search),
     position: (state) => state.modseq,
     octets: (state) => state.octets,
     isWorn: (state) => state.isWorn,
@@ -37,7 +64,11 @@ export function mailboxBehavior(
 
     async commit(state, draft, remembered) {
       const change = draft.change(remembered);
-      if (change === undefined) return { kind: 'unchanged' };
+      if (change === undefined) {
+        // What changes nothing, refusals as well, was decided on this state: a later owner may have another.
+        const isNewest = await store.isNewest(state.accountId, draft.epoch, state.modseq);
+        return { kind: isNewest ? 'unchanged' : 'fenced' };
+      }
       const result = await store.commit(change);
       if (result.kind === 'fenced') return result;
       if (result.kind === 'consumed') {

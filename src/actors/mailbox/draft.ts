@@ -2,38 +2,55 @@
 // later in the batch see the earlier ones; no row stands twice in the change that comes out.
 import { SEEN } from '../../mail/flags.js';
 import { uuidV7 } from '../../mail/ids.js';
-import type { EmailRow, EventRow, FolderRow, MailboxChange, RememberedReply } from '../../store/mailboxes.js';
+import { joinedSets, threadIds } from '../../mail/thread.js';
+import type { AddedEmail, EmailRow, EventRow, MailboxChange, RememberedReply } from '../../store/mailboxes.js';
 import type { PlanContext } from '../runtime/behavior.js';
-import type { FolderColumns } from './folder-columns.js';
+import { FilterDrafts } from './filter-drafts.js';
+import { FolderDrafts } from './folder-drafts.js';
 import type { MailboxEvent } from './protocol.js';
+import { NOTHING_READ, type Readings } from './readings.js';
 import type { MailboxState } from './state.js';
 
-type Counters = { -readonly [K in keyof MailboxChange['folders'][number]]: FolderRow[K] };
+interface Placement {
+  readonly folderId: string;
+  readonly uid: number;
+}
 
 export class MailboxDraft {
   readonly state: MailboxState;
   readonly now: number;
+  readonly folders: FolderDrafts;
+  readonly filters: FilterDrafts;
+  /** What was read of the store for the commands of this batch. */
+  readonly readings: Readings;
   readonly #context: PlanContext;
   #modseq: number;
   #eventNumber = 0;
   readonly #added: EmailRow[] = [];
   readonly #flagged = new Map<number, { id: string; flags: number; modseq: number }>();
   readonly #removed = new Map<number, string>();
-  readonly #placed: MailboxChange['placed'][number][] = [];
-  readonly #unplaced: MailboxChange['unplaced'][number][] = [];
-  readonly #folders = new Map<string, Counters>();
   readonly #events: EventRow[] = [];
   readonly #consumed = new Set<string>();
+  readonly #released: string[] = [];
+  #announcedUnread: number;
   #idTime: number;
   #idSequence: number;
 
-  constructor(state: MailboxState, context: PlanContext) {
+  constructor(state: MailboxState, context: PlanContext, readings: Readings = NOTHING_READ) {
     this.state = state;
     this.now = context.now;
+    this.folders = new FolderDrafts(state);
+    this.filters = new FilterDrafts(state);
+    this.readings = readings;
     this.#context = context;
     this.#modseq = state.modseq;
+    this.#announcedUnread = state.folderOf('inbox').row.unread;
     this.#idTime = state.emails.newestIdTime;
     this.#idSequence = state.emails.newestIdSequence;
+  }
+
+  get epoch(): number {
+    return this.#context.epoch;
   }
 
   /** Begins the change of one command: what follows gets the next modseq. */
@@ -60,10 +77,6 @@ export class MailboxDraft {
     return this.#flagged.get(slot)?.flags ?? this.state.emails.flags(slot);
   }
 
-  unread(folder: FolderColumns): number {
-    return (this.#folders.get(folder.row.id) ?? folder.row).unread;
-  }
-
   /** A new email's id: above every id of the mailbox, whatever the clock does. */
   newId(): string {
     if (this.now > this.#idTime) {
@@ -78,40 +91,69 @@ export class MailboxDraft {
     return uuidV7(this.#idTime, this.#idSequence, this.#context.random(8));
   }
 
-  add(email: Omit<EmailRow, 'modseq'>, folder: FolderColumns): void {
+  /** The id of anything but an email. */
+  otherId(): string {
+    return uuidV7(this.now, 0, this.#context.random(8));
+  }
+
+  add(email: Omit<EmailRow, 'modseq'>, folderIds: readonly string[]): Placement[] {
     this.#added.push({ ...email, modseq: this.#modseq });
-    const counters = this.#counters(folder);
-    this.#placed.push({ folderId: counters.id, uid: counters.uidNext, emailId: email.id, modseq: this.#modseq });
-    counters.uidNext++;
-    counters.total++;
-    if ((email.flags & SEEN) === 0) counters.unread++;
+    const isUnread = (email.flags & SEEN) === 0;
+    return folderIds.map((folderId) => ({
+      folderId,
+      uid: this.folders.place(folderId, email.id, -1, isUnread, this.#modseq),
+    }));
+  }
+
+  /** Mail that is not kept: its bytes may go. */
+  release(blob: string): void {
+    this.#released.push(blob);
   }
 
   setFlags(slot: number, flags: number): void {
     const seenBefore = this.flags(slot) & SEEN;
     this.#flagged.set(slot, { id: this.state.emails.id(slot), flags, modseq: this.#modseq });
-    if (seenBefore === (flags & SEEN)) return;
-    for (const folder of this.state.folders.values()) {
-      if (folder.uidOf(slot) !== 0) this.#counters(folder).unread += seenBefore === 0 ? -1 : 1;
-    }
+    if (seenBefore !== (flags & SEEN)) this.folders.recount(slot, seenBefore !== 0, this.#modseq);
+  }
+
+  place(slot: number, folderId: string): void {
+    const emailId = this.state.emails.id(slot);
+    const uid = this.folders.place(folderId, emailId, slot, this.#isUnread(slot), this.#modseq);
+    this.emit('EmailPlaced', { emailId, folderId, uid });
+  }
+
+  unplace(slot: number, folderId: string): void {
+    const emailId = this.state.emails.id(slot);
+    const uid = this.folders.unplace(folderId, emailId, slot, this.#isUnread(slot), this.#modseq);
+    this.emit('EmailUnplaced', { emailId, folderId, uid });
+  }
+
+  /** Places an email without telling of it: one of many, of which another event tells. */
+  placeSilently(slot: number, folderId: string): void {
+    this.folders.place(folderId, this.state.emails.id(slot), slot, this.#isUnread(slot), this.#modseq);
   }
 
   /** Removes every placement of the email and the email itself. */
   remove(slot: number): void {
-    const isUnread = (this.flags(slot) & SEEN) === 0;
-    for (const folder of this.state.folders.values()) {
-      const uid = folder.uidOf(slot);
-      if (uid === 0) continue;
-      const counters = this.#counters(folder);
-      counters.total--;
-      if (isUnread) counters.unread--;
-      this.#unplaced.push({ folderId: counters.id, uid, modseq: this.#modseq });
-    }
+    const emailId = this.state.emails.id(slot);
+    const isUnread = this.#isUnread(slot);
+    const placements = this.folders.holding(slot).map((folderId) => ({
+      folderId,
+      uid: this.folders.unplace(folderId, emailId, slot, isUnread, this.#modseq),
+    }));
     this.#flagged.delete(slot);
-    this.#removed.set(slot, this.state.emails.id(slot));
+    this.#removed.set(slot, emailId);
+    this.emit('EmailRemoved', { emailId, placements });
+  }
+
+  /** Tells of the inbox's unread emails if their number is another than was last told. */
+  emitUnread(): void {
+    const { unread } = this.folders.rowOf('inbox');
+    if (unread !== this.#announcedUnread) this.emit('UnreadCountChanged', { unread });
   }
 
   emit<T extends MailboxEvent['type']>(type: T, payload: Extract<MailboxEvent, { type: T }>['payload']): void {
+    if (type === 'UnreadCountChanged') this.#announcedUnread = this.folders.rowOf('inbox').unread;
     this.#events.push({ seq: this.#modseq, n: this.#eventNumber++, type, payload, at: this.now });
   }
 
@@ -123,26 +165,34 @@ export class MailboxDraft {
       epoch: this.#context.epoch,
       modseqBefore: this.state.modseq,
       modseqAfter: this.#modseq,
-      emailsAdded: this.#added,
+      emailsAdded: threaded(this.#added),
       emailsFlagged: [...this.#flagged.values()],
       emailsRemoved: [...this.#removed.values()],
-      placed: this.#placed,
-      unplaced: this.#unplaced,
-      folders: [...this.#folders.values()],
+      ...this.folders.change(),
+      ...this.filters.change(),
+      blobsReleased: this.#released,
       events: this.#events,
       inbound: [...this.#consumed],
       remembered,
     };
   }
 
-  #counters(folder: FolderColumns): Counters {
-    let counters = this.#folders.get(folder.row.id);
-    if (counters === undefined) {
-      const { id, uidNext, total, unread, highestModseq } = folder.row;
-      counters = { id, uidNext, total, unread, highestModseq };
-      this.#folders.set(id, counters);
-    }
-    counters.highestModseq = this.#modseq;
-    return counters;
+  #isUnread(slot: number): boolean {
+    return (this.flags(slot) & SEEN) === 0;
   }
+}
+
+/** New emails that share an id are one thread, named after the first of them; the store looks for the ids of all. */
+function threaded(emails: readonly EmailRow[]): AddedEmail[] {
+  if (emails.length === 1) return [{ ...emails[0]!, threadIds: threadIds(emails[0]!) }];
+  const ids = emails.map(threadIds);
+  const groups = joinedSets(ids);
+  const shared = new Map<number, Set<string>>();
+  groups.forEach((group, i) => {
+    shared.set(group, new Set([...(shared.get(group) ?? []), ...ids[i]!]));
+  });
+  return emails.map((email, i) => {
+    const group = groups[i]!;
+    return { ...email, threadId: emails[group]!.threadId, threadIds: [...shared.get(group)!] };
+  });
 }

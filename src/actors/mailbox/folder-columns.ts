@@ -4,6 +4,9 @@ import type { FolderRow, PlacementColumns } from '../../store/mailboxes.js';
 import { type EmailColumns, grown } from './email-columns.js';
 import { SparseColumn } from './sparse-column.js';
 
+/** Up to so many placements are put in one by one; sorting the folder again costs less beyond. */
+const FEW = 64;
+
 export class FolderColumns {
   row: FolderRow;
   readonly #emails: EmailColumns;
@@ -48,6 +51,25 @@ export class FolderColumns {
       order.sort((a, b) => this.#emails.receivedAt(a) - this.#emails.receivedAt(b) || a - b);
       return;
     }
+  }
+
+  /** Slots by ascending (receivedAt, slot); valid until the next change. */
+  slots(): Uint32Array {
+    return this.#order.subarray(0, this.#count);
+  }
+
+  /** Places many at once. */
+  placeAll(placements: readonly { readonly slot: number; readonly uid: number }[]): void {
+    if (placements.length <= FEW) {
+      for (const { slot, uid } of placements) this.place(slot, uid);
+      return;
+    }
+    this.#reserve(this.#count + placements.length);
+    for (const { slot, uid } of placements) {
+      this.#uids.set(slot, uid);
+      this.#order[this.#count++] = slot;
+    }
+    this.sort();
   }
 
   place(slot: number, uid: number): void {

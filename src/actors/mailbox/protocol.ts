@@ -29,7 +29,7 @@ const summary = open({
   attachmentCount: integer(),
 });
 
-const label = object({ id: string(), name: string(), color: string() });
+const labelSummary = object({ id: string(), name: string(), color: string() });
 
 const listItem = object({
   id: string(),
@@ -45,7 +45,7 @@ const listItem = object({
   threadId: string(),
   messageId: nullable(string()),
   sizeBytes: integer(),
-  labels: array(label),
+  labels: array(labelSummary),
 });
 export type EmailListItem = Infer<typeof listItem>;
 
@@ -63,10 +63,51 @@ const detail = object({
   inReplyTo: nullable(string()),
   references: array(string()),
   sizeBytes: integer(),
-  labels: array(label),
+  labels: array(labelSummary),
 });
 export type EmailDetail = Infer<typeof detail>;
 
+const label = object({
+  id: string(),
+  name: string(),
+  color: string(),
+  sortOrder: integer(),
+  emailCount: integer(),
+  /** ms since the epoch. */
+  createdAt: number(),
+});
+export type Label = Infer<typeof label>;
+
+const labelShape = { name: string(), color: string(), sortOrder: integer() };
+
+/** What the user sets of a filter. Conditions that are null are not set; names and words are of a valid form and length. */
+const rule = {
+  name: string(),
+  isEnabled: boolean(),
+  priority: integer(),
+  fromAddressContains: nullable(string()),
+  subjectContains: nullable(string()),
+  bodyContains: nullable(string()),
+  hasAttachments: nullable(boolean()),
+  markAsRead: nullable(boolean()),
+  assignLabelId: nullable(string()),
+  delete: nullable(boolean()),
+};
+
+const filter = object({
+  ...rule,
+  id: string(),
+  // ms since the epoch.
+  createdAt: number(),
+  updatedAt: number(),
+  lastAppliedAt: nullable(number()),
+  timesApplied: integer(),
+});
+export type Filter = Infer<typeof filter>;
+
+const placement = { folderId: string(), uid: integer() };
+const placements = array(object(placement));
+const done = object({});
 /** Times of search and export: ms since the epoch, both ends included. */
 const period = { from: optional(number()), to: optional(number()) };
 
@@ -116,6 +157,88 @@ export const mailboxProtocol = protocol('mailbox', {
       onRepeat: 'harmless',
       refusals: ['notHeld'],
     }),
+    /**
+     * Tells of an email that is in the mailbox as if it had just been delivered, filters included; `isKept` is false when
+     * one of them deleted it.
+     */
+    announce: command({
+      payload: object({ emailId: string() }),
+      reply: object({ isKept: boolean() }),
+      refusals: ['noSuchEmail'],
+      onRepeat: 'remembered',
+    }),
+    createLabel: command({
+      payload: object(labelShape),
+      reply: label,
+      refusals: ['nameTaken', 'tooMany'],
+      onRepeat: 'remembered',
+    }),
+    updateLabel: command({
+      payload: object({ labelId: string(), ...labelShape }),
+      reply: done,
+      refusals: ['noSuchLabel', 'nameTaken'],
+      onRepeat: 'remembered',
+    }),
+    /** Emails that had no other place are in Archive afterwards; filters no longer assign it. */
+    deleteLabel: command({
+      payload: object({ labelId: string() }),
+      reply: done,
+      refusals: ['noSuchLabel'],
+      onRepeat: 'remembered',
+    }),
+    /** Nothing happens when the email has the label already. */
+    assignLabel: command({
+      payload: object({ emailId: string(), labelId: string() }),
+      reply: done,
+      refusals: ['noSuchEmail', 'noSuchLabel'],
+      onRepeat: 'remembered',
+    }),
+    /** Nothing happens when the email does not have the label; one that had no other place goes to Archive. */
+    unassignLabel: command({
+      payload: object({ emailId: string(), labelId: string() }),
+      reply: done,
+      refusals: ['noSuchEmail', 'noSuchLabel'],
+      onRepeat: 'remembered',
+    }),
+    createFilter: command({
+      payload: object({ rule: object(rule) }),
+      reply: filter,
+      refusals: ['noSuchLabel', 'tooMany'],
+      onRepeat: 'remembered',
+    }),
+    updateFilter: command({
+      payload: object({ filterId: string(), rule: object(rule) }),
+      reply: done,
+      refusals: ['noSuchFilter', 'noSuchLabel'],
+      onRepeat: 'remembered',
+    }),
+    deleteFilter: command({
+      payload: object({ filterId: string() }),
+      reply: done,
+      refusals: ['noSuchFilter'],
+      onRepeat: 'remembered',
+    }),
+    /** By sortOrder, then name. */
+    labels: query({ payload: object({}), reply: object({ labels: array(label) }) }),
+    labelEmails: query({
+      payload: object({ labelId: string(), page: integer(), pageSize: integer() }),
+      reply: object({ items: array(listItem), totalCount: integer(), unreadCount: integer() }),
+      refusals: ['noSuchLabel'],
+    }),
+    /** In the order of evaluation. */
+    filters: query({ payload: object({}), reply: object({ filters: array(filter) }) }),
+    /** Which of the newest `limit` emails of the inbox the filter matches, newest first; nothing is done to them. */
+    testFilter: query({
+      payload: object({ filterId: string(), limit: integer() }),
+      reply: object({ matchCount: integer(), matchedEmailIds: array(string()) }),
+      refusals: ['noSuchFilter'],
+    }),
+    /** The newest 500 emails of the thread, oldest first. */
+    thread: query({
+      payload: object({ threadId: string() }),
+      reply: object({ emails: array(detail) }),
+      refusals: ['noSuchThread'],
+    }),
     list: query({
       payload: object({
         folder: enums(['inbox', 'sent']),
@@ -164,9 +287,17 @@ export const mailboxProtocol = protocol('mailbox', {
       receivedAt: number(),
       hasAttachments: boolean(),
       isRead: boolean(),
+      /** None when an email is told of that was there before; absent in events of earlier versions. */
+      placements: optional(placements),
     }),
     EmailReadChanged: open({ emailId: string(), isRead: boolean() }),
-    EmailRemoved: open({ emailId: string() }),
+    EmailRemoved: open({ emailId: string(), placements: optional(placements) }),
+    EmailPlaced: open({ emailId: string(), ...placement }),
+    EmailUnplaced: open({ emailId: string(), ...placement }),
+    LabelCreated: open({ labelId: string(), ...labelShape }),
+    LabelChanged: open({ labelId: string(), ...labelShape }),
+    /** `archived`: how many emails went to Archive for it. */
+    LabelDeleted: open({ labelId: string(), archived: integer() }),
     /** Unread emails in the inbox after the change. */
     UnreadCountChanged: open({ unread: integer() }),
   },

@@ -3,16 +3,21 @@ import { SEEN } from '../../mail/flags.js';
 import { isUuid } from '../../mail/ids.js';
 import type { EmailSummaryRow, MailboxStore } from '../../store/mailboxes.js';
 import type { QueryHandlers } from '../runtime/behavior.js';
+import type { EmailTexts } from './email-texts.js';
 import type { FolderColumns } from './folder-columns.js';
+import { organisingQueries } from './organising-queries.js';
 import type { EmailDetail, EmailListItem, MailboxProtocol } from './protocol.js';
 import { countExported, exportedEmails, type MailboxSearch, searchMailbox } from './search.js';
 import type { MailboxState } from './state.js';
 
 export function mailboxQueries(
   store: MailboxStore,
+  texts: EmailTexts,
   search: MailboxSearch,
 ): QueryHandlers<MailboxProtocol, MailboxState> {
   return {
+    ...organisingQueries(store, texts),
+
     async list(state, { folder: role, page, pageSize, fromAddress }) {
       const folder = state.folderOf(role);
       const { totalCount, slots } =
@@ -20,12 +25,12 @@ export function mailboxQueries(
           ? { totalCount: folder.row.total, slots: folder.page(page, pageSize) }
           : await pageFrom(store, state, folder, fromAddress, page, pageSize);
       const unreadCount = folder.row.unread;
-      return { reply: { items: await listItems(store, state, slots), totalCount, unreadCount } };
+      return { reply: { items: await listPage(store, state, slots), totalCount, unreadCount } };
     },
 
     async search(state, { page, pageSize, ...criteria }) {
       const { slots, totalCount, unreadCount } = await searchMailbox(state, search, criteria, page, pageSize);
-      return { reply: { items: await listItems(store, state, slots), totalCount, unreadCount } };
+      return { reply: { items: await listPage(store, state, slots), totalCount, unreadCount } };
     },
 
     async exportCount(state, criteria) {
@@ -59,7 +64,12 @@ export function mailboxQueries(
   };
 }
 
-async function listItems(store: MailboxStore, state: MailboxState, slots: readonly number[]): Promise<EmailListItem[]> {
+/** The list items of these slots, in their order. */
+export async function listPage(
+  store: MailboxStore,
+  state: MailboxState,
+  slots: readonly number[],
+): Promise<EmailListItem[]> {
   const ids = slots.map((slot) => state.emails.id(slot));
   const rows = new Map((await store.summaries(state.accountId, ids)).map((row) => [row.id, row]));
   return slots.flatMap((slot, i) => {
@@ -117,7 +127,7 @@ function listItem(state: MailboxState, slot: number, row: EmailSummaryRow): Emai
   };
 }
 
-function detailOf(state: MailboxState, slot: number, row: EmailSummaryRow): EmailDetail {
+export function detailOf(state: MailboxState, slot: number, row: EmailSummaryRow): EmailDetail {
   return {
     ...common(state, slot, row),
     blob: row.blob,

@@ -16,7 +16,7 @@ export function setRead(
     draft.setFlags(slot, isRead ? draft.flags(slot) | SEEN : draft.flags(slot) & ~SEEN);
     draft.emit('EmailReadChanged', { emailId: draft.state.emails.id(slot), isRead });
   }
-  draft.emit('UnreadCountChanged', { unread: draft.unread(draft.state.folderOf('inbox')) });
+  draft.emit('UnreadCountChanged', { unread: draft.folders.rowOf('inbox').unread });
   return { reply: { changed: changing.length, missing } };
 }
 

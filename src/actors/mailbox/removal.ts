@@ -28,11 +28,7 @@ export function expire(
 
 function removeSlots(draft: MailboxDraft, slots: readonly number[]): void {
   if (slots.length === 0) return;
-  const inbox = draft.state.folderOf('inbox');
   draft.begin();
-  for (const slot of slots) {
-    draft.emit('EmailRemoved', { emailId: draft.state.emails.id(slot) });
-    draft.remove(slot);
-  }
-  draft.emit('UnreadCountChanged', { unread: draft.unread(inbox) });
+  for (const slot of slots) draft.remove(slot);
+  draft.emit('UnreadCountChanged', { unread: draft.folders.rowOf('inbox').unread });
 }

@@ -1,6 +1,7 @@
 // The mailbox in memory: what its actor knows without asking the store. Evolves only by changes that are committed.
 import type {
   ClaimedAccount,
+  FilterRow,
   FolderRole,
   MailboxChange,
   MailboxStore,
@@ -8,6 +9,7 @@ import type {
 } from '../../store/mailboxes.js';
 import type { Loaded } from '../runtime/behavior.js';
 import { EmailColumns } from './email-columns.js';
+import { inOrder } from './filter-drafts.js';
 import { FolderColumns } from './folder-columns.js';
 import { SearchMemory } from './search-memory.js';
 
@@ -23,6 +25,8 @@ export class MailboxState {
   modseq: number;
   readonly emails = new EmailColumns();
   readonly folders = new Map<string, FolderColumns>();
+  /** In the order of evaluation. */
+  filters: readonly FilterRow[] = [];
   readonly search = new SearchMemory(this.emails);
   /** Inbound ids whose delivery is known to be done. */
   readonly delivered = new Set<string>();
@@ -80,24 +84,38 @@ export class MailboxState {
     for (const email of change.emailsFlagged) {
       this.emails.setFlags(this.emails.find(email.id), email.flags, email.modseq);
     }
-    for (const placement of change.placed) {
-      this.folders.get(placement.folderId)!.place(this.emails.find(placement.emailId), placement.uid);
+    for (const row of change.foldersAdded) this.folders.set(row.id, new FolderColumns(row, this.emails));
+    for (const id of change.foldersRemoved) this.folders.delete(id);
+    // What a batch took away and put back has another UID now.
+    for (const [folderId, rows] of byFolder(change.unplaced)) {
+      this.folders.get(folderId)!.unplace(new Set(rows.map(({ emailId }) => this.emails.find(emailId))));
     }
-    const removed = new Set(change.emailsRemoved.map((id) => this.emails.find(id)));
-    if (removed.size > 0) {
-      for (const folderId of new Set(change.unplaced.map((row) => row.folderId))) {
-        this.folders.get(folderId)!.unplace(removed);
-      }
-      for (const slot of removed) this.emails.kill(slot);
+    for (const [folderId, rows] of byFolder(change.placed)) {
+      this.folders.get(folderId)!.placeAll(rows.map(({ emailId, uid }) => ({ slot: this.emails.find(emailId), uid })));
     }
+    for (const id of change.emailsRemoved) this.emails.kill(this.emails.find(id));
     for (const row of change.folders) {
       const folder = this.folders.get(row.id)!;
       folder.row = { ...folder.row, ...row };
+    }
+    if (change.filters.length + change.filtersRemoved.length > 0) {
+      const gone = new Set([...change.filtersRemoved, ...change.filters.map(({ id }) => id)]);
+      this.filters = inOrder([...this.filters.filter(({ id }) => !gone.has(id)), ...change.filters]);
     }
     this.modseq = change.modseqAfter;
     this.rememberDelivered(change.inbound);
     this.rememberReplies(change.remembered);
   }
+}
+
+function byFolder<R extends { readonly folderId: string }>(rows: readonly R[]): Map<string, R[]> {
+  const folders = new Map<string, R[]>();
+  for (const row of rows) {
+    const known = folders.get(row.folderId);
+    if (known === undefined) folders.set(row.folderId, [row]);
+    else known.push(row);
+  }
+  return folders;
 }
 
 /** Claims the account and loads its mailbox. */
@@ -118,6 +136,7 @@ export async function loadMailbox(
     }
     state.folders.set(row.id, folder);
   }
+  state.filters = inOrder(await store.filters(accountId));
   state.rememberReplies(await store.remembered(accountId));
   return { kind: 'loaded', state };
 }

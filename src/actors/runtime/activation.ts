@@ -39,10 +39,10 @@ class Fenced extends Error {}
 
 type Handlers<C> = Readonly<Record<string, ((context: C, payload: unknown) => unknown) | undefined>>;
 
-export class Activation<P extends Protocol, S, D> {
+export class Activation<P extends Protocol, S, D, R = undefined> {
   readonly accountId: string;
   readonly epoch: number;
-  readonly #behavior: Behavior<P, S, D>;
+  readonly #behavior: Behavior<P, S, D, R>;
   readonly #host: ActivationHost;
   readonly #queue = new CommandQueue<Waiting>(MAX_QUEUED);
   #state: Promise<S>;
@@ -52,7 +52,7 @@ export class Activation<P extends Protocol, S, D> {
   #over = false;
   lastUsed: number;
 
-  constructor(behavior: Behavior<P, S, D>, host: ActivationHost, accountId: string, epoch: number) {
+  constructor(behavior: Behavior<P, S, D, R>, host: ActivationHost, accountId: string, epoch: number) {
     this.accountId = accountId;
     this.epoch = epoch;
     this.#behavior = behavior;
@@ -143,8 +143,13 @@ export class Activation<P extends Protocol, S, D> {
     for (const late of group) {
       if (!commands.includes(late)) late.answer(fault('unreachable', 'the deadline had passed'));
     }
+    const reading = this.#behavior.prepare?.(
+      state,
+      commands.map(({ request }) => request),
+    );
+    const readings = reading && (await this.#readings(reading));
     while (commands.length > 0) {
-      const planned = this.#plan(state, commands);
+      const planned = this.#plan(state, commands, readings);
       if ('broken' in planned) {
         planned.broken.answer(this.#faultOf(planned.error, planned.broken.request));
         commands = commands.filter((waiting) => waiting !== planned.broken);
@@ -179,6 +184,15 @@ export class Activation<P extends Protocol, S, D> {
     }
   }
 
+  async #readings(reading: Promise<R>): Promise<R | undefined> {
+    try {
+      return await reading;
+    } catch (error) {
+      this.#host.log.warn({ accountId: this.accountId, err: error }, 'commands are planned without what they look at');
+      return undefined;
+    }
+  }
+
   /** Under the first of the commands that share the commit; the others are linked to. */
   #commitSpan(commands: readonly Waiting[]): Span {
     if (this.#host.tracer === NO_TRACER) return NO_SPAN;
@@ -187,9 +201,10 @@ export class Activation<P extends Protocol, S, D> {
   }
 
   /** Replies of all commands on one draft, or the command whose handler threw. */
-  #plan(state: S, commands: readonly Waiting[]) {
+  #plan(state: S, commands: readonly Waiting[], readings: R | undefined) {
     const handlers = this.#behavior.commands as unknown as Handlers<D>;
-    const draft = this.#behavior.draft(state, { now: this.#host.now(), epoch: this.epoch, random: this.#host.random });
+    const context = { now: this.#host.now(), epoch: this.epoch, random: this.#host.random };
+    const draft = this.#behavior.draft(state, context, readings);
     const replies: ReplyPacket[] = [];
     const remembered: Remembered[] = [];
     for (const waiting of commands) {

@@ -43,11 +43,17 @@ export interface Remembered {
   readonly reply: unknown;
 }
 
-export interface Behavior<P extends Protocol, S, D> {
+/** `R`: what `prepare` reads. */
+export interface Behavior<P extends Protocol, S, D, R = undefined> {
   readonly protocol: P;
   /** Claims the account for the epoch and loads it. */
   load(accountId: string, epoch: number): Promise<Loaded<S>>;
-  draft(state: S, context: PlanContext): D;
+  /**
+   * Reads what planning these commands needs and the state does not have; undefined when that is nothing. The commands
+   * are planned without it when this fails, because they must not wait for what they can do without.
+   */
+  prepare?(state: S, commands: readonly { readonly name: string; readonly payload: unknown }[]): Promise<R> | undefined;
+  draft(state: S, context: PlanContext, readings?: R): D;
   /** A handler that refuses must not have touched the draft. */
   readonly commands: CommandHandlers<P, D>;
   readonly queries: QueryHandlers<P, S>;

@@ -14,8 +14,8 @@ import { eventSubject, requestSubject } from './subjects.js';
 import { NO_SPAN, NO_TRACER, type Tracer } from './tracing.js';
 import type { Registration, Transport } from './transport.js';
 
-export interface HostOptions<P extends Protocol, S, D> {
-  readonly behavior: Behavior<P, S, D>;
+export interface HostOptions<P extends Protocol, S, D, R> {
+  readonly behavior: Behavior<P, S, D, R>;
   readonly transport: Transport;
   readonly ownership: Pick<Ownership, 'shards' | 'epochOf' | 'recheck'>;
   readonly log: Logger;
@@ -54,11 +54,11 @@ const DOUBTS_A_SWEEP = 100;
 /** Without its state an actor still has a queue and bookkeeping. */
 const ACTIVATION_OCTETS = 2_000;
 
-export function startHost<P extends Protocol, S, D>(options: HostOptions<P, S, D>): Host {
+export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S, D, R>): Host {
   const { behavior, transport, ownership, log, meter = NO_METER, tracer = NO_TRACER } = options;
   const { name, operations } = behavior.protocol;
   // Most recently used last.
-  const activations = new Map<string, Activation<P, S, D>>();
+  const activations = new Map<string, Activation<P, S, D, R>>();
   /** Requests being carried out, with the shard they concern. */
   const underWay = new Map<Promise<ReplyPacket>, number>();
   const responders = new Map<number, Registration>();
@@ -94,7 +94,7 @@ export function startHost<P extends Protocol, S, D>(options: HostOptions<P, S, D
     return reply;
   }
 
-  function activationOf(accountId: string, epoch: number): Activation<P, S, D> {
+  function activationOf(accountId: string, epoch: number): Activation<P, S, D, R> {
     let activation = activations.get(accountId);
     if (activation !== undefined) activations.delete(accountId);
     if (activation === undefined || activation.epoch !== epoch) {

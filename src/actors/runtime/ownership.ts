@@ -3,13 +3,22 @@
 // what is told is a hint, the store decides. Alone on its store a node does the same and owns everything.
 import type { Logger } from 'pino';
 import { type Observable, Subject } from 'rxjs';
-import type { ClusterView, LeaseRow, LeaseStore, NodeEntry, NodeState, ShardLease } from '../../store/leases.js';
+import type {
+  ClusterView,
+  LeaseRow,
+  LeaseStore,
+  NodeEntry,
+  NodeState,
+  ReleasedLease,
+  ShardLease,
+} from '../../store/leases.js';
 import { shardOf } from '../../store/shard.js';
 import type { Meter } from './meter.js';
 import { Outlook } from './outlook.js';
 import { PACKET_VERSION, type PlacementNews, type PlacementPacket } from './packet.js';
 import { Peers } from './peers.js';
 import { candidates, decide } from './placement.js';
+import { rendezvous } from './rendezvous.js';
 import { nodeSubject, PLACEMENT_SUBJECT } from './subjects.js';
 import { atMost, inTime, pause } from './time-bounds.js';
 import type { Registration, Transport } from './transport.js';
@@ -76,7 +85,11 @@ export interface OwnershipOptions {
 const HANDOVER_SHARES = 16;
 /** What an actor may take to finish when its shard moves; its commits are refused afterwards. */
 const VACATE_MS = 2_000;
+/** What others may take to answer for what they were given before they are given more. */
+const SETTLED_MS = 250;
 const RECHECK_MS = 50;
+/** Times of the store are whole ms. */
+const EXPIRY_MARGIN_MS = 5;
 
 /** @throws StoreInUse from `start` */
 export function createOwnership(options: OwnershipOptions): Ownership {
@@ -100,6 +113,8 @@ class LeasedOwnership implements Ownership {
   #state: NodeState = 'serving';
   #draining = false;
   #left = false;
+  #lapse: NodeJS.Timeout | undefined;
+  #expiry: NodeJS.Timeout | undefined;
   #beating: Promise<void> | undefined;
   #again = false;
   #handingOver: Promise<void> | undefined;
@@ -198,6 +213,8 @@ class LeasedOwnership implements Ownership {
 
   async leave(): Promise<void> {
     for (const end of this.#ending) end();
+    clearTimeout(this.#lapse);
+    clearTimeout(this.#expiry);
     for (const registration of this.#registrations) registration.end();
     this.#left = true;
     this.#peers.stop();
@@ -231,12 +248,16 @@ class LeasedOwnership implements Ownership {
     switch (packet.kind) {
       case 'settled':
         this.#moves$.next(packet);
+        if (packet.node !== this.nodeId && packet.shards.some((shard) => this.#held.has(shard))) this.#nudge();
         return;
       case 'freed':
         if (packet.node !== this.nodeId) this.#nudge();
         return;
       case 'gone':
-        if (packet.gone !== this.nodeId && packet.node !== this.nodeId) this.#peers.suspect(packet.gone);
+        if (packet.gone !== this.nodeId && packet.node !== this.nodeId) this.#peers.suspect(packet.gone, true);
+        return;
+      case 'given':
+        if (packet.to === this.nodeId) this.#accept(packet.leases);
         return;
     }
   }
@@ -287,7 +308,9 @@ class LeasedOwnership implements Ownership {
     if (view === undefined) return this.#displaced();
     this.#outlook.store(began);
     this.#renewedAt = began;
+    this.#awaitLapse();
     this.#view = view;
+    this.#awaitExpiry(view);
     this.#peers.look(view, began);
     this.#notice(view);
     try {
@@ -297,9 +320,34 @@ class LeasedOwnership implements Ownership {
     }
   }
 
+  /** Whoever takes the leases when they have run out must not find this node answering that it is no owner. */
+  #awaitLapse(): void {
+    clearTimeout(this.#lapse);
+    this.#lapse = setTimeout(() => {
+      if (this.isCurrent) return this.#awaitLapse();
+      const shards = [...this.#held.keys()].filter((shard) => !this.#leaving.has(shard));
+      if (shards.length === 0) return;
+      for (const shard of shards) this.#held.delete(shard);
+      this.#options.meter?.shardsLost(shards.length);
+      this.#options.log.warn({ shards: shards.length }, 'shard leases have run out');
+      void this.#tenant!.vacate(shards);
+    }, this.#options.ttlMs - this.beatAgeMs);
+  }
+
+  /** What a silent node had is to be had when its leases run out, not with whatever heartbeat comes after. */
+  #awaitExpiry({ nodes }: ClusterView): void {
+    clearTimeout(this.#expiry);
+    const { ttlMs } = this.#options;
+    const others = nodes.filter(({ id, expired, silentMs }) => id !== this.nodeId && !expired && silentMs < ttlMs);
+    const leftMs = Math.min(...others.map(({ silentMs }) => ttlMs - silentMs));
+    if (leftMs < ttlMs / 3) this.#expiry = setTimeout(() => this.#nudge(), leftMs + EXPIRY_MARGIN_MS);
+  }
+
   #displaced(): void {
     if (this.#left) return;
     this.#left = true;
+    clearTimeout(this.#lapse);
+    clearTimeout(this.#expiry);
     this.#options.log.fatal({ nodeId: this.nodeId }, 'another process has started under the name of this node');
     void this.#tenant?.vacate([...this.#held.keys()]);
     this.#held.clear();
@@ -312,7 +360,9 @@ class LeasedOwnership implements Ownership {
     for (const [shard, epoch] of this.#held) {
       if (this.#leaving.has(shard)) continue;
       const lease = view.leases[shard];
-      if (lease?.nodeId !== this.nodeId || lease.epoch !== epoch) lost.push(shard);
+      // What it was given since then the look does not show yet.
+      const isOlder = lease !== undefined && lease.epoch < epoch;
+      if (!isOlder && (lease?.nodeId !== this.nodeId || lease.epoch !== epoch)) lost.push(shard);
     }
     if (lost.length === 0) return;
     for (const shard of lost) this.#held.delete(shard);
@@ -333,7 +383,10 @@ class LeasedOwnership implements Ownership {
     });
     const give = decision.give.filter(({ shard }) => !this.#leaving.has(shard));
     if (give.length > 0 && this.#handingOver === undefined) {
-      const batch = give.slice(0, Math.ceil(this.shards / HANDOVER_SHARES));
+      const names = candidates({ view, gone: this.#peers.gone }).map(({ id }) => id);
+      const batch = give
+        .slice(0, Math.ceil(this.shards / HANDOVER_SHARES))
+        .map(({ shard, epoch }) => ({ shard, epoch, to: rendezvous(shard, names) }));
       this.#handingOver = this.#handOver(batch).catch((error) =>
         this.#options.log.warn({ err: error }, 'shards could not be handed over'),
       );
@@ -352,6 +405,14 @@ class LeasedOwnership implements Ownership {
       const settled = taken.filter(({ shard }) => free.has(shard) !== vanished);
       if (settled.length > 0) this.#settle(settled, vanished);
     }
+  }
+
+  /** Given by the owner before, who does not answer for them any more. Looks, which may be older, come to know them later. */
+  #accept(leases: readonly ShardLease[]): void {
+    if (this.#left || this.#draining || this.#tenant === undefined) return;
+    const news = leases.filter(({ shard, epoch }) => !this.#leaving.has(shard) && epoch > (this.#held.get(shard) ?? 0));
+    for (const { shard, epoch } of news) this.#held.set(shard, epoch);
+    if (news.length > 0) this.#settle(news, false);
   }
 
   /** Not waited for: whatever the bus does, leases are renewed. */
@@ -378,23 +439,53 @@ class LeasedOwnership implements Ownership {
     return this.#held.get(shard) === epoch && !this.#leaving.has(shard);
   }
 
-  async #handOver(leases: readonly ShardLease[]): Promise<void> {
+  async #handOver(leases: readonly ReleasedLease[]): Promise<void> {
     const shards = leases.map(({ shard }) => shard);
     for (const shard of shards) this.#leaving.add(shard);
+    let given: readonly ReleasedLease[];
     try {
       await atMost(this.#tenant!.vacate(shards), VACATE_MS);
-      await inTime(this.#options.store.release(this.nodeId, leases), this.#options.ttlMs, 'giving shards back');
+      const releasing = this.#options.store.release(this.nodeId, leases);
+      given = await inTime(releasing, this.#options.ttlMs, 'giving shards back');
       this.#options.meter?.shardsHandedOver(shards.length);
       this.#options.log.info({ shards: shards.length }, 'shards handed over');
+    } catch (error) {
+      this.#handingOver = undefined;
+      throw error;
     } finally {
       // Where the answer got lost the next look tells whose they are.
       for (const shard of shards) {
         this.#held.delete(shard);
         this.#leaving.delete(shard);
       }
-      this.#handingOver = undefined;
     }
-    this.#tell({ kind: 'freed', shards });
+    const taken = new Set(given.map(({ shard }) => shard));
+    const freed = shards.filter((shard) => !taken.has(shard));
+    if (freed.length > 0) this.#tell({ kind: 'freed', shards: freed });
+    const settled = this.#settledByOthers(taken);
+    for (const to of new Set(given.map((lease) => lease.to))) {
+      const its = given.filter((lease) => lease.to === to).map(({ shard, epoch }) => ({ shard, epoch }));
+      if (to !== undefined) this.#tell({ kind: 'given', to, leases: its });
+    }
+    // One batch pauses at a time, however fast they are given.
+    await settled;
+    this.#handingOver = undefined;
     this.#nudge();
+  }
+
+  /** Resolves when others answer for the shards, or are long about it. */
+  async #settledByOthers(shards: ReadonlySet<number>): Promise<void> {
+    const waiting = new Set(shards);
+    if (waiting.size === 0) return;
+    let end = () => {};
+    const settled = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const hearing = this.#moves$.subscribe((move) => {
+      for (const shard of move.shards) waiting.delete(shard);
+      if (waiting.size === 0) end();
+    });
+    await atMost(settled, SETTLED_MS);
+    hearing.unsubscribe();
   }
 }

@@ -44,20 +44,36 @@ export function readReply(bytes: Uint8Array): ReplyPacket {
 export function readPublication(bytes: Uint8Array): Publication | undefined {
   const fields = read(bytes);
   if (fields === undefined || !isUnderstood(fields['v'])) return undefined;
-  const { accountId, after, seq, events, kind, node } = fields;
-  const ofEvents =
-    typeof accountId === 'string' && typeof after === 'number' && typeof seq === 'number' && Array.isArray(events);
-  const ofPlacement = typeof kind === 'string' && typeof node === 'string';
-  return ofEvents || ofPlacement ? (fields as unknown as Publication) : undefined;
+  return isOfEvents(fields) || isOfPlacement(fields) ? (fields as unknown as Publication) : undefined;
+}
+
+function isOfEvents({ accountId, after, seq, events }: Fields): boolean {
+  const isRecord = (event: unknown) =>
+    isFields(event) && typeof event['seq'] === 'number' && typeof event['type'] === 'string';
+  const isPlaced = typeof accountId === 'string' && typeof after === 'number' && typeof seq === 'number';
+  return isPlaced && Array.isArray(events) && events.every(isRecord);
+}
+
+/** Kinds of a later version are for those who know them. */
+function isOfPlacement({ kind, node, shards, vanished, gone }: Fields): boolean {
+  if (typeof kind !== 'string' || typeof node !== 'string') return false;
+  const ofShards = Array.isArray(shards) && shards.every(Number.isInteger);
+  if (kind === 'settled') return ofShards && typeof vanished === 'boolean';
+  if (kind === 'freed') return ofShards;
+  return kind !== 'gone' || typeof gone === 'string';
 }
 
 function read(bytes: Uint8Array): Fields | undefined {
   try {
     const value = decode<unknown>(bytes);
-    return typeof value === 'object' && value !== null ? (value as Fields) : undefined;
+    return isFields(value) ? value : undefined;
   } catch {
     return undefined;
   }
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null;
 }
 
 function isVersion(v: unknown): v is number {

@@ -57,7 +57,15 @@ export type PlacementPacket =
       readonly shards: readonly number[];
       readonly vanished: boolean;
     }
-  /** Nobody answers for the node `gone`: see for yourselves. */
+  /** The leases are of the node `to` now. */
+  | {
+      readonly v: number;
+      readonly kind: 'given';
+      readonly node: string;
+      readonly to: string;
+      readonly leases: readonly { readonly shard: number; readonly epoch: number }[];
+    }
+  /** Nobody answers for the node `gone`, and did not a moment before: see for yourselves. */
   | { readonly v: number; readonly kind: 'gone'; readonly node: string; readonly gone: string };
 
 /** A PlacementPacket without its sender. */

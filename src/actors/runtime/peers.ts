@@ -36,13 +36,16 @@ export class Peers {
     return new Set(this.#goneSince.keys());
   }
 
-  /** Asks the node whether it is there, unless that is known or was asked a moment ago. */
-  suspect(node: string): void {
+  /**
+   * Asks the node whether it is there, unless that is known or was asked a moment ago. A heartbeat's question may be out
+   * that nobody will answer. `confirmed`: another node has asked twice.
+   */
+  suspect(node: string, confirmed = false): void {
+    if (this.#stopped || node === this.#self || this.#goneSince.has(node)) return;
     const now = performance.now();
-    if (this.#goneSince.has(node) || now - (this.#suspectedAt.get(node) ?? -SUSPECT_AGAIN_MS) < SUSPECT_AGAIN_MS)
-      return;
+    if (!confirmed && now - (this.#suspectedAt.get(node) ?? -SUSPECT_AGAIN_MS) < SUSPECT_AGAIN_MS) return;
     this.#suspectedAt.set(node, now);
-    this.#verify(node);
+    void this.#ask(node, confirmed);
   }
 
   /** With every heartbeat; `began`: when it did, by the monotonic clock. */
@@ -72,13 +75,13 @@ export class Peers {
   #verify(node: string): void {
     if (this.#stopped || node === this.#self || this.#asked.has(node)) return;
     this.#asked.add(node);
-    void this.#ask(node).finally(() => this.#asked.delete(node));
+    void this.#ask(node, false).finally(() => this.#asked.delete(node));
   }
 
-  async #ask(node: string): Promise<void> {
+  async #ask(node: string, confirmed: boolean): Promise<void> {
     const isNews = () => !this.#stopped && !this.#goneSince.has(node) && !this.#aliveAfterAll.has(node);
     let answers = await this.#answers(node);
-    if (answers === false && isNews()) {
+    if (answers === false && !confirmed && isNews()) {
       await pause(CONFIRM_MS);
       if (this.#stopped) return;
       answers = await this.#answers(node);

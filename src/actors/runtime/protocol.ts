@@ -82,5 +82,7 @@ export function protocol<O extends Operations, E extends Events>(
   name: string,
   parts: { operations: O; events: E },
 ): Protocol<O, E> {
-  return { name, operations: parts.operations, events: parts.events };
+  // Names come from other nodes: those of Object's own methods are unknown ones too.
+  const operations: O = Object.assign(Object.create(null), parts.operations);
+  return { name, operations, events: parts.events };
 }

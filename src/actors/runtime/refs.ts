@@ -19,6 +19,8 @@ import { Disconnected, NoResponders, PacketTooLarge, RequestTimeout, type Transp
 const DEADLINE_MS = 10_000;
 /** How long to look for an owner when there is none: longer than a lease lasts, shorter than a client's patience. */
 const LOOK_MS = 6_000;
+/** Unanswered for longer, an ask may be with a node that died with it: no bus tells of that. */
+const LATE_MS = 100;
 
 export interface RefsOptions<P extends Protocol> {
   readonly protocol: P;
@@ -93,6 +95,9 @@ export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P>
 
   async function attempt(shard: number, request: RequestPacket): Promise<ReplyPacket> {
     const subject = requestSubject(protocol.name, shard);
+    const late = setTimeout(() => {
+      if (ownership.epochOf(request.accountId) === undefined) ownership.missing(shard);
+    }, LATE_MS);
     try {
       return await transport.request(subject, request, Math.max(request.deadline - Date.now(), 1));
     } catch (error) {
@@ -103,6 +108,8 @@ export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P>
       }
       if (error instanceof PacketTooLarge) return { kind: 'fault', code: 'failed', message: error.message };
       throw error;
+    } finally {
+      clearTimeout(late);
     }
   }
 

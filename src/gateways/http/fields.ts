@@ -19,6 +19,37 @@ export const flag = (): Struct<boolean, null> =>
 export const whole = (): Struct<number, null> =>
   define('integer', (value) => Number.isSafeInteger(value) || 'must be an integer');
 
+/** From `least` to `most`. */
+export const wholeWithin = (least: number, most: number): Struct<number, null> =>
+  define(
+    'integer',
+    (value) =>
+      (Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most) ||
+      `must be an integer from ${least} to ${most}`,
+  );
+
+/** Text of one line: 1 to `most` characters, not all of them blank. */
+export const line = (most: number): Struct<string, null> =>
+  define('string', (value) => {
+    if (typeof value !== 'string') return 'must be a string';
+    if (/[\p{Cc}\p{Cs}\u2028\u2029]/u.test(value)) return 'must not hold control characters';
+    return (value.trim() !== '' && [...value].length <= most) || `must have 1 to ${most} characters`;
+  });
+
+export const choice = <const T extends string>(...values: readonly T[]): Struct<T, Record<T, T>> =>
+  new Struct<T, Record<T, T>>({
+    type: 'enums',
+    schema: Object.fromEntries(values.map((value) => [value, value])) as Record<T, T>,
+    validator: (value) => values.includes(value as T) || `must be one of ${values.join(', ')}`,
+  });
+
+/** An integer that the store's integers hold. */
+export const smallWhole = (): Struct<number, null> =>
+  define(
+    'integer',
+    (value) => (Number.isInteger(value) && value === ((value as number) | 0)) || 'must be an integer of 32 bits',
+  );
+
 export const decimal = (): Struct<number, null> =>
   define('number', (value) => typeof value === 'number' || 'must be a number');
 
@@ -69,6 +100,13 @@ export const pageSizeParameter = (fallback: number) =>
     coerce(count('pageSize'), string(), (value) =>
       /^\d+$/.test(value) ? Math.min(Number(value), LARGEST_PAGE_SIZE) : value,
     ),
+    fallback,
+  );
+
+/** Query: at least 1; what is larger than `most` is `most`. */
+export const limitParameter = (fallback: number, most: number) =>
+  defaulted(
+    coerce(count('limit'), string(), (value) => (/^\d+$/.test(value) ? Math.min(Number(value), most) : value)),
     fallback,
   );
 

@@ -24,6 +24,7 @@ const LEAVES: Readonly<Record<string, JsonSchema>> = {
   date: { type: 'string', description: 'ISO 8601 date or date-time' },
   page: { type: 'integer', minimum: 1, default: 1 },
   pageSize: { type: 'integer', minimum: 1, default: 20, description: 'More than 100 means 100' },
+  limit: { type: 'integer', minimum: 1, default: 10, description: 'More than 1,000 means 1,000' },
   strings: { type: 'array', items: { type: 'string' } },
   unknown: {},
 };

@@ -15,11 +15,12 @@ const REASONS: Readonly<Record<number, string>> = {
   204: 'Done; no content',
   400: 'Something in the request is not as described; `errors` names the fields',
   401: 'No credential, or not a valid one',
-  403: 'The credential lacks the scope',
+  403: 'The credential is not enough',
   404: 'There is no such thing in this account',
   413: 'The body is too large',
   415: 'The body is not JSON',
   429: 'Too soon; try again after the time in Retry-After',
+  501: 'Not implemented',
   503: 'Try again after the time in Retry-After',
 };
 
@@ -43,7 +44,7 @@ export function openApi(routes: readonly Route[], version: string, baseUrl: stri
     components: {
       schemas: Object.fromEntries(components),
       securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', description: 'An API key' },
+        bearer: { type: 'http', scheme: 'bearer', description: 'An API key, or a token of the OpenID provider' },
         apiKey: {
           type: 'apiKey',
           in: 'header',
@@ -111,6 +112,7 @@ function problemsOf(route: Route): readonly number[] {
     ...(route.spaced ? [429] : []),
     ...(Object.keys(route.params).length > 0 ? [404] : []),
     ...(route.body === undefined ? [] : [413, 415]),
+    ...route.problems,
   ];
 }
 

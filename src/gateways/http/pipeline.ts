@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { Directory, Principal } from '../../actors/directory/protocol.js';
 import { ActorFault } from '../../actors/runtime/errors.js';
 import { NO_TRACER, type Span, type Tracer } from '../../actors/runtime/tracing.js';
+import type { TokenVerifier } from '../oidc/token-verifier.js';
 import type { AnonymousGuard } from '../origin.js';
 import { authenticate, authorize } from './auth.js';
 import type { HeaderField, HttpHandler, HttpReply, HttpRequest, Log, Outcome, ReplyStream } from './exchange.js';
@@ -17,6 +18,8 @@ import { readBody, readParams, readQuery } from './validation.js';
 export interface PipelineOptions {
   readonly routes: readonly Route[];
   readonly directory: Directory;
+  /** None: there is no identity provider. */
+  readonly tokens?: TokenVerifier;
   /** For whom the anonymous account acts. */
   readonly guard: AnonymousGuard;
   readonly log: Log;
@@ -34,6 +37,7 @@ interface Trace {
   principal: Principal | undefined;
 }
 
+const NOTHING = new Uint8Array(0);
 /** Longer than an ask of a mailbox takes at most. */
 const DEADLINE_MS = 12_000;
 
@@ -51,7 +55,7 @@ async function inTime<T>(work: Promise<T>, deadlineMs: number): Promise<T> {
 }
 
 export function createPipeline(options: PipelineOptions): HttpHandler {
-  const { directory, guard, log, meter = NO_METER, tracer = NO_TRACER, deadlineMs = DEADLINE_MS } = options;
+  const { directory, tokens, guard, log, meter = NO_METER, tracer = NO_TRACER, deadlineMs = DEADLINE_MS } = options;
   const match = createRouter(options.routes);
 
   async function answer(request: HttpRequest, trace: Trace): Promise<HttpReply> {
@@ -62,7 +66,7 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     trace.route = route;
     trace.span.rename(`${route.method} ${route.path}`);
     if (route.access !== 'public') {
-      trace.principal = await inTime(authenticate(directory, guard, request), deadlineMs);
+      trace.principal = await inTime(authenticate(directory, guard, tokens, request), deadlineMs);
       authorize(trace.principal, route.access);
     }
     const params = readParams(route, found.params);
@@ -142,7 +146,8 @@ async function encode(reply: AnyReply, head: boolean, personal: boolean): Promis
   if (personal) put(['Cache-Control', 'no-store']);
   if (reply.json !== undefined) put(['Content-Type', 'application/json; charset=utf-8']);
   for (const field of reply.headers ?? []) put(field);
-  let body: HttpReply['body'] = null;
+  // RFC 9110 §8.6: a 204 alone has no length; without one any other reply would end with the connection.
+  let body: HttpReply['body'] = reply.status === 204 ? null : NOTHING;
   if (reply.json !== undefined) body = Buffer.from(JSON.stringify(reply.json));
   else if (reply.stream !== undefined) body = head ? reply.stream : await begun(reply.stream);
   return { status: reply.status, headers: [...headers.values()], body };

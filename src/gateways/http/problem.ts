@@ -6,6 +6,7 @@ import { ActorFault } from '../../actors/runtime/errors.js';
 import type { Name, Refusal } from '../../actors/runtime/protocol.js';
 import { StoreFault } from '../../store/errors.js';
 import { DecoderBusy } from '../decode/decoder.js';
+import { ProviderUnavailable } from '../oidc/bounded-json.js';
 import { type FieldErrors, PROBLEM_TYPE, type ProblemStatus, problemBody } from '../problem-details.js';
 import { BodyFault, type HeaderField, type HttpReply } from './exchange.js';
 import { API_POLICY, SECURITY_HEADERS } from './security-headers.js';
@@ -65,6 +66,12 @@ export type MailboxRefusal = { [N in Name<MailboxProtocol>]: Refusal<MailboxProt
 
 const REFUSALS: Readonly<Record<MailboxRefusal, ProblemStatus>> = {
   noSuchEmail: 404,
+  noSuchLabel: 404,
+  noSuchFilter: 404,
+  noSuchThread: 404,
+  // Routes name the field that these are about.
+  nameTaken: 400,
+  tooMany: 400,
   // Only asked by the keeper of held mailboxes, never over HTTP.
   notHeld: 500,
 };
@@ -79,7 +86,11 @@ export function problemOf(error: unknown): { readonly problem: Problem; readonly
   if (error instanceof Problem) return { problem: error, bug: false };
   if (error instanceof BodyFault) return { problem: bodyProblem(error), bug: false };
   if (error instanceof ActorFault) return actorProblem(error);
-  if (error instanceof DecoderBusy || (error instanceof StoreFault && error.temporary))
+  if (
+    error instanceof DecoderBusy ||
+    error instanceof ProviderUnavailable ||
+    (error instanceof StoreFault && error.temporary)
+  )
     return { problem: unavailable(), bug: false };
   return { problem: new Problem(500), bug: true };
 }
@@ -112,7 +123,7 @@ function actorProblem(fault: ActorFault): { readonly problem: Problem; readonly 
 /** 401 with the challenge of RFC 6750 §3; the error code is left out when no credential was sent. */
 export function unauthenticated(error?: 'invalid_token'): Problem {
   return new Problem(401, {
-    detail: error === undefined ? 'This endpoint needs an API key.' : 'The credential is not valid.',
+    detail: error === undefined ? 'This endpoint needs an API key or an access token.' : 'The credential is not valid.',
     headers: [['WWW-Authenticate', error === undefined ? 'Bearer' : `Bearer error="${error}"`]],
   });
 }

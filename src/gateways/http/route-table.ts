@@ -1,23 +1,36 @@
 // Every route of the API in one list; what main has to give for them.
 
+import type { AccountDesk } from '../../actors/account/protocol.js';
 import type { Log } from './exchange.js';
 import { createHealth, type HealthCheck } from './health.js';
 import { openApiRoute } from './openapi.js';
 import type { Route } from './route.js';
 import { configRoute, type WebConfig } from './routes/config.js';
-import { type DiscoveryInfo, discoveryRoute } from './routes/discovery.js';
+import type { ConnectionInfo } from './routes/connection-info.js';
+import { credentialRoutes } from './routes/credentials.js';
+import { discoveryRoute } from './routes/discovery.js';
 import { type EmailSources, emailRoutes } from './routes/emails.js';
 import { bulkRoutes } from './routes/emails-bulk.js';
 import { contentRoutes } from './routes/emails-content.js';
 import { exportRoute } from './routes/emails-export.js';
 import { searchRoute } from './routes/emails-search.js';
 import { sentRoutes } from './routes/emails-sent.js';
+import { filterRoutes } from './routes/filters.js';
 import { healthRoute } from './routes/health.js';
+import { internalNotificationRoute } from './routes/internal-notifications.js';
+import { labelRoutes } from './routes/labels.js';
+import { preferenceRoutes } from './routes/preferences.js';
+import { profileRoutes } from './routes/profile.js';
+import { type PushSources, pushRoutes } from './routes/push-subscriptions.js';
+import { threadRoute } from './routes/threads.js';
 
 export interface RouteSources extends EmailSources {
   /** Says that the account is exporting its mail now: 0, or for how many seconds it must not do so again. */
   claimExport(accountId: string): Promise<number>;
-  readonly discovery: () => DiscoveryInfo;
+  readonly desk: AccountDesk;
+  /** Asked at each request: ports are known only when the listeners are open. */
+  readonly connectionInfo: () => ConnectionInfo;
+  readonly push: Omit<PushSources, 'register'>;
   readonly config: WebConfig;
   readonly checks: readonly HealthCheck[];
   /** Of the program, for the OpenAPI document. */
@@ -28,19 +41,30 @@ export interface RouteSources extends EmailSources {
 }
 
 export function routeTable(sources: RouteSources): readonly Route[] {
-  const { mailboxes, log } = sources;
+  const { mailboxes, desk, connectionInfo, log } = sources;
   const emails = (base: string, tags: readonly string[]): readonly Route[] => [
     ...emailRoutes(base, tags, sources),
     ...bulkRoutes(base, tags, mailboxes),
     ...sentRoutes(base, tags, mailboxes),
     ...contentRoutes(base, tags, sources),
+    threadRoute(base, tags, sources),
     searchRoute(base, tags, mailboxes),
     exportRoute(base, tags, sources),
   ];
   const routes: readonly Route[] = [
     ...emails('/api/emails', ['Emails']),
     ...emails('/api/external/emails', ['External emails']),
-    discoveryRoute(sources.discovery),
+    ...credentialRoutes({ keys: desk.keys, connectionInfo }),
+    ...profileRoutes(desk.profiles),
+    ...preferenceRoutes(desk.preferences),
+    ...pushRoutes({ ...sources.push, register: desk.push }),
+    internalNotificationRoute(mailboxes),
+    discoveryRoute(() => ({
+      ...connectionInfo(),
+      features: { oidc: sources.config.oidc.enabled, pushNotifications: true },
+    })),
+    ...labelRoutes('/api/labels', ['Labels'], mailboxes),
+    ...filterRoutes('/api/filters', ['Filters'], mailboxes),
     configRoute(sources.config),
     healthRoute(createHealth({ checks: sources.checks, now: () => performance.now(), log })),
   ];

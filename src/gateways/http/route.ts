@@ -3,6 +3,7 @@
 import type { Infer, Struct } from 'superstruct';
 import type { Principal } from '../../actors/directory/protocol.js';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
+import type { ProblemStatus } from '../problem-details.js';
 import type { HeaderField, ReplyStream } from './exchange.js';
 import type { Fields } from './fields.js';
 import type { Problem, Scope } from './problem.js';
@@ -14,6 +15,9 @@ export type Access = 'public' | { readonly scopes: readonly Scope[] };
 
 export const READ: Access & object = { scopes: ['app', 'api:read'] };
 export const WRITE: Access & object = { scopes: ['app', 'api:write'] };
+
+/** What belongs to the account itself: a login, or a key that may do everything. */
+export const OWNER: Access & object = { scopes: ['app'] };
 
 export const EMPTY = { kind: 'empty' } as const;
 /** Bytes of this media type (a type the route chooses itself when it is a range such as `*\/*`). */
@@ -72,6 +76,8 @@ export interface RouteSpec<
   readonly spaced?: boolean;
   /** Successful replies by status; any route may also answer with a problem. */
   readonly replies: R;
+  /** Problems beside those that follow from access, parameters and body. */
+  readonly problems?: readonly ProblemStatus[];
   handler(call: Call<A, P, Q, B>): Promise<ReplyOf<R> | Problem>;
 }
 
@@ -91,6 +97,7 @@ export interface Route {
   readonly bodyLimit: number;
   readonly spaced: boolean;
   readonly replies: Replies;
+  readonly problems: readonly ProblemStatus[];
   handler(call: Call<Access, Fields, Fields, AnyStruct>): Promise<AnyReply | Problem>;
 }
 
@@ -115,6 +122,7 @@ export function defineRoute<
     bodyLimit: spec.bodyLimit ?? JSON_LIMIT,
     spaced: spec.spaced ?? false,
     replies: spec.replies,
+    problems: spec.problems ?? [],
     handler: spec.handler as Route['handler'],
   };
 }

@@ -1,42 +1,59 @@
 // Who may connect to the hub: the credential of a request (Authorization header, or `access_token` in the query, where
 // browsers have to put it), the principal it stands for, and the answer when there is none. The tokens themselves go
-// no further than the directory.
+// no further than the directory and the verifier.
 //
 // Hub events are reads of the account: keys with `api:read` or `app` may connect, and so may whoever has no key, which is
 // to say JWT users and the configured anonymous account; other keys are refused with 403.
 import type { Logger } from 'pino';
 import type { Directory, Principal } from '../../actors/directory/protocol.js';
+import { type Identity, identify } from '../credentials.js';
+import type { TokenVerifier } from '../oidc/token-verifier.js';
 import type { AnonymousGuard, AnonymousRequest } from '../origin.js';
 import { PROBLEM_TYPE, type ProblemStatus, problemBody } from '../problem-details.js';
 import type { HttpAnswer, UpgradeRequest } from '../web-socket.js';
 
 const MAX_TOKEN = 8192;
 
-export type Admission = { readonly principal: Principal } | { readonly refused: HttpAnswer };
+export interface Admitted {
+  /** Undefined for a token that names no user: connected, and told nothing. */
+  readonly principal: Principal | undefined;
+  /** ms since the epoch, undefined when the credential does not end by itself. */
+  readonly expiresAt: number | undefined;
+}
+
+export type Admission = Admitted | { readonly refused: HttpAnswer };
 
 export async function admit(
   request: UpgradeRequest,
   query: URLSearchParams,
   directory: Directory,
+  tokens: TokenVerifier | undefined,
   guard: AnonymousGuard,
   log: Logger,
 ): Promise<Admission> {
   const token = credential(request, query);
-  let principal: Principal | undefined;
+  let identity: Identity = { kind: 'invalid' };
   try {
-    if (token === undefined) principal = await directory.anonymous();
-    else if (token !== '' && token.length <= MAX_TOKEN) principal = await directory.authenticate(token);
+    if (token === undefined) identity = anonymousIdentity(await directory.anonymous());
+    else if (token !== '' && token.length <= MAX_TOKEN) identity = await identify(token, directory, tokens);
   } catch (err) {
     log.error({ err, remoteAddress: request.remoteAddress }, 'hub credential could not be checked');
     return { refused: problem(503, 'The credential cannot be checked at present.', { 'retry-after': '1' }) };
   }
-  if (principal === undefined) {
+  if (identity.kind === 'refused') return { refused: problem(403, identity.detail) };
+  if (identity.kind === 'nameless') return { principal: undefined, expiresAt: identity.expiresAt };
+  if (identity.kind === 'invalid') {
     return { refused: problem(401, 'A valid token is needed.', { 'www-authenticate': 'Bearer' }) };
   }
+  const { principal, expiresAt } = identity;
   const refusal = token === undefined ? guard(anonymousRequest(request)) : undefined;
   if (refusal !== undefined) return { refused: problem(403, refusal) };
   if (!mayRead(principal)) return { refused: problem(403, 'The API key needs the scope api:read or app.') };
-  return { principal };
+  return { principal, expiresAt };
+}
+
+function anonymousIdentity(principal: Principal | undefined): Identity {
+  return principal === undefined ? { kind: 'invalid' } : { kind: 'known', principal, expiresAt: undefined };
 }
 
 /** Browsers open WebSockets to any host for any page, and CORS does not apply. */

@@ -42,8 +42,11 @@ export interface Surroundings {
 /** Whose connection it is; `keyId` as in Principal. */
 export interface Holder {
   readonly id: string;
+  /** Empty for nobody, who gets no events. */
   readonly accountId: string;
   readonly keyId: string | null;
+  /** What the credential has left; undefined when it does not end by itself. */
+  readonly lastsTicks?: number | undefined;
   /** Events come from the log, when the client has said from where. */
   readonly resumes: boolean;
 }
@@ -64,6 +67,8 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
   readonly accountId: string;
   readonly keyId: string | null;
   readonly slot: number;
+  /** Tick at which the credential ends. */
+  readonly #endsAt: number;
   readonly #socket: Socket;
   readonly #around: Surroundings;
   readonly #resumption: Resumption | undefined;
@@ -84,6 +89,7 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
     this.#socket = socket;
     this.#around = around;
     this.#resumption = holder.resumes ? new Resumption(this, around.resumptions) : undefined;
+    this.#endsAt = around.roster.now + (holder.lastsTicks ?? Number.POSITIVE_INFINITY);
     this.#heardAt = around.roster.now;
     this.#sentAt = around.roster.now;
     around.roster.add(this);
@@ -147,6 +153,8 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
 
   visit(now: number): void {
     const around = this.#around;
+    // A client that reconnects by itself asks its application for a new token.
+    if (now >= this.#endsAt) this.end('The token has expired.', true, POLICY);
     if (this.#state === 'open') {
       if (now - this.#heardAt >= around.clientTimeoutTicks) {
         this.end('Nothing was heard from the client within the time-out.', true, NORMAL);
@@ -194,7 +202,7 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
     this.#state = 'joining';
     // The subscription stands before the client learns that it is connected, so it misses nothing from then on; frames
     // go out at the end of a tick at the earliest, so none overtakes the answer. Who resumes says later from where.
-    if (this.#resumption !== undefined) this.stands();
+    if (this.#resumption !== undefined || this.accountId === '') this.stands();
     else if (!this.#around.subscriptions.join(this.accountId, this)) this.end(NOT_FOLLOWED, true, TRY_AGAIN);
   }
 
@@ -273,6 +281,7 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
     const before = this.#state;
     this.#state = state;
     if (this.#resumption !== undefined) this.#resumption.end();
-    else if (before === 'joining' || before === 'open') this.#around.subscriptions.leave(this.accountId, this);
+    else if (this.accountId !== '' && (before === 'joining' || before === 'open'))
+      this.#around.subscriptions.leave(this.accountId, this);
   }
 }

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { Directory } from '../../actors/directory/protocol.js';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
 import type { Tracer } from '../../actors/runtime/tracing.js';
+import type { TokenVerifier } from '../oidc/token-verifier.js';
 import type { AnonymousGuard } from '../origin.js';
 import type { WebSocketEndpoint } from '../web-socket.js';
 import { admit, problem } from './admission.js';
@@ -18,6 +19,8 @@ import { Subscriptions } from './subscriptions.js';
 
 export interface HubOptions {
   readonly directory: Directory;
+  /** None: there is no identity provider. */
+  readonly tokens?: TokenVerifier;
   readonly mailboxes: Mailboxes;
   readonly log: Logger;
   readonly meter?: HubMeter;
@@ -62,7 +65,7 @@ const EVENT_LOOP: HubTiming = {
 };
 
 export function createHub(options: HubOptions): Hub {
-  const { directory, mailboxes, log, guard, timing = EVENT_LOOP } = options;
+  const { directory, tokens, mailboxes, log, guard, timing = EVENT_LOOP } = options;
   const limits = { ...HUB_LIMITS, ...options.limits };
   const tickMs = limits.keepAliveMs / KEEP_ALIVE_TICKS;
   const ticks = (ms: number) => Math.ceil(ms / tickMs);
@@ -129,7 +132,7 @@ export function createHub(options: HubOptions): Hub {
 
     async negotiate(request) {
       const query = new URLSearchParams(request.query);
-      const admission = await admit(request, query, directory, guard, log);
+      const admission = await admit(request, query, directory, tokens, guard, log);
       if ('refused' in admission) return admission.refused;
       return refusal() ?? negotiateAnswer(query);
     },
@@ -138,14 +141,16 @@ export function createHub(options: HubOptions): Hub {
       const query = new URLSearchParams(request.query);
       const id = connectionIdFor(query);
       if (id === undefined) return problem(400, 'The connection token (id) is malformed.');
-      const admission = await admit(request, query, directory, guard, log);
+      const admission = await admit(request, query, directory, tokens, guard, log);
       if ('refused' in admission) return admission.refused;
       const refused = refusal();
       if (refused !== undefined) return refused;
-      const { accountId, keyId } = admission.principal;
-      const resumes = query.get('resume') === 'true';
+      const { accountId = '', keyId = null } = admission.principal ?? {};
+      const { expiresAt } = admission;
+      const resumes = accountId !== '' && query.get('resume') === 'true';
       return (socket) => {
-        const connection = new Connection(socket, { id, accountId, keyId, resumes }, around);
+        const lastsTicks = expiresAt === undefined ? undefined : ticks(expiresAt - Date.now());
+        const connection = new Connection(socket, { id, accountId, keyId, resumes, lastsTicks }, around);
         if (draining !== undefined) connection.end(draining.reason, true, GOING_AWAY);
         if (ended.has(accountId) || (keyId !== null && ended.has(keyId))) {
           connection.end('The credential is no longer valid.', false, POLICY);

@@ -2,7 +2,7 @@
 import { type Account, DirectoryConflict } from '../directory.js';
 import { accountColumns, deleteAccountRows, insertAccount } from './account-rows.js';
 import { domainOf, findOwner, insertAddress, lockDomain } from './address-rows.js';
-import type { Sql } from './client.js';
+import type { Sql, Transaction } from './client.js';
 import { announce } from './directory-changes.js';
 import { claimHeld } from './held.js';
 
@@ -11,14 +11,23 @@ export async function createAccount(sql: Sql, shards: number, email: string, dis
     await lockDomain(tx, domainOf(email));
     const owner = await findOwner(tx, email);
     if (owner !== undefined && !owner.held) throw new DirectoryConflict(`the address ${email} is taken`);
-    const claimed = owner === undefined ? undefined : await claimHeld(tx, owner.accountId, displayName);
-    const account = claimed ?? (await insertAccount(tx, { email, displayName, held: false }, shards));
-    if (claimed === undefined) {
-      await insertAddress(tx, { accountId: account.id, address: email, verified: true, held: false });
-    }
-    await announce(tx, { kind: 'address', address: email });
-    return account;
+    return openAccount(tx, shards, { email, displayName, heldId: owner?.accountId });
   });
+}
+
+/** With the domain locked, and the address free or held by `heldId`. */
+export async function openAccount(
+  tx: Transaction,
+  shards: number,
+  { email, displayName, heldId }: { email: string; displayName: string; heldId: string | undefined },
+): Promise<Account> {
+  const claimed = heldId === undefined ? undefined : await claimHeld(tx, heldId, displayName);
+  const account = claimed ?? (await insertAccount(tx, { email, displayName, held: false }, shards));
+  if (claimed === undefined) {
+    await insertAddress(tx, { accountId: account.id, address: email, verified: true, held: false });
+  }
+  await announce(tx, { kind: 'address', address: email });
+  return account;
 }
 
 /** Without held mailboxes. */
@@ -34,6 +43,11 @@ export async function findAccountByEmail(sql: Sql, email: string): Promise<Accou
 export async function findAccountById(sql: Sql, id: string): Promise<Account | undefined> {
   const [account] = await sql<Account[]>`select ${accountColumns(sql)} from accounts where id = ${id}`;
   return account;
+}
+
+export async function setDisplayName(sql: Sql, id: string, displayName: string): Promise<boolean> {
+  const { count } = await sql`update accounts set display_name = ${displayName} where id = ${id} and not held`;
+  return count > 0;
 }
 
 export async function deleteAccount(sql: Sql, id: string): Promise<boolean> {

@@ -1,5 +1,7 @@
 // Additional addresses of an account. Asking for one takes nothing from anybody; verifying it makes the account the owner.
-import { type AccountAddress, DirectoryConflict } from '../directory.js';
+
+import { randomUUID } from 'node:crypto';
+import { type AccountAddress, type AddressRequest, DirectoryConflict } from '../directory.js';
 import { domainOf, findOwner, insertAddress, lockDomain } from './address-rows.js';
 import type { Sql } from './client.js';
 import { announce } from './directory-changes.js';
@@ -20,5 +22,43 @@ export async function addAddress(
     if (added === undefined) throw new DirectoryConflict(`the account has the address ${address} already`);
     await announce(tx, { kind: 'address', address });
     return added;
+  });
+}
+
+/** Only the hash of the token that will verify it is kept. */
+export async function requestAddress(
+  sql: Sql,
+  accountId: string,
+  address: string,
+  verificationHash: string,
+  limit: number,
+): Promise<AddressRequest> {
+  return sql.begin(async (tx): Promise<AddressRequest> => {
+    await tx`select pg_advisory_xact_lock(hashtextextended(${`mansio addresses of ${accountId}`}, 0))`;
+    const [account] = await tx<{ email: string; held: boolean; additional: number }[]>`
+      select email, held,
+        (select count(*)::integer from addresses a where a.account_id = accounts.id and a.address <> email) as additional
+      from accounts where id = ${accountId} for key share`;
+    if (account === undefined || account.held) return { kind: 'noAccount' };
+    if (account.email === address) return { kind: 'own' };
+    const [known] = await tx`select id from addresses where account_id = ${accountId} and address = ${address}`;
+    if (known !== undefined) return { kind: 'known' };
+    if (account.additional >= limit) return { kind: 'full' };
+    const [added] = await tx<[AccountAddress]>`
+      insert into addresses (id, address, account_id, domain, verified, verification_hash)
+      values (${randomUUID()}, ${address}, ${accountId}, ${domainOf(address)}, false, ${verificationHash})
+      returning id, address, verified as "isVerified", added_at as "addedAt"`;
+    return { kind: 'added', address: added };
+  });
+}
+
+export async function deleteAddress(sql: Sql, accountId: string, addressId: string): Promise<boolean> {
+  return sql.begin(async (tx) => {
+    const [gone] = await tx<{ address: string }[]>`
+      delete from addresses a using accounts owner
+      where a.id = ${addressId} and a.account_id = ${accountId} and owner.id = a.account_id and owner.email <> a.address
+      returning a.address`;
+    if (gone !== undefined) await announce(tx, { kind: 'address', address: gone.address });
+    return gone !== undefined;
   });
 }

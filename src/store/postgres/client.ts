@@ -3,6 +3,8 @@ import postgres from 'postgres';
 import { StoreFault } from '../errors.js';
 
 export type Sql = postgres.Sql;
+/** A piece of a statement, for another statement. */
+export type Fragment = postgres.Fragment;
 export type Transaction = postgres.TransactionSql;
 
 export interface DatabaseAddress {

@@ -2,15 +2,33 @@
 // turns the driver's errors into faults and conflicts.
 import { isUuid } from '../../mail/ids.js';
 import { DirectoryConflict, type DirectoryStore } from '../directory.js';
-import { createAccount, deleteAccount, findAccountByEmail, findAccountById, listAccounts } from './accounts.js';
+import {
+  createAccount,
+  deleteAccount,
+  findAccountByEmail,
+  findAccountById,
+  listAccounts,
+  setDisplayName,
+} from './accounts.js';
 import { findOwner } from './address-rows.js';
-import { addAddress } from './addresses.js';
+import { addAddress, deleteAddress, requestAddress } from './addresses.js';
 import { codeOf, type Sql, storeFault } from './client.js';
 import { watchChanges } from './directory-changes.js';
 import { deleteDomain, insertDomain, listDomains } from './domains.js';
 import { dropHeld, holdAddress, listHeld } from './held.js';
 import { heldRoom } from './held-room.js';
-import { activeKeys, activeKeysByPrefix, insertKey, markKeyRevoked } from './keys.js';
+import {
+  activeKeys,
+  activeKeysByPrefix,
+  insertKey,
+  insertKeyWithin,
+  markKeyOfRevoked,
+  markKeyRevoked,
+  noteKeyUses,
+  replaceKey,
+} from './keys.js';
+import { findLogin, provisionLogin } from './logins.js';
+import { findProfile } from './profiles.js';
 
 /** `shards`: how many this store has (LeaseStore.shardCount). */
 export function postgresDirectory(sql: Sql, shards: number): DirectoryStore {
@@ -22,17 +40,30 @@ export function postgresDirectory(sql: Sql, shards: number): DirectoryStore {
     accounts: () => listAccounts(sql).catch(rethrow),
     accountByEmail: (email) => findAccountByEmail(sql, email).catch(rethrow),
     accountById: async (id) => (isUuid(id) ? findAccountById(sql, id).catch(rethrow) : undefined),
+    accountOfLogin: (login) => findLogin(sql, login).catch(rethrow),
+    provision: (login) => provisionLogin(sql, shards, login).catch(rethrow),
+    profile: async (id) => (isUuid(id) ? findProfile(sql, id).catch(rethrow) : undefined),
+    renameAccount: async (id, displayName) => isUuid(id) && setDisplayName(sql, id, displayName).catch(rethrow),
     deleteAccount: async (id) => isUuid(id) && deleteAccount(sql, id).catch(rethrow),
     addAddress: (accountId, address, verified) => addAddress(sql, accountId, address, verified).catch(rethrowTaken),
+    requestAddress: (accountId, address, hash, limit) =>
+      requestAddress(sql, accountId, address, hash, limit).catch(rethrow),
+    removeAddress: async (accountId, addressId) =>
+      isUuid(addressId) && deleteAddress(sql, accountId, addressId).catch(rethrow),
     ownerOf: (address) => findOwner(sql, address).catch(rethrow),
     holdAddress: (address, limit) => holdAddress(sql, shards, address, limit).catch(rethrow),
     heldRoom: (address, limit) => heldRoom(sql, address, limit).catch(rethrow),
     heldAccounts: (before, limit) => listHeld(sql, before, limit).catch(rethrow),
     dropHeld: (id, before) => dropHeld(sql, id, before).catch(rethrow),
     createKey: (key) => insertKey(sql, key).catch(rethrow),
+    createKeyWithin: (limit, key) => insertKeyWithin(sql, limit, key).catch(rethrow),
     keys: (accountId) => activeKeys(sql, accountId).catch(rethrow),
     keysByPrefix: (prefix) => activeKeysByPrefix(sql, prefix).catch(rethrow),
     revokeKey: async (id) => isUuid(id) && markKeyRevoked(sql, id).catch(rethrow),
+    revokeKeyOf: async (accountId, id) => isUuid(id) && markKeyOfRevoked(sql, accountId, id).catch(rethrow),
+    rotateKey: async (accountId, id, minted) =>
+      isUuid(id) ? replaceKey(sql, accountId, id, minted).catch(rethrow) : undefined,
+    touchKeys: (uses) => noteKeyUses(sql, uses).catch(rethrow),
     watch: (onChange) => watchChanges(sql, onChange).catch(rethrow),
   };
 }

@@ -1,7 +1,7 @@
 // API keys. Only hashes are stored; a revoked key stays as a row so that its id is never another key's.
 import { randomUUID } from 'node:crypto';
-import type { ApiKey, DirectoryStore, Scope, StoredKey } from '../directory.js';
-import type { Sql } from './client.js';
+import type { ApiKey, MintedKey, NewKey, Scope, StoredKey } from '../directory.js';
+import type { Sql, Transaction } from './client.js';
 import { announce } from './directory-changes.js';
 
 interface KeyRow {
@@ -14,17 +14,28 @@ interface KeyRow {
   readonly lastUsedAt: Date | null;
 }
 
-const columns = (sql: Sql) => sql`
+const columns = (sql: Sql | Transaction) => sql`
   k.id, k.account_id as "accountId", k.name, k.scopes, k.service_wide as "serviceWide", k.created_at as "createdAt",
   k.last_used_at as "lastUsedAt"`;
 
-export async function insertKey(sql: Sql, key: Parameters<DirectoryStore['createKey']>[0]): Promise<ApiKey> {
+export async function insertKey(sql: Sql | Transaction, key: NewKey): Promise<ApiKey> {
   const [row] = await sql<[KeyRow]>`
     insert into api_keys as k (id, account_id, name, prefix, hash, scopes, service_wide)
     values (${randomUUID()}, ${key.accountId}, ${key.name}, ${key.prefix}, ${key.hash},
       ${sql.array([...key.scopes])}::text[], ${key.serviceWide})
     returning ${columns(sql)}`;
   return row;
+}
+
+/** One at a time an account, so that the limit holds. */
+export async function insertKeyWithin(sql: Sql, limit: number, key: NewKey): Promise<ApiKey | undefined> {
+  return sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(hashtextextended(${`mansio keys of ${key.accountId}`}, 0))`;
+    const [row] = await tx<{ active: number }[]>`
+      select (select count(*)::integer from api_keys k where k.account_id = a.id and k.revoked_at is null) as active
+      from accounts a where a.id = ${key.accountId}`;
+    return row === undefined || row.active >= limit ? undefined : insertKey(tx, key);
+  });
 }
 
 export async function activeKeys(sql: Sql, accountId: string): Promise<readonly ApiKey[]> {
@@ -47,4 +58,48 @@ export async function markKeyRevoked(sql: Sql, id: string): Promise<boolean> {
     if (count > 0) await announce(tx, { kind: 'key-revoked', keyId: id.toLowerCase() });
     return count > 0;
   });
+}
+
+export async function markKeyOfRevoked(sql: Sql, accountId: string, id: string): Promise<boolean> {
+  return sql.begin(async (tx) => {
+    const { count } = await tx`
+      update api_keys set revoked_at = now() where id = ${id} and account_id = ${accountId} and revoked_at is null`;
+    if (count > 0) await announce(tx, { kind: 'key-revoked', keyId: id.toLowerCase() });
+    return count > 0;
+  });
+}
+
+/** One statement: of several that rotate the same key at once, one gets a key. */
+export async function replaceKey(
+  sql: Sql,
+  accountId: string,
+  id: string,
+  { prefix, hash }: MintedKey,
+): Promise<ApiKey | undefined> {
+  return sql.begin(async (tx) => {
+    const [row] = await tx<KeyRow[]>`
+      with old as (
+        update api_keys set revoked_at = now()
+        where id = ${id} and account_id = ${accountId} and revoked_at is null and not service_wide
+        returning account_id, name, scopes)
+      insert into api_keys as k (id, account_id, name, prefix, hash, scopes)
+      select ${randomUUID()}::uuid, old.account_id, old.name, ${prefix}, ${hash}, old.scopes from old
+      returning ${columns(tx)}`;
+    if (row !== undefined) await announce(tx, { kind: 'key-revoked', keyId: id.toLowerCase() });
+    return row;
+  });
+}
+
+/** Rows are locked in one order: other nodes write the same keys. */
+export async function noteKeyUses(sql: Sql, uses: ReadonlyMap<string, Date>): Promise<void> {
+  if (uses.size === 0) return;
+  await sql`
+    with used as (
+      select * from unnest(${sql.array([...uses.keys()])}::uuid[], ${sql.array([...uses.values()])}::timestamptz[])
+        as used (id, at)),
+    due as (
+      select k.id, used.at from api_keys k join used on used.id = k.id
+      where k.last_used_at is null or k.last_used_at < used.at
+      order by k.id for no key update of k)
+    update api_keys k set last_used_at = greatest(k.last_used_at, due.at) from due where k.id = due.id`;
 }

@@ -10,6 +10,7 @@ import type {
   NodeEntry,
   NodeRow,
   NodeState,
+  ReleasedLease,
   ShardLease,
 } from '../leases.js';
 import { type Sql, storeFault } from './client.js';
@@ -128,18 +129,27 @@ async function takeShards(
   return rows.map((row) => ({ shard: row.shard, epoch: Number(row.epoch) })).sort((a, b) => a.shard - b.shard);
 }
 
-async function freeShards(sql: Sql, nodeId: string, leases: readonly ShardLease[]): Promise<void> {
-  const given = JSON.stringify(leases.map(({ shard, epoch }) => ({ shard, epoch })));
-  await sql`
-    update shard_leases as lease set node_id = null, expires_at = '-infinity'
+async function freeShards(
+  sql: Sql,
+  nodeId: string,
+  leases: readonly ReleasedLease[],
+): Promise<readonly ReleasedLease[]> {
+  const released = JSON.stringify(leases.map(({ shard, epoch, to = null }) => ({ shard, epoch, to })));
+  const rows = await sql<{ shard: number; epoch: string; to: string | null }[]>`
+    update shard_leases as lease
+    set node_id = own.taker, epoch = lease.epoch + (own.taker is not null)::integer,
+      expires_at = case when own.taker is null then '-infinity' else lease.expires_at end
     from (
-      select l.shard from shard_leases as l
-      join json_to_recordset(${given}::text::json) as given (shard integer, epoch bigint)
-        on l.shard = given.shard and l.epoch = given.epoch
+      select l.shard, taker.id as taker from shard_leases as l
+      join json_to_recordset(${released}::text::json) as released (shard integer, epoch bigint, "to" text)
+        on l.shard = released.shard and l.epoch = released.epoch
+      left join nodes as taker on taker.id = released."to" and taker.state = 'serving' and taker.expires_at > now()
       where l.node_id = ${nodeId}
       order by l.shard for update of l
     ) as own
-    where lease.shard = own.shard`;
+    where lease.shard = own.shard
+    returning lease.shard, lease.epoch, lease.node_id as "to"`;
+  return rows.flatMap(({ shard, epoch, to }) => (to === null ? [] : [{ shard, epoch: Number(epoch), to }]));
 }
 
 async function removeNode(sql: Sql, { id, incarnation }: Pick<NodeEntry, 'id' | 'incarnation'>): Promise<void> {

@@ -1,7 +1,9 @@
 // The fenced commit of mailbox changes (D2): one statement for a group of accounts. An account whose epoch or modseq is
 // not the expected one, or whose inbound rows are gone, writes nothing; the others of the group are not affected.
-import type { CommitResult, EmailRow, MailboxChange } from '../mailboxes.js';
+import type { AddedEmail, CommitResult, MailboxChange } from '../mailboxes.js';
 import type { Sql } from './client.js';
+import { organising } from './mailbox-organising.js';
+import { joinThreads, messageKey } from './threads.js';
 
 /** Rows of the group, one list a table, every row with its account. */
 function rowsOf(changes: readonly MailboxChange[]) {
@@ -42,13 +44,14 @@ function eventRows(events: MailboxChange['events']) {
   return rows;
 }
 
-function emailRow(a: string, email: EmailRow) {
+function emailRow(a: string, email: AddedEmail) {
   return {
     a,
     id: email.id,
     blob: `\\x${email.blob}`,
     message_id: email.messageId,
     thread_id: email.threadId,
+    keys: email.threadIds.map(messageKey),
     in_reply_to: email.inReplyTo,
     refs: email.references,
     from_address: email.fromAddress,
@@ -69,7 +72,7 @@ const json = (rows: readonly unknown[]) => (rows.length === 0 ? '[]' : JSON.stri
 
 export async function commitChanges(sql: Sql, changes: readonly MailboxChange[]): Promise<readonly CommitResult[]> {
   const rows = rowsOf(changes);
-  const results = await sql<{ account_id: string; consumed: string | null }[]>`
+  const results = await sql<{ account_id: string; consumed: string | null; threads: string[] | null }[]>`
     with fence as (
       select * from json_to_recordset(${json(rows.fences)}::text::json)
         as x (a uuid, epoch bigint, before bigint, after bigint)
@@ -85,16 +88,24 @@ export async function commitChanges(sql: Sql, changes: readonly MailboxChange[])
       returning t.id as a
     ), inbound_done as (
       delete from inbound t using due d, passed p where t.account_id = d.a and t.id = d.id and p.a = d.a
+    ), added as materialized (
+      select x.*, (select array_agg(distinct t.thread_id) from unnest(x.keys) k
+        join thread_refs t on t.account_id = x.a and t.message_key = k) as threads
+      from json_to_recordset(${json(rows.added)}::text::json) as x (a uuid, id uuid, blob bytea, message_id text,
+        thread_id uuid, keys uuid[], in_reply_to text, refs text[], from_address text, from_name text, subject text,
+        preview text, received double precision, size bigint, has_attachments boolean, attachment_count int,
+        flags smallint, keywords text[], modseq bigint)
+      join passed using (a)
     ), email_added as (
       insert into emails (account_id, id, blob, message_id, thread_id, in_reply_to, refs, from_address, from_name,
         subject, preview, received_at, size, has_attachments, attachment_count, flags, keywords, modseq)
-      select a, id, blob, message_id, thread_id, in_reply_to, refs, from_address, from_name,
+      select a, id, blob, message_id, coalesce(threads[1], thread_id), in_reply_to, refs, from_address, from_name,
         subject, preview, to_timestamp(received / 1000.0), size, has_attachments, attachment_count, flags, keywords, modseq
-      from json_to_recordset(${json(rows.added)}::text::json) as x (a uuid, id uuid, blob bytea, message_id text,
-        thread_id uuid, in_reply_to text, refs text[], from_address text, from_name text, subject text, preview text,
-        received double precision, size bigint, has_attachments boolean, attachment_count int, flags smallint,
-        keywords text[], modseq bigint)
-      join passed using (a)
+      from added
+    ), thread_ref as (
+      insert into thread_refs (account_id, message_key, thread_id)
+      select a, k, coalesce(threads[1], thread_id) from added, unnest(keys) k
+      on conflict do nothing
     ), email_flagged as (
       update emails t set flags = r.flags, modseq = r.modseq
       from json_to_recordset(${json(rows.flagged)}::text::json)
@@ -121,9 +132,12 @@ export async function commitChanges(sql: Sql, changes: readonly MailboxChange[])
     ), expunged as (
       insert into expunged (account_id, folder_id, uid, modseq) select a, f, uid, m from gone
     ), folder as (
-      update folders t set uidnext = r."uidNext", total = r.total, unread = r.unread, highest_modseq = r."highestModseq"
+      update folders t set uidnext = r."uidNext", total = r.total, unread = r.unread, highest_modseq = r."highestModseq",
+        name = coalesce(r.name, t.name), color = coalesce(r.color, t.color),
+        sort_order = coalesce(r."sortOrder", t.sort_order)
       from json_to_recordset(${json(rows.folders)}::text::json)
-        as r (a uuid, id uuid, "uidNext" bigint, total int, unread int, "highestModseq" bigint), passed p
+        as r (a uuid, id uuid, "uidNext" bigint, total int, unread int, "highestModseq" bigint,
+          name text, color text, "sortOrder" int), passed p
       where t.account_id = r.a and t.id = r.id and p.a = r.a
     ), event as (
       insert into events (account_id, seq, entries, at)
@@ -135,10 +149,14 @@ export async function commitChanges(sql: Sql, changes: readonly MailboxChange[])
       select a, id, reply from json_to_recordset(${json(rows.remembered)}::text::json)
         as x (a uuid, id uuid, reply json) join passed using (a)
     )
-    select a as account_id, null::uuid as consumed from passed
-    union all select a, id from consumed`;
+    ${organising(sql, changes)}
+    select a as account_id, null::uuid as consumed, null::uuid[] as threads from passed
+    union all select a, id, null from consumed
+    union all select a, null, threads from added where cardinality(threads) > 1`;
+  const torn = results.flatMap(({ account_id, threads }) => (threads === null ? [] : [{ a: account_id, threads }]));
+  if (torn.length > 0) await joinThreads(sql, torn);
   return changes.map((change): CommitResult => {
-    const own = results.filter((row) => row.account_id === change.accountId);
+    const own = results.filter((row) => row.account_id === change.accountId && row.threads === null);
     if (own.length === 0) return { kind: 'fenced' };
     const gone = own.flatMap((row) => (row.consumed === null ? [] : [row.consumed]));
     return gone.length === 0 ? { kind: 'committed' } : { kind: 'consumed', inbound: gone };

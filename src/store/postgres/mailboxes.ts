@@ -15,6 +15,8 @@ import type {
 import { type Sql, storeFault } from './client.js';
 import { GroupCommit } from './group-commit.js';
 import { commitChanges } from './mailbox-commit.js';
+import { filterRows } from './mailbox-organising.js';
+import { threadRows } from './threads.js';
 
 const PAGE_ROWS = 20_000;
 const EMAIL_OCTETS = 16 + 2 + 8 + 8 + 1;
@@ -54,7 +56,8 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
     return guarded(
       () => sql<FolderRow[]>`
         select id, role, name, color, sort_order as "sortOrder", uidvalidity::float8 as "uidValidity",
-          uidnext::float8 as "uidNext", total, unread, highest_modseq::float8 as "highestModseq"
+          uidnext::float8 as "uidNext", total, unread, highest_modseq::float8 as "highestModseq",
+          (extract(epoch from created_at) * 1000)::float8 as "createdAt"
         from folders where account_id = ${accountId} order by sort_order, id`,
     );
   }
@@ -99,16 +102,24 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
     }
   }
 
+  async function isNewest(accountId: string, epoch: number, modseq: number): Promise<boolean> {
+    const rows = await guarded(
+      () => sql`select from accounts where id = ${accountId} and epoch = ${epoch} and modseq = ${modseq}`,
+    );
+    return rows.length > 0;
+  }
+
   async function summaries(accountId: string, ids: readonly string[]): Promise<readonly EmailSummaryRow[]> {
     if (ids.length === 0) return [];
     return guarded(
       () => sql<EmailSummaryRow[]>`
-        select id, encode(blob, 'hex') as blob, message_id as "messageId", thread_id as "threadId",
-          in_reply_to as "inReplyTo", refs as references, from_address as "fromAddress", from_name as "fromName",
-          subject, preview, (extract(epoch from received_at) * 1000)::float8 as "receivedAt", size::float8 as size,
-          has_attachments as "hasAttachments", attachment_count as "attachmentCount"
-        from emails where account_id = ${accountId} and id = any(${ids as string[]}::uuid[])`,
+        select ${summaryColumns(sql)} from emails where account_id = ${accountId} and id = any(${ids as string[]}::uuid[])`,
     );
+  }
+
+  async function thread(accountId: string, threadId: string, limit: number): Promise<readonly EmailSummaryRow[]> {
+    const rows = await guarded(() => threadRows(sql, accountId, threadId, limit, summaryColumns(sql)));
+    return rows.reverse();
   }
 
   async function exportRows(accountId: string, ids: readonly string[]): Promise<readonly ExportRow[]> {
@@ -154,15 +165,24 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
     remembered,
     forget,
     folders,
+    filters: (accountId) => guarded(() => filterRows(sql, accountId)),
     emails,
     placements,
     commit: (change) => group.submit(change),
+    isNewest,
     summaries,
+    thread,
     exportRows,
     idsFrom,
     senders,
   };
 }
+
+const summaryColumns = (sql: Sql) => sql`
+  id, encode(blob, 'hex') as blob, message_id as "messageId", thread_id as "threadId", in_reply_to as "inReplyTo",
+  refs as references, from_address as "fromAddress", from_name as "fromName", subject, preview,
+  (extract(epoch from received_at) * 1000)::float8 as "receivedAt", size::float8 as size,
+  has_attachments as "hasAttachments", attachment_count as "attachmentCount"`;
 
 async function guarded<T>(statement: () => PromiseLike<T>): Promise<T> {
   try {

@@ -17,6 +17,7 @@ const row: FolderRow = {
   total: 0,
   unread: 0,
   highestModseq: 1,
+  createdAt: 0,
 };
 
 test('a folder shows emails newest first whatever the order of arrival and removal', (t) => {

@@ -22,6 +22,7 @@ import { NO_SEARCH } from '../../support/no-search.js';
 import { fixedOwnership } from '../../support/ownership.js';
 
 const log = pino({ level: 'silent' });
+const texts = { text: async () => 'hello' };
 
 async function setUp() {
   const database = await migratedDatabase();
@@ -35,7 +36,7 @@ async function setUp() {
   const ownership = fixedOwnership(1, () => epoch);
   const store = postgresMailboxes(sql, writerSql);
   const host = startHost({
-    behavior: mailboxBehavior(store, NO_SEARCH),
+    behavior: mailboxBehavior({ store, texts, search: NO_SEARCH, log }),
     transport,
     ownership,
     log,
@@ -226,6 +227,11 @@ test('a commit of an epoch that was overtaken writes nothing', async (t) => {
     placed: [],
     unplaced: [],
     folders: [],
+    foldersAdded: [],
+    foldersRemoved: [],
+    filters: [],
+    filtersRemoved: [],
+    blobsReleased: [],
     events: [{ seq: before.modseq + 1, n: 0, type: 'EmailRemoved', payload: {}, at: 0 }],
     inbound: [],
     remembered: [],

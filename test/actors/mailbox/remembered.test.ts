@@ -29,7 +29,12 @@ test('a repeated command gets the reply of the first time from the next owner to
   async function owner(epoch: number) {
     const transport = localTransport({ encoding: true });
     const host = startHost({
-      behavior: mailboxBehavior(rows, NO_SEARCH),
+      behavior: mailboxBehavior({
+        store: rows,
+        texts: { text: async () => '' },
+        search: NO_SEARCH,
+        log: pino({ level: 'silent' }),
+      }),
       transport,
       ownership: fixedOwnership(1, () => epoch),
       log: pino({ level: 'silent' }),
@@ -78,6 +83,8 @@ test('a repeated command gets the reply of the first time from the next owner to
   await next.ask(randomUUID(), 'setRead', { emailIds, isRead: true });
   t.is(await rows.forget(10 * 60_000), 1);
   t.is((await rows.remembered(account.id)).length, 1);
+  // An owner of before does not know that they are read now; nor does it say that nothing is left to be done.
+  t.deepEqual(await first.ask(randomUUID(), 'setRead', { emailIds, isRead: false }), { kind: 'notOwner' });
   const third = await owner(3);
   t.deepEqual(await third.ask(removal, 'remove', { emailIds: emailIds.slice(0, 1) }), {
     kind: 'reply',

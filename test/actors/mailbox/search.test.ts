@@ -47,7 +47,7 @@ async function setUp(t: ExecutionContext, { quietMs = 60_000, searchWaitMs = 60_
   let epoch = 1;
   const transport = localTransport({ encoding: true });
   const ownership = fixedOwnership(1, () => epoch);
-  const behavior = mailboxBehavior(store, { store: search, indexing });
+  const behavior = mailboxBehavior({ store, texts, search: { store: search, indexing }, log });
   const host = startHost({
     behavior,
     transport,

@@ -274,6 +274,20 @@ for (const fault of ['fails', 'hangs'] as const) {
   );
 }
 
+for (const fault of ['fails', 'hangs'] as const) {
+  test.serial(`who cannot renew its leases (${fault}) answers for nothing once they ran out`, async (t) => {
+    const world = await cluster(t, ['a', 'b', 'c']);
+    const b = world.node('b')!;
+    b.store = fault;
+    t.true(b.answering.size > 0);
+    await world.time.advance(TTL_MS + 10);
+    t.is(b.answering.size, 0);
+    b.store = 'none';
+    t.true(await world.time.until(() => world.isConverged, PATIENCE_MS));
+    t.true(b.answering.size > 0);
+  });
+}
+
 test.serial('a node asleep beyond its lease owns nothing when it wakes, and then its share again', async (t) => {
   const world = await cluster(t, ['a', 'b', 'c']);
   const b = world.node('b')!;

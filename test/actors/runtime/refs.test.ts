@@ -25,7 +25,12 @@ function setUp(change: (transport: Transport) => Partial<Transport> = () => ({})
   const missed: number[] = [];
   const local = localTransport({ encoding: true });
   const transport = { ...local, ...change(local) };
-  const ownership = { ...fixedOwnership(1), moves$, missing: (shard: number) => void missed.push(shard) };
+  // Of a node that asks others.
+  const ownership = {
+    ...fixedOwnership(1, () => undefined),
+    moves$,
+    missing: (shard: number) => void missed.push(shard),
+  };
   const counters = createRefs({ protocol: counterProtocol, transport, ownership, streams });
   /** Another node on the same bus begins to answer for the shard. */
   const own = async (epoch: number) => {
@@ -96,6 +101,21 @@ test('news that somebody answers now end the looking at once', async (t) => {
   const host = await own(1);
   settled();
   t.deepEqual(await asked, { reply: { total: 5 } });
+  await host.stop();
+});
+
+test('an ask that another node leaves unanswered makes it looked for, whatever the bus says', async (t) => {
+  let lost = true;
+  const { counter, own, settled, missed } = setUp((local) => ({
+    request: (...request) => (lost ? new Promise(() => {}) : local.request(...request)),
+  }));
+  const asked = counter.ask('add', { amount: 5 });
+  while (missed.length === 0) await turn();
+  lost = false;
+  const host = await own(1);
+  settled();
+  t.deepEqual(await asked, { reply: { total: 5 } });
+  t.deepEqual(missed, [0]);
   await host.stop();
 });
 

@@ -6,7 +6,7 @@ import test, { type ExecutionContext } from 'ava';
 import { connect, type NatsConnection } from 'nats';
 import pino from 'pino';
 import { filter, firstValueFrom, lastValueFrom, take, toArray } from 'rxjs';
-import { type NatsServer, startNatsServer } from '../../../dev/nats-server.js';
+import { type NatsServer, startNatsCluster, startNatsServer } from '../../../dev/nats-server.js';
 import { BusUnavailable } from '../../../src/actors/runtime/nats-servers.js';
 import { decode, encode, type ReplyPacket } from '../../../src/actors/runtime/packet.js';
 import {
@@ -155,12 +155,15 @@ test('what a node published while it was cut off alone, the others are made to l
 });
 
 test('servers that find each other may have kept something from each other', async (t) => {
-  const first = await ownServer(t, `server_name: first\ncluster { name: test, listen: "127.0.0.1:-1" }`);
+  const [first, second] = await startNatsCluster({ size: 2 });
+  t.teardown(() => Promise.all([first!.stop(), second!.stop()]));
   const transport = await node(t, newCluster(), 'first', first);
-  const told = firstValueFrom(transport.breaks$);
-  const routes = `routes: ["nats://127.0.0.1:${first.routePort}"]`;
-  await ownServer(t, `server_name: second\ncluster { name: test, listen: "127.0.0.1:-1", ${routes} }`);
-  await t.notThrowsAsync(told);
+  const lost = firstValueFrom(transport.breaks$);
+  await second!.kill();
+  await t.notThrowsAsync(lost);
+  const found = firstValueFrom(transport.breaks$);
+  await second!.start();
+  await t.notThrowsAsync(found);
 });
 
 test('servers that hang are given up, and used again when they answer', async (t) => {
@@ -228,6 +231,29 @@ test('what is no packet, or of a later version, is answered and ends nothing', a
   raw.publish(`mansio.${clusterId}.e.1`, encode({ ...events(1), v: 99 }));
   raw.publish(`mansio.${clusterId}.e.1`, encode(events(2)));
   t.deepEqual(await heard.all, [events(2)]);
+});
+
+test('publications that lack what their kind has reach nobody; kinds of a later version do no harm', async (t) => {
+  const clusterId = newCluster();
+  const owner = await node(t, clusterId, 'owner');
+  const raw = await stranger(t);
+  const heard = collected(owner, 'p', 2);
+  await heard.registration.standing;
+  const of = (fields: object) => ({ v: 1, node: 'n', ...fields });
+  const broken = [
+    of({ kind: 'settled' }),
+    of({ kind: 'settled', shards: 7, vanished: false }),
+    of({ kind: 'settled', shards: ['7'], vanished: false }),
+    of({ kind: 'settled', shards: [7] }),
+    of({ kind: 'freed' }),
+    of({ kind: 'gone' }),
+    { ...events(1), events: [null] },
+    { ...events(1), events: [{ seq: '1', type: 'Tested' }] },
+  ];
+  const later = of({ kind: 'invented' });
+  const good = of({ kind: 'settled', shards: [7], vanished: false });
+  for (const packet of [...broken, later, good]) raw.publish(`mansio.${clusterId}.p`, JSON.stringify(packet));
+  t.deepEqual(await heard.all, [later, good] as never);
 });
 
 test('a reply that is no packet is a fault', async (t) => {

@@ -2,12 +2,16 @@
 // check afterwards that nothing was lost, doubled or refused. Stopped and removed however the test ends.
 import type { ExecutionContext } from 'ava';
 import { freeClusterPorts, type LocalCluster, startLocalCluster } from '../../../dev/local-cluster.js';
+import type { ClusterNode } from '../../../dev/local-node.js';
 import type { ClusterView } from '../../../src/store/leases.js';
 import { connect, type Sql } from '../../../src/store/postgres/client.js';
 import { postgresLeases } from '../../../src/store/postgres/leases.js';
+import { shardOf } from '../../../src/store/shard.js';
 import { createAccount, type TestAccount } from '../../support/mailbox-client.js';
 import { temporaryDirectory } from '../../support/temporary-directory.js';
-import { Load, type LoadOptions } from './load.js';
+import { eventually } from './eventually.js';
+import { Followers } from './followers.js';
+import { Load, type LoadOptions, type Target } from './load.js';
 import { isSettled } from './settled.js';
 import { verify } from './verify.js';
 
@@ -33,24 +37,33 @@ export interface TestCluster extends LocalCluster {
   /** Straight to the database, past every proxy. */
   readonly sql: Sql;
   readonly accounts: readonly TestAccount[];
+  /** HAProxy, when the cluster is balanced. */
+  readonly front: Target;
   /** Starts senders and readers on the nodes (default: all of them). */
   load(options?: LoadOptions): Load;
+  /** Hub clients of all accounts, on all nodes or `targets`. */
+  follow(targets?: () => readonly Target[]): Promise<Followers>;
   view(): Promise<ClusterView>;
-  /** Resolves when the nodes that run hold what they should, and all of it. */
-  settled(): Promise<void>;
+  /** @throws when nobody owns it */
+  ownerOf(account: Pick<TestAccount, 'id'>): Promise<ClusterNode>;
+  /** Resolves when the nodes that run, but `without`, hold what they should, and all of it. */
+  settled(without?: readonly ClusterNode[]): Promise<void>;
   /** Ends the load and fails `t` unless what was acknowledged is there, once, and no mail was refused. */
   verify(load: Load): Promise<void>;
 }
 
 const SETTLED_MS = 30_000;
-const LOG_LINES = 40;
-const LOG_WIDTH = 300;
+const LOG_LINES = 100;
+const LOG_WIDTH = 600;
+/** There is one for every message. */
+const USUAL = /"msg":"(message accepted|new email sent to hub connections)"/;
 
 export async function startCluster(t: ExecutionContext, options: TestClusterOptions = {}): Promise<TestCluster> {
   const { leaseTtlMs, roles } = options;
+  const ports = await freeClusterPorts(options.nodes ?? 3, options.natsServers ?? 1);
   const cluster = await startLocalCluster({
     dataDir: temporaryDirectory('mansio-cluster-'),
-    ports: await freeClusterPorts(options.nodes ?? 3, options.natsServers ?? 1),
+    ports,
     balanced: options.balanced ?? false,
     viaProxies: options.viaProxies ?? false,
     settings: {
@@ -76,17 +89,45 @@ export async function startCluster(t: ExecutionContext, options: TestClusterOpti
     ...cluster,
     sql,
     accounts,
-    load: (of = {}) => new Load(of.targets ?? (() => cluster.nodes), accounts, of),
+    front: {
+      name: 'haproxy',
+      http: `http://127.0.0.1:${ports.balancer.http}`,
+      mx: `127.0.0.1:${ports.balancer.mx}`,
+    },
+    load(of = {}) {
+      const load = new Load(of.targets ?? (() => cluster.nodes), accounts, of);
+      t.teardown(() => load.stop());
+      return load;
+    },
+    async follow(targets = () => cluster.nodes) {
+      const followers = await Followers.start({ accounts, targets, sql });
+      t.teardown(() => followers.stop());
+      return followers;
+    },
     view,
-    async settled() {
-      const deadline = Date.now() + SETTLED_MS;
-      for (;;) {
-        const running = cluster.nodes.filter((node) => node.running).map(({ name }) => name);
-        const seen = await view();
-        if (isSettled(seen, running)) return;
-        if (Date.now() > deadline) throw new Error(`shards do not settle: ${JSON.stringify(seen.nodes)}`);
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
+    async ownerOf({ id }) {
+      const { leases } = await view();
+      const owner = leases[shardOf(id, leases.length)]?.nodeId;
+      const node = cluster.nodes.find(({ name }) => name === owner);
+      if (node === undefined) throw new Error(`nobody owns account ${id}`);
+      return node;
+    },
+    async settled(without = []) {
+      let seen: ClusterView | undefined;
+      await eventually(
+        'shards to settle',
+        async () => {
+          const running = cluster.nodes.filter((node) => node.running && !without.includes(node));
+          seen = await view();
+          return isSettled(
+            seen,
+            running.map(({ name }) => name),
+          );
+        },
+        SETTLED_MS,
+      ).catch((error: Error) => {
+        throw new Error(`${error.message} ${JSON.stringify(seen?.nodes)}`);
+      });
     },
     async verify(load) {
       await load.stop();
@@ -99,7 +140,7 @@ export async function startCluster(t: ExecutionContext, options: TestClusterOpti
 
 function tellLogs(t: ExecutionContext, { nodes, nats }: LocalCluster): void {
   for (const { name, logs } of [...nodes, ...nats]) {
-    const last = logs.slice(-LOG_LINES).map((line) => line.slice(0, LOG_WIDTH));
-    t.log(`${name}:\n${last.join('\n')}`);
+    const unusual = logs.filter((line) => !USUAL.test(line)).slice(-LOG_LINES);
+    t.log(`${name}:\n${unusual.map((line) => line.slice(0, LOG_WIDTH)).join('\n')}`);
   }
 }

@@ -28,6 +28,7 @@ export class Load {
     open: new Set(),
     temporary: [],
     refused: [],
+    goodbyes: 0,
     interrupted: 0,
     unreachable: 0,
     slowestMs: 0,
@@ -74,7 +75,7 @@ export class Load {
     for (const { code } of mail.temporary) codes.set(code, (codes.get(code) ?? 0) + 1);
     return [
       `mail: ${mail.accepted.size} accepted, refused for now ${told(codes)}, for good ${mail.refused.length}`,
-      `${mail.interrupted} interrupted, ${mail.unreachable} unreachable, slowest ${Math.round(mail.slowestMs)} ms`,
+      `${mail.goodbyes} goodbyes, ${mail.interrupted} interrupted, ${mail.unreachable} unreachable, slowest ${Math.round(mail.slowestMs)} ms`,
       `REST: ${calls.made} calls, statuses ${told(calls.statuses)}, ${calls.repeated} repeated, ${calls.failed.length} failed`,
       `slowest ${Math.round(calls.slowestMs)} ms`,
     ].join('; ');

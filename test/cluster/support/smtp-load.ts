@@ -22,6 +22,8 @@ export interface Mailing {
   readonly temporary: Refusal[];
   /** 5xx: bounced. */
   readonly refused: Refusal[];
+  /** 421 between two messages: the connection was over, nothing was refused. */
+  goodbyes: number;
   /** Connections that broke or hung in the middle. */
   interrupted: number;
   /** Connections that were not made. */
@@ -71,7 +73,8 @@ export async function sender(number: number, work: Work, mailing: Mailing): Prom
         mailing.slowestMs = Math.max(mailing.slowestMs, performance.now() - began);
         break;
       } catch (error) {
-        if (error instanceof Refused) {
+        if (error instanceof Refused && isGoodbye(error.refusal)) mailing.goodbyes++;
+        else if (error instanceof Refused) {
           const forGood = error.refusal.code >= 500;
           (forGood ? mailing.refused : mailing.temporary).push(error.refusal);
           if (forGood) break;
@@ -85,6 +88,11 @@ export async function sender(number: number, work: Work, mailing: Mailing): Prom
     await pause(work.pauseMs);
   }
   connection?.close();
+}
+
+/** Sent before the next message was begun, or while its first command was on the way. */
+function isGoodbye({ code, after }: Refusal): boolean {
+  return code === 421 && after.startsWith('MAIL ');
 }
 
 /** One account, and all of them now and then. */

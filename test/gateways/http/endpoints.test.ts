@@ -1,16 +1,16 @@
 // Every route of the table, over real sockets: what it replies when all is well and each way it may refuse, all held
 // against the OpenAPI document. A route without cases here fails the first test.
 import test, { type ExecutionContext } from 'ava';
-import { ALICE, BOB } from './fakes.js';
-import { type Gateway, startGateway } from './gateway.js';
+import { ACCOUNT } from './account-cases.js';
+import { BOBS_ID, type Case, NO_ID, READ_ID } from './endpoint-case.js';
+import { KEY_ID } from './fake-desk.js';
+import { ALICE, BOB, type Scopes } from './fakes.js';
+import { type Gateway, startGateway, VAPID_KEY } from './gateway.js';
 import { addMail } from './mail-fixture.js';
 import { type Document, violations } from './schema-check.js';
 
-const READ_ID = '018f0000-0000-7000-8000-000000000001';
 const UNREAD_ID = '018f0000-0000-7000-8000-000000000002';
 const SENT_ID = '018f0000-0000-7000-8000-000000000003';
-const BOBS_ID = '018f0000-0000-7000-8000-000000000004';
-const NO_ID = '018f0000-0000-7000-8000-0000000000cc';
 const PDF = Buffer.from('%PDF-1.4 not really\n'.repeat(5000));
 
 function fill(gateway: Gateway): void {
@@ -36,13 +36,6 @@ function fill(gateway: Gateway): void {
   addMail(mailboxes, blobs, ALICE, { id: UNREAD_ID, messageId: null, truncated: ['parts'] });
   addMail(mailboxes, blobs, ALICE, { id: SENT_ID, folder: 'sent', from: 'alice@example.test' });
   addMail(mailboxes, blobs, BOB, { id: BOBS_ID });
-}
-
-interface Case {
-  readonly path?: string;
-  readonly json?: unknown;
-  readonly status: number;
-  readonly check?: (t: ExecutionContext, body: Document, response: Response) => void;
 }
 
 /** Cases by `METHOD path`, relative to the base of emails; `{id}` stands for the read email's id. */
@@ -261,9 +254,18 @@ const EMAILS: Readonly<Record<string, readonly Case[]>> = {
 };
 
 const SERVICE: Readonly<Record<string, readonly Case[]>> = {
-  'GET /api/discovery': [{ status: 200, check: (t, body) => t.false(body.smtp.enabled) }],
+  'GET /api/discovery': [
+    {
+      status: 200,
+      check: (t, body) =>
+        t.deepEqual([body.smtp.enabled, body.features], [false, { oidc: false, pushNotifications: true }]),
+    },
+  ],
   'GET /api/config': [
     { status: 200, check: (t, body) => t.deepEqual(body, { oidc: { authority: '', clientId: '', enabled: false } }) },
+  ],
+  'GET /api/push-subscriptions/vapid-public-key': [
+    { status: 200, check: (t, body) => t.deepEqual(body, { publicKey: VAPID_KEY }) },
   ],
   'GET /healthz': [{ status: 200, check: (t, body) => t.is(body.status, 'Healthy') }],
   'GET /api/openapi.json': [{ status: 200, check: (t, body) => t.is(body.openapi, '3.1.0') }],
@@ -273,7 +275,7 @@ const BASES = ['/api/emails', '/api/external/emails'];
 
 test('every route has cases', async (t) => {
   const gateway = await startGateway(t);
-  const known = new Set(Object.keys(SERVICE));
+  const known = new Set([...Object.keys(SERVICE), ...Object.keys(ACCOUNT)]);
   for (const base of BASES) {
     for (const key of Object.keys(EMAILS)) known.add(key.replace(' ', ` ${base}`));
   }
@@ -295,6 +297,25 @@ for (const base of BASES) {
   });
 }
 
+test('replies about the account itself', async (t) => {
+  const gateway = await startGateway(t);
+  fill(gateway);
+  const keys = new Map<string, string>();
+  for (const [key, cases] of Object.entries(ACCOUNT)) {
+    const [method = '', pattern = ''] = key.split(' ');
+    const anonymous = await gateway.fetch(pattern.replaceAll(/\{\w+\}/g, KEY_ID), { method, key: null });
+    t.is(anonymous.status, 401, key);
+    for (const { path = pattern.replaceAll(/\{\w+\}/g, KEY_ID), as = ['app'], ...rest } of cases) {
+      const name = as.join();
+      const { directory } = gateway;
+      if (!keys.has(name)) {
+        keys.set(name, name === 'service' ? directory.serviceKey(ALICE) : directory.key(ALICE, ...(as as Scopes)));
+      }
+      await run(t, gateway, method, pattern, path, rest, keys.get(name));
+    }
+  }
+});
+
 test('replies of the service endpoints, without a credential', async (t) => {
   const gateway = await startGateway(t);
   for (const [key, cases] of Object.entries(SERVICE)) {
@@ -310,12 +331,12 @@ async function run(
   pattern: string,
   path: string,
   { json, status, check }: Omit<Case, 'path'>,
-  key?: null,
+  key?: string | null,
 ): Promise<void> {
   const response = await gateway.fetch(path, {
     method,
     ...(json === undefined ? {} : { json }),
-    ...(key === null ? { key } : {}),
+    ...(key === undefined ? {} : { key }),
   });
   const where = `${method} ${path} ${JSON.stringify(json)?.slice(0, 80) ?? ''}`;
   t.is(response.status, status, where);

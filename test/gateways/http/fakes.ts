@@ -2,7 +2,7 @@
 // them, so that tests can look at it.
 import { createHash } from 'node:crypto';
 import { EMPTY, Subject } from 'rxjs';
-import type { Directory, Principal } from '../../../src/actors/directory/protocol.js';
+import type { Directory, LoginClaims, LoginResult, Principal } from '../../../src/actors/directory/protocol.js';
 import type { EmailDetail, EmailListItem, Mailboxes } from '../../../src/actors/mailbox/protocol.js';
 import { ActorFault, type ActorFaultCode } from '../../../src/actors/runtime/errors.js';
 import type { BodyDecoder } from '../../../src/gateways/decode/decoder.js';
@@ -14,6 +14,9 @@ import { StoreFault } from '../../../src/store/errors.js';
 export const ALICE = '018f0000-0000-7000-8000-00000000000a';
 export const BOB = '018f0000-0000-7000-8000-00000000000b';
 
+/** Of no account. */
+const NOBODY = '018f0000-0000-7000-8000-0000000000cc';
+
 export type Scopes = Principal['scopes'];
 
 export class FakeDirectory implements Directory {
@@ -24,6 +27,13 @@ export class FakeDirectory implements Directory {
   gate: Promise<void> = Promise.resolve();
   readonly revokedKeys$ = new Subject<string>();
   readonly deletedAccounts$ = EMPTY;
+
+  /** A key that may notify for any account. */
+  serviceKey(accountId: string): string {
+    const text = this.key(accountId, 'internal');
+    this.keys.set(text, { ...this.keys.get(text)!, serviceWide: true });
+    return text;
+  }
 
   key(accountId: string, ...scopes: Scopes): string {
     const text = `mk_${this.keys.size}_${scopes.join('-').replaceAll(':', '.')}`;
@@ -43,6 +53,13 @@ export class FakeDirectory implements Directory {
     await this.gate;
     if (this.down) throw new StoreFault('store-unavailable', 'down', { temporary: true });
     return this.keys.get(apiKey);
+  }
+
+  /** Accounts are called like the subjects of their logins, and belong to them. */
+  async login({ subject, email }: LoginClaims): Promise<LoginResult> {
+    if (this.down) throw new StoreFault('store-unavailable', 'down', { temporary: true });
+    if (email === undefined) return { refusal: 'noEmail' };
+    return { principal: { accountId: subject, email, scopes: ['app'], keyId: null, serviceWide: false } };
   }
 
   async anonymous(): Promise<Principal | undefined> {
@@ -85,6 +102,7 @@ export class FakeMailboxes {
     this.asked.push({ name, payload });
     if (this.fault === 'bug') throw new TypeError('cannot read properties of secret');
     if (this.fault !== undefined) throw new ActorFault(this.fault, 'fault');
+    if (accountId === NOBODY) throw new ActorFault('no-such-account', 'no such account');
     const emails = this.emails.get(accountId) ?? [];
     const answer = this.#answers[name];
     if (answer === undefined) throw new Error(`no answer to ${name}`);
@@ -121,6 +139,8 @@ export class FakeMailboxes {
       const email = emails.find(({ id }) => id === payload.emailId);
       return email === undefined ? { refusal: 'noSuchEmail' } : { reply: email };
     },
+    announce: (emails, payload: { emailId: string }) =>
+      emails.some(({ id }) => id === payload.emailId) ? { reply: { isKept: true } } : { refusal: 'noSuchEmail' },
     setRead: (emails, payload: { emailIds: string[]; isRead: boolean }) => {
       let changed = 0;
       const missing = [];

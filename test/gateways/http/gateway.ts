@@ -6,8 +6,11 @@ import { createPipeline } from '../../../src/gateways/http/pipeline.js';
 import type { Route } from '../../../src/gateways/http/route.js';
 import { routeTable } from '../../../src/gateways/http/route-table.js';
 import { type HttpLimits, type HttpOptions, type HttpServer, startHttp } from '../../../src/gateways/http/server.js';
+import type { TokenVerifier } from '../../../src/gateways/oidc/token-verifier.js';
 import { anonymousGuard } from '../../../src/gateways/origin.js';
+import { subscriptionCheck } from '../../../src/gateways/push/subscription-check.js';
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
+import { fakeDesk } from './fake-desk.js';
 import { ALICE, FakeBlobs, FakeDirectory, FakeLog, FakeMailboxes, plainDecoder } from './fakes.js';
 
 export interface Gateway {
@@ -33,16 +36,19 @@ interface Options {
   readonly webSockets?: HttpOptions['webSockets'];
   readonly extra?: readonly Route[];
   readonly deadlineMs?: number;
+  readonly tokens?: TokenVerifier;
   /** Networks whose word is taken for addresses; none when absent. */
   readonly trusted?: readonly string[];
 }
 
 export const OWN_NAMES = { hostname: 'mail.example.test', publicUrl: 'https://app.example.test/mail' };
+export const VAPID_KEY = 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4';
 const OFF = { enabled: false, serverName: '', port: 0, securePort: 0 };
 
 export async function startGateway(t: ExecutionContext, options: Options = {}): Promise<Gateway> {
   const directory = new FakeDirectory();
   const mailboxes = new FakeMailboxes();
+  const desk = fakeDesk();
   const blobs = new FakeBlobs();
   const log = new FakeLog();
   const checks: HealthCheck[] = [];
@@ -52,7 +58,9 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
       blobs,
       decoder: plainDecoder,
       claimExport: async () => mailboxes.exportWait,
-      discovery: () => ({ smtp: OFF, pop3: OFF, imap: OFF, features: { oidc: false, pushNotifications: false } }),
+      desk,
+      connectionInfo: () => ({ smtp: OFF, pop3: OFF, imap: OFF }),
+      push: { publicKey: VAPID_KEY, check: subscriptionCheck(false) },
       config: { oidc: { authority: '', clientId: '', enabled: false } },
       checks,
       version: '0.0.0',
@@ -67,6 +75,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
     handler: createPipeline({
       routes,
       directory,
+      ...(options.tokens === undefined ? {} : { tokens: options.tokens }),
       guard: anonymousGuard(OWN_NAMES),
       log,
       deadlineMs: options.deadlineMs ?? 60_000,

@@ -33,7 +33,11 @@ export function violations(schema: Schema, value: unknown, document: Document, p
   if (schema.format === 'uuid' && !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(String(value))) {
     return [`${path}: not a UUID`];
   }
-  if (schema.format === 'date-time' && !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(String(value))) {
+  if (
+    schema.format === 'date-time' &&
+    value !== null &&
+    !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(String(value))
+  ) {
     return [`${path}: not a time`];
   }
   if (Array.isArray(value)) {

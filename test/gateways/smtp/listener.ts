@@ -91,6 +91,7 @@ export async function listen(
     recipient: (address, beside) => (behave.recipient ?? recipient)(address, beside),
     hold: (addresses) => behave.hold?.(addresses) ?? Promise.resolve(new Map()),
     authenticate: () => Promise.resolve(undefined),
+    login: () => Promise.reject(new Error('not asked by the MX')),
     anonymous: () => Promise.resolve(undefined),
     revokedKeys$: NEVER,
     deletedAccounts$: NEVER,

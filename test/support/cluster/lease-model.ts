@@ -7,6 +7,7 @@ import type {
   LeaseStore,
   NodeEntry,
   NodeState,
+  ReleasedLease,
   ShardLease,
 } from '../../../src/store/leases.js';
 
@@ -89,11 +90,16 @@ export class LeaseModel {
     });
   }
 
-  #release(nodeId: string, leases: readonly ShardLease[]): void {
-    for (const { shard, epoch } of leases) {
+  #release(nodeId: string, leases: readonly ReleasedLease[]): readonly ReleasedLease[] {
+    const now = this.#now();
+    return leases.flatMap(({ shard, epoch, to }) => {
       const lease = this.leases[shard]!;
-      if (lease.nodeId === nodeId && lease.epoch === epoch) lease.nodeId = null;
-    }
+      if (lease.nodeId !== nodeId || lease.epoch !== epoch) return [];
+      const taker = to === undefined ? undefined : this.nodes.get(to);
+      const given = taker !== undefined && taker.state === 'serving' && taker.expiresAt > now;
+      Object.assign(lease, given ? { nodeId: taker.id, epoch: epoch + 1 } : { nodeId: null });
+      return given ? [{ shard, epoch: lease.epoch, to }] : [];
+    });
   }
 
   #leave({ id, incarnation }: Pick<NodeEntry, 'id' | 'incarnation'>): void {

@@ -1,29 +1,13 @@
 // What clients need before they have a credential: where the mail protocols are and what the server can do. Comes from
 // the configuration and the open listeners, through main.
-import { flag, record, text, whole } from '../fields.js';
+import { flag, record } from '../fields.js';
 import { named } from '../json-schema.js';
 import { defineRoute, type Route } from '../route.js';
+import { type ConnectionInfo, protocolInfo } from './connection-info.js';
 
-interface ProtocolInfo {
-  readonly enabled: boolean;
-  readonly serverName: string;
-  /** With STARTTLS; 0 when not open. */
-  readonly port: number;
-  /** Implicit TLS; 0 when not open. */
-  readonly securePort: number;
-}
-
-export interface DiscoveryInfo {
-  readonly smtp: ProtocolInfo;
-  readonly pop3: ProtocolInfo;
-  readonly imap: ProtocolInfo;
+export interface DiscoveryInfo extends ConnectionInfo {
   readonly features: { readonly oidc: boolean; readonly pushNotifications: boolean };
 }
-
-const protocolInfo = named(
-  'ProtocolInfo',
-  record({ enabled: flag(), serverName: text(), port: whole(), securePort: whole() }),
-);
 
 const discovery = named(
   'Discovery',

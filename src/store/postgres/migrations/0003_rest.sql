@@ -14,7 +14,8 @@ alter table addresses add column verification_hash text;
 create function message_key(message_id text) returns uuid language sql immutable strict parallel safe
   return encode(substring(sha256(convert_to(message_id, 'UTF8')) for 16), 'hex')::uuid;
 
--- The thread of every message id that an email of the account is or refers to.
+-- The thread of every message id that an email of the account is or refers to, and, under its own id as the key, the
+-- thread that a thread was joined with.
 create table thread_refs (
   account_id uuid not null,
   message_key uuid not null,
@@ -27,6 +28,10 @@ insert into thread_refs (account_id, message_key, thread_id)
 select distinct on (account_id, message_key(message_id)) account_id, message_key(message_id), thread_id
 from emails where message_id is not null
 order by account_id, message_key(message_id), received_at;
+
+-- Names of labels are unique by the mailbox's own folding of case, which no collation is equal to, and the mailbox writes
+-- them alone: an index could only refuse what it has let through.
+drop index folders_name;
 
 -- What search looks at. Filled after deliveries, in the order of the ids, which rise within an account: `search_state`
 -- says up to which. Every lexeme begins with a short key of its account: so a word's entry in the index holds nothing of
@@ -70,10 +75,10 @@ create table filters (
   primary key (account_id, id)
 );
 
+-- What was chosen, never a default: defaults may change.
 create table preferences (
   account_id uuid primary key,
-  id uuid not null,
-  chosen json not null,
+  chosen jsonb not null,
   updated_at timestamptz not null default now()
 );
 

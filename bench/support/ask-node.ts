@@ -1,0 +1,71 @@
+// Child process of the cluster benchmark: the engine of a node without gateways, which asks mailboxes, its own or another
+// node's, as it is told over IPC. Configured by its environment, as every node.
+import { pino } from 'pino';
+import { readConfig } from '../../src/config.js';
+import { startEngine } from '../../src/engine.js';
+import { layFoundation } from '../../src/foundation.js';
+import { openInstruments } from '../../src/instruments.js';
+import { Lifecycle } from '../../src/lifecycle.js';
+import { percentile } from './figures.js';
+
+export interface AskTarget {
+  readonly accountId: string;
+  readonly emailId: string;
+}
+
+export interface AskOrder {
+  readonly targets: readonly AskTarget[];
+  readonly operation: 'query' | 'command';
+  readonly inFlight: number;
+  readonly milliseconds: number;
+}
+
+export interface AskReport {
+  readonly asks: number;
+  readonly seconds: number;
+  readonly medianMs: number;
+}
+
+const STOP_MS = 5_000;
+
+const log = pino({ level: 'warn' });
+const lifecycle = new Lifecycle(log);
+const config = readConfig();
+const foundation = await layFoundation(config, log, lifecycle, new AbortController().signal);
+const instruments = await openInstruments(foundation);
+const noTexts = () => ({ text: async () => '', close: async () => {} });
+const { mailboxes } = await startEngine(config, log, lifecycle, foundation, instruments, noTexts);
+
+async function run({ targets, operation, inFlight, milliseconds }: AskOrder): Promise<AskReport> {
+  const samples: number[] = [];
+  let next = 0;
+  const started = performance.now();
+  const asker = async () => {
+    for (let now = performance.now(); now - started < milliseconds; ) {
+      const i = next++;
+      const { accountId, emailId } = targets[i % targets.length]!;
+      const mailbox = mailboxes.of(accountId);
+      if (operation === 'query') await mailbox.ask('unreadCount', {});
+      else {
+        // Every round changes the state of before.
+        const isRead = Math.floor(i / targets.length) % 2 === 0;
+        await mailbox.ask('setRead', { emailIds: [emailId], isRead });
+      }
+      const answered = performance.now();
+      samples.push(answered - now);
+      now = answered;
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, asker));
+  const seconds = (performance.now() - started) / 1000;
+  return { asks: samples.length, seconds, medianMs: percentile(samples, 0.5) };
+}
+
+process.on('message', async (order: AskOrder) => {
+  process.send?.(await run(order));
+});
+process.on('disconnect', async () => {
+  await lifecycle.stop(STOP_MS);
+  process.exit(0);
+});
+process.send?.('ready');

@@ -1,0 +1,80 @@
+// What an account's filters say about an email. Conditions are substrings of the sender's address, the subject and the
+// body's words, without regard to case, and must all hold; a condition that is not set holds. Pure.
+import { caseFolded } from '../../mail/case-fold.js';
+import type { FilterRow } from '../../store/mailboxes.js';
+
+/** What filters look at. `body` is null when it was not read: a condition on it then does not hold. */
+export interface EmailFacts {
+  readonly fromAddress: string;
+  readonly subject: string;
+  readonly hasAttachments: boolean;
+  readonly body: string | null;
+}
+
+export interface Verdict {
+  readonly markRead: boolean;
+  readonly labelIds: ReadonlySet<string>;
+  readonly remove: boolean;
+  /** Filters that matched. */
+  readonly matched: readonly FilterRow[];
+}
+
+export type Conditions = Pick<FilterRow, 'fromAddressContains' | 'subjectContains' | 'bodyContains' | 'hasAttachments'>;
+
+/** An email's words, folded once for many filters. */
+export class FoldedFacts {
+  readonly hasAttachments: boolean;
+  readonly #fromAddress: string;
+  readonly #subject: string;
+  readonly #body: string | null;
+
+  constructor(facts: EmailFacts) {
+    this.hasAttachments = facts.hasAttachments;
+    this.#fromAddress = caseFolded(facts.fromAddress);
+    this.#subject = caseFolded(facts.subject);
+    this.#body = facts.body === null ? null : caseFolded(facts.body);
+  }
+
+  match(conditions: Conditions): boolean {
+    return this.matchWithoutBody(conditions) && contains(this.#body, conditions.bodyContains);
+  }
+
+  matchWithoutBody(conditions: Conditions): boolean {
+    return (
+      (conditions.hasAttachments === null || conditions.hasAttachments === this.hasAttachments) &&
+      contains(this.#fromAddress, conditions.fromAddressContains) &&
+      contains(this.#subject, conditions.subjectContains)
+    );
+  }
+}
+
+/** `filters` in their order; one that deletes is the last that is looked at. */
+export function judge(filters: readonly FilterRow[], facts: EmailFacts): Verdict {
+  const folded = new FoldedFacts(facts);
+  const matched: FilterRow[] = [];
+  const labelIds = new Set<string>();
+  for (const filter of filters) {
+    if (!filter.isEnabled || !folded.match(filter)) continue;
+    matched.push(filter);
+    if (filter.delete === true) break;
+    if (filter.assignLabelId !== null) labelIds.add(filter.assignLabelId);
+  }
+  return {
+    markRead: matched.some((filter) => filter.markAsRead === true),
+    labelIds,
+    remove: matched.at(-1)?.delete === true,
+    matched,
+  };
+}
+
+/** Whether the body's words could change what the filters say. */
+export function needsBody(filters: readonly FilterRow[], facts: EmailFacts): boolean {
+  const asking = filters.filter((filter) => filter.isEnabled && filter.bodyContains !== null);
+  if (asking.length === 0) return false;
+  const folded = new FoldedFacts(facts);
+  return asking.some((filter) => folded.matchWithoutBody(filter));
+}
+
+function contains(folded: string | null, part: string | null): boolean {
+  return part === null || (folded?.includes(caseFolded(part)) ?? false);
+}

@@ -1,0 +1,77 @@
+// Queries about labels, filters and threads.
+import { caseFolded } from '../../mail/case-fold.js';
+import type { EmailSummaryRow, FilterRow, MailboxStore } from '../../store/mailboxes.js';
+import type { QueryHandlers } from '../runtime/behavior.js';
+import type { EmailTexts } from './email-texts.js';
+import { FoldedFacts } from './filter-match.js';
+import { labelOf } from './labels.js';
+import type { MailboxProtocol } from './protocol.js';
+import { detailOf, listPage } from './queries.js';
+import { bodiesOf, factsOf } from './readings.js';
+import type { MailboxState } from './state.js';
+
+type Names = 'labels' | 'labelEmails' | 'filters' | 'testFilter' | 'thread';
+
+/** Emails of a thread that are shown: the newest. */
+const MOST_OF_THREAD = 500;
+/** Of trying a filter; bodies that are not read by then do not match. */
+const TESTING_MS = 5_000;
+
+export function organisingQueries(
+  store: MailboxStore,
+  texts: EmailTexts,
+): Pick<QueryHandlers<MailboxProtocol, MailboxState>, Names> {
+  return {
+    async labels(state) {
+      const rows = [...state.folders.values()].map(({ row }) => row).filter(({ role }) => role === 'label');
+      const labels = rows
+        .map((row) => ({ row, folded: caseFolded(row.name) }))
+        .sort((a, b) => a.row.sortOrder - b.row.sortOrder || (a.folded < b.folded ? -1 : 1))
+        .map(({ row }) => labelOf(row));
+      return { reply: { labels } };
+    },
+
+    async labelEmails(state, { labelId, page, pageSize }) {
+      const folder = state.folders.get(labelId);
+      if (folder?.row.role !== 'label') return { refusal: 'noSuchLabel' };
+      const { total: totalCount, unread: unreadCount } = folder.row;
+      return { reply: { items: await listPage(store, state, folder.page(page, pageSize)), totalCount, unreadCount } };
+    },
+
+    async filters(state) {
+      return { reply: { filters: [...state.filters] } };
+    },
+
+    async testFilter(state, { filterId, limit }) {
+      const filter = state.filters.find(({ id }) => id === filterId);
+      if (filter === undefined) return { refusal: 'noSuchFilter' };
+      const ids = state
+        .folderOf('inbox')
+        .page(1, limit)
+        .map((slot) => state.emails.id(slot));
+      const rows = new Map((await store.summaries(state.accountId, ids)).map((row) => [row.id, row]));
+      const tested = ids.flatMap((id) => rows.get(id) ?? []);
+      const matchedEmailIds = await matching(filter, tested, texts);
+      return { reply: { matchCount: matchedEmailIds.length, matchedEmailIds } };
+    },
+
+    async thread(state, { threadId }) {
+      const rows = await store.thread(state.accountId, threadId, MOST_OF_THREAD);
+      const emails = rows.flatMap((row) => {
+        const slot = state.emails.find(row.id);
+        return slot < 0 ? [] : [detailOf(state, slot, row)];
+      });
+      return emails.length === 0 ? { refusal: 'noSuchThread' } : { reply: { emails } };
+    },
+  };
+}
+
+async function matching(filter: FilterRow, rows: readonly EmailSummaryRow[], texts: EmailTexts): Promise<string[]> {
+  const possible = rows.filter((row) => new FoldedFacts(factsOf(row)).matchWithoutBody(filter));
+  if (filter.bodyContains === null) return possible.map(({ id }) => id);
+  const blobs = [...new Set(possible.map(({ blob }) => blob))];
+  const bodies = await bodiesOf(texts, blobs, TESTING_MS, () => {});
+  return possible
+    .filter((row) => new FoldedFacts(factsOf(row, bodies.get(row.blob))).match(filter))
+    .map(({ id }) => id);
+}

@@ -1,0 +1,201 @@
+// Filters. A condition that is absent, null or blank is not set; at least one must be. PUT replaces the whole rule.
+import type { Infer } from 'superstruct';
+import { coerce, define, nullable, optional, string } from 'superstruct';
+import type { Filter, Mailboxes } from '../../../actors/mailbox/protocol.js';
+import type { AnyStruct } from '../../../actors/runtime/protocol.js';
+import { isUuid } from '../../../mail/ids.js';
+import {
+  flag,
+  idParameter,
+  limitParameter,
+  list,
+  record,
+  smallWhole,
+  text,
+  timestamp,
+  uuid,
+  whole,
+} from '../fields.js';
+import { named } from '../json-schema.js';
+import { invalid, type Problem, refused } from '../problem.js';
+import { defineRoute, EMPTY, READ, type Route, WRITE } from '../route.js';
+import { isoTime } from './email-shapes.js';
+
+const LONGEST_NAME = 200;
+const LONGEST_CONDITION = 500;
+const MOST_TESTED = 1000;
+const TESTED = 10;
+/** PostgreSQL's text has no NUL, and half a surrogate pair is no text at all. */
+const UNFIT = /[\0\p{Cs}]/u;
+
+const shown = {
+  name: text(),
+  isEnabled: flag(),
+  priority: whole(),
+  fromAddressContains: nullable(text()),
+  subjectContains: nullable(text()),
+  bodyContains: nullable(text()),
+  hasAttachments: nullable(flag()),
+  markAsRead: nullable(flag()),
+  assignLabelId: nullable(uuid()),
+  delete: nullable(flag()),
+};
+
+const filter = named(
+  'Filter',
+  record({
+    id: uuid(),
+    ...shown,
+    createdAt: timestamp(),
+    updatedAt: timestamp(),
+    lastAppliedAt: nullable(timestamp()),
+    timesApplied: whole(),
+  }),
+);
+
+const bounded = (most: number, isBlankFine: boolean) =>
+  define<string>('string', (value) => {
+    if (typeof value !== 'string') return 'must be a string';
+    if (!isBlankFine && value.trim() === '') return 'must not be empty';
+    if (value.length > most) return `must have at most ${most} characters`;
+    return !UNFIT.test(value) || 'must be text';
+  });
+
+const maybe = <S extends AnyStruct>(struct: S) => optional(nullable(struct));
+const condition = () => maybe(bounded(LONGEST_CONDITION, true));
+
+const filterInput = named(
+  'FilterInput',
+  record({
+    name: coerce(bounded(LONGEST_NAME, false), string(), (value) => value.trim()),
+    isEnabled: flag(),
+    priority: smallWhole(),
+    fromAddressContains: condition(),
+    subjectContains: condition(),
+    bodyContains: condition(),
+    hasAttachments: maybe(flag()),
+    markAsRead: maybe(flag()),
+    assignLabelId: maybe(text()),
+    delete: maybe(flag()),
+  }),
+);
+
+const testResult = named('FilterTest', record({ matchCount: whole(), matchedEmailIds: list(uuid()) }));
+
+const noSuchLabel = () => invalid({ assignLabelId: ['names no label of this account'] });
+const tooMany = () => invalid({ name: ['there are as many filters as an account may have'] });
+
+export function filterRoutes(base: string, tags: readonly string[], mailboxes: Mailboxes): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: base,
+      summary: 'Filters, in the order of evaluation',
+      tags,
+      access: READ,
+      replies: { 200: list(filter) },
+      handler: async ({ principal }) => {
+        const outcome = await mailboxes.of(principal.accountId).ask('filters', {});
+        if (outcome.reply === undefined) return refused(outcome.refusal);
+        return { status: 200, json: outcome.reply.filters.map(shownFilter) };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: base,
+      summary: 'Make a filter',
+      tags,
+      access: WRITE,
+      body: filterInput,
+      replies: { 201: filter },
+      handler: async ({ principal, body }) => {
+        const read = ruleOf(body);
+        if ('problem' in read) return read.problem;
+        const outcome = await mailboxes.of(principal.accountId).ask('createFilter', read);
+        if (outcome.reply === undefined) return outcome.refusal === 'noSuchLabel' ? noSuchLabel() : tooMany();
+        return { status: 201, json: shownFilter(outcome.reply) };
+      },
+    }),
+    defineRoute({
+      method: 'PUT',
+      path: `${base}/{id}`,
+      summary: 'Replace a filter',
+      tags,
+      access: WRITE,
+      params: { id: idParameter() },
+      body: filterInput,
+      replies: { 204: EMPTY },
+      handler: async ({ principal, params, body }) => {
+        const read = ruleOf(body);
+        if ('problem' in read) return read.problem;
+        const payload = { filterId: params.id, rule: read.rule };
+        const { refusal } = await mailboxes.of(principal.accountId).ask('updateFilter', payload);
+        if (refusal === 'noSuchLabel') return noSuchLabel();
+        return refusal === undefined ? { status: 204 } : refused(refusal);
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: `${base}/{id}`,
+      summary: 'Delete a filter',
+      tags,
+      access: WRITE,
+      params: { id: idParameter() },
+      replies: { 204: EMPTY },
+      handler: async ({ principal, params }) => {
+        const { refusal } = await mailboxes.of(principal.accountId).ask('deleteFilter', { filterId: params.id });
+        return refusal === undefined ? { status: 204 } : refused(refusal);
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${base}/{id}/test`,
+      summary: 'Which of the newest emails of the inbox a filter matches; nothing is done to them',
+      tags,
+      access: WRITE,
+      params: { id: idParameter() },
+      query: { limit: limitParameter(TESTED, MOST_TESTED) },
+      replies: { 200: testResult },
+      handler: async ({ principal, params, query }) => {
+        const payload = { filterId: params.id, limit: query.limit };
+        const outcome = await mailboxes.of(principal.accountId).ask('testFilter', payload);
+        if (outcome.reply === undefined) return refused(outcome.refusal);
+        return { status: 200, json: outcome.reply };
+      },
+    }),
+  ];
+}
+
+type Rule = Omit<Filter, 'id' | 'createdAt' | 'updatedAt' | 'lastAppliedAt' | 'timesApplied'>;
+
+function ruleOf(body: Infer<typeof filterInput>): { readonly rule: Rule } | { readonly problem: Problem } {
+  const { name, isEnabled, priority, hasAttachments = null, markAsRead = null, assignLabelId = null } = body;
+  const rule: Rule = {
+    name,
+    isEnabled,
+    priority,
+    fromAddressContains: set(body.fromAddressContains),
+    subjectContains: set(body.subjectContains),
+    bodyContains: set(body.bodyContains),
+    hasAttachments,
+    markAsRead,
+    assignLabelId: assignLabelId?.toLowerCase() ?? null,
+    delete: body.delete ?? null,
+  };
+  const conditions = [rule.fromAddressContains, rule.subjectContains, rule.bodyContains, rule.hasAttachments];
+  if (conditions.every((condition) => condition === null)) {
+    return { problem: invalid({ conditions: ['at least one condition must be set'] }) };
+  }
+  if (rule.assignLabelId !== null && !isUuid(rule.assignLabelId)) return { problem: noSuchLabel() };
+  return { rule };
+}
+
+const set = (condition: string | null | undefined): string | null =>
+  condition === undefined || condition === null || condition.trim() === '' ? null : condition;
+
+const shownFilter = (of: Filter): Infer<typeof filter> => ({
+  ...of,
+  createdAt: isoTime(of.createdAt),
+  updatedAt: isoTime(of.updatedAt),
+  lastAppliedAt: of.lastAppliedAt === null ? null : isoTime(of.lastAppliedAt),
+});

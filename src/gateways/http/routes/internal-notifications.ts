@@ -1,0 +1,38 @@
+// What protocol hosts that run apart report: an email that is in the store and of which nobody has been told. The mailbox
+// does the rest: filters, events, counts.
+import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
+import { ActorFault } from '../../../actors/runtime/errors.js';
+import { isUuid } from '../../../mail/ids.js';
+import { choice, record, text } from '../fields.js';
+import { notFound, Problem, refused } from '../problem.js';
+import { type Access, defineRoute, EMPTY, type Route } from '../route.js';
+
+const INTERNAL: Access & object = { scopes: ['internal'] };
+
+export function internalNotificationRoute(mailboxes: Mailboxes): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/api/internal-notifications',
+    summary: 'Report a stored email to its user',
+    tags: ['Internal'],
+    access: INTERNAL,
+    body: record({ type: choice('new_email'), userId: text(), emailId: text() }),
+    replies: { 200: EMPTY },
+    problems: [404],
+    handler: async ({ principal, body }) => {
+      const [userId, emailId] = [body.userId.toLowerCase(), body.emailId.toLowerCase()];
+      if (!principal.serviceWide && userId !== principal.accountId) {
+        return new Problem(403, { detail: 'This key can report email of its own account only.' });
+      }
+      if (!isUuid(userId) || !isUuid(emailId)) return notFound();
+      try {
+        const outcome = await mailboxes.of(userId).ask('announce', { emailId });
+        return outcome.reply === undefined ? refused(outcome.refusal) : { status: 200 };
+      } catch (error) {
+        // Not the account of the credential, which the rule for everyone else is about.
+        if (error instanceof ActorFault && error.code === 'no-such-account') return notFound();
+        throw error;
+      }
+    },
+  });
+}

@@ -1,0 +1,149 @@
+// Labels and the emails that carry them. A body with any field at fault is refused with every fault named.
+import type { Infer } from 'superstruct';
+import { coerce, define, string } from 'superstruct';
+import type { Label, Mailboxes } from '../../../actors/mailbox/protocol.js';
+import { isUuid } from '../../../mail/ids.js';
+import { LABEL_COLOR, labelName } from '../../../mail/label-name.js';
+import { idParameter, list, record, smallWhole, text, timestamp, uuid, whole } from '../fields.js';
+import { named } from '../json-schema.js';
+import { invalid, notFound, refused } from '../problem.js';
+import { defineRoute, EMPTY, READ, type Route, WRITE } from '../route.js';
+import { emailPage, isoTime, pageOf, paging } from './email-shapes.js';
+
+const label = named(
+  'Label',
+  record({ id: uuid(), name: text(), color: text(), sortOrder: whole(), emailCount: whole(), createdAt: timestamp() }),
+);
+
+const name = () =>
+  coerce(
+    define<string>('string', (value) => {
+      if (typeof value !== 'string') return 'must be a string';
+      const read = labelName(value);
+      return 'name' in read || read.problem;
+    }),
+    string(),
+    (value) => value.normalize('NFC').trim(),
+  );
+
+const color = () =>
+  coerce(
+    define<string>('string', (value) => (typeof value === 'string' && LABEL_COLOR.test(value)) || 'must be #rrggbb'),
+    string(),
+    (value) => value.toLowerCase(),
+  );
+
+const labelInput = named('LabelInput', record({ name: name(), color: color(), sortOrder: smallWhole() }));
+
+const nameTaken = () => invalid({ name: ['is the name of another label'] });
+const tooMany = () => invalid({ name: ['there are as many labels as an account may have'] });
+
+export function labelRoutes(base: string, tags: readonly string[], mailboxes: Mailboxes): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: base,
+      summary: 'Labels, by sortOrder and then name',
+      tags,
+      access: READ,
+      replies: { 200: list(label) },
+      handler: async ({ principal }) => {
+        const outcome = await mailboxes.of(principal.accountId).ask('labels', {});
+        if (outcome.reply === undefined) return refused(outcome.refusal);
+        return { status: 200, json: outcome.reply.labels.map(shown) };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: base,
+      summary: 'Make a label',
+      tags,
+      access: WRITE,
+      body: labelInput,
+      replies: { 201: label },
+      handler: async ({ principal, body }) => {
+        const outcome = await mailboxes.of(principal.accountId).ask('createLabel', shapeOf(body));
+        if (outcome.reply === undefined) return outcome.refusal === 'nameTaken' ? nameTaken() : tooMany();
+        return { status: 201, json: shown(outcome.reply) };
+      },
+    }),
+    defineRoute({
+      method: 'PUT',
+      path: `${base}/{id}`,
+      summary: 'Change a label',
+      tags,
+      access: WRITE,
+      params: { id: idParameter() },
+      body: labelInput,
+      replies: { 204: EMPTY },
+      handler: async ({ principal, params, body }) => {
+        const payload = { labelId: params.id, ...shapeOf(body) };
+        const { refusal } = await mailboxes.of(principal.accountId).ask('updateLabel', payload);
+        if (refusal === 'nameTaken') return nameTaken();
+        return refusal === undefined ? { status: 204 } : refused(refusal);
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: `${base}/{id}`,
+      summary: 'Delete a label; emails without any other place go to Archive',
+      tags,
+      access: WRITE,
+      params: { id: idParameter() },
+      replies: { 204: EMPTY },
+      handler: async ({ principal, params }) => {
+        const { refusal } = await mailboxes.of(principal.accountId).ask('deleteLabel', { labelId: params.id });
+        return refusal === undefined ? { status: 204 } : refused(refusal);
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${base}/{id}/emails`,
+      summary: 'Emails that carry a label, newest first',
+      tags,
+      access: READ,
+      params: { id: idParameter() },
+      query: paging,
+      replies: { 200: emailPage },
+      handler: async ({ principal, params, query }) => {
+        const payload = { labelId: params.id, page: query.page, pageSize: query.pageSize };
+        const outcome = await mailboxes.of(principal.accountId).ask('labelEmails', payload);
+        if (outcome.reply === undefined) return refused(outcome.refusal);
+        return { status: 200, json: pageOf(outcome.reply, query) };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${base}/emails/{emailId}`,
+      summary: 'Put a label on an email; one that is there already stays',
+      tags,
+      access: WRITE,
+      params: { emailId: idParameter() },
+      body: record({ labelId: text() }),
+      replies: { 204: EMPTY },
+      handler: async ({ principal, params, body }) => {
+        if (!isUuid(body.labelId)) return notFound();
+        const payload = { emailId: params.emailId, labelId: body.labelId.toLowerCase() };
+        const { refusal } = await mailboxes.of(principal.accountId).ask('assignLabel', payload);
+        return refusal === undefined ? { status: 204 } : refused(refusal);
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: `${base}/emails/{emailId}/{labelId}`,
+      summary: 'Take a label off an email; one without any other place goes to Archive',
+      tags,
+      access: WRITE,
+      params: { emailId: idParameter(), labelId: idParameter() },
+      replies: { 204: EMPTY },
+      handler: async ({ principal, params }) => {
+        const { refusal } = await mailboxes.of(principal.accountId).ask('unassignLabel', params);
+        return refusal === undefined ? { status: 204 } : refused(refusal);
+      },
+    }),
+  ];
+}
+
+const shapeOf = ({ name, color, sortOrder }: Infer<typeof labelInput>) => ({ name, color, sortOrder });
+
+const shown = (of: Label): Infer<typeof label> => ({ ...of, createdAt: isoTime(of.createdAt) });

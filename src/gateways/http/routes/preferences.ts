@@ -1,0 +1,86 @@
+// An account's preferences. Fields that are left out keep their value; what is not a preference is passed over.
+import { define, optional, type Struct } from 'superstruct';
+import type { PreferenceBook, Preferences } from '../../../actors/account/protocol.js';
+import { choice, flag, record, timestamp, uuid, wholeWithin } from '../fields.js';
+import { named } from '../json-schema.js';
+import { unauthenticated } from '../problem.js';
+import { defineRoute, EMPTY, OWNER, type Route } from '../route.js';
+
+const PATH = '/api/preferences';
+const TAGS = ['Preferences'];
+
+const clockTime = (): Struct<string, null> =>
+  define(
+    'string',
+    (value) =>
+      (typeof value === 'string' && /^([01]\d|2[0-3]):[0-5]\d$/.test(value)) || 'must be a time of the form HH:mm',
+  );
+
+const fields = {
+  theme: choice('light', 'dark', 'system'),
+  displayDensity: choice('compact', 'comfortable', 'spacious'),
+  emailsPerPage: wholeWithin(10, 100),
+  defaultSort: choice('date', 'sender', 'subject'),
+  showPreview: flag(),
+  groupByDate: flag(),
+  desktopNotifications: flag(),
+  emailDigest: flag(),
+  digestFrequency: choice('daily', 'weekly'),
+  digestTime: clockTime(),
+};
+const NAMES = Object.keys(fields) as (keyof Preferences)[];
+
+const preferences = named('Preferences', record({ id: uuid(), userId: uuid(), updatedAt: timestamp(), ...fields }));
+const changes = named(
+  'PreferenceChanges',
+  record({
+    theme: optional(fields.theme),
+    displayDensity: optional(fields.displayDensity),
+    emailsPerPage: optional(fields.emailsPerPage),
+    defaultSort: optional(fields.defaultSort),
+    showPreview: optional(fields.showPreview),
+    groupByDate: optional(fields.groupByDate),
+    desktopNotifications: optional(fields.desktopNotifications),
+    emailDigest: optional(fields.emailDigest),
+    digestFrequency: optional(fields.digestFrequency),
+    digestTime: optional(fields.digestTime),
+  }),
+);
+
+export function preferenceRoutes(book: PreferenceBook): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: PATH,
+      summary: 'Preferences, as chosen or by default',
+      tags: TAGS,
+      access: OWNER,
+      replies: { 200: preferences },
+      handler: async ({ principal: { accountId } }) => {
+        const found = await book.read(accountId);
+        if (found === undefined) return unauthenticated('invalid_token');
+        // An account has one set of preferences, so its id names them.
+        return {
+          status: 200,
+          json: { ...found, id: accountId, userId: accountId, updatedAt: found.updatedAt.toISOString() },
+        };
+      },
+    }),
+    defineRoute({
+      method: 'PUT',
+      path: PATH,
+      summary: 'Choose some or all preferences',
+      tags: TAGS,
+      access: OWNER,
+      body: changes,
+      replies: { 204: EMPTY },
+      handler: async ({ principal, body }) => {
+        const chosen = Object.fromEntries(
+          NAMES.filter((name) => body[name] !== undefined).map((name) => [name, body[name]]),
+        );
+        const done = await book.choose(principal.accountId, chosen);
+        return done ? { status: 204 } : unauthenticated('invalid_token');
+      },
+    }),
+  ];
+}

@@ -1,0 +1,125 @@
+// An account's profile and its additional addresses. Verifying an address is not implemented (interface, section 4): those
+// two say so whatever is asked of them.
+import { nullable } from 'superstruct';
+import type { AddressRefusal, Profiles } from '../../../actors/account/protocol.js';
+import type { AccountAddress } from '../../../store/directory.js';
+import { flag, idParameter, line, list, record, text, timestamp, uuid } from '../fields.js';
+import { named } from '../json-schema.js';
+import { invalid, notFound, Problem, unauthenticated } from '../problem.js';
+import { defineRoute, EMPTY, OWNER, type Route } from '../route.js';
+
+const PATH = '/api/profile';
+const TAGS = ['Profile'];
+const LONGEST_NAME = 200;
+
+const additionalAddress = named(
+  'AdditionalAddress',
+  record({ id: uuid(), address: text(), isVerified: flag(), addedAt: timestamp() }),
+);
+const profile = named(
+  'Profile',
+  record({
+    id: uuid(),
+    email: text(),
+    displayName: text(),
+    createdAt: timestamp(),
+    lastLoginAt: nullable(timestamp()),
+    additionalAddresses: list(additionalAddress),
+  }),
+);
+
+const REFUSALS: Readonly<Record<Exclude<AddressRefusal, 'noAccount'>, string>> = {
+  invalid: 'must be an email address',
+  own: 'is the address of the account itself',
+  known: 'is an address of the account already',
+  full: 'the account has as many additional addresses as it may',
+};
+
+export function profileRoutes(profiles: Profiles): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: PATH,
+      summary: 'The account, with its additional addresses',
+      tags: TAGS,
+      access: OWNER,
+      replies: { 200: profile },
+      handler: async ({ principal }) => {
+        const found = await profiles.read(principal.accountId);
+        if (found === undefined) return gone();
+        const { id, email, displayName, createdAt, lastLoginAt, additionalAddresses } = found;
+        return {
+          status: 200,
+          json: {
+            id,
+            email,
+            displayName,
+            createdAt: createdAt.toISOString(),
+            lastLoginAt: lastLoginAt?.toISOString() ?? null,
+            additionalAddresses: additionalAddresses.map(addressOf),
+          },
+        };
+      },
+    }),
+    defineRoute({
+      method: 'PUT',
+      path: PATH,
+      summary: 'Change the display name',
+      tags: TAGS,
+      access: OWNER,
+      body: record({ displayName: line(LONGEST_NAME) }),
+      replies: { 204: EMPTY },
+      handler: async ({ principal, body }) =>
+        (await profiles.rename(principal.accountId, body.displayName)) ? { status: 204 } : gone(),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${PATH}/addresses`,
+      summary: 'Add an address; it receives and sends nothing before it is verified',
+      tags: TAGS,
+      access: OWNER,
+      body: record({ address: text() }),
+      replies: { 201: additionalAddress },
+      handler: async ({ principal, body }) => {
+        const added = await profiles.addAddress(principal.accountId, body.address.trim());
+        if (added === 'noAccount') return gone();
+        if (typeof added === 'string') return invalid({ address: [REFUSALS[added]] });
+        return { status: 201, json: addressOf(added) };
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: `${PATH}/addresses/{addressId}`,
+      summary: 'Give up an additional address',
+      tags: TAGS,
+      access: OWNER,
+      params: { addressId: idParameter() },
+      replies: { 204: EMPTY },
+      handler: async ({ principal, params }) =>
+        (await profiles.removeAddress(principal.accountId, params.addressId)) ? { status: 204 } : notFound(),
+    }),
+    unimplemented('send-verification', 'Send the verification of an address: not implemented'),
+    unimplemented('verify', 'Verify an address: not implemented'),
+  ];
+}
+
+function unimplemented(step: string, summary: string): Route {
+  return defineRoute({
+    method: 'POST',
+    path: `${PATH}/addresses/{addressId}/${step}`,
+    summary,
+    tags: TAGS,
+    access: OWNER,
+    params: { addressId: text() },
+    replies: {},
+    problems: [501],
+    handler: async () => new Problem(501, { detail: 'Addresses are verified by the operator of this server.' }),
+  });
+}
+
+/** The account was deleted while the request was under way. */
+const gone = (): Problem => unauthenticated('invalid_token');
+
+function addressOf({ id, address, isVerified, addedAt }: AccountAddress) {
+  return { id, address, isVerified, addedAt: addedAt.toISOString() };
+}

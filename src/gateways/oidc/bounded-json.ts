@@ -1,0 +1,45 @@
+// Documents of an identity provider: fetched with a bound on time and size, no redirects, and a JSON object or nothing.
+const LARGEST_OCTETS = 512 * 1024;
+
+/** The provider cannot be asked, or does not answer as one: try again later. */
+export class ProviderUnavailable extends Error {
+  override readonly name = 'ProviderUnavailable';
+}
+
+/** @throws ProviderUnavailable */
+export async function fetchJson(url: string, timeoutMs: number): Promise<Readonly<Record<string, unknown>>> {
+  try {
+    const response = await fetch(url, {
+      headers: { accept: 'application/json' },
+      redirect: 'error',
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    if (response.status !== 200) {
+      await response.body?.cancel();
+      throw new Error(`status ${response.status}`);
+    }
+    const value: unknown = JSON.parse(await boundedText(response));
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('not a JSON object');
+    return value as Readonly<Record<string, unknown>>;
+  } catch (cause) {
+    throw new ProviderUnavailable(`${url} cannot be had: ${reason(cause)}`, { cause });
+  }
+}
+
+async function boundedText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let octets = 0;
+  // Leaving the loop by an exception cancels the body.
+  for await (const chunk of response.body ?? []) {
+    octets += chunk.length;
+    if (octets > LARGEST_OCTETS) throw new Error(`more than ${LARGEST_OCTETS} octets`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** What fetch says is that it failed; why is in its cause. */
+function reason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message}, ${error.cause.message}` : error.message;
+}

@@ -1,0 +1,142 @@
+// The keys an identity provider signs with: found through its discovery document (OpenID Connect Discovery 1.0 §4), kept
+// for a while, fetched again when a token names one that is not among them. How often the provider is asked does not
+// depend on what clients send; while it cannot be asked, keys that are known keep working.
+import { createLocalJWKSet, errors, type FlattenedJWSInput, type JSONWebKeySet, type JWTHeaderParameters } from 'jose';
+import { fetchJson, ProviderUnavailable } from './bounded-json.js';
+
+export interface KeySetTiming {
+  /** Keys older than this are fetched again before they are used. ms */
+  readonly freshMs: number;
+  /** Keys older than this are not used, also when no others can be had. ms */
+  readonly usableMs: number;
+  /** Least time between two fetches. ms */
+  readonly cooldownMs: number;
+  /** Of each of the two documents. ms */
+  readonly timeoutMs: number;
+  now(): number;
+}
+
+const TIMING: KeySetTiming = {
+  freshMs: 5 * 60_000,
+  usableMs: 24 * 60 * 60_000,
+  cooldownMs: 5_000,
+  timeoutMs: 3_000,
+  now: () => Date.now(),
+};
+
+const MOST_KEYS = 100;
+const LONGEST_URL = 2048;
+
+type Find = ReturnType<typeof createLocalJWKSet>;
+export type Key = Awaited<ReturnType<Find>>;
+
+interface Keys {
+  readonly issuer: string;
+  readonly find: Find;
+  readonly at: number;
+}
+
+export class KeySet {
+  readonly #authority: string;
+  readonly #timing: KeySetTiming;
+  #keys: Keys | undefined;
+  #fetch: Promise<void> | undefined;
+  #triedAt = Number.NEGATIVE_INFINITY;
+  #failure: ProviderUnavailable | undefined;
+
+  /** `authority`: URL of the provider, without a slash at the end. */
+  constructor(authority: string, timing: Partial<KeySetTiming> = {}) {
+    this.#authority = authority;
+    this.#timing = { ...TIMING, ...timing };
+  }
+
+  /** What tokens must name as their issuer. @throws ProviderUnavailable */
+  async issuer(): Promise<string> {
+    return (await this.#fresh()).issuer;
+  }
+
+  /**
+   * The keys that a token with this header may be signed with, as a rule one; none when the provider has none such.
+   * @throws ProviderUnavailable when it cannot be asked
+   */
+  async find(header: JWTHeaderParameters, token: FlattenedJWSInput): Promise<readonly Key[]> {
+    const found = await candidates((await this.#fresh()).find, header, token);
+    if (found.length > 0) return found;
+    await this.#refresh();
+    if (this.#failure !== undefined) throw this.#failure;
+    return this.#keys === undefined ? [] : candidates(this.#keys.find, header, token);
+  }
+
+  async #fresh(): Promise<Keys> {
+    if (this.#age() >= this.#timing.freshMs) await this.#refresh();
+    if (this.#keys !== undefined && this.#age() < this.#timing.usableMs) return this.#keys;
+    throw this.#failure ?? new ProviderUnavailable(`${this.#authority} has not been asked`);
+  }
+
+  #age(): number {
+    return this.#keys === undefined ? Number.POSITIVE_INFINITY : this.#timing.now() - this.#keys.at;
+  }
+
+  /** Never fails: what went wrong is in `#failure`. Does nothing within the cool-down; calls at a time share a fetch. */
+  #refresh(): Promise<void> {
+    if (this.#fetch !== undefined) return this.#fetch;
+    if (this.#timing.now() - this.#triedAt < this.#timing.cooldownMs) return Promise.resolve();
+    this.#fetch = this.#load()
+      .then(
+        (keys) => {
+          this.#keys = keys;
+          this.#failure = undefined;
+        },
+        (error: unknown) => {
+          this.#failure = error instanceof ProviderUnavailable ? error : unusable(this.#authority, error);
+        },
+      )
+      .finally(() => {
+        this.#triedAt = this.#timing.now();
+        this.#fetch = undefined;
+      });
+    return this.#fetch;
+  }
+
+  async #load(): Promise<Keys> {
+    const { timeoutMs, now } = this.#timing;
+    const document = await fetchJson(`${this.#authority}/.well-known/openid-configuration`, timeoutMs);
+    const { issuer, jwks_uri: url } = document;
+    // §4.3: else any issuer's tokens could be passed off as this one's.
+    if (typeof issuer !== 'string' || issuer.replace(/\/+$/, '') !== this.#authority) {
+      throw new ProviderUnavailable(`the discovery document of ${this.#authority} is of another issuer`);
+    }
+    if (typeof url !== 'string' || url.length > LONGEST_URL || !isSafe(url)) {
+      throw new ProviderUnavailable(`the discovery document of ${this.#authority} has no usable jwks_uri`);
+    }
+    const { keys } = await fetchJson(url, timeoutMs);
+    if (!Array.isArray(keys) || keys.length > MOST_KEYS) throw new ProviderUnavailable(`${url} is no set of keys`);
+    return { issuer, find: createLocalJWKSet({ keys } as JSONWebKeySet), at: now() };
+  }
+}
+
+/** Several only for a token that does not say which. */
+async function candidates(find: Find, header: JWTHeaderParameters, token: FlattenedJWSInput): Promise<readonly Key[]> {
+  try {
+    return [await find(header, token)];
+  } catch (error) {
+    if (error instanceof errors.JWKSMultipleMatchingKeys) {
+      const keys: Key[] = [];
+      for await (const key of error) keys.push(key);
+      return keys;
+    }
+    // No key of that name, or one that is of no use.
+    return [];
+  }
+}
+
+function unusable(authority: string, cause: unknown): ProviderUnavailable {
+  return new ProviderUnavailable(`the keys of ${authority} are of no use`, { cause });
+}
+
+/** Keys that arrive without TLS are worth nothing, unless they do not leave the machine. */
+export function isSafe(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname));
+}

@@ -1,0 +1,41 @@
+// Which emails are one conversation: those that share a message id, be it their own or one they refer to (RFC 5322
+// §3.6.4). Ids are compared as written, between angle brackets and without white space around them.
+import type { MessageSummary } from './message-index.js';
+
+/** Of the references; beside the first, which is the thread's start. */
+const NEAREST = 50;
+
+/** The ids that tie an email to its thread, each once. */
+export function threadIds(summary: Pick<MessageSummary, 'messageId' | 'inReplyTo' | 'references'>): string[] {
+  const { messageId, inReplyTo, references } = summary;
+  const ids = new Set<string>();
+  for (const id of [messageId, inReplyTo, ...references.slice(0, 1), ...references.slice(1).slice(-NEAREST)]) {
+    const bare = id?.trim().replace(/^<\s*|\s*>$/g, '') ?? '';
+    if (bare !== '') ids.add(`<${bare}>`);
+  }
+  return [...ids];
+}
+
+/** Sets that share a member become one: the number of the group of each set, groups numbered by their first set. */
+export function joinedSets<T>(sets: readonly Iterable<T>[]): number[] {
+  const parent = sets.map((_, i) => i);
+  const rootOf = (i: number): number => {
+    let root = i;
+    while (parent[root] !== root) root = parent[root]!;
+    parent[i] = root;
+    return root;
+  };
+  const seen = new Map<T, number>();
+  sets.forEach((set, i) => {
+    for (const member of set) {
+      const other = seen.get(member);
+      if (other === undefined) {
+        seen.set(member, i);
+        continue;
+      }
+      const [a, b] = [rootOf(other), rootOf(i)];
+      parent[Math.max(a, b)] = Math.min(a, b);
+    }
+  });
+  return sets.map((_, i) => rootOf(i));
+}

@@ -1,0 +1,79 @@
+// Labels and filters in PostgreSQL: the part of the mailbox commit that writes them, and the reading of filters. Most
+// commits have none of it, so it is not in their statement.
+import type { FilterRow, MailboxChange } from '../mailboxes.js';
+import type { Sql } from './client.js';
+
+/** What follows the other parts of the commit's `with`, which has the accounts that passed the fence as `passed`. */
+export function organising(sql: Sql, changes: readonly MailboxChange[]) {
+  const labels = [];
+  const labelsGone = [];
+  const filters = [];
+  const filtersGone = [];
+  const released = [];
+  for (const change of changes) {
+    const a = change.accountId;
+    for (const row of change.foldersAdded) labels.push({ a, ...row });
+    for (const id of change.foldersRemoved) labelsGone.push({ a, id });
+    for (const row of change.filters) filters.push({ a, ...row });
+    for (const id of change.filtersRemoved) filtersGone.push({ a, id });
+    for (const hash of change.blobsReleased) released.push({ a, hash });
+  }
+  if (labels.length + labelsGone.length + filters.length + filtersGone.length + released.length === 0) return sql``;
+  return sql`
+    , label as (
+      insert into folders (account_id, id, role, name, color, sort_order, uidvalidity, uidnext, total, unread,
+        highest_modseq, created_at)
+      select a, id, role, name, color, "sortOrder", "uidValidity", "uidNext", total, unread, "highestModseq",
+        to_timestamp("createdAt" / 1000.0)
+      from json_to_recordset(${JSON.stringify(labels)}::text::json)
+        as x (a uuid, id uuid, role text, name text, color text, "sortOrder" int, "uidValidity" bigint, "uidNext" bigint,
+          total int, unread int, "highestModseq" bigint, "createdAt" double precision)
+      join passed using (a)
+    ), label_gone as materialized (
+      select a, id from json_to_recordset(${JSON.stringify(labelsGone)}::text::json) as x (a uuid, id uuid)
+      join passed using (a)
+    ), label_removed as (
+      delete from folders t using label_gone g where t.account_id = g.a and t.id = g.id
+    ), label_unplaced as (
+      delete from placements t using label_gone g where t.account_id = g.a and t.folder_id = g.id
+    ), label_expunged as (
+      delete from expunged t using label_gone g where t.account_id = g.a and t.folder_id = g.id
+    ), filter as (
+      insert into filters (account_id, id, name, is_enabled, priority, from_contains, subject_contains, body_contains,
+        has_attachments, mark_as_read, assign_label_id, delete_email, created_at, updated_at, last_applied_at, times_applied)
+      select a, id, name, "isEnabled", priority, "fromAddressContains", "subjectContains", "bodyContains",
+        "hasAttachments", "markAsRead", "assignLabelId", delete, to_timestamp("createdAt" / 1000.0),
+        to_timestamp("updatedAt" / 1000.0), to_timestamp("lastAppliedAt" / 1000.0), "timesApplied"
+      from json_to_recordset(${JSON.stringify(filters)}::text::json)
+        as x (a uuid, id uuid, name text, "isEnabled" boolean, priority int, "fromAddressContains" text,
+          "subjectContains" text, "bodyContains" text, "hasAttachments" boolean, "markAsRead" boolean,
+          "assignLabelId" uuid, delete boolean, "createdAt" double precision, "updatedAt" double precision,
+          "lastAppliedAt" double precision, "timesApplied" bigint)
+      join passed using (a)
+      on conflict (account_id, id) do update set name = excluded.name, is_enabled = excluded.is_enabled,
+        priority = excluded.priority, from_contains = excluded.from_contains, subject_contains = excluded.subject_contains,
+        body_contains = excluded.body_contains, has_attachments = excluded.has_attachments,
+        mark_as_read = excluded.mark_as_read, assign_label_id = excluded.assign_label_id,
+        delete_email = excluded.delete_email, updated_at = excluded.updated_at,
+        last_applied_at = excluded.last_applied_at, times_applied = excluded.times_applied
+    ), filter_removed as (
+      delete from filters t using json_to_recordset(${JSON.stringify(filtersGone)}::text::json) as r (a uuid, id uuid),
+        passed p
+      where t.account_id = r.a and t.id = r.id and p.a = r.a
+    ), released as (
+      insert into blob_candidates (hash)
+      select decode(hash, 'hex') from json_to_recordset(${JSON.stringify(released)}::text::json) as x (a uuid, hash text)
+      join passed using (a)
+    )`;
+}
+
+export function filterRows(sql: Sql, accountId: string): PromiseLike<FilterRow[]> {
+  return sql<FilterRow[]>`
+    select id, name, is_enabled as "isEnabled", priority, from_contains as "fromAddressContains",
+      subject_contains as "subjectContains", body_contains as "bodyContains", has_attachments as "hasAttachments",
+      mark_as_read as "markAsRead", assign_label_id as "assignLabelId", delete_email as delete,
+      (extract(epoch from created_at) * 1000)::float8 as "createdAt",
+      (extract(epoch from updated_at) * 1000)::float8 as "updatedAt",
+      (extract(epoch from last_applied_at) * 1000)::float8 as "lastAppliedAt", times_applied::float8 as "timesApplied"
+    from filters where account_id = ${accountId}`;
+}

@@ -1,0 +1,49 @@
+// Push subscriptions in PostgreSQL.
+import { randomUUID } from 'node:crypto';
+import type { PushSubscription, PushSubscriptionStore } from '../push-subscriptions.js';
+import { type Sql, storeFault } from './client.js';
+
+export function postgresPushSubscriptions(sql: Sql): PushSubscriptionStore {
+  return {
+    subscribe: (accountId, subscription, limit) => subscribe(sql, accountId, subscription, limit).catch(rethrow),
+    subscriptions: (accountId) => listSubscriptions(sql, accountId).catch(rethrow),
+    unsubscribe: (accountId) => deleteSubscriptions(sql, accountId).catch(rethrow),
+  };
+}
+
+function rethrow(error: unknown): never {
+  throw storeFault(error);
+}
+
+/** The account's row is shared, so that it is not deleted meanwhile and this row left behind. */
+async function subscribe(
+  sql: Sql,
+  accountId: string,
+  { endpoint, p256dh, auth }: PushSubscription,
+  limit: number,
+): Promise<boolean> {
+  return sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(hashtextextended(${`mansio push of ${accountId}`}, 0))`;
+    const { count } = await tx`
+      with account as (select id from accounts where id = ${accountId} for key share)
+      insert into push_subscriptions (account_id, id, endpoint, p256dh, auth, created_at)
+      select id, ${randomUUID()}::uuid, ${endpoint}, ${p256dh}, ${auth}, clock_timestamp() from account
+      on conflict (account_id, endpoint) do update
+        set p256dh = excluded.p256dh, auth = excluded.auth, created_at = excluded.created_at`;
+    await tx`
+      delete from push_subscriptions where account_id = ${accountId} and id in (
+        select id from push_subscriptions where account_id = ${accountId}
+        order by created_at desc, id desc offset ${limit})`;
+    return count > 0;
+  });
+}
+
+async function listSubscriptions(sql: Sql, accountId: string): Promise<readonly PushSubscription[]> {
+  const rows = await sql<PushSubscription[]>`
+    select endpoint, p256dh, auth from push_subscriptions where account_id = ${accountId} order by created_at, id`;
+  return [...rows];
+}
+
+async function deleteSubscriptions(sql: Sql, accountId: string): Promise<void> {
+  await sql`delete from push_subscriptions where account_id = ${accountId}`;
+}

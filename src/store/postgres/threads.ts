@@ -1,0 +1,62 @@
+// Threads in PostgreSQL: the key of a message id, the emails of a thread, and the joining of threads that an email has
+// shown to be one. Finding the thread of a new email is part of the commit (mailbox-commit).
+import { createHash } from 'node:crypto';
+import { uuidText } from '../../mail/ids.js';
+import { joinedSets } from '../../mail/thread.js';
+import type { EmailSummaryRow } from '../mailboxes.js';
+import type { Fragment, Sql } from './client.js';
+
+/** What `message_key` of the schema is: the first 16 octets of the id's SHA-256. */
+export function messageKey(messageId: string): string {
+  return uuidText(createHash('sha256').update(messageId).digest());
+}
+
+/** Newest first. */
+export function threadRows(
+  sql: Sql,
+  accountId: string,
+  threadId: string,
+  limit: number,
+  columns: Fragment,
+): PromiseLike<EmailSummaryRow[]> {
+  return sql<EmailSummaryRow[]>`
+    select ${columns} from emails
+    where account_id = ${accountId} and thread_id = coalesce(
+      (select thread_id from thread_refs where account_id = ${accountId} and message_key = ${threadId}), ${threadId})
+    order by received_at desc, id desc limit ${limit}`;
+}
+
+/**
+ * Threads that share a set become the one with the lowest id, which is the oldest; the others' ids lead to it. Apart from
+ * the commit, whose rows it may touch: what a fault leaves undone, the next email that refers to both sides asks for again.
+ */
+export async function joinThreads(
+  sql: Sql,
+  sets: readonly { readonly a: string; readonly threads: readonly string[] }[],
+): Promise<void> {
+  const groups = joinedSets(sets.map(({ a, threads }) => threads.map((thread) => `${a}/${thread}`)));
+  const members = new Map<number, { a: string; threads: Set<string> }>();
+  sets.forEach(({ a, threads }, i) => {
+    const known = members.get(groups[i]!);
+    if (known === undefined) members.set(groups[i]!, { a, threads: new Set(threads) });
+    else for (const thread of threads) known.threads.add(thread);
+  });
+  const joined = [...members.values()].flatMap(({ a, threads }) => {
+    const [into, ...others] = [...threads].sort();
+    return others.map((from) => ({ a, from, into }));
+  });
+  try {
+    await sql`
+      with joined as materialized (
+        select * from json_to_recordset(${JSON.stringify(joined)}::text::json) as x (a uuid, "from" uuid, "into" uuid)
+      ), email as (
+        update emails t set thread_id = j."into" from joined j where t.account_id = j.a and t.thread_id = j."from"
+      ), ref as (
+        update thread_refs t set thread_id = j."into" from joined j where t.account_id = j.a and t.thread_id = j."from"
+      )
+      insert into thread_refs (account_id, message_key, thread_id)
+      select a, "from", "into" from joined on conflict (account_id, message_key) do update set thread_id = excluded.thread_id`;
+  } catch {
+    // The commit stands, and is what was asked for.
+  }
+}

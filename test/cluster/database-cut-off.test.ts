@@ -1,0 +1,47 @@
+// A node that is cut off from PostgreSQL alone, by connections that are refused and by a black hole: its leases run out and
+// the others take over; it answers nothing for good, and comes back by itself.
+import { testWith } from '../support/test-with.js';
+import { startCluster } from './support/cluster.js';
+import { eventually } from './support/eventually.js';
+import { Witness } from './support/witness.js';
+
+testWith('nats-server')('a node that is cut off from the database alone refuses nothing for good', async (t) => {
+  t.timeout(180_000);
+  const cluster = await startCluster(t, { nodes: 3, accounts: 12, leaseTtlMs: 1_500, viaProxies: true });
+  await cluster.settled();
+  const followers = await cluster.follow();
+  const load = cluster.load({ answerMs: 3_000 });
+  await load.more(50);
+  for (const mode of ['refuse', 'black hole'] as const) {
+    const witness = await Witness.create(cluster.sql, mode.replace(' ', '-'));
+    const owner = await cluster.ownerOf(witness.account);
+    const [other] = cluster.nodes.filter((node) => node !== owner);
+    const emailId = await witness.receive(owner, 'before');
+
+    await owner.cutOff('postgres', mode);
+    const marking = witness.mark(owner, emailId, true);
+    const sending = witness.send(owner, 'meanwhile');
+    await cluster.settled([owner]);
+    t.not(await cluster.ownerOf(witness.account), owner);
+    t.is(await witness.mark(other!, emailId, true), 204);
+    await load.more(50);
+    // Who knows the way to the new owner may even succeed.
+    const status = await marking;
+    t.true(status === 503 || status === 204, `the node has answered ${status}`);
+    await eventually(`${owner.name} to say that it is unwell`, async () => {
+      return (await fetch(`${owner.http}/healthz`)).status === 503;
+    });
+
+    await owner.reconnect();
+    const code = await sending;
+    t.true(code === 250 || code === 451 || code === 421, `the node has answered ${code}`);
+    if (code === 250) await witness.placed('meanwhile');
+    await cluster.settled();
+    t.is(await witness.mark(owner, emailId, false), 204);
+    t.deepEqual(await cluster.ownerOf(witness.account), owner);
+    await load.more(50);
+  }
+  await cluster.verify(load);
+  await followers.verify(t);
+  t.log(load.summary());
+});

@@ -1,0 +1,20 @@
+// A rolling restart under load, behind HAProxy as it is deployed: it goes by /healthz, clients notice nothing.
+import { testWith } from '../support/test-with.js';
+import { startCluster } from './support/cluster.js';
+import { assertNothingRefused, roll } from './support/roll.js';
+
+testWith('nats-server', 'haproxy')('a rolling restart behind HAProxy refuses nothing', async (t) => {
+  t.timeout(180_000);
+  const cluster = await startCluster(t, { nodes: 3, accounts: 12, balanced: true });
+  await cluster.settled();
+  const { front } = cluster;
+  const targets = () => [front];
+  const followers = await cluster.follow(targets);
+  const load = cluster.load({ targets });
+  await load.more(50);
+  await roll(t, cluster, load);
+  await cluster.verify(load);
+  assertNothingRefused(t, load);
+  await followers.verify(t);
+  t.log(load.summary());
+});

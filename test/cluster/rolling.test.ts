@@ -1,0 +1,21 @@
+// A rolling restart under load, without a balancer: clients go by what nodes tell them, /healthz for where to go next and 421
+// or `Connection: close` for when. Nobody is refused anything.
+import { testWith } from '../support/test-with.js';
+import { startCluster } from './support/cluster.js';
+import { healthyOnes } from './support/healthy.js';
+import { assertNothingRefused, roll } from './support/roll.js';
+
+testWith('nats-server')('a rolling restart refuses nothing to clients that leave when they are told', async (t) => {
+  t.timeout(180_000);
+  const cluster = await startCluster(t, { nodes: 3, accounts: 12 });
+  await cluster.settled();
+  const targets = await healthyOnes(t, cluster.nodes);
+  const followers = await cluster.follow(targets);
+  const load = cluster.load({ targets });
+  await load.more(50);
+  await roll(t, cluster, load);
+  await cluster.verify(load);
+  assertNothingRefused(t, load);
+  await followers.verify(t);
+  t.log(load.summary());
+});

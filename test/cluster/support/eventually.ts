@@ -1,0 +1,20 @@
+// Waiting for what is to come true by itself, with an end that says what did not.
+const LOOK_MS = 50;
+const WITHIN_MS = 30_000;
+
+/** What `holds` comes to as soon as it is true; asking it may fail on the way. @throws when it does not in time */
+export async function eventually<T>(what: string, holds: () => T | Promise<T>, withinMs = WITHIN_MS): Promise<T> {
+  const deadline = Date.now() + withinMs;
+  let last: unknown;
+  for (;;) {
+    try {
+      const held = await holds();
+      if (held) return held;
+      last = held;
+    } catch (error) {
+      last = error;
+    }
+    if (Date.now() > deadline) throw new Error(`waited ${withinMs} ms in vain for ${what}: ${last}`);
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
