@@ -68,7 +68,7 @@ async function measure(call: Call): Promise<void> {
     if (status !== 204) throw new Error(`mark read: ${status}`);
   });
   await both('thread', (i) => get(`/threads/${ids[i % ids.length]}`));
-  const label = await call('POST', '/api/labels', { name: 'Bench', color: '#808080' });
+  const label = await call('POST', '/api/labels', { name: 'Bench', color: '#808080', sortOrder: 0 });
   const { id: labelId } = label.json as { id?: string };
   for (const id of ids) await call('POST', `/api/labels/emails/${id}`, { labelId });
   await both('list of a label', async () => {

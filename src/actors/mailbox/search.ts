@@ -13,6 +13,8 @@ import type { MailboxState } from './state.js';
 
 /** Emails that are looked at before others get their turn. */
 const STRETCH = 50_000;
+/** Matches that are less than this part of the mailbox are gone through alone. */
+const FEW = 8;
 
 export interface MailboxSearch {
   readonly store: SearchStore;
@@ -49,7 +51,8 @@ export async function searchMailbox(
   }
   const { emails } = state;
   const isLeftOut = leftOut(state);
-  const [order, start, end] = range(state, criteria);
+  const few = matches !== undefined && matches.count < emails.size / FEW ? matches.slots() : undefined;
+  const [order, start, end] = range(state, criteria, few && state.search.order.sorted(few));
   const first = (page - 1) * pageSize;
   const slots: number[] = [];
   let totalCount = 0;
@@ -57,7 +60,7 @@ export async function searchMailbox(
   for (let i = end - 1; i >= start; i--) {
     if ((end - i) % STRETCH === 0) await breath();
     const slot = order[i]!;
-    if (matches !== undefined && !matches.has(slot)) continue;
+    if (few === undefined && matches?.has(slot) === false) continue;
     if (!emails.isAlive(slot) || isLeftOut?.(slot) === true) continue;
     if (hasAttachments !== undefined && emails.hasAttachments(slot) !== hasAttachments) continue;
     const isUnread = (emails.flags(slot) & SEEN) === 0;
@@ -113,12 +116,12 @@ export async function countExported(
   return count;
 }
 
-/** The order and the part of it that lies within the times. */
+/** Slots in order, all when not given, and the part of them that lies within the times. */
 function range(
   state: MailboxState,
   { from, to }: Pick<SearchCriteria, 'from' | 'to'>,
+  order: Uint32Array = state.search.order.slots,
 ): readonly [order: Uint32Array, start: number, end: number] {
-  const order = state.search.order.slots;
   const start = from === undefined ? 0 : state.search.order.before(order, from);
   const end = to === undefined ? order.length : state.search.order.before(order, to, Number.POSITIVE_INFINITY);
   return [order, start, end];
