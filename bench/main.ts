@@ -5,6 +5,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string
   ingest: () => import('./ingest.js'),
   mailbox: () => import('./mailbox.js'),
   hub: () => import('./hub.js'),
+  rest: () => import('./rest.js'),
   cluster: () => import('./cluster.js'),
 };
 

@@ -7,10 +7,8 @@ import type { Config } from './config.js';
 import type { Lifecycle } from './lifecycle.js';
 import { type DataDirectory, openDataDirectory } from './store/data-directory.js';
 import { startEmbedded } from './store/embedded.js';
-
-import { connect, type DatabaseAddress, openConnections, type Sql } from './store/postgres/client.js';
+import { connect, type DatabaseAddress, openConnections, type PoolOptions, type Sql } from './store/postgres/client.js';
 import { type Migrated, migrate } from './store/postgres/migrate.js';
-
 import { checkDatabase } from './store/postgres/safety.js';
 import { openTls, type TlsMaterial } from './tls.js';
 
@@ -66,15 +64,20 @@ export async function layFoundation(
   const database = await openDatabase(config, dataDirectory, log, lifecycle);
   signal.throwIfAborted();
   const name = `mansio ${nodeId}`;
-  const pool = (max: number, purpose: string, patienceMs: number | undefined, byKey = false): Sql => {
-    const opened = connect(database, { max, applicationName: `${name}${purpose}`, byKey, patienceMs });
+  const pool = (
+    max: number,
+    purpose: string,
+    patienceMs: number | undefined,
+    kind: Pick<PoolOptions, 'byKey' | 'wide'> = {},
+  ): Sql => {
+    const opened = connect(database, { max, applicationName: `${name}${purpose}`, patienceMs, ...kind });
     const end = () => opened.end({ timeout: CONNECTIONS_STOP_MS / 1000 / 2 });
     lifecycle.add(`connections${purpose}`, end, CONNECTIONS_STOP_MS);
     return opened;
   };
   const sql = pool(POOL_SIZE, '', PATIENCE_MS);
-  const writerSql = pool(WRITER_POOL_SIZE, ' writer', WRITER_PATIENCE_MS, true);
-  const searchSql = pool(SEARCH_POOL_SIZE, ' search', PATIENCE_MS, true);
+  const writerSql = pool(WRITER_POOL_SIZE, ' writer', WRITER_PATIENCE_MS, { byKey: true });
+  const searchSql = pool(SEARCH_POOL_SIZE, ' search', PATIENCE_MS, { byKey: true, wide: true });
   const leasePatienceMs = Math.max(LEAST_LEASE_PATIENCE_MS, config.leaseTtlMs * LEASE_PATIENCE_TTLS);
   const leaseSql = pool(1, ' leases', leasePatienceMs);
   const healthSql = pool(1, ' health', WRITER_PATIENCE_MS);

@@ -7,31 +7,58 @@ import type { EmailColumns } from './email-columns.js';
 import { TimeOrder } from './time-order.js';
 
 const REMEMBERED = 32;
+const REMEMBERED_PAGES = 200;
 /** Emails that are looked at one by one; more are looked up in the index. */
 const FEW = 300;
 
 /** Slots that match; what the mailbox held when it was asked. */
 export interface TextMatches {
   readonly size: number;
+  readonly count: number;
   has(slot: number): boolean;
+  /** Ascending. */
+  slots(): Uint32Array;
+}
+
+/** A page of what was found, and how much was found. */
+export interface FoundPage {
+  readonly totalCount: number;
+  readonly unreadCount: number;
+  /** Newest first. */
+  readonly slots: readonly number[];
 }
 
 class Bits implements TextMatches {
   readonly size: number;
-  readonly octets: Uint8Array;
+  count = 0;
+  readonly #octets: Uint8Array;
 
-  constructor(size: number, start?: Uint8Array) {
+  constructor(size: number, start?: Bits) {
     this.size = size;
-    this.octets = new Uint8Array((size >>> 3) + 1);
-    if (start !== undefined) this.octets.set(start);
+    this.#octets = new Uint8Array((size >>> 3) + 1);
+    if (start === undefined) return;
+    this.#octets.set(start.#octets);
+    this.count = start.count;
   }
 
   has(slot: number): boolean {
-    return slot < this.size && (this.octets[slot >>> 3]! & (1 << (slot & 7))) !== 0;
+    return slot < this.size && (this.#octets[slot >>> 3]! & (1 << (slot & 7))) !== 0;
   }
 
   add(slot: number): void {
-    if (slot < this.size) this.octets[slot >>> 3]! |= 1 << (slot & 7);
+    if (slot >= this.size || this.has(slot)) return;
+    this.#octets[slot >>> 3]! |= 1 << (slot & 7);
+    this.count++;
+  }
+
+  slots(): Uint32Array {
+    const slots = new Uint32Array(this.count);
+    let count = 0;
+    for (let at = 0; at < this.#octets.length; at++) {
+      if (this.#octets[at] === 0) continue;
+      for (let slot = at * 8; slot < at * 8 + 8; slot++) if (this.has(slot)) slots[count++] = slot;
+    }
+    return slots;
   }
 }
 
@@ -39,6 +66,8 @@ export class SearchMemory {
   readonly order: TimeOrder;
   readonly #emails: EmailColumns;
   readonly #matches = new Map<string, Promise<Bits>>();
+  readonly #pages = new Map<string, FoundPage>();
+  #pagesAt = 0;
 
   constructor(emails: EmailColumns) {
     this.#emails = emails;
@@ -47,6 +76,17 @@ export class SearchMemory {
 
   get octets(): number {
     return this.order.octets + (this.#matches.size * this.#emails.size) / 8;
+  }
+
+  /** The page that the same question got while the mailbox was the same. */
+  page(modseq: number, question: string): FoundPage | undefined {
+    return modseq === this.#pagesAt ? this.#pages.get(question) : undefined;
+  }
+
+  keepPage(modseq: number, question: string, page: FoundPage): void {
+    if (modseq !== this.#pagesAt || this.#pages.size >= REMEMBERED_PAGES) this.#pages.clear();
+    this.#pagesAt = modseq;
+    this.#pages.set(question, page);
   }
 
   /** Among the first `size` emails, which must be searchable. */
@@ -87,14 +127,8 @@ export class SearchMemory {
     const isFew = size - first <= FEW;
     const after = first === 0 ? NO_ID : this.#emails.id(first - 1);
     const packed = await store.matches(accountId, terms, isFew ? after : undefined);
-    const bits = new Bits(size, isFew ? before?.octets : undefined);
-    let slot = -1;
-    for (let at = 0; at < packed.length; at += 16) {
-      const found = this.#emails.findOctets(packed, at, slot + 1);
-      if (found < 0) continue;
-      bits.add(found);
-      slot = found;
-    }
+    const bits = new Bits(size, isFew ? before : undefined);
+    this.#emails.eachSlot(packed, (slot) => bits.add(slot));
     return bits;
   }
 

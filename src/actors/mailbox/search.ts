@@ -8,11 +8,13 @@ import type { SearchStore } from '../../store/search.js';
 import type { FolderColumns } from './folder-columns.js';
 import type { ExportPlace } from './protocol.js';
 import type { SearchIndexing } from './search-indexing.js';
-import type { TextMatches } from './search-memory.js';
+import type { FoundPage, TextMatches } from './search-memory.js';
 import type { MailboxState } from './state.js';
 
 /** Emails that are looked at before others get their turn. */
 const STRETCH = 50_000;
+/** Matches that are less than this part of the mailbox are gone through alone. */
+const FEW = 8;
 
 export interface MailboxSearch {
   readonly store: SearchStore;
@@ -28,20 +30,17 @@ export interface SearchCriteria {
   readonly isRead?: boolean | undefined;
 }
 
-export interface FoundEmails {
-  readonly totalCount: number;
-  readonly unreadCount: number;
-  /** Of the page, newest first. */
-  readonly slots: readonly number[];
-}
-
 export async function searchMailbox(
   state: MailboxState,
   search: MailboxSearch,
   criteria: SearchCriteria,
   page: number,
   pageSize: number,
-): Promise<FoundEmails> {
+): Promise<FoundPage> {
+  const { modseq } = state;
+  const question = JSON.stringify([criteria, page, pageSize]);
+  const known = state.search.page(modseq, question);
+  if (known !== undefined) return known;
   const { terms = [], hasAttachments, isRead } = criteria;
   let matches: TextMatches | undefined;
   if (terms.length > 0) {
@@ -52,7 +51,8 @@ export async function searchMailbox(
   }
   const { emails } = state;
   const isLeftOut = leftOut(state);
-  const [order, start, end] = range(state, criteria);
+  const few = matches !== undefined && matches.count < emails.size / FEW ? matches.slots() : undefined;
+  const [order, start, end] = range(state, criteria, few && state.search.order.sorted(few));
   const first = (page - 1) * pageSize;
   const slots: number[] = [];
   let totalCount = 0;
@@ -60,8 +60,8 @@ export async function searchMailbox(
   for (let i = end - 1; i >= start; i--) {
     if ((end - i) % STRETCH === 0) await breath();
     const slot = order[i]!;
-    if (matches !== undefined && !matches.has(slot)) continue;
-    if (!emails.isAlive(slot) || isLeftOut(slot)) continue;
+    if (few === undefined && matches?.has(slot) === false) continue;
+    if (!emails.isAlive(slot) || isLeftOut?.(slot) === true) continue;
     if (hasAttachments !== undefined && emails.hasAttachments(slot) !== hasAttachments) continue;
     const isUnread = (emails.flags(slot) & SEEN) === 0;
     if (isRead === isUnread) continue;
@@ -69,7 +69,10 @@ export async function searchMailbox(
     totalCount++;
     if (isUnread) unreadCount++;
   }
-  return { totalCount, unreadCount, slots };
+  const found = { totalCount, unreadCount, slots };
+  // It changed during a break: what was found may be of both before and after.
+  if (state.modseq === modseq) state.search.keepPage(modseq, question, found);
+  return found;
 }
 
 /** Slots oldest first, at most `limit`; where to go on when there may be more. */
@@ -91,7 +94,7 @@ export async function exportedEmails(
   for (let looked = 1; i < end && slots.length < limit; i++, looked++) {
     if (looked % STRETCH === 0) await breath();
     const slot = order[i]!;
-    if (slot <= lastSlot && emails.isAlive(slot) && !isLeftOut(slot)) slots.push(slot);
+    if (slot <= lastSlot && emails.isAlive(slot) && isLeftOut?.(slot) !== true) slots.push(slot);
   }
   const last = slots.at(-1);
   if (last === undefined || slots.length < limit) return { slots, place: null };
@@ -108,31 +111,31 @@ export async function countExported(
   let count = 0;
   for (let i = start; i < end; i++) {
     if ((i - start + 1) % STRETCH === 0) await breath();
-    if (state.emails.isAlive(order[i]!) && !isLeftOut(order[i]!)) count++;
+    if (state.emails.isAlive(order[i]!) && isLeftOut?.(order[i]!) !== true) count++;
   }
   return count;
 }
 
-/** The order and the part of it that lies within the times. */
+/** Slots in order, all when not given, and the part of them that lies within the times. */
 function range(
   state: MailboxState,
   { from, to }: Pick<SearchCriteria, 'from' | 'to'>,
+  order: Uint32Array = state.search.order.slots,
 ): readonly [order: Uint32Array, start: number, end: number] {
-  const order = state.search.order.slots;
   const start = from === undefined ? 0 : state.search.order.before(order, from);
   const end = to === undefined ? order.length : state.search.order.before(order, to, Number.POSITIVE_INFINITY);
   return [order, start, end];
 }
 
-/** Whether an email is in trash or junk and nowhere else. */
-function leftOut(state: MailboxState): (slot: number) => boolean {
+/** Whether an email is in trash or junk and nowhere else; undefined when none is. */
+function leftOut(state: MailboxState): ((slot: number) => boolean) | undefined {
   const out: FolderColumns[] = [];
   const others: FolderColumns[] = [];
   for (const folder of state.folders.values()) {
     const { role } = folder.row;
+    if (folder.count === 0) continue;
     (role === 'trash' || role === 'junk' ? out : others).push(folder);
   }
-  return (slot) =>
-    out.some((folder) => folder.count > 0 && folder.uidOf(slot) !== 0) &&
-    !others.some((folder) => folder.count > 0 && folder.uidOf(slot) !== 0);
+  if (out.length === 0) return undefined;
+  return (slot) => out.some((folder) => folder.uidOf(slot) !== 0) && !others.some((folder) => folder.uidOf(slot) !== 0);
 }

@@ -4,7 +4,7 @@ import type { EmailColumns } from './email-columns.js';
 
 export class TimeOrder {
   readonly #emails: EmailColumns;
-  #order = new Uint32Array(0);
+  #order: Uint32Array = new Uint32Array(0);
 
   constructor(emails: EmailColumns) {
     this.#emails = emails;
@@ -22,13 +22,20 @@ export class TimeOrder {
     const order = new Uint32Array(emails.size);
     order.set(this.#order);
     for (let slot = before; slot < order.length; slot++) order[slot] = slot;
-    let isSorted = true;
-    for (let i = Math.max(1, before); i < order.length && isSorted; i++) {
-      isSorted = emails.receivedAt(order[i - 1]!) <= emails.receivedAt(order[i]!);
-    }
-    if (!isSorted) order.sort((a, b) => emails.receivedAt(a) - emails.receivedAt(b) || a - b);
-    this.#order = order;
+    this.#order = this.sorted(order, before);
     return order;
+  }
+
+  /** Sorts slots the same way, in place; the first `done` of them are in order already. */
+  sorted(slots: Uint32Array, done = 0): Uint32Array {
+    const emails = this.#emails;
+    for (let i = Math.max(1, done); i < slots.length; i++) {
+      const [a, b] = [slots[i - 1]!, slots[i]!];
+      const difference = emails.receivedAt(a) - emails.receivedAt(b);
+      if (difference < 0 || (difference === 0 && a < b)) continue;
+      return slots.sort((c, d) => emails.receivedAt(c) - emails.receivedAt(d) || c - d);
+    }
+    return slots;
   }
 
   /** How many of `slots` come before (time, slot). */

@@ -30,6 +30,8 @@ export interface PoolOptions {
    * dies silently (host lost, firewall state dropped) hangs until TCP gives up, a quarter of an hour.
    */
   readonly patienceMs?: number | undefined;
+  /** For statements that may look at a whole mailbox: they get memory for it, and not for ever. */
+  readonly wide?: boolean;
 }
 
 const BY_KEY = {
@@ -47,6 +49,7 @@ interface TlsOptions {
 }
 
 const NO_TLS: TlsOptions = { ssl: false, sslnegotiation: null };
+const WIDE = { work_mem: '32MB', statement_timeout: 10_000 };
 
 /** Opens a pool; connections are made when first used. Callers end it with `sql.end()`. */
 export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
@@ -70,6 +73,7 @@ export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
       application_name: options.applicationName,
       TimeZone: 'UTC',
       ...(options.byKey === true ? BY_KEY : {}),
+      ...(options.wide === true ? WIDE : {}),
     },
   };
   if (address.url !== undefined) return postgres(address.url, settings);
