@@ -13,7 +13,7 @@ export interface PushSources {
   readonly check: (asked: Subscription) => { readonly subscription: Subscription } | { readonly errors: FaultyFields };
 }
 
-export interface Subscription {
+interface Subscription {
   readonly endpoint: string;
   readonly p256dh: string;
   readonly auth: string;
