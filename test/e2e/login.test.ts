@@ -63,6 +63,20 @@ test('a user signs in, finds the mail that waited, and works with tokens and key
   await hub.start();
   await send('while connected');
   t.like(await heard, { subject: 'while connected' });
+
+  const again = new Promise<{ id: string }>((resolve) => {
+    hub.off('NewEmail');
+    hub.on('NewEmail', resolve);
+  });
+  const [, older] = (await anna.get<EmailList>('/api/emails')).items;
+  const notifier = await anna.request('POST', '/api/smtp-credentials', { name: 'host', scopes: ['internal'] });
+  const host = new MailboxClient(node, ((await notifier.json()) as IssuedKey).apiKey);
+  const notify = async (userId: string, emailId: string) =>
+    (await host.request('POST', '/api/internal-notifications', { type: 'new_email', userId, emailId })).status;
+  t.is(await notify(profile.id, older!.id), 200);
+  t.is((await again).id, older!.id);
+  t.is(await notify(profile.id, profile.id), 404);
+  t.is(await notify(older!.id, older!.id), 403, 'not its own account');
   await hub.stop();
 
   const issued = await anna.request('POST', '/api/smtp-credentials', { name: 'script', scopes: ['api:read'] });
