@@ -13,11 +13,13 @@ export function createFilter(
   if (!isLabelKnown(draft, rule.assignLabelId)) return { refusal: 'noSuchLabel' };
   if (draft.filters.all().length >= MOST_FILTERS) return { refusal: 'tooMany' };
   draft.begin();
+  // Later than every other one's, whatever the clock does: among filters of one priority the older one is first.
+  const createdAt = Math.max(draft.now, ...draft.filters.all().map((other) => other.createdAt + 1));
   const filter: FilterRow = {
     ...rule,
     id: draft.otherId(),
-    createdAt: draft.now,
-    updatedAt: draft.now,
+    createdAt,
+    updatedAt: createdAt,
     lastAppliedAt: null,
     timesApplied: 0,
   };

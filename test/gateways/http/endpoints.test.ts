@@ -7,6 +7,7 @@ import { KEY_ID } from './fake-desk.js';
 import { ALICE, BOB, type Scopes } from './fakes.js';
 import { type Gateway, startGateway, VAPID_KEY } from './gateway.js';
 import { addMail } from './mail-fixture.js';
+import { organisingCases } from './organising-cases.js';
 import { type Document, violations } from './schema-check.js';
 
 const UNREAD_ID = '018f0000-0000-7000-8000-000000000002';
@@ -159,6 +160,21 @@ const EMAILS: Readonly<Record<string, readonly Case[]>> = {
     { path: '/{id}/attachments/1', status: 404 },
     { path: `/${NO_ID}/attachments/${NO_ID}`, status: 404 },
   ],
+  'GET /threads/{threadId}': [
+    {
+      path: '/threads/018F0000-0000-7000-8000-0000000000ff',
+      status: 200,
+      check: (t, body) => {
+        t.is(body.length, 3);
+        t.is(body[0].id, READ_ID);
+        t.is(body[0].textBody, 'Body text.\r\n');
+        t.is(body[0].labels[0].name, 'Work');
+      },
+    },
+    { path: `/threads/${NO_ID}`, status: 404 },
+    { path: '/threads/x', status: 404 },
+    { path: '/threads', status: 404 },
+  ],
   'GET /{id}/export/eml': [
     {
       status: 200,
@@ -220,6 +236,7 @@ test('every route has cases', async (t) => {
   for (const base of BASES) {
     for (const key of Object.keys(EMAILS)) known.add(key.replace(' ', ` ${base}`));
   }
+  for (const { method, route } of organisingCases(READ_ID, NO_ID)) known.add(`${method} ${route}`);
   const mounted = gateway.routes.map(({ method, path }) => `${method} ${path}`);
   t.deepEqual(mounted.sort(), [...known].sort());
 });
@@ -254,6 +271,33 @@ test('replies about the account itself', async (t) => {
       }
       await run(t, gateway, method, pattern, path, rest, keys.get(name));
     }
+  }
+});
+
+test('replies of labels and filters', async (t) => {
+  const gateway = await startGateway(t);
+  fill(gateway);
+  for (const { method, route, path = route, json, status, fields, check } of organisingCases(READ_ID, NO_ID)) {
+    await run(t, gateway, method, route, path, {
+      ...(json === undefined ? {} : { json }),
+      status,
+      check: (_, body) => {
+        if (fields) t.deepEqual(Object.keys(body.errors).sort(), [...fields].sort(), JSON.stringify(json));
+        check?.(t, body);
+      },
+    });
+  }
+});
+
+test('labels and filters are read with api:read and written with api:write', async (t) => {
+  const gateway = await startGateway(t);
+  fill(gateway);
+  const reader = gateway.directory.key(ALICE, 'api:read');
+  const writer = gateway.directory.key(ALICE, 'api:write');
+  for (const { method, route, path = route, json } of organisingCases(READ_ID, NO_ID)) {
+    const refusedKey = method === 'GET' ? writer : reader;
+    const response = await gateway.fetch(path, { method, key: refusedKey, ...(json === undefined ? {} : { json }) });
+    t.is(response.status, 403, `${method} ${path}`);
   }
 });
 

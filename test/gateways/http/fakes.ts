@@ -10,6 +10,7 @@ import type { Log } from '../../../src/gateways/http/exchange.js';
 import type { IndexedPart, MessageIndex } from '../../../src/mail/message-index.js';
 import type { BlobStore } from '../../../src/store/blobs.js';
 import { StoreFault } from '../../../src/store/errors.js';
+import { organisingAnswers } from './organising-fakes.js';
 
 export const ALICE = '018f0000-0000-7000-8000-00000000000a';
 export const BOB = '018f0000-0000-7000-8000-00000000000b';
@@ -96,6 +97,14 @@ export class FakeMailboxes {
   }
 
   readonly #answers: Record<string, (emails: StoredEmail[], payload: never) => unknown> = {
+    ...organisingAnswers,
+    labelEmails: (emails, payload: { labelId: string; page: number; pageSize: number }) => {
+      if (!organisingAnswers.labels(emails).reply.labels.some(({ id }) => id === payload.labelId))
+        return { refusal: 'noSuchLabel' };
+      const start = (payload.page - 1) * payload.pageSize;
+      const items = emails.slice(start, start + payload.pageSize).map(itemOf);
+      return { reply: { items, totalCount: emails.length, unreadCount: 0 } };
+    },
     list: (emails, payload: { folder: string; page: number; pageSize: number; fromAddress?: string }) => {
       const all = emails.filter(
         (email) => email.folder === payload.folder && email.fromAddress.includes(payload.fromAddress ?? ''),

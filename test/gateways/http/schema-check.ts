@@ -30,7 +30,11 @@ export function violations(schema: Schema, value: unknown, document: Document, p
   const types = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? []);
   if (types.length > 0 && !types.some((type) => isOf(type, value))) return [`${path}: not ${types.join(' or ')}`];
   if (schema.enum !== undefined && !schema.enum.includes(value)) return [`${path}: not one of the values`];
-  if (schema.format === 'uuid' && !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(String(value))) {
+  if (
+    schema.format === 'uuid' &&
+    value !== null &&
+    !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(String(value))
+  ) {
     return [`${path}: not a UUID`];
   }
   if (

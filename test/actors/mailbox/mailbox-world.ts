@@ -1,0 +1,133 @@
+// A mailbox actor on a store of its own, for tests: accounts, mail spooled and delivered, and owners that change.
+import { createHash, randomUUID } from 'node:crypto';
+import pino from 'pino';
+import { mailboxBehavior } from '../../../src/actors/mailbox/behavior.js';
+import { type MailboxEvent, mailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
+import { createEventStreams } from '../../../src/actors/runtime/event-streams.js';
+import { startHost } from '../../../src/actors/runtime/host.js';
+import { createRefs } from '../../../src/actors/runtime/refs.js';
+import { localTransport } from '../../../src/actors/runtime/transport-local.js';
+import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
+import { summarize } from '../../../src/mail/summary.js';
+import { connect } from '../../../src/store/postgres/client.js';
+import { postgresDirectory } from '../../../src/store/postgres/directory.js';
+import { postgresEvents } from '../../../src/store/postgres/events.js';
+import { postgresInbound } from '../../../src/store/postgres/inbound.js';
+import { postgresMailboxes } from '../../../src/store/postgres/mailboxes.js';
+import { migratedDatabase } from '../../support/embedded-database.js';
+import { fixedOwnership } from '../../support/ownership.js';
+
+const log = pino({ level: 'silent' });
+
+export interface Mail {
+  readonly from?: string;
+  readonly subject?: string;
+  readonly body?: string;
+  readonly messageId?: string;
+  readonly inReplyTo?: string;
+  readonly references?: readonly string[];
+}
+
+export type MailboxWorld = Awaited<ReturnType<typeof mailboxWorld>>;
+
+export async function mailboxWorld() {
+  const database = await migratedDatabase();
+  const sql = connect(database.address, { max: 8, applicationName: 'test' });
+  const writerSql = connect(database.address, { max: 4, applicationName: 'test', byKey: true });
+  const directory = postgresDirectory(sql, 1);
+  const inbound = postgresInbound(sql, writerSql);
+  const events = postgresEvents(sql);
+  let epoch = 1;
+  const transport = localTransport({ encoding: true });
+  const ownership = fixedOwnership(1, () => epoch);
+  const store = postgresMailboxes(sql, writerSql);
+  const bodies = new Map<string, string>();
+  const texts = {
+    fault: undefined as Error | undefined,
+    asked: 0,
+    async text(blob: string) {
+      texts.asked++;
+      if (texts.fault !== undefined) throw texts.fault;
+      return bodies.get(blob) ?? '';
+    },
+  };
+  const host = startHost({
+    behavior: mailboxBehavior({ store, texts, log }),
+    transport,
+    ownership,
+    log,
+    idleMs: 60_000,
+    maxOctets: 1e9,
+    sweepMs: 60_000,
+    checked: true,
+  });
+  await host.settle(ownership.owned);
+  const streams = createEventStreams<MailboxEvent>({
+    protocolName: 'mailbox',
+    transport,
+    ownership,
+    log: events,
+    logger: log,
+  });
+  const mailboxes = createRefs({ protocol: mailboxProtocol, transport, ownership, streams });
+  let number = 0;
+
+  async function spool(accountIds: readonly string[], receivedAt: number, mail: Mail = {}) {
+    number++;
+    const { from = 'a@b.test', subject = `mail ${number}`, body = 'hello', messageId = `<${number}@b>` } = mail;
+    const lines = [`From: A <${from}>`, `Subject: ${subject}`, `Message-ID: ${messageId}`, `X-Number: ${number}`];
+    if (mail.inReplyTo !== undefined) lines.push(`In-Reply-To: ${mail.inReplyTo}`);
+    if (mail.references !== undefined) lines.push(`References: ${mail.references.join(' ')}`);
+    const raw = Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}`);
+    const index = indexMessage(raw);
+    const hash = createHash('sha256').update(raw).digest('hex');
+    bodies.set(hash, body);
+    const deliveries = accountIds.map((accountId) => ({ accountId, id: randomUUID() }));
+    const summary = { ...summarize(index), references: [...summarize(index).references] };
+    await inbound.spool({ hash, size: raw.length, index, chunks: () => [raw] }, { receivedAt, summary }, deliveries);
+    return deliveries.map(({ id: inboundId, accountId }) => ({
+      deliver: () => mailboxes.of(accountId).ask('deliver', { inboundId, blob: hash, receivedAt, summary }),
+      subject: summary.subject,
+      blob: hash,
+    }));
+  }
+
+  return {
+    sql,
+    directory,
+    mailboxes,
+    store,
+    events,
+    texts,
+    spool,
+    /** Another owner: the state in memory is loaded afresh. */
+    reload: () => {
+      epoch++;
+    },
+    async end() {
+      await host.stop();
+      await writerSql.end();
+      await sql.end();
+      await database.drop();
+    },
+  };
+}
+
+/** The store's own counters against what its rows say. */
+export async function checkRows(world: MailboxWorld, t: { deepEqual(a: unknown, b: unknown): void }, id: string) {
+  const counters = await world.sql`
+    select f.role, f.total, f.unread, count(p.uid)::int as placed,
+      (count(p.uid) filter (where e.flags & 1 = 0))::int as unseen,
+      coalesce(max(p.uid), 0) < f.uidnext as rising
+    from folders f left join placements p on p.account_id = f.account_id and p.folder_id = f.id
+      left join emails e on e.account_id = p.account_id and e.id = p.email_id
+    where f.account_id = ${id} group by f.account_id, f.id`;
+  for (const row of counters)
+    t.deepEqual([row['placed'], row['unseen'], row['rising']], [row['total'], row['unread'], true]);
+  const [rest] = await world.sql`
+    select (select count(*)::int from inbound where account_id = ${id}) as inbound,
+      (select count(*)::int from emails e where account_id = ${id} and not exists (
+        select 1 from placements p where p.account_id = e.account_id and p.email_id = e.id)) as homeless,
+      (select count(*)::int from expunged x join placements p using (account_id, folder_id, uid) where account_id = ${id}) as undead`;
+  t.deepEqual({ ...rest }, { inbound: 0, homeless: 0, undead: 0 });
+}

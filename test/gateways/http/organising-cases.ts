@@ -1,0 +1,249 @@
+// What the routes of labels and filters reply, case by case, in the order in which they are run; for endpoints.test.
+import type { ExecutionContext } from 'ava';
+import { filterIdOf, labelIdOf, ONE_TOO_MANY } from './organising-fakes.js';
+import type { Document } from './schema-check.js';
+
+export interface OrganisingCase {
+  readonly method: string;
+  /** The route's path; also the one that is asked for when there is no other. */
+  readonly route: string;
+  readonly path?: string;
+  readonly json?: unknown;
+  readonly status: number;
+  /** Fields that a 400 names. */
+  readonly fields?: readonly string[];
+  readonly check?: (t: ExecutionContext, body: Document) => void;
+}
+
+export function organisingCases(emailId: string, otherId: string): readonly OrganisingCase[] {
+  const [first, second] = [labelIdOf(1), labelIdOf(2)];
+  const L = '/api/labels';
+  const F = '/api/filters';
+  const work = { name: '  Work/Café ', color: '#A1b2C3', sortOrder: -1, other: 1 };
+  const rule = { name: ' Bills ', isEnabled: true, priority: 1, subjectContains: 'invoice' };
+  const badName = (name: unknown): OrganisingCase => ({
+    method: 'POST',
+    route: L,
+    json: { ...work, name },
+    status: 400,
+    fields: ['name'],
+  });
+  const label = `${L}/{id}`;
+  const onEmail = `${L}/emails/{emailId}`;
+  const offEmail = `${onEmail}/{labelId}`;
+  const filter = `${F}/{id}`;
+  return [
+    { method: 'GET', route: L, status: 200, check: (t, body) => t.deepEqual(body, []) },
+    {
+      method: 'POST',
+      route: L,
+      json: work,
+      status: 201,
+      check: (t, body) =>
+        t.deepEqual(body, {
+          id: first,
+          name: 'Work/Café',
+          color: '#a1b2c3',
+          sortOrder: -1,
+          emailCount: 0,
+          createdAt: '2026-01-01T00:00:00.000Z',
+        }),
+    },
+    { method: 'POST', route: L, json: { ...work, name: 'x'.repeat(100) }, status: 201 },
+    { method: 'POST', route: L, json: {}, status: 400, fields: ['name', 'color', 'sortOrder'] },
+    {
+      method: 'POST',
+      route: L,
+      json: { ...work, color: 'red', sortOrder: 1.5 },
+      status: 400,
+      fields: ['color', 'sortOrder'],
+    },
+    { method: 'POST', route: L, json: { ...work, sortOrder: 2 ** 31 }, status: 400, fields: ['sortOrder'] },
+    badName('Work/Cafe\u0301'),
+    ...[
+      '',
+      '   ',
+      'x'.repeat(101),
+      'a\r\nb',
+      'a\u0000',
+      'INBOX',
+      ' sent ',
+      'a//b',
+      '/a',
+      '\ud800',
+      ONE_TOO_MANY,
+      7,
+      null,
+    ].map(badName),
+    { method: 'PUT', route: label, path: `${L}/${first}`, json: { ...work, name: 'Home' }, status: 204 },
+    {
+      method: 'PUT',
+      route: label,
+      path: `${L}/${second}`,
+      json: { ...work, name: 'Home' },
+      status: 400,
+      fields: ['name'],
+    },
+    {
+      method: 'PUT',
+      route: label,
+      path: `${L}/${second}`,
+      json: { name: 'Trash' },
+      status: 400,
+      fields: ['name', 'color', 'sortOrder'],
+    },
+    { method: 'PUT', route: label, path: `${L}/${otherId}`, json: work, status: 404 },
+    { method: 'PUT', route: label, path: `${L}/x`, json: work, status: 404 },
+    {
+      method: 'POST',
+      route: onEmail,
+      path: `${L}/emails/${emailId}`,
+      json: { labelId: first.toUpperCase() },
+      status: 204,
+    },
+    { method: 'POST', route: onEmail, path: `${L}/emails/${emailId}`, json: { labelId: first }, status: 204 },
+    { method: 'POST', route: onEmail, path: `${L}/emails/${emailId}`, json: {}, status: 400, fields: ['labelId'] },
+    {
+      method: 'POST',
+      route: onEmail,
+      path: `${L}/emails/${emailId}`,
+      json: { labelId: 1 },
+      status: 400,
+      fields: ['labelId'],
+    },
+    { method: 'POST', route: onEmail, path: `${L}/emails/${emailId}`, json: { labelId: otherId }, status: 404 },
+    { method: 'POST', route: onEmail, path: `${L}/emails/${emailId}`, json: { labelId: 'x' }, status: 404 },
+    { method: 'POST', route: onEmail, path: `${L}/emails/${otherId}`, json: { labelId: first }, status: 404 },
+    { method: 'POST', route: onEmail, path: `${L}/emails/x`, json: { labelId: first }, status: 404 },
+    {
+      method: 'GET',
+      route: `${label}/emails`,
+      path: `${L}/${first}/emails`,
+      status: 200,
+      check: (t, body) => t.is(body.totalCount, 3),
+    },
+    {
+      method: 'GET',
+      route: `${label}/emails`,
+      path: `${L}/${first}/emails?pageSize=1`,
+      status: 200,
+      check: (t, body) => t.is(body.items.length, 1),
+    },
+    { method: 'GET', route: `${label}/emails`, path: `${L}/${first}/emails?page=0`, status: 400, fields: ['page'] },
+    { method: 'GET', route: `${label}/emails`, path: `${L}/${otherId}/emails`, status: 404 },
+    { method: 'GET', route: `${label}/emails`, path: `${L}/x/emails`, status: 404 },
+    { method: 'DELETE', route: offEmail, path: `${L}/emails/${emailId}/${first}`, status: 204 },
+    { method: 'DELETE', route: offEmail, path: `${L}/emails/${emailId}/${otherId}`, status: 404 },
+    { method: 'DELETE', route: offEmail, path: `${L}/emails/${otherId}/${first}`, status: 404 },
+    { method: 'DELETE', route: offEmail, path: `${L}/emails/${emailId}/x`, status: 404 },
+    { method: 'GET', route: F, status: 200, check: (t, body) => t.deepEqual(body, []) },
+    {
+      method: 'POST',
+      route: F,
+      json: { ...rule, fromAddressContains: ' ', bodyContains: '', assignLabelId: first.toUpperCase(), other: 1 },
+      status: 201,
+      check: (t, body) =>
+        t.deepEqual(body, {
+          id: filterIdOf(1),
+          name: 'Bills',
+          isEnabled: true,
+          priority: 1,
+          fromAddressContains: null,
+          subjectContains: 'invoice',
+          bodyContains: null,
+          hasAttachments: null,
+          markAsRead: null,
+          assignLabelId: first,
+          delete: null,
+          createdAt: '2026-01-01T00:00:00.000Z',
+          updatedAt: '2026-01-01T00:00:00.000Z',
+          lastAppliedAt: null,
+          timesApplied: 0,
+        }),
+    },
+    { method: 'POST', route: F, json: {}, status: 400, fields: ['name', 'isEnabled', 'priority'] },
+    { method: 'POST', route: F, json: { ...rule, subjectContains: null }, status: 400, fields: ['conditions'] },
+    { method: 'POST', route: F, json: { ...rule, subjectContains: ' ' }, status: 400, fields: ['conditions'] },
+    { method: 'POST', route: F, json: { ...rule, subjectContains: null, hasAttachments: false }, status: 201 },
+    { method: 'POST', route: F, json: { ...rule, assignLabelId: otherId }, status: 400, fields: ['assignLabelId'] },
+    { method: 'POST', route: F, json: { ...rule, assignLabelId: 'x' }, status: 400, fields: ['assignLabelId'] },
+    {
+      method: 'POST',
+      route: F,
+      json: {
+        ...rule,
+        name: ' ',
+        priority: '1',
+        subjectContains: 1,
+        bodyContains: 'x'.repeat(501),
+        delete: 'no',
+        markAsRead: 1,
+      },
+      status: 400,
+      fields: ['name', 'priority', 'subjectContains', 'bodyContains', 'delete', 'markAsRead'],
+    },
+    {
+      method: 'POST',
+      route: F,
+      json: { ...rule, subjectContains: 'a\u0000' },
+      status: 400,
+      fields: ['subjectContains'],
+    },
+    { method: 'POST', route: F, json: { ...rule, name: ONE_TOO_MANY }, status: 400, fields: ['name'] },
+    { method: 'PUT', route: filter, path: `${F}/${filterIdOf(1)}`, json: { ...rule, isEnabled: false }, status: 204 },
+    {
+      method: 'GET',
+      route: F,
+      status: 200,
+      check: (t, body) => t.like(body[0], { isEnabled: false, assignLabelId: null }),
+    },
+    {
+      method: 'PUT',
+      route: filter,
+      path: `${F}/${filterIdOf(1)}`,
+      json: { ...rule, subjectContains: '' },
+      status: 400,
+      fields: ['conditions'],
+    },
+    {
+      method: 'PUT',
+      route: filter,
+      path: `${F}/${filterIdOf(1)}`,
+      json: { ...rule, assignLabelId: otherId },
+      status: 400,
+      fields: ['assignLabelId'],
+    },
+    { method: 'PUT', route: filter, path: `${F}/${otherId}`, json: rule, status: 404 },
+    { method: 'PUT', route: filter, path: `${F}/x`, json: rule, status: 404 },
+    {
+      method: 'POST',
+      route: `${filter}/test`,
+      path: `${F}/${filterIdOf(1)}/test`,
+      status: 200,
+      check: (t, body) => t.is(body.matchCount, 3),
+    },
+    {
+      method: 'POST',
+      route: `${filter}/test`,
+      path: `${F}/${filterIdOf(1)}/test?limit=1`,
+      status: 200,
+      check: (t, body) => t.deepEqual(body, { matchCount: 1, matchedEmailIds: [emailId] }),
+    },
+    { method: 'POST', route: `${filter}/test`, path: `${F}/${filterIdOf(1)}/test?limit=100000`, status: 200 },
+    {
+      method: 'POST',
+      route: `${filter}/test`,
+      path: `${F}/${filterIdOf(1)}/test?limit=0`,
+      status: 400,
+      fields: ['limit'],
+    },
+    { method: 'POST', route: `${filter}/test`, path: `${F}/${otherId}/test`, status: 404 },
+    { method: 'POST', route: `${filter}/test`, path: `${F}/x/test`, status: 404 },
+    { method: 'DELETE', route: filter, path: `${F}/${filterIdOf(1)}`, status: 204 },
+    { method: 'DELETE', route: filter, path: `${F}/${filterIdOf(1)}`, status: 404 },
+    { method: 'DELETE', route: filter, path: `${F}/x`, status: 404 },
+    { method: 'DELETE', route: label, path: `${L}/${first}`, status: 204 },
+    { method: 'DELETE', route: label, path: `${L}/${first}`, status: 404 },
+    { method: 'DELETE', route: label, path: `${L}/x`, status: 404 },
+  ];
+}
