@@ -1,3 +1,4 @@
+import { createECDH } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -100,6 +101,18 @@ test('values are held to what is accepted', (t) => {
       'fe80::1%eth0',
       ',',
     ],
+    MANSIO_OIDC_AUTHORITY: [
+      'http://login.example.org',
+      'login.example.org',
+      'https://u:p@h',
+      'https://h/?x',
+      'file:///x',
+    ],
+    MANSIO_OIDC_CLIENT_ID: ['a b', 'x'.repeat(256)],
+    MANSIO_VAPID_PUBLIC_KEY: ['AAAA', 'not base64'],
+    MANSIO_VAPID_PRIVATE_KEY: ['AAAA'],
+    MANSIO_VAPID_SUBJECT: ['postmaster@example.org', 'http://h', 'mailto:nobody'],
+    MANSIO_PUSH_ALLOW_PRIVATE: ['maybe'],
     MANSIO_METRICS_PORT: ['-1', '65536', 'off'],
     OTEL_EXPORTER_OTLP_ENDPOINT: ['collector:4318', 'grpc://h:4317', 'http://u:p@h', 'http://h?x=1'],
   };
@@ -166,6 +179,37 @@ test('settings have to fit each other', (t) => {
   t.deepEqual(problemsOf({ MANSIO_HTTP_PORT: '2525' }), ['MANSIO_MX_PORT']);
   t.deepEqual(problemsOf({ MANSIO_METRICS_PORT: '8080' }), ['MANSIO_METRICS_PORT']);
   t.deepEqual(problemsOf({ MANSIO_HTTP_PORT: '0', MANSIO_MX_PORT: '0' }), []);
+});
+
+test('logins and the anonymous account exclude each other, and an own provider may do without TLS', (t) => {
+  const authority = { MANSIO_OIDC_AUTHORITY: 'http://localhost:9000/realm/' };
+  t.is(readConfig(authority).oidcAuthority, 'http://localhost:9000/realm');
+  t.is(readConfig({ MANSIO_OIDC_AUTHORITY: 'http://127.0.0.1:9000' }).oidcAuthority, 'http://127.0.0.1:9000');
+  t.is(readConfig({ MANSIO_OIDC_AUTHORITY: 'https://login.example.org/' }).oidcAuthority, 'https://login.example.org');
+  t.deepEqual(problemsOf({ ...authority, MANSIO_ANONYMOUS_ACCOUNT: 'a@b.c' }), ['MANSIO_ANONYMOUS_ACCOUNT']);
+});
+
+test('the keys of Web Push are a pair, and the private one is told to nobody', (t) => {
+  const make = () => {
+    const pair = createECDH('prime256v1');
+    pair.generateKeys();
+    const privateKey = Buffer.concat([Buffer.alloc(32), pair.getPrivateKey()])
+      .subarray(-32)
+      .toString('base64url');
+    return { MANSIO_VAPID_PUBLIC_KEY: pair.getPublicKey('base64url'), MANSIO_VAPID_PRIVATE_KEY: privateKey };
+  };
+  const [one, other] = [make(), make()];
+  t.is(readConfig(one).vapid?.publicKey, one.MANSIO_VAPID_PUBLIC_KEY);
+  t.is(readConfig({}).vapid, undefined);
+  t.deepEqual(problemsOf({ ...one, ...{ MANSIO_VAPID_PUBLIC_KEY: other.MANSIO_VAPID_PUBLIC_KEY } }), [
+    'MANSIO_VAPID_PUBLIC_KEY',
+  ]);
+  for (const name of ['MANSIO_VAPID_PUBLIC_KEY', 'MANSIO_VAPID_PRIVATE_KEY'] as const) {
+    t.deepEqual(problemsOf({ [name]: one[name] }), ['MANSIO_VAPID_PUBLIC_KEY'], name);
+  }
+  t.false(JSON.stringify(describeConfig(one)).includes(one.MANSIO_VAPID_PRIVATE_KEY));
+  const error = t.throws(() => readConfig({ MANSIO_VAPID_PRIVATE_KEY: 'hunter2' }), { instanceOf: ConfigError });
+  t.false(JSON.stringify([error?.message, error?.problems]).includes('hunter2'));
 });
 
 test('variables of nobody are reported, not refused', (t) => {

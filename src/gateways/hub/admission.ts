@@ -14,7 +14,7 @@ import type { HttpAnswer, UpgradeRequest } from '../web-socket.js';
 
 const MAX_TOKEN = 8192;
 
-export interface Admitted {
+interface Admitted {
   /** Undefined for a token that names no user: connected, and told nothing. */
   readonly principal: Principal | undefined;
   /** ms since the epoch, undefined when the credential does not end by itself. */

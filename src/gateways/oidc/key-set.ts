@@ -135,7 +135,7 @@ function unusable(authority: string, cause: unknown): ProviderUnavailable {
 }
 
 /** Keys that arrive without TLS are worth nothing, unless they do not leave the machine. */
-export function isSafe(text: string): boolean {
+function isSafe(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);
   return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname));

@@ -275,3 +275,51 @@ test('drains: sends everybody away, refuses newcomers, ends when the last has go
   t.false(directory.revokedKeys$.observed);
   t.is(hub.connections, 0);
 });
+
+const TOKEN = 'eyJhbGciOiJSUzI1NiJ9.e30.c2ln';
+
+/** Takes one token, of `subject`, which has a minute left. */
+function tokensOf(subject: string | undefined): NonNullable<HubOptions['tokens']> {
+  const claims = { issuer: 'https://login.test', email: 'a@b.c', emailVerified: true, name: undefined };
+  return {
+    verify: async (token) => (token === TOKEN ? { ...claims, subject, expiresAt: Date.now() + 60_000 } : undefined),
+  };
+}
+
+test('a token of the identity provider connects until it ends, and the client may come back', async (t) => {
+  const { hub, mailboxes, timing, open } = setUp({ tokens: tokensOf('account-9') });
+  t.is(await upgradeStatus(hub, bearer(`${TOKEN}x`)), 401);
+  t.is(await upgradeStatus(hub, bearer('token')), 101, 'API keys go on');
+  const { socket, listener } = await open(TOKEN);
+  mailboxes.events('account-9').next([]);
+  t.true(mailboxes.isFollowed('account-9'));
+  const ping = Buffer.from('{"type":6}\u001e');
+  for (let passed = 0; passed < 55_000; passed += 5_000) {
+    timing.pass(5_000);
+    listener.message(ping, false);
+  }
+  t.true(socket.open);
+  socket.takeMessages();
+  timing.pass(20_000);
+  t.false(socket.open);
+  t.deepEqual(socket.takeMessages().at(-1), { type: 7, error: 'The token has expired.', allowReconnect: true });
+});
+
+test('a token that names no user connects, and hears nothing', async (t) => {
+  const { hub, mailboxes, timing, open } = setUp({ tokens: tokensOf(undefined) });
+  t.is((await hub.negotiate(bearer(TOKEN))).status, 200);
+  const { socket, listener } = await open(TOKEN);
+  t.true(socket.open);
+  t.deepEqual(socket.takeMessages(), [{}]);
+  t.is(mailboxes.followed, 0);
+  listener.message(Buffer.from('{"type":6}\u001e'), false);
+  listener.closed(1000);
+  timing.pass(1_000);
+  t.is(hub.connections, 0);
+});
+
+test('tokens are nothing to a hub without an identity provider, and a provider that is down is for later', async (t) => {
+  t.is(await upgradeStatus(setUp().hub, bearer(TOKEN)), 401);
+  const down = { verify: () => Promise.reject(new Error('down')) };
+  t.is(await upgradeStatus(setUp({ tokens: down }).hub, bearer(TOKEN)), 503);
+});
