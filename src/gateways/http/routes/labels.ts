@@ -1,6 +1,6 @@
 // Labels and the emails that carry them. A body with any field at fault is refused with every fault named.
 import type { Infer } from 'superstruct';
-import { coerce, define, string } from 'superstruct';
+import { coerce, define } from 'superstruct';
 import type { Label, Mailboxes } from '../../../actors/mailbox/protocol.js';
 import { isUuid } from '../../../mail/ids.js';
 import { LABEL_COLOR, labelName } from '../../../mail/label-name.js';
@@ -22,14 +22,14 @@ const name = () =>
       const read = labelName(value);
       return 'name' in read || read.problem;
     }),
-    string(),
+    text(),
     (value) => value.normalize('NFC').trim(),
   );
 
 const color = () =>
   coerce(
     define<string>('string', (value) => (typeof value === 'string' && LABEL_COLOR.test(value)) || 'must be #rrggbb'),
-    string(),
+    text(),
     (value) => value.toLowerCase(),
   );
 
