@@ -1,11 +1,14 @@
 // The OpenAPI 3.1 document, made from the route table: what is not in the table is not in the document, and the other
 // way round.
 
+import { createHash } from 'node:crypto';
 import { unknown } from 'superstruct';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
+import type { HeaderField } from './exchange.js';
 import { record, text, whole } from './fields.js';
 import { isRequired, type JsonSchema, jsonSchema, named } from './json-schema.js';
-import { defineRoute, type ReplyShape, type Route } from './route.js';
+import { entityTag } from './revalidation.js';
+import { defineRoute, EMPTY, type ReplyShape, type Route } from './route.js';
 
 const problemStruct = named('Problem', record({ type: text(), title: text(), status: whole() }));
 
@@ -13,13 +16,14 @@ const REASONS: Readonly<Record<number, string>> = {
   200: 'OK',
   201: 'Created',
   204: 'Done; no content',
+  304: 'Not modified: what If-None-Match names is still what there is',
   400: 'Something in the request is not as described; `errors` names the fields',
   401: 'No credential, or not a valid one',
   403: 'The credential is not enough',
   404: 'There is no such thing in this account',
   413: 'The body is too large',
   415: 'The body is not JSON',
-  429: 'Too soon; try again after the time in Retry-After',
+  429: 'Too many requests, or too soon; try again after the time in Retry-After',
   501: 'Not implemented',
   503: 'Try again after the time in Retry-After',
 };
@@ -109,7 +113,7 @@ function problemsOf(route: Route): readonly number[] {
   return [
     ...(checked ? [400] : []),
     ...(route.access === 'public' ? [] : [401, 403, 503]),
-    ...(route.spaced ? [429] : []),
+    ...(route.rate === 'unlimited' ? [] : [429]),
     ...(Object.keys(route.params).length > 0 ? [404] : []),
     ...(route.body === undefined ? [] : [413, 415]),
     ...route.problems,
@@ -145,16 +149,18 @@ function operationId(route: Route): string {
 
 /** `GET /api/openapi.json`: the document of these routes and of itself. @throws Error for a struct without a schema */
 export function openApiRoute(routes: readonly Route[], version: string, baseUrl: string): Route {
-  const described: { document?: OpenApiDocument } = {};
+  const described: { document?: OpenApiDocument; headers?: readonly HeaderField[] } = {};
   const route: Route = defineRoute({
     method: 'GET',
     path: '/api/openapi.json',
     summary: 'This document',
     tags: ['Service'],
     access: 'public',
-    replies: { 200: unknown() },
-    handler: async () => ({ status: 200, json: described.document }),
+    replies: { 200: unknown(), 304: EMPTY },
+    handler: async () => ({ status: 200, headers: described.headers ?? [], json: described.document }),
   });
   described.document = openApi([...routes, route], version, baseUrl);
+  const digest = createHash('sha256').update(JSON.stringify(described.document)).digest('base64url');
+  described.headers = [entityTag(digest), ['Cache-Control', 'no-cache']];
   return route;
 }

@@ -4,6 +4,7 @@ import type { Infer, Struct } from 'superstruct';
 import type { Principal } from '../../actors/directory/protocol.js';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
 import type { ProblemStatus } from '../problem-details.js';
+import type { RateClass } from '../rates.js';
 import type { HeaderField, ReplyStream } from './exchange.js';
 import type { Fields } from './fields.js';
 import type { Problem, Scope } from './problem.js';
@@ -66,14 +67,14 @@ export interface RouteSpec<
   readonly summary: string;
   readonly tags: readonly string[];
   readonly access: A;
+  /** As what it is counted; writes count as such, the rest only globally, when absent. */
+  readonly rate?: RateClass;
   /** One struct a parameter of the path; a value it does not take is a 404. */
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
   /** Largest body in octets; 1 MiB when absent. */
   readonly bodyLimit?: number;
-  /** May not be asked again for a while: 429. */
-  readonly spaced?: boolean;
   /** Successful replies by status; any route may also answer with a problem. */
   readonly replies: R;
   /** Problems beside those that follow from access, parameters and body. */
@@ -91,11 +92,11 @@ export interface Route {
   readonly summary: string;
   readonly tags: readonly string[];
   readonly access: Access;
+  readonly rate: RateClass;
   readonly params: Fields;
   readonly query: Fields;
   readonly body: AnyStruct | undefined;
   readonly bodyLimit: number;
-  readonly spaced: boolean;
   readonly replies: Replies;
   readonly problems: readonly ProblemStatus[];
   handler(call: Call<Access, Fields, Fields, AnyStruct>): Promise<AnyReply | Problem>;
@@ -116,11 +117,11 @@ export function defineRoute<
     summary: spec.summary,
     tags: spec.tags,
     access: spec.access,
+    rate: spec.rate ?? (spec.method === 'GET' ? 'plain' : 'write'),
     params: spec.params ?? {},
     query: spec.query ?? {},
     body: spec.body,
     bodyLimit: spec.bodyLimit ?? JSON_LIMIT,
-    spaced: spec.spaced ?? false,
     replies: spec.replies,
     problems: spec.problems ?? [],
     handler: spec.handler as Route['handler'],

@@ -49,6 +49,7 @@ export function credentialRoutes(sources: CredentialSources): readonly Route[] {
       summary: 'Active API keys, and where the mail protocols are',
       tags: TAGS,
       access: OWNER,
+      rate: 'authentication',
       replies: { 200: credentials },
       handler: async ({ principal }) => {
         const active = await keys.list(principal.accountId);
@@ -61,6 +62,7 @@ export function credentialRoutes(sources: CredentialSources): readonly Route[] {
       summary: 'Make an API key; it is shown in this reply only',
       tags: TAGS,
       access: OWNER,
+      rate: 'authentication',
       body: record({ name: line(LONGEST_NAME), scopes: textList(SCOPES.length * 2) }),
       replies: { 201: issuedKey },
       handler: async ({ principal, body }) => {
@@ -76,6 +78,7 @@ export function credentialRoutes(sources: CredentialSources): readonly Route[] {
       summary: 'Make an API key for the app on a device; it is shown in this reply only',
       tags: TAGS,
       access: OWNER,
+      rate: 'authentication',
       body: record({ name: line(LONGEST_NAME), platform: text(), deviceId: line(LONGEST_DEVICE_ID) }),
       replies: { 201: issuedKey },
       handler: async ({ principal, body }) => {
@@ -91,6 +94,7 @@ export function credentialRoutes(sources: CredentialSources): readonly Route[] {
       summary: 'Revoke an API key for good, at once',
       tags: TAGS,
       access: OWNER,
+      rate: 'authentication',
       params: { keyId: idParameter() },
       replies: { 204: EMPTY },
       handler: async ({ principal, params }) =>
@@ -102,6 +106,7 @@ export function credentialRoutes(sources: CredentialSources): readonly Route[] {
       summary: 'Revoke an API key and make another of the same name and scopes, in one step',
       tags: TAGS,
       access: OWNER,
+      rate: 'authentication',
       params: { keyId: idParameter() },
       replies: { 200: issuedKey },
       handler: async ({ principal, params }) => {

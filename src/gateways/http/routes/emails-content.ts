@@ -7,10 +7,13 @@ import { attachmentDisposition } from '../content-disposition.js';
 import type { HeaderField } from '../exchange.js';
 import { idParameter } from '../fields.js';
 import { notFound, refused } from '../problem.js';
-import { binary, defineRoute, READ, type Route } from '../route.js';
+import { entityTag } from '../revalidation.js';
+import { binary, defineRoute, EMPTY, READ, type Route } from '../route.js';
 import { attachmentId, partOf } from './email-detail.js';
 
 const INERT: HeaderField = ['Content-Security-Policy', "sandbox; default-src 'none'"];
+/** The bytes never change; whether they are still the account's to see is asked each time. */
+const ASKED_EACH_TIME: HeaderField = ['Cache-Control', 'private, no-cache'];
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/;
 
 export function contentRoutes(
@@ -26,7 +29,7 @@ export function contentRoutes(
       tags,
       access: READ,
       params: { id: idParameter(), attachmentId: idParameter() },
-      replies: { 200: binary('*/*') },
+      replies: { 200: binary('*/*'), 304: EMPTY },
       handler: async ({ principal, params }) => {
         const outcome = await mailboxes.of(principal.accountId).ask('detail', { emailId: params.id });
         if (outcome.reply === undefined) return refused(outcome.refusal);
@@ -40,6 +43,8 @@ export function contentRoutes(
           status: 200,
           headers: [
             INERT,
+            ASKED_EACH_TIME,
+            entityTag(blob, found.section),
             ['Content-Type', MEDIA_TYPE.test(found.contentType) ? found.contentType : 'application/octet-stream'],
             ['Content-Disposition', attachmentDisposition(found.fileName)],
           ],
@@ -54,7 +59,7 @@ export function contentRoutes(
       tags,
       access: READ,
       params: { id: idParameter() },
-      replies: { 200: binary('message/rfc822') },
+      replies: { 200: binary('message/rfc822'), 304: EMPTY },
       handler: async ({ principal, params }) => {
         const outcome = await mailboxes.of(principal.accountId).ask('detail', { emailId: params.id });
         if (outcome.reply === undefined) return refused(outcome.refusal);
@@ -64,6 +69,8 @@ export function contentRoutes(
           status: 200,
           headers: [
             INERT,
+            ASKED_EACH_TIME,
+            entityTag(blob),
             ['Content-Type', 'message/rfc822'],
             ['Content-Disposition', attachmentDisposition(`${name}.eml`)],
           ],

@@ -28,7 +28,6 @@ export function exportRoute(base: string, tags: readonly string[], sources: Expo
     tags,
     access: READ,
     query: { fromDate: optional(dateParameter()), toDate: optional(dateParameter()) },
-    spaced: true,
     replies: { 200: binary('application/mbox') },
     handler: async ({ principal, query }) => {
       const { accountId } = principal;

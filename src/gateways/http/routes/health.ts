@@ -39,6 +39,8 @@ export function healthRoute(health: () => Promise<HealthReport>): Route {
     summary: 'Whether the server can do its work',
     tags: ['Service'],
     access: 'public',
+    // Balancers and containers ask all the time, many of them from one address.
+    rate: 'unlimited',
     replies: { 200: healthReport, 503: healthReport },
     handler: async () => {
       const json = await health();
