@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { BALANCER_NETWORK, type Balancer, startHaproxy } from './haproxy.js';
 import { type ClusterNode, clusterNode } from './local-node.js';
 import { type NatsPorts, type NatsServer, startNatsCluster, urlsOf } from './nats-server.js';
+import { UNLIMITED } from './node-process.js';
 import { freePorts } from './ports.js';
 import { type PostgresServer, startPostgresServer, urlOn } from './postgres-server.js';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.js';
@@ -80,6 +81,7 @@ export async function startLocalCluster(options: ClusterOptions): Promise<LocalC
         ...believed,
         DATABASE_URL: links === undefined ? postgres.url : urlOn(links.postgres.port),
         NATS_URL: urlsOf(links?.natsUrls ?? nats),
+        ...UNLIMITED,
         MANSIO_DATA_DIR: join(dataDir, name),
         MANSIO_NODE_ID: name,
         MANSIO_HTTP_PORT: String(own.http),

@@ -24,6 +24,9 @@ export const PROGRAM = fileURLToPath(new URL('../../bin/mansio', import.meta.url
 /** `BENCH_NODE_OPTIONS=--cpu-prof` profiles nodes of benchmarks. */
 const profiling = process.env['BENCH_NODE_OPTIONS']?.split(' ') ?? [];
 
+/** For nodes that tests and benchmarks ask more of than people do. */
+export const UNLIMITED = { MANSIO_RATE_GLOBAL: '0', MANSIO_RATE_AUTH: '0', MANSIO_RATE_WRITE: '0' } as const;
+
 /** The environment of this process without settings of Mansio's. */
 export function bareEnvironment(): Record<string, string> {
   const entries = Object.entries(process.env).filter(([name]) => !/^(MANSIO_|DATABASE_URL$|NATS_URL$)/.test(name));

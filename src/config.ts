@@ -20,6 +20,7 @@ import {
   networkList,
   nodeName,
   oneOf,
+  originList,
   type Parser,
   path,
   port,
@@ -86,6 +87,12 @@ const FIELDS = {
   maxMessageSize: field('MANSIO_MAX_MESSAGE_SIZE', 36_700_160, integer(1024, 1_073_741_824)),
   /** Seconds; 0: an account may export as often as it likes. */
   mboxExportInterval: field('MANSIO_MBOX_EXPORT_INTERVAL', 600, integer(0, 86_400)),
+  /** Requests a minute; 0: as many as one likes. */
+  rateGlobal: field('MANSIO_RATE_GLOBAL', 100, integer(0, 1_000_000)),
+  rateAuth: field('MANSIO_RATE_AUTH', 10, integer(0, 1_000_000)),
+  rateWrite: field('MANSIO_RATE_WRITE', 30, integer(0, 1_000_000)),
+  /** None: pages of other origins cannot read the API. */
+  corsOrigins: field<readonly string[], readonly string[]>('MANSIO_CORS_ORIGINS', [], originList),
   /** None: who connects is who speaks. */
   proxyNetworks: field<readonly string[], readonly string[]>('MANSIO_PROXY_NETWORKS', [], networkList),
   /** None: there are no logins, API keys alone open accounts. */

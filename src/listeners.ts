@@ -5,6 +5,7 @@ import type { Config } from './config.js';
 import type { Engine } from './engine.js';
 import type { Foundation } from './foundation.js';
 import { BodyDecoder } from './gateways/decode/decoder.js';
+import { createCors } from './gateways/http/cors.js';
 import { createPipeline } from './gateways/http/pipeline.js';
 import { routeTable } from './gateways/http/route-table.js';
 import type { ConnectionInfo } from './gateways/http/routes/connection-info.js';
@@ -14,6 +15,7 @@ import { createTokenVerifier } from './gateways/oidc/token-verifier.js';
 import { anonymousGuard } from './gateways/origin.js';
 import { subscriptionCheck } from './gateways/push/subscription-check.js';
 import { vapidKeys } from './gateways/push/vapid-keys.js';
+import { Rates } from './gateways/rates.js';
 import { startMx } from './gateways/smtp/mx.js';
 import { prepareSpool, Spool } from './gateways/spool/spool.js';
 import { TrustedNetworks } from './gateways/tcp/trusted-networks.js';
@@ -124,7 +126,10 @@ async function openHttp(
   const { mailboxes, blobs, directory, desk, claimExport } = engine;
   const decoder = new BodyDecoder();
   lifecycle.add('body decoder', () => decoder.close());
-  const guard = anonymousGuard(config);
+  const guard = anonymousGuard({ ...config, origins: config.corsOrigins });
+  const { rateGlobal: global, rateAuth: authentication, rateWrite: write } = config;
+  const cors = createCors(config.corsOrigins);
+  const rates = new Rates({ global, authentication, write });
   const { oidcAuthority: authority, oidcAudience: audience } = config;
   const tokens = authority === undefined ? {} : { tokens: createTokenVerifier({ authority, audience, log }) };
   const hub = createHub({
@@ -132,6 +137,7 @@ async function openHttp(
     ...tokens,
     mailboxes,
     guard,
+    rates,
     log,
     tracer,
     ...(metrics && { meter: metrics.hub }),
@@ -164,11 +170,13 @@ async function openHttp(
         directory,
         ...tokens,
         guard,
+        rates,
         log,
         tracer,
         ...(metrics && { meter: metrics.http }),
       }),
       webSockets: [{ path: HUB_PATH, endpoint: hub }],
+      ...(cors && { cors }),
       trusted: new TrustedNetworks(config.proxyNetworks),
       log,
     });

@@ -16,6 +16,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
   ['gateways/tcp/', ['gateways/tcp/', 'mail/', 'pino']],
   ['gateways/decode/', ['gateways/decode/', 'mail/']],
   ['gateways/spool/', ['gateways/spool/', 'mail/', 'store/blobs', 'store/errors', 'pino']],
+  ['gateways/rates', ['gateways/tcp/ip-address', 'lru-cache', 'rate-limiter-flexible']],
   ['metrics/', ['metrics/', 'actors/', 'gateways/', 'store/']],
   ['tracing/', ['tracing/', 'actors/runtime/tracing', 'pino']],
   [
@@ -29,6 +30,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'gateways/origin',
       'gateways/problem-details',
       'gateways/credentials',
+      'gateways/rates',
       'gateways/oidc/',
       'actors/runtime/ref',
       'actors/runtime/errors',
@@ -50,6 +52,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
 const ONLY_IMPORTER: Readonly<Record<string, string>> = {
   postgres: 'store/postgres/client.ts',
   'uWebSockets.js': 'gateways/http/server.ts',
+  'rate-limiter-flexible': 'gateways/rates.ts',
   nats: 'actors/runtime/transport-nats.ts',
   'smtp-server': 'gateways/smtp/',
   commander: 'cli/',

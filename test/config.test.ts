@@ -113,6 +113,23 @@ test('values are held to what is accepted', (t) => {
     MANSIO_VAPID_PRIVATE_KEY: ['AAAA'],
     MANSIO_VAPID_SUBJECT: ['postmaster@example.org', 'http://h', 'mailto:nobody'],
     MANSIO_PUSH_ALLOW_PRIVATE: ['maybe'],
+    MANSIO_RATE_GLOBAL: ['-1', '1.5', 'off', '1000001'],
+    MANSIO_RATE_AUTH: ['ten'],
+    MANSIO_RATE_WRITE: ['30/m'],
+    MANSIO_CORS_ORIGINS: [
+      '*',
+      'null',
+      'mail.example.org',
+      'https://mail.example.org/',
+      'https://mail.example.org/app',
+      'https://*.example.org',
+      'https://u:p@h',
+      'https://h?x',
+      'https://h:99999',
+      'https://a b',
+      'file:///',
+      'https://a,',
+    ],
     MANSIO_METRICS_PORT: ['-1', '65536', 'off'],
     OTEL_EXPORTER_OTLP_ENDPOINT: ['collector:4318', 'grpc://h:4317', 'http://u:p@h', 'http://h?x=1'],
   };
@@ -127,6 +144,8 @@ test('values are brought into one form', (t) => {
     MANSIO_HOSTNAME: 'MAIL.Example.org',
     MANSIO_PUBLIC_URL: 'HTTPS://Mail.example.org/base/',
     MANSIO_ANONYMOUS_ACCOUNT: 'Demo@Example.ORG',
+    MANSIO_CORS_ORIGINS:
+      'HTTPS://App.Example.org:443, http://localhost:3000,capacitor://localhost,http://localhost:3000',
     MANSIO_ALLOW_UNSAFE_DATABASE: 'yes',
     MANSIO_ROLES: 'mailbox, API',
     MANSIO_UNKNOWN_RECIPIENTS: 'REJECT',
@@ -135,6 +154,7 @@ test('values are brought into one form', (t) => {
   t.is(config.hostname, 'mail.example.org');
   t.is(config.publicUrl, 'https://mail.example.org/base');
   t.is(config.anonymousAccount, 'demo@example.org');
+  t.deepEqual(config.corsOrigins, ['https://app.example.org', 'http://localhost:3000', 'capacitor://localhost']);
   t.true(config.allowUnsafeDatabase);
   t.deepEqual([...config.roles], ['mailbox', 'api']);
   t.is(config.unknownRecipients, 'reject');

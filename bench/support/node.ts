@@ -7,6 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { UNLIMITED } from '../../dev/node-process.js';
 import { newApiKey } from '../../src/actors/directory/api-key.js';
 import { findEmbedded } from '../../src/store/embedded.js';
 import { connect, type DatabaseAddress } from '../../src/store/postgres/client.js';
@@ -36,6 +37,7 @@ export async function startBenchNode(environment: Readonly<Record<string, string
   const child = spawn(process.execPath, [...profiling, 'bin/mansio', 'serve'], {
     env: {
       ...process.env,
+      ...UNLIMITED,
       MANSIO_DATA_DIR: dataDir,
       MANSIO_HTTP_PORT: '0',
       MANSIO_MX_PORT: '0',

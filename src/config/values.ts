@@ -117,6 +117,21 @@ export const httpUrl: Parser<string> = {
   },
 };
 
+/** As browsers send them in `Origin` (RFC 6454 §6.1); those of apps have schemes of their own. */
+export const originList: Parser<readonly string[]> = {
+  accepts: 'a comma list of browser origins without paths, such as https://mail.example.org,http://localhost:3000',
+  parse: (text) => [
+    ...new Set(
+      items(text).map((item) => {
+        demand(/^[a-z][a-z0-9+.-]*:\/\/[^/?#@*\\\s%]+$/i.test(item));
+        const { protocol, origin, host } = new URL(item);
+        demand(host !== '' && protocol !== 'file:');
+        return origin === 'null' ? `${protocol}//${host}` : origin;
+      }),
+    ),
+  ],
+};
+
 const isLocalHost = (name: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(name);
 
 /** Tokens are only as good as the keys that arrive from there. */

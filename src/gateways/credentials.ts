@@ -2,6 +2,7 @@
 // provider is verified first and then has or gets its account. Neither kind is ever taken for the other.
 import type { Directory, LoginRefusal, Principal } from '../actors/directory/protocol.js';
 import { isToken, type TokenVerifier } from './oidc/token-verifier.js';
+import type { Tally } from './rates.js';
 
 export type Identity =
   | { readonly kind: 'known'; readonly principal: Principal; readonly expiresAt: number | undefined }
@@ -9,7 +10,9 @@ export type Identity =
   | { readonly kind: 'nameless'; readonly expiresAt: number }
   /** The credential is good, and still opens no account. */
   | { readonly kind: 'refused'; readonly detail: string }
-  | { readonly kind: 'invalid' };
+  | { readonly kind: 'invalid' }
+  /** Too many wrong ones came from there. */
+  | { readonly kind: 'limited'; readonly waitSeconds: number };
 
 const REFUSALS: Readonly<Record<LoginRefusal, string>> = {
   noEmail: 'There is no account for this login yet, and its token names no usable email address to make one with.',
@@ -24,11 +27,30 @@ export async function identify(
   credential: string,
   directory: Pick<Directory, 'authenticate' | 'login'>,
   tokens: TokenVerifier | undefined,
+  tally: Tally,
 ): Promise<Identity> {
-  if (!isToken(credential)) {
-    const principal = await directory.authenticate(credential);
-    return principal === undefined ? INVALID : { kind: 'known', principal, expiresAt: undefined };
+  const isKey = !isToken(credential);
+  const closedFor = isKey ? await tally.mayTry(credential) : 0;
+  if (closedFor > 0) return { kind: 'limited', waitSeconds: closedFor };
+  const identity = isKey ? await ofKey(credential, directory) : await ofToken(credential, directory, tokens);
+  if (identity.kind === 'known') {
+    if (isKey) tally.good(credential);
+    return identity;
   }
+  const waitSeconds = await tally.wrong(credential);
+  return waitSeconds > 0 ? { kind: 'limited', waitSeconds } : identity;
+}
+
+async function ofKey(key: string, directory: Pick<Directory, 'authenticate'>): Promise<Identity> {
+  const principal = await directory.authenticate(key);
+  return principal === undefined ? INVALID : { kind: 'known', principal, expiresAt: undefined };
+}
+
+async function ofToken(
+  credential: string,
+  directory: Pick<Directory, 'login'>,
+  tokens: TokenVerifier | undefined,
+): Promise<Identity> {
   const token = await tokens?.verify(credential);
   if (token === undefined) return INVALID;
   const { subject, expiresAt } = token;

@@ -1,5 +1,5 @@
 // A whole node for tests: `bin/mansio serve` as a process of its own, on free ports and a temporary data directory.
-import { type NodeProcess, startNodeProcess } from '../../dev/node-process.js';
+import { type NodeProcess, startNodeProcess, UNLIMITED } from '../../dev/node-process.js';
 import { temporaryDirectory } from './temporary-directory.js';
 
 export { bareEnvironment, NodeNotReady, PROGRAM } from '../../dev/node-process.js';
@@ -9,5 +9,11 @@ export type TestNode = NodeProcess;
 /** `settings` over free ports and a new data directory. @throws NodeNotReady */
 export async function startTestNode(settings: Readonly<Record<string, string>> = {}): Promise<TestNode> {
   const dataDir = settings['MANSIO_DATA_DIR'] ?? temporaryDirectory('mansio-test-node-');
-  return startNodeProcess({ MANSIO_HTTP_PORT: '0', MANSIO_MX_PORT: '0', ...settings, MANSIO_DATA_DIR: dataDir });
+  return startNodeProcess({
+    ...UNLIMITED,
+    MANSIO_HTTP_PORT: '0',
+    MANSIO_MX_PORT: '0',
+    ...settings,
+    MANSIO_DATA_DIR: dataDir,
+  });
 }

@@ -4,37 +4,49 @@ import type { Directory, Principal } from '../../actors/directory/protocol.js';
 import { identify } from '../credentials.js';
 import type { TokenVerifier } from '../oidc/token-verifier.js';
 import type { AnonymousGuard, AnonymousRequest } from '../origin.js';
+import type { RateClass, Tally } from '../rates.js';
 import type { HttpRequest } from './exchange.js';
-import { insufficientScope, notForAnonymous, Problem, unauthenticated } from './problem.js';
+import { insufficientScope, notForAnonymous, Problem, tooMany, unauthenticated } from './problem.js';
 import type { Access } from './route.js';
 
 /** Longest credential looked at. */
 const LONGEST_CREDENTIAL = 8192;
 const CREDENTIAL = /^(bearer|apikey) +([!-~]+) *$/i;
 
-/** `tokens`: none when there is no identity provider. @throws Problem 401, 403; ProviderUnavailable, StoreFault */
+/**
+ * `tokens`: none when there is no identity provider. Who is not let in is counted here, by address, as a request of class
+ * `rate` or, with a credential that is wrong, as a guess. @throws Problem 401, 403, 429; ProviderUnavailable, StoreFault
+ */
 export async function authenticate(
   directory: Directory,
   guard: AnonymousGuard,
   tokens: TokenVerifier | undefined,
   request: HttpRequest,
+  tally: Tally,
+  rate: RateClass,
 ): Promise<Principal> {
+  const refused = async (problem: Problem): Promise<Problem> => {
+    const waitSeconds = await tally.stranger(rate);
+    return waitSeconds > 0 ? tooMany(waitSeconds) : problem;
+  };
   const header = request.headers.get('authorization');
   if (header === undefined) {
     const anonymous = await directory.anonymous();
-    if (anonymous === undefined) throw unauthenticated();
+    if (anonymous === undefined) throw await refused(unauthenticated());
     const refusal = guard(anonymousRequest(request));
-    if (refusal !== undefined) throw notForAnonymous(refusal);
+    if (refusal !== undefined) throw await refused(notForAnonymous(refusal));
     return anonymous;
   }
   const credential = header.length <= LONGEST_CREDENTIAL ? CREDENTIAL.exec(header)?.[2] : undefined;
-  if (credential === undefined) throw unauthenticated('invalid_token');
-  const identity = await identify(credential, directory, tokens);
+  if (credential === undefined) throw await refused(unauthenticated('invalid_token'));
+  const identity = await identify(credential, directory, tokens, tally);
   switch (identity.kind) {
     case 'known':
       return identity.principal;
     case 'refused':
       throw new Problem(403, { detail: identity.detail });
+    case 'limited':
+      throw tooMany(identity.waitSeconds);
     case 'nameless':
     case 'invalid':
       throw unauthenticated('invalid_token');

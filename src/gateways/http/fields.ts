@@ -1,7 +1,7 @@
 // Structs of what clients send and get, as OpenAPI and error messages need them: the struct's `type` names its JSON
 // schema (json-schema.ts), and each says in words what it takes. superstruct's own leaves print the value they refuse,
 // which a hostile value (deep, or with a `toString` of its own) turns into an exception.
-import { array, coerce, defaulted, Struct, string, type } from 'superstruct';
+import { array, coerce, defaulted, Struct, type } from 'superstruct';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
 import { isUuid } from '../../mail/ids.js';
 import type { JsonSchema } from './json-schema.js';
@@ -89,7 +89,7 @@ export const uuid = (notes?: JsonSchema) =>
   leaf<string>('uuid', (value) => (typeof value === 'string' && isUuid(value)) || 'must be a UUID', notes);
 
 /** A path's id, in lower case whatever the client wrote. */
-export const idParameter = (): Struct<string, null> => coerce(uuid(), string(), (value) => value.toLowerCase());
+export const idParameter = (): Struct<string, null> => coerce(uuid(), text(), (value) => value.toLowerCase());
 
 export const list = <S extends AnyStruct>(element: S) => {
   const base = array(element);
@@ -126,7 +126,7 @@ export const pageParameter = () => defaulted(count('page'), 1);
 /** Query: at least 1; what is larger than the largest page is that page (the envelope says so). */
 export const pageSizeParameter = (fallback: number) =>
   defaulted(
-    coerce(count('pageSize'), string(), (value) =>
+    coerce(count('pageSize'), text(), (value) =>
       /^\d+$/.test(value) ? Math.min(Number(value), LARGEST_PAGE_SIZE) : value,
     ),
     fallback,
@@ -135,7 +135,7 @@ export const pageSizeParameter = (fallback: number) =>
 /** Query: at least 1; what is larger than `most` is `most`. */
 export const limitParameter = (fallback: number, most: number) =>
   defaulted(
-    coerce(count('limit'), string(), (value) => (/^\d+$/.test(value) ? Math.min(Number(value), most) : value)),
+    coerce(count('limit'), text(), (value) => (/^\d+$/.test(value) ? Math.min(Number(value), most) : value)),
     fallback,
   );
 
@@ -145,13 +145,13 @@ const count = (name: string): Struct<number, null> =>
       name,
       (value) => (Number.isSafeInteger(value) && (value as number) >= 1) || 'must be an integer of at least 1',
     ),
-    string(),
+    text(),
     (value) => (/^-?\d+$/.test(value) ? Number(value) : value),
   );
 
 /** Query: `true` or `false`. */
 export const flagParameter = (notes?: JsonSchema): Struct<boolean, null> =>
-  coerce(flag(notes), string(), (value) => (value === 'true' ? true : value === 'false' ? false : value));
+  coerce(flag(notes), text(), (value) => (value === 'true' ? true : value === 'false' ? false : value));
 
 const ISO_DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
 

@@ -86,7 +86,7 @@ function problemsOf(route: Route): readonly number[] {
   return [
     ...(checked ? [400] : []),
     ...(route.access === 'public' ? [] : [401, 403, 503]),
-    429,
+    ...(route.rate === 'unlimited' ? [] : [429]),
     ...(Object.keys(route.params).length > 0 ? [404] : []),
     ...(route.body === undefined ? [] : [413, 415]),
     ...route.problems,

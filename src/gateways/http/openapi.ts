@@ -1,11 +1,14 @@
 // The OpenAPI 3.1 document, made from the route table: what is not in the table is not in the document, and the other
 // way round.
+import { createHash } from 'node:crypto';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
+import type { HeaderField } from './exchange.js';
 import { anyObject } from './fields.js';
 import { isRequired, type JsonSchema, jsonSchema } from './json-schema.js';
 import { type Components, replies } from './openapi-replies.js';
 import { ABOUT, TAGS } from './openapi-tags.js';
-import { defineRoute, type Route } from './route.js';
+import { entityTag } from './revalidation.js';
+import { defineRoute, EMPTY, type Route } from './route.js';
 
 export type OpenApiDocument = Readonly<Record<string, unknown>>;
 
@@ -112,16 +115,18 @@ function operationId(route: Route): string {
 
 /** `GET /api/openapi.json`: the document of these routes and of itself. @throws Error for a struct without a schema */
 export function openApiRoute(routes: readonly Route[], version: string, baseUrl: string): Route {
-  const described: { document: OpenApiDocument } = { document: {} };
+  const described: { document: OpenApiDocument; headers: readonly HeaderField[] } = { document: {}, headers: [] };
   const route: Route = defineRoute({
     method: 'GET',
     path: '/api/openapi.json',
     summary: 'This document',
     tags: ['Service'],
     access: 'public',
-    replies: { 200: anyObject() },
-    handler: async () => ({ status: 200, json: described.document }),
+    replies: { 200: anyObject(), 304: EMPTY },
+    handler: async () => ({ status: 200, headers: described.headers, json: described.document }),
   });
   described.document = openApi([...routes, route], version, baseUrl);
+  const digest = createHash('sha256').update(JSON.stringify(described.document)).digest('base64url');
+  described.headers = [entityTag(digest), ['Cache-Control', 'no-cache']];
   return route;
 }

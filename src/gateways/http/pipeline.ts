@@ -1,15 +1,18 @@
-// What happens to every request, in this order: route (404, 405), credential (401), scope (403), parameters, query and
-// body (404, 400, 413, 415), handler, encoding, log line. Nothing else authenticates, authorizes, validates or encodes.
+// What happens to every request, in this order: route (404, 405), credential (401), rate (429), scope (403), parameters,
+// query and body (404, 400, 413, 415), handler, encoding, log line. Nothing else authenticates, authorizes, limits,
+// validates or encodes. Refusals of the first two count for the rate as well.
 import { randomUUID } from 'node:crypto';
 import type { Directory, Principal } from '../../actors/directory/protocol.js';
 import { ActorFault } from '../../actors/runtime/errors.js';
 import { NO_TRACER, type Span, type Tracer } from '../../actors/runtime/tracing.js';
 import type { TokenVerifier } from '../oidc/token-verifier.js';
 import type { AnonymousGuard } from '../origin.js';
+import { Rates, type Tally } from '../rates.js';
 import { authenticate, authorize } from './auth.js';
 import type { HeaderField, HttpHandler, HttpReply, HttpRequest, Log, Outcome, ReplyStream } from './exchange.js';
 import { type HttpMeter, NO_METER } from './meter.js';
-import { notFound, Problem, problemOf, problemReply } from './problem.js';
+import { notFound, Problem, problemOf, problemReply, tooMany } from './problem.js';
+import { revalidated } from './revalidation.js';
 import type { AnyReply, Route } from './route.js';
 import { createRouter } from './router.js';
 import { API_POLICY, SECURITY_HEADERS } from './security-headers.js';
@@ -22,6 +25,8 @@ export interface PipelineOptions {
   readonly tokens?: TokenVerifier;
   /** For whom the anonymous account acts. */
   readonly guard: AnonymousGuard;
+  /** No limits when absent. */
+  readonly rates?: Rates;
   readonly log: Log;
   readonly meter?: HttpMeter;
   readonly tracer?: Tracer;
@@ -33,6 +38,7 @@ export interface PipelineOptions {
 interface Trace {
   readonly id: string;
   readonly span: Span;
+  readonly tally: Tally;
   route: Route | undefined;
   principal: Principal | undefined;
 }
@@ -55,18 +61,27 @@ async function inTime<T>(work: Promise<T>, deadlineMs: number): Promise<T> {
 }
 
 export function createPipeline(options: PipelineOptions): HttpHandler {
-  const { directory, tokens, guard, log, meter = NO_METER, tracer = NO_TRACER, deadlineMs = DEADLINE_MS } = options;
+  const { directory, tokens, guard, rates = new Rates(), log } = options;
+  const { meter = NO_METER, tracer = NO_TRACER, deadlineMs = DEADLINE_MS } = options;
   const match = createRouter(options.routes);
 
   async function answer(request: HttpRequest, trace: Trace): Promise<HttpReply> {
     const found = match(request.method, request.path);
-    if (found.kind === 'none') throw notFound();
-    if (found.kind === 'method') return otherMethod(request, found.allow);
+    if (found.kind === 'method' && request.method === 'OPTIONS') return allowed(found.allow);
+    const { tally } = trace;
+    if (found.kind !== 'route') {
+      inRate(await tally.stranger('plain'));
+      throw found.kind === 'none' ? notFound() : new Problem(405, { headers: [['Allow', found.allow]] });
+    }
     const { route } = found;
     trace.route = route;
     trace.span.rename(`${route.method} ${route.path}`);
-    if (route.access !== 'public') {
-      trace.principal = await inTime(authenticate(directory, guard, tokens, request), deadlineMs);
+    if (route.access === 'public') inRate(await tally.stranger(route.rate));
+    else {
+      const identified = authenticate(directory, guard, tokens, request, tally, route.rate);
+      trace.principal = await inTime(identified, deadlineMs);
+      // A service-wide key is the operator's own programs, which speak for all accounts.
+      if (!trace.principal.serviceWide) inRate(await tally.account(trace.principal.accountId, route.rate));
       authorize(trace.principal, route.access);
     }
     const params = readParams(route, found.params);
@@ -86,7 +101,9 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     });
     const reply = await inTime(handled, deadlineMs);
     if (reply instanceof Problem) throw reply;
-    return encode(reply, request.method === 'HEAD', route.access !== 'public');
+    // RFC 9110 §13.1: a condition counts for GET and HEAD, which is to say for what has a tag.
+    const current = revalidated(reply, request.headers.get('if-none-match'));
+    return encode(current, request.method === 'HEAD', route.access !== 'public');
   }
 
   function refuse(error: unknown, trace: Trace): HttpReply {
@@ -99,7 +116,8 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
   return async (request) => {
     const started = performance.now();
     const span = tracer.start('HTTP request', { kind: 'server', parent: request.headers.get('traceparent') });
-    const trace: Trace = { id: randomUUID(), span, route: undefined, principal: undefined };
+    const tally = rates.tally(request.remoteAddress);
+    const trace: Trace = { id: randomUUID(), span, tally, route: undefined, principal: undefined };
     let reply: HttpReply;
     try {
       reply = await span.within(() => answer(request, trace));
@@ -128,14 +146,18 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
       if (status >= 500 || outcome === 'broken') log.info(line, 'request');
       else log.debug(line, 'request');
     };
-    return { ...reply, headers: [...reply.headers, ['X-Request-Id', trace.id]], finished };
+    return { ...reply, headers: [...reply.headers, ...tally.fields, ['X-Request-Id', trace.id]], finished };
   };
 }
 
-function otherMethod(request: HttpRequest, allow: string): HttpReply {
-  const field: HeaderField = ['Allow', allow];
-  if (request.method !== 'OPTIONS') throw new Problem(405, { headers: [field] });
-  return { status: 204, headers: [...SECURITY_HEADERS, field], body: null };
+/** @throws Problem 429 */
+function inRate(waitSeconds: number): void {
+  if (waitSeconds > 0) throw tooMany(waitSeconds);
+}
+
+/** Browsers ask this before each kind of request of theirs; it costs next to nothing and is not counted. */
+function allowed(allow: string): HttpReply {
+  return { status: 204, headers: [...SECURITY_HEADERS, ['Allow', allow]], body: null };
 }
 
 async function encode(reply: AnyReply, head: boolean, personal: boolean): Promise<HttpReply> {
@@ -146,8 +168,8 @@ async function encode(reply: AnyReply, head: boolean, personal: boolean): Promis
   if (personal) put(['Cache-Control', 'no-store']);
   if (reply.json !== undefined) put(['Content-Type', 'application/json; charset=utf-8']);
   for (const field of reply.headers ?? []) put(field);
-  // RFC 9110 §8.6: a 204 alone has no length; without one any other reply would end with the connection.
-  let body: HttpReply['body'] = reply.status === 204 ? null : NOTHING;
+  // RFC 9110 §8.6: 204 and 304 have no length; without one any other reply would end with the connection.
+  let body: HttpReply['body'] = reply.status === 204 || reply.status === 304 ? null : NOTHING;
   if (reply.json !== undefined) body = Buffer.from(JSON.stringify(reply.json));
   else if (reply.stream !== undefined) body = head ? reply.stream : await begun(reply.stream);
   return { status: reply.status, headers: [...headers.values()], body };

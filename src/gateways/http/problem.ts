@@ -128,6 +128,12 @@ export function unauthenticated(error?: 'invalid_token'): Problem {
   });
 }
 
+export const tooMany = (waitSeconds: number): Problem =>
+  new Problem(429, {
+    detail: 'Too many requests a minute; see Retry-After.',
+    headers: [['Retry-After', String(waitSeconds)]],
+  });
+
 export type Scope = Principal['scopes'][number];
 
 /** 403 with RFC 6750 §3.1's error code: the credential is good, its scopes are not enough. */

@@ -4,6 +4,7 @@ import type { Infer, Struct } from 'superstruct';
 import type { Principal } from '../../actors/directory/protocol.js';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
 import type { ProblemStatus } from '../problem-details.js';
+import type { RateClass } from '../rates.js';
 import type { HeaderField, ReplyStream } from './exchange.js';
 import type { Fields } from './fields.js';
 import type { Problem, Scope } from './problem.js';
@@ -71,6 +72,8 @@ export interface RouteSpec<
   /** False for pages that people open: they are not in the OpenAPI document. */
   readonly inDocument?: boolean;
   readonly access: A;
+  /** As what it is counted; writes count as such, the rest only globally, when absent. */
+  readonly rate?: RateClass;
   /** One struct a parameter of the path; a value it does not take is a 404. */
   readonly params?: P;
   readonly query?: Q;
@@ -79,8 +82,6 @@ export interface RouteSpec<
   readonly example?: NoInfer<Infer<B>>;
   /** Largest body in octets; 1 MiB when absent. */
   readonly bodyLimit?: number;
-  /** May not be asked again for a while: 429. */
-  readonly spaced?: boolean;
   /** Successful replies by status; any route may also answer with a problem. */
   readonly replies: R;
   /** Problems beside those that follow from access, parameters and body. */
@@ -100,12 +101,12 @@ export interface Route {
   readonly tags: readonly string[];
   readonly inDocument: boolean;
   readonly access: Access;
+  readonly rate: RateClass;
   readonly params: Fields;
   readonly query: Fields;
   readonly body: AnyStruct | undefined;
   readonly example: unknown;
   readonly bodyLimit: number;
-  readonly spaced: boolean;
   readonly replies: Replies;
   readonly problems: readonly ProblemStatus[];
   handler(call: Call<Access, Fields, Fields, AnyStruct>): Promise<AnyReply | Problem>;
@@ -128,12 +129,12 @@ export function defineRoute<
     tags: spec.tags,
     inDocument: spec.inDocument ?? true,
     access: spec.access,
+    rate: spec.rate ?? (spec.method === 'GET' ? 'plain' : 'write'),
     params: spec.params ?? {},
     query: spec.query ?? {},
     body: spec.body,
     example: spec.example,
     bodyLimit: spec.bodyLimit ?? JSON_LIMIT,
-    spaced: spec.spaced ?? false,
     replies: spec.replies,
     problems: spec.problems ?? [],
     handler: spec.handler as Route['handler'],

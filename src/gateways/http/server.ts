@@ -11,12 +11,14 @@ import { listenProbe } from '../tcp/listen-probe.js';
 import type { TrustedNetworks } from '../tcp/trusted-networks.js';
 import type { WebSocketEndpoint } from '../web-socket.js';
 import { clientAddress, peerAddress, type ReadAddress } from './client-address.js';
-import type { HttpHandler, HttpReply, HttpRequest, Log } from './exchange.js';
+import type { Cors } from './cors.js';
+import type { HeaderField, HttpHandler, HttpReply, HttpRequest, Log } from './exchange.js';
 import { Problem, problemReply } from './problem.js';
 import { QuietUpgrade } from './quiet-upgrade.js';
 import { ReplyWriter } from './reply-writer.js';
 import { type BodyLimits, RequestBody } from './request-body.js';
 import { type HeadLimits, type RequestHead, readHead } from './request-head.js';
+import { SECURITY_HEADERS } from './security-headers.js';
 import { Traffic } from './traffic.js';
 import { answerReply, type SocketData, socketHandlers, upgrade, upgradeRequest } from './web-sockets.js';
 
@@ -43,6 +45,8 @@ export interface HttpOptions {
   readonly handler: HttpHandler;
   readonly webSockets: readonly { readonly path: string; readonly endpoint: WebSocketEndpoint }[];
   readonly limits?: Partial<HttpLimits>;
+  /** For pages of other origins; none when absent. */
+  readonly cors?: Cors;
   /** Whose PROXY header and X-Forwarded-For are believed. */
   readonly trusted?: TrustedNetworks;
   readonly log: Log;
@@ -66,7 +70,7 @@ const MIDWAY = 'A PROXY header stands where none is expected.';
 
 /** @throws Error when the address cannot be listened on, with the system's code (EADDRINUSE, EACCES, EADDRNOTAVAIL). */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
-  const { handler, log } = options;
+  const { handler, log, cors = (_, reply) => reply } = options;
   const limits = { ...HTTP_LIMITS, ...options.limits };
   const endpoints = new Map(options.webSockets.map(({ path, endpoint }) => [path, endpoint]));
   const { trusted } = options;
@@ -78,7 +82,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   async function answer(head: RequestHead, request: HttpRequest): Promise<HttpReply> {
     const negotiated = head.path.endsWith('/negotiate') ? endpoints.get(head.path.slice(0, -10)) : undefined;
     if (negotiated !== undefined) {
-      if (head.method !== 'POST') return problemReply(new Problem(405, { headers: [['Allow', 'POST']] }));
+      if (head.method !== 'POST') return postOnly(head.method);
       return answerReply(await negotiated.negotiate(upgradeRequest(head, request.remoteAddress)));
     }
     if (endpoints.has(head.path)) return problemReply(socketOnly(head.method));
@@ -91,7 +95,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     if (problem !== undefined) {
       // At once and with the connection: what follows on it may be the rest of this request or another one.
       response.onAborted(() => {});
-      void new ReplyWriter(response).write(problemReply(problem), {
+      void new ReplyWriter(response).write(cors(head, problemReply(problem)), {
         head: false,
         close: true,
         stallMs: limits.stallMs,
@@ -126,7 +130,8 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
         log.error({ err: error }, 'request handler failed');
         return problemReply(new Problem(500));
       })
-      .then(async (reply) => {
+      .then(async (answered) => {
+        const reply = cors(head, answered);
         const mustClose = !writer.aborted && body.abandon();
         const written = await writer.write(reply, {
           head: head.method === 'HEAD',
@@ -259,6 +264,12 @@ function authority(host: string, port: number): string {
 function reachable(bind: string): string {
   if (bind === '0.0.0.0') return '127.0.0.1';
   return bind === '::' ? '::1' : bind;
+}
+
+function postOnly(method: string): HttpReply {
+  const allow: HeaderField = ['Allow', 'POST, OPTIONS'];
+  if (method !== 'OPTIONS') return problemReply(new Problem(405, { headers: [allow] }));
+  return { status: 204, headers: [...SECURITY_HEADERS, allow], body: null };
 }
 
 function socketOnly(method: string): Problem {

@@ -4,7 +4,7 @@ import type { HttpAnswer, Socket, SocketListener, UpgradeRequest, WebSocketEndpo
 import type { HttpReply, Log } from './exchange.js';
 import { Problem, problemReply } from './problem.js';
 import { type HeadLimits, type RawRequest, type RequestHead, readHead } from './request-head.js';
-import { SECURITY_HEADERS } from './security-headers.js';
+import { API_POLICY, SECURITY_HEADERS } from './security-headers.js';
 
 /** Of the server's WebSocket object. */
 export interface RawSocket {
@@ -87,7 +87,11 @@ export function upgradeRequest(head: RequestHead, remoteAddress: string): Upgrad
 
 export function answerReply(answer: HttpAnswer): HttpReply {
   const body = answer.body === undefined ? null : Buffer.from(answer.body);
-  return { status: answer.status, headers: [...SECURITY_HEADERS, ...Object.entries(answer.headers ?? {})], body };
+  return {
+    status: answer.status,
+    headers: [...SECURITY_HEADERS, API_POLICY, ...Object.entries(answer.headers ?? {})],
+    body,
+  };
 }
 
 /** The handlers of one endpoint's sockets, in the server's terms. */

@@ -10,6 +10,7 @@ import { type Identity, identify } from '../credentials.js';
 import type { TokenVerifier } from '../oidc/token-verifier.js';
 import type { AnonymousGuard, AnonymousRequest } from '../origin.js';
 import { PROBLEM_TYPE, type ProblemStatus, problemBody } from '../problem-details.js';
+import type { Rates, Tally } from '../rates.js';
 import type { HttpAnswer, UpgradeRequest } from '../web-socket.js';
 
 const MAX_TOKEN = 8192;
@@ -29,28 +30,47 @@ export async function admit(
   directory: Directory,
   tokens: TokenVerifier | undefined,
   guard: AnonymousGuard,
+  rates: Rates,
   log: Logger,
 ): Promise<Admission> {
+  const tally = rates.tally(request.remoteAddress);
+  const refuse = async (answer: HttpAnswer): Promise<Admission> => {
+    const wait = await tally.stranger('plain');
+    return { refused: wait > 0 ? tooMany(wait, tally) : answer };
+  };
   const token = credential(request, query);
   let identity: Identity = { kind: 'invalid' };
   try {
     if (token === undefined) identity = anonymousIdentity(await directory.anonymous());
-    else if (token !== '' && token.length <= MAX_TOKEN) identity = await identify(token, directory, tokens);
+    else if (isShown(token)) identity = await identify(token, directory, tokens, tally);
   } catch (err) {
     log.error({ err, remoteAddress: request.remoteAddress }, 'hub credential could not be checked');
     return { refused: problem(503, 'The credential cannot be checked at present.', { 'retry-after': '1' }) };
   }
+  if (identity.kind === 'limited') return { refused: tooMany(identity.waitSeconds, tally) };
   if (identity.kind === 'refused') return { refused: problem(403, identity.detail) };
   if (identity.kind === 'nameless') return { principal: undefined, expiresAt: identity.expiresAt };
   if (identity.kind === 'invalid') {
-    return { refused: problem(401, 'A valid token is needed.', { 'www-authenticate': 'Bearer' }) };
+    const answer = problem(401, 'A valid token is needed.', { 'www-authenticate': 'Bearer' });
+    return isShown(token) ? { refused: answer } : refuse(answer);
   }
   const { principal, expiresAt } = identity;
   const refusal = token === undefined ? guard(anonymousRequest(request)) : undefined;
-  if (refusal !== undefined) return { refused: problem(403, refusal) };
+  if (refusal !== undefined) return refuse(problem(403, refusal));
+  const wait = await tally.account(principal.accountId, 'plain');
+  if (wait > 0) return { refused: tooMany(wait, tally) };
   if (!mayRead(principal)) return { refused: problem(403, 'The API key needs the scope api:read or app.') };
   return { principal, expiresAt };
 }
+
+function tooMany(waitSeconds: number, tally: Tally): HttpAnswer {
+  const headers = { ...Object.fromEntries(tally.fields), 'retry-after': String(waitSeconds) };
+  return problem(429, 'Too many requests a minute; see Retry-After.', headers);
+}
+
+/** What is no credential at all was not looked up, and not counted as a wrong one. */
+const isShown = (token: string | undefined): token is string =>
+  token !== undefined && token !== '' && token.length <= MAX_TOKEN;
 
 function anonymousIdentity(principal: Principal | undefined): Identity {
   return principal === undefined ? { kind: 'invalid' } : { kind: 'known', principal, expiresAt: undefined };

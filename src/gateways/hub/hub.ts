@@ -7,6 +7,7 @@ import type { Mailboxes } from '../../actors/mailbox/protocol.js';
 import type { Tracer } from '../../actors/runtime/tracing.js';
 import type { TokenVerifier } from '../oidc/token-verifier.js';
 import type { AnonymousGuard } from '../origin.js';
+import { Rates } from '../rates.js';
 import type { WebSocketEndpoint } from '../web-socket.js';
 import { admit, problem } from './admission.js';
 import { Connection, GOING_AWAY, POLICY } from './connection.js';
@@ -28,6 +29,8 @@ export interface HubOptions {
   readonly limits?: Partial<HubLimits>;
   /** For whom the anonymous account acts. */
   readonly guard: AnonymousGuard;
+  /** No limits when absent. */
+  readonly rates?: Rates;
   readonly timing?: HubTiming;
 }
 
@@ -65,7 +68,7 @@ const EVENT_LOOP: HubTiming = {
 };
 
 export function createHub(options: HubOptions): Hub {
-  const { directory, tokens, mailboxes, log, guard, timing = EVENT_LOOP } = options;
+  const { directory, tokens, mailboxes, log, guard, rates = new Rates(), timing = EVENT_LOOP } = options;
   const limits = { ...HUB_LIMITS, ...options.limits };
   const tickMs = limits.keepAliveMs / KEEP_ALIVE_TICKS;
   const ticks = (ms: number) => Math.ceil(ms / tickMs);
@@ -132,7 +135,7 @@ export function createHub(options: HubOptions): Hub {
 
     async negotiate(request) {
       const query = new URLSearchParams(request.query);
-      const admission = await admit(request, query, directory, tokens, guard, log);
+      const admission = await admit(request, query, directory, tokens, guard, rates, log);
       if ('refused' in admission) return admission.refused;
       return refusal() ?? negotiateAnswer(query);
     },
@@ -141,7 +144,7 @@ export function createHub(options: HubOptions): Hub {
       const query = new URLSearchParams(request.query);
       const id = connectionIdFor(query);
       if (id === undefined) return problem(400, 'The connection token (id) is malformed.');
-      const admission = await admit(request, query, directory, tokens, guard, log);
+      const admission = await admit(request, query, directory, tokens, guard, rates, log);
       if ('refused' in admission) return admission.refused;
       const refused = refusal();
       if (refused !== undefined) return refused;

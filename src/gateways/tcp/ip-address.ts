@@ -22,3 +22,13 @@ export function addressText(octets: Uint8Array): string {
   for (let i = 0; i < 16; i += 2) groups.push(((octets[i]! << 8) | octets[i + 1]!).toString(16));
   return canonicalAddress(groups.join(':'))!;
 }
+
+/** What one client is taken for: an IPv4 address, or the /64 that an IPv6 host may choose its addresses from. */
+export function networkOf(address: string): string {
+  if (!address.includes(':')) return address;
+  const [head = '', tail] = address.split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const behind = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - groups.length - behind.length);
+  return `${[...groups, ...Array<string>(zeros).fill('0'), ...behind].slice(0, 4).join(':')}::/64`;
+}

@@ -1,6 +1,7 @@
 // A gateway on a free port with fake neighbours, and the ways tests talk to it: fetch, and bytes on a socket.
 import net from 'node:net';
 import type { ExecutionContext } from 'ava';
+import { createCors } from '../../../src/gateways/http/cors.js';
 import type { HealthCheck } from '../../../src/gateways/http/health.js';
 import { createPipeline } from '../../../src/gateways/http/pipeline.js';
 import type { Route } from '../../../src/gateways/http/route.js';
@@ -9,6 +10,7 @@ import { type HttpLimits, type HttpOptions, type HttpServer, startHttp } from '.
 import type { TokenVerifier } from '../../../src/gateways/oidc/token-verifier.js';
 import { anonymousGuard } from '../../../src/gateways/origin.js';
 import { subscriptionCheck } from '../../../src/gateways/push/subscription-check.js';
+import type { Rates } from '../../../src/gateways/rates.js';
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
 import { fakeDesk } from './fake-desk.js';
 import { ALICE, FakeBlobs, FakeDirectory, FakeLog, FakeMailboxes, plainDecoder } from './fakes.js';
@@ -39,6 +41,9 @@ interface Options {
   readonly extra?: readonly Route[];
   readonly deadlineMs?: number;
   readonly tokens?: TokenVerifier;
+  readonly rates?: Rates;
+  /** Browser origins let in. */
+  readonly origins?: readonly string[];
   /** Networks whose word is taken for addresses; none when absent. */
   readonly trusted?: readonly string[];
 }
@@ -71,6 +76,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
     }),
     ...(options.extra ?? []),
   ];
+  const cors = createCors(options.origins ?? []);
   const server = await startHttp({
     bind: '127.0.0.1',
     port: 0,
@@ -78,12 +84,14 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
       routes,
       directory,
       ...(options.tokens === undefined ? {} : { tokens: options.tokens }),
-      guard: anonymousGuard(OWN_NAMES),
+      guard: anonymousGuard({ ...OWN_NAMES, origins: options.origins ?? [] }),
+      ...(options.rates && { rates: options.rates }),
       log,
       deadlineMs: options.deadlineMs ?? 60_000,
     }),
     webSockets: options.webSockets ?? [],
     limits: options.limits ?? {},
+    ...(cors && { cors }),
     trusted: new TrustedNetworks(options.trusted ?? []),
     log,
   });

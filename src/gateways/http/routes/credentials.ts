@@ -68,6 +68,7 @@ export function credentialRoutes(sources: CredentialSources): readonly Route[] {
       summary: 'Active API keys, and where the mail protocols are',
       tags: TAGS,
       access: OWNER,
+      rate: 'authentication',
       replies: { 200: credentials },
       handler: async ({ principal }) => {
         const active = await keys.list(principal.accountId);
@@ -80,6 +81,7 @@ export function credentialRoutes(sources: CredentialSources): readonly Route[] {
       summary: 'Make an API key; it is shown in this reply only',
       tags: TAGS,
       access: OWNER,
+      rate: 'authentication',
       description:
         '`internal` has to be the only scope of its key. The number of active keys of an account is limited.',
       body: newKey,
@@ -98,6 +100,7 @@ export function credentialRoutes(sources: CredentialSources): readonly Route[] {
       summary: 'Make an API key for the app on a device; it is shown in this reply only',
       tags: TAGS,
       access: OWNER,
+      rate: 'authentication',
       description: 'The key has the scope `app`.',
       body: newMobileKey,
       example: { name: 'Phone', platform: 'ios', deviceId: '6F9619FF-8B86' },
@@ -115,6 +118,7 @@ export function credentialRoutes(sources: CredentialSources): readonly Route[] {
       summary: 'Revoke an API key for good, at once',
       tags: TAGS,
       access: OWNER,
+      rate: 'authentication',
       params: { keyId: idParameter() },
       replies: { 204: EMPTY },
       handler: async ({ principal, params }) =>
@@ -126,6 +130,7 @@ export function credentialRoutes(sources: CredentialSources): readonly Route[] {
       summary: 'Revoke an API key and make another of the same name and scopes, in one step',
       tags: TAGS,
       access: OWNER,
+      rate: 'authentication',
       params: { keyId: idParameter() },
       replies: { 200: issuedKey },
       handler: async ({ principal, params }) => {

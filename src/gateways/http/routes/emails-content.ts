@@ -7,11 +7,14 @@ import { attachmentDisposition } from '../content-disposition.js';
 import type { HeaderField } from '../exchange.js';
 import { idParameter } from '../fields.js';
 import { notFound, refused } from '../problem.js';
-import { binary, defineRoute, READ, type Route } from '../route.js';
+import { entityTag } from '../revalidation.js';
+import { binary, defineRoute, EMPTY, READ, type Route } from '../route.js';
 import { attachmentId, partOf } from './email-detail.js';
 
 const FILE_NAME = { 'Content-Disposition': 'attachment, with a file name (RFC 6266)' };
 const INERT: HeaderField = ['Content-Security-Policy', "sandbox; default-src 'none'"];
+/** The bytes never change; whether they are still the account's to see is asked each time. */
+const ASKED_EACH_TIME: HeaderField = ['Cache-Control', 'private, no-cache'];
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/;
 
 export function contentRoutes(
@@ -29,7 +32,7 @@ export function contentRoutes(
       tags,
       access: READ,
       params: { id: idParameter(), attachmentId: idParameter() },
-      replies: { 200: binary('*/*', FILE_NAME) },
+      replies: { 200: binary('*/*', FILE_NAME), 304: EMPTY },
       handler: async ({ principal, params }) => {
         const outcome = await mailboxes.of(principal.accountId).ask('detail', { emailId: params.id });
         if (outcome.reply === undefined) return refused(outcome.refusal);
@@ -43,6 +46,8 @@ export function contentRoutes(
           status: 200,
           headers: [
             INERT,
+            ASKED_EACH_TIME,
+            entityTag(blob, found.section),
             ['Content-Type', MEDIA_TYPE.test(found.contentType) ? found.contentType : 'application/octet-stream'],
             ['Content-Disposition', attachmentDisposition(found.fileName)],
           ],
@@ -57,7 +62,7 @@ export function contentRoutes(
       tags,
       access: READ,
       params: { id: idParameter() },
-      replies: { 200: binary('message/rfc822', FILE_NAME) },
+      replies: { 200: binary('message/rfc822', FILE_NAME), 304: EMPTY },
       handler: async ({ principal, params }) => {
         const outcome = await mailboxes.of(principal.accountId).ask('detail', { emailId: params.id });
         if (outcome.reply === undefined) return refused(outcome.refusal);
@@ -67,6 +72,8 @@ export function contentRoutes(
           status: 200,
           headers: [
             INERT,
+            ASKED_EACH_TIME,
+            entityTag(blob),
             ['Content-Type', 'message/rfc822'],
             ['Content-Disposition', attachmentDisposition(`${name}.eml`)],
           ],

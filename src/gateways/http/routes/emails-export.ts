@@ -30,7 +30,6 @@ export function exportRoute(base: string, tags: readonly string[], sources: Expo
     tags,
     access: READ,
     query: period,
-    spaced: true,
     replies: {
       200: binary('application/mbox', {
         'Content-Disposition': 'attachment, with a file name (RFC 6266)',

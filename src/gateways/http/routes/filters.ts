@@ -1,6 +1,6 @@
 // Filters. A condition that is absent, null or blank is not set; at least one must be. PUT replaces the whole rule.
 import type { Infer } from 'superstruct';
-import { coerce, nullable, optional, string } from 'superstruct';
+import { coerce, nullable, optional } from 'superstruct';
 import type { Filter, Mailboxes } from '../../../actors/mailbox/protocol.js';
 import type { AnyStruct } from '../../../actors/runtime/protocol.js';
 import { isUuid } from '../../../mail/ids.js';
@@ -72,7 +72,7 @@ const condition = () => maybe(bounded(LONGEST_CONDITION, true));
 const filterInput = named(
   'FilterInput',
   record({
-    name: coerce(bounded(LONGEST_NAME, false), string(), (value) => value.trim()),
+    name: coerce(bounded(LONGEST_NAME, false), text(), (value) => value.trim()),
     isEnabled: flag(),
     priority: smallWhole({ description: 'Lower is evaluated first' }),
     fromAddressContains: condition(),

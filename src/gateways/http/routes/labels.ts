@@ -1,6 +1,6 @@
 // Labels and the emails that carry them. A body with any field at fault is refused with every fault named.
 import type { Infer } from 'superstruct';
-import { coerce, string } from 'superstruct';
+import { coerce } from 'superstruct';
 import type { Label, Mailboxes } from '../../../actors/mailbox/protocol.js';
 import { isUuid } from '../../../mail/ids.js';
 import { LABEL_COLOR, LONGEST_LABEL_NAME, labelName, SYSTEM_LABEL_NAMES } from '../../../mail/label-name.js';
@@ -33,7 +33,7 @@ const name = () =>
       },
       { minLength: 1, maxLength: LONGEST_LABEL_NAME },
     ),
-    string(),
+    text(),
     (value) => value.normalize('NFC').trim(),
   );
 
@@ -42,7 +42,7 @@ const color = () =>
     leaf<string>('string', (value) => (typeof value === 'string' && LABEL_COLOR.test(value)) || 'must be #rrggbb', {
       pattern: '^#[0-9A-Fa-f]{6}$',
     }),
-    string(),
+    text(),
     (value) => value.toLowerCase(),
   );
 

@@ -1,0 +1,149 @@
+// How often may be asked: whom a request counts for, what a refusal says, and who is not shut out by others.
+import test from 'ava';
+import { Rates } from '../../../src/gateways/rates.js';
+import { networkOf } from '../../../src/gateways/tcp/ip-address.js';
+import { ALICE, BOB } from './fakes.js';
+import { startGateway } from './gateway.js';
+
+const limits = (global: number, authentication = 0, write = 0) => ({ global, authentication, write });
+const TRUSTED = ['127.0.0.1/32'];
+const from = (address: string) => ({ 'x-forwarded-for': address });
+
+test('requests of an account count together, whichever keys it uses; others are not concerned', async (t) => {
+  const gateway = await startGateway(t, { rates: new Rates(limits(3)) });
+  const second = gateway.directory.key(ALICE, 'api:read');
+  const first = await gateway.fetch('/api/emails');
+  t.is(first.status, 200);
+  t.is(first.headers.get('ratelimit-policy'), '"global";q=3;w=60');
+  t.is(first.headers.get('ratelimit'), '"global";r=2;t=60');
+  t.is((await gateway.fetch('/api/emails', { key: second })).status, 200);
+  t.is((await gateway.fetch('/api/emails/x')).status, 404, 'a refused request counts');
+  const refused = await gateway.fetch('/api/emails', { key: second });
+  t.is(refused.status, 429);
+  t.is(refused.headers.get('content-type'), 'application/problem+json');
+  t.regex(refused.headers.get('retry-after')!, /^(5\d|60)$/);
+  t.regex(refused.headers.get('ratelimit')!, /^"global";r=0;t=\d+$/);
+  t.like(await refused.json(), { status: 429, title: 'Too Many Requests' });
+  t.is((await gateway.fetch('/api/emails', { key: gateway.directory.key(BOB, 'app') })).status, 200);
+  t.is((await gateway.fetch('/api/config', { key: null })).status, 200, 'public endpoints count by address');
+});
+
+test('classes count for themselves and globally', async (t) => {
+  const gateway = await startGateway(t, { rates: new Rates(limits(7, 2, 1)) });
+  const write = () => gateway.fetch('/api/emails/bulk/delete', { method: 'POST', json: { emailIds: [] } });
+  const keys = () => gateway.fetch('/api/smtp-credentials');
+  const written = await write();
+  t.is(written.status, 200);
+  t.is(written.headers.get('ratelimit-policy'), '"global";q=7;w=60, "write";q=1;w=60');
+  t.is((await write()).status, 429);
+  t.is((await keys()).status, 200);
+  t.is((await gateway.fetch('/api/smtp-credentials', { method: 'POST', json: {} })).status, 400, 'no write');
+  t.is((await keys()).status, 429);
+  t.is((await gateway.fetch('/api/emails')).status, 200);
+  t.is((await gateway.fetch('/api/emails', { method: 'HEAD' })).status, 200);
+  t.is((await gateway.fetch('/api/emails')).status, 429, 'all seven are used up, refused ones included');
+});
+
+test('0 is no limit', async (t) => {
+  const gateway = await startGateway(t, { rates: new Rates(limits(0, 0, 1)) });
+  for (let i = 0; i < 5; i++) {
+    const response = await gateway.fetch('/api/emails');
+    t.is(response.status, 200);
+    t.false(response.headers.has('ratelimit'));
+  }
+});
+
+test('health is never limited, nor are preflights', async (t) => {
+  const gateway = await startGateway(t, { rates: new Rates(limits(1)) });
+  for (let i = 0; i < 4; i++) {
+    t.is((await gateway.fetch('/healthz', { key: null })).status, 200);
+    t.is((await gateway.fetch('/api/emails', { key: null, method: 'OPTIONS' })).status, 204);
+  }
+});
+
+test('without a credential it is the address that counts, of IPv6 the /64', async (t) => {
+  const gateway = await startGateway(t, { rates: new Rates(limits(2)), trusted: TRUSTED });
+  const ask = async (address: string, path = '/api/config') =>
+    (await gateway.fetch(path, { key: null, headers: from(address) })).status;
+  t.is(await ask('192.0.2.1'), 200);
+  t.is(await ask('192.0.2.1', '/api/emails'), 401);
+  t.is(await ask('192.0.2.1', '/api/emails'), 429);
+  t.is(await ask('192.0.2.1', '/nothing'), 429);
+  t.is(await ask('192.0.2.2', '/nothing'), 404);
+  t.is(await ask('2001:db8:0:1::1'), 200);
+  t.is(await ask('2001:db8:0:1:ffff::2'), 200);
+  t.is(await ask('2001:db8:0:1::3'), 429);
+  t.is(await ask('2001:db8:0:2::1'), 200);
+});
+
+test('guessing keys is limited, and shuts out nobody who was let in before', async (t) => {
+  const gateway = await startGateway(t, { rates: new Rates(limits(3)), trusted: TRUSTED });
+  const { directory } = gateway;
+  const here = from('192.0.2.1');
+  const ask = async (key: string, headers = here) => (await gateway.fetch('/api/emails', { key, headers })).status;
+  t.is(await ask(gateway.key), 200);
+  for (let i = 0; i < 3; i++) t.is(await ask(`guess-${i}`), 401);
+  t.is(await ask('guess-3'), 429);
+  const right = directory.key(BOB, 'app');
+  t.is(await ask(right), 429, 'a right guess looks like a wrong one');
+  t.is(await ask(right, from('192.0.2.9')), 200);
+  t.is(await ask(right), 200, 'known by now');
+  t.is(await ask(gateway.key), 200);
+  directory.keys.delete(right);
+  t.is(await ask(right), 429, 'and no more when it fails');
+  const open = await gateway.fetch('/api/config', { key: null, headers: here });
+  t.is(open.status, 200, 'public endpoints are not concerned');
+});
+
+test('tokens are checked however many wrong ones came from there', async (t) => {
+  const good = 'eyJhIjoxfQ.eyJhIjoxfQ.good';
+  const tokens = {
+    verify: async (token: string) =>
+      token === good
+        ? {
+            issuer: 'https://login.test',
+            subject: ALICE,
+            email: 'a@example.test',
+            emailVerified: true,
+            name: undefined,
+            expiresAt: Date.now() + 60_000,
+          }
+        : undefined,
+  };
+  const gateway = await startGateway(t, { rates: new Rates(limits(2)), tokens });
+  const ask = async (key: string) => (await gateway.fetch('/api/emails', { key })).status;
+  t.is(await ask('eyJhIjoxfQ.eyJhIjoxfQ.bad1'), 401);
+  t.is(await ask('eyJhIjoxfQ.eyJhIjoxfQ.bad2'), 401);
+  t.is(await ask('eyJhIjoxfQ.eyJhIjoxfQ.bad3'), 429);
+  t.is(await ask(good), 200);
+});
+
+test('a service-wide key is not limited', async (t) => {
+  const gateway = await startGateway(t, { rates: new Rates(limits(1, 1, 1)) });
+  const key = gateway.directory.serviceKey(ALICE);
+  for (let i = 0; i < 3; i++) {
+    const response = await gateway.fetch('/api/internal-notifications', { method: 'POST', key, json: {} });
+    t.is(response.status, 400);
+  }
+});
+
+test('memory is bounded: whoever has not asked for longest starts anew', async (t) => {
+  const rates = new Rates(limits(1), 2);
+  const ask = (address: string) => rates.tally(address).stranger('plain');
+  t.is(await ask('192.0.2.1'), 0);
+  t.true((await ask('192.0.2.1')) > 0);
+  t.is(await ask('192.0.2.2'), 0);
+  t.true((await ask('192.0.2.1')) > 0);
+  t.is(await ask('192.0.2.3'), 0);
+  t.true((await ask('192.0.2.1')) > 0, 'in use, so kept');
+  t.is(await ask('192.0.2.2'), 0, 'forgotten');
+});
+
+test('a network is the first half of an IPv6 address', (t) => {
+  t.is(networkOf('192.0.2.1'), '192.0.2.1');
+  t.is(networkOf('2001:db8:1:2:3:4:5:6'), '2001:db8:1:2::/64');
+  t.is(networkOf('2001:db8::'), '2001:db8:0:0::/64');
+  t.is(networkOf('2001:db8::1'), '2001:db8:0:0::/64');
+  t.is(networkOf('::1'), '0:0:0:0::/64');
+  t.is(networkOf('2001:db8:1::3:4:5:6'), '2001:db8:1:0::/64');
+});
