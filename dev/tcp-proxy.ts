@@ -1,11 +1,12 @@
 // A TCP proxy to cut a process off from a server: pass everything, refuse (break all connections and take none), or be a
 // black hole (connections stand and are taken, nothing passes, no end is noticed), as behind a firewall that drops packets.
-// What a black hole swallowed arrives when it passes again, as TCP would send it again.
+// What a black hole swallowed arrives when it passes again, as TCP would send it again. Of the dead nothing ever passes again:
+// connections that stand when that is asked for stay as they are for good, new ones pass, as after a failover.
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { freePort } from './ports.js';
 
-export type ProxyMode = 'pass' | 'refuse' | 'black hole';
+export type ProxyMode = 'pass' | 'refuse' | 'black hole' | 'dead';
 
 export interface TcpProxy {
   readonly port: number;
@@ -55,7 +56,10 @@ class PortProxy implements TcpProxy {
       await closed;
       return;
     }
-    for (const pair of this.#pairs) pair.pass(mode === 'pass');
+    for (const pair of this.#pairs) {
+      if (mode === 'dead') pair.die();
+      else pair.pass(mode === 'pass');
+    }
     if (this.#server !== undefined) return;
     this.#server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => this.#take(client));
     this.#server.listen(this.port, '127.0.0.1');
@@ -73,7 +77,7 @@ class PortProxy implements TcpProxy {
   #take(client: Socket): void {
     const pair = new Pair(client, this.#target, () => this.#pairs.delete(pair));
     this.#pairs.add(pair);
-    pair.pass(this.#mode === 'pass');
+    pair.pass(this.#mode !== 'black hole');
   }
 }
 
@@ -85,6 +89,7 @@ class Pair {
   #server: Socket | undefined;
   #passing = false;
   #broken = false;
+  #dead = false;
 
   constructor(client: Socket, target: number, gone: () => void) {
     this.#client = client.setNoDelay(true);
@@ -94,7 +99,7 @@ class Pair {
   }
 
   pass(passing: boolean): void {
-    if (passing === this.#passing) return;
+    if (passing === this.#passing || this.#dead) return;
     this.#passing = passing;
     if (passing && this.#broken) {
       this.break();
@@ -113,6 +118,11 @@ class Pair {
       this.#client.unpipe(server).pause();
       server.unpipe(this.#client).pause();
     }
+  }
+
+  die(): void {
+    this.pass(false);
+    this.#dead = true;
   }
 
   holds(text: string): boolean {

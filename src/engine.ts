@@ -16,13 +16,13 @@ import { createRefs } from './actors/runtime/refs.js';
 import { localTransport } from './actors/runtime/transport-local.js';
 import { natsTransport } from './actors/runtime/transport-nats.js';
 import type { Config } from './config.js';
+import type { Foundation } from './foundation.js';
 import type { Instruments } from './instruments.js';
 import type { Lifecycle } from './lifecycle.js';
 import type { BlobStore } from './store/blobs.js';
 import type { DirectoryStore } from './store/directory.js';
 import type { InboundStore } from './store/inbound.js';
 import { postgresBlobs } from './store/postgres/blobs.js';
-import type { Sql } from './store/postgres/client.js';
 import { postgresDirectory } from './store/postgres/directory.js';
 import { postgresEvents } from './store/postgres/events.js';
 import { postgresInbound } from './store/postgres/inbound.js';
@@ -65,10 +65,10 @@ export async function startEngine(
   config: Config,
   log: Logger,
   lifecycle: Lifecycle,
-  node: { readonly sql: Sql; readonly writerSql: Sql; readonly leaseSql: Sql; readonly nodeId: string },
+  node: Pick<Foundation, 'sql' | 'writerSql' | 'leaseSql' | 'upkeepSql' | 'nodeId'>,
   { metrics, tracer }: Instruments,
 ): Promise<Engine> {
-  const { sql, writerSql, leaseSql, nodeId } = node;
+  const { sql, writerSql, leaseSql, upkeepSql, nodeId } = node;
   const leases = postgresLeases(leaseSql);
   const watched = { tracer, ...(metrics && { meter: metrics.runtime }) };
   const { leaseTtlMs: ttlMs, shards: configured } = config;
@@ -148,7 +148,14 @@ export async function startEngine(
   const [intervalMs, minAgeMs] = [REDELIVERY_INTERVAL_MS, REDELIVERY_AGE_MS];
   const redelivery = await startRedelivery({ inbound, mailboxes, ownership, log, intervalMs, minAgeMs, tracer });
   lifecycle.add('redelivery', () => redelivery.stop(), JOB_RESERVE_MS, STOP_MS);
-  const housekeeping = startHousekeeping({ events, replies: mailboxRows, blobs, directory: accounts, mailboxes, log });
+  const housekeeping = startHousekeeping({
+    events: postgresEvents(upkeepSql),
+    replies: postgresMailboxes(upkeepSql, writerSql),
+    blobs: postgresBlobs(upkeepSql),
+    directory: accounts,
+    mailboxes,
+    log,
+  });
   lifecycle.add('housekeeping', () => housekeeping.stop(), JOB_RESERVE_MS, STOP_MS);
   metrics?.watchEngine({ host, ownership, transport, redelivery });
   return { mailboxes, directory, accounts, inbound, blobs, ownership, failed };

@@ -7,8 +7,10 @@ import type { Config } from './config.js';
 import type { Lifecycle } from './lifecycle.js';
 import { type DataDirectory, openDataDirectory } from './store/data-directory.js';
 import { startEmbedded } from './store/embedded.js';
+
 import { connect, type DatabaseAddress, openConnections, type Sql } from './store/postgres/client.js';
-import { migrate } from './store/postgres/migrate.js';
+import { type Migrated, migrate } from './store/postgres/migrate.js';
+
 import { checkDatabase } from './store/postgres/safety.js';
 import { openTls, type TlsMaterial } from './tls.js';
 
@@ -26,12 +28,21 @@ export interface Foundation {
   readonly leaseSql: Sql;
   /** For the health check alone: a balancer is not to take a busy node for one without a database. */
   readonly healthSql: Sql;
+  /** For statements that look through whole tables: they take as long as they take. */
+  readonly upkeepSql: Sql;
   readonly tls: TlsMaterial;
 }
 
 // The embedded server allows 50; commands beside the node want some of them.
 const POOL_SIZE = 16;
 const WRITER_POOL_SIZE = 2;
+/** Group commits take ms; their locks are waited for a second, and the rest is for storage that stalls. */
+const WRITER_PATIENCE_MS = 10_000;
+/** Above what the largest mailbox takes to load. What looks through whole tables has a pool of its own. */
+const PATIENCE_MS = 15_000;
+/** A beat is given up after one lease time; connecting and logging in want more than a very short one. */
+const LEASE_PATIENCE_TTLS = 2;
+const LEAST_LEASE_PATIENCE_MS = 1000;
 /** Half of it for statements under way, then connections are cut. */
 const CONNECTIONS_STOP_MS = 250;
 /** Enough for the checkpoint of most fast shutdowns, and leaves the parts above more than half of the time to drain. */
@@ -50,18 +61,20 @@ export async function layFoundation(
 
   const database = await openDatabase(config, dataDirectory, log, lifecycle);
   signal.throwIfAborted();
-  const pool = (max: number, purpose: string, byKey = false): Sql => {
-    const opened = connect(database, { max, applicationName: `mansio ${nodeId}${purpose}`, byKey });
+  const name = `mansio ${nodeId}`;
+  const pool = (max: number, purpose: string, patienceMs: number | undefined, byKey = false): Sql => {
+    const opened = connect(database, { max, applicationName: `${name}${purpose}`, byKey, patienceMs });
     const end = () => opened.end({ timeout: CONNECTIONS_STOP_MS / 1000 / 2 });
     lifecycle.add(`connections${purpose}`, end, CONNECTIONS_STOP_MS);
     return opened;
   };
-  const sql = pool(POOL_SIZE, '');
-  const writerSql = pool(WRITER_POOL_SIZE, ' writer', true);
-  const leaseSql = pool(1, ' leases');
-  const healthSql = pool(1, ' health');
-  await checkDatabase(sql, { allowUnsafe: config.allowUnsafeDatabase });
-  const { applied, version } = await migrate(sql);
+  const sql = pool(POOL_SIZE, '', PATIENCE_MS);
+  const writerSql = pool(WRITER_POOL_SIZE, ' writer', WRITER_PATIENCE_MS, true);
+  const leasePatienceMs = Math.max(LEAST_LEASE_PATIENCE_MS, config.leaseTtlMs * LEASE_PATIENCE_TTLS);
+  const leaseSql = pool(1, ' leases', leasePatienceMs);
+  const healthSql = pool(1, ' health', WRITER_PATIENCE_MS);
+  const upkeepSql = pool(1, ' upkeep', undefined);
+  const { applied, version } = await prepare(config, database, name);
   if (applied.length > 0) log.info({ applied, version }, 'schema brought up to date');
   await openConnections(writerSql, WRITER_POOL_SIZE);
   signal.throwIfAborted();
@@ -69,7 +82,31 @@ export async function layFoundation(
   const { tls: files, hostname } = config;
   const tls = await openTls({ files, dataDir: dataDirectory.path, hostname, log });
   lifecycle.add('certificate', () => tls.stop());
-  return { config, log, lifecycle, nodeId, dataDirectory, database, sql, writerSql, leaseSql, healthSql, tls };
+  return {
+    config,
+    log,
+    lifecycle,
+    nodeId,
+    dataDirectory,
+    database,
+    sql,
+    writerSql,
+    leaseSql,
+    healthSql,
+    upkeepSql,
+    tls,
+  };
+}
+
+/** On a connection of its own: a migration, or waiting for another node's, takes as long as it takes. */
+async function prepare(config: Config, database: DatabaseAddress, applicationName: string): Promise<Migrated> {
+  const sql = connect(database, { max: 1, applicationName });
+  try {
+    await checkDatabase(sql, { allowUnsafe: config.allowUnsafeDatabase });
+    return await migrate(sql);
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
 }
 
 async function openDatabase(

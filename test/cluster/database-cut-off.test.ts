@@ -1,5 +1,6 @@
 // A node that is cut off from PostgreSQL alone, by connections that are refused and by a black hole: its leases run out and
-// the others take over; it answers nothing for good, and comes back by itself.
+// the others take over; it answers nothing for good, and comes back by itself. One whose connections die, and that is told
+// nothing of it, finds that out and makes new ones.
 import { testWith } from '../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';
@@ -39,6 +40,41 @@ testWith('nats-server')('a node that is cut off from the database alone refuses 
     await cluster.settled();
     t.is(await witness.mark(owner, emailId, false), 204);
     t.deepEqual(await cluster.ownerOf(witness.account), owner);
+    await load.more(50);
+  }
+  await cluster.verify(load);
+  await followers.verify(t);
+  t.log(load.summary());
+});
+
+testWith('nats-server')('a node whose connections to the database die makes new ones', async (t) => {
+  t.timeout(180_000);
+  const cluster = await startCluster(t, { nodes: 3, accounts: 12, leaseTtlMs: 1_000, viaProxies: true });
+  await cluster.settled();
+  const followers = await cluster.follow();
+  const load = cluster.load({ answerMs: 2_000 });
+  await load.more(50);
+  const witness = await Witness.create(cluster.sql);
+  for (let i = 0; i < 2; i++) {
+    const owner = await cluster.ownerOf(witness.account);
+    const [other] = cluster.nodes.filter((node) => node !== owner);
+    const emailId = await witness.receive(owner, `before ${i}`);
+    const since = await witness.clock();
+    await owner.cutOff('postgres', 'dead');
+    const sending = witness.send(owner, `meanwhile ${i}`);
+    await eventually(
+      'somebody else to own the mailbox',
+      async () => (await cluster.ownerOf(witness.account)) !== owner,
+      10_000,
+    );
+    t.is(await witness.mark(other!, emailId, true), 204);
+    await eventually('leases to be renewed', () => witness.hasExecuted(`mansio ${owner.name} leases`, since));
+    await cluster.settled();
+    const code = await sending;
+    t.true(code === 250 || code === 451 || code === 421, `the node has answered ${code}`);
+    if (code === 250) await witness.placed(`meanwhile ${i}`);
+    t.is(await witness.mark(owner, emailId, false), 204);
+    t.is(await cluster.ownerOf(witness.account), owner);
     await load.more(50);
   }
   await cluster.verify(load);

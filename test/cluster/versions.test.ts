@@ -135,8 +135,11 @@ class OlderNode {
       const names = view!.nodes.map(({ id }) => id);
       node.#shards = view!.leases.length;
       const due = view!.leases.filter(({ shard }) => rendezvous(shard, names) === node.#entry.id);
-      const free = due.filter(({ nodeId }) => nodeId === null);
-      for (const { shard } of await leases.take(node.#entry.id, free, TTL_MS)) {
+      // What it is given it takes anew, because it does not know how that is told.
+      const open = due.filter(
+        ({ shard, nodeId }) => !node.#owned.has(shard) && (nodeId === null || nodeId === 'older'),
+      );
+      for (const { shard } of await leases.take(node.#entry.id, open, TTL_MS)) {
         node.#owned.add(shard);
         const message = 'this node does not know the operation';
         const reply = { kind: 'fault', code: 'unsupported', message } as const;

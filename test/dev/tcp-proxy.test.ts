@@ -97,3 +97,17 @@ test('a client that vanishes in a black hole is gone for the server only afterwa
   while ((await count()) > 0) await new Promise((resolve) => setTimeout(resolve, 5));
   t.is(proxy.connections, 0);
 });
+
+test('the dead pass nothing any more, whatever follows, and new connections pass', async (t) => {
+  const { proxy } = await echo(t);
+  const before = await client(proxy);
+  before.write('x');
+  await says(before);
+  await proxy.set('dead');
+  before.write('lost');
+  const after = await client(proxy);
+  after.write('new');
+  t.is(await says(after), 'new');
+  await proxy.set('pass');
+  t.is(await quiet(before, 100), undefined);
+});

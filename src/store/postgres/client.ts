@@ -1,6 +1,7 @@
 // The connection pool; the only importer of the driver. Everything else in this folder takes the `Sql` made here.
 import postgres from 'postgres';
 import { StoreFault } from '../errors.js';
+import { type Destination, watchedSockets } from './watched-socket.js';
 
 export type Sql = postgres.Sql;
 export type Transaction = postgres.TransactionSql;
@@ -22,6 +23,11 @@ export interface PoolOptions {
    * whole, and with them every dead version that a busy mailbox leaves behind.
    */
   readonly byKey?: boolean;
+  /**
+   * How long a statement may go without an answer before its connection is taken for dead. Without it a connection that
+   * dies silently (host lost, firewall state dropped) hangs until TCP gives up, a quarter of an hour.
+   */
+  readonly patienceMs?: number | undefined;
 }
 
 const BY_KEY = {
@@ -33,12 +39,30 @@ const BY_KEY = {
   lock_timeout: 1000,
 };
 
+interface TlsOptions {
+  readonly ssl: unknown;
+  readonly sslnegotiation: unknown;
+}
+
+const NO_TLS: TlsOptions = { ssl: false, sslnegotiation: null };
+
 /** Opens a pool; connections are made when first used. Callers end it with `sql.end()`. */
 export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
+  const { patienceMs } = options;
+  // Read by the driver, which opens no connection for it.
+  const { ssl, sslnegotiation } =
+    address.url === undefined ? NO_TLS : (postgres(address.url).options as unknown as TlsOptions);
+  const security = ssl ? { ssl, isDirect: sslnegotiation === 'direct' } : undefined;
+  const sockets = watchedSockets({ patienceMs, security });
   const settings = {
     max: options.max,
     onnotice: () => {},
     connect_timeout: 10,
+    // For what the watch cannot see: an answer that breaks off in the middle, a silent LISTEN.
+    ...(patienceMs === undefined ? {} : { keep_alive: Math.max(1, Math.ceil(patienceMs / 1000)) }),
+    ssl: false,
+    // The driver hands over its options, and has no types for them.
+    socket: (destination: unknown) => sockets(destination as Destination),
     backoff: reconnectAfter,
     connection: {
       application_name: options.applicationName,
