@@ -16,6 +16,8 @@ testWith('nats-server')('an owner that hangs past its lease commits nothing any 
   const owner = await cluster.ownerOf(witness.account);
   const [other] = cluster.nodes.filter((node) => node !== owner);
   const emailId = await witness.receive(other!, 'late commit');
+  // A statement goes out whole only where it has been prepared: on each of the writers' connections.
+  for (const isRead of [true, false, true, false]) t.is(await witness.mark(owner, emailId, isRead), 204);
   // The commit is on its way when the owner is stopped, and arrives when all is over. Without load until then: commits go one
   // after the other, and another one would be before it.
   await owner.cutOff('postgres', 'black hole');
