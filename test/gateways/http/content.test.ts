@@ -23,7 +23,7 @@ test('attachments are decoded, inert and safe to name', async (t) => {
   );
   t.is(first.headers.get('content-security-policy'), "sandbox; default-src 'none'");
   t.is(first.headers.get('x-content-type-options'), 'nosniff');
-  t.is(first.headers.get('cache-control'), 'no-store');
+  t.is(first.headers.get('cache-control'), 'private, no-cache');
   t.deepEqual(Buffer.from(await first.arrayBuffer()), PDF);
   const hostile = await get(1);
   t.is(hostile.headers.get('content-type'), 'application/octet-stream');
