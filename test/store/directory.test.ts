@@ -247,8 +247,7 @@ test('deleting an account deletes all that is its own and nothing else', async (
     await sql`insert into recent_commands (account_id, id, reply) values (${id}, ${randomUUID()}, '{}')`;
     await sql`insert into thread_refs (account_id, message_key, thread_id)
       values (${id}, ${randomUUID()}, ${randomUUID()})`;
-    await sql`insert into email_search (account_id, email_id, received_at, has_attachments, words)
-      values (${id}, ${randomUUID()}, now(), false, 'word')`;
+    await sql`insert into email_search (account_id, email_id, words) values (${id}, ${randomUUID()}, 'word')`;
     await sql`insert into search_state (account_id, upto) values (${id}, ${randomUUID()})`;
     await sql`insert into filters (account_id, id, name, is_enabled, priority, created_at, updated_at)
       values (${id}, ${randomUUID()}, '', true, 1, now(), now())`;
