@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { wordsOf } from '../../mail/search-text.js';
 import type { SearchStore, UnindexedEmail } from '../../store/search.js';
 import { ActorFault } from '../runtime/errors.js';
+import { atMost } from '../runtime/time-bounds.js';
 import type { EmailTexts } from './email-texts.js';
 
 const PAGE = 100;
@@ -143,7 +144,7 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
         const left = until - performance.now();
         const job = work(accountId, newestId, true);
         job.catch(() => {});
-        if (left <= 0 || stopped || !(await inTime(job, left)))
+        if (left <= 0 || stopped || !(await atMost(job, left)))
           throw new ActorFault('overloaded', 'the emails of this account are still being made searchable');
       }
     },
@@ -154,14 +155,4 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
       await Promise.allSettled([...jobs.values()].map(({ done }) => done));
     },
   };
-}
-
-/** Whether the work was done within `ms`. */
-async function inTime(work: Promise<void>, ms: number): Promise<boolean> {
-  const timer = new AbortController();
-  try {
-    return await Promise.race([work.then(() => true), pause(ms, false, { signal: timer.signal }).catch(() => false)]);
-  } finally {
-    timer.abort();
-  }
 }
