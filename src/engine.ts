@@ -145,7 +145,7 @@ export async function startEngine(
   // Before they are had: a start that fails gives back what it has got so far.
   lifecycle.add('shard leases', () => ownership.leave(), LEASES_STOP_MS, STOP_MS);
   lifecycle.add('mailboxes', () => host.stop(), MAILBOXES_STOP_MS, STOP_MS);
-  await rehearseLoading(mailboxRows);
+  if (config.roles.has('mailbox')) await rehearseLoading(mailboxRows);
   await ownership.start(host);
   const protocolName = mailboxProtocol.name;
   const streams = createEventStreams<MailboxEvent>({
