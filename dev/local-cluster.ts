@@ -86,6 +86,8 @@ export async function startLocalCluster(options: ClusterOptions): Promise<LocalC
         MANSIO_NODE_ID: name,
         MANSIO_HTTP_PORT: String(own.http),
         MANSIO_MX_PORT: String(own.mx),
+        MANSIO_SUBMISSION_PORT: '0',
+        MANSIO_SUBMISSIONS_PORT: '0',
         ...(own.metrics === undefined ? {} : { MANSIO_METRICS_PORT: String(own.metrics) }),
         ...options.settings,
         ...options.settingsOf?.(i),

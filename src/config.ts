@@ -10,6 +10,7 @@ import {
   emailAddress,
   flag,
   hidden,
+  hostPorts,
   httpUrl,
   identifier,
   integer,
@@ -26,6 +27,7 @@ import {
   port,
   providerUrl,
   readableFile,
+  selector,
   setOf,
   vapidPrivateKey,
   vapidPublicKey,
@@ -51,7 +53,7 @@ function field<T, D extends T | undefined>(
   return shown === undefined ? { name, initial, ...parser } : { name, initial, shown, ...parser };
 }
 
-const ROLES = setOf('api', 'mx', 'mailbox');
+const ROLES = setOf('api', 'mx', 'submission', 'mailbox', 'outbound');
 
 const FIELDS = {
   /** None: the embedded PostgreSQL, so that a fresh machine needs nothing installed. */
@@ -80,6 +82,11 @@ const FIELDS = {
   metricsPort: field('MANSIO_METRICS_PORT', 0, port),
   /** 25 needs root. */
   mxPort: field('MANSIO_MX_PORT', 2525, port),
+  /** 587 and 465 need root. */
+  submissionPort: field('MANSIO_SUBMISSION_PORT', 2587, port),
+  submissionsPort: field('MANSIO_SUBMISSIONS_PORT', 2465, port),
+  /** Passwords in the clear are for tries on this machine: the demo's default is `true`. */
+  allowPlaintextAuth: field('MANSIO_ALLOW_PLAINTEXT_AUTH', false, flag),
   /** None: a self-signed pair made once into the data directory. */
   tlsCert: field('MANSIO_TLS_CERT', undefined, readableFile),
   tlsKey: field('MANSIO_TLS_KEY', undefined, readableFile),
@@ -108,6 +115,23 @@ const FIELDS = {
   vapidSubject: field('MANSIO_VAPID_SUBJECT', undefined, contactUrl),
   /** Endpoints come from clients, and the server sends to them. */
   pushAllowPrivate: field('MANSIO_PUSH_ALLOW_PRIVATE', false, flag),
+  /** None: the system's resolvers. */
+  outboundDns: field<readonly string[] | undefined, undefined>('MANSIO_OUTBOUND_DNS', undefined, hostPorts),
+  /** Of other servers; another one than 25 is for tests. */
+  outboundPort: field('MANSIO_OUTBOUND_PORT', 25, integer(1, 65_535)),
+  /** Who publishes an MX record chooses what this server connects to. */
+  outboundAllowPrivate: field('MANSIO_OUTBOUND_ALLOW_PRIVATE', false, flag),
+  /** About five days with the delays below (RFC 5321 §4.5.4.1). */
+  outboundMaxRetries: field('MANSIO_OUTBOUND_MAX_RETRIES', 30, integer(0, 1000)),
+  outboundBackoffBaseMs: field('MANSIO_OUTBOUND_BACKOFF_BASE_MS', 60_000, integer(1, 86_400_000)),
+  outboundBackoffCapMs: field('MANSIO_OUTBOUND_BACKOFF_CAP_MS', 14_400_000, integer(1, 604_800_000)),
+  /** A wake-up makes deliveries immediate; this finds what a wake-up missed. */
+  outboundPollMs: field('MANSIO_OUTBOUND_POLL_MS', 1000, integer(10, 3_600_000)),
+  /** None: mail of domains without a key of their own is not signed. */
+  dkimSelector: field('MANSIO_DKIM_SELECTOR', undefined, selector),
+  dkimKey: field('MANSIO_DKIM_KEY', undefined, readableFile),
+  /** Mail whose sender's domain asks for its rejection: forwarders and lists break more of it than forgers send. */
+  dmarcReject: field('MANSIO_DMARC_REJECT', 'tag', oneOf('tag', 'reject')),
   anonymousAccount: field('MANSIO_ANONYMOUS_ACCOUNT', undefined, emailAddress),
   /** Enough to spread over dozens of nodes evenly, few enough to renew in one statement. */
   shards: field('MANSIO_SHARDS', 256, integer(1, 65_536)),
@@ -124,11 +148,16 @@ type Values = {
 };
 type Key = keyof Values;
 
-export interface Config extends Readonly<Omit<Values, 'tlsCert' | 'tlsKey' | 'vapidPublicKey' | 'vapidPrivateKey'>> {
+export interface Config
+  extends Readonly<
+    Omit<Values, 'tlsCert' | 'tlsKey' | 'vapidPublicKey' | 'vapidPrivateKey' | 'dkimSelector' | 'dkimKey'>
+  > {
   /** PEM paths. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
   /** For Web Push. */
   readonly vapid: { readonly publicKey: string; readonly privateKey: string } | undefined;
+  /** The key of domains that have none of their own: its selector, and the path of its PEM file. */
+  readonly dkim: { readonly selector: string; readonly key: string } | undefined;
   readonly demo: boolean;
   /** Variables that look like Mansio's and mean nothing to it. */
   readonly unknown: readonly string[];
@@ -195,6 +224,18 @@ export function readConfig(env: Environment = process.env): Config {
     if (values[key] === undefined)
       agree(pair, both, key, `${FIELDS[key].accepts}, because the other of the pair is set`);
   }
+  const signing = ['dkimSelector', 'dkimKey'] as const;
+  for (const key of signing) {
+    const both = () => (values.dkimSelector === undefined) === (values.dkimKey === undefined);
+    if (values[key] === undefined)
+      agree(signing, both, key, `${FIELDS[key].accepts}, because the other of the pair is set`);
+  }
+  agree(
+    ['allowPlaintextAuth', 'bind'],
+    () => !values.allowPlaintextAuth || isLoopback(values.bind),
+    'allowPlaintextAuth',
+    'true only while MANSIO_BIND is a loopback address',
+  );
   const unseen = () => values.anonymousAccount === undefined || isLoopback(values.bind);
   agree(
     ['anonymousAccount', 'bind'],
@@ -215,7 +256,7 @@ export function readConfig(env: Environment = process.env): Config {
     'vapidPublicKey',
     'the public key of MANSIO_VAPID_PRIVATE_KEY, and neither without the other',
   );
-  const ports = ['httpPort', 'mxPort', 'metricsPort'] as const;
+  const ports = ['httpPort', 'mxPort', 'metricsPort', 'submissionPort', 'submissionsPort'] as const;
   ports.forEach((key, i) => {
     for (const other of ports.slice(0, i)) {
       const apart = () => values[key] === 0 || values[key] !== values[other];
@@ -224,13 +265,16 @@ export function readConfig(env: Environment = process.env): Config {
   });
   if (problems.length > 0) throw new ConfigError(problems);
 
-  const { tlsCert, tlsKey, vapidPublicKey: publicKey, vapidPrivateKey: privateKey, ...rest } = values;
+  const { tlsCert, tlsKey, vapidPublicKey: publicKey, vapidPrivateKey: privateKey, ...others } = values;
+  const { dkimSelector, dkimKey, ...rest } = others;
   const demo = isDemo(values);
   return {
     ...rest,
     hostedDomains: demo ? ['example.test'] : rest.hostedDomains,
+    allowPlaintextAuth: rest.allowPlaintextAuth || (demo && textOf(env, FIELDS.allowPlaintextAuth.name) === undefined),
     tls: tlsCert !== undefined && tlsKey !== undefined ? { cert: tlsCert, key: tlsKey } : undefined,
     vapid: publicKey !== undefined && privateKey !== undefined ? { publicKey, privateKey } : undefined,
+    dkim: dkimSelector !== undefined && dkimKey !== undefined ? { selector: dkimSelector, key: dkimKey } : undefined,
     demo,
     unknown: unknownIn(env),
   };
@@ -245,14 +289,18 @@ export function describeConfig(env: Environment = process.env): readonly ConfigR
     tlsKey: config.tls?.key,
     vapidPublicKey: config.vapid?.publicKey,
     vapidPrivateKey: config.vapid?.privateKey,
+    dkimSelector: config.dkim?.selector,
+    dkimKey: config.dkim?.key,
   };
   return Object.entries(FIELDS).map(([key, { name, shown }]) => {
     const set = textOf(env, name) !== undefined;
     const text = written(effective[key]);
-    const source = set ? 'environment' : config.demo && key === 'hostedDomains' ? 'demo' : 'default';
+    const source = set ? 'environment' : config.demo && DEMO_SETS.has(key) ? 'demo' : 'default';
     return { name, value: shown === undefined || text === '' ? text : shown(text), source };
   });
 }
+
+const DEMO_SETS: ReadonlySet<string> = new Set(['hostedDomains', 'allowPlaintextAuth']);
 
 function isVapidOrNone(publicKey: string | undefined, privateKey: string | undefined): boolean {
   if (publicKey === undefined || privateKey === undefined) return publicKey === privateKey;

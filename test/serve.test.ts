@@ -28,7 +28,12 @@ test('a node says when it is ready, stops cleanly, and keeps its name', async (t
 
 test('SIGTERM reaches the node through the shell that npm start runs it in', async (t) => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
-  const ports = { MANSIO_HTTP_PORT: '0', MANSIO_MX_PORT: '0' };
+  const ports = {
+    MANSIO_HTTP_PORT: '0',
+    MANSIO_MX_PORT: '0',
+    MANSIO_SUBMISSION_PORT: '0',
+    MANSIO_SUBMISSIONS_PORT: '0',
+  };
   const env = { ...bareEnvironment(), ...ports, MANSIO_DATA_DIR: temporaryDirectory('mansio-test-start-') };
   const shell = spawn('sh', ['-c', scripts.start], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const callOff = whenGone('kill -9 "$1" 2>/dev/null', String(shell.pid));

@@ -41,6 +41,8 @@ export async function startBenchNode(environment: Readonly<Record<string, string
       MANSIO_DATA_DIR: dataDir,
       MANSIO_HTTP_PORT: '0',
       MANSIO_MX_PORT: '0',
+      MANSIO_SUBMISSION_PORT: '0',
+      MANSIO_SUBMISSIONS_PORT: '0',
       MANSIO_HOSTED_DOMAINS: 'example.test',
       ...environment,
     },

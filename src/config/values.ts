@@ -224,6 +224,26 @@ export const networkList: Parser<readonly string[]> = {
     }),
 };
 
+/** Name servers: an address and, when it is not 53, a port. */
+export const hostPorts: Parser<readonly string[]> = {
+  accepts: 'a comma list of name servers, such as 127.0.0.1:53,192.0.2.53,[2001:db8::53]:53',
+  parse: (text) =>
+    items(text).map((item) => {
+      const bare = isIP(item);
+      if (bare !== 0) return bare === 6 ? `[${item.toLowerCase()}]:53` : `${item}:53`;
+      const [, address = '', number = ''] = /^(\[[^\]]+\]|[^:]+)(?::(\d{1,5}))?$/.exec(item) ?? [];
+      demand(isIP(address.replace(/^\[|\]$/g, '')) === (address.startsWith('[') ? 6 : 4));
+      demand(number === '' || (Number(number) > 0 && Number(number) <= 65_535));
+      return `${address.toLowerCase()}:${number === '' ? '53' : Number(number)}`;
+    }),
+};
+
+/** RFC 6376 §3.1 */
+export const selector: Parser<string> = {
+  accepts: 'a DKIM selector, such as mail or 2026.mx',
+  parse: (text) => domain.parse(text),
+};
+
 /** Every URL of a comma list with its password replaced. */
 export function withoutPasswords(urls: string): string {
   return urls

@@ -13,6 +13,11 @@ export interface BlobContent {
 }
 
 export interface BlobStore {
+  /**
+   * Stores the bytes and their index, at once when they are there already. What nothing refers to within the grace period
+   * of `collect` is deleted again. @throws StoreFault
+   */
+  put(content: BlobContent): Promise<void>;
   /** The MIME index of a blob; undefined when there is no such blob. */
   index(hash: string): Promise<MessageIndex | undefined>;
   /** Octets [start, end) in one buffer; meant for slices of a bounded size. */

@@ -14,6 +14,8 @@ export interface InboundEnvelope {
   /** ms since the epoch. */
   readonly receivedAt: number;
   readonly summary: MessageSummary;
+  /** Suspect: it goes to Junk. */
+  readonly isJunk?: boolean;
   /** W3C trace context of the message, when it is traced. */
   readonly trace?: string;
 }

@@ -1,6 +1,8 @@
 // Port: the rows of one account's mailbox. Only the account's mailbox actor writes them, by one fenced commit a batch
 // of commands (D1, D2); loading is columnar because the actor keeps a mailbox as columns.
 import type { MessageSummary } from '../mail/message-index.js';
+import type { InboundEnvelope } from './inbound.js';
+import type { DeliveryAttempt, OutboundContent, OutboundRow, OutboundStatus } from './outbound.js';
 
 export type FolderRole = 'inbox' | 'sent' | 'drafts' | 'archive' | 'trash' | 'junk' | 'label';
 
@@ -77,6 +79,23 @@ export interface AddedEmail extends EmailRow {
 export type FolderChange = Pick<FolderRow, 'id' | 'uidNext' | 'total' | 'unread' | 'highestModseq'> &
   Partial<Pick<FolderRow, 'name' | 'color' | 'sortOrder'>>;
 
+/** An outbound email as it is after the batch, all its recipients with it. */
+export interface OutboundChange {
+  readonly row: OutboundRow;
+  /** There when it changed: drafts alone change it after they were made. */
+  readonly content?: OutboundContent;
+}
+
+/** Mail that a sender's commit hands to a mailbox of this store: a row of `inbound`, which is the promise to deliver it. */
+export interface HandedOver {
+  /** Whose inbox it is for. When there is no such account any more nothing is written. */
+  readonly accountId: string;
+  /** UUID of the inbound row. */
+  readonly id: string;
+  readonly blob: string;
+  readonly envelope: InboundEnvelope;
+}
+
 /** The net effect of a batch of commands on one account: rows to write, already merged so that no row stands twice. */
 export interface MailboxChange {
   readonly accountId: string;
@@ -112,6 +131,11 @@ export interface MailboxChange {
   /** Inbound rows this commit consumes; it fails as a whole when one is already gone. */
   readonly inbound: readonly string[];
   readonly remembered: readonly RememberedReply[];
+  /** New or changed. */
+  readonly outbound: readonly OutboundChange[];
+  readonly outboundRemoved: readonly string[];
+  readonly outboundAttempts: readonly { readonly outboundId: string; readonly attempt: DeliveryAttempt }[];
+  readonly handedOver: readonly HandedOver[];
 }
 
 /** What a command was answered, kept for as long as it may be asked again. */
@@ -180,6 +204,21 @@ export interface MailboxStore {
   exportRows(accountId: string, ids: readonly string[]): Promise<readonly ExportRow[]>;
   /** Ids in the folder whose sender contains `fromAddress` (any case), newest first. */
   idsFrom(accountId: string, folderId: string, fromAddress: string): Promise<readonly string[]>;
+  /** Rows of outbound emails; ids that are not there are left out. */
+  outboundRows(accountId: string, ids: readonly string[]): Promise<readonly OutboundRow[]>;
+  /** Newest first by creation; `totalCount` of all that have one of the statuses. `page` is 1-based. */
+  outboundPage(
+    accountId: string,
+    statuses: readonly OutboundStatus[],
+    page: number,
+    pageSize: number,
+  ): Promise<{ readonly rows: readonly OutboundRow[]; readonly totalCount: number }>;
+  /** Undefined when the email came by submission, or is not there. */
+  outboundContent(accountId: string, id: string): Promise<OutboundContent | undefined>;
+  /** Oldest first, the newest 1,000. */
+  outboundAttempts(accountId: string, id: string): Promise<readonly DeliveryAttempt[]>;
+  /** The email with this Message-Id in the folder, received at `since` (ms since the epoch) or later. */
+  emailByMessageId(accountId: string, folderId: string, messageId: string, since: number): Promise<string | undefined>;
   /** Drops replies older than `maxAgeMs`, of every account; returns how many. */
   forget(maxAgeMs: number): Promise<number>;
   /** Distinct sender addresses of the folder's emails, ascending. */

@@ -13,6 +13,8 @@ export async function startTestNode(settings: Readonly<Record<string, string>> =
     ...UNLIMITED,
     MANSIO_HTTP_PORT: '0',
     MANSIO_MX_PORT: '0',
+    MANSIO_SUBMISSION_PORT: '0',
+    MANSIO_SUBMISSIONS_PORT: '0',
     ...settings,
     MANSIO_DATA_DIR: dataDir,
   });

@@ -7,6 +7,7 @@ import { MailboxDraft } from './draft.js';
 import type { EmailTexts } from './email-texts.js';
 import { createFilter, deleteFilter, updateFilter } from './filters.js';
 import { assignLabel, createLabel, deleteLabel, unassignLabel, updateLabel } from './labels.js';
+import { outboundCommands } from './outbound.js';
 import { type MailboxProtocol, mailboxProtocol } from './protocol.js';
 import { mailboxQueries } from './queries.js';
 import { setRead } from './read-state.js';
@@ -29,6 +30,7 @@ const commands: CommandHandlers<MailboxProtocol, MailboxDraft> = {
   createFilter,
   updateFilter,
   deleteFilter,
+  ...outboundCommands,
 };
 
 export interface MailboxSources {

@@ -174,6 +174,10 @@ export class MailboxDraft {
       events: this.#events,
       inbound: [...this.#consumed],
       remembered,
+      outbound: [],
+      outboundRemoved: [],
+      outboundAttempts: [],
+      handedOver: [],
     };
   }
 

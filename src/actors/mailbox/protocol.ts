@@ -14,20 +14,8 @@ import {
 } from 'superstruct';
 import { command, type EventOf, protocol, query } from '../runtime/protocol.js';
 import type { Refs } from '../runtime/ref.js';
-
-/** mail/message-index MessageSummary, as it crosses nodes. */
-const summary = open({
-  messageId: nullable(string()),
-  inReplyTo: nullable(string()),
-  references: array(string()),
-  fromAddress: string(),
-  fromName: string(),
-  subject: string(),
-  preview: string(),
-  size: integer(),
-  hasAttachments: boolean(),
-  attachmentCount: integer(),
-});
+import { messageSummary } from './message-summary.js';
+import { outboundEvents, outboundOperations } from './outbound-protocol.js';
 
 const labelSummary = object({ id: string(), name: string(), color: string() });
 
@@ -133,7 +121,14 @@ export const mailboxProtocol = protocol('mailbox', {
   operations: {
     /** Places accepted mail in the inbox. Repeating it with the same `inboundId` places nothing again. */
     deliver: command({
-      payload: object({ inboundId: string(), blob: string(), receivedAt: number(), summary }),
+      payload: object({
+        inboundId: string(),
+        blob: string(),
+        receivedAt: number(),
+        summary: messageSummary,
+        /** Suspect mail goes to Junk, tells of nothing unread and passes no filter. */
+        isJunk: optional(boolean()),
+      }),
       /** null when the delivery had already been made. */
       reply: object({ emailId: nullable(string()) }),
       onRepeat: 'harmless',
@@ -276,6 +271,7 @@ export const mailboxProtocol = protocol('mailbox', {
     sentAddresses: query({ payload: object({}), reply: object({ addresses: array(string()) }) }),
     /** Whether one more message may be delivered: held mailboxes are bounded. */
     acceptance: query({ payload: object({}), reply: object({ held: boolean(), total: integer() }) }),
+    ...outboundOperations,
   },
   events: {
     EmailDelivered: open({
@@ -300,6 +296,7 @@ export const mailboxProtocol = protocol('mailbox', {
     LabelDeleted: open({ labelId: string(), archived: integer() }),
     /** Unread emails in the inbox after the change. */
     UnreadCountChanged: open({ unread: integer() }),
+    ...outboundEvents,
   },
 });
 

@@ -6,6 +6,7 @@ import type { QueryHandlers } from '../runtime/behavior.js';
 import type { EmailTexts } from './email-texts.js';
 import type { FolderColumns } from './folder-columns.js';
 import { organisingQueries } from './organising-queries.js';
+import { outboundQueries } from './outbound.js';
 import type { EmailDetail, EmailListItem, MailboxProtocol } from './protocol.js';
 import { countExported, exportedEmails, type MailboxSearch, searchMailbox } from './search.js';
 import type { MailboxState } from './state.js';
@@ -17,6 +18,7 @@ export function mailboxQueries(
 ): QueryHandlers<MailboxProtocol, MailboxState> {
   return {
     ...organisingQueries(store, texts),
+    ...outboundQueries,
 
     async list(state, { folder: role, page, pageSize, fromAddress }) {
       const folder = state.folderOf(role);

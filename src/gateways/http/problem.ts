@@ -69,11 +69,18 @@ const REFUSALS: Readonly<Record<MailboxRefusal, ProblemStatus>> = {
   noSuchLabel: 404,
   noSuchFilter: 404,
   noSuchThread: 404,
+  noSuchOutbound: 404,
+  // Routes read the draft again.
+  draftChanged: 503,
   // Routes name the field that these are about.
   nameTaken: 400,
   tooMany: 400,
   // Only asked by the keeper of held mailboxes, never over HTTP.
   notHeld: 500,
+  // Only asked by who delivers and by operators' commands.
+  notDue: 500,
+  notUnderWay: 500,
+  notPossible: 500,
 };
 
 /** What a mailbox's refusal is to an HTTP client. */

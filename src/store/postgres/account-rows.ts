@@ -31,6 +31,11 @@ export const ACCOUNT_TABLES = [
   'filters',
   'preferences',
   'push_subscriptions',
+  'outbound',
+  'outbound_recipients',
+  'outbound_contents',
+  'outbound_attempts',
+  'outbound_requests',
 ] as const;
 
 export const accountColumns = (sql: Sql | Transaction) => sql`
@@ -77,5 +82,6 @@ async function registerBlobs(tx: Transaction, accountId: string): Promise<void> 
   await tx`
     insert into blob_candidates (hash)
     select blob from emails where account_id = ${accountId}
-    union select blob from inbound where account_id = ${accountId}`;
+    union select blob from inbound where account_id = ${accountId}
+    union select blob from outbound where account_id = ${accountId} and blob is not null`;
 }

@@ -76,6 +76,17 @@ async function* strides(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 }
 
 export function postgresBlobs(sql: Sql): BlobStore {
+  async function put(content: BlobContent): Promise<void> {
+    try {
+      await sql.begin(async (tx) => {
+        await writeBlob(tx, content);
+        await tx`insert into blob_candidates (hash) values (${Buffer.from(content.hash, 'hex')})`;
+      });
+    } catch (error) {
+      throw storeFault(error);
+    }
+  }
+
   async function index(hash: string): Promise<MessageIndex | undefined> {
     try {
       const rows = await sql<{ mime_index: MessageIndex }[]>`
@@ -148,6 +159,7 @@ export function postgresBlobs(sql: Sql): BlobStore {
             and b.stored_at < now() - ${graceMs} * interval '1 millisecond'
             and not exists (select 1 from emails e where e.blob = b.hash)
             and not exists (select 1 from inbound i where i.blob = b.hash)
+            and not exists (select 1 from outbound o where o.blob = b.hash)
           returning encode(b.hash, 'hex') as hash`;
         const dropped = gone.map((row) => row.hash);
         await tx`
@@ -159,7 +171,7 @@ export function postgresBlobs(sql: Sql): BlobStore {
     }
   }
 
-  return { index, read, readAll, stream, collect };
+  return { put, index, read, readAll, stream, collect };
 }
 
 function missing(hash: Buffer): StoreFault {

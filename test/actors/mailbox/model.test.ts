@@ -127,6 +127,10 @@ test('a commit of an epoch that was overtaken writes nothing', async (t) => {
     events: [{ seq: before.modseq + 1, n: 0, type: 'EmailRemoved', payload: {}, at: 0 }],
     inbound: [],
     remembered: [],
+    outbound: [],
+    outboundRemoved: [],
+    outboundAttempts: [],
+    handedOver: [],
   });
   t.deepEqual(result, { kind: 'fenced' });
   t.deepEqual(await world.events.read(account.id, 0, 10), []);

@@ -8,7 +8,7 @@ import { ActorFault, type ActorFaultCode } from '../../../src/actors/runtime/err
 import type { BodyDecoder } from '../../../src/gateways/decode/decoder.js';
 import type { Log } from '../../../src/gateways/http/exchange.js';
 import type { IndexedPart, MessageIndex } from '../../../src/mail/message-index.js';
-import type { BlobStore } from '../../../src/store/blobs.js';
+import type { BlobContent, BlobStore } from '../../../src/store/blobs.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { organisingAnswers } from './organising-fakes.js';
 
@@ -212,6 +212,12 @@ export class FakeBlobs implements BlobStore {
     const hash = createHash('sha256').update(bytes).digest('hex');
     this.blobs.set(hash, { bytes, index });
     return hash;
+  }
+
+  async put({ hash, index, chunks }: BlobContent): Promise<void> {
+    const pieces: Uint8Array[] = [];
+    for await (const piece of chunks()) pieces.push(piece);
+    this.blobs.set(hash, { bytes: Buffer.concat(pieces), index });
   }
 
   async index(hash: string): Promise<MessageIndex | undefined> {

@@ -1,0 +1,140 @@
+// Port: outbound mail as it is stored, and what may be asked of it without its mailbox: the queue of all accounts. Rows are
+// written by the account's mailbox actor alone, in its commits (see mailboxes.ts).
+export const OUTBOUND_STATUSES = ['Draft', 'Queued', 'Sending', 'Sent', 'Failed'] as const;
+export type OutboundStatus = (typeof OUTBOUND_STATUSES)[number];
+export type RecipientType = 'To' | 'Cc' | 'Bcc';
+export type RecipientStatus = 'Pending' | 'Delivered' | 'Failed';
+/** What the sender is told in an email of its own (RFC 3464): that it failed, or that it is not delivered yet. */
+export type ReportKind = 'failed' | 'delayed';
+
+export interface OutboundRecipientRow {
+  readonly id: string;
+  /** As it was given, valid. */
+  readonly address: string;
+  readonly displayName: string | null;
+  readonly type: RecipientType;
+  readonly status: RecipientStatus;
+  /** In the form that is looked up: lower case, A-labels. */
+  readonly domain: string;
+  /** ms since the epoch. */
+  readonly deliveredAt: number | null;
+  /** The last answer that was no delivery. */
+  readonly lastError: string | null;
+  /** Its enhanced status code (RFC 3463). */
+  readonly statusCode: string | null;
+}
+
+/** Times are ms since the epoch. */
+export interface OutboundRow {
+  readonly id: string;
+  readonly status: OutboundStatus;
+  /** SHA-256 of the message as it is sent, without its DKIM signature; null for drafts. */
+  readonly blob: string | null;
+  /** Address of the From field and of the envelope; '' for a draft that names none. */
+  readonly sender: string;
+  readonly subject: string;
+  readonly messageId: string | null;
+  readonly inReplyTo: string | null;
+  readonly references: readonly string[];
+  /** Octets of the blob. */
+  readonly size: number;
+  /** The copy in Sent; null for drafts. */
+  readonly sentEmailId: string | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly queuedAt: number | null;
+  readonly sentAt: number | null;
+  readonly retryCount: number;
+  /** While Queued: when it is due. */
+  readonly nextRetryAt: number | null;
+  readonly lastError: string | null;
+  /** While Sending: the delivery under way; `by` is the incarnation of the node that makes it. */
+  readonly attempt: { readonly id: string; readonly by: string } | null;
+  readonly reportDue: ReportKind | null;
+  readonly delayReported: boolean;
+  /** Snapshot of its machine; null for drafts. */
+  readonly machine: unknown;
+  /** In the order in which they were given. */
+  readonly recipients: readonly OutboundRecipientRow[];
+}
+
+/** Bodies as they were given over REST. */
+export interface OutboundContent {
+  readonly textBody: string | null;
+  readonly htmlBody: string | null;
+}
+
+/** One host that was tried, for the recipients of one domain. */
+export interface DeliveryAttempt {
+  /** UUID v7. */
+  readonly id: string;
+  /** ms since the epoch. */
+  readonly at: number;
+  readonly durationMs: number;
+  readonly domain: string;
+  /** Name of the MX host; null when it did not come to one. */
+  readonly host: string | null;
+  readonly remoteAddress: string | null;
+  /** `TLSv1.3 TLS_AES_256_GCM_SHA384`, with ` (verified)` behind it when the certificate is the host's; null without TLS. */
+  readonly tls: string | null;
+  /** The reply that decided, or what went wrong instead of one. */
+  readonly reply: string;
+  readonly recipients: readonly {
+    readonly id: string;
+    readonly outcome: 'delivered' | 'temporary' | 'permanent';
+    readonly statusCode: string | null;
+  }[];
+}
+
+/** An email of the queue, as who delivers it finds it. */
+export interface QueuedOutbound {
+  readonly accountId: string;
+  readonly outboundId: string;
+  /** The delivery that is said to be under way, which nobody makes any more; null when it is simply due. */
+  readonly interrupted: string | null;
+}
+
+export interface OutboundRequest {
+  readonly accountId: string;
+  readonly outboundId: string;
+  readonly action: 'retry' | 'cancel';
+}
+
+/** For operators: a row and whose it is. */
+export interface OutboundListing extends Omit<OutboundRow, 'machine'> {
+  readonly accountId: string;
+  readonly accountEmail: string;
+}
+
+export interface OutboundStore {
+  /** What is due on these shards, longest due first, but what `except` names (outbound ids). */
+  due(shards: readonly number[], limit: number, except: readonly string[]): Promise<readonly QueuedOutbound[]>;
+  /**
+   * What is Sending on these shards by a node that is no more, or, not in `except` (outbound ids), by the node of this
+   * incarnation, which has lost it.
+   */
+  interrupted(
+    shards: readonly number[],
+    incarnation: string,
+    limit: number,
+    except: readonly string[],
+  ): Promise<readonly QueuedOutbound[]>;
+  /** What still owes its sender a report, on these shards. */
+  reportsDue(
+    shards: readonly number[],
+    limit: number,
+    except: readonly string[],
+  ): Promise<readonly Pick<QueuedOutbound, 'accountId' | 'outboundId'>[]>;
+  requests(shards: readonly number[], limit: number): Promise<readonly OutboundRequest[]>;
+  /** What was asked is done, or can no longer be. */
+  settleRequest(request: OutboundRequest): Promise<void>;
+  /** ms since the first of what is due on these shards was to be delivered; 0 when nothing is due. */
+  overdueMs(shards: readonly number[]): Promise<number>;
+
+  /** For operators. Newest first; all but drafts unless a status is named. */
+  list(status: OutboundStatus | undefined, limit: number): Promise<readonly OutboundListing[]>;
+  find(outboundId: string): Promise<OutboundListing | undefined>;
+  /** Leaves word for the mailbox; a later request replaces an earlier one. */
+  request(request: OutboundRequest): Promise<void>;
+  isRequested(request: Pick<OutboundRequest, 'accountId' | 'outboundId'>): Promise<boolean>;
+}

@@ -1,0 +1,16 @@
+// Port: MTA-STS policies of other domains (RFC 8461), so that one that was seen holds after a restart and on other nodes.
+export interface StsPolicy {
+  /** `id` of the TXT record it was fetched for. */
+  readonly id: string;
+  readonly mode: 'enforce' | 'testing' | 'none';
+  /** Patterns of MX hosts: names, or `*.` and a name. */
+  readonly mx: readonly string[];
+  /** ms since the epoch. */
+  readonly expiresAt: number;
+}
+
+export interface StsPolicyStore {
+  /** Undefined when there is none, or it has expired. */
+  policyOf(domain: string): Promise<StsPolicy | undefined>;
+  keep(domain: string, policy: StsPolicy): Promise<void>;
+}
