@@ -1,0 +1,108 @@
+// DNS for mail: look-ups with an end, remembered for a while, in bounded memory. It asks the name servers it is given, or
+// the system's, and never the hosts file. When none of them answers, look-ups fail at once for a short while: mail that
+// comes in meanwhile is not kept waiting for every one of its names.
+import { Resolver } from 'node:dns/promises';
+import { LRUCache } from 'lru-cache';
+
+export interface MxRecord {
+  readonly priority: number;
+  readonly exchange: string;
+}
+
+interface Records {
+  A: string[];
+  AAAA: string[];
+  MX: MxRecord[];
+  TXT: string[][];
+  PTR: string[];
+  CNAME: string[];
+}
+export type RecordType = keyof Records;
+
+/** A look-up without an answer. `code` is Node's (`ENOTFOUND`, `ENODATA`, `ESERVFAIL`, `ETIMEOUT`, …). */
+export class DnsFailure extends Error {
+  override readonly name = 'DnsFailure';
+  readonly code: string;
+  /** False when DNS said that there is no such name or record: asking again will not help. */
+  readonly temporary: boolean;
+
+  constructor(code: string, name: string, type: string) {
+    super(`${type} of ${name}: ${code}`);
+    this.code = code;
+    this.temporary = !ABSENT.has(code);
+  }
+}
+
+export interface Dns {
+  /** As `dns.promises.resolve`; the answer is shared and must not be changed. @throws DnsFailure */
+  resolve<T extends RecordType>(name: string, type: T): Promise<Records[T]>;
+}
+
+export interface ResolverOptions {
+  /** `address:port`; the system's when absent. */
+  readonly servers?: readonly string[] | undefined;
+  /** Of one try of one server, in ms. */
+  readonly timeoutMs?: number;
+  readonly tries?: number;
+}
+
+/** DNS has said no: the name does not exist, it has no such record, or it is none that DNS could know. */
+const ABSENT: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'EBADQUERY', 'EFORMERR']);
+const UNANSWERED: ReadonlySet<string> = new Set(['ETIMEOUT', 'ECONNREFUSED']);
+const REMEMBERED = 20_000;
+/** TTLs are not told for most types; mail bears records that are this old. */
+const FOUND_MS = 60_000;
+const ABSENT_MS = 30_000;
+const FAILED_MS = 5_000;
+/** Look-ups in a row that no server answered, before the next ones are not even sent. */
+const SILENT_AFTER = 5;
+const SILENT_MS = 10_000;
+
+type Remembered = { readonly found: unknown } | { readonly failed: DnsFailure };
+
+export function createResolver(options: ResolverOptions = {}): Dns {
+  const { servers, timeoutMs = 2_000, tries = 2 } = options;
+  const resolver = new Resolver({ timeout: timeoutMs, tries });
+  if (servers !== undefined) resolver.setServers([...servers]);
+  const remembered = new LRUCache<string, Remembered>({ max: REMEMBERED });
+  const underWay = new Map<string, Promise<unknown>>();
+  let unanswered = 0;
+  let silentUntil = 0;
+
+  async function look(name: string, type: RecordType, key: string): Promise<unknown> {
+    if (performance.now() < silentUntil) throw new DnsFailure('ETIMEOUT', name, type);
+    try {
+      const found = type === 'PTR' ? await resolver.reverse(name) : await resolver.resolve(name, type);
+      unanswered = 0;
+      remembered.set(key, { found }, { ttl: FOUND_MS });
+      return found;
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code ?? 'ESERVFAIL';
+      const failed = new DnsFailure(code, name, type);
+      if (!UNANSWERED.has(code)) unanswered = 0;
+      else if (++unanswered >= SILENT_AFTER) {
+        unanswered = 0;
+        silentUntil = performance.now() + SILENT_MS;
+      }
+      remembered.set(key, { failed }, { ttl: failed.temporary ? FAILED_MS : ABSENT_MS });
+      throw failed;
+    }
+  }
+
+  return {
+    async resolve<T extends RecordType>(name: string, type: T): Promise<Records[T]> {
+      const key = `${type} ${name.toLowerCase()}`;
+      const known = remembered.get(key);
+      if (known !== undefined) {
+        if ('failed' in known) throw known.failed;
+        return known.found as Records[T];
+      }
+      let asked = underWay.get(key);
+      if (asked === undefined) {
+        asked = look(name, type, key).finally(() => underWay.delete(key));
+        underWay.set(key, asked);
+      }
+      return (await asked) as Records[T];
+    },
+  };
+}
