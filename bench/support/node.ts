@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { UNLIMITED } from '../../dev/node-process.js';
 import { newApiKey } from '../../src/actors/directory/api-key.js';
+import type { Scope } from '../../src/store/directory.js';
 import { findEmbedded } from '../../src/store/embedded.js';
 import { connect, type DatabaseAddress } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
@@ -27,8 +28,8 @@ export interface BenchNode {
   readonly database: DatabaseAddress;
   port(listener: string): number;
   createAccounts(count: number): Promise<BenchAccount[]>;
-  /** The text of a new key with scope `app`. */
-  createKey(accountId: string): Promise<string>;
+  /** The text of a new key, with scope `app` unless others are named. */
+  createKey(accountId: string, scopes?: readonly Scope[]): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -63,10 +64,10 @@ export async function startBenchNode(environment: Readonly<Record<string, string
           directory.createAccount(`user-${randomBytes(6).toString('hex')}@example.test`, 'Bench'),
         ),
       ),
-    async createKey(accountId) {
+    async createKey(accountId, scopes = ['app']) {
       const key = newApiKey(randomBytes);
       const { prefix, hash } = key;
-      await directory.createKey({ accountId, name: 'bench', scopes: ['app'], serviceWide: false, prefix, hash });
+      await directory.createKey({ accountId, name: 'bench', scopes, serviceWide: false, prefix, hash });
       return key.apiKey;
     },
     async stop() {

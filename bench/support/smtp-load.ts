@@ -75,6 +75,13 @@ export class SmtpSender {
     return sender;
   }
 
+  /** AUTH PLAIN. */
+  async authenticate(name: string, password: string): Promise<void> {
+    this.#socket.write(`AUTH PLAIN ${Buffer.from(`\0${name}\0${password}`).toString('base64')}\r\n`);
+    const [code] = await this.#replies(1);
+    if (code !== '235') throw new Error(`AUTH refused: ${code}`);
+  }
+
   /** True when the message was accepted; `sent` is called once its last octet is written. */
   async send(from: string, to: readonly string[], message: string | Uint8Array, sent?: () => void): Promise<boolean> {
     const rcpt = to.map((address) => `RCPT TO:<${address}>\r\n`).join('');

@@ -1,0 +1,60 @@
+// SMTP servers that take everything and keep nothing, on several addresses, as a process of their own: as little work a
+// message as possible, so that who sends is what is measured. Tells its parent how many messages came.
+// Arguments: port, address, address, …
+import { createServer, type Socket } from 'node:net';
+
+const [port, ...addresses] = process.argv.slice(2);
+let delivered = 0;
+let told = 0;
+
+function serve(socket: Socket): void {
+  let text = '';
+  let inData = false;
+  socket.setNoDelay(true).setEncoding('latin1');
+  socket.on('error', () => socket.destroy());
+  socket.write('220 sink.test ESMTP\r\n');
+  socket.on('data', (chunk: string) => {
+    text += chunk;
+    let replies = '';
+    for (;;) {
+      if (inData) {
+        const end = text.indexOf('\r\n.\r\n');
+        if (end < 0) {
+          // What is before the last octets cannot be the end any more.
+          text = text.slice(-4);
+          break;
+        }
+        text = text.slice(end + 5);
+        inData = false;
+        delivered++;
+        replies += '250 2.0.0 Ok\r\n';
+      }
+      const end = text.indexOf('\r\n');
+      if (end < 0) break;
+      const verb = text.slice(0, 4).toUpperCase();
+      text = text.slice(end + 2);
+      if (verb === 'EHLO')
+        replies += '250-sink.test\r\n250-PIPELINING\r\n250-SIZE 50000000\r\n250-8BITMIME\r\n250 SMTPUTF8\r\n';
+      else if (verb === 'DATA') {
+        // The text begins a line: so may its end.
+        text = `\r\n${text}`;
+        inData = true;
+        replies += '354 Go on\r\n';
+        if (text.length > 2) continue;
+        break;
+      } else if (verb === 'QUIT') {
+        socket.end(`${replies}221 2.0.0 Bye\r\n`);
+        return;
+      } else replies += '250 2.0.0 Ok\r\n';
+    }
+    if (replies !== '') socket.write(replies);
+  });
+}
+
+for (const address of addresses) createServer(serve).listen(Number(port), address);
+setInterval(() => {
+  if (delivered === told) return;
+  told = delivered;
+  process.send?.(delivered);
+}, 10);
+process.on('disconnect', () => process.exit());
