@@ -131,8 +131,16 @@ export async function startEngine(
   const search = postgresSearch(searchSql);
   const indexing = startSearchIndexing({ store: search, texts, log });
   lifecycle.add('search', () => indexing.stop(), JOB_RESERVE_MS, STOP_MS);
+  const outbound = {
+    retry: {
+      maxRetries: config.outboundMaxRetries,
+      baseMs: config.outboundBackoffBaseMs,
+      capMs: config.outboundBackoffCapMs,
+    },
+    note() {},
+  };
   const host = startHost({
-    behavior: mailboxBehavior({ store: mailboxRows, texts, search: { store: search, indexing }, log }),
+    behavior: mailboxBehavior({ store: mailboxRows, texts, search: { store: search, indexing }, blobs, outbound, log }),
     transport,
     ownership,
     log,
