@@ -13,6 +13,7 @@ import type { Mailboxes } from './actors/mailbox/protocol.js';
 import type { Ownership } from './actors/runtime/ownership.js';
 import type { Config } from './config.js';
 import type { Lifecycle } from './lifecycle.js';
+import type { RetryPolicy } from './machines/outbound-email/retry.js';
 import { uuidV7 } from './mail/ids.js';
 import type { Metrics } from './metrics/metrics.js';
 import type { BlobStore } from './store/blobs.js';
@@ -33,6 +34,7 @@ export interface QueueParts {
   readonly wakeUps: WakeUps;
   /** Of this process, as its entry in the store has it. */
   readonly incarnation: string;
+  readonly retry: RetryPolicy;
   readonly remote: RemoteCourier;
 }
 
@@ -47,10 +49,9 @@ export function openQueue(
   log: Logger,
   lifecycle: Lifecycle,
   metrics: Metrics | undefined,
-  { store, blobs, mailboxes, directory, ownership, wakeUps, incarnation, remote }: QueueParts,
+  { store, blobs, mailboxes, directory, ownership, wakeUps, incarnation, retry, remote }: QueueParts,
 ): DeliveryQueue {
   const { hostname, leaseTtlMs, outboundPollMs: pollMs } = config;
-  const { outboundMaxRetries: maxRetries, outboundBackoffBaseMs: baseMs, outboundBackoffCapMs: capMs } = config;
   const newId = () => uuidV7(Date.now(), 0, randomBytes(8));
   const facts = messageFacts(blobs);
   const watched = metrics && { meter: metrics.deliveries };
@@ -65,7 +66,7 @@ export function openQueue(
       blobs,
       mailboxes,
       hostname,
-      retries: { maxRetries, baseMs, capMs },
+      retry,
       newId,
       log,
       ...watched,

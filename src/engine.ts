@@ -147,8 +147,16 @@ export async function startEngine(
   const indexing = startSearchIndexing({ store: search, texts, log });
   lifecycle.add('search', () => indexing.stop(), JOB_RESERVE_MS, STOP_MS);
   const wakeUps = new WakeUps({ transport, ownership });
+  const outbound = {
+    retry: {
+      maxRetries: config.outboundMaxRetries,
+      baseMs: config.outboundBackoffBaseMs,
+      capMs: config.outboundBackoffCapMs,
+    },
+    note: (accountId: string, outboundId: string) => wakeUps.note(accountId, outboundId),
+  };
   const host = startHost({
-    behavior: mailboxBehavior({ store: mailboxRows, texts, search: { store: search, indexing }, log }),
+    behavior: mailboxBehavior({ store: mailboxRows, texts, search: { store: search, indexing }, blobs, outbound, log }),
     transport,
     ownership,
     log,
@@ -207,7 +215,7 @@ export async function startEngine(
   });
   lifecycle.add('housekeeping', () => housekeeping.stop(), JOB_RESERVE_MS, STOP_MS);
   metrics?.watchEngine({ host, ownership, transport, redelivery });
-  const parts = { mailboxes, directory, blobs, ownership, wakeUps, incarnation };
+  const parts = { mailboxes, directory, blobs, ownership, wakeUps, incarnation, retry: outbound.retry };
   const queue = config.roles.has(OUTBOUND_ROLE)
     ? openQueue(config, log, lifecycle, metrics, {
         ...parts,

@@ -1,10 +1,5 @@
-// Until when a message is tried again, for delay reports (RFC 3464 §2.3.9): pure.
-
-export interface RetryPolicy {
-  readonly maxRetries: number;
-  readonly baseMs: number;
-  readonly capMs: number;
-}
+// Until when a message is tried, for reports of a delay (RFC 3464 §2.3.9): pure.
+import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
 
 /** ms since the epoch: when the last try is due, jitter left out. `nextRetryAt` is when the next one is. */
 export function lastRetryAt(

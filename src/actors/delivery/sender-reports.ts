@@ -1,6 +1,7 @@
 // Reports that senders are owed (RFC 3464): composed of what the mailbox knows of the delivery and of the header of the
 // message, stored, and given to the mailbox, which puts it into the inbox in the commit that strikes it off.
 import type { Logger } from 'pino';
+import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
 import { bounceReport } from '../../mail/bounce-report.js';
 import { summarize } from '../../mail/summary.js';
 import { type BlobStore, blobOf } from '../../store/blobs.js';
@@ -10,7 +11,7 @@ import { ActorFault } from '../runtime/errors.js';
 import type { Reply } from '../runtime/protocol.js';
 import { type DeliveryMeter, NO_DELIVERY_METER } from './meter.js';
 import { Rests } from './rests.js';
-import { lastRetryAt, type RetryPolicy } from './retry-end.js';
+import { lastRetryAt } from './retry-end.js';
 
 export interface SenderReportsOptions {
   readonly store: Pick<OutboundStore, 'reportsDue'>;
@@ -18,7 +19,7 @@ export interface SenderReportsOptions {
   readonly mailboxes: Mailboxes;
   /** Who reports. */
   readonly hostname: string;
-  readonly retries: RetryPolicy;
+  readonly retry: RetryPolicy;
   readonly newId: () => string;
   readonly log: Logger;
   readonly meter?: DeliveryMeter;
@@ -90,7 +91,7 @@ export class SenderReports {
   }
 
   async #compose(kind: 'failed' | 'delayed', { email, attempts }: Material): Promise<Uint8Array> {
-    const { hostname, retries, newId } = this.#options;
+    const { hostname, retry, newId } = this.#options;
     const { recipients, nextRetryAt, retryCount } = email;
     const status = kind === 'failed' ? 'Failed' : 'Pending';
     return bounceReport({
@@ -106,7 +107,7 @@ export class SenderReports {
           return { address, statusCode, text: lastError, host: last?.host ?? null, attemptedAt: last?.at ?? null };
         }),
       delivered: recipients.filter((recipient) => recipient.status === 'Delivered').map(({ address }) => address),
-      retriedUntil: nextRetryAt === null ? null : lastRetryAt(nextRetryAt, retryCount, retries),
+      retriedUntil: nextRetryAt === null ? null : lastRetryAt(nextRetryAt, retryCount, retry),
     });
   }
 

@@ -250,13 +250,13 @@ export class OutboundWorld {
       put: async (content: BlobContent) => void this.blobs.set(content.hash, content),
     };
     const { store, mailboxes } = this;
-    const retries = { maxRetries: 3, baseMs: 1_000, capMs: 10_000 };
+    const retry = { maxRetries: 3, baseMs: 1_000, capMs: 10_000 };
     const shared = { store, mailboxes, log, newId: randomUUID };
     const queue = new DeliveryQueue({
       ...shared,
       courier,
       facts: messageFacts(blobs),
-      reports: new SenderReports({ ...shared, blobs, hostname: 'mx.here.test', retries }),
+      reports: new SenderReports({ ...shared, blobs, hostname: 'mx.here.test', retry }),
       ownership,
       wakeUps,
       incarnation: `${nodeId} lives`,

@@ -5,7 +5,7 @@ import type { Courier } from '../../../src/actors/delivery/courier.js';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import { localTransport } from '../../../src/actors/runtime/transport-local.js';
 import { StoreFault } from '../../../src/store/errors.js';
-import { account, ALONE, answer, HeldCourier, OutboundWorld, until, viewOf } from './outbound-world.js';
+import { ALONE, account, answer, HeldCourier, OutboundWorld, until, viewOf } from './outbound-world.js';
 
 const away = () => new StoreFault('store-unavailable', 'away', { temporary: true });
 const unreachable = () => new ActorFault('unreachable', 'nobody answers');
@@ -185,7 +185,11 @@ test('the node that delivers for a shard is woken over the bus by the one that h
   }
   await until(() => out.open.length + both.open.length >= 20);
   const took = (courier: HeldCourier) => new Set(courier.open.map(({ outboundId }) => outboundId));
-  t.deepEqual([...took(out)].filter((id) => took(both).has(id)), [], 'each email has one of them');
+  t.deepEqual(
+    [...took(out)].filter((id) => took(both).has(id)),
+    [],
+    'each email has one of them',
+  );
   t.true(out.open.length > 0 && both.open.length > 0, 'and both have some');
   for (const courier of [out, both]) for (const task of courier.open) task.settle(answer(task));
   await Promise.all(nodes.map(({ queue }) => queue.stop()));
@@ -338,7 +342,13 @@ test('mail that is handed over is placed at once, one copy an account', async (t
   const { queue } = world.node('a', courier, ALONE);
   await until(() => world.asksOf('deliver').length === 2);
   t.is(email.status, 'Sent');
-  t.deepEqual(world.asksOf('deliver').map(({ accountId }) => accountId).sort(), [account(5), account(6)]);
+  t.deepEqual(
+    world
+      .asksOf('deliver')
+      .map(({ accountId }) => accountId)
+      .sort(),
+    [account(5), account(6)],
+  );
   t.is(world.asksOf('deliver')[0]!.payload.summary.subject, 'hello');
   await queue.stop();
 });
