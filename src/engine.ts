@@ -4,6 +4,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { createAccountDesk } from './actors/account/desk.js';
 import type { AccountDesk } from './actors/account/protocol.js';
+import type { DeliveryQueue } from './actors/delivery/queue.js';
+import { OUTBOUND_ROLE } from './actors/delivery/territory.js';
+import { WakeUps } from './actors/delivery/wake-ups.js';
 import { createDirectory } from './actors/directory/directory.js';
 import { KeyUses } from './actors/directory/key-uses.js';
 import type { Directory } from './actors/directory/protocol.js';
@@ -21,6 +24,7 @@ import { createRefs } from './actors/runtime/refs.js';
 import { localTransport } from './actors/runtime/transport-local.js';
 import { natsTransport } from './actors/runtime/transport-nats.js';
 import type { Config } from './config.js';
+import { openQueue, type RemoteCourier } from './delivery-queue.js';
 import type { Foundation } from './foundation.js';
 import type { Instruments } from './instruments.js';
 import type { Lifecycle } from './lifecycle.js';
@@ -34,6 +38,7 @@ import { postgresExports } from './store/postgres/exports.js';
 import { postgresInbound } from './store/postgres/inbound.js';
 import { postgresLeases } from './store/postgres/leases.js';
 import { postgresMailboxes } from './store/postgres/mailboxes.js';
+import { postgresOutbound } from './store/postgres/outbound.js';
 import { postgresPreferences } from './store/postgres/preferences.js';
 import { postgresPushSubscriptions } from './store/postgres/push-subscriptions.js';
 import { postgresSearch } from './store/postgres/search.js';
@@ -52,6 +57,8 @@ export interface Engine {
   /** Says that the account is exporting its mail now: 0, or for how many seconds it must not do so again. */
   claimExport(accountId: string): Promise<number>;
   readonly ownership: Ownership;
+  /** Undefined without the role `outbound`. */
+  readonly queue: DeliveryQueue | undefined;
   /** Rejects when this node must not go on. */
   readonly failed: Promise<never>;
 }
@@ -76,13 +83,20 @@ class Displaced extends Error {
   override readonly name = 'Displaced';
 }
 
+/** What gateways do for the engine, made when it needs it. */
+export interface EngineAdapters {
+  texts(blobs: BlobStore): EmailTexts & { close(): Promise<void> };
+  /** Who carries mail to domains of elsewhere; asked for on nodes with the role `outbound` alone. */
+  courier(blobs: BlobStore): RemoteCourier;
+}
+
 export async function startEngine(
   config: Config,
   log: Logger,
   lifecycle: Lifecycle,
   node: Pick<Foundation, 'sql' | 'writerSql' | 'searchSql' | 'leaseSql' | 'upkeepSql' | 'nodeId'>,
   { metrics, tracer }: Instruments,
-  openTexts: (blobs: BlobStore) => EmailTexts & { close(): Promise<void> },
+  open: EngineAdapters,
 ): Promise<Engine> {
   const { sql, writerSql, searchSql, leaseSql, upkeepSql, nodeId } = node;
   const leases = postgresLeases(leaseSql);
@@ -101,12 +115,13 @@ export async function startEngine(
     displaced = () => reject(new Displaced(`another process has started under the name of this node, ${nodeId}`));
   });
   failed.catch(() => {});
+  const incarnation = randomUUID();
   const ownership = createOwnership({
     store: leases,
     transport,
     node: {
       id: nodeId,
-      incarnation: randomUUID(),
+      incarnation,
       version,
       roles: [...config.roles],
       bus: servers === undefined ? 'in-process' : 'nats',
@@ -121,7 +136,7 @@ export async function startEngine(
   const events = postgresEvents(sql);
   const inbound = postgresInbound(sql, writerSql, metrics?.commits.inbound);
   const blobs = postgresBlobs(sql);
-  const texts = openTexts(blobs);
+  const texts = open.texts(blobs);
   lifecycle.add('texts of emails', () => texts.close(), JOB_RESERVE_MS, STOP_MS);
   const mailboxRows = postgresMailboxes(sql, writerSql, metrics?.commits.mailboxes);
   const exports = postgresExports(sql);
@@ -131,8 +146,17 @@ export async function startEngine(
   const search = postgresSearch(searchSql);
   const indexing = startSearchIndexing({ store: search, texts, log });
   lifecycle.add('search', () => indexing.stop(), JOB_RESERVE_MS, STOP_MS);
+  const wakeUps = new WakeUps({ transport, ownership });
+  const outbound = {
+    retry: {
+      maxRetries: config.outboundMaxRetries,
+      baseMs: config.outboundBackoffBaseMs,
+      capMs: config.outboundBackoffCapMs,
+    },
+    note: (accountId: string, outboundId: string) => wakeUps.note(accountId, outboundId),
+  };
   const host = startHost({
-    behavior: mailboxBehavior({ store: mailboxRows, texts, search: { store: search, indexing }, log }),
+    behavior: mailboxBehavior({ store: mailboxRows, texts, search: { store: search, indexing }, blobs, outbound, log }),
     transport,
     ownership,
     log,
@@ -191,7 +215,15 @@ export async function startEngine(
   });
   lifecycle.add('housekeeping', () => housekeeping.stop(), JOB_RESERVE_MS, STOP_MS);
   metrics?.watchEngine({ host, ownership, transport, redelivery });
+  const parts = { mailboxes, directory, blobs, ownership, wakeUps, incarnation, retry: outbound.retry };
+  const queue = config.roles.has(OUTBOUND_ROLE)
+    ? openQueue(config, log, lifecycle, metrics, {
+        ...parts,
+        store: postgresOutbound(sql),
+        remote: open.courier(blobs),
+      })
+    : undefined;
   const claimExport = (accountId: string) => exports.claim(accountId, config.mboxExportInterval);
   const settings = postgresSettings(sql);
-  return { mailboxes, directory, accounts, desk, settings, inbound, blobs, claimExport, ownership, failed };
+  return { mailboxes, directory, accounts, desk, settings, inbound, blobs, claimExport, ownership, queue, failed };
 }

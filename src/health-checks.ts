@@ -1,5 +1,6 @@
 // What /healthz looks at (interface, section 4). How checks are run and told is the HTTP gateway's business.
 
+import type { Standing as QueueStanding } from './actors/delivery/standing.js';
 import type { Ownership } from './actors/runtime/ownership.js';
 import type { Foundation } from './foundation.js';
 import type { HealthCheck, HealthResult } from './gateways/http/health.js';
@@ -8,9 +9,18 @@ import { assertReachable } from './store/postgres/reachable.js';
 /** Room for an operator to see it and act: renewal of certificates of 90 days is due at 30 and tried again daily. */
 const NEAR_EXPIRY_DAYS = 21;
 const DAY_MS = 86_400_000;
+/** A look at the queue takes ms; a database that restarts, or another owner of a mailbox, some seconds. */
+const BLIND_MS = 30_000;
+/** What is due is begun within a second or two; behind for longer, the node does not keep up. */
+const LAG_MS = 60_000;
 
 /** Of this node in its cluster. */
 type Standing = Pick<Ownership, 'nodeId' | 'state' | 'isCurrent' | 'owned' | 'shards' | 'view' | 'unheard'>;
+
+type Queue = Pick<
+  QueueStanding,
+  'isStopped' | 'lookAgeMs' | 'failingMs' | 'overdueMs' | 'inFlight' | 'shards' | 'pollMs'
+>;
 
 export interface Checked {
   readonly healthSql: Foundation['healthSql'];
@@ -20,7 +30,12 @@ export interface Checked {
 
 export function healthChecks(
   { healthSql, tls, config }: Checked,
-  parts: { readonly hub: { readonly connections: number }; readonly ownership: Standing },
+  parts: {
+    readonly hub: { readonly connections: number };
+    readonly ownership: Standing;
+    /** Undefined on nodes without the role `outbound`. */
+    readonly queue: Queue | undefined;
+  },
   now: () => number = Date.now,
 ): readonly HealthCheck[] {
   const checks: HealthCheck[] = [
@@ -46,6 +61,11 @@ export function healthChecks(
         data: { connections: parts.hub.connections },
       }),
     },
+    {
+      name: 'delivery-queue',
+      tags: ['api'],
+      run: async () => queueResult(parts.queue),
+    },
   ];
   // The self-signed one is ours to renew, and nobody's to watch.
   if (config.tls !== undefined) checks.push(certificateCheck(tls, now));
@@ -70,6 +90,24 @@ function shardsResult({ nodeId, state, isCurrent, owned, shards, view, unheard }
     return { status: 'Degraded', description, data: { ...data, unheard: unheard.length } };
   }
   return { status: 'Healthy', description: `This node owns ${owned.length} of ${shards} shards of mailboxes.`, data };
+}
+
+function queueResult(queue: Queue | undefined): HealthResult {
+  if (queue === undefined) {
+    return { status: 'Healthy', description: 'This node delivers no outbound mail: it does not have the role.' };
+  }
+  const { isStopped, lookAgeMs, failingMs, overdueMs, inFlight, shards, pollMs } = queue;
+  const data = { inFlight, shards, overdueMs };
+  const unhealthy = (description: string): HealthResult => ({ status: 'Unhealthy', description, data });
+  const seconds = (ms: number) => `${Math.round(ms / 1000)} s`;
+  if (isStopped) return unhealthy('The delivery of outbound mail has stopped.');
+  if (lookAgeMs > BLIND_MS + pollMs) return unhealthy(`The queue could not be read for ${seconds(lookAgeMs)}.`);
+  if (failingMs > BLIND_MS) return unhealthy(`No delivery could be begun for ${seconds(failingMs)}.`);
+  if (overdueMs > LAG_MS + pollMs) {
+    const description = `Outbound mail is late: the first of it has been due for ${seconds(overdueMs)}.`;
+    return { status: 'Degraded', description, data };
+  }
+  return { status: 'Healthy', description: 'Outbound mail is delivered as it becomes due.', data };
 }
 
 function certificateCheck(tls: Checked['tls'], now: () => number): HealthCheck {

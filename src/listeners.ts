@@ -156,7 +156,7 @@ async function openHttp(
     config: {
       oidc: { authority: authority ?? '', clientId: config.oidcClientId ?? '', enabled: authority !== undefined },
     },
-    checks: healthChecks(foundation, { hub, ownership: engine.ownership }),
+    checks: healthChecks(foundation, { hub, ownership: engine.ownership, queue: engine.queue?.standing }),
     version,
     baseUrl: config.publicUrl ?? '/',
     log,

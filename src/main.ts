@@ -12,6 +12,7 @@ import { handOver } from './handover.js';
 import { openInstruments } from './instruments.js';
 import { Lifecycle } from './lifecycle.js';
 import { type Listeners, openListeners } from './listeners.js';
+import { openRemoteCourier } from './remote-courier.js';
 
 export interface RunningNode {
   readonly nodeId: string;
@@ -48,7 +49,8 @@ async function assemble(config: Config, log: Logger, lifecycle: Lifecycle, signa
   const foundation = await layFoundation(config, log, lifecycle, signal);
   const { nodeId, dataDirectory } = foundation;
   const instruments = await openInstruments(foundation);
-  const engine = await startEngine(config, log, lifecycle, foundation, instruments, openEmailTexts);
+  const adapters = { texts: openEmailTexts, courier: openRemoteCourier };
+  const engine = await startEngine(config, log, lifecycle, foundation, instruments, adapters);
   signal.throwIfAborted();
   const { accounts: directory } = engine;
   const authenticate = engine.directory.authenticate;
@@ -57,7 +59,11 @@ async function assemble(config: Config, log: Logger, lifecycle: Lifecycle, signa
   const { listeners, beginDrain } = await openListeners(config, foundation, engine, instruments);
   signal.throwIfAborted();
   // The first to be stopped: while others take the mailboxes over, clients are still served.
-  const { ownership, failed } = engine;
-  lifecycle.add('handover', () => handOver({ ownership, beginDrain, withinMs: HANDOVER_MS }), HANDOVER_MS);
+  const { ownership, queue, failed } = engine;
+  const drain = () => {
+    queue?.beginDrain();
+    beginDrain();
+  };
+  lifecycle.add('handover', () => handOver({ ownership, beginDrain: drain, withinMs: HANDOVER_MS }), HANDOVER_MS);
   return { nodeId, listeners, demo, failed, stop: () => lifecycle.stop(STOP_MS) };
 }

@@ -26,12 +26,12 @@ test("the certificate is watched when it is the operator's, degraded near its en
   const names = (files: typeof FILES | undefined) =>
     healthChecks(
       { healthSql: undefined as never, tls, config: { tls: files } },
-      { hub: { connections: 0 }, ownership },
+      { hub: { connections: 0 }, ownership, queue: undefined },
       () => now,
     );
   t.deepEqual(
     names(undefined).map(({ name }) => name),
-    ['database', 'shards', 'signalr'],
+    ['database', 'shards', 'signalr', 'delivery-queue'],
   );
   const check = names(FILES).at(-1)!;
   t.is(check.name, 'tls-certificate');
@@ -75,7 +75,7 @@ test('a node that cannot serve is unhealthy; one that is cut off only when other
     } as const;
     const checks = healthChecks(
       { healthSql: undefined as never, tls: { notAfter: new Date() }, config: { tls: undefined } },
-      { hub: { connections: 0 }, ownership: { ...ownership, ...standing } },
+      { hub: { connections: 0 }, ownership: { ...ownership, ...standing }, queue: undefined },
     );
     return checks.find(({ name }) => name === 'shards')!.run();
   };
@@ -86,4 +86,54 @@ test('a node that cannot serve is unhealthy; one that is cut off only when other
   t.is((await result({ state: 'cut off', view: others('cut off') })).status, 'Degraded');
   t.is((await result({ state: 'cut off', view: others('serving', true) })).status, 'Degraded');
   t.is((await result({ state: 'cut off', view: others('serving') })).status, 'Unhealthy');
+});
+
+test('the queue is unhealthy when it has stopped or does not work, degraded when it lags; without the role it is healthy', async (t) => {
+  const well = {
+    isStopped: false,
+    lookAgeMs: 900,
+    failingMs: 0,
+    overdueMs: 1_500,
+    inFlight: 3,
+    shards: 256,
+    pollMs: 1_000,
+  };
+  const result = (queue: typeof well | undefined) => {
+    const ownership = {
+      nodeId: 'a',
+      state: 'serving',
+      isCurrent: true,
+      owned: [0],
+      shards: 1,
+      view: undefined,
+      unheard: [],
+    } as const;
+    const foundation = { healthSql: undefined as never, tls: { notAfter: new Date() }, config: { tls: undefined } };
+    const check = healthChecks(foundation, { hub: { connections: 0 }, ownership, queue }).find(
+      ({ name }) => name === 'delivery-queue',
+    )!;
+    t.deepEqual(check.tags, ['api']);
+    return check.run();
+  };
+  t.deepEqual(await result(well), {
+    status: 'Healthy',
+    description: 'Outbound mail is delivered as it becomes due.',
+    data: { inFlight: 3, shards: 256, overdueMs: 1_500 },
+  });
+  const without = await result(undefined);
+  t.is(without.status, 'Healthy');
+  t.regex(without.description!, /does not have the role/);
+  const table = [
+    [{ isStopped: true }, 'Unhealthy', /has stopped/],
+    [{ lookAgeMs: 40_000 }, 'Unhealthy', /could not be read for 40 s/],
+    // A slow poll is no fault.
+    [{ lookAgeMs: 40_000, pollMs: 60_000 }, 'Healthy', /as it becomes due/],
+    [{ failingMs: 45_000 }, 'Unhealthy', /No delivery could be begun for 45 s/],
+    [{ overdueMs: 300_000 }, 'Degraded', /due for 300 s/],
+  ] as const;
+  for (const [changes, status, words] of table) {
+    const found = await result({ ...well, ...changes });
+    t.is(found.status, status);
+    t.regex(found.description!, words);
+  }
 });

@@ -2,7 +2,7 @@
 // node's, as it is told over IPC. Configured by its environment, as every node.
 import { pino } from 'pino';
 import { readConfig } from '../../src/config.js';
-import { startEngine } from '../../src/engine.js';
+import { type EngineAdapters, startEngine } from '../../src/engine.js';
 import { layFoundation } from '../../src/foundation.js';
 import { openInstruments } from '../../src/instruments.js';
 import { Lifecycle } from '../../src/lifecycle.js';
@@ -34,8 +34,11 @@ const lifecycle = new Lifecycle(log);
 const config = readConfig();
 const foundation = await layFoundation(config, log, lifecycle, new AbortController().signal);
 const instruments = await openInstruments(foundation);
-const noTexts = () => ({ text: async () => '', close: async () => {} });
-const { mailboxes } = await startEngine(config, log, lifecycle, foundation, instruments, noTexts);
+const adapters: EngineAdapters = {
+  texts: () => ({ text: async () => '', close: async () => {} }),
+  courier: () => ({ deliver: () => Promise.reject(new Error('no mail leaves here')), close: async () => {} }),
+};
+const { mailboxes } = await startEngine(config, log, lifecycle, foundation, instruments, adapters);
 
 async function run({ targets, operation, inFlight, milliseconds }: AskOrder): Promise<AskReport> {
   const samples: number[] = [];

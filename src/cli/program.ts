@@ -9,6 +9,7 @@ import { registerConfig } from './config.js';
 import { registerDomain } from './domain.js';
 import { registerKey } from './key.js';
 import { registerMigrate } from './migrate.js';
+import { registerQueue } from './queue.js';
 import { registerServe } from './serve.js';
 
 export function assemble(program: Command): Command {
@@ -23,6 +24,7 @@ export function assemble(program: Command): Command {
   registerAccount(program);
   registerAddress(program);
   registerKey(program);
+  registerQueue(program);
   registerCluster(program);
   demandCommand(program, program.name());
   return program;

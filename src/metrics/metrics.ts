@@ -1,10 +1,12 @@
 // The node's metrics: the meters that its parts are given and the text that Prometheus reads. Loaded only when
 // MANSIO_METRICS_PORT is set; the only folder that knows prom-client.
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { DeliveryMeter } from '../actors/delivery/meter.js';
 import type { Meter } from '../actors/runtime/meter.js';
 import type { HttpMeter } from '../gateways/http/meter.js';
 import type { HubMeter } from '../gateways/hub/meter.js';
 import type { SmtpMeter } from '../gateways/smtp/meter.js';
+import { deliveryMeter, type QueueParts, watchQueue } from './delivery-metrics.js';
 import { type EngineParts, watchEngine } from './engine-metrics.js';
 import { eventLoopDelay } from './event-loop.js';
 import { Families } from './families.js';
@@ -18,7 +20,10 @@ export interface Metrics {
   readonly smtp: SmtpMeter;
   readonly http: HttpMeter;
   readonly hub: HubMeter;
+  readonly deliveries: DeliveryMeter;
   watchEngine(parts: EngineParts): void;
+  /** On nodes that deliver outbound mail. */
+  watchQueue(standing: QueueParts): void;
   /** `read` gives the connections open now. */
   watchConnections(gateway: 'smtp' | 'hub', read: () => number): void;
   readonly contentType: string;
@@ -42,7 +47,9 @@ export function createMetrics(node: { readonly version: string }): Metrics {
     smtp: smtpMeter(families),
     http: httpMeter(families),
     hub: hubMeter(families),
+    deliveries: deliveryMeter(families),
     watchEngine: (parts) => watchEngine(families, parts),
+    watchQueue: (standing) => watchQueue(families, standing),
     watchConnections(gateway, read) {
       families.gauge(`${gateway}_connections`, 'Connections open now.', read);
     },

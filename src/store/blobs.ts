@@ -1,5 +1,7 @@
 // Port: immutable bytes of messages, content-addressed by SHA-256, stored once however many emails refer to them.
+import { createHash } from 'node:crypto';
 import type { MessageIndex } from '../mail/message-index.js';
+import { indexMessage } from '../mail/mime-index/indexer.js';
 
 /** Bytes ready to be stored: in memory when small, else readable any number of times from a spool file. */
 export interface BlobContent {
@@ -10,6 +12,12 @@ export interface BlobContent {
   readonly index: MessageIndex;
   /** The bytes from the start, in pieces of any size. */
   chunks(): AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+}
+
+/** A message that is in memory as a whole, and stays unchanged. */
+export function blobOf(bytes: Uint8Array): BlobContent {
+  const hash = createHash('sha256').update(bytes).digest('hex');
+  return { hash, size: bytes.length, index: indexMessage(bytes), chunks: () => [bytes] };
 }
 
 export interface BlobStore {

@@ -79,11 +79,22 @@ export interface AddedEmail extends EmailRow {
 export type FolderChange = Pick<FolderRow, 'id' | 'uidNext' | 'total' | 'unread' | 'highestModseq'> &
   Partial<Pick<FolderRow, 'name' | 'color' | 'sortOrder'>>;
 
-/** An outbound email as it is after the batch, all its recipients with it. */
+/** An outbound email as it is after the batch. */
 export interface OutboundChange {
   readonly row: OutboundRow;
+  /** Its status before the batch; null when the batch made it. */
+  readonly before: OutboundStatus | null;
+  /** Ids of recipients that changed; `all`: those of the row take the place of those in the store. */
+  readonly recipients: 'all' | readonly string[];
   /** There when it changed: drafts alone change it after they were made. */
   readonly content?: OutboundContent;
+}
+
+/** How many outbound emails of an account have which status. */
+export interface OutboundCounts {
+  /** Change number of the account that they are of. */
+  readonly modseq: number;
+  readonly counts: Readonly<Record<OutboundStatus, number>>;
 }
 
 /** Mail that a sender's commit hands to a mailbox of this store: a row of `inbound`, which is the promise to deliver it. */
@@ -206,19 +217,20 @@ export interface MailboxStore {
   idsFrom(accountId: string, folderId: string, fromAddress: string): Promise<readonly string[]>;
   /** Rows of outbound emails; ids that are not there are left out. */
   outboundRows(accountId: string, ids: readonly string[]): Promise<readonly OutboundRow[]>;
-  /** Newest first by creation; `totalCount` of all that have one of the statuses. `page` is 1-based. */
+  /** Newest first by creation. `page` is 1-based. */
   outboundPage(
     accountId: string,
     statuses: readonly OutboundStatus[],
     page: number,
     pageSize: number,
-  ): Promise<{ readonly rows: readonly OutboundRow[]; readonly totalCount: number }>;
+  ): Promise<readonly OutboundRow[]>;
+  outboundCounts(accountId: string): Promise<OutboundCounts>;
   /** Undefined when the email came by submission, or is not there. */
   outboundContent(accountId: string, id: string): Promise<OutboundContent | undefined>;
   /** Oldest first, the newest 1,000. */
   outboundAttempts(accountId: string, id: string): Promise<readonly DeliveryAttempt[]>;
-  /** The email with this Message-Id in the folder, received at `since` (ms since the epoch) or later. */
-  emailByMessageId(accountId: string, folderId: string, messageId: string, since: number): Promise<string | undefined>;
+  /** Emails with this Message-Id in whatever folder, received at `since` (ms since the epoch) or later, newest first. */
+  emailsByMessageId(accountId: string, messageId: string, since: number): Promise<readonly string[]>;
   /** Drops replies older than `maxAgeMs`, of every account; returns how many. */
   forget(maxAgeMs: number): Promise<number>;
   /** Distinct sender addresses of the folder's emails, ascending. */

@@ -107,8 +107,16 @@ export interface OutboundListing extends Omit<OutboundRow, 'machine'> {
 }
 
 export interface OutboundStore {
-  /** What is due on these shards, longest due first, but what `except` names (outbound ids). */
-  due(shards: readonly number[], limit: number, except: readonly string[]): Promise<readonly QueuedOutbound[]>;
+  /**
+   * What is due on these shards, longest due first, but what `except` names (outbound ids) and what is of the accounts in
+   * `exceptAccounts`.
+   */
+  due(
+    shards: readonly number[],
+    limit: number,
+    except: readonly string[],
+    exceptAccounts: readonly string[],
+  ): Promise<readonly QueuedOutbound[]>;
   /**
    * What is Sending on these shards by a node that is no more, or, not in `except` (outbound ids), by the node of this
    * incarnation, which has lost it.

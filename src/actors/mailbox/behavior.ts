@@ -1,5 +1,7 @@
 // The mailbox actor: its commands and queries put together, and the commit between plan and evolve.
 import type { Logger } from 'pino';
+import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
+import type { BlobStore } from '../../store/blobs.js';
 import type { MailboxStore } from '../../store/mailboxes.js';
 import type { Behavior, CommandHandlers } from '../runtime/behavior.js';
 import { announce, deliver } from './deliver.js';
@@ -33,10 +35,18 @@ const commands: CommandHandlers<MailboxProtocol, MailboxDraft> = {
   ...outboundCommands,
 };
 
+export interface OutboundHooks {
+  readonly retry: RetryPolicy;
+  /** A commit has made something due now: a delivery, or a report. Must not throw. */
+  note(accountId: string, outboundId: string): void;
+}
+
 export interface MailboxSources {
   readonly store: MailboxStore;
   readonly texts: EmailTexts;
   readonly search: MailboxSearch;
+  readonly blobs: Pick<BlobStore, 'index'>;
+  readonly outbound: OutboundHooks;
   readonly log: Pick<Logger, 'warn'>;
 }
 
@@ -55,7 +65,7 @@ export function mailboxBehavior(
       return loaded;
     },
     prepare: (state, commands) => readings(sources, state, commands),
-    draft: (state, context, read) => new MailboxDraft(state, context, read),
+    draft: (state, context, read) => new MailboxDraft(state, context, sources.outbound.retry, read),
     commands,
     queries: mailboxQueries(store, texts, search),
     position: (state) => state.modseq,
@@ -80,6 +90,7 @@ export function mailboxBehavior(
       state.evolve(change);
       const newest = change.emailsAdded.at(-1);
       if (newest !== undefined) search.indexing.note(change.accountId, newest.id);
+      for (const id of draft.outbound.due) sources.outbound.note(change.accountId, id);
       const { modseqBefore, modseqAfter, events } = change;
       return { kind: 'committed', events: { after: modseqBefore, seq: modseqAfter, events } };
     },

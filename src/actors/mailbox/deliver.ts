@@ -10,9 +10,11 @@ import { factsOf } from './readings.js';
 
 export function deliver(
   draft: MailboxDraft,
-  { inboundId, blob, receivedAt, summary }: Payload<MailboxProtocol, 'deliver'>,
+  delivery: Payload<MailboxProtocol, 'deliver'>,
 ): Outcome<MailboxProtocol, 'deliver'> {
+  const { inboundId, blob, receivedAt, summary } = delivery;
   if (draft.isConsumed(inboundId)) return { reply: { emailId: null } };
+  if (delivery.isJunk === true) return deliverJunk(draft, delivery);
   const verdict = judge(draft.filters.all(), factsOf(summary, draft.readings.bodies.get(blob)));
   draft.begin();
   draft.consume(inboundId);
@@ -38,6 +40,22 @@ export function deliver(
   });
   draft.emitUnread();
   return { reply: { emailId: id } };
+}
+
+/** Nobody is told of suspect mail: it is there to be found, and no filter brings it out. */
+function deliverJunk(
+  draft: MailboxDraft,
+  { inboundId, blob, receivedAt, summary }: Payload<MailboxProtocol, 'deliver'>,
+): Outcome<MailboxProtocol, 'deliver'> {
+  draft.begin();
+  draft.consume(inboundId);
+  const emailId = draft.newId();
+  const [placement] = draft.add(
+    { ...summary, id: emailId, blob, threadId: emailId, receivedAt, flags: 0, keywords: [] },
+    [draft.folders.rowOf('junk').id],
+  );
+  draft.emit('EmailPlaced', { emailId, ...placement! });
+  return { reply: { emailId } };
 }
 
 export function announce(

@@ -1,5 +1,7 @@
 // The draft of one commit: what a batch of commands will change, read through as if it had happened already. Commands
 // later in the batch see the earlier ones; no row stands twice in the change that comes out.
+
+import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
 import { SEEN } from '../../mail/flags.js';
 import { uuidV7 } from '../../mail/ids.js';
 import { joinedSets, threadIds } from '../../mail/thread.js';
@@ -7,6 +9,7 @@ import type { AddedEmail, EmailRow, EventRow, MailboxChange, RememberedReply } f
 import type { PlanContext } from '../runtime/behavior.js';
 import { FilterDrafts } from './filter-drafts.js';
 import { FolderDrafts } from './folder-drafts.js';
+import { OutboundDrafts } from './outbound-drafts.js';
 import type { MailboxEvent } from './protocol.js';
 import { NOTHING_READ, type Readings } from './readings.js';
 import type { MailboxState } from './state.js';
@@ -21,6 +24,8 @@ export class MailboxDraft {
   readonly now: number;
   readonly folders: FolderDrafts;
   readonly filters: FilterDrafts;
+  readonly outbound: OutboundDrafts;
+  readonly retryPolicy: RetryPolicy;
   /** What was read of the store for the commands of this batch. */
   readonly readings: Readings;
   readonly #context: PlanContext;
@@ -36,11 +41,13 @@ export class MailboxDraft {
   #idTime: number;
   #idSequence: number;
 
-  constructor(state: MailboxState, context: PlanContext, readings: Readings = NOTHING_READ) {
+  constructor(state: MailboxState, context: PlanContext, retryPolicy: RetryPolicy, readings: Readings = NOTHING_READ) {
     this.state = state;
     this.now = context.now;
     this.folders = new FolderDrafts(state);
     this.filters = new FilterDrafts(state);
+    this.outbound = new OutboundDrafts(state, readings.outbound);
+    this.retryPolicy = retryPolicy;
     this.readings = readings;
     this.#context = context;
     this.#modseq = state.modseq;
@@ -94,6 +101,11 @@ export class MailboxDraft {
   /** The id of anything but an email. */
   otherId(): string {
     return uuidV7(this.now, 0, this.#context.random(8));
+  }
+
+  /** Evenly from [0, 1). */
+  random(): number {
+    return Buffer.from(this.#context.random(4)).readUInt32BE() / 2 ** 32;
   }
 
   add(email: Omit<EmailRow, 'modseq'>, folderIds: readonly string[]): Placement[] {
@@ -174,10 +186,7 @@ export class MailboxDraft {
       events: this.#events,
       inbound: [...this.#consumed],
       remembered,
-      outbound: [],
-      outboundRemoved: [],
-      outboundAttempts: [],
-      handedOver: [],
+      ...this.outbound.change(),
     };
   }
 

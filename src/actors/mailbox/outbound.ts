@@ -1,38 +1,171 @@
-// STUB: replaced by the core of outbound mail.
-import type { CommandHandlers, QueryHandlers } from '../runtime/behavior.js';
+// Outbound mail: drafts are written, messages queued with their copy in Sent, and what operators ask. Deliveries and their
+// reports are in outbound-deliveries; what becomes of an email its machine decides.
+
+import { step } from '../../machines/outbound-email/step.js';
+import { SEEN } from '../../mail/flags.js';
+import { isUuid } from '../../mail/ids.js';
+import type { OutboundRecipientRow, OutboundRow } from '../../store/outbound.js';
+import type { CommandHandlers } from '../runtime/behavior.js';
+import type { Outcome, Payload } from '../runtime/protocol.js';
 import type { MailboxDraft } from './draft.js';
+import { giveReport, reportDelivery, startDelivery } from './outbound-deliveries.js';
+import type { Addressee, outboundOperations } from './outbound-protocol.js';
+import { advance } from './outbound-step.js';
 import type { MailboxProtocol } from './protocol.js';
-import type { MailboxState } from './state.js';
 
-type CommandNames =
-  | 'createDraft'
-  | 'updateDraft'
-  | 'deleteDraft'
-  | 'enqueue'
-  | 'startDelivery'
-  | 'reportDelivery'
-  | 'giveReport'
-  | 'manageOutbound';
-type QueryNames = 'outbound' | 'outboundPage' | 'outboundTimeline' | 'reportMaterial';
+const MOST_DRAFTS = 1_000;
 
-const stub = (): never => {
-  throw new Error('not there yet');
+const UNQUEUED = {
+  queuedAt: null,
+  sentAt: null,
+  retryCount: 0,
+  nextRetryAt: null,
+  lastError: null,
+  attempt: null,
+  reportDue: null,
+  delayReported: false,
+  machine: null,
+} as const;
+
+type Names = {
+  [N in keyof typeof outboundOperations]: (typeof outboundOperations)[N]['kind'] extends 'command' ? N : never;
+}[keyof typeof outboundOperations];
+
+export const outboundCommands: Pick<CommandHandlers<MailboxProtocol, MailboxDraft>, Names> = {
+  createDraft,
+  updateDraft,
+  deleteDraft,
+  enqueue,
+  startDelivery,
+  reportDelivery,
+  giveReport,
+  manageOutbound,
 };
 
-export const outboundCommands: Pick<CommandHandlers<MailboxProtocol, MailboxDraft>, CommandNames> = {
-  createDraft: stub,
-  updateDraft: stub,
-  deleteDraft: stub,
-  enqueue: stub,
-  startDelivery: stub,
-  reportDelivery: stub,
-  giveReport: stub,
-  manageOutbound: stub,
-};
+function createDraft(
+  draft: MailboxDraft,
+  { draft: written }: Payload<MailboxProtocol, 'createDraft'>,
+): Outcome<MailboxProtocol, 'createDraft'> {
+  if (draft.outbound.drafts >= MOST_DRAFTS) return { refusal: 'tooMany' };
+  draft.begin();
+  const id = draft.otherId();
+  const row: OutboundRow = {
+    id,
+    status: 'Draft',
+    blob: null,
+    sender: written.sender,
+    subject: written.subject,
+    messageId: null,
+    inReplyTo: null,
+    references: [],
+    size: 0,
+    sentEmailId: null,
+    createdAt: draft.now,
+    updatedAt: draft.now,
+    ...UNQUEUED,
+    recipients: recipientsOf(draft, written.recipients),
+  };
+  draft.outbound.put(row, undefined, { recipients: 'all', content: written.content });
+  return { reply: { id } };
+}
 
-export const outboundQueries: Pick<QueryHandlers<MailboxProtocol, MailboxState>, QueryNames> = {
-  outbound: stub,
-  outboundPage: stub,
-  outboundTimeline: stub,
-  reportMaterial: stub,
-};
+function updateDraft(
+  draft: MailboxDraft,
+  { outboundId, draft: written }: Payload<MailboxProtocol, 'updateDraft'>,
+): Outcome<MailboxProtocol, 'updateDraft'> {
+  const before = draftOf(draft, outboundId);
+  if (before === undefined) return { refusal: 'noSuchOutbound' };
+  draft.begin();
+  const { sender, subject, content, recipients } = written;
+  // Rises with every change: a message made of an earlier one can be told by it.
+  const updatedAt = Math.max(draft.now, before.updatedAt + 1);
+  const row = { ...before, sender, subject, updatedAt, recipients: recipientsOf(draft, recipients) };
+  draft.outbound.put(row, before, { recipients: 'all', content });
+  return { reply: {} };
+}
+
+function deleteDraft(
+  draft: MailboxDraft,
+  { outboundId }: Payload<MailboxProtocol, 'deleteDraft'>,
+): Outcome<MailboxProtocol, 'deleteDraft'> {
+  if (draftOf(draft, outboundId) === undefined) return { refusal: 'noSuchOutbound' };
+  draft.begin();
+  draft.outbound.remove(outboundId);
+  return { reply: {} };
+}
+
+function enqueue(
+  draft: MailboxDraft,
+  { draft: from, sender, blob, summary, content, recipients: addressees }: Payload<MailboxProtocol, 'enqueue'>,
+): Outcome<MailboxProtocol, 'enqueue'> {
+  const before = from === null ? undefined : draftOf(draft, from.id);
+  if (from !== null) {
+    if (before === undefined) return { refusal: 'noSuchOutbound' };
+    if (before.updatedAt !== from.updatedAt) return { refusal: 'draftChanged' };
+  }
+  const { now } = draft;
+  draft.begin();
+  const id = before?.id ?? draft.otherId();
+  const recipients = recipientsOf(draft, addressees);
+  const recipientIds = recipients.map((recipient) => recipient.id);
+  const queued = step(null, { type: 'enqueue', now, recipientIds, hasSender: sender !== '' });
+  const sentEmailId = draft.newId();
+  const [placement] = draft.add(
+    { ...summary, id: sentEmailId, blob, threadId: sentEmailId, receivedAt: now, flags: SEEN, keywords: [] },
+    [draft.folders.rowOf('sent').id],
+  );
+  draft.emit('EmailPlaced', { emailId: sentEmailId, ...placement! });
+  const { subject, messageId, inReplyTo, references, size } = summary;
+  const createdAt = before?.createdAt ?? now;
+  const row: OutboundRow = {
+    id,
+    status: 'Draft',
+    blob,
+    sender,
+    subject,
+    messageId,
+    inReplyTo,
+    references,
+    size,
+    sentEmailId,
+    createdAt,
+    updatedAt: Math.max(now, before?.updatedAt ?? 0),
+    ...UNQUEUED,
+    recipients,
+  };
+  advance(draft, row, queued, { before, recipients: 'all', content: content ?? undefined, summary });
+  return { reply: { id, createdAt, sentEmailId } };
+}
+
+function manageOutbound(
+  draft: MailboxDraft,
+  { outboundId, action }: Payload<MailboxProtocol, 'manageOutbound'>,
+): Outcome<MailboxProtocol, 'manageOutbound'> {
+  const row = isUuid(outboundId) ? draft.outbound.get(outboundId) : undefined;
+  if (row === undefined) return { refusal: 'noSuchOutbound' };
+  const isPossible = row.status === 'Queued' || (row.status === 'Failed' && action === 'retry');
+  if (!isPossible) return { refusal: 'notPossible' };
+  const next = step(row.machine, action === 'retry' ? { type: 'retry', now: draft.now } : { type: 'cancel' });
+  draft.begin();
+  advance(draft, row, next);
+  return { reply: { status: next.status } };
+}
+
+function draftOf(draft: MailboxDraft, id: string): OutboundRow | undefined {
+  const row = isUuid(id) ? draft.outbound.get(id) : undefined;
+  return row?.status === 'Draft' ? row : undefined;
+}
+
+function recipientsOf(draft: MailboxDraft, addressees: readonly Addressee[]): OutboundRecipientRow[] {
+  return addressees.map(({ address, displayName, type, domain }) => ({
+    id: draft.otherId(),
+    address,
+    displayName,
+    type,
+    status: 'Pending',
+    domain,
+    deliveredAt: null,
+    lastError: null,
+    statusCode: null,
+  }));
+}

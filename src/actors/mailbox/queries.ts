@@ -6,7 +6,7 @@ import type { QueryHandlers } from '../runtime/behavior.js';
 import type { EmailTexts } from './email-texts.js';
 import type { FolderColumns } from './folder-columns.js';
 import { organisingQueries } from './organising-queries.js';
-import { outboundQueries } from './outbound.js';
+import { outboundQueries } from './outbound-queries.js';
 import type { EmailDetail, EmailListItem, MailboxProtocol } from './protocol.js';
 import { countExported, exportedEmails, type MailboxSearch, searchMailbox } from './search.js';
 import type { MailboxState } from './state.js';
@@ -18,7 +18,7 @@ export function mailboxQueries(
 ): QueryHandlers<MailboxProtocol, MailboxState> {
   return {
     ...organisingQueries(store, texts),
-    ...outboundQueries,
+    ...outboundQueries(store),
 
     async list(state, { folder: role, page, pageSize, fromAddress }) {
       const folder = state.folderOf(role);
@@ -61,7 +61,9 @@ export function mailboxQueries(
     },
 
     async acceptance(state) {
-      return { reply: { held: state.held, total: state.folderOf('inbox').row.total } };
+      // What nobody has claimed is bounded, wherever it was put.
+      const total = state.folderOf('inbox').row.total + (state.held ? state.folderOf('junk').row.total : 0);
+      return { reply: { held: state.held, total } };
     },
   };
 }

@@ -7,6 +7,7 @@ import type { EmailSummaryRow, MailboxStore } from '../../store/mailboxes.js';
 import type { Payload } from '../runtime/protocol.js';
 import type { EmailTexts } from './email-texts.js';
 import { type Asking, type EmailFacts, needsBody } from './filter-match.js';
+import { NO_OUTBOUND, type OutboundReadings, type OutboundSources, outboundReadings } from './outbound-readings.js';
 import type { MailboxProtocol } from './protocol.js';
 import type { MailboxState } from './state.js';
 
@@ -17,12 +18,13 @@ export interface Readings {
   readonly fault?: unknown;
   /** Words of bodies by blob. */
   readonly bodies: ReadonlyMap<string, string>;
+  readonly outbound: OutboundReadings;
 }
 
-export const NOTHING_READ: Readings = { rows: new Map(), bodies: new Map() };
+export const NOTHING_READ: Readings = { rows: new Map(), bodies: new Map(), outbound: NO_OUTBOUND };
 
-export interface ReadingSources {
-  readonly store: Pick<MailboxStore, 'summaries'>;
+export interface ReadingSources extends OutboundSources {
+  readonly store: Pick<MailboxStore, 'summaries'> & OutboundSources['store'];
   readonly texts: EmailTexts;
   readonly log: Pick<Logger, 'warn'>;
 }
@@ -50,7 +52,10 @@ export function readings(
   const asking = [...state.filters, ...brought].filter(
     ({ isEnabled, bodyContains }) => isEnabled && bodyContains !== null,
   );
-  if (announced.length === 0 && asking.length === 0) return undefined;
+  const outbound = outboundReadings(sources, state, commands);
+  if (announced.length === 0 && asking.length === 0) {
+    return outbound?.then((read) => ({ ...NOTHING_READ, outbound: read }));
+  }
   return read(
     sources,
     state,
@@ -58,7 +63,9 @@ export function readings(
     announced.map(({ payload }) => (payload as Payload<MailboxProtocol, 'announce'>).emailId),
     commands
       .filter(({ name }) => name === 'deliver')
-      .map(({ payload }) => payload as Payload<MailboxProtocol, 'deliver'>),
+      .map(({ payload }) => payload as Payload<MailboxProtocol, 'deliver'>)
+      .filter(({ isJunk }) => isJunk !== true),
+    outbound,
   );
 }
 
@@ -68,6 +75,7 @@ async function read(
   asking: readonly Asking[],
   announced: readonly string[],
   delivered: readonly Payload<MailboxProtocol, 'deliver'>[],
+  outbound: Promise<OutboundReadings> | undefined,
 ): Promise<Readings> {
   const { accountId } = state;
   const rows = new Map<string, EmailSummaryRow>();
@@ -86,7 +94,7 @@ async function read(
   const bodies = await bodiesOf(texts, [...new Set(wanted.map(({ blob }) => blob))], READING_MS, (err, blob) =>
     log.warn({ accountId, blob, err }, 'a body could not be read for filters'),
   );
-  return { rows, bodies, fault };
+  return { rows, bodies, fault, outbound: (await outbound) ?? NO_OUTBOUND };
 }
 
 /** Words of blobs, as many as can be had in time; a blob that fails is reported and missing. */

@@ -100,8 +100,7 @@ export async function startRedelivery(options: RedeliveryOptions): Promise<Redel
 }
 
 function open(envelope: PendingInbound['envelope']) {
-  return {
-    receivedAt: envelope.receivedAt,
-    summary: { ...envelope.summary, references: [...envelope.summary.references] },
-  };
+  const { receivedAt, summary, isJunk } = envelope;
+  const shown = { receivedAt, summary: { ...summary, references: [...summary.references] } };
+  return isJunk === true ? { ...shown, isJunk } : shown;
 }

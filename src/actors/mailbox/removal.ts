@@ -20,7 +20,11 @@ export function expire(
   { receivedBefore }: Payload<MailboxProtocol, 'expire'>,
 ): Outcome<MailboxProtocol, 'expire'> {
   if (!draft.state.held) return { refusal: 'notHeld' };
-  const slots = draft.state.folderOf('inbox').before(receivedBefore, MAX_EXPIRED);
+  const { state } = draft;
+  const old = [state.folderOf('inbox'), state.folderOf('junk')].flatMap((folder) =>
+    folder.before(receivedBefore, MAX_EXPIRED),
+  );
+  const slots = [...new Set(old)].slice(0, MAX_EXPIRED);
   const present = slots.filter((slot) => draft.find(draft.state.emails.id(slot)) >= 0);
   removeSlots(draft, present);
   return { reply: { removed: present.length } };

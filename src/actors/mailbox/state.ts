@@ -11,6 +11,7 @@ import type { Loaded } from '../runtime/behavior.js';
 import { EmailColumns } from './email-columns.js';
 import { inOrder } from './filter-drafts.js';
 import { FolderColumns } from './folder-columns.js';
+import { OutboundMemory } from './outbound-memory.js';
 import { SearchMemory } from './search-memory.js';
 
 /** Deliveries remembered in memory, to answer a repeated one without asking the store. */
@@ -30,6 +31,7 @@ export class MailboxState {
   /** In the order of evaluation. */
   filters: readonly FilterRow[] = [];
   readonly search = new SearchMemory(this.emails);
+  readonly outbound = new OutboundMemory();
   /** Inbound ids whose delivery is known to be done. */
   readonly delivered = new Set<string>();
 
@@ -49,7 +51,7 @@ export class MailboxState {
   }
 
   get octets(): number {
-    let octets = this.emails.octets + this.search.octets;
+    let octets = this.emails.octets + this.search.octets + this.outbound.octets;
     for (const folder of this.folders.values()) octets += folder.octets;
     return octets;
   }
@@ -104,6 +106,7 @@ export class MailboxState {
       const gone = new Set([...change.filtersRemoved, ...change.filters.map(({ id }) => id)]);
       this.filters = inOrder([...this.filters.filter(({ id }) => !gone.has(id)), ...change.filters]);
     }
+    this.outbound.evolve(change);
     this.modseq = change.modseqAfter;
     this.rememberDelivered(change.inbound);
     this.rememberReplies(change.remembered);

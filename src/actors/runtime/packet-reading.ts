@@ -44,7 +44,7 @@ export function readReply(bytes: Uint8Array): ReplyPacket {
 export function readPublication(bytes: Uint8Array): Publication | undefined {
   const fields = read(bytes);
   if (fields === undefined || !isUnderstood(fields['v'])) return undefined;
-  return fields['kind'] === 'look' || isOfEvents(fields) || isOfPlacement(fields)
+  return fields['kind'] === 'look' || isOfEvents(fields) || isDue(fields) || isOfPlacement(fields)
     ? (fields as unknown as Publication)
     : undefined;
 }
@@ -56,9 +56,13 @@ function isOfEvents({ accountId, after, seq, events }: Fields): boolean {
   return isPlaced && Array.isArray(events) && events.every(isRecord);
 }
 
+function isDue({ kind, accountId, outboundId }: Fields): boolean {
+  return kind === 'due' && typeof accountId === 'string' && typeof outboundId === 'string';
+}
+
 /** Kinds of a later version are for those who know them. */
 function isOfPlacement({ kind, node, shards, vanished, gone, to, leases }: Fields): boolean {
-  if (typeof kind !== 'string' || typeof node !== 'string') return false;
+  if (typeof kind !== 'string' || kind === 'due' || typeof node !== 'string') return false;
   const ofShards = Array.isArray(shards) && shards.every(Number.isInteger);
   if (kind === 'settled') return ofShards && typeof vanished === 'boolean';
   if (kind === 'freed' || kind === 'unsure') return ofShards;

@@ -81,13 +81,21 @@ export type PlacementNews = {
   [K in PlacementPacket['kind']]: Omit<Extract<PlacementPacket, { readonly kind: K }>, 'v' | 'node'>;
 }[PlacementPacket['kind']];
 
+/** An outbound email is due at once; a hint, the store knows what is. */
+export interface DuePacket {
+  readonly v: number;
+  readonly kind: 'due';
+  readonly accountId: string;
+  readonly outboundId: string;
+}
+
 /** Something may have happened that was not told, or in words that were not understood: look at the store. */
 export interface LookPacket {
   readonly v: number;
   readonly kind: 'look';
 }
 
-export type Publication = EventPacket | PlacementPacket | LookPacket;
+export type Publication = EventPacket | PlacementPacket | DuePacket | LookPacket;
 
 export function encode(packet: RequestPacket | ReplyPacket | Publication): Uint8Array {
   return Buffer.from(JSON.stringify(packet));

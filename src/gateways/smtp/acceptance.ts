@@ -5,7 +5,7 @@
 import type { Directory, Recipient } from '../../actors/directory/protocol.js';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
 import { spanned, type Tracer } from '../../actors/runtime/tracing.js';
-import { canonicalAddress } from '../../mail/address.js';
+import { MAX_RECEIVED, wasDeliveredTo } from '../../mail/loop.js';
 import type { MessageSummary } from '../../mail/message-index.js';
 import { summarize } from '../../mail/summary.js';
 import type { InboundStore } from '../../store/inbound.js';
@@ -13,8 +13,6 @@ import type { SpooledContent } from '../spool/spool.js';
 import { waitFor } from './deadline.js';
 import { Refused } from './verdict.js';
 
-/** `Received` fields a message may come with (CONTRACT §5, RFC 5321 §6.3). */
-const MAX_RECEIVED = 50;
 const DELIVERY_DEADLINE_MS = 2000;
 
 export interface AcceptancePorts {
@@ -125,10 +123,5 @@ async function place(
 function refuseLoops({ index }: SpooledContent, destinations: readonly Destination[]): void {
   // Ours is among them.
   if (index.receivedCount > MAX_RECEIVED + 1) throw new Refused('loop');
-  if (index.deliveredTo.length === 0) return;
-  const passed = new Set(index.deliveredTo.map((address) => canonicalAddress(address) ?? address));
-  for (const { address } of destinations) {
-    const canonical = canonicalAddress(address);
-    if (canonical !== undefined && passed.has(canonical)) throw new Refused('loop');
-  }
+  if (destinations.some(({ address }) => wasDeliveredTo(index, address))) throw new Refused('loop');
 }

@@ -3,6 +3,7 @@
 import type { AddedEmail, CommitResult, MailboxChange } from '../mailboxes.js';
 import type { Sql } from './client.js';
 import { organising } from './mailbox-organising.js';
+import { outgoing } from './outgoing.js';
 import { joinThreads, messageKey } from './threads.js';
 
 /** Rows of the group, one list a table, every row with its account. */
@@ -85,7 +86,7 @@ export async function commitChanges(sql: Sql, changes: readonly MailboxChange[])
       update accounts t set modseq = f.after from fence f
       where t.id = f.a and t.epoch = f.epoch and t.modseq = f.before
         and not exists (select 1 from consumed c where c.a = t.id)
-      returning t.id as a
+      returning t.id as a, t.shard
     ), inbound_done as (
       delete from inbound t using due d, passed p where t.account_id = d.a and t.id = d.id and p.a = d.a
     ), added as materialized (
@@ -151,6 +152,7 @@ export async function commitChanges(sql: Sql, changes: readonly MailboxChange[])
         as x (a uuid, id uuid, reply json) join passed using (a)
     )
     ${organising(sql, changes)}
+    ${outgoing(sql, changes)}
     select a as account_id, null::uuid as consumed, null::uuid[] as threads from passed
     union all select a, id, null from consumed
     union all select a, null, threads from added where cardinality(threads) > 1`;

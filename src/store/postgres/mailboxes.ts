@@ -16,6 +16,15 @@ import { type Sql, storeFault } from './client.js';
 import { GroupCommit } from './group-commit.js';
 import { commitChanges } from './mailbox-commit.js';
 import { filterRows } from './mailbox-organising.js';
+import {
+  emailsByMessageId,
+  outboundAttempts,
+  outboundContent,
+  outboundCounts,
+  outboundPage,
+  outboundRows,
+} from './outbound-rows.js';
+import { outgoingWeight } from './outgoing.js';
 import { threadRows } from './threads.js';
 
 const PAGE_ROWS = 20_000;
@@ -28,7 +37,12 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
     maxItems: 64,
     maxWeight: 1000,
     maxWaiting: 1_000_000,
-    weigh: (change) => 1 + change.emailsAdded.length + change.emailsFlagged.length + change.emailsRemoved.length,
+    weigh: (change) =>
+      1 +
+      change.emailsAdded.length +
+      change.emailsFlagged.length +
+      change.emailsRemoved.length +
+      outgoingWeight(change),
     meter,
   });
 
@@ -160,15 +174,13 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
     return count;
   }
 
-  const later = (): never => {
-    throw new Error('not there yet');
-  };
   return {
-    outboundRows: later,
-    outboundPage: later,
-    outboundContent: later,
-    outboundAttempts: later,
-    emailByMessageId: later,
+    outboundRows: async (accountId, ids) => (ids.length === 0 ? [] : guarded(() => outboundRows(sql, accountId, ids))),
+    outboundPage: (...of) => guarded(() => outboundPage(sql, ...of)),
+    outboundCounts: (accountId) => guarded(() => outboundCounts(sql, accountId)),
+    outboundContent: (accountId, id) => guarded(() => outboundContent(sql, accountId, id)),
+    outboundAttempts: (accountId, id) => guarded(() => outboundAttempts(sql, accountId, id)),
+    emailsByMessageId: (...of) => guarded(() => emailsByMessageId(sql, ...of)),
     claim,
     remembered,
     forget,

@@ -9,6 +9,7 @@ import { createRefs } from '../../../src/actors/runtime/refs.js';
 import { localTransport } from '../../../src/actors/runtime/transport-local.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../../src/mail/summary.js';
+import { postgresBlobs } from '../../../src/store/postgres/blobs.js';
 import { connect } from '../../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../../src/store/postgres/directory.js';
 import { postgresEvents } from '../../../src/store/postgres/events.js';
@@ -52,8 +53,14 @@ export async function mailboxWorld() {
       return bodies.get(blob) ?? '';
     },
   };
+  const blobs = postgresBlobs(sql);
+  const noted: string[] = [];
+  const outbound = {
+    retry: { maxRetries: 2, baseMs: 60_000, capMs: 600_000 },
+    note: (_: string, outboundId: string) => void noted.push(outboundId),
+  };
   const host = startHost({
-    behavior: mailboxBehavior({ store, texts, search: NO_SEARCH, log }),
+    behavior: mailboxBehavior({ store, texts, search: NO_SEARCH, blobs, outbound, log }),
     transport,
     ownership,
     log,
@@ -101,6 +108,9 @@ export async function mailboxWorld() {
     events,
     texts,
     spool,
+    blobs,
+    /** Outbound emails of which somebody was to be woken. */
+    noted,
     /** Another owner: the state in memory is loaded afresh. */
     reload: () => {
       epoch++;

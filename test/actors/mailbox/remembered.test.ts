@@ -15,6 +15,7 @@ import { postgresEvents } from '../../../src/store/postgres/events.js';
 import { postgresInbound } from '../../../src/store/postgres/inbound.js';
 import { postgresMailboxes } from '../../../src/store/postgres/mailboxes.js';
 import { migratedDatabase } from '../../support/embedded-database.js';
+import { NO_OUTBOUND } from '../../support/no-outbound.js';
 import { NO_SEARCH } from '../../support/no-search.js';
 import { fixedOwnership } from '../../support/ownership.js';
 
@@ -33,6 +34,7 @@ test('a repeated command gets the reply of the first time from the next owner to
         store: rows,
         texts: { text: async () => '' },
         search: NO_SEARCH,
+        ...NO_OUTBOUND,
         log: pino({ level: 'silent' }),
       }),
       transport,

@@ -19,6 +19,7 @@ import { postgresInbound } from '../../../src/store/postgres/inbound.js';
 import { postgresMailboxes } from '../../../src/store/postgres/mailboxes.js';
 import { postgresSearch } from '../../../src/store/postgres/search.js';
 import { migratedDatabase } from '../../support/embedded-database.js';
+import { NO_OUTBOUND } from '../../support/no-outbound.js';
 import { fixedOwnership } from '../../support/ownership.js';
 
 const log = pino({ level: 'silent' });
@@ -47,7 +48,7 @@ async function setUp(t: ExecutionContext, { quietMs = 60_000, searchWaitMs = 60_
   let epoch = 1;
   const transport = localTransport({ encoding: true });
   const ownership = fixedOwnership(1, () => epoch);
-  const behavior = mailboxBehavior({ store, texts, search: { store: search, indexing }, log });
+  const behavior = mailboxBehavior({ store, texts, search: { store: search, indexing }, ...NO_OUTBOUND, log });
   const host = startHost({
     behavior,
     transport,

@@ -3,6 +3,8 @@
 create table outbound (
   account_id uuid not null,
   id uuid not null,
+  -- Of its account, which never changes it: the queue is looked at by shard.
+  shard integer not null,
   status text not null check (status in ('Draft', 'Queued', 'Sending', 'Sent', 'Failed')),
   -- The message as it is sent, without its DKIM signature; drafts have none.
   blob bytea,
@@ -34,10 +36,10 @@ create table outbound (
   primary key (account_id, id)
 ) with (fillfactor = 70);
 create index outbound_listed on outbound (account_id, status, created_at);
--- The queue, looked at across accounts: small however much was sent before.
-create index outbound_due on outbound (next_retry_at) where status = 'Queued';
-create index outbound_sending on outbound (attempt_by) where status = 'Sending';
-create index outbound_reports on outbound (report_due) where report_due is not null;
+-- The queue, looked at across accounts: small however much was sent before, and nobody reads what others have to send.
+create index outbound_due on outbound (shard, next_retry_at) where status = 'Queued';
+create index outbound_sending on outbound (shard) where status = 'Sending';
+create index outbound_reports on outbound (shard) where report_due is not null;
 -- Asked by blob collection alone, across accounts.
 create index outbound_blob on outbound using hash (blob);
 

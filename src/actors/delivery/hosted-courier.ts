@@ -1,0 +1,108 @@
+// The courier of domains that are hosted here: no SMTP, the sender's commit hands the message over to the mailboxes. Domains
+// that are not hosted are another courier's. Addresses are judged as the MX judges them (CONTRACT §5).
+import { MAX_RECEIVED, wasDeliveredTo } from '../../mail/loop.js';
+import { StoreFault } from '../../store/errors.js';
+import type { Directory, Recipient } from '../directory/protocol.js';
+import type { Courier, DeliveryReport, DeliveryTask, RecipientOutcome } from './courier.js';
+import type { MessageFactSource, MessageFacts } from './message-facts.js';
+
+export interface HostedCourierOptions {
+  readonly directory: Pick<Directory, 'recipient' | 'hold'>;
+  readonly facts: MessageFactSource;
+  /** Name of this host, for the timeline. */
+  readonly hostname: string;
+  /** For domains of elsewhere. */
+  readonly remote: Courier;
+  readonly newId: () => string;
+}
+
+type Address = DeliveryTask['recipients'][number];
+type Judgement =
+  | { readonly kind: 'delivered'; readonly handedTo: string }
+  | { readonly kind: 'temporary' | 'permanent'; readonly statusCode: string; readonly text: string };
+
+const temporary = (statusCode: string, text: string): Judgement => ({ kind: 'temporary', statusCode, text });
+const permanent = (statusCode: string, text: string): Judgement => ({ kind: 'permanent', statusCode, text });
+
+// RFC 3463.
+const LOOP = permanent('5.4.6', 'The message goes round in circles.');
+const UNKNOWN = permanent('5.1.1', 'There is no such mailbox here.');
+const FULL = temporary('4.2.1', 'The mailbox takes no more mail now.');
+const MOVED = temporary('4.4.4', 'The domain is no longer hosted here.');
+const AWAY = temporary('4.3.0', 'The directory of mailboxes cannot be read now.');
+
+export function hostedCourier(options: HostedCourierOptions): Courier {
+  const { directory, facts, hostname, remote, newId } = options;
+
+  async function judge(recipients: readonly Address[], message: MessageFacts): Promise<readonly Judgement[]> {
+    if (message.receivedCount > MAX_RECEIVED) return recipients.map(() => LOOP);
+    const toHold: string[] = [];
+    const found: (Recipient | undefined)[] = [];
+    for (const { address } of recipients) {
+      const recipient = wasDeliveredTo(message, address) ? undefined : await directory.recipient(address, toHold);
+      if (recipient?.kind === 'hold') toHold.push(recipient.address);
+      found.push(recipient);
+    }
+    const held = toHold.length === 0 ? undefined : await directory.hold([...new Set(toHold)]);
+    return found.map((recipient) => (recipient === undefined ? LOOP : judgementOf(recipient, held)));
+  }
+
+  async function deliverHere(task: DeliveryTask): Promise<DeliveryReport> {
+    const [at, began] = [Date.now(), performance.now()];
+    const message = await facts.of(task.blob);
+    const judgements = await judge(task.recipients, message).catch((error: unknown) => {
+      if (error instanceof StoreFault) return task.recipients.map(() => AWAY);
+      throw error;
+    });
+    const outcomes = task.recipients.map(({ id }, i) => outcomeOf(id, judgements[i]!, hostname));
+    const durationMs = Math.round(performance.now() - began);
+    const attempt = {
+      id: newId(),
+      at,
+      durationMs,
+      domain: task.domain,
+      host: hostname,
+      remoteAddress: null,
+      tls: null,
+      // The first that went wrong says more than those that did not.
+      reply: (outcomes.find(({ kind }) => kind !== 'delivered') ?? outcomes[0]!).text,
+      recipients: outcomes.map(({ recipientId: id, kind: outcome, statusCode }) => ({ id, outcome, statusCode })),
+    };
+    return { outcomes, attempts: [attempt] };
+  }
+
+  return {
+    async deliver(task) {
+      return (await isHosted(directory, task)) ? deliverHere(task) : remote.deliver(task);
+    },
+  };
+}
+
+async function isHosted(directory: Pick<Directory, 'recipient'>, { recipients }: DeliveryTask): Promise<boolean> {
+  const [first] = recipients;
+  // All are of one domain.
+  return first !== undefined && (await directory.recipient(first.address)).kind !== 'notHosted';
+}
+
+function judgementOf(recipient: Recipient, held: ReadonlyMap<string, string> | undefined): Judgement {
+  switch (recipient.kind) {
+    case 'mailbox':
+      return { kind: 'delivered', handedTo: recipient.accountId };
+    case 'hold': {
+      const handedTo = held?.get(recipient.address);
+      return handedTo === undefined ? FULL : { kind: 'delivered', handedTo };
+    }
+    case 'unknown':
+      return UNKNOWN;
+    case 'full':
+      return FULL;
+    case 'notHosted':
+      return MOVED;
+  }
+}
+
+function outcomeOf(recipientId: string, judgement: Judgement, host: string): RecipientOutcome {
+  if (judgement.kind !== 'delivered') return { ...judgement, recipientId, host };
+  const { kind, handedTo } = judgement;
+  return { kind, handedTo, recipientId, host, statusCode: '2.1.5', text: 'Delivered to the mailbox.' };
+}

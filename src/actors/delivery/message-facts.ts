@@ -1,0 +1,37 @@
+// What delivery inside needs to know of a message, from its index: the summary that its envelope carries, and where it has
+// been. Remembered for a moment: one email often goes to many mailboxes.
+import { LRUCache } from 'lru-cache';
+import type { MessageSummary } from '../../mail/message-index.js';
+import { summarize } from '../../mail/summary.js';
+import type { BlobStore } from '../../store/blobs.js';
+import { StoreFault } from '../../store/errors.js';
+
+export interface MessageFacts {
+  readonly summary: MessageSummary & { references: string[] };
+  readonly receivedCount: number;
+  readonly deliveredTo: readonly string[];
+}
+
+export interface MessageFactSource {
+  /** @throws StoreFault, also when there is no such blob */
+  of(blob: string): Promise<MessageFacts>;
+}
+
+const REMEMBERED = 200;
+
+export function messageFacts(blobs: Pick<BlobStore, 'index'>): MessageFactSource {
+  const known = new LRUCache<string, MessageFacts>({ max: REMEMBERED });
+  return {
+    async of(blob) {
+      const remembered = known.get(blob);
+      if (remembered !== undefined) return remembered;
+      const index = await blobs.index(blob);
+      if (index === undefined) throw new StoreFault('store-failed', `blob ${blob} is not there`, { temporary: false });
+      const summary = summarize(index);
+      const { receivedCount, deliveredTo } = index;
+      const facts = { summary: { ...summary, references: [...summary.references] }, receivedCount, deliveredTo };
+      known.set(blob, facts);
+      return facts;
+    },
+  };
+}

@@ -1,0 +1,35 @@
+// Outcomes that the queue itself has for recipients of a domain: pure.
+import type { DeliveryReport } from './courier.js';
+
+type Recipients = readonly { readonly id: string }[];
+
+/** RFC 3463 §3.5: the fault is ours. */
+const OUR_FAULT = '4.3.0';
+/** RFC 3463 §3.5: no answer from host. */
+const NO_ANSWER = '4.4.1';
+
+/** Nobody was reached a moment ago, for another message. */
+export function unreachedAgain(recipients: Recipients, text: string): DeliveryReport {
+  return temporary(recipients, `${text} (found out for another message a moment before)`, NO_ANSWER);
+}
+
+/** An error of ours kept the message. */
+export function failedBy(recipients: Recipients): DeliveryReport {
+  return temporary(recipients, 'The message could not be read or sent because of a fault on our side.', OUR_FAULT);
+}
+
+/** What the remote hosts have said so far, of a delivery that was cut short. */
+export function withoutTemporary({ outcomes, attempts }: DeliveryReport): DeliveryReport {
+  return { outcomes: outcomes.filter(({ kind }) => kind !== 'temporary'), attempts };
+}
+
+function temporary(recipients: Recipients, text: string, statusCode: string): DeliveryReport {
+  const outcomes = recipients.map(({ id }) => ({
+    kind: 'temporary' as const,
+    recipientId: id,
+    text,
+    statusCode,
+    host: null,
+  }));
+  return { outcomes, attempts: [] };
+}

@@ -1,0 +1,37 @@
+// Which shards a node delivers outbound mail for, decided by every node for itself from one look at the cluster: pure. Where
+// two nodes decide differently for a moment, the mailbox lets one of them begin each delivery.
+import type { ClusterView, LeaseRow, NodeRow } from '../../store/leases.js';
+import { rendezvous } from '../runtime/rendezvous.js';
+
+export const OUTBOUND_ROLE = 'outbound';
+
+type View = Pick<ClusterView, 'nodes' | 'leases'>;
+
+/** Nodes that may begin deliveries: while no other can, those that are cut off. */
+function couriers({ nodes }: View): readonly NodeRow[] {
+  const able = nodes.filter(
+    ({ expired, state, roles }) => !expired && state !== 'draining' && roles.includes(OUTBOUND_ROLE),
+  );
+  const serving = able.filter(({ state }) => state === 'serving');
+  return serving.length > 0 ? serving : able;
+}
+
+/** The shard's owner when it has the role, which spares the way between nodes; otherwise one of those that have it. */
+function delivererOf({ shard, nodeId }: LeaseRow, able: readonly string[]): string | undefined {
+  return nodeId !== null && able.includes(nodeId) ? nodeId : rendezvous(shard, able);
+}
+
+/** Undefined when no node that lives has the role. */
+export function deliverer(view: View, shard: number): string | undefined {
+  const lease = view.leases[shard];
+  if (lease === undefined) return undefined;
+  return delivererOf(
+    lease,
+    couriers(view).map(({ id }) => id),
+  );
+}
+
+export function territory(view: View, nodeId: string): readonly number[] {
+  const able = couriers(view).map(({ id }) => id);
+  return view.leases.filter((lease) => delivererOf(lease, able) === nodeId).map(({ shard }) => shard);
+}

@@ -1,0 +1,124 @@
+// Deliveries of outbound mail: one begins, its outcomes come in, it ends; a report that is owed goes into the inbox. Mail
+// for mailboxes of this store is handed over in the commit that says it is delivered, so it is handed over once.
+
+import { step } from '../../machines/outbound-email/step.js';
+import type { OutboundEmailEvent } from '../../machines/outbound-email/types.js';
+import { isUuid } from '../../mail/ids.js';
+import type { DeliveryAttempt } from '../../store/outbound.js';
+import type { Outcome, Payload } from '../runtime/protocol.js';
+import type { MailboxDraft } from './draft.js';
+import { advance } from './outbound-step.js';
+import type { MailboxProtocol } from './protocol.js';
+
+/** Characters that are kept of what a remote said. */
+const MOST_TEXT = 1_000;
+
+type Report = Payload<MailboxProtocol, 'reportDelivery'>;
+
+export function startDelivery(
+  draft: MailboxDraft,
+  { outboundId, attempt, supersedes }: Payload<MailboxProtocol, 'startDelivery'>,
+): Outcome<MailboxProtocol, 'startDelivery'> {
+  const row = isUuid(outboundId) ? draft.outbound.get(outboundId) : undefined;
+  if (row === undefined) return { refusal: 'noSuchOutbound' };
+  const isDue = row.status === 'Queued' && (row.nextRetryAt ?? 0) <= draft.now;
+  const isLeftBehind = row.status === 'Sending' && supersedes !== null && row.attempt?.id === supersedes;
+  if (!isDue && !isLeftBehind) return { refusal: 'notDue' };
+  draft.begin();
+  const { blob, size, sender, messageId, createdAt, retryCount, recipients } = advance(
+    draft,
+    { ...row, attempt: { id: attempt.id, by: attempt.by } },
+    step(row.machine, { type: 'start' }),
+  );
+  const pending = recipients.filter(({ status }) => status === 'Pending');
+  return {
+    reply: {
+      blob: blob!,
+      size,
+      sender,
+      messageId,
+      createdAt,
+      retryCount,
+      recipients: pending.map(({ id, address, domain }) => ({ id, address, domain })),
+    },
+  };
+}
+
+export function reportDelivery(draft: MailboxDraft, report: Report): Outcome<MailboxProtocol, 'reportDelivery'> {
+  const { outboundId, attemptId, outcomes, attempts } = report;
+  const row = isUuid(outboundId) ? draft.outbound.get(outboundId) : undefined;
+  if (row === undefined) return { refusal: 'noSuchOutbound' };
+  if (row.status !== 'Sending' || row.attempt?.id !== attemptId) return { refusal: 'notUnderWay' };
+  const events = eventsOf(draft, report);
+  const next = step(row.machine, ...events);
+  const handed = new Map<string, string>();
+  for (const { kind, recipientId, handedTo } of outcomes) {
+    const wasPending = row.recipients.some(({ id, status }) => id === recipientId && status === 'Pending');
+    const isDelivered = next.recipients.get(recipientId)?.status === 'Delivered';
+    if (kind === 'delivered' && handedTo !== undefined && wasPending && isDelivered) handed.set(recipientId, handedTo);
+  }
+  const summary = handed.size === 0 ? undefined : draft.outbound.summary(outboundId);
+  draft.begin();
+  for (const attempt of attempts) {
+    const kept = storable(attempt);
+    draft.outbound.attempt(outboundId, kept);
+    draft.emit('OutboundAttempted', { outboundId, attempt: { ...kept, recipients: [...kept.recipients] } });
+  }
+  const advanced = advance(draft, row, next);
+  const handedOver = [...handed.values()].map((accountId) => {
+    const inboundId = draft.otherId();
+    const envelope = { receivedAt: draft.now, summary: summary! };
+    draft.outbound.handOver({ accountId, id: inboundId, blob: row.blob!, envelope });
+    return { accountId, inboundId };
+  });
+  const { status, nextRetryAt, reportDue } = advanced;
+  return { reply: { status, handedOver, nextRetryAt, reportDue } };
+}
+
+function eventsOf(draft: MailboxDraft, { outcomes, isOver, isInterrupted }: Report): OutboundEmailEvent[] {
+  const { now, retryPolicy: policy } = draft;
+  const events: OutboundEmailEvent[] = outcomes.map(({ recipientId, kind, text, statusCode }) => ({
+    type: 'answer',
+    now,
+    recipientId,
+    kind,
+    text: plain(text),
+    statusCode: plain(statusCode),
+  }));
+  if (isOver) events.push({ type: 'end', now, random: draft.random(), policy, isInterrupted });
+  return events;
+}
+
+export function giveReport(
+  draft: MailboxDraft,
+  { outboundId, kind, report }: Payload<MailboxProtocol, 'giveReport'>,
+): Outcome<MailboxProtocol, 'giveReport'> {
+  const row = isUuid(outboundId) ? draft.outbound.get(outboundId) : undefined;
+  if (row === undefined) return { refusal: 'noSuchOutbound' };
+  if (row.reportDue !== kind) return { refusal: 'notDue' };
+  draft.begin();
+  advance(draft, row, step(row.machine, { type: 'reported' }));
+  if (report === null) return { reply: { emailId: null } };
+  const { blob, summary } = report;
+  const emailId = draft.newId();
+  // Past the filters: a bounce that a filter deletes is a message lost without a word.
+  const placements = draft.add(
+    { ...summary, id: emailId, blob, threadId: emailId, receivedAt: draft.now, flags: 0, keywords: [] },
+    [draft.folders.rowOf('inbox').id],
+  );
+  const { fromAddress, fromName: fromDisplayName, subject, hasAttachments } = summary;
+  const shown = { emailId, fromAddress, fromDisplayName, subject, receivedAt: draft.now, hasAttachments };
+  draft.emit('EmailDelivered', { ...shown, isRead: false, placements });
+  draft.emitUnread();
+  return { reply: { emailId } };
+}
+
+function storable(attempt: Report['attempts'][number]): DeliveryAttempt {
+  const { id, at, durationMs, domain, host, remoteAddress, tls, reply, recipients } = attempt;
+  return { id, at, durationMs, domain, host, remoteAddress, tls, reply: plain(reply), recipients };
+}
+
+/** Remote servers say anything: what the store can hold of it, and not more than is of use. */
+function plain(text: string): string {
+  return Buffer.from(text.slice(0, MOST_TEXT)).toString().replaceAll('\0', '');
+}

@@ -1,0 +1,81 @@
+// Outbound mail in a mailbox's memory: rows of emails in the queue, so that a delivery need not read what its mailbox has
+// just written, and how many emails have which status. Both bounded, both only what the store has as well.
+import type { MessageSummary } from '../../mail/message-index.js';
+import type { MailboxChange, OutboundCounts } from '../../store/mailboxes.js';
+import type { OutboundRow, OutboundStatus } from '../../store/outbound.js';
+
+const MOST_ROWS = 1_000;
+const MOST_RECIPIENTS = 10_000;
+// Rough memory of what is kept, machine included.
+const ROW_OCTETS = 3_000;
+const RECIPIENT_OCTETS = 1_000;
+
+export interface RememberedOutbound {
+  readonly row: OutboundRow;
+  /** Of its message; absent when it has not been needed since the mailbox was loaded. */
+  readonly summary?: MessageSummary | undefined;
+}
+
+export class OutboundMemory {
+  /** Least recently changed first. */
+  readonly #rows = new Map<string, RememberedOutbound>();
+  #recipients = 0;
+  #counts: Record<OutboundStatus, number> | undefined;
+
+  get octets(): number {
+    return this.#rows.size * ROW_OCTETS + this.#recipients * RECIPIENT_OCTETS;
+  }
+
+  get counts(): Readonly<Record<OutboundStatus, number>> | undefined {
+    return this.#counts;
+  }
+
+  get(id: string): RememberedOutbound | undefined {
+    return this.#rows.get(id);
+  }
+
+  /** Takes counts in that were read while the mailbox was at `modseq`; those of another moment are of no use later. */
+  learn({ modseq, counts }: OutboundCounts, at: number): void {
+    if (modseq === at) this.#counts = { ...counts };
+  }
+
+  evolve(change: MailboxChange): void {
+    const { outbound, outboundRemoved, emailsAdded } = change;
+    for (const { row, before } of outbound) {
+      const known = this.#forget(row.id);
+      if (isInFlight(row)) {
+        const copy =
+          before === 'Queued' || before === 'Sending'
+            ? undefined
+            : emailsAdded.find(({ id }) => id === row.sentEmailId);
+        this.#remember({ row, summary: known?.summary ?? copy });
+      }
+      if (this.#counts === undefined) continue;
+      if (before !== null) this.#counts[before]--;
+      this.#counts[row.status]++;
+    }
+    for (const id of outboundRemoved) this.#forget(id);
+    if (this.#counts !== undefined) this.#counts.Draft -= outboundRemoved.length;
+  }
+
+  #remember(entry: RememberedOutbound): void {
+    this.#rows.set(entry.row.id, entry);
+    this.#recipients += entry.row.recipients.length;
+    for (const id of this.#rows.keys()) {
+      if (this.#rows.size <= MOST_ROWS && this.#recipients <= MOST_RECIPIENTS) break;
+      this.#forget(id);
+    }
+  }
+
+  #forget(id: string): RememberedOutbound | undefined {
+    const known = this.#rows.get(id);
+    if (known === undefined) return undefined;
+    this.#rows.delete(id);
+    this.#recipients -= known.row.recipients.length;
+    return known;
+  }
+}
+
+function isInFlight({ status, reportDue }: OutboundRow): boolean {
+  return status === 'Queued' || status === 'Sending' || reportDue !== null;
+}

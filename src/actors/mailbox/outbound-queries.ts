@@ -1,0 +1,77 @@
+// What is read of outbound mail: rows from memory while they are in the queue, else from the store.
+import { isUuid } from '../../mail/ids.js';
+import type { MailboxStore } from '../../store/mailboxes.js';
+import type { DeliveryAttempt, OutboundRow, OutboundStatus } from '../../store/outbound.js';
+import type { QueryHandlers } from '../runtime/behavior.js';
+import type { OutboundEmail } from './outbound-protocol.js';
+import type { MailboxProtocol } from './protocol.js';
+import type { MailboxState } from './state.js';
+
+type Names = 'outbound' | 'outboundPage' | 'outboundTimeline' | 'reportMaterial';
+
+export function outboundQueries(store: MailboxStore): Pick<QueryHandlers<MailboxProtocol, MailboxState>, Names> {
+  async function find(state: MailboxState, id: string): Promise<OutboundRow | undefined> {
+    if (!isUuid(id)) return undefined;
+    return state.outbound.get(id)?.row ?? (await store.outboundRows(state.accountId, [id]))[0];
+  }
+
+  async function countsOf(state: MailboxState): Promise<Readonly<Record<OutboundStatus, number>>> {
+    if (state.outbound.counts !== undefined) return state.outbound.counts;
+    const counted = await store.outboundCounts(state.accountId);
+    state.outbound.learn(counted, state.modseq);
+    return counted.counts;
+  }
+
+  return {
+    async outbound(state, { outboundId }) {
+      const row = await find(state, outboundId);
+      if (row === undefined) return { refusal: 'noSuchOutbound' };
+      const content = (await store.outboundContent(state.accountId, outboundId)) ?? null;
+      return { reply: { email: shown(row), content } };
+    },
+
+    async outboundPage(state, { statuses, page, pageSize }) {
+      const rows = await store.outboundPage(state.accountId, statuses, page, pageSize);
+      const counts = await countsOf(state);
+      const totalCount = [...new Set(statuses)].reduce((sum, status) => sum + counts[status], 0);
+      return { reply: { items: rows.map(shown), totalCount } };
+    },
+
+    async outboundTimeline(state, { outboundId }) {
+      if ((await find(state, outboundId)) === undefined) return { refusal: 'noSuchOutbound' };
+      return { reply: { attempts: (await store.outboundAttempts(state.accountId, outboundId)).map(attempted) } };
+    },
+
+    async reportMaterial(state, { outboundId }) {
+      const row = await find(state, outboundId);
+      if (row === undefined) return { refusal: 'noSuchOutbound' };
+      const attempts = await store.outboundAttempts(state.accountId, outboundId);
+      return { reply: { kind: row.reportDue, email: shown(row), attempts: attempts.map(attempted) } };
+    },
+  };
+}
+
+function attempted(attempt: DeliveryAttempt) {
+  return { ...attempt, recipients: [...attempt.recipients] };
+}
+
+function shown(row: OutboundRow): OutboundEmail {
+  return {
+    id: row.id,
+    status: row.status,
+    blob: row.blob,
+    sender: row.sender,
+    subject: row.subject,
+    messageId: row.messageId,
+    inReplyTo: row.inReplyTo,
+    references: [...row.references],
+    size: row.size,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    sentAt: row.sentAt,
+    retryCount: row.retryCount,
+    nextRetryAt: row.nextRetryAt,
+    lastError: row.lastError,
+    recipients: row.recipients.map(({ domain: _domain, ...recipient }) => recipient),
+  };
+}

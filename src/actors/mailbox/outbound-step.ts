@@ -1,0 +1,59 @@
+// A step of an outbound email's machine as part of a draft: its row, the recipients that changed, and what its effects are
+// here: events, and somebody to be woken after the commit.
+import type { Step } from '../../machines/outbound-email/step.js';
+import type { MessageSummary } from '../../mail/message-index.js';
+import type { OutboundContent, OutboundRecipientRow, OutboundRow } from '../../store/outbound.js';
+import type { MailboxDraft } from './draft.js';
+
+interface Parts {
+  /** What was there before, when it is not `row`. */
+  readonly before: OutboundRow | undefined;
+  readonly recipients: 'all';
+  readonly content: OutboundContent | undefined;
+  readonly summary: MessageSummary;
+}
+
+/** Writes `row` as the step leaves it; returns it. */
+export function advance(draft: MailboxDraft, row: OutboundRow, next: Step, parts?: Parts): OutboundRow {
+  const changed: string[] = [];
+  const recipients = row.recipients.map((recipient) => {
+    const state = next.recipients.get(recipient.id);
+    if (state === undefined || isSame(recipient, state)) return recipient;
+    changed.push(recipient.id);
+    return { ...recipient, ...state };
+  });
+  const { status, queuedAt, sentAt, retryCount, nextRetryAt, lastError, reportDue, delayReported } = next;
+  const advanced: OutboundRow = {
+    ...row,
+    status,
+    queuedAt,
+    sentAt,
+    retryCount,
+    nextRetryAt,
+    lastError,
+    reportDue,
+    delayReported,
+    attempt: status === 'Sending' ? row.attempt : null,
+    machine: next.snapshot,
+    recipients,
+  };
+  if (parts === undefined) draft.outbound.put(advanced, row, { recipients: changed });
+  else draft.outbound.put(advanced, parts.before, parts);
+  for (const effect of next.effects) {
+    if (effect.type === 'announce') {
+      draft.emit('OutboundStatusChanged', { outboundId: row.id, status: effect.status });
+    } else draft.outbound.wake(row.id);
+  }
+  return advanced;
+}
+
+type State = Pick<OutboundRecipientRow, 'status' | 'deliveredAt' | 'lastError' | 'statusCode'>;
+
+function isSame(a: State, b: State): boolean {
+  return (
+    a.status === b.status &&
+    a.deliveredAt === b.deliveredAt &&
+    a.lastError === b.lastError &&
+    a.statusCode === b.statusCode
+  );
+}

@@ -1,0 +1,180 @@
+// `mansio queue list | show | retry | cancel`: outbound mail as the store has it. What is asked of an email in the queue its
+// mailbox does: the command leaves word in the store, waits a moment for a running node to do it, and shows the email then.
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Command, InvalidArgumentError } from 'commander';
+import { OUTBOUND_ROLE } from '../actors/delivery/territory.js';
+import { isUuid } from '../mail/ids.js';
+import {
+  OUTBOUND_STATUSES,
+  type OutboundListing,
+  type OutboundRequest,
+  type OutboundStatus,
+  type OutboundStore,
+} from '../store/outbound.js';
+import { postgresLeases } from '../store/postgres/leases.js';
+import { postgresOutbound } from '../store/postgres/outbound.js';
+import { CommandError, commandGroup, reporting, textOf } from './output.js';
+import { type CommandStore, withStore } from './store.js';
+
+const MOST = 10_000;
+/** For a running node to see what it is asked for, and to do it. */
+const PATIENCE_MS = 8_000;
+const LOOK_MS = 50;
+
+type Action = OutboundRequest['action'];
+type Asked = ReturnType<typeof shapeOf> & { readonly requested?: Action };
+
+export function registerQueue(program: Command): void {
+  const group = commandGroup(program, 'queue', 'outbound mail: what waits, what became of it');
+
+  const list = group
+    .command('list')
+    .description('list outbound email, newest first')
+    .option('--status <status>', `only ${OUTBOUND_STATUSES.join(', ')}; all but drafts when absent`, statusOf)
+    .option('--limit <number>', `at most so many, ${MOST} at the most`, limitOf, 1000);
+  reporting(
+    list,
+    ({ status, limit }: { status?: OutboundStatus; limit: number }) =>
+      withQueue(async (queue) => (await queue.list(status, limit)).map(shapeOf)),
+    listText,
+  );
+
+  const show = group.command('show').description('show an outbound email and its recipients').argument('<id>');
+  reporting(show, (id: string) => withQueue(async (queue) => shapeOf(await existing(queue, id))), showText);
+
+  const retry = group
+    .command('retry')
+    .description('deliver a queued email now, or a failed one again')
+    .argument('<id>');
+  reporting(retry, (id: string) => ask(id, 'retry'), askedText);
+
+  const cancel = group
+    .command('cancel')
+    .description('give an email up: recipients who have not got it will not get it')
+    .argument('<id>');
+  reporting(cancel, (id: string) => ask(id, 'cancel'), askedText);
+}
+
+function withQueue<T>(work: (queue: OutboundStore, store: CommandStore) => Promise<T>): Promise<T> {
+  return withStore((store) => work(postgresOutbound(store.sql), store));
+}
+
+function statusOf(text: string): OutboundStatus {
+  const status = OUTBOUND_STATUSES.find((known) => known.toLowerCase() === text.toLowerCase());
+  if (status === undefined) throw new InvalidArgumentError(`It is one of ${OUTBOUND_STATUSES.join(', ')}.`);
+  return status;
+}
+
+function limitOf(text: string): number {
+  const limit = Number(text);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MOST) {
+    throw new InvalidArgumentError(`It is a number from 1 to ${MOST}.`);
+  }
+  return limit;
+}
+
+async function existing(queue: OutboundStore, id: string): Promise<OutboundListing> {
+  if (!isUuid(id)) throw new CommandError(`not the id of an outbound email: ${id} (see mansio queue list)`);
+  const found = await queue.find(id.toLowerCase());
+  if (found === undefined) throw new CommandError(`no outbound email has the id ${id}`);
+  return found;
+}
+
+const POSSIBLE: Readonly<Record<Action, ReadonlySet<OutboundStatus>>> = {
+  retry: new Set(['Queued', 'Failed']),
+  cancel: new Set(['Queued']),
+};
+
+/** The email when that is done; as it is, with `requested`, when no node is there to do it. */
+function ask(id: string, action: Action): Promise<Asked> {
+  return withQueue(async (queue, { sql }) => {
+    const before = await existing(queue, id);
+    if (!POSSIBLE[action].has(before.status)) throw new CommandError(`cannot ${action} it: ${whyNot(before)}`);
+    const { accountId, id: outboundId } = before;
+    await queue.request({ accountId, outboundId, action });
+    const { nodes } = await postgresLeases(sql).view();
+    const isServed = nodes.some(({ expired, roles }) => !expired && roles.includes(OUTBOUND_ROLE));
+    for (const until = Date.now() + (isServed ? PATIENCE_MS : 0); Date.now() < until; await delay(LOOK_MS)) {
+      if (await queue.isRequested({ accountId, outboundId })) continue;
+      const after = await existing(queue, id);
+      if (action === 'cancel' && after.status !== 'Failed') throw new CommandError(`not cancelled: ${whyNot(after)}`);
+      return shapeOf(after);
+    }
+    return { ...shapeOf(before), requested: action };
+  });
+}
+
+function whyNot({ status }: OutboundListing): string {
+  if (status === 'Sending') return 'it is being delivered at this moment';
+  return status === 'Draft' ? 'it is a draft' : `it is ${status} already`;
+}
+
+/** Times as ISO 8601. */
+function shapeOf(email: OutboundListing) {
+  const { accountEmail: account, sender: fromAddress, recipients, references: _, ...rest } = email;
+  const { id, accountId, status, subject, messageId, size: sizeBytes, retryCount, lastError } = rest;
+  const { createdAt, updatedAt, queuedAt, sentAt, nextRetryAt } = rest;
+  return {
+    id,
+    accountId,
+    account,
+    status,
+    fromAddress,
+    subject,
+    messageId,
+    sizeBytes,
+    createdAt: iso(createdAt),
+    updatedAt: iso(updatedAt),
+    queuedAt: iso(queuedAt),
+    sentAt: iso(sentAt),
+    retryCount,
+    nextRetryAt: iso(nextRetryAt),
+    lastError,
+    recipients: recipients.map((recipient) => ({
+      id: recipient.id,
+      address: recipient.address,
+      displayName: recipient.displayName,
+      type: recipient.type,
+      status: recipient.status,
+      domain: recipient.domain,
+      deliveredAt: iso(recipient.deliveredAt),
+      statusCode: recipient.statusCode,
+      lastError: recipient.lastError,
+    })),
+  };
+}
+
+function iso(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
+
+type Shape = ReturnType<typeof shapeOf>;
+
+function listText(emails: readonly Shape[]): string {
+  return textOf(
+    emails.map(({ id, status, fromAddress, recipients, retryCount, nextRetryAt, subject }) => {
+      const delivered = recipients.filter((recipient) => recipient.status === 'Delivered').length;
+      const failed = recipients.filter((recipient) => recipient.status === 'Failed').length;
+      const fate = `${delivered} of ${recipients.length}${failed === 0 ? '' : `, ${failed} failed`}`;
+      return { id, status, from: fromAddress, delivered: fate, retries: retryCount, next: nextRetryAt, subject };
+    }),
+  );
+}
+
+function showText({ recipients, ...email }: Shape): string {
+  const rows = recipients.map(({ address, type, status, deliveredAt, statusCode, lastError }) => ({
+    recipient: address,
+    type,
+    status,
+    deliveredAt,
+    code: statusCode,
+    lastError,
+  }));
+  return [textOf(email), '', textOf(rows)].join('\n');
+}
+
+function askedText({ requested, ...email }: Asked): string {
+  if (requested === undefined) return showText(email);
+  const promise = `No node has done it yet: the ${requested} is noted, and done when one with the role ${OUTBOUND_ROLE} runs.`;
+  return `${showText(email)}\n\n${promise}`;
+}

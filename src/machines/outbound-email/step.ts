@@ -1,0 +1,43 @@
+// One step of an outbound email: its stored snapshot and what happened, to the snapshot to be stored and what that means.
+// Pure: effects are handed out for after the commit.
+import { createActor, type Snapshot } from 'xstate';
+import { outboundEmail } from './machine.js';
+import type { Effect, OutboundEmailContext, OutboundEmailEvent, OutboundEmailStatus } from './types.js';
+
+type RecipientStatus = 'Pending' | 'Delivered' | 'Failed';
+
+export interface RecipientState {
+  readonly status: RecipientStatus;
+  /** ms since the epoch. */
+  readonly deliveredAt: number | null;
+  readonly lastError: string | null;
+  readonly statusCode: string | null;
+}
+
+export interface Step extends Omit<OutboundEmailContext, 'pending' | 'failed' | 'hasSender'> {
+  /** Plain JSON. */
+  readonly snapshot: unknown;
+  readonly status: OutboundEmailStatus;
+  /** By id. */
+  readonly recipients: ReadonlyMap<string, RecipientState>;
+  readonly effects: readonly Effect[];
+}
+
+/** `snapshot`: what the step before gave; null for an email that begins as a draft. */
+export function step(snapshot: unknown, ...events: readonly OutboundEmailEvent[]): Step {
+  const actor = createActor(outboundEmail, snapshot === null ? {} : { snapshot: snapshot as Snapshot<unknown> });
+  const effects: Effect[] = [];
+  actor.on('*', (effect) => effects.push(effect));
+  actor.start();
+  for (const event of events) actor.send(event);
+  const { value, context, children } = actor.getSnapshot();
+  const recipients = new Map<string, RecipientState>();
+  for (const [id, child] of Object.entries(children)) {
+    const recipient = child!.getSnapshot();
+    recipients.set(id, { status: recipient.value, ...recipient.context });
+  }
+  const next = actor.getPersistedSnapshot();
+  actor.stop();
+  const { pending: _pending, failed: _failed, hasSender: _hasSender, ...rest } = context;
+  return { ...rest, snapshot: next, status: value, recipients, effects };
+}

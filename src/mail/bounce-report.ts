@@ -1,0 +1,209 @@
+// Reports to the sender of a message that failed or is late (RFC 3464 in a multipart/report of RFC 6522): a part for people,
+// one for programs, and the header of the message. Addresses, replies of remote hosts and the header are other people's
+// text: none of it can end a line, begin a field or close a part here.
+import { encodeWords, field, foldText, inertLine, phraseDate } from './report-text.js';
+
+export interface ReportedRecipient {
+  readonly address: string;
+  /** RFC 3463; null when nobody gave one. */
+  readonly statusCode: string | null;
+  /** The reply of the host, or what went wrong instead of one. */
+  readonly text: string | null;
+  /** Who said it; null when nobody was reached. */
+  readonly host: string | null;
+  /** ms since the epoch of the last try; null when there was none. */
+  readonly attemptedAt: number | null;
+}
+
+/** Times are ms since the epoch. */
+export interface BounceReport {
+  /** `failed`: it is given up for these recipients. `delayed`: it is tried again. */
+  readonly kind: 'failed' | 'delayed';
+  /** Who reports: a host name. */
+  readonly hostname: string;
+  /** A UUID of the report: of its Message-ID and its boundary, so not to be known before. */
+  readonly id: string;
+  readonly now: number;
+  readonly email: {
+    readonly sender: string;
+    readonly subject: string;
+    readonly messageId: string | null;
+    readonly references: readonly string[];
+    readonly createdAt: number;
+    /** Octets of its header, or of the start of it. */
+    readonly header: Uint8Array;
+  };
+  /** Whom the report is about. */
+  readonly recipients: readonly ReportedRecipient[];
+  /** Who has got it. */
+  readonly delivered: readonly string[];
+  /** When it is tried for the last time, of a delay. */
+  readonly retriedUntil: number | null;
+}
+
+const CRLF = '\r\n';
+const REFERENCES = 20;
+/** RFC 5322 §2.1.1, without CRLF. */
+const LONGEST_LINE = 998;
+const NAMED_DELIVERED = 20;
+
+/** The message, with CRLF line ends. */
+export function bounceReport(report: BounceReport): Uint8Array {
+  const boundary = `report-${report.id.replace(/[^0-9a-z-]/gi, '')}`;
+  const header = originalHeader(report.email.header);
+  const headerIsAscii = isAscii(header);
+  const parts = [
+    part('text/plain; charset=utf-8', true, humanText(report)),
+    part('message/delivery-status', false, statusText(report)),
+    // RFC 6533 §4: what is not ASCII has a type of its own.
+    part(headerIsAscii ? 'text/rfc822-headers' : 'message/global-headers', !headerIsAscii, header),
+  ];
+  const body = parts.map((text) => `--${boundary}${CRLF}${text}`).join('');
+  return Buffer.from(`${messageHeader(report, boundary)}${CRLF}${body}--${boundary}--${CRLF}`);
+}
+
+function messageHeader({ kind, hostname, id, now, email }: BounceReport, boundary: string): string {
+  const host = word(hostname);
+  const original = messageId(email.messageId);
+  const references = [...email.references.map(messageId), original].filter((text) => text !== undefined);
+  const subject = kind === 'failed' ? 'Undelivered' : 'Delayed';
+  return [
+    field('Return-Path', ['<>']),
+    field('From', ['Mail', 'Delivery', 'System', `<mailer-daemon@${host}>`]),
+    field('To', [`<${mailbox(email.sender)}>`]),
+    field('Subject', encodeWords(`${subject}: ${inertLine(email.subject) || '(no subject)'}`)),
+    field('Date', [phraseDate(now)]),
+    field('Message-ID', [`<${word(id)}@${host}>`]),
+    ...(original === undefined ? [] : [field('In-Reply-To', [original])]),
+    ...(references.length === 0 ? [] : [field('References', references.slice(-REFERENCES))]),
+    field('Auto-Submitted', ['auto-replied']),
+    field('MIME-Version', ['1.0']),
+    field('Content-Type', ['multipart/report;', 'report-type=delivery-status;', `boundary="${boundary}"`]),
+  ].join('');
+}
+
+function part(type: string, isEightBit: boolean, text: string): string {
+  const encoding = isEightBit ? '8bit' : '7bit';
+  return `Content-Type: ${type}${CRLF}Content-Transfer-Encoding: ${encoding}${CRLF}${CRLF}${text}${CRLF}`;
+}
+
+function humanText(report: BounceReport): string {
+  const { kind, hostname, email, recipients, delivered, retriedUntil } = report;
+  const opening =
+    kind === 'failed'
+      ? 'Your message could not be delivered to the recipients below. It is not tried again for them.'
+      : `Your message has not been delivered to the recipients below yet. It is tried again${
+          retriedUntil === null ? '' : ` until ${phraseDate(retriedUntil)}`
+        }; you need not do anything.`;
+  const named = delivered.slice(0, NAMED_DELIVERED).map((address) => `    ${inertLine(address)}`);
+  const unnamed = delivered.length - named.length;
+  if (unnamed > 0) named.push(`    and ${unnamed} more`);
+  const paragraphs = [
+    foldText(opening),
+    `Subject: ${inertLine(email.subject) || '(none)'}${CRLF}Sent:    ${phraseDate(email.createdAt)}`,
+    ...recipients.map(recipientText),
+    ...(named.length === 0 ? [] : [['It was delivered to:', ...named].join(CRLF)]),
+    `Mail Delivery System at ${inertLine(hostname)}`,
+  ];
+  const lines = paragraphs.join(`${CRLF}${CRLF}`).split(CRLF);
+  return `${lines.map(withinLimit).join(CRLF)}${CRLF}`;
+}
+
+function recipientText({ address, statusCode, text, host }: ReportedRecipient): string {
+  const meaning = meaningOf(statusCode);
+  const said = inertLine(text ?? '');
+  const told = host === null ? said : `${inertLine(host)} said: ${said}`;
+  return [
+    inertLine(address),
+    ...(meaning === undefined ? [] : [foldText(meaning, '    ')]),
+    ...(said === '' ? [] : [foldText(told, '    ')]),
+  ].join(CRLF);
+}
+
+function statusText({ kind, hostname, email, recipients, retriedUntil }: BounceReport): string {
+  const groups = [
+    [field('Reporting-MTA', ['dns;', word(hostname)]), field('Arrival-Date', [phraseDate(email.createdAt)])],
+    ...recipients.map(({ address, statusCode, text, host, attemptedAt }) => {
+      const said = ascii(inertLine(text ?? ''));
+      return [
+        field('Final-Recipient', finalRecipient(address)),
+        field('Action', [kind]),
+        field('Status', [status(kind, statusCode)]),
+        ...(host === null ? [] : [field('Remote-MTA', ['dns;', word(host)])]),
+        ...(said === '' ? [] : [field('Diagnostic-Code', [host === null ? 'x-mansio;' : 'smtp;', ...said.split(' ')])]),
+        ...(attemptedAt === null ? [] : [field('Last-Attempt-Date', [phraseDate(attemptedAt)])]),
+        ...(kind === 'delayed' && retriedUntil !== null ? [field('Will-Retry-Until', [phraseDate(retriedUntil)])] : []),
+      ];
+    }),
+  ];
+  return groups.map((fields) => fields.join('')).join(CRLF);
+}
+
+/** RFC 3464 §2.3.2; what is not ASCII is written as in RFC 6533 §3. */
+function finalRecipient(address: string): readonly string[] {
+  const line = inertLine(address);
+  if (isAscii(line)) return ['rfc822;', ...line.split(' ')];
+  const escaped = line.replace(/[^!-*,-<>-[\]-~]/gu, (c) => `\\x{${c.codePointAt(0)!.toString(16).toUpperCase()}}`);
+  return ['utf-8;', escaped];
+}
+
+function status(kind: BounceReport['kind'], code: string | null): string {
+  if (code !== null && /^[245]\.\d{1,3}\.\d{1,3}$/.test(code)) return code;
+  return kind === 'failed' ? '5.0.0' : '4.0.0';
+}
+
+/** Codes of RFC 3463 in words. */
+const MEANINGS: readonly (readonly [pattern: RegExp, words: string])[] = [
+  [/^5\.1\.[1236]$/, 'There is no such address.'],
+  [/^5\.1\.10$/, 'The domain takes no mail.'],
+  [/^\d\.2\.1$/, 'The mailbox takes no mail at present.'],
+  [/^\d\.2\.2$/, 'The mailbox is full.'],
+  [/^\d\.[23]\.[34]$/, 'The message is larger than it may be there.'],
+  [/^\d\.3\./, 'A mail system has a fault.'],
+  [/^\d\.4\.[1247]$/, 'The mail server of the recipient could not be reached.'],
+  [/^\d\.4\.[35]$/, 'The way to the mail server of the recipient could not be found out.'],
+  [/^\d\.4\.6$/, 'The message would go round in circles.'],
+  [/^\d\.7\./, 'The mail server of the recipient does not accept the message for reasons of its policy.'],
+];
+
+function meaningOf(code: string | null): string | undefined {
+  return code === null ? undefined : MEANINGS.find(([pattern]) => pattern.test(code))?.[1];
+}
+
+/** Whole lines, as they were but for what no line may have; a line that was cut off by the limit is left out. */
+function originalHeader(octets: Uint8Array): string {
+  const whole = Buffer.from(octets).toString('utf8').split(/\r?\n/);
+  const isCut = whole.at(-1) !== '';
+  const kept = isCut ? whole.slice(0, -1) : whole;
+  return kept
+    .filter((line) => line !== '')
+    .map((line) => `${withinLimit(line.replace(/[^\P{Cc}\t]|\p{Cs}/gu, ''))}${CRLF}`)
+    .join('');
+}
+
+function withinLimit(line: string): string {
+  return Buffer.byteLength(line) <= LONGEST_LINE ? line : [...line].slice(0, LONGEST_LINE / 4).join('');
+}
+
+/** Undefined for what is none, or would not fit a line. */
+function messageId(text: string | null): string | undefined {
+  return text !== null && /^<[!-;=?-~]+>$/.test(text) && text.length < LONGEST_LINE / 2 ? text : undefined;
+}
+
+/** The inside of angle brackets. */
+function mailbox(address: string): string {
+  return inertLine(address).replace(/[<>]/g, '');
+}
+
+/** A host name or id. */
+function word(text: string): string {
+  return text.slice(0, 255).replace(/[^0-9a-z._:[\]-]/gi, '?') || 'unknown';
+}
+
+function isAscii(text: string): boolean {
+  return !/[^\0-\x7f]/.test(text);
+}
+
+function ascii(text: string): string {
+  return text.replace(/[^ -~]/gu, '?');
+}

@@ -1,0 +1,83 @@
+// Header fields and lines of the messages that Mansio writes itself, of text that others wrote: one line stays one line,
+// and a folded one stays within its width (RFC 5322 §2.1.1, RFC 2047).
+
+const CRLF = '\r\n';
+const WIDTH = 76;
+/** Octets. A word that is longer is broken up: RFC 5322's limit is 998 a line. */
+const LONGEST_WORD = 900;
+/** Characters of such a piece, of 4 octets at most. */
+const PIECE = LONGEST_WORD / 4;
+/** Characters of a text by others. */
+const LONGEST_TEXT = 2_000;
+/** Octets in one encoded word: 75 characters with what is around them (RFC 2047 §2). */
+const WORD_OCTETS = 42;
+
+/** One line without control characters, white space folded. */
+export function inertLine(text: string): string {
+  return text
+    .slice(0, LONGEST_TEXT)
+    .replace(/[\p{Cc}\p{Cs}\u2028\u2029]+/gu, ' ')
+    .replace(/\s+/gu, ' ')
+    .trim();
+}
+
+/** `name: words`, folded between the words. Words have no line ends in them; every line ends with one. */
+export function field(name: string, words: readonly string[]): string {
+  return `${fold(`${name}:`, words, ' ')}${CRLF}`;
+}
+
+/** Text for people in lines of a readable width, each begun with `indent`. */
+export function foldText(text: string, indent = ''): string {
+  return fold('', inertLine(text).split(' '), indent);
+}
+
+/** Unstructured text as words of a field: as it is when that is ASCII, else encoded (RFC 2047, UTF-8 in base64). */
+export function encodeWords(text: string): readonly string[] {
+  const line = inertLine(text);
+  // What looks like an encoded word would be decoded.
+  if (/^[ -~]*$/.test(line) && !line.includes('=?')) return line.split(' ');
+  const words: string[] = [];
+  let octets = Buffer.alloc(0);
+  const end = () => words.push(`=?utf-8?B?${octets.toString('base64')}?=`);
+  for (const character of line) {
+    const more = Buffer.from(character);
+    if (octets.length + more.length > WORD_OCTETS) {
+      end();
+      octets = Buffer.alloc(0);
+    }
+    octets = Buffer.concat([octets, more]);
+  }
+  end();
+  return words;
+}
+
+/** RFC 5322 §3.3 in UTC, of ms since the epoch. */
+export function phraseDate(ms: number): string {
+  return new Date(ms).toUTCString().replace('GMT', '+0000');
+}
+
+function fold(start: string, words: readonly string[], indent: string): string {
+  let text = start || indent;
+  let column = text.length;
+  let isFirst = start === '';
+  for (const word of words.flatMap(broken)) {
+    const gap = isFirst ? '' : ' ';
+    isFirst = false;
+    if (gap === '' || column + 1 + word.length <= WIDTH) {
+      text += gap + word;
+      column += gap.length + word.length;
+    } else {
+      text += `${CRLF}${indent}${word}`;
+      column = indent.length + word.length;
+    }
+  }
+  return text;
+}
+
+function broken(word: string): readonly string[] {
+  if (Buffer.byteLength(word) <= LONGEST_WORD) return [word];
+  const characters = [...word];
+  const pieces: string[] = [];
+  for (let i = 0; i < characters.length; i += PIECE) pieces.push(characters.slice(i, i + PIECE).join(''));
+  return pieces;
+}

@@ -1,0 +1,92 @@
+// Reading one account's outbound emails: rows with their recipients, pages of them, counts, bodies, attempts.
+import type { OutboundCounts } from '../mailboxes.js';
+import type { DeliveryAttempt, OutboundContent, OutboundRow, OutboundStatus } from '../outbound.js';
+import type { Fragment, Sql } from './client.js';
+
+const MOST_ATTEMPTS = 1_000;
+
+const ms = (sql: Sql, column: Fragment) => sql`(extract(epoch from ${column}) * 1000)::float8`;
+
+/** All of a row but its machine, of `outbound o`. */
+export const outboundColumns = (sql: Sql) => sql`
+  o.id, o.status, encode(o.blob, 'hex') as blob, o.sender, o.subject, o.message_id as "messageId",
+  o.in_reply_to as "inReplyTo", o.refs as references, o.size::float8 as size, o.sent_email_id as "sentEmailId",
+  ${ms(sql, sql`o.created_at`)} as "createdAt", ${ms(sql, sql`o.updated_at`)} as "updatedAt",
+  ${ms(sql, sql`o.queued_at`)} as "queuedAt", ${ms(sql, sql`o.sent_at`)} as "sentAt", o.retry_count as "retryCount",
+  ${ms(sql, sql`o.next_retry_at`)} as "nextRetryAt", o.last_error as "lastError",
+  case when o.attempt_id is not null then json_build_object('id', o.attempt_id, 'by', o.attempt_by) end as attempt,
+  o.report_due as "reportDue", o.delay_reported as "delayReported",
+  (select coalesce(json_agg(json_build_object('id', r.id, 'address', r.address, 'displayName', r.display_name,
+      'type', r.type, 'status', r.status, 'domain', r.domain,
+      'deliveredAt', floor(extract(epoch from r.delivered_at) * 1000), 'lastError', r.last_error,
+      'statusCode', r.status_code) order by r.position), '[]')
+    from outbound_recipients r where r.account_id = o.account_id and r.outbound_id = o.id) as recipients`;
+
+export function outboundRows(sql: Sql, accountId: string, ids: readonly string[]): PromiseLike<OutboundRow[]> {
+  return sql<OutboundRow[]>`
+    select ${outboundColumns(sql)}, o.machine from outbound o
+    where o.account_id = ${accountId} and o.id = any(${ids as string[]}::uuid[])`;
+}
+
+/** Each status is read in the order of its index, so that a page costs what lies before it and no more. */
+export function outboundPage(
+  sql: Sql,
+  accountId: string,
+  statuses: readonly OutboundStatus[],
+  page: number,
+  pageSize: number,
+): PromiseLike<OutboundRow[]> {
+  return sql<OutboundRow[]>`
+    with page as materialized (
+      select listed.id, listed.created_at from unnest(${statuses as OutboundStatus[]}::text[]) as s (status)
+      cross join lateral (
+        select id, created_at from outbound
+        where account_id = ${accountId} and status = s.status
+        order by created_at desc, id desc limit ${page * pageSize}
+      ) listed
+      order by listed.created_at desc, listed.id desc limit ${pageSize} offset ${(page - 1) * pageSize}
+    )
+    select ${outboundColumns(sql)}, o.machine from page join outbound o on o.account_id = ${accountId} and o.id = page.id
+    order by page.created_at desc, page.id desc`;
+}
+
+export async function outboundCounts(sql: Sql, accountId: string): Promise<OutboundCounts> {
+  const rows = await sql<{ modseq: number; status: OutboundStatus | null; count: number }[]>`
+    select a.modseq::float8 as modseq, c.status, c.count
+    from accounts a left join lateral (
+      select status, count(*)::int as count from outbound where account_id = a.id group by status
+    ) c on true where a.id = ${accountId}`;
+  const counts = { Draft: 0, Queued: 0, Sending: 0, Sent: 0, Failed: 0 };
+  for (const { status, count } of rows) if (status !== null) counts[status] = count;
+  return { modseq: rows[0]?.modseq ?? 0, counts };
+}
+
+export async function outboundContent(sql: Sql, accountId: string, id: string): Promise<OutboundContent | undefined> {
+  const [content] = await sql<OutboundContent[]>`
+    select text_body as "textBody", html_body as "htmlBody" from outbound_contents
+    where account_id = ${accountId} and outbound_id = ${id}`;
+  return content;
+}
+
+export async function outboundAttempts(sql: Sql, accountId: string, id: string): Promise<readonly DeliveryAttempt[]> {
+  const rows = await sql<{ entry: DeliveryAttempt }[]>`
+    select entry from outbound_attempts where account_id = ${accountId} and outbound_id = ${id}
+    order by at desc, id desc limit ${MOST_ATTEMPTS}`;
+  return rows.map(({ entry }) => entry).reverse();
+}
+
+/** By the thread, since every email is in that of its own id. */
+export async function emailsByMessageId(
+  sql: Sql,
+  accountId: string,
+  messageId: string,
+  since: number,
+): Promise<readonly string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select e.id from thread_refs r
+    join emails e on e.thread_id = r.thread_id and e.account_id = r.account_id
+    where r.account_id = ${accountId} and r.message_key = message_key(${messageId}) and e.message_id = ${messageId}
+      and e.received_at >= to_timestamp(${since}::float8 / 1000.0)
+    order by e.received_at desc, e.id desc limit 100`;
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,338 @@
+// Mailboxes and the store of outbound mail in memory, as the queue sees both: rows that start, take reports and end as the
+// mailbox's machine has them. Faults and couriers are the test's to play.
+import { randomUUID } from 'node:crypto';
+import pino from 'pino';
+import { NEVER } from 'rxjs';
+import type { Courier, DeliveryReport, DeliveryTask, RecipientOutcome } from '../../../src/actors/delivery/courier.js';
+import { messageFacts } from '../../../src/actors/delivery/message-facts.js';
+import { DeliveryQueue, type DeliveryQueueOptions } from '../../../src/actors/delivery/queue.js';
+import { SenderReports } from '../../../src/actors/delivery/sender-reports.js';
+import { WakeUps } from '../../../src/actors/delivery/wake-ups.js';
+import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
+import { ActorFault } from '../../../src/actors/runtime/errors.js';
+import { type LocalTransport, localTransport } from '../../../src/actors/runtime/transport-local.js';
+import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
+import type { BlobContent } from '../../../src/store/blobs.js';
+import type { ClusterView } from '../../../src/store/leases.js';
+import type {
+  OutboundRequest,
+  OutboundStatus,
+  OutboundStore,
+  RecipientStatus,
+  ReportKind,
+} from '../../../src/store/outbound.js';
+import { shardOf } from '../../../src/store/shard.js';
+
+export const SHARDS = 4;
+export const MESSAGE = Buffer.from('From: a@here.test\r\nSubject: hello\r\nMessage-ID: <1@here.test>\r\n\r\nbody\r\n');
+
+export interface FakeEmail {
+  readonly accountId: string;
+  readonly outboundId: string;
+  status: OutboundStatus;
+  dueAt: number;
+  retryCount: number;
+  attempt: { id: string; by: string } | null;
+  reportDue: ReportKind | null;
+  readonly sender: string;
+  readonly recipients: { id: string; address: string; domain: string; status: RecipientStatus }[];
+}
+
+/** What a mailbox was asked, in order. */
+export interface Asked {
+  readonly accountId: string;
+  readonly name: string;
+  // biome-ignore lint/suspicious/noExplicitAny: payloads of many commands, looked at by the tests
+  readonly payload: any;
+}
+
+export const account = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
+
+/** Resolves when `condition` holds; the test's own time limit is the only other end. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+export class OutboundWorld {
+  readonly emails = new Map<string, FakeEmail>();
+  readonly asked: Asked[] = [];
+  readonly requests: OutboundRequest[] = [];
+  readonly blobs = new Map<string, BlobContent>();
+  /** Incarnations of nodes that live. */
+  readonly alive = new Set<string>();
+  /** Reads of the store so far. */
+  reads = 0;
+  storeFault: Error | undefined;
+  /** Thrown instead of an answer. */
+  mailboxFault: (asked: Asked) => Error | undefined = () => undefined;
+  /** Thrown after the answer was committed: it gets lost. */
+  lostAnswer: (asked: Asked) => boolean = () => false;
+
+  /** Queues an email, due now; one recipient an address. */
+  add(accountId: string, addresses: readonly string[], changes: Partial<FakeEmail> = {}): FakeEmail {
+    const email: FakeEmail = {
+      accountId,
+      outboundId: randomUUID(),
+      status: 'Queued',
+      dueAt: Date.now(),
+      retryCount: 0,
+      attempt: null,
+      reportDue: null,
+      sender: 'a@here.test',
+      recipients: addresses.map((address) => ({
+        id: randomUUID(),
+        address,
+        domain: address.slice(address.lastIndexOf('@') + 1),
+        status: 'Pending' as const,
+      })),
+      ...changes,
+    };
+    this.emails.set(email.outboundId, email);
+    return email;
+  }
+
+  count(status: OutboundStatus): number {
+    return [...this.emails.values()].filter((email) => email.status === status).length;
+  }
+
+  asksOf(name: string): readonly Asked[] {
+    return this.asked.filter((asked) => asked.name === name);
+  }
+
+  async #read(shards: readonly number[]): Promise<readonly FakeEmail[]> {
+    this.reads++;
+    await new Promise((resolve) => setImmediate(resolve));
+    if (this.storeFault !== undefined) throw this.storeFault;
+    return [...this.emails.values()].filter(({ accountId }) => shards.includes(shardOf(accountId, SHARDS)));
+  }
+
+  readonly store: OutboundStore = {
+    due: async (shards, limit, except, exceptAccounts) =>
+      (await this.#read(shards))
+        .filter(
+          ({ status, dueAt, outboundId, accountId }) =>
+            status === 'Queued' &&
+            dueAt <= Date.now() &&
+            !except.includes(outboundId) &&
+            !exceptAccounts.includes(accountId),
+        )
+        .sort((a, b) => a.dueAt - b.dueAt)
+        .slice(0, limit)
+        .map(({ accountId, outboundId }) => ({ accountId, outboundId, interrupted: null })),
+    interrupted: async (shards, incarnation, limit, except) =>
+      (await this.#read(shards))
+        .filter(
+          ({ status, attempt, outboundId }) =>
+            status === 'Sending' &&
+            (attempt?.by === incarnation ? !except.includes(outboundId) : !this.alive.has(attempt?.by ?? '')),
+        )
+        .slice(0, limit)
+        .map(({ accountId, outboundId, attempt }) => ({ accountId, outboundId, interrupted: attempt!.id })),
+    reportsDue: async (shards, limit, except) =>
+      (await this.#read(shards))
+        .filter(({ reportDue, outboundId }) => reportDue !== null && !except.includes(outboundId))
+        .slice(0, limit),
+    requests: async (_shards, limit) => this.requests.slice(0, limit),
+    settleRequest: async (request) => {
+      this.requests.splice(this.requests.indexOf(request), 1);
+    },
+    overdueMs: async () => 0,
+    list: async () => [],
+    find: async () => undefined,
+    request: async (request) => void this.requests.push(request),
+    isRequested: async () => false,
+  };
+
+  /** What a mailbox answers once it has committed. */
+  #answer({ accountId, name, payload }: Asked): unknown {
+    if (name === 'deliver') return { reply: { emailId: randomUUID() } };
+    const email = this.emails.get(payload.outboundId);
+    if (email === undefined || email.accountId !== accountId) return { refusal: 'noSuchOutbound' };
+    switch (name) {
+      case 'startDelivery': {
+        const isDue = email.status === 'Queued' && email.dueAt <= Date.now();
+        const isLeft = email.status === 'Sending' && email.attempt?.id === payload.supersedes;
+        if (!isDue && !isLeft) return { refusal: 'notDue' };
+        email.status = 'Sending';
+        email.attempt = payload.attempt;
+        const recipients = email.recipients.filter(({ status }) => status === 'Pending');
+        const { sender, retryCount } = email;
+        const shown = { sender, retryCount, messageId: '<1@here.test>', createdAt: Date.now() };
+        return { reply: { ...shown, blob: 'b'.repeat(64), size: MESSAGE.length, recipients } };
+      }
+      case 'reportDelivery': {
+        if (email.status !== 'Sending' || email.attempt?.id !== payload.attemptId) return { refusal: 'notUnderWay' };
+        const handedOver: { accountId: string; inboundId: string }[] = [];
+        for (const { recipientId, kind, handedTo } of payload.outcomes as (RecipientOutcome & {
+          handedTo?: string;
+        })[]) {
+          const recipient = email.recipients.find(({ id }) => id === recipientId)!;
+          if (recipient.status !== 'Pending') continue;
+          if (kind === 'delivered') recipient.status = 'Delivered';
+          if (kind === 'permanent') recipient.status = 'Failed';
+          if (handedTo !== undefined) handedOver.push({ accountId: handedTo, inboundId: randomUUID() });
+        }
+        if (payload.isOver) {
+          const left = email.recipients.some(({ status }) => status === 'Pending');
+          const failed = email.recipients.some(({ status }) => status === 'Failed');
+          email.status = left ? 'Queued' : failed ? 'Failed' : 'Sent';
+          email.attempt = null;
+          if (left && !payload.isInterrupted) {
+            email.retryCount++;
+            email.dueAt = Date.now() + 3_600_000;
+          }
+          if (email.status === 'Failed') email.reportDue = 'failed';
+        }
+        const { status, reportDue } = email;
+        return { reply: { status, handedOver, nextRetryAt: null, reportDue } };
+      }
+      case 'reportMaterial': {
+        const { outboundId: id, sender, status, recipients, reportDue } = email;
+        const shown = { id, sender, status, subject: 'hello', blob: 'b'.repeat(64), retryCount: 0, nextRetryAt: null };
+        const dated = { messageId: '<1@here.test>', references: [], createdAt: Date.now(), recipients };
+        return { reply: { kind: reportDue, email: { ...shown, ...dated }, attempts: [] } };
+      }
+      case 'giveReport':
+        if (email.reportDue !== payload.kind) return { refusal: 'notDue' };
+        email.reportDue = null;
+        return { reply: { emailId: randomUUID() } };
+      case 'manageOutbound':
+        if (email.status !== 'Queued') return { refusal: 'notPossible' };
+        if (payload.action === 'cancel') email.status = 'Failed';
+        else email.dueAt = Date.now();
+        return { reply: { status: email.status } };
+      default:
+        throw new Error(`not played: ${name}`);
+    }
+  }
+
+  readonly mailboxes = {
+    of: (accountId: string) => ({
+      ask: async (name: string, payload: unknown) => {
+        const asked: Asked = { accountId, name, payload };
+        this.asked.push(asked);
+        await new Promise((resolve) => setImmediate(resolve));
+        const fault = this.mailboxFault(asked);
+        if (fault !== undefined) throw fault;
+        const answer = this.#answer(asked);
+        if (this.lostAnswer(asked)) throw new ActorFault('unreachable', 'the answer got lost');
+        return answer;
+      },
+    }),
+  } as unknown as Mailboxes;
+
+  /** One more node with the role `outbound`; `view` as its heartbeats see it. */
+  node(
+    nodeId: string,
+    courier: Courier,
+    view: () => ClusterView,
+    changes: Partial<DeliveryQueueOptions> & { transport?: LocalTransport; isCurrent?: () => boolean } = {},
+  ) {
+    const { transport = localTransport({ encoding: true }), isCurrent = () => true, ...options } = changes;
+    const log = pino({ level: 'silent' });
+    const ownership = {
+      nodeId,
+      shards: SHARDS,
+      state: 'serving' as const,
+      beatAgeMs: 0,
+      get view() {
+        return view();
+      },
+      get isCurrent() {
+        return isCurrent();
+      },
+    };
+    const wakeUps = new WakeUps({ transport: { ...transport, breaks$: NEVER }, ownership });
+    this.alive.add(`${nodeId} lives`);
+    const blobs = {
+      index: async () => indexMessage(MESSAGE),
+      read: async (_: string, start: number, end: number) => MESSAGE.subarray(start, end),
+      put: async (content: BlobContent) => void this.blobs.set(content.hash, content),
+    };
+    const { store, mailboxes } = this;
+    const retry = { maxRetries: 3, baseMs: 1_000, capMs: 10_000 };
+    const shared = { store, mailboxes, log, newId: randomUUID };
+    const queue = new DeliveryQueue({
+      ...shared,
+      courier,
+      facts: messageFacts(blobs),
+      reports: new SenderReports({ ...shared, blobs, hostname: 'mx.here.test', retry }),
+      ownership,
+      wakeUps,
+      incarnation: `${nodeId} lives`,
+      leaseTtlMs: 60_000,
+      pollMs: 3_600_000,
+      ...options,
+    });
+    return { queue, wakeUps };
+  }
+}
+
+/** Nodes that are alive, and the owner of every shard. */
+export function viewOf(
+  nodes: Readonly<Record<string, readonly string[]>>,
+  owner: string | null,
+  states: Readonly<Record<string, 'serving' | 'cut off' | 'draining'>> = {},
+): ClusterView {
+  return {
+    nodes: Object.entries(nodes).map(([id, roles]) => ({
+      id,
+      version: '1',
+      roles,
+      bus: 'nats',
+      state: states[id] ?? 'serving',
+      startedAt: 0,
+      silentMs: 0,
+      expired: false,
+    })),
+    leases: Array.from({ length: SHARDS }, (_, shard) => ({ shard, epoch: 1, nodeId: owner, expired: owner === null })),
+  };
+}
+
+export const ALONE = () => viewOf({ a: ['mailbox', 'outbound'] }, 'a');
+
+export const answer = (
+  { recipients }: DeliveryTask,
+  kind: RecipientOutcome['kind'] = 'delivered',
+  host: string | null = 'mx.test',
+): DeliveryReport => ({
+  outcomes: recipients.map(({ id }) => ({ kind, recipientId: id, text: kind, statusCode: '2.0.0', host })),
+  attempts: [
+    {
+      id: randomUUID(),
+      at: 0,
+      durationMs: 1,
+      domain: 'd',
+      host,
+      remoteAddress: null,
+      tls: null,
+      reply: kind,
+      recipients: [],
+    },
+  ],
+});
+
+/** A courier whose deliveries the test ends one by one. */
+export class HeldCourier implements Courier {
+  readonly tasks: (DeliveryTask & { readonly settle: (report: DeliveryReport) => void; ended: boolean })[] = [];
+  most = 0;
+
+  get open() {
+    return this.tasks.filter(({ ended }) => !ended);
+  }
+
+  deliver(task: DeliveryTask): Promise<DeliveryReport> {
+    return new Promise((resolve) => {
+      const held = {
+        ...task,
+        ended: false,
+        settle: (report: DeliveryReport) => {
+          held.ended = true;
+          resolve(report);
+        },
+      };
+      this.tasks.push(held);
+      this.most = Math.max(this.most, this.open.length);
+    });
+  }
+}

@@ -1,0 +1,464 @@
+// The queue of a node on mailboxes and a store in memory: what is delivered when, how much at a time, and what is left of it
+// when the store, the mailboxes, the couriers or the node itself fail.
+import test from 'ava';
+import type { Courier } from '../../../src/actors/delivery/courier.js';
+import { ActorFault } from '../../../src/actors/runtime/errors.js';
+import { localTransport } from '../../../src/actors/runtime/transport-local.js';
+import { StoreFault } from '../../../src/store/errors.js';
+import { ALONE, account, answer, HeldCourier, OutboundWorld, until, viewOf } from './outbound-world.js';
+
+const away = () => new StoreFault('store-unavailable', 'away', { temporary: true });
+const unreachable = () => new ActorFault('unreachable', 'nobody answers');
+const delivers: Courier = { deliver: async (task) => answer(task) };
+
+test('what is due when the node starts is delivered, once, and each domain gets one task', async (t) => {
+  const world = new OutboundWorld();
+  const email = world.add(account(1), ['a@x.test', 'b@x.test', 'c@y.test']);
+  world.add(account(1), ['later@x.test'], { dueAt: Date.now() + 3_600_000 });
+  const courier = new HeldCourier();
+  const { queue } = world.node('a', courier, ALONE);
+  await until(() => courier.tasks.length === 2);
+  t.deepEqual(
+    courier.tasks.map(({ domain, recipients }) => [domain, recipients.map(({ address }) => address)]),
+    [
+      ['x.test', ['a@x.test', 'b@x.test']],
+      ['y.test', ['c@y.test']],
+    ],
+  );
+  for (const task of courier.tasks) task.settle(answer(task));
+  await until(() => email.status === 'Sent');
+  t.is(world.asksOf('startDelivery').length, 1);
+  // Both ended in the same turn: one commit.
+  t.is(world.asksOf('reportDelivery').length, 1);
+  await queue.stop();
+  t.is(courier.tasks.length, 2);
+});
+
+test('the outcome of a domain is committed while others are still under way', async (t) => {
+  const world = new OutboundWorld();
+  const email = world.add(account(1), ['a@x.test', 'c@y.test']);
+  const courier = new HeldCourier();
+  const { queue } = world.node('a', courier, ALONE);
+  await until(() => courier.tasks.length === 2);
+  courier.tasks[0]!.settle(answer(courier.tasks[0]!));
+  await until(() => email.recipients[0]!.status === 'Delivered');
+  t.is(email.status, 'Sending');
+  t.false(world.asksOf('reportDelivery')[0]!.payload.isOver);
+  courier.tasks[1]!.settle(answer(courier.tasks[1]!, 'temporary'));
+  await until(() => email.status === 'Queued');
+  t.deepEqual(
+    world.asksOf('reportDelivery').map(({ payload }) => payload.outcomes.length),
+    [1, 1],
+  );
+  await queue.stop();
+});
+
+test('no more emails are in flight than there is room for, and none is begun before it is', async (t) => {
+  const world = new OutboundWorld();
+  for (let i = 0; i < 30; i++) world.add(account(i % 7), [`x@d${i}.test`]);
+  const courier = new HeldCourier();
+  const { queue } = world.node('a', courier, ALONE, { limit: 5 });
+  await until(() => courier.open.length === 5);
+  t.is(world.count('Sending'), 5);
+  while (world.count('Sent') < 30) {
+    await until(() => courier.open.length > 0);
+    const [task] = courier.open;
+    task!.settle(answer(task!));
+    await until(() => courier.open.length === Math.min(5, 30 - courier.tasks.filter(({ ended }) => ended).length));
+    t.true(world.count('Sending') <= 5);
+  }
+  t.is(courier.most, 5);
+  await queue.stop();
+});
+
+test('an account with thousands of emails keeps nobody waiting', async (t) => {
+  const world = new OutboundWorld();
+  const old = Date.now() - 60_000;
+  for (let i = 0; i < 2_000; i++) world.add(account(1), [`x@d${i}.test`], { dueAt: old });
+  const courier = new HeldCourier();
+  const { queue, wakeUps } = world.node('a', courier, ALONE, { limit: 30, pollMs: 20 });
+  await until(() => courier.open.length === 20);
+  t.is(queue.standing.inFlight, 20, 'it leaves a third of the room to others');
+  // By a look.
+  const looked = world.add(account(2), ['x@late.test']);
+  await until(() => courier.open.some(({ outboundId }) => outboundId === looked.outboundId));
+  // By word.
+  const told = world.add(account(3), ['x@told.test']);
+  wakeUps.note(told.accountId, told.outboundId);
+  await until(() => courier.open.some(({ outboundId }) => outboundId === told.outboundId));
+  await queue.stop();
+});
+
+test('deliveries to one domain are bounded; when it is dead, those in its line are not kept for it', async (t) => {
+  const world = new OutboundWorld();
+  const emails = Array.from({ length: 8 }, (_, i) => world.add(account(i), ['x@dead.test']));
+  const other = world.add(account(9), ['x@live.test']);
+  const courier = new HeldCourier();
+  const { queue } = world.node('a', courier, ALONE, { domainLimit: 2 });
+  await until(() => courier.open.length === 3 && world.count('Sending') === 9);
+  t.is(courier.open.filter(({ domain }) => domain === 'dead.test').length, 2);
+  const [first, second] = courier.open.filter(({ domain }) => domain === 'dead.test');
+  first!.settle(answer(first!, 'temporary', null));
+  await until(() => emails.filter(({ status }) => status === 'Queued').length === 7);
+  t.is(courier.tasks.length, 3, 'nobody knocked in vain again');
+  const flushed = world.asksOf('reportDelivery').flatMap(({ payload }) => payload.outcomes);
+  t.is(flushed.filter(({ text }) => /for another message/.test(text)).length, 6);
+  for (const task of [second!, ...courier.open.filter(({ domain }) => domain === 'live.test')])
+    task.settle(answer(task));
+  await until(() => other.status === 'Sent');
+  await queue.stop();
+});
+
+test('a domain that answers slowly is served in turn', async (t) => {
+  const world = new OutboundWorld();
+  for (let i = 0; i < 6; i++) world.add(account(i), ['x@slow.test']);
+  const courier = new HeldCourier();
+  const { queue } = world.node('a', courier, ALONE, { domainLimit: 2 });
+  for (let sent = 0; sent < 6; sent++) {
+    await until(() => courier.open.length === Math.min(2, 6 - sent));
+    courier.open[0]!.settle(answer(courier.open[0]!));
+  }
+  await until(() => world.count('Sent') === 6);
+  t.is(courier.most, 2);
+  await queue.stop();
+});
+
+test('what a node that is no more was sending is sent by another one, in its place', async (t) => {
+  const world = new OutboundWorld();
+  world.alive.add('b lives');
+  const left = world.add(account(1), ['a@x.test'], { status: 'Sending', attempt: { id: 'dead', by: 'gone' } });
+  const others = world.add(account(1), ['a@x.test'], { status: 'Sending', attempt: { id: 'live', by: 'b lives' } });
+  const lost = world.add(account(1), ['a@x.test'], { status: 'Sending', attempt: { id: 'own', by: 'a lives' } });
+  const { queue } = world.node('a', delivers, ALONE);
+  await until(() => left.status === 'Sent' && lost.status === 'Sent');
+  t.deepEqual(
+    world.asksOf('startDelivery').map(({ payload }) => payload.supersedes),
+    ['dead', 'own'],
+  );
+  t.is(others.attempt?.id, 'live');
+  await queue.stop();
+});
+
+test('what was superseded while it waited for its turn is not sent', async (t) => {
+  const world = new OutboundWorld();
+  const first = world.add(account(1), ['a@x.test']);
+  const courier = new HeldCourier();
+  // With a lease time of 0 the node is never certain, and asks before each domain.
+  const { queue, wakeUps } = world.node('a', courier, ALONE, { domainLimit: 1, leaseTtlMs: 0 });
+  await until(() => courier.open.length === 1);
+  const second = world.add(account(2), ['b@x.test']);
+  wakeUps.note(second.accountId, second.outboundId);
+  await until(() => second.status === 'Sending');
+  second.attempt = { id: 'of another node', by: 'b lives' };
+  courier.open[0]!.settle(answer(courier.open[0]!));
+  await until(() => first.status === 'Sent' && queue.standing.inFlight === 0);
+  t.is(courier.tasks.length, 1);
+  t.is(second.attempt.id, 'of another node');
+  await queue.stop();
+});
+
+test('when a report tells that another delivery has taken over, the rest of this one is cut short', async (t) => {
+  const world = new OutboundWorld();
+  const email = world.add(account(1), ['a@x.test', 'b@y.test']);
+  const courier = new HeldCourier();
+  const { queue } = world.node('a', courier, ALONE);
+  await until(() => courier.open.length === 2);
+  email.attempt = { id: 'of another node', by: 'b lives' };
+  courier.open[0]!.settle(answer(courier.open[0]!));
+  await until(() => courier.open[0]!.signal.aborted);
+  await until(() => queue.standing.inFlight === 0);
+  t.is(email.recipients[0]!.status, 'Pending');
+  courier.open[0]!.settle(answer(courier.open[0]!, 'temporary'));
+  await queue.stop();
+});
+
+test('the node that delivers for a shard is woken over the bus by the one that has its mailboxes', async (t) => {
+  const world = new OutboundWorld();
+  const transport = localTransport({ encoding: true });
+  const view = () => viewOf({ boxes: ['mailbox'], out: ['outbound'], both: ['mailbox', 'outbound'] }, 'boxes');
+  const [out, both] = [new HeldCourier(), new HeldCourier()];
+  const nodes = [world.node('out', out, view, { transport }), world.node('both', both, view, { transport })];
+  const { wakeUps: boxes } = world.node('boxes', new HeldCourier(), view, { transport });
+  for (let i = 0; i < 40; i++) {
+    const { accountId, outboundId } = world.add(account(i), ['a@x.test']);
+    boxes.note(accountId, outboundId);
+  }
+  await until(() => out.open.length + both.open.length >= 20);
+  const took = (courier: HeldCourier) => new Set(courier.open.map(({ outboundId }) => outboundId));
+  t.deepEqual(
+    [...took(out)].filter((id) => took(both).has(id)),
+    [],
+    'each email has one of them',
+  );
+  t.true(out.open.length > 0 && both.open.length > 0, 'and both have some');
+  for (const courier of [out, both]) for (const task of courier.open) task.settle(answer(task));
+  await Promise.all(nodes.map(({ queue }) => queue.stop()));
+});
+
+test("the owner's own queue is first to deliver, and starts as soon as it is told", async (t) => {
+  const world = new OutboundWorld();
+  const transport = localTransport({ encoding: true });
+  const view = () => viewOf({ a: ['mailbox', 'outbound'], b: ['outbound'] }, 'a');
+  const [a, b] = [new HeldCourier(), new HeldCourier()];
+  const [own, other] = [world.node('a', a, view, { transport }), world.node('b', b, view, { transport })];
+  const { accountId, outboundId } = world.add(account(1), ['a@x.test']);
+  other.wakeUps.note(accountId, outboundId);
+  await until(() => a.open.length === 1);
+  t.is(b.open.length, 0);
+  a.open[0]!.settle(answer(a.open[0]!));
+  await Promise.all([own.queue.stop(), other.queue.stop()]);
+});
+
+test('a packet that is not understood makes the node look', async (t) => {
+  const world = new OutboundWorld();
+  const transport = localTransport({ encoding: true });
+  const { queue } = world.node('a', delivers, ALONE, { transport });
+  await until(() => world.reads >= 3);
+  const email = world.add(account(1), ['a@x.test']);
+  transport.publish(`delivery.${Buffer.from('a').toString('hex')}`, { v: 1, kind: 'look' });
+  await until(() => email.status === 'Sent');
+  t.pass();
+  await queue.stop();
+});
+
+test('a store that is away is looked at again, and what was told is delivered meanwhile', async (t) => {
+  const world = new OutboundWorld();
+  world.storeFault = away();
+  const { queue, wakeUps } = world.node('a', delivers, ALONE, { pollMs: 5 });
+  const found = world.add(account(1), ['a@x.test']);
+  const told = world.add(account(2), ['a@x.test']);
+  wakeUps.note(told.accountId, told.outboundId);
+  await until(() => told.status === 'Sent');
+  await until(() => world.reads > 3);
+  t.is(found.status, 'Queued');
+  world.storeFault = undefined;
+  await until(() => found.status === 'Sent');
+  await queue.stop();
+});
+
+test('a mailbox that cannot be reached rests and holds nobody up; it is asked again by and by', async (t) => {
+  const world = new OutboundWorld();
+  let isAway = true;
+  world.mailboxFault = ({ accountId }) => (isAway && accountId === account(1) ? unreachable() : undefined);
+  const waiting = Array.from({ length: 50 }, () => world.add(account(1), ['a@x.test'], { dueAt: 0 }));
+  const { queue } = world.node('a', delivers, ALONE, { limit: 10, pollMs: 5 });
+  const other = world.add(account(2), ['a@x.test']);
+  await until(() => other.status === 'Sent');
+  const { reads } = world;
+  await until(() => world.reads > reads + 40);
+  // The rest doubles: a handful of rounds at most, of what an account may have in flight.
+  t.true(world.asksOf('startDelivery').length <= 60, `${world.asksOf('startDelivery').length}`);
+  isAway = false;
+  await until(() => waiting.every(({ status }) => status === 'Sent'));
+  t.is(queue.standing.failingMs, 0);
+  await queue.stop();
+});
+
+test('what the mailbox refuses to begin is not asked for in a loop', async (t) => {
+  const world = new OutboundWorld();
+  const email = world.add(account(1), ['a@x.test']);
+  // The clocks of the store and of the mailbox's node differ.
+  const { due } = world.store;
+  world.store.due = async (...args) => {
+    const found = await due(...args);
+    return args[2].includes(email.outboundId) ? found : [{ ...email, interrupted: null }];
+  };
+  email.dueAt = Date.now() + 3_600_000;
+  const { queue } = world.node('a', delivers, ALONE, { pollMs: 2 });
+  await until(() => world.reads > 60);
+  t.true(world.asksOf('startDelivery').length <= 3, `${world.asksOf('startDelivery').length}`);
+  t.is(email.status, 'Queued');
+  await queue.stop();
+});
+
+test('an outcome is reported until it is committed, and never sent again', async (t) => {
+  const world = new OutboundWorld();
+  const email = world.add(account(1), ['a@x.test']);
+  let faults = 3;
+  world.mailboxFault = ({ name }) => (name === 'reportDelivery' && faults-- > 0 ? unreachable() : undefined);
+  const courier = new HeldCourier();
+  const { queue } = world.node('a', courier, ALONE, { pollMs: 5 });
+  await until(() => courier.open.length === 1);
+  courier.open[0]!.settle(answer(courier.open[0]!));
+  await until(() => email.status === 'Sent');
+  t.is(courier.tasks.length, 1);
+  t.is(world.asksOf('reportDelivery').length, 4);
+  await queue.stop();
+});
+
+test('an answer that got lost is no second delivery', async (t) => {
+  const world = new OutboundWorld();
+  const email = world.add(account(1), ['a@x.test']);
+  const lost = new Set(['reportDelivery']);
+  world.lostAnswer = ({ name }) => lost.delete(name);
+  const courier = new HeldCourier();
+  const { queue } = world.node('a', courier, ALONE, { pollMs: 5 });
+  await until(() => courier.open.length === 1);
+  courier.open[0]!.settle(answer(courier.open[0]!));
+  await until(() => email.status === 'Sent' && queue.standing.inFlight === 0);
+  t.is(courier.tasks.length, 1);
+  await queue.stop();
+});
+
+test('a start whose answer got lost is begun anew in its own place', async (t) => {
+  const world = new OutboundWorld();
+  const email = world.add(account(1), ['a@x.test']);
+  const lost = new Set(['startDelivery']);
+  world.lostAnswer = ({ name }) => lost.delete(name);
+  const { queue } = world.node('a', delivers, ALONE, { pollMs: 5 });
+  await until(() => email.status === 'Sent');
+  const [first, second] = world.asksOf('startDelivery');
+  t.is(second!.payload.supersedes, first!.payload.attempt.id);
+  await queue.stop();
+});
+
+test('a message that cannot be read, and a courier with a bug, are temporary', async (t) => {
+  const world = new OutboundWorld();
+  const emails = [world.add(account(1), ['a@x.test']), world.add(account(2), ['a@y.test'])];
+  const courier: Courier = {
+    deliver: async ({ domain }) => {
+      throw domain === 'x.test' ? away() : new TypeError('a bug');
+    },
+  };
+  const { queue } = world.node('a', courier, ALONE);
+  await until(() => emails.every(({ retryCount }) => retryCount === 1));
+  t.deepEqual(
+    world.asksOf('reportDelivery').flatMap(({ payload }) => payload.outcomes.map((o: { kind: string }) => o.kind)),
+    ['temporary', 'temporary'],
+  );
+  await queue.stop();
+});
+
+test('mail that is handed over is placed at once, one copy an account', async (t) => {
+  const world = new OutboundWorld();
+  const email = world.add(account(1), ['ann@here.test', 'ann+x@here.test', 'bob@here.test']);
+  const courier: Courier = {
+    async deliver(task) {
+      const { outcomes, attempts } = answer(task);
+      const to = [account(5), account(5), account(6)];
+      return { outcomes: outcomes.map((o, i) => ({ ...o, kind: 'delivered' as const, handedTo: to[i]! })), attempts };
+    },
+  };
+  const { queue } = world.node('a', courier, ALONE);
+  await until(() => world.asksOf('deliver').length === 2);
+  t.is(email.status, 'Sent');
+  t.deepEqual(
+    world
+      .asksOf('deliver')
+      .map(({ accountId }) => accountId)
+      .sort(),
+    [account(5), account(6)],
+  );
+  t.is(world.asksOf('deliver')[0]!.payload.summary.subject, 'hello');
+  await queue.stop();
+});
+
+test('a sender is told of a failure, once, and one without an address is not', async (t) => {
+  const world = new OutboundWorld();
+  const courier: Courier = { deliver: async (task) => answer(task, 'permanent') };
+  const email = world.add(account(1), ['a@x.test']);
+  const silent = world.add(account(2), ['a@x.test'], { sender: '' });
+  const left = world.add(account(3), ['a@x.test'], { status: 'Failed', reportDue: 'delayed' });
+  const { queue } = world.node('a', courier, ALONE, { pollMs: 5 });
+  await until(() => [email, silent, left].every(({ reportDue, status }) => status === 'Failed' && reportDue === null));
+  await queue.stop();
+  const given = world.asksOf('giveReport');
+  t.is(given.length, 3);
+  for (const { accountId, payload } of given) {
+    if (accountId === silent.accountId) t.is(payload.report, null);
+    else t.is(world.blobs.get(payload.report.blob)!.index.root.params['report-type'], 'delivery-status');
+  }
+});
+
+test('what operators ask for is done and struck off, or stays until it can be', async (t) => {
+  const world = new OutboundWorld();
+  const email = world.add(account(1), ['a@x.test'], { dueAt: Date.now() + 3_600_000 });
+  const unlucky = world.add(account(2), ['a@x.test'], { dueAt: Date.now() + 3_600_000 });
+  const request = ({ accountId, outboundId }: typeof email, action: 'retry' | 'cancel') =>
+    world.requests.push({ accountId, outboundId, action });
+  request(email, 'cancel');
+  request(unlucky, 'retry');
+  let isAway = true;
+  world.mailboxFault = ({ accountId }) => (isAway && accountId === unlucky.accountId ? unreachable() : undefined);
+  const { queue } = world.node('a', delivers, ALONE, { pollMs: 5 });
+  await until(() => email.status === 'Failed' && world.requests.length === 1);
+  t.is(world.requests[0]!.outboundId, unlucky.outboundId);
+  isAway = false;
+  await until(() => unlucky.status === 'Sent');
+  t.deepEqual(world.requests, []);
+  await queue.stop();
+});
+
+test('a node that is not sure of its leases, or gives them away, begins nothing', async (t) => {
+  const world = new OutboundWorld();
+  let isCurrent = false;
+  const { queue, wakeUps } = world.node('a', delivers, ALONE, { pollMs: 2, isCurrent: () => isCurrent });
+  const email = world.add(account(1), ['a@x.test']);
+  wakeUps.note(email.accountId, email.outboundId);
+  let polls = 0;
+  const looked = queue.standing.looked.bind(queue.standing);
+  queue.standing.looked = (shards) => {
+    polls++;
+    looked(shards);
+  };
+  await until(() => polls > 5);
+  t.is(email.status, 'Queued');
+  isCurrent = true;
+  await until(() => email.status === 'Sent');
+  queue.beginDrain();
+  const late = world.add(account(1), ['a@x.test']);
+  wakeUps.note(late.accountId, late.outboundId);
+  await queue.stop();
+  t.is(late.status, 'Queued');
+});
+
+test('a stop waits for what is under way', async (t) => {
+  const world = new OutboundWorld();
+  const email = world.add(account(1), ['a@x.test']);
+  const courier = new HeldCourier();
+  const { queue } = world.node('a', courier, ALONE, { graceMs: 60_000 });
+  await until(() => courier.open.length === 1);
+  const stopped = queue.stop();
+  t.false(queue.standing.isStopped);
+  courier.open[0]!.settle(answer(courier.open[0]!));
+  await stopped;
+  t.true(queue.standing.isStopped);
+  t.is(email.status, 'Sent');
+});
+
+test('after the grace the rest is cut short: due again at once, and what was delivered stays so', async (t) => {
+  const world = new OutboundWorld();
+  const email = world.add(account(1), ['a@x.test', 'b@y.test', 'c@z.test']);
+  const inLine = world.add(account(2), ['b@y.test']);
+  const courier: Courier = {
+    deliver: (task) => {
+      if (task.domain === 'x.test') return Promise.resolve(answer(task));
+      return new Promise((resolve) =>
+        // y.test had just taken it when it was told to stop.
+        task.signal.addEventListener('abort', () =>
+          resolve(answer(task, task.domain === 'y.test' ? 'delivered' : 'temporary')),
+        ),
+      );
+    },
+  };
+  const { queue } = world.node('a', courier, ALONE, { graceMs: 0, domainLimit: 1 });
+  await until(() => email.recipients[0]!.status === 'Delivered' && inLine.status === 'Sending');
+  await queue.stop();
+  t.deepEqual(
+    email.recipients.map(({ status }) => status),
+    ['Delivered', 'Delivered', 'Pending'],
+  );
+  for (const { status, retryCount } of [email, inLine]) t.deepEqual([status, retryCount], ['Queued', 0]);
+  t.true(world.asksOf('reportDelivery').at(-1)!.payload.isInterrupted);
+});
+
+test('a courier that does not let go keeps no node from stopping', async (t) => {
+  const world = new OutboundWorld();
+  const email = world.add(account(1), ['a@x.test']);
+  const courier = new HeldCourier();
+  const { queue } = world.node('a', courier, ALONE, { graceMs: 0 });
+  await until(() => courier.open.length === 1);
+  await queue.stop();
+  t.is(email.status, 'Queued');
+  t.is(email.retryCount, 0);
+});

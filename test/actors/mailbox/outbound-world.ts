@@ -1,0 +1,96 @@
+// Outbound mail of a mailbox world: messages stored and queued, deliveries made by hand.
+import { createHash, randomUUID } from 'node:crypto';
+import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
+import { summarize } from '../../../src/mail/summary.js';
+import type { MailboxWorld } from './mailbox-world.js';
+
+export type Kind = 'delivered' | 'temporary' | 'permanent';
+
+let number = 0;
+
+/** A message in the store, as `enqueue` and `giveReport` take it. */
+export async function stored(world: MailboxWorld, headers: readonly string[] = []) {
+  number++;
+  const lines = [`From: Me <me@example.test>`, `Subject: out ${number}`, `Message-ID: <out-${number}@example.test>`];
+  const raw = Buffer.from(`${[...lines, ...headers].join('\r\n')}\r\n\r\nhello ${number}`);
+  const index = indexMessage(raw);
+  const blob = createHash('sha256').update(raw).digest('hex');
+  await world.blobs.put({ hash: blob, size: raw.length, index, chunks: () => [raw] });
+  const summary = summarize(index);
+  return { blob, summary: { ...summary, references: [...summary.references] } };
+}
+
+export function addressee(address: string) {
+  return { address, displayName: null, type: 'To' as const, domain: address.slice(address.indexOf('@') + 1) };
+}
+
+export async function enqueued(
+  world: MailboxWorld,
+  accountId: string,
+  to: readonly string[],
+  sender = 'me@example.test',
+) {
+  const { blob, summary } = await stored(world);
+  const queued = await world.mailboxes.of(accountId).ask('enqueue', {
+    draft: null,
+    sender,
+    blob,
+    summary,
+    content: { textBody: 'hello', htmlBody: null },
+    recipients: to.map(addressee),
+  });
+  return { ...queued.reply!, blob, summary };
+}
+
+/** Starts a delivery; the attempt's id and what it is to deliver. */
+export async function started(
+  world: MailboxWorld,
+  accountId: string,
+  outboundId: string,
+  supersedes: string | null = null,
+) {
+  const attempt = { id: randomUUID(), by: 'this-node' };
+  const { reply, refusal } = await world.mailboxes
+    .of(accountId)
+    .ask('startDelivery', { outboundId, attempt, supersedes });
+  return { attemptId: attempt.id, reply, refusal };
+}
+
+export function outcome(recipientId: string, kind: Kind, handedTo?: string) {
+  const statusCode = { delivered: '2.0.0', temporary: '4.2.0', permanent: '5.1.1' }[kind];
+  const answer = { recipientId, kind, text: `${kind} it is`, statusCode, host: 'mx.remote.test' };
+  return handedTo === undefined ? answer : { ...answer, handedTo };
+}
+
+export function attempt(recipients: readonly { readonly id: string; readonly outcome: Kind }[]) {
+  return {
+    id: randomUUID(),
+    at: 1_700_000_000_123,
+    durationMs: 12,
+    domain: 'remote.test',
+    host: 'mx.remote.test',
+    remoteAddress: '192.0.2.1',
+    tls: null,
+    reply: '250 2.0.0 OK',
+    recipients: recipients.map((recipient) => ({ ...recipient, statusCode: null })),
+  };
+}
+
+/** Reports a delivery that is over. */
+export async function reported(
+  world: MailboxWorld,
+  accountId: string,
+  outboundId: string,
+  attemptId: string,
+  outcomes: readonly ReturnType<typeof outcome>[],
+  isInterrupted = false,
+) {
+  const report = { outboundId, attemptId, outcomes: [...outcomes], attempts: [], isOver: true, isInterrupted };
+  return world.mailboxes.of(accountId).ask('reportDelivery', report);
+}
+
+/** What the event log has of these types, as `[type, payload]`. */
+export async function logged(world: MailboxWorld, accountId: string, ...types: readonly string[]) {
+  const events = await world.events.read(accountId, 0, 10_000);
+  return events.filter(({ type }) => types.includes(type)).map(({ type, payload }) => [type, payload] as const);
+}
