@@ -56,8 +56,9 @@ export async function openListeners(
   const { metrics } = instruments;
   // The first, so that it is stopped last: what draining is like can be watched.
   const scraped = metrics && (await openMetrics(config, foundation, metrics));
-  const mx = config.roles.has('mx') ? await openMx(config, foundation, engine, instruments) : undefined;
-  const http = config.roles.has('api') ? await openHttp(config, foundation, engine, instruments) : undefined;
+  const spool = await openSpool(foundation);
+  const mx = config.roles.has('mx') ? await openMx(config, foundation, engine, instruments, spool) : undefined;
+  const http = config.roles.has('api') ? await openHttp(config, foundation, engine, instruments, spool) : undefined;
   return {
     listeners: {
       ...(scraped !== undefined && { metrics: scraped }),
@@ -69,6 +70,13 @@ export async function openListeners(
       http?.beginDrain();
     },
   };
+}
+
+/** One for all gateways that take messages in or compose them: its bound on memory is the node's. */
+async function openSpool({ dataDirectory }: Foundation): Promise<Spool> {
+  const directory = join(dataDirectory.path, 'spool');
+  await prepareSpool(directory);
+  return new Spool({ directory });
 }
 
 async function openMetrics(config: Config, { log, lifecycle }: Foundation, metrics: Metrics): Promise<string> {
@@ -87,11 +95,10 @@ async function openMx(
   foundation: Foundation,
   engine: Engine,
   { metrics, tracer }: Instruments,
+  spool: Spool,
 ): Promise<Listener> {
-  const { log, lifecycle, tls, dataDirectory } = foundation;
+  const { log, lifecycle, tls } = foundation;
   const { bind, mxPort: port, hostname, maxMessageSize } = config;
-  const directory = join(dataDirectory.path, 'spool');
-  await prepareSpool(directory);
   try {
     const mx = await startMx({
       bind,
@@ -100,7 +107,7 @@ async function openMx(
       maxMessageSize,
       tls,
       directory: engine.directory,
-      receiver: { spool: new Spool({ directory }), inbound: engine.inbound, mailboxes: engine.mailboxes },
+      receiver: { spool, inbound: engine.inbound, mailboxes: engine.mailboxes },
       hostedDomains: async () => (await engine.accounts.domains()).map(({ name }) => name),
       trusted: new TrustedNetworks(config.proxyNetworks),
       log,
@@ -120,9 +127,10 @@ async function openHttp(
   foundation: Foundation,
   engine: Engine,
   { metrics, tracer }: Instruments,
+  spool: Spool,
 ): Promise<Listener> {
   const { log, lifecycle } = foundation;
-  const { bind, httpPort: port } = config;
+  const { bind, httpPort: port, hostname, maxMessageSize } = config;
   const { mailboxes, blobs, directory, desk, claimExport } = engine;
   const decoder = new BodyDecoder();
   lifecycle.add('body decoder', () => decoder.close());
@@ -152,6 +160,7 @@ async function openHttp(
     claimExport,
     desk,
     connectionInfo: () => ({ smtp: closed, pop3: closed, imap: closed }),
+    composing: { spool, hostname, maxMessageSize },
     push: { publicKey, check: subscriptionCheck(config.pushAllowPrivate) },
     config: {
       oidc: { authority: authority ?? '', clientId: config.oidcClientId ?? '', enabled: authority !== undefined },

@@ -4,7 +4,7 @@
 import { array, coerce, defaulted, Struct, type } from 'superstruct';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
 import { isUuid } from '../../mail/ids.js';
-import type { JsonSchema } from './json-schema.js';
+import { type JsonSchema, noted } from './json-schema.js';
 
 export type Fields = Readonly<Record<string, AnyStruct>>;
 
@@ -97,6 +97,25 @@ export const list = <S extends AnyStruct>(element: S) => {
     ...base,
     validator: (value) => Array.isArray(value) || 'must be an array',
   });
+};
+
+/** From `least` to `most` elements; of one that is too long no element is looked at. */
+export const shortList = <S extends AnyStruct>(element: S, least: number, most: number) => {
+  const base = array(element);
+  const struct = new Struct<(typeof base)['TYPE'], (typeof base)['schema']>({
+    ...base,
+    // Of its own, because wrapping the list keeps this alone.
+    schema: new Struct(element) as unknown as (typeof base)['schema'],
+    *entries(value, context) {
+      if (Array.isArray(value) && value.length <= most) yield* base.entries(value, context);
+    },
+    validator: (value) => {
+      if (!Array.isArray(value)) return 'must be an array';
+      if (value.length < least) return `must hold at least ${least}`;
+      return value.length <= most || `must hold at most ${most} entries`;
+    },
+  });
+  return noted(struct, { ...(least > 0 && { minItems: least }), maxItems: most });
 };
 
 /** Up to `limit` strings; the count is looked at before the elements are. */

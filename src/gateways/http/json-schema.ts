@@ -14,6 +14,15 @@ export function named<S extends AnyStruct>(name: string, struct: S, notes: JsonS
   return struct;
 }
 
+/** What array structs say beside their elements, by their element's struct. */
+const arrayNotes = new WeakMap<object, JsonSchema>();
+
+/** Adds to what stands in the schema of an array; its element's struct is its alone. */
+export function noted<S extends AnyStruct>(struct: S, notes: JsonSchema): S {
+  arrayNotes.set(struct.schema as object, notes);
+  return struct;
+}
+
 const LEAVES: Readonly<Record<string, JsonSchema>> = {
   string: { type: 'string' },
   boolean: { type: 'boolean' },
@@ -56,7 +65,11 @@ function bare(struct: AnyStruct, components: Map<string, JsonSchema>): JsonSchem
     case 'type':
       return objectSchema(struct, components);
     case 'array':
-      return { type: 'array', items: jsonSchema(struct.schema as AnyStruct, components) };
+      return {
+        type: 'array',
+        items: jsonSchema(struct.schema as AnyStruct, components),
+        ...arrayNotes.get(struct.schema as object),
+      };
     case 'enums':
       return { type: 'string', enum: Object.keys(struct.schema as object) };
     default: {

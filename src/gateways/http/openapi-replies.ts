@@ -32,7 +32,11 @@ const PROBLEMS: Readonly<Record<number, KnownProblem>> = {
     name: 'NotFound',
     description: 'There is no such thing in this account; an id that is not a UUID names nothing',
   },
-  413: { name: 'ContentTooLarge', description: 'The body is larger than 1 MiB' },
+  413: {
+    name: 'ContentTooLarge',
+    description:
+      'The body, or the message made of it, is larger than the endpoint takes: 1 MiB unless it says otherwise',
+  },
   415: { name: 'UnsupportedMediaType', description: 'The body is not JSON, or has a content coding' },
   429: { name: 'TooManyRequests', description: 'Too many requests, or too soon', headers: RETRY_AFTER },
   501: { name: 'NotImplemented', description: 'Not implemented' },

@@ -3,6 +3,8 @@
 export const TAGS: Readonly<Record<string, string>> = {
   Emails: 'Received and sent mail of the account: lists, search, threads, attachments, exports.',
   'External emails': 'The same endpoints for integrations: read with `api:read`, change with `api:write`.',
+  Outbound:
+    'Mail that leaves: drafts, sending, replying and forwarding, and what became of each recipient. An email is Draft, Queued, Sending, Sent or Failed.',
   Labels: 'Labels and the emails that carry them. An email may carry several.',
   Filters:
     'Rules for new mail, evaluated in the order of `priority`, lower first. Conditions are joined with AND; every action of a filter that matches is applied.',
@@ -14,7 +16,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Service: 'What a client asks before it has a credential. No authentication.',
 };
 
-export const ABOUT = `Mail over REST: mailboxes, messages, attachments, labels, filters.
+export const ABOUT = `Mail over REST: mailboxes, messages, attachments, sending, labels, filters.
 
 **Credentials.** \`Authorization: Bearer\` with an access token of the OpenID provider or with an API key, or
 \`Authorization: ApiKey\` with an API key. A token may do what the scope \`app\` may: everything of its own account.

@@ -8,6 +8,7 @@ import { StoreFault } from '../../store/errors.js';
 import { DecoderBusy } from '../decode/decoder.js';
 import { ProviderUnavailable } from '../oidc/bounded-json.js';
 import { type FieldErrors, PROBLEM_TYPE, type ProblemStatus, problemBody } from '../problem-details.js';
+import { SpoolFault } from '../spool/errors.js';
 import { BodyFault, type HeaderField, type HttpReply } from './exchange.js';
 import { API_POLICY, SECURITY_HEADERS } from './security-headers.js';
 
@@ -42,7 +43,8 @@ export const invalid = (errors: FieldErrors): Problem =>
 
 const RETRY_AFTER_SECONDS = 2;
 
-const unavailable = (): Problem =>
+/** Nobody's fault, and soon over. */
+export const unavailable = (): Problem =>
   new Problem(503, {
     detail: 'This cannot be served right now; the same request may succeed in a moment.',
     headers: [['Retry-After', String(RETRY_AFTER_SECONDS)]],
@@ -85,7 +87,8 @@ const REFUSALS: Readonly<Record<MailboxRefusal, ProblemStatus>> = {
 
 /** What a mailbox's refusal is to an HTTP client. */
 export function refused(refusal: MailboxRefusal): Problem {
-  return new Problem(REFUSALS[refusal] ?? 500);
+  const status = REFUSALS[refusal] ?? 500;
+  return status === 503 ? unavailable() : new Problem(status);
 }
 
 /** The reply to anything thrown while a request was handled; `bug` says that it is to be logged as ours. */
@@ -96,6 +99,7 @@ export function problemOf(error: unknown): { readonly problem: Problem; readonly
   if (
     error instanceof DecoderBusy ||
     error instanceof ProviderUnavailable ||
+    error instanceof SpoolFault ||
     (error instanceof StoreFault && error.temporary)
   )
     return { problem: unavailable(), bug: false };

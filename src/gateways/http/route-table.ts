@@ -20,6 +20,10 @@ import { filterRoutes } from './routes/filters.js';
 import { healthRoute } from './routes/health.js';
 import { internalNotificationRoute } from './routes/internal-notifications.js';
 import { labelRoutes } from './routes/labels.js';
+import { outboundRoutes } from './routes/outbound.js';
+import { draftRoutes } from './routes/outbound-drafts.js';
+import { replyRoutes } from './routes/outbound-replies.js';
+import type { OutboundSources } from './routes/outbound-sending.js';
 import { preferenceRoutes } from './routes/preferences.js';
 import { profileRoutes } from './routes/profile.js';
 import { type PushSources, pushRoutes } from './routes/push-subscriptions.js';
@@ -32,6 +36,8 @@ export interface RouteSources extends EmailSources {
   /** Asked at each request: ports are known only when the listeners are open. */
   readonly connectionInfo: () => ConnectionInfo;
   readonly push: Omit<PushSources, 'register'>;
+  /** What messages are composed with. */
+  readonly composing: Pick<OutboundSources, 'spool' | 'hostname' | 'maxMessageSize'>;
   readonly config: WebConfig;
   readonly checks: readonly HealthCheck[];
   /** Of the program, for the OpenAPI document. */
@@ -52,9 +58,13 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     searchRoute(base, tags, mailboxes),
     exportRoute(base, tags, sources),
   ];
+  const outbound: OutboundSources = { ...sources, ...sources.composing, profiles: desk.profiles };
   const routes: readonly Route[] = [
     ...emails('/api/emails', ['Emails']),
     ...emails('/api/external/emails', ['External emails']),
+    ...outboundRoutes('/api/outbound', ['Outbound'], outbound),
+    ...draftRoutes('/api/outbound', ['Outbound'], outbound),
+    ...replyRoutes('/api/outbound', ['Outbound'], outbound),
     ...credentialRoutes({ keys: desk.keys, connectionInfo }),
     ...profileRoutes(desk.profiles),
     ...preferenceRoutes(desk.preferences),

@@ -8,6 +8,7 @@ import { KEY_ID } from './fake-desk.js';
 import { ALICE, type Scopes } from './fakes.js';
 import { type Gateway, startGateway } from './gateway.js';
 import { organisingCases } from './organising-cases.js';
+import { OUTBOUND } from './outbound-cases.js';
 import { SERVICE } from './service-cases.js';
 
 const pathOf = (route: string): string => route.slice(route.indexOf(' ') + 1);
@@ -28,6 +29,7 @@ const ACCOUNT_STEPS = stepsOf(ACCOUNT).map(({ path, ...rest }) => ({
 const GROUPS: Readonly<Record<string, readonly Step[]>> = {
   ...Object.fromEntries(BASES.map((base) => [base, emailSteps(base)])),
   'labels and filters': organisingCases(),
+  'outbound mail': OUTBOUND,
   'the account itself': ACCOUNT_STEPS,
 };
 

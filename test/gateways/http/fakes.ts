@@ -11,6 +11,7 @@ import type { IndexedPart, MessageIndex } from '../../../src/mail/message-index.
 import type { BlobContent, BlobStore } from '../../../src/store/blobs.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { organisingAnswers } from './organising-fakes.js';
+import { outboundAnswers } from './outbound-fakes.js';
 
 export const ALICE = '018f0000-0000-7000-8000-00000000000a';
 export const BOB = '018f0000-0000-7000-8000-00000000000b';
@@ -112,6 +113,7 @@ export class FakeMailboxes {
 
   readonly #answers: Record<string, (emails: StoredEmail[], payload: never) => unknown> = {
     ...organisingAnswers,
+    ...outboundAnswers,
     labelEmails: (emails, payload: { labelId: string; page: number; pageSize: number }) => {
       if (!organisingAnswers.labels(emails).reply.labels.some(({ id }) => id === payload.labelId))
         return { refusal: 'noSuchLabel' };

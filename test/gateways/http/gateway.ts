@@ -11,7 +11,9 @@ import type { TokenVerifier } from '../../../src/gateways/oidc/token-verifier.js
 import { anonymousGuard } from '../../../src/gateways/origin.js';
 import { subscriptionCheck } from '../../../src/gateways/push/subscription-check.js';
 import type { Rates } from '../../../src/gateways/rates.js';
+import { Spool } from '../../../src/gateways/spool/spool.js';
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
 import { fakeDesk } from './fake-desk.js';
 import { ALICE, FakeBlobs, FakeDirectory, FakeLog, FakeMailboxes, plainDecoder } from './fakes.js';
 import { type ReplyCheck, replyCheck } from './schema-check.js';
@@ -26,6 +28,7 @@ export interface Gateway {
   readonly log: FakeLog;
   readonly routes: readonly Route[];
   readonly checks: HealthCheck[];
+  readonly spool: Spool;
   /** A key of ALICE with scope app. */
   readonly key: string;
   /** @throws Error for a reply that is not as the OpenAPI document says */
@@ -50,6 +53,7 @@ interface Options {
 
 export const OWN_NAMES = { hostname: 'mail.example.test', publicUrl: 'https://app.example.test/mail' };
 export const VAPID_KEY = 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4';
+export const MAX_MESSAGE_SIZE = 2 * 1024 * 1024;
 const OFF = { enabled: false, serverName: '', port: 0, securePort: 0 };
 
 export async function startGateway(t: ExecutionContext, options: Options = {}): Promise<Gateway> {
@@ -59,6 +63,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
   const blobs = new FakeBlobs();
   const log = new FakeLog();
   const checks: HealthCheck[] = [];
+  const spool = new Spool({ directory: temporaryDirectory() });
   const routes = [
     ...routeTable({
       mailboxes: mailboxes.refs,
@@ -67,6 +72,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
       claimExport: async () => mailboxes.exportWait,
       desk,
       connectionInfo: () => ({ smtp: OFF, pop3: OFF, imap: OFF }),
+      composing: { spool, hostname: OWN_NAMES.hostname, maxMessageSize: MAX_MESSAGE_SIZE },
       push: { publicKey: VAPID_KEY, check: subscriptionCheck(false) },
       config: { oidc: { authority: '', clientId: '', enabled: false } },
       checks,
@@ -108,6 +114,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
     log,
     routes,
     checks,
+    spool,
     key,
     async fetch(path, init = {}) {
       const headers = new Headers(init.headers);

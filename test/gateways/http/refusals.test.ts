@@ -10,6 +10,7 @@ import { ADDRESS_ID, BOBS_ADDRESS_ID, BOBS_KEY_ID, KEY_ID } from './fake-desk.js
 import { ALICE, BOB, type Scopes } from './fakes.js';
 import { type Gateway, startGateway } from './gateway.js';
 import { filterIdOf, labelIdOf } from './organising-fakes.js';
+import { outboundIdOf } from './outbound-fakes.js';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
@@ -21,10 +22,11 @@ interface Ids {
 /** What a parameter names, by the beginning of the path up to it. */
 const IDS: readonly (readonly [place: RegExp, ids: Ids])[] = [
   [/emails\/\{id\}\/attachments\/\{attachmentId\}$/, { own: PDF_ID, bobs: BOBS_ID }],
-  [/emails\/\{(id|emailId)\}$/, { own: READ_ID, bobs: BOBS_ID }],
+  [/(emails\/\{(id|emailId)|outbound\/\w+\/\{emailId)\}$/, { own: READ_ID, bobs: BOBS_ID }],
   [/threads\/\{threadId\}$/, { own: THREAD_ID, bobs: BOBS_THREAD_ID }],
   [/labels\/(emails\/\{emailId\}\/\{labelId\}|\{id\}|\{labelId\})$/, { own: labelIdOf(1), bobs: labelIdOf(3) }],
   [/filters\/\{id\}$/, { own: filterIdOf(1), bobs: filterIdOf(2) }],
+  [/outbound\/(drafts\/)?\{id\}$/, { own: outboundIdOf(1), bobs: outboundIdOf(2) }],
   [/smtp-credentials\/\{keyId\}$/, { own: KEY_ID, bobs: BOBS_KEY_ID }],
   [/addresses\/\{addressId\}$/, { own: ADDRESS_ID, bobs: BOBS_ADDRESS_ID }],
 ];
@@ -61,6 +63,7 @@ async function refusing(t: Parameters<typeof startGateway>[0]) {
   const bob = gateway.directory.key(BOB, 'app');
   for (const key of [gateway.key, bob, bob]) {
     await gateway.fetch('/api/labels', { method: 'POST', key, json: { ...label, name: `Label ${Math.random()}` } });
+    await gateway.fetch('/api/outbound/drafts', { method: 'POST', key, json: {} });
     await gateway.fetch('/api/filters', { method: 'POST', key, json: filter });
   }
   const ask = (route: Route, path: string, init: Parameters<Gateway['fetch']>[1] = {}) => {

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Infer } from 'superstruct';
 import type { EmailDetail } from '../../../actors/mailbox/protocol.js';
-import type { IndexedAddress, IndexedAttachment, IndexedPart, MessageIndex } from '../../../mail/message-index.js';
+import type { IndexedAddress, IndexedAttachment, MessageIndex } from '../../../mail/message-index.js';
 import type { BodyDecoder } from '../../decode/decoder.js';
 import { type attachment, type emailDetail, isoTime, type recipient } from './email-shapes.js';
 
@@ -41,17 +41,7 @@ export function detailOf(email: EmailDetail, index: MessageIndex, bodies: Bodies
 export const attachmentId = (emailId: string, part: IndexedAttachment): string =>
   derivedId(`${emailId}/attachment/${part.section}`);
 
-/** The part of a section number; undefined when the index does not have it. */
-export function partOf(root: IndexedPart, section: string): IndexedPart | undefined {
-  const open = [root];
-  for (let part = open.pop(); part !== undefined; part = open.pop()) {
-    if (part.section === section) return part;
-    open.push(...part.parts.toReversed());
-  }
-  return undefined;
-}
-
-function attachmentOf(emailId: string, part: IndexedAttachment): Infer<typeof attachment> {
+export function attachmentOf(emailId: string, part: IndexedAttachment): Infer<typeof attachment> {
   return {
     id: attachmentId(emailId, part),
     fileName: part.fileName,

@@ -2,6 +2,7 @@
 // client's pace. They are strangers' bytes on our origin, so nothing may run or sniff them.
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
 import { decodeStream } from '../../../mail/decode/transfer.js';
+import { partOf } from '../../../mail/parts.js';
 import type { BlobStore } from '../../../store/blobs.js';
 import { attachmentDisposition } from '../content-disposition.js';
 import type { HeaderField } from '../exchange.js';
@@ -9,7 +10,7 @@ import { idParameter } from '../fields.js';
 import { notFound, refused } from '../problem.js';
 import { entityTag } from '../revalidation.js';
 import { binary, defineRoute, EMPTY, READ, type Route } from '../route.js';
-import { attachmentId, partOf } from './email-detail.js';
+import { attachmentId } from './email-detail.js';
 
 const FILE_NAME = { 'Content-Disposition': 'attachment, with a file name (RFC 6266)' };
 const INERT: HeaderField = ['Content-Security-Policy', "sandbox; default-src 'none'"];

@@ -1,0 +1,189 @@
+// Drafts: made, replaced, deleted, sent. One that was sent is a draft no more; its id goes on naming the email.
+import type { Infer } from 'superstruct';
+import type { MailboxProtocol } from '../../../actors/mailbox/protocol.js';
+import type { Payload, Reply } from '../../../actors/runtime/protocol.js';
+import { idParameter } from '../fields.js';
+import { invalid, notFound, Problem, refused, unavailable } from '../problem.js';
+import { defineRoute, EMPTY, READ, type Route, WRITE } from '../route.js';
+import { paging } from './email-shapes.js';
+import {
+  addresseesOf,
+  enqueue,
+  type Letter,
+  NO_BODY,
+  NO_THREAD,
+  NOT_OWN,
+  type OutboundSources,
+  ownAddress,
+  type Sender,
+  senderOf,
+  sent,
+} from './outbound-sending.js';
+import {
+  type DraftInput,
+  draftDetail,
+  draftInput,
+  draftOf,
+  draftPage,
+  draftSummaryOf,
+  queued,
+} from './outbound-shapes.js';
+
+const EXAMPLE: Infer<typeof draftInput> = {
+  subject: 'Lunch?',
+  textBody: 'At noon?',
+  recipients: [{ address: 'bob@example.org', displayName: 'Bob', type: 'To' }],
+};
+
+/** How often a draft is read again that changes while it is being sent. */
+const ATTEMPTS = 4;
+
+const LIMIT = 'The body may have as many octets as a message.';
+
+export function draftRoutes(base: string, tags: readonly string[], sources: OutboundSources): readonly Route[] {
+  const { mailboxes, maxMessageSize: bodyLimit } = sources;
+  const path = `${base}/drafts`;
+
+  /** The draft as it is now. */
+  async function read(accountId: string, outboundId: string): Promise<Reply<MailboxProtocol, 'outbound'> | Problem> {
+    const outcome = await mailboxes.of(accountId).ask('outbound', { outboundId });
+    if (outcome.reply === undefined) return refused(outcome.refusal);
+    return outcome.reply.email.status === 'Draft' ? outcome.reply : notFound();
+  }
+
+  return [
+    defineRoute({
+      method: 'GET',
+      path,
+      summary: 'Drafts, newest first',
+      tags,
+      access: READ,
+      query: paging,
+      replies: { 200: draftPage },
+      handler: async ({ principal, query }) => {
+        const { page, pageSize } = query;
+        const payload = { statuses: ['Draft' as const], page, pageSize };
+        const outcome = await mailboxes.of(principal.accountId).ask('outboundPage', payload);
+        if (outcome.reply === undefined) return refused(outcome.refusal);
+        const { items, totalCount } = outcome.reply;
+        return { status: 200, json: { items: items.map(draftSummaryOf), totalCount, page, pageSize } };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path,
+      summary: 'Make a draft',
+      description: `Every field may be left out; what is there has to be valid. ${LIMIT}`,
+      tags,
+      access: WRITE,
+      body: draftInput,
+      bodyLimit,
+      example: EXAMPLE,
+      replies: { 201: draftDetail },
+      handler: async ({ principal, body }) => {
+        const draft = draftFrom(await senderOf(sources, principal.accountId), body);
+        if (draft instanceof Problem) return draft;
+        const outcome = await mailboxes.of(principal.accountId).ask('createDraft', { draft });
+        if (outcome.reply === undefined) return tooMany();
+        const made = await read(principal.accountId, outcome.reply.id);
+        return made instanceof Problem ? made : { status: 201, json: draftOf(made) };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${path}/{id}`,
+      summary: 'One draft',
+      tags,
+      access: READ,
+      params: { id: idParameter() },
+      replies: { 200: draftDetail },
+      handler: async ({ principal, params }) => {
+        const draft = await read(principal.accountId, params.id);
+        return draft instanceof Problem ? draft : { status: 200, json: draftOf(draft) };
+      },
+    }),
+    defineRoute({
+      method: 'PUT',
+      path: `${path}/{id}`,
+      summary: 'Replace a draft',
+      description: `As a whole: what is left out is not there any more. ${LIMIT}`,
+      tags,
+      access: WRITE,
+      params: { id: idParameter() },
+      body: draftInput,
+      bodyLimit,
+      example: EXAMPLE,
+      replies: { 204: EMPTY },
+      handler: async ({ principal, params, body }) => {
+        const draft = draftFrom(await senderOf(sources, principal.accountId), body);
+        if (draft instanceof Problem) return draft;
+        const payload = { outboundId: params.id, draft };
+        const { refusal } = await mailboxes.of(principal.accountId).ask('updateDraft', payload);
+        return refusal === undefined ? { status: 204 } : refused(refusal);
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: `${path}/{id}`,
+      summary: 'Delete a draft',
+      tags,
+      access: WRITE,
+      params: { id: idParameter() },
+      replies: { 204: EMPTY },
+      handler: async ({ principal, params }) => {
+        const { refusal } = await mailboxes.of(principal.accountId).ask('deleteDraft', { outboundId: params.id });
+        return refusal === undefined ? { status: 204 } : refused(refusal);
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${path}/{id}/send`,
+      summary: 'Send a draft',
+      description:
+        'It has to have all that an email needs: a sender address of the account, a subject, a body, at least one recipient. The id stays the same, and is no draft any more.',
+      tags,
+      access: WRITE,
+      params: { id: idParameter() },
+      replies: { 200: queued },
+      problems: [400, 413],
+      handler: async ({ principal, params }) => {
+        const sender = await senderOf(sources, principal.accountId);
+        for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+          const draft = await read(principal.accountId, params.id);
+          if (draft instanceof Problem) return draft;
+          const letter = letterOf(sender, draft);
+          if (letter instanceof Problem) return letter;
+          const { id, updatedAt } = draft.email;
+          const outcome = await enqueue(sources, sender, letter, { id, updatedAt });
+          if (outcome.reply !== undefined) return sent(outcome.reply);
+          if (outcome.refusal !== 'draftChanged') return refused(outcome.refusal);
+        }
+        return unavailable();
+      },
+    }),
+  ];
+}
+
+const tooMany = () => invalid({ drafts: ['there are as many drafts as an account may have'] });
+
+function draftFrom(sender: Sender, body: DraftInput): Payload<MailboxProtocol, 'createDraft'>['draft'] | Problem {
+  const from = ownAddress(sender, body.fromAddress ?? sender.email);
+  if (from === undefined) return invalid({ fromAddress: [NOT_OWN] });
+  const content = { textBody: body.textBody ?? null, htmlBody: body.htmlBody ?? null };
+  return { sender: from, subject: body.subject ?? '', content, recipients: addresseesOf(body.recipients ?? []) };
+}
+
+/** What the draft says, which may have been true when it was written: addresses are given up again. */
+function letterOf(sender: Sender, { email, content }: Reply<MailboxProtocol, 'outbound'>): Letter | Problem {
+  const from = ownAddress(sender, email.sender);
+  const [textBody, htmlBody] = [content?.textBody || null, content?.htmlBody || null];
+  const errors = {
+    ...(from === undefined && { fromAddress: [email.sender === '' ? 'is missing' : NOT_OWN] }),
+    ...(email.subject.trim() === '' && { subject: ['must not be empty'] }),
+    ...(textBody === null && htmlBody === null && NO_BODY),
+    ...(email.recipients.length === 0 && { recipients: ['must hold at least 1'] }),
+  };
+  if (from === undefined || Object.keys(errors).length > 0) return invalid(errors);
+  const addressees = addresseesOf(email.recipients);
+  return { from, subject: email.subject, textBody, htmlBody, addressees, attachments: [], ...NO_THREAD };
+}

@@ -1,0 +1,132 @@
+// Replies to and forwards of emails of the account. A reply's bodies are sent as they are given: clients quote as their users
+// like it. A forward carries the original's text and attachments; what of the original cannot be taken apart goes as a whole.
+import type { EmailDetail } from '../../../actors/mailbox/protocol.js';
+import { parseAddress } from '../../../mail/address.js';
+import { forwardedHtml, forwardedText } from '../../../mail/forward.js';
+import type { MessageIndex } from '../../../mail/message-index.js';
+import { forwardSubject, ownAddressOf, replyAddressees, replySubject, threadFields } from '../../../mail/reply.js';
+import { copiedAttachments, messageAttachment } from '../../compose/copied-attachments.js';
+import { idParameter } from '../fields.js';
+import { invalid, notFound, Problem, refused } from '../problem.js';
+import { defineRoute, type Route, WRITE } from '../route.js';
+import {
+  addresseesOf,
+  enqueue,
+  NO_BODY,
+  NO_THREAD,
+  type OutboundSources,
+  type Sender,
+  senderOf,
+  sent,
+} from './outbound-sending.js';
+import { forwardInput, MOST_RECIPIENTS, queued, replyInput } from './outbound-shapes.js';
+
+interface Original {
+  readonly email: EmailDetail;
+  readonly index: MessageIndex;
+}
+
+const FROM_RULE = "It is sent from the account's address that the original names, else from its own.";
+const LIMIT = 'The body may have as many octets as a message.';
+
+export function replyRoutes(base: string, tags: readonly string[], sources: OutboundSources): readonly Route[] {
+  const { mailboxes, blobs, maxMessageSize: bodyLimit } = sources;
+
+  async function original(accountId: string, emailId: string): Promise<Original | Problem> {
+    const outcome = await mailboxes.of(accountId).ask('detail', { emailId });
+    if (outcome.reply === undefined) return refused(outcome.refusal);
+    const index = await blobs.index(outcome.reply.blob);
+    // Deleted between the two reads, and its blob collected.
+    return index === undefined ? notFound() : { email: outcome.reply, index };
+  }
+
+  return [
+    defineRoute({
+      method: 'POST',
+      path: `${base}/reply/{emailId}`,
+      summary: 'Reply to an email',
+      description: `To its Reply-To, else to its From; an email that the account itself sent is replied to its To. \`replyAll\` adds its To and Cc without the account's own addresses. The bodies are sent as they are: the original is not quoted. ${FROM_RULE} ${LIMIT}`,
+      tags,
+      access: WRITE,
+      params: { emailId: idParameter() },
+      body: replyInput,
+      bodyLimit,
+      example: { textBody: 'Thank you!', replyAll: false },
+      replies: { 200: queued },
+      handler: async ({ principal, params, body }) => {
+        const sender = await senderOf(sources, principal.accountId);
+        const [textBody, htmlBody] = [body.textBody || null, body.htmlBody || null];
+        const found = await original(principal.accountId, params.emailId);
+        if (found instanceof Problem) return found;
+        if (textBody === null && htmlBody === null) return invalid(NO_BODY);
+        const { envelope } = found.index;
+        const all = body.replyAll ?? false;
+        const named = replyAddressees(envelope, sender.own, all);
+        if (named.length === 0) return invalid({ emailId: ['names no address that a reply could go to'] });
+        if (named.length > MOST_RECIPIENTS) {
+          const field = all ? 'replyAll' : 'emailId';
+          return invalid({ [field]: [`the reply would have more than ${MOST_RECIPIENTS} recipients`] });
+        }
+        const letter = {
+          from: fromOf(sender, found.index),
+          subject: replySubject(envelope.subject),
+          textBody,
+          htmlBody,
+          addressees: addresseesOf(named.map(({ name, address, type }) => ({ address, displayName: name, type }))),
+          attachments: [],
+          ...threadFields(envelope),
+        };
+        const outcome = await enqueue(sources, sender, letter, null);
+        return outcome.reply === undefined ? refused(outcome.refusal) : sent(outcome.reply);
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${base}/forward/{emailId}`,
+      summary: 'Forward an email',
+      description: `With its attachments, byte for byte. \`textBody\` stands before the forwarded content, as text and, when the original has html, as html. An original of more parts than can be told apart, or too long to be shown, is attached as a whole. ${FROM_RULE} ${LIMIT}`,
+      tags,
+      access: WRITE,
+      params: { emailId: idParameter() },
+      body: forwardInput,
+      bodyLimit,
+      example: { textBody: 'For you.', recipients: [{ address: 'bob@example.org', type: 'To' }] },
+      replies: { 200: queued },
+      handler: async ({ principal, params, body }) => {
+        const sender = await senderOf(sources, principal.accountId);
+        const found = await original(principal.accountId, params.emailId);
+        if (found instanceof Problem) return found;
+        const letter = {
+          from: fromOf(sender, found.index),
+          subject: forwardSubject(found.index.envelope.subject),
+          addressees: addresseesOf(body.recipients),
+          ...(await forwarded(sources, found, body.textBody ?? '')),
+          ...NO_THREAD,
+        };
+        const outcome = await enqueue(sources, sender, letter, null);
+        return outcome.reply === undefined ? refused(outcome.refusal) : sent(outcome.reply);
+      },
+    }),
+  ];
+}
+
+function fromOf({ own, email }: Sender, index: MessageIndex): string {
+  const address = ownAddressOf(index, own) ?? email;
+  const { localPart, domain } = parseAddress(address)!;
+  return `${localPart}@${domain}`;
+}
+
+async function forwarded({ blobs, decoder }: OutboundSources, { email, index }: Original, comment: string) {
+  const { blob, sizeBytes } = email;
+  // A message of html alone has words too.
+  const textSections = index.textSections.length > 0 ? index.textSections : index.htmlSections;
+  const bodies = await decoder.bodies({ ...index, textSections }, (start, end) => blobs.read(blob, start, end));
+  const { envelope } = index;
+  return {
+    textBody: forwardedText(comment, envelope, bodies.text),
+    htmlBody: bodies.html === '' ? null : forwardedHtml(comment, envelope, bodies.html),
+    attachments: bodies.partial
+      ? [await messageAttachment(blobs, blob, sizeBytes, 'original.eml')]
+      : await copiedAttachments(blobs, blob, index),
+  };
+}

@@ -1,0 +1,239 @@
+// What REST shows of outbound mail and takes for it: the structs, and how the mailbox's replies become them.
+import { coerce, type Infer, nullable, optional } from 'superstruct';
+import type { OutboundEmail } from '../../../actors/mailbox/outbound-protocol.js';
+import type { MailboxProtocol } from '../../../actors/mailbox/protocol.js';
+import type { AnyStruct, Reply } from '../../../actors/runtime/protocol.js';
+import { parseAddress } from '../../../mail/address.js';
+import { LONGEST_DISPLAY_NAME, LONGEST_SUBJECT } from '../../../mail/reply.js';
+import { choice, flag, leaf, list, record, shortList, text, timestamp, uuid, whole } from '../fields.js';
+import { named } from '../json-schema.js';
+import { attachment, isoTime } from './email-shapes.js';
+
+/** RFC 5321 §4.5.3.1.8 has every server take so many. */
+export const MOST_RECIPIENTS = 100;
+
+const status = () => choice('Draft', 'Queued', 'Sending', 'Sent', 'Failed');
+
+const recipient = named(
+  'OutboundRecipient',
+  record({
+    id: uuid(),
+    address: text(),
+    displayName: optional(text()),
+    type: choice('To', 'Cc', 'Bcc'),
+    status: choice('Pending', 'Delivered', 'Failed'),
+    deliveredAt: nullable(timestamp()),
+    lastError: nullable(text({ description: 'The last answer that was no delivery' })),
+    statusCode: nullable(text({ description: 'Its enhanced status code (RFC 3463)', examples: ['5.1.1'] })),
+  }),
+);
+
+const summary = {
+  id: uuid(),
+  fromAddress: text(),
+  subject: text(),
+  status: status(),
+  createdAt: timestamp(),
+  sentAt: nullable(timestamp()),
+  messageId: text({ description: 'Empty for a draft' }),
+  inReplyTo: nullable(text()),
+  references: nullable(text({ description: 'Message ids, separated by spaces' })),
+  retryCount: whole(),
+  lastError: nullable(text({ description: 'Of the last delivery that failed' })),
+  recipients: list(recipient),
+};
+
+const outboundItem = named('OutboundListItem', record(summary));
+
+const bodies = { textBody: nullable(text()), htmlBody: nullable(text()) };
+
+export const outboundDetail = named(
+  'OutboundEmail',
+  record({
+    ...summary,
+    ...bodies,
+    attachments: list(attachment),
+    isPartial: optional(flag({ description: 'Present and true when a limit was hit: the bodies are not whole' })),
+  }),
+);
+
+const draftSummary = {
+  id: uuid(),
+  fromAddress: text(),
+  subject: text(),
+  createdAt: timestamp(),
+  updatedAt: timestamp(),
+};
+
+export const draftDetail = named(
+  'Draft',
+  record({ ...draftSummary, ...bodies, recipients: list(recipient), attachments: list(attachment) }),
+);
+
+const pageOfItems = <S extends AnyStruct>(name: string, item: S) =>
+  named(name, record({ items: list(item), totalCount: whole(), page: whole(), pageSize: whole() }));
+
+export const outboundPage = pageOfItems('OutboundPage', outboundItem);
+export const draftPage = pageOfItems('DraftPage', named('DraftSummary', record(draftSummary)));
+
+export const queued = named('QueuedEmail', record({ id: uuid(), status: choice('Queued'), createdAt: timestamp() }), {
+  description: 'It is in the queue, and a copy of it in Sent',
+});
+
+const attempt = named(
+  'DeliveryAttempt',
+  record({
+    id: uuid(),
+    at: timestamp(),
+    durationMs: whole(),
+    domain: text(),
+    host: nullable(text({ description: 'Name of the MX host; null when it did not come to one' })),
+    remoteAddress: nullable(text()),
+    tls: nullable(text({ examples: ['TLSv1.3 TLS_AES_256_GCM_SHA384 (verified)'] })),
+    reply: text({ description: 'The reply that decided, or what went wrong instead of one' }),
+    recipients: list(
+      record({ id: uuid(), outcome: choice('delivered', 'temporary', 'permanent'), statusCode: nullable(text()) }),
+    ),
+  }),
+  { description: 'One host that was tried, for the recipients of one domain' },
+);
+export const timeline = list(attempt);
+
+// What clients send. Text that PostgreSQL does not take is refused here: NUL, and half a surrogate pair.
+
+const maybe = <S extends AnyStruct>(struct: S) => optional(nullable(struct));
+
+const prose = () =>
+  leaf<string>('string', (value) => {
+    if (typeof value !== 'string') return 'must be a string';
+    return !/[\0\p{Cs}]/u.test(value) || 'must be text';
+  });
+
+/** One line; whoever needs one that is not blank looks for it. */
+const line = (most: number) =>
+  coerce(
+    leaf<string>(
+      'string',
+      (value) => {
+        if (typeof value !== 'string') return 'must be a string';
+        if (/[\p{Cc}\p{Cs}\u2028\u2029]/u.test(value)) return 'must not hold control characters';
+        return value.length <= most || `must have at most ${most} characters`;
+      },
+      { maxLength: most },
+    ),
+    text(),
+    (value) => value.trim(),
+  );
+
+const address = (description: string) =>
+  coerce(
+    leaf<string>(
+      'string',
+      (value) => (typeof value === 'string' && parseAddress(value) !== undefined) || 'must be an email address',
+      { description },
+    ),
+    text(),
+    (value) => value.trim(),
+  );
+
+const recipientInput = named(
+  'RecipientInput',
+  record({
+    address: address('An email address; one that is named again is passed over'),
+    displayName: maybe(line(LONGEST_DISPLAY_NAME)),
+    type: choice('To', 'Cc', 'Bcc'),
+  }),
+);
+export type RecipientInput = Infer<typeof recipientInput>;
+
+export const recipientsInput = () => shortList(recipientInput, 1, MOST_RECIPIENTS);
+
+const OWN = "The account's address or one of its verified additional addresses";
+const content = { textBody: maybe(prose()), htmlBody: maybe(prose()) };
+
+export const sendInput = named(
+  'SendInput',
+  record({ fromAddress: address(OWN), subject: line(LONGEST_SUBJECT), ...content, recipients: recipientsInput() }),
+  { description: 'At least one of `textBody` and `htmlBody` has to be there, and not empty' },
+);
+
+export const draftInput = named(
+  'DraftInput',
+  record({
+    fromAddress: maybe(address(`${OWN}; the account's address when absent`)),
+    subject: maybe(line(LONGEST_SUBJECT)),
+    ...content,
+    recipients: maybe(shortList(recipientInput, 0, MOST_RECIPIENTS)),
+  }),
+);
+export type DraftInput = Infer<typeof draftInput>;
+
+export const replyInput = named('ReplyInput', record({ ...content, replyAll: maybe(flag()) }), {
+  description: 'At least one of `textBody` and `htmlBody` has to be there, and not empty',
+});
+
+export const forwardInput = named(
+  'ForwardInput',
+  record({ textBody: content.textBody, recipients: recipientsInput() }),
+);
+
+/** As it is shown in lists; the detail has more. */
+export function itemOf(email: OutboundEmail): Infer<typeof outboundItem> {
+  return {
+    id: email.id,
+    fromAddress: email.sender,
+    subject: email.subject,
+    status: email.status,
+    createdAt: isoTime(email.createdAt),
+    sentAt: timeOrNull(email.sentAt),
+    messageId: email.messageId ?? '',
+    inReplyTo: email.inReplyTo,
+    references: email.references.length === 0 ? null : email.references.join(' '),
+    retryCount: email.retryCount,
+    lastError: email.lastError,
+    recipients: recipientsOf(email),
+  };
+}
+
+export function draftSummaryOf({ id, sender, subject, createdAt, updatedAt }: OutboundEmail) {
+  return { id, fromAddress: sender, subject, createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt) };
+}
+
+export function draftOf({ email, content }: Reply<MailboxProtocol, 'outbound'>): Infer<typeof draftDetail> {
+  return {
+    ...draftSummaryOf(email),
+    textBody: content?.textBody ?? null,
+    htmlBody: content?.htmlBody ?? null,
+    recipients: recipientsOf(email),
+    attachments: [],
+  };
+}
+
+export function attemptOf(of: Reply<MailboxProtocol, 'outboundTimeline'>['attempts'][number]): Infer<typeof attempt> {
+  const { id, at, durationMs, domain, host, remoteAddress, tls, reply, recipients } = of;
+  return {
+    id,
+    at: isoTime(at),
+    durationMs: Math.round(durationMs),
+    domain,
+    host,
+    remoteAddress,
+    tls,
+    reply,
+    recipients: recipients.map(({ id, outcome, statusCode }) => ({ id, outcome, statusCode })),
+  };
+}
+
+const recipientsOf = (email: OutboundEmail): Infer<typeof recipient>[] =>
+  email.recipients.map(({ id, address, displayName, type, status, deliveredAt, lastError, statusCode }) => ({
+    id,
+    address,
+    ...(displayName !== null && { displayName }),
+    type,
+    status,
+    deliveredAt: timeOrNull(deliveredAt),
+    lastError,
+    statusCode,
+  }));
+
+const timeOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms));

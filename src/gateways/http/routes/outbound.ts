@@ -1,0 +1,132 @@
+// Mail that leaves: sending, the queue and what was sent, one email with the fate of each recipient and every attempt.
+import type { Infer } from 'superstruct';
+import type { MailboxProtocol } from '../../../actors/mailbox/protocol.js';
+import type { Reply } from '../../../actors/runtime/protocol.js';
+import { idParameter } from '../fields.js';
+import { invalid, notFound, refused } from '../problem.js';
+import { defineRoute, READ, type Route, WRITE } from '../route.js';
+import { attachmentOf } from './email-detail.js';
+import { paging } from './email-shapes.js';
+import {
+  addresseesOf,
+  enqueue,
+  NO_BODY,
+  NO_THREAD,
+  NOT_OWN,
+  type OutboundSources,
+  ownAddress,
+  senderOf,
+  sent,
+} from './outbound-sending.js';
+import { attemptOf, itemOf, outboundDetail, outboundPage, queued, sendInput, timeline } from './outbound-shapes.js';
+
+const EXAMPLE: Infer<typeof sendInput> = {
+  fromAddress: 'alice@example.test',
+  subject: 'Lunch?',
+  textBody: 'At noon?',
+  recipients: [
+    { address: 'bob@example.org', displayName: 'Bob', type: 'To' },
+    { address: 'carol@example.net', type: 'Bcc' },
+  ],
+};
+
+export function outboundRoutes(base: string, tags: readonly string[], sources: OutboundSources): readonly Route[] {
+  const { mailboxes } = sources;
+  const page = (name: string, summary: string, statuses: ('Queued' | 'Sending' | 'Sent')[]) =>
+    defineRoute({
+      method: 'GET',
+      path: `${base}/${name}`,
+      summary,
+      tags,
+      access: READ,
+      query: paging,
+      replies: { 200: outboundPage },
+      handler: async ({ principal, query }) => {
+        const { page, pageSize } = query;
+        const outcome = await mailboxes.of(principal.accountId).ask('outboundPage', { statuses, page, pageSize });
+        if (outcome.reply === undefined) return refused(outcome.refusal);
+        const { items, totalCount } = outcome.reply;
+        return { status: 200, json: { items: items.map(itemOf), totalCount, page, pageSize } };
+      },
+    });
+  return [
+    defineRoute({
+      method: 'POST',
+      path: `${base}/send`,
+      summary: 'Send an email',
+      description:
+        'It is queued, and a copy of it in Sent, when the reply comes. Recipients of type Bcc are not named in the message. An address that is named twice gets the message once, as the first says.\n\nThe body may have as many octets as a message.',
+      tags,
+      access: WRITE,
+      body: sendInput,
+      bodyLimit: sources.maxMessageSize,
+      example: EXAMPLE,
+      replies: { 200: queued },
+      handler: async ({ principal, body }) => {
+        const sender = await senderOf(sources, principal.accountId);
+        const from = ownAddress(sender, body.fromAddress);
+        const [textBody, htmlBody] = [body.textBody || null, body.htmlBody || null];
+        const errors = {
+          ...(from === undefined && { fromAddress: [NOT_OWN] }),
+          ...(body.subject === '' && { subject: ['must not be empty'] }),
+          ...(textBody === null && htmlBody === null && NO_BODY),
+        };
+        if (from === undefined || Object.keys(errors).length > 0) return invalid(errors);
+        const { subject, recipients } = body;
+        const addressees = addresseesOf(recipients);
+        const letter = { from, subject, textBody, htmlBody, addressees, attachments: [], ...NO_THREAD };
+        const outcome = await enqueue(sources, sender, letter, null);
+        return outcome.reply === undefined ? refused(outcome.refusal) : sent(outcome.reply);
+      },
+    }),
+    page('outbox', 'Emails that are queued or being sent, newest first', ['Queued', 'Sending']),
+    page('sent', 'Emails that were delivered to all their recipients, newest first', ['Sent']),
+    defineRoute({
+      method: 'GET',
+      path: `${base}/{id}`,
+      summary: 'One outbound email, with what became of each recipient',
+      tags,
+      access: READ,
+      params: { id: idParameter() },
+      replies: { 200: outboundDetail },
+      handler: async ({ principal, params }) => {
+        const outcome = await mailboxes.of(principal.accountId).ask('outbound', { outboundId: params.id });
+        if (outcome.reply === undefined) return refused(outcome.refusal);
+        const rest = await contentOf(sources, outcome.reply);
+        return rest === undefined ? notFound() : { status: 200, json: { ...itemOf(outcome.reply.email), ...rest } };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${base}/{id}/timeline`,
+      summary: 'Every attempt to deliver an email, oldest first',
+      tags,
+      access: READ,
+      params: { id: idParameter() },
+      replies: { 200: timeline },
+      handler: async ({ principal, params }) => {
+        const outcome = await mailboxes.of(principal.accountId).ask('outboundTimeline', { outboundId: params.id });
+        if (outcome.reply === undefined) return refused(outcome.refusal);
+        return { status: 200, json: outcome.reply.attempts.map(attemptOf) };
+      },
+    }),
+  ];
+}
+
+type Content = Pick<Infer<typeof outboundDetail>, 'textBody' | 'htmlBody' | 'attachments' | 'isPartial'>;
+
+/** Bodies as they were given where the mailbox has them, else as the message has them; undefined when it is gone. */
+async function contentOf(
+  { blobs, decoder }: OutboundSources,
+  { email, content }: Reply<MailboxProtocol, 'outbound'>,
+): Promise<Content | undefined> {
+  const { id, blob } = email;
+  if (blob === null)
+    return { textBody: content?.textBody ?? null, htmlBody: content?.htmlBody ?? null, attachments: [] };
+  const index = await blobs.index(blob);
+  if (index === undefined) return undefined;
+  const attachments = index.attachments.map((part) => attachmentOf(id, part));
+  if (content !== null) return { ...content, attachments };
+  const { text, html, partial } = await decoder.bodies(index, (start, end) => blobs.read(blob, start, end));
+  return { textBody: text || null, htmlBody: html || null, attachments, ...(partial && { isPartial: true }) };
+}
