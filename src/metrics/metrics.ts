@@ -4,11 +4,11 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Meter } from '../actors/runtime/meter.js';
 import type { HttpMeter } from '../gateways/http/meter.js';
 import type { HubMeter } from '../gateways/hub/meter.js';
-import type { SmtpMeter } from '../gateways/smtp/meter.js';
+import type { SmtpMeter, SubmissionMeter } from '../gateways/smtp/meter.js';
 import { type EngineParts, watchEngine } from './engine-metrics.js';
 import { eventLoopDelay } from './event-loop.js';
 import { Families } from './families.js';
-import { httpMeter, hubMeter, smtpMeter } from './gateway-metrics.js';
+import { httpMeter, hubMeter, smtpMeter, submissionMeter } from './gateway-metrics.js';
 import { runtimeMeter } from './runtime-metrics.js';
 import { type CommitMeters, commitMeters } from './store-metrics.js';
 
@@ -16,11 +16,12 @@ export interface Metrics {
   readonly runtime: Meter;
   readonly commits: CommitMeters;
   readonly smtp: SmtpMeter;
+  readonly submission: SubmissionMeter;
   readonly http: HttpMeter;
   readonly hub: HubMeter;
   watchEngine(parts: EngineParts): void;
   /** `read` gives the connections open now. */
-  watchConnections(gateway: 'smtp' | 'hub', read: () => number): void;
+  watchConnections(gateway: 'smtp' | 'submission' | 'hub', read: () => number): void;
   readonly contentType: string;
   /** Everything, in Prometheus' text format. */
   text(): Promise<string>;
@@ -40,6 +41,7 @@ export function createMetrics(node: { readonly version: string }): Metrics {
     runtime: runtimeMeter(families),
     commits: commitMeters(families),
     smtp: smtpMeter(families),
+    submission: submissionMeter(families),
     http: httpMeter(families),
     hub: hubMeter(families),
     watchEngine: (parts) => watchEngine(families, parts),

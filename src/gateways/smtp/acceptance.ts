@@ -11,10 +11,9 @@ import { summarize } from '../../mail/summary.js';
 import type { InboundStore } from '../../store/inbound.js';
 import type { SpooledContent } from '../spool/spool.js';
 import { waitFor } from './deadline.js';
+import { hasCircled } from './loop.js';
 import { Refused } from './verdict.js';
 
-/** `Received` fields a message may come with (CONTRACT §5, RFC 5321 §6.3). */
-const MAX_RECEIVED = 50;
 const DELIVERY_DEADLINE_MS = 2000;
 
 export interface AcceptancePorts {
@@ -123,8 +122,7 @@ async function place(
 }
 
 function refuseLoops({ index }: SpooledContent, destinations: readonly Destination[]): void {
-  // Ours is among them.
-  if (index.receivedCount > MAX_RECEIVED + 1) throw new Refused('loop');
+  if (hasCircled(index)) throw new Refused('loop');
   if (index.deliveredTo.length === 0) return;
   const passed = new Set(index.deliveredTo.map((address) => canonicalAddress(address) ?? address));
   for (const { address } of destinations) {
