@@ -1,5 +1,5 @@
 // The demo that `npm start` shows on a fresh machine: an account with an API key that stays the same over restarts, and
-// lines to paste that send it mail and list it.
+// lines to paste that send it mail, send mail as it, and list what it has.
 import { join } from 'node:path';
 import type { Principal } from './actors/directory/protocol.js';
 import type { Listeners } from './listeners.js';
@@ -44,15 +44,23 @@ export async function prepareDemo(parts: DemoParts): Promise<Demo> {
   return { email: EMAIL, apiKey: minted.apiKey };
 }
 
-export function demoBanner({ email, apiKey }: Demo, { http, mx }: Listeners): string {
+export function demoBanner({ email, apiKey }: Demo, { http, mx, submission }: Listeners): string {
   const lines = ['', 'Mansio is running, as a demo: reachable from this machine only.', ''];
   if (http !== undefined) lines.push(`  HTTP     http://${http}`);
   if (mx !== undefined) lines.push(`  SMTP     smtp://${mx}`);
+  if (submission !== undefined) lines.push(`  sending  smtp://${submission}`);
   lines.push(`  account  ${email}`, `  API key  ${apiKey}`, '');
   if (mx !== undefined) {
     lines.push('Send it an email:', '');
     lines.push(
       `  printf 'From: you@example.org\\r\\nTo: ${email}\\r\\nSubject: Hello\\r\\n\\r\\nIt works.\\r\\n' | curl -sS smtp://${mx} --mail-from you@example.org --mail-rcpt ${email} -T -`,
+      '',
+    );
+  }
+  if (submission !== undefined) {
+    lines.push('Send one as it, here to itself:', '');
+    lines.push(
+      `  printf 'From: ${email}\\r\\nTo: ${email}\\r\\nSubject: Sent\\r\\n\\r\\nIt left.\\r\\n' | curl -sS --ssl-reqd -k -u '${email}:${apiKey}' smtp://${submission} --mail-from ${email} --mail-rcpt ${email} -T -`,
       '',
     );
   }

@@ -135,7 +135,7 @@ export async function startEngine(
 
   const events = postgresEvents(sql);
   const inbound = postgresInbound(sql, writerSql, metrics?.commits.inbound);
-  const blobs = postgresBlobs(sql);
+  const blobs = postgresBlobs(sql, writerSql, metrics?.commits.blobs);
   const texts = open.texts(blobs);
   lifecycle.add('texts of emails', () => texts.close(), JOB_RESERVE_MS, STOP_MS);
   const mailboxRows = postgresMailboxes(sql, writerSql, metrics?.commits.mailboxes);

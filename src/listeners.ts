@@ -11,35 +11,27 @@ import { routeTable } from './gateways/http/route-table.js';
 import type { ConnectionInfo } from './gateways/http/routes/connection-info.js';
 import { startHttp } from './gateways/http/server.js';
 import { createHub } from './gateways/hub/hub.js';
-import { createTokenVerifier } from './gateways/oidc/token-verifier.js';
+import { createTokenVerifier, type TokenVerifier } from './gateways/oidc/token-verifier.js';
 import { anonymousGuard } from './gateways/origin.js';
 import { subscriptionCheck } from './gateways/push/subscription-check.js';
 import { vapidKeys } from './gateways/push/vapid-keys.js';
 import { Rates } from './gateways/rates.js';
-import { startMx } from './gateways/smtp/mx.js';
 import { prepareSpool, Spool } from './gateways/spool/spool.js';
 import { TrustedNetworks } from './gateways/tcp/trusted-networks.js';
 import { healthChecks } from './health-checks.js';
 import type { Instruments } from './instruments.js';
 import { exposition } from './metrics/exposition.js';
 import type { Metrics } from './metrics/metrics.js';
+import { GRACE_MS, type Listener, openSmtp, type SmtpListeners } from './smtp-listeners.js';
 import { listenFailure } from './start-failure.js';
 import { version } from './version.js';
 
 /** Names of the contract's ready line; only those that are open. */
-export type Listeners = Readonly<Partial<Record<'http' | 'metrics' | 'mx', string>>>;
+export type Listeners = Readonly<Partial<Record<'http' | 'metrics' | keyof SmtpListeners, string>>>;
 
-/** What requests and messages under way get when the node stops. */
-const GRACE_MS = 3_000;
 /** A scrape takes no longer. */
 const METRICS_GRACE_MS = 500;
 const HUB_PATH = '/hubs/email';
-
-/** What every gateway with a port of its own gives. */
-interface Listener {
-  readonly address: string;
-  beginDrain(): void;
-}
 
 export interface OpenListeners {
   readonly listeners: Listeners;
@@ -57,16 +49,19 @@ export async function openListeners(
   // The first, so that it is stopped last: what draining is like can be watched.
   const scraped = metrics && (await openMetrics(config, foundation, metrics));
   const spool = await openSpool(foundation);
-  const mx = config.roles.has('mx') ? await openMx(config, foundation, engine, instruments, spool) : undefined;
-  const http = config.roles.has('api') ? await openHttp(config, foundation, engine, instruments, spool) : undefined;
+  const access = openAccess(config, foundation);
+  const smtp = await openSmtp(config, foundation, engine, instruments, access, spool);
+  const http = config.roles.has('api')
+    ? await openHttp(config, foundation, engine, instruments, access, smtp, spool)
+    : undefined;
   return {
     listeners: {
       ...(scraped !== undefined && { metrics: scraped }),
-      ...(mx && { mx: mx.address }),
+      ...addresses(smtp),
       ...(http && { http: http.address }),
     },
     beginDrain() {
-      mx?.beginDrain();
+      for (const listener of Object.values(smtp)) listener.beginDrain();
       http?.beginDrain();
     },
   };
@@ -77,6 +72,23 @@ async function openSpool({ dataDirectory }: Foundation): Promise<Spool> {
   const directory = join(dataDirectory.path, 'spool');
   await prepareSpool(directory);
   return new Spool({ directory });
+}
+
+/** How credentials are judged and counted, the same at every gateway. */
+export interface Access {
+  readonly rates: Rates;
+  readonly tokens?: TokenVerifier;
+}
+
+function openAccess(config: Config, { log }: Foundation): Access {
+  const { rateGlobal: global, rateAuth: authentication, rateWrite: write } = config;
+  const rates = new Rates({ global, authentication, write });
+  const { oidcAuthority: authority, oidcAudience: audience } = config;
+  return authority === undefined ? { rates } : { rates, tokens: createTokenVerifier({ authority, audience, log }) };
+}
+
+function addresses(listeners: SmtpListeners): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(listeners).map(([name, { address }]) => [name, address]));
 }
 
 async function openMetrics(config: Config, { log, lifecycle }: Foundation, metrics: Metrics): Promise<string> {
@@ -90,43 +102,13 @@ async function openMetrics(config: Config, { log, lifecycle }: Foundation, metri
   }
 }
 
-async function openMx(
-  config: Config,
-  foundation: Foundation,
-  engine: Engine,
-  { metrics, tracer }: Instruments,
-  spool: Spool,
-): Promise<Listener> {
-  const { log, lifecycle, tls } = foundation;
-  const { bind, mxPort: port, hostname, maxMessageSize } = config;
-  try {
-    const mx = await startMx({
-      bind,
-      port,
-      hostname,
-      maxMessageSize,
-      tls,
-      directory: engine.directory,
-      receiver: { spool, inbound: engine.inbound, mailboxes: engine.mailboxes },
-      hostedDomains: async () => (await engine.accounts.domains()).map(({ name }) => name),
-      trusted: new TrustedNetworks(config.proxyNetworks),
-      log,
-      tracer,
-      ...(metrics && { meter: metrics.smtp }),
-    });
-    metrics?.watchConnections('smtp', () => mx.connections);
-    lifecycle.add('MX', () => mx.stop(GRACE_MS));
-    return mx;
-  } catch (error) {
-    throw listenFailure(error, 'MX', 'MANSIO_MX_PORT', bind, port);
-  }
-}
-
 async function openHttp(
   config: Config,
   foundation: Foundation,
   engine: Engine,
   { metrics, tracer }: Instruments,
+  { rates, ...tokens }: Access,
+  smtp: SmtpListeners,
   spool: Spool,
 ): Promise<Listener> {
   const { log, lifecycle } = foundation;
@@ -135,11 +117,8 @@ async function openHttp(
   const decoder = new BodyDecoder();
   lifecycle.add('body decoder', () => decoder.close());
   const guard = anonymousGuard({ ...config, origins: config.corsOrigins });
-  const { rateGlobal: global, rateAuth: authentication, rateWrite: write } = config;
   const cors = createCors(config.corsOrigins);
-  const rates = new Rates({ global, authentication, write });
-  const { oidcAuthority: authority, oidcAudience: audience } = config;
-  const tokens = authority === undefined ? {} : { tokens: createTokenVerifier({ authority, audience, log }) };
+  const { oidcAuthority: authority } = config;
   const hub = createHub({
     directory,
     ...tokens,
@@ -152,14 +131,14 @@ async function openHttp(
   });
   metrics?.watchConnections('hub', () => hub.connections);
   const { publicKey } = await vapidKeys(config.vapid, engine.settings);
-  const closed: ConnectionInfo['smtp'] = { enabled: false, serverName: config.hostname, port: 0, securePort: 0 };
+  const connectionInfo = connectionInfoOf(config, smtp);
   const routes = routeTable({
     mailboxes,
     blobs,
     decoder,
     claimExport,
     desk,
-    connectionInfo: () => ({ smtp: closed, pop3: closed, imap: closed }),
+    connectionInfo: () => connectionInfo,
     composing: { spool, hostname, maxMessageSize },
     push: { publicKey, check: subscriptionCheck(config.pushAllowPrivate) },
     config: {
@@ -195,4 +174,20 @@ async function openHttp(
   } catch (error) {
     throw listenFailure(error, 'HTTP', 'MANSIO_HTTP_PORT', bind, port);
   }
+}
+
+/** With the ports that are really open, on this node. */
+function connectionInfoOf({ hostname: serverName }: Config, smtp: SmtpListeners): ConnectionInfo {
+  const { submission, submissions } = smtp;
+  const closed = { enabled: false, serverName, port: 0, securePort: 0 };
+  const isOpen = submission !== undefined || submissions !== undefined;
+  return {
+    smtp: { enabled: isOpen, serverName, port: portOf(submission), securePort: portOf(submissions) },
+    pop3: closed,
+    imap: closed,
+  };
+}
+
+function portOf(listener: Listener | undefined): number {
+  return listener === undefined ? 0 : Number(listener.address.slice(listener.address.lastIndexOf(':') + 1));
 }

@@ -4,7 +4,12 @@ import { canonicalAddress } from './address.js';
 import type { MessageIndex } from './message-index.js';
 
 /** `Received` fields a message may come with. */
-export const MAX_RECEIVED = 50;
+const MAX_RECEIVED = 50;
+
+/** Our own `Received` is among them. */
+export function hasCircled({ receivedCount }: Pick<MessageIndex, 'receivedCount'>): boolean {
+  return receivedCount > MAX_RECEIVED + 1;
+}
 
 /** Whether the message was delivered to the address before. */
 export function wasDeliveredTo({ deliveredTo }: Pick<MessageIndex, 'deliveredTo'>, address: string): boolean {

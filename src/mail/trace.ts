@@ -2,9 +2,12 @@
 // cannot end the line, open a comment or look like another clause. Lines end in CRLF.
 
 export interface Received {
-  /** What the peer said in HELO or EHLO. */
-  readonly helo: string;
-  readonly remoteAddress: string;
+  /** Who sent it; absent when that is nobody's business: of a message that its author submitted. */
+  readonly from?: {
+    /** What the peer said in HELO or EHLO. */
+    readonly helo: string;
+    readonly remoteAddress: string;
+  };
   /** Our own name. */
   readonly hostName: string;
   /** RFC 3848, RFC 6531: `ESMTP`, `ESMTPS`, `ESMTPSA`, `UTF8SMTPS` … */
@@ -26,9 +29,9 @@ export function returnPathLine(reversePath: string): string {
 
 /** One `Received:` field, folded. */
 export function receivedLine(received: Received): string {
+  const { from } = received;
   const clauses = [
-    `from ${name(received.helo)}`,
-    `(${addressLiteral(received.remoteAddress)})`,
+    ...(from === undefined ? [] : [`from ${name(from.helo)}`, `(${addressLiteral(from.remoteAddress)})`]),
     `by ${name(received.hostName)}`,
     `with ${name(received.protocol)}`,
     `id ${name(received.id)}`,
@@ -38,7 +41,7 @@ export function receivedLine(received: Received): string {
 }
 
 /** RFC 5322 §3.3 in UTC. */
-function rfc5322Date(date: Date): string {
+export function rfc5322Date(date: Date): string {
   return date.toUTCString().replace('GMT', '+0000');
 }
 

@@ -1,7 +1,7 @@
 // The gateways' meters on prom-client. Labels come from closed sets: what a peer wrote is never one.
 import type { HttpMeter } from '../gateways/http/meter.js';
 import type { HubMeter } from '../gateways/hub/meter.js';
-import type { SmtpMeter } from '../gateways/smtp/meter.js';
+import type { SmtpMeter, SubmissionMeter } from '../gateways/smtp/meter.js';
 import type { Families } from './families.js';
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -32,6 +32,31 @@ export function smtpMeter(families: Families): SmtpMeter {
       if (placed < mailboxes) deliveries.inc({ outcome: 'postponed' }, mailboxes - placed);
     },
     refused: (reason, code) => refusals.inc({ code: classOf(code), reason }),
+    replied: (accepted, ms) => replies.observe({ outcome: accepted ? 'accepted' : 'refused' }, ms / 1000),
+  };
+}
+
+export function submissionMeter(families: Families): SubmissionMeter {
+  const messages = families.counter('submission_messages_queued_total', 'Submitted messages answered with 250.');
+  const octets = families.counter('submission_queued_bytes_total', 'Octets of queued messages.');
+  const recipients = families.counter('submission_recipients_total', 'Recipients of queued messages.');
+  const refusals = families.counter(
+    'submission_refused_total',
+    'Senders, recipients and messages refused, by class of the reply and reason; fault: an error of ours.',
+    ['code', 'reason'],
+  );
+  const logins = families.counter('submission_logins_total', 'Credentials shown, by what became of them.', ['outcome']);
+  const replies = families.latency('submission_duration_seconds', 'From the end of DATA to the reply.', ['outcome']);
+  logins.inc({ outcome: 'open' }, 0);
+  logins.inc({ outcome: 'wrong' }, 0);
+  return {
+    queued(message) {
+      messages.inc();
+      octets.inc(message.octets);
+      recipients.inc(message.recipients);
+    },
+    refused: (reason, code) => refusals.inc({ code: classOf(code), reason }),
+    authenticated: (outcome) => logins.inc({ outcome }),
     replied: (accepted, ms) => replies.observe({ outcome: accepted ? 'accepted' : 'refused' }, ms / 1000),
   };
 }

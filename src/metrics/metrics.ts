@@ -5,12 +5,12 @@ import type { DeliveryMeter } from '../actors/delivery/meter.js';
 import type { Meter } from '../actors/runtime/meter.js';
 import type { HttpMeter } from '../gateways/http/meter.js';
 import type { HubMeter } from '../gateways/hub/meter.js';
-import type { SmtpMeter } from '../gateways/smtp/meter.js';
+import type { SmtpMeter, SubmissionMeter } from '../gateways/smtp/meter.js';
 import { deliveryMeter, type QueueParts, watchQueue } from './delivery-metrics.js';
 import { type EngineParts, watchEngine } from './engine-metrics.js';
 import { eventLoopDelay } from './event-loop.js';
 import { Families } from './families.js';
-import { httpMeter, hubMeter, smtpMeter } from './gateway-metrics.js';
+import { httpMeter, hubMeter, smtpMeter, submissionMeter } from './gateway-metrics.js';
 import { runtimeMeter } from './runtime-metrics.js';
 import { type CommitMeters, commitMeters } from './store-metrics.js';
 
@@ -18,6 +18,7 @@ export interface Metrics {
   readonly runtime: Meter;
   readonly commits: CommitMeters;
   readonly smtp: SmtpMeter;
+  readonly submission: SubmissionMeter;
   readonly http: HttpMeter;
   readonly hub: HubMeter;
   readonly deliveries: DeliveryMeter;
@@ -25,7 +26,7 @@ export interface Metrics {
   /** On nodes that deliver outbound mail. */
   watchQueue(standing: QueueParts): void;
   /** `read` gives the connections open now. */
-  watchConnections(gateway: 'smtp' | 'hub', read: () => number): void;
+  watchConnections(gateway: 'smtp' | 'submission' | 'hub', read: () => number): void;
   readonly contentType: string;
   /** Everything, in Prometheus' text format. */
   text(): Promise<string>;
@@ -45,6 +46,7 @@ export function createMetrics(node: { readonly version: string }): Metrics {
     runtime: runtimeMeter(families),
     commits: commitMeters(families),
     smtp: smtpMeter(families),
+    submission: submissionMeter(families),
     http: httpMeter(families),
     hub: hubMeter(families),
     deliveries: deliveryMeter(families),

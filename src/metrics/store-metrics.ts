@@ -1,4 +1,4 @@
-// The store's meter on prom-client: group commits of accepted mail and of mailboxes.
+// The store's meter on prom-client: group commits of accepted mail, of mail that is to leave, and of mailboxes.
 import type { CommitMeter } from '../store/commit-meter.js';
 import type { Families } from './families.js';
 
@@ -9,6 +9,8 @@ export interface CommitMeters {
   /** Messages up to 256 KiB; larger ones have a transaction of their own. */
   readonly inbound: CommitMeter;
   readonly mailboxes: CommitMeter;
+  /** Messages that are to leave, up to 256 KiB. */
+  readonly blobs: CommitMeter;
 }
 
 export function commitMeters(families: Families): CommitMeters {
@@ -23,5 +25,5 @@ export function commitMeters(families: Families): CommitMeters {
       size.observe({ group }, items);
     },
   });
-  return { inbound: meterOf('inbound'), mailboxes: meterOf('mailboxes') };
+  return { inbound: meterOf('inbound'), mailboxes: meterOf('mailboxes'), blobs: meterOf('blobs') };
 }

@@ -4,8 +4,7 @@ import fc from 'fast-check';
 import { receivedLine, returnPathLine } from '../../src/mail/trace.js';
 
 const base = {
-  helo: 'mail.example.org',
-  remoteAddress: '192.0.2.1',
+  from: { helo: 'mail.example.org', remoteAddress: '192.0.2.1' },
   hostName: 'mx.example.test',
   protocol: 'ESMTPS',
   id: '0192-abcd',
@@ -21,10 +20,20 @@ test('Received of one recipient', (t) => {
 });
 
 test('Received of many recipients names none; IPv6', (t) => {
-  const line = receivedLine({ ...base, remoteAddress: '2001:db8::1' });
+  const line = receivedLine({ ...base, from: { ...base.from, remoteAddress: '2001:db8::1' } });
   t.false(line.includes(' for '));
   t.true(line.includes('([IPv6:2001:db8::1])'));
-  t.true(receivedLine({ ...base, remoteAddress: '::ffff:192.0.2.1' }).includes('([192.0.2.1])'));
+  t.true(
+    receivedLine({ ...base, from: { ...base.from, remoteAddress: '::ffff:192.0.2.1' } }).includes('([192.0.2.1])'),
+  );
+});
+
+test('Received of a submission does not tell from where', (t) => {
+  const { from: _, ...rest } = base;
+  t.is(
+    receivedLine(rest),
+    'Received: by mx.example.test with ESMTPS id 0192-abcd;\r\n\tSat, 21 Nov 2026 13:10:19 +0000\r\n',
+  );
 });
 
 test('Return-Path', (t) => {
@@ -40,7 +49,7 @@ test('whatever a peer says, it is one field with one comment, folded', (t) => {
       fc.string(),
       fc.string({ unit: 'binary' }),
       (helo, remoteAddress, recipient) => {
-        const line = receivedLine({ ...base, helo: `a\r\nb (x) ;${helo}`, remoteAddress, recipient });
+        const line = receivedLine({ ...base, from: { helo: `a\r\nb (x) ;${helo}`, remoteAddress }, recipient });
         t.regex(line, /^Received: from \S+\s+\(\[[^()]*\]\)\s+by mx\.example\.test\s/u);
         t.true(line.endsWith('2026 13:10:19 +0000\r\n'));
         for (const part of line.slice(0, -2).split('\r\n')) t.notRegex(part, /[\r\n\0]/);

@@ -34,6 +34,10 @@ export class FakeDirectory implements Directory {
     return { principal: { accountId: subject, email, scopes: ['app'], keyId: null, serviceWide: false } };
   }
 
+  async isAddressOf(): Promise<never> {
+    throw new Error('not asked by the hub');
+  }
+
   async anonymous(): Promise<Principal | undefined> {
     return this.anonymousPrincipal;
   }

@@ -1,6 +1,6 @@
 // The courier of domains that are hosted here: no SMTP, the sender's commit hands the message over to the mailboxes. Domains
 // that are not hosted are another courier's. Addresses are judged as the MX judges them (CONTRACT §5).
-import { MAX_RECEIVED, wasDeliveredTo } from '../../mail/loop.js';
+import { hasCircled, wasDeliveredTo } from '../../mail/loop.js';
 import { StoreFault } from '../../store/errors.js';
 import type { Directory, Recipient } from '../directory/protocol.js';
 import type { Courier, DeliveryReport, DeliveryTask, RecipientOutcome } from './courier.js';
@@ -35,7 +35,7 @@ export function hostedCourier(options: HostedCourierOptions): Courier {
   const { directory, facts, hostname, remote, newId } = options;
 
   async function judge(recipients: readonly Address[], message: MessageFacts): Promise<readonly Judgement[]> {
-    if (message.receivedCount > MAX_RECEIVED) return recipients.map(() => LOOP);
+    if (hasCircled(message)) return recipients.map(() => LOOP);
     const toHold: string[] = [];
     const found: (Recipient | undefined)[] = [];
     for (const { address } of recipients) {

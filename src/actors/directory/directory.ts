@@ -176,10 +176,19 @@ export async function createDirectory(options: DirectoryOptions): Promise<Direct
     return { accountId: account.id, email: account.email, scopes: ['app'], keyId: null, serviceWide: false };
   }
 
+  /** Whether or not its domain is hosted: an address elsewhere can be verified too. */
+  async function isAddressOf(accountId: string, text: string): Promise<boolean> {
+    const address = canonicalAddress(text);
+    if (address === undefined) return false;
+    const owner = await owners.owner(address, () => store.ownerOf(address));
+    return owner !== undefined && !owner.held && owner.accountId === accountId;
+  }
+
   return {
     recipient,
     hold,
     authenticate,
+    isAddressOf,
     login: (claims) => logins.open(claims),
     anonymous,
     revokedKeys$: revokedKeys.asObservable(),

@@ -54,6 +54,8 @@ export interface Directory {
   authenticate(apiKey: string): Promise<Principal | undefined>;
   /** The account of a login, made or claimed when it is its first. @throws StoreFault */
   login(claims: LoginClaims): Promise<LoginResult>;
+  /** Whether the account receives and sends under the address or a `+tag` of it: its own, or a verified one. @throws StoreFault */
+  isAddressOf(accountId: string, address: string): Promise<boolean>;
   /** Who requests without a credential act as; undefined unless configured (MANSIO_ANONYMOUS_ACCOUNT). */
   anonymous(): Promise<Principal | undefined>;
   /** Ids of keys as they are revoked, on any node or by a command; live sessions of the key are to end. */

@@ -5,7 +5,7 @@
 import type { Directory, Recipient } from '../../actors/directory/protocol.js';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
 import { spanned, type Tracer } from '../../actors/runtime/tracing.js';
-import { MAX_RECEIVED, wasDeliveredTo } from '../../mail/loop.js';
+import { hasCircled, wasDeliveredTo } from '../../mail/loop.js';
 import type { MessageSummary } from '../../mail/message-index.js';
 import { summarize } from '../../mail/summary.js';
 import type { InboundStore } from '../../store/inbound.js';
@@ -121,7 +121,6 @@ async function place(
 }
 
 function refuseLoops({ index }: SpooledContent, destinations: readonly Destination[]): void {
-  // Ours is among them.
-  if (index.receivedCount > MAX_RECEIVED + 1) throw new Refused('loop');
+  if (hasCircled(index)) throw new Refused('loop');
   if (destinations.some(({ address }) => wasDeliveredTo(index, address))) throw new Refused('loop');
 }

@@ -1,7 +1,8 @@
 // One SMTP connection: smtp-server's command loop with the limits and the replies it has not: an enhanced code on every
 // reply, errors and junk commands counted, a deadline a command and a minimum rate for DATA, BDAT cut off before its octets
-// are read as commands. What a transaction may do is decided in mx; counting connections is the server's.
+// are read as commands. What a transaction may do is decided in mx and submission; counting connections is the server's.
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
+import { authenticate } from './auth-exchange.js';
 import { DataParser, Overlong } from './data-parser.js';
 import { parsePath } from './path.js';
 import type { SmtpServer } from './server.js';
@@ -34,6 +35,10 @@ export class SmtpConnection extends SMTPConnection {
   #inData = false;
   #released = false;
   #lingering: NodeJS.Timeout | undefined;
+  /** EHLO is being answered. */
+  #offering = false;
+  /** What the peer is told with the end of the connection, once the message that has arrived got its reply. */
+  #parting: string | undefined;
   /** The outermost socket, known before the handshake on it is done: tearing TLS down from below can end the process. */
   #outermost: Socket | undefined;
   /** The socket that holds replies back until this turn of the event loop is over. */
@@ -46,6 +51,8 @@ export class SmtpConnection extends SMTPConnection {
   constructor(server: SmtpServer, socket: Socket, options: SMTPConnectionOptions | undefined, addressKey: string) {
     super(server, socket, options ?? null);
     this.addressKey = addressKey;
+    // All errors are counted in one place, here.
+    this._maxAllowedUnauthenticatedCommands = false;
   }
 
   override init(): void {
@@ -107,6 +114,14 @@ export class SmtpConnection extends SMTPConnection {
     else this.send(421, '4.3.2 Service closing, try again later');
   }
 
+  /** Ends the session with 421, without losing the reply to a message that has arrived whole. */
+  dismiss(text: string): void {
+    if (this._closing || this._upgrading) return;
+    const parser = this._parser;
+    if (this.#inData && parser !== false && !parser._dataMode) this.#parting = text;
+    else this.send(421, text);
+  }
+
   destroy(): void {
     (this.#outermost ?? this._socket).destroy();
   }
@@ -143,6 +158,28 @@ export class SmtpConnection extends SMTPConnection {
     this.#dataSince = Date.now();
   }
 
+  override handler_EHLO(command: Buffer, callback: () => void): void {
+    this.#offering = true;
+    try {
+      super.handler_EHLO(command, () => undefined);
+    } finally {
+      this.#offering = false;
+    }
+    callback();
+  }
+
+  /** RFC 4954 §4: what the peer may not use yet is not offered. */
+  override _isSupported(command: string): boolean {
+    if (command === 'AUTH' && this.#offering && !this.secure && !this._server.auth?.plaintext) return false;
+    return super._isSupported(command);
+  }
+
+  override handler_AUTH(command: Buffer, callback: () => void): void {
+    const { auth } = this._server;
+    if (auth === undefined) super.handler_AUTH(command, callback);
+    else authenticate(this, command.toString('latin1'), auth.judge, auth.plaintext, callback);
+  }
+
   override _parseAddressCommand(
     verb: string,
     line: Buffer | string,
@@ -156,11 +193,20 @@ export class SmtpConnection extends SMTPConnection {
       super._onCommand(command, callback);
       return;
     }
-    // The library's own count of these ends a session after ten; all errors are counted in one place here.
+    // The library's own count of these ends a session after ten.
     this._unrecognizedCommands = 0;
+    // A line of an AUTH exchange is no command, whatever it looks like.
+    if (this._nextHandler) {
+      super._onCommand(command, callback);
+      return;
+    }
     const line = command.toString('latin1', 0, 9);
     const space = line.indexOf(' ');
     const verb = (space < 0 ? line : line.slice(0, space)).toUpperCase();
+    if (command.length > this._server.limits.commandLength && verb !== 'AUTH') {
+      this.#overlong();
+      return;
+    }
     // Its octets follow at once and would be read as commands (RFC 3030 §2).
     if (verb === 'BDAT') {
       this.send(421, '4.7.0 BDAT is not offered here, closing connection');
@@ -182,15 +228,24 @@ export class SmtpConnection extends SMTPConnection {
   }
 
   override _createParser(): DataParser {
-    const parser = new DataParser({ maxCommandLength: this._server.options.maxCommandLength });
+    const { auth, limits } = this._server;
+    const parser = new DataParser({
+      maxCommandLength: auth === undefined ? limits.commandLength : Math.max(limits.commandLength, limits.authLength),
+    });
     parser.oncommand = (command, callback) => this._onCommand(command, callback as (() => void) | undefined);
     parser.on('error', (error) => {
       if (!(error instanceof Overlong)) this.send(421, '4.3.0 Internal error, closing connection');
-      else if (error.what === 'command') this.send(500, '5.5.2 Line too long, closing connection');
+      else if (error.what === 'command') this.#overlong();
       else this.send(552, '5.3.4 Message too large, closing connection');
       this.close();
     });
     return parser;
+  }
+
+  /** RFC 4954 §6 has a code of its own for lines of AUTH. */
+  #overlong(): void {
+    this.send(500, `${this._nextHandler ? '5.5.6' : '5.5.2'} Line too long, closing connection`);
+    this.close();
   }
 
   override _onClose(): void {
@@ -215,6 +270,7 @@ export class SmtpConnection extends SMTPConnection {
       this.#junk = 0;
     }
     if (this._server.stopping) super.send(421, '4.3.2 Service closing', false);
+    else if (this.#parting !== undefined) super.send(421, this.#parting, false);
   }
 
   #countError(): void {

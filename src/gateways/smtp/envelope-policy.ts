@@ -1,15 +1,18 @@
-// Who may be the sender and who a recipient of mail that comes in over MX: syntax and parameters here, existence by the
-// directory. What is not hosted here is never taken (RFC 5321 §7.1: no relay).
+// What may be a sender and a recipient: syntax and parameters, for every listener; and who is one of mail that comes in over
+// MX, by the directory. What is not hosted here is never taken there (RFC 5321 §7.1: no relay).
 import type { SMTPServerAddress } from 'smtp-server';
 import type { Directory, Recipient } from '../../actors/directory/protocol.js';
 import { parseAddress } from '../../mail/address.js';
 import { isAscii } from './path.js';
 import type { Refusal } from './verdict.js';
 
-const MAIL_PARAMETERS = new Set(['SIZE', 'BODY', 'SMTPUTF8']);
+const MAIL_PARAMETERS: ReadonlySet<string> = new Set(['SIZE', 'BODY', 'SMTPUTF8']);
 
-export function judgeSender(path: SMTPServerAddress): Refusal | undefined {
-  if (path.args) for (const name in path.args) if (!MAIL_PARAMETERS.has(name)) return 'unknownParameter';
+export function judgeSender(
+  path: SMTPServerAddress,
+  parameters: ReadonlySet<string> = MAIL_PARAMETERS,
+): Refusal | undefined {
+  if (path.args) for (const name in path.args) if (!parameters.has(name)) return 'unknownParameter';
   if (path.address === '') return undefined;
   if (!isAscii(path.address) && !asksForUtf8(path)) return 'needsUtf8';
   return parseAddress(path.address) === undefined ? 'badSender' : undefined;

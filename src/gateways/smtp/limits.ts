@@ -17,6 +17,8 @@ export interface SmtpLimits {
   readonly connections: number;
   /** Octets of a command line; longer: 500 5.5.2 and the end. */
   readonly commandLength: number;
+  /** The same of AUTH and the lines that follow it, where it is offered (RFC 4954 §4). */
+  readonly authLength: number;
   /** ms before the banner; who speaks earlier is no mail server and is sent away. */
   readonly greetDelayMs: number;
   /**
@@ -36,6 +38,7 @@ export const DEFAULT_LIMITS: SmtpLimits = {
   connectionsPerAddress: 50,
   connections: 5000,
   commandLength: 2048,
+  authLength: 12_288,
   greetDelayMs: 100,
   proxyHeaderMs: 2000,
 };

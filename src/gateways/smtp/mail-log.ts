@@ -2,7 +2,9 @@
 // store and the mailbox. Never contents; what a peer said only as JSON values, which pino escapes.
 import type { Logger } from 'pino';
 import type { SMTPServerSession } from 'smtp-server';
+import type { Principal } from '../../actors/directory/protocol.js';
 import type { Acceptance } from './acceptance.js';
+import type { Queued } from './queueing.js';
 import { isBug } from './verdict.js';
 
 export interface AcceptedMessage {
@@ -37,6 +39,18 @@ export function logAccepted(
     { transaction, blob, messageId, sender, remoteAddress, tls, size, recipients, durationMs },
     'message accepted',
   );
+}
+
+export function logQueued(
+  log: Logger,
+  { remoteAddress, secure: tls }: SMTPServerSession,
+  { transaction, blob, size, sender, receivedAt }: AcceptedMessage,
+  { id: outboundId, messageId, recipients }: Queued,
+  { accountId, keyId }: Principal,
+): void {
+  const durationMs = Date.now() - receivedAt;
+  const about = { transaction, accountId, outboundId, blob, messageId, sender, keyId, remoteAddress, tls };
+  log.info({ ...about, size, recipients, durationMs }, 'submission queued');
 }
 
 /** `fault`: what was thrown, when it was no refusal. */

@@ -1,12 +1,26 @@
-// Port: what this gateway counts for those who watch a node. Called once a message or refusal; it must not throw.
+// Ports: what these gateways count for those who watch a node. Called once a message, refusal or login; they must not throw.
 
-export interface SmtpMeter {
-  /** `placed` of the `mailboxes` it goes to had it when the sender got the reply, the others get it later. */
-  accepted(message: { readonly octets: number; readonly mailboxes: number; readonly placed: number }): void;
+export interface ListenerMeter {
   /** A sender, a recipient or a message; `reason` is one of a few words. */
   refused(reason: string, code: number): void;
   /** From the end of DATA to the reply. */
   replied(accepted: boolean, ms: number): void;
 }
 
-export const NO_METER: SmtpMeter = { accepted: () => {}, refused: () => {}, replied: () => {} };
+export interface SmtpMeter extends ListenerMeter {
+  /** `placed` of the `mailboxes` it goes to had it when the sender got the reply, the others get it later. */
+  accepted(message: { readonly octets: number; readonly mailboxes: number; readonly placed: number }): void;
+}
+
+export interface SubmissionMeter extends ListenerMeter {
+  queued(message: { readonly octets: number; readonly recipients: number }): void;
+  authenticated(outcome: 'open' | 'wrong' | 'scopeMissing' | 'limited' | 'fault'): void;
+}
+
+const NO_LISTENER_METER: ListenerMeter = { refused: () => {}, replied: () => {} };
+export const NO_METER: SmtpMeter = { ...NO_LISTENER_METER, accepted: () => {} };
+export const NO_SUBMISSION_METER: SubmissionMeter = {
+  ...NO_LISTENER_METER,
+  queued: () => {},
+  authenticated: () => {},
+};

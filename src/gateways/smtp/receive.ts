@@ -4,19 +4,30 @@ import type { SpooledContent, SpoolWriter } from '../spool/spool.js';
 import type { MessageStream } from './data-parser.js';
 import { Refused } from './verdict.js';
 
+/** What a message goes through on its way; what it throws refuses the message. */
+export interface Passage {
+  /** What may go on; undefined while nothing may. */
+  push(piece: Uint8Array): Uint8Array | undefined;
+  /** What was held back to the end. */
+  end(): Uint8Array | undefined;
+}
+
+const STRAIGHT: Passage = { push: (piece) => piece, end: () => undefined };
+
 /**
  * Reads the stream to its end. `prefix` goes before the message and does not count against `maxSize`.
- * @throws Refused when too large, malformed or cut off; SpoolFault. Nothing is kept then.
+ * @throws Refused when too large, malformed or cut off; SpoolFault; what `passage` throws. Nothing is kept then.
  */
 export async function receive(
   stream: MessageStream,
   writer: SpoolWriter,
   prefix: Uint8Array,
   maxSize: number,
+  passage: Passage = STRAIGHT,
 ): Promise<SpooledContent> {
   try {
     // Before the first await: the stream must find its reader in the turn it was made.
-    const read = readAll(stream, writer, prefix, maxSize);
+    const read = readAll(stream, writer, prefix, maxSize, passage);
     await read;
     if (stream.discipline.malformed) throw new Refused('bareLineEnding');
   } catch (error) {
@@ -26,7 +37,13 @@ export async function receive(
   return writer.finish();
 }
 
-function readAll(stream: MessageStream, writer: SpoolWriter, prefix: Uint8Array, maxSize: number): Promise<void> {
+function readAll(
+  stream: MessageStream,
+  writer: SpoolWriter,
+  prefix: Uint8Array,
+  maxSize: number,
+  passage: Passage,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     let size = 0;
     let failure: unknown;
@@ -36,10 +53,11 @@ function readAll(stream: MessageStream, writer: SpoolWriter, prefix: Uint8Array,
       failure ??= error;
       writer.discard();
     };
-    const keep = (chunk: Uint8Array): void => {
+    const keep = (passed: () => Uint8Array | undefined): void => {
       if (failure !== undefined) return;
       try {
-        const written = writer.write(chunk);
+        const octets = passed();
+        const written = octets === undefined ? undefined : writer.write(octets);
         if (written === undefined) return;
         stream.pause();
         written.catch(fail).finally(() => stream.resume());
@@ -52,10 +70,11 @@ function readAll(stream: MessageStream, writer: SpoolWriter, prefix: Uint8Array,
       size += chunk.length;
       if (size > maxSize) fail(new Refused('tooLarge'));
       else if (stream.discipline.malformed) fail(new Refused('bareLineEnding'));
-      else keep(chunk);
+      else keep(() => passage.push(chunk));
     });
     stream.once('end', () => {
       ended = true;
+      if (!stream.discipline.malformed) keep(() => passage.end());
       if (failure === undefined) resolve();
       else reject(failure);
     });
@@ -63,6 +82,6 @@ function readAll(stream: MessageStream, writer: SpoolWriter, prefix: Uint8Array,
     stream.once('close', () => {
       if (!ended) reject(new Refused('connectionLost'));
     });
-    keep(prefix);
+    keep(() => prefix);
   });
 }

@@ -3,9 +3,11 @@
 // handlers in the options. smtp-server's own PROXY header is version 1 only and takes addresses, not networks.
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
+import { MECHANISMS } from '../sasl.js';
 import { canonicalAddress } from '../tcp/ip-address.js';
 import { OpeningCut, type Proxied, readProxied } from '../tcp/opening.js';
 import type { TrustedNetworks } from '../tcp/trusted-networks.js';
+import type { Authenticator } from './auth-exchange.js';
 import { SmtpConnection, type Socket } from './connection.js';
 import { addressKey, type SmtpLimits } from './limits.js';
 
@@ -19,6 +21,13 @@ export interface CertificateSource {
   current(): KeyPair;
   /** Calls back after each change. */
   onChange(callback: () => void): unknown;
+}
+
+/** Whom the server lets in, where it wants to know. */
+export interface Auth {
+  readonly judge: Authenticator;
+  /** Credentials may come without TLS. */
+  readonly plaintext: boolean;
 }
 
 /** A trusted proxy sent no usable PROXY header. */
@@ -36,6 +45,7 @@ const DRAIN_TICK_MS = 25;
 
 export class SmtpServer extends SMTPServer {
   readonly limits: SmtpLimits;
+  readonly auth: Auth | undefined;
   /** No new connections, and those there are end with the message they are at. */
   stopping = false;
   readonly #trusted: TrustedNetworks;
@@ -47,7 +57,8 @@ export class SmtpServer extends SMTPServer {
   readonly #sweeper: NodeJS.Timeout;
   #drainer: NodeJS.Timeout | undefined;
 
-  constructor(options: SMTPServerOptions, limits: SmtpLimits, trusted: TrustedNetworks) {
+  /** `auth`: undefined for a server that takes from anyone, and offers no AUTH. */
+  constructor(options: SMTPServerOptions, limits: SmtpLimits, trusted: TrustedNetworks, auth?: Auth) {
     super({
       // The library's defaults that a public server must not have.
       logger: false,
@@ -59,11 +70,13 @@ export class SmtpServer extends SMTPServer {
       rejectOversized: true,
       minVersion: 'TLSv1.2',
       socketTimeout: limits.idleMs,
-      maxCommandLength: limits.commandLength,
+      authMethods: [...MECHANISMS],
+      authRequiredMessage: '5.7.0 Authentication required',
       maxRecipients: limits.recipients,
       ...options,
     });
     this.limits = limits;
+    this.auth = auth;
     this.#trusted = trusted;
     const period = Math.min(1000, Math.max(10, Math.min(limits.idleMs, limits.minRateGraceMs) / 4));
     this.#sweeper = setInterval(() => this.#sweep(), period);
@@ -112,7 +125,7 @@ export class SmtpServer extends SMTPServer {
   async #connectBehind(peer: string, socket: Socket, options?: SMTPConnectionOptions | null): Promise<void> {
     socket.on('error', () => socket.destroy());
     const refusal = this.#refusal(0);
-    if (refusal !== undefined) return turnAway(socket, refusal);
+    if (refusal !== undefined) return this.#turnAway(socket, refusal);
     this.#unopened.add(socket);
     let proxied: Proxied;
     try {
@@ -134,7 +147,7 @@ export class SmtpServer extends SMTPServer {
     const count = this.#perAddress.get(key) ?? 0;
     const refusal = this.#refusal(count);
     if (refusal !== undefined) {
-      turnAway(socket, refusal);
+      this.#turnAway(socket, refusal);
       return;
     }
     const connection = new SmtpConnection(this, socket, options ?? undefined, key);
@@ -177,6 +190,14 @@ export class SmtpServer extends SMTPServer {
     clearTimeout(timer);
   }
 
+  /** Ends the sessions of users that match. */
+  dismiss(matches: (user: unknown) => boolean, text: string): void {
+    for (const connection of this.#open) {
+      const { user } = connection.session;
+      if (user && matches(user)) connection.dismiss(text);
+    }
+  }
+
   #endIdle(): void {
     const now = Date.now();
     for (const connection of this.#open) connection.drain(now);
@@ -188,6 +209,12 @@ export class SmtpServer extends SMTPServer {
     if (this.#open.size + this.#unopened.size >= this.limits.connections)
       return '421 4.3.2 Too many connections, try again later';
     return undefined;
+  }
+
+  /** Where TLS comes first nothing can be said. */
+  #turnAway(socket: Socket, reply: string): void {
+    if (this.options.secure) socket.destroy();
+    else turnAway(socket, reply);
   }
 
   #sweep(): void {

@@ -3,7 +3,9 @@
 // comes back in one.
 import type { Recipient } from '../../actors/directory/protocol.js';
 import { ActorFault, type ActorFaultCode } from '../../actors/runtime/errors.js';
+import { UnusableHeader } from '../../mail/submitted-message.js';
 import { StoreFault } from '../../store/errors.js';
+import { ProviderUnavailable } from '../oidc/bounded-json.js';
 import { SpoolFault } from '../spool/errors.js';
 
 export interface Reply {
@@ -22,7 +24,17 @@ export type Refusal =
   | 'bareLineEnding'
   | 'loop'
   | 'cannotHold'
-  | 'connectionLost';
+  | 'connectionLost'
+  | 'loginEnded'
+  | 'foreignSender'
+  | 'foreignFrom'
+  | 'noFrom'
+  | 'noSender'
+  | 'malformedFrom'
+  | 'malformedHeader'
+  | 'headerTooLarge'
+  | 'unknownRecipient'
+  | 'unqualifiedDomain';
 
 const BUSY: Reply = { code: 451, text: '4.3.0 Temporary failure, try again later' };
 const FULL: Reply = { code: 452, text: '4.3.1 Insufficient system storage' };
@@ -41,6 +53,22 @@ const REFUSALS: Readonly<Record<Refusal, Reply>> = {
   cannotHold: { code: 450, text: '4.2.1 Mailbox is not accepting messages now' },
   // Nobody is there to read it.
   connectionLost: { code: 421, text: '4.4.2 Connection lost' },
+  loginEnded: { code: 421, text: '4.7.0 The credential is no longer valid, closing connection' },
+  foreignSender: { code: 550, text: '5.7.1 The sender is no address of this account' },
+  foreignFrom: { code: 550, text: '5.7.1 From or Sender is no address of this account' },
+  noFrom: { code: 550, text: '5.6.0 The message has no From' },
+  // RFC 5322 §3.6.2.
+  noSender: { code: 550, text: '5.6.0 Several authors in From need a Sender' },
+  malformedFrom: { code: 550, text: '5.6.0 From or Sender stands twice or is no list of mailboxes' },
+  malformedHeader: { code: 550, text: '5.6.0 The header has a line that is no part of a field' },
+  headerTooLarge: { code: 552, text: '5.3.4 Message header too large' },
+  unknownRecipient: { code: 550, text: '5.1.1 No such mailbox' },
+  unqualifiedDomain: { code: 550, text: '5.1.2 The domain is not fully qualified' },
+};
+
+const HEADERS: Readonly<Record<UnusableHeader['fault'], Refusal>> = {
+  tooLarge: 'headerTooLarge',
+  malformed: 'malformedHeader',
 };
 
 const RECIPIENTS: Readonly<Record<Exclude<Recipient['kind'], 'mailbox' | 'hold'>, Reply>> = {
@@ -84,6 +112,12 @@ export class Refused extends Error {
   }
 }
 
+/** The refusal that something thrown is; undefined when it is a fault. */
+export function refusalIn(error: unknown): Refusal | undefined {
+  if (error instanceof Refused) return error.refusal;
+  return error instanceof UnusableHeader ? HEADERS[error.fault] : undefined;
+}
+
 export function refusalReply(refusal: Refusal): Reply {
   return REFUSALS[refusal];
 }
@@ -94,21 +128,24 @@ export function recipientReply(kind: keyof typeof RECIPIENTS): Reply {
 
 /** The reply to anything thrown. */
 export function replyTo(error: unknown): Reply {
-  if (error instanceof Refused) return REFUSALS[error.refusal];
+  const refusal = refusalIn(error);
+  if (refusal !== undefined) return REFUSALS[refusal];
   if (isOutOfSpace(error)) return FULL;
   if (error instanceof StoreFault) return STORE[error.code];
   if (error instanceof SpoolFault) return SPOOL[error.code];
   if (error instanceof ActorFault) return ACTOR[error.code];
+  if (error instanceof ProviderUnavailable) return BUSY;
   return BUG;
 }
 
 /** Whether an error is none of the expected ones, to be logged with its stack. */
 export function isBug(error: unknown): boolean {
   return !(
-    error instanceof Refused ||
+    refusalIn(error) !== undefined ||
     error instanceof StoreFault ||
     error instanceof SpoolFault ||
-    error instanceof ActorFault
+    error instanceof ActorFault ||
+    error instanceof ProviderUnavailable
   );
 }
 

@@ -1,90 +1,35 @@
-// Blobs in PostgreSQL: one row with the MIME index, and the bytes in chunks of a page. Writing happens with the row
-// that refers to the blob (see inbound); this file reads, and collects what nothing refers to any more.
-import { pipeline } from 'node:stream/promises';
+// Blobs in PostgreSQL: one row with the MIME index, and the bytes in chunks of a page. How they are written is blob-writes';
+// this file stores those that something will refer to soon, reads, and collects what nothing refers to any more.
 import type { MessageIndex } from '../../mail/message-index.js';
 import type { BlobContent, BlobStore } from '../blobs.js';
+import type { CommitMeter } from '../commit-meter.js';
 import { StoreFault } from '../errors.js';
-import { type Sql, storeFault, type Transaction } from './client.js';
+import {
+  BLOB_GROUP,
+  CHUNK_OCTETS,
+  gather,
+  isSmall,
+  type SmallBlob,
+  STRIDE_OCTETS,
+  smallBlob,
+  storedBlobs,
+  weightOf,
+  writeBlob,
+} from './blob-writes.js';
+import { type Sql, storeFault } from './client.js';
+import { GroupCommit } from './group-commit.js';
 
-/** With its key, a row that just fits a page of 8 KiB. */
-export const CHUNK_OCTETS = 8_000;
-/** Octets written or read by one statement. */
-const STRIDE_OCTETS = 32 * CHUNK_OCTETS;
+/** `writerSql`: a pool made `byKey`, for those who put many. */
+export function postgresBlobs(sql: Sql, writerSql: Sql = sql, meter?: CommitMeter): BlobStore {
+  const group = new GroupCommit<SmallBlob, 'stored'>((items) => putSmall(writerSql, items), {
+    ...BLOB_GROUP,
+    weigh: weightOf,
+    meter,
+  });
 
-/**
- * Stores a large blob inside a transaction, some chunks at a time, by COPY in its binary form: bytes travel as they are
- * and nothing of the size of the blob is ever in memory.
- */
-export async function writeBlob(sql: Transaction, content: BlobContent): Promise<void> {
-  const hash = Buffer.from(content.hash, 'hex');
-  // Whoever stored these bytes before has committed its chunks with them, or this waits for it.
-  const [row] = await sql<{ fresh: boolean }[]>`
-    insert into blobs (hash, size, mime_index)
-    values (${hash}, ${content.size}, ${JSON.stringify(content.index)}::text::json)
-    on conflict (hash) do update set stored_at = now()
-    returning xmax = 0 as fresh`;
-  if (row?.fresh !== true) return;
-  const copy = await sql`copy blob_chunks (hash, seq, data) from stdin (format binary)`.writable();
-  await pipeline(chunkTuples(hash, content.chunks()), copy);
-}
-
-/** PostgreSQL's binary COPY form (documentation of COPY, "Binary Format"). */
-async function* chunkTuples(
-  hash: Buffer,
-  source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-): AsyncIterable<Buffer> {
-  yield Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');
-  let seq = 0;
-  for await (const stride of strides(source)) {
-    const pieces: Buffer[] = [];
-    for (let start = 0; start < stride.length; start += CHUNK_OCTETS) {
-      const data = stride.subarray(start, start + CHUNK_OCTETS);
-      const head = Buffer.allocUnsafe(2 + 4 + hash.length + 4 + 4 + 4);
-      head.writeInt16BE(3, 0);
-      head.writeInt32BE(hash.length, 2);
-      hash.copy(head, 6);
-      const after = 6 + hash.length;
-      head.writeInt32BE(4, after);
-      head.writeInt32BE(seq++, after + 4);
-      head.writeInt32BE(data.length, after + 8);
-      pieces.push(head, data);
-    }
-    yield Buffer.concat(pieces);
-  }
-  yield Buffer.from([0xff, 0xff]);
-}
-
-/** Buffers of STRIDE_OCTETS but for the last. */
-async function* strides(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncIterable<Buffer> {
-  let held: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of source) {
-    let rest = piece;
-    while (size + rest.length >= STRIDE_OCTETS) {
-      const head = rest.subarray(0, STRIDE_OCTETS - size);
-      yield Buffer.concat([...held, head]);
-      rest = rest.subarray(head.length);
-      held = [];
-      size = 0;
-    }
-    if (rest.length > 0) {
-      held.push(rest);
-      size += rest.length;
-    }
-  }
-  if (size > 0) yield Buffer.concat(held);
-}
-
-export function postgresBlobs(sql: Sql): BlobStore {
   async function put(content: BlobContent): Promise<void> {
-    try {
-      await sql.begin(async (tx) => {
-        await writeBlob(tx, content);
-        await tx`insert into blob_candidates (hash) values (${Buffer.from(content.hash, 'hex')})`;
-      });
-    } catch (error) {
-      throw storeFault(error);
-    }
+    if (isSmall(content)) await group.submit(smallBlob(content));
+    else await putLarge(sql, content);
   }
 
   async function index(hash: string): Promise<MessageIndex | undefined> {
@@ -172,6 +117,26 @@ export function postgresBlobs(sql: Sql): BlobStore {
   }
 
   return { put, index, read, readAll, stream, collect };
+}
+
+// Nothing refers to them yet, and perhaps nothing ever will: they are candidates for collection from the start.
+
+async function putSmall(sql: Sql, items: readonly SmallBlob[]): Promise<readonly 'stored'[]> {
+  await sql`
+    with ${storedBlobs(sql, await gather(items))}
+    insert into blob_candidates (hash) select hash from r`;
+  return items.map(() => 'stored');
+}
+
+async function putLarge(sql: Sql, content: BlobContent): Promise<void> {
+  try {
+    await sql.begin(async (tx) => {
+      await writeBlob(tx, content);
+      await tx`insert into blob_candidates (hash) values (${Buffer.from(content.hash, 'hex')})`;
+    });
+  } catch (error) {
+    throw storeFault(error);
+  }
 }
 
 function missing(hash: Buffer): StoreFault {

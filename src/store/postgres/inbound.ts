@@ -4,19 +4,24 @@ import type { BlobContent } from '../blobs.js';
 import type { CommitMeter } from '../commit-meter.js';
 import { StoreFault } from '../errors.js';
 import type { InboundDelivery, InboundEnvelope, InboundStore, PendingInbound } from '../inbound.js';
-import { CHUNK_OCTETS, writeBlob } from './blobs.js';
+import {
+  BLOB_GROUP,
+  gather,
+  isSmall,
+  list,
+  type SmallBlob,
+  smallBlob,
+  storedBlobs,
+  weightOf,
+  writeBlob,
+} from './blob-writes.js';
 import { type Sql, storeFault } from './client.js';
 import { GroupCommit } from './group-commit.js';
 
-/** Larger messages are not held back for a group. */
-const SMALL_OCTETS = 256 * 1024;
-
-interface Spooled {
-  readonly content: BlobContent;
+interface Spooled extends SmallBlob {
   readonly deliveries: readonly InboundDelivery[];
   /** As JSON, made once however many deliveries there are. */
   readonly envelope: string;
-  readonly index: string;
 }
 
 /** `orphaned`: an account is not there (any more); nothing of the message was kept. */
@@ -27,11 +32,8 @@ const DELIVERY_OCTETS = 100;
 /** `writerSql`: a pool made `byKey`. */
 export function postgresInbound(sql: Sql, writerSql: Sql, meter?: CommitMeter): InboundStore {
   const group = new GroupCommit<Spooled, Outcome>((items) => spoolSmall(writerSql, items), {
-    maxItems: 200,
-    maxWeight: 2 * 1024 * 1024,
-    maxWaiting: 64 * 1024 * 1024,
-    weigh: ({ content, envelope, index, deliveries }) =>
-      content.size + envelope.length + index.length + deliveries.length * DELIVERY_OCTETS,
+    ...BLOB_GROUP,
+    weigh: (item) => weightOf(item) + item.envelope.length + item.deliveries.length * DELIVERY_OCTETS,
     meter,
   });
 
@@ -40,8 +42,8 @@ export function postgresInbound(sql: Sql, writerSql: Sql, meter?: CommitMeter): 
     envelope: InboundEnvelope,
     deliveries: readonly InboundDelivery[],
   ): Promise<void> {
-    const item = { content, deliveries, envelope: JSON.stringify(envelope), index: JSON.stringify(content.index) };
-    const outcome = content.size <= SMALL_OCTETS ? await group.submit(item) : await spoolLarge(sql, item);
+    const item = { ...smallBlob(content), deliveries, envelope: JSON.stringify(envelope) };
+    const outcome = isSmall(content) ? await group.submit(item) : await spoolLarge(sql, item);
     if (outcome === 'orphaned') {
       throw new StoreFault('store-conflict', 'an account of the message was deleted meanwhile', { temporary: true });
     }
@@ -66,38 +68,15 @@ export function postgresInbound(sql: Sql, writerSql: Sql, meter?: CommitMeter): 
   return { spool, overdue };
 }
 
-/**
- * All bytes travel as one parameter that the statement cuts up: one conversion, whatever the number of messages. As text
- * that is Latin-1 to the letter, since mail is mostly ASCII and a bytea's hexadecimal form is twice as long; a text cannot
- * hold NUL, so bytes that do go the other way.
- */
 async function spoolSmall(sql: Sql, items: readonly Spooled[]): Promise<readonly Outcome[]> {
-  const blobs = new Map<string, string>();
   const messages: string[] = [];
   const deliveries: { m: number; a: string; id: string }[] = [];
-  const pieces: Uint8Array[] = [];
-  let offset = 0;
-  for (const [m, { content, envelope, index, deliveries: own }] of items.entries()) {
+  for (const [m, { content, envelope, deliveries: own }] of items.entries()) {
     messages.push(`{"m":${m},"hash":"${content.hash}","envelope":${envelope}}`);
     for (const { accountId, id } of own) deliveries.push({ m, a: accountId, id });
-    if (blobs.has(content.hash)) continue;
-    for await (const piece of content.chunks()) pieces.push(piece);
-    const start = offset + 1;
-    blobs.set(content.hash, `{"hash":"${content.hash}","size":${content.size},"start":${start},"index":${index}}`);
-    offset += content.size;
   }
-  // In order of hash, so that two writes that share blobs cannot wait for each other in a circle.
-  const ordered = [...blobs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
-  const bytes = Buffer.concat(pieces, offset);
-  const data = bytes.includes(0) ? sql`${bytes}::bytea` : sql`convert_to(${bytes.toString('latin1')}, 'LATIN1')`;
-  // The chunks come after the blobs (`stored`): those wait for a collection under way, which takes the old chunks along.
   const orphaned = await sql<{ m: number }[]>`
-    with bytes as materialized (
-      select ${data} as bytes
-    ), r as materialized (
-      select decode(hash, 'hex') as hash, size, start, index
-      from json_to_recordset(${list(ordered)}::text::json) as x (hash text, size int, start int, index json)
-    ), message as materialized (
+    with ${storedBlobs(sql, await gather(items))}, message as materialized (
       select m, decode(hash, 'hex') as blob, envelope
       from json_to_recordset(${list(messages)}::text::json) as x (m int, hash text, envelope json)
     ), delivery as materialized (
@@ -106,17 +85,6 @@ async function spoolSmall(sql: Sql, items: readonly Spooled[]): Promise<readonly
       select id from accounts where id in (select a from delivery) for key share of accounts
     ), orphan as materialized (
       select distinct m from delivery where a not in (select id from owner)
-    ), blob as (
-      insert into blobs (hash, size, mime_index) select hash, size, index from r
-      on conflict (hash) do update set stored_at = now() returning hash
-    ), stored as (
-      select count(*) from blob
-    ), chunk as (
-      insert into blob_chunks (hash, seq, data)
-      select hash, n, substring(bytes
-        from start + n * ${CHUNK_OCTETS}::int for least(${CHUNK_OCTETS}::int, size - n * ${CHUNK_OCTETS}::int))
-      from stored, r, bytes, generate_series(0, (size - 1) / ${CHUNK_OCTETS}::int) as n where size > 0
-      on conflict do nothing
     ), unwanted as (
       insert into blob_candidates (hash) select blob from message where m in (select m from orphan)
     ), accepted as (
@@ -128,8 +96,6 @@ async function spoolSmall(sql: Sql, items: readonly Spooled[]): Promise<readonly
   const lost = new Set(orphaned.map(({ m }) => m));
   return items.map((_, m) => (lost.has(m) ? 'orphaned' : 'spooled'));
 }
-
-const list = (rows: readonly string[]) => `[${rows.join(',')}]`;
 
 class Orphaned extends Error {}
 

@@ -51,6 +51,10 @@ export class FakeDirectory implements Directory {
     throw new Error('not asked by HTTP');
   }
 
+  async isAddressOf(): Promise<never> {
+    throw new Error('not asked by HTTP');
+  }
+
   async authenticate(apiKey: string): Promise<Principal | undefined> {
     await this.gate;
     if (this.down) throw new StoreFault('store-unavailable', 'down', { temporary: true });

@@ -9,7 +9,8 @@ import pino, { type Logger } from 'pino';
 import { NEVER } from 'rxjs';
 import type { Directory, Recipient } from '../../../src/actors/directory/protocol.js';
 import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
-import { type MxListener, type MxOptions, startMx } from '../../../src/gateways/smtp/mx.js';
+import type { SmtpListener } from '../../../src/gateways/smtp/listener.js';
+import { type MxOptions, startMx } from '../../../src/gateways/smtp/mx.js';
 import { prepareSpool, Spool } from '../../../src/gateways/spool/spool.js';
 import type { InboundDelivery, InboundEnvelope, InboundStore } from '../../../src/store/inbound.js';
 import { certificate } from '../../support/certificate.js';
@@ -26,7 +27,7 @@ export interface Stored {
 
 export interface Harness {
   readonly address: string;
-  readonly listener: MxListener;
+  readonly listener: SmtpListener;
   /** What `inbound.spool` committed. */
   readonly stored: Stored[];
   readonly asked: { accountId: string; payload: unknown; deadlineMs: number | undefined }[];
@@ -92,6 +93,7 @@ export async function listen(
     hold: (addresses) => behave.hold?.(addresses) ?? Promise.resolve(new Map()),
     authenticate: () => Promise.resolve(undefined),
     login: () => Promise.reject(new Error('not asked by the MX')),
+    isAddressOf: () => Promise.reject(new Error('not asked by the MX')),
     anonymous: () => Promise.resolve(undefined),
     revokedKeys$: NEVER,
     deletedAccounts$: NEVER,

@@ -1,0 +1,116 @@
+// The AUTH command (RFC 4954): lines of base64 between the peer and sasl, then the listener's verdict. Takes the place of
+// smtp-server's own exchanges, which read base64 that is none, know no OAUTHBEARER and cannot say why a token was refused.
+import type { SMTPConnection } from 'smtp-server/lib/smtp-connection.js';
+import {
+  beginExchange,
+  decodeBase64,
+  type Failure,
+  failureChallenge,
+  type Mechanism,
+  mechanismOf,
+  type Shown,
+  type Step,
+} from '../sasl.js';
+import type { Reply } from './verdict.js';
+
+export type AuthVerdict =
+  /** `user` becomes that of the session. */
+  | { readonly user: unknown }
+  /** `failure`: what mechanisms with tokens say of it first; absent when the credential is not what failed. */
+  | { readonly reply: Reply; readonly failure?: Failure };
+
+/** Judges what was shown; never rejects. */
+export type Authenticator = (shown: Shown, session: SMTPConnection['session']) => Promise<AuthVerdict>;
+
+type Done = () => void;
+
+const SYNTAX: Reply = { code: 501, text: '5.5.4 Syntax: AUTH mechanism [initial-response]' };
+const UNKNOWN: Reply = { code: 504, text: '5.5.4 Mechanism not offered' };
+const NOT_NOW: Reply = { code: 503, text: '5.5.1 Already authenticated' };
+// RFC 4954 §4: what is no base64 has 5.5.2.
+const MALFORMED: Reply = { code: 501, text: '5.5.2 Malformed response' };
+const CANCELLED: Reply = { code: 501, text: '5.7.0 Authentication cancelled' };
+const NEEDS_TLS: Reply = { code: 538, text: '5.7.11 Encryption required, use STARTTLS first' };
+
+/** `plaintext`: credentials may come without TLS. */
+export function authenticate(
+  connection: SMTPConnection,
+  command: string,
+  judge: Authenticator,
+  plaintext: boolean,
+  done: Done,
+): void {
+  const begun = begin(connection, command, plaintext);
+  if ('mechanism' in begun) new AuthExchange(connection, begun.mechanism, judge).take(begun.step, done);
+  else {
+    connection.send(begun.code, begun.text);
+    done();
+  }
+}
+
+function begin(
+  { session, secure }: SMTPConnection,
+  command: string,
+  plaintext: boolean,
+): Reply | { readonly mechanism: Mechanism; readonly step: Step } {
+  const [, name, initial, ...more] = command.trim().split(/ +/);
+  if (session.user) return NOT_NOW;
+  if (!secure && !plaintext) return NEEDS_TLS;
+  if (name === undefined || more.length > 0) return SYNTAX;
+  const mechanism = mechanismOf(name);
+  if (mechanism === undefined) return UNKNOWN;
+  if (initial === undefined) return { mechanism, step: beginExchange(mechanism, undefined) };
+  // RFC 4954 §4: `=` is an initial response that is empty.
+  const response = initial === '=' ? Buffer.alloc(0) : decodeBase64(initial);
+  return response === undefined ? MALFORMED : { mechanism, step: beginExchange(mechanism, response) };
+}
+
+class AuthExchange {
+  readonly #connection: SMTPConnection;
+  readonly #mechanism: Mechanism;
+  readonly #judge: Authenticator;
+
+  constructor(connection: SMTPConnection, mechanism: Mechanism, judge: Authenticator) {
+    this.#connection = connection;
+    this.#mechanism = mechanism;
+    this.#judge = judge;
+  }
+
+  take(step: Step, done: Done): void {
+    if (step.kind === 'malformed') this.#end(MALFORMED, done);
+    else if (step.kind === 'shown') void this.#judged(step.shown, done);
+    else this.#ask(step.text, (response, then) => this.take(step.next(response), then), done);
+  }
+
+  async #judged(shown: Shown, done: Done): Promise<void> {
+    const connection = this.#connection;
+    const verdict = await this.#judge(shown, connection.session);
+    if ('user' in verdict) {
+      connection.session.user = verdict.user;
+      connection.session.transmissionType = connection._transmissionType();
+      this.#end({ code: 235, text: '2.7.0 Authentication successful' }, done);
+      return;
+    }
+    const { reply, failure } = verdict;
+    const challenge = failure === undefined ? undefined : failureChallenge(this.#mechanism, failure);
+    if (challenge === undefined) this.#end(reply, done);
+    else this.#ask(challenge, (_, then) => this.#end(reply, then), done);
+  }
+
+  #ask(text: string, answered: (response: Buffer, done: Done) => void, done: Done): void {
+    this.#connection._nextHandler = (line: Buffer, then: Done) => {
+      const response = line.toString('latin1').trim();
+      const octets = decodeBase64(response);
+      if (response === '*') this.#end(CANCELLED, then);
+      else if (octets === undefined) this.#end(MALFORMED, then);
+      else answered(octets, then);
+    };
+    this.#connection.send(334, Buffer.from(text).toString('base64'));
+    done();
+  }
+
+  #end({ code, text }: Reply, done: Done): void {
+    this.#connection.send(code, text);
+    done();
+  }
+}

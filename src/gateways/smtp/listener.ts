@@ -1,0 +1,253 @@
+// What every listener for mail is: an SMTP server whose commands are put before a purpose (mx, submission), which objects or
+// does not; its objections become replies and log lines here, its messages are counted and traced here. Certificates are
+// renewed, and the stop waits for messages on their way. Limits and the wire are connection's and smtp-server's.
+import type { Logger } from 'pino';
+import type { SMTPServerAddress, SMTPServerOptions, SMTPServerSession } from 'smtp-server';
+import { NO_SPAN, NO_TRACER, type Span, type Tracer } from '../../actors/runtime/tracing.js';
+import { TrustedNetworks } from '../tcp/trusted-networks.js';
+import type { MessageStream } from './data-parser.js';
+import { waitFor } from './deadline.js';
+import { idSource } from './id-source.js';
+import { DEFAULT_LIMITS, type SmtpLimits } from './limits.js';
+import { logRefused } from './mail-log.js';
+import type { ListenerMeter } from './meter.js';
+import { type Auth, type CertificateSource, ProxyRefused, SmtpServer } from './server.js';
+import { type Reply, refusalIn, replyTo } from './verdict.js';
+
+export interface ListenerOptions {
+  readonly bind: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  /** In the banner and in Received. */
+  readonly hostname: string;
+  /** Octets. */
+  readonly maxMessageSize: number;
+  readonly tls: CertificateSource;
+  readonly log: Logger;
+  readonly tracer?: Tracer;
+  readonly limits?: Partial<SmtpLimits>;
+  /** Whose PROXY header is believed. */
+  readonly trusted?: TrustedNetworks;
+}
+
+export interface SmtpListener {
+  /** `ip:port`. */
+  readonly address: string;
+  /** Open connections. */
+  readonly connections: number;
+  /** The listener is to stop soon: everything is taken as before, and connections that have become idle are ended. */
+  beginDrain(): void;
+  /** Stops listening and lets messages on their way finish for up to `graceMs`. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** Why a command is not carried out. */
+export interface Objection {
+  readonly reply: Reply;
+  /** One of a few words. */
+  readonly reason: string;
+  /** What was thrown, when it was no refusal. */
+  readonly fault?: unknown;
+}
+
+type Judgement = Objection | undefined | Promise<Objection | undefined>;
+
+export interface Incoming {
+  /** Id in the log and in Received. */
+  readonly transaction: string;
+  /** ms since the epoch. */
+  readonly receivedAt: number;
+  /** Of the envelope; '' is the null one. */
+  readonly sender: string;
+  /** From the end of DATA to the reply; nothing before. */
+  readonly span: Span;
+  readonly newId: () => string;
+}
+
+export interface Taken {
+  /** Text of the 250. */
+  readonly text: string;
+  /** Called after the reply. */
+  readonly afterwards: () => void;
+}
+
+export interface Purpose {
+  readonly settings: Pick<SMTPServerOptions, 'secure' | 'needsUpgrade'>;
+  readonly disabledCommands: readonly string[];
+  readonly meter: ListenerMeter;
+  readonly auth?: Auth;
+  mailFrom(path: SMTPServerAddress, session: SMTPServerSession): Judgement;
+  rcptTo(path: SMTPServerAddress, session: SMTPServerSession): Judgement;
+  /** Resolves once the message is committed. @throws Refused and faults: it is not, then */
+  take(stream: MessageStream, session: SMTPServerSession, incoming: Incoming): Promise<Taken>;
+  /** For log lines. */
+  about?(session: SMTPServerSession): Readonly<Record<string, unknown>>;
+}
+
+type Callback = (error?: Error | null, message?: string) => void;
+
+const NEVER_OFFERED = ['WIZ', 'SHELL', 'KILL', 'XCLIENT', 'XFORWARD'];
+
+/** The server comes along for those who end sessions. */
+export async function startListener(
+  options: ListenerOptions,
+  purpose: Purpose,
+): Promise<{ readonly listener: SmtpListener; readonly server: SmtpServer }> {
+  const { hostname, maxMessageSize, log, tracer = NO_TRACER } = options;
+  const { meter } = purpose;
+  const newId = idSource();
+  const underWay = new Set<Promise<void>>();
+
+  const refused = (
+    session: SMTPServerSession,
+    about: Readonly<Record<string, unknown>>,
+    { reply: { code }, reason, fault }: Objection,
+  ): void => {
+    meter.refused(reason, code);
+    logRefused(log, session, { ...about, ...purpose.about?.(session) }, reason, code, fault);
+  };
+
+  const settle = (
+    judgement: Judgement,
+    session: SMTPServerSession,
+    about: Readonly<Record<string, unknown>>,
+    done: Callback,
+  ): void => {
+    const decide = (objection: Objection | undefined): void => {
+      if (objection === undefined) {
+        done();
+        return;
+      }
+      answer(done, objection.reply);
+      refused(session, about, objection);
+    };
+    if (judgement instanceof Promise) judgement.then(decide, (fault: unknown) => decide(objectionTo(fault)));
+    else decide(judgement);
+  };
+
+  const onMailFrom = (path: SMTPServerAddress, session: SMTPServerSession, done: Callback): void =>
+    settle(purpose.mailFrom(path, session), session, { sender: path.address }, done);
+
+  const onRcptTo = (path: SMTPServerAddress, session: SMTPServerSession, done: Callback): void =>
+    settle(purpose.rcptTo(path, session), session, { recipient: path.address, sender: senderOf(session) }, done);
+
+  const onData = (stream: MessageStream, session: SMTPServerSession, done: Callback): void => {
+    const work = takeMessage(stream, session, done).finally(() => underWay.delete(work));
+    underWay.add(work);
+  };
+
+  const takeMessage = async (stream: MessageStream, session: SMTPServerSession, done: Callback): Promise<void> => {
+    const transaction = newId();
+    const receivedAt = Date.now();
+    const sender = senderOf(session);
+    const recipients = session.envelope.rcptTo.length;
+    let span = NO_SPAN;
+    let ended: number | undefined;
+    stream.once('end', () => {
+      ended = performance.now();
+      const attributes = { 'mansio.transaction': transaction, 'mansio.message.recipients': recipients };
+      span = tracer.start('SMTP message', { kind: 'server', attributes });
+    });
+    const replied = (reply: number, failure?: unknown): void => {
+      if (ended === undefined) return;
+      meter.replied(reply < 400, performance.now() - ended);
+      span.set({ 'mansio.smtp.reply': reply });
+      span.end(failure);
+    };
+    const incoming: Incoming = {
+      transaction,
+      receivedAt,
+      sender,
+      newId,
+      get span() {
+        return span;
+      },
+    };
+    let taken: Taken;
+    try {
+      taken = await purpose.take(stream, session, incoming);
+    } catch (error) {
+      const objection = objectionTo(error);
+      const { code } = answer(done, objection.reply);
+      refused(session, { transaction, sender, recipients }, objection);
+      replied(code, objection.fault);
+      return;
+    }
+    done(null, taken.text);
+    replied(250);
+    taken.afterwards();
+  };
+
+  const pair = options.tls.current();
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const server = new SmtpServer(
+    {
+      ...purpose.settings,
+      name: hostname,
+      size: maxMessageSize,
+      disabledCommands: [...NEVER_OFFERED, ...purpose.disabledCommands],
+      key: pair.key,
+      cert: pair.cert,
+      onMailFrom,
+      onRcptTo,
+      onData: onData as NonNullable<SMTPServerOptions['onData']>,
+      onClose: (session) => log.debug({ remoteAddress: session.remoteAddress, session: session.id }, 'smtp closed'),
+    },
+    limits,
+    options.trusted ?? new TrustedNetworks([]),
+    purpose.auth,
+  );
+  server.on('connect', (connection) => {
+    log.debug({ remoteAddress: connection.remoteAddress, session: connection.id }, 'smtp connected');
+  });
+  server.on('error', (error) => {
+    if (error instanceof ProxyRefused) log.warn({ err: error.cause, proxy: error.proxy }, error.message);
+    // The peer's doing: resets, failed handshakes.
+    else log.debug({ err: error }, 'smtp connection failed');
+  });
+  options.tls.onChange(() => {
+    try {
+      server.renew(options.tls.current());
+    } catch (error) {
+      log.error({ err: error }, 'new certificate cannot be used, keeping the old one');
+    }
+  });
+
+  const address = await server.open(options.port, options.bind);
+  const listener: SmtpListener = {
+    address,
+    get connections() {
+      return server.openConnections;
+    },
+    beginDrain: () => server.beginDrain(),
+    async stop(graceMs) {
+      const deadline = Date.now() + graceMs;
+      await server.drain(graceMs);
+      // What was committed may still wait for its mailbox; that is safe, so this only spares a second try.
+      await waitFor(Promise.all(underWay), Math.max(0, deadline - Date.now()));
+    },
+  };
+  return { listener, server };
+}
+
+/** RFC 3848, RFC 6531 §4.3. */
+export function protocolOf({ envelope, secure, user, openingCommand }: SMTPServerSession): string {
+  const type = envelope.smtpUtf8 ? 'UTF8SMTP' : openingCommand === 'EHLO' || user ? 'ESMTP' : 'SMTP';
+  return `${type}${secure ? 'S' : ''}${user ? 'A' : ''}`;
+}
+
+function objectionTo(error: unknown): Objection {
+  const reply = replyTo(error);
+  const refusal = refusalIn(error);
+  return refusal === undefined ? { reply, reason: 'fault', fault: error } : { reply, reason: refusal };
+}
+
+/** As smtp-server takes a refusal. */
+function answer(done: Callback, reply: Reply): Reply {
+  done(Object.assign(new Error(reply.text), { responseCode: reply.code }));
+  return reply;
+}
+
+function senderOf(session: SMTPServerSession): string {
+  return session.envelope.mailFrom ? session.envelope.mailFrom.address : '';
+}

@@ -1,0 +1,60 @@
+// Who may write as whom, and to whom, at submission (RFC 6409 §6.1, CONTRACT §4 and §5): envelope sender, From and Sender are
+// addresses of the account; recipients may be anywhere, but must be written out, and exist where they are ours.
+import type { SMTPServerAddress } from 'smtp-server';
+import type { Directory, Principal } from '../../actors/directory/protocol.js';
+import { parseAddress } from '../../mail/address.js';
+import type { HeaderFields } from '../../mail/mime-index/header-fields.js';
+import { type OriginatorFault, originators } from '../../mail/originators.js';
+import type { Login, ProtocolLogins } from '../protocol-login.js';
+import { judgeRecipient, judgeSender } from './envelope-policy.js';
+import type { Refusal } from './verdict.js';
+
+/** RFC 4954 §5: anybody may send `AUTH=`, and nobody here is believed to speak for somebody else. */
+const PARAMETERS: ReadonlySet<string> = new Set(['SIZE', 'BODY', 'SMTPUTF8', 'AUTH']);
+
+const HEADER_REFUSALS: Readonly<Record<OriginatorFault, Refusal>> = {
+  missing: 'noFrom',
+  malformed: 'malformedFrom',
+  senderNeeded: 'noSender',
+};
+
+export class SenderPolicy {
+  readonly #directory: Pick<Directory, 'recipient' | 'isAddressOf'>;
+  readonly #logins: Pick<ProtocolLogins, 'holds'>;
+
+  constructor(directory: Pick<Directory, 'recipient' | 'isAddressOf'>, logins: Pick<ProtocolLogins, 'holds'>) {
+    this.#directory = directory;
+    this.#logins = logins;
+  }
+
+  /** The null sender is anybody's: read receipts have it (RFC 6409 §3.2, RFC 8098 §3). @throws StoreFault */
+  async judgeSender(path: SMTPServerAddress, login: Login): Promise<Refusal | undefined> {
+    if (!(await this.#logins.holds(login))) return 'loginEnded';
+    const refusal = judgeSender(path, PARAMETERS);
+    if (refusal !== undefined || path.address === '') return refusal;
+    return (await this.#directory.isAddressOf(login.principal.accountId, path.address)) ? undefined : 'foreignSender';
+  }
+
+  /** A mailbox that is only full may not be so when the message gets there. @throws StoreFault */
+  async judgeRecipient(path: SMTPServerAddress, sender: SMTPServerAddress | false): Promise<Refusal | undefined> {
+    const refusal = judgeRecipient(path, sender);
+    if (refusal !== undefined) return refusal;
+    const domain = parseAddress(path.address)?.domain;
+    if (domain === undefined) return 'badRecipient';
+    const { kind } = await this.#directory.recipient(path.address);
+    if (kind === 'unknown') return 'unknownRecipient';
+    // RFC 6409 §4.2: a name that means something here alone would mean something else elsewhere.
+    const isLocalName = !domain.startsWith('[') && !domain.includes('.');
+    return kind === 'notHosted' && isLocalName ? 'unqualifiedDomain' : undefined;
+  }
+
+  /** @throws StoreFault */
+  async judgeHeader({ accountId }: Principal, header: HeaderFields): Promise<Refusal | undefined> {
+    const addresses = originators(header);
+    if (typeof addresses === 'string') return HEADER_REFUSALS[addresses];
+    for (const address of new Set(addresses)) {
+      if (!(await this.#directory.isAddressOf(accountId, address))) return 'foreignFrom';
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,58 @@
+// What becomes of credentials at submission: the session's login, or a reply (RFC 4954 §6), a count and a log line. Whether
+// they are good is protocol-login's to say.
+import type { Logger } from 'pino';
+import type { SMTPServerSession } from 'smtp-server';
+import type { Login, LoginOutcome, ProtocolLogins } from '../protocol-login.js';
+import type { AuthVerdict } from './auth-exchange.js';
+import type { SubmissionMeter } from './meter.js';
+import type { Auth } from './server.js';
+
+const SCOPE = 'smtp';
+
+export interface SubmissionAuthOptions {
+  readonly logins: Pick<ProtocolLogins, 'open'>;
+  readonly plaintext: boolean;
+  readonly log: Logger;
+  readonly meter: Pick<SubmissionMeter, 'authenticated'>;
+}
+
+const VERDICTS: Readonly<Record<Exclude<LoginOutcome['kind'], 'open'>, AuthVerdict & { readonly reply: unknown }>> = {
+  wrong: { reply: { code: 535, text: '5.7.8 Authentication credentials invalid' }, failure: 'invalidToken' },
+  scopeMissing: {
+    reply: { code: 535, text: '5.7.8 The API key needs the scope smtp' },
+    failure: 'insufficientScope',
+  },
+  limited: { reply: { code: 454, text: '4.7.0 Too many wrong credentials, try again later' } },
+};
+const FAULT: AuthVerdict = { reply: { code: 454, text: '4.7.0 Credentials cannot be checked now, try again later' } };
+
+export function submissionAuth({ logins, plaintext, log, meter }: SubmissionAuthOptions): Auth {
+  return {
+    plaintext,
+    async judge(shown, session) {
+      const { remoteAddress, secure: tls } = session;
+      let outcome: LoginOutcome;
+      try {
+        outcome = await logins.open(shown, SCOPE, remoteAddress);
+      } catch (err) {
+        meter.authenticated('fault');
+        log.error({ err, remoteAddress, tls }, 'credentials could not be checked');
+        return FAULT;
+      }
+      const { kind } = outcome;
+      meter.authenticated(kind);
+      if (kind === 'open') {
+        const { accountId, keyId } = outcome.login.principal;
+        log.debug({ accountId, keyId, remoteAddress, tls }, 'authenticated');
+        return { user: outcome.login };
+      }
+      log.info({ names: shown.names, remoteAddress, tls, reason: kind }, 'authentication refused');
+      return VERDICTS[kind];
+    },
+  };
+}
+
+/** Of a session that has one: commands of mail are refused before. */
+export function loginOf(session: SMTPServerSession): Login {
+  return session.user as Login;
+}

@@ -1,0 +1,105 @@
+// The submission listeners (RFC 6409, RFC 8314): take mail from the account's own programs, with STARTTLS or TLS from the
+// start, and queue it to leave. Who may write as whom is sender-policy's to say, who somebody is submission-login's; what is
+// done with a message that was received is queueing's. What they have in common with MX is listener's.
+import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
+import type { Directory } from '../../actors/directory/protocol.js';
+import { SubmittedMessage } from '../../mail/submitted-message.js';
+import { receivedLine } from '../../mail/trace.js';
+import type { ProtocolLogins } from '../protocol-login.js';
+import type { Spool } from '../spool/spool.js';
+import type { MessageStream } from './data-parser.js';
+import {
+  type Incoming,
+  type ListenerOptions,
+  type Objection,
+  protocolOf,
+  type SmtpListener,
+  startListener,
+  type Taken,
+} from './listener.js';
+import { logQueued } from './mail-log.js';
+import { NO_SUBMISSION_METER, type SubmissionMeter } from './meter.js';
+import { type QueueingPorts, queueMessage } from './queueing.js';
+import { receive } from './receive.js';
+import { SenderPolicy } from './sender-policy.js';
+import { loginOf, submissionAuth } from './submission-login.js';
+import { Refused, refusalReply } from './verdict.js';
+
+export interface SubmissionOptions extends ListenerOptions {
+  /** TLS before anything is said (RFC 8314 §3.3), not by STARTTLS. */
+  readonly implicitTls: boolean;
+  /** Credentials may come without TLS. */
+  readonly allowPlaintextAuth: boolean;
+  readonly logins: ProtocolLogins;
+  readonly directory: Pick<Directory, 'recipient' | 'isAddressOf'>;
+  readonly receiver: QueueingPorts & { readonly spool: Spool };
+  readonly meter?: SubmissionMeter;
+}
+
+export async function startSubmission(options: SubmissionOptions): Promise<SmtpListener> {
+  const { receiver, logins, hostname, maxMessageSize, log, meter = NO_SUBMISSION_METER } = options;
+  const policy = new SenderPolicy(options.directory, logins);
+
+  async function take(stream: MessageStream, session: SMTPServerSession, incoming: Incoming): Promise<Taken> {
+    const { transaction, receivedAt, sender } = incoming;
+    const { principal } = loginOf(session);
+    const date = new Date(receivedAt);
+    const message = new SubmittedMessage({ date, messageId: `<${transaction}@${hostname}>` });
+    // Not from where: that is its author's business.
+    const trace = receivedLine({ hostName: hostname, protocol: protocolOf(session), id: transaction, date });
+    const recipients = session.envelope.rcptTo.map(({ address }) => address);
+    const content = await receive(stream, receiver.spool.writer(), Buffer.from(trace), maxMessageSize, message);
+    const { span } = incoming;
+    span.set({ 'mansio.message.octets': content.size });
+    try {
+      const refusal = await policy.judgeHeader(principal, message.header);
+      if (refusal !== undefined) throw new Refused(refusal);
+      const queueing = span.within(() => queueMessage(receiver, principal.accountId, sender, recipients, content));
+      const queued = await queueing;
+      return {
+        text: `2.0.0 Queued as ${queued.id}`,
+        afterwards() {
+          const { size } = content;
+          meter.queued({ octets: size, recipients: recipients.length });
+          logQueued(log, session, { transaction, blob: content.hash, size, sender, receivedAt }, queued, principal);
+        },
+      };
+    } finally {
+      content.release();
+    }
+  }
+
+  const { listener, server } = await startListener(
+    { ...options, limits: { greetDelayMs: 0, ...options.limits } },
+    {
+      settings: options.implicitTls ? { secure: true, needsUpgrade: true } : {},
+      disabledCommands: options.implicitTls ? ['STARTTLS'] : [],
+      meter,
+      auth: submissionAuth({ logins, plaintext: options.allowPlaintextAuth, log, meter }),
+      mailFrom: (path: SMTPServerAddress, session: SMTPServerSession) =>
+        policy.judgeSender(path, loginOf(session)).then(objection),
+      rcptTo: (path: SMTPServerAddress, session: SMTPServerSession) =>
+        policy.judgeRecipient(path, session.envelope.mailFrom).then(objection),
+      take,
+      about: (session) => ({ accountId: loginOf(session).principal.accountId }),
+    },
+  );
+  const ending = logins.ended$.subscribe((isOver) => {
+    server.dismiss((user) => isOver(user as ReturnType<typeof loginOf>), refusalReply('loginEnded').text);
+  });
+  return {
+    address: listener.address,
+    get connections() {
+      return listener.connections;
+    },
+    beginDrain: () => listener.beginDrain(),
+    async stop(graceMs) {
+      await listener.stop(graceMs);
+      ending.unsubscribe();
+    },
+  };
+}
+
+function objection(refusal: Parameters<typeof refusalReply>[0] | undefined): Objection | undefined {
+  return refusal === undefined ? undefined : { reply: refusalReply(refusal), reason: refusal };
+}

@@ -1,0 +1,38 @@
+// Who a message says it is from (RFC 5322 §3.6.2), read so strictly that no reader can see somebody else there: what the
+// lenient reading of the index makes the best of is refused here. Whose the addresses are is not decided here.
+import { addressList } from './mime-index/address-list.js';
+import type { HeaderFields } from './mime-index/header-fields.js';
+import { WordDecoder } from './mime-index/header-text.js';
+
+/** `missing`: there is no From. `malformed`: a field that may stand once stands twice, or is no list of mailboxes. */
+export type OriginatorFault = 'missing' | 'malformed' | 'senderNeeded';
+
+/** Characters of a field; bounds what the expressions below cost. */
+const LONGEST_FIELD = 4096;
+const MAILBOXES = 50;
+const QUOTED_OR_COMMENT = /"(?:[^"\\]|\\.)*"|\((?:[^()\\]|\\.)*\)/gs;
+const ADDRESS = '[^<>@\\s,;:"()]+@(?:\\[[^\\][<>@\\s,;"()]*\\]|[^<>@\\s,;:"()[\\]]+)';
+const MAILBOX = new RegExp(`^(?:[^<>@,;:"()]*<${ADDRESS}>|${ADDRESS})$`);
+
+/** Every address of From and Sender. */
+export function originators(header: HeaderFields): readonly string[] | OriginatorFault {
+  const [from, ...others] = header.all('from');
+  if (from === undefined) return 'missing';
+  const [sender, ...more] = header.all('sender');
+  if (others.length > 0 || more.length > 0) return 'malformed';
+  const authors = mailboxes(from);
+  const agents = sender === undefined ? [] : mailboxes(sender);
+  if (authors === undefined || agents === undefined || agents.length > 1) return 'malformed';
+  if (authors.length > 1 && agents.length === 0) return 'senderNeeded';
+  return [...authors, ...agents];
+}
+
+function mailboxes(field: string): readonly string[] | undefined {
+  if (field.length > LONGEST_FIELD) return undefined;
+  const plain = field.replace(QUOTED_OR_COMMENT, (found) => (found.startsWith('"') ? 'q' : ' '));
+  const items = plain.split(',');
+  if (!items.every((item) => MAILBOX.test(item.trim()))) return undefined;
+  const { addresses, truncated } = addressList(field, MAILBOXES, new WordDecoder());
+  if (truncated || addresses.length !== items.length) return undefined;
+  return addresses.map(({ address }) => address);
+}

@@ -1,0 +1,152 @@
+// A message as its author's program submits it (RFC 6409 §8), made ready to leave while it passes: Bcc and Return-Path
+// fields are taken out, a missing Date or Message-Id is put before the others, every other octet stays as it is. Only the
+// header is held in memory, and that within a bound. Who may write as whom is not decided here.
+import { HeaderFields } from './mime-index/header-fields.js';
+import { rfc5322Date } from './trace.js';
+
+/** Octets. */
+const LONGEST_HEADER = 256 * 1024;
+/** `Bcc` tells recipients of each other, `Return-Path` is for whoever delivers at last (RFC 5321 §4.4). */
+const TAKEN_OUT = new Set(['bcc', 'resent-bcc', 'return-path']);
+/** RFC 5322 §2.2; white space before the colon is not to be sent any more (§4.5.8). */
+const FIELD_NAME = /^[!-9;-~]+(?=:)/;
+const MESSAGE_ID = /<[^<>@\s]+@[^<>@\s]+>/;
+const CR = 0x0d;
+const LF = 0x0a;
+const SPACE = 0x20;
+const TAB = 0x09;
+const EMPTY = Buffer.alloc(0);
+
+/** The header is larger than it may be, or has a line that is no part of any field. */
+export class UnusableHeader extends Error {
+  override readonly name = 'UnusableHeader';
+  readonly fault: 'tooLarge' | 'malformed';
+
+  constructor(fault: 'tooLarge' | 'malformed') {
+    super(`unusable header: ${fault}`);
+    this.fault = fault;
+  }
+}
+
+export interface Supplements {
+  readonly date: Date;
+  /** With angle brackets. */
+  readonly messageId: string;
+}
+
+/** Takes one message in pieces of any size, lines ended by CRLF. */
+export class SubmittedMessage {
+  readonly #supplements: Supplements;
+  #held: Buffer = EMPTY;
+  #length = 0;
+  #header: HeaderFields | undefined;
+
+  constructor(supplements: Supplements) {
+    this.#supplements = supplements;
+  }
+
+  /** As submitted, without what was taken out or put in. Once the message has ended. */
+  get header(): HeaderFields {
+    if (this.#header === undefined) throw new Error('the header has not come to its end');
+    return this.#header;
+  }
+
+  /** What may go on, undefined while the header is incomplete. @throws UnusableHeader */
+  push(piece: Uint8Array): Uint8Array | undefined {
+    if (this.#header !== undefined) return piece;
+    const from = Math.max(0, this.#length - 3);
+    this.#hold(piece);
+    const held = this.#held.subarray(0, this.#length);
+    const end = headerEnd(held, from);
+    if (end > LONGEST_HEADER || (end < 0 && held.length > LONGEST_HEADER + 2)) throw new UnusableHeader('tooLarge');
+    return end < 0 ? undefined : this.#finish(held, end);
+  }
+
+  /** What is left when the message has no body (RFC 5322 §3.5). @throws UnusableHeader */
+  end(): Uint8Array | undefined {
+    if (this.#header !== undefined) return undefined;
+    if (this.#length > LONGEST_HEADER) throw new UnusableHeader('tooLarge');
+    return this.#finish(this.#held.subarray(0, this.#length), this.#length);
+  }
+
+  #finish(octets: Buffer, end: number): Uint8Array {
+    const header = octets.subarray(0, end);
+    const pieces = rewritten(header, this.#supplements);
+    this.#header = new HeaderFields(header);
+    this.#held = EMPTY;
+    return Buffer.concat([...pieces, octets.subarray(end)]);
+  }
+
+  /** Small pieces must not cost a copy of everything each. */
+  #hold(piece: Uint8Array): void {
+    const length = this.#length + piece.length;
+    if (this.#length === 0) this.#held = Buffer.from(piece.buffer, piece.byteOffset, piece.length);
+    else if (length <= this.#held.length) this.#held.set(piece, this.#length);
+    else {
+      const grown = Buffer.allocUnsafe(Math.max(4096, 2 * length));
+      this.#held.copy(grown, 0, 0, this.#length);
+      grown.set(piece, this.#length);
+      this.#held = grown;
+    }
+    this.#length = length;
+  }
+}
+
+/** Where the empty line before the body begins; -1 when it has not come yet. */
+function headerEnd(octets: Buffer, from: number): number {
+  if (octets[0] === CR && octets[1] === LF) return 0;
+  const at = octets.indexOf('\r\n\r\n', from, 'latin1');
+  return at < 0 ? -1 : at + 2;
+}
+
+function rewritten(header: Buffer, { date, messageId }: Supplements): Buffer[] {
+  const kept: Buffer[] = [];
+  let hasDate = false;
+  let hasMessageId = false;
+  let start = 0;
+  for (const { name, from, colon, to } of fieldsOf(header)) {
+    const value = () => header.toString('latin1', colon + 1, to);
+    let goes = TAKEN_OUT.has(name);
+    if (name === 'date') {
+      goes = value().trim() === '';
+      hasDate ||= !goes;
+    } else if (name === 'message-id') {
+      goes = !MESSAGE_ID.test(value());
+      hasMessageId ||= !goes;
+    }
+    if (!goes) continue;
+    kept.push(header.subarray(start, from));
+    start = to;
+  }
+  kept.push(header.subarray(start));
+  const added = `${hasDate ? '' : `Date: ${rfc5322Date(date)}\r\n`}${hasMessageId ? '' : `Message-Id: ${messageId}\r\n`}`;
+  return [Buffer.from(added, 'latin1'), ...kept];
+}
+
+interface Field {
+  /** Lower case. */
+  readonly name: string;
+  /** Offsets of octets; `to` is after the line break of the last line. */
+  readonly from: number;
+  readonly colon: number;
+  readonly to: number;
+}
+
+function fieldsOf(header: Buffer): readonly Field[] {
+  const fields: { name: string; from: number; colon: number; to: number }[] = [];
+  for (let at = 0; at < header.length; ) {
+    const lineFeed = header.indexOf(LF, at);
+    const end = lineFeed < 0 ? header.length : lineFeed + 1;
+    const last = fields.at(-1);
+    if (header[at] === SPACE || header[at] === TAB) {
+      if (last === undefined) throw new UnusableHeader('malformed');
+      last.to = end;
+    } else {
+      const name = FIELD_NAME.exec(header.toString('latin1', at, end))?.[0];
+      if (name === undefined) throw new UnusableHeader('malformed');
+      fields.push({ name: name.toLowerCase(), from: at, colon: at + name.length, to: end });
+    }
+    at = end;
+  }
+  return fields;
+}

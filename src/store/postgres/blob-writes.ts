@@ -1,0 +1,153 @@
+// How the bytes of messages get into the store: a large one in a transaction, piece by piece, many small ones by a part of a
+// statement that others go on from (inbound), so that what refers to them is committed with them in one round trip.
+import { pipeline } from 'node:stream/promises';
+import type { BlobContent } from '../blobs.js';
+import type { Fragment, Sql, Transaction } from './client.js';
+
+/** With its key, a row that just fits a page of 8 KiB. */
+export const CHUNK_OCTETS = 8_000;
+/** Octets written or read by one statement. */
+export const STRIDE_OCTETS = 32 * CHUNK_OCTETS;
+
+/**
+ * Stores a large blob inside a transaction, some chunks at a time, by COPY in its binary form: bytes travel as they are
+ * and nothing of the size of the blob is ever in memory.
+ */
+export async function writeBlob(sql: Transaction, content: BlobContent): Promise<void> {
+  const hash = Buffer.from(content.hash, 'hex');
+  // Whoever stored these bytes before has committed its chunks with them, or this waits for it.
+  const [row] = await sql<{ fresh: boolean }[]>`
+    insert into blobs (hash, size, mime_index)
+    values (${hash}, ${content.size}, ${JSON.stringify(content.index)}::text::json)
+    on conflict (hash) do update set stored_at = now()
+    returning xmax = 0 as fresh`;
+  if (row?.fresh !== true) return;
+  const copy = await sql`copy blob_chunks (hash, seq, data) from stdin (format binary)`.writable();
+  await pipeline(chunkTuples(hash, content.chunks()), copy);
+}
+
+/** PostgreSQL's binary COPY form (documentation of COPY, "Binary Format"). */
+async function* chunkTuples(
+  hash: Buffer,
+  source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncIterable<Buffer> {
+  yield Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');
+  let seq = 0;
+  for await (const stride of strides(source)) {
+    const pieces: Buffer[] = [];
+    for (let start = 0; start < stride.length; start += CHUNK_OCTETS) {
+      const data = stride.subarray(start, start + CHUNK_OCTETS);
+      const head = Buffer.allocUnsafe(2 + 4 + hash.length + 4 + 4 + 4);
+      head.writeInt16BE(3, 0);
+      head.writeInt32BE(hash.length, 2);
+      hash.copy(head, 6);
+      const after = 6 + hash.length;
+      head.writeInt32BE(4, after);
+      head.writeInt32BE(seq++, after + 4);
+      head.writeInt32BE(data.length, after + 8);
+      pieces.push(head, data);
+    }
+    yield Buffer.concat(pieces);
+  }
+  yield Buffer.from([0xff, 0xff]);
+}
+
+/** Buffers of STRIDE_OCTETS but for the last. */
+async function* strides(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncIterable<Buffer> {
+  let held: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of source) {
+    let rest = piece;
+    while (size + rest.length >= STRIDE_OCTETS) {
+      const head = rest.subarray(0, STRIDE_OCTETS - size);
+      yield Buffer.concat([...held, head]);
+      rest = rest.subarray(head.length);
+      held = [];
+      size = 0;
+    }
+    if (rest.length > 0) {
+      held.push(rest);
+      size += rest.length;
+    }
+  }
+  if (size > 0) yield Buffer.concat(held);
+}
+
+/** Larger ones are not held back for a group. */
+const SMALL_OCTETS = 256 * 1024;
+
+/** What a group commit of small blobs may carry. */
+export const BLOB_GROUP = { maxItems: 200, maxWeight: 2 * 1024 * 1024, maxWaiting: 64 * 1024 * 1024 } as const;
+
+export interface SmallBlob {
+  readonly content: BlobContent;
+  /** The MIME index as JSON. */
+  readonly index: string;
+}
+
+export function isSmall({ size }: BlobContent): boolean {
+  return size <= SMALL_OCTETS;
+}
+
+export function smallBlob(content: BlobContent): SmallBlob {
+  return { content, index: JSON.stringify(content.index) };
+}
+
+export function weightOf({ content, index }: SmallBlob): number {
+  return content.size + index.length;
+}
+
+/** The bytes of some small blobs, and where each lies in them. */
+interface Gathered {
+  readonly bytes: Buffer;
+  /** One JSON object a blob. */
+  readonly rows: readonly string[];
+}
+
+export async function gather(items: readonly SmallBlob[]): Promise<Gathered> {
+  const blobs = new Map<string, string>();
+  const pieces: Uint8Array[] = [];
+  let offset = 0;
+  for (const { content, index } of items) {
+    if (blobs.has(content.hash)) continue;
+    for await (const piece of content.chunks()) pieces.push(piece);
+    const start = offset + 1;
+    blobs.set(content.hash, `{"hash":"${content.hash}","size":${content.size},"start":${start},"index":${index}}`);
+    offset += content.size;
+  }
+  // In order of hash, so that two writes that share blobs cannot wait for each other in a circle.
+  const rows = [...blobs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+  return { bytes: Buffer.concat(pieces, offset), rows };
+}
+
+/**
+ * Common table expressions that store the blobs: `r` has their hashes, the last is `chunk`.
+ *
+ * All bytes travel as one parameter that the statement cuts up: one conversion, whatever the number of messages. As text
+ * that is Latin-1 to the letter, since mail is mostly ASCII and a bytea's hexadecimal form is twice as long; a text cannot
+ * hold NUL, so bytes that do go the other way.
+ */
+export function storedBlobs(sql: Sql, { bytes, rows }: Gathered): Fragment {
+  const data = bytes.includes(0) ? sql`${bytes}::bytea` : sql`convert_to(${bytes.toString('latin1')}, 'LATIN1')`;
+  // The chunks come after the blobs (`stored`): those wait for a collection under way, which takes the old chunks along.
+  return sql`bytes as materialized (
+      select ${data} as bytes
+    ), r as materialized (
+      select decode(hash, 'hex') as hash, size, start, index
+      from json_to_recordset(${list(rows)}::text::json) as x (hash text, size int, start int, index json)
+    ), blob as (
+      insert into blobs (hash, size, mime_index) select hash, size, index from r
+      on conflict (hash) do update set stored_at = now() returning hash
+    ), stored as (
+      select count(*) from blob
+    ), chunk as (
+      insert into blob_chunks (hash, seq, data)
+      select hash, n, substring(bytes
+        from start + n * ${CHUNK_OCTETS}::int for least(${CHUNK_OCTETS}::int, size - n * ${CHUNK_OCTETS}::int))
+      from stored, r, bytes, generate_series(0, (size - 1) / ${CHUNK_OCTETS}::int) as n where size > 0
+      on conflict do nothing
+    )`;
+}
+
+/** JSON of rows that are JSON already. */
+export const list = (rows: readonly string[]) => `[${rows.join(',')}]`;
