@@ -115,6 +115,11 @@ export const EMAILS: Readonly<Record<string, readonly Case[]>> = {
     { path: '/sent?fromAddress=bob', status: 200, check: (t, body) => t.is(body.totalCount, 0) },
     { path: '/sent?fromAddress=', status: 200, check: (t, body) => t.is(body.totalCount, 1) },
     { path: '/sent?page=a', status: 400 },
+    {
+      path: '/sent?fromAddress=a%00',
+      status: 400,
+      check: (t, body) => t.deepEqual(Object.keys(body.errors), ['fromAddress']),
+    },
   ],
   'GET /search': [
     {
