@@ -70,7 +70,8 @@ test('a good token says who its user is', async (t) => {
   });
   const nameidentifier = 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/nameidentifier';
   t.like(await says({ sub: undefined, [nameidentifier]: 'by-name' }), { subject: 'by-name' });
-  for (const sub of [undefined, '', 7, { a: 1 }, 'x'.repeat(256)]) t.like(await says({ sub }), { subject: undefined });
+  for (const sub of [undefined, '', 7, { a: 1 }, 'x'.repeat(256), 'a\0', 'a\ud800'])
+    t.like(await says({ sub }), { subject: undefined });
 });
 
 test('every kind of asymmetric key is taken', async (t) => {
