@@ -45,7 +45,8 @@ export interface LoginAccount {
 }
 
 export interface Profile extends Account {
-  readonly lastLoginAt: Date | null;
+  /** By a login or with a key, as far as that is noted; before the first, when the account was made. */
+  readonly lastLoginAt: Date;
   /** Without the account's own address; oldest first. */
   readonly additionalAddresses: readonly AccountAddress[];
 }

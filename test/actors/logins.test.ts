@@ -54,7 +54,7 @@ test('the first login makes an account, the next ones find it', async (t) => {
   // Found anew, and the hour is over.
   await sql`update accounts set last_login_at = now() - interval '2 hours'`;
   t.is((await store.accountOfLogin(anna))?.id, principal.accountId);
-  const noted = (await store.profile(principal.accountId))!.lastLoginAt!;
+  const noted = (await store.profile(principal.accountId))!.lastLoginAt;
   t.true(noted.getTime() > Date.now() - 60_000);
   await store.accountOfLogin(anna);
   t.deepEqual((await store.profile(principal.accountId))!.lastLoginAt, noted, 'once an hour');
