@@ -1,10 +1,11 @@
 // What is read of a mailbox: order, counts and flags from memory, texts from the store by primary key.
 import { SEEN } from '../../mail/flags.js';
 import { isUuid } from '../../mail/ids.js';
-import type { EmailSummaryRow, MailboxStore } from '../../store/mailboxes.js';
+import type { EmailSummaryRow, FolderRow, MailboxStore } from '../../store/mailboxes.js';
 import type { QueryHandlers } from '../runtime/behavior.js';
 import type { EmailTexts } from './email-texts.js';
 import type { FolderColumns } from './folder-columns.js';
+import { inLabelOrder } from './labels.js';
 import { organisingQueries } from './organising-queries.js';
 import type { EmailDetail, EmailListItem, MailboxProtocol } from './protocol.js';
 import { countExported, exportedEmails, type MailboxSearch, searchMailbox } from './search.js';
@@ -95,12 +96,11 @@ async function pageFrom(
 }
 
 function labelsOf(state: MailboxState, slot: number): EmailListItem['labels'] {
-  const labels = [];
+  const rows: FolderRow[] = [];
   for (const folder of state.folders.values()) {
-    if (folder.row.role !== 'label' || folder.uidOf(slot) === 0) continue;
-    labels.push({ id: folder.row.id, name: folder.row.name, color: folder.row.color ?? '' });
+    if (folder.row.role === 'label' && folder.uidOf(slot) !== 0) rows.push(folder.row);
   }
-  return labels;
+  return inLabelOrder(rows).map(({ id, name, color }) => ({ id, name, color: color ?? '' }));
 }
 
 function common(state: MailboxState, slot: number, row: EmailSummaryRow) {
