@@ -21,11 +21,10 @@ export function mailboxQueries(
 
     async list(state, { folder: role, page, pageSize, fromAddress }) {
       const folder = state.folderOf(role);
-      const { totalCount, slots } =
+      const { totalCount, unreadCount, slots } =
         fromAddress === undefined
-          ? { totalCount: folder.row.total, slots: folder.page(page, pageSize) }
+          ? { totalCount: folder.row.total, unreadCount: folder.row.unread, slots: folder.page(page, pageSize) }
           : await pageFrom(store, state, folder, fromAddress, page, pageSize);
-      const unreadCount = folder.row.unread;
       return { reply: { items: await listPage(store, state, slots), totalCount, unreadCount } };
     },
 
@@ -86,14 +85,17 @@ async function pageFrom(
   fromAddress: string,
   page: number,
   pageSize: number,
-): Promise<{ totalCount: number; slots: number[] }> {
+): Promise<{ totalCount: number; unreadCount: number; slots: number[] }> {
   const ids = await store.idsFrom(state.accountId, folder.row.id, fromAddress);
-  const wanted = ids.slice((page - 1) * pageSize, page * pageSize);
+  const slots = ids.map((id) => state.emails.find(id)).filter((slot) => slot >= 0);
   return {
-    totalCount: ids.length,
-    slots: wanted.map((id) => state.emails.find(id)).filter((slot) => slot >= 0),
+    totalCount: slots.length,
+    unreadCount: slots.filter((slot) => !isRead(state, slot)).length,
+    slots: slots.slice((page - 1) * pageSize, page * pageSize),
   };
 }
+
+const isRead = (state: MailboxState, slot: number): boolean => (state.emails.flags(slot) & SEEN) !== 0;
 
 function labelsOf(state: MailboxState, slot: number): EmailListItem['labels'] {
   const rows: FolderRow[] = [];
@@ -110,7 +112,7 @@ function common(state: MailboxState, slot: number, row: EmailSummaryRow) {
     fromDisplayName: row.fromName,
     subject: row.subject,
     receivedAt: row.receivedAt,
-    isRead: (state.emails.flags(slot) & SEEN) !== 0,
+    isRead: isRead(state, slot),
     threadId: row.threadId,
     messageId: row.messageId,
     sizeBytes: row.size,
