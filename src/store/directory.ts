@@ -36,7 +36,7 @@ export type Provisioned =
   | { readonly kind: 'account'; readonly account: Account }
   /** The address is somebody's: of an account with another login, or an additional address. */
   | { readonly kind: 'taken' }
-  /** The provider does not vouch for the address as much as is needed to have it. */
+  /** The provider says that the address is not verified. */
   | { readonly kind: 'unverified' };
 
 export interface LoginAccount {
@@ -45,7 +45,8 @@ export interface LoginAccount {
 }
 
 export interface Profile extends Account {
-  readonly lastLoginAt: Date | null;
+  /** By a login or with a key, as far as that is noted; before the first, when the account was made. */
+  readonly lastLoginAt: Date;
   /** Without the account's own address; oldest first. */
   readonly additionalAddresses: readonly AccountAddress[];
 }
@@ -136,8 +137,8 @@ export interface DirectoryStore {
   /** The account of a login; notes the time of the login, at most once an hour. */
   accountOfLogin(login: Login): Promise<LoginAccount | undefined>;
   /**
-   * Gives a login its account: the one it has, a new one, the held mailbox of its address, or, when the provider vouches
-   * for the address, an account of that address that no login has yet. Race-free.
+   * Gives a login its account: the one it has, a new one, the held mailbox of its address, or an
+   * account of that address that no login has yet; unless the provider says that the address is not verified. Race-free.
    */
   provision(login: NewLogin): Promise<Provisioned>;
   profile(id: string): Promise<Profile | undefined>;

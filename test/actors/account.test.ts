@@ -110,7 +110,12 @@ test('uses of keys are written in batches, and the latest of all nodes stays', a
   const [shown] = await desk.keys.list(ann);
   t.true(shown!.lastUsedAt instanceof Date, 'known before it is written');
   t.is((await store.keys(ann))[0]!.lastUsedAt, null);
+  const before = (await desk.profiles.read(ann))!;
+  t.deepEqual(before.lastLoginAt, before.createdAt, 'the account was not used yet');
   await keyUses.flush();
+  t.deepEqual((await desk.profiles.read(ann))!.lastLoginAt, shown!.lastUsedAt);
+  await sql`update accounts set last_login_at = now() + interval '1 hour'`;
+  t.true((await desk.profiles.read(ann))!.lastLoginAt > shown!.lastUsedAt!, 'the later of the two');
   t.deepEqual((await store.keys(ann))[0]!.lastUsedAt, shown!.lastUsedAt);
   await store.touchKeys(
     new Map([

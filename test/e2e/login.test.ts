@@ -16,7 +16,7 @@ interface Profile {
   readonly id: string;
   readonly email: string;
   readonly displayName: string;
-  readonly lastLoginAt: string | null;
+  readonly lastLoginAt: string;
 }
 
 test('a user signs in, finds the mail that waited, and works with tokens and keys', async (t) => {

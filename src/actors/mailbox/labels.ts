@@ -96,6 +96,15 @@ export function labelOf(row: FolderRow): Label {
   return { id, name, color: color ?? '', sortOrder, emailCount, createdAt };
 }
 
+/** As users have put them: by sortOrder, then by name. */
+export function inLabelOrder(rows: readonly FolderRow[]): FolderRow[] {
+  if (rows.length < 2) return [...rows];
+  return rows
+    .map((row) => ({ row, folded: caseFolded(row.name) }))
+    .sort((a, b) => a.row.sortOrder - b.row.sortOrder || (a.folded < b.folded ? -1 : 1))
+    .map(({ row }) => row);
+}
+
 function isTaken(draft: MailboxDraft, name: string, except?: string): boolean {
   const folded = caseFolded(name);
   return draft.folders.rows().some((row) => row.id !== except && caseFolded(row.name) === folded);

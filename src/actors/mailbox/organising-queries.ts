@@ -1,10 +1,9 @@
 // Queries about labels, filters and threads.
-import { caseFolded } from '../../mail/case-fold.js';
 import type { EmailSummaryRow, FilterRow, MailboxStore } from '../../store/mailboxes.js';
 import type { QueryHandlers } from '../runtime/behavior.js';
 import type { EmailTexts } from './email-texts.js';
 import { FoldedFacts } from './filter-match.js';
-import { labelOf } from './labels.js';
+import { inLabelOrder, labelOf } from './labels.js';
 import type { MailboxProtocol } from './protocol.js';
 import { detailOf, listPage } from './queries.js';
 import { bodiesOf, factsOf } from './readings.js';
@@ -24,11 +23,7 @@ export function organisingQueries(
   return {
     async labels(state) {
       const rows = [...state.folders.values()].map(({ row }) => row).filter(({ role }) => role === 'label');
-      const labels = rows
-        .map((row) => ({ row, folded: caseFolded(row.name) }))
-        .sort((a, b) => a.row.sortOrder - b.row.sortOrder || (a.folded < b.folded ? -1 : 1))
-        .map(({ row }) => labelOf(row));
-      return { reply: { labels } };
+      return { reply: { labels: inLabelOrder(rows).map(labelOf) } };
     },
 
     async labelEmails(state, { labelId, page, pageSize }) {

@@ -1,10 +1,11 @@
 // What is read of a mailbox: order, counts and flags from memory, texts from the store by primary key.
 import { SEEN } from '../../mail/flags.js';
 import { isUuid } from '../../mail/ids.js';
-import type { EmailSummaryRow, MailboxStore } from '../../store/mailboxes.js';
+import type { EmailSummaryRow, FolderRow, MailboxStore } from '../../store/mailboxes.js';
 import type { QueryHandlers } from '../runtime/behavior.js';
 import type { EmailTexts } from './email-texts.js';
 import type { FolderColumns } from './folder-columns.js';
+import { inLabelOrder } from './labels.js';
 import { organisingQueries } from './organising-queries.js';
 import { outboundQueries } from './outbound-queries.js';
 import type { EmailDetail, EmailListItem, MailboxProtocol } from './protocol.js';
@@ -22,11 +23,10 @@ export function mailboxQueries(
 
     async list(state, { folder: role, page, pageSize, fromAddress }) {
       const folder = state.folderOf(role);
-      const { totalCount, slots } =
+      const { totalCount, unreadCount, slots } =
         fromAddress === undefined
-          ? { totalCount: folder.row.total, slots: folder.page(page, pageSize) }
+          ? { totalCount: folder.row.total, unreadCount: folder.row.unread, slots: folder.page(page, pageSize) }
           : await pageFrom(store, state, folder, fromAddress, page, pageSize);
-      const unreadCount = folder.row.unread;
       return { reply: { items: await listPage(store, state, slots), totalCount, unreadCount } };
     },
 
@@ -89,22 +89,24 @@ async function pageFrom(
   fromAddress: string,
   page: number,
   pageSize: number,
-): Promise<{ totalCount: number; slots: number[] }> {
+): Promise<{ totalCount: number; unreadCount: number; slots: number[] }> {
   const ids = await store.idsFrom(state.accountId, folder.row.id, fromAddress);
-  const wanted = ids.slice((page - 1) * pageSize, page * pageSize);
+  const slots = ids.map((id) => state.emails.find(id)).filter((slot) => slot >= 0);
   return {
-    totalCount: ids.length,
-    slots: wanted.map((id) => state.emails.find(id)).filter((slot) => slot >= 0),
+    totalCount: slots.length,
+    unreadCount: slots.filter((slot) => !isRead(state, slot)).length,
+    slots: slots.slice((page - 1) * pageSize, page * pageSize),
   };
 }
 
+const isRead = (state: MailboxState, slot: number): boolean => (state.emails.flags(slot) & SEEN) !== 0;
+
 function labelsOf(state: MailboxState, slot: number): EmailListItem['labels'] {
-  const labels = [];
+  const rows: FolderRow[] = [];
   for (const folder of state.folders.values()) {
-    if (folder.row.role !== 'label' || folder.uidOf(slot) === 0) continue;
-    labels.push({ id: folder.row.id, name: folder.row.name, color: folder.row.color ?? '' });
+    if (folder.row.role === 'label' && folder.uidOf(slot) !== 0) rows.push(folder.row);
   }
-  return labels;
+  return inLabelOrder(rows).map(({ id, name, color }) => ({ id, name, color: color ?? '' }));
 }
 
 function common(state: MailboxState, slot: number, row: EmailSummaryRow) {
@@ -114,7 +116,7 @@ function common(state: MailboxState, slot: number, row: EmailSummaryRow) {
     fromDisplayName: row.fromName,
     subject: row.subject,
     receivedAt: row.receivedAt,
-    isRead: (state.emails.flags(slot) & SEEN) !== 0,
+    isRead: isRead(state, slot),
     threadId: row.threadId,
     messageId: row.messageId,
     sizeBytes: row.size,

@@ -139,8 +139,15 @@ export const record = <F extends Record<string, AnyStruct>>(fields: F) => {
   });
 };
 
+/** No list has so many; further on is as empty, and no number is too large to count with. */
+const LAST_PAGE = 1_000_000_000;
+
 /** Query: 1, 2, … */
-export const pageParameter = () => defaulted(count('page'), 1);
+export const pageParameter = () =>
+  defaulted(
+    coerce(count('page'), text(), (value) => (/^\d+$/.test(value) ? Math.min(Number(value), LAST_PAGE) : value)),
+    1,
+  );
 
 /** Query: at least 1; what is larger than the largest page is that page (the envelope says so). */
 export const pageSizeParameter = (fallback: number) =>

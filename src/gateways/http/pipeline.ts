@@ -88,6 +88,7 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     const query = readQuery(route, request.query);
     const body = route.body && (await readBody(route.body, route.bodyLimit, request));
     const { principal } = trace;
+    const isHead = request.method === 'HEAD';
     const handled = route.handler({
       // The handler's own type says which of the two its access makes it.
       principal: principal as Principal & undefined,
@@ -95,6 +96,7 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
       query,
       body,
       remoteAddress: request.remoteAddress,
+      isHead,
       get aborted() {
         return request.aborted;
       },
@@ -103,7 +105,7 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     if (reply instanceof Problem) throw reply;
     // RFC 9110 §13.1: a condition counts for GET and HEAD, which is to say for what has a tag.
     const current = revalidated(reply, request.headers.get('if-none-match'));
-    return encode(current, request.method === 'HEAD', route.access !== 'public');
+    return encode(current, isHead, route.access !== 'public');
   }
 
   function refuse(error: unknown, trace: Trace): HttpReply {

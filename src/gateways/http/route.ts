@@ -52,6 +52,8 @@ interface Call<A extends Access, P extends Fields, Q extends Fields, B extends A
   readonly query: Values<Q>;
   readonly body: Infer<B>;
   readonly remoteAddress: string;
+  /** HEAD: the reply's stream is not read, and nothing may come of it (RFC 9110 §9.2.1). */
+  readonly isHead: boolean;
   readonly aborted: AbortSignal;
 }
 

@@ -9,7 +9,7 @@ export interface KeySetTiming {
   readonly freshMs: number;
   /** Keys older than this are not used, also when no others can be had. ms */
   readonly usableMs: number;
-  /** Least time between two fetches. ms */
+  /** Least time between two fetches, and between two for the sake of keys that are not there. ms */
   readonly cooldownMs: number;
   /** Of each of the two documents. ms */
   readonly timeoutMs: number;
@@ -42,6 +42,7 @@ export class KeySet {
   #keys: Keys | undefined;
   #fetch: Promise<void> | undefined;
   #triedAt = Number.NEGATIVE_INFINITY;
+  #renewedAt = Number.NEGATIVE_INFINITY;
   #failure: ProviderUnavailable | undefined;
 
   /** `authority`: URL of the provider, without a slash at the end. */
@@ -62,7 +63,7 @@ export class KeySet {
   async find(header: JWTHeaderParameters, token: FlattenedJWSInput): Promise<readonly Key[]> {
     const found = await candidates((await this.#fresh()).find, header, token);
     if (found.length > 0) return found;
-    await this.#refresh();
+    await this.#renew();
     if (this.#failure !== undefined) throw this.#failure;
     return this.#keys === undefined ? [] : candidates(this.#keys.find, header, token);
   }
@@ -81,6 +82,19 @@ export class KeySet {
   #refresh(): Promise<void> {
     if (this.#fetch !== undefined) return this.#fetch;
     if (this.#timing.now() - this.#triedAt < this.#timing.cooldownMs) return Promise.resolve();
+    return this.#ask();
+  }
+
+  /** Keys that were fetched a moment ago may lack one that the provider has made since: the first such fetch does not wait. */
+  #renew(): Promise<void> {
+    const { now, cooldownMs } = this.#timing;
+    const isBound = this.#fetch !== undefined || this.#failure !== undefined;
+    if (isBound || now() - this.#renewedAt < cooldownMs) return this.#refresh();
+    this.#renewedAt = now();
+    return this.#ask();
+  }
+
+  #ask(): Promise<void> {
     this.#fetch = this.#load()
       .then(
         (keys) => {

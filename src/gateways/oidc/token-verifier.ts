@@ -38,6 +38,8 @@ const ALGORITHMS = [
 /** Clocks differ. */
 const TOLERANCE_SECONDS = 5;
 const LONGEST_SUBJECT = 255;
+/** The store's text has no NUL, and would hold one half of a surrogate pair for any other. */
+const UNFIT = /[\0\p{Cs}]/u;
 const NAME_IDENTIFIER = 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/nameidentifier';
 
 /** Three segments, the first a JSON object in base64url. No API key has this form. */
@@ -89,7 +91,7 @@ function claimsOf(payload: JWTPayload): VerifiedToken {
   const subject = text(sub) ?? text(payload[NAME_IDENTIFIER]);
   return {
     issuer: iss!,
-    subject: subject !== undefined && subject.length <= LONGEST_SUBJECT ? subject : undefined,
+    subject: subject !== undefined && isSubject(subject) ? subject : undefined,
     email: text(email),
     // Some providers write it as text.
     emailVerified: verified === undefined ? undefined : verified === true || verified === 'true',
@@ -97,6 +99,8 @@ function claimsOf(payload: JWTPayload): VerifiedToken {
     expiresAt: exp! * 1000,
   };
 }
+
+const isSubject = (text: string): boolean => text.length <= LONGEST_SUBJECT && !UNFIT.test(text);
 
 function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;

@@ -48,7 +48,6 @@ async function claim(tx: Transaction, accountId: string, login: NewLogin): Promi
     select ${accountColumns(tx)}, oidc_subject is null and email = ${login.email} as "isFree"
     from accounts where id = ${accountId} for no key update`;
   if (account === undefined || !account.isFree) return { kind: 'taken' };
-  if (login.emailVerified !== true) return { kind: 'unverified' };
   await setLogin(tx, accountId, login);
   const { isFree: _, ...claimed } = account;
   return { kind: 'account', account: claimed };

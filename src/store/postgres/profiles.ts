@@ -5,7 +5,9 @@ import type { Sql } from './client.js';
 
 export async function findProfile(sql: Sql, id: string): Promise<Profile | undefined> {
   const [account] = await sql<Omit<Profile, 'additionalAddresses'>[]>`
-    select ${accountColumns(sql)}, last_login_at as "lastLoginAt" from accounts where id = ${id} and not held`;
+    select ${accountColumns(sql)}, coalesce(
+      greatest(last_login_at, (select max(last_used_at) from api_keys where account_id = accounts.id)), created_at
+    ) as "lastLoginAt" from accounts where id = ${id} and not held`;
   if (account === undefined) return undefined;
   const addresses = await sql<AccountAddress[]>`
     select id, address, verified as "isVerified", added_at as "addedAt" from addresses

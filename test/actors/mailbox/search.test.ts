@@ -196,6 +196,32 @@ test('dates, flags, attachments, pages and folders narrow what is found', async 
   t.is((await mailbox(id).ask('exportCount', { from: 20 })).reply!.count, 4);
 });
 
+test('sent emails of one sender are a list of their own', async (t) => {
+  const { sql, account, deliver, mailbox, reload } = await setUp(t);
+  const id = await account();
+  const from = ['Me@example.test', 'other@example.test', 'me@example.test', 'me@example.test'];
+  const ids: string[] = [];
+  for (const [i, address] of from.entries()) ids.push(await deliver(id, { from: address, receivedAt: 10 + i }));
+  await mailbox(id).ask('setRead', { emailIds: [ids[2]!], isRead: true });
+  const as = (role: string, now: string) =>
+    sql`update folders set role = ${now} where account_id = ${id} and role = ${role}`;
+  await as('sent', 'label');
+  await as('inbox', 'sent');
+  await as('label', 'inbox');
+  reload();
+  const sent = async (query: object) => {
+    const { reply } = await mailbox(id).ask('list', { folder: 'sent', page: 1, pageSize: 20, ...query });
+    return { ...reply!, items: reply!.items.map((item) => ids.indexOf(item.id)) };
+  };
+  t.deepEqual(await sent({}), { items: [3, 2, 1, 0], totalCount: 4, unreadCount: 3 });
+  t.deepEqual(await sent({ fromAddress: 'ME@' }), { items: [3, 2, 0], totalCount: 3, unreadCount: 2 });
+  t.deepEqual(await sent({ fromAddress: 'me@', page: 2, pageSize: 2 }), { items: [0], totalCount: 3, unreadCount: 2 });
+  t.deepEqual(await sent({ fromAddress: '%' }), { items: [], totalCount: 0, unreadCount: 0 });
+  t.deepEqual((await mailbox(id).ask('sentAddresses', {})).reply, {
+    addresses: ['me@example.test', 'other@example.test'],
+  });
+});
+
 test('what is removed is found no more and leaves nothing behind; lost rows are made again', async (t) => {
   const { sql, account, deleteAccount, deliver, found, mailbox, reload } = await setUp(t);
   const id = await account();

@@ -112,7 +112,8 @@ export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
     {
       status: 200,
       check: (t, body) => {
-        t.like(body, { id: ALICE, email: 'alice@example.test', displayName: 'Alice', lastLoginAt: null });
+        t.like(body, { id: ALICE, email: 'alice@example.test', displayName: 'Alice' });
+        t.is(body.lastLoginAt, '2026-01-02T03:04:05.006Z');
         t.deepEqual(body.additionalAddresses, [
           { id: ADDRESS_ID, address: 'sales@example.test', isVerified: true, addedAt: '2026-01-02T03:04:05.006Z' },
         ]);

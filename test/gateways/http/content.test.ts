@@ -58,6 +58,7 @@ test('an export within the interval is refused with the time to wait, a truncate
     const response = await gateway.fetch(`${base}/export/mbox`);
     t.is(response.status, 429);
     t.is(response.headers.get('retry-after'), '7');
+    t.is((await gateway.fetch(`${base}/export/mbox`, { method: 'HEAD' })).status, 200, 'HEAD is no export');
   }
   gateway.mailboxes.exportWait = 0;
   gateway.mailboxes.exportMore = 50_000;

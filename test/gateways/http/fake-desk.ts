@@ -87,7 +87,7 @@ export function fakeDesk(): AccountDesk {
           displayName,
           held: false,
           createdAt: at,
-          lastLoginAt: null,
+          lastLoginAt: at,
           additionalAddresses,
         };
       },

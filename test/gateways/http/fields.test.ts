@@ -21,9 +21,10 @@ const read = (struct: AnyStruct, value: unknown): unknown => {
 test('page and page size', (t) => {
   t.is(read(pageParameter(), undefined), 1);
   t.is(read(pageParameter(), '7'), 7);
-  for (const bad of ['', '0', '-1', '1.0', '1e3', ' 1', '٣', '99999999999999999']) {
+  for (const bad of ['', '0', '-1', '1.0', '1e3', ' 1', '٣']) {
     t.is(read(pageParameter(), bad), '! must be an integer of at least 1', bad);
   }
+  t.is(read(pageParameter(), '99999999999999999999'), 1_000_000_000);
   t.is(read(pageSizeParameter(20), undefined), 20);
   t.is(read(pageSizeParameter(20), '100'), 100);
   t.is(read(pageSizeParameter(20), '101'), 100);

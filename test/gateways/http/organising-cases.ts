@@ -30,7 +30,7 @@ export function organisingCases(): readonly Step[] {
         t.deepEqual(body, {
           id: first,
           name: 'Work/Café',
-          color: '#a1b2c3',
+          color: '#A1b2C3',
           sortOrder: -1,
           emailCount: 0,
           createdAt: '2026-01-01T00:00:00.000Z',

@@ -20,7 +20,7 @@ import {
 import { named } from '../json-schema.js';
 
 /** Of labels. */
-export const colorText = () => text({ pattern: '^#[0-9a-f]{6}$', examples: ['#3b82f6'] });
+export const colorText = () => text({ pattern: '^#[0-9A-Fa-f]{6}$', examples: ['#3b82f6'] });
 
 const labelSummary = named('LabelSummary', record({ id: uuid(), name: text(), color: colorText() }));
 

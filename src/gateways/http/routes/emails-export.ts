@@ -36,12 +36,13 @@ export function exportRoute(base: string, tags: readonly string[], sources: Expo
         'X-Export-Truncated': `\`true\` when there were more than ${MOST_EMAILS} emails`,
       }),
     },
-    handler: async ({ principal, query }) => {
+    handler: async ({ principal, query, isHead }) => {
       const { accountId } = principal;
       const between = periodOf(query.fromDate, query.toDate);
       const outcome = await sources.mailboxes.of(accountId).ask('exportCount', between);
       if (outcome.reply === undefined) return refused(outcome.refusal);
-      const seconds = await sources.claimExport(accountId);
+      // Who only looks has exported nothing.
+      const seconds = isHead ? 0 : await sources.claimExport(accountId);
       if (seconds > 0) {
         const detail = 'This account has exported its mail not long ago.';
         return new Problem(429, { detail, headers: [['Retry-After', String(seconds)]] });

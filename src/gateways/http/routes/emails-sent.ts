@@ -2,7 +2,7 @@
 import { optional } from 'superstruct';
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
 import { list, text } from '../fields.js';
-import { refused } from '../problem.js';
+import { invalid, refused } from '../problem.js';
 import { defineRoute, READ, type Route } from '../route.js';
 import { emailPage, pageOf, paging } from './email-shapes.js';
 
@@ -19,6 +19,8 @@ export function sentRoutes(base: string, tags: readonly string[], mailboxes: Mai
       handler: async ({ principal, query }) => {
         const { page, pageSize } = query;
         const filter = query.fromAddress?.trim() ?? '';
+        // PostgreSQL's text has none.
+        if (filter.includes('\0')) return invalid({ fromAddress: ['must not hold control characters'] });
         const payload = { folder: 'sent' as const, page, pageSize, ...(filter === '' ? {} : { fromAddress: filter }) };
         const outcome = await mailboxes.of(principal.accountId).ask('list', payload);
         if (outcome.reply === undefined) return refused(outcome.refusal);

@@ -38,13 +38,9 @@ const name = () =>
   );
 
 const color = () =>
-  coerce(
-    leaf<string>('string', (value) => (typeof value === 'string' && LABEL_COLOR.test(value)) || 'must be #rrggbb', {
-      pattern: '^#[0-9A-Fa-f]{6}$',
-    }),
-    text(),
-    (value) => value.toLowerCase(),
-  );
+  leaf<string>('string', (value) => (typeof value === 'string' && LABEL_COLOR.test(value)) || 'must be #rrggbb', {
+    pattern: '^#[0-9A-Fa-f]{6}$',
+  });
 
 const labelInput = named('LabelInput', record({ name: name(), color: color(), sortOrder: smallWhole() }), {
   description: `Names are unique in an account, whatever the case, and none of ${SYSTEM_LABEL_NAMES.join(', ')}`,

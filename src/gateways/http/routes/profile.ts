@@ -1,6 +1,5 @@
 // An account's profile and its additional addresses. Verifying an address is not implemented (interface, section 4): those
 // two say so whatever is asked of them.
-import { nullable } from 'superstruct';
 import type { AddressRefusal, Profiles } from '../../../actors/account/protocol.js';
 import type { AccountAddress } from '../../../store/directory.js';
 import { flag, idParameter, line, list, record, text, timestamp, uuid } from '../fields.js';
@@ -23,7 +22,7 @@ const profile = named(
     email: text(),
     displayName: text(),
     createdAt: timestamp(),
-    lastLoginAt: nullable(timestamp()),
+    lastLoginAt: timestamp({ description: 'By a login or an API key; before the first, when the account was made' }),
     additionalAddresses: list(additionalAddress),
   }),
 );
@@ -58,7 +57,7 @@ export function profileRoutes(profiles: Profiles): readonly Route[] {
             email,
             displayName,
             createdAt: createdAt.toISOString(),
-            lastLoginAt: lastLoginAt?.toISOString() ?? null,
+            lastLoginAt: lastLoginAt.toISOString(),
             additionalAddresses: additionalAddresses.map(addressOf),
           },
         };
