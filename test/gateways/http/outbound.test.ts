@@ -5,19 +5,13 @@ import { type ParsedMail, simpleParser } from 'mailparser';
 import type { MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
 import type { Payload } from '../../../src/actors/runtime/protocol.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
-import { ALICE } from './fakes.js';
-import { type Gateway, startGateway } from './gateway.js';
+import { ALICE, BOB as BOB_ID } from './fakes.js';
+import { deferred, type Gateway, startGateway } from './gateway.js';
 import { addMail } from './mail-fixture.js';
 
 const ID = '018f0000-0000-7000-8000-000000000001';
 const BOB = { address: 'bob@remote.test', displayName: 'Bob', type: 'To' };
 const MAIL = { fromAddress: 'alice@example.test', subject: 'Hi', textBody: 'Hello', recipients: [BOB] };
-
-async function start(t: ExecutionContext): Promise<Gateway> {
-  const gateway = await startGateway(t);
-  gateway.mailboxes.emails.set(ALICE, []);
-  return gateway;
-}
 
 /** An email of Alice's whose blob has these octets. */
 function receive(gateway: Gateway, raw: string | Buffer, subject = 'Subject'): Buffer {
@@ -50,7 +44,7 @@ async function post(t: ExecutionContext, gateway: Gateway, path: string, json: u
 const text = (mail: ParsedMail): string => (mail.text ?? '').replace(/\n$/, '');
 
 test('what is sent names the account, its recipients but for those of Bcc, and is what the mailbox is asked to queue', async (t) => {
-  const gateway = await start(t);
+  const gateway = await startGateway(t);
   const { asked, octets, mail } = await post(t, gateway, 'send', {
     ...MAIL,
     subject: 'Grüße',
@@ -82,7 +76,7 @@ test('what is sent names the account, its recipients but for those of Bcc, and i
 });
 
 test('bodies that are long are kept in the message alone, and read from it', async (t) => {
-  const gateway = await start(t);
+  const gateway = await startGateway(t);
   const textBody = 'word '.repeat(40_000);
   const { asked } = await post(t, gateway, 'send', { ...MAIL, textBody });
   t.is(asked.content, null);
@@ -95,7 +89,7 @@ test('bodies that are long are kept in the message alone, and read from it', asy
 });
 
 test('a draft is sent as it is when it is sent', async (t) => {
-  const gateway = await start(t);
+  const gateway = await startGateway(t);
   const made = await gateway.fetch('/api/outbound/drafts', {
     method: 'POST',
     json: { ...MAIL, recipients: [BOB, BOB] },
@@ -108,7 +102,7 @@ test('a draft is sent as it is when it is sent', async (t) => {
 });
 
 test('an address that is given up between writing and sending a draft sends nothing', async (t) => {
-  const gateway = await start(t);
+  const gateway = await startGateway(t);
   const json = { ...MAIL, fromAddress: 'sales@example.test' };
   const made = await gateway.fetch('/api/outbound/drafts', { method: 'POST', json });
   const { id } = (await made.json()) as { id: string };
@@ -121,7 +115,7 @@ test('an address that is given up between writing and sending a draft sends noth
 });
 
 test('an address that is not verified sends nothing', async (t) => {
-  const gateway = await start(t);
+  const gateway = await startGateway(t);
   await gateway.fetch('/api/profile/addresses', { method: 'POST', json: { address: 'new@example.test' } });
   const json = { ...MAIL, fromAddress: 'new@example.test' };
   const refused = await gateway.fetch('/api/outbound/send', { method: 'POST', json });
@@ -141,7 +135,7 @@ const ORIGINAL = [
 ];
 
 test('a reply answers its original: whom, from which address, in which thread', async (t) => {
-  const gateway = await start(t);
+  const gateway = await startGateway(t);
   receive(gateway, [...ORIGINAL, '', 'How are you?', ''].join('\r\n'));
   const { asked, mail } = await post(t, gateway, `reply/${ID}`, { textBody: 'Fine' });
   t.deepEqual(asked.recipients, [
@@ -164,7 +158,7 @@ test('a reply answers its original: whom, from which address, in which thread', 
 });
 
 test('who cannot be replied to, and too many, are said', async (t) => {
-  const gateway = await start(t);
+  const gateway = await startGateway(t);
   const errors = async () => {
     const response = await gateway.fetch(`/api/outbound/reply/${ID}`, {
       method: 'POST',
@@ -182,7 +176,7 @@ test('who cannot be replied to, and too many, are said', async (t) => {
 });
 
 test('a hostile original puts nothing into the header of a reply', async (t) => {
-  const gateway = await start(t);
+  const gateway = await startGateway(t);
   const evil = '=?utf-8?Q?x=0D=0ABcc:_evil@remote.test=0D=0A?=';
   receive(
     gateway,
@@ -222,7 +216,7 @@ const FULL = [
 ].join('\r\n');
 
 test('a forward has what its sender says, the original, and its attachments byte for byte', async (t) => {
-  const gateway = await start(t);
+  const gateway = await startGateway(t);
   receive(gateway, FULL);
   const { asked, octets, mail } = await post(t, gateway, `forward/${ID}`, {
     textBody: 'Look <here>',
@@ -263,7 +257,7 @@ test('a forward has what its sender says, the original, and its attachments byte
 });
 
 test('an original that cannot be taken apart as a whole is attached as a whole', async (t) => {
-  const gateway = await start(t);
+  const gateway = await startGateway(t);
   const many = Array.from({ length: 1100 }, (_, i) => part('Content-Type: image/gif', `GIF${i}`)).join('\r\n');
   const octets = receive(
     gateway,
@@ -278,7 +272,7 @@ test('an original that cannot be taken apart as a whole is attached as a whole',
 });
 
 test('a forward that would be larger than a message may be is 413, and leaves nothing behind', async (t) => {
-  const gateway = await start(t);
+  const gateway = await startGateway(t);
   const large = Buffer.alloc(1_700_000, 'x')
     .toString('latin1')
     .replace(/.{900}/g, '$&\r\n');
@@ -290,10 +284,45 @@ test('a forward that would be larger than a message may be is 413, and leaves no
 });
 
 test('a store that fails while a forward is composed is 503, and leaves nothing behind', async (t) => {
-  const gateway = await start(t);
+  const gateway = await startGateway(t);
   receive(gateway, FULL);
   gateway.blobs.failAfter = 0;
   const response = await gateway.fetch(`/api/outbound/forward/${ID}`, { method: 'POST', json: { recipients: [BOB] } });
   t.is(response.status, 503);
   t.is(gateway.spool.reserved, 0);
+});
+
+test('large bodies have room for so many at once, and for so many of one account', async (t) => {
+  const gateway = await startGateway(t);
+  const bobsKey = gateway.directory.key(BOB_ID, 'app');
+  const open = deferred();
+  const arrivals = Array.from({ length: 4 }, deferred);
+  let arrived = 0;
+  const put = gateway.blobs.put.bind(gateway.blobs);
+  gateway.blobs.put = async (content) => {
+    arrivals[arrived++]?.resolve();
+    await open.promise;
+    return put(content);
+  };
+  const json = { ...MAIL, textBody: 'word\n'.repeat(300_000) };
+  const send = (key: string, body: unknown = json) =>
+    gateway.fetch('/api/outbound/send', { method: 'POST', key, json: body });
+  const underWay = [send(gateway.key), send(gateway.key)];
+  await Promise.all([arrivals[0]!.promise, arrivals[1]!.promise]);
+  t.is((await send(gateway.key)).status, 503);
+  underWay.push(send(bobsKey), send(gateway.key, MAIL));
+  await Promise.all(arrivals.map(({ promise }) => promise));
+  open.resolve();
+  t.deepEqual(
+    (await Promise.all(underWay)).map(({ status }) => status),
+    [200, 200, 200, 200],
+  );
+  t.is((await send(gateway.key)).status, 200);
+});
+
+test('a spool without room is 503', async (t) => {
+  const gateway = await startGateway(t);
+  t.true(gateway.spool.reserve(64 * 1024 * 1024));
+  const response = await gateway.fetch('/api/outbound/send', { method: 'POST', json: MAIL });
+  t.is(response.status, 503);
 });
