@@ -114,7 +114,8 @@ export interface Route {
   handler(call: Call<Access, Fields, Fields, AnyStruct>): Promise<AnyReply | Problem>;
 }
 
-const JSON_LIMIT = 1024 * 1024;
+/** Octets of a body whose route does not say otherwise. */
+export const JSON_LIMIT = 1024 * 1024;
 
 export function defineRoute<
   const A extends Access,

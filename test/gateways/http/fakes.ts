@@ -110,6 +110,7 @@ export class FakeMailboxes {
     if (this.fault !== undefined) throw new ActorFault(this.fault, 'fault');
     if (accountId === NOBODY) throw new ActorFault('no-such-account', 'no such account');
     const emails = this.emails.get(accountId) ?? [];
+    this.emails.set(accountId, emails);
     const answer = this.#answers[name];
     if (answer === undefined) throw new Error(`no answer to ${name}`);
     return answer(emails, payload);

@@ -80,6 +80,8 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
       bodyLimit,
       example: EXAMPLE,
       replies: { 201: draftDetail },
+      // Somebody may delete it before it is read.
+      problems: [404],
       handler: async ({ principal, body }) => {
         const draft = draftFrom(await senderOf(sources, principal.accountId), body);
         if (draft instanceof Problem) return draft;

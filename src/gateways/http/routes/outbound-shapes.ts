@@ -146,7 +146,7 @@ const recipientInput = named(
 );
 export type RecipientInput = Infer<typeof recipientInput>;
 
-export const recipientsInput = () => shortList(recipientInput, 1, MOST_RECIPIENTS);
+const recipientsInput = () => shortList(recipientInput, 1, MOST_RECIPIENTS);
 
 const OWN = "The account's address or one of its verified additional addresses";
 const content = { textBody: maybe(prose()), htmlBody: maybe(prose()) };
