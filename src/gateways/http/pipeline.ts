@@ -117,7 +117,7 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     if (reply instanceof Problem) throw reply;
     // RFC 9110 §13.1: a condition counts for GET and HEAD, which is to say for what has a tag.
     const current = revalidated(reply, request.headers.get('if-none-match'));
-    return encode(current, isHead, route.access !== 'public');
+    return encode(current, request.method === 'HEAD', route.access !== 'public');
   }
 
   function refuse(error: unknown, trace: Trace): HttpReply {

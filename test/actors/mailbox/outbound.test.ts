@@ -273,7 +273,8 @@ test('mail for mailboxes of this store is handed over once, the sender itself in
     rows.map((row) => ({ ...row })),
     part!.handedOver
       .slice(0, 2)
-      .map(({ accountId, inboundId }) => ({ account_id: accountId, id: inboundId, blob, summary })),
+      .map(({ accountId, inboundId }) => ({ account_id: accountId, id: inboundId, blob, summary }))
+      .sort((x, y) => (x.id < y.id ? -1 : 1)),
   );
   for (const { accountId, inboundId } of part!.handedOver.slice(0, 2)) {
     const given = await world.mailboxes.of(accountId).ask('deliver', { inboundId, blob, receivedAt: 1, summary });
