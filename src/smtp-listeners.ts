@@ -40,10 +40,15 @@ export async function openSmtp(
   const { directory, inbound, mailboxes, blobs } = engine;
   const shared = { bind, hostname, maxMessageSize, tls, trusted, log, tracer, directory };
 
+  const opened: SmtpListener[] = [];
+  // Together: each may take all of the time there is.
+  lifecycle.add('SMTP', async () => {
+    await Promise.all(opened.map((listener) => listener.stop(GRACE_MS)));
+  });
   const open = async (name: string, variable: string, port: number, start: () => Promise<SmtpListener>) => {
     try {
       const listener = await start();
-      lifecycle.add(name, () => listener.stop(GRACE_MS));
+      opened.push(listener);
       return listener;
     } catch (error) {
       throw listenFailure(error, name, variable, bind, port);

@@ -35,6 +35,14 @@ export class SmtpClient {
     return new SmtpClient(socket);
   }
 
+  /** The same with TLS from the start. `opening` comes before it. */
+  static async connectSecurely(address: string, opening: Uint8Array | string = ''): Promise<SmtpClient> {
+    const client = await SmtpClient.connect(address);
+    if (opening.length > 0) client.write(opening);
+    await client.secure();
+    return client;
+  }
+
   /** Connects, reads the banner and says EHLO. */
   static async greeted(address: string): Promise<SmtpClient> {
     const client = await SmtpClient.connect(address);

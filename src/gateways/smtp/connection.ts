@@ -8,6 +8,7 @@ import { parsePath } from './path.js';
 import type { SmtpServer } from './server.js';
 
 export type Socket = SMTPConnection['_socket'];
+type CommandHandler = Exclude<SMTPConnection['_nextHandler'], false>;
 
 /** A text that brings its own enhanced code (RFC 3463), as verdict writes them. */
 const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /;
@@ -195,9 +196,8 @@ export class SmtpConnection extends SMTPConnection {
     }
     // The library's own count of these ends a session after ten.
     this._unrecognizedCommands = 0;
-    // A line of an AUTH exchange is no command, whatever it looks like.
     if (this._nextHandler) {
-      super._onCommand(command, callback);
+      this.#respond(this._nextHandler, command, callback ?? (() => undefined));
       return;
     }
     const line = command.toString('latin1', 0, 9);
@@ -225,6 +225,16 @@ export class SmtpConnection extends SMTPConnection {
     if (JUNK.has(verb) && ++this.#junk > this._server.limits.junkCommands) this.#countError();
     if (this._closing) return;
     super._onCommand(command, callback);
+  }
+
+  /** A line of an AUTH exchange is no command, whatever it looks like. */
+  #respond(handler: CommandHandler, line: Buffer, callback: () => void): void {
+    this._nextHandler = false;
+    this._handlerPending = true;
+    handler.call(this, line, () => {
+      this._handlerPending = false;
+      this._whenWritable(callback);
+    });
   }
 
   override _createParser(): DataParser {

@@ -73,7 +73,6 @@ export interface Taken {
 
 export interface Purpose {
   readonly settings: Pick<SMTPServerOptions, 'secure' | 'needsUpgrade'>;
-  readonly disabledCommands: readonly string[];
   readonly meter: ListenerMeter;
   readonly auth?: Auth;
   mailFrom(path: SMTPServerAddress, session: SMTPServerSession): Judgement;
@@ -185,7 +184,7 @@ export async function startListener(
       ...purpose.settings,
       name: hostname,
       size: maxMessageSize,
-      disabledCommands: [...NEVER_OFFERED, ...purpose.disabledCommands],
+      disabledCommands: purpose.auth === undefined ? ['AUTH', ...NEVER_OFFERED] : NEVER_OFFERED,
       key: pair.key,
       cert: pair.cert,
       onMailFrom,

@@ -84,7 +84,6 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
 
   const { listener } = await startListener(options, {
     settings: {},
-    disabledCommands: ['AUTH'],
     meter,
     mailFrom,
     rcptTo,

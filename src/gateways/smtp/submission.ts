@@ -73,7 +73,6 @@ export async function startSubmission(options: SubmissionOptions): Promise<SmtpL
     { ...options, limits: { greetDelayMs: 0, ...options.limits } },
     {
       settings: options.implicitTls ? { secure: true, needsUpgrade: true } : {},
-      disabledCommands: options.implicitTls ? ['STARTTLS'] : [],
       meter,
       auth: submissionAuth({ logins, plaintext: options.allowPlaintextAuth, log, meter }),
       mailFrom: (path: SMTPServerAddress, session: SMTPServerSession) =>

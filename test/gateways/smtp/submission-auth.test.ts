@@ -1,0 +1,274 @@
+// AUTH at submission: every mechanism in every form, what is refused and how, and how a login ends.
+import test from 'ava';
+import { Rates } from '../../../src/gateways/rates.js';
+import { StoreFault } from '../../../src/store/errors.js';
+import { SmtpClient } from '../../support/smtp-client.js';
+import { base64, brief, listenForSubmission, plain, type SubmissionSettings, signedIn } from './submission-listener.js';
+
+const ALICE = 'alice@example.test';
+const GOOD = plain(ALICE, 'alice-key');
+const bearer = (name: string, token: string) =>
+  base64(`n,a=${name},\u0001host=x\u0001port=587\u0001auth=Bearer ${token}\u0001\u0001`);
+const xoauth2 = (name: string, token: string) => base64(`user=${name}\u0001auth=Bearer ${token}\u0001\u0001`);
+
+/** Says these lines one after the other; the reply to each, short. */
+async function say(client: SmtpClient, ...lines: string[]): Promise<string[]> {
+  const replies: string[] = [];
+  for (const line of lines) {
+    const reply = await client.command(line);
+    replies.push(reply.code === 334 ? `334 ${Buffer.from(reply.text, 'base64').toString()}` : brief(reply));
+  }
+  return replies;
+}
+
+const limited = (global: number) => new Rates({ global, authentication: 0, write: 0 });
+
+for (const [form, lines, expected] of [
+  ['PLAIN', [`AUTH PLAIN ${GOOD}`], ['235 2.7.0']],
+  ['PLAIN after a challenge', ['auth plain', GOOD], ['334 ', '235 2.7.0']],
+  ['PLAIN with two names', [`AUTH PLAIN ${base64(`ALICE@other.test\0${ALICE}\0alice-key`)}`], ['235 2.7.0']],
+  ['PLAIN with the name in the first place', [`AUTH PLAIN ${base64(`${ALICE}\0\0alice-key`)}`], ['235 2.7.0']],
+  [
+    'LOGIN',
+    ['AUTH LOGIN', base64('Alice@Example.TEST'), base64('alice-key')],
+    ['334 Username:', '334 Password:', '235 2.7.0'],
+  ],
+  ['LOGIN with the name at once', [`AUTH LOGIN ${base64(ALICE)}`, base64('alice-key')], ['334 Password:', '235 2.7.0']],
+  ['OAUTHBEARER', [`AUTH OAUTHBEARER ${bearer(ALICE, 'alice-key')}`], ['235 2.7.0']],
+  ['OAUTHBEARER after a challenge', ['AUTH OAUTHBEARER', bearer(ALICE, 'alice-key')], ['334 ', '235 2.7.0']],
+  [
+    'OAUTHBEARER without a name',
+    [`AUTH OAUTHBEARER ${base64('n,,\u0001auth=Bearer alice-key\u0001\u0001')}`],
+    ['235 2.7.0'],
+  ],
+  ['XOAUTH2', [`AUTH XOAUTH2 ${xoauth2(ALICE, 'alice-key')}`], ['235 2.7.0']],
+  ['XOAUTH2 after a challenge', ['AUTH XOAUTH2', xoauth2(ALICE, 'alice-key')], ['334 ', '235 2.7.0']],
+] as const) {
+  test(`${form} lets in`, async (t) => {
+    const { address, queued } = await listenForSubmission(t);
+    const client = await SmtpClient.greeted(address);
+    t.deepEqual(await say(client, ...lines), [...expected]);
+    t.is((await client.send(ALICE, ['bob@example.test'], `From: ${ALICE}\r\n\r\nx`)).code, 250);
+    t.is(queued[0]!.accountId, 'alice');
+    t.regex(queued[0]!.text, /with ESMTPA\s/);
+  });
+}
+
+for (const [what, lines, expected] of [
+  ['a wrong key', [`AUTH PLAIN ${plain(ALICE, 'nonsense')}`], ['535 5.7.8']],
+  ["another one's name", [`AUTH PLAIN ${plain('bob@example.test', 'alice-key')}`], ['535 5.7.8']],
+  [
+    "another one's name beside one's own",
+    [`AUTH PLAIN ${base64(`bob@example.test\0${ALICE}\0alice-key`)}`],
+    ['535 5.7.8'],
+  ],
+  ['a name that is no address', [`AUTH PLAIN ${plain('alice', 'alice-key')}`], ['535 5.7.8']],
+  ['no password', [`AUTH PLAIN ${plain(ALICE, '')}`], ['535 5.7.8']],
+  ['a key without the scope', [`AUTH PLAIN ${plain(ALICE, 'app-key')}`], ['535 5.7.8']],
+  [
+    'a wrong key with LOGIN',
+    ['AUTH LOGIN', base64(ALICE), base64('x')],
+    ['334 Username:', '334 Password:', '535 5.7.8'],
+  ],
+  [
+    'a wrong token',
+    [`AUTH OAUTHBEARER ${bearer(ALICE, 'x')}`, 'AQ=='],
+    ['334 {"status":"invalid_token"}', '535 5.7.8'],
+  ],
+  [
+    'no token',
+    [`AUTH OAUTHBEARER ${base64('n,,\u0001auth=\u0001\u0001')}`, 'AQ=='],
+    ['334 {"status":"invalid_token"}', '535 5.7.8'],
+  ],
+  [
+    'a token without the scope',
+    [`AUTH OAUTHBEARER ${bearer(ALICE, 'app-key')}`, 'AQ=='],
+    ['334 {"status":"insufficient_scope"}', '535 5.7.8'],
+  ],
+  [
+    'a wrong token with XOAUTH2',
+    [`AUTH XOAUTH2 ${xoauth2(ALICE, 'x')}`, ''],
+    ['334 {"status":"401","schemes":"bearer"}', '535 5.7.8'],
+  ],
+  ['cancelled', ['AUTH PLAIN', '*'], ['334 ', '501 5.7.0']],
+  ['cancelled at the password', ['AUTH LOGIN', base64(ALICE), '*'], ['334 Username:', '334 Password:', '501 5.7.0']],
+  [
+    'cancelled after the error',
+    [`AUTH XOAUTH2 ${xoauth2(ALICE, 'x')}`, '*'],
+    ['334 {"status":"401","schemes":"bearer"}', '501 5.7.0'],
+  ],
+  ['no base64', ['AUTH PLAIN not-base64!'], ['501 5.5.2']],
+  ['no base64 in a response', ['AUTH PLAIN', 'AGFs'.concat('=')], ['334 ', '501 5.5.2']],
+  ['base64 of something else', [`AUTH PLAIN ${base64('x')}`], ['501 5.5.2']],
+  ['an empty response where one is needed', ['AUTH PLAIN ='], ['501 5.5.2']],
+  ['no UTF-8', [`AUTH PLAIN ${Buffer.from('\0\xff\0x', 'latin1').toString('base64')}`], ['501 5.5.2']],
+  [
+    'a malformed token message',
+    [`AUTH OAUTHBEARER ${base64('p=tls,,\u0001auth=Bearer alice-key\u0001\u0001')}`],
+    ['501 5.5.2'],
+  ],
+  ['a mechanism we have not', ['AUTH CRAM-MD5'], ['504 5.5.4']],
+  ['no mechanism', ['AUTH'], ['501 5.5.4']],
+  ['too many words', [`AUTH PLAIN ${GOOD} x`], ['501 5.5.4']],
+] as const) {
+  test(`refused: ${what}`, async (t) => {
+    const { address } = await listenForSubmission(t);
+    const client = await SmtpClient.greeted(address);
+    t.deepEqual(await say(client, ...lines), [...expected]);
+    // What comes next is a command again, and nobody is let in.
+    t.deepEqual(await say(client, `MAIL FROM:<${ALICE}>`, `AUTH PLAIN ${GOOD}`), ['530 5.7.0', '235 2.7.0']);
+  });
+}
+
+test('responses that look like commands are responses', async (t) => {
+  const { address } = await listenForSubmission(t);
+  const client = await SmtpClient.greeted(address);
+  for (const response of ['QUIT', 'BDAT', 'NOOP', 'DATA', 'EHLO']) {
+    t.deepEqual(await say(client, 'AUTH PLAIN', response), ['334 ', '501 5.5.2']);
+  }
+  t.is((await client.command('NOOP')).code, 250);
+});
+
+test('AUTH without TLS: not offered, refused, and nothing else goes on', async (t) => {
+  const { address, directory } = await listenForSubmission(t, { allowPlaintextAuth: false });
+  const client = await SmtpClient.connect(address);
+  await client.reply();
+  const offered = await client.command('EHLO client.test');
+  t.false(offered.lines.some((line) => line.startsWith('AUTH')));
+  t.true(offered.lines.includes('STARTTLS'));
+  t.deepEqual(await say(client, `AUTH PLAIN ${GOOD}`, 'AUTH LOGIN'), ['538 5.7.11', '538 5.7.11']);
+  t.deepEqual(await say(client, `MAIL FROM:<${ALICE}>`), ['530 5.7.0']);
+  t.is(directory.lookups, 0);
+  await client.command('STARTTLS');
+  await client.secure();
+  t.true((await client.command('EHLO client.test')).lines.includes('AUTH PLAIN LOGIN OAUTHBEARER XOAUTH2'));
+  t.deepEqual(await say(client, `AUTH PLAIN ${GOOD}`, `MAIL FROM:<${ALICE}>`), ['235 2.7.0', '250 2.1.0']);
+});
+
+test('a login from before STARTTLS is forgotten', async (t) => {
+  const { address } = await listenForSubmission(t);
+  const client = await signedIn(address);
+  await client.command('STARTTLS');
+  await client.secure();
+  t.is((await client.command('EHLO client.test')).code, 250);
+  t.deepEqual(await say(client, `MAIL FROM:<${ALICE}>`), ['530 5.7.0']);
+});
+
+test('what is pipelined behind STARTTLS is discarded, a login too', async (t) => {
+  const { address } = await listenForSubmission(t);
+  const client = await SmtpClient.greeted(address);
+  client.write(`STARTTLS\r\nEHLO client.test\r\nAUTH PLAIN ${GOOD}\r\nMAIL FROM:<${ALICE}>\r\nAUTH PL`);
+  t.is((await client.reply()).code, 220);
+  await client.secure();
+  t.is(client.pending, 0);
+  t.is((await client.command('EHLO client.test')).code, 250);
+  t.deepEqual(await say(client, `MAIL FROM:<${ALICE}>`), ['530 5.7.0']);
+});
+
+test('lines of AUTH may be long, not too long, and other lines not at all', async (t) => {
+  const { address } = await listenForSubmission(t);
+  const rest = async (client: SmtpClient) => (await client.rest()).map(brief);
+  const one = await SmtpClient.greeted(address);
+  t.deepEqual(await say(one, `AUTH PLAIN ${plain(ALICE, 'x'.repeat(7000))}`), ['535 5.7.8']);
+  t.deepEqual(await say(one, 'AUTH PLAIN', plain(ALICE, 'x'.repeat(8300))), ['334 ', '535 5.7.8']);
+  one.write(`NOOP ${'x'.repeat(3000)}\r\n`);
+  t.deepEqual(await rest(one), ['500 5.5.2']);
+  const two = await SmtpClient.greeted(address);
+  two.write(`AUTH PLAIN ${'A'.repeat(13_000)}\r\n`);
+  t.deepEqual(await rest(two), ['500 5.5.2']);
+  const three = await SmtpClient.greeted(address);
+  t.deepEqual(await say(three, 'AUTH PLAIN'), ['334 ']);
+  three.write('A'.repeat(13_000));
+  t.deepEqual(await rest(three), ['500 5.5.6']);
+});
+
+test('guesses: the connection ends, then the address is not heard any more, but good keys are', async (t) => {
+  const { address, directory, logged } = await listenForSubmission(t, { rates: limited(6), limits: { errors: 5 } });
+  const good = await signedIn(address);
+  const guess = (n: number) => `AUTH PLAIN ${plain(ALICE, `guess-${n}`)}`;
+  const first = await SmtpClient.greeted(address);
+  for (let n = 0; n < 4; n++) t.deepEqual(await say(first, guess(n)), ['535 5.7.8']);
+  first.write(`${guess(4)}\r\n`);
+  t.deepEqual((await first.rest()).map(brief), ['535 5.7.8', '421 4.7.0']);
+  const second = await SmtpClient.greeted(address);
+  t.deepEqual(await say(second, guess(5), guess(6)), ['535 5.7.8', '454 4.7.0']);
+  const { lookups } = directory;
+  t.deepEqual(await say(second, guess(7), `AUTH PLAIN ${plain('bob@example.test', 'bob-key')}`), [
+    '454 4.7.0',
+    '454 4.7.0',
+  ]);
+  t.is(directory.lookups, lookups);
+  t.deepEqual(await say(good, `MAIL FROM:<${ALICE}>`), ['250 2.1.0']);
+  await signedIn(address);
+  t.false(JSON.stringify(logged).includes('guess-'));
+});
+
+test('credentials that cannot be checked now', async (t) => {
+  const { address, directory } = await listenForSubmission(t);
+  directory.fault = new StoreFault('store-unavailable', 'down', { temporary: true });
+  const client = await SmtpClient.greeted(address);
+  t.deepEqual(await say(client, `AUTH PLAIN ${GOOD}`), ['454 4.7.0']);
+  t.deepEqual(await say(client, `AUTH OAUTHBEARER ${bearer(ALICE, 'alice-key')}`), ['454 4.7.0']);
+  directory.fault = undefined;
+  t.deepEqual(await say(client, `AUTH PLAIN ${GOOD}`), ['235 2.7.0']);
+});
+
+const MESSAGE = `From: ${ALICE}\r\n\r\nx`;
+
+async function revoked(t: Parameters<typeof listenForSubmission>[0], settings: SubmissionSettings = {}) {
+  const harness = await listenForSubmission(t, settings);
+  const revoke = () => {
+    harness.directory.keys.delete('alice-key');
+    harness.directory.revokedKeys$.next('alice-key');
+  };
+  return { ...harness, revoke };
+}
+
+test('a revoked key ends its sessions, in a message too, and nobody else', async (t) => {
+  const { address, revoke, queued, spool } = await revoked(t);
+  const idle = await signedIn(address);
+  const busy = await signedIn(address);
+  await busy.envelope(ALICE, 'carol@peer.test');
+  busy.write('From: alice');
+  const bob = await SmtpClient.greeted(address);
+  await say(bob, `AUTH PLAIN ${plain('bob@example.test', 'bob-key')}`);
+  const guest = await SmtpClient.greeted(address);
+  revoke();
+  for (const client of [idle, busy]) t.deepEqual((await client.rest()).map(brief), ['421 4.7.0']);
+  t.is((await bob.command('NOOP')).code, 250);
+  t.deepEqual(await say(guest, `AUTH PLAIN ${GOOD}`), ['535 5.7.8']);
+  t.is(queued.length, 0);
+  t.is(spool.reserved, 0);
+});
+
+test('a message that has arrived whole gets its reply before the session ends', async (t) => {
+  const { address, revoke, behave, queued } = await revoked(t);
+  const client = await signedIn(address);
+  let queueing = () => {};
+  const reached = new Promise<void>((resolve) => {
+    queueing = resolve;
+  });
+  let go = () => {};
+  behave.enqueue = () => {
+    queueing();
+    return new Promise((resolve) => {
+      go = resolve;
+    });
+  };
+  await client.envelope(ALICE, 'carol@peer.test');
+  client.write(`${MESSAGE}\r\n.\r\n`);
+  await reached;
+  revoke();
+  go();
+  t.deepEqual((await client.rest()).map(brief), ['250 2.0.0', '421 4.7.0']);
+  t.is(queued.length, 1);
+});
+
+test('an account that is deleted ends its sessions', async (t) => {
+  const { address, directory } = await listenForSubmission(t);
+  const client = await signedIn(address);
+  directory.deletedAccounts$.next('bob');
+  t.is((await client.command('NOOP')).code, 250);
+  directory.deletedAccounts$.next('alice');
+  t.deepEqual((await client.rest()).map(brief), ['421 4.7.0']);
+});

@@ -1,0 +1,164 @@
+// A submission listener on a free port over in-memory fakes, for the tests of this folder.
+import { createHash } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ExecutionContext } from 'ava';
+import pino from 'pino';
+import { Subject } from 'rxjs';
+import type { Directory, Principal, Recipient } from '../../../src/actors/directory/protocol.js';
+import type { Mailboxes, MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
+import type { Payload } from '../../../src/actors/runtime/protocol.js';
+import { ProtocolLogins } from '../../../src/gateways/protocol-login.js';
+import { Rates } from '../../../src/gateways/rates.js';
+import type { SmtpListener } from '../../../src/gateways/smtp/listener.js';
+import { type SubmissionOptions, startSubmission } from '../../../src/gateways/smtp/submission.js';
+import { prepareSpool, Spool } from '../../../src/gateways/spool/spool.js';
+import { canonicalAddress } from '../../../src/mail/address.js';
+import type { BlobContent } from '../../../src/store/blobs.js';
+import { certificate } from '../../support/certificate.js';
+import { SmtpClient } from '../../support/smtp-client.js';
+
+export interface Queued extends Payload<MailboxProtocol, 'enqueue'> {
+  readonly accountId: string;
+  /** The bytes, one character an octet. */
+  readonly text: string;
+  /** The same without our Received. */
+  readonly body: string;
+}
+
+/** Keys: `alice-key` with scope smtp, `app-key` of alice with scope app, `bob-key`. */
+export class SubmissionDirectory {
+  readonly revokedKeys$ = new Subject<string>();
+  readonly deletedAccounts$ = new Subject<string>();
+  readonly keys = new Map<string, Principal>([
+    ['alice-key', key('alice', 'alice-key', ['smtp'])],
+    ['app-key', key('alice', 'app-key', ['app'])],
+    ['bob-key', key('bob', 'bob-key', ['smtp', 'imap'])],
+  ]);
+  readonly owners = new Map([
+    ['alice@example.test', 'alice'],
+    ['alice@other.test', 'alice'],
+    ['bob@example.test', 'bob'],
+  ]);
+  lookups = 0;
+  fault: Error | undefined;
+
+  readonly authenticate = async (apiKey: string): Promise<Principal | undefined> => {
+    this.lookups++;
+    if (this.fault !== undefined) throw this.fault;
+    return this.keys.get(apiKey);
+  };
+
+  readonly isAddressOf = async (accountId: string, address: string): Promise<boolean> =>
+    this.owners.get(canonicalAddress(address) ?? '') === accountId;
+
+  readonly login: Directory['login'] = async ({ subject }) => ({
+    principal: {
+      accountId: subject,
+      email: `${subject}@example.test`,
+      scopes: ['app'],
+      keyId: null,
+      serviceWide: false,
+    },
+  });
+
+  readonly recipient = async (address: string): Promise<Recipient> => {
+    if (this.fault !== undefined) throw this.fault;
+    if (!/@example\.test$/i.test(address)) return { kind: 'notHosted' };
+    const accountId = this.owners.get(canonicalAddress(address) ?? '');
+    if (/^full@/.test(address)) return { kind: 'full' };
+    return accountId === undefined ? { kind: 'unknown' } : { kind: 'mailbox', accountId };
+  };
+}
+
+function key(accountId: string, keyId: string, scopes: Principal['scopes']): Principal {
+  return { accountId, email: `${accountId}@example.test`, scopes, keyId, serviceWide: false };
+}
+
+export interface SubmissionHarness {
+  readonly address: string;
+  readonly listener: SmtpListener;
+  readonly directory: SubmissionDirectory;
+  readonly queued: Queued[];
+  readonly logged: Record<string, unknown>[];
+  readonly spool: Spool;
+  readonly logins: ProtocolLogins;
+  /** What the fakes do first, when set. */
+  behave: { put?: () => Promise<void>; enqueue?: () => Promise<void> };
+}
+
+export interface SubmissionSettings extends Partial<SubmissionOptions> {
+  readonly rates?: Rates;
+  readonly memoryLimit?: number;
+}
+
+/** Stopped when the test ends. */
+export async function listenForSubmission(
+  t: ExecutionContext,
+  { rates = new Rates(), memoryLimit, ...overrides }: SubmissionSettings = {},
+): Promise<SubmissionHarness> {
+  const path = join(mkdtempSync(join(tmpdir(), 'mansio-submission-')), 'spool');
+  await prepareSpool(path);
+  const spool = new Spool({ directory: path, ...(memoryLimit === undefined ? {} : { memoryLimit }) });
+  const queued: Queued[] = [];
+  const logged: Record<string, unknown>[] = [];
+  const behave: SubmissionHarness['behave'] = {};
+  const directory = new SubmissionDirectory();
+  const blobs = new Map<string, string>();
+  const mailboxes = {
+    of: (accountId: string) => ({
+      async ask(_name: 'enqueue', payload: Payload<MailboxProtocol, 'enqueue'>) {
+        await behave.enqueue?.();
+        const text = blobs.get(payload.blob) ?? '';
+        const body = text.replace(/^Received: [^\r]*\r\n(?:[ \t][^\r]*\r\n)*/, '');
+        queued.push({ ...payload, accountId, text, body });
+        return { reply: { id: `outbound-${queued.length}`, createdAt: 0, sentEmailId: 'sent' } };
+      },
+    }),
+  } as unknown as Mailboxes;
+  const put = async (content: BlobContent) => {
+    await behave.put?.();
+    const pieces: Uint8Array[] = [];
+    for await (const piece of content.chunks()) pieces.push(piece);
+    const bytes = Buffer.concat(pieces);
+    const hash = createHash('sha256').update(bytes).digest('hex');
+    if (hash !== content.hash || bytes.length !== content.size) throw new Error('the content is not what was hashed');
+    blobs.set(hash, bytes.toString('latin1'));
+  };
+  const logins = new ProtocolLogins({ directory, rates });
+  const listener = await startSubmission({
+    bind: '127.0.0.1',
+    port: 0,
+    hostname: 'mail.example.test',
+    maxMessageSize: 1_000_000,
+    implicitTls: false,
+    allowPlaintextAuth: true,
+    tls: { current: () => certificate, onChange: () => undefined },
+    logins,
+    directory,
+    receiver: { spool, blobs: { put }, mailboxes },
+    log: pino(
+      { level: 'debug' },
+      { write: (line: string) => void logged.push(JSON.parse(line) as Record<string, unknown>) },
+    ),
+    ...overrides,
+    limits: { connectionsPerAddress: 1000, ...overrides.limits },
+  });
+  t.teardown(() => listener.stop(0));
+  return { address: listener.address, listener, directory, queued, logged, spool, logins, behave };
+}
+
+export const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+export const plain = (name: string, credential: string): string => base64(`\0${name}\0${credential}`);
+
+/** Greeted and logged in as alice. */
+export async function signedIn(address: string): Promise<SmtpClient> {
+  const client = await SmtpClient.greeted(address);
+  const { code } = await client.command(`AUTH PLAIN ${plain('alice@example.test', 'alice-key')}`);
+  if (code !== 235) throw new Error(`AUTH was answered ${code}`);
+  return client;
+}
+
+export const brief = ({ code, text }: { code: number; text: string }): string => `${code} ${text.split(' ')[0]}`;
