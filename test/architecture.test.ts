@@ -32,6 +32,8 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'gateways/credentials',
       'gateways/rates',
       'gateways/oidc/',
+      'gateways/dns/',
+      'actors/delivery/courier',
       'actors/runtime/ref',
       'actors/runtime/errors',
       'actors/runtime/protocol',
@@ -40,7 +42,10 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'store/inbound',
       'store/errors',
       'store/directory',
+      'store/outbound',
       'store/push-subscriptions',
+      'store/sts-policies',
+      'lru-cache',
       'pino',
       'rxjs',
       'superstruct',
@@ -55,6 +60,7 @@ const ONLY_IMPORTER: Readonly<Record<string, string>> = {
   'rate-limiter-flexible': 'gateways/rates.ts',
   nats: 'actors/runtime/transport-nats.ts',
   'smtp-server': 'gateways/smtp/',
+  'nodemailer/lib/smtp-connection': 'gateways/smtp/client/',
   commander: 'cli/',
   jose: 'gateways/oidc/',
   'web-push': 'gateways/push/',
@@ -68,6 +74,7 @@ const ONLY_IMPORTER: Readonly<Record<string, string>> = {
   'node:net': 'gateways/tcp/',
   'node:tls': 'gateways/tcp/',
   'node:http': 'gateways/tcp/',
+  'node:https': 'gateways/smtp/client/',
   'node:dgram': 'gateways/tcp/',
   'node:child_process': 'store/',
   'node:worker_threads': 'gateways/decode/',
@@ -80,7 +87,7 @@ const SOCKETS_OF_THE_STORE = /^store\/postgres\/(watched|secured)-socket\.ts$/;
 const ENVIRONMENT = ['config.ts', 'gateways/http/header-room.ts'];
 
 /** What opens no socket, of a module that does. */
-const HARMLESS = /^\{ (BlockList|isIP|BlockList, isIP) \}$/;
+const HARMLESS = /^(\{ (BlockList|isIP|BlockList, isIP) \}|type \{ TLSSocket \})$/;
 
 interface Import {
   readonly file: string;
@@ -124,7 +131,8 @@ function packageOf(target: string): string {
 }
 
 function isAllowed({ file, target, isOwn }: Import): boolean {
-  if (!isOwn && (target.startsWith('node:') || packageOf(target) in ONLY_IMPORTER)) return true;
+  if (!isOwn && (target.startsWith('node:') || target in ONLY_IMPORTER || packageOf(target) in ONLY_IMPORTER))
+    return true;
   const rule = RULES.find(([folder]) => file.startsWith(folder));
   if (rule === undefined) return true;
   const own = /^gateways\/[^/]+\//.exec(file)?.[0];
@@ -143,7 +151,7 @@ test('imports follow the layout', (t) => {
 
 test('what is named as only imported in one place is imported nowhere else', (t) => {
   const broken = imports().filter(({ file, names, target, isOwn }) => {
-    const importer = isOwn ? undefined : ONLY_IMPORTER[packageOf(target)];
+    const importer = isOwn ? undefined : (ONLY_IMPORTER[target] ?? ONLY_IMPORTER[packageOf(target)]);
     if (SOCKETS_OF_THE_STORE.test(file) && /^node:(net|tls)$/.test(target)) return false;
     return importer !== undefined && !file.startsWith(importer) && !HARMLESS.test(names);
   });
