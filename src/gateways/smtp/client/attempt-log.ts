@@ -28,6 +28,11 @@ export class AttemptLog {
     this.#nextId = nextId;
   }
 
+  withoutTls(host: string, remoteAddress: string, reason: string): void {
+    const { accountId, outboundId } = this.#task;
+    this.#log.warn({ accountId, outboundId, host, remoteAddress, reason }, 'TLS failed, going on without');
+  }
+
   /** `started` by `performance.now()`; `decided`: the reply that stands for the attempt. */
   add(
     { host, address: remoteAddress, tls }: Tried,

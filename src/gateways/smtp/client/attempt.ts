@@ -290,6 +290,7 @@ export class Attempt {
           // RFC 7435: what was encrypted for nobody in particular goes in the clear when that does not work.
           if (!(error instanceof SessionFailure) || error.kind !== 'tls' || signal.aborted) throw error;
           reachability.tlsFailed(address);
+          this.#mail.log.withoutTls(host, address, error.verdict.text);
           return open('none');
         }
       },

@@ -70,7 +70,7 @@ export function createSmtpCourier(options: SmtpCourierOptions): SmtpCourier {
   const common: Common = {
     dns,
     pool,
-    reachability: new Reachability(),
+    reachability: new Reachability(limits.restMs),
     rules,
     limits,
     meter,

@@ -27,6 +27,8 @@ export interface CourierLimits {
   readonly messageMs: number;
   /** Of one task over all its hosts. */
   readonly attemptMs: number;
+  /** A host that closes connections (421) is left alone so long, each time twice as long. */
+  readonly restMs: number;
   /** Octets that a server may say in one transaction, or before the first. */
   readonly replyOctets: number;
 }
@@ -47,5 +49,6 @@ export const DEFAULT_LIMITS: CourierLimits = {
   blockMs: 180_000,
   messageMs: 600_000,
   attemptMs: 1_800_000,
+  restMs: 1_000,
   replyOctets: 256 * 1024,
 };

@@ -10,7 +10,6 @@ const NO_TLS_MS = 600_000;
 const FAMILY_MS = 600_000;
 /** Of a family whose connections time out; where there is no route at all, one failure is enough. */
 const FAMILY_FAILURES = 3;
-const FIRST_REST_MS = 1_000;
 const LONGEST_REST_MS = 60_000;
 const NO_ROUTE: ReadonlySet<string> = new Set(['ENETUNREACH', 'EADDRNOTAVAIL', 'EAFNOSUPPORT']);
 
@@ -24,7 +23,13 @@ export class Reachability {
   readonly #silent = new LRUCache<string, { readonly why: string }>({ max: REMEMBERED, ttl: SILENT_MS });
   readonly #rests = new LRUCache<string, Rest>({ max: REMEMBERED, ttl: 2 * LONGEST_REST_MS });
   readonly #noTls = new LRUCache<string, true>({ max: REMEMBERED, ttl: NO_TLS_MS });
+  readonly #restMs: number;
   readonly #families = { 4: { failures: 0, until: 0 }, 6: { failures: 0, until: 0 } };
+
+  /** `restMs`: for how long a host is left alone the first time. */
+  constructor(restMs: number) {
+    this.#restMs = restMs;
+  }
 
   /** The same addresses without those of a family that leads nowhere, unless all are; families take turns. */
   order(addresses: readonly string[]): readonly string[] {
@@ -76,7 +81,7 @@ export class Reachability {
     const known = this.#rests.get(address);
     const now = performance.now();
     if (known !== undefined && known.until > now) return;
-    const ms = known === undefined ? FIRST_REST_MS : Math.min(LONGEST_REST_MS, 2 * known.ms);
+    const ms = known === undefined ? this.#restMs : Math.min(LONGEST_REST_MS, 2 * known.ms);
     this.#rests.set(address, { until: now + ms, ms, reply });
   }
 

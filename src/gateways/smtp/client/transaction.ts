@@ -118,7 +118,12 @@ export class Transaction {
   }
 
   #judged(reply: string, stage: Stage, isReusable: boolean): void {
-    this.#end({ verdict: judgeReply(reply, stage), reply, stage }, { isReusable, needsReset: true });
+    // Another reply than a refusal: server and client are out of step.
+    const isInStep = /^[45]/.test(reply);
+    this.#end(
+      { verdict: judgeReply(reply, stage), reply, stage },
+      { isReusable: isReusable && isInStep, needsReset: true },
+    );
   }
 
   /** `rest`: for those whom the server did not refuse by name. */

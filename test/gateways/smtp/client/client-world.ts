@@ -14,18 +14,20 @@ export const MESSAGE = 'From: a@sender.test\r\nTo: b@remote.test\r\nSubject: hi\
 
 export interface WorldOptions extends Partial<SmtpCourierOptions> {
   readonly zones?: Readonly<Record<string, Zone>>;
+  /** Short where a name server is silent. */
+  readonly dnsTimeoutMs?: number;
 }
 
 export type World = Awaited<ReturnType<typeof world>>;
 
-export async function world(t: ExecutionContext, { zones = {}, ...options }: WorldOptions = {}) {
+export async function world(t: ExecutionContext, { zones = {}, dnsTimeoutMs = 20_000, ...options }: WorldOptions = {}) {
   const dns = await startDnsServer(zones);
   const port = options.port ?? (await freePort());
   const texts = new Map<string, Buffer>();
   const policies = new Map<string, StsPolicy>();
   const logged: Record<string, unknown>[] = [];
   const courier = createSmtpCourier({
-    dns: createResolver({ servers: [dns.address], timeoutMs: 500, tries: 1 }),
+    dns: createResolver({ servers: [dns.address], timeoutMs: dnsTimeoutMs, tries: 1 }),
     blobs: {
       read: async (hash, start, end) => texts.get(hash)!.subarray(start, end),
       async *stream(hash, start, end) {

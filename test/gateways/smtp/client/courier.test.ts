@@ -1,6 +1,8 @@
 // The SMTP client against real DNS and real servers: where mail goes, and what becomes of each recipient.
 import test from 'ava';
 import { scripted } from '../../../../dev/remote-smtp.js';
+import type { Dns } from '../../../../src/gateways/dns/resolver.js';
+import { mailExchangers } from '../../../../src/gateways/smtp/client/mail-exchangers.js';
 import { kinds, MESSAGE, only, tried, world } from './client-world.js';
 
 const MX1 = { A: ['127.0.0.2'] };
@@ -90,26 +92,22 @@ test('a dead first host leads to the next, and back to the best when it lives', 
 });
 
 test('hosts of one priority are tried in the order that is drawn', async (t) => {
-  const draws = [0.9, 0.1, 0.5, 0.5, 0.1, 0.9, 0.5, 0.5];
-  const { remote, deliver } = await world(t, {
-    zones: {
-      'remote.test': {
-        MX: [
-          [10, 'mx1.remote.test'],
-          [10, 'mx2.remote.test'],
-        ],
-      },
-      'mx1.remote.test': MX1,
-      'mx2.remote.test': MX2,
-    },
-    // DNS servers give records in any order, so the draws alone decide nothing; two opposite ones do.
-    random: () => draws.shift() ?? 0,
-    limits: { idleMs: 60_000 },
-  });
-  const remotes = [await remote('127.0.0.2'), await remote('127.0.0.3')];
-  for (let i = 0; i < 4; i++) await deliver('remote.test');
-  t.true(remotes.every(({ messages }) => messages.length > 0) || draws.length === 0);
-  t.is(remotes[0]!.messages.length + remotes[1]!.messages.length, 4);
+  const records = [
+    { priority: 20, exchange: 'last.test' },
+    { priority: 10, exchange: 'A.test' },
+    { priority: 10, exchange: 'b.test.' },
+    { priority: 10, exchange: 'c.test' },
+    { priority: 30, exchange: 'a.test' },
+    { priority: 1, exchange: 'not a host' },
+  ];
+  const dns = { resolve: async () => records } as unknown as Dns;
+  const order = async (...draws: number[]) => {
+    const hosts = await mailExchangers(dns, 'x.test', () => draws.shift()!);
+    return 'fault' in hosts ? hosts.fault : hosts.map(({ host }) => host.replace('.test', '')).join(' ');
+  };
+  t.is(await order(0.5, 0.1, 0.2, 0.3), 'a b c last');
+  t.is(await order(0.5, 0.9, 0.2, 0.3), 'b c a last');
+  t.is(await order(0.5, 0.5, 0.6, 0.1), 'c a b last');
 });
 
 test('temporary refusals lead to the next host, permanent ones do not', async (t) => {
@@ -174,6 +172,7 @@ test('a greeting of 5xx leads to the next host, and fails when there is none', a
 
 test('no way to a domain: null MX, no domain, no host, DNS that is silent or broken', async (t) => {
   const { deliver, remote } = await world(t, {
+    dnsTimeoutMs: 500,
     zones: {
       'null.test': { MX: [[0, '']] },
       'lost.test': { MX: [[10, 'gone.lost.test']] },
@@ -388,18 +387,18 @@ test('addresses that are none never reach a server', async (t) => {
   ];
   const report = await courier.deliver({
     ...task('remote.test'),
-    recipients: [...evil, 'fine@remote.test', '"a..b"@remote.test', 'FINE@remote.test'].map((address, i) => ({
+    recipients: [...evil, 'fine@remote.test', "o'neil+x@remote.test"].map((address, i) => ({
       id: `id-${i}`,
       address,
     })),
   });
   t.deepEqual(Object.values(kinds(report)).sort(), [
-    ...Array.from({ length: 3 }, () => 'delivered 2.0.0'),
+    ...Array.from({ length: 2 }, () => 'delivered 2.0.0'),
     ...Array.from({ length: 5 }, () => 'permanent 5.1.3'),
   ]);
   t.deepEqual(
     mx.messages.map(({ recipients }) => recipients),
-    [['fine@remote.test', '"a..b"@remote.test', 'FINE@remote.test']],
+    [['fine@remote.test', "o'neil+x@remote.test"]],
   );
   const forged = await courier.deliver({ ...task('remote.test'), sender: 'a@sender.test>\r\nRSET' });
   t.is(only(forged), 'permanent 5.1.3');
