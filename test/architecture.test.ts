@@ -36,6 +36,8 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'gateways/rates',
       'gateways/sasl',
       'gateways/oidc/',
+      'gateways/dns/',
+      'actors/delivery/courier',
       'actors/runtime/ref',
       'actors/runtime/errors',
       'actors/runtime/protocol',
@@ -44,7 +46,9 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'store/inbound',
       'store/errors',
       'store/directory',
+      'store/outbound',
       'store/push-subscriptions',
+      'store/sts-policies',
       'lru-cache',
       'pino',
       'rxjs',
@@ -61,6 +65,7 @@ const ONLY_IMPORTER: Readonly<Record<string, string | readonly string[]>> = {
   nats: 'actors/runtime/transport-nats.ts',
   'smtp-server': 'gateways/smtp/',
   nodemailer: ['gateways/compose/', 'gateways/smtp/client/'],
+  'nodemailer/lib/smtp-connection': 'gateways/smtp/client/',
   commander: 'cli/',
   jose: 'gateways/oidc/',
   'web-push': 'gateways/push/',
@@ -74,6 +79,7 @@ const ONLY_IMPORTER: Readonly<Record<string, string | readonly string[]>> = {
   'node:net': 'gateways/tcp/',
   'node:tls': 'gateways/tcp/',
   'node:http': 'gateways/tcp/',
+  'node:https': 'gateways/smtp/client/',
   'node:dgram': 'gateways/tcp/',
   'node:child_process': 'store/',
   'node:worker_threads': 'gateways/decode/',
@@ -86,7 +92,7 @@ const SOCKETS_OF_THE_STORE = /^store\/postgres\/(watched|secured)-socket\.ts$/;
 const ENVIRONMENT = ['config.ts', 'gateways/http/header-room.ts'];
 
 /** What opens no socket, of a module that does. */
-const HARMLESS = /^\{ (BlockList|isIP|BlockList, isIP) \}$/;
+const HARMLESS = /^(\{ (BlockList|isIP|BlockList, isIP) \}|type \{ TLSSocket \})$/;
 
 interface Import {
   readonly file: string;
@@ -130,7 +136,8 @@ function packageOf(target: string): string {
 }
 
 function isAllowed({ file, target, isOwn }: Import): boolean {
-  if (!isOwn && (target.startsWith('node:') || packageOf(target) in ONLY_IMPORTER)) return true;
+  if (!isOwn && (target.startsWith('node:') || target in ONLY_IMPORTER || packageOf(target) in ONLY_IMPORTER))
+    return true;
   const rule = RULES.find(([folder]) => file.startsWith(folder));
   if (rule === undefined) return true;
   const own = /^gateways\/[^/]+\//.exec(file)?.[0];
@@ -149,7 +156,7 @@ test('imports follow the layout', (t) => {
 
 test('what is named as only imported in one place is imported nowhere else', (t) => {
   const broken = imports().filter(({ file, names, target, isOwn }) => {
-    const importer = isOwn ? undefined : ONLY_IMPORTER[packageOf(target)];
+    const importer = isOwn ? undefined : (ONLY_IMPORTER[target] ?? ONLY_IMPORTER[packageOf(target)]);
     if (SOCKETS_OF_THE_STORE.test(file) && /^node:(net|tls)$/.test(target)) return false;
     const isImporter = [importer ?? []].flat().some((place) => file.startsWith(place));
     return importer !== undefined && !isImporter && !HARMLESS.test(names);

@@ -126,16 +126,16 @@ test('what is due is found by its shard, longest due first; what is not due, in 
   }
   due.sort((a, b) => a.at - b.at);
   const inOrder = due.map(({ id }) => id);
-  const found = await outbound.due(all, 100, []);
+  const found = await outbound.due(all, 100, [], []);
   t.deepEqual(ids(found), inOrder);
   t.true(found.every(({ interrupted }) => interrupted === null));
-  t.deepEqual(ids(await outbound.due(all, 3, [])), inOrder.slice(0, 3));
-  t.deepEqual(ids(await outbound.due(all, 100, inOrder.slice(0, 2))), inOrder.slice(2));
+  t.deepEqual(ids(await outbound.due(all, 3, [], [])), inOrder.slice(0, 3));
+  t.deepEqual(ids(await outbound.due(all, 100, inOrder.slice(0, 2), [])), inOrder.slice(2));
   for (const shard of all) {
     const own = due.filter((row) => row.shard === shard).map(({ id }) => id);
-    t.deepEqual(ids(await outbound.due([shard], 100, [])), own);
+    t.deepEqual(ids(await outbound.due([shard], 100, [], [])), own);
   }
-  t.deepEqual(await outbound.due([], 100, []), []);
+  t.deepEqual(await outbound.due([], 100, [], []), []);
   const overdue = await outbound.overdueMs(all);
   t.true(Math.abs(Date.now() - due[0]!.at - overdue) < 10_000);
   t.is(await outbound.overdueMs([]), 0);
@@ -316,7 +316,7 @@ test('looks at the queue and first pages read few rows, however much was sent', 
       return row.read;
     };
     const before = await rowsRead();
-    await queue.due(all, 100, []);
+    await queue.due(all, 100, [], []);
     await queue.interrupted(all, 'me', 100, []);
     await queue.reportsDue(all, 100, []);
     await queue.overdueMs(all);

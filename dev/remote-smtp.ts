@@ -1,0 +1,195 @@
+// Remote mail servers for tests and tries by hand: one that behaves as it is told and keeps what it got, over smtp-server, and
+// a bare one for what no library would say. Many of them stand on one port of the addresses 127.0.0.2 and up.
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { SMTPServer, type SMTPServerSession } from 'smtp-server';
+
+export interface RemoteMessage {
+  readonly sender: string;
+  readonly recipients: readonly string[];
+  /** Parameters of MAIL, upper case: `BODY`, `SIZE`, `SMTPUTF8`. */
+  readonly parameters: Readonly<Record<string, string | true>>;
+  readonly text: string;
+  readonly isTls: boolean;
+  readonly ehlo: string;
+}
+
+/** Replies are whole: `451 4.7.1 come back later`; undefined accepts. */
+export interface RemoteBehaviour {
+  mail?(sender: string): string | undefined;
+  rcpt?(address: string, session: SMTPServerSession): string | undefined;
+  /** After the message; a promise delays the reply. */
+  message?(message: RemoteMessage): string | undefined | Promise<string | undefined>;
+  /** The connection is cut when the message has come, in place of a reply. */
+  dropsAfterData?: boolean;
+}
+
+export interface RemoteOptions {
+  /** PEM; without it STARTTLS is not offered. */
+  readonly tls?: { readonly cert: string; readonly key: string };
+  /** Octets, announced by SIZE. */
+  readonly size?: number;
+  /** Extensions that are not announced. */
+  readonly hidden?: readonly ('PIPELINING' | '8BITMIME' | 'SMTPUTF8')[];
+  readonly behaviour?: RemoteBehaviour;
+}
+
+export interface RemoteSmtp {
+  readonly address: string;
+  readonly messages: readonly RemoteMessage[];
+  /** May be changed at any time. */
+  readonly behaviour: RemoteBehaviour;
+  /** Connections so far, and those that are open. */
+  readonly connections: number;
+  readonly open: number;
+  close(): Promise<void>;
+}
+
+interface Refusal extends Error {
+  responseCode: number;
+}
+
+export async function startRemoteSmtp(address: string, port: number, options: RemoteOptions = {}): Promise<RemoteSmtp> {
+  const { tls, size, hidden = [], behaviour = {} } = options;
+  const messages: RemoteMessage[] = [];
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const server = new SMTPServer({
+    name: `remote-${address}.test`,
+    banner: 'ready',
+    ...tls,
+    ...(size !== undefined && { size }),
+    disabledCommands: ['AUTH', ...(tls !== undefined ? [] : ['STARTTLS'])],
+    hidePIPELINING: hidden.includes('PIPELINING'),
+    hide8BITMIME: hidden.includes('8BITMIME'),
+    hideSMTPUTF8: hidden.includes('SMTPUTF8'),
+    hideENHANCEDSTATUSCODES: true,
+    hideDSN: true,
+    authOptional: true,
+    disableReverseLookup: true,
+    logger: false,
+    onMailFrom: ({ address: sender }, _session, done) => done(refusal(behaviour.mail?.(sender))),
+    onRcptTo: ({ address: recipient }, session, done) => done(refusal(behaviour.rcpt?.(recipient, session))),
+    onData(stream, session, done) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', async () => {
+        const message = received(session, Buffer.concat(chunks).toString('utf8'));
+        if (behaviour.dropsAfterData === true) {
+          for (const socket of sockets) if (socket.remotePort === session.remotePort) socket.destroy();
+          return;
+        }
+        const reply = await behaviour.message?.(message);
+        if (reply === undefined) messages.push(message);
+        done(refusal(reply), undefined as never);
+      });
+    },
+  } as ConstructorParameters<typeof SMTPServer>[0]);
+  server.on('error', () => {});
+  server.server.on('connection', (socket: Socket) => {
+    connections++;
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.server.once('error', reject);
+    server.listen(port, address, () => resolve());
+  });
+  return {
+    address,
+    messages,
+    behaviour,
+    get connections() {
+      return connections;
+    },
+    get open() {
+      return sockets.size;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+function received(session: SMTPServerSession, text: string): RemoteMessage {
+  const { mailFrom, rcptTo } = session.envelope;
+  const parameters = mailFrom === false ? {} : (mailFrom.args as Record<string, string | true> | false) || {};
+  return {
+    sender: mailFrom === false ? '' : mailFrom.address,
+    recipients: rcptTo.map(({ address }) => address),
+    parameters,
+    text,
+    isTls: session.secure,
+    ehlo: session.hostNameAppearsAs as string,
+  };
+}
+
+function refusal(reply: string | undefined): Refusal | undefined {
+  if (reply === undefined) return undefined;
+  return Object.assign(new Error(reply.slice(4)), { responseCode: Number(reply.slice(0, 3)) });
+}
+
+export interface BareServer {
+  readonly address: string;
+  readonly connections: number;
+  readonly open: number;
+  close(): Promise<void>;
+}
+
+/** Octets of what comes are `talk`'s to read and answer; a connection it does nothing with is a silent server. */
+export async function startBareServer(
+  address: string,
+  port: number,
+  talk: (socket: Socket) => void,
+): Promise<BareServer> {
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections++;
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.once('close', () => sockets.delete(socket));
+    talk(socket);
+  }).listen(port, address);
+  await once(server, 'listening');
+  return {
+    address,
+    get connections() {
+      return connections;
+    },
+    get open() {
+      return sockets.size;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+/** An SMTP dialogue of fixed replies by command verb; `*` is for all others. The message is read when DATA got a 354. */
+export function scripted(replies: Readonly<Record<string, string>>): (socket: Socket) => void {
+  return (socket) => {
+    let text = '';
+    let inMessage = false;
+    const greeting = replies['greeting'] ?? '220 scripted ESMTP';
+    socket.write(`${greeting}\r\n`);
+    socket.setEncoding('latin1').on('data', (chunk: string) => {
+      text += chunk;
+      for (;;) {
+        const end = text.indexOf(inMessage ? '\r\n.\r\n' : '\r\n');
+        if (end === -1) return;
+        const line = text.slice(0, end);
+        text = text.slice(end + (inMessage ? 5 : 2));
+        const verb = inMessage ? 'message' : line.slice(0, 4).toUpperCase().trim();
+        const reply = replies[verb] ?? replies['*'] ?? '250 ok';
+        inMessage = verb === 'DATA' && reply.startsWith('354');
+        socket.write(`${reply}\r\n`);
+        if (verb === 'QUIT' || reply.startsWith('421')) socket.end();
+      }
+    });
+  };
+}

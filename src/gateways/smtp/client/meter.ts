@@ -1,0 +1,22 @@
+// Port: what the SMTP client counts for those who watch a node. It must not throw.
+
+export interface CourierMeter {
+  /** One host was tried for a message; `ms` from when it was its turn to the last reply. */
+  attempted(outcome: 'delivered' | 'temporary' | 'permanent', ms: number): void;
+  /** Recipients of one task, when it is over. */
+  settled(outcome: 'delivered' | 'temporary' | 'permanent', recipients: number): void;
+  /** A connection that got as far as the first transaction. */
+  connected(tls: 'none' | 'unverified' | 'verified'): void;
+  /** Octets of a message that a host took. */
+  sent(octets: number): void;
+  /** How many connections there are, and how many tasks wait for one. */
+  inUse(connections: number, waiting: number): void;
+}
+
+export const NO_METER: CourierMeter = {
+  attempted: () => {},
+  settled: () => {},
+  connected: () => {},
+  sent: () => {},
+  inUse: () => {},
+};

@@ -1,0 +1,139 @@
+// What became of a recipient: the only judge of replies and faults. A remote's reply, or what went wrong instead of one,
+// becomes delivered, temporary or permanent with an enhanced status code (RFC 3463, RFC 5248) and one line of text that is
+// safe to store and to show. When and where it is tried again is decided elsewhere.
+
+/** What was answered: the greeting, EHLO or HELO, MAIL, RCPT, DATA, or the message after its final dot. */
+export type Stage = 'greeting' | 'hello' | 'mail' | 'rcpt' | 'data' | 'message';
+
+export interface Verdict {
+  readonly kind: 'delivered' | 'temporary' | 'permanent';
+  readonly statusCode: string;
+  /** One line without control characters, at most 500 characters. */
+  readonly text: string;
+}
+
+/** Without a reply that decides. */
+const FAULTS = {
+  /** DNS gave no answer. */
+  dns: '4.4.3',
+  'no-domain': '5.1.2',
+  /** RFC 7505 §4.1. */
+  'null-mx': '5.1.10',
+  /** There are MX records, and no address behind them. */
+  'no-host': '5.4.4',
+  'bad-address': '5.1.3',
+  /** An address that mail is not sent to: private, loopback, link-local and the like. */
+  'private-host': '5.4.6',
+  'own-host': '5.4.6',
+  unreachable: '4.4.1',
+  /** The connection was lost, or an answer did not come in time. */
+  lost: '4.4.2',
+  /** What the remote says is no SMTP. */
+  protocol: '4.5.0',
+  /** RFC 8461 §5: the policy of the domain wants it otherwise. */
+  'sts-host': '4.7.0',
+  'sts-no-tls': '4.7.4',
+  'sts-certificate': '4.7.5',
+  'too-large': '5.3.4',
+  'no-8bitmime': '5.6.3',
+  'no-smtputf8': '5.6.7',
+  /** No connection became free in time. */
+  busy: '4.4.5',
+  /** The attempt took too long, or the node stops. */
+  ended: '4.4.2',
+  /** The stored message could not be read. */
+  unread: '4.3.0',
+} as const;
+
+export type DeliveryFault = keyof typeof FAULTS;
+
+/** RFC 5321 §4.2.3, §4.2.2 and RFC 7504: what a reply without an enhanced status code means. */
+const BY_CODE: Readonly<Record<string, string>> = {
+  '421': '4.3.2',
+  '432': '4.7.12',
+  '450': '4.2.0',
+  '451': '4.3.0',
+  '452': '4.3.1',
+  '454': '4.7.0',
+  '455': '4.5.4',
+  '500': '5.5.2',
+  '501': '5.5.4',
+  '502': '5.5.1',
+  '503': '5.5.1',
+  '504': '5.5.4',
+  '521': '5.3.2',
+  '523': '5.7.10',
+  '530': '5.7.0',
+  '535': '5.7.8',
+  '550': '5.0.0',
+  '551': '5.1.6',
+  '552': '5.3.4',
+  '553': '5.1.3',
+  '555': '5.5.4',
+  '556': '5.1.10',
+};
+/** Where the command says more. */
+const BY_STAGE: Readonly<Record<string, string>> = {
+  'mail 550': '5.1.0',
+  'mail 553': '5.1.7',
+  'rcpt 452': '4.5.3',
+  'rcpt 550': '5.1.1',
+  'rcpt 552': '5.2.2',
+  'message 550': '5.6.0',
+};
+
+const REPLY = /^([2-5]\d\d)(?:[ -](?:([245])\.(\d{1,3})\.(\d{1,3})(?= |$))?|$)/;
+const LONGEST_TEXT = 500;
+/** Controls, line separators, and what is not seen but turns the direction of writing or hides text. */
+const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]+/gu;
+
+/** `reply`: as it came, its lines parted by line feeds. */
+export function judgeReply(reply: string, stage: Stage): Verdict {
+  const text = replyText(reply);
+  const match = REPLY.exec(text);
+  const code = match?.[1] ?? '';
+  const wanted = stage === 'message' && code.startsWith('2') ? 'delivered' : undefined;
+  const kind = wanted ?? (code.startsWith('4') ? 'temporary' : code.startsWith('5') ? 'permanent' : undefined);
+  if (match === null || kind === undefined) return { kind: 'temporary', statusCode: FAULTS.protocol, text };
+  const isLimit = code === '552' && isRecipientLimit(reply);
+  const [, , , subject, detail] = match;
+  // The class is the reply code's: RFC 2034 §4 lets them differ only by mistake.
+  const given = subject === undefined ? undefined : `${isLimit ? 4 : code[0]}.${Number(subject)}.${Number(detail)}`;
+  const made = BY_STAGE[`${stage} ${code}`] ?? BY_CODE[code] ?? `${code[0]}.0.0`;
+  // RFC 5321 §4.5.3.1.10: 552 for too many recipients is 452.
+  return { kind: isLimit ? 'temporary' : kind, statusCode: given ?? made, text };
+}
+
+/** `detail`: what there is to say about it, in words. */
+export function judgeFault(fault: DeliveryFault, detail: string): Verdict {
+  const statusCode = FAULTS[fault];
+  return { kind: statusCode.startsWith('5') ? 'permanent' : 'temporary', statusCode, text: replyText(detail) };
+}
+
+/** Whether a reply to RCPT says that one transaction must not have more recipients (RFC 5321 §4.5.3.1.10). */
+export function isRecipientLimit(reply: string): boolean {
+  const [, code, , subject, detail] = REPLY.exec(replyText(reply)) ?? [];
+  if (subject === '5' && detail === '3') return /^(45[0-2]|552)$/.test(code ?? '');
+  return code === '452' && subject === undefined;
+}
+
+/** The host closes the connection and is to be left alone for a while (RFC 5321 §3.8). */
+export function isClosing(reply: string): boolean {
+  return /^421(?:[ -]|$)/.test(reply);
+}
+
+/** A reply in one line: codes that every line of it repeats are kept once. */
+export function replyText(reply: string): string {
+  // Long enough for what is shown of it, however long the lines are that a remote makes up.
+  const [first = '', ...more] = reply.slice(0, 8 * LONGEST_TEXT).split(/\r?\n/);
+  const [, code, enhanced = ''] = /^(\d{3})[ -](\d\.\d{1,3}\.\d{1,3} )?/.exec(first) ?? [];
+  const rest = more.map((line) => {
+    if (code === undefined || !line.startsWith(code)) return line;
+    const text = line.slice(code.length + 1);
+    return enhanced !== '' && text.startsWith(enhanced) ? text.slice(enhanced.length) : text;
+  });
+  const head = code === undefined ? first : `${code} ${first.slice(4)}`;
+  const line = [head, ...rest].join(' ').replace(UNSAFE, ' ').replace(/ {2,}/g, ' ').trim();
+  const characters = [...line];
+  return characters.length <= LONGEST_TEXT ? line : `${characters.slice(0, LONGEST_TEXT - 1).join('')}…`;
+}

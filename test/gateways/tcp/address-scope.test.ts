@@ -1,0 +1,60 @@
+// Which addresses are public, in every disguise.
+import test from 'ava';
+import { isPublicAddress } from '../../../src/gateways/tcp/address-scope.js';
+
+const INNER = [
+  '0.0.0.0',
+  '10.0.0.1',
+  '100.64.0.1',
+  '127.0.0.1',
+  '127.255.255.255',
+  '169.254.169.254',
+  '172.16.0.1',
+  '172.31.255.255',
+  '192.168.1.1',
+  '198.18.0.1',
+  '224.0.0.1',
+  '240.0.0.1',
+  '255.255.255.255',
+  '::',
+  '::1',
+  '::7f00:1',
+  'fc00::1',
+  'fd12::1',
+  'fe80::1',
+  'fe80::1%eth0',
+  'fec0::1',
+  'ff02::1',
+  '::ffff:127.0.0.1',
+  '::ffff:10.0.0.1',
+  '::ffff:a00:1',
+  '64:ff9b::10.0.0.1',
+  '64:ff9b::7f00:1',
+  '2002:7f00:1::',
+  '2002:a00:1::1',
+  '2001::1',
+  '64:ff9b:1::1',
+  '',
+  'localhost',
+  '127.1',
+  '1.2.3',
+  '2001:4860:4860::8888%eth0',
+];
+const OUTER = [
+  '8.8.8.8',
+  '1.1.1.1',
+  '172.15.255.255',
+  '172.32.0.1',
+  '192.167.255.255',
+  '100.63.255.255',
+  '223.255.255.255',
+  '2001:4860:4860::8888',
+  '2600::',
+  '::ffff:8.8.8.8',
+  '64:ff9b::8.8.8.8',
+  '2002:808:808::1',
+  'fbff::1',
+];
+
+for (const address of INNER) test(`${address || 'nothing'} is not public`, (t) => t.false(isPublicAddress(address)));
+for (const address of OUTER) test(`${address} is public`, (t) => t.true(isPublicAddress(address)));
