@@ -5,6 +5,7 @@ import type { Config } from './config.js';
 import type { Engine } from './engine.js';
 import type { Foundation } from './foundation.js';
 import { BodyDecoder } from './gateways/decode/decoder.js';
+import { createResolver } from './gateways/dns/resolver.js';
 import { createCors } from './gateways/http/cors.js';
 import { createPipeline } from './gateways/http/pipeline.js';
 import { routeTable } from './gateways/http/route-table.js';
@@ -89,9 +90,12 @@ async function openMx(
   { metrics, tracer }: Instruments,
 ): Promise<Listener> {
   const { log, lifecycle, tls, dataDirectory } = foundation;
-  const { bind, mxPort: port, hostname, maxMessageSize } = config;
+  const { bind, mxPort: port, hostname, maxMessageSize, dmarcReject } = config;
   const directory = join(dataDirectory.path, 'spool');
   await prepareSpool(directory);
+  // Loaded by those who need it: it is large.
+  const { createAuthenticator } = await import('./gateways/mailauth/authenticator.js');
+  const dns = createResolver({ servers: config.outboundDns });
   try {
     const mx = await startMx({
       bind,
@@ -100,6 +104,7 @@ async function openMx(
       maxMessageSize,
       tls,
       directory: engine.directory,
+      authenticate: createAuthenticator({ dns, hostname, dmarcReject, log }),
       receiver: { spool: new Spool({ directory }), inbound: engine.inbound, mailboxes: engine.mailboxes },
       hostedDomains: async () => (await engine.accounts.domains()).map(({ name }) => name),
       trusted: new TrustedNetworks(config.proxyNetworks),

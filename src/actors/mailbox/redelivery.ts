@@ -102,6 +102,7 @@ export async function startRedelivery(options: RedeliveryOptions): Promise<Redel
 function open(envelope: PendingInbound['envelope']) {
   return {
     receivedAt: envelope.receivedAt,
+    ...(envelope.isJunk === true && { isJunk: true }),
     summary: { ...envelope.summary, references: [...envelope.summary.references] },
   };
 }

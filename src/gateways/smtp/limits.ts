@@ -17,6 +17,8 @@ export interface SmtpLimits {
   readonly connections: number;
   /** Octets of a command line; longer: 500 5.5.2 and the end. */
   readonly commandLength: number;
+  /** Octets of a message's header; more: 552 5.3.4. */
+  readonly headerSize: number;
   /** ms before the banner; who speaks earlier is no mail server and is sent away. */
   readonly greetDelayMs: number;
   /**
@@ -36,6 +38,7 @@ export const DEFAULT_LIMITS: SmtpLimits = {
   connectionsPerAddress: 50,
   connections: 5000,
   commandLength: 2048,
+  headerSize: 524_288,
   greetDelayMs: 100,
   proxyHeaderMs: 2000,
 };

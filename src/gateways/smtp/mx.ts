@@ -5,8 +5,9 @@ import type { Logger } from 'pino';
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
 import type { Directory } from '../../actors/directory/protocol.js';
 import { NO_SPAN, NO_TRACER, type Tracer } from '../../actors/runtime/tracing.js';
+import type { Authenticate, Origin } from '../../mail/authentication.js';
 import { type Received, receivedLine, returnPathLine } from '../../mail/trace.js';
-import type { Spool, SpooledContent } from '../spool/spool.js';
+import type { Spool } from '../spool/spool.js';
 import { TrustedNetworks } from '../tcp/trusted-networks.js';
 import { type Acceptance, type AcceptancePorts, acceptMessage, type Destination } from './acceptance.js';
 import type { MessageStream } from './data-parser.js';
@@ -16,7 +17,7 @@ import { idSource } from './id-source.js';
 import { DEFAULT_LIMITS, type SmtpLimits } from './limits.js';
 import { logAccepted, logRefused } from './mail-log.js';
 import { NO_METER, type SmtpMeter } from './meter.js';
-import { receive } from './receive.js';
+import { type ReceivedMessage, receive } from './receive.js';
 import { type CertificateSource, ProxyRefused, SmtpServer } from './server.js';
 import { Refused, type Reply, recipientReply, refusalReply, replyTo } from './verdict.js';
 
@@ -35,6 +36,8 @@ export interface MxOptions {
   readonly tls: CertificateSource;
   readonly directory: Directory;
   readonly receiver: Receiver;
+  /** Finds out where messages come from; without it they are taken as they are. */
+  readonly authenticate?: Authenticate;
   readonly log: Logger;
   readonly meter?: SmtpMeter;
   readonly tracer?: Tracer;
@@ -60,9 +63,19 @@ type About = Readonly<Record<string, unknown>>;
 type Callback = (error?: Error | null, message?: string) => void;
 
 export async function startMx(options: MxOptions): Promise<MxListener> {
-  const { receiver, directory, hostname, maxMessageSize, log, meter = NO_METER, tracer = NO_TRACER } = options;
+  const {
+    receiver,
+    directory,
+    hostname,
+    maxMessageSize,
+    authenticate,
+    log,
+    meter = NO_METER,
+    tracer = NO_TRACER,
+  } = options;
   const ports: AcceptancePorts = { ...receiver, directory, tracer };
   const newId = idSource();
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const underWay = new Set<Promise<void>>();
 
   const refused = (session: SMTPServerSession, about: About, reason: string, code: number, fault?: unknown): void => {
@@ -129,13 +142,18 @@ export async function startMx(options: MxOptions): Promise<MxListener> {
       span.set({ 'mansio.smtp.reply': reply });
       span.end(failure);
     };
-    let accepted: { readonly content: SpooledContent; readonly acceptance: Acceptance };
+    let accepted: ReceivedMessage & { readonly acceptance: Acceptance };
     try {
-      const trace = returnPathLine(from) + receivedLine(received(session, hostname, transaction, receivedAt));
-      const content = await receive(stream, receiver.spool.writer(), Buffer.from(trace), maxMessageSize);
-      span.set({ 'mansio.message.octets': content.size });
-      const accepting = span.within(() => acceptMessage(ports, content, destinations, receivedAt, newId));
-      accepted = { content, acceptance: await accepting };
+      const message = await receive(stream, receiver.spool.bodyWriter(), {
+        maxSize: maxMessageSize,
+        maxHeaderSize: limits.headerSize,
+        returnPath: returnPathLine(from),
+        received: receivedLine(received(session, hostname, transaction, receivedAt)),
+        authenticate: authenticate && ((header) => authenticate(origin(session), header)),
+      });
+      span.set({ 'mansio.message.octets': message.content.size });
+      const accepting = span.within(() => acceptMessage(ports, message, destinations, receivedAt, newId));
+      accepted = { ...message, acceptance: await accepting };
     } catch (error) {
       const { code } = answer(done, replyTo(error));
       const about = { transaction, sender: from, recipients: destinations.length };
@@ -147,14 +165,19 @@ export async function startMx(options: MxOptions): Promise<MxListener> {
     done(null, `2.0.0 Accepted as ${transaction}`);
     replied(250);
     const { hash: blob, size } = accepted.content;
+    const { summary: authentication } = accepted.authenticated ?? {};
     const { deliveries } = accepted.acceptance;
     const placed = deliveries.filter(({ emailId }) => emailId !== undefined).length;
     meter.accepted({ octets: size, mailboxes: deliveries.length, placed });
-    logAccepted(log, session, { transaction, blob, size, sender: from, receivedAt }, accepted.acceptance);
+    logAccepted(
+      log,
+      session,
+      { transaction, blob, size, sender: from, receivedAt, authentication },
+      accepted.acceptance,
+    );
   };
 
   const pair = options.tls.current();
-  const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const server = new SmtpServer(
     {
       name: hostname,
@@ -210,6 +233,11 @@ function answer(done: Callback, reply: Reply): Reply {
 
 function sender(session: SMTPServerSession): string {
   return session.envelope.mailFrom ? session.envelope.mailFrom.address : '';
+}
+
+/** After a PROXY header the address is that of who connected to the proxy. */
+function origin(session: SMTPServerSession): Origin {
+  return { remoteAddress: session.remoteAddress, helo: session.hostNameAppearsAs, sender: sender(session) };
 }
 
 function received(session: SMTPServerSession, hostName: string, id: string, receivedAt: number): Received {
