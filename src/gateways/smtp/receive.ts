@@ -2,9 +2,9 @@
 // as they pass. A message that cannot be kept is still read to its end, because the reply may only come there (RFC 5321
 // §4.1.1.4). What goes before the message is written when it is whole: the results of its checks are among it.
 import type { Authenticated, Checks } from '../../mail/authentication.js';
+import { HeaderCollector } from '../../mail/header-collector.js';
 import type { BodyWriter, SpooledContent } from '../spool/spool.js';
 import type { MessageStream } from './data-parser.js';
-import { HeaderCollector } from './header-collector.js';
 import { Refused } from './verdict.js';
 
 export interface Reception {
