@@ -78,7 +78,8 @@ function answers(zones: ReadonlyMap<string, Zone>, name: string, type: string): 
     case 'MX':
       return all('MX', zone.MX, ([priority, exchange]) => ({ priority, exchange }));
     case 'TXT':
-      return all('TXT', zone.TXT, (data) => ({ data }));
+      // A longer text is in several strings, as name servers have it.
+      return all('TXT', zone.TXT, (text) => ({ data: text.match(/.{1,255}/gs) ?? [''] }));
     case 'PTR':
       return all('PTR', zone.PTR, (domain) => ({ domain }));
     default:

@@ -28,6 +28,7 @@ import { openQueue, type RemoteCourier } from './delivery-queue.js';
 import type { Foundation } from './foundation.js';
 import type { Instruments } from './instruments.js';
 import type { Lifecycle } from './lifecycle.js';
+import type { CourierStores } from './remote-courier.js';
 import type { BlobStore } from './store/blobs.js';
 import type { DirectoryStore } from './store/directory.js';
 import type { InboundStore } from './store/inbound.js';
@@ -43,6 +44,8 @@ import { postgresPreferences } from './store/postgres/preferences.js';
 import { postgresPushSubscriptions } from './store/postgres/push-subscriptions.js';
 import { postgresSearch } from './store/postgres/search.js';
 import { postgresSettings } from './store/postgres/settings.js';
+import { postgresSigningKeys } from './store/postgres/signing-keys.js';
+import { postgresStsPolicies } from './store/postgres/sts-policies.js';
 import type { SettingStore } from './store/settings.js';
 import { version } from './version.js';
 
@@ -87,7 +90,7 @@ class Displaced extends Error {
 export interface EngineAdapters {
   texts(blobs: BlobStore): EmailTexts & { close(): Promise<void> };
   /** Who carries mail to domains of elsewhere; asked for on nodes with the role `outbound` alone. */
-  courier(blobs: BlobStore): RemoteCourier;
+  courier(stores: CourierStores): Promise<RemoteCourier>;
 }
 
 export async function startEngine(
@@ -220,7 +223,11 @@ export async function startEngine(
     ? openQueue(config, log, lifecycle, metrics, {
         ...parts,
         store: postgresOutbound(sql),
-        remote: open.courier(blobs),
+        remote: await open.courier({
+          blobs,
+          stsPolicies: postgresStsPolicies(sql),
+          signingKeys: postgresSigningKeys(sql),
+        }),
       })
     : undefined;
   const claimExport = (accountId: string) => exports.claim(accountId, config.mboxExportInterval);

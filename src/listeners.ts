@@ -5,6 +5,7 @@ import type { Config } from './config.js';
 import type { Engine } from './engine.js';
 import type { Foundation } from './foundation.js';
 import { BodyDecoder } from './gateways/decode/decoder.js';
+import type { Dns } from './gateways/dns/resolver.js';
 import { createCors } from './gateways/http/cors.js';
 import { createPipeline } from './gateways/http/pipeline.js';
 import { routeTable } from './gateways/http/route-table.js';
@@ -44,13 +45,14 @@ export async function openListeners(
   foundation: Foundation,
   engine: Engine,
   instruments: Instruments,
+  dns: Dns,
 ): Promise<OpenListeners> {
   const { metrics } = instruments;
   // The first, so that it is stopped last: what draining is like can be watched.
   const scraped = metrics && (await openMetrics(config, foundation, metrics));
   const spool = await openSpool(foundation);
   const access = openAccess(config, foundation);
-  const smtp = await openSmtp(config, foundation, engine, instruments, access, spool);
+  const smtp = await openSmtp(config, foundation, engine, instruments, access, spool, dns);
   const http = config.roles.has('api')
     ? await openHttp(config, foundation, engine, instruments, access, smtp, spool)
     : undefined;

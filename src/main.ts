@@ -6,8 +6,9 @@ import { newApiKey } from './actors/directory/api-key.js';
 import type { Config } from './config.js';
 import { type Demo, prepareDemo } from './demo.js';
 import { openEmailTexts } from './email-texts.js';
-import { startEngine } from './engine.js';
+import { type EngineAdapters, startEngine } from './engine.js';
 import { layFoundation } from './foundation.js';
+import { createResolver } from './gateways/dns/resolver.js';
 import { handOver } from './handover.js';
 import { openInstruments } from './instruments.js';
 import { Lifecycle } from './lifecycle.js';
@@ -49,14 +50,21 @@ async function assemble(config: Config, log: Logger, lifecycle: Lifecycle, signa
   const foundation = await layFoundation(config, log, lifecycle, signal);
   const { nodeId, dataDirectory } = foundation;
   const instruments = await openInstruments(foundation);
-  const adapters = { texts: openEmailTexts, courier: openRemoteCourier };
+  const dns = createResolver({ servers: config.outboundDns });
+  let mxPort: number | undefined;
+  const adapters: EngineAdapters = {
+    texts: openEmailTexts,
+    courier: (stores) =>
+      openRemoteCourier({ config, log, dns, metrics: instruments.metrics, mxPort: () => mxPort }, stores),
+  };
   const engine = await startEngine(config, log, lifecycle, foundation, instruments, adapters);
   signal.throwIfAborted();
   const { accounts: directory } = engine;
   const authenticate = engine.directory.authenticate;
   const mintKey = () => newApiKey(randomBytes);
   const demo = config.demo ? await prepareDemo({ dataDirectory, directory, authenticate, mintKey }) : undefined;
-  const { listeners, beginDrain } = await openListeners(config, foundation, engine, instruments);
+  const { listeners, beginDrain } = await openListeners(config, foundation, engine, instruments, dns);
+  if (listeners.mx !== undefined) mxPort = Number(listeners.mx.replace(/^.*:/, ''));
   signal.throwIfAborted();
   // The first to be stopped: while others take the mailboxes over, clients are still served.
   const { ownership, queue, failed } = engine;

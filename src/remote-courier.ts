@@ -1,15 +1,50 @@
-// PLACEHOLDER, until the courier of `gateways/smtp/client` is here: every recipient of elsewhere is temporary.
+// The courier for domains of elsewhere: the SMTP client, with signatures of the sender's domain. It knows this node's own
+// MX port, once it is open, so as not to send to itself.
+import type { Logger } from 'pino';
+import type { Config } from './config.js';
 import type { RemoteCourier } from './delivery-queue.js';
+import type { Dns } from './gateways/dns/resolver.js';
+import { createSmtpCourier } from './gateways/smtp/client/courier.js';
+import type { Metrics } from './metrics/metrics.js';
+import type { BlobStore } from './store/blobs.js';
+import type { SigningKeyStore } from './store/signing-keys.js';
+import type { StsPolicyStore } from './store/sts-policies.js';
 
-export function openRemoteCourier(): RemoteCourier {
-  return {
-    async deliver({ recipients }) {
-      const answer = { kind: 'temporary', text: 'This version sends no mail yet.', statusCode: '4.3.2', host: null };
-      return {
-        outcomes: recipients.map(({ id }) => ({ ...answer, kind: 'temporary', recipientId: id })),
-        attempts: [],
-      };
-    },
-    async close() {},
-  };
+export interface CourierParts {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly dns: Dns;
+  readonly metrics: Metrics | undefined;
+  /** Undefined while the node has no MX listener. */
+  mxPort(): number | undefined;
+}
+
+export interface CourierStores {
+  readonly blobs: BlobStore;
+  readonly stsPolicies: StsPolicyStore;
+  readonly signingKeys: SigningKeyStore;
+}
+
+/** Transactions under way have had the queue's grace by then. */
+const CLOSING_MS = 250;
+
+export async function openRemoteCourier(
+  { config, log, dns, metrics, mxPort }: CourierParts,
+  { blobs, stsPolicies, signingKeys }: CourierStores,
+): Promise<RemoteCourier> {
+  const { hostname, bind, outboundPort: port, outboundAllowPrivate: allowPrivate, dkim } = config;
+  // Loaded by those who need it: it is large.
+  const { createSigner } = await import('./gateways/mailauth/signing.js');
+  const courier = createSmtpCourier({
+    dns,
+    blobs,
+    stsPolicies,
+    own: { hostname, bind, mxPort },
+    log,
+    port,
+    allowPrivate,
+    sign: createSigner({ keys: signingKeys, fallback: dkim, log }),
+    ...(metrics && { meter: metrics.courier }),
+  });
+  return { deliver: (task) => courier.deliver(task), close: () => courier.close(CLOSING_MS) };
 }

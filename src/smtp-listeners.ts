@@ -3,6 +3,7 @@
 import type { Config } from './config.js';
 import type { Engine } from './engine.js';
 import type { Foundation } from './foundation.js';
+import type { Dns } from './gateways/dns/resolver.js';
 import { ProtocolLogins } from './gateways/protocol-login.js';
 import type { SmtpListener } from './gateways/smtp/listener.js';
 import { startMx } from './gateways/smtp/mx.js';
@@ -32,6 +33,7 @@ export async function openSmtp(
   { metrics, tracer }: Instruments,
   access: Access,
   spool: Spool,
+  dns: Dns,
 ): Promise<SmtpListeners> {
   const { log, lifecycle, tls } = foundation;
   const { roles, bind, hostname, maxMessageSize, allowPlaintextAuth } = config;
@@ -54,11 +56,17 @@ export async function openSmtp(
       throw listenFailure(error, name, variable, bind, port);
     }
   };
+  // Loaded by those who need it: it is large.
+  const authenticator = async () => {
+    const { createAuthenticator } = await import('./gateways/mailauth/authenticator.js');
+    return createAuthenticator({ dns, hostname, dmarcReject: config.dmarcReject, log });
+  };
   const openMx = (port: number) =>
-    open('MX', 'MANSIO_MX_PORT', port, () =>
+    open('MX', 'MANSIO_MX_PORT', port, async () =>
       startMx({
         ...shared,
         port,
+        authenticate: await authenticator(),
         receiver: { spool, inbound, mailboxes },
         hostedDomains: async () => (await engine.accounts.domains()).map(({ name }) => name),
         ...(metrics && { meter: metrics.smtp }),

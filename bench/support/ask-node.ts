@@ -36,7 +36,7 @@ const foundation = await layFoundation(config, log, lifecycle, new AbortControll
 const instruments = await openInstruments(foundation);
 const adapters: EngineAdapters = {
   texts: () => ({ text: async () => '', close: async () => {} }),
-  courier: () => ({ deliver: () => Promise.reject(new Error('no mail leaves here')), close: async () => {} }),
+  courier: async () => ({ deliver: () => Promise.reject(new Error('no mail leaves here')), close: async () => {} }),
 };
 const { mailboxes } = await startEngine(config, log, lifecycle, foundation, instruments, adapters);
 

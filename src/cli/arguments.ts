@@ -49,6 +49,14 @@ export function domainName(text: string): string {
   return name;
 }
 
+/** A DKIM selector (RFC 6376 §3.1): labels of a name, in lower case. */
+export function selectorName(text: string): string {
+  const name = text.toLowerCase();
+  if (name.length > 100 || !/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/.test(name))
+    throw new CommandError(`not a DKIM selector: ${text} (letters, digits and hyphens, such as mail or 2026.mx)`);
+  return name;
+}
+
 export function keyScopes(texts: readonly string[]): readonly Scope[] {
   const unknown = texts.filter((text) => !SCOPES.some((scope) => scope === text));
   if (unknown.length > 0) {

@@ -1,28 +1,56 @@
-// `mansio domain add | list | remove`: the domains that mail is taken in for. Running nodes follow at once.
+// `mansio domain add | list | remove`: the domains that mail is taken in for, and the keys their mail is signed with. Running
+// nodes follow at once, with keys within seconds.
+import { generateKeyPair } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import type { Command } from 'commander';
-import { domainName } from './arguments.js';
-import { CommandError, commandGroup, printing } from './output.js';
-import { withStore } from './store.js';
+import { type DkimKey, dkimKey, dkimRecord, dkimRecordName, readDkimKey } from '../mail/dkim-key.js';
+import type { SigningKey, SigningKeyStore } from '../store/signing-keys.js';
+import { domainName, selectorName } from './arguments.js';
+import { CommandError, commandGroup, printing, reporting, textOf } from './output.js';
+import { type CommandStore, withStore } from './store.js';
+
+interface KeyOptions {
+  readonly dkimSelector?: string;
+  readonly dkimKey?: string;
+}
+
+/** A signing key as others are to know it. */
+interface PublishedKey {
+  readonly selector: string;
+  readonly algorithm: SigningKey['algorithm'];
+  readonly record: { readonly name: string; readonly type: 'TXT'; readonly value: readonly string[] };
+}
+
+interface ShownDomain {
+  readonly name: string;
+  readonly dkim: readonly PublishedKey[];
+}
+
+const RSA_BITS = 2048;
+const DEFAULT_SELECTOR = 'mansio';
+/** RFC 8463 §6: each algorithm has a selector of its own. */
+const ED25519_SUFFIX = '-ed25519';
+
+const generate = promisify(generateKeyPair);
 
 export function registerDomain(program: Command): void {
   const group = commandGroup(program, 'domain', 'hosted domains');
 
-  const add = group.command('add').description('host a domain').argument('<domain>');
-  printing(add, async (text: string) => {
-    const name = domainName(text);
-    // Adding what is there already is no error: scripts repeat themselves.
-    return { name, added: await withStore(({ directory }) => directory.addDomain(name)) };
-  });
+  const add = group
+    .command('add')
+    .description('host a domain, and make or take the keys its mail is signed with')
+    .argument('<domain>')
+    .option('--dkim-selector <selector>', 'where the key is published; without --dkim-key new keys are made for it')
+    .option('--dkim-key <file>', 'a private key (PEM: RSA or Ed25519) to sign with, under --dkim-selector');
+  reporting(add, (text: string, options: KeyOptions) => addDomain(domainName(text), options), addedInWords);
 
-  const list = group.command('list').description('list the hosted domains');
-  printing(list, async () => {
-    const domains = await withStore(({ directory }) => directory.domains());
-    return domains.map(({ name, createdAt }) => ({ name, createdAt }));
-  });
+  const list = group.command('list').description('list the hosted domains and what they publish for DKIM');
+  reporting(list, listDomains, listInWords);
 
   const remove = group
     .command('remove')
-    .description('take no more mail in for a domain; accounts and their mail stay')
+    .description('take no more mail in for a domain and forget its keys; accounts and their mail stay')
     .argument('<domain>');
   printing(remove, async (text: string) => {
     const name = domainName(text);
@@ -31,4 +59,107 @@ export function registerDomain(program: Command): void {
     }
     return { name, removed: true };
   });
+}
+
+async function addDomain(name: string, options: KeyOptions) {
+  const wanted = await wantedKeys(name, options);
+  return withStore(async ({ directory, signingKeys }) => {
+    const before = await keysOf(signingKeys, name);
+    const missing = wanted === undefined ? [] : newKeys(wanted, before);
+    // Adding what is there already is no error: scripts repeat themselves.
+    const added = await directory.addDomain(name);
+    const made = wanted === undefined && before.length === 0 ? await makeKeys(name, DEFAULT_SELECTOR) : missing;
+    for (const key of made) {
+      if (!(await signingKeys.add(key)))
+        throw new CommandError(`${name} has got another key under ${key.selector} meanwhile, or is hosted no more`);
+    }
+    return { name, added, dkim: (await keysOf(signingKeys, name)).map(published) };
+  });
+}
+
+/** undefined: whatever there is will do. */
+async function wantedKeys(name: string, { dkimSelector, dkimKey: file }: KeyOptions) {
+  if (dkimSelector === undefined) {
+    if (file !== undefined)
+      throw new CommandError('--dkim-key needs --dkim-selector: where its public key is published');
+    return undefined;
+  }
+  const selector = selectorName(dkimSelector);
+  if (file === undefined) return makeKeys(name, selector);
+  return [{ domain: name, selector, ...(await readKey(file)) }];
+}
+
+async function readKey(file: string): Promise<DkimKey> {
+  try {
+    return readDkimKey(await readFile(file, 'utf8'));
+  } catch (error) {
+    throw new CommandError(`--dkim-key ${file}: ${(error as Error).message}`);
+  }
+}
+
+async function makeKeys(domain: string, selector: string): Promise<readonly SigningKey[]> {
+  const rsa = dkimKey((await generate('rsa', { modulusLength: RSA_BITS })).privateKey);
+  const ed25519 = dkimKey((await generate('ed25519')).privateKey);
+  return [
+    { domain, selector, ...rsa },
+    { domain, selector: selectorName(`${selector}${ED25519_SUFFIX}`), ...ed25519 },
+  ];
+}
+
+/** Those that are not there. A key that was made a moment ago gives way to one under its selector, an imported one does not. */
+function newKeys(wanted: readonly SigningKey[], before: readonly SigningKey[]): readonly SigningKey[] {
+  const isImport = wanted.length === 1;
+  return wanted.filter((key) => {
+    const there = before.find(({ selector }) => selector === key.selector);
+    if (there === undefined) return true;
+    const isOther = isImport ? there.privateKey !== key.privateKey : there.algorithm !== key.algorithm;
+    if (isOther) throw new CommandError(`${key.domain} has another key under ${key.selector}: choose another selector`);
+    return false;
+  });
+}
+
+async function keysOf(signingKeys: SigningKeyStore, domain: string): Promise<readonly SigningKey[]> {
+  return (await signingKeys.all()).filter((key) => key.domain === domain);
+}
+
+async function listDomains() {
+  return withStore(async ({ directory, signingKeys }: CommandStore) => {
+    const [domains, keys] = [await directory.domains(), await signingKeys.all()];
+    return domains.map(({ name, createdAt }) => ({
+      name,
+      createdAt,
+      dkim: keys.filter(({ domain }) => domain === name).map(published),
+    }));
+  });
+}
+
+function published(key: SigningKey): PublishedKey {
+  const { domain, selector, algorithm } = key;
+  return {
+    selector,
+    algorithm,
+    record: { name: dkimRecordName(domain, selector), type: 'TXT', value: dkimRecord(key) },
+  };
+}
+
+function addedInWords({ name, added, dkim }: ShownDomain & { readonly added: boolean }): string {
+  return `${textOf({ name, added })}${recordsInWords(dkim)}`;
+}
+
+function listInWords(domains: readonly (ShownDomain & { readonly createdAt: Date })[]): string {
+  const rows = domains.map(({ name, createdAt, dkim }) => ({
+    name,
+    createdAt,
+    selectors: dkim.map(({ selector }) => selector),
+  }));
+  return `${textOf(rows)}${recordsInWords(domains.flatMap(({ dkim }) => dkim))}`;
+}
+
+/** As a zone file has them. */
+function recordsInWords(keys: readonly PublishedKey[]): string {
+  if (keys.length === 0) return '';
+  const lines = keys.map(
+    ({ record: { name, type, value } }) => `${name}. IN ${type} ${value.map((s) => `"${s}"`).join(' ')}`,
+  );
+  return ['', '', 'DNS records to publish:', ...lines].join('\n');
 }

@@ -9,10 +9,13 @@ import { postgresDirectory } from '../store/postgres/directory.js';
 import { postgresLeases } from '../store/postgres/leases.js';
 import { type Migrated, migrate } from '../store/postgres/migrate.js';
 import { checkDatabase } from '../store/postgres/safety.js';
+import { postgresSigningKeys } from '../store/postgres/signing-keys.js';
+import type { SigningKeyStore } from '../store/signing-keys.js';
 
 export interface CommandStore {
   readonly sql: Sql;
   readonly directory: DirectoryStore;
+  readonly signingKeys: SigningKeyStore;
   readonly migrated: Migrated;
 }
 
@@ -25,7 +28,8 @@ export async function withStore<T>(work: (store: CommandStore) => Promise<T>): P
       await checkDatabase(sql, { allowUnsafe: config.allowUnsafeDatabase });
       const migrated = await migrate(sql);
       const shards = await postgresLeases(sql).shardCount(config.shards);
-      return await work({ sql, directory: postgresDirectory(sql, shards), migrated });
+      const directory = postgresDirectory(sql, shards);
+      return await work({ sql, directory, signingKeys: postgresSigningKeys(sql), migrated });
     } finally {
       await sql.end({ timeout: 5 });
     }

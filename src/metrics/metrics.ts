@@ -5,7 +5,9 @@ import type { DeliveryMeter } from '../actors/delivery/meter.js';
 import type { Meter } from '../actors/runtime/meter.js';
 import type { HttpMeter } from '../gateways/http/meter.js';
 import type { HubMeter } from '../gateways/hub/meter.js';
+import type { CourierMeter } from '../gateways/smtp/client/meter.js';
 import type { SmtpMeter, SubmissionMeter } from '../gateways/smtp/meter.js';
+import { courierMeter } from './courier-metrics.js';
 import { deliveryMeter, type QueueParts, watchQueue } from './delivery-metrics.js';
 import { type EngineParts, watchEngine } from './engine-metrics.js';
 import { eventLoopDelay } from './event-loop.js';
@@ -22,6 +24,7 @@ export interface Metrics {
   readonly http: HttpMeter;
   readonly hub: HubMeter;
   readonly deliveries: DeliveryMeter;
+  readonly courier: CourierMeter;
   watchEngine(parts: EngineParts): void;
   /** On nodes that deliver outbound mail. */
   watchQueue(standing: QueueParts): void;
@@ -50,6 +53,7 @@ export function createMetrics(node: { readonly version: string }): Metrics {
     http: httpMeter(families),
     hub: hubMeter(families),
     deliveries: deliveryMeter(families),
+    courier: courierMeter(families),
     watchEngine: (parts) => watchEngine(families, parts),
     watchQueue: (standing) => watchQueue(families, standing),
     watchConnections(gateway, read) {

@@ -10,6 +10,9 @@ export interface SigningKey {
 export interface SigningKeyStore {
   /** Of one hosted domain, at most one of each algorithm: the newest. */
   keysOf(domain: string): Promise<readonly SigningKey[]>;
+  /** Whether mail is taken in for the domain. */
+  isHosted(domain: string): Promise<boolean>;
+  /** Of every domain, the newest first. */
   all(): Promise<readonly SigningKey[]>;
   /** False when the domain has a key of that selector already, or is not hosted. */
   add(key: SigningKey): Promise<boolean>;

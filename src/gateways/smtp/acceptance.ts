@@ -11,6 +11,7 @@ import { summarize } from '../../mail/summary.js';
 import type { InboundStore } from '../../store/inbound.js';
 import type { SpooledContent } from '../spool/spool.js';
 import { waitFor } from './deadline.js';
+import type { ReceivedMessage } from './receive.js';
 import { Refused } from './verdict.js';
 
 const DELIVERY_DEADLINE_MS = 2000;
@@ -53,12 +54,13 @@ export interface Acceptance {
  */
 export async function acceptMessage(
   ports: AcceptancePorts,
-  content: SpooledContent,
+  { content, authenticated }: ReceivedMessage,
   destinations: readonly Destination[],
   receivedAt: number,
   newId: () => string,
 ): Promise<Acceptance> {
   const deliveries: Delivery[] = [];
+  const suspicion = authenticated?.disposition === 'junk' ? { isJunk: true } : {};
   let summary: MessageSummary;
   try {
     refuseLoops(content, destinations);
@@ -71,13 +73,15 @@ export async function acceptMessage(
     }
     const rows = deliveries.map(({ accountId, inboundId }) => ({ accountId, id: inboundId }));
     const { current: trace } = ports.tracer;
-    const envelope = { receivedAt, summary, ...(trace === undefined ? {} : { trace }) };
+    const envelope = { receivedAt, summary, ...suspicion, ...(trace === undefined ? {} : { trace }) };
     await spanned(ports.tracer.start('spool'), () => ports.inbound.spool(content, envelope, rows));
   } finally {
     content.release();
   }
   const { hash } = content;
-  const placed = deliveries.map((delivery) => place(ports.mailboxes, delivery, hash, receivedAt, summary));
+  const placed = deliveries.map((delivery) =>
+    place(ports.mailboxes, delivery, { blob: hash, receivedAt, ...suspicion }, summary),
+  );
   await waitFor(Promise.all(placed), DELIVERY_DEADLINE_MS);
   return { summary, deliveries };
 }
@@ -99,8 +103,7 @@ async function locate(
 async function place(
   mailboxes: Mailboxes,
   delivery: Delivery,
-  blob: string,
-  receivedAt: number,
+  message: { readonly blob: string; readonly receivedAt: number; readonly isJunk?: boolean },
   summary: MessageSummary,
 ): Promise<void> {
   try {
@@ -108,8 +111,7 @@ async function place(
       'deliver',
       {
         inboundId: delivery.inboundId,
-        blob,
-        receivedAt,
+        ...message,
         summary: summary as MessageSummary & { references: string[] },
       },
       { deadlineMs: DELIVERY_DEADLINE_MS },

@@ -19,6 +19,8 @@ export interface SmtpLimits {
   readonly commandLength: number;
   /** The same of AUTH and the lines that follow it, where it is offered (RFC 4954 §4). */
   readonly authLength: number;
+  /** Octets of a message's header; more: 552 5.3.4. */
+  readonly headerSize: number;
   /** ms before the banner; who speaks earlier is no mail server and is sent away. */
   readonly greetDelayMs: number;
   /**
@@ -39,6 +41,7 @@ export const DEFAULT_LIMITS: SmtpLimits = {
   connections: 5000,
   commandLength: 2048,
   authLength: 12_288,
+  headerSize: 524_288,
   greetDelayMs: 100,
   proxyHeaderMs: 2000,
 };

@@ -15,6 +15,8 @@ export interface AcceptedMessage {
   readonly sender: string;
   /** ms since the epoch. */
   readonly receivedAt: number;
+  /** A result a method. */
+  readonly authentication?: Readonly<Record<string, string>> | undefined;
 }
 
 export function logAccepted(
@@ -23,7 +25,7 @@ export function logAccepted(
   message: AcceptedMessage,
   { summary, deliveries }: Acceptance,
 ): void {
-  const { transaction, blob, size, sender, receivedAt } = message;
+  const { transaction, blob, size, sender, receivedAt, authentication } = message;
   const recipients = [];
   for (const { accountId, inboundId, address, emailId, fault } of deliveries) {
     recipients.push({ address, accountId, inboundId, emailId });
@@ -35,10 +37,19 @@ export function logAccepted(
   const { remoteAddress, secure: tls } = session;
   const { messageId } = summary;
   const durationMs = Date.now() - receivedAt;
-  log.info(
-    { transaction, blob, messageId, sender, remoteAddress, tls, size, recipients, durationMs },
-    'message accepted',
-  );
+  const about = {
+    transaction,
+    blob,
+    messageId,
+    sender,
+    remoteAddress,
+    tls,
+    size,
+    recipients,
+    authentication,
+    durationMs,
+  };
+  log.info(about, 'message accepted');
 }
 
 export function logQueued(

@@ -4,11 +4,13 @@
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
 import type { Directory } from '../../actors/directory/protocol.js';
 import { NO_TRACER } from '../../actors/runtime/tracing.js';
+import type { Authenticate } from '../../mail/authentication.js';
 import { type Received, receivedLine, returnPathLine } from '../../mail/trace.js';
 import type { Spool } from '../spool/spool.js';
 import { type AcceptancePorts, acceptMessage, type Destination } from './acceptance.js';
 import type { MessageStream } from './data-parser.js';
 import { findRecipient, judgeRecipient, judgeSender } from './envelope-policy.js';
+import { DEFAULT_LIMITS } from './limits.js';
 import {
   type Incoming,
   type ListenerOptions,
@@ -30,13 +32,17 @@ interface Receiver extends Omit<AcceptancePorts, 'directory' | 'tracer'> {
 export interface MxOptions extends ListenerOptions {
   readonly directory: Directory;
   readonly receiver: Receiver;
+  /** Finds out where messages come from; without it they are taken as they are. */
+  readonly authenticate?: Authenticate;
   readonly meter?: SmtpMeter;
   /** Domains whose postmaster may answer to `RCPT TO:<postmaster>`, after those the hostname is in. */
   readonly hostedDomains?: () => Promise<readonly string[]>;
 }
 
 export async function startMx(options: MxOptions): Promise<SmtpListener> {
-  const { receiver, directory, hostname, maxMessageSize, log, meter = NO_METER, tracer = NO_TRACER } = options;
+  const { receiver, directory, hostname, maxMessageSize, authenticate, log } = options;
+  const { meter = NO_METER, tracer = NO_TRACER } = options;
+  const { headerSize: maxHeaderSize } = { ...DEFAULT_LIMITS, ...options.limits };
   const ports: AcceptancePorts = { ...receiver, directory, tracer };
 
   function mailFrom(path: SMTPServerAddress): Objection | undefined {
@@ -64,11 +70,19 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
     const { transaction, receivedAt, sender, newId } = incoming;
     // The recipient was put beside the address by findMailbox.
     const destinations = session.envelope.rcptTo as (SMTPServerAddress & Destination)[];
-    const trace = returnPathLine(sender) + receivedLine(received(session, hostname, incoming));
-    const content = await receive(stream, receiver.spool.writer(), Buffer.from(trace), maxMessageSize);
+    // After a PROXY header the address is that of who connected to the proxy.
+    const origin = { remoteAddress: session.remoteAddress, helo: session.hostNameAppearsAs, sender };
+    const message = await receive(stream, receiver.spool.bodyWriter(), {
+      maxSize: maxMessageSize,
+      maxHeaderSize,
+      returnPath: returnPathLine(sender),
+      received: receivedLine(received(session, hostname, incoming)),
+      authenticate: authenticate && ((header) => authenticate(origin, header)),
+    });
+    const { content, authenticated } = message;
     const { span } = incoming;
     span.set({ 'mansio.message.octets': content.size });
-    const accepting = span.within(() => acceptMessage(ports, content, destinations, receivedAt, newId));
+    const accepting = span.within(() => acceptMessage(ports, message, destinations, receivedAt, newId));
     const acceptance = await accepting;
     return {
       text: `2.0.0 Accepted as ${transaction}`,
@@ -77,7 +91,8 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
         const { deliveries } = acceptance;
         const placed = deliveries.filter(({ emailId }) => emailId !== undefined).length;
         meter.accepted({ octets: size, mailboxes: deliveries.length, placed });
-        logAccepted(log, session, { transaction, blob, size, sender, receivedAt }, acceptance);
+        const { summary: authentication } = authenticated ?? {};
+        logAccepted(log, session, { transaction, blob, size, sender, receivedAt, authentication }, acceptance);
       },
     };
   }

@@ -21,8 +21,10 @@ export type Refusal =
   | 'needsUtf8'
   | 'unknownParameter'
   | 'tooLarge'
+  | 'headerTooLarge'
   | 'bareLineEnding'
   | 'loop'
+  | 'dmarc'
   | 'cannotHold'
   | 'connectionLost'
   | 'loginEnded'
@@ -32,7 +34,6 @@ export type Refusal =
   | 'noSender'
   | 'malformedFrom'
   | 'malformedHeader'
-  | 'headerTooLarge'
   | 'unknownRecipient'
   | 'unqualifiedDomain';
 
@@ -47,8 +48,11 @@ const REFUSALS: Readonly<Record<Refusal, Reply>> = {
   needsUtf8: { code: 553, text: '5.6.7 Non-ASCII address without SMTPUTF8' },
   unknownParameter: { code: 555, text: '5.5.4 Parameter not recognized' },
   tooLarge: { code: 552, text: '5.3.4 Message too large' },
+  headerTooLarge: { code: 552, text: '5.3.4 Message header too large' },
   bareLineEnding: { code: 550, text: '5.6.0 Lines must end in CR LF; bare CR or LF refused' },
   loop: { code: 554, text: '5.4.6 Mail loop detected' },
+  // RFC 7489 §10.3.
+  dmarc: { code: 550, text: '5.7.1 Refused by the DMARC policy of the author domain' },
   // One reply stands for all recipients, and the same as RCPT would have had: the peer tries again.
   cannotHold: { code: 450, text: '4.2.1 Mailbox is not accepting messages now' },
   // Nobody is there to read it.
@@ -61,7 +65,6 @@ const REFUSALS: Readonly<Record<Refusal, Reply>> = {
   noSender: { code: 550, text: '5.6.0 Several authors in From need a Sender' },
   malformedFrom: { code: 550, text: '5.6.0 From or Sender stands twice or is no list of mailboxes' },
   malformedHeader: { code: 550, text: '5.6.0 The header has a line that is no part of a field' },
-  headerTooLarge: { code: 552, text: '5.3.4 Message header too large' },
   unknownRecipient: { code: 550, text: '5.1.1 No such mailbox' },
   unqualifiedDomain: { code: 550, text: '5.1.2 The domain is not fully qualified' },
 };

@@ -1,0 +1,199 @@
+// Where a message comes from, as far as it can be known: SPF, DKIM, DMARC and ARC of mail that arrives (RFC 7208, 6376, 7489,
+// 8617), told in an Authentication-Results field (RFC 8601). The look-ups begin with the header, the body is hashed as it
+// passes; nothing that fails here keeps mail away, unless its author's domain says so and the operator obeys.
+import { createHash, type Hash } from 'node:crypto';
+import type { Field } from 'mailauth/lib/tools.js';
+import type { Logger } from 'pino';
+import type { Authenticate, Authenticated, Checks, Origin } from '../../mail/authentication.js';
+import { authenticationResults, claimsToBeFrom, type MethodResult } from '../../mail/authentication-results.js';
+import { authorDomains } from '../../mail/author-domains.js';
+import { type BodyCanonicalization, CanonicalBody } from '../../mail/body-canonicalization.js';
+import { fieldValue, type HeaderLine, headerLines } from '../../mail/header-lines.js';
+import type { Dns } from '../dns/resolver.js';
+import { type ArcFound, checkChain, findChain } from './arc.js';
+import { type DmarcRecords, type DmarcResult, findPolicies, type Identified, judge } from './dmarc.js';
+import { asField } from './fields.js';
+import { Lookups } from './lookups.js';
+import { readSignature, type Signature, type Unusable } from './signature.js';
+import { checkSignature, keyName, type Outcome, type SignedMessage } from './signature-check.js';
+import { Spf, type SpfResult } from './spf.js';
+
+export interface AuthenticatorOptions {
+  readonly dns: Dns;
+  /** Our own name: who says what the field says. */
+  readonly hostname: string;
+  /** What is done with mail that fails a policy of `reject`: `tag` puts it into Junk. */
+  readonly dmarcReject: 'tag' | 'reject';
+  readonly log: Logger;
+  /** ms for the look-ups of one message. */
+  readonly deadlineMs?: number;
+  /** Look-ups of one message. */
+  readonly lookups?: number;
+  /** DKIM signatures of one message that are verified. */
+  readonly signatures?: number;
+  /** [0, 1): for policies that are meant for a part of the mail. */
+  readonly dice?: () => number;
+}
+
+const DEADLINE_MS = 5_000;
+const LOOKUPS = 100;
+const SIGNATURES = 8;
+
+export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
+  const spf = new Spf(options.hostname);
+  return (origin, header) => new MessageChecks(options, spf, origin, header);
+}
+
+class MessageChecks implements Checks {
+  readonly #options: AuthenticatorOptions;
+  readonly #header: Buffer;
+  readonly #lines: readonly HeaderLine[];
+  readonly #domains: readonly string[];
+  readonly #lookups: Lookups;
+  readonly #spf: Promise<SpfResult>;
+  readonly #policies: DmarcRecords;
+  readonly #signatures: readonly (Signature | Unusable)[];
+  readonly #arc: ArcFound;
+  readonly #bodies = new Map<BodyCanonicalization, { readonly body: CanonicalBody; readonly hash: Hash }>();
+  readonly #bodyHashes = new Map<BodyCanonicalization, string>();
+  #fields: readonly Field[] = [];
+
+  constructor(options: AuthenticatorOptions, spf: Spf, origin: Origin, header: Buffer) {
+    const { dns, deadlineMs = DEADLINE_MS, lookups = LOOKUPS } = options;
+    this.#options = options;
+    this.#header = header;
+    this.#lines = headerLines(header);
+    this.#domains = authorDomains(this.#lines);
+    this.#lookups = new Lookups(dns, origin.remoteAddress, { deadlineMs, lookups });
+    // First what the verdict hangs on: what a peer may add without end comes last.
+    this.#policies = findPolicies(this.#domains, this.#lookups);
+    this.#spf = spf.check(origin, this.#lookups);
+    this.#signatures = this.#choose();
+    this.#arc = findChain(this.#lines, this.#lookups);
+    for (const signature of this.#signatures) if ('signature' in signature) this.#expect(signature);
+    if (isChain(this.#arc)) this.#expect(this.#arc.signature);
+  }
+
+  write(octets: Uint8Array): void {
+    for (const { body } of this.#bodies.values()) body.write(octets);
+  }
+
+  async finish(): Promise<Authenticated> {
+    try {
+      return await this.#results();
+    } catch (error) {
+      // A bug or a message that finds one: it says nothing about the sender, so nothing is said.
+      this.#options.log.error({ err: error }, 'a message could not be authenticated');
+      return this.#told([], []);
+    } finally {
+      this.#lookups.close();
+    }
+  }
+
+  abandon(): void {
+    this.#lookups.close();
+  }
+
+  /** Those of the author's domain first, a bounded number of them. */
+  #choose(): readonly (Signature | Unusable)[] {
+    const lines = this.#lines.filter(({ name }) => name === 'dkim-signature');
+    const { signatures: most = SIGNATURES } = this.#options;
+    const read = lines.slice(0, 10 * most).map((line) => readSignature(line, 'DKIM'));
+    const isAuthors = ({ domain }: { domain: string }) =>
+      this.#domains.some((author) => author === domain || author.endsWith(`.${domain}`));
+    return [...read.filter(isAuthors), ...read.filter((each) => !isAuthors(each))].slice(0, most);
+  }
+
+  #expect(signature: Signature): void {
+    this.#lookups.prefetch(keyName(signature), 'TXT');
+    const kind = signature.bodyCanonicalization;
+    if (this.#bodies.has(kind)) return;
+    const hash = createHash('sha256');
+    this.#bodies.set(kind, { hash, body: new CanonicalBody(kind, (octets) => hash.update(octets)) });
+  }
+
+  async #results(): Promise<Authenticated> {
+    for (const [kind, { body, hash }] of this.#bodies) {
+      body.finish();
+      this.#bodyHashes.set(kind, hash.digest('base64'));
+    }
+    if (this.#bodies.size > 0) this.#fields = this.#lines.map((line) => asField(line));
+    const dkim = await this.#dkim();
+    const spf = await this.#spf;
+    const identified: Identified[] = [];
+    for (const { method, domain, result } of [spf, ...dkim])
+      if (result === 'pass' || result === 'temperror') identified.push({ method, domain, result });
+    const dmarc = await judge(this.#domains, this.#policies, identified, this.#options.dice ?? Math.random);
+    const arc = await checkChain(this.#arc, await this.#chainSignature(), this.#lookups);
+    const unsigned: MethodResult = { method: 'dkim', result: 'none' };
+    const signed = dkim.length === 0 ? [unsigned] : dkim;
+    return this.#told([spf, ...signed, ...dmarc, ...(arc === undefined ? [] : [arc])], dmarc);
+  }
+
+  #told(results: readonly MethodResult[], dmarc: readonly DmarcResult[]): Authenticated {
+    const { hostname, dmarcReject } = this.#options;
+    const wants = (wanted: DmarcResult['wanted']) => dmarc.some((each) => each.wanted === wanted);
+    const isRejected = wants('reject') && dmarcReject === 'reject';
+    const isJunk = wants('reject') || wants('quarantine');
+    const summary: Record<string, string> = {};
+    for (const { method, result } of results) summary[method] = summary[method] === 'pass' ? 'pass' : result;
+    return {
+      header: this.#withoutClaims(),
+      field: authenticationResults(hostname, results),
+      disposition: isRejected ? 'reject' : isJunk ? 'junk' : 'accept',
+      summary,
+    };
+  }
+
+  async #dkim(): Promise<readonly (MethodResult & { readonly method: 'dkim'; readonly domain: string })[]> {
+    return Promise.all(
+      this.#signatures.map(async (each) => {
+        const isReadable = 'signature' in each;
+        const outcome: Outcome = isReadable
+          ? await checkSignature('DKIM', each, this.#message(each), this.#lookups)
+          : { result: each.result, comment: each.reason };
+        const named = [
+          ['header.d', each.domain],
+          ['header.s', each.selector],
+        ] as const;
+        // RFC 6008: which of several it is.
+        const more = isReadable
+          ? ([
+              ['header.a', each.algorithm],
+              ['header.b', each.signature.slice(0, 8)],
+            ] as const)
+          : [];
+        return { method: 'dkim' as const, domain: each.domain, properties: [...named, ...more], ...outcome };
+      }),
+    );
+  }
+
+  async #chainSignature(): Promise<Outcome> {
+    if (!isChain(this.#arc)) return { result: 'none' };
+    const { signature } = this.#arc;
+    return checkSignature('ARC', signature, this.#message(signature), this.#lookups);
+  }
+
+  #message({ bodyCanonicalization }: Signature): SignedMessage {
+    return { fields: this.#fields, bodyHash: this.#bodyHashes.get(bodyCanonicalization)!, now: Date.now() };
+  }
+
+  #withoutClaims(): Uint8Array {
+    const { hostname } = this.#options;
+    const isClaim = (line: HeaderLine) =>
+      line.name === 'authentication-results' && claimsToBeFrom(hostname, fieldValue(line));
+    const claims = this.#lines.filter(isClaim);
+    if (claims.length === 0) return this.#header;
+    const pieces: Uint8Array[] = [];
+    let kept = 0;
+    for (const { start, end } of claims) {
+      pieces.push(this.#header.subarray(kept, start));
+      kept = end;
+    }
+    return Buffer.concat([...pieces, this.#header.subarray(kept)]);
+  }
+}
+
+function isChain(found: ArcFound): found is Extract<ArcFound, { signature: Signature }> {
+  return found !== 'none' && 'signature' in found;
+}

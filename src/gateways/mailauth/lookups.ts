@@ -1,0 +1,76 @@
+// DNS for the checks of one message: so many look-ups and so much time, whatever records a peer publishes. What is over is
+// a temporary failure of the look-up. Errors bear the codes of Node's that mailauth knows.
+import { type Dns, DnsFailure, type RecordType } from '../dns/resolver.js';
+
+export interface LookupLimits {
+  /** ms from the header's arrival on. */
+  readonly deadlineMs: number;
+  /** Look-ups of one message. */
+  readonly lookups: number;
+}
+
+/** Characters of a TXT record: the key of an RSA modulus of 16384 bits has 2,800. */
+const LONGEST_TEXT = 8192;
+
+export class Lookups {
+  readonly #dns: Dns;
+  readonly #remoteAddress: string;
+  readonly #expired: Promise<never>;
+  readonly #timer: NodeJS.Timeout;
+  #left: number;
+
+  /** `remoteAddress`: whose names a reverse look-up asks for. */
+  constructor(dns: Dns, remoteAddress: string, limits: LookupLimits) {
+    this.#dns = dns;
+    this.#remoteAddress = remoteAddress;
+    this.#left = limits.lookups;
+    const { promise, reject } = deferred();
+    this.#expired = promise;
+    this.#timer = setTimeout(() => reject(new DnsFailure('ETIMEOUT', '*', '*')), limits.deadlineMs);
+    this.#timer.unref();
+    promise.catch(() => undefined);
+  }
+
+  /** As `dns.promises.resolve`, in copies. @throws DnsFailure with ENOTFOUND, ENODATA, or a temporary code */
+  readonly resolve = async (name: string, type: string): Promise<unknown> => {
+    if (!isName(name)) throw new DnsFailure('ENOTFOUND', name, type);
+    if (this.#left-- <= 0) throw new DnsFailure('ETIMEOUT', name, type);
+    try {
+      // The resolver makes the name of the address itself.
+      const asked = type === 'PTR' ? this.#remoteAddress : name;
+      const found = await Promise.race([this.#dns.resolve(asked, type as RecordType), this.#expired]);
+      if (type === 'TXT') return (found as string[][]).filter((texts) => lengthOf(texts) <= LONGEST_TEXT);
+      return [...found];
+    } catch (error) {
+      if (error instanceof DnsFailure && !error.temporary && error.code !== 'ENODATA')
+        throw new DnsFailure('ENOTFOUND', name, type);
+      throw error;
+    }
+  };
+
+  /** The answer will be in the cache, or nearly, when it is asked for. */
+  prefetch(name: string, type: RecordType): void {
+    this.resolve(name, type).catch(() => undefined);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+/** With a dot in it: nothing that mail asks for lies at the top. */
+function isName(name: string): boolean {
+  return name.length <= 253 && /^[\x21-\x2d\x2f-\x7e]{1,63}(?:\.[\x21-\x2d\x2f-\x7e]{1,63})+$/.test(name);
+}
+
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((length, text) => length + text.length, 0);
+}
+
+function deferred(): { promise: Promise<never>; reject: (error: unknown) => void } {
+  let reject: (error: unknown) => void = () => undefined;
+  const promise = new Promise<never>((_, rejected) => {
+    reject = rejected;
+  });
+  return { promise, reject };
+}

@@ -1,0 +1,120 @@
+// The parts of mailauth that Mansio calls. Its types are of its entry, which loads BIMI, its XML and its HTTP too.
+
+declare module 'mailauth/lib/tools.js' {
+  interface Line {
+    /** `binary`: the field as it stands; else text. */
+    toString(encoding?: string): string;
+  }
+  interface Field {
+    readonly key: string;
+    readonly casedKey: string;
+    readonly line: Line;
+  }
+  interface SigningLines {
+    readonly keys: string;
+    readonly headers: readonly Field[];
+  }
+  type Resolve = (name: string, type: string) => Promise<unknown>;
+
+  /** The fields that `h=` names, by RFC 6376 §5.4.2. */
+  export function getSigningHeaderLines(fields: readonly Field[], names: string, verify: boolean): SigningLines;
+  /** `rr`: the record. Rejects with `code`: Node's of DNS, EINVALIDVER, EINVALIDTYPE, EINVALIDVAL, ESHORTKEY. */
+  export function getPublicKey(
+    type: string,
+    name: string,
+    minBits: number,
+    resolver: Resolve,
+  ): Promise<{ readonly publicKey: string; readonly rr: string }>;
+  /** Of the organizational domains; false or one of `domains`. */
+  export function getAlignment(domain: string, domains: readonly string[], strict: boolean): unknown;
+  export function formatSignatureHeaderLine(
+    type: 'DKIM',
+    values: Readonly<Record<string, string | number>>,
+    folded: boolean,
+  ): string;
+}
+
+declare module 'mailauth/lib/dkim/header/index.js' {
+  import type { Line, SigningLines } from 'mailauth/lib/tools.js';
+
+  interface Canonicalized {
+    readonly canonicalizedHeader: Buffer;
+    /** The tags of a signature to be made. */
+    readonly dkimHeaderOpts: Readonly<Record<string, string | number>>;
+  }
+  export function generateCanonicalizedHeader(
+    type: 'DKIM' | 'ARC',
+    lines: SigningLines,
+    options: {
+      readonly signatureHeaderLine?: Line;
+      readonly canonicalization: string;
+      readonly signingDomain?: string;
+      readonly selector?: string;
+      readonly algorithm?: string;
+      readonly bodyHash?: string;
+      readonly signTime?: Date;
+    },
+  ): Canonicalized;
+}
+
+declare module 'mailauth/lib/arc/index.js' {
+  import type { Field, Line, Resolve } from 'mailauth/lib/tools.js';
+
+  interface ArcField {
+    readonly original: Line;
+    signAlgo?: string;
+    algorithm?: string;
+  }
+  interface ArcSet {
+    readonly i: number;
+    readonly 'arc-seal': ArcField;
+    readonly 'arc-message-signature': ArcField;
+  }
+  /** false when there is none. Throws when the sets are not a chain. */
+  export function getARChain(headers: { readonly parsed: readonly Field[] }): readonly ArcSet[] | false;
+  /** Rejects when a seal does not verify. */
+  export function verifyASChain(
+    data: { readonly chain: readonly ArcSet[] },
+    options: { readonly resolver: Resolve; readonly minBitLength: number },
+  ): Promise<boolean>;
+}
+
+declare module 'mailauth/lib/spf/spf-verify.js' {
+  interface SpfError {
+    error: 'none' | 'permerror' | 'temperror';
+    text?: string;
+  }
+  type SpfResolve = (name: string, type: string) => Promise<unknown>;
+
+  /** Rejects with `spfResult` and with anything a malformed record leads to. */
+  export function spfVerify(
+    domain: string,
+    options: {
+      readonly sender: string;
+      readonly ip: string;
+      readonly helo: string;
+      readonly mta: string;
+      readonly resolver: SpfResolve;
+      readonly createSubResolver: () => SpfResolve & {
+        getResolveCount(): number;
+        getVoidCount(): number;
+      };
+    },
+  ): Promise<false | { readonly qualifier?: '+' | '-' | '~' | '?'; readonly error?: SpfError['error'] }>;
+}
+
+declare module 'mailauth/lib/dmarc/get-dmarc-record.js' {
+  import type { Resolve } from 'mailauth/lib/tools.js';
+
+  interface DmarcRecord {
+    readonly p?: string | false;
+    readonly sp?: string | false;
+    readonly adkim?: string | false;
+    readonly aspf?: string | false;
+    readonly pct?: number;
+    readonly rr: string;
+    /** Of the organizational domain, since the domain itself has none. */
+    readonly isOrgRecord: boolean;
+  }
+  export default function getDmarcRecord(domain: string, resolver: Resolve): Promise<DmarcRecord | false>;
+}

@@ -1,0 +1,86 @@
+// DATA to content where the message is changed on its way, piece by piece: the octets of one message from its stream through a
+// passage into a spool writer, in bounded memory and with backpressure. A message that cannot be kept is still read to its
+// end, because the reply may only come there (RFC 5321 §4.1.1.4).
+import type { SpooledContent, SpoolWriter } from '../spool/spool.js';
+import type { MessageStream } from './data-parser.js';
+import { Refused } from './verdict.js';
+
+/** What a message goes through on its way; what it throws refuses the message. */
+export interface Passage {
+  /** What may go on; undefined while nothing may. */
+  push(piece: Uint8Array): Uint8Array | undefined;
+  /** What was held back to the end. */
+  end(): Uint8Array | undefined;
+}
+
+/**
+ * Reads the stream to its end. `prefix` goes before the message and does not count against `maxSize`.
+ * @throws Refused when too large, malformed or cut off; SpoolFault; what `passage` throws. Nothing is kept then.
+ */
+export async function receiveThrough(
+  stream: MessageStream,
+  writer: SpoolWriter,
+  prefix: Uint8Array,
+  maxSize: number,
+  passage: Passage,
+): Promise<SpooledContent> {
+  try {
+    // Before the first await: the stream must find its reader in the turn it was made.
+    const read = readAll(stream, writer, prefix, maxSize, passage);
+    await read;
+    if (stream.discipline.malformed) throw new Refused('bareLineEnding');
+  } catch (error) {
+    writer.discard();
+    throw error;
+  }
+  return writer.finish();
+}
+
+function readAll(
+  stream: MessageStream,
+  writer: SpoolWriter,
+  prefix: Uint8Array,
+  maxSize: number,
+  passage: Passage,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let size = 0;
+    let failure: unknown;
+    let ended = false;
+
+    const fail = (error: unknown): void => {
+      failure ??= error;
+      writer.discard();
+    };
+    const keep = (passed: () => Uint8Array | undefined): void => {
+      if (failure !== undefined) return;
+      try {
+        const octets = passed();
+        const written = octets === undefined ? undefined : writer.write(octets);
+        if (written === undefined) return;
+        stream.pause();
+        written.catch(fail).finally(() => stream.resume());
+      } catch (error) {
+        fail(error);
+      }
+    };
+
+    stream.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxSize) fail(new Refused('tooLarge'));
+      else if (stream.discipline.malformed) fail(new Refused('bareLineEnding'));
+      else keep(() => passage.push(chunk));
+    });
+    stream.once('end', () => {
+      ended = true;
+      if (!stream.discipline.malformed) keep(() => passage.end());
+      if (failure === undefined) resolve();
+      else reject(failure);
+    });
+    stream.once('error', () => undefined);
+    stream.once('close', () => {
+      if (!ended) reject(new Refused('connectionLost'));
+    });
+    keep(() => prefix);
+  });
+}

@@ -1,0 +1,115 @@
+// Octets held for a while: in memory while they are few, else in a file, within the bound of the spool (DESIGN D11).
+import { SpoolFault } from './errors.js';
+import type { Spool } from './spool.js';
+import { SpoolFile, STAGING_BYTES } from './spool-file.js';
+
+/** Pieces shorter than this are copied together: a Buffer of its own costs more than its octets. */
+const SMALL_PIECE = 1024;
+const JOINED_BYTES = 8192;
+
+/** Exactly one of `discard` and `finish` with a later `discard` ends it. */
+export class SpoolHold {
+  readonly #spool: Spool;
+  #pieces: Uint8Array[] = [];
+  /** Copies of small pieces: a buffer and how much of it is in use. */
+  #joined: Buffer | undefined;
+  #joinedBytes = 0;
+  #file: SpoolFile | undefined;
+  #size = 0;
+  #reserved = 0;
+  #discarded = false;
+  /** The last write that had to be waited for. */
+  #writing: Promise<void> | undefined;
+
+  constructor(spool: Spool) {
+    this.#spool = spool;
+  }
+
+  /**
+   * The chunk must not be changed afterwards. Returns a promise when the caller has to wait for it before it writes again.
+   * Throws and rejects with SpoolFault.
+   */
+  write(chunk: Uint8Array): Promise<void> | undefined {
+    this.#size += chunk.length;
+    if (this.#file !== undefined) this.#writing = this.#file.write(chunk);
+    else if (this.#size > this.#spool.inMemory || !this.#reserve(chunk.length)) this.#writing = this.#toFile(chunk);
+    else this.#keep(chunk);
+    return this.#writing;
+  }
+
+  /** Nothing more is written. @throws SpoolFault, and has then discarded everything. */
+  async finish(): Promise<void> {
+    try {
+      // A stream may end though it was paused during its last chunk.
+      await this.#writing;
+      await this.#file?.flush();
+    } catch (error) {
+      this.discard();
+      throw error;
+    }
+    this.#endJoined();
+  }
+
+  /** From the first octet, any number of times once it is finished and not yet discarded. */
+  chunks(): Iterable<Uint8Array> | AsyncIterable<Uint8Array> {
+    return this.#file?.chunks() ?? this.#pieces;
+  }
+
+  /** Gives back memory and file; may be called again. */
+  discard(): void {
+    if (this.#discarded) return;
+    this.#discarded = true;
+    this.#pieces = [];
+    this.#joined = undefined;
+    this.#spool.unreserve(this.#reserved);
+    this.#reserved = 0;
+    void this.#file?.close();
+  }
+
+  #reserve(octets: number): boolean {
+    if (!this.#spool.reserve(octets)) return false;
+    this.#reserved += octets;
+    return true;
+  }
+
+  #keep(chunk: Uint8Array): void {
+    if (chunk.length >= SMALL_PIECE) {
+      this.#endJoined();
+      this.#pieces.push(chunk);
+      return;
+    }
+    if (this.#joined === undefined || this.#joinedBytes + chunk.length > this.#joined.length) {
+      this.#endJoined();
+      this.#joined = Buffer.allocUnsafe(JOINED_BYTES);
+    }
+    this.#joined.set(chunk, this.#joinedBytes);
+    this.#joinedBytes += chunk.length;
+  }
+
+  #endJoined(): void {
+    if (this.#joined !== undefined && this.#joinedBytes > 0)
+      this.#pieces.push(this.#joined.subarray(0, this.#joinedBytes));
+    this.#joined = undefined;
+    this.#joinedBytes = 0;
+  }
+
+  async #toFile(chunk: Uint8Array): Promise<void> {
+    if (!this.#reserve(STAGING_BYTES)) throw new SpoolFault('spool-memory', 'the memory of the spool is used up');
+    const file = await SpoolFile.create(this.#spool.directory, this.#spool.fileName());
+    if (this.#discarded) {
+      await file.close();
+      return;
+    }
+    this.#file = file;
+    this.#endJoined();
+    for (const piece of this.#pieces) {
+      await file.write(piece);
+      // A connection may break while the disk works; what was reserved is given back then.
+      if (this.#discarded) return;
+    }
+    this.#pieces = [];
+    this.#spool.unreserve(this.#reserved - STAGING_BYTES);
+    this.#reserved = STAGING_BYTES;
+    await file.write(chunk);
+  }
+}

@@ -1,0 +1,61 @@
+// The Authentication-Results field (RFC 8601): written from results, and recognised when a message comes with one that
+// claims to be ours. Whatever a peer chose (domains, selectors, addresses) stands as a value that cannot end itself: as a
+// token, or in quotes, in printable ASCII and of a bounded length. Comments are our own words.
+
+export interface MethodResult {
+  readonly method: 'spf' | 'dkim' | 'dmarc' | 'arc';
+  readonly result: 'none' | 'pass' | 'fail' | 'softfail' | 'neutral' | 'policy' | 'temperror' | 'permerror';
+  /** Fixed words of ours. */
+  readonly comment?: string;
+  /** `smtp.mailfrom`, `header.d` … with what the peer chose. */
+  readonly properties?: readonly (readonly [name: string, value: string])[];
+}
+
+const TOKEN = /^[!#$%&'*+.0-9A-Z^_`a-z{|}~-]+$/;
+/** RFC 8601 §2.2: a local part, which may be missing, and a domain need no quotes. */
+const MAILBOX = /^(?:[!#$%&'*+.0-9A-Z^_`a-z{|}~-]+)?@[0-9A-Za-z._-]+$/;
+const LONGEST_VALUE = 254;
+
+/** The field, folded a line a result, with its line end. */
+export function authenticationResults(host: string, results: readonly MethodResult[]): string {
+  return `Authentication-Results: ${[host, ...results.map(resultText)].join(';\r\n\t')}\r\n`;
+}
+
+function resultText({ method, result, comment, properties = [] }: MethodResult): string {
+  const said = comment === undefined ? '' : ` (${comment.replace(/[^ -'*-[\]-~]/g, '?')})`;
+  const known = properties.filter(([, value]) => value !== '').map(([name, value]) => ` ${name}=${valueText(value)}`);
+  return `${method}=${result}${said}${known.join('')}`;
+}
+
+function valueText(value: string): string {
+  const short = value.slice(0, LONGEST_VALUE);
+  if (TOKEN.test(short) || MAILBOX.test(short)) return short;
+  return `"${short.replace(/[^ -~]/g, '?').replace(/["\\]/g, '\\$&')}"`;
+}
+
+/**
+ * Whether a field that arrived names `host` as who says it: such a field is not ours and must go (RFC 8601 §5). `value` is
+ * what follows the colon. What cannot be read counts as a claim when the name is in it.
+ */
+export function claimsToBeFrom(host: string, value: string): boolean {
+  const name = host.toLowerCase();
+  const id = authservId(value);
+  if (id === undefined) return value.toLowerCase().includes(name);
+  return id.toLowerCase().replace(/\.$/, '') === name;
+}
+
+/** undefined when there is none that can be read. */
+function authservId(value: string): string | undefined {
+  let at = 0;
+  for (let depth = 0; at < value.length; at++) {
+    const char = value[at]!;
+    if (char === '(') depth++;
+    else if (char === ')' && depth > 0) depth--;
+    else if (char === '\\' && depth > 0) at++;
+    else if (depth === 0 && !/\s/.test(char)) break;
+  }
+  const rest = value.slice(at, at + 1024);
+  const quoted = /^"((?:[^"\\]|\\.)*)"/s.exec(rest)?.[1];
+  if (quoted !== undefined) return quoted.replace(/\\(.)/gs, '$1').replace(/\r?\n/g, '').trim();
+  return /^[^\s;()"\\/[\]<>,:=?]+(?=[\s;(/]|$)/.exec(rest)?.[0];
+}

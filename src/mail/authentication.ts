@@ -1,0 +1,35 @@
+// What is found out about a message's origin while it arrives: between the gateway that takes mail in and the one that knows
+// SPF, DKIM, DMARC and ARC.
+
+/** Who sends, as SMTP saw it. */
+export interface Origin {
+  readonly remoteAddress: string;
+  /** What the peer said in HELO or EHLO. */
+  readonly helo: string;
+  /** The reverse-path; '' for the null one. */
+  readonly sender: string;
+}
+
+export interface Authenticated {
+  /** The header of the message without fields that claim to be our results. */
+  readonly header: Uint8Array;
+  /** The `Authentication-Results` field, with its line end. */
+  readonly field: string;
+  /** `junk`, `reject`: it fails what the owner of its author's domain demands. */
+  readonly disposition: 'accept' | 'junk' | 'reject';
+  /** For the log, a word a method: `{ spf: 'pass', dkim: 'none', dmarc: 'pass' }`. */
+  readonly summary: Readonly<Record<string, string>>;
+}
+
+/** The checks of one message, whose header has arrived. */
+export interface Checks {
+  /** The next octets of the body. */
+  write(body: Uint8Array): void;
+  /** Once, after the body. Never rejects: what cannot be found out is a result too. */
+  finish(): Promise<Authenticated>;
+  /** Instead of `finish`, when the message is not taken. */
+  abandon(): void;
+}
+
+/** `header`: up to the empty line and with it. */
+export type Authenticate = (origin: Origin, header: Buffer) => Checks;

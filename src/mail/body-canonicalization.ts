@@ -1,0 +1,78 @@
+// The body canonicalizations of DKIM (RFC 6376 §3.4.3, §3.4.4) over pieces of any size. One pass, and memory that does not
+// grow whatever the body is: line ends are counted until something follows them, white space is remembered as a bit. (That
+// of mailauth keeps lines and runs of empty lines, which a peer may make as long as its message.)
+
+export type BodyCanonicalization = 'simple' | 'relaxed';
+
+const CR = 0x0d;
+const LF = 0x0a;
+const SPACE = 0x20;
+const TAB = 0x09;
+const BUFFER_OCTETS = 16_384;
+
+export class CanonicalBody {
+  readonly #relaxed: boolean;
+  readonly #sink: (octets: Uint8Array) => void;
+  readonly #buffer = Buffer.allocUnsafe(BUFFER_OCTETS);
+  #used = 0;
+  #isEmpty = true;
+  /** Line ends that only count when something follows. */
+  #lineEnds = 0;
+  #whiteSpace = false;
+  #carriageReturn = false;
+
+  /** `sink` must have done with the octets when it returns. */
+  constructor(kind: BodyCanonicalization, sink: (octets: Uint8Array) => void) {
+    this.#relaxed = kind === 'relaxed';
+    this.#sink = sink;
+  }
+
+  write(piece: Uint8Array): void {
+    const relaxed = this.#relaxed;
+    for (let i = 0; i < piece.length; i++) {
+      const octet = piece[i]!;
+      if (octet === LF) {
+        this.#carriageReturn = false;
+        this.#whiteSpace = false;
+        this.#lineEnds++;
+        continue;
+      }
+      if (this.#carriageReturn) this.#content(CR);
+      this.#carriageReturn = octet === CR;
+      if (octet === CR) continue;
+      if (relaxed && (octet === SPACE || octet === TAB)) this.#whiteSpace = true;
+      else this.#content(octet);
+    }
+  }
+
+  /** Once, after the last piece. */
+  finish(): void {
+    if (this.#carriageReturn) this.#content(CR);
+    // An empty body is nothing when relaxed, and a line end when simple.
+    if (!this.#isEmpty || !this.#relaxed) this.#lineEnd();
+    this.#flush();
+  }
+
+  #content(octet: number): void {
+    for (; this.#lineEnds > 0; this.#lineEnds--) this.#lineEnd();
+    if (this.#whiteSpace) this.#put(SPACE);
+    this.#whiteSpace = false;
+    this.#isEmpty = false;
+    this.#put(octet);
+  }
+
+  #lineEnd(): void {
+    this.#put(CR);
+    this.#put(LF);
+  }
+
+  #put(octet: number): void {
+    if (this.#used === BUFFER_OCTETS) this.#flush();
+    this.#buffer[this.#used++] = octet;
+  }
+
+  #flush(): void {
+    if (this.#used > 0) this.#sink(this.#buffer.subarray(0, this.#used));
+    this.#used = 0;
+  }
+}

@@ -1,0 +1,51 @@
+// A message's header as a list of fields, every octet kept: for what signs, verifies and removes fields. The MIME index
+// has a reader of its own, which keeps values and no octets.
+
+export interface HeaderLine {
+  /** In lower case; '' for a line that is no field. */
+  readonly name: string;
+  /** The field as it stands, folded, without its last line end; one character an octet. */
+  readonly raw: string;
+  /** Octets [start, end) of the header, with the line end. */
+  readonly start: number;
+  readonly end: number;
+}
+
+const LINE_FEED = 0x0a;
+const SPACE = 0x20;
+const TAB = 0x09;
+
+/** The fields in order; the empty line at the end is none of them. */
+export function headerLines(header: Buffer): readonly HeaderLine[] {
+  const text = header.toString('latin1');
+  const lines: HeaderLine[] = [];
+  let start = 0;
+  while (start < header.length) {
+    let end = lineEnd(header, start);
+    while (isFolding(header[end])) end = lineEnd(header, end);
+    const raw = text.slice(start, end).replace(/\r?\n$/, '');
+    if (raw !== '') lines.push({ name: nameOf(raw), raw, start, end });
+    start = end;
+  }
+  return lines;
+}
+
+/** What follows the colon, unfolded. */
+export function fieldValue({ raw }: HeaderLine): string {
+  return raw.slice(raw.indexOf(':') + 1).replace(/\r?\n(?=[ \t])/g, '');
+}
+
+function lineEnd(header: Buffer, from: number): number {
+  const at = header.indexOf(LINE_FEED, from);
+  return at < 0 ? header.length : at + 1;
+}
+
+function isFolding(octet: number | undefined): boolean {
+  return octet === SPACE || octet === TAB;
+}
+
+/** RFC 5322 §4.5: obsolete syntax has white space before the colon. */
+function nameOf(raw: string): string {
+  const name = raw.slice(0, Math.max(0, raw.indexOf(':'))).trimEnd();
+  return /^[!-9;-~]+$/.test(name) ? name.toLowerCase() : '';
+}

@@ -1,0 +1,30 @@
+// Tag lists of DKIM and ARC fields (RFC 6376 §3.2): `name=value` between semicolons. Read strictly: a list that breaks the
+// grammar is none, because what one reader takes for the signing domain another must not overlook.
+
+export type TagList = ReadonlyMap<string, string>;
+
+const NAME = /^[A-Za-z][A-Za-z0-9_]*$/;
+/** Printable but for the semicolon, and the white space of folding. */
+const VALUE = /^[\t\r\n !-:<-~]*$/;
+const MOST = 100;
+
+/** Names as written, values trimmed; undefined for what is no tag list, with a tag twice too. */
+export function tagList(text: string): TagList | undefined {
+  const parts = text.split(';', MOST + 1);
+  if (parts.length > MOST) return undefined;
+  if (parts.length > 1 && parts.at(-1)!.trim() === '') parts.pop();
+  const tags = new Map<string, string>();
+  for (const part of parts) {
+    const equals = part.indexOf('=');
+    const name = part.slice(0, Math.max(0, equals)).trim();
+    const value = part.slice(equals + 1);
+    if (!NAME.test(name) || !VALUE.test(value) || tags.has(name)) return undefined;
+    tags.set(name, value.trim());
+  }
+  return tags;
+}
+
+/** The value without the white space that base64 and lists may be folded with. */
+export function compact(value: string): string {
+  return value.replace(/[\t\r\n ]+/g, '');
+}

@@ -1,0 +1,45 @@
+// Signing keys in PostgreSQL, of hosted domains only: they go with their domain.
+import type { SigningKey, SigningKeyStore } from '../signing-keys.js';
+import { type Sql, storeFault } from './client.js';
+
+export function postgresSigningKeys(sql: Sql): SigningKeyStore {
+  return {
+    keysOf: (domain) => newestKeys(sql, domain).catch(rethrow),
+    isHosted: (domain) => hasDomain(sql, domain).catch(rethrow),
+    all: () => allKeys(sql).catch(rethrow),
+    add: (key) => insertKey(sql, key).catch(rethrow),
+  };
+}
+
+function rethrow(error: unknown): never {
+  throw storeFault(error);
+}
+
+async function newestKeys(sql: Sql, domain: string): Promise<readonly SigningKey[]> {
+  const rows = await sql<SigningKey[]>`
+    select distinct on (algorithm) domain, selector, algorithm, private_key as "privateKey"
+    from dkim_keys where domain = ${domain} order by algorithm, created_at desc, selector`;
+  return [...rows];
+}
+
+async function hasDomain(sql: Sql, domain: string): Promise<boolean> {
+  const { count } = await sql`select from domains where name = ${domain}`;
+  return count > 0;
+}
+
+async function allKeys(sql: Sql): Promise<readonly SigningKey[]> {
+  const rows = await sql<SigningKey[]>`
+    select domain, selector, algorithm, private_key as "privateKey"
+    from dkim_keys order by domain, created_at desc, selector`;
+  return [...rows];
+}
+
+/** The domain's row is shared, so that it is not removed meanwhile. */
+async function insertKey(sql: Sql, { domain, selector, algorithm, privateKey }: SigningKey): Promise<boolean> {
+  const { count } = await sql`
+    with hosted as (select name from domains where name = ${domain} for key share)
+    insert into dkim_keys (domain, selector, algorithm, private_key, created_at)
+    select name, ${selector}, ${algorithm}, ${privateKey}, clock_timestamp() from hosted
+    on conflict (domain, selector) do nothing`;
+  return count > 0;
+}
