@@ -131,7 +131,7 @@ export class Attempt {
     const tried: Tried = { host, address, tls: null };
     const rest = reachability.rest(address);
     if (rest !== undefined && rest.ms > SHORT_REST_MS) {
-      this.#missed(tried, started, judgeReply(rest.reply, 'greeting'));
+      this.#missed(tried, started, judgeReply(rest.reply, 'greeting'), true);
       return true;
     }
     if (rest !== undefined) await pause(rest.ms, signal);
@@ -147,7 +147,7 @@ export class Attempt {
       } catch (error) {
         if (!(error instanceof SessionFailure)) throw error;
         this.#learn(address, error);
-        this.#missed(tried, started, error.verdict);
+        this.#missed(tried, started, error.verdict, error.kind !== 'unreachable' && error.kind !== 'busy');
         return error.kind === 'unreachable' || error.kind === 'silent';
       }
       tried.tls = session.tls;
@@ -305,10 +305,10 @@ export class Attempt {
     if (kind === 'closing') reachability.closed(address, verdict.text);
   }
 
-  /** A host that could not be asked for anyone. */
-  #missed(tried: Tried, started: number, verdict: Verdict): void {
+  /** A host that could not be asked for anyone; `isReached`: because of what it said or did. */
+  #missed(tried: Tried, started: number, verdict: Verdict, isReached = false): void {
     const pending = this.#standings.pending;
-    this.#standings.noteAll(verdict, tried.host);
+    this.#standings.noteAll(verdict, isReached ? tried.host : null);
     this.#mail.log.add(
       tried,
       started,

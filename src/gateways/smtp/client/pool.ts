@@ -260,5 +260,5 @@ export class SessionPool {
 }
 
 function busy(detail: string): SessionFailure {
-  return new SessionFailure(judgeFault('busy', detail), 'other');
+  return new SessionFailure(judgeFault('busy', detail), 'busy');
 }

@@ -29,8 +29,11 @@ export interface SessionOptions {
 export class SessionFailure extends Error {
   override readonly name = 'SessionFailure';
   readonly verdict: Verdict;
-  /** `unreachable`: code of the system in `code`; `silent`: no greeting in time; `tls`: STARTTLS was offered and failed. */
-  readonly kind: 'unreachable' | 'silent' | 'closing' | 'tls' | 'other';
+  /**
+   * `unreachable`: code of the system in `code`; `busy`: no place for a connection; `silent`: no greeting in time; `tls`:
+   * STARTTLS was offered and failed, or was wanted.
+   */
+  readonly kind: 'unreachable' | 'busy' | 'silent' | 'closing' | 'tls' | 'other';
   readonly code: string | undefined;
 
   constructor(verdict: Verdict, kind: SessionFailure['kind'], code?: string) {

@@ -150,6 +150,41 @@ test('a refusal of the sender or of the message decides for all', async (t) => {
   t.is(mx.connections, 1);
 });
 
+test('a server of old, which knows HELO alone', async (t) => {
+  const { bare, deliver } = await world(t, { zones: { 'remote.test': MX1 } });
+  const heard: string[] = [];
+  await bare('127.0.0.2', (socket) => {
+    scripted({ EHLO: '502 5.5.1 what', DATA: '354 go' })(socket);
+    socket.on('data', (text: string) => heard.push(text));
+  });
+  t.is(only(await deliver('remote.test')), 'delivered 2.0.0');
+  t.deepEqual(heard.slice(0, 4), [
+    'EHLO mail.sender.test\r\n',
+    'HELO mail.sender.test\r\n',
+    'MAIL FROM:<a@sender.test>\r\n',
+    'RCPT TO:<b@remote.test>\r\n',
+  ]);
+});
+
+test('a refusal of DATA is for those whose address was taken', async (t) => {
+  for (const extensions of ['250 x', '250-x\r\n250 PIPELINING']) {
+    const { bare, deliver } = await world(t, { zones: { 'remote.test': MX1 } });
+    let recipients = 0;
+    const server = await bare('127.0.0.2', (socket) => {
+      const replies: Record<string, string> = { EHLO: extensions, DATA: '554 5.5.1 not now' };
+      scripted(replies)(socket);
+      socket.prependListener('data', () => {
+        Object.defineProperty(replies, 'RCPT', {
+          get: () => (++recipients === 1 ? '550 no' : '250 ok'),
+          configurable: true,
+        });
+      });
+    });
+    t.deepEqual(kinds(await deliver('remote.test', ['no', 'b'])), { no: 'permanent 5.1.1', b: 'permanent 5.5.1' });
+    await server.close();
+  }
+});
+
 test('a greeting of 5xx leads to the next host, and fails when there is none', async (t) => {
   const { remote, bare, deliver } = await world(t, {
     zones: {

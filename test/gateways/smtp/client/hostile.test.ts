@@ -1,5 +1,6 @@
 // Servers that are slow, silent, endless or broken: bounded time and memory, and other mail goes on.
 import test from 'ava';
+import fc from 'fast-check';
 import { scripted } from '../../../../dev/remote-smtp.js';
 import { kinds, only, tried, world } from './client-world.js';
 
@@ -17,7 +18,7 @@ const ZONES = {
 } as const;
 
 test('a server that says nothing is left for the next, and not waited for again at once', async (t) => {
-  const { bare, remote, deliver } = await world(t, { zones: ZONES, limits: { setupMs: 300 } });
+  const { bare, remote, deliver } = await world(t, { zones: ZONES, limits: { setupMs: 2_000 } });
   const silent = await bare('127.0.0.2', () => {});
   await remote('127.0.0.3');
   const report = await deliver('remote.test');
@@ -106,6 +107,60 @@ test('a server that does not take the message away', async (t) => {
   });
   const large = `Subject: x\r\n\r\n${'a line of text\r\n'.repeat(1_000_000)}`;
   t.is(only(await deliver('one.test', ['b'], large)), 'temporary 4.4.2');
+});
+
+test('whatever a server answers, everyone has an outcome, and delivered is what it took', async (t) => {
+  const { bare, deliver } = await world(t, {
+    zones: ZONES,
+    limits: { setupMs: 500, envelopeMs: 200, messageMs: 200, restMs: 1 },
+  });
+  let replies: Readonly<Record<string, string>> = {};
+  await bare('127.0.0.2', (socket) => scripted({ ...replies })(socket));
+  const usual = (reply: string) => ({ arbitrary: fc.constant(reply), weight: 6 });
+  const strange = fc.constantFrom(
+    '250 ok',
+    '354 go',
+    '421 bye',
+    '450 4.2.1 later',
+    '550 5.1.1 no',
+    '503 bad sequence',
+    '250-half',
+    'nonsense',
+    '',
+    '\r\n\r\n',
+    '250 ok\r\n250 ok',
+    '999 what',
+    '5',
+    '550',
+    '221 bye',
+    '552 5.5.3 too many',
+    '\0\0\0',
+    '250 ok\r\n421 bye',
+  );
+  const reply = (normal: string) => fc.oneof(usual(normal), { arbitrary: strange, weight: 1 });
+  const scripts = fc.record({
+    greeting: reply('220 x'),
+    EHLO: fc.oneof(usual('250-x\r\n250 PIPELINING'), usual('250 x'), { arbitrary: strange, weight: 1 }),
+    HELO: reply('250 x'),
+    MAIL: reply('250 ok'),
+    RCPT: reply('250 ok'),
+    DATA: reply('354 go'),
+    message: reply('250 taken'),
+    RSET: reply('250 ok'),
+  });
+  await fc.assert(
+    fc.asyncProperty(scripts, async (script) => {
+      replies = script;
+      const report = await deliver('one.test', ['a', 'b']);
+      t.deepEqual(Object.keys(kinds(report)).sort(), ['a', 'b']);
+      t.true(report.attempts.length >= 1);
+      // Replies that nobody asked for may be taken for any other: those of this server are its own loss.
+      const isInStep = Object.values({ ...script, EHLO: '' }).every((text) => !text.includes('\r\n'));
+      const isTaken = Object.values(kinds(report)).some((kind) => kind.startsWith('delivered'));
+      if (isTaken && isInStep) t.regex(script.message, /^250 /, JSON.stringify(script));
+    }),
+    { numRuns: 60 },
+  );
 });
 
 test('421 ends the connection, and the host is left alone for a moment', async (t) => {
