@@ -89,7 +89,8 @@ function composer(message: OutgoingMessage, streams: Readable[]): MailComposer {
     return stream;
   };
   const body = (text: string) => {
-    const lines = text.replace(/\r\n?|\n/g, '\r\n');
+    // The composer has no body without a single octet.
+    const lines = text.replace(/\r\n?|\n/g, '\r\n') || '\r\n';
     if (lines.length <= PIECE_OCTETS) return { content: lines };
     return { content: opened(pieces(Buffer.from(lines))), contentTransferEncoding: encodingOf(lines) };
   };

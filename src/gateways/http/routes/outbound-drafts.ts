@@ -10,7 +10,6 @@ import {
   addresseesOf,
   enqueue,
   type Letter,
-  NO_BODY,
   NO_THREAD,
   NOT_OWN,
   type OutboundSources,
@@ -178,11 +177,12 @@ function draftFrom(sender: Sender, body: DraftInput): Payload<MailboxProtocol, '
 /** What the draft says, which may have been true when it was written: addresses are given up again. */
 function letterOf(sender: Sender, { email, content }: Reply<MailboxProtocol, 'outbound'>): Letter | Problem {
   const from = ownAddress(sender, email.sender);
-  const [textBody, htmlBody] = [content?.textBody || null, content?.htmlBody || null];
+  const htmlBody = content?.htmlBody || null;
+  // Interface, section 3: a draft needs a recipient and a subject to be sent, and no body.
+  const textBody = content?.textBody || (htmlBody === null ? '' : null);
   const errors = {
     ...(from === undefined && { fromAddress: [email.sender === '' ? 'is missing' : NOT_OWN] }),
     ...(email.subject.trim() === '' && { subject: ['must not be empty'] }),
-    ...(textBody === null && htmlBody === null && NO_BODY),
     ...(email.recipients.length === 0 && { recipients: ['must hold at least 1'] }),
   };
   if (from === undefined || Object.keys(errors).length > 0) return invalid(errors);
