@@ -46,6 +46,7 @@ import { postgresSearch } from './store/postgres/search.js';
 import { postgresSettings } from './store/postgres/settings.js';
 import { postgresSigningKeys } from './store/postgres/signing-keys.js';
 import { postgresStsPolicies } from './store/postgres/sts-policies.js';
+import { postgresStsUpkeep } from './store/postgres/sts-upkeep.js';
 import type { SettingStore } from './store/settings.js';
 import { version } from './version.js';
 
@@ -213,6 +214,7 @@ export async function startEngine(
     replies: postgresMailboxes(upkeepSql, writerSql),
     blobs: postgresBlobs(upkeepSql),
     directory: accounts,
+    stsPolicies: postgresStsUpkeep(upkeepSql),
     mailboxes,
     log,
   });

@@ -1,12 +1,12 @@
 // The queue of outbound mail of all accounts. Who delivers looks at its own shards, each by its own piece of an index that
 // holds what waits and nothing else: neither what was sent before nor what others have to send slows a look.
-import type { OutboundListing, OutboundStore } from '../outbound.js';
+import type { OutboundListing, OutboundStore, QueuedOutbound } from '../outbound.js';
 import { type Fragment, type Sql, storeFault } from './client.js';
 import { outboundColumns } from './outbound-rows.js';
 
 export function postgresOutbound(sql: Sql): OutboundStore {
   return {
-    due: (shards, limit, except, exceptAccounts) => rowsOf(due(sql, shards, limit, except, exceptAccounts)),
+    due: (shards, limit, except, exceptAccounts) => due(sql, shards, limit, { except, exceptAccounts }),
     interrupted: (shards, incarnation, limit, except) => rowsOf(interrupted(sql, shards, incarnation, limit, except)),
     reportsDue: (shards, limit, except) =>
       rowsOf(sql`
@@ -34,10 +34,19 @@ export function postgresOutbound(sql: Sql): OutboundStore {
     },
     list(status, limit) {
       const wanted = status === undefined ? sql`o.status <> 'Draft'` : sql`o.status = ${status}`;
-      return rowsOf(listings(sql, sql`where ${wanted} order by o.created_at desc, o.id desc limit ${limit}`));
+      return rowsOf(
+        listings(
+          sql,
+          sql`(select account_id, id from outbound o where ${wanted} order by created_at desc, id desc limit ${limit})`,
+        ),
+      );
     },
     async find(outboundId) {
-      return (await rowsOf<OutboundListing>(listings(sql, sql`where o.id = ${outboundId}`)))[0];
+      return (
+        await rowsOf<OutboundListing>(
+          listings(sql, sql`(select account_id, id from outbound where id = ${outboundId})`),
+        )
+      )[0];
     },
     async request({ accountId, outboundId, action }) {
       await rowsOf(sql`
@@ -62,22 +71,54 @@ async function rowsOf<T>(statement: PromiseLike<readonly unknown[]>): Promise<re
   }
 }
 
-function due(
+/** Ids of outbound emails, and of accounts. */
+interface PassedOver {
+  readonly except: readonly string[];
+  readonly exceptAccounts: readonly string[];
+}
+
+interface DueRow {
+  readonly account_id: string;
+  readonly id: string;
+  readonly shard: number;
+  readonly at: number;
+}
+
+/**
+ * A few of every shard first: all that are wanted may lie in one shard, but reading so many of each would be a look at
+ * thousands of rows. Shards that may have more that belong here are asked again.
+ */
+async function due(
   sql: Sql,
   shards: readonly number[],
   limit: number,
-  except: readonly string[],
-  exceptAccounts: readonly string[],
-) {
-  return sql`
-    select due.account_id as "accountId", due.id as "outboundId", null as interrupted
+  passed: PassedOver,
+): Promise<readonly QueuedOutbound[]> {
+  const few = Math.ceil(limit / Math.max(1, shards.length)) + 2;
+  const rows = await dueOf(sql, shards, Math.min(limit, few), passed);
+  const last = rows[limit - 1]?.at ?? Number.POSITIVE_INFINITY;
+  const counts = new Map<number, { count: number; at: number }>();
+  for (const { shard, at } of rows) counts.set(shard, { count: (counts.get(shard)?.count ?? 0) + 1, at });
+  const cut = [...counts].flatMap(([shard, { count, at }]) => (count === few && at <= last ? [shard] : []));
+  const more = few < limit && cut.length > 0 ? await dueOf(sql, cut, limit, passed) : [];
+  const asked = new Set(more.length > 0 ? cut : []);
+  const found = [...rows.filter(({ shard }) => !asked.has(shard)), ...more].sort((a, b) => a.at - b.at);
+  return found
+    .slice(0, limit)
+    .map(({ account_id, id }) => ({ accountId: account_id, outboundId: id, interrupted: null }));
+}
+
+/** At most `limit` of each shard, longest due first. */
+function dueOf(sql: Sql, shards: readonly number[], limit: number, { except, exceptAccounts }: PassedOver) {
+  return rowsOf<DueRow>(sql`
+    select due.account_id, due.id, s.shard, extract(epoch from due.next_retry_at)::float8 as at
     from unnest(${shards as number[]}::int[]) as s (shard) cross join lateral (
       select account_id, id, next_retry_at from outbound
       where status = 'Queued' and shard = s.shard and next_retry_at <= now() and id <> all(${except as string[]}::uuid[])
         and account_id <> all(${exceptAccounts as string[]}::uuid[])
       order by next_retry_at limit ${limit}
     ) due
-    order by due.next_retry_at limit ${limit}`;
+    order by due.next_retry_at`);
 }
 
 function interrupted(
@@ -95,8 +136,11 @@ function interrupted(
     limit ${limit}`;
 }
 
+/** `which`: keys, so that only what is shown is read whole. */
 function listings(sql: Sql, which: Fragment) {
   return sql`
     select ${outboundColumns(sql)}, o.account_id as "accountId", a.email as "accountEmail"
-    from outbound o join accounts a on a.id = o.account_id ${which}`;
+    from ${which} which join outbound o on o.account_id = which.account_id and o.id = which.id
+    join accounts a on a.id = o.account_id
+    order by o.created_at desc, o.id desc`;
 }
