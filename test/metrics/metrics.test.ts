@@ -100,3 +100,30 @@ test('what peers write is no label', async (t) => {
   const requests = parseMetrics(await text()).get('mansio_http_request_duration_seconds')!;
   t.deepEqual(new Set(requests.samples.map(({ labels }) => labels['method'])), new Set(['other']));
 });
+
+test('outbound mail: outcomes by kind, how long tries take and how late the queue is', async (t) => {
+  const made = metrics();
+  made.watchQueue({ inFlight: 3, shards: 128, overdueMs: 2_500, lookAgeMs: 500 });
+  made.deliveries.attempted(['temporary', 'delivered', 'delivered'], 40);
+  made.deliveries.attempted([], 40);
+  made.deliveries.ended('Sent', 1_500);
+  made.deliveries.reported('failed');
+  const families = parseMetrics(await made.text());
+  const value = (name: string, labels = {}) => sumOf(families, `mansio_outbound_${name}`, labels);
+  t.is(value('in_flight'), 3);
+  t.is(value('shards'), 128);
+  t.is(value('oldest_due_seconds'), 2.5);
+  t.is(value('look_age_seconds'), 0.5);
+  t.deepEqual(
+    ['delivered', 'temporary', 'permanent'].map((outcome) => value('outcomes_total', { outcome })),
+    [2, 1, 0],
+  );
+  t.is(value('reports_total', { kind: 'failed' }), 1);
+  t.deepEqual(
+    families
+      .get('mansio_outbound_attempt_duration_seconds')!
+      .samples.filter(({ labels }) => labels['le'] === '0.05')
+      .map(({ labels, value: count }) => [labels['outcome'], count]),
+    [['delivered', 1]],
+  );
+});

@@ -1,0 +1,69 @@
+// How many emails are in flight and whose, with any history of comings and goings; and what rests after it failed.
+import test from 'ava';
+import fc from 'fast-check';
+import { Flights } from '../../../src/actors/delivery/flights.js';
+import { Rests } from '../../../src/actors/delivery/rests.js';
+
+test('never more than the limit, and always a place for a newcomer while there is one at all', (t) => {
+  const step = fc.record({ account: fc.nat({ max: 5 }), leaves: fc.boolean() });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 40 }), fc.array(step, { maxLength: 200 }), (limit, steps) => {
+      const flights = new Flights(limit);
+      const model = new Map<string, string>();
+      let number = 0;
+      for (const { account, leaves } of steps) {
+        const accountId = `a${account}`;
+        if (leaves) {
+          const [id] = [...model].find(([, owner]) => owner === accountId) ?? [];
+          if (id === undefined) continue;
+          flights.remove(id);
+          model.delete(id);
+        } else {
+          const own = [...model.values()].filter((owner) => owner === accountId).length;
+          const id = `e${++number}`;
+          const isSated = flights.sated.includes(accountId);
+          const added = flights.add(accountId, id);
+          t.is(added, own < 2 * (limit - model.size));
+          if (own > 0) t.is(isSated, !added);
+          if (added) model.set(id, accountId);
+        }
+        t.is(flights.size, model.size);
+        t.true(flights.size <= limit);
+        if (flights.room > 0) t.false(flights.sated.includes('newcomer'));
+      }
+      t.deepEqual([...flights.ids].sort(), [...model.keys()].sort());
+    }),
+  );
+});
+
+test('an email is in flight once', (t) => {
+  const flights = new Flights(5);
+  t.true(flights.add('a', 'e'));
+  t.false(flights.add('a', 'e'));
+  flights.remove('e');
+  flights.remove('e');
+  t.is(flights.room, 5);
+  t.true(flights.add('a', 'e'));
+});
+
+test('who fails rests, longer each time; who succeeds, or is not heard of for long, begins anew', (t) => {
+  let now = 0;
+  const rests = new Rests(() => now);
+  const restOf = (id: string) => {
+    rests.failed(id);
+    const began = now;
+    while (rests.has(id)) now += 100;
+    return now - began;
+  };
+  t.deepEqual([restOf('a'), restOf('a'), restOf('a')], [500, 1_000, 2_000]);
+  for (let i = 0; i < 10; i++) restOf('a');
+  t.is(restOf('a'), 30_000);
+  rests.succeeded('a');
+  t.is(restOf('a'), 500);
+  rests.failed('a');
+  rests.failed('a');
+  t.deepEqual(rests.ids, ['a']);
+  now += 10_000;
+  t.deepEqual(rests.ids, []);
+  t.is(restOf('a'), 500);
+});

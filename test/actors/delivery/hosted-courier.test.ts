@@ -1,0 +1,159 @@
+// Mail for domains of this store, on a real directory: who gets it, who cannot, and what is left to the other courier.
+import { randomUUID } from 'node:crypto';
+import test, { type ExecutionContext } from 'ava';
+import type { Courier, DeliveryTask } from '../../../src/actors/delivery/courier.js';
+import { hostedCourier } from '../../../src/actors/delivery/hosted-courier.js';
+import { messageFacts } from '../../../src/actors/delivery/message-facts.js';
+import { createDirectory } from '../../../src/actors/directory/directory.js';
+import type { Directory } from '../../../src/actors/directory/protocol.js';
+import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
+import { blobOf } from '../../../src/store/blobs.js';
+import { StoreFault } from '../../../src/store/errors.js';
+import { postgresBlobs } from '../../../src/store/postgres/blobs.js';
+import { connect } from '../../../src/store/postgres/client.js';
+import { postgresDirectory } from '../../../src/store/postgres/directory.js';
+import { migratedDatabase } from '../../support/embedded-database.js';
+import { answer } from './outbound-world.js';
+
+async function setUp(t: ExecutionContext, unknownRecipients: 'hold' | 'reject' = 'hold') {
+  const { address } = await migratedDatabase(t);
+  const sql = connect(address, { max: 4, applicationName: 'test' });
+  const [accounts, blobs] = [postgresDirectory(sql, 4), postgresBlobs(sql)];
+  await accounts.addDomain('here.test');
+  const state = { total: 0 };
+  const mailboxes = {
+    of: () => ({ ask: async () => ({ reply: { held: true, total: state.total } }) }),
+  } as unknown as Mailboxes;
+  const directory = await createDirectory({ store: accounts, mailboxes, unknownRecipients, log: { info() {} } });
+  t.teardown(async () => {
+    await directory.close();
+    await sql.end();
+  });
+  const left: DeliveryTask[] = [];
+  const remote: Courier = {
+    async deliver(task) {
+      left.push(task);
+      return answer(task, 'temporary');
+    },
+  };
+  const make = (used: Pick<Directory, 'recipient' | 'hold'>) =>
+    hostedCourier({ directory: used, facts: messageFacts(blobs), hostname: 'mx.here.test', remote, newId: randomUUID });
+
+  async function task(addresses: readonly string[], header = 'Subject: hello\r\n'): Promise<DeliveryTask> {
+    const content = blobOf(Buffer.from(`${header}\r\nbody\r\n`));
+    await blobs.put(content);
+    return {
+      accountId: randomUUID(),
+      outboundId: randomUUID(),
+      sender: 'a@here.test',
+      domain: addresses[0]!.slice(addresses[0]!.lastIndexOf('@') + 1),
+      recipients: addresses.map((address, i) => ({ id: `r${i}`, address })),
+      blob: content.hash,
+      size: content.size,
+      signal: new AbortController().signal,
+    };
+  }
+  const outcomes = async (addresses: readonly string[], header?: string) => {
+    const report = await make(directory).deliver(await task(addresses, header));
+    return report.outcomes.map(({ kind, statusCode, ...rest }) => [
+      kind,
+      statusCode,
+      'handedTo' in rest && rest.handedTo,
+    ]);
+  };
+  return { accounts, directory, outcomes, task, make, left, state };
+}
+
+test('mail is handed to the mailbox of its address, whatever tag and case it has', async (t) => {
+  const { accounts, directory, make, task, left } = await setUp(t);
+  const ann = await accounts.createAccount('ann@here.test', 'Ann');
+  await accounts.addAddress(ann.id, 'sales@here.test', true);
+  const addresses = ['Ann@here.test', 'ann+list@here.test', 'sales@here.test'];
+  const { outcomes, attempts } = await make(directory).deliver(await task(addresses));
+  const delivered = { kind: 'delivered', statusCode: '2.1.5', handedTo: ann.id, host: 'mx.here.test' } as const;
+  t.deepEqual(
+    outcomes,
+    addresses.map((_, i) => ({ ...delivered, recipientId: `r${i}`, text: 'Delivered to the mailbox.' })),
+  );
+  t.is(attempts.length, 1);
+  t.like(attempts[0]!, { domain: 'here.test', host: 'mx.here.test', tls: null, reply: 'Delivered to the mailbox.' });
+  t.deepEqual(
+    attempts[0]!.recipients.map(({ id, outcome }) => [id, outcome]),
+    addresses.map((_, i) => [`r${i}`, 'delivered']),
+  );
+  t.deepEqual(left, []);
+});
+
+test('a domain of elsewhere is the other courier’s', async (t) => {
+  const { outcomes, left } = await setUp(t);
+  t.deepEqual(await outcomes(['bob@there.test']), [['temporary', '2.0.0', false]]);
+  t.is(left[0]!.domain, 'there.test');
+});
+
+test('unknown addresses are held, each in a mailbox of its own, or rejected', async (t) => {
+  const { outcomes, accounts } = await setUp(t);
+  const [first, second, again] = await outcomes(['new@here.test', 'other@here.test', 'new+x@here.test']);
+  t.is(first![0], 'delivered');
+  t.is(first![2], again![2]);
+  t.not(first![2], second![2]);
+  t.is((await accounts.ownerOf('new@here.test'))!.accountId, first![2] as string);
+  const rejecting = await setUp(t, 'reject');
+  const ann = await rejecting.accounts.createAccount('ann@here.test', 'Ann');
+  t.deepEqual(await rejecting.outcomes(['new@here.test', 'ann@here.test']), [
+    ['permanent', '5.1.1', false],
+    ['delivered', '2.1.5', ann.id],
+  ]);
+});
+
+test('a held mailbox that is full takes nothing for now, others do', async (t) => {
+  const { outcomes, accounts, state } = await setUp(t);
+  await accounts.holdAddress('held@here.test', 10);
+  const ann = await accounts.createAccount('ann@here.test', 'Ann');
+  state.total = 100;
+  t.deepEqual(await outcomes(['held@here.test', 'ann@here.test']), [
+    ['temporary', '4.2.1', false],
+    ['delivered', '2.1.5', ann.id],
+  ]);
+});
+
+test('what goes round in circles is refused for good', async (t) => {
+  const { outcomes, accounts } = await setUp(t);
+  const ann = await accounts.createAccount('ann@here.test', 'Ann');
+  await accounts.createAccount('bob@here.test', 'Bob');
+  t.deepEqual(await outcomes(['ann@here.test', 'bob+x@here.test'], 'Delivered-To: BOB@here.test\r\n'), [
+    ['delivered', '2.1.5', ann.id],
+    ['permanent', '5.4.6', false],
+  ]);
+  const received = (times: number) => 'Received: from a by b\r\n'.repeat(times);
+  t.deepEqual(await outcomes(['ann@here.test'], received(51)), [['permanent', '5.4.6', false]]);
+  t.deepEqual(await outcomes(['ann@here.test'], received(50)), [['delivered', '2.1.5', ann.id]]);
+});
+
+test('a directory that cannot be read is temporary, a message that cannot be read is a fault', async (t) => {
+  const { directory, make, task } = await setUp(t);
+  let reads = 0;
+  const broken = {
+    ...directory,
+    recipient: async (address: string) => {
+      // The first look is whether the domain is hosted.
+      if (reads++ === 0) return directory.recipient(address);
+      throw new StoreFault('store-unavailable', 'away', { temporary: true });
+    },
+  };
+  const { outcomes } = await make(broken).deliver(await task(['x@here.test']));
+  t.like(outcomes[0]!, { kind: 'temporary', statusCode: '4.3.0', host: 'mx.here.test' });
+  const unread = { ...(await task(['x@here.test'])), blob: '0'.repeat(64) };
+  await t.throwsAsync(make(directory).deliver(unread), { instanceOf: StoreFault });
+});
+
+test('a domain that is taken away meanwhile is tried again, by the other way then', async (t) => {
+  const { directory, make, task } = await setUp(t);
+  let reads = 0;
+  const moving = {
+    ...directory,
+    recipient: async (address: string) =>
+      reads++ === 0 ? directory.recipient(address) : ({ kind: 'notHosted' } as const),
+  };
+  const { outcomes } = await make(moving).deliver(await task(['x@here.test']));
+  t.like(outcomes[0]!, { kind: 'temporary', statusCode: '4.4.4' });
+});

@@ -1,0 +1,177 @@
+// The queue on real mailboxes and a real store: from `enqueue` to what the sender and a mailbox of the store find.
+import { randomUUID } from 'node:crypto';
+import test from 'ava';
+import pino from 'pino';
+import { NEVER } from 'rxjs';
+import type { Courier } from '../../../src/actors/delivery/courier.js';
+import { hostedCourier } from '../../../src/actors/delivery/hosted-courier.js';
+import { messageFacts } from '../../../src/actors/delivery/message-facts.js';
+import { DeliveryQueue } from '../../../src/actors/delivery/queue.js';
+import { SenderReports } from '../../../src/actors/delivery/sender-reports.js';
+import { WakeUps } from '../../../src/actors/delivery/wake-ups.js';
+import { createDirectory } from '../../../src/actors/directory/directory.js';
+import { localTransport } from '../../../src/actors/runtime/transport-local.js';
+import { postgresOutbound } from '../../../src/store/postgres/outbound.js';
+import { mailboxWorld } from '../mailbox/mailbox-world.js';
+import { enqueued } from '../mailbox/outbound-world.js';
+import { answer } from './outbound-world.js';
+
+const log = pino({ level: 'silent' });
+type World = Awaited<ReturnType<typeof mailboxWorld>>;
+
+async function queueOn(world: World, remote: Courier) {
+  const { mailboxes, blobs, directory: accounts, sql } = world;
+  const directory = await createDirectory({
+    store: accounts,
+    mailboxes,
+    unknownRecipients: 'reject',
+    log: { info() {} },
+  });
+  const store = postgresOutbound(sql);
+  const facts = messageFacts(blobs);
+  const row = { id: 'a', version: '1', roles: ['mailbox', 'outbound'], bus: 'in-process' as const };
+  const ownership = {
+    nodeId: 'a',
+    shards: 1,
+    state: 'serving' as const,
+    isCurrent: true,
+    beatAgeMs: 0,
+    view: {
+      nodes: [{ ...row, state: 'serving' as const, startedAt: 0, silentMs: 0, expired: false }],
+      leases: [{ shard: 0, epoch: 1, nodeId: 'a', expired: false }],
+    },
+  };
+  const shared = { store, mailboxes, log, newId: randomUUID };
+  const retry = { maxRetries: 2, baseMs: 60_000, capMs: 600_000 };
+  const queue = new DeliveryQueue({
+    ...shared,
+    courier: hostedCourier({ directory, facts, hostname: 'mx.example.test', remote, newId: randomUUID }),
+    facts,
+    reports: new SenderReports({ ...shared, blobs, hostname: 'mx.example.test', retry }),
+    ownership,
+    wakeUps: new WakeUps({ transport: { ...localTransport(), breaks$: NEVER }, ownership }),
+    incarnation: 'a lives',
+    leaseTtlMs: 60_000,
+    pollMs: 20,
+  });
+  return {
+    queue,
+    store,
+    async end() {
+      await queue.stop();
+      await directory.close();
+    },
+  };
+}
+
+/** Waits for what a mailbox is asked to come to. */
+async function eventually<T>(ask: () => Promise<T>, holds: (found: T) => boolean): Promise<T> {
+  for (;;) {
+    const found = await ask();
+    if (holds(found)) return found;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+test('an email for here, for elsewhere and for nobody: delivered once, reported to its sender in its thread', async (t) => {
+  const world = await mailboxWorld();
+  await world.directory.addDomain('example.test');
+  const me = await world.directory.createAccount('me@example.test', 'Me');
+  const ann = await world.directory.createAccount('ann@example.test', 'Ann');
+  let tries = 0;
+  const remote: Courier = {
+    async deliver(task) {
+      tries++;
+      return answer(task, task.domain === 'gone.test' ? 'permanent' : 'delivered');
+    },
+  };
+  const to = ['ann+x@example.test', 'nobody@example.test', 'bob@there.test', 'cy@gone.test'];
+  const { id } = await enqueued(world, me.id, to);
+  const running = await queueOn(world, remote);
+  const mailbox = world.mailboxes.of(me.id);
+  const found = await eventually(
+    () => mailbox.ask('outbound', { outboundId: id }),
+    ({ reply }) => reply?.email.status === 'Failed',
+  );
+  t.deepEqual(
+    found.reply!.email.recipients.map(({ status }) => status),
+    ['Delivered', 'Failed', 'Delivered', 'Failed'],
+  );
+  const inbox = (accountId: string) => () =>
+    world.mailboxes.of(accountId).ask('list', { folder: 'inbox', page: 1, pageSize: 10 });
+  const got = await eventually(inbox(ann.id), ({ reply }) => reply!.items.length > 0);
+  t.is(got.reply!.items.length, 1);
+  const told = await eventually(inbox(me.id), ({ reply }) => reply!.items.length > 0);
+  const [report] = told.reply!.items;
+  t.is(report!.fromAddress, 'mailer-daemon@mx.example.test');
+  t.regex(report!.subject, /^Undelivered: out /);
+  const sent =
+    await world.sql`select thread_id from emails where id = ${found.reply!.email.id} or message_id like '<out-%'`;
+  t.true(
+    sent.some((row) => row['thread_id'] === report!.threadId),
+    'it joins the thread of what was sent',
+  );
+  const timeline = await mailbox.ask('outboundTimeline', { outboundId: id });
+  t.deepEqual(timeline.reply!.attempts.map(({ host }) => host).sort(), ['mx.example.test', 'mx.test', 'mx.test']);
+  // Some more looks: nothing is done twice.
+  const { lookAgeMs } = running.queue.standing;
+  await eventually(
+    async () => running.queue.standing.lookAgeMs,
+    (age) => age <= lookAgeMs || age < 20,
+  );
+  await running.end();
+  t.is(tries, 2);
+  t.is((await inbox(me.id)()).reply!.items.length, 1);
+  const [left] = await world.sql`select count(*)::int as n from inbound`;
+  t.is(left!['n'], 0);
+  await world.end();
+});
+
+test('what operators ask for reaches the mailbox, also of an email that failed', async (t) => {
+  const world = await mailboxWorld();
+  await world.directory.addDomain('example.test');
+  const me = await world.directory.createAccount('me@example.test', 'Me');
+  let kind: 'temporary' | 'permanent' | 'delivered' = 'permanent';
+  const running = await queueOn(world, { deliver: async (task) => answer(task, kind) });
+  const { store } = running;
+  const { id: outboundId } = await enqueued(world, me.id, ['bob@there.test']);
+  const becomes = (id: string, status: string) =>
+    eventually(
+      () => store.find(id),
+      (email) => email?.status === status,
+    );
+  await becomes(outboundId, 'Failed');
+  kind = 'delivered';
+  await store.request({ accountId: me.id, outboundId, action: 'retry' });
+  await becomes(outboundId, 'Sent');
+  await eventually(
+    () => store.isRequested({ accountId: me.id, outboundId }),
+    (isRequested) => !isRequested,
+  );
+  kind = 'temporary';
+  const { id: stuck } = await enqueued(world, me.id, ['bob@there.test']);
+  await eventually(
+    () => store.find(stuck),
+    (email) => email?.status === 'Queued' && email.retryCount === 1,
+  );
+  await store.request({ accountId: me.id, outboundId: stuck, action: 'cancel' });
+  t.is((await becomes(stuck, 'Failed'))!.recipients[0]!.status, 'Failed');
+  await running.end();
+  await world.end();
+});
+
+test('the store leaves out accounts that have their share', async (t) => {
+  const world = await mailboxWorld();
+  const [first, second] = [
+    await world.directory.createAccount('me@example.test', 'Me'),
+    await world.directory.createAccount('you@example.test', 'You'),
+  ];
+  for (let i = 0; i < 3; i++) await enqueued(world, first.id, ['bob@there.test']);
+  const { id } = await enqueued(world, second.id, ['bob@there.test'], 'you@example.test');
+  const store = postgresOutbound(world.sql);
+  t.is((await store.due([0], 10, [], [])).length, 4);
+  const left = await store.due([0], 10, [], [first.id]);
+  t.deepEqual([...left], [{ accountId: second.id, outboundId: id, interrupted: null }]);
+  t.is((await store.due([0], 10, [id], [first.id])).length, 0);
+  await world.end();
+});
