@@ -7,8 +7,9 @@ import { fieldValue, type HeaderLine } from '../../mail/header-lines.js';
 import { compact, type TagList, tagList } from '../../mail/tag-list.js';
 import { asField } from './fields.js';
 import type { Lookups } from './lookups.js';
+import { LEAST_BITS } from './public-keys.js';
 import { readSignature, type Signature } from './signature.js';
-import { keyName, LEAST_BITS, type Outcome } from './signature-check.js';
+import { keyName, type Outcome } from './signature-check.js';
 
 type Chain = Exclude<ReturnType<typeof getARChain>, false>;
 

@@ -15,8 +15,10 @@ const LONGEST_TEXT = 8192;
 export class Lookups {
   readonly #dns: Dns;
   readonly #remoteAddress: string;
-  readonly #expired: Promise<never>;
-  readonly #timer: NodeJS.Timeout;
+  readonly #deadline: number;
+  /** From the first look-up on. */
+  #expired: Promise<never> | undefined;
+  #timer: NodeJS.Timeout | undefined;
   #left: number;
 
   /** `remoteAddress`: whose names a reverse look-up asks for. */
@@ -24,11 +26,7 @@ export class Lookups {
     this.#dns = dns;
     this.#remoteAddress = remoteAddress;
     this.#left = limits.lookups;
-    const { promise, reject } = deferred();
-    this.#expired = promise;
-    this.#timer = setTimeout(() => reject(new DnsFailure('ETIMEOUT', '*', '*')), limits.deadlineMs);
-    this.#timer.unref();
-    promise.catch(() => undefined);
+    this.#deadline = performance.now() + limits.deadlineMs;
   }
 
   /** As `dns.promises.resolve`, in copies. @throws DnsFailure with ENOTFOUND, ENODATA, or a temporary code */
@@ -38,13 +36,12 @@ export class Lookups {
     try {
       // The resolver makes the name of the address itself.
       const asked = type === 'PTR' ? this.#remoteAddress : name;
-      const found = await Promise.race([this.#dns.resolve(asked, type as RecordType), this.#expired]);
+      const found = await Promise.race([this.#dns.resolve(asked, type as RecordType), this.#expiry()]);
       if (type === 'TXT') return (found as string[][]).filter((texts) => lengthOf(texts) <= LONGEST_TEXT);
       return [...found];
     } catch (error) {
-      if (error instanceof DnsFailure && !error.temporary && error.code !== 'ENODATA')
-        throw new DnsFailure('ENOTFOUND', name, type);
-      throw error;
+      const isKnown = !(error instanceof DnsFailure) || error.temporary || /^E(?:NOTFOUND|NODATA)$/.test(error.code);
+      throw isKnown ? error : new DnsFailure('ENOTFOUND', name, type);
     }
   };
 
@@ -56,6 +53,14 @@ export class Lookups {
   close(): void {
     clearTimeout(this.#timer);
   }
+
+  #expiry(): Promise<never> {
+    this.#expired ??= new Promise((_, reject) => {
+      const expire = () => reject(new DnsFailure('ETIMEOUT', '*', '*'));
+      this.#timer = setTimeout(expire, this.#deadline - performance.now()).unref();
+    });
+    return this.#expired;
+  }
 }
 
 /** With a dot in it: nothing that mail asks for lies at the top. */
@@ -65,12 +70,4 @@ function isName(name: string): boolean {
 
 function lengthOf(texts: readonly string[]): number {
   return texts.reduce((length, text) => length + text.length, 0);
-}
-
-function deferred(): { promise: Promise<never>; reject: (error: unknown) => void } {
-  let reject: (error: unknown) => void = () => undefined;
-  const promise = new Promise<never>((_, rejected) => {
-    reject = rejected;
-  });
-  return { promise, reject };
 }
