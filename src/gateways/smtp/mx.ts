@@ -10,6 +10,7 @@ import { type Received, receivedLine, returnPathLine } from '../../mail/trace.js
 import type { Spool } from '../spool/spool.js';
 import { TrustedNetworks } from '../tcp/trusted-networks.js';
 import { type Acceptance, type AcceptancePorts, acceptMessage, type Destination } from './acceptance.js';
+import { type ArrivedMessage, arrive } from './arrival.js';
 import type { MessageStream } from './data-parser.js';
 import { waitFor } from './deadline.js';
 import { findRecipient, judgeRecipient, judgeSender } from './envelope-policy.js';
@@ -17,7 +18,6 @@ import { idSource } from './id-source.js';
 import { DEFAULT_LIMITS, type SmtpLimits } from './limits.js';
 import { logAccepted, logRefused } from './mail-log.js';
 import { NO_METER, type SmtpMeter } from './meter.js';
-import { type ReceivedMessage, receive } from './receive.js';
 import { type CertificateSource, ProxyRefused, SmtpServer } from './server.js';
 import { Refused, type Reply, recipientReply, refusalReply, replyTo } from './verdict.js';
 
@@ -142,9 +142,9 @@ export async function startMx(options: MxOptions): Promise<MxListener> {
       span.set({ 'mansio.smtp.reply': reply });
       span.end(failure);
     };
-    let accepted: ReceivedMessage & { readonly acceptance: Acceptance };
+    let accepted: ArrivedMessage & { readonly acceptance: Acceptance };
     try {
-      const message = await receive(stream, receiver.spool.bodyWriter(), {
+      const message = await arrive(stream, receiver.spool.bodyWriter(), {
         maxSize: maxMessageSize,
         maxHeaderSize: limits.headerSize,
         returnPath: returnPathLine(from),

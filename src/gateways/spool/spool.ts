@@ -5,7 +5,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BodyWriter, SpoolWriter } from './spool-writer.js';
 
-export type { BodyWriter, SpooledContent } from './spool-writer.js';
+export type { BodyWriter, SpooledContent, SpoolWriter } from './spool-writer.js';
 
 const SUFFIX = '.spool';
 
