@@ -20,11 +20,6 @@ const REMEMBERED_MS = 60_000;
 export class PublicKeys {
   readonly #remembered = new LRUCache<string, PublicKey>({ max: REMEMBERED, ttl: REMEMBERED_MS });
 
-  /** Whether there is nothing to be asked for. */
-  has(name: string): boolean {
-    return this.#remembered.has(name);
-  }
-
   /** Rejects with `code` as mailauth does: a code of DNS, EINVALIDVER, EINVALIDTYPE, EINVALIDVAL, ESHORTKEY. */
   async find(kind: 'DKIM' | 'ARC', name: string, lookups: Lookups): Promise<PublicKey> {
     const known = this.#remembered.get(name);

@@ -8,8 +8,7 @@ import { type Field, getSigningHeaderLines } from 'mailauth/lib/tools.js';
 import type { MethodResult } from '../../mail/authentication-results.js';
 import { compact, tagList } from '../../mail/tag-list.js';
 import { asField } from './fields.js';
-import type { Lookups } from './lookups.js';
-import type { PublicKey, PublicKeys } from './public-keys.js';
+import type { PublicKey } from './public-keys.js';
 import type { Signature } from './signature.js';
 
 export type Outcome = Pick<MethodResult, 'result' | 'comment'>;
@@ -32,6 +31,8 @@ const NO_KEY: Readonly<Record<string, Outcome>> = {
 };
 
 export interface SignedMessage {
+  /** Being looked up since the header came. */
+  readonly key: Promise<PublicKey>;
   readonly fields: readonly Field[];
   /** Base64, of the body as the signature has it canonicalized. */
   readonly bodyHash: string;
@@ -48,14 +49,12 @@ export async function checkSignature(
   kind: 'DKIM' | 'ARC',
   signature: Signature,
   message: SignedMessage,
-  keys: PublicKeys,
-  lookups: Lookups,
 ): Promise<Outcome> {
   const { algorithm, expires } = signature;
   if (signature.bodyHash !== message.bodyHash) return { result: 'fail', comment: 'body hash did not verify' };
   let found: PublicKey;
   try {
-    found = await keys.find(kind, keyName(signature), lookups);
+    found = await message.key;
   } catch (error) {
     const code = (error as { code?: string }).code ?? '';
     return NO_KEY[code] ?? { result: 'temperror', comment: 'no answer for the key' };
