@@ -1,5 +1,7 @@
 // The admin commands of CONTRACT §3 as scripts use them: JSON on stdout, or one line on stderr and exit code 1.
-import { randomUUID } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import test from 'ava';
 import { Command, CommanderError } from 'commander';
 import { assemble } from '../src/cli/program.js';
@@ -7,6 +9,7 @@ import { connect, type Sql } from '../src/store/postgres/client.js';
 import { postgresDirectory } from '../src/store/postgres/directory.js';
 import { postgresLeases } from '../src/store/postgres/leases.js';
 import { testDatabase } from './support/embedded-database.js';
+import { temporaryDirectory } from './support/temporary-directory.js';
 
 interface Run {
   readonly code: number;
@@ -123,19 +126,115 @@ test('key create, list and revoke', async (t) => {
 });
 
 test('domain add, list and remove', async (t) => {
-  t.deepEqual(await json('domain', 'add', 'Bücher.Test.'), { name: 'xn--bcher-kva.test', added: true });
-  t.deepEqual(await json('domain', 'add', 'xn--bcher-kva.test'), { name: 'xn--bcher-kva.test', added: false });
-  t.true((await json('domain', 'list')).some((domain: { name: string }) => domain.name === 'xn--bcher-kva.test'));
+  const added = await json('domain', 'add', 'Bücher.Test.');
+  t.like(added, { name: 'xn--bcher-kva.test', added: true });
+  const again = await json('domain', 'add', 'xn--bcher-kva.test');
+  t.deepEqual(again, { ...added, added: false });
+  const listed = (await json('domain', 'list')).find((domain: { name: string }) => domain.name === added.name);
+  t.deepEqual(listed, { name: added.name, createdAt: listed.createdAt, dkim: added.dkim });
   t.deepEqual(await json('domain', 'remove', 'xn--bcher-kva.test'), { name: 'xn--bcher-kva.test', removed: true });
   t.is(
     (await mansio('domain', 'remove', 'xn--bcher-kva.test')).err,
     'error: not a hosted domain: xn--bcher-kva.test\n',
   );
+  // New keys, not the ones that were forgotten.
+  t.notDeepEqual((await json('domain', 'add', 'xn--bcher-kva.test')).dkim, added.dkim);
+});
+
+test('domain add makes an RSA and an Ed25519 key, and says what to publish', async (t) => {
+  const { dkim } = await json('domain', 'add', 'keys.test');
+  t.deepEqual(
+    dkim.map(({ selector, algorithm }: Record<string, string>) => [selector, algorithm]),
+    [
+      ['mansio-ed25519', 'ed25519'],
+      ['mansio', 'rsa'],
+    ],
+  );
+  const [ed25519, rsa] = dkim;
+  t.like(rsa.record, { name: 'mansio._domainkey.keys.test', type: 'TXT' });
+  t.like(ed25519.record, { name: 'mansio-ed25519._domainkey.keys.test', type: 'TXT' });
+  t.true(rsa.record.value.length === 2 && rsa.record.value.every((text: string) => text.length <= 255));
+  const stored = await sql`select selector, private_key from dkim_keys where domain = 'keys.test'`;
+  for (const { record, selector } of dkim) {
+    const p = /^v=DKIM1; k=(?:rsa|ed25519); p=(.*)$/.exec(record.value.join(''))![1]!;
+    const row = stored.find((each) => each['selector'] === selector)!;
+    const der = createPublicKey(row['private_key'] as string).export({ type: 'spki', format: 'der' });
+    t.is(p, (selector === 'mansio' ? der : der.subarray(12)).toString('base64'));
+  }
+  const all = `${(await mansio('domain', 'list')).out}${(await mansio('domain', 'list', '--json')).out}`;
+  t.false(/PRIVATE/.test(all));
+  for (const row of stored) t.false(all.includes((row['private_key'] as string).split('\n')[1]!));
+});
+
+test('domain add with a selector makes new keys, with a key takes it', async (t) => {
+  const file = join(temporaryDirectory(), 'key.pem');
+  const write = (key: KeyObject) => writeFileSync(file, key.export({ type: 'pkcs8', format: 'pem' }));
+  const selectors = async (...args: string[]) =>
+    (await json('domain', 'add', 'own.test', ...args)).dkim.map((key: { selector: string }) => key.selector);
+  write(generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey);
+  const imported = ['--dkim-selector', 'Old', '--dkim-key', file];
+  t.deepEqual(await selectors(...imported), ['old']);
+  t.deepEqual(await selectors(...imported), ['old']);
+  // One that has a key keeps it.
+  t.deepEqual(await selectors(), ['old']);
+  t.deepEqual(await selectors('--dkim-selector', '2027.mx'), ['2027.mx-ed25519', '2027.mx', 'old']);
+  t.deepEqual(await selectors('--dkim-selector', '2027.mx'), ['2027.mx-ed25519', '2027.mx', 'old']);
+  write(generateKeyPairSync('ed25519').privateKey);
+  t.deepEqual(await selectors('--dkim-selector', 'new', '--dkim-key', file), [
+    'new',
+    '2027.mx-ed25519',
+    '2027.mx',
+    'old',
+  ]);
+  const other = await mansio('domain', 'add', 'own.test', ...imported);
+  t.is(other.code, 1);
+  t.is(other.err, 'error: own.test has another key under old: choose another selector\n');
+});
+
+test('a domain without keys gets them when it is added again', async (t) => {
+  await sql`insert into domains (name) values ('bare.test')`;
+  const listed = (await json('domain', 'list')).find((domain: { name: string }) => domain.name === 'bare.test');
+  t.deepEqual(listed.dkim, []);
+  const { added, dkim } = await json('domain', 'add', 'bare.test');
+  t.false(added);
+  t.is(dkim.length, 2);
+});
+
+test('keys that cannot sign are refused, and their domain is not added', async (t) => {
+  const file = join(temporaryDirectory(), 'key.pem');
+  const write = (text: string | Buffer) => writeFileSync(file, text);
+  const add = async () => {
+    const { code, out, err } = await mansio('domain', 'add', 'bad.test', '--dkim-selector', 's', '--dkim-key', file);
+    t.is(code, 1);
+    t.is(out, '');
+    t.regex(err, /^error: --dkim-key [^\n]+\n$/);
+    return err;
+  };
+  t.regex(await add(), /no such file/);
+  write('hello');
+  t.regex(await add(), /not a private key in PEM form/);
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  write(publicKey.export({ type: 'spki', format: 'pem' }));
+  t.regex(await add(), /not a private key in PEM form/);
+  write(privateKey.export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' }));
+  t.regex(await add(), /locked with a passphrase/);
+  write(generateKeyPairSync('rsa', { modulusLength: 512 }).privateKey.export({ type: 'pkcs1', format: 'pem' }));
+  t.regex(await add(), /512 bits; fewer than 1024/);
+  write(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'sec1', format: 'pem' }));
+  t.regex(await add(), /RSA or Ed25519 keys, not with one of type ec/);
+  t.false((await json('domain', 'list')).some((domain: { name: string }) => domain.name === 'bad.test'));
 });
 
 test('without --json people get text', async (t) => {
-  t.regex((await mansio('domain', 'add', 'text.test')).out, /^name {3}text\.test\nadded {2}yes\n$/);
-  t.regex((await mansio('domain', 'list')).out, /^name +createdAt\n/);
+  const records =
+    /\n\nDNS records to publish:\nmansio-ed25519\._domainkey\.text\.test\. IN TXT "v=DKIM1; k=ed25519; p=[^"]+"\nmansio\._domainkey\.text\.test\. IN TXT "[^"]{255}" "[^"]+"\n/;
+  const added = (await mansio('domain', 'add', 'text.test')).out;
+  t.regex(added, /^name {3}text\.test\nadded {2}yes\n/);
+  t.regex(added, records);
+  const listed = (await mansio('domain', 'list')).out;
+  t.regex(listed, /^name +createdAt +selectors\n/);
+  t.regex(listed, /\ntext\.test +\S+ +mansio-ed25519 mansio\n/);
+  t.regex(listed, /\nDNS records to publish:\n/);
   await json('account', 'create', '--email', 'dora@example.test', '--name', 'Dora');
   t.is((await mansio('key', 'list', '--account', 'dora@example.test')).out, '(none)\n');
 });
@@ -353,6 +452,12 @@ const REFUSED: readonly (readonly [string, RegExp, ...string[]])[] = [
   ['an unknown status', /'gone' is invalid\. It is one of Draft, Queued, /, 'queue', 'list', '--status', 'gone'],
   ['a limit that is none', /'0' is invalid\. It is a number from 1 /, 'queue', 'list', '--limit', '0'],
   ['no domain name', /not a domain name: not_a domain/, 'domain', 'add', 'not_a domain'],
+  [
+    'a signing key without its selector',
+    /--dkim-key needs --dkim-selector/,
+    ...['domain', 'add', 'x.test', '--dkim-key', '/dev/null'],
+  ],
+  ['a selector that is none', /not a DKIM selector: a_b/, 'domain', 'add', 'x.test', '--dkim-selector', 'a_b'],
   ['an IP address', /not a domain name/, 'domain', 'add', '127.0.0.1'],
 ];
 

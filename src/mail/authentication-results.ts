@@ -18,7 +18,8 @@ const LONGEST_VALUE = 254;
 
 /** The field, folded a line a result, with its line end. */
 export function authenticationResults(host: string, results: readonly MethodResult[]): string {
-  return `Authentication-Results: ${[host, ...results.map(resultText)].join(';\r\n\t')}\r\n`;
+  const told = results.length === 0 ? ['none'] : results.map(resultText);
+  return `Authentication-Results: ${[host, ...told].join(';\r\n\t')}\r\n`;
 }
 
 function resultText({ method, result, comment, properties = [] }: MethodResult): string {

@@ -17,6 +17,10 @@ test('a field is folded a line a result', (t) => {
   );
 });
 
+test('without results there are none', (t) => {
+  t.is(authenticationResults('mx.example.test', []), 'Authentication-Results: mx.example.test;\r\n\tnone\r\n');
+});
+
 test('whatever stands in a property stays in it', (t) => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 400 }), fc.string({ maxLength: 40 }), (value, comment) => {

@@ -54,7 +54,7 @@ const REMEMBERED = 20_000;
 const FOUND_MS = 60_000;
 const ABSENT_MS = 30_000;
 const FAILED_MS = 5_000;
-/** Look-ups in a row that no server answered, before the next ones are not even sent. */
+/** Look-ups in a row that no server answered, before it is asked whether any does. */
 const SILENT_AFTER = 5;
 const SILENT_MS = 10_000;
 
@@ -69,6 +69,16 @@ export function createResolver(options: ResolverOptions = {}): Dns {
   let unanswered = 0;
   let silentUntil = 0;
 
+  /** Names without an answer may be a peer's own; the root is everybody's, and what is said of it is an answer. */
+  async function isSilent(): Promise<boolean> {
+    try {
+      await resolver.resolve('.', 'NS');
+      return false;
+    } catch (error) {
+      return UNANSWERED.has((error as NodeJS.ErrnoException).code ?? '');
+    }
+  }
+
   async function look(name: string, type: RecordType, key: string): Promise<unknown> {
     if (performance.now() < silentUntil) throw new DnsFailure('ETIMEOUT', name, type);
     try {
@@ -82,7 +92,7 @@ export function createResolver(options: ResolverOptions = {}): Dns {
       if (!UNANSWERED.has(code)) unanswered = 0;
       else if (++unanswered >= SILENT_AFTER) {
         unanswered = 0;
-        silentUntil = performance.now() + SILENT_MS;
+        if (await isSilent()) silentUntil = performance.now() + SILENT_MS;
       }
       remembered.set(key, { failed }, { ttl: failed.temporary ? FAILED_MS : ABSENT_MS });
       throw failed;

@@ -7,12 +7,13 @@ import { fieldValue, type HeaderLine } from '../../mail/header-lines.js';
 import { compact, type TagList, tagList } from '../../mail/tag-list.js';
 import { asField } from './fields.js';
 import type { Lookups } from './lookups.js';
+import { LEAST_BITS } from './public-keys.js';
 import { readSignature, type Signature } from './signature.js';
-import { keyName, LEAST_BITS, type Outcome } from './signature-check.js';
+import { keyName, type Outcome } from './signature-check.js';
 
 type Chain = Exclude<ReturnType<typeof getARChain>, false>;
 
-export interface ArcChain {
+interface ArcChain {
   readonly chain: Chain;
   /** The newest message signature, which the message itself must verify under. */
   readonly signature: Signature;
@@ -47,7 +48,6 @@ export function findChain(lines: readonly HeaderLine[], lookups: Lookups): ArcFo
     if (chain === false || newest === undefined) return { broken: 'malformed chain' };
     const signature = readSignature(newest.line, 'ARC');
     if (!('signature' in signature)) return { broken: signature.reason };
-    lookups.prefetch(keyName(signature), 'TXT');
     return { chain, signature };
   } catch {
     return { broken: 'malformed chain' };

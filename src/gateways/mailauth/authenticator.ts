@@ -11,9 +11,10 @@ import { type BodyCanonicalization, CanonicalBody } from '../../mail/body-canoni
 import { fieldValue, type HeaderLine, headerLines } from '../../mail/header-lines.js';
 import type { Dns } from '../dns/resolver.js';
 import { type ArcFound, checkChain, findChain } from './arc.js';
-import { type DmarcRecords, type DmarcResult, findPolicies, type Identified, judge } from './dmarc.js';
+import { type DmarcRecords, type DmarcResult, type Identified, judge, Policies } from './dmarc.js';
 import { asField } from './fields.js';
 import { Lookups } from './lookups.js';
+import { type PublicKey, PublicKeys } from './public-keys.js';
 import { readSignature, type Signature, type Unusable } from './signature.js';
 import { checkSignature, keyName, type Outcome, type SignedMessage } from './signature-check.js';
 import { Spf, type SpfResult } from './spf.js';
@@ -39,9 +40,16 @@ const DEADLINE_MS = 5_000;
 const LOOKUPS = 100;
 const SIGNATURES = 8;
 
+/** What is remembered from message to message. */
+interface Known {
+  readonly spf: Spf;
+  readonly policies: Policies;
+  readonly keys: PublicKeys;
+}
+
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
-  const spf = new Spf(options.hostname);
-  return (origin, header) => new MessageChecks(options, spf, origin, header);
+  const known: Known = { spf: new Spf(options.hostname), policies: new Policies(), keys: new PublicKeys() };
+  return (origin, header) => new MessageChecks(options, known, origin, header);
 }
 
 class MessageChecks implements Checks {
@@ -50,6 +58,7 @@ class MessageChecks implements Checks {
   readonly #lines: readonly HeaderLine[];
   readonly #domains: readonly string[];
   readonly #lookups: Lookups;
+  readonly #keys = new Map<Signature, Promise<PublicKey>>();
   readonly #spf: Promise<SpfResult>;
   readonly #policies: DmarcRecords;
   readonly #signatures: readonly (Signature | Unusable)[];
@@ -58,7 +67,7 @@ class MessageChecks implements Checks {
   readonly #bodyHashes = new Map<BodyCanonicalization, string>();
   #fields: readonly Field[] = [];
 
-  constructor(options: AuthenticatorOptions, spf: Spf, origin: Origin, header: Buffer) {
+  constructor(options: AuthenticatorOptions, known: Known, origin: Origin, header: Buffer) {
     const { dns, deadlineMs = DEADLINE_MS, lookups = LOOKUPS } = options;
     this.#options = options;
     this.#header = header;
@@ -66,12 +75,12 @@ class MessageChecks implements Checks {
     this.#domains = authorDomains(this.#lines);
     this.#lookups = new Lookups(dns, origin.remoteAddress, { deadlineMs, lookups });
     // First what the verdict hangs on: what a peer may add without end comes last.
-    this.#policies = findPolicies(this.#domains, this.#lookups);
-    this.#spf = spf.check(origin, this.#lookups);
+    this.#policies = known.policies.find(this.#domains, this.#lookups);
+    this.#spf = known.spf.check(origin, this.#lookups);
     this.#signatures = this.#choose();
     this.#arc = findChain(this.#lines, this.#lookups);
-    for (const signature of this.#signatures) if ('signature' in signature) this.#expect(signature);
-    if (isChain(this.#arc)) this.#expect(this.#arc.signature);
+    for (const signature of this.#signatures) if ('signature' in signature) this.#expect('DKIM', signature, known.keys);
+    if (isChain(this.#arc)) this.#expect('ARC', this.#arc.signature, known.keys);
   }
 
   write(octets: Uint8Array): void {
@@ -104,12 +113,16 @@ class MessageChecks implements Checks {
     return [...read.filter(isAuthors), ...read.filter((each) => !isAuthors(each))].slice(0, most);
   }
 
-  #expect(signature: Signature): void {
-    this.#lookups.prefetch(keyName(signature), 'TXT');
-    const kind = signature.bodyCanonicalization;
-    if (this.#bodies.has(kind)) return;
+  /** Looks for its key now, whenever the body comes, and hashes that as it wants it. */
+  #expect(kind: 'DKIM' | 'ARC', signature: Signature, keys: PublicKeys): void {
+    const key = keys.find(kind, keyName(signature), this.#lookups);
+    key.catch(() => undefined);
+    this.#keys.set(signature, key);
+    const { bodyCanonicalization } = signature;
+    if (this.#bodies.has(bodyCanonicalization)) return;
     const hash = createHash('sha256');
-    this.#bodies.set(kind, { hash, body: new CanonicalBody(kind, (octets) => hash.update(octets)) });
+    const body = new CanonicalBody(bodyCanonicalization, (octets) => hash.update(octets));
+    this.#bodies.set(bodyCanonicalization, { hash, body });
   }
 
   async #results(): Promise<Authenticated> {
@@ -150,7 +163,7 @@ class MessageChecks implements Checks {
       this.#signatures.map(async (each) => {
         const isReadable = 'signature' in each;
         const outcome: Outcome = isReadable
-          ? await checkSignature('DKIM', each, this.#message(each), this.#lookups)
+          ? await checkSignature('DKIM', each, this.#message(each))
           : { result: each.result, comment: each.reason };
         const named = [
           ['header.d', each.domain],
@@ -171,11 +184,12 @@ class MessageChecks implements Checks {
   async #chainSignature(): Promise<Outcome> {
     if (!isChain(this.#arc)) return { result: 'none' };
     const { signature } = this.#arc;
-    return checkSignature('ARC', signature, this.#message(signature), this.#lookups);
+    return checkSignature('ARC', signature, this.#message(signature));
   }
 
-  #message({ bodyCanonicalization }: Signature): SignedMessage {
-    return { fields: this.#fields, bodyHash: this.#bodyHashes.get(bodyCanonicalization)!, now: Date.now() };
+  #message(signature: Signature): SignedMessage {
+    const bodyHash = this.#bodyHashes.get(signature.bodyCanonicalization)!;
+    return { key: this.#keys.get(signature)!, fields: this.#fields, bodyHash, now: Date.now() };
   }
 
   #withoutClaims(): Uint8Array {

@@ -1,5 +1,6 @@
 // DMARC (RFC 7489): the record is found and read by mailauth, the verdict is made here. (mailauth's own takes strict
 // alignment for relaxed, and a look-up that failed for a signature that is not there.)
+import { LRUCache } from 'lru-cache';
 import getDmarcRecord from 'mailauth/lib/dmarc/get-dmarc-record.js';
 import { getAlignment } from 'mailauth/lib/tools.js';
 import type { MethodResult } from '../../mail/authentication-results.js';
@@ -22,20 +23,31 @@ const MOST_DOMAINS = 5;
 
 type Record = Exclude<Awaited<ReturnType<typeof getDmarcRecord>>, false>;
 
-export type DmarcRecords = ReadonlyMap<string, Promise<Record | 'none' | 'temperror'>>;
+type Found = Record | 'none' | 'temperror';
+export type DmarcRecords = ReadonlyMap<string, Found | Promise<Found>>;
 
-/** Looks the policies up, while the message is still arriving. */
-export function findPolicies(domains: readonly string[], lookups: Lookups): DmarcRecords {
-  const found = domains.slice(0, MOST_DOMAINS).map((domain) => [domain, findPolicy(domain, lookups)] as const);
-  return new Map(found);
-}
+const REMEMBERED = 5000;
+/** As long as the resolver's answers. */
+const REMEMBERED_MS = 60_000;
 
-async function findPolicy(domain: string, lookups: Lookups): Promise<Record | 'none' | 'temperror'> {
-  try {
-    const record = await getDmarcRecord(domain, lookups.resolve);
-    return record === false ? 'none' : record;
-  } catch {
-    return 'temperror';
+/** Finds the policies of author domains. */
+export class Policies {
+  readonly #remembered = new LRUCache<string, Record | 'none'>({ max: REMEMBERED, ttl: REMEMBERED_MS });
+
+  /** Asks for them, while the message is still arriving. */
+  find(domains: readonly string[], lookups: Lookups): DmarcRecords {
+    const known = (domain: string) => this.#remembered.get(domain) ?? this.#ask(domain, lookups);
+    return new Map(domains.slice(0, MOST_DOMAINS).map((domain) => [domain, known(domain)]));
+  }
+
+  async #ask(domain: string, lookups: Lookups): Promise<Found> {
+    try {
+      const record = (await getDmarcRecord(domain, lookups.resolve)) || 'none';
+      this.#remembered.set(domain, record);
+      return record;
+    } catch {
+      return 'temperror';
+    }
   }
 }
 
@@ -55,12 +67,7 @@ export async function judge(
   return results;
 }
 
-function verdict(
-  domain: string,
-  record: Record | 'none' | 'temperror',
-  identified: readonly Identified[],
-  dice: () => number,
-): DmarcResult {
+function verdict(domain: string, record: Found, identified: readonly Identified[], dice: () => number): DmarcResult {
   const about = { method: 'dmarc', properties: [['header.from', domain]], wanted: 'none' } as const;
   if (record === 'none' || record === 'temperror') return { ...about, result: record };
   const policy = policyOf(record);

@@ -1,5 +1,6 @@
 // DNS for the checks of one message: so many look-ups and so much time, whatever records a peer publishes. What is over is
-// a temporary failure of the look-up. Errors bear the codes of Node's that mailauth knows.
+// a temporary failure of the look-up. What was asked stays answered, so that a peer that sends the rest of its message late
+// does not turn an answer into a failure. Errors bear the codes of Node's that mailauth knows.
 import { type Dns, DnsFailure, type RecordType } from '../dns/resolver.js';
 
 export interface LookupLimits {
@@ -15,8 +16,12 @@ const LONGEST_TEXT = 8192;
 export class Lookups {
   readonly #dns: Dns;
   readonly #remoteAddress: string;
-  readonly #expired: Promise<never>;
-  readonly #timer: NodeJS.Timeout;
+  readonly #deadline: number;
+  /** From the first look-up on. */
+  #expired: Promise<never> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  /** By type and name. */
+  readonly #asked = new Map<string, Promise<unknown>>();
   #left: number;
 
   /** `remoteAddress`: whose names a reverse look-up asks for. */
@@ -24,37 +29,49 @@ export class Lookups {
     this.#dns = dns;
     this.#remoteAddress = remoteAddress;
     this.#left = limits.lookups;
-    const { promise, reject } = deferred();
-    this.#expired = promise;
-    this.#timer = setTimeout(() => reject(new DnsFailure('ETIMEOUT', '*', '*')), limits.deadlineMs);
-    this.#timer.unref();
-    promise.catch(() => undefined);
+    this.#deadline = performance.now() + limits.deadlineMs;
   }
 
   /** As `dns.promises.resolve`, in copies. @throws DnsFailure with ENOTFOUND, ENODATA, or a temporary code */
   readonly resolve = async (name: string, type: string): Promise<unknown> => {
-    if (!isName(name)) throw new DnsFailure('ENOTFOUND', name, type);
-    if (this.#left-- <= 0) throw new DnsFailure('ETIMEOUT', name, type);
-    try {
-      // The resolver makes the name of the address itself.
-      const asked = type === 'PTR' ? this.#remoteAddress : name;
-      const found = await Promise.race([this.#dns.resolve(asked, type as RecordType), this.#expired]);
-      if (type === 'TXT') return (found as string[][]).filter((texts) => lengthOf(texts) <= LONGEST_TEXT);
-      return [...found];
-    } catch (error) {
-      if (error instanceof DnsFailure && !error.temporary && error.code !== 'ENODATA')
-        throw new DnsFailure('ENOTFOUND', name, type);
-      throw error;
+    const key = `${type} ${name.toLowerCase()}`;
+    let asked = this.#asked.get(key);
+    if (asked === undefined) {
+      asked = this.#ask(name, type);
+      this.#asked.set(key, asked);
     }
+    return [...((await asked) as unknown[])];
   };
 
-  /** The answer will be in the cache, or nearly, when it is asked for. */
+  /** Asks now for what is needed later. */
   prefetch(name: string, type: RecordType): void {
     this.resolve(name, type).catch(() => undefined);
   }
 
   close(): void {
     clearTimeout(this.#timer);
+  }
+
+  async #ask(name: string, type: string): Promise<unknown> {
+    if (!isName(name)) throw new DnsFailure('ENOTFOUND', name, type);
+    if (this.#left-- <= 0) throw new DnsFailure('ETIMEOUT', name, type);
+    try {
+      // The resolver makes the name of the address itself.
+      const asked = type === 'PTR' ? this.#remoteAddress : name;
+      const found = await Promise.race([this.#dns.resolve(asked, type as RecordType), this.#expiry()]);
+      return type === 'TXT' ? (found as string[][]).filter((texts) => lengthOf(texts) <= LONGEST_TEXT) : found;
+    } catch (error) {
+      const isKnown = !(error instanceof DnsFailure) || error.temporary || /^E(?:NOTFOUND|NODATA)$/.test(error.code);
+      throw isKnown ? error : new DnsFailure('ENOTFOUND', name, type);
+    }
+  }
+
+  #expiry(): Promise<never> {
+    this.#expired ??= new Promise((_, reject) => {
+      const expire = () => reject(new DnsFailure('ETIMEOUT', '*', '*'));
+      this.#timer = setTimeout(expire, this.#deadline - performance.now()).unref();
+    });
+    return this.#expired;
   }
 }
 
@@ -65,12 +82,4 @@ function isName(name: string): boolean {
 
 function lengthOf(texts: readonly string[]): number {
   return texts.reduce((length, text) => length + text.length, 0);
-}
-
-function deferred(): { promise: Promise<never>; reject: (error: unknown) => void } {
-  let reject: (error: unknown) => void = () => undefined;
-  const promise = new Promise<never>((_, rejected) => {
-    reject = rejected;
-  });
-  return { promise, reject };
 }

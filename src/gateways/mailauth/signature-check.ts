@@ -1,25 +1,22 @@
 // One signature held against the message (RFC 6376 §6.1.3): mailauth canonicalizes the header and reads the key's record,
 // the arithmetic is done outside of the event loop. An `l=` is passed over: the whole body is hashed, so that nothing can be
 // added under a signature (§8.2).
-import { createHash, verify } from 'node:crypto';
+import { createHash, type KeyObject, verify } from 'node:crypto';
 import { promisify } from 'node:util';
 import { generateCanonicalizedHeader } from 'mailauth/lib/dkim/header/index.js';
-import { type Field, getPublicKey, getSigningHeaderLines } from 'mailauth/lib/tools.js';
+import { type Field, getSigningHeaderLines } from 'mailauth/lib/tools.js';
 import type { MethodResult } from '../../mail/authentication-results.js';
 import { compact, tagList } from '../../mail/tag-list.js';
 import { asField } from './fields.js';
-import type { Lookups } from './lookups.js';
+import type { PublicKey } from './public-keys.js';
 import type { Signature } from './signature.js';
 
 export type Outcome = Pick<MethodResult, 'result' | 'comment'>;
 
-/** RFC 8301 §3.2. */
-export const LEAST_BITS = 1024;
-
 const verifyAside = promisify(verify) as (
   algorithm: string | null,
   data: Buffer,
-  key: string,
+  key: KeyObject,
   signature: Buffer,
 ) => Promise<boolean>;
 
@@ -34,6 +31,8 @@ const NO_KEY: Readonly<Record<string, Outcome>> = {
 };
 
 export interface SignedMessage {
+  /** Being looked up since the header came. */
+  readonly key: Promise<PublicKey>;
   readonly fields: readonly Field[];
   /** Base64, of the body as the signature has it canonicalized. */
   readonly bodyHash: string;
@@ -50,18 +49,17 @@ export async function checkSignature(
   kind: 'DKIM' | 'ARC',
   signature: Signature,
   message: SignedMessage,
-  lookups: Lookups,
 ): Promise<Outcome> {
   const { algorithm, expires } = signature;
   if (signature.bodyHash !== message.bodyHash) return { result: 'fail', comment: 'body hash did not verify' };
-  let key: Awaited<ReturnType<typeof getPublicKey>>;
+  let found: PublicKey;
   try {
-    key = await getPublicKey(kind, keyName(signature), LEAST_BITS, lookups.resolve);
+    found = await message.key;
   } catch (error) {
     const code = (error as { code?: string }).code ?? '';
     return NO_KEY[code] ?? { result: 'temperror', comment: 'no answer for the key' };
   }
-  if (!allows(key.rr, signature)) return { result: 'permerror', comment: 'key not for this use' };
+  if (!allows(found.record, signature)) return { result: 'permerror', comment: 'key not for this use' };
   const lines = getSigningHeaderLines(message.fields, signature.fields, true);
   const { line, canonicalization } = signature;
   const options = { signatureHeaderLine: asField(line).line, canonicalization };
@@ -71,7 +69,7 @@ export async function checkSignature(
     // RFC 8463 §3: the hash is what is signed.
     const data = isRsa ? canonicalizedHeader : createHash('sha256').update(canonicalizedHeader).digest();
     const octets = Buffer.from(signature.signature, 'base64');
-    if (!(await verifyAside(isRsa ? algorithm : null, data, key.publicKey, octets)))
+    if (!(await verifyAside(isRsa ? algorithm : null, data, found.key, octets)))
       return { result: 'fail', comment: 'signature did not verify' };
   } catch {
     return { result: 'permerror', comment: 'key and signature do not fit' };

@@ -17,6 +17,8 @@ export interface SpfResult extends MethodResult {
 /** RFC 7208 §4.6.4. */
 const MOST_TERMS = 10;
 const MOST_VOIDS = 2;
+/** Of one evaluation in all, with the hosts of `mx` and `ptr`: the rest of the message's look-ups is for others. */
+const MOST_LOOKUPS = 60;
 // Characters of a record and of a term in it, and macros in a term: names have 253 characters.
 const LONGEST_RECORD = 4096;
 const LONGEST_TERM = 300;
@@ -72,11 +74,12 @@ export class Spf {
     identity: { sender: string; ip: string; helo: string; mta: string },
     lookups: Lookups,
   ): Promise<SpfResult['result']> {
+    const budget = { left: MOST_LOOKUPS };
     try {
       const result = await spfVerify(domain, {
         ...identity,
-        resolver: counted(lookups, true),
-        createSubResolver: () => counted(lookups, false),
+        resolver: counted(lookups, budget, true),
+        createSubResolver: () => counted(lookups, budget, false),
       });
       if (result === false) return 'neutral';
       return result.error ?? QUALIFIED[result.qualifier ?? '?'];
@@ -90,11 +93,11 @@ export class Spf {
 }
 
 /** Look-ups within the limits of one evaluation, or of the names one `mx` or `ptr` leads to. */
-function counted(lookups: Lookups, firstIsFree: boolean) {
+function counted(lookups: Lookups, budget: { left: number }, firstIsFree: boolean) {
   let terms = firstIsFree ? -1 : 0;
   let voids = 0;
   const resolve = async (name: string, type: string): Promise<unknown> => {
-    if (++terms > MOST_TERMS) throw new SpfFailure('permerror', 'too many look-ups');
+    if (++terms > MOST_TERMS || budget.left-- <= 0) throw new SpfFailure('permerror', 'too many look-ups');
     try {
       const found = await lookups.resolve(name, type);
       if (type === 'TXT') for (const texts of found as string[][]) judgeRecord(texts.join(''));

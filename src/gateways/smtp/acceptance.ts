@@ -10,8 +10,8 @@ import type { MessageSummary } from '../../mail/message-index.js';
 import { summarize } from '../../mail/summary.js';
 import type { InboundStore } from '../../store/inbound.js';
 import type { SpooledContent } from '../spool/spool.js';
+import type { ArrivedMessage } from './arrival.js';
 import { waitFor } from './deadline.js';
-import type { ReceivedMessage } from './receive.js';
 import { Refused } from './verdict.js';
 
 const DELIVERY_DEADLINE_MS = 2000;
@@ -54,7 +54,7 @@ export interface Acceptance {
  */
 export async function acceptMessage(
   ports: AcceptancePorts,
-  { content, authenticated }: ReceivedMessage,
+  { content, authenticated }: ArrivedMessage,
   destinations: readonly Destination[],
   receivedAt: number,
   newId: () => string,

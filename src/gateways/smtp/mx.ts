@@ -8,6 +8,7 @@ import type { Authenticate } from '../../mail/authentication.js';
 import { type Received, receivedLine, returnPathLine } from '../../mail/trace.js';
 import type { Spool } from '../spool/spool.js';
 import { type AcceptancePorts, acceptMessage, type Destination } from './acceptance.js';
+import { arrive } from './arrival.js';
 import type { MessageStream } from './data-parser.js';
 import { findRecipient, judgeRecipient, judgeSender } from './envelope-policy.js';
 import { DEFAULT_LIMITS } from './limits.js';
@@ -22,7 +23,7 @@ import {
 } from './listener.js';
 import { logAccepted } from './mail-log.js';
 import { NO_METER, type SmtpMeter } from './meter.js';
-import { receive } from './receive.js';
+
 import { recipientReply, refusalReply } from './verdict.js';
 
 interface Receiver extends Omit<AcceptancePorts, 'directory' | 'tracer'> {
@@ -72,7 +73,7 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
     const destinations = session.envelope.rcptTo as (SMTPServerAddress & Destination)[];
     // After a PROXY header the address is that of who connected to the proxy.
     const origin = { remoteAddress: session.remoteAddress, helo: session.hostNameAppearsAs, sender };
-    const message = await receive(stream, receiver.spool.bodyWriter(), {
+    const message = await arrive(stream, receiver.spool.bodyWriter(), {
       maxSize: maxMessageSize,
       maxHeaderSize,
       returnPath: returnPathLine(sender),

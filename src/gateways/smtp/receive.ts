@@ -1,136 +1,85 @@
-// DATA to content: the octets of one message from its stream into the spool, in bounded memory and with backpressure, checked
-// as they pass. A message that cannot be kept is still read to its end, because the reply may only come there (RFC 5321
-// §4.1.1.4). What goes before the message is written when it is whole: the results of its checks are among it.
-import type { Authenticated, Checks } from '../../mail/authentication.js';
-import { HeaderCollector } from '../../mail/header-collector.js';
-import type { BodyWriter, SpooledContent } from '../spool/spool.js';
+// DATA to content: the octets of one message from its stream into a spool writer, in bounded memory and with backpressure.
+// A message that cannot be kept is still read to its end, because the reply may only come there (RFC 5321 §4.1.1.4).
+import type { SpooledContent, SpoolWriter } from '../spool/spool.js';
 import type { MessageStream } from './data-parser.js';
 import { Refused } from './verdict.js';
 
-export interface Reception {
-  /** Octets of the message, and of its header. */
-  readonly maxSize: number;
-  readonly maxHeaderSize: number;
-  /** Begins the checks of a message whose header has arrived. */
-  readonly authenticate?: ((header: Buffer) => Checks) | undefined;
-  /** Trace fields: what was found out stands between them. */
-  readonly returnPath: string;
-  readonly received: string;
-}
-
-export interface ReceivedMessage {
-  readonly content: SpooledContent;
-  readonly authenticated: Authenticated | undefined;
+/** What a message goes through on its way; what it throws refuses the message. */
+export interface Passage {
+  /** What may go on; undefined while nothing may. */
+  push(piece: Uint8Array): Uint8Array | undefined;
+  /** What was held back to the end. */
+  end(): Uint8Array | undefined;
 }
 
 /**
- * Reads the stream to its end.
- * @throws Refused when too large, malformed, cut off or not what its author's domain lets pass; SpoolFault. Nothing is kept
- * then.
+ * Reads the stream to its end. `prefix` goes before the message and does not count against `maxSize`.
+ * @throws Refused when too large, malformed or cut off; SpoolFault; what `passage` throws. Nothing is kept then.
  */
 export async function receive(
   stream: MessageStream,
-  writer: BodyWriter,
-  reception: Reception,
-): Promise<ReceivedMessage> {
-  const reading = new Reading(stream, writer, reception);
+  writer: SpoolWriter,
+  prefix: Uint8Array,
+  maxSize: number,
+  passage: Passage,
+): Promise<SpooledContent> {
   try {
     // Before the first await: the stream must find its reader in the turn it was made.
-    const { header, checks } = await reading.end;
+    const read = readAll(stream, writer, prefix, maxSize, passage);
+    await read;
     if (stream.discipline.malformed) throw new Refused('bareLineEnding');
-    const authenticated = await checks?.finish();
-    if (authenticated?.disposition === 'reject') throw new Refused('dmarc');
-    const trace = `${reception.returnPath}${authenticated?.field ?? ''}${reception.received}`;
-    const head = Buffer.concat([Buffer.from(trace), authenticated?.header ?? header]);
-    return { content: await writer.finish(head), authenticated };
   } catch (error) {
-    reading.checks?.abandon();
     writer.discard();
     throw error;
   }
+  return writer.finish();
 }
 
-interface Read {
-  readonly header: Buffer;
-  readonly checks: Checks | undefined;
-}
+function readAll(
+  stream: MessageStream,
+  writer: SpoolWriter,
+  prefix: Uint8Array,
+  maxSize: number,
+  passage: Passage,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let size = 0;
+    let failure: unknown;
+    let ended = false;
 
-class Reading {
-  readonly end: Promise<Read>;
-  checks: Checks | undefined;
-  readonly #stream: MessageStream;
-  readonly #writer: BodyWriter;
-  readonly #reception: Reception;
-  readonly #header = new HeaderCollector();
-  #inBody = false;
-  #size = 0;
-  #failure: unknown;
+    const fail = (error: unknown): void => {
+      failure ??= error;
+      writer.discard();
+    };
+    const keep = (passed: () => Uint8Array | undefined): void => {
+      if (failure !== undefined) return;
+      try {
+        const octets = passed();
+        const written = octets === undefined ? undefined : writer.write(octets);
+        if (written === undefined) return;
+        stream.pause();
+        written.catch(fail).finally(() => stream.resume());
+      } catch (error) {
+        fail(error);
+      }
+    };
 
-  constructor(stream: MessageStream, writer: BodyWriter, reception: Reception) {
-    this.#stream = stream;
-    this.#writer = writer;
-    this.#reception = reception;
-    this.end = new Promise((resolve, reject) => {
-      let ended = false;
-      stream.on('data', (chunk: Buffer) => this.#take(chunk));
-      stream.once('end', () => {
-        ended = true;
-        if (!this.#inBody) this.#try(() => this.#headerEnded());
-        if (this.#failure !== undefined) reject(this.#failure);
-        else resolve({ header: this.#header.header(), checks: this.checks });
-      });
-      stream.once('error', () => undefined);
-      stream.once('close', () => {
-        if (!ended) reject(new Refused('connectionLost'));
-      });
+    stream.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxSize) fail(new Refused('tooLarge'));
+      else if (stream.discipline.malformed) fail(new Refused('bareLineEnding'));
+      else keep(() => passage.push(chunk));
     });
-  }
-
-  #take(chunk: Buffer): void {
-    this.#size += chunk.length;
-    this.#try(() => {
-      if (this.#size > this.#reception.maxSize) throw new Refused('tooLarge');
-      if (this.#stream.discipline.malformed) throw new Refused('bareLineEnding');
-      if (this.#inBody) this.#keep(chunk);
-      else this.#begin(chunk);
+    stream.once('end', () => {
+      ended = true;
+      if (!stream.discipline.malformed) keep(() => passage.end());
+      if (failure === undefined) resolve();
+      else reject(failure);
     });
-  }
-
-  #begin(chunk: Buffer): void {
-    const before = this.#header.length;
-    const body = this.#header.push(chunk);
-    if (this.#header.length > this.#reception.maxHeaderSize) throw new Refused('headerTooLarge');
-    this.#writer.reserve(this.#header.length - before);
-    if (body === undefined) return;
-    this.#headerEnded();
-    if (body.length > 0) this.#keep(body);
-  }
-
-  #headerEnded(): void {
-    this.#inBody = true;
-    this.checks = this.#reception.authenticate?.(this.#header.header());
-  }
-
-  #keep(body: Buffer): void {
-    this.checks?.write(body);
-    const written = this.#writer.write(body);
-    if (written === undefined) return;
-    this.#stream.pause();
-    written.catch((error) => this.#fail(error)).finally(() => this.#stream.resume());
-  }
-
-  /** After a failure the rest is read and forgotten. */
-  #try(step: () => void): void {
-    if (this.#failure !== undefined) return;
-    try {
-      step();
-    } catch (error) {
-      this.#fail(error);
-    }
-  }
-
-  #fail(error: unknown): void {
-    this.#failure ??= error;
-    this.#writer.discard();
-  }
+    stream.once('error', () => undefined);
+    stream.once('close', () => {
+      if (!ended) reject(new Refused('connectionLost'));
+    });
+    keep(() => prefix);
+  });
 }

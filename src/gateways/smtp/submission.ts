@@ -19,8 +19,8 @@ import {
 } from './listener.js';
 import { logQueued } from './mail-log.js';
 import { NO_SUBMISSION_METER, type SubmissionMeter } from './meter.js';
-import { receiveThrough } from './passage.js';
 import { type QueueingPorts, queueMessage } from './queueing.js';
+import { receive } from './receive.js';
 import { SenderPolicy } from './sender-policy.js';
 import { loginOf, submissionAuth } from './submission-login.js';
 import { Refused, refusalReply } from './verdict.js';
@@ -48,7 +48,7 @@ export async function startSubmission(options: SubmissionOptions): Promise<SmtpL
     // Not from where: that is its author's business.
     const trace = receivedLine({ hostName: hostname, protocol: protocolOf(session), id: transaction, date });
     const recipients = session.envelope.rcptTo.map(({ address }) => address);
-    const content = await receiveThrough(stream, receiver.spool.writer(), Buffer.from(trace), maxMessageSize, message);
+    const content = await receive(stream, receiver.spool.writer(), Buffer.from(trace), maxMessageSize, message);
     const { span } = incoming;
     span.set({ 'mansio.message.octets': content.size });
     try {

@@ -93,3 +93,28 @@ test('a backlog keeps no start waiting, and is delivered meanwhile', async (t) =
   t.is(redelivery.delivered, 2);
   t.deepEqual(rows, []);
 });
+
+test('suspect mail stays suspect', async (t) => {
+  const suspect = pending('a');
+  const rows: PendingInbound[] = [{ ...suspect, envelope: { ...suspect.envelope, isJunk: true } }, pending('b')];
+  const payloads: unknown[] = [];
+  const mailboxes = {
+    of: () => ({
+      ask: async (_name: string, payload: { isJunk?: boolean }) => {
+        payloads.push(payload.isJunk);
+        return { reply: { emailId: null } };
+      },
+    }),
+  } as unknown as Mailboxes;
+  const redelivery = await startRedelivery({
+    inbound: { overdue: async () => rows.splice(0) } as unknown as InboundStore,
+    mailboxes,
+    ownership: { owned: [0] },
+    log: pino({ level: 'silent' }),
+    intervalMs: 3_600_000,
+    minAgeMs: 0,
+    tracer: NO_TRACER,
+  });
+  t.deepEqual(payloads, [true, undefined]);
+  await redelivery.stop();
+});

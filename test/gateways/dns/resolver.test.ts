@@ -45,3 +45,15 @@ test('when no server answers, look-ups fail at once after a few', async (t) => {
   const silent = await t.throwsAsync(dns.resolve('later.example.org', 'A'), { instanceOf: DnsFailure });
   t.is(silent.code, 'ETIMEOUT');
 });
+
+test('names that nobody answers for do not keep others from being looked up', async (t) => {
+  const server = await startDnsServer({
+    ...Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`n${i}.example.org`, { silent: true }])),
+    'there.example.org': { A: ['192.0.2.1'] },
+  });
+  t.teardown(() => server.close());
+  const dns = createResolver({ servers: [server.address], timeoutMs: 1500, tries: 1 });
+  const failures = Array.from({ length: 12 }, (_, i) => t.throwsAsync(dns.resolve(`n${i}.example.org`, 'TXT')));
+  await Promise.all(failures);
+  t.deepEqual(await dns.resolve('there.example.org', 'A'), ['192.0.2.1']);
+});

@@ -187,6 +187,26 @@ test('DMARC: what DNS does not tell is no failure', async (t) => {
   t.is(await dmarc('a@peer.test', 'b@failing.test'), 'fail (p=reject) header.from=peer.test: junk');
 });
 
+test('DMARC: a peer cannot make its own failure look like one of DNS', async (t) => {
+  const { authenticate, dns } = await startPeers(t);
+  const bogus = (selector: string) =>
+    `DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=peer.test; s=${selector}; h=from; ` +
+    `bh=47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=; b=aaaa\n`;
+  const message = `${bogus('nothere')}${bogus('rsa')}From: a@peer.test\n\n\n`;
+  const dmarc = async (...more: readonly [sender: string, deadlineMs?: number, meanwhile?: () => Promise<void>]) => {
+    const [sender, deadlineMs = 5000, meanwhile] = more;
+    const { field, disposition } = await authenticate(message, { sender }, { deadlineMs }, meanwhile);
+    return `${said(field, 'dmarc').join('; ')}: ${disposition}`;
+  };
+  const expected = 'fail (p=reject) header.from=peer.test: junk';
+  // A record of its own that takes every look-up there is.
+  t.is(await dmarc('b@burn.test'), expected);
+  t.true(dns.asked.filter((question) => question.includes('burn.test')).length <= 60);
+  // The body comes when the time for look-ups is over.
+  const late = () => new Promise<void>((resolve) => setTimeout(resolve, 1200));
+  t.is(await dmarc('b@mx.test', 1000, late), expected);
+});
+
 test('DMARC: the setting for reject, and policies of a part of the mail', async (t) => {
   const { authenticate } = await startPeers(t);
   const disposition = async (author: string, dmarcReject: 'tag' | 'reject', dice = 0) => {

@@ -55,6 +55,16 @@ export function zones(): Record<string, Zone> {
     'void.test': { TXT: ['v=spf1 a:x1.void.test a:x2.void.test a:x3.void.test a:x4.void.test -all'] },
     'twice.test': { TXT: ['v=spf1 -all', 'v=spf1 +all'] },
     'macros.test': { TXT: [`v=spf1 redirect=${'%{s}'.repeat(60)}_ -all`] },
+    ...Object.fromEntries(
+      Array.from({ length: 9 }, (_, i) => [
+        `mx${i}.burn.test`,
+        { MX: Array.from({ length: 9 }, (_, j) => [j, `h${j}.mx${i}.burn.test`] as const) },
+      ]),
+    ),
+    ...Object.fromEntries(
+      Array.from({ length: 81 }, (_, i) => [`h${i % 9}.mx${Math.floor(i / 9)}.burn.test`, { A: ['203.0.113.9'] }]),
+    ),
+    'burn.test': { TXT: [`v=spf1 ${Array.from({ length: 9 }, (_, i) => `mx:mx${i}.burn.test`).join(' ')} -all`] },
     'mx.test': { TXT: ['v=spf1 mx -all'], MX: [[10, 'host.mx.test']] },
     'host.mx.test': { A: ['192.0.2.1'] },
     'reverse.test': { TXT: ['v=spf1 ptr -all'] },
@@ -79,6 +89,8 @@ export interface Peers {
     message: string | Buffer,
     origin?: Partial<Origin>,
     options?: Partial<AuthenticatorOptions>,
+    /** Between the header and the rest. */
+    meanwhile?: () => Promise<void>,
   ): Promise<Authenticated>;
 }
 
@@ -88,22 +100,24 @@ export async function startPeers(t: ExecutionContext): Promise<Peers> {
   const resolver = createResolver({ servers: [dns.address], timeoutMs: 3000, tries: 1 });
   return {
     dns,
-    authenticate(message, origin = {}, options = {}) {
+    authenticate(message, origin = {}, options = {}, meanwhile = undefined) {
       const authenticate = createAuthenticator({
         ...{ dns: resolver, hostname: HOST, dmarcReject: 'tag', log: silent },
         ...options,
       });
       const bytes = typeof message === 'string' ? Buffer.from(message.replace(/\r?\n/g, '\r\n')) : message;
-      return check(authenticate, bytes, { remoteAddress: PEER_ADDRESS, helo: 'peer.test', sender: '', ...origin });
+      const from = { remoteAddress: PEER_ADDRESS, helo: 'peer.test', sender: '', ...origin };
+      return check(authenticate, bytes, from, meanwhile);
     },
   };
 }
 
 /** In pieces, as a socket gives them. */
-function check(
+async function check(
   authenticate: ReturnType<typeof createAuthenticator>,
   bytes: Buffer,
   origin: Origin,
+  meanwhile: (() => Promise<void>) | undefined,
 ): Promise<Authenticated> {
   const collector = new HeaderCollector();
   let checks: ReturnType<typeof authenticate> | undefined;
@@ -111,7 +125,10 @@ function check(
     const piece = bytes.subarray(at, at + 1000);
     const body = checks === undefined ? collector.push(piece) : piece;
     if (body === undefined) continue;
-    checks ??= authenticate(origin, collector.header());
+    if (checks === undefined) {
+      checks = authenticate(origin, collector.header());
+      await meanwhile?.();
+    }
     checks.write(body);
   }
   return (checks ?? authenticate(origin, collector.header())).finish();

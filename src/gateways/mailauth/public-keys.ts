@@ -1,0 +1,32 @@
+// Public keys of signers, read from DNS by mailauth and kept ready for use as long as the resolver keeps its answers: making
+// a key of its text costs as much as verifying a signature.
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { getPublicKey } from 'mailauth/lib/tools.js';
+import type { Lookups } from './lookups.js';
+
+export interface PublicKey {
+  readonly key: KeyObject;
+  /** The record it came in. */
+  readonly record: string;
+}
+
+/** RFC 8301 §3.2. */
+export const LEAST_BITS = 1024;
+
+const REMEMBERED = 2000;
+const REMEMBERED_MS = 60_000;
+
+export class PublicKeys {
+  readonly #remembered = new LRUCache<string, PublicKey>({ max: REMEMBERED, ttl: REMEMBERED_MS });
+
+  /** Rejects with `code` as mailauth does: a code of DNS, EINVALIDVER, EINVALIDTYPE, EINVALIDVAL, ESHORTKEY. */
+  async find(kind: 'DKIM' | 'ARC', name: string, lookups: Lookups): Promise<PublicKey> {
+    const known = this.#remembered.get(name);
+    if (known !== undefined) return known;
+    const { publicKey, rr } = await getPublicKey(kind, name, LEAST_BITS, lookups.resolve);
+    const found = { key: createPublicKey(publicKey), record: rr };
+    this.#remembered.set(name, found);
+    return found;
+  }
+}

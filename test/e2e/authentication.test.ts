@@ -1,0 +1,36 @@
+// A whole node that asks the DNS it was given: results in what people export, and the refusal the operator chose.
+import test from 'ava';
+import { startDnsServer } from '../../dev/dns-server.js';
+import { signed, zones } from '../gateways/mailauth/peers.js';
+import { createAccount, type EmailList, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
+import { startTestNode } from '../support/node.js';
+import { SmtpClient } from '../support/smtp-client.js';
+
+test('mail is authenticated with the settings of the node', async (t) => {
+  const dns = await startDnsServer(zones());
+  t.teardown(() => dns.close());
+  const node = await startTestNode({
+    MANSIO_HOSTED_DOMAINS: 'example.test',
+    MANSIO_HOSTNAME: 'mx.example.test',
+    MANSIO_OUTBOUND_DNS: dns.address,
+    MANSIO_DMARC_REJECT: 'reject',
+  });
+  const sql = await storeOf(node);
+  const { email, key } = await createAccount(sql, 'anna@example.test');
+  await sql.end();
+  const client = await SmtpClient.greeted(`127.0.0.1:${port(node, 'mx')}`);
+  const message = `From: a@peer.test\r\nTo: ${email}\r\nSubject: hi\r\n\r\nhello`;
+  t.is((await client.send('a@elsewhere.test', [email], await signed(message))).code, 250);
+  const forged = await client.send('a@elsewhere.test', [email], message);
+  t.is(`${forged.code} ${forged.text.split(' ')[0]}`, '550 5.7.1');
+
+  const mailbox = new MailboxClient(node, key);
+  const { items, totalCount } = await mailbox.get<EmailList>('/api/emails');
+  t.is(totalCount, 1);
+  const response = await mailbox.request('GET', `/api/emails/${items[0]!.id}/export/eml`);
+  const eml = await response.text();
+  t.regex(eml, /^Return-Path: <a@elsewhere\.test>\r\nAuthentication-Results: mx\.example\.test;\r\n\tspf=none /);
+  t.is(eml.match(/\tdkim=pass header\.d=peer\.test/g)?.length, 2);
+  t.regex(eml, /\tdmarc=pass \(p=reject\) header\.from=peer\.test\r\nReceived: /);
+  t.is((await node.stop()).code, 0);
+});
