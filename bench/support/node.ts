@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -26,6 +26,8 @@ export interface BenchAccount {
 export interface BenchNode {
   readonly process: ChildProcess;
   readonly database: DatabaseAddress;
+  /** Of the embedded database's first process. */
+  readonly databasePid: number;
   port(listener: string): number;
   createAccounts(count: number): Promise<BenchAccount[]>;
   /** The text of a new key, with scope `app` unless others are named. */
@@ -57,6 +59,7 @@ export async function startBenchNode(environment: Readonly<Record<string, string
   return {
     process: child,
     database,
+    databasePid: Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0]),
     port: (listener) => Number(listeners[listener]!.replace(/^.*:/, '')),
     createAccounts: (count) =>
       Promise.all(
