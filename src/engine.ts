@@ -43,6 +43,7 @@ import { postgresPreferences } from './store/postgres/preferences.js';
 import { postgresPushSubscriptions } from './store/postgres/push-subscriptions.js';
 import { postgresSearch } from './store/postgres/search.js';
 import { postgresSettings } from './store/postgres/settings.js';
+import { postgresStsUpkeep } from './store/postgres/sts-upkeep.js';
 import type { SettingStore } from './store/settings.js';
 import { version } from './version.js';
 
@@ -210,6 +211,7 @@ export async function startEngine(
     replies: postgresMailboxes(upkeepSql, writerSql),
     blobs: postgresBlobs(upkeepSql),
     directory: accounts,
+    stsPolicies: postgresStsUpkeep(upkeepSql),
     mailboxes,
     log,
   });

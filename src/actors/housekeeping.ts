@@ -1,11 +1,12 @@
 // What must be done now and then and is in nobody's way: pruning event logs, forgetting replies that nobody asks for again,
-// collecting blobs that nothing refers to, emptying held mailboxes that nobody claimed in time. Each job is harmless when
-// several nodes do it.
+// collecting blobs that nothing refers to, emptying held mailboxes that nobody claimed in time, dropping policies of other
+// domains that hold no longer. Each job is harmless when several nodes do it.
 import type { Logger } from 'pino';
 import type { BlobStore } from '../store/blobs.js';
 import type { DirectoryStore } from '../store/directory.js';
 import { EVENT_LOG_AGE_MS, EVENT_LOG_LENGTH, type EventLog } from '../store/events.js';
 import type { MailboxStore } from '../store/mailboxes.js';
+import type { StsPolicyUpkeep } from '../store/sts-policies.js';
 import type { Mailboxes } from './mailbox/protocol.js';
 
 const FIRST_PASS_MS = 60_000;
@@ -23,6 +24,7 @@ export interface HousekeepingOptions {
   readonly replies: Pick<MailboxStore, 'forget'>;
   readonly blobs: BlobStore;
   readonly directory: DirectoryStore;
+  readonly stsPolicies: StsPolicyUpkeep;
   readonly mailboxes: Mailboxes;
   readonly log: Logger;
 }
@@ -35,7 +37,7 @@ interface Job {
 }
 
 export function startHousekeeping(options: HousekeepingOptions): { stop(): Promise<void> } {
-  const { events, replies, blobs, directory, mailboxes, log } = options;
+  const { events, replies, blobs, directory, stsPolicies, mailboxes, log } = options;
 
   /** Held mail of more than 30 days goes, and a held mailbox of that age with nothing left in it goes too. */
   async function expireHeld(): Promise<number> {
@@ -53,6 +55,7 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
     { name: 'events pruned', everyMs: HOUR_MS, pass: () => events.prune(EVENT_LOG_AGE_MS, EVENT_LOG_LENGTH) },
     { name: 'replies forgotten', everyMs: REPLY_AGE_MS, pass: () => replies.forget(REPLY_AGE_MS) },
     { name: 'blobs collected', everyMs: HOUR_MS / 6, pass: () => blobs.collect(BLOB_GRACE_MS, BLOBS_A_PASS) },
+    { name: 'MTA-STS policies dropped', everyMs: DAY_MS, pass: () => stsPolicies.dropExpired() },
     { name: 'held emails expired', everyMs: HOUR_MS, pass: expireHeld },
   ];
 

@@ -90,11 +90,11 @@ export interface OutboundChange {
   readonly content?: OutboundContent;
 }
 
-/** How many outbound emails of an account have which status. */
+/** How many outbound emails of an account have each of the statuses that were asked for. */
 export interface OutboundCounts {
   /** Change number of the account that they are of. */
   readonly modseq: number;
-  readonly counts: Readonly<Record<OutboundStatus, number>>;
+  readonly counts: ReadonlyMap<OutboundStatus, number>;
 }
 
 /** Mail that a sender's commit hands to a mailbox of this store: a row of `inbound`, which is the promise to deliver it. */
@@ -224,7 +224,7 @@ export interface MailboxStore {
     page: number,
     pageSize: number,
   ): Promise<readonly OutboundRow[]>;
-  outboundCounts(accountId: string): Promise<OutboundCounts>;
+  outboundCounts(accountId: string, statuses: readonly OutboundStatus[]): Promise<OutboundCounts>;
   /** Undefined when the email came by submission, or is not there. */
   outboundContent(accountId: string, id: string): Promise<OutboundContent | undefined>;
   /** Oldest first, the newest 1,000. */

@@ -9,6 +9,11 @@ export interface StsPolicy {
   readonly expiresAt: number;
 }
 
+export interface StsPolicyUpkeep {
+  /** Deletes those that have expired; returns how many. */
+  dropExpired(): Promise<number>;
+}
+
 export interface StsPolicyStore {
   /** Undefined when there is none, or it has expired. */
   policyOf(domain: string): Promise<StsPolicy | undefined>;

@@ -24,6 +24,8 @@ const DIRECTORY_TABLES = [
   'blob_chunks',
   'blob_candidates',
   'schema_migrations',
+  'dkim_keys',
+  'sts_policies',
 ];
 
 async function database(t: { teardown(fn: () => Promise<void>): void }, pools = 1): Promise<Sql[]> {

@@ -197,3 +197,22 @@ export function emailRemoved(emailId: string, seq = 1): MailboxEvent {
 export function unreadCount(unread: number, seq = 1): MailboxEvent {
   return { type: 'UnreadCountChanged', seq, n: 1, at, payload: { unread } };
 }
+
+export function statusChanged(outboundId: string, status: 'Sending' | 'Sent', seq = 1): MailboxEvent {
+  return { type: 'OutboundStatusChanged', seq, n: 0, at, payload: { outboundId, status } };
+}
+
+export function attempted(outboundId: string, seq = 1): MailboxEvent {
+  const attempt = {
+    id: 'a1',
+    at,
+    durationMs: 12,
+    domain: 'remote.test',
+    host: 'mx.remote.test',
+    remoteAddress: '192.0.2.1',
+    tls: null,
+    reply: '250 2.0.0 OK',
+    recipients: [{ id: 'r1', outcome: 'delivered' as const, statusCode: '2.0.0' }],
+  };
+  return { type: 'OutboundAttempted', seq, n: 0, at, payload: { outboundId, attempt } };
+}

@@ -35,7 +35,7 @@ const commands: CommandHandlers<MailboxProtocol, MailboxDraft> = {
   ...outboundCommands,
 };
 
-export interface OutboundHooks {
+interface OutboundHooks {
   readonly retry: RetryPolicy;
   /** A commit has made something due now: a delivery, or a report. Must not throw. */
   note(accountId: string, outboundId: string): void;

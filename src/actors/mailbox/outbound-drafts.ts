@@ -39,7 +39,7 @@ export class OutboundDrafts {
 
   /** Drafts after the batch so far. @throws the fault that kept them from being counted */
   get drafts(): number {
-    const counted = this.#state.outbound.counts?.Draft ?? this.#readings.drafts;
+    const counted = this.#state.outbound.count('Draft') ?? this.#readings.drafts;
     if (counted === undefined) throw this.#unread('drafts were not counted');
     return counted + this.#drafts;
   }

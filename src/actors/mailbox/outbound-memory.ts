@@ -20,14 +20,15 @@ export class OutboundMemory {
   /** Least recently changed first. */
   readonly #rows = new Map<string, RememberedOutbound>();
   #recipients = 0;
-  #counts: Record<OutboundStatus, number> | undefined;
+  readonly #counts = new Map<OutboundStatus, number>();
 
   get octets(): number {
     return this.#rows.size * ROW_OCTETS + this.#recipients * RECIPIENT_OCTETS;
   }
 
-  get counts(): Readonly<Record<OutboundStatus, number>> | undefined {
-    return this.#counts;
+  /** Undefined while it has not been learnt. */
+  count(status: OutboundStatus): number | undefined {
+    return this.#counts.get(status);
   }
 
   get(id: string): RememberedOutbound | undefined {
@@ -36,7 +37,8 @@ export class OutboundMemory {
 
   /** Takes counts in that were read while the mailbox was at `modseq`; those of another moment are of no use later. */
   learn({ modseq, counts }: OutboundCounts, at: number): void {
-    if (modseq === at) this.#counts = { ...counts };
+    if (modseq !== at) return;
+    for (const [status, count] of counts) this.#counts.set(status, count);
   }
 
   evolve(change: MailboxChange): void {
@@ -50,12 +52,16 @@ export class OutboundMemory {
             : emailsAdded.find(({ id }) => id === row.sentEmailId);
         this.#remember({ row, summary: known?.summary ?? copy });
       }
-      if (this.#counts === undefined) continue;
-      if (before !== null) this.#counts[before]--;
-      this.#counts[row.status]++;
+      if (before !== null) this.#add(before, -1);
+      this.#add(row.status, 1);
     }
     for (const id of outboundRemoved) this.#forget(id);
-    if (this.#counts !== undefined) this.#counts.Draft -= outboundRemoved.length;
+    this.#add('Draft', -outboundRemoved.length);
+  }
+
+  #add(status: OutboundStatus, by: number): void {
+    const count = this.#counts.get(status);
+    if (count !== undefined) this.#counts.set(status, count + by);
   }
 
   #remember(entry: RememberedOutbound): void {

@@ -15,11 +15,12 @@ export function outboundQueries(store: MailboxStore): Pick<QueryHandlers<Mailbox
     return state.outbound.get(id)?.row ?? (await store.outboundRows(state.accountId, [id]))[0];
   }
 
-  async function countsOf(state: MailboxState): Promise<Readonly<Record<OutboundStatus, number>>> {
-    if (state.outbound.counts !== undefined) return state.outbound.counts;
-    const counted = await store.outboundCounts(state.accountId);
-    state.outbound.learn(counted, state.modseq);
-    return counted.counts;
+  async function count(state: MailboxState, statuses: ReadonlySet<OutboundStatus>): Promise<number> {
+    const unknown = [...statuses].filter((status) => state.outbound.count(status) === undefined);
+    const counted = unknown.length === 0 ? undefined : await store.outboundCounts(state.accountId, unknown);
+    if (counted !== undefined) state.outbound.learn(counted, state.modseq);
+    const of = (status: OutboundStatus) => counted?.counts.get(status) ?? state.outbound.count(status) ?? 0;
+    return [...statuses].reduce((sum, status) => sum + of(status), 0);
   }
 
   return {
@@ -32,9 +33,7 @@ export function outboundQueries(store: MailboxStore): Pick<QueryHandlers<Mailbox
 
     async outboundPage(state, { statuses, page, pageSize }) {
       const rows = await store.outboundPage(state.accountId, statuses, page, pageSize);
-      const counts = await countsOf(state);
-      const totalCount = [...new Set(statuses)].reduce((sum, status) => sum + counts[status], 0);
-      return { reply: { items: rows.map(shown), totalCount } };
+      return { reply: { items: rows.map(shown), totalCount: await count(state, new Set(statuses)) } };
     },
 
     async outboundTimeline(state, { outboundId }) {

@@ -44,7 +44,7 @@ export function outboundReadings(
   const handed = new Set<string>();
   let counts = false;
   for (const { name, payload } of commands) {
-    if (name === 'createDraft') counts ||= state.outbound.counts === undefined;
+    if (name === 'createDraft') counts ||= state.outbound.count('Draft') === undefined;
     const id = idOf(name, payload);
     if (id === undefined || !isUuid(id)) continue;
     const known = state.outbound.get(id);
@@ -67,9 +67,9 @@ async function read(
   let drafts: number | undefined;
   try {
     if (counts) {
-      const counted = await store.outboundCounts(state.accountId);
+      const counted = await store.outboundCounts(state.accountId, ['Draft']);
       state.outbound.learn(counted, state.modseq);
-      drafts = counted.counts.Draft;
+      drafts = counted.counts.get('Draft');
     }
     const found = new Map((await store.outboundRows(state.accountId, ids)).map((row) => [row.id, row]));
     for (const id of ids) rows.set(id, found.get(id) ?? null);

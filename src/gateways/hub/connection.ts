@@ -49,6 +49,7 @@ export interface Holder {
   readonly lastsTicks?: number | undefined;
   /** Events come from the log, when the client has said from where. */
   readonly resumes: boolean;
+  readonly wantsTimeline: boolean;
 }
 
 /** RFC 6455 §7.4.1 */
@@ -66,6 +67,7 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
   readonly id: string;
   readonly accountId: string;
   readonly keyId: string | null;
+  readonly wantsTimeline: boolean;
   readonly slot: number;
   /** Tick at which the credential ends. */
   readonly #endsAt: number;
@@ -85,6 +87,7 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
     this.id = holder.id;
     this.accountId = holder.accountId;
     this.keyId = holder.keyId;
+    this.wantsTimeline = holder.wantsTimeline;
     this.slot = around.roster.nextSlot();
     this.#socket = socket;
     this.#around = around;

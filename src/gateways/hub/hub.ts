@@ -151,9 +151,10 @@ export function createHub(options: HubOptions): Hub {
       const { accountId = '', keyId = null } = admission.principal ?? {};
       const { expiresAt } = admission;
       const resumes = accountId !== '' && query.get('resume') === 'true';
+      const wantsTimeline = query.get('timeline') === 'true';
       return (socket) => {
         const lastsTicks = expiresAt === undefined ? undefined : ticks(expiresAt - Date.now());
-        const connection = new Connection(socket, { id, accountId, keyId, resumes, lastsTicks }, around);
+        const connection = new Connection(socket, { id, accountId, keyId, resumes, wantsTimeline, lastsTicks }, around);
         if (draining !== undefined) connection.end(draining.reason, true, GOING_AWAY);
         if (ended.has(accountId) || (keyId !== null && ended.has(keyId))) {
           connection.end('The credential is no longer valid.', false, POLICY);

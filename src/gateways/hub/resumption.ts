@@ -23,6 +23,7 @@ export interface ResumptionSurroundings {
 /** The connection. */
 export interface Outlet {
   readonly accountId: string;
+  readonly wantsTimeline: boolean;
   deliver(frame: string): void;
   bufferedBytes(): number;
   /** The client is to connect again. */
@@ -113,7 +114,8 @@ export class Resumption {
   }
 
   #take(batch: readonly MailboxEvent[]): void {
-    for (const { text, place } of this.#around.frames.of(batch, this.#outlet.accountId)) {
+    const { accountId, wantsTimeline } = this.#outlet;
+    for (const { text, place } of this.#around.frames.of(batch, accountId, wantsTimeline)) {
       if (this.#state !== 'following') return;
       this.#place = place;
       this.#outlet.deliver(text);

@@ -7,8 +7,11 @@ import type { MailboxEvent, Mailboxes } from '../../actors/mailbox/protocol.js';
 import { NO_TRACER, type Span, type Tracer } from '../../actors/runtime/tracing.js';
 import { eventText, logDelivered } from './event-text.js';
 import { type HubMeter, NO_METER } from './meter.js';
+import { isOfTimeline } from './projection.js';
 
 export interface Subscriber {
+  /** It gets the delivery timeline too. */
+  readonly wantsTimeline: boolean;
   /** Every event from now on will be delivered, none before this call returns and its caller has run to its end. */
   stands(): void;
   /** Takes a frame of whole messages. */
@@ -112,7 +115,7 @@ class Feed {
   readonly #watch: Watch;
   /** Of the changes in `#pending`, when they are traced. */
   readonly #spans: Span[] = [];
-  #pending: string[] = [];
+  #pending: { text: string; readonly isOfTimeline: boolean }[] = [];
   /** Place of the last unread count in `#pending`, -1 when there is none. */
   #count = -1;
 
@@ -136,7 +139,7 @@ class Feed {
       const text = eventText(event, this.accountId, this.#log);
       if (text === undefined) continue;
       if (event.type === 'UnreadCountChanged') this.#replaceCount();
-      this.#pending.push(text);
+      this.#pending.push({ text, isOfTimeline: isOfTimeline(event) });
     }
     const { tracer } = this.#watch;
     if (this.#pending.length > before && tracer.current !== undefined) {
@@ -153,16 +156,30 @@ class Feed {
       span.end();
     }
     if (this.#pending.length === 0) return;
-    this.#watch.meter.sent(this.#pending.filter((message) => message !== '').length, connections);
-    const frame = this.#pending.join('');
+    const pending = this.#pending.filter(({ text }) => text !== '');
     this.#pending = [];
     this.#count = -1;
-    for (const subscriber of this.subscribers) subscriber.deliver(frame);
+    const common = pending.filter((message) => !message.isOfTimeline);
+    const plain = textOf(common);
+    const full = common.length === pending.length ? plain : textOf(pending);
+    let watching = 0;
+    for (const subscriber of this.subscribers) {
+      if (subscriber.wantsTimeline) watching++;
+      const frame = subscriber.wantsTimeline ? full : plain;
+      if (frame !== '') subscriber.deliver(frame);
+    }
+    const { meter } = this.#watch;
+    if (watching > 0) meter.sent(pending.length, watching);
+    if (common.length > 0 && connections > watching) meter.sent(common.length, connections - watching);
   }
 
   /** A count that has not left yet is out of date once there is a later one; only the later one is sent. */
   #replaceCount(): void {
-    if (this.#count >= 0) this.#pending[this.#count] = '';
+    if (this.#count >= 0) this.#pending[this.#count]!.text = '';
     this.#count = this.#pending.length;
   }
+}
+
+function textOf(messages: readonly { readonly text: string }[]): string {
+  return messages.map(({ text }) => text).join('');
 }

@@ -164,6 +164,7 @@ export const outboundEmail = setup({
         ],
       },
     },
+    // Not of type final: a machine that has ended drops its children, and what became of them is to be kept.
     Sent: { entry: ['forgetReport', 'announceSent'] },
     Failed: {
       entry: ['forgetDueTime', 'reportFailure', 'announceFailed'],

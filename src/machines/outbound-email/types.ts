@@ -5,7 +5,7 @@ import type { RetryPolicy } from './retry.js';
 
 export type OutboundEmailStatus = 'Draft' | 'Queued' | 'Sending' | 'Sent' | 'Failed';
 /** What the sender is told in an email of its own (RFC 3464). */
-export type Report = 'failed' | 'delayed';
+type Report = 'failed' | 'delayed';
 
 export interface OutboundEmailContext {
   /** How many recipients are Pending and how many Failed; the rest are Delivered. */

@@ -177,7 +177,7 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
   return {
     outboundRows: async (accountId, ids) => (ids.length === 0 ? [] : guarded(() => outboundRows(sql, accountId, ids))),
     outboundPage: (...of) => guarded(() => outboundPage(sql, ...of)),
-    outboundCounts: (accountId) => guarded(() => outboundCounts(sql, accountId)),
+    outboundCounts: (...of) => guarded(() => outboundCounts(sql, ...of)),
     outboundContent: (accountId, id) => guarded(() => outboundContent(sql, accountId, id)),
     outboundAttempts: (accountId, id) => guarded(() => outboundAttempts(sql, accountId, id)),
     emailsByMessageId: (...of) => guarded(() => emailsByMessageId(sql, ...of)),

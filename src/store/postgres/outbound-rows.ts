@@ -50,15 +50,16 @@ export function outboundPage(
     order by page.created_at desc, page.id desc`;
 }
 
-export async function outboundCounts(sql: Sql, accountId: string): Promise<OutboundCounts> {
-  const rows = await sql<{ modseq: number; status: OutboundStatus | null; count: number }[]>`
-    select a.modseq::float8 as modseq, c.status, c.count
-    from accounts a left join lateral (
-      select status, count(*)::int as count from outbound where account_id = a.id group by status
-    ) c on true where a.id = ${accountId}`;
-  const counts = { Draft: 0, Queued: 0, Sending: 0, Sent: 0, Failed: 0 };
-  for (const { status, count } of rows) if (status !== null) counts[status] = count;
-  return { modseq: rows[0]?.modseq ?? 0, counts };
+export async function outboundCounts(
+  sql: Sql,
+  accountId: string,
+  statuses: readonly OutboundStatus[],
+): Promise<OutboundCounts> {
+  const rows = await sql<{ modseq: number; status: OutboundStatus; count: number }[]>`
+    select a.modseq::float8 as modseq, s.status,
+      (select count(*)::int from outbound where account_id = a.id and status = s.status) as count
+    from accounts a, unnest(${statuses as OutboundStatus[]}::text[]) as s (status) where a.id = ${accountId}`;
+  return { modseq: rows[0]?.modseq ?? 0, counts: new Map(rows.map(({ status, count }) => [status, count])) };
 }
 
 export async function outboundContent(sql: Sql, accountId: string, id: string): Promise<OutboundContent | undefined> {

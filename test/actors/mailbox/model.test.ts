@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
+import { emptyChange } from '../../support/mailbox-change.js';
 import { checkRows, mailboxWorld } from './mailbox-world.js';
 
 type Shown = { id: string; subject: string; receivedAt: number; isRead: boolean };
@@ -109,28 +110,8 @@ test('a commit of an epoch that was overtaken writes nothing', async (t) => {
   t.is((await world.store.claim(account.id, 5)).kind, 'fenced');
   t.is((await world.store.claim(randomUUID(), 5)).kind, 'noSuchAccount');
   const result = await world.store.commit({
-    accountId: account.id,
-    epoch: 5,
-    modseqBefore: before.modseq,
-    modseqAfter: before.modseq + 1,
-    emailsAdded: [],
-    emailsFlagged: [],
-    emailsRemoved: [],
-    placed: [],
-    unplaced: [],
-    folders: [],
-    foldersAdded: [],
-    foldersRemoved: [],
-    filters: [],
-    filtersRemoved: [],
-    blobsReleased: [],
+    ...emptyChange(account.id, 5, before.modseq),
     events: [{ seq: before.modseq + 1, n: 0, type: 'EmailRemoved', payload: {}, at: 0 }],
-    inbound: [],
-    remembered: [],
-    outbound: [],
-    outboundRemoved: [],
-    outboundAttempts: [],
-    handedOver: [],
   });
   t.deepEqual(result, { kind: 'fenced' });
   t.deepEqual(await world.events.read(account.id, 0, 10), []);

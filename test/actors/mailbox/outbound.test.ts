@@ -1,6 +1,7 @@
 // Outbound mail in a mailbox on a real store: drafts, queueing, deliveries, reports, operators.
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
+import { StoreFault } from '../../../src/store/errors.js';
 import { mailboxWorld } from './mailbox-world.js';
 import { addressee, attempt, enqueued, logged, outcome, reported, started, stored } from './outbound-world.js';
 
@@ -273,11 +274,160 @@ test('mail for mailboxes of this store is handed over once, the sender itself in
     rows.map((row) => ({ ...row })),
     part!.handedOver
       .slice(0, 2)
-      .map(({ accountId, inboundId }) => ({ account_id: accountId, id: inboundId, blob, summary })),
+      .map(({ accountId, inboundId }) => ({ account_id: accountId, id: inboundId, blob, summary }))
+      .sort((x, y) => (x.id < y.id ? -1 : 1)),
   );
   for (const { accountId, inboundId } of part!.handedOver.slice(0, 2)) {
     const given = await world.mailboxes.of(accountId).ask('deliver', { inboundId, blob, receivedAt: 1, summary });
     t.is(typeof given.reply?.emailId, 'string');
   }
   t.is((await world.sql`select from inbound`).length, 0);
+});
+
+test('what cannot be read fails as the store does, and is not said to be missing', async (t) => {
+  const world = await mailboxWorld();
+  t.teardown(world.end);
+  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
+  const mailbox = world.mailboxes.of(accountId);
+  const outboundId = (await mailbox.ask('createDraft', { draft: draft('kept') })).reply!.id;
+  const queued = await enqueued(world, accountId, ['me@example.test']);
+  const delivery = await started(world, accountId, queued.id);
+  world.reload();
+  await mailbox.ask('unreadCount', {});
+  const { store, blobs } = world;
+  const { outboundRows, outboundCounts } = store;
+  const down = () => Promise.reject(new StoreFault('store-unavailable', 'down', { temporary: true }));
+  Object.assign(store, { outboundRows: down, outboundCounts: down });
+  const reported = (outboundId: string) =>
+    mailbox.ask('reportDelivery', {
+      outboundId,
+      attemptId: delivery.attemptId,
+      outcomes: [outcome(delivery.reply!.recipients[0]!.id, 'delivered', accountId)],
+      attempts: [],
+      isOver: true,
+      isInterrupted: false,
+    });
+  const asks = () => [
+    mailbox.ask('updateDraft', { outboundId, draft: draft('new') }),
+    mailbox.ask('createDraft', { draft: draft('more') }),
+    mailbox.ask('manageOutbound', { outboundId: queued.id, action: 'cancel' }),
+    reported(queued.id),
+  ];
+  // What needs nothing of the store is done in the same group.
+  const [label, ...failed] = await Promise.allSettled([
+    mailbox.ask('createLabel', { name: 'L', color: '#000000', sortOrder: 0 }),
+    ...asks(),
+  ]);
+  t.is(label?.status, 'fulfilled');
+  for (const result of failed) t.like(result, { status: 'rejected', reason: { code: 'store-unavailable' } });
+  Object.assign(store, { outboundRows, outboundCounts });
+  const { index } = blobs;
+  Object.assign(blobs, { index: down });
+  await t.throwsAsync(reported(queued.id), { message: 'down' });
+  Object.assign(blobs, { index });
+  t.is((await reported(queued.id)).reply?.status, 'Sent');
+  t.deepEqual((await mailbox.ask('updateDraft', { outboundId, draft: draft('new') })).reply, {});
+  t.is((await mailbox.ask('outbound', { outboundId })).reply?.email.subject, 'new');
+});
+
+test('operators make mail due at once, give what failed another chance, and cancel what waits', async (t) => {
+  const world = await mailboxWorld();
+  t.teardown(world.end);
+  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
+  const mailbox = world.mailboxes.of(accountId);
+  const manage = (outboundId: string, action: 'retry' | 'cancel') =>
+    mailbox.ask('manageOutbound', { outboundId, action });
+  const { id } = await enqueued(world, accountId, ['a@one.test', 'b@two.test'], '');
+  const first = await started(world, accountId, id);
+  t.is((await manage(id, 'cancel')).refusal, 'notPossible');
+  const [a, b] = first.reply!.recipients;
+  await reported(world, accountId, id, first.attemptId, [outcome(a!.id, 'delivered'), outcome(b!.id, 'temporary')]);
+  world.noted.length = 0;
+  t.is((await manage(id, 'cancel')).reply?.status, 'Failed');
+  t.is((await manage(id, 'cancel')).refusal, 'notPossible');
+  const failed = (await mailbox.ask('reportMaterial', { outboundId: id })).reply!;
+  t.deepEqual(
+    failed.email.recipients.map(({ status, lastError }) => [status, lastError]),
+    [
+      ['Delivered', null],
+      ['Failed', 'temporary it is'],
+    ],
+  );
+  t.is(failed.kind, null, 'a null sender is told nothing');
+  t.deepEqual(world.noted, []);
+  t.is((await manage(id, 'retry')).reply?.status, 'Queued');
+  t.deepEqual(world.noted, [id]);
+  const second = await started(world, accountId, id);
+  t.deepEqual(
+    second.reply?.recipients.map((recipient) => recipient.id),
+    [b!.id],
+  );
+  t.is(second.reply?.retryCount, 0);
+  await reported(world, accountId, id, second.attemptId, [outcome(b!.id, 'delivered')]);
+  for (const action of ['retry', 'cancel'] as const) t.is((await manage(id, action)).refusal, 'notPossible');
+  t.is((await manage(randomUUID(), 'retry')).refusal, 'noSuchOutbound');
+  t.is((await manage('x', 'retry')).refusal, 'noSuchOutbound');
+});
+
+test('whatever a remote says can be stored', async (t) => {
+  const world = await mailboxWorld();
+  t.teardown(world.end);
+  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
+  const { id } = await enqueued(world, accountId, ['a@one.test']);
+  const { attemptId, reply } = await started(world, accountId, id);
+  const recipientId = reply!.recipients[0]!.id;
+  const rude = `450 \0 \ud800 ${'x'.repeat(5_000)}`;
+  const { reply: over } = await world.mailboxes.of(accountId).ask('reportDelivery', {
+    outboundId: id,
+    attemptId,
+    outcomes: [{ ...outcome(recipientId, 'temporary'), text: rude, statusCode: '4.\0.0' }],
+    attempts: [{ ...attempt([{ id: recipientId, outcome: 'temporary' }]), reply: rude }],
+    isOver: true,
+    isInterrupted: false,
+  });
+  t.is(over?.status, 'Queued');
+  world.reload();
+  const { email } = (await world.mailboxes.of(accountId).ask('outbound', { outboundId: id })).reply!;
+  t.true(email.lastError!.startsWith('450  \ufffd xxx') && email.lastError!.length <= 1_000);
+});
+
+test('suspect mail goes to Junk: unread there alone, past the filters, and nobody is told of a new email', async (t) => {
+  const world = await mailboxWorld();
+  t.teardown(world.end);
+  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
+  const mailbox = world.mailboxes.of(accountId);
+  const before = await world.events.read(accountId, 0, 100);
+  const spooled = await world.spool([accountId], 1);
+  const [row] = await world.sql`select id, envelope from inbound`;
+  const { receivedAt, summary } = row!['envelope'];
+  const delivery = { inboundId: row!['id'], blob: spooled[0]!.blob, receivedAt, summary, isJunk: true };
+  const [first, again] = await Promise.all([mailbox.ask('deliver', delivery), mailbox.ask('deliver', delivery)]);
+  t.is(again.reply?.emailId, null);
+  const junk = await folder(world, accountId, 'junk');
+  t.deepEqual([junk.total, junk.unread], [1, 1]);
+  t.deepEqual((await mailbox.ask('acceptance', {})).reply, { held: false, total: 0 });
+  t.deepEqual((await mailbox.ask('unreadCount', {})).reply, { unread: 0 });
+  const events = (await world.events.read(accountId, 0, 100)).slice(before.length);
+  t.deepEqual(
+    events.map(({ type, payload }) => [type, payload]),
+    [['EmailPlaced', { emailId: first.reply!.emailId, folderId: junk.id, uid: 1 }]],
+  );
+  t.is((await world.sql`select from inbound`).length, 0);
+});
+
+test('suspect mail of a held mailbox counts, and expires', async (t) => {
+  const world = await mailboxWorld();
+  t.teardown(world.end);
+  const held = await world.directory.holdAddress('who@example.test', 10);
+  if (held.kind !== 'held') return t.fail();
+  const mailbox = world.mailboxes.of(held.accountId);
+  for (const receivedAt of [1, 50]) {
+    const [spooled] = await world.spool([held.accountId], receivedAt);
+    const [row] = await world.sql`select id, envelope from inbound`;
+    const { summary } = row!['envelope'];
+    await mailbox.ask('deliver', { inboundId: row!['id'], blob: spooled!.blob, receivedAt, summary, isJunk: true });
+  }
+  t.deepEqual((await mailbox.ask('acceptance', {})).reply, { held: true, total: 2 });
+  t.deepEqual((await mailbox.ask('expire', { receivedBefore: 10 })).reply, { removed: 1 });
+  t.deepEqual((await mailbox.ask('acceptance', {})).reply, { held: true, total: 1 });
 });

@@ -2,7 +2,14 @@
 import test from 'ava';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import { projectEvent } from '../../../src/gateways/hub/projection.js';
-import { emailDelivered, emailRemoved, readChanged, unreadCount } from '../../support/hub-fakes.js';
+import {
+  attempted,
+  emailDelivered,
+  emailRemoved,
+  readChanged,
+  statusChanged,
+  unreadCount,
+} from '../../support/hub-fakes.js';
 
 function told(event: MailboxEvent): unknown {
   const text = projectEvent(event);
@@ -35,6 +42,23 @@ test('EmailUpdated, EmailDeleted and UnreadCountChanged', (t) => {
   });
   t.deepEqual(told(emailRemoved('e1')), { type: 1, target: 'EmailDeleted', arguments: ['e1'] });
   t.deepEqual(told(unreadCount(12)), { type: 1, target: 'UnreadCountChanged', arguments: [12] });
+});
+
+test('DeliveryStatusChanged, and DeliveryAttempted with its time as the interface has times', (t) => {
+  t.deepEqual(told(statusChanged('o1', 'Sent')), {
+    type: 1,
+    target: 'DeliveryStatusChanged',
+    arguments: [{ id: 'o1', status: 'Sent' }],
+  });
+  const event = attempted('o1');
+  if (event.type !== 'OutboundAttempted') throw new Error('of the wrong type');
+  const attempt = { ...event.payload.attempt, at: '2026-05-01T12:00:00.000Z' };
+  t.deepEqual(told(event), { type: 1, target: 'DeliveryAttempted', arguments: [{ id: 'o1', attempt }] });
+});
+
+test('mail that was sent, or put into Junk, is no new email', (t) => {
+  const payload = { emailId: 'e1', folderId: 'f1', uid: 1 };
+  t.is(projectEvent({ type: 'EmailPlaced', seq: 1, n: 0, at: 0, payload }), undefined);
 });
 
 test('the record separator in a subject is escaped', (t) => {

@@ -7,6 +7,7 @@ import { anonymousGuard } from '../../../src/gateways/origin.js';
 import type { SocketListener } from '../../../src/gateways/web-socket.js';
 import { EventBus } from '../../support/event-bus.js';
 import {
+  attempted,
   emailDelivered,
   emailRemoved,
   FakeDirectory,
@@ -15,6 +16,7 @@ import {
   hubRequest,
   readChanged,
   recordingLog,
+  statusChanged,
 } from '../../support/hub-fakes.js';
 
 const MINE = '00000000-0000-7000-8000-00000000000a';
@@ -100,6 +102,31 @@ test('nothing comes before Resume; then what happens, each batch with a new curs
   t.is(typeof told[2]?.arguments?.[0], 'string');
   bus.commit(MINE, [emailRemoved('e4')]);
   t.not(cursorIn(take()), cursorIn(told));
+});
+
+test('a client that asked for the timeline resumes with it, the others without', async (t) => {
+  const { bus, lines, open } = setUp();
+  const [plain, watching] = [await open(), await open('resume=true&timeline=true')];
+  const [answer] = await plain.resume(null);
+  await watching.resume(null);
+  bus.commit(MINE, [statusChanged('o1', 'Sending'), emailDelivered('e1'), attempted('o1')]);
+  bus.commit(MINE, [attempted('o1')]);
+  const targets = (told: readonly Told[]) => told.map(({ target }) => target).filter((target) => target !== undefined);
+  const [some, all] = [plain.take(), watching.take()];
+  t.deepEqual(targets(some), ['DeliveryStatusChanged', 'NewEmail', 'Position', 'Position']);
+  t.deepEqual(targets(all), [
+    'DeliveryStatusChanged',
+    'NewEmail',
+    'DeliveryAttempted',
+    'Position',
+    'DeliveryAttempted',
+    'Position',
+  ]);
+  t.is(cursorIn(some), cursorIn(all));
+  t.is(lines.filter(({ level }) => level === 30).length, 1, 'a new email is logged once');
+  const late = await open('resume=true&timeline=true');
+  const told = await late.resume(answer!.result!.cursor);
+  t.is(targets(told).filter((target) => target === 'DeliveryAttempted').length, 2);
 });
 
 test('on another node the client goes on where it was', async (t) => {

@@ -4,19 +4,26 @@ import fc from 'fast-check';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import { type Subscriber, Subscriptions } from '../../../src/gateways/hub/subscriptions.js';
 import {
+  attempted,
   emailDelivered,
   emailRemoved,
   FakeMailboxes,
   FakeTiming,
   readChanged,
   recordingLog,
+  statusChanged,
   unreadCount,
 } from '../../support/hub-fakes.js';
 
 class Reader implements Subscriber {
   readonly frames: string[] = [];
+  readonly wantsTimeline: boolean;
   interruptions = 0;
   standing = 0;
+
+  constructor(wantsTimeline = false) {
+    this.wantsTimeline = wantsTimeline;
+  }
 
   stands(): void {
     this.standing++;
@@ -150,10 +157,34 @@ test('a count that has not left is replaced by a later one; everything else keep
   );
 });
 
+test('attempts go to those who asked for the timeline, in their place among the others', (t) => {
+  const { mailboxes, timing, subscriptions } = setUp();
+  const [plain, watching] = [new Reader(), new Reader(true)];
+  subscriptions.join('account-1', plain);
+  subscriptions.join('account-1', watching);
+  mailboxes.events('account-1').next([statusChanged('o1', 'Sending')]);
+  timing.flush();
+  t.is(plain.frames[0], watching.frames[0]);
+  mailboxes.events('account-1').next([attempted('o1')]);
+  timing.flush();
+  mailboxes.events('account-1').next([attempted('o1'), statusChanged('o1', 'Sent')]);
+  timing.flush();
+  t.deepEqual(
+    plain.told().map(([target]) => target),
+    ['DeliveryStatusChanged', 'DeliveryStatusChanged'],
+  );
+  t.deepEqual(
+    watching.told().map(([target]) => target),
+    ['DeliveryStatusChanged', 'DeliveryAttempted', 'DeliveryAttempted', 'DeliveryStatusChanged'],
+  );
+  t.deepEqual([plain.frames.length, watching.frames.length], [2, 3]);
+});
+
 test('a subscriber that leaves while a frame goes out disturbs nobody', (t) => {
   const { mailboxes, timing, subscriptions } = setUp();
   const stays = new Reader();
   const leaves: Subscriber = {
+    wantsTimeline: false,
     stands: () => {},
     deliver: () => subscriptions.leave('account-1', leaves),
     interrupted: () => {},

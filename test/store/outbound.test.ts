@@ -1,0 +1,364 @@
+// Outbound mail in the store: the queue of all accounts, commits that are fenced or repeated, what is handed over, lists.
+import { createHash, randomUUID } from 'node:crypto';
+import test, { type ExecutionContext } from 'ava';
+import type { MailboxChange, OutboundChange } from '../../src/store/mailboxes.js';
+import type { OutboundRow } from '../../src/store/outbound.js';
+import { connect } from '../../src/store/postgres/client.js';
+import { postgresDirectory } from '../../src/store/postgres/directory.js';
+import { postgresLeases } from '../../src/store/postgres/leases.js';
+import { postgresMailboxes } from '../../src/store/postgres/mailboxes.js';
+import { postgresOutbound } from '../../src/store/postgres/outbound.js';
+import { postgresStsUpkeep } from '../../src/store/postgres/sts-upkeep.js';
+import { migratedDatabase } from '../support/embedded-database.js';
+import { emptyChange } from '../support/mailbox-change.js';
+
+const SHARDS = 4;
+const BLOB = createHash('sha256').update('x').digest('hex');
+const MINUTE = 60_000;
+const T0 = 1_700_000_000_000;
+
+async function world(t: ExecutionContext) {
+  const database = await migratedDatabase(t);
+  const sql = connect(database.address, { max: 4, applicationName: 'test' });
+  const writerSql = connect(database.address, { max: 2, applicationName: 'test', byKey: true });
+  t.teardown(() => Promise.all([sql.end(), writerSql.end()]));
+  const mailboxes = postgresMailboxes(sql, writerSql);
+  const directory = postgresDirectory(sql, SHARDS);
+  let number = 0;
+
+  async function account() {
+    const { id } = await directory.createAccount(`a${++number}@example.test`, 'A');
+    const [row] = await sql<[{ shard: number }]>`select shard from accounts where id = ${id}`;
+    const claimed = await mailboxes.claim(id, 1);
+    let modseq = claimed.kind === 'claimed' ? claimed.modseq : 0;
+    const commit = async (part: Partial<MailboxChange>, epoch = 1) => {
+      const result = await mailboxes.commit({ ...emptyChange(id, epoch, modseq), ...part });
+      if (result.kind === 'committed') modseq++;
+      return result.kind;
+    };
+    const put = (...rows: readonly OutboundRow[]) => commit({ outbound: rows.map((row) => change(row)) });
+    return { id, shard: row.shard, commit, put, back: () => modseq-- };
+  }
+  return { address: database.address, sql, mailboxes, outbound: postgresOutbound(sql), account };
+}
+
+function change(row: OutboundRow, before: OutboundChange['before'] = null): OutboundChange {
+  return { row, before, recipients: 'all', content: { textBody: 'text', htmlBody: null } };
+}
+
+function email(parts: Partial<OutboundRow> = {}): OutboundRow {
+  return {
+    id: randomUUID(),
+    status: 'Queued',
+    blob: BLOB,
+    sender: 'me@example.test',
+    subject: 'subject',
+    messageId: '<1@example.test>',
+    inReplyTo: null,
+    references: ['<0@example.test>'],
+    size: 10,
+    sentEmailId: null,
+    createdAt: T0,
+    updatedAt: T0,
+    queuedAt: T0,
+    sentAt: null,
+    retryCount: 0,
+    nextRetryAt: T0,
+    lastError: null,
+    attempt: null,
+    reportDue: null,
+    delayReported: false,
+    machine: { value: 'Queued' },
+    recipients: ['b@two.test', 'a@one.test'].map((address) => ({
+      id: randomUUID(),
+      address,
+      displayName: null,
+      type: 'To',
+      status: 'Pending',
+      domain: address.slice(2),
+      deliveredAt: null,
+      lastError: null,
+      statusCode: null,
+    })),
+    ...parts,
+  };
+}
+
+const all = Array.from({ length: SHARDS }, (_, shard) => shard);
+const ids = (rows: readonly { readonly outboundId: string }[]) => rows.map(({ outboundId }) => outboundId);
+
+test('rows come back as they were written, recipients in their order', async (t) => {
+  const { mailboxes, account, sql } = await world(t);
+  const { id, put, commit } = await account();
+  const [a, b] = [email(), email({ status: 'Sending', attempt: { id: randomUUID(), by: 'n1' }, nextRetryAt: null })];
+  await put(a, b);
+  t.deepEqual((await mailboxes.outboundRows(id, [b.id, randomUUID()]))[0], b);
+  const [first, second] = a.recipients;
+  const changed = { ...first!, status: 'Delivered' as const, deliveredAt: T0 + 5 };
+  const next: OutboundRow = {
+    ...a,
+    retryCount: 3,
+    lastError: 'no',
+    recipients: [changed, { ...second!, lastError: 'unsaid' }],
+  };
+  await commit({ outbound: [{ row: next, before: 'Queued', recipients: [first!.id] }] });
+  t.deepEqual([...(await mailboxes.outboundRows(id, [a.id]))], [{ ...next, recipients: [changed, second!] }]);
+  t.deepEqual(await mailboxes.outboundContent(id, a.id), { textBody: 'text', htmlBody: null });
+  t.is((await mailboxes.outboundRows(randomUUID(), [a.id])).length, 0);
+  await commit({ outbound: [change({ ...next, recipients: [second!] }, 'Queued')] });
+  t.is((await sql`select from outbound_recipients where outbound_id = ${a.id}`).length, 1);
+});
+
+test('what is due is found by its shard, longest due first; what is not due, in hand or left out is not', async (t) => {
+  const { outbound, account } = await world(t);
+  const accounts = await Promise.all(Array.from({ length: 8 }, account));
+  const due: { id: string; shard: number; at: number }[] = [];
+  for (const [i, { put, shard }] of accounts.entries()) {
+    const at = T0 - ((i * 7) % 8) * MINUTE;
+    const row = email({ nextRetryAt: at });
+    due.push({ id: row.id, shard, at });
+    await put(
+      row,
+      email({ nextRetryAt: Date.now() + 10 * MINUTE }),
+      email({ status: 'Sending', nextRetryAt: null, attempt: { id: randomUUID(), by: 'n' } }),
+      email({ status: 'Sent', nextRetryAt: null }),
+      email({ status: 'Failed', nextRetryAt: null }),
+    );
+  }
+  due.sort((a, b) => a.at - b.at);
+  const inOrder = due.map(({ id }) => id);
+  const found = await outbound.due(all, 100, []);
+  t.deepEqual(ids(found), inOrder);
+  t.true(found.every(({ interrupted }) => interrupted === null));
+  t.deepEqual(ids(await outbound.due(all, 3, [])), inOrder.slice(0, 3));
+  t.deepEqual(ids(await outbound.due(all, 100, inOrder.slice(0, 2))), inOrder.slice(2));
+  for (const shard of all) {
+    const own = due.filter((row) => row.shard === shard).map(({ id }) => id);
+    t.deepEqual(ids(await outbound.due([shard], 100, [])), own);
+  }
+  t.deepEqual(await outbound.due([], 100, []), []);
+  const { put, shard } = accounts[0]!;
+  const late = Array.from({ length: 30 }, (_, i) => email({ nextRetryAt: T0 - (i % 2 === 0 ? 60 - i : -i) * MINUTE }));
+  await put(...late);
+  const everything = [...due, ...late.map(({ id, nextRetryAt }) => ({ id, shard, at: nextRetryAt! }))];
+  const sorted = everything.toSorted((a, b) => a.at - b.at);
+  for (const limit of [1, 5, 12, 20, 100]) {
+    const times = new Map(everything.map(({ id, at }) => [id, at]));
+    const got = ids(await outbound.due(all, limit, []));
+    t.deepEqual(
+      got.map((id) => times.get(id)),
+      sorted.slice(0, limit).map(({ at }) => at),
+    );
+    t.is(new Set(got).size, got.length);
+  }
+  const overdue = await outbound.overdueMs(all);
+  t.true(Math.abs(Date.now() - sorted[0]!.at - overdue) < 10_000);
+  t.is(await outbound.overdueMs([]), 0);
+});
+
+test('deliveries of nodes that are no more are found, and those that this node has lost', async (t) => {
+  const { sql, outbound, account } = await world(t);
+  const { put } = await account();
+  const leases = postgresLeases(sql);
+  const node = (name: string) => ({
+    id: name,
+    incarnation: `${name}-1`,
+    version: '1',
+    roles: [],
+    bus: 'nats' as const,
+  });
+  await leases.join(node('live'), 60_000);
+  await leases.join(node('me'), 60_000);
+  await leases.join(node('late'), 60_000);
+  await sql`update nodes set expires_at = now() where id = 'late'`;
+  const by = (name: string) => email({ status: 'Sending', nextRetryAt: null, attempt: { id: randomUUID(), by: name } });
+  const [live, late, gone, before, inHand, lost] = [
+    by('live-1'),
+    by('late-1'),
+    by('gone-1'),
+    by('me-0'),
+    by('me-1'),
+    by('me-1'),
+  ];
+  await put(live, late, gone, before, inHand, lost);
+  const found = await outbound.interrupted(all, 'me-1', 100, [inHand.id]);
+  t.deepEqual(
+    found.map(({ outboundId, interrupted }) => `${outboundId} ${interrupted}`).sort(),
+    [late, gone, before, lost].map((row) => `${row.id} ${row.attempt!.id}`).sort(),
+  );
+  t.is((await outbound.interrupted(all, 'me-1', 2, [])).length, 2);
+  t.deepEqual(await outbound.interrupted([], 'me-1', 100, []), []);
+});
+
+test('reports that are due, what operators ask, and what they see', async (t) => {
+  const { outbound, account, mailboxes } = await world(t);
+  const { id: accountId, put, commit } = await account();
+  const failed = email({ status: 'Failed', nextRetryAt: null, reportDue: 'failed', createdAt: T0 + 3 });
+  const late = email({ reportDue: 'delayed', createdAt: T0 + 2 });
+  const draft = email({ status: 'Draft', blob: null, machine: null, createdAt: T0 + 1, nextRetryAt: null });
+  await put(failed, late, draft);
+  t.deepEqual(ids(await outbound.reportsDue(all, 10, [])).sort(), [failed.id, late.id].sort());
+  t.deepEqual(ids(await outbound.reportsDue(all, 10, [late.id])), [failed.id]);
+  t.deepEqual(
+    (await outbound.list(undefined, 10)).map(({ id }) => id),
+    [failed.id, late.id],
+  );
+  t.deepEqual(
+    (await outbound.list('Draft', 10)).map(({ id }) => id),
+    [draft.id],
+  );
+  t.is((await outbound.list(undefined, 1)).length, 1);
+  const { machine: _, ...shown } = failed;
+  t.deepEqual(await outbound.find(failed.id), { ...shown, accountId, accountEmail: 'a1@example.test' });
+  t.is(await outbound.find(randomUUID()), undefined);
+
+  const asked = { accountId, outboundId: failed.id };
+  await outbound.request({ ...asked, action: 'retry' });
+  await outbound.request({ ...asked, action: 'cancel' });
+  t.deepEqual(await outbound.requests(all, 10), [{ ...asked, action: 'cancel' }]);
+  t.true(await outbound.isRequested(asked));
+  await outbound.settleRequest({ ...asked, action: 'retry' });
+  t.true(await outbound.isRequested(asked), 'another was asked since');
+  await outbound.settleRequest({ ...asked, action: 'cancel' });
+  t.deepEqual(await outbound.requests(all, 10), []);
+  await outbound.request({ accountId, outboundId: randomUUID(), action: 'retry' });
+  t.deepEqual(await outbound.requests(all, 10), []);
+  await commit({ outboundRemoved: [draft.id] });
+  const { counts } = await mailboxes.outboundCounts(accountId, ['Draft', 'Queued', 'Failed']);
+  t.deepEqual(
+    [...counts],
+    [
+      ['Draft', 0],
+      ['Queued', 1],
+      ['Failed', 1],
+    ],
+  );
+});
+
+test('an owner that was overtaken writes nothing of outbound mail, nor does a commit that comes twice', async (t) => {
+  const { sql, mailboxes, account } = await world(t);
+  const [me, you] = [await account(), await account()];
+  const row = email();
+  await me.put(row);
+  const sent: OutboundRow = { ...row, status: 'Sent', nextRetryAt: null };
+  const part: Partial<MailboxChange> = {
+    outbound: [{ ...change(sent, 'Queued'), recipients: row.recipients.map(({ id }) => id) }],
+    outboundAttempts: [
+      {
+        outboundId: row.id,
+        attempt: {
+          id: randomUUID(),
+          at: T0,
+          durationMs: 1,
+          domain: 'x.test',
+          host: null,
+          remoteAddress: null,
+          tls: null,
+          reply: 'ok',
+          recipients: [],
+        },
+      },
+    ],
+    handedOver: [me.id, you.id, randomUUID()].map((accountId) => ({
+      accountId,
+      id: randomUUID(),
+      blob: BLOB,
+      envelope: { receivedAt: T0, summary: {} as never },
+    })),
+    outboundRemoved: [],
+  };
+  const written = async () => {
+    const [counts] = await sql`
+      select (select count(*)::int from inbound) as inbound, (select count(*)::int from outbound_attempts) as attempts,
+        (select status from outbound where id = ${row.id}) as status`;
+    return { ...counts };
+  };
+  t.is((await mailboxes.claim(me.id, 2)).kind, 'claimed');
+  t.is(await me.commit(part), 'fenced');
+  t.is(await me.commit({ outboundRemoved: [row.id] }), 'fenced');
+  t.deepEqual(await written(), { inbound: 0, attempts: 0, status: 'Queued' });
+  t.is(await me.commit(part, 2), 'committed');
+  t.deepEqual(await written(), { inbound: 2, attempts: 1, status: 'Sent' });
+  me.back();
+  t.is(await me.commit(part, 2), 'fenced');
+  t.deepEqual(await written(), { inbound: 2, attempts: 1, status: 'Sent' });
+});
+
+test('an email that is removed takes everything of its own along and lets go of its blob', async (t) => {
+  const { sql, account, outbound } = await world(t);
+  const { id: accountId, put, commit } = await account();
+  const [gone, stays] = [email(), email()];
+  await put(gone, stays);
+  for (const { id } of [gone, stays]) await outbound.request({ accountId, outboundId: id, action: 'retry' });
+  await commit({ outboundRemoved: [gone.id] });
+  const left = await sql`
+    select outbound_id from outbound_recipients union select outbound_id from outbound_contents
+    union select outbound_id from outbound_requests union select id from outbound`;
+  t.deepEqual(
+    left.map((row) => row['outbound_id']),
+    [stays.id],
+  );
+  t.deepEqual(
+    (await sql`select encode(hash, 'hex') as hash from blob_candidates`).map((row) => row['hash']),
+    [BLOB],
+  );
+});
+
+test('policies that have expired are dropped, the others stay', async (t) => {
+  const { sql } = await world(t);
+  await sql`
+    insert into sts_policies (domain, policy_id, policy, expires_at)
+    values ('old.test', '1', '{}', now() - interval '1 second'), ('new.test', '1', '{}', now() + interval '1 day')`;
+  t.is(await postgresStsUpkeep(sql).dropExpired(), 1);
+  t.deepEqual(
+    (await sql`select domain from sts_policies`).map((row) => row['domain']),
+    ['new.test'],
+  );
+});
+
+test('pages go by time of making, over several statuses, each email once', async (t) => {
+  const { mailboxes, account } = await world(t);
+  const { id, put } = await account();
+  const rows = Array.from({ length: 25 }, (_, i) =>
+    email({ status: i % 2 === 0 ? 'Queued' : 'Sending', createdAt: T0 + Math.floor(i / 3), nextRetryAt: null }),
+  );
+  await put(...rows, email({ status: 'Sent' }));
+  const wanted = rows.toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1)).map((row) => row.id);
+  const paged = [];
+  for (let page = 1; page <= 4; page++) {
+    paged.push(...(await mailboxes.outboundPage(id, ['Queued', 'Sending'], page, 10)).map((row) => row.id));
+  }
+  t.deepEqual(paged, wanted);
+});
+
+test('looks at the queue and first pages read few rows, however much was sent', async (t) => {
+  const { address, sql, account } = await world(t);
+  const { id: accountId, shard } = await account();
+  await sql`
+    insert into outbound (account_id, id, shard, status, sender, subject, created_at, updated_at)
+    select ${accountId}, gen_random_uuid(), ${shard}, 'Sent', '', '', now() - i * interval '1 second', now()
+    from generate_series(1, 20000) i`;
+  for (const analyzed of [false, true]) {
+    if (analyzed) await sql`analyze outbound`;
+    const alone = connect(address, { max: 1, applicationName: 'test' });
+    const queue = postgresOutbound(alone);
+    const rowsRead = async () => {
+      await alone`select pg_stat_force_next_flush()`;
+      const [row] = await alone<[{ read: number }]>`
+        select (seq_tup_read + coalesce(idx_tup_fetch, 0))::float8 as read from pg_stat_user_tables
+        where relname = 'outbound'`;
+      return row.read;
+    };
+    const before = await rowsRead();
+    await queue.due(all, 100, []);
+    await queue.interrupted(all, 'me', 100, []);
+    await queue.reportsDue(all, 100, []);
+    await queue.overdueMs(all);
+    const lists = postgresMailboxes(alone, alone);
+    t.is((await lists.outboundPage(accountId, ['Sent'], 1, 20)).length, 20);
+    t.is((await lists.outboundPage(accountId, ['Queued', 'Sending'], 1, 20)).length, 0);
+    const read = (await rowsRead()) - before;
+    t.true(read >= 20 && read < 200, `${read} rows were read`);
+    await alone.end();
+  }
+});
