@@ -3,7 +3,7 @@
 // text: none of it can end a line, begin a field or close a part here.
 import { encodeWords, field, foldText, inertLine, phraseDate } from './report-text.js';
 
-export interface ReportedRecipient {
+interface ReportedRecipient {
   readonly address: string;
   /** RFC 3463; null when nobody gave one. */
   readonly statusCode: string | null;

@@ -71,8 +71,8 @@ async function rowsOf<T>(statement: PromiseLike<readonly unknown[]>): Promise<re
   }
 }
 
-/** Ids of outbound emails, and of accounts. */
-interface PassedOver {
+interface LeftOut {
+  /** Outbound ids. */
   readonly except: readonly string[];
   readonly exceptAccounts: readonly string[];
 }
@@ -92,15 +92,15 @@ async function due(
   sql: Sql,
   shards: readonly number[],
   limit: number,
-  passed: PassedOver,
+  leftOut: LeftOut,
 ): Promise<readonly QueuedOutbound[]> {
   const few = Math.ceil(limit / Math.max(1, shards.length)) + 2;
-  const rows = await dueOf(sql, shards, Math.min(limit, few), passed);
+  const rows = await dueOf(sql, shards, Math.min(limit, few), leftOut);
   const last = rows[limit - 1]?.at ?? Number.POSITIVE_INFINITY;
   const counts = new Map<number, { count: number; at: number }>();
   for (const { shard, at } of rows) counts.set(shard, { count: (counts.get(shard)?.count ?? 0) + 1, at });
   const cut = [...counts].flatMap(([shard, { count, at }]) => (count === few && at <= last ? [shard] : []));
-  const more = few < limit && cut.length > 0 ? await dueOf(sql, cut, limit, passed) : [];
+  const more = few < limit && cut.length > 0 ? await dueOf(sql, cut, limit, leftOut) : [];
   const asked = new Set(more.length > 0 ? cut : []);
   const found = [...rows.filter(({ shard }) => !asked.has(shard)), ...more].sort((a, b) => a.at - b.at);
   return found
@@ -109,7 +109,7 @@ async function due(
 }
 
 /** At most `limit` of each shard, longest due first. */
-function dueOf(sql: Sql, shards: readonly number[], limit: number, { except, exceptAccounts }: PassedOver) {
+function dueOf(sql: Sql, shards: readonly number[], limit: number, { except, exceptAccounts }: LeftOut) {
   return rowsOf<DueRow>(sql`
     select due.account_id, due.id, s.shard, extract(epoch from due.next_retry_at)::float8 as at
     from unnest(${shards as number[]}::int[]) as s (shard) cross join lateral (

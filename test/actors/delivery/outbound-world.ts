@@ -107,7 +107,7 @@ export class OutboundWorld {
   }
 
   readonly store: OutboundStore = {
-    due: async (shards, limit, except, exceptAccounts) =>
+    due: async (shards, limit, except, exceptAccounts = []) =>
       (await this.#read(shards))
         .filter(
           ({ status, dueAt, outboundId, accountId }) =>

@@ -239,7 +239,7 @@ test('publications that lack what their kind has make listeners look; kinds of a
   const clusterId = newCluster();
   const owner = await node(t, clusterId, 'owner');
   const raw = await stranger(t);
-  const heard = collected(owner, 'p', 12);
+  const heard = collected(owner, 'p', 15);
   await heard.registration.standing;
   const of = (fields: object) => ({ v: 1, node: 'n', ...fields });
   const broken = [
@@ -253,11 +253,14 @@ test('publications that lack what their kind has make listeners look; kinds of a
     of({ kind: 'given', to: 'm', leases: [{ shard: 7 }] }),
     { ...events(1), events: [null] },
     { ...events(1), events: [{ seq: '1', type: 'Tested' }] },
+    of({ kind: 'due', accountId: 'a' }),
+    of({ kind: 'due', accountId: 'a', outboundId: 7 }),
   ];
+  const due = { v: 1, kind: 'due', accountId: 'a', outboundId: 'b' };
   const later = of({ kind: 'invented' });
   const good = of({ kind: 'settled', shards: [7], vanished: false });
-  for (const packet of [...broken, later, good]) raw.publish(`mansio.${clusterId}.p`, JSON.stringify(packet));
-  t.deepEqual(await heard.all, [...broken.map(() => LOOK), later, good] as never);
+  for (const packet of [...broken, later, due, good]) raw.publish(`mansio.${clusterId}.p`, JSON.stringify(packet));
+  t.deepEqual(await heard.all, [...broken.map(() => LOOK), later, due, good] as never);
 });
 
 test('a responder is told whether a request is from another node', async (t) => {
