@@ -114,11 +114,11 @@ export class Session {
       };
       const onAbort = () => fail(new SessionFailure(judgeFault('ended', 'the attempt was ended'), 'other'));
       options.signal.addEventListener('abort', onAbort, { once: true });
-      const silence = `no session with ${host} within ${limits.setupMs / 1000} s`;
       this.#watch(limits.setupMs, () => {
-        const kind =
-          connection.upgrading === true ? 'tls' : connection.lastServerResponse === false ? 'silent' : 'other';
-        fail(new SessionFailure(judgeFault('lost', silence), kind));
+        const late = Object.assign(new Error(`no session within ${limits.setupMs / 1000} s`), {
+          timeoutType: connection.lastServerResponse === false ? ('GREETING_TIMEOUT' as const) : undefined,
+        });
+        fail(setupFailure(late, connection.upgrading === true, options));
       });
       connection.on('error', (error: LibraryError) => {
         if (!isSettled) fail(setupFailure(error, connection.upgrading === true, options));

@@ -124,7 +124,7 @@ test('an enforced policy wants the certificate of the host, and tries the next w
 test('under an enforced policy nothing goes in the clear, and to no other host', async (t) => {
   const { remote, bare, deliver } = await withPolicy(t, { policy: ENFORCE });
   const plain = await remote('127.0.0.2');
-  const broken = await bare('127.0.0.3', scripted({ EHLO: '250-x\r\n250 STARTTLS', STAR: '220 go', DATA: '354 go' }));
+  const broken = await bare('127.0.0.3', withoutHandshake);
   const report = await deliver('remote.test');
   t.deepEqual(
     report.attempts.map(({ recipients }) => recipients[0]!.statusCode),
