@@ -46,8 +46,13 @@ test('the account is made once and its key stays good, or is replaced', async (t
 
 test('the banner shows what is open', (t) => {
   const demo = { email: 'demo@example.test', apiKey: 'KEY' };
-  const all = demoBanner(demo, { http: '127.0.0.1:8080', mx: '127.0.0.1:2525' });
-  for (const part of ['http://127.0.0.1:8080/api/emails', 'smtp://127.0.0.1:2525', 'Bearer KEY', demo.email]) {
+  const all = demoBanner(demo, {
+    http: '127.0.0.1:8080',
+    mx: '127.0.0.1:2525',
+    submission: '127.0.0.1:2587',
+  });
+  const parts = ['http://127.0.0.1:8080/api/emails', 'smtp://127.0.0.1:2525', 'Bearer KEY', demo.email];
+  for (const part of [...parts, "-u 'demo@example.test:KEY' smtp://127.0.0.1:2587 --mail-from demo@example.test"]) {
     t.true(all.includes(part), part);
   }
   t.false(demoBanner(demo, { mx: '[::1]:2525' }).includes('api/emails'));

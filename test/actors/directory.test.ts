@@ -266,3 +266,18 @@ test('API keys have one form and match their own hash alone', (t) => {
     t.is(parseApiKey(text), undefined, JSON.stringify(text));
   }
 });
+
+test('an address is of its account when it is verified, with any tag, wherever it is', async (t) => {
+  const { directory, store } = await start(t);
+  const alice = await store.createAccount('alice@example.test', 'Alice');
+  const bob = await store.createAccount('bob@example.test', 'Bob');
+  await store.addAddress(alice.id, 'alice@elsewhere.test', true);
+  await store.addAddress(alice.id, 'unverified@example.test', false);
+  for (const address of ['Alice@Example.Test', 'alice+x@example.test', 'alice+@elsewhere.test']) {
+    t.true(await directory.isAddressOf(alice.id, address), address);
+    t.false(await directory.isAddressOf(bob.id, address), address);
+  }
+  for (const address of ['unverified@example.test', 'nobody@example.test', 'alice', '']) {
+    t.false(await directory.isAddressOf(alice.id, address), address);
+  }
+});

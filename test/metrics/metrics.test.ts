@@ -7,6 +7,7 @@ import { parseMetrics, sumOf } from '../support/prometheus-text.js';
 function metrics() {
   const made = createMetrics({ version: '1.2.3' });
   made.watchConnections('smtp', () => 3);
+  made.watchConnections('submission', () => 5);
   made.watchConnections('hub', () => 4);
   const node = { id: 'a', version: '', roles: [], bus: 'nats', startedAt: 0, silentMs: 0 } as const;
   made.watchEngine({
@@ -32,13 +33,18 @@ function metrics() {
 }
 
 test('names, labels and text are as Prometheus wants them', async (t) => {
-  const { runtime, commits, smtp, http, hub, text } = metrics();
+  const { runtime, commits, smtp, submission, http, hub, text } = metrics();
   runtime.asked('mailbox', 'reply', true, 1);
   runtime.answered('mailbox', 'deliver', 'reply', 1);
   commits.inbound.written(3, 2, true);
   smtp.accepted({ octets: 100, mailboxes: 2, placed: 1 });
   smtp.refused('notHosted', 550);
   smtp.replied(true, 3);
+  submission.queued({ octets: 100, recipients: 2 });
+  submission.refused('foreignFrom', 550);
+  submission.authenticated('wrong');
+  submission.replied(true, 3);
+  commits.blobs.written(1, 1, true);
   http.answered('BREW', null, 404, 1);
   hub.sent(2, 10);
   const families = parseMetrics(await text());

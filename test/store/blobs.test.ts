@@ -17,7 +17,7 @@ async function setUp(t: Teardown) {
     await Promise.all([sql.end(), writerSql.end()]);
   });
   const { id: accountId } = await postgresDirectory(sql, 1).createAccount('blobs@example.test', 'x');
-  return { sql, accountId, blobs: postgresBlobs(sql), inbound: postgresInbound(sql, writerSql) };
+  return { sql, accountId, blobs: postgresBlobs(sql, writerSql), inbound: postgresInbound(sql, writerSql) };
 }
 
 const index = indexMessage(Buffer.from('Subject: x\r\n\r\nbody'));
@@ -200,3 +200,38 @@ async function counts(sql: Sql) {
       (select count(*)::int from inbound) as inbound`;
   return { blobs: row?.['blobs'], chunks: row?.['chunks'], inbound: row?.['inbound'] };
 }
+
+test('small blobs that are put together share a write, and each is there when its put resolves', async (t) => {
+  const { sql } = await setUp(t);
+  const groups: number[] = [];
+  const blobs = postgresBlobs(sql, sql, { written: (items) => groups.push(items) });
+  const many = Array.from({ length: 50 }, (_, i) => randomBytes(i * 400));
+  const twice = [...many, ...many.slice(10)];
+  await Promise.all(
+    twice.map(async (bytes) => {
+      const put = content(bytes, 997);
+      await blobs.put(put);
+      t.deepEqual(Buffer.from(await blobs.read(put.hash, 0, put.size)), bytes);
+    }),
+  );
+  t.is(
+    groups.reduce((sum, items) => sum + items, 0),
+    twice.length,
+  );
+  t.true(groups.length < twice.length / 5);
+  const large = content(randomBytes(300_000));
+  await blobs.put(large);
+  t.is((await drain(blobs.stream(large.hash, 0, large.size))).length, 300_000);
+});
+
+test('what was put and never referred to is collected, and can be put again', async (t) => {
+  const { blobs } = await setUp(t);
+  const small = content(Buffer.from('From: a\r\n\r\nnever queued'));
+  await blobs.put(small);
+  await blobs.put(small);
+  t.is(await blobs.collect(60_000, 100), 0);
+  t.is(await blobs.collect(-1000, 100), 1);
+  t.is(await blobs.index(small.hash), undefined);
+  await blobs.put(small);
+  t.deepEqual(await blobs.index(small.hash), index);
+});

@@ -1,7 +1,7 @@
 // Clients the world uses, unchanged, through STARTTLS and TLS from the start: what they send is queued as they sent it.
-import { spawn } from 'node:child_process';
 import test from 'ava';
 import { createTransport } from 'nodemailer';
+import { runProgram } from '../../support/run-program.js';
 import { testWith } from '../../support/test-with.js';
 import { listenForSubmission } from './submission-listener.js';
 
@@ -11,21 +11,6 @@ const MESSAGE = `From: ${FROM}\r\nBcc: dave@peer.test\r\nTo: bob@example.test\r\
 const KEPT = `From: ${FROM}\r\nTo: bob@example.test\r\nSubject: x\r\n\r\n${BODY}`;
 
 const portOf = (address: string): string => address.slice(address.lastIndexOf(':') + 1);
-
-/** Runs a program to its end; its output and exit code. */
-async function run(command: string, args: readonly string[], input = ''): Promise<{ code: number; output: string }> {
-  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => {
-      output += chunk.toString();
-    });
-  }
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(input);
-  const code = await new Promise<number>((resolve) => child.once('close', resolve));
-  return { code, output };
-}
 
 for (const implicitTls of [false, true]) {
   const way = implicitTls ? 'TLS from the start' : 'STARTTLS';
@@ -84,7 +69,7 @@ with client:
     except smtplib.SMTPSenderRefused as error:
         print(error.smtp_code)
 `;
-    const { code, output } = await run('python3', ['-c', script, portOf(address)], MESSAGE);
+    const { code, output } = await runProgram('python3', ['-c', script, portOf(address)], MESSAGE);
     t.is(code, 0, output);
     t.deepEqual(output.trim().split('\n'), ['535', '550']);
     t.true(queued[0]!.body.endsWith(KEPT));
@@ -95,7 +80,7 @@ with client:
     testWith('curl')(`curl, ${way}, ${bearer ? 'a bearer token' : 'a password'}`, async (t) => {
       const { address, queued } = await listenForSubmission(t, settings);
       const login = bearer ? ['-u', FROM, '--oauth2-bearer', 'alice-key'] : ['-u', `${FROM}:alice-key`];
-      const { code, output } = await run(
+      const { code, output } = await runProgram(
         'curl',
         [
           ...['-sS', '-k', '--ssl-reqd', `${implicitTls ? 'smtps' : 'smtp'}://${address}`, ...login],
@@ -111,12 +96,18 @@ with client:
 
   testWith('swaks')(`swaks, ${way}`, async (t) => {
     const { address, queued } = await listenForSubmission(t, settings);
-    const { code, output } = await run('swaks', [
-      ...['--server', '127.0.0.1', '--port', portOf(address), implicitTls ? '--tls-on-connect' : '-tls'],
-      ...['--auth', 'LOGIN', '--auth-user', FROM, '--auth-password', 'alice-key'],
-      ...['--from', FROM, '--to', 'bob@example.test,dave@peer.test', '--header', 'Subject: from swaks'],
-    ]);
+    const { code, output } = await runProgram(
+      'swaks',
+      [
+        ...['--server', '127.0.0.1', '--port', portOf(address), implicitTls ? '--tls-on-connect' : '-tls'],
+        ...['--auth', 'LOGIN', '--auth-user', FROM, '--auth-password', 'alice-key'],
+        ...['--from', FROM, '--to', 'bob@example.test,dave@peer.test', '--data', '-'],
+      ],
+      MESSAGE.replaceAll('\r\n', '\n'),
+    );
     t.is(code, 0, output);
-    t.is(queued[0]!.summary.subject, 'from swaks');
+    // It adds a line.
+    t.true(queued[0]!.body.endsWith(`${KEPT}\r\n`));
+    t.is(queued[0]!.recipients.length, 2);
   });
 }

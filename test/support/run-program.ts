@@ -1,0 +1,21 @@
+// Programs that tests drive as a user would.
+import { spawn } from 'node:child_process';
+
+/** Runs a program to its end; its output and exit code. */
+export async function runProgram(
+  command: string,
+  args: readonly string[],
+  input = '',
+): Promise<{ code: number; output: string }> {
+  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+    });
+  }
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(input);
+  const code = await new Promise<number>((resolve) => child.once('close', resolve));
+  return { code, output };
+}
