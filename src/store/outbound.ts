@@ -115,7 +115,7 @@ export interface OutboundStore {
     shards: readonly number[],
     limit: number,
     except: readonly string[],
-    exceptAccounts?: readonly string[],
+    exceptAccounts: readonly string[],
   ): Promise<readonly QueuedOutbound[]>;
   /**
    * What is Sending on these shards by a node that is no more, or, not in `except` (outbound ids), by the node of this
