@@ -7,6 +7,8 @@ import type { IndexedAddress } from '../../mail/message-index.js';
 
 /** RFC 2047 §2 has 75 characters a word; with room for what stands before it. */
 const WORD = 52;
+/** RFC 5322 §2.1.1 has 78 characters a line; with room for the field's name. */
+const LINE = 68;
 
 /** Text that may stand as it is: ASCII, foldable, and nothing that a reader decodes or folds away. */
 const isPlain = (text: string): boolean => /^[ -~]*$/.test(text) && !/=\?| {2}|^ | $|[^ ]{61}/.test(text);
@@ -27,7 +29,8 @@ function mailbox({ name, address }: IndexedAddress): string {
   const path = `${localPart}@${domain}`;
   if (name === '') return localPart.startsWith('"') ? `<${path}>` : path;
   const phrase = !isPlain(name) ? words(name) : /^[\w ]+$/.test(name) ? name : quoteString(name);
-  return `${phrase}\r\n <${path}>`;
+  const fits = phrase.length + path.length <= LINE && !phrase.includes('\r\n');
+  return `${phrase}${fits ? '' : '\r\n'} <${path}>`;
 }
 
 /** Encoded words, one a line. */
