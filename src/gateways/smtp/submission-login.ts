@@ -2,6 +2,7 @@
 // they are good is protocol-login's to say.
 import type { Logger } from 'pino';
 import type { SMTPServerSession } from 'smtp-server';
+import { parseAddress } from '../../mail/address.js';
 import type { Login, LoginOutcome, ProtocolLogins } from '../protocol-login.js';
 import type { AuthVerdict } from './auth-exchange.js';
 import type { SubmissionMeter } from './meter.js';
@@ -46,7 +47,9 @@ export function submissionAuth({ logins, plaintext, log, meter }: SubmissionAuth
         log.debug({ accountId, keyId, remoteAddress, tls }, 'authenticated');
         return { user: outcome.login };
       }
-      log.info({ names: shown.names, remoteAddress, tls, reason: kind }, 'authentication refused');
+      // Somebody may have put the key where the name belongs.
+      const names = shown.names.filter((name) => parseAddress(name) !== undefined);
+      log.info({ names, remoteAddress, tls, reason: kind }, 'authentication refused');
       return VERDICTS[kind];
     },
   };

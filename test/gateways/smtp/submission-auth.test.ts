@@ -272,3 +272,23 @@ test('an account that is deleted ends its sessions', async (t) => {
   directory.deletedAccounts$.next('alice');
   t.deepEqual((await client.rest()).map(brief), ['421 4.7.0']);
 });
+
+test('a key that is gone without a word ends its sessions with their next message, 30 s later', async (t) => {
+  let now = 1;
+  const { address, directory } = await listenForSubmission(t, { now: () => now });
+  const client = await signedIn(address);
+  directory.keys.clear();
+  t.is((await client.send(ALICE, ['carol@peer.test'], MESSAGE)).code, 250);
+  now += 30_001;
+  client.write(`MAIL FROM:<${ALICE}>\r\n`);
+  t.deepEqual((await client.rest()).map(brief), ['421 4.7.0']);
+});
+
+test('a key in the place of the name is not logged', async (t) => {
+  const { address, logged } = await listenForSubmission(t);
+  const client = await SmtpClient.greeted(address);
+  t.deepEqual(await say(client, `AUTH PLAIN ${plain('alice-key', 'alice-key')}`), ['535 5.7.8']);
+  t.deepEqual(await say(client, `AUTH PLAIN ${plain(ALICE, 'wrong')}`), ['535 5.7.8']);
+  const names = logged.filter(({ msg }) => msg === 'authentication refused').map((line) => line['names']);
+  t.deepEqual(names, [[], [ALICE]]);
+});

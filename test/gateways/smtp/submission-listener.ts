@@ -91,12 +91,14 @@ export interface SubmissionHarness {
 export interface SubmissionSettings extends Partial<SubmissionOptions> {
   readonly rates?: Rates;
   readonly memoryLimit?: number;
+  /** Of the logins. */
+  readonly now?: () => number;
 }
 
 /** Stopped when the test ends. */
 export async function listenForSubmission(
   t: ExecutionContext,
-  { rates = new Rates(), memoryLimit, ...overrides }: SubmissionSettings = {},
+  { rates = new Rates(), memoryLimit, now, ...overrides }: SubmissionSettings = {},
 ): Promise<SubmissionHarness> {
   const path = join(mkdtempSync(join(tmpdir(), 'mansio-submission-')), 'spool');
   await prepareSpool(path);
@@ -126,7 +128,7 @@ export async function listenForSubmission(
     if (hash !== content.hash || bytes.length !== content.size) throw new Error('the content is not what was hashed');
     blobs.set(hash, bytes.toString('latin1'));
   };
-  const logins = new ProtocolLogins({ directory, rates });
+  const logins = new ProtocolLogins({ directory, rates, ...(now && { now }) });
   const listener = await startSubmission({
     bind: '127.0.0.1',
     port: 0,
