@@ -20,7 +20,7 @@ test('nothing configured is the demo', (t) => {
   const config = readConfig({});
   t.true(config.demo);
   t.deepEqual(config.hostedDomains, ['example.test']);
-  t.deepEqual([...config.roles].sort(), ['api', 'mailbox', 'mx']);
+  t.deepEqual([...config.roles].sort(), ['api', 'mailbox', 'mx', 'outbound', 'submission']);
   t.is(config.bind, '127.0.0.1');
   t.deepEqual(config.unknown, []);
 });
@@ -199,6 +199,27 @@ test('settings have to fit each other', (t) => {
   t.deepEqual(problemsOf({ MANSIO_HTTP_PORT: '2525' }), ['MANSIO_MX_PORT']);
   t.deepEqual(problemsOf({ MANSIO_METRICS_PORT: '8080' }), ['MANSIO_METRICS_PORT']);
   t.deepEqual(problemsOf({ MANSIO_HTTP_PORT: '0', MANSIO_MX_PORT: '0' }), []);
+});
+
+test('mail that leaves: name servers, the signing key, passwords in the clear', (t) => {
+  const pem = join(temporaryDirectory('mansio-config-'), 'dkim.pem');
+  writeFileSync(pem, '');
+  const dns = readConfig({ MANSIO_OUTBOUND_DNS: '127.0.0.1:5353, 192.0.2.53,2001:DB8::53,[::1]:54' }).outboundDns;
+  t.deepEqual(dns, ['127.0.0.1:5353', '192.0.2.53:53', '[2001:db8::53]:53', '[::1]:54']);
+  for (const bad of ['localhost', '127.0.0.1:0', '127.0.0.1:x', '[::1', '1.2.3.4:65536', '127.0.0.1,,::1']) {
+    t.deepEqual(problemsOf({ MANSIO_OUTBOUND_DNS: bad }), ['MANSIO_OUTBOUND_DNS'], bad);
+  }
+  t.deepEqual(problemsOf({ MANSIO_DKIM_KEY: pem }), ['MANSIO_DKIM_SELECTOR']);
+  t.deepEqual(problemsOf({ MANSIO_DKIM_SELECTOR: 'mail' }), ['MANSIO_DKIM_KEY']);
+  const signing = { MANSIO_DKIM_SELECTOR: 'Mail', MANSIO_DKIM_KEY: pem };
+  t.deepEqual(readConfig(signing).dkim, { selector: 'mail', key: pem });
+  t.true(readConfig({}).allowPlaintextAuth);
+  t.false(readConfig({ MANSIO_HOSTED_DOMAINS: 'example.org' }).allowPlaintextAuth);
+  t.false(readConfig({ MANSIO_ALLOW_PLAINTEXT_AUTH: 'false' }).allowPlaintextAuth);
+  t.deepEqual(problemsOf({ MANSIO_ALLOW_PLAINTEXT_AUTH: 'true', MANSIO_BIND: '0.0.0.0' }), [
+    'MANSIO_ALLOW_PLAINTEXT_AUTH',
+  ]);
+  t.deepEqual(problemsOf({ MANSIO_SUBMISSIONS_PORT: '2587' }), ['MANSIO_SUBMISSIONS_PORT']);
 });
 
 test('logins and the anonymous account exclude each other, and an own provider may do without TLS', (t) => {

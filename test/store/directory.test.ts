@@ -256,6 +256,15 @@ test('deleting an account deletes all that is its own and nothing else', async (
       values (${id}, ${randomUUID()}, '', '', '')`;
     await sql`insert into inbound (account_id, id, blob, envelope)
       values (${id}, ${randomUUID()}, ${Buffer.alloc(32, 8)}, '{}')`;
+    const outbound = randomUUID();
+    await sql`insert into outbound (account_id, id, shard, status, blob, sender, subject, created_at, updated_at)
+      values (${id}, ${outbound}, 0, 'Sent', ${Buffer.alloc(32, 9)}, 'x@y.z', '', now(), now())`;
+    await sql`insert into outbound_recipients (account_id, outbound_id, id, position, address, type, status, domain)
+      values (${id}, ${outbound}, ${randomUUID()}, 0, 'x@y.z', 'To', 'Delivered', 'y.z')`;
+    await sql`insert into outbound_contents (account_id, outbound_id) values (${id}, ${outbound})`;
+    await sql`insert into outbound_attempts (account_id, outbound_id, id, at, entry)
+      values (${id}, ${outbound}, ${randomUUID()}, now(), '{}')`;
+    await sql`insert into outbound_requests (account_id, outbound_id, action) values (${id}, ${outbound}, 'retry')`;
   }
   t.true(await store.deleteAccount(ann.id));
   t.false(await store.deleteAccount(ann.id));
@@ -275,7 +284,7 @@ test('deleting an account deletes all that is its own and nothing else', async (
   const candidates = await sql<{ hash: Buffer }[]>`select hash from blob_candidates order by hash`;
   t.deepEqual(
     candidates.map((row) => row.hash[0]),
-    [7, 8],
+    [7, 8, 9],
   );
   t.truthy(await store.createAccount('ann@example.test', 'Ann again'));
 });

@@ -22,9 +22,9 @@ export const PLAIN: OutgoingMessage = {
   attachments: [],
 };
 
-const directory = temporaryDirectory();
 /** With little memory a message, so that most tests see files too. */
-export const newSpool = (): Spool => new Spool({ directory, inMemory: 64 * 1024 });
+/** Of its own directory: names of files are those of one spool. */
+export const newSpool = (): Spool => new Spool({ directory: temporaryDirectory(), inMemory: 64 * 1024 });
 
 export interface Composed {
   readonly octets: Buffer;
