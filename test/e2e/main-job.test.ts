@@ -138,7 +138,10 @@ test('a message goes from SMTP to the list, the detail, the attachments and the 
     /^attachment; filename="[^"]+"; filename\*=UTF-8''Bericht%20f%C3%BCr/,
   );
   const eml = await (await client.request('GET', `/api/emails/${id}/export/eml`)).text();
-  t.regex(eml, /^Return-Path: <zoe@remote\.test>\r\nReceived: from [\s\S]*\r\nMessage-ID: <one@remote\.test>\r\n/);
+  t.regex(
+    eml,
+    /^Return-Path: <zoe@remote\.test>\r\nAuthentication-Results: [\s\S]*\r\nReceived: from [\s\S]*\r\nMessage-ID: <one@remote\.test>\r\n/,
+  );
 
   t.is((await client.request('PATCH', `/api/emails/${id}`, { isRead: true })).status, 204);
   t.deepEqual(await first.next(2), [

@@ -8,8 +8,9 @@ import type { MessageStream } from './data-parser.js';
 import { Refused } from './verdict.js';
 
 export interface Arrival {
-  /** Octets of the message, and of its header. */
+  /** Octets of the message. */
   readonly maxSize: number;
+  /** Octets of its header that are checked as such. */
   readonly maxHeaderSize: number;
   /** Begins the checks of a message whose header has arrived. */
   readonly authenticate?: ((header: Buffer) => Checks) | undefined;
@@ -95,11 +96,11 @@ class Reading {
   #begin(chunk: Buffer): void {
     const before = this.#header.length;
     const body = this.#header.push(chunk);
-    if (this.#header.length > this.#arrival.maxHeaderSize) throw new Refused('headerTooLarge');
     this.#writer.reserve(this.#header.length - before);
-    if (body === undefined) return;
+    // What is longer is no mail of honest people: the rest is kept as it comes, and checked as if it were the body.
+    if (body === undefined && this.#header.length <= this.#arrival.maxHeaderSize) return;
     this.#headerEnded();
-    if (body.length > 0) this.#keep(body);
+    if (body !== undefined && body.length > 0) this.#keep(body);
   }
 
   #headerEnded(): void {

@@ -19,7 +19,7 @@ export interface SmtpLimits {
   readonly commandLength: number;
   /** The same of AUTH and the lines that follow it, where it is offered (RFC 4954 §4). */
   readonly authLength: number;
-  /** Octets of a message's header; more: 552 5.3.4. */
+  /** Octets of a message's header that are looked at for where it comes from. */
   readonly headerSize: number;
   /** ms before the banner; who speaks earlier is no mail server and is sent away. */
   readonly greetDelayMs: number;

@@ -22,8 +22,7 @@ export const PLAIN: OutgoingMessage = {
   attachments: [],
 };
 
-/** With little memory a message, so that most tests see files too. */
-/** Of its own directory: names of files are those of one spool. */
+/** With little memory a message, so that most tests see files too; in a directory of its own, as a node's is. */
 export const newSpool = (): Spool => new Spool({ directory: temporaryDirectory(), inMemory: 64 * 1024 });
 
 export interface Composed {
