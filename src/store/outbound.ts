@@ -2,7 +2,7 @@
 // written by the account's mailbox actor alone, in its commits (see mailboxes.ts).
 export const OUTBOUND_STATUSES = ['Draft', 'Queued', 'Sending', 'Sent', 'Failed'] as const;
 export type OutboundStatus = (typeof OUTBOUND_STATUSES)[number];
-export type RecipientType = 'To' | 'Cc' | 'Bcc';
+type RecipientType = 'To' | 'Cc' | 'Bcc';
 export type RecipientStatus = 'Pending' | 'Delivered' | 'Failed';
 /** What the sender is told in an email of its own (RFC 3464): that it failed, or that it is not delivered yet. */
 export type ReportKind = 'failed' | 'delayed';
