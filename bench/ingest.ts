@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import { connect } from '../src/store/postgres/client.js';
+import { cpuSeconds, difference } from './support/cpu-time.js';
 import { figure, latency } from './support/figures.js';
 import { type BenchNode, startBenchNode } from './support/node.js';
 import { SmtpSender, smtpLoad } from './support/smtp-load.js';
@@ -37,9 +38,16 @@ export async function run(): Promise<void> {
     // Warm: code compiled, pools open, tables of a size at which plans settle.
     await load(node.port('mx'), { name: '', size: 4096, connections: 20, messages: 5_000, recipients: 1 }, emails);
     for (const scenario of SCENARIOS) {
+      const roots = { node: [node.process.pid!], database: [node.databasePid] };
+      const before = await cpuSeconds(roots);
       const { accepted, seconds } = await load(node.port('mx'), scenario, emails);
+      const used = difference(await cpuSeconds(roots), before);
       if (accepted !== scenario.messages) throw new Error(`${scenario.messages - accepted} messages were not accepted`);
-      figure(`accepted, ${scenario.name}`, accepted / seconds, 'messages/s', deliveries(scenario, seconds));
+      // The database is started by the node.
+      const shares = { node: used.node - used.database, database: used.database };
+      const cpu = Object.entries(shares).map(([name, each]) => `${name} ${((each / accepted) * 1e6).toFixed(0)} µs`);
+      const note = `${deliveries(scenario, seconds)}CPU: ${cpu.join(', ')}`;
+      figure(`accepted, ${scenario.name}`, accepted / seconds, 'messages/s', note);
     }
     await bareServer();
     await plainInserts(node);
@@ -51,7 +59,7 @@ export async function run(): Promise<void> {
 
 function deliveries(scenario: Scenario, seconds: number): string {
   if (scenario.recipients === 1) return '';
-  return `${((scenario.messages * scenario.recipients) / seconds).toFixed(0)} deliveries/s`;
+  return `${((scenario.messages * scenario.recipients) / seconds).toFixed(0)} deliveries/s, `;
 }
 
 function load(port: number, scenario: Scenario, emails: readonly string[]) {
