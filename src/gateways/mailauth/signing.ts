@@ -1,4 +1,4 @@
-// DKIM signatures of outgoing mail (RFC 6376, RFC 8463): an RSA and an Ed25519 one, as the sender's domain has keys. The
+// DKIM signatures of outgoing mail (RFC 6376, RFC 8463): an RSA and an Ed25519 one, as the author's domain has keys. The
 // message is read once, piece by piece; signing is done outside of the event loop. mailauth writes and canonicalizes the
 // fields; which of them are signed is chosen here, and more instances than there are, so that none can be added unseen.
 import { createHash, createPrivateKey, type KeyObject, sign } from 'node:crypto';
@@ -16,11 +16,11 @@ import type { SigningKey, SigningKeyStore } from '../../store/signing-keys.js';
 import { asField } from './fields.js';
 
 /**
- * DKIM-Signature fields of a message, a line end after each; '' when its sender's domain has no keys. `open` gives the
+ * DKIM-Signature fields of a message, a line end after each; '' when the domain has no keys. `open` gives the
  * message from its first octet; it is called once at most. Rejects with StoreFault, and with what reading throws.
  */
 export type Sign = (
-  domainOfSender: string,
+  domain: string,
   open: () => AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   size: number,
 ) => Promise<string>;
@@ -101,8 +101,8 @@ export function createSigner({ keys, fallback, log }: SignerOptions): Sign {
     return [lastFallback];
   }
 
-  return async (domainOfSender, open) => {
-    const domain = domainOfSender.toLowerCase();
+  return async (name, open) => {
+    const domain = name.toLowerCase();
     const loaded = (await remembered.fetch(domain)) ?? [];
     if (loaded.length === 0) return '';
     const { header, bodyHash } = await read(open());

@@ -2,6 +2,8 @@
 // out by reading it once. Small messages are kept in memory for a while: one goes to many domains at the same time.
 import { isAscii, isUtf8 } from 'node:buffer';
 import { LRUCache } from 'lru-cache';
+import { authorDomains } from '../../../mail/author-domains.js';
+import { headerLines } from '../../../mail/header-lines.js';
 import type { BlobStore } from '../../../store/blobs.js';
 
 export interface Content {
@@ -11,13 +13,15 @@ export interface Content {
   readonly isEightBit: boolean;
   /** Its header has UTF-8 in it (RFC 6532). */
   readonly hasUtf8Header: boolean;
+  /** Of its From field, as they are looked up. */
+  readonly authorDomains: readonly string[];
   /** All octets, when they are in memory. */
   readonly whole: Uint8Array | undefined;
   /** From the start, any number of times. @throws StoreFault */
   chunks(): AsyncIterable<Uint8Array>;
 }
 
-type Needs = Pick<Content, 'isEightBit' | 'hasUtf8Header'>;
+type Needs = Pick<Content, 'isEightBit' | 'hasUtf8Header' | 'authorDomains'>;
 
 const SMALL_OCTETS = 256 * 1024;
 const KEPT_OCTETS = 16 * 1024 * 1024;
@@ -92,11 +96,12 @@ class NeedsScan {
   }
 
   needs(): Needs {
-    if (!this.#isEightBit) return { isEightBit: false, hasUtf8Header: false };
     const octets = Buffer.concat(this.#header);
     const end = octets.indexOf('\r\n\r\n');
-    const header = end === -1 ? octets : octets.subarray(0, end);
+    const header = end === -1 ? octets : octets.subarray(0, end + 2);
+    const isEightBit = this.#isEightBit;
     // Octets above 127 that are no UTF-8 are an old custom: 8BITMIME is all they can be sent with.
-    return { isEightBit: true, hasUtf8Header: !isAscii(header) && isUtf8(header) };
+    const hasUtf8Header = isEightBit && !isAscii(header) && isUtf8(header);
+    return { isEightBit, hasUtf8Header, authorDomains: authorDomains(headerLines(header)) };
   }
 }

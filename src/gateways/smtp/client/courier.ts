@@ -22,8 +22,8 @@ import { createStsPolicies } from './sts.js';
 
 /** Header fields to put before a message (DKIM-Signature), each ending in CRLF; '' for none. */
 export type Sign = (
-  /** A-labels, lower case. */
-  domainOfSender: string,
+  /** Who signs; A-labels, lower case. */
+  domain: string,
   open: () => AsyncIterable<Uint8Array>,
   /** Octets. */
   size: number,
@@ -95,15 +95,18 @@ export function createSmtpCourier(options: SmtpCourierOptions): SmtpCourier {
   let isClosing = false;
 
   async function signature(task: DeliveryTask, content: Content): Promise<string> {
-    const domain = parseAddress(task.sender)?.domain;
-    if (sign === undefined || domain === undefined) return '';
+    if (sign === undefined) return '';
+    const domains = signingDomains(task, content);
     try {
-      const lines = await sign(domain, () => content.chunks(), content.size);
-      if (!HEADER_LINES.test(lines)) throw new Error('the signature is no header field');
-      return lines;
+      for (const domain of domains) {
+        const lines = await sign(domain, () => content.chunks(), content.size);
+        if (!HEADER_LINES.test(lines)) throw new Error('the signature is no header field');
+        if (lines !== '') return lines;
+      }
+      return '';
     } catch (error) {
       const { accountId, outboundId } = task;
-      log.error({ accountId, outboundId, domain, err: error }, 'message not signed');
+      log.error({ accountId, outboundId, domains, err: error }, 'message not signed');
       return '';
     }
   }
@@ -198,6 +201,18 @@ export function createSmtpCourier(options: SmtpCourierOptions): SmtpCourier {
       pool.close();
     },
   };
+}
+
+/**
+ * Who may sign, the best first: the domain of From, which is what readers see and DMARC asks for (RFC 7489 §3.1.1), else that
+ * of the envelope, which may have another address of the account, or none. Whose address From holds was judged when the
+ * message came.
+ */
+function signingDomains({ sender }: DeliveryTask, { authorDomains }: Content): readonly string[] {
+  const domain = parseAddress(sender)?.domain;
+  const others = authorDomains.filter((author) => author !== domain);
+  if (domain === undefined) return others;
+  return others.length < authorDomains.length ? [domain, ...others] : [...others, domain];
 }
 
 /** Addresses as they go into the envelope: read anew, so that nothing gets there that is none. */

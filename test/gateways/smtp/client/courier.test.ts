@@ -387,7 +387,7 @@ test('large messages are streamed, with every octet in place', async (t) => {
 test('a message is signed once, and goes unsigned when that fails', async (t) => {
   const asked: string[] = [];
   let lines = 'DKIM-Signature: v=1;\r\n b=abc\r\n';
-  const { deliver, remote, task, courier } = await world(t, {
+  const { deliver, remote } = await world(t, {
     zones: { 'remote.test': MX1 },
     sign: async (domain, open, size) => {
       let octets = 0;
@@ -405,8 +405,31 @@ test('a message is signed once, and goes unsigned when that fails', async (t) =>
     t.is(only(await deliver('remote.test')), 'delivered 2.0.0');
     t.is(mx.messages.at(-1)!.text, MESSAGE);
   }
+});
+
+test('the domain of the author signs, else that of the envelope', async (t) => {
+  const asked: string[] = [];
+  const keys = new Set(['sender.test', 'author.test']);
+  const sign = async (domain: string) => {
+    asked.push(domain);
+    return keys.has(domain) ? `DKIM-Signature: d=${domain}\r\n` : '';
+  };
+  const { remote, task, courier } = await world(t, { zones: { 'remote.test': MX1 }, sign });
+  const mx = await remote('127.0.0.2');
+  const signer = async (field: string, sender: string, body = 'x\r\n') => {
+    await courier.deliver({ ...task('remote.test', ['b'], `${field}Subject: ${sender}\r\n\r\n${body}`), sender });
+    return /d=(.*)/.exec(mx.messages.at(-1)!.text)?.[1];
+  };
+  t.is(await signer('From: a@sender.test\r\n', 'a@sender.test'), 'sender.test');
+  t.is(await signer('From: A <a@Author.Test>\r\n', 'a@sender.test'), 'author.test');
+  t.is(await signer('From: a@author.test\r\n', ''), 'author.test');
+  t.is(await signer('From: a@author.test, b@sender.test\r\n', 'a@sender.test'), 'sender.test');
+  t.is(await signer('From: a@keyless.test\r\n', 'a@sender.test'), 'sender.test');
+  t.is(await signer('', 'a@sender.test'), 'sender.test');
+  // Longer than what is kept in memory.
+  t.is(await signer('From: a@author.test\r\n', '', 'line\r\n'.repeat(60_000)), 'author.test');
   asked.length = 0;
-  await courier.deliver({ ...task('remote.test'), sender: '' });
+  t.is(await signer('', ''), undefined);
   t.deepEqual(asked, []);
 });
 
