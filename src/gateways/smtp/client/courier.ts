@@ -6,6 +6,7 @@ import type { Courier, DeliveryReport, DeliveryTask } from '../../../actors/deli
 import { parseAddress } from '../../../mail/address.js';
 import { judgeFault } from '../../../mail/delivery-status.js';
 import type { BlobStore } from '../../../store/blobs.js';
+import { StoreFault } from '../../../store/errors.js';
 import type { StsPolicyStore } from '../../../store/sts-policies.js';
 import type { Dns } from '../../dns/resolver.js';
 import { idSource } from '../id-source.js';
@@ -105,6 +106,8 @@ export function createSmtpCourier(options: SmtpCourierOptions): SmtpCourier {
       }
       return '';
     } catch (error) {
+      // Unsigned it may be refused for good; later it is signed.
+      if (error instanceof StoreFault && error.temporary) throw error;
       const { accountId, outboundId } = task;
       log.error({ accountId, outboundId, domains, err: error }, 'message not signed');
       return '';

@@ -3,6 +3,7 @@ import test from 'ava';
 import { scripted } from '../../../../dev/remote-smtp.js';
 import type { Dns } from '../../../../src/gateways/dns/resolver.js';
 import { mailExchangers } from '../../../../src/gateways/smtp/client/mail-exchangers.js';
+import { StoreFault } from '../../../../src/store/errors.js';
 import { kinds, MESSAGE, only, tried, world } from './client-world.js';
 
 const MX1 = { A: ['127.0.0.2'] };
@@ -405,6 +406,21 @@ test('a message is signed once, and goes unsigned when that fails', async (t) =>
     t.is(only(await deliver('remote.test')), 'delivered 2.0.0');
     t.is(mx.messages.at(-1)!.text, MESSAGE);
   }
+});
+
+test('a message waits for keys that cannot be read now, not for those that never can', async (t) => {
+  let temporary = true;
+  const { deliver, remote } = await world(t, {
+    zones: { 'remote.test': MX1 },
+    sign: async () => {
+      throw new StoreFault('store-unavailable', 'no database', { temporary });
+    },
+  });
+  const mx = await remote('127.0.0.2');
+  await t.throwsAsync(deliver('remote.test'), { instanceOf: StoreFault });
+  t.is(mx.connections, 0);
+  temporary = false;
+  t.is(only(await deliver('remote.test')), 'delivered 2.0.0');
 });
 
 test('the domain of the author signs, else that of the envelope', async (t) => {
