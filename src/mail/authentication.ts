@@ -1,5 +1,5 @@
-// What is found out about a message's origin while it arrives: between the gateway that takes mail in and the one that knows
-// SPF, DKIM, DMARC and ARC.
+// What is found out about a message's origin while it arrives, and what is said of it when it leaves: between the gateways
+// that take mail in and carry it, and the one that knows SPF, DKIM, DMARC and ARC.
 
 /** Who sends, as SMTP saw it. */
 export interface Origin {
@@ -33,3 +33,15 @@ export interface Checks {
 
 /** `header`: up to the empty line and with it. */
 export type Authenticate = (origin: Origin, header: Buffer) => Checks;
+
+/**
+ * DKIM-Signature fields of a message, a line end after each; '' when the domain has no keys. `open` gives the
+ * message from its first octet; it is called once at most. Rejects with StoreFault, and with what reading throws.
+ */
+export type Sign = (
+  /** Who signs; A-labels, lower case. */
+  domain: string,
+  open: () => AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  /** Octets. */
+  size: number,
+) => Promise<string>;

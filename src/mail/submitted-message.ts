@@ -10,7 +10,7 @@ const LONGEST_HEADER = 256 * 1024;
 const TAKEN_OUT = new Set(['bcc', 'resent-bcc', 'return-path']);
 /** RFC 5322 §2.2; white space before the colon is not to be sent any more (§4.5.8). */
 const FIELD_NAME = /^[!-9;-~]+(?=:)/;
-const MESSAGE_ID = /<[^<>@\s]+@[^<>@\s]+>/;
+const MESSAGE_ID = /<[^<>@\s\p{Cc}]+@[^<>@\s\p{Cc}]+>/u;
 const CR = 0x0d;
 const LF = 0x0a;
 const SPACE = 0x20;

@@ -8,22 +8,13 @@ import { LRUCache } from 'lru-cache';
 import { generateCanonicalizedHeader } from 'mailauth/lib/dkim/header/index.js';
 import { formatSignatureHeaderLine } from 'mailauth/lib/tools.js';
 import type { Logger } from 'pino';
+import type { Sign } from '../../mail/authentication.js';
 import { CanonicalBody } from '../../mail/body-canonicalization.js';
 import { readDkimKey } from '../../mail/dkim-key.js';
 import { HeaderCollector } from '../../mail/header-collector.js';
 import { headerLines } from '../../mail/header-lines.js';
 import type { SigningKey, SigningKeyStore } from '../../store/signing-keys.js';
 import { asField } from './fields.js';
-
-/**
- * DKIM-Signature fields of a message, a line end after each; '' when the domain has no keys. `open` gives the
- * message from its first octet; it is called once at most. Rejects with StoreFault, and with what reading throws.
- */
-export type Sign = (
-  domain: string,
-  open: () => AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  size: number,
-) => Promise<string>;
 
 export interface SignerOptions {
   readonly keys: SigningKeyStore;

@@ -4,6 +4,7 @@ import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
 import type { Courier, DeliveryReport, DeliveryTask } from '../../../actors/delivery/courier.js';
 import { parseAddress } from '../../../mail/address.js';
+import type { Sign } from '../../../mail/authentication.js';
 import { judgeFault } from '../../../mail/delivery-status.js';
 import type { BlobStore } from '../../../store/blobs.js';
 import { StoreFault } from '../../../store/errors.js';
@@ -20,15 +21,6 @@ import { SessionPool } from './pool.js';
 import { Reachability } from './reachability.js';
 import { type Addressee, Standings } from './standings.js';
 import { createStsPolicies } from './sts.js';
-
-/** Header fields to put before a message (DKIM-Signature), each ending in CRLF; '' for none. */
-export type Sign = (
-  /** Who signs; A-labels, lower case. */
-  domain: string,
-  open: () => AsyncIterable<Uint8Array>,
-  /** Octets. */
-  size: number,
-) => Promise<string>;
 
 export interface SmtpCourierOptions {
   readonly dns: Dns;
