@@ -1,6 +1,5 @@
 // The queue of outbound mail of a node, put together: couriers for mail that stays here and mail that leaves, reports to
 // senders, and the queue that uses both. Stopped before the mailboxes that it reports to.
-import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Courier } from './actors/delivery/courier.js';
 import { hostedCourier } from './actors/delivery/hosted-courier.js';
@@ -11,6 +10,7 @@ import type { WakeUps } from './actors/delivery/wake-ups.js';
 import type { Directory } from './actors/directory/protocol.js';
 import type { Mailboxes } from './actors/mailbox/protocol.js';
 import type { Ownership } from './actors/runtime/ownership.js';
+import { randomOctets } from './actors/runtime/random-octets.js';
 import type { Config } from './config.js';
 import type { Lifecycle } from './lifecycle.js';
 import type { RetryPolicy } from './machines/outbound-email/retry.js';
@@ -52,7 +52,8 @@ export function openQueue(
   { store, blobs, mailboxes, directory, ownership, wakeUps, incarnation, retry, remote }: QueueParts,
 ): DeliveryQueue {
   const { hostname, leaseTtlMs, outboundPollMs: pollMs } = config;
-  const newId = () => uuidV7(Date.now(), 0, randomBytes(8));
+  const random = randomOctets();
+  const newId = () => uuidV7(Date.now(), 0, random(8));
   const facts = messageFacts(blobs);
   const watched = metrics && { meter: metrics.deliveries };
   lifecycle.add('courier', () => remote.close(), COURIER_STOP_MS, COURIER_STOP_MS);

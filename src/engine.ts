@@ -158,6 +158,8 @@ export async function startEngine(
       capMs: config.outboundBackoffCapMs,
     },
     note: (accountId: string, outboundId: string) => wakeUps.note(accountId, outboundId),
+    room: (accountId: string) => wakeUps.room(accountId),
+    hold: (accountId: string, outboundId: string, attemptId: string) => wakeUps.hold(accountId, outboundId, attemptId),
   };
   const host = startHost({
     behavior: mailboxBehavior({ store: mailboxRows, texts, search: { store: search, indexing }, blobs, outbound, log }),

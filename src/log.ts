@@ -27,9 +27,12 @@ export interface LogOptions {
 const SECRET =
   /^(authorization|cookie|set-cookie|password|pass|secret|token|access_?token|refresh_?token|id_?token|api_?key|x-api-key|private_?key)$/i;
 const HIDDEN = '[hidden]';
+/** Lines that are written together, because a busy node has thousands a second; and how long the first of them waits. */
+const BATCH_CHARACTERS = 4096;
+const BATCH_MS = 50;
 
 export function openLog({ level, fd = 1, pretty = isatty(fd), sync = false }: LogOptions): LogOutput {
-  const out = destination({ fd, sync });
+  const out = destination(sync ? { fd, sync } : { fd, sync, minLength: BATCH_CHARACTERS, periodicFlush: BATCH_MS });
   // A reader that went away (`mansio serve | head`) is no reason to fall over.
   out.on('error', () => {});
   const format = pretty ? prettyFactory({ colorize: isatty(fd), ignore: 'pid,hostname' }) : undefined;
@@ -49,7 +52,10 @@ export function openLog({ level, fd = 1, pretty = isatty(fd), sync = false }: Lo
   if (!sync) process.on('exit', last);
   return {
     log: pino(settings, stream as typeof out),
-    print: (line) => void out.write(`${line}\n`),
+    print(line) {
+      out.write(`${line}\n`);
+      if (!sync) out.flush();
+    },
     flush: () => new Promise((resolve) => (sync ? resolve() : out.flush(() => resolve()))),
   };
 }

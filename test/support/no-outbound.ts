@@ -1,5 +1,15 @@
 // Outbound mail of mailboxes that send none.
+import type { Departures } from '../../src/actors/mailbox/departures.js';
+
+/** Deliveries begin when the queue asks for them, and not before. */
+export const NO_DEPARTURES: Departures = {
+  room: () => undefined,
+  hold: () => {
+    throw new Error('no delivery begins here');
+  },
+};
+
 export const NO_OUTBOUND = {
   blobs: { index: () => Promise.reject(new Error('no message is sent here')) },
-  outbound: { retry: { maxRetries: 0, baseMs: 1, capMs: 1 }, note() {} },
+  outbound: { retry: { maxRetries: 0, baseMs: 1, capMs: 1 }, note() {}, ...NO_DEPARTURES },
 };

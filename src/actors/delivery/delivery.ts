@@ -22,7 +22,6 @@ export interface DeliveryPorts extends Omit<ClaimOptions, 'confirm'> {
   readonly facts: MessageFactSource;
   /** Of this process, as its entry in the store has it. */
   readonly incarnation: string;
-  readonly newId: () => string;
   readonly log: Logger;
   readonly meter: DeliveryMeter;
   /** Aborted when the node waits for no report any longer. */
@@ -30,6 +29,8 @@ export interface DeliveryPorts extends Omit<ClaimOptions, 'confirm'> {
 }
 
 export type Ended =
+  /** It has not begun after all. */
+  | { readonly kind: 'released' }
   | { readonly kind: 'reported'; readonly reportDue: ReportKind | null }
   /** There is nothing to do, or somebody else does it. */
   | { readonly kind: 'refused' }
@@ -66,11 +67,12 @@ export class Delivery {
   readonly #handedTo = new Set<string>();
   readonly #placing: Promise<void>[] = [];
 
-  constructor(ports: DeliveryPorts, queued: QueuedOutbound) {
+  /** To be made before the delivery is begun in the store. */
+  constructor(ports: DeliveryPorts, queued: QueuedOutbound, attemptId: string) {
     this.#ports = ports;
     this.#queued = queued;
     const { accountId, outboundId } = queued;
-    this.#attempt = { id: ports.newId(), by: ports.incarnation };
+    this.#attempt = { id: attemptId, by: ports.incarnation };
     this.#log = ports.log.child({ accountId, outboundId, attemptId: this.#attempt.id });
     this.#claim = new Claim({ ...ports, confirm: () => this.#confirm() });
   }
@@ -81,8 +83,9 @@ export class Delivery {
     setTimeout(() => this.#letGo(), LETTING_GO_MS).unref();
   }
 
+  /** Begins it, and makes it. */
   async run(): Promise<Ended> {
-    const { mailboxes, meter } = this.#ports;
+    const { mailboxes } = this.#ports;
     const { accountId, outboundId, interrupted: supersedes } = this.#queued;
     let started: Started;
     try {
@@ -95,6 +98,12 @@ export class Delivery {
       if (error instanceof ActorFault && error.code === 'no-such-account') return { kind: 'refused' };
       return { kind: 'fault', error };
     }
+    return this.carryOn(started);
+  }
+
+  /** Makes a delivery that its mailbox has begun. */
+  async carryOn(started: Started): Promise<Ended> {
+    const { meter } = this.#ports;
     const reported = await this.#carry(started);
     await Promise.all(this.#placing);
     const ageMs = Math.max(0, Date.now() - started.createdAt);

@@ -35,6 +35,13 @@ export class Flights {
     return this.#accounts.has(outboundId);
   }
 
+  /** How many of the account may be added one after the other. */
+  openings(accountId: string): number {
+    // Each of them makes one more of the account and leaves one place less.
+    const more = (TIMES_THE_ROOM * this.room - this.#of(accountId)) / (TIMES_THE_ROOM + 1);
+    return Math.max(0, Math.ceil(more));
+  }
+
   /** False when there is no room for it now, or it is in flight already. */
   add(accountId: string, outboundId: string): boolean {
     if (this.has(outboundId) || !this.#mayAdd(accountId)) return false;

@@ -4,11 +4,12 @@
 import type { Logger } from 'pino';
 import type { OutboundStore, QueuedOutbound } from '../../store/outbound.js';
 import { shardOf } from '../../store/shard.js';
+import type { Begun, HeldDelivery, Room } from '../mailbox/departures.js';
 import type { Mailboxes } from '../mailbox/protocol.js';
 import type { Ownership } from '../runtime/ownership.js';
 import { atMost } from '../runtime/time-bounds.js';
 import type { Courier } from './courier.js';
-import { Delivery, type Ended } from './delivery.js';
+import { Delivery, type DeliveryPorts, type Ended } from './delivery.js';
 import { DomainLanes } from './domain-lanes.js';
 import { Flights } from './flights.js';
 import type { MessageFactSource } from './message-facts.js';
@@ -60,7 +61,7 @@ export class DeliveryQueue {
   readonly standing: Standing;
   readonly #options: DeliveryQueueOptions;
   readonly #flights: Flights;
-  readonly #lanes: DomainLanes;
+  readonly #ports: DeliveryPorts;
   readonly #underWay = new Map<Delivery, Promise<void>>();
   readonly #restingEmails = new Rests(() => performance.now());
   readonly #restingAccounts = new Rests(() => performance.now());
@@ -77,11 +78,15 @@ export class DeliveryQueue {
   constructor(options: DeliveryQueueOptions) {
     this.#options = options;
     this.#flights = new Flights(options.limit ?? IN_FLIGHT);
-    this.#lanes = new DomainLanes(options.domainLimit ?? A_DOMAIN);
+    const { meter = NO_DELIVERY_METER } = options;
+    const lanes = new DomainLanes(options.domainLimit ?? A_DOMAIN);
+    this.#ports = { ...options, lanes, meter, closed: this.#closed.signal };
     this.standing = new Standing(() => this.#flights.size, options.pollMs);
     this.#endListening = options.wakeUps.listen({
       due: (accountId, outboundId) => this.#note(accountId, outboundId),
       look: () => this.#look('whole'),
+      room: (accountId) => this.#room(accountId),
+      hold: (accountId, outboundId, attemptId) => this.#hold(accountId, outboundId, attemptId),
     });
     this.#poll = setInterval(() => this.#look('whole'), options.pollMs);
     this.#look('whole');
@@ -113,15 +118,32 @@ export class DeliveryQueue {
     return this.#endingSince !== undefined || ownership.state === 'draining';
   }
 
-  /** Whether this node begins deliveries for the shard, as far as it knows. */
-  #delivers(shard: number): boolean {
-    const { ownership } = this.#options;
-    const { view, nodeId, isCurrent } = ownership;
-    return view !== undefined && isCurrent && deliverer(view, shard) === nodeId;
+  /** Whether this node begins deliveries for the account, as far as it knows. */
+  #deliversFor(accountId: string): boolean {
+    const { view, nodeId, isCurrent, shards } = this.#options.ownership;
+    return view !== undefined && isCurrent && deliverer(view, shardOf(accountId, shards)) === nodeId;
+  }
+
+  #room(accountId: string): Room | undefined {
+    if (this.#isEnding || this.#restingAccounts.has(accountId) || !this.#deliversFor(accountId)) return undefined;
+    return { places: this.#flights.openings(accountId), by: this.#options.incarnation };
+  }
+
+  /** It has its place before it is in the store, or a look at the store would take it for one that was lost. */
+  #hold(accountId: string, outboundId: string, attemptId: string): HeldDelivery {
+    if (!this.#flights.add(accountId, outboundId)) throw new Error(`a bug: there is no place for ${outboundId}`);
+    let settle!: (begun: Begun | undefined) => void;
+    const begun = new Promise<Begun | undefined>((resolve) => {
+      settle = resolve;
+    });
+    this.#fly({ accountId, outboundId, interrupted: null }, attemptId, (delivery) =>
+      begun.then((email) => (email === undefined ? { kind: 'released' } : delivery.carryOn(email))),
+    );
+    return { begin: settle, release: () => settle(undefined) };
   }
 
   #note(accountId: string, outboundId: string): void {
-    if (this.#isEnding || !this.#delivers(shardOf(accountId, this.#options.ownership.shards))) return;
+    if (this.#isEnding || !this.#deliversFor(accountId)) return;
     // It is looked for when there is room.
     if (!this.#take({ accountId, outboundId, interrupted: null })) this.#more = true;
   }
@@ -184,11 +206,15 @@ export class DeliveryQueue {
     const { accountId, outboundId } = queued;
     if (this.#isEnding || this.#restingEmails.has(outboundId) || this.#restingAccounts.has(accountId)) return false;
     if (!this.#flights.add(accountId, outboundId)) return false;
-    const { ownership, meter = NO_DELIVERY_METER } = this.#options;
-    const ports = { ...this.#options, ownership, lanes: this.#lanes, meter, closed: this.#closed.signal };
-    const delivery = new Delivery(ports, queued);
-    const flight = delivery
-      .run()
+    this.#fly(queued, this.#options.newId(), (delivery) => delivery.run());
+    return true;
+  }
+
+  /** It has its place. */
+  #fly(queued: QueuedOutbound, attemptId: string, run: (delivery: Delivery) => Promise<Ended>): void {
+    const { accountId, outboundId } = queued;
+    const delivery = new Delivery(this.#ports, queued, attemptId);
+    const flight = run(delivery)
       .then((ended) => this.#ended(queued, ended))
       .catch((error) => this.#options.log.error({ err: error, accountId, outboundId }, 'a bug: a delivery failed'))
       .finally(() => {
@@ -197,12 +223,13 @@ export class DeliveryQueue {
         if (this.#more && this.#flights.room >= this.#flights.limit * LOOK_AT_ROOM) this.#look('due');
       });
     this.#underWay.set(delivery, flight);
-    return true;
   }
 
   #ended({ accountId, outboundId }: QueuedOutbound, ended: Ended): void {
     const { log, reports } = this.#options;
     switch (ended.kind) {
+      case 'released':
+        return;
       case 'reported':
         this.standing.delivers();
         this.#restingEmails.succeeded(outboundId);

@@ -1,13 +1,15 @@
 // Word of outbound mail that is due at once, from the mailbox that has committed it to whoever delivers for its shard: a
 // call on this node, a packet to another. A hint: whoever delivers looks at the store all the same, now and then.
+
 import { shardOf } from '../../store/shard.js';
+import type { Departures, HeldDelivery, Room } from '../mailbox/departures.js';
 import type { Ownership } from '../runtime/ownership.js';
 import { type DuePacket, type LookPacket, PACKET_VERSION } from '../runtime/packet.js';
 import { deliverySubject } from '../runtime/subjects.js';
 import type { Transport } from '../runtime/transport.js';
 import { deliverer } from './territory.js';
 
-export interface Woken {
+export interface Woken extends Departures {
   due(accountId: string, outboundId: string): void;
   /** Something may be due that was not told. */
   look(): void;
@@ -18,7 +20,7 @@ export interface WakeUpsOptions {
   readonly ownership: Pick<Ownership, 'nodeId' | 'shards' | 'view'>;
 }
 
-export class WakeUps {
+export class WakeUps implements Departures {
   readonly #options: WakeUpsOptions;
   #woken: Woken | undefined;
 
@@ -34,6 +36,15 @@ export class WakeUps {
     if (node === nodeId) this.#woken?.due(accountId, outboundId);
     else if (node !== undefined)
       transport.publish(deliverySubject(node), { v: PACKET_VERSION, kind: 'due', accountId, outboundId });
+  }
+
+  /** Undefined unless this node has the role and delivers for the shard. */
+  room(accountId: string): Room | undefined {
+    return this.#woken?.room(accountId);
+  }
+
+  hold(accountId: string, outboundId: string, attemptId: string): HeldDelivery {
+    return this.#woken!.hold(accountId, outboundId, attemptId);
   }
 
   /** Tells `woken` of what this node is to deliver, whichever node has it from its mailbox. Returns how to end it. */

@@ -5,6 +5,7 @@ import type { BlobStore } from '../../store/blobs.js';
 import type { MailboxStore } from '../../store/mailboxes.js';
 import type { Behavior, CommandHandlers } from '../runtime/behavior.js';
 import { announce, deliver } from './deliver.js';
+import type { Departures } from './departures.js';
 import { MailboxDraft } from './draft.js';
 import type { EmailTexts } from './email-texts.js';
 import { createFilter, deleteFilter, updateFilter } from './filters.js';
@@ -35,7 +36,7 @@ const commands: CommandHandlers<MailboxProtocol, MailboxDraft> = {
   ...outboundCommands,
 };
 
-interface OutboundHooks {
+interface OutboundHooks extends Departures {
   readonly retry: RetryPolicy;
   /** A commit has made something due now: a delivery, or a report. Must not throw. */
   note(accountId: string, outboundId: string): void;
@@ -65,7 +66,10 @@ export function mailboxBehavior(
       return loaded;
     },
     prepare: (state, commands) => readings(sources, state, commands),
-    draft: (state, context, read) => new MailboxDraft(state, context, sources.outbound.retry, read),
+    draft: (state, context, read) => {
+      const { retry } = sources.outbound;
+      return new MailboxDraft(state, { ...context, retry, room: () => sources.outbound.room(state.accountId) }, read);
+    },
     commands,
     queries: mailboxQueries(store, texts, search),
     position: (state) => state.modseq,
@@ -81,13 +85,24 @@ export function mailboxBehavior(
         const isNewest = await store.isNewest(state.accountId, draft.epoch, state.modseq);
         return { kind: isNewest ? 'unchanged' : 'fenced' };
       }
-      const result = await store.commit(change);
-      if (result.kind === 'fenced') return result;
-      if (result.kind === 'consumed') {
-        state.rememberDelivered(result.inbound);
-        return { kind: 'again' };
+      // In the turn in which they were planned: until now nobody else can have taken their places.
+      const held = draft.outbound.begun.map(
+        ({ id, attempt, begun }) => [sources.outbound.hold(change.accountId, id, attempt.id), begun] as const,
+      );
+      let isCommitted = false;
+      try {
+        const result = await store.commit(change);
+        if (result.kind === 'fenced') return result;
+        if (result.kind === 'consumed') {
+          state.rememberDelivered(result.inbound);
+          return { kind: 'again' };
+        }
+        isCommitted = true;
+      } finally {
+        if (!isCommitted) for (const [delivery] of held) delivery.release();
       }
       state.evolve(change);
+      for (const [delivery, begun] of held) delivery.begin(begun);
       const newest = change.emailsAdded.at(-1);
       if (newest !== undefined) search.indexing.note(change.accountId, newest.id);
       for (const id of draft.outbound.due) sources.outbound.note(change.accountId, id);

@@ -7,6 +7,7 @@ import { uuidV7 } from '../../mail/ids.js';
 import { joinedSets, threadIds } from '../../mail/thread.js';
 import type { AddedEmail, EmailRow, EventRow, MailboxChange, RememberedReply } from '../../store/mailboxes.js';
 import type { PlanContext } from '../runtime/behavior.js';
+import type { Room } from './departures.js';
 import { FilterDrafts } from './filter-drafts.js';
 import { FolderDrafts } from './folder-drafts.js';
 import { OutboundDrafts } from './outbound-drafts.js';
@@ -19,6 +20,13 @@ interface Placement {
   readonly uid: number;
 }
 
+/** What planning for a mailbox needs besides. */
+interface DraftContext extends PlanContext {
+  readonly retry: RetryPolicy;
+  /** For deliveries that begin with this batch. */
+  room(): Room | undefined;
+}
+
 export class MailboxDraft {
   readonly state: MailboxState;
   readonly now: number;
@@ -28,7 +36,7 @@ export class MailboxDraft {
   readonly retryPolicy: RetryPolicy;
   /** What was read of the store for the commands of this batch. */
   readonly readings: Readings;
-  readonly #context: PlanContext;
+  readonly #context: DraftContext;
   #modseq: number;
   #eventNumber = 0;
   readonly #added: EmailRow[] = [];
@@ -41,13 +49,13 @@ export class MailboxDraft {
   #idTime: number;
   #idSequence: number;
 
-  constructor(state: MailboxState, context: PlanContext, retryPolicy: RetryPolicy, readings: Readings = NOTHING_READ) {
+  constructor(state: MailboxState, context: DraftContext, readings: Readings = NOTHING_READ) {
     this.state = state;
     this.now = context.now;
     this.folders = new FolderDrafts(state);
     this.filters = new FilterDrafts(state);
-    this.outbound = new OutboundDrafts(state, readings.outbound);
-    this.retryPolicy = retryPolicy;
+    this.outbound = new OutboundDrafts(state, readings.outbound, () => context.room());
+    this.retryPolicy = context.retry;
     this.readings = readings;
     this.#context = context;
     this.#modseq = state.modseq;

@@ -4,8 +4,9 @@
 import { step } from '../../machines/outbound-email/step.js';
 import type { OutboundEmailEvent } from '../../machines/outbound-email/types.js';
 import { isUuid } from '../../mail/ids.js';
-import type { DeliveryAttempt } from '../../store/outbound.js';
+import type { DeliveryAttempt, OutboundRow } from '../../store/outbound.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
+import type { Begun } from './departures.js';
 import type { MailboxDraft } from './draft.js';
 import { advance } from './outbound-step.js';
 import type { MailboxProtocol } from './protocol.js';
@@ -25,23 +26,16 @@ export function startDelivery(
   const isLeftBehind = row.status === 'Sending' && supersedes !== null && row.attempt?.id === supersedes;
   if (!isDue && !isLeftBehind) return { refusal: 'notDue' };
   draft.begin();
-  const { blob, size, sender, messageId, createdAt, retryCount, recipients } = advance(
-    draft,
-    { ...row, attempt: { id: attempt.id, by: attempt.by } },
-    step(row.machine, { type: 'start' }),
-  );
-  const pending = recipients.filter(({ status }) => status === 'Pending');
-  return {
-    reply: {
-      blob: blob!,
-      size,
-      sender,
-      messageId,
-      createdAt,
-      retryCount,
-      recipients: pending.map(({ id, address, domain }) => ({ id, address, domain })),
-    },
-  };
+  const started = { ...row, attempt: { id: attempt.id, by: attempt.by } };
+  return { reply: begunOf(advance(draft, started, step(row.machine, { type: 'start' }))) };
+}
+
+/** What whoever makes the delivery needs of its email. */
+export function begunOf(row: OutboundRow): Begun {
+  const { blob, size, sender, messageId, createdAt, retryCount } = row;
+  const pending = row.recipients.filter(({ status }) => status === 'Pending');
+  const recipients = pending.map(({ id, address, domain }) => ({ id, address, domain }));
+  return { blob: blob!, size, sender, messageId, createdAt, retryCount, recipients };
 }
 
 export function reportDelivery(draft: MailboxDraft, report: Report): Outcome<MailboxProtocol, 'reportDelivery'> {

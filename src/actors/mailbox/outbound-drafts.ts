@@ -3,6 +3,7 @@
 import type { MessageSummary } from '../../mail/message-index.js';
 import type { HandedOver, MailboxChange, OutboundChange } from '../../store/mailboxes.js';
 import type { DeliveryAttempt, OutboundContent, OutboundRow, OutboundStatus } from '../../store/outbound.js';
+import type { Begun, Room } from './departures.js';
 import type { OutboundReadings } from './outbound-readings.js';
 import type { MailboxState } from './state.js';
 
@@ -22,6 +23,13 @@ export interface WrittenParts {
   readonly summary?: MessageSummary;
 }
 
+/** A delivery that begins with the batch. */
+interface BegunDelivery {
+  readonly id: string;
+  readonly attempt: NonNullable<OutboundRow['attempt']>;
+  readonly begun: Begun;
+}
+
 export class OutboundDrafts {
   readonly #state: MailboxState;
   readonly #readings: OutboundReadings;
@@ -30,11 +38,14 @@ export class OutboundDrafts {
   readonly #attempts: MailboxChange['outboundAttempts'][number][] = [];
   readonly #handedOver: HandedOver[] = [];
   readonly #due = new Set<string>();
+  readonly #begun: BegunDelivery[] = [];
+  readonly #room: () => Room | undefined;
   #drafts = 0;
 
-  constructor(state: MailboxState, readings: OutboundReadings) {
+  constructor(state: MailboxState, readings: OutboundReadings, room: () => Room | undefined) {
     this.#state = state;
     this.#readings = readings;
+    this.#room = room;
   }
 
   /** Drafts after the batch so far. @throws the fault that kept them from being counted */
@@ -97,6 +108,22 @@ export class OutboundDrafts {
 
   get due(): Iterable<string> {
     return this.#due;
+  }
+
+  /** Incarnation of this node when it may make another delivery of this account now. */
+  get deliverer(): string | undefined {
+    const room = this.#room();
+    return room !== undefined && this.#begun.length < room.places ? room.by : undefined;
+  }
+
+  /** The delivery begins once the batch is committed: nobody need be woken for it. */
+  begin(row: OutboundRow, attempt: BegunDelivery['attempt'], begun: Begun): void {
+    this.#begun.push({ id: row.id, attempt, begun });
+    this.#due.delete(row.id);
+  }
+
+  get begun(): readonly BegunDelivery[] {
+    return this.#begun;
   }
 
   change(): Pick<MailboxChange, 'outbound' | 'outboundRemoved' | 'outboundAttempts' | 'handedOver'> {

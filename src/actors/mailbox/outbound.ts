@@ -8,7 +8,7 @@ import type { OutboundRecipientRow, OutboundRow } from '../../store/outbound.js'
 import type { CommandHandlers } from '../runtime/behavior.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import type { MailboxDraft } from './draft.js';
-import { giveReport, reportDelivery, startDelivery } from './outbound-deliveries.js';
+import { begunOf, giveReport, reportDelivery, startDelivery } from './outbound-deliveries.js';
 import type { Addressee, outboundOperations } from './outbound-protocol.js';
 import { advance } from './outbound-step.js';
 import type { MailboxProtocol } from './protocol.js';
@@ -108,7 +108,10 @@ function enqueue(
   const id = before?.id ?? draft.otherId();
   const recipients = recipientsOf(draft, addressees);
   const recipientIds = recipients.map((recipient) => recipient.id);
-  const queued = step(null, { type: 'enqueue', now, recipientIds, hasSender: sender !== '' });
+  const by = draft.outbound.deliverer;
+  const attempt = by === undefined ? null : { id: draft.otherId(), by };
+  const queue = { type: 'enqueue', now, recipientIds, hasSender: sender !== '' } as const;
+  const next = attempt === null ? step(null, queue) : step(null, queue, { type: 'start' });
   const sentEmailId = draft.newId();
   const [placement] = draft.add(
     { ...summary, id: sentEmailId, blob, threadId: sentEmailId, receivedAt: now, flags: SEEN, keywords: [] },
@@ -131,9 +134,11 @@ function enqueue(
     createdAt,
     updatedAt: Math.max(now, before?.updatedAt ?? 0),
     ...UNQUEUED,
+    attempt,
     recipients,
   };
-  advance(draft, row, queued, { before, recipients: 'all', content: content ?? undefined, summary });
+  const advanced = advance(draft, row, next, { before, recipients: 'all', content: content ?? undefined, summary });
+  if (attempt !== null) draft.outbound.begin(advanced, attempt, begunOf(advanced));
   return { reply: { id, createdAt, sentEmailId } };
 }
 

@@ -1,6 +1,5 @@
 // The host of a node's actors: answers requests on the subjects of the shards it owns, brings actors to life when they
 // are addressed and passivates those that are idle, or the least recently used ones when memory is short.
-import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { assert, mask } from 'superstruct';
 import { shardOf } from '../../store/shard.js';
@@ -10,6 +9,7 @@ import { type Meter, NO_METER, outcomeOf } from './meter.js';
 import type { Ownership, Tenant } from './ownership.js';
 import { type EventPacket, PACKET_VERSION, type ReplyPacket, type RequestPacket } from './packet.js';
 import type { Protocol } from './protocol.js';
+import { randomOctets } from './random-octets.js';
 import { eventSubject, requestSubject } from './subjects.js';
 import { NO_SPAN, NO_TRACER, type Tracer } from './tracing.js';
 import type { Registration, Transport } from './transport.js';
@@ -68,7 +68,7 @@ export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S
     log,
     tracer,
     now: () => Date.now(),
-    random: (octets: number) => randomBytes(octets),
+    random: randomOctets(),
     publish: (packet: EventPacket) => {
       meter.published(packet.events.length);
       transport.publish(eventSubject(name, packet.accountId), packet);

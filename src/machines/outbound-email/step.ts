@@ -37,7 +37,6 @@ export function step(snapshot: unknown, ...events: readonly OutboundEmailEvent[]
     recipients.set(id, { status: recipient.value, ...recipient.context });
   }
   const next = actor.getPersistedSnapshot();
-  actor.stop();
   const { pending: _pending, failed: _failed, hasSender: _hasSender, ...rest } = context;
   return { ...rest, snapshot: next, status: value, recipients, effects };
 }

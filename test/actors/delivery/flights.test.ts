@@ -27,6 +27,7 @@ test('never more than the limit, and always a place for a newcomer while there i
           if (own > 0) t.is(isSated, !added);
           if (added) model.set(id, accountId);
         }
+        t.is(flights.openings(accountId), openings(flights, accountId));
         t.is(flights.size, model.size);
         t.true(flights.size <= limit);
         if (flights.room > 0) t.false(flights.sated.includes('newcomer'));
@@ -35,6 +36,14 @@ test('never more than the limit, and always a place for a newcomer while there i
     }),
   );
 });
+
+/** By adding them. */
+function openings(flights: Flights, accountId: string): number {
+  let count = 0;
+  while (flights.add(accountId, `opening ${count}`)) count++;
+  for (let i = 0; i < count; i++) flights.remove(`opening ${i}`);
+  return count;
+}
 
 test('an email is in flight once', (t) => {
   const flights = new Flights(5);

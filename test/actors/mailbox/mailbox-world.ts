@@ -16,6 +16,7 @@ import { postgresEvents } from '../../../src/store/postgres/events.js';
 import { postgresInbound } from '../../../src/store/postgres/inbound.js';
 import { postgresMailboxes } from '../../../src/store/postgres/mailboxes.js';
 import { migratedDatabase } from '../../support/embedded-database.js';
+import { NO_DEPARTURES } from '../../support/no-outbound.js';
 import { NO_SEARCH } from '../../support/no-search.js';
 import { fixedOwnership } from '../../support/ownership.js';
 
@@ -55,9 +56,13 @@ export async function mailboxWorld() {
   };
   const blobs = postgresBlobs(sql);
   const noted: string[] = [];
+  const departures = { port: NO_DEPARTURES };
   const outbound = {
     retry: { maxRetries: 2, baseMs: 60_000, capMs: 600_000 },
     note: (_: string, outboundId: string) => void noted.push(outboundId),
+    room: (accountId: string) => departures.port.room(accountId),
+    hold: (accountId: string, outboundId: string, attemptId: string) =>
+      departures.port.hold(accountId, outboundId, attemptId),
   };
   const host = startHost({
     behavior: mailboxBehavior({ store, texts, search: NO_SEARCH, blobs, outbound, log }),
@@ -111,6 +116,8 @@ export async function mailboxWorld() {
     blobs,
     /** Outbound emails of which somebody was to be woken. */
     noted,
+    /** Where deliveries begin with the commit that queues them; nowhere unless a test says so. */
+    departures,
     /** Another owner: the state in memory is loaded afresh. */
     reload: () => {
       epoch++;

@@ -17,9 +17,15 @@ export interface Content {
   readonly authorDomains: readonly string[];
   /** All octets, when they are in memory. */
   readonly whole: Uint8Array | undefined;
+  /** They can go out as they are: lines that end in CRLF, none of which begins with a dot. Not looked at without `whole`. */
+  readonly isPlain: boolean;
   /** From the start, any number of times. @throws StoreFault */
   chunks(): AsyncIterable<Uint8Array>;
 }
+
+const CR = 13;
+const LF = 10;
+const DOT = 46;
 
 type Needs = Pick<Content, 'isEightBit' | 'hasUtf8Header' | 'authorDomains'>;
 
@@ -57,7 +63,7 @@ export class Contents {
     const whole = size === 0 ? new Uint8Array(0) : await this.#blobs.read(blob, 0, size);
     const scan = new NeedsScan();
     scan.add(whole);
-    const content = { size, ...scan.needs(), whole, chunks: () => once(whole) };
+    const content = { size, ...scan.needs(), whole, isPlain: isPlain(whole), chunks: () => once(whole) };
     this.#small.set(blob, content);
     return content;
   }
@@ -71,8 +77,18 @@ export class Contents {
       needs = scan.needs();
       this.#needs.set(blob, needs);
     }
-    return { size, ...needs, whole: undefined, chunks };
+    return { size, ...needs, whole: undefined, isPlain: false, chunks };
   }
+}
+
+function isPlain(octets: Uint8Array): boolean {
+  let before = LF;
+  for (let i = 0; i < octets.length; i++) {
+    const octet = octets[i]!;
+    if ((octet === LF) !== (before === CR) || (octet === DOT && before === LF)) return false;
+    before = octet;
+  }
+  return octets.length > 0 && before === LF;
 }
 
 async function* once(whole: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -208,14 +208,14 @@ export class Session {
       };
       this.#onOver = () => settle(false);
       this.#watch(CLOSE_MS, () => settle(false));
-      this.#connection.begin(false);
+      this.#connection.begin(false, false);
       this.#connection.reset((error) => settle(!error));
     });
   }
 
   /** For a session that nobody uses: ends it after `ms`, and says when it is over for whatever reason. */
   rest(ms: number, onOver: () => void): void {
-    this.#connection.begin(false);
+    this.#connection.begin(false, false);
     this.#onOver = onOver;
     this.#watch(ms, () => this.quit());
     this.#timer?.unref();

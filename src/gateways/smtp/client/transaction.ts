@@ -55,6 +55,8 @@ interface Books {
   mailError?: SMTPConnection.SMTPError;
 }
 
+const DOT_FIRST = /^\./m;
+
 export class Transaction {
   readonly done: Promise<TransactionResult>;
   readonly #connection: ClientConnection;
@@ -86,7 +88,8 @@ export class Transaction {
 
   start(): void {
     const { limits } = this.#around;
-    this.#connection.begin(this.#envelope.isInternational);
+    const { isInternational, prefix, content } = this.#envelope;
+    this.#connection.begin(isInternational, content.isPlain && !DOT_FIRST.test(prefix));
     this.#around.watch(limits.envelopeMs, 'no reply to the envelope');
     // The library asks of a stream no more than `pipe` when it has nothing to listen to.
     const message = { pipe: (target: Writable) => this.#write(target) };
