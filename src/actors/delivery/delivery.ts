@@ -28,6 +28,9 @@ export interface DeliveryPorts extends Omit<ClaimOptions, 'confirm'> {
   readonly closed: AbortSignal;
 }
 
+/** Told when all that is left of a delivery stands in line, and when that is over. */
+type Waits = (waits: boolean) => void;
+
 export type Ended =
   /** It has not begun after all. */
   | { readonly kind: 'released' }
@@ -61,6 +64,9 @@ export class Delivery {
   /** Reports of domains that the mailbox does not have yet. */
   #unreported: DeliveryReport[] = [];
   #open = new Set<string>();
+  /** Of those that are open: they wait for their turn. */
+  readonly #inLine = new Set<string>();
+  readonly #waits: Waits;
   /** Recipients were left without an attempt, or it was cut short. */
   #cut = false;
   #news = () => {};
@@ -68,8 +74,9 @@ export class Delivery {
   readonly #placing: Promise<void>[] = [];
 
   /** To be made before the delivery is begun in the store. */
-  constructor(ports: DeliveryPorts, queued: QueuedOutbound, attemptId: string) {
+  constructor(ports: DeliveryPorts, queued: QueuedOutbound, attemptId: string, waits: Waits) {
     this.#ports = ports;
+    this.#waits = waits;
     this.#queued = queued;
     const { accountId, outboundId } = queued;
     this.#attempt = { id: attemptId, by: ports.incarnation };
@@ -123,8 +130,10 @@ export class Delivery {
   async #carry(started: Started): Promise<Reported | undefined> {
     for (const [domain, recipients] of byDomain(started.recipients)) {
       this.#open.add(domain);
+      if (this.#ports.lanes.isFull(domain)) this.#inLine.add(domain);
       void this.#attemptDomain(started, domain, recipients).then((report) => this.#settle(domain, report));
     }
+    this.#tellWhetherItWaits();
     for (;;) {
       if (this.#unreported.length === 0 && this.#open.size > 0) await this.#next();
       const until = performance.now() + TOGETHER_MS;
@@ -151,8 +160,14 @@ export class Delivery {
   #settle(domain: string, report: DeliveryReport | undefined): void {
     // It was let go of before.
     if (!this.#open.delete(domain)) return;
+    this.#inLine.delete(domain);
     if (report !== undefined) this.#unreported.push(report);
+    this.#tellWhetherItWaits();
     this.#news();
+  }
+
+  #tellWhetherItWaits(): void {
+    this.#waits(this.#open.size > 0 && this.#open.size === this.#inLine.size);
   }
 
   #letGo(): void {
@@ -173,6 +188,7 @@ export class Delivery {
     const { accountId, outboundId } = this.#queued;
     const { signal } = this.#abort;
     const entry = await lanes.enter(domain, signal);
+    if (this.#inLine.delete(domain)) this.#tellWhetherItWaits();
     if (entry.kind === 'unreached') return unreachedAgain(recipients, entry.text);
     if (entry.kind === 'aborted') {
       this.#cut = true;

@@ -27,6 +27,11 @@ export class DomainLanes {
     this.#limit = limit;
   }
 
+  /** Who enters now has to stand in line. */
+  isFull(domain: string): boolean {
+    return (this.#lanes.get(domain)?.active ?? 0) >= this.#limit;
+  }
+
   enter(domain: string, signal: AbortSignal): Promise<Entry> {
     if (signal.aborted) return Promise.resolve({ kind: 'aborted' });
     const lane = this.#lanes.get(domain) ?? { active: 0, line: new Set() };

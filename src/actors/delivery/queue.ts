@@ -213,16 +213,26 @@ export class DeliveryQueue {
   /** It has its place. */
   #fly(queued: QueuedOutbound, attemptId: string, run: (delivery: Delivery) => Promise<Ended>): void {
     const { accountId, outboundId } = queued;
-    const delivery = new Delivery(this.#ports, queued, attemptId);
+    const delivery = new Delivery(this.#ports, queued, attemptId, (waits) => this.#park(outboundId, waits));
     const flight = run(delivery)
       .then((ended) => this.#ended(queued, ended))
       .catch((error) => this.#options.log.error({ err: error, accountId, outboundId }, 'a bug: a delivery failed'))
       .finally(() => {
         this.#underWay.delete(delivery);
         this.#flights.remove(outboundId);
-        if (this.#more && this.#flights.room >= this.#flights.limit * LOOK_AT_ROOM) this.#look('due');
+        this.#lookAtRoom();
       });
     this.#underWay.set(delivery, flight);
+  }
+
+  /** What stands in line for a slow domain keeps no other mail waiting. */
+  #park(outboundId: string, waits: boolean): void {
+    if (!waits) this.#flights.unpark(outboundId);
+    else if (this.#flights.park(outboundId)) this.#lookAtRoom();
+  }
+
+  #lookAtRoom(): void {
+    if (this.#more && this.#flights.room >= this.#flights.limit * LOOK_AT_ROOM) this.#look('due');
   }
 
   #ended({ accountId, outboundId }: QueuedOutbound, ended: Ended): void {

@@ -45,6 +45,34 @@ function openings(flights: Flights, accountId: string): number {
   return count;
 }
 
+test('what is parked gives its place away, up to a bound, and comes back without one', (t) => {
+  const flights = new Flights(3, 2);
+  t.true(flights.add('a', 'e1'));
+  t.true(flights.add('b', 'e2'));
+  t.true(flights.add('c', 'e3'));
+  t.false(flights.add('d', 'e4'));
+  t.true(flights.park('e1'));
+  t.false(flights.park('e1'));
+  t.false(flights.park('nobody'));
+  t.true(flights.has('e1'));
+  t.is(flights.room, 1);
+  t.true(flights.add('d', 'e4'));
+  t.true(flights.park('e2'));
+  t.false(flights.park('e3'), 'as many as may be');
+  flights.unpark('e1');
+  t.is(flights.room, 0);
+  flights.unpark('e2');
+  flights.unpark('e2');
+  t.is(flights.room, -1);
+  t.is(flights.openings('z'), 0);
+  t.deepEqual(flights.sated.toSorted(), ['a', 'b', 'c', 'd']);
+  t.true(flights.park('e4'));
+  for (const id of ['e1', 'e2', 'e3', 'e4']) flights.remove(id);
+  t.is(flights.room, 3);
+  t.is(flights.size, 0);
+  t.deepEqual(flights.sated, []);
+});
+
 test('an email is in flight once', (t) => {
   const flights = new Flights(5);
   t.true(flights.add('a', 'e'));

@@ -122,6 +122,34 @@ test('a domain that answers slowly is served in turn', async (t) => {
   await queue.stop();
 });
 
+test('what stands in line for a slow domain keeps no other mail of its account waiting', async (t) => {
+  const world = new OutboundWorld();
+  const old = Date.now() - 60_000;
+  for (let i = 0; i < 100; i++) world.add(account(1), [`x${i}@slow.test`], { dueAt: old });
+  const both = world.add(account(1), ['y@slow.test', 'y@good.test'], { dueAt: old + 1 });
+  const courier = new HeldCourier();
+  const { queue, wakeUps } = world.node('a', courier, ALONE, { limit: 10, domainLimit: 2, pollMs: 20, graceMs: 0 });
+  const open = (domain: string) => courier.open.filter((task) => task.domain === domain);
+  await until(() => open('good.test').length === 1);
+  t.is(open('slow.test').length, 2);
+  open('good.test')[0]!.settle(answer(open('good.test')[0]!));
+  await until(() => both.recipients[1]!.status === 'Delivered');
+  const late = world.add(account(1), ['late@good.test']);
+  wakeUps.note(late.accountId, late.outboundId);
+  await until(() => open('good.test').length === 1);
+  t.is(open('slow.test').length, 2);
+  // All of them get their turn.
+  const served = async (): Promise<void> => {
+    while (world.count('Sent') < 102) {
+      for (const task of courier.open) task.settle(answer(task));
+      await new Promise(setImmediate);
+    }
+  };
+  await served();
+  await queue.stop();
+  t.is(courier.tasks.length, 103);
+});
+
 test('what a node that is no more was sending is sent by another one, in its place', async (t) => {
   const world = new OutboundWorld();
   world.alive.add('b lives');
