@@ -28,6 +28,7 @@ import { openQueue, type RemoteCourier } from './delivery-queue.js';
 import type { Foundation } from './foundation.js';
 import type { Instruments } from './instruments.js';
 import type { Lifecycle } from './lifecycle.js';
+import { recentBlobs } from './recent-blobs.js';
 import type { CourierStores } from './remote-courier.js';
 import type { BlobStore } from './store/blobs.js';
 import type { DirectoryStore } from './store/directory.js';
@@ -139,7 +140,7 @@ export async function startEngine(
 
   const events = postgresEvents(sql);
   const inbound = postgresInbound(sql, writerSql, metrics?.commits.inbound);
-  const blobs = postgresBlobs(sql, writerSql, metrics?.commits.blobs);
+  const blobs = recentBlobs(postgresBlobs(sql, writerSql, metrics?.commits.blobs));
   const texts = open.texts(blobs);
   lifecycle.add('texts of emails', () => texts.close(), JOB_RESERVE_MS, STOP_MS);
   const mailboxRows = postgresMailboxes(sql, writerSql, metrics?.commits.mailboxes);
