@@ -30,9 +30,10 @@ export function outgoing(sql: Sql, changes: readonly MailboxChange[]) {
   const handed = [];
   for (const change of changes) {
     const a = change.accountId;
-    for (const { row, recipients: written, content } of change.outbound) {
+    for (const { row, before, recipients: written, content } of change.outbound) {
       emails.push(emailRow(a, row));
-      if (written === 'all') replaced.push({ a, o: row.id, kept: row.recipients.map(({ id }) => id) });
+      if (written === 'all' && before !== null)
+        replaced.push({ a, o: row.id, kept: row.recipients.map(({ id }) => id) });
       row.recipients.forEach((recipient, position) => {
         if (written !== 'all' && !written.includes(recipient.id)) return;
         recipients.push(recipientRow(a, row.id, position, recipient));
@@ -48,6 +49,7 @@ export function outgoing(sql: Sql, changes: readonly MailboxChange[]) {
     }
   }
   if (emails.length + attempts.length + removed.length + handed.length === 0) return sql``;
+  // What is not there is not in the statement: every part costs its beginning, rows or not.
   return sql`
     , outbound_written as (
       insert into outbound (account_id, id, shard, status, blob, sender, subject, message_id, in_reply_to, refs, size,
@@ -70,11 +72,15 @@ export function outgoing(sql: Sql, changes: readonly MailboxChange[]) {
         retry_count = excluded.retry_count, next_retry_at = excluded.next_retry_at, last_error = excluded.last_error,
         attempt_id = excluded.attempt_id, attempt_by = excluded.attempt_by, report_due = excluded.report_due,
         delay_reported = excluded.delay_reported, machine = excluded.machine
-    ), recipient_replaced as (
+    )${
+      replaced.length === 0
+        ? sql``
+        : sql`, recipient_replaced as (
       delete from outbound_recipients t
       using json_to_recordset(${json(replaced)}::text::json) as r (a uuid, o uuid, kept uuid[]), passed p
       where t.account_id = r.a and t.outbound_id = r.o and p.a = r.a and t.id <> all(r.kept)
-    ), recipient_written as (
+    )`
+    }, recipient_written as (
       insert into outbound_recipients (account_id, outbound_id, id, position, address, display_name, type, status, domain,
         delivered_at, last_error, status_code)
       select a, o, id, position, address, display_name, type, status, domain, to_timestamp(delivered / 1000.0),
@@ -85,17 +91,28 @@ export function outgoing(sql: Sql, changes: readonly MailboxChange[]) {
       join passed using (a)
       on conflict (account_id, outbound_id, id) do update set status = excluded.status,
         delivered_at = excluded.delivered_at, last_error = excluded.last_error, status_code = excluded.status_code
-    ), content_written as (
+    )${
+      contents.length === 0
+        ? sql``
+        : sql`, content_written as (
       insert into outbound_contents (account_id, outbound_id, text_body, html_body)
       select a, o, text, html from json_to_recordset(${json(contents)}::text::json) as x (a uuid, o uuid, text text,
         html text) join passed using (a)
       on conflict (account_id, outbound_id) do update set text_body = excluded.text_body, html_body = excluded.html_body
-    ), attempted as (
+    )`
+    }, attempted as (
       insert into outbound_attempts (account_id, outbound_id, id, at, entry)
       select a, o, id, to_timestamp(at / 1000.0), entry from json_to_recordset(${json(attempts)}::text::json)
         as x (a uuid, o uuid, id uuid, at double precision, entry json) join passed using (a)
       on conflict do nothing
-    ), outbound_gone as materialized (
+    )
+    ${removed.length === 0 ? sql`` : removal(sql, removed)}
+    ${handed.length === 0 ? sql`` : handing(sql, handed)}`;
+}
+
+function removal(sql: Sql, removed: readonly unknown[]) {
+  return sql`
+    , outbound_gone as materialized (
       select a, o from json_to_recordset(${json(removed)}::text::json) as x (a uuid, o uuid) join passed using (a)
     ), outbound_removed as (
       delete from outbound t using outbound_gone g where t.account_id = g.a and t.id = g.o returning t.blob
@@ -109,7 +126,12 @@ export function outgoing(sql: Sql, changes: readonly MailboxChange[]) {
       delete from outbound_attempts t using outbound_gone g where t.account_id = g.a and t.outbound_id = g.o
     ), requests_removed as (
       delete from outbound_requests t using outbound_gone g where t.account_id = g.a and t.outbound_id = g.o
-    ), handed as materialized (
+    )`;
+}
+
+function handing(sql: Sql, handed: readonly unknown[]) {
+  return sql`
+    , handed as materialized (
       select x."to", x.id, x.blob, x.envelope from json_to_recordset(${json(handed)}::text::json)
         as x (a uuid, "to" uuid, id uuid, blob bytea, envelope json) join passed using (a)
     ), taker as materialized (
