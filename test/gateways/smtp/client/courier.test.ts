@@ -1,5 +1,6 @@
 // The SMTP client against real DNS and real servers: where mail goes, and what becomes of each recipient.
 import test from 'ava';
+import fc from 'fast-check';
 import { scripted } from '../../../../dev/remote-smtp.js';
 import type { Dns } from '../../../../src/gateways/dns/resolver.js';
 import { mailExchangers } from '../../../../src/gateways/smtp/client/mail-exchangers.js';
@@ -26,6 +27,23 @@ test('a message arrives as it is stored, with the names it should have', async (
   t.like(attempt, { domain: 'remote.test', host: 'mx1.remote.test', remoteAddress: '127.0.0.2', tls: null });
   t.deepEqual(attempt!.recipients, [{ id: 'id-b', outcome: 'delivered', statusCode: '2.0.0' }]);
   t.true(attempt!.reply.startsWith('250'));
+});
+
+test('whatever its lines are, it arrives whole: as it is when they end in CRLF, and no line of it ends it', async (t) => {
+  const { remote, deliver } = await world(t, { zones: { 'remote.test': MX1 } });
+  const mx = await remote('127.0.0.2');
+  const piece = fc.constantFrom('\r\n', '\r\n', '.', 'text', '\r\n.', '\n', '\r', ' ', '\r\n.\r\n');
+  await fc.assert(
+    fc.asyncProperty(fc.array(piece, { maxLength: 12 }), fc.boolean(), async (pieces, isWhole) => {
+      const text = `A: b\r\n\r\n${pieces.join('')}${isWhole ? '\r\n' : ''}`;
+      const before = mx.messages.length;
+      t.deepEqual(kinds(await deliver('remote.test', ['b'], text)), { b: 'delivered 2.0.0' });
+      t.is(mx.messages.length, before + 1);
+      const lines = text.replace(/\r\n|\r|\n/g, '\r\n');
+      t.is(mx.messages.at(-1)!.text, lines.endsWith('\r\n') ? lines : `${lines}\r\n`);
+    }),
+    { numRuns: 200 },
+  );
 });
 
 test('one transaction for all recipients; each has its own answer', async (t) => {

@@ -158,7 +158,8 @@ test('whatever a server answers, everyone has an outcome, and delivered is what 
       // Replies that nobody asked for may be taken for any other: those of this server are its own loss.
       const isInStep = Object.values({ ...script, EHLO: '' }).every((text) => !text.includes('\r\n'));
       const isTaken = Object.values(kinds(report)).some((kind) => kind.startsWith('delivered'));
-      if (isTaken && isInStep) t.regex(script.message, /^250 /, JSON.stringify(script));
+      // RFC 5321 §4.2.1: the first digit says that it was taken.
+      if (isTaken && isInStep) t.regex(script.message, /^2\d\d /, JSON.stringify(script));
     }),
     { numRuns: 60 },
   );
