@@ -206,7 +206,8 @@ test('mail that leaves: name servers, the signing key, passwords in the clear', 
   writeFileSync(pem, '');
   const dns = readConfig({ MANSIO_OUTBOUND_DNS: '127.0.0.1:5353, 192.0.2.53,2001:DB8::53,[::1]:54' }).outboundDns;
   t.deepEqual(dns, ['127.0.0.1:5353', '192.0.2.53:53', '[2001:db8::53]:53', '[::1]:54']);
-  for (const bad of ['localhost', '127.0.0.1:0', '127.0.0.1:x', '[::1', '1.2.3.4:65536', '127.0.0.1,,::1']) {
+  t.deepEqual(readConfig({ MANSIO_OUTBOUND_DNS: 'localhost:5353' }).outboundDns, ['127.0.0.1:5353']);
+  for (const bad of ['ns.example.org', '127.0.0.1:0', '127.0.0.1:x', '[::1', '1.2.3.4:65536', '127.0.0.1,,::1']) {
     t.deepEqual(problemsOf({ MANSIO_OUTBOUND_DNS: bad }), ['MANSIO_OUTBOUND_DNS'], bad);
   }
   t.deepEqual(problemsOf({ MANSIO_DKIM_KEY: pem }), ['MANSIO_DKIM_SELECTOR']);

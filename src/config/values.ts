@@ -228,7 +228,8 @@ export const networkList: Parser<readonly string[]> = {
 export const hostPorts: Parser<readonly string[]> = {
   accepts: 'a comma list of name servers, such as 127.0.0.1:53,192.0.2.53,[2001:db8::53]:53',
   parse: (text) =>
-    items(text).map((item) => {
+    items(text).map((given) => {
+      const item = given.replace(/^localhost(?=:|$)/i, '127.0.0.1');
       const bare = isIP(item);
       if (bare !== 0) return bare === 6 ? `[${item.toLowerCase()}]:53` : `${item}:53`;
       const [, address = '', number = ''] = /^(\[[^\]]+\]|[^:]+)(?::(\d{1,5}))?$/.exec(item) ?? [];
