@@ -187,6 +187,8 @@ export function scripted(replies: Readonly<Record<string, string>>): (socket: So
         const verb = inMessage ? 'message' : line.slice(0, 4).toUpperCase().trim();
         const reply = replies[verb] ?? replies['*'] ?? '250 ok';
         inMessage = verb === 'DATA' && reply.startsWith('354');
+        // The message begins a line, and may end with it.
+        if (inMessage) text = `\r\n${text}`;
         socket.write(`${reply}\r\n`);
         if (verb === 'QUIT' || reply.startsWith('421')) socket.end();
       }

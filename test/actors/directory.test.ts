@@ -53,16 +53,18 @@ async function start(
   });
   /** Resolves when this node has heard of everything that was changed before the call. */
   const settled = async (change: () => Promise<unknown>): Promise<void> => {
+    let tell = () => {};
     const heard = new Promise<void>((resolve) => {
-      const stop = real.watch((seen) => {
-        if (seen.kind !== 'domains') return;
-        resolve();
-        void stop.then((end) => end());
-      });
+      tell = resolve;
+    });
+    // It has to stand before the change, or the marker may come too early to be heard.
+    const end = await real.watch((seen) => {
+      if (seen.kind === 'domains') tell();
     });
     await change();
     await real.addDomain(`marker-${randomBytes(6).toString('hex')}.test`);
     await heard;
+    await end();
   };
   return { sql, store: real, directory, calls, settled };
 }
