@@ -167,10 +167,14 @@ test('additional addresses are asked for, once each, and given up', async (t) =>
 test('a verified address that is given up receives no more, and the change is told', async (t) => {
   const { desk, store, ann } = await start(t);
   const { id } = await store.addAddress(ann, 'sales@example.test', true);
+  let tell = (_: string) => {};
   const told = new Promise<string>((resolve) => {
-    void store.watch((change) => change.kind === 'address' && resolve(change.address)).then((stop) => t.teardown(stop));
+    tell = resolve;
   });
-  await store.keys(ann);
+  const stop = await store.watch((change) => {
+    if (change.kind === 'address') tell(change.address);
+  });
+  t.teardown(stop);
   t.true(await desk.profiles.removeAddress(ann, id));
   t.is(await store.ownerOf('sales@example.test'), undefined);
   t.is(await told, 'sales@example.test');
