@@ -24,8 +24,6 @@ export function courierMeter(families: Families): CourierMeter {
   for (const tls of ['none', 'unverified', 'verified']) connected.inc({ tls }, 0);
   return {
     attempted: (outcome, ms) => hosts.observe({ outcome }, ms / 1000),
-    // The queue counts recipients.
-    settled: () => {},
     connected: (tls) => connected.inc({ tls }),
     sent: (count) => octets.inc(count),
     inUse(now, queued) {

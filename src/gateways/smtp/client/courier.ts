@@ -177,12 +177,7 @@ export function createSmtpCourier(options: SmtpCourierOptions): SmtpCourier {
       const seen = work.catch(() => {});
       underWay.add(seen);
       try {
-        const report = await work;
-        for (const kind of ['delivered', 'temporary', 'permanent'] as const) {
-          const count = report.outcomes.filter((outcome) => outcome.kind === kind).length;
-          if (count > 0) meter.settled(kind, count);
-        }
-        return report;
+        return await work;
       } finally {
         underWay.delete(seen);
       }

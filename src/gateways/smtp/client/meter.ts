@@ -1,10 +1,8 @@
-// Port: what the SMTP client counts for those who watch a node. It must not throw.
+// Port: what the SMTP client counts for those who watch a node. It must not throw. Recipients are the queue's to count.
 
 export interface CourierMeter {
   /** One host was tried for a message; `ms` from when it was its turn to the last reply. */
   attempted(outcome: 'delivered' | 'temporary' | 'permanent', ms: number): void;
-  /** Recipients of one task, when it is over. */
-  settled(outcome: 'delivered' | 'temporary' | 'permanent', recipients: number): void;
   /** A connection that got as far as the first transaction. */
   connected(tls: 'none' | 'unverified' | 'verified'): void;
   /** Octets of a message that a host took. */
@@ -15,7 +13,6 @@ export interface CourierMeter {
 
 export const NO_METER: CourierMeter = {
   attempted: () => {},
-  settled: () => {},
   connected: () => {},
   sent: () => {},
   inUse: () => {},

@@ -66,7 +66,6 @@ test('a slow host does not keep the others from their mail', async (t) => {
     limits: { connections: 3, connectionsPerHost: 2 },
     meter: {
       attempted: () => {},
-      settled: () => {},
       connected: () => {},
       sent: () => {},
       inUse: (connections) => void inUse.push(connections),
