@@ -14,8 +14,8 @@ export interface Subscriber {
   readonly wantsTimeline: boolean;
   /** Every event from now on will be delivered, none before this call returns and its caller has run to its end. */
   stands(): void;
-  /** Takes a frame of whole messages. */
-  deliver(frame: string): void;
+  /** Takes a frame of whole messages in UTF-8: the same octets for all that get the same messages. */
+  deliver(frame: Uint8Array): void;
   /** No more events will come: the client is to connect again, and will read anew what it shows. */
   interrupted(): void;
 }
@@ -160,13 +160,13 @@ class Feed {
     this.#pending = [];
     this.#count = -1;
     const common = pending.filter((message) => !message.isOfTimeline);
-    const plain = textOf(common);
-    const full = common.length === pending.length ? plain : textOf(pending);
+    const plain = frameOf(common);
+    const full = common.length === pending.length ? plain : frameOf(pending);
     let watching = 0;
     for (const subscriber of this.subscribers) {
       if (subscriber.wantsTimeline) watching++;
       const frame = subscriber.wantsTimeline ? full : plain;
-      if (frame !== '') subscriber.deliver(frame);
+      if (frame.length > 0) subscriber.deliver(frame);
     }
     const { meter } = this.#watch;
     if (watching > 0) meter.sent(pending.length, watching);
@@ -180,6 +180,6 @@ class Feed {
   }
 }
 
-function textOf(messages: readonly { readonly text: string }[]): string {
-  return messages.map(({ text }) => text).join('');
+function frameOf(messages: readonly { readonly text: string }[]): Uint8Array {
+  return Buffer.from(messages.map(({ text }) => text).join(''));
 }
