@@ -72,6 +72,8 @@ export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
     connection: {
       application_name: options.applicationName,
       TimeZone: 'UTC',
+      // Over what the role or the database says: an answer after the commit means that the commit survives a crash.
+      synchronous_commit: 'on',
       ...(options.byKey === true ? BY_KEY : {}),
       ...(options.wide === true ? WIDE : {}),
     },
