@@ -99,11 +99,11 @@ export async function startEngine(
   config: Config,
   log: Logger,
   lifecycle: Lifecycle,
-  node: Pick<Foundation, 'sql' | 'writerSql' | 'searchSql' | 'leaseSql' | 'upkeepSql' | 'nodeId'>,
+  node: Pick<Foundation, 'sql' | 'writerSql' | 'searchSql' | 'leaseSql' | 'upkeepSql' | 'nodeId' | 'stall'>,
   { metrics, tracer }: Instruments,
   open: EngineAdapters,
 ): Promise<Engine> {
-  const { sql, writerSql, searchSql, leaseSql, upkeepSql, nodeId } = node;
+  const { sql, writerSql, searchSql, leaseSql, upkeepSql, nodeId, stall } = node;
   const leases = postgresLeases(leaseSql);
   const watched = { tracer, ...(metrics && { meter: metrics.runtime }) };
   const { leaseTtlMs: ttlMs, shards: configured } = config;
@@ -139,13 +139,13 @@ export async function startEngine(
   });
 
   const events = postgresEvents(sql);
-  const inbound = postgresInbound(sql, writerSql, metrics?.commits.inbound);
-  const blobs = recentBlobs(postgresBlobs(sql, writerSql, metrics?.commits.blobs));
+  const inbound = stall.port(postgresInbound(sql, writerSql, metrics?.commits.inbound), [], ['spool']);
+  const blobs = recentBlobs(stall.port(postgresBlobs(sql, writerSql, metrics?.commits.blobs), ['stream'], ['put']));
   const texts = open.texts(blobs);
   lifecycle.add('texts of emails', () => texts.close(), JOB_RESERVE_MS, STOP_MS);
   const mailboxRows = postgresMailboxes(sql, writerSql, metrics?.commits.mailboxes);
-  const exports = postgresExports(sql);
-  const accounts = postgresDirectory(sql, shards);
+  const exports = stall.port(postgresExports(sql));
+  const accounts = stall.port(postgresDirectory(sql, shards));
   for (const name of config.hostedDomains) await accounts.addDomain(name);
 
   const search = postgresSearch(searchSql);
@@ -187,7 +187,14 @@ export async function startEngine(
     logger: log,
     ...watched,
   });
-  const mailboxes = createRefs({ protocol: mailboxProtocol, transport, ownership, streams, ...watched });
+  const mailboxes = createRefs({
+    protocol: mailboxProtocol,
+    transport,
+    ownership,
+    streams,
+    store: stall,
+    ...watched,
+  });
 
   const keyUses = new KeyUses({ store: accounts, log });
   lifecycle.add('uses of keys', () => keyUses.stop(), JOB_RESERVE_MS, STOP_MS);
@@ -203,8 +210,8 @@ export async function startEngine(
 
   const desk = createAccountDesk({
     directory: accounts,
-    preferences: postgresPreferences(sql),
-    subscriptions: postgresPushSubscriptions(sql),
+    preferences: stall.port(postgresPreferences(sql)),
+    subscriptions: stall.port(postgresPushSubscriptions(sql)),
     keyUses,
     random: randomBytes,
   });
@@ -236,6 +243,6 @@ export async function startEngine(
       })
     : undefined;
   const claimExport = (accountId: string) => exports.claim(accountId, config.mboxExportInterval);
-  const settings = postgresSettings(sql);
+  const settings = stall.port(postgresSettings(sql));
   return { mailboxes, directory, accounts, desk, settings, inbound, blobs, claimExport, ownership, queue, failed };
 }

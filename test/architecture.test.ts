@@ -22,7 +22,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
     'gateways/mailauth/',
     ['gateways/mailauth/', 'gateways/dns/', 'mail/', 'store/signing-keys', 'store/errors', 'pino', 'lru-cache'],
   ],
-  ['gateways/rates', ['gateways/tcp/ip-address', 'lru-cache', 'rate-limiter-flexible']],
+  ['gateways/rates', ['gateways/tcp/ip-address', 'lru-cache']],
   ['metrics/', ['metrics/', 'actors/', 'gateways/', 'store/']],
   ['tracing/', ['tracing/', 'actors/runtime/tracing', 'pino']],
   [
@@ -67,7 +67,6 @@ const ONLY_IMPORTER: Readonly<Record<string, string | readonly string[]>> = {
   postgres: 'store/postgres/client.ts',
   'uWebSockets.js': 'gateways/http/server-library.ts',
   'uWebSockets.js-20.51': 'gateways/http/server-library.ts',
-  'rate-limiter-flexible': 'gateways/rates.ts',
   nats: 'actors/runtime/transport-nats.ts',
   'smtp-server': 'gateways/smtp/',
   nodemailer: ['gateways/compose/', 'gateways/smtp/client/'],

@@ -6,7 +6,6 @@
 // guesses learn nothing, but keys that were good here before are, and so are tokens, which no store is asked about.
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { networkOf } from './tcp/ip-address.js';
 
 /** Requests a minute; 0: no limit. */
@@ -130,32 +129,33 @@ interface Quota {
   readonly exceeded: boolean;
 }
 
-/** The library has no bound on its keys; a list of those in use gives it one. */
+/** A minute of a key begins with its first count and ends by the monotonic clock, which the list of keys goes by. */
 class Window {
   readonly #name: string;
   readonly #limit: number;
-  readonly #limiter: RateLimiterMemory;
-  readonly #keys: LRUCache<string, true>;
+  readonly #keys: LRUCache<string, { used: number }>;
 
   constructor(name: string, limit: number, mostKeys: number) {
     this.#name = name;
     this.#limit = limit;
-    const limiter = new RateLimiterMemory({ points: limit, duration: SECONDS, keyPrefix: '' });
-    this.#limiter = limiter;
-    this.#keys = new LRUCache({ max: mostKeys, dispose: (_, key) => void limiter.delete(key) });
+    this.#keys = new LRUCache({ max: mostKeys, ttl: SECONDS * 1000 });
   }
 
   async count(key: string): Promise<Quota> {
-    if (this.#keys.get(key) === undefined) this.#keys.set(key, true);
-    const { consumedPoints, msBeforeNext } = await this.#limiter.penalty(key, 1);
-    return this.#quota(consumedPoints, msBeforeNext);
+    let counter = this.#keys.get(key);
+    if (counter === undefined) {
+      counter = { used: 0 };
+      this.#keys.set(key, counter);
+    }
+    counter.used++;
+    return this.#quota(counter.used, this.#keys.getRemainingTTL(key));
   }
 
   /** Of a key whose limit is used up, without counting. */
   async look(key: string): Promise<readonly Quota[]> {
-    const used = await this.#limiter.get(key);
-    if (used === null || used.consumedPoints < this.#limit) return [];
-    return [this.#quota(this.#limit + 1, used.msBeforeNext)];
+    const counter = this.#keys.get(key);
+    if (counter === undefined || counter.used < this.#limit) return [];
+    return [this.#quota(this.#limit + 1, this.#keys.getRemainingTTL(key))];
   }
 
   #quota(used: number, ms: number): Quota {

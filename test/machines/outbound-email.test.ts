@@ -174,6 +174,17 @@ function eventOf(next: Move, now: number): OutboundEmailEvent {
   }
 }
 
+// Histories that random ones reach seldom, each of one recipient.
+const attempt = (kind: 'delivered' | 'temporary' | 'permanent', pause = 0): [Move, number][] => [
+  [{ type: 'start' }, pause],
+  [{ type: 'answer', who: 0, kind }, 0],
+  [{ type: 'end', random: 0, isInterrupted: false }, 0],
+];
+const delivered = attempt('delivered');
+const refused = attempt('permanent');
+const abandoned = attempt('permanent');
+const late = [...attempt('temporary'), ...attempt('temporary', 5 * HOUR)];
+
 test('random histories end as the model says, the snapshot stored and read back at every step', (t) => {
   const reached = new Set<string>();
   fc.assert(
@@ -197,7 +208,7 @@ test('random histories end as the model says, the snapshot stored and read back 
         }
       },
     ),
-    { numRuns: 400 },
+    { numRuns: 400, examples: [delivered, refused, abandoned, late].map((moves) => [1, moves !== abandoned, moves]) },
   );
   for (const place of ['Queued null', 'Queued delayed', 'Sending null', 'Sent null', 'Failed failed', 'Failed null'])
     t.true(reached.has(place), `${place} was reached`);

@@ -1,6 +1,6 @@
 // A message too large for memory, in a file that has no name: it is unlinked as soon as it is open, so that no way of
 // ending, kill -9 included, leaves it behind. Written through one buffer; read by position, any number of times.
-import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asSpoolFault } from './errors.js';
 
@@ -21,7 +21,12 @@ export class SpoolFile {
   static async create(directory: string, name: string): Promise<SpoolFile> {
     const path = join(directory, name);
     try {
-      const handle = await open(path, 'wx+', 0o600);
+      const handle = await create(path).catch(async (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') throw error;
+        // Somebody removed the directory of a running node.
+        await mkdir(directory, { mode: 0o700 }).catch(() => {});
+        return create(path);
+      });
       await unlink(path);
       return new SpoolFile(handle);
     } catch (error) {
@@ -78,4 +83,8 @@ export class SpoolFile {
       this.#written += bytesWritten;
     }
   }
+}
+
+function create(path: string): Promise<FileHandle> {
+  return open(path, 'wx+', 0o600);
 }

@@ -1,6 +1,6 @@
 // The spool: what comes out is what went in, in memory and in a file, and everything is given back.
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
@@ -103,9 +103,23 @@ test('past the bound of all messages together: into a file first, then refused',
   t.is(spool.reserved, 0);
 });
 
+test('a directory that was removed while the node runs is made again', async (t) => {
+  const spool = await newSpool({ inMemory: 10 });
+  rmSync(spool.directory, { recursive: true });
+  const writers = [spool.writer(), spool.writer()];
+  await Promise.all(writers.map((writer) => writer.write(Buffer.alloc(100, 'x'))));
+  for (const writer of writers) {
+    const content = await writer.finish();
+    t.is((await bytes(content)).toString(), 'x'.repeat(100));
+    content.release();
+  }
+  t.is(statSync(spool.directory).mode & 0o777, 0o700);
+});
+
 test('a spool that cannot be written is a fault, and nothing stays behind', async (t) => {
   const spool = await newSpool({ inMemory: 10 });
   rmSync(spool.directory, { recursive: true });
+  writeFileSync(spool.directory, 'no directory');
   const writer = spool.writer();
   await t.throwsAsync(async () => writer.write(Buffer.alloc(100)), { name: 'SpoolFault' });
   writer.discard();
