@@ -31,6 +31,14 @@ export interface Destination {
   readonly address: string;
 }
 
+interface Transaction {
+  /** Of the envelope; '' is the null one. */
+  readonly sender: string;
+  /** ms since the epoch. */
+  readonly receivedAt: number;
+  readonly newId: () => string;
+}
+
 interface Delivery {
   readonly accountId: string;
   /** As the peer wrote it. */
@@ -56,15 +64,14 @@ export async function acceptMessage(
   ports: AcceptancePorts,
   { content, authenticated }: ArrivedMessage,
   destinations: readonly Destination[],
-  receivedAt: number,
-  newId: () => string,
+  { sender, receivedAt, newId }: Transaction,
 ): Promise<Acceptance> {
   const deliveries: Delivery[] = [];
   const suspicion = authenticated?.disposition === 'junk' ? { isJunk: true } : {};
   let summary: MessageSummary;
   try {
     refuseLoops(content, destinations);
-    summary = summarize(content.index);
+    summary = summarize(content.index, sender);
     const accounts = new Set<string>();
     for (const { accountId, address } of await locate(ports.directory, destinations)) {
       if (accounts.has(accountId)) continue;
