@@ -60,6 +60,7 @@ async function spoolHeldMail(tx: Transaction, heldId: string, accountId: string)
         'inReplyTo', e.in_reply_to,
         'references', to_jsonb(e.refs),
         'fromAddress', e.from_address,
+        'fromIsEnvelopeSender', e.from_envelope,
         'fromName', e.from_name,
         'subject', e.subject,
         'preview', e.preview,
