@@ -73,7 +73,7 @@ export async function acceptMessage(
     refuseLoops(content, destinations);
     summary = summarize(content.index, sender);
     const accounts = new Set<string>();
-    for (const { accountId, address } of await locate(ports.directory, destinations)) {
+    for (const { accountId, address } of await locate(ports.directory, destinations, content.size)) {
       if (accounts.has(accountId)) continue;
       accounts.add(accountId);
       deliveries.push({ accountId, address, inboundId: newId() });
@@ -97,11 +97,17 @@ export async function acceptMessage(
 async function locate(
   directory: Pick<Directory, 'hold'>,
   destinations: readonly Destination[],
+  octets: number,
 ): Promise<readonly { readonly accountId: string; readonly address: string }[]> {
   const unknown = destinations.flatMap(({ recipient }) => (recipient.kind === 'hold' ? [recipient.address] : []));
-  const held = unknown.length === 0 ? new Map<string, string>() : await directory.hold(unknown);
+  const existing = destinations.flatMap(({ recipient }) =>
+    recipient.kind === 'hold' ? [] : (recipient.heldAddress ?? []),
+  );
+  const isHeld = unknown.length + existing.length > 0;
+  const held = isHeld ? await directory.hold(unknown, octets, existing) : new Map<string, string>();
+  if (held === undefined) throw new Refused('cannotHold');
   return destinations.map(({ recipient, address }) => {
-    const accountId = recipient.kind === 'mailbox' ? recipient.accountId : held?.get(recipient.address);
+    const accountId = recipient.kind === 'mailbox' ? recipient.accountId : held.get(recipient.address);
     if (accountId === undefined) throw new Refused('cannotHold');
     return { accountId, address };
   });
