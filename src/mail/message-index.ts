@@ -103,6 +103,8 @@ export interface MessageSummary {
   readonly inReplyTo: string | null;
   readonly references: readonly string[];
   readonly fromAddress: string;
+  /** True when the message names no author: `fromAddress` is the sender of its envelope then. */
+  readonly fromIsEnvelopeSender?: boolean | undefined;
   readonly fromName: string;
   readonly subject: string;
   readonly preview: string;

@@ -22,6 +22,8 @@ const labelSummary = object({ id: string(), name: string(), color: string() });
 const listItem = object({
   id: string(),
   fromAddress: string(),
+  /** True when the message names no author: the address is the sender of its envelope. */
+  fromIsEnvelopeSender: optional(boolean()),
   fromDisplayName: string(),
   subject: string(),
   previewText: string(),
@@ -42,6 +44,8 @@ const detail = object({
   /** SHA-256 of the raw message; the gateway reads index and bytes itself. */
   blob: string(),
   fromAddress: string(),
+  /** True when the message names no author: the address is the sender of its envelope. */
+  fromIsEnvelopeSender: optional(boolean()),
   fromDisplayName: string(),
   subject: string(),
   receivedAt: number(),

@@ -3,6 +3,7 @@
 // cannot be kept is still read to its end, because the reply may only come there (RFC 5321 §4.1.1.4).
 import type { Authenticated, Checks } from '../../mail/authentication.js';
 import { HeaderCollector } from '../../mail/header-collector.js';
+import { incomingHeader } from '../../mail/incoming-header.js';
 import type { BodyWriter, SpooledContent } from '../spool/spool.js';
 import type { MessageStream } from './data-parser.js';
 import { Refused } from './verdict.js';
@@ -14,6 +15,8 @@ export interface Arrival {
   readonly maxHeaderSize: number;
   /** Begins the checks of a message whose header has arrived. */
   readonly authenticate?: ((header: Buffer) => Checks) | undefined;
+  /** Our own name. */
+  readonly hostname: string;
   /** Trace fields: what was found out stands between them. */
   readonly returnPath: string;
   readonly received: string;
@@ -38,7 +41,7 @@ export async function arrive(stream: MessageStream, writer: BodyWriter, arrival:
     const authenticated = await checks?.finish();
     if (authenticated?.disposition === 'reject') throw new Refused('dmarc');
     const trace = `${arrival.returnPath}${authenticated?.field ?? ''}${arrival.received}`;
-    const head = Buffer.concat([Buffer.from(trace), authenticated?.header ?? header]);
+    const head = Buffer.concat([Buffer.from(trace), incomingHeader(header, arrival.hostname)]);
     return { content: await writer.finish(head), authenticated };
   } catch (error) {
     reading.checks?.abandon();

@@ -68,7 +68,7 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
   }
 
   async function take(stream: MessageStream, session: SMTPServerSession, incoming: Incoming): Promise<Taken> {
-    const { transaction, receivedAt, sender, newId } = incoming;
+    const { transaction, receivedAt, sender } = incoming;
     // The recipient was put beside the address by findMailbox.
     const destinations = session.envelope.rcptTo as (SMTPServerAddress & Destination)[];
     // After a PROXY header the address is that of who connected to the proxy.
@@ -76,6 +76,7 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
     const message = await arrive(stream, receiver.spool.bodyWriter(), {
       maxSize: maxMessageSize,
       maxHeaderSize,
+      hostname,
       returnPath: returnPathLine(sender),
       received: receivedLine(received(session, hostname, incoming)),
       authenticate: authenticate && ((header) => authenticate(origin, header)),
@@ -83,7 +84,7 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
     const { content, authenticated } = message;
     const { span } = incoming;
     span.set({ 'mansio.message.octets': content.size });
-    const accepting = span.within(() => acceptMessage(ports, message, destinations, receivedAt, newId));
+    const accepting = span.within(() => acceptMessage(ports, message, destinations, incoming));
     const acceptance = await accepting;
     return {
       text: `2.0.0 Accepted as ${transaction}`,

@@ -200,7 +200,8 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
 
 const summaryColumns = (sql: Sql) => sql`
   id, encode(blob, 'hex') as blob, message_id as "messageId", thread_id as "threadId", in_reply_to as "inReplyTo",
-  refs as references, from_address as "fromAddress", from_name as "fromName", subject, preview,
+  refs as references, from_address as "fromAddress", from_envelope as "fromIsEnvelopeSender", from_name as "fromName",
+  subject, preview,
   (extract(epoch from received_at) * 1000)::float8 as "receivedAt", size::float8 as size,
   has_attachments as "hasAttachments", attachment_count as "attachmentCount"`;
 

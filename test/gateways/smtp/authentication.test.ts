@@ -105,6 +105,18 @@ test('forged results of ours are taken out, however large the message', async (t
   t.is(harness.spool.reserved, 0);
 });
 
+test('a forged Return-Path and Bcc of incoming mail are taken out, every other octet stays', async (t) => {
+  for (const harness of [await authenticating(t), await listen(t)]) {
+    const kept = `X-Bcc:  x  \r\n${MESSAGE}`;
+    const forged = `Return-Path: <ceo@bank.test>\r\nBcc: carol@example.test,\r\n dave@example.test\r\n${kept}`;
+    t.regex(await send(harness, 'b@elsewhere.test', forged), /^250 /);
+    const { text } = harness.stored[0]!;
+    t.is(text.match(/^Return-Path: .*$/gm)?.join(), 'Return-Path: <b@elsewhere.test>');
+    t.true(text.endsWith(`\r\n${kept}`));
+    t.notRegex(text, /carol|dave/);
+  }
+});
+
 test('behind a proxy it is the address the proxy tells', async (t) => {
   const harness = await authenticating(t, { trusted: new TrustedNetworks(['127.0.0.1/32']) });
   const client = await SmtpClient.connect(harness.address);

@@ -5,7 +5,7 @@ import type { Infer } from 'superstruct';
 import type { EmailDetail } from '../../../actors/mailbox/protocol.js';
 import type { IndexedAddress, IndexedAttachment, MessageIndex } from '../../../mail/message-index.js';
 import type { BodyDecoder } from '../../decode/decoder.js';
-import { type attachment, type emailDetail, isoTime, type recipient } from './email-shapes.js';
+import { type attachment, type emailDetail, isoTime, markOf, type recipient } from './email-shapes.js';
 
 type Bodies = Awaited<ReturnType<BodyDecoder['bodies']>>;
 
@@ -14,6 +14,7 @@ export function detailOf(email: EmailDetail, index: MessageIndex, bodies: Bodies
   return {
     id: email.id,
     fromAddress: email.fromAddress,
+    ...markOf(email),
     fromDisplayName: email.fromDisplayName,
     toAddresses: plain(to),
     ccAddresses: plain(cc),
