@@ -25,8 +25,8 @@ const QUICK_QUIET_MS = 250;
 
 export class SmtpConnection extends SMTPConnection {
   declare readonly _server: SmtpServer;
-  /** What connections of this peer are counted by. */
-  readonly addressKey: string;
+  /** Of the peer. */
+  readonly network: string;
   #errors = 0;
   #junk = 0;
   #excessRecipients = 0;
@@ -49,9 +49,9 @@ export class SmtpConnection extends SMTPConnection {
     this.#corked = undefined;
   };
 
-  constructor(server: SmtpServer, socket: Socket, options: SMTPConnectionOptions | undefined, addressKey: string) {
+  constructor(server: SmtpServer, socket: Socket, options: SMTPConnectionOptions | undefined, network: string) {
     super(server, socket, options ?? null);
-    this.addressKey = addressKey;
+    this.network = network;
     // All errors are counted in one place, here.
     this._maxAllowedUnauthenticatedCommands = false;
   }

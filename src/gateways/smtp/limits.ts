@@ -45,17 +45,3 @@ export const DEFAULT_LIMITS: SmtpLimits = {
   greetDelayMs: 100,
   proxyHeaderMs: 2000,
 };
-
-/** What connections are counted by: a peer has a whole /64 of IPv6 to itself. */
-export function addressKey(address: string): string {
-  const plain = address.replace(/^::ffff:/i, '');
-  if (!plain.includes(':')) return plain;
-  const [head = '', tail] = plain.split('%')[0]!.split('::');
-  const groups = head === '' ? [] : head.split(':');
-  const rest = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? [] : new Array<string>(Math.max(0, 8 - groups.length - rest.length)).fill('0');
-  return [...groups, ...zeros, ...rest]
-    .slice(0, 4)
-    .map((group) => group.toLowerCase().replace(/^0+(?=.)/, ''))
-    .join(':');
-}

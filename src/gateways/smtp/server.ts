@@ -4,12 +4,13 @@
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
 import { MECHANISMS } from '../sasl.js';
-import { canonicalAddress } from '../tcp/ip-address.js';
+import { Shares } from '../shares.js';
+import { canonicalAddress, networkOf } from '../tcp/ip-address.js';
 import { OpeningCut, type Proxied, readProxied } from '../tcp/opening.js';
 import type { TrustedNetworks } from '../tcp/trusted-networks.js';
 import type { Authenticator } from './auth-exchange.js';
 import { SmtpConnection, type Socket } from './connection.js';
-import { addressKey, type SmtpLimits } from './limits.js';
+import type { SmtpLimits } from './limits.js';
 
 export interface KeyPair {
   /** PEM. */
@@ -42,6 +43,7 @@ export class ProxyRefused extends Error {
 }
 
 const DRAIN_TICK_MS = 25;
+const FULL = '421 4.3.2 Too many connections, try again later';
 
 export class SmtpServer extends SMTPServer {
   readonly limits: SmtpLimits;
@@ -49,8 +51,7 @@ export class SmtpServer extends SMTPServer {
   /** No new connections, and those there are end with the message they are at. */
   stopping = false;
   readonly #trusted: TrustedNetworks;
-  /** Open connections by address; an address without any is not in it, so it is never larger than `#open`. */
-  readonly #perAddress = new Map<string, number>();
+  readonly #shares: Shares;
   readonly #open = new Set<SmtpConnection>();
   /** Of proxies that have not yet said whose connection it is. */
   readonly #unopened = new Set<Socket>();
@@ -76,6 +77,7 @@ export class SmtpServer extends SMTPServer {
       ...options,
     });
     this.limits = limits;
+    this.#shares = new Shares({ total: limits.connections, share: limits.connectionsPerAddress });
     this.auth = auth;
     this.#trusted = trusted;
     const period = Math.min(1000, Math.max(10, Math.min(limits.idleMs, limits.minRateGraceMs) / 4));
@@ -124,7 +126,7 @@ export class SmtpServer extends SMTPServer {
   /** The peer is a proxy, or stands where one is: its first octets tell, before anything is said to it. */
   async #connectBehind(peer: string, socket: Socket, options?: SMTPConnectionOptions | null): Promise<void> {
     socket.on('error', () => socket.destroy());
-    const refusal = this.#refusal(0);
+    const refusal = this.#refusal();
     if (refusal !== undefined) return this.#turnAway(socket, refusal);
     this.#unopened.add(socket);
     let proxied: Proxied;
@@ -143,15 +145,13 @@ export class SmtpServer extends SMTPServer {
   }
 
   #connect(address: string, socket: Socket, options?: SMTPConnectionOptions | null): void {
-    const key = addressKey(address);
-    const count = this.#perAddress.get(key) ?? 0;
-    const refusal = this.#refusal(count);
+    const network = networkOf(address);
+    const refusal = this.#refusal() ?? this.#exhausted(network);
     if (refusal !== undefined) {
       this.#turnAway(socket, refusal);
       return;
     }
-    const connection = new SmtpConnection(this, socket, options ?? undefined, key);
-    this.#perAddress.set(key, count + 1);
+    const connection = new SmtpConnection(this, socket, options ?? undefined, network);
     this.#open.add(connection);
     this.connections.add(connection);
     connection.on('error', (error) => this._onError(error));
@@ -161,10 +161,7 @@ export class SmtpServer extends SMTPServer {
 
   /** A connection's socket has closed. */
   release(connection: SmtpConnection): void {
-    if (!this.#open.delete(connection)) return;
-    const count = this.#perAddress.get(connection.addressKey)! - 1;
-    if (count > 0) this.#perAddress.set(connection.addressKey, count);
-    else this.#perAddress.delete(connection.addressKey);
+    if (this.#open.delete(connection)) this.#shares.give(connection.network);
   }
 
   /** Connections are ended as they come to be idle: their peers find another node with the next message. */
@@ -203,12 +200,16 @@ export class SmtpServer extends SMTPServer {
     for (const connection of this.#open) connection.drain(now);
   }
 
-  #refusal(countOfAddress: number): string | undefined {
+  #refusal(): string | undefined {
     if (this.stopping) return '421 4.3.2 Service closing, try again later';
-    if (countOfAddress >= this.limits.connectionsPerAddress) return '421 4.7.0 Too many connections from your address';
-    if (this.#open.size + this.#unopened.size >= this.limits.connections)
-      return '421 4.3.2 Too many connections, try again later';
-    return undefined;
+    return this.#open.size + this.#unopened.size >= this.limits.connections ? FULL : undefined;
+  }
+
+  /** Takes a connection of the network's share, or says why not. */
+  #exhausted(network: string): string | undefined {
+    const exhausted = this.#shares.take(network);
+    if (exhausted === 'share') return '421 4.7.0 Too many connections from your address';
+    return exhausted === 'total' ? FULL : undefined;
   }
 
   /** Where TLS comes first nothing can be said. */

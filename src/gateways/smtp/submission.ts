@@ -48,7 +48,8 @@ export async function startSubmission(options: SubmissionOptions): Promise<SmtpL
     // Not from where: that is its author's business.
     const trace = receivedLine({ hostName: hostname, protocol: protocolOf(session), id: transaction, date });
     const recipients = session.envelope.rcptTo.map(({ address }) => address);
-    const content = await receive(stream, receiver.spool.writer(), Buffer.from(trace), maxMessageSize, message);
+    const writer = receiver.spool.writer(principal.accountId);
+    const content = await receive(stream, writer, Buffer.from(trace), maxMessageSize, message);
     const { span } = incoming;
     span.set({ 'mansio.message.octets': content.size });
     try {
