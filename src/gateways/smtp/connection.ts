@@ -115,6 +115,13 @@ export class SmtpConnection extends SMTPConnection {
     else this.send(421, '4.3.2 Service closing, try again later');
   }
 
+  /** Ends the connection, whatever it is at: the server that stops has waited long enough. */
+  expire(): void {
+    if (this._upgrading) this.destroy();
+    else if (!this._closing) this.send(421, '4.3.2 Service closing, try again later');
+    this.#letGo();
+  }
+
   /** Ends the session with 421, without losing the reply to a message that has arrived whole. */
   dismiss(text: string): void {
     if (this._closing || this._upgrading) return;

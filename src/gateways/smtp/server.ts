@@ -170,7 +170,7 @@ export class SmtpServer extends SMTPServer {
     this.#drainer ??= setInterval(() => setImmediate(() => this.#endIdle()), DRAIN_TICK_MS).unref();
   }
 
-  /** Stops listening, ends connections as soon as no message is on its way, and drops what is left after `graceMs`. */
+  /** Stops listening, ends connections as soon as no message is on its way, and after `graceMs` all that are left. */
   async drain(graceMs: number): Promise<void> {
     this.stopping = true;
     clearInterval(this.#sweeper);
@@ -180,7 +180,7 @@ export class SmtpServer extends SMTPServer {
     for (const socket of this.#unopened) socket.destroy();
     this.beginDrain();
     const timer = setTimeout(() => {
-      for (const connection of this.#open) connection.destroy();
+      for (const connection of this.#open) connection.expire();
     }, graceMs);
     await closed;
     clearInterval(this.#drainer);
