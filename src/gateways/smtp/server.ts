@@ -80,7 +80,8 @@ export class SmtpServer extends SMTPServer {
     this.#shares = new Shares({ total: limits.connections, share: limits.connectionsPerAddress });
     this.auth = auth;
     this.#trusted = trusted;
-    const period = Math.min(1000, Math.max(10, Math.min(limits.idleMs, limits.minRateGraceMs) / 4));
+    const shortest = Math.min(limits.idleMs, limits.stressIdleMs, limits.handshakeMs, limits.minRateGraceMs);
+    const period = Math.min(1000, Math.max(10, shortest / 4));
     this.#sweeper = setInterval(() => this.#sweep(), period);
     this.#sweeper.unref();
   }
@@ -220,7 +221,11 @@ export class SmtpServer extends SMTPServer {
 
   #sweep(): void {
     const now = Date.now();
-    for (const connection of this.#open) connection.sweep(now);
+    const { idleMs, stressIdleMs, stressConnections } = this.limits;
+    // With few free slots, who says nothing has to go sooner (Postfix: stress-adaptive behaviour).
+    const isStressed = this.#open.size + this.#unopened.size >= stressConnections;
+    const mostMs = isStressed ? Math.min(idleMs, stressIdleMs) : idleMs;
+    for (const connection of this.#open) connection.sweep(now, mostMs);
   }
 }
 

@@ -1,5 +1,6 @@
 // Each limit of the MX listener with a small value in its place: what the peer is told and that the connection ends.
 import test, { type ExecutionContext } from 'ava';
+import { DataCredit } from '../../../src/gateways/smtp/data-credit.js';
 import type { SmtpLimits } from '../../../src/gateways/smtp/limits.js';
 import { SmtpClient } from '../../support/smtp-client.js';
 import { type Harness, listen } from './listener.js';
@@ -55,7 +56,7 @@ test('idle between commands, and a command line that drips', async (t) => {
 });
 
 test('a TLS handshake that drips', async (t) => {
-  const { address } = await limited(t, { idleMs: 500 });
+  const { address } = await limited(t, { handshakeMs: 300 });
   const client = await SmtpClient.connect(address);
   await client.reply();
   client.write('EHLO c.test\r\nSTARTTLS\r\n');
@@ -78,6 +79,52 @@ test('a drip-feeder of DATA is cut off, a message that comes slowly enough is no
   await listener.stop(1000);
   t.is(stored.length, 0);
   t.is(spool.reserved, 0);
+});
+
+test('octets that came early buy no long silence', async (t) => {
+  const { address, spool, listener } = await limited(t, { minRate: 500, minRateGraceMs: 100, idleMs: 1500 });
+  const client = await SmtpClient.greeted(address);
+  await client.envelope('', 'alice@example.test');
+  // Worth a quarter of an hour at 500 octets a second.
+  client.write(`${'X-Filler: y\r\n'.repeat(35_000)}`);
+  const timer = setInterval(() => client.write('x'), 20);
+  t.deepEqual(await rest(client), ['421 4.4.2']);
+  clearInterval(timer);
+  await listener.stop(1000);
+  t.is(spool.reserved, 0);
+});
+
+test('what a message earns by its octets is capped, and waiting for this side costs nothing', (t) => {
+  const credit = new DataCredit(500, 60_000, 0);
+  t.is(credit.left(0, 300_000, 1000, false), 59_000);
+  t.is(credit.left(1000, 300_000, 2000, false), 60_000);
+  t.is(credit.left(500_000, 300_000, 3000, false), 300_000);
+  t.is(credit.left(500_000, 300_000, 60_000, true), 300_000);
+  t.is(credit.left(500_001, 300_000, 359_000, false), 1002);
+  t.is(credit.left(500_001, 300_000, 361_000, false), -998);
+  // A cap that is lowered, under stress, holds at once.
+  const stressed = new DataCredit(500, 60_000, 0);
+  t.is(stressed.left(0, 10_000, 0, false), 10_000);
+});
+
+test('a message that is far too large is not read to its end', async (t) => {
+  const { address, stored, spool } = await listen(t, { maxMessageSize: 4_000_000 });
+  const client = await SmtpClient.greeted(address);
+  await client.envelope('', 'alice@example.test');
+  client.write('x\r\n'.repeat(1_800_000));
+  t.deepEqual(await rest(client), ['552 5.3.4']);
+  t.is(stored.length, 0);
+  t.is(spool.reserved, 0);
+});
+
+test('with few free slots who is idle goes sooner, and who is not stays', async (t) => {
+  const { address, listener } = await limited(t, { stressConnections: 3, stressIdleMs: 300 });
+  const [idle, quiet] = [await SmtpClient.greeted(address), await SmtpClient.greeted(address)];
+  const data = await SmtpClient.greeted(address);
+  const drip = setInterval(() => data.pending === 0 && data.write('NOOP\r\n'), 20);
+  t.is((await Promise.race([rest(idle), rest(quiet)]))[0], '421 4.4.2');
+  clearInterval(drip);
+  t.true(listener.connections >= 1);
 });
 
 test('waiting for us is not idling', async (t) => {
@@ -145,6 +192,30 @@ test('who speaks HTTP', async (t) => {
   await browser.reply();
   browser.write('POST / HTTP/1.1\r\nHost: x\r\n\r\nHELO x\r\n');
   t.deepEqual(await rest(browser), ['421 4.7.0']);
+});
+
+test('who speaks another protocol is sent away with its first octets', async (t) => {
+  const { address } = await limited(t, {});
+  for (const opening of [
+    'GET /',
+    'options * HTTP',
+    'PRI * HTTP/2.0\r\n',
+    Buffer.from([22, 3, 1, 2, 0, 1, 0]),
+    '\u0000',
+    '*1\r\n',
+  ]) {
+    const client = await SmtpClient.connect(address);
+    await client.reply();
+    client.write(opening);
+    t.deepEqual(await rest(client), ['421 4.7.0'], String(opening));
+  }
+  const inPieces = await SmtpClient.connect(address);
+  await inPieces.reply();
+  await inPieces.segments([...'POST /'].map((octet) => Buffer.from(octet)));
+  t.deepEqual(await rest(inPieces), ['421 4.7.0']);
+  const sloppy = await SmtpClient.connect(address);
+  await sloppy.reply();
+  t.is((await sloppy.command('\r\nGETX')).code, 500);
 });
 
 test('commands that are not for this listener', async (t) => {
