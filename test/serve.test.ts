@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
@@ -8,6 +9,7 @@ import test from 'ava';
 import { whenGone } from '../dev/watchdog.js';
 import { findPostmaster } from '../src/store/embedded/postmaster.js';
 import { findEmbedded } from '../src/store/embedded.js';
+import { createAccount, storeOf } from './support/mailbox-client.js';
 import { bareEnvironment, NodeNotReady, PROGRAM, startTestNode } from './support/node.js';
 import { SmtpClient } from './support/smtp-client.js';
 import { temporaryDirectory } from './support/temporary-directory.js';
@@ -80,6 +82,32 @@ test('a message in DATA has 3 s after SIGTERM, who is idle is told to go, and sl
   t.is(parts.length, 1);
   t.true(parts[0].ms >= 2950, `the listeners were given ${parts[0].ms} ms`);
   request.destroy();
+});
+
+test('name servers that do not answer do not make the stop fail', async (t) => {
+  const dns = createSocket('udp4').bind(0, '127.0.0.1');
+  t.teardown(() => dns.close());
+  await once(dns, 'listening');
+  const node = await startTestNode({
+    MANSIO_HOSTED_DOMAINS: 'example.test',
+    MANSIO_OUTBOUND_DNS: `127.0.0.1:${dns.address().port}`,
+  });
+  const sql = await storeOf(node);
+  const { key } = await createAccount(sql, 'a@example.test');
+  await sql.end();
+  const response = await fetch(`http://${node.ready.listeners['http']}/api/outbound/send`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      fromAddress: 'a@example.test',
+      subject: 's',
+      textBody: 't',
+      recipients: [{ address: 'b@elsewhere.test', type: 'To' }],
+    }),
+  });
+  t.is(response.status, 200, await response.text());
+  await once(dns, 'message');
+  t.deepEqual(await node.stop(), { code: 0, signal: null });
 });
 
 test('a second signal ends a node that hangs at once', async (t) => {
