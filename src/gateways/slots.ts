@@ -1,5 +1,6 @@
 // Work that is done a few at a time: who comes when all slots are taken waits, and holders are served in turn (round robin),
 // so that nobody waits for all the work of another. A holder is what it is of `Shares`.
+import { setTimeout as delay } from 'node:timers/promises';
 
 export class Slots {
   #free: number;
@@ -44,13 +45,25 @@ export class Slots {
   }
 }
 
-/** Steps that take long by themselves, no two of them in one turn of the event loop: others are served between them. */
+/** How many times as long as a step took no other is taken. */
+const PAUSE = 2;
+
+/** Steps that take long by themselves, one after the other and a part of the time only: the event loop serves others between them. */
 export class Turns {
   #last: Promise<void> = Promise.resolve();
 
   /** Resolves when it is the caller's turn, which lasts until the caller awaits something. */
   next(): Promise<void> {
-    this.#last = this.#last.then(() => new Promise((resolve) => setImmediate(resolve)));
-    return this.#last;
+    const turn = this.#last.then(nextTurn);
+    this.#last = turn.then(async () => {
+      const began = performance.now();
+      await nextTurn();
+      await delay(PAUSE * (performance.now() - began));
+    });
+    return turn;
   }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
