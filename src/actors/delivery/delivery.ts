@@ -1,6 +1,7 @@
 // One delivery of one email: begun by its mailbox, carried domain by domain side by side, and reported to the mailbox as the
 // domains come back. What a remote host has taken is committed before anything else waits; a report that cannot be committed
 // is tried until the node ends, because without it the message would go out twice.
+import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
 import { StoreFault } from '../../store/errors.js';
 import type { QueuedOutbound, ReportKind } from '../../store/outbound.js';
@@ -81,6 +82,8 @@ export class Delivery {
     const { accountId, outboundId } = queued;
     this.#attempt = { id: attemptId, by: ports.incarnation };
     this.#log = ports.log.child({ accountId, outboundId, attemptId: this.#attempt.id });
+    // One a domain, and an email may go to a thousand.
+    setMaxListeners(0, this.#abort.signal);
     this.#claim = new Claim({ ...ports, confirm: () => this.#confirm() });
   }
 

@@ -4,21 +4,21 @@ import { Encoder as Base64Encoder } from 'nodemailer/lib/base64';
 import { Encoder as QuotedPrintableEncoder } from 'nodemailer/lib/qp';
 import { decodeStream } from '../../mail/decode/transfer.js';
 import { LongLines, type Reencoding, reencodedHeader, reencodings } from '../../mail/long-lines.js';
-import type { Spool, SpooledContent } from '../spool/spool.js';
+import type { SpooledContent, SpoolWriter } from '../spool/spool.js';
 import { Refused } from './verdict.js';
 
 /**
- * The content itself, or another one in its place, which it is released for.
+ * The content itself, or another one in its place, which it is released for. `newWriter` writes that one.
  * @throws Refused when a long line cannot be helped; SpoolFault. The content is the caller's still then.
  */
-export async function withShortLines(content: SpooledContent, spool: Spool): Promise<SpooledContent> {
+export async function withShortLines(content: SpooledContent, newWriter: () => SpoolWriter): Promise<SpooledContent> {
   const lines = new LongLines();
   for await (const piece of content.chunks()) lines.push(piece);
   lines.finish();
   if (lines.starts.length === 0) return content;
   const parts = reencodings(content.index, lines.starts);
   if (parts === undefined) throw new Refused('longLine');
-  const writer = spool.writer();
+  const writer = newWriter();
   try {
     for await (const piece of rewritten(content, parts)) await writer.write(piece);
   } catch (error) {

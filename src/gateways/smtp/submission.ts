@@ -49,12 +49,13 @@ export async function startSubmission(options: SubmissionOptions): Promise<SmtpL
     // Not from where: that is its author's business.
     const trace = receivedLine({ hostName: hostname, protocol: protocolOf(session), id: transaction, date });
     const recipients = session.envelope.rcptTo.map(({ address }) => address);
-    let content = await receive(stream, receiver.spool.writer(), Buffer.from(trace), maxMessageSize, message);
+    const newWriter = () => receiver.spool.writer(principal.accountId);
+    let content = await receive(stream, newWriter(), Buffer.from(trace), maxMessageSize, message);
     const { span } = incoming;
     try {
       const refusal = await policy.judgeHeader(principal, message.header);
       if (refusal !== undefined) throw new Refused(refusal);
-      content = await withShortLines(content, receiver.spool);
+      content = await withShortLines(content, newWriter);
       span.set({ 'mansio.message.octets': content.size });
       const queueing = span.within(() => queueMessage(receiver, principal.accountId, sender, recipients, content));
       const queued = await queueing;

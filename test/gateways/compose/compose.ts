@@ -37,7 +37,7 @@ export async function compose(
   maxSize = 100_000_000,
   spool = newSpool(),
 ): Promise<Composed> {
-  const content = await composeMessage({ ...PLAIN, ...changes }, spool.writer(), maxSize);
+  const content = await composeMessage({ ...PLAIN, ...changes }, spool.writer('an-account'), maxSize);
   const pieces: Uint8Array[] = [];
   for await (const piece of content.chunks()) pieces.push(piece);
   content.release();

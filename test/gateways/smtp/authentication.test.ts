@@ -148,6 +148,39 @@ test('a header that is too large is kept as it came, and believed as far as it w
   t.is(harness.spool.reserved, 0);
 });
 
+test('a header that is large is judged like a small one, and no message waits for all of those', async (t) => {
+  const harness = await authenticating(t);
+  const large = `${'X-Filler: y\r\n'.repeat(35_000)}Authentication-Results: ${HOST}; dmarc=pass\r\n${MESSAGE}`;
+  const answered: string[] = [];
+  const clients = await Promise.all(
+    Array.from({ length: 30 }, async () => {
+      const client = await SmtpClient.greeted(harness.address);
+      await client.envelope('b@elsewhere.test', 'alice@example.test');
+      await client.written(large);
+      return client;
+    }),
+  );
+  for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate);
+  const small = await SmtpClient.greeted(harness.address, '127.0.0.2');
+  await small.envelope('a@local.test', 'alice@example.test');
+  const replies = clients.map(async (client) => {
+    client.write('\r\n.\r\n');
+    const { code } = await client.reply();
+    answered.push(`large ${code}`);
+  });
+  small.write('From: a@local.test\r\nSubject: x\r\n.\r\n');
+  await small.reply();
+  answered.push('small');
+  await Promise.all(replies);
+  t.deepEqual([...new Set(answered)].sort(), ['large 250', 'small']);
+  t.true(answered.indexOf('small') < 15, `${answered.indexOf('small')} of 30 before it`);
+  const { text } = harness.stored.find(({ text }) => text.includes('X-Filler'))!;
+  t.is(text.match(/^Authentication-Results:/gm)?.length, 1);
+  t.regex(text, /\tdmarc=fail \(p=reject\) header\.from=peer\.test\r\n/);
+  t.true(text.endsWith(`X-Filler: y\r\n${MESSAGE}\r\n`));
+  t.is(harness.spool.reserved, 0);
+});
+
 test('a message that is only a header, and one that is cut off', async (t) => {
   const harness = await authenticating(t);
   t.regex(await send(harness, 'a@local.test', 'From: a@local.test\r\nSubject: x'), /^250 /);

@@ -130,7 +130,7 @@ async function compose({ spool, hostname, maxMessageSize }: OutboundSources, sen
         to: named('To'),
         cc: named('Cc'),
       },
-      spool.writer(),
+      spool.writer(sender.accountId),
       maxMessageSize,
     );
   } catch (error) {
