@@ -37,6 +37,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'gateways/origin',
       'gateways/problem-details',
       'gateways/credentials',
+      'gateways/json-scan',
       'gateways/protocol-login',
       'gateways/rates',
       'gateways/sasl',

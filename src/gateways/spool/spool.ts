@@ -3,6 +3,7 @@
 // (DESIGN D6, D11). Knows nothing of protocols; what is not a message any more is the caller's to discard.
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { SpoolFile } from './spool-file.js';
 import { BodyWriter, SpoolWriter } from './spool-writer.js';
 
 export type { BodyWriter, SpooledContent, SpoolWriter } from './spool-writer.js';
@@ -50,6 +51,11 @@ export class Spool {
   /** For a message whose header is written last. */
   bodyWriter(): BodyWriter {
     return new BodyWriter(this);
+  }
+
+  /** For octets that are no message: a file from the start, and the caller's to close. @throws SpoolFault */
+  file(): Promise<SpoolFile> {
+    return SpoolFile.create(this.directory, this.fileName());
   }
 
   /** Whether there was room for so many octets. */
