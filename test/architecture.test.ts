@@ -39,6 +39,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'gateways/origin',
       'gateways/problem-details',
       'gateways/credentials',
+      'gateways/json-scan',
       'gateways/protocol-login',
       'gateways/rates',
       'gateways/shares',

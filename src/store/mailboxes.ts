@@ -86,8 +86,10 @@ export interface OutboundChange {
   readonly before: OutboundStatus | null;
   /** Ids of recipients that changed; `all`: those of the row take the place of those in the store. */
   readonly recipients: 'all' | readonly string[];
-  /** There when it changed: drafts alone change it after they were made. */
-  readonly content?: OutboundContent;
+  /** There when it changed: drafts alone change it after they were made. null: it is in the message alone. */
+  readonly content?: OutboundContent | null;
+  /** Blob that the row had before the batch and has no more. */
+  readonly released?: string;
 }
 
 /** How many outbound emails of an account have each of the statuses that were asked for. */

@@ -34,8 +34,11 @@ const draft = object({
   /** '' when it names none. */
   sender: string(),
   subject: string(),
-  content,
+  /** null: read the bodies from the message. */
+  content: nullable(content),
   recipients: array(addressee),
+  /** The draft composed, its blob stored; older nodes leave it out. */
+  message: optional(object({ blob: string(), size: integer() })),
 });
 
 const outboundRecipient = object({
@@ -54,7 +57,7 @@ const outboundRecipient = object({
 const outboundEmail = object({
   id: string(),
   status,
-  /** null for drafts. */
+  /** null for drafts that were never composed. */
   blob: nullable(string()),
   sender: string(),
   subject: string(),

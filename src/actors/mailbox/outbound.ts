@@ -52,13 +52,13 @@ function createDraft(
   const row: OutboundRow = {
     id,
     status: 'Draft',
-    blob: null,
+    blob: written.message?.blob ?? null,
     sender: written.sender,
     subject: written.subject,
     messageId: null,
     inReplyTo: null,
     references: [],
-    size: 0,
+    size: written.message?.size ?? 0,
     sentEmailId: null,
     createdAt: draft.now,
     updatedAt: draft.now,
@@ -76,10 +76,11 @@ function updateDraft(
   const before = draftOf(draft, outboundId);
   if (before === undefined) return { refusal: 'noSuchOutbound' };
   draft.begin();
-  const { sender, subject, content, recipients } = written;
+  const { sender, subject, content, recipients, message } = written;
   // Rises with every change: a message made of an earlier one can be told by it.
   const updatedAt = Math.max(draft.now, before.updatedAt + 1);
-  const row = { ...before, sender, subject, updatedAt, recipients: recipientsOf(draft, recipients) };
+  const { blob = null, size = 0 } = message ?? {};
+  const row = { ...before, blob, size, sender, subject, updatedAt, recipients: recipientsOf(draft, recipients) };
   draft.outbound.put(row, before, { recipients: 'all', content });
   return { reply: {} };
 }

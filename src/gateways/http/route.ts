@@ -8,6 +8,7 @@ import type { RateClass } from '../rates.js';
 import type { HeaderField, ReplyStream } from './exchange.js';
 import type { Fields } from './fields.js';
 import type { Problem, Scope } from './problem.js';
+import type { UploadPlace } from './uploads.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -84,6 +85,8 @@ export interface RouteSpec<
   readonly example?: NoInfer<Infer<B>>;
   /** Largest body in octets; 1 MiB when absent. */
   readonly bodyLimit?: number;
+  /** Where the body may hold files. */
+  readonly uploads?: UploadPlace;
   /** Successful replies by status; any route may also answer with a problem. */
   readonly replies: R;
   /** Problems beside those that follow from access, parameters and body. */
@@ -109,13 +112,14 @@ export interface Route {
   readonly body: AnyStruct | undefined;
   readonly example: unknown;
   readonly bodyLimit: number;
+  readonly uploads: UploadPlace | undefined;
   readonly replies: Replies;
   readonly problems: readonly ProblemStatus[];
   handler(call: Call<Access, Fields, Fields, AnyStruct>): Promise<AnyReply | Problem>;
 }
 
 /** Octets of a body whose route does not say otherwise. */
-export const JSON_LIMIT = 1024 * 1024;
+const JSON_LIMIT = 1024 * 1024;
 
 export function defineRoute<
   const A extends Access,
@@ -138,6 +142,7 @@ export function defineRoute<
     body: spec.body,
     example: spec.example,
     bodyLimit: spec.bodyLimit ?? JSON_LIMIT,
+    uploads: spec.uploads,
     replies: spec.replies,
     problems: spec.problems ?? [],
     handler: spec.handler as Route['handler'],

@@ -124,7 +124,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
         if (writer.aborted) controller.abort();
         return controller.signal;
       },
-      body: (limit) => body.collect(limit),
+      body: (limit, take) => body.read(limit, take),
     };
     answer(head, request)
       .catch((error: unknown) => {

@@ -50,10 +50,10 @@ export class SpoolFile {
     await this.#put(this.#staging.subarray(0, staged));
   }
 
-  /** @throws SpoolFault */
-  async *chunks(from = 0): AsyncGenerator<Uint8Array> {
-    for (let position = from; position < this.#written; ) {
-      const piece = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, this.#written - position));
+  /** Octets [from, to) of what was brought into it. @throws SpoolFault */
+  async *chunks(from = 0, to = this.#written): AsyncGenerator<Uint8Array> {
+    for (let position = from; position < to; ) {
+      const piece = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, to - position));
       const { bytesRead } = await this.#handle.read(piece, 0, piece.length, position).catch((error: unknown) => {
         throw asSpoolFault(error);
       });

@@ -4,6 +4,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Shares } from '../shares.js';
+import { SpoolFile, STAGING_BYTES } from './spool-file.js';
 import { BodyWriter, SpoolWriter } from './spool-writer.js';
 
 export type { BodyWriter, SpooledContent, SpoolWriter } from './spool-writer.js';
@@ -54,6 +55,11 @@ export class Spool {
   /** For a message whose header is written last. */
   bodyWriter(holder: string): BodyWriter {
     return new BodyWriter(this, holder);
+  }
+
+  /** For octets that are no message: a file from the start, and the caller's to close. @throws SpoolFault */
+  file(): Promise<SpoolFile> {
+    return SpoolFile.create(this.directory, this.fileName(), STAGING_BYTES);
   }
 
   /** Whether there was room for so many octets. */

@@ -65,6 +65,49 @@ test('drafts are made, replaced, listed, sent once as they were read, and delete
   t.deepEqual({ ...rows[0] }, { emails: 1, recipients: 1, contents: 1 });
 });
 
+test('a draft holds its message in the store, and lets go of it when another takes its place', async (t) => {
+  const world = await mailboxWorld();
+  t.teardown(world.end);
+  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
+  const mailbox = world.mailboxes.of(accountId);
+  const next = async () => {
+    const { blob, summary } = await stored(world);
+    return { blob, size: summary.size };
+  };
+  const [first, third] = [await next(), await next()];
+  const collected = async () => {
+    // What has been stored is spared for a while.
+    await world.sql`update blobs set stored_at = stored_at - interval '1 day'`;
+    await world.sql`update blob_candidates set at = at - interval '1 day'`;
+    await world.blobs.collect(3_600_000, 100);
+    const left = await world.sql<{ hash: string }[]>`select encode(hash, 'hex') as hash from blobs`;
+    return left.map(({ hash }) => hash).sort();
+  };
+  const long = { ...draft('long'), content: null };
+  const outboundId = (await mailbox.ask('createDraft', { draft: { ...draft('short'), message: first } })).reply!.id;
+  const kept = (await mailbox.ask('createDraft', { draft: { ...long, message: third } })).reply!.id;
+  t.like((await mailbox.ask('outbound', { outboundId })).reply, { email: first, content: { htmlBody: null } });
+  t.deepEqual(await collected(), [first.blob, third.blob].sort());
+
+  const second = await next();
+  await mailbox.ask('updateDraft', { outboundId, draft: { ...long, message: second } });
+  const { reply } = await mailbox.ask('outbound', { outboundId });
+  t.like(reply, { email: second, content: null });
+  t.deepEqual(await collected(), [second.blob, third.blob].sort());
+
+  const message = await stored(world);
+  const draftRead = { id: outboundId, updatedAt: reply!.email.updatedAt };
+  const queue = { draft: draftRead, sender: 'me@example.test', content: null, recipients: [addressee('a@one.test')] };
+  t.is((await mailbox.ask('enqueue', { ...message, ...queue })).reply?.id, outboundId);
+  t.like((await mailbox.ask('outbound', { outboundId })).reply, {
+    email: { blob: message.blob, size: message.summary.size },
+    content: null,
+  });
+  t.deepEqual(await collected(), [message.blob, third.blob].sort());
+  await mailbox.ask('deleteDraft', { outboundId: kept });
+  t.deepEqual(await collected(), [message.blob]);
+});
+
 test('drafts are counted within a group of commands too, and no more than 1,000 are kept', async (t) => {
   const world = await mailboxWorld();
   t.teardown(world.end);

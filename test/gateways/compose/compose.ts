@@ -14,6 +14,7 @@ export const PLAIN: OutgoingMessage = {
   from: { name: 'Alice', address: 'alice@example.test' },
   to: [{ name: 'Bob', address: 'bob@remote.test' }],
   cc: [],
+  bcc: [],
   subject: 'Subject',
   inReplyTo: null,
   references: [],

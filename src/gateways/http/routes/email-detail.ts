@@ -39,16 +39,16 @@ export function detailOf(email: EmailDetail, index: MessageIndex, bodies: Bodies
   };
 }
 
-export const attachmentId = (emailId: string, part: IndexedAttachment): string =>
-  derivedId(`${emailId}/attachment/${part.section}`);
+export const attachmentId = (emailId: string, section: string): string => derivedId(`${emailId}/attachment/${section}`);
 
 export function attachmentOf(emailId: string, part: IndexedAttachment): Infer<typeof attachment> {
   return {
-    id: attachmentId(emailId, part),
+    id: attachmentId(emailId, part.section),
     fileName: part.fileName,
     contentType: part.contentType,
     size: part.size,
     sizeBytes: part.size,
+    ...(part.contentId !== null && { contentId: part.contentId }),
   };
 }
 

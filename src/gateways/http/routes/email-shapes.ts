@@ -58,7 +58,14 @@ export const emailPage = named(
 
 export const attachment = named(
   'Attachment',
-  record({ id: uuid(), fileName: text(), contentType: text(), size: whole(), sizeBytes: whole() }),
+  record({
+    id: uuid(),
+    fileName: text(),
+    contentType: text(),
+    size: whole(),
+    sizeBytes: whole(),
+    contentId: optional(text({ description: 'What `cid:` links in the html name it by' })),
+  }),
 );
 
 export const recipient = named(
