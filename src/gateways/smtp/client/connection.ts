@@ -80,7 +80,10 @@ export class ClientConnection extends SMTPConnection {
   _processResponse(): void {
     const inner = this as unknown as Inside;
     const wrong = this.#violation(inner);
-    if (wrong === undefined) return inside._processResponse.call(this);
+    if (wrong === undefined) {
+      inside._processResponse.call(this);
+      return;
+    }
     inner._responseQueue = [];
     inner._remainder = '';
     inside._onError.call(this, new Error(wrong), 'EPROTOCOL', false, 'CONN');
@@ -88,7 +91,10 @@ export class ClientConnection extends SMTPConnection {
 
   /** RFC 5321 §4.1.1.4, §4.3.2: nothing but 354 asks for the message. @internal */
   _actionDATA(reply: string, callback: Replied): void {
-    if (/^(?:354|[45]\d\d)(?:[ -]|$)/.test(reply)) return inside._actionDATA.call(this, reply, callback);
+    if (/^(?:354|[45]\d\d)(?:[ -]|$)/.test(reply)) {
+      inside._actionDATA.call(this, reply, callback);
+      return;
+    }
     this.#isOutOfStep = true;
     const { _envelopeError, _formatError } = inside;
     callback(_envelopeError.call(this, reply) ?? _formatError.call(this, 'no 354 to DATA', 'EENVELOPE', reply, 'DATA'));
