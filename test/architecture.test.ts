@@ -48,6 +48,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'gateways/oidc/',
       'gateways/dns/',
       'actors/delivery/courier',
+      'actors/delivery/shares',
       'actors/runtime/ref',
       'actors/runtime/errors',
       'actors/runtime/protocol',

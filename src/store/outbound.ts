@@ -48,7 +48,7 @@ export interface OutboundRow {
   readonly queuedAt: number | null;
   readonly sentAt: number | null;
   readonly retryCount: number;
-  /** While Queued: when it is due. */
+  /** When the first of its recipients that wait is due; null when none waits. */
   readonly nextRetryAt: number | null;
   readonly lastError: string | null;
   /** While Sending: the delivery under way; `by` is the incarnation of the node that makes it. */

@@ -263,6 +263,25 @@ test('the next MX is tried, and one domain that fails keeps no other from its ma
   t.deepEqual(hosts, ['mx0.spare.test', 'mx1.spare.test']);
 });
 
+test('a host that does not answer keeps no other domain waiting for its retries', async (t) => {
+  let tries = 0;
+  const { send, shown, timeline } = await world(t, {
+    'grey.test': [{ behaviour: { rcpt: () => (++tries <= 3 ? '451 4.7.1 come back later' : undefined) } }],
+    // It takes the connection and never says a word.
+    'black.test': [() => {}],
+  });
+  const id = await send(['a@grey.test', 'b@black.test']);
+  let email = await shown(id);
+  while (!email.recipients.some(({ status }) => status === 'Delivered')) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    email = await shown(id);
+  }
+  t.deepEqual(statuses(email), { 'a@grey.test': 'Delivered', 'b@black.test': 'Pending' });
+  t.is(email.retryCount, 3);
+  // All of it while the first attempt for the other domain was under way.
+  t.true((await timeline(id)).every(({ domain }) => domain === 'grey.test'));
+});
+
 test('a dropped connection after DATA, a refused handshake and a silent server are survived', async (t) => {
   let drops = 1;
   const behaviour = {

@@ -83,7 +83,7 @@ export class DeliveryQueue {
     const lanes = new DomainLanes(options.domainLimit ?? A_DOMAIN);
     // One a delivery, while the store is away.
     setMaxListeners(0, this.#closed.signal);
-    this.#ports = { ...options, lanes, meter, closed: this.#closed.signal };
+    this.#ports = { ...options, lanes, meter, closed: this.#closed.signal, mayBegin: () => !this.#isEnding };
     this.standing = new Standing(() => this.#flights.size, options.pollMs);
     this.#endListening = options.wakeUps.listen({
       due: (accountId, outboundId) => this.#note(accountId, outboundId),

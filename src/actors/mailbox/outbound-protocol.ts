@@ -96,6 +96,15 @@ const attempt = open({
   ),
 });
 
+/**
+ * Recipients whose attempts are under way, where some of them begin; and in how many ms the first of those that wait is due,
+ * null when none waits.
+ */
+const underWay = {
+  recipients: array(object({ id: string(), address: string(), domain: string() })),
+  retryInMs: nullable(number()),
+};
+
 export const outboundOperations = {
   createDraft: command({
     payload: object({ draft }),
@@ -152,14 +161,16 @@ export const outboundOperations = {
       messageId: nullable(string()),
       createdAt: number(),
       retryCount: integer(),
-      /** Those that are Pending. */
-      recipients: array(object({ id: string(), address: string(), domain: string() })),
+      ...underWay,
     }),
     /** `notDue`: somebody else delivers it, or it has waited enough already. */
     refusals: ['noSuchOutbound', 'notDue'],
     onRepeat: 'remembered',
   }),
-  /** What became of recipients in a delivery. With `isOver` it ends: the email is Sent, Failed, or Queued again. */
+  /**
+   * What became of recipients in a delivery. With `isOver` it ends: the email is Sent, Failed, or Queued again. Until then a
+   * delivery makes the further attempts that become due too, each with `begins`.
+   */
   reportDelivery: command({
     payload: object({
       outboundId: string(),
@@ -177,14 +188,19 @@ export const outboundOperations = {
        * With `isOver`: it ended because the node stops. The email is due again at once, and the attempt does not count.
        */
       isInterrupted: boolean(),
+      /** Ids of recipients for which there was no attempt, because no connection was free: they wait, and it does not count. */
+      postponed: optional(array(string())),
+      /** Attempts that are due begin with this report, in the same delivery. */
+      begins: optional(boolean()),
     }),
     reply: object({
       status,
       /** Inbound rows of the mail that was handed to mailboxes of this store: they may be asked to deliver it now. */
       handedOver: array(object({ accountId: string(), inboundId: string() })),
-      /** When it is due again; null when it is not Queued. */
+      /** When the first recipient that waits is due; null when none waits. */
       nextRetryAt: nullable(number()),
       reportDue: nullable(reportKind),
+      ...underWay,
     }),
     /** `notUnderWay`: another delivery has taken its place. */
     refusals: ['noSuchOutbound', 'notUnderWay'],

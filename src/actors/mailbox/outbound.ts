@@ -112,7 +112,7 @@ function enqueue(
   const by = draft.outbound.deliverer;
   const attempt = by === undefined ? null : { id: draft.otherId(), by };
   const queue = { type: 'enqueue', now, recipientIds, hasSender: sender !== '' } as const;
-  const next = attempt === null ? step(null, queue) : step(null, queue, { type: 'start' });
+  const next = attempt === null ? step(null, queue) : step(null, queue, { type: 'start', now });
   const sentEmailId = draft.newId();
   const [placement] = draft.add(
     { ...summary, id: sentEmailId, blob, threadId: sentEmailId, receivedAt: now, flags: SEEN, keywords: [] },
@@ -139,7 +139,7 @@ function enqueue(
     recipients,
   };
   const advanced = advance(draft, row, next, { before, recipients: 'all', content: content ?? undefined, summary });
-  if (attempt !== null) draft.outbound.begin(advanced, attempt, begunOf(advanced));
+  if (attempt !== null) draft.outbound.begin(advanced, attempt, begunOf(draft, advanced, next));
   return { reply: { id, createdAt, sentEmailId } };
 }
 

@@ -7,6 +7,7 @@ import { createEventStreams } from '../../../src/actors/runtime/event-streams.js
 import { startHost } from '../../../src/actors/runtime/host.js';
 import { createRefs } from '../../../src/actors/runtime/refs.js';
 import { localTransport } from '../../../src/actors/runtime/transport-local.js';
+import type { RetryPolicy } from '../../../src/machines/outbound-email/retry.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../../src/mail/summary.js';
 import { postgresBlobs } from '../../../src/store/postgres/blobs.js';
@@ -33,7 +34,7 @@ export interface Mail {
 
 export type MailboxWorld = Awaited<ReturnType<typeof mailboxWorld>>;
 
-export async function mailboxWorld() {
+export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs: 60_000, capMs: 600_000 }) {
   const database = await migratedDatabase();
   const sql = connect(database.address, { max: 8, applicationName: 'test' });
   const writerSql = connect(database.address, { max: 4, applicationName: 'test', byKey: true });
@@ -58,7 +59,7 @@ export async function mailboxWorld() {
   const noted: string[] = [];
   const departures = { port: NO_DEPARTURES };
   const outbound = {
-    retry: { maxRetries: 2, baseMs: 60_000, capMs: 600_000 },
+    retry,
     note: (_: string, outboundId: string) => void noted.push(outboundId),
     room: (accountId: string) => departures.port.room(accountId),
     hold: (accountId: string, outboundId: string, attemptId: string) =>

@@ -194,7 +194,8 @@ test('recipients that were delivered are not delivered again; retries run out; t
     isOver: false,
     isInterrupted: false,
   });
-  t.deepEqual(part.reply, { status: 'Sending', handedOver: [], nextRetryAt: null, reportDue: null });
+  const nothing = { handedOver: [], nextRetryAt: null, reportDue: null, recipients: [], retryInMs: null };
+  t.deepEqual(part.reply, { status: 'Sending', ...nothing });
   world.reload();
   const began = Date.now();
   const over = await reported(world, accountId, id, first.attemptId, [
@@ -274,6 +275,37 @@ test('a delivery that was left behind is taken over by whoever knows it, and one
   t.is(email.status, 'Sent');
   t.is(email.sentAt, email.recipients[0]!.deliveredAt);
   t.not(email.sentAt, null);
+});
+
+test('a recipient is due again while another one is tried, and begins with the next report', async (t) => {
+  const world = await mailboxWorld({ maxRetries: 2, baseMs: 1, capMs: 1 });
+  t.teardown(world.end);
+  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
+  const mailbox = world.mailboxes.of(accountId);
+  const { id } = await enqueued(world, accountId, ['a@quick.test', 'b@slow.test', 'c@busy.test']);
+  const { reply, attemptId } = await started(world, accountId, id);
+  const [a, b, c] = reply!.recipients;
+  const rest = { outboundId: id, attemptId, attempts: [], isOver: false, isInterrupted: false };
+  const first = await mailbox.ask('reportDelivery', {
+    ...rest,
+    outcomes: [outcome(a!.id, 'temporary')],
+    postponed: [c!.id],
+  });
+  t.like(first.reply, { status: 'Sending', recipients: [] });
+  t.true(first.reply!.retryInMs! <= 2);
+  while (Date.now() < first.reply!.nextRetryAt! + 2) await new Promise(setImmediate);
+  world.reload();
+  const second = await mailbox.ask('reportDelivery', { ...rest, outcomes: [], begins: true });
+  t.deepEqual(second.reply!.recipients.map(({ id: recipientId }) => recipientId).sort(), [a!.id, b!.id, c!.id].sort());
+  t.is(second.reply!.retryInMs, null);
+  const shown = (await mailbox.ask('outbound', { outboundId: id })).reply!.email;
+  t.like(shown, { status: 'Sending', retryCount: 1, lastError: 'temporary it is' });
+  t.is(shown.recipients[2]!.lastError, null, 'what was not tried has no answer');
+  // The node dies: all that was under way is, again, by whoever takes over.
+  const again = await started(world, accountId, id, attemptId);
+  t.is(again.reply!.recipients.length, 3);
+  const outcomes = [a, b, c].map((recipient) => outcome(recipient!.id, 'delivered'));
+  t.is((await reported(world, accountId, id, again.attemptId, outcomes)).reply?.status, 'Sent');
 });
 
 test('mail for mailboxes of this store is handed over once, the sender itself included, and not to accounts that are gone', async (t) => {
