@@ -2,6 +2,7 @@
 import type { Infer } from 'superstruct';
 import type { MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { Reply } from '../../../actors/runtime/protocol.js';
+import type { Viewer } from '../../decode/decoder.js';
 import { idParameter } from '../fields.js';
 import { invalid, notFound, refused } from '../problem.js';
 import { defineRoute, READ, type Route, WRITE } from '../route.js';
@@ -19,6 +20,7 @@ import {
   sent,
 } from './outbound-sending.js';
 import { attemptOf, itemOf, outboundDetail, outboundPage, queued, sendInput, timeline } from './outbound-shapes.js';
+import { rangesOf, viewerOf, withRoom } from './shown-bodies.js';
 
 const EXAMPLE: Infer<typeof sendInput> = {
   fromAddress: 'alice@example.test',
@@ -89,11 +91,17 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
       access: READ,
       params: { id: idParameter() },
       replies: { 200: outboundDetail },
-      handler: async ({ principal, params }) => {
+      handler: async (call) => {
+        const { principal, params } = call;
         const outcome = await mailboxes.of(principal.accountId).ask('outbound', { outboundId: params.id });
-        if (outcome.reply === undefined) return refused(outcome.refusal);
-        const rest = await contentOf(sources, outcome.reply);
-        return rest === undefined ? notFound() : { status: 200, json: { ...itemOf(outcome.reply.email), ...rest } };
+        const { reply } = outcome;
+        if (reply === undefined) return refused(outcome.refusal);
+        const viewer = viewerOf(call);
+        // The bodies are most of a message that this node has made.
+        return withRoom(sources.decoder, reply.email.size, viewer, async () => {
+          const rest = await contentOf(sources, reply, viewer);
+          return rest === undefined ? notFound() : { status: 200, json: { ...itemOf(reply.email), ...rest } };
+        });
       },
     }),
     defineRoute({
@@ -119,6 +127,7 @@ type Content = Pick<Infer<typeof outboundDetail>, 'textBody' | 'htmlBody' | 'att
 async function contentOf(
   { blobs, decoder }: OutboundSources,
   { email, content }: Reply<MailboxProtocol, 'outbound'>,
+  viewer: Viewer,
 ): Promise<Content | undefined> {
   const { id, blob } = email;
   if (blob === null)
@@ -127,6 +136,6 @@ async function contentOf(
   if (index === undefined) return undefined;
   const attachments = index.attachments.map((part) => attachmentOf(id, part));
   if (content !== null) return { ...content, attachments };
-  const { text, html, partial } = await decoder.bodies(index, (start, end) => blobs.read(blob, start, end));
+  const { text, html, partial } = await decoder.bodies(index, rangesOf(blobs, blob), viewer);
   return { textBody: text || null, htmlBody: html || null, attachments, ...(partial && { isPartial: true }) };
 }
