@@ -12,10 +12,12 @@ import { KeyUses } from './actors/directory/key-uses.js';
 import type { Directory } from './actors/directory/protocol.js';
 import { startHousekeeping } from './actors/housekeeping.js';
 import { mailboxBehavior } from './actors/mailbox/behavior.js';
+import { startDeferredFiltering } from './actors/mailbox/deferred-filters.js';
 import type { EmailTexts } from './actors/mailbox/email-texts.js';
 import { type MailboxEvent, type Mailboxes, mailboxProtocol } from './actors/mailbox/protocol.js';
 import { startRedelivery } from './actors/mailbox/redelivery.js';
 import { startSearchIndexing } from './actors/mailbox/search-indexing.js';
+import { startSearchRenewal } from './actors/mailbox/search-renewal.js';
 import { rehearseLoading } from './actors/mailbox/state.js';
 import { createEventStreams } from './actors/runtime/event-streams.js';
 import { startHost } from './actors/runtime/host.js';
@@ -151,6 +153,11 @@ export async function startEngine(
   const search = postgresSearch(searchSql);
   const indexing = startSearchIndexing({ store: search, texts, log });
   lifecycle.add('search', () => indexing.stop(), JOB_RESERVE_MS, STOP_MS);
+  const owns = (accountId: string) => ownership.epochOf(accountId) !== undefined;
+  const renewal = startSearchRenewal({ store: search, texts, owns, log });
+  lifecycle.add('renewal of search', () => renewal.stop(), JOB_RESERVE_MS, STOP_MS);
+  const deferrals = startDeferredFiltering({ texts, mailboxes: () => mailboxes, log });
+  lifecycle.add('deferred filters', () => deferrals.stop(), JOB_RESERVE_MS, STOP_MS);
   const wakeUps = new WakeUps({ transport, ownership });
   const outbound = {
     retry: {
@@ -163,7 +170,15 @@ export async function startEngine(
     hold: (accountId: string, outboundId: string, attemptId: string) => wakeUps.hold(accountId, outboundId, attemptId),
   };
   const host = startHost({
-    behavior: mailboxBehavior({ store: mailboxRows, texts, search: { store: search, indexing }, blobs, outbound, log }),
+    behavior: mailboxBehavior({
+      store: mailboxRows,
+      texts,
+      search: { store: search, indexing, renewal },
+      deferrals,
+      blobs,
+      outbound,
+      log,
+    }),
     transport,
     ownership,
     log,
@@ -187,7 +202,7 @@ export async function startEngine(
     logger: log,
     ...watched,
   });
-  const mailboxes = createRefs({
+  const mailboxes: Mailboxes = createRefs({
     protocol: mailboxProtocol,
     transport,
     ownership,

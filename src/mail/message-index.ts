@@ -77,6 +77,12 @@ export interface IndexedAttachment {
   readonly inline: boolean;
 }
 
+/** Octets [start, end) of a message. */
+export interface OctetRange {
+  readonly start: number;
+  readonly end: number;
+}
+
 export interface MessageIndex {
   readonly version: 1;
   /** Octets of the whole message. */

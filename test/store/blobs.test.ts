@@ -1,5 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import test from 'ava';
+import type { OctetRange } from '../../src/mail/message-index.js';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../src/mail/summary.js';
 import type { BlobContent } from '../../src/store/blobs.js';
@@ -238,4 +239,46 @@ test('what was put and never referred to is collected, and can be put again', as
   t.is(await blobs.index(small.hash), undefined);
   await blobs.put(small);
   t.deepEqual(await blobs.index(small.hash), index);
+});
+
+test('ranges come back in few statements, each in a buffer of its own', async (t) => {
+  const { sql, blobs } = await setUp(t);
+  let statements = 0;
+  const counted = new Proxy(sql, {
+    apply(target, self, args) {
+      statements++;
+      return Reflect.apply(target as never, self, args);
+    },
+  });
+  const bytes = randomBytes(1_500_000);
+  const stored = content(bytes);
+  await blobs.put(stored);
+  const reading = postgresBlobs(counted);
+  const check = async (ranges: readonly OctetRange[]) => {
+    const parts = await reading.readRanges(stored.hash, ranges);
+    t.is(parts.length, ranges.length);
+    for (const [i, { start, end }] of ranges.entries()) {
+      t.true(Buffer.from(parts[i]!).equals(bytes.subarray(start, end)), `${start} ${end}`);
+      t.is(parts[i]!.buffer.byteLength, end - start);
+    }
+  };
+  await check(Array.from({ length: 1000 }, (_, i) => ({ start: 100 + i * 10, end: 100 + i * 10 + (i % 10) })));
+  t.is(statements, 1, 'a thousand ranges of one page and the next');
+  await check([]);
+  t.is(statements, 1);
+  await check([{ start: 0, end: bytes.length }]);
+  t.true(statements < 10);
+  for (let round = 0; round < 10; round++) {
+    const cuts = Array.from({ length: 20 }, () => Math.floor(Math.random() * bytes.length)).sort((a, b) => a - b);
+    await check(Array.from({ length: 10 }, (_, i) => ({ start: cuts[i * 2]!, end: cuts[i * 2 + 1]! })));
+  }
+  await t.throwsAsync(reading.readRanges(stored.hash, [{ start: 0, end: bytes.length + 8_000 }]), {
+    code: 'store-failed',
+  });
+  const given = new AbortController();
+  given.abort();
+  await t.throwsAsync(reading.readRanges(stored.hash, [{ start: 0, end: 10 }], given.signal), {
+    any: true,
+    name: 'AbortError',
+  });
 });

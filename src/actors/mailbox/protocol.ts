@@ -97,6 +97,12 @@ const filter = object({
 });
 export type Filter = Infer<typeof filter>;
 
+const deferred = object({
+  emailId: string(),
+  blob: string(),
+  filters: array(object({ id: string(), bodyContains: string() })),
+});
+
 const placement = { folderId: string(), uid: integer() };
 const placements = array(object(placement));
 const done = object({});
@@ -166,6 +172,12 @@ export const mailboxProtocol = protocol('mailbox', {
       refusals: ['noSuchEmail'],
       onRepeat: 'remembered',
     }),
+    /** Filters that waited for the body of an email: those of `filterIds` match it, and no other does. */
+    applyDeferred: command({
+      payload: object({ emailId: string(), filterIds: array(string()) }),
+      reply: object({ applied: integer() }),
+      onRepeat: 'harmless',
+    }),
     createLabel: command({
       payload: object(labelShape),
       reply: label,
@@ -226,16 +238,29 @@ export const mailboxProtocol = protocol('mailbox', {
     }),
     /** In the order of evaluation. */
     filters: query({ payload: object({}), reply: object({ filters: array(filter) }) }),
-    /** Which of the newest `limit` emails of the inbox the filter matches, newest first; nothing is done to them. */
+    /** Emails whose filters wait for their body, at most 100, and what these filters look for in it. */
+    deferredFilters: query({
+      payload: object({}),
+      reply: object({ emails: array(deferred) }),
+    }),
+    /**
+     * Which of the newest `limit` emails of the inbox the filter matches, newest first; nothing is done to them.
+     * `untestedCount`: those whose body could not be read in time.
+     */
     testFilter: query({
       payload: object({ filterId: string(), limit: integer() }),
-      reply: object({ matchCount: integer(), matchedEmailIds: array(string()) }),
+      reply: object({
+        matchCount: integer(),
+        matchedEmailIds: array(string()),
+        untestedCount: optional(integer()),
+      }),
       refusals: ['noSuchFilter'],
     }),
-    /** The newest 500 emails of the thread, oldest first. */
+    /** The newest 500 emails of the thread, or a page that begins with the oldest; oldest first. */
     thread: query({
-      payload: object({ threadId: string() }),
-      reply: object({ emails: array(detail) }),
+      payload: object({ threadId: string(), page: optional(integer()), pageSize: optional(integer()) }),
+      /** `total`: emails of the whole thread; owners of earlier versions do not say. */
+      reply: object({ emails: array(detail), total: optional(integer()) }),
       refusals: ['noSuchThread'],
     }),
     list: query({

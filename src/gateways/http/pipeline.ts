@@ -6,6 +6,7 @@ import type { Directory, Principal } from '../../actors/directory/protocol.js';
 import { ActorFault } from '../../actors/runtime/errors.js';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
 import { NO_TRACER, type Span, type Tracer } from '../../actors/runtime/tracing.js';
+import { DecodingAbandoned } from '../decode/decoder.js';
 import type { TokenVerifier } from '../oidc/token-verifier.js';
 import type { AnonymousGuard } from '../origin.js';
 import { Rates, type Tally } from '../rates.js';
@@ -43,6 +44,40 @@ interface Trace {
   readonly tally: Tally;
   route: Route | undefined;
   principal: Principal | undefined;
+  /** Of the handler's reply. */
+  finished: AnyReply['finished'];
+}
+
+/** A handler at work: its signal, which aborts with the request and when the handler has taken too long. */
+class Handling {
+  readonly #request: HttpRequest;
+  #controller: AbortController | undefined;
+
+  constructor(request: HttpRequest) {
+    this.#request = request;
+  }
+
+  /** Made for those who look at it: most handlers do not. */
+  get aborted(): AbortSignal {
+    if (this.#controller === undefined) {
+      const controller = new AbortController();
+      this.#controller = controller;
+      const { aborted } = this.#request;
+      if (aborted.aborted) controller.abort();
+      else aborted.addEventListener('abort', () => controller.abort(), { once: true });
+    }
+    return this.#controller.signal;
+  }
+
+  giveUp(handled: Promise<AnyReply | Problem>): void {
+    this.#controller?.abort();
+    handled.then(
+      (reply) => {
+        if (!(reply instanceof Problem)) reply.finished?.(false);
+      },
+      () => {},
+    );
+  }
 }
 
 const NOTHING = new Uint8Array(0);
@@ -53,10 +88,13 @@ const DEADLINE_MS = 12_000;
 const BODIES = 4;
 
 /** A store that hangs must not hang everybody who asks: 503, though what was asked may still happen. */
-async function inTime<T>(work: Promise<T>, deadlineMs: number): Promise<T> {
+async function inTime<T>(work: Promise<T>, deadlineMs: number, isLate = () => {}): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new ActorFault('unreachable', 'no answer in time')), deadlineMs);
+    timer = setTimeout(() => {
+      isLate();
+      reject(new ActorFault('unreachable', 'no answer in time'));
+    }, deadlineMs);
   });
   try {
     return await Promise.race([work, late]);
@@ -95,6 +133,7 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     const query = readQuery(route, request.query);
     const { body, release } = await bodyOf(route, request, trace);
     const { principal } = trace;
+    const handling = new Handling(request);
     const handled = route.handler({
       // The handler's own type says which of the two its access makes it.
       principal: principal as Principal & undefined,
@@ -104,13 +143,14 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
       remoteAddress: request.remoteAddress,
       isHead: request.method === 'HEAD',
       get aborted() {
-        return request.aborted;
+        return handling.aborted;
       },
     });
     // A handler that takes too long goes on with what it has been given.
     handled.then(release, release);
-    const reply: AnyReply | Problem = await inTime(handled, deadlineMs);
+    const reply: AnyReply | Problem = await inTime(handled, deadlineMs, () => handling.giveUp(handled));
     if (reply instanceof Problem) throw reply;
+    trace.finished = reply.finished;
     // RFC 9110 §13.1: a condition counts for GET and HEAD, which is to say for what has a tag.
     const current = revalidated(reply, request.headers.get('if-none-match'));
     return encode(current, request.method === 'HEAD', route.access !== 'public');
@@ -141,7 +181,8 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
   function refuse(error: unknown, trace: Trace): HttpReply {
     const { problem, bug } = problemOf(error);
     if (bug) log.error({ err: error, requestId: trace.id }, 'request failed');
-    else if (problem.status === 503) log.warn({ err: error, requestId: trace.id }, 'request could not be served');
+    else if (problem.status === 503 && !(error instanceof DecodingAbandoned))
+      log.warn({ err: error, requestId: trace.id }, 'request could not be served');
     return problemReply(problem);
   }
 
@@ -149,7 +190,14 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     const started = performance.now();
     const span = tracer.start('HTTP request', { kind: 'server', parent: request.headers.get('traceparent') });
     const tally = rates.tally(request.remoteAddress);
-    const trace: Trace = { id: randomUUID(), span, tally, route: undefined, principal: undefined };
+    const trace: Trace = {
+      id: randomUUID(),
+      span,
+      tally,
+      route: undefined,
+      principal: undefined,
+      finished: undefined,
+    };
     let reply: HttpReply;
     try {
       reply = await span.within(() => answer(request, trace));
@@ -157,6 +205,7 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
       reply = refuse(error, trace);
     }
     const finished = (outcome: Outcome, error?: unknown): void => {
+      trace.finished?.(outcome === 'sent' && reply.status < 300);
       if (error !== undefined) log.error({ err: error, requestId: trace.id }, 'reply broken off');
       const { method } = request;
       const { status } = reply;

@@ -2,7 +2,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { mailboxBehavior } from '../../../src/actors/mailbox/behavior.js';
-import { type MailboxEvent, mailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
+import { startDeferredFiltering } from '../../../src/actors/mailbox/deferred-filters.js';
+import { type MailboxEvent, type Mailboxes, mailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
 import { createEventStreams } from '../../../src/actors/runtime/event-streams.js';
 import { startHost } from '../../../src/actors/runtime/host.js';
 import { createRefs } from '../../../src/actors/runtime/refs.js';
@@ -48,13 +49,19 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
   const bodies = new Map<string, string>();
   const texts = {
     fault: undefined as Error | undefined,
+    /** Bodies are decoded in part alone. */
+    isCut: false,
     asked: 0,
-    async text(blob: string) {
+    async text(_: string, blob: string) {
       texts.asked++;
       if (texts.fault !== undefined) throw texts.fault;
-      return bodies.get(blob) ?? '';
+      return { text: bodies.get(blob) ?? '', isWhole: !texts.isCut };
+    },
+    async searchable() {
+      return { recipients: '', attachments: '', body: '' };
     },
   };
+  const deferrals = startDeferredFiltering({ texts, mailboxes: () => mailboxes, log, retryMs: 10 });
   const blobs = postgresBlobs(sql);
   const noted: string[] = [];
   const departures = { port: NO_DEPARTURES };
@@ -66,7 +73,7 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
       departures.port.hold(accountId, outboundId, attemptId),
   };
   const host = startHost({
-    behavior: mailboxBehavior({ store, texts, search: NO_SEARCH, blobs, outbound, log }),
+    behavior: mailboxBehavior({ store, texts, search: NO_SEARCH, deferrals, blobs, outbound, log }),
     transport,
     ownership,
     log,
@@ -83,7 +90,7 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     log: events,
     logger: log,
   });
-  const mailboxes = createRefs({ protocol: mailboxProtocol, transport, ownership, streams });
+  const mailboxes: Mailboxes = createRefs({ protocol: mailboxProtocol, transport, ownership, streams });
   let number = 0;
 
   async function spool(accountIds: readonly string[], receivedAt: number, mail: Mail = {}) {
@@ -124,6 +131,7 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
       epoch++;
     },
     async end() {
+      await deferrals.stop();
       await host.stop();
       await writerSql.end();
       await sql.end();

@@ -57,7 +57,7 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
   async function shown(accountId: string, outboundId: string): Promise<Infer<typeof draftDetail> | Problem> {
     const draft = await read(accountId, outboundId);
     if (draft instanceof Problem) return draft;
-    const content = await contentOf(sources, draft);
+    const content = await contentOf(sources, draft, { accountId });
     return content === undefined ? notFound() : draftOf(draft.email, content);
   }
 

@@ -6,6 +6,7 @@ import { forwardedHtml, forwardedText } from '../../../mail/forward.js';
 import type { MessageIndex } from '../../../mail/message-index.js';
 import { forwardSubject, ownAddressOf, replyAddressees, replySubject, threadFields } from '../../../mail/reply.js';
 import { copiedAttachments, messageAttachment } from '../../compose/copied-attachments.js';
+import { bodyOctets, type Viewer } from '../../decode/decoder.js';
 import { idParameter } from '../fields.js';
 import { invalid, notFound, Problem, refused } from '../problem.js';
 import { defineRoute, type Route, WRITE } from '../route.js';
@@ -23,6 +24,7 @@ import {
   uploads,
 } from './outbound-sending.js';
 import { forwardInput, MOST_RECIPIENTS, queued, replyInput } from './outbound-shapes.js';
+import { rangesOf, viewerOf, withRoom } from './shown-bodies.js';
 
 interface Original {
   readonly email: EmailDetail;
@@ -98,23 +100,27 @@ export function replyRoutes(base: string, tags: readonly string[], sources: Outb
       uploads: uploads(sources),
       example: { textBody: 'For you.', recipients: [{ address: 'bob@example.org', type: 'To' }] },
       replies: { 200: queued },
-      handler: async ({ principal, params, body }) => {
+      handler: async (call) => {
+        const { principal, params, body } = call;
         const sender = await senderOf(sources, principal.accountId);
         const found = await originalOf(principal.accountId, params.emailId);
         if (found instanceof Problem) return found;
         const attachments = await attachmentsOf(sources, principal.accountId, body.attachments);
         if (attachments instanceof Problem) return attachments;
-        const original = await forwarded(sources, found, body.textBody ?? '');
-        const letter = {
-          from: fromOf(sender, found.index),
-          subject: forwardSubject(found.index.envelope.subject),
-          addressees: addresseesOf(body.recipients),
-          ...original,
-          attachments: [...attachments, ...original.attachments],
-          ...NO_THREAD,
-        };
-        const outcome = await enqueue(sources, sender, letter, null);
-        return outcome.reply === undefined ? refused(outcome.refusal) : sent(outcome.reply);
+        const viewer = viewerOf(call);
+        return withRoom(sources.decoder, bodyOctets(found.index), viewer, async () => {
+          const original = await forwarded(sources, found, body.textBody ?? '', viewer);
+          const letter = {
+            from: fromOf(sender, found.index),
+            subject: forwardSubject(found.index.envelope.subject),
+            addressees: addresseesOf(body.recipients),
+            ...original,
+            attachments: [...attachments, ...original.attachments],
+            ...NO_THREAD,
+          };
+          const outcome = await enqueue(sources, sender, letter, null);
+          return outcome.reply === undefined ? refused(outcome.refusal) : sent(outcome.reply);
+        });
       },
     }),
   ];
@@ -126,11 +132,16 @@ function fromOf({ own, email }: Sender, index: MessageIndex): string {
   return `${localPart}@${domain}`;
 }
 
-async function forwarded({ blobs, decoder }: OutboundSources, { email, index }: Original, comment: string) {
+async function forwarded(
+  { blobs, decoder }: OutboundSources,
+  { email, index }: Original,
+  comment: string,
+  viewer: Viewer,
+) {
   const { blob, sizeBytes } = email;
   // A message of html alone has words too.
   const textSections = index.textSections.length > 0 ? index.textSections : index.htmlSections;
-  const bodies = await decoder.bodies({ ...index, textSections }, (start, end) => blobs.read(blob, start, end));
+  const bodies = await decoder.bodies({ ...index, textSections }, rangesOf(blobs, blob), viewer);
   const { envelope } = index;
   return {
     textBody: forwardedText(comment, envelope, bodies.text),

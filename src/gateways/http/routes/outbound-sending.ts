@@ -27,7 +27,7 @@ import type { RecipientInput } from './outbound-shapes.js';
 export interface OutboundSources {
   readonly mailboxes: Mailboxes;
   readonly blobs: BlobStore;
-  readonly decoder: Pick<BodyDecoder, 'bodies'>;
+  readonly decoder: Pick<BodyDecoder, 'bodies' | 'room'>;
   readonly profiles: Pick<Profiles, 'read'>;
   readonly spool: Pick<Spool, 'writer' | 'file'>;
   /** Right side of message ids. */

@@ -21,6 +21,7 @@ import {
   uploads,
 } from './outbound-sending.js';
 import { attemptOf, itemOf, outboundDetail, outboundPage, queued, sendInput, timeline } from './outbound-shapes.js';
+import { viewerOf, withRoom } from './shown-bodies.js';
 
 const EXAMPLE: Infer<typeof sendInput> = {
   fromAddress: 'alice@example.test',
@@ -93,13 +94,17 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
       access: READ,
       params: { id: idParameter() },
       replies: { 200: outboundDetail },
-      handler: async ({ principal, params }) => {
+      handler: async (call) => {
+        const { principal, params } = call;
         const outcome = await mailboxes.of(principal.accountId).ask('outbound', { outboundId: params.id });
-        if (outcome.reply === undefined) return refused(outcome.refusal);
-        const content = await contentOf(sources, outcome.reply);
-        return content === undefined
-          ? notFound()
-          : { status: 200, json: { ...itemOf(outcome.reply.email), ...content } };
+        const { reply } = outcome;
+        if (reply === undefined) return refused(outcome.refusal);
+        const viewer = viewerOf(call);
+        // The bodies are most of a message that this node has made.
+        return withRoom(sources.decoder, reply.email.size, viewer, async () => {
+          const content = await contentOf(sources, reply, viewer);
+          return content === undefined ? notFound() : { status: 200, json: { ...itemOf(reply.email), ...content } };
+        });
       },
     }),
     defineRoute({
