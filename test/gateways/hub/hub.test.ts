@@ -278,11 +278,14 @@ test('drains: sends everybody away, refuses newcomers, ends when the last has go
 
 const TOKEN = 'eyJhbGciOiJSUzI1NiJ9.e30.c2ln';
 
+const userInfo = async () => ({ email: undefined, emailVerified: undefined, name: undefined });
+
 /** Takes one token, of `subject`, which has a minute left. */
 function tokensOf(subject: string | undefined): NonNullable<HubOptions['tokens']> {
   const claims = { issuer: 'https://login.test', email: 'a@b.c', emailVerified: true, name: undefined };
   return {
     verify: async (token) => (token === TOKEN ? { ...claims, subject, expiresAt: Date.now() + 60_000 } : undefined),
+    userInfo,
   };
 }
 
@@ -320,6 +323,6 @@ test('a token that names no user connects, and hears nothing', async (t) => {
 
 test('tokens are nothing to a hub without an identity provider, and a provider that is down is for later', async (t) => {
   t.is(await upgradeStatus(setUp().hub, bearer(TOKEN)), 401);
-  const down = { verify: () => Promise.reject(new Error('down')) };
+  const down = { verify: () => Promise.reject(new Error('down')), userInfo };
   t.is(await upgradeStatus(setUp({ tokens: down }).hub, bearer(TOKEN)), 503);
 });
