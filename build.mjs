@@ -2,6 +2,13 @@
 // the place of the old at once, so a node or a test run that loads something late still finds it.
 import { spawnSync } from 'node:child_process';
 import { cpSync, renameSync, rmSync } from 'node:fs';
+import nodeVersion from './bin/node-version.js';
+
+const problem = nodeVersion.nodeVersionProblem(process.versions.node);
+if (problem !== undefined) {
+  process.stderr.write(`mansio: ${problem}\n`);
+  process.exit(1);
+}
 
 const migrations = 'src/store/postgres/migrations';
 const fresh = 'dist.new';

@@ -1,7 +1,9 @@
 // How a node is configured: the only reader of process.env. One table holds every variable with its default and the reason
 // for it; all are validated together, so that one message names everything that is wrong.
+import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
 import {
   contactUrl,
   databaseUrl,
@@ -191,7 +193,8 @@ export interface ConfigRow {
   readonly name: string;
   /** '' when there is none. */
   readonly value: string;
-  readonly source: 'default' | 'environment' | 'demo';
+  /** `unknown`: a variable that looks like one of Mansio's and does nothing; its value, which may be a secret, is hidden. */
+  readonly source: 'default' | 'environment' | 'env file' | 'demo' | 'data directory' | 'listener' | 'unknown';
 }
 
 /** Names every wrong variable, in one line. */
@@ -305,7 +308,22 @@ export function idleRoles({ roles }: Pick<Config, 'roles'>): readonly string[] {
   return roles.size === ALL_ROLES.size ? [] : ROLES_TO_COME.filter((role) => roles.has(role));
 }
 
-/** The effective values in the order of the table, secrets hidden. @throws ConfigError */
+/** Names that `loadEnvFile` has set. */
+const fromFile = new Set<string>();
+
+/** Sets what the file (lines of NAME=value) has and the environment has not. @throws Error when it cannot be read */
+export function loadEnvFile(file: string, env: NodeJS.ProcessEnv = process.env): void {
+  for (const [name, value] of Object.entries(parseEnv(readFileSync(file, 'utf8')))) {
+    if (textOf(env, name) !== undefined) continue;
+    env[name] = value;
+    fromFile.add(name);
+  }
+}
+
+/** The URL of DATABASE_URL as it may be shown. */
+export const shownDatabaseUrl: (url: string) => string = withoutPassword;
+
+/** The effective values in the order of the table, secrets hidden, then the unknown ones. @throws ConfigError */
 export function describeConfig(env: Environment = process.env): readonly ConfigRow[] {
   const config = readConfig(env);
   const effective: Record<string, unknown> = {
@@ -317,12 +335,37 @@ export function describeConfig(env: Environment = process.env): readonly ConfigR
     dkimSelector: config.dkim?.selector,
     dkimKey: config.dkim?.key,
   };
-  return Object.entries(FIELDS).map(([key, { name, shown }]) => {
-    const set = textOf(env, name) !== undefined;
+  const known = Object.entries(FIELDS).map(([key, { name, shown }]): ConfigRow => {
     const text = written(effective[key]);
-    const source = set ? 'environment' : config.demo && DEMO_SETS.has(key) ? 'demo' : 'default';
-    return { name, value: shown === undefined || text === '' ? text : shown(text), source };
+    if (textOf(env, name) === undefined) {
+      if (key === 'nodeId') return { name, value: keptNodeId(config.dataDir) ?? '', source: 'data directory' };
+      if (key === 'publicUrl') return { name, value: listenerUrl(config), source: 'listener' };
+    }
+    const value = shown === undefined || text === '' ? text : shown(text);
+    return { name, value, source: sourceOf(env, name, config.demo && DEMO_SETS.has(key)) };
   });
+  return [...known, ...config.unknown.map((name) => ({ name, value: hidden(), source: 'unknown' as const }))];
+}
+
+function sourceOf(env: Environment, name: string, isDemo: boolean): ConfigRow['source'] {
+  if (textOf(env, name) !== undefined) return env === process.env && fromFile.has(name) ? 'env file' : 'environment';
+  return isDemo ? 'demo' : 'default';
+}
+
+/** The name that the node made for itself; undefined before its first start. */
+function keptNodeId(dataDir: string): string | undefined {
+  try {
+    return readFileSync(join(dataDir, 'node-id'), 'utf8').trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What clients are told when MANSIO_PUBLIC_URL is not set; '' when the port is picked at the start. */
+function listenerUrl({ bind, httpPort, roles, hostname: host }: Config): string {
+  if (httpPort === 0 || !roles.has('api')) return '';
+  const name = bind === '0.0.0.0' || bind === '::' ? host : bind.includes(':') ? `[${bind}]` : bind;
+  return `http://${name}:${httpPort}`;
 }
 
 const DEMO_SETS: ReadonlySet<string> = new Set(['hostedDomains', 'allowPlaintextAuth']);

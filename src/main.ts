@@ -10,6 +10,7 @@ import { openEmailTexts } from './email-texts.js';
 import { type EngineAdapters, startEngine } from './engine.js';
 import { layFoundation } from './foundation.js';
 import { createResolver } from './gateways/dns/resolver.js';
+import { loadServerLibrary } from './gateways/http/server-library.js';
 import { handOver } from './handover.js';
 import { openInstruments } from './instruments.js';
 import { Lifecycle } from './lifecycle.js';
@@ -50,6 +51,8 @@ async function assemble(config: Config, log: Logger, lifecycle: Lifecycle, signa
   if (config.unknown.length > 0) log.warn({ variables: config.unknown }, 'variables that mean nothing to this version');
   const idle = idleRoles(config);
   if (idle.length > 0) log.warn({ roles: idle }, 'these roles open no listeners in this version');
+  // First: nothing is made on a platform where the node could not start.
+  await loadServerLibrary();
   const foundation = await layFoundation(config, log, lifecycle, signal);
   const { nodeId, dataDirectory } = foundation;
   const instruments = await openInstruments(foundation);

@@ -3,6 +3,7 @@
 import { BusUnavailable } from './actors/runtime/nats-servers.js';
 import { StoreInUse } from './actors/runtime/ownership.js';
 import { ConfigError } from './config.js';
+import { ServerLibraryFault } from './gateways/http/server-library.js';
 import { StoreFault } from './store/errors.js';
 import { LocalFault } from './store/local-fault.js';
 import { MigrationMismatch } from './store/postgres/migrate.js';
@@ -20,6 +21,7 @@ const EXPECTED = [
   LocalFault,
   ListenFault,
   MigrationMismatch,
+  ServerLibraryFault,
   StoreFault,
   StoreInUse,
   TlsFault,

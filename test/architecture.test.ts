@@ -65,7 +65,8 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
 /** Packages and parts of Node that one file (or folder) alone may import. */
 const ONLY_IMPORTER: Readonly<Record<string, string | readonly string[]>> = {
   postgres: 'store/postgres/client.ts',
-  'uWebSockets.js': 'gateways/http/server.ts',
+  'uWebSockets.js': 'gateways/http/server-library.ts',
+  'uWebSockets.js-20.51': 'gateways/http/server-library.ts',
   'rate-limiter-flexible': 'gateways/rates.ts',
   nats: 'actors/runtime/transport-nats.ts',
   'smtp-server': 'gateways/smtp/',
@@ -98,7 +99,8 @@ const SOCKETS_OF_THE_STORE = /^store\/postgres\/(watched|secured)-socket\.ts$/;
 const ENVIRONMENT = ['config.ts', 'gateways/http/header-room.ts'];
 
 /** What opens no socket, of a module that does. */
-const HARMLESS = /^(\{ (BlockList|isIP|BlockList, isIP) \}|type \{ TLSSocket \})$/;
+const HARMLESS =
+  /^(\{ (BlockList|isIP|BlockList, isIP) \}|type \{ (TLSSocket|HttpResponse, TemplatedApp, us_listen_socket) \})$/;
 
 interface Import {
   readonly file: string;

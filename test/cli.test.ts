@@ -57,6 +57,7 @@ test.before(async () => {
   Object.assign(process.env, { PGHOST: host, PGPORT: port, PGUSER: user, DATABASE_URL: `postgres:///${name}` });
   sql = connect(database.address, { max: 2, applicationName: 'test' });
   drop = database.drop;
+  await mansio('domain', 'add', 'example.test');
   await mansio('account', 'create', '--email', 'taken@example.test', '--name', 'T');
 });
 
@@ -139,6 +140,26 @@ test('domain add, list and remove', async (t) => {
   );
   // New keys, not the ones that were forgotten.
   t.notDeepEqual((await json('domain', 'add', 'xn--bcher-kva.test')).dkim, added.dkim);
+});
+
+test('removing a domain that accounts have addresses at asks, as deleting an account does', async (t) => {
+  await json('domain', 'add', 'used.test');
+  await json('account', 'create', '--email', 'zoe@used.test', '--name', 'Zoë 💌');
+  const timid = await mansio('domain', 'remove', 'used.test');
+  t.is(timid.code, 1);
+  t.is(
+    timid.err,
+    'error: addresses of accounts that get no more mail when used.test is removed: 1: add --yes if that is meant\n',
+  );
+  t.true((await json('domain', 'list')).some((domain: { name: string }) => domain.name === 'used.test'));
+  t.deepEqual(await json('domain', 'remove', 'used.test', '--yes'), { name: 'used.test', removed: true });
+});
+
+test('account create warns of a domain that is not hosted', async (t) => {
+  const made = await mansio('account', 'create', '--email', 'eve@elsewhere.test', '--name', 'Eve', '--json');
+  t.is(made.code, 0);
+  t.regex(made.err, /^warning: elsewhere\.test is not a hosted domain: [^\n]*\n$/);
+  t.is(JSON.parse(made.out).email, 'eve@elsewhere.test');
 });
 
 test('domain add makes an RSA and an Ed25519 key, and says what to publish', async (t) => {
@@ -474,6 +495,8 @@ for (const [what, words, ...args] of REFUSED) {
 const MISUSED: readonly (readonly [RegExp, ...string[]])[] = [
   [/mansio needs a command: one of serve, /],
   [/unknown command 'bogus': one of serve, /, 'bogus'],
+  [/unknown command 'bogus': one of serve, /, 'bogus', '--account', 'a', '--mbox', 'F'],
+  [/unknown option '--bogus'/, '--bogus'],
   [/unknown option '--bogus'/, 'config', '--bogus'],
   [/unknown option '--jsn' \(Did you mean --json\?\)/, 'config', '--jsn'],
   [/too many arguments for 'serve'/, 'serve', 'extra'],

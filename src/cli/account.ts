@@ -1,8 +1,10 @@
 // `mansio account create | list | delete`. An account needs no hosted domain: people may log in with an address of
 // elsewhere. There are no passwords in Mansio, only API keys and OpenID Connect.
 import type { Command } from 'commander';
+import { readConfig } from '../config.js';
+import type { DirectoryStore } from '../store/directory.js';
 import { displayName, existingAccount, newAddress } from './arguments.js';
-import { CommandError, commandGroup, printing } from './output.js';
+import { CommandError, commandGroup, confirm, printing } from './output.js';
 import { withStore } from './store.js';
 
 export function registerAccount(program: Command): void {
@@ -16,7 +18,16 @@ export function registerAccount(program: Command): void {
     .option('--password-less', 'kept for scripts: no account has a password, clients log in with keys (mansio key)');
   printing(create, async (options: { email: string; name: string }) => {
     const [address, name] = [newAddress(options.email), displayName(options.name, '--name')];
-    const account = await withStore(({ directory }) => directory.createAccount(address, name));
+    const [account, hosted] = await withStore(async ({ directory }) => {
+      const made = await directory.createAccount(address, name);
+      return [made, await hostedDomains(directory)];
+    });
+    const domain = address.slice(address.lastIndexOf('@') + 1);
+    if (!hosted.includes(domain)) {
+      create
+        .configureOutput()
+        .writeErr?.(`warning: ${domain} is not a hosted domain: no mail reaches ${address} (see mansio domain add)\n`);
+    }
     return { id: account.id, email: account.email, displayName: account.displayName };
   });
 
@@ -30,11 +41,9 @@ export function registerAccount(program: Command): void {
     .command('delete')
     .description('delete an account with its mail, addresses and keys')
     .requiredOption('--email <address>', 'its primary address')
-    .option('--yes', 'really');
+    .option('--yes', 'do not ask');
   printing(remove, async (options: { email: string; yes?: boolean }) => {
-    if (options.yes !== true) {
-      throw new CommandError('deleting an account deletes its mail for good: add --yes if that is meant');
-    }
+    await confirm(options.yes, 'deleting an account deletes its mail for good');
     return withStore(async ({ directory }) => {
       const account = await existingAccount(directory, options.email);
       if (account.email !== newAddress(options.email)) {
@@ -44,4 +53,9 @@ export function registerAccount(program: Command): void {
       return { id: account.id, email: account.email, deleted: true };
     });
   });
+}
+
+/** Those of the store, and those that the next start of the node adds. */
+async function hostedDomains(directory: DirectoryStore): Promise<readonly string[]> {
+  return [...(await directory.domains()).map(({ name }) => name), ...readConfig().hostedDomains];
 }

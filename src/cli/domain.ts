@@ -7,7 +7,7 @@ import type { Command } from 'commander';
 import { type DkimKey, dkimKey, dkimRecord, dkimRecordName, readDkimKey } from '../mail/dkim-key.js';
 import type { SigningKey, SigningKeyStore } from '../store/signing-keys.js';
 import { domainName, selectorName } from './arguments.js';
-import { CommandError, commandGroup, printing, reporting, textOf } from './output.js';
+import { CommandError, commandGroup, confirm, printing, reporting, textOf } from './output.js';
 import { type CommandStore, withStore } from './store.js';
 
 interface KeyOptions {
@@ -51,12 +51,16 @@ export function registerDomain(program: Command): void {
   const remove = group
     .command('remove')
     .description('take no more mail in for a domain and forget its keys; accounts and their mail stay')
-    .argument('<domain>');
-  printing(remove, async (text: string) => {
+    .argument('<domain>')
+    .option('--yes', 'do not ask whether its accounts are to get no more mail');
+  printing(remove, async (text: string, { yes }: { yes?: boolean }) => {
     const name = domainName(text);
-    if (!(await withStore(({ directory }) => directory.removeDomain(name)))) {
-      throw new CommandError(`not a hosted domain: ${name}`);
-    }
+    await withStore(async ({ directory }) => {
+      const hosted = (await directory.domains()).some((domain) => domain.name === name);
+      const used = hosted ? await directory.addressesAt(name) : 0;
+      if (used > 0) await confirm(yes, `addresses of accounts that get no more mail when ${name} is removed: ${used}`);
+      if (!(await directory.removeDomain(name))) throw new CommandError(`not a hosted domain: ${name}`);
+    });
     return { name, removed: true };
   });
 }

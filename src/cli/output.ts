@@ -1,5 +1,6 @@
 // What commands say: a record or a list, as text for people or with --json as one JSON value on stdout; a failure as one
 // line on stderr and exit code 1. Commands return values and throw; only this file writes.
+import { createInterface } from 'node:readline/promises';
 import { type Command, CommanderError } from 'commander';
 
 type Value = string | number | boolean | null | Date | readonly string[];
@@ -8,6 +9,23 @@ export type Fields = Readonly<Record<string, Value>>;
 /** The operator asked for something that cannot be; the message says what to do instead. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
+}
+
+/**
+ * Asks a person at a terminal before something is lost for good; a script says `--yes` instead.
+ * @throws CommandError when the answer is not yes, or nobody can be asked.
+ */
+export async function confirm(yes: boolean | undefined, consequence: string): Promise<void> {
+  if (yes === true) return;
+  if (!process.stdin.isTTY || !process.stderr.isTTY)
+    throw new CommandError(`${consequence}: add --yes if that is meant`);
+  const prompt = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await prompt.question(`${consequence}. Go on? [y/N] `);
+    if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('nothing was changed');
+  } finally {
+    prompt.close();
+  }
 }
 
 /** A group of subcommands. */

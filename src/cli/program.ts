@@ -1,6 +1,7 @@
 // The program's commands put together, and what holds for all of them: help only when it is asked for; a command line that
 // is wrong is one line on stderr and exit code 1.
 import type { Command } from 'commander';
+import { loadEnvFile } from '../config.js';
 import { version } from '../version.js';
 import { registerAccount } from './account.js';
 import { registerAddress } from './address.js';
@@ -11,6 +12,7 @@ import { registerKey } from './key.js';
 import { registerMigrate } from './migrate.js';
 import { registerQueue } from './queue.js';
 import { registerServe } from './serve.js';
+import { onStore } from './store.js';
 
 export function assemble(program: Command): Command {
   program
@@ -26,8 +28,32 @@ export function assemble(program: Command): Command {
   registerKey(program);
   registerQueue(program);
   registerCluster(program);
+  const commands = leaves(program);
+  for (const command of commands) takeEnvFile(command);
+  onStore(commands.filter((command) => !WITHOUT_STORE.has(command.name())));
   demandCommand(program, program.name());
   return program;
+}
+
+/** `serve` makes its store when there is none; `config` opens none. */
+const WITHOUT_STORE: ReadonlySet<string> = new Set(['serve', 'config']);
+
+function leaves(group: Command): readonly Command[] {
+  return group.commands.length === 0 ? [group] : group.commands.flatMap(leaves);
+}
+
+function takeEnvFile(command: Command): void {
+  command
+    .option('--env-file <file>', 'take settings that the environment does not have from a file of NAME=value lines')
+    .hook('preAction', () => {
+      const { envFile } = command.opts<{ envFile?: string }>();
+      if (envFile === undefined) return;
+      try {
+        loadEnvFile(envFile);
+      } catch (error) {
+        command.error(`error: --env-file ${envFile}: ${(error as Error).message}`);
+      }
+    });
 }
 
 /** Commander answers a group without a command with its whole help. After the commands: they would inherit the leniency. */
@@ -38,9 +64,12 @@ function demandCommand(group: Command, called: string): void {
   group
     .helpCommand(true)
     .allowExcessArguments(true)
+    // Of a command that is not known neither are the options: the name is what is wrong.
+    .allowUnknownOption(true)
     .action(() => {
       const [word] = group.args;
-      const what = word === undefined ? `${called} needs a command` : `unknown command '${word}'`;
+      const kind = word?.startsWith('-') === true ? 'option' : 'command';
+      const what = word === undefined ? `${called} needs a command` : `unknown ${kind} '${word}'`;
       group.error(`error: ${what}: one of ${names.join(', ')} (see ${called} --help)`);
     });
 }

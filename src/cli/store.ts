@@ -1,7 +1,11 @@
 // The store of an administrative command: the database of DATABASE_URL, or the embedded one of the data directory, shared
-// with the node when one runs and started for the command alone when not. Checked and migrated like a node's.
+// with the node when one runs and started for the command alone when not. Checked and migrated like a node's. A command
+// makes a new embedded store only with --create: without the settings of its node it would work on an empty one.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
 import { pino } from 'pino';
-import { type Config, readConfig } from '../config.js';
+import { type Config, readConfig, shownDatabaseUrl } from '../config.js';
 import type { DirectoryStore } from '../store/directory.js';
 import { findEmbedded, startEmbedded } from '../store/embedded.js';
 import { connect, type DatabaseAddress, type Sql } from '../store/postgres/client.js';
@@ -11,12 +15,31 @@ import { type Migrated, migrate } from '../store/postgres/migrate.js';
 import { checkDatabase } from '../store/postgres/safety.js';
 import { postgresSigningKeys } from '../store/postgres/signing-keys.js';
 import type { SigningKeyStore } from '../store/signing-keys.js';
+import { CommandError } from './output.js';
 
 export interface CommandStore {
   readonly sql: Sql;
   readonly directory: DirectoryStore;
   readonly signingKeys: SigningKeyStore;
   readonly migrated: Migrated;
+}
+
+/** One process runs one command: what `--create` said of it. */
+let mayCreate = false;
+
+/** Gives every command of `commands` the option `--create`, and has it say on stderr which store it used. */
+export function onStore(commands: readonly Command[]): void {
+  for (const command of commands) {
+    command
+      .option('--create', 'make a new embedded store when there is none')
+      .hook('preAction', () => {
+        mayCreate = command.opts<{ create?: boolean }>().create === true;
+      })
+      .hook('postAction', () => {
+        if (command.opts<{ json?: boolean }>().json === true) return;
+        command.configureOutput().writeErr?.(`(store: ${storeName(readConfig())})\n`);
+      });
+  }
 }
 
 /** For commands that change something, or need the schema of this version. */
@@ -52,10 +75,19 @@ async function withAddress<T>(config: Config, work: (address: DatabaseAddress) =
   if (config.databaseUrl !== undefined) return work({ url: config.databaseUrl });
   const running = findEmbedded(config.dataDir);
   if (running !== undefined) return work(running);
+  if (!mayCreate && !existsSync(join(config.dataDir, 'postgres', 'PG_VERSION')))
+    throw new CommandError(
+      `there is no store in ${config.dataDir}: give the command the settings of its node (DATABASE_URL or ` +
+        'MANSIO_DATA_DIR, see --env-file), or make a new embedded store there with --create',
+    );
   const started = await startEmbedded({ dataDir: config.dataDir, log: pino({ level: 'silent' }) });
   try {
     return await work(started.address);
   } finally {
     await started.stop();
   }
+}
+
+function storeName({ databaseUrl, dataDir }: Config): string {
+  return databaseUrl === undefined ? `embedded, in ${dataDir}` : shownDatabaseUrl(databaseUrl);
 }

@@ -7,6 +7,7 @@ import {
   chmodSync,
   chownSync,
   constants,
+  existsSync,
   linkSync,
   mkdirSync,
   readdirSync,
@@ -65,13 +66,32 @@ export function writePrivate(path: string, content: string): void {
 function prepare(path: string): string {
   try {
     // Root's database runs as another user, which has to pass through; what is secret in here has a mode of its own.
-    mkdirSync(path, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+    makeDirectory(path, process.getuid?.() === 0 ? 0o711 : 0o700);
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
     return realpathSync(path);
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const why = code === 'EEXIST' || code === 'ENOTDIR' ? 'it is not a directory' : message;
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    const why = WHY_UNUSABLE[code] ?? message;
     throw new LocalFault(`cannot use the data directory ${path} (MANSIO_DATA_DIR): ${why}`);
+  }
+}
+
+const WHY_UNUSABLE: Readonly<Record<string, string>> = {
+  EEXIST: 'it is not a directory',
+  ENOTDIR: 'it is not a directory',
+  EACCES: 'Mansio may not write there',
+  EPERM: 'Mansio may not write there',
+  EROFS: 'the file system is read-only',
+  ENOENT: 'the system makes no directory there',
+};
+
+/** Not mkdir's own `recursive`: Node 20 to 24 repeat that for ever where the system makes no directories, as below /proc. */
+function makeDirectory(path: string, mode: number): void {
+  if (!existsSync(path)) makeDirectory(dirname(path), mode);
+  try {
+    mkdirSync(path, { mode });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !statSync(path).isDirectory()) throw error;
   }
 }
 

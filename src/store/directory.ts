@@ -126,6 +126,8 @@ export interface DirectoryStore {
   /** Returns false when it was there already. */
   addDomain(name: string): Promise<boolean>;
   removeDomain(name: string): Promise<boolean>;
+  /** How many addresses of accounts, not of held mailboxes, are at the domain. */
+  addressesAt(domain: string): Promise<number>;
 
   /**
    * Creates an account with its system folders, or claims the held mailbox of that address.

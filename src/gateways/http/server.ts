@@ -1,8 +1,8 @@
-// The HTTP server: the only importer of uWebSockets.js. Turns its callbacks into plain requests for a handler and plain
+// The HTTP server: stands on uWebSockets.js, which nobody else uses. Turns its callbacks into plain requests for a handler and plain
 // replies into its calls, carries WebSockets for their endpoints, and stops without cutting replies short. What a
 // request means is the pipeline's business; PROXY headers are read by the front, which is there only if any are believed.
-import './header-room.js';
-import uws, { type HttpResponse } from 'uWebSockets.js';
+
+import type { HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,6 +19,7 @@ import { ReplyWriter } from './reply-writer.js';
 import { type BodyLimits, RequestBody } from './request-body.js';
 import { type HeadLimits, type RequestHead, readHead } from './request-head.js';
 import { SECURITY_HEADERS } from './security-headers.js';
+import { loadServerLibrary, type ServerLibrary } from './server-library.js';
 import { Traffic } from './traffic.js';
 import { answerReply, type SocketData, socketHandlers, upgrade, upgradeRequest } from './web-sockets.js';
 
@@ -144,6 +145,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
       .finally(() => traffic.end());
   }
 
+  const uws = await loadServerLibrary();
   const app = uws.App();
   const quiet = new QuietUpgrade(log);
   if (endpoints.size > 0) app.get(quiet.path, (response) => quiet.take(response));
@@ -154,7 +156,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
       compression: uws.DISABLED,
       maxPayloadLength: endpoint.maxMessageBytes,
       maxBackpressure: limits.socketBufferBytes,
-      closeOnBackpressureLimit: 1,
+      closeOnBackpressureLimit: true,
       // The endpoint pings by its own protocol.
       idleTimeout: 0,
       sendPingsAutomatically: false,
@@ -183,7 +185,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 
   const listening =
     trusted === undefined || trusted.isEmpty
-      ? await listenItself(app, options)
+      ? await listenItself(uws, app, options)
       : await listenBehind(app, options, trusted);
   addressOf = listening.addressOf ?? peerAddress;
   if (endpoints.size > 0) await quiet.start(`http://${authority(reachable(options.bind), listening.port)}`);
@@ -208,8 +210,8 @@ interface Listening {
   closed?(): Promise<void>;
 }
 
-async function listenItself(app: uws.TemplatedApp, { bind, port }: HttpOptions): Promise<Listening> {
-  const listener = await new Promise<uws.us_listen_socket | false>((resolve) => {
+async function listenItself(uws: ServerLibrary, app: TemplatedApp, { bind, port }: HttpOptions): Promise<Listening> {
+  const listener = await new Promise<us_listen_socket | false>((resolve) => {
     // Without the option two servers share a port without a word, and each gets some of the connections.
     (app as unknown as ListeningApp).listen(bind, port, EXCLUSIVE_PORT, resolve);
   });
@@ -218,7 +220,7 @@ async function listenItself(app: uws.TemplatedApp, { bind, port }: HttpOptions):
 }
 
 /** Behind a front, which alone reaches the socket: nobody else may enter its directory. */
-async function listenBehind(app: uws.TemplatedApp, options: HttpOptions, trusted: TrustedNetworks): Promise<Listening> {
+async function listenBehind(app: TemplatedApp, options: HttpOptions, trusted: TrustedNetworks): Promise<Listening> {
   const { bind, port, log } = options;
   const directory = await mkdtemp(join(tmpdir(), 'mansio-http-'));
   const server = join(directory, 'socket');
@@ -228,7 +230,7 @@ async function listenBehind(app: uws.TemplatedApp, options: HttpOptions, trusted
   try {
     await new Promise<void>((resolve, reject) => {
       // false when it cannot, whatever its types say.
-      const listens = (listener: uws.us_listen_socket | false) =>
+      const listens = (listener: us_listen_socket | false) =>
         listener === false ? reject(new Error(`cannot listen on ${server}`)) : resolve();
       app.listen_unix(listens, server);
     });
@@ -253,7 +255,7 @@ const EXCLUSIVE_PORT = 1;
 
 /** Its types leave the form with a host and options out. */
 interface ListeningApp {
-  listen(host: string, port: number, options: number, done: (listener: uws.us_listen_socket | false) => void): unknown;
+  listen(host: string, port: number, options: number, done: (listener: us_listen_socket | false) => void): unknown;
 }
 
 function authority(host: string, port: number): string {

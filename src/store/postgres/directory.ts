@@ -14,7 +14,7 @@ import { findOwner } from './address-rows.js';
 import { addAddress, deleteAddress, requestAddress } from './addresses.js';
 import { codeOf, type Sql, storeFault } from './client.js';
 import { watchChanges } from './directory-changes.js';
-import { deleteDomain, insertDomain, listDomains } from './domains.js';
+import { countAddresses, deleteDomain, insertDomain, listDomains } from './domains.js';
 import { dropHeld, holdAddress, listHeld } from './held.js';
 import { heldRoom } from './held-room.js';
 import {
@@ -36,6 +36,7 @@ export function postgresDirectory(sql: Sql, shards: number): DirectoryStore {
     domains: () => listDomains(sql).catch(rethrow),
     addDomain: (name) => insertDomain(sql, name).catch(rethrow),
     removeDomain: (name) => deleteDomain(sql, name).catch(rethrow),
+    addressesAt: (domain) => countAddresses(sql, domain).catch(rethrow),
     createAccount: (email, displayName) => createAccount(sql, shards, email, displayName).catch(rethrowTaken),
     accounts: () => listAccounts(sql).catch(rethrow),
     accountByEmail: (email) => findAccountByEmail(sql, email).catch(rethrow),

@@ -23,3 +23,9 @@ export async function deleteDomain(sql: Sql, name: string): Promise<boolean> {
     return count > 0;
   });
 }
+
+export async function countAddresses(sql: Sql, domain: string): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`
+    select count(*)::integer as count from addresses where domain = ${domain} and not held`;
+  return row.count;
+}

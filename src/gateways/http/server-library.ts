@@ -1,0 +1,101 @@
+// Loads uWebSockets.js: the newest build that this platform can load, and no other one. The builds are ready-made programs,
+// one a platform and major version of Node.js; npm installs those that fit by system, processor and Node.js, but npm does
+// not know the version of glibc. So the only sure way to know whether a build loads is to load it.
+import './header-room.js';
+
+export type ServerLibrary = typeof import('uWebSockets.js');
+
+/** No build can be loaded. The message says what is missing and what to do, in one sentence. */
+export class ServerLibraryFault extends Error {
+  override readonly name = 'ServerLibraryFault';
+}
+
+/** What decides which builds there are. */
+export interface Platform {
+  readonly system: string;
+  readonly processor: string;
+  /** Of Node.js, as 24.12.0. */
+  readonly node: string;
+  /** Undefined where the C library is another one. */
+  readonly glibc: string | undefined;
+}
+
+interface Build {
+  readonly load: () => Promise<ServerLibrary>;
+  /** Major versions of Node.js. */
+  readonly nodes: readonly number[];
+  /** The oldest glibc. */
+  readonly glibc: string;
+}
+
+/** Newest first. */
+const BUILDS: readonly Build[] = [
+  { load: async () => (await import('uWebSockets.js')).default, nodes: [22, 24, 26], glibc: '2.38' },
+  {
+    load: async () => (await import('uWebSockets.js-20.51')).default as ServerLibrary,
+    nodes: [18, 20, 22, 23],
+    glibc: '2.27',
+  },
+];
+
+let loaded: Promise<ServerLibrary> | undefined;
+
+/** The library, the same at every call. @throws ServerLibraryFault */
+export function loadServerLibrary(): Promise<ServerLibrary> {
+  loaded ??= loadNewest(BUILDS, thisPlatform);
+  return loaded;
+}
+
+/** Tries one build after the other. @throws ServerLibraryFault */
+export async function loadNewest(
+  builds: readonly Pick<Build, 'load'>[],
+  platform: () => Platform,
+): Promise<ServerLibrary> {
+  const causes: unknown[] = [];
+  for (const { load } of builds) {
+    try {
+      return await load();
+    } catch (cause) {
+      causes.push(cause);
+    }
+  }
+  throw new ServerLibraryFault(missing(platform()), { cause: new AggregateError(causes) });
+}
+
+/** What is missing where no build could be loaded, and what to do about it. */
+export function missing({ system, processor, node, glibc }: Platform): string {
+  const here = `Node.js ${node} on ${system} ${processor}${glibc === undefined ? '' : ` with glibc ${glibc}`}`;
+  const none = `the HTTP server has no build for ${here}`;
+  const major = Number.parseInt(node, 10);
+  if (!['linux', 'darwin'].includes(system) || !['x64', 'arm64'].includes(processor)) {
+    return `${none}: use Linux or macOS on x64 or arm64`;
+  }
+  if (system === 'linux' && glibc === undefined) {
+    return `${none} without glibc: use a system that has glibc, such as Debian 13 (Alpine has none)`;
+  }
+  const forNode = BUILDS.filter(({ nodes }) => nodes.includes(major));
+  if (forNode.length === 0) return `${none}: use Node.js 24 (20 or 22 where glibc is older than 2.38)`;
+  const oldest = forNode[forNode.length - 1]!.glibc;
+  if (glibc !== undefined && isOlder(glibc, oldest)) {
+    const others = isOlder(glibc, '2.27') ? '' : ', or Node.js 20 or 22 here';
+    return `${none}: Node.js ${major} needs glibc ${oldest} or later; use a newer system, such as Debian 13 or Ubuntu 24.04${others}`;
+  }
+  const name = `@uwsjs/${system}-${processor}-${major}`;
+  return `the package ${name} with the HTTP server's program for ${here} is not installed: run "npm ci" with this Node.js and without --omit=optional`;
+}
+
+function isOlder(version: string, than: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [thanMajor = 0, thanMinor = 0] = than.split('.').map(Number);
+  return major < thanMajor || (major === thanMajor && minor < thanMinor);
+}
+
+function thisPlatform(): Platform {
+  const { platform: system, arch: processor, versions, report } = process;
+  return { system, processor, node: versions.node, glibc: system === 'linux' ? glibcVersion(report) : undefined };
+}
+
+function glibcVersion(report: NodeJS.ProcessReport | undefined): string | undefined {
+  const { header } = (report?.getReport() ?? {}) as { header?: { glibcVersionRuntime?: string } };
+  return header?.glibcVersionRuntime;
+}

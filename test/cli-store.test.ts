@@ -1,0 +1,74 @@
+// Which store a command uses, and where settings come from: the program as a process, as an operator runs it.
+import { spawnSync } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { bareEnvironment, PROGRAM, startTestNode } from './support/node.js';
+import { temporaryDirectory } from './support/temporary-directory.js';
+
+const mansio = (args: readonly string[], env: Record<string, string> = {}) =>
+  spawnSync(process.execPath, [PROGRAM, ...args], {
+    env: { ...bareEnvironment(), ...env },
+    encoding: 'utf8',
+    // A program that spins is ended, and has no status.
+    timeout: 60_000,
+  });
+
+test('a command makes no store by accident', (t) => {
+  const dataDir = temporaryDirectory('mansio-test-cli-store-');
+  const env = { MANSIO_DATA_DIR: dataDir };
+  for (const args of [['account', 'list'], ['cluster', 'status'], ['migrate'], ['domain', 'add', 'a.test']]) {
+    const { status, stdout, stderr } = mansio([...args, '--json'], env);
+    t.deepEqual([status, stdout], [1, '']);
+    t.regex(stderr, /^error: there is no store in \S+: give the command the settings of its node [^\n]*--create\n$/);
+  }
+  t.false(existsSync(join(dataDir, 'postgres')));
+  const made = mansio(['domain', 'add', 'a.test', '--create'], env);
+  t.is(made.status, 0, made.stderr);
+  t.is(made.stderr, `(store: embedded, in ${dataDir})\n`);
+  const listed = mansio(['domain', 'list', '--json'], env);
+  t.is(JSON.parse(listed.stdout)[0].name, 'a.test');
+  t.is(listed.stderr, '');
+});
+
+test('settings may stand in a file, and the environment wins', async (t) => {
+  const dataDir = temporaryDirectory('mansio-test-env-file-');
+  const file = join(dataDir, 'mansio.env');
+  writeFileSync(
+    file,
+    `# of the service\nMANSIO_DATA_DIR="${dataDir}"\nMANSIO_HTTP_PORT=9999\nMANSIO_LOG_LEVEL=debug\n`,
+  );
+  const config = mansio(['config', '--json', '--env-file', file], { MANSIO_LOG_LEVEL: 'warn' });
+  const row = (name: string) => JSON.parse(config.stdout).find((each: { name: string }) => each.name === name);
+  t.deepEqual(row('MANSIO_HTTP_PORT'), { name: 'MANSIO_HTTP_PORT', value: '9999', source: 'env file' });
+  t.like(row('MANSIO_LOG_LEVEL'), { value: 'warn', source: 'environment' });
+  t.like(row('MANSIO_DATA_DIR'), { value: dataDir });
+
+  const missing = mansio(['serve', '--env-file', join(dataDir, 'none')]);
+  // Node 20 looks for the option behind the program too, and refuses the file itself, with status 9.
+  t.true(missing.status === 1 || missing.status === 9);
+  t.regex(missing.stderr, /^[^\n]*none: (ENOENT|not found)[^\n]*\n$/);
+});
+
+test('commands and the node take the same file', async (t) => {
+  const node = await startTestNode();
+  const file = join(node.dataDir, 'mansio.env');
+  writeFileSync(file, `MANSIO_DATA_DIR=${node.dataDir}\n`);
+  const { status, stdout, stderr } = mansio(['domain', 'list', '--env-file', file]);
+  t.is(status, 0, stderr);
+  t.regex(stdout, /example\.test/);
+  t.is(stderr, `(store: embedded, in ${node.dataDir})\n`);
+  await node.stop();
+});
+
+test('a data directory that cannot be made is one sentence', (t) => {
+  for (const [path, why] of [
+    ['/proc/mansio', /the system makes no directory there/],
+    ['/dev/null/x', /not a directory|MANSIO_DATA_DIR/],
+  ] as const) {
+    const { status, stderr, stdout } = mansio(['serve'], { MANSIO_DATA_DIR: path, MANSIO_HTTP_PORT: '0' });
+    t.is(status, 1, path);
+    t.regex(`${stdout}${stderr}`, why);
+    t.notRegex(`${stdout}${stderr}`, /\n\s+at /);
+  }
+});
