@@ -35,6 +35,8 @@ export interface UpgradeOptions<R extends Upgradable> {
   /** Undefined: the request is refused. */
   readonly remoteAddress: (response: R, headers: ReadonlyMap<string, string>) => string | undefined;
   readonly reply: (response: R, reply: HttpReply) => void;
+  /** Within the callback that brought the request: nothing that follows on the connection is read. */
+  readonly refuse: (response: R, head: RequestHead, problem: Problem) => void;
   readonly stopping: () => boolean;
   /** Carries out an upgrade that was decided late. */
   readonly late: (response: R, upgrade: () => void) => void;
@@ -60,7 +62,7 @@ export function upgrade<R extends Upgradable>(
   const problem =
     head.problem ?? (options.stopping() ? new Problem(503, { headers: [['Retry-After', '1']] }) : undefined);
   if (problem !== undefined || remoteAddress === undefined) {
-    refuse(problemReply(problem ?? new Problem(400)));
+    options.refuse(response, head, problem ?? new Problem(400));
     return;
   }
   const field = (name: string) => head.headers.get(name) ?? '';
