@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
+import { ConfigError, type ConfigProblem } from './config/error.js';
 import {
   contactUrl,
   databaseUrl,
@@ -182,31 +183,12 @@ export interface Config
   readonly unknown: readonly string[];
 }
 
-export interface ConfigProblem {
-  readonly name: string;
-  /** As it was given, secrets hidden. */
-  readonly value: string;
-  readonly accepted: string;
-}
-
 export interface ConfigRow {
   readonly name: string;
   /** '' when there is none. */
   readonly value: string;
   /** `unknown`: a variable that looks like one of Mansio's and does nothing; its value, which may be a secret, is hidden. */
   readonly source: 'default' | 'environment' | 'env file' | 'demo' | 'data directory' | 'listener' | 'unknown';
-}
-
-/** Names every wrong variable, in one line. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-  readonly problems: readonly ConfigProblem[];
-
-  constructor(problems: readonly ConfigProblem[]) {
-    const each = problems.map(({ name, value, accepted }) => `${name}=${JSON.stringify(value)}, accepted: ${accepted}`);
-    super(`wrong configuration: ${each.join('; ')}`);
-    this.problems = problems;
-  }
 }
 
 /** A variable set to nothing counts as not set. @throws ConfigError */

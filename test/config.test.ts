@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { ConfigError, describeConfig, idleRoles, readConfig } from '../src/config.js';
+import { ConfigError } from '../src/config/error.js';
+import { describeConfig, idleRoles, readConfig } from '../src/config.js';
 import { temporaryDirectory } from './support/temporary-directory.js';
 
 const problemsOf = (env: Record<string, string>) => {
