@@ -109,6 +109,9 @@ export function socketHandlers(maxBuffered: number, log: Log) {
       // The server takes the memory back when this returns.
       raw.getUserData().session?.message(new Uint8Array(message.slice(0)), isBinary);
     },
+    ping(raw: RawSocket): void {
+      raw.getUserData().session?.pinged();
+    },
     drain(raw: RawSocket): void {
       raw.getUserData().session?.drained();
     },
@@ -167,6 +170,10 @@ class Session implements Socket {
 
   message(data: Uint8Array, isBinary: boolean): void {
     this.#guarded(() => this.#listener?.message(data, isBinary));
+  }
+
+  pinged(): void {
+    this.#guarded(() => this.#listener?.pinged());
   }
 
   drained(): void {

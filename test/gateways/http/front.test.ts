@@ -195,7 +195,12 @@ test('a WebSocket knows whose it is, and carries both ways', async (t) => {
     negotiate: () => Promise.reject(new Error('not asked for')),
     async upgrade(request) {
       address = request.remoteAddress;
-      return (socket) => ({ message: (data) => void socket.send(`${Buffer.from(data)}!`), drained() {}, closed() {} });
+      return (socket) => ({
+        message: (data) => void socket.send(`${Buffer.from(data)}!`),
+        pinged() {},
+        drained() {},
+        closed() {},
+      });
     },
   };
   const { port } = await start(t, undefined, { webSockets: [{ path: '/hub', endpoint }] });
