@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
+import { ConfigError, type ConfigProblem } from './config/error.js';
 import {
   contactUrl,
   databaseUrl,
@@ -12,6 +13,7 @@ import {
   emailAddress,
   flag,
   hidden,
+  hostPort,
   hostPorts,
   httpUrl,
   identifier,
@@ -55,7 +57,11 @@ function field<T, D extends T | undefined>(
   return shown === undefined ? { name, initial, ...parser } : { name, initial, shown, ...parser };
 }
 
-const ROLES = setOf('api', 'mx', 'submission', 'mailbox', 'outbound');
+/** This version opens no listeners for them. */
+const ROLES_TO_COME = ['imap', 'pop3'] as const;
+const ROLES = setOf('api', 'mx', 'submission', ...ROLES_TO_COME, 'mailbox', 'outbound');
+
+const ALL_ROLES = ROLES.parse('all');
 
 const FIELDS = {
   /** None: the embedded PostgreSQL, so that a fresh machine needs nothing installed. */
@@ -66,9 +72,9 @@ const FIELDS = {
   dataDir: field('MANSIO_DATA_DIR', resolve('data'), path),
   /** None: random, kept in the data directory. */
   nodeId: field('MANSIO_NODE_ID', undefined, nodeName),
-  roles: field('MANSIO_ROLES', ROLES.parse('all'), {
+  roles: field('MANSIO_ROLES', ALL_ROLES, {
     ...ROLES,
-    accepts: `${ROLES.accepts}, the roles of this version`,
+    accepts: `${ROLES.accepts} (${ROLES_TO_COME.join(' and ')} open no listeners in this version)`,
   }),
   /** Nothing is open to others before somebody says so. */
   bind: field('MANSIO_BIND', '127.0.0.1', ipAddress),
@@ -87,6 +93,18 @@ const FIELDS = {
   /** 587 and 465 need root. */
   submissionPort: field('MANSIO_SUBMISSION_PORT', 2587, port),
   submissionsPort: field('MANSIO_SUBMISSIONS_PORT', 2465, port),
+  /** 143, 993, 110 and 995 need root. No listener is open on them in this version. */
+  imapPort: field('MANSIO_IMAP_PORT', 2143, port),
+  imapsPort: field('MANSIO_IMAPS_PORT', 2993, port),
+  pop3Port: field('MANSIO_POP3_PORT', 2110, port),
+  pop3sPort: field('MANSIO_POP3S_PORT', 2995, port),
+  /** None: what the nodes of the cluster listen on. */
+  publicSubmission: field('MANSIO_PUBLIC_SUBMISSION', undefined, hostPort),
+  publicSubmissions: field('MANSIO_PUBLIC_SUBMISSIONS', undefined, hostPort),
+  publicImap: field('MANSIO_PUBLIC_IMAP', undefined, hostPort),
+  publicImaps: field('MANSIO_PUBLIC_IMAPS', undefined, hostPort),
+  publicPop3: field('MANSIO_PUBLIC_POP3', undefined, hostPort),
+  publicPop3s: field('MANSIO_PUBLIC_POP3S', undefined, hostPort),
   /** Passwords in the clear are for tries on this machine: the demo's default is `true`. */
   allowPlaintextAuth: field('MANSIO_ALLOW_PLAINTEXT_AUTH', false, flag),
   /** None: a self-signed pair made once into the data directory. */
@@ -165,31 +183,12 @@ export interface Config
   readonly unknown: readonly string[];
 }
 
-export interface ConfigProblem {
-  readonly name: string;
-  /** As it was given, secrets hidden. */
-  readonly value: string;
-  readonly accepted: string;
-}
-
 export interface ConfigRow {
   readonly name: string;
   /** '' when there is none. */
   readonly value: string;
   /** `unknown`: a variable that looks like one of Mansio's and does nothing; its value, which may be a secret, is hidden. */
   readonly source: 'default' | 'environment' | 'env file' | 'demo' | 'data directory' | 'listener' | 'unknown';
-}
-
-/** Names every wrong variable, in one line. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-  readonly problems: readonly ConfigProblem[];
-
-  constructor(problems: readonly ConfigProblem[]) {
-    const each = problems.map(({ name, value, accepted }) => `${name}=${JSON.stringify(value)}, accepted: ${accepted}`);
-    super(`wrong configuration: ${each.join('; ')}`);
-    this.problems = problems;
-  }
 }
 
 /** A variable set to nothing counts as not set. @throws ConfigError */
@@ -259,7 +258,10 @@ export function readConfig(env: Environment = process.env): Config {
     'vapidPublicKey',
     'the public key of MANSIO_VAPID_PRIVATE_KEY, and neither without the other',
   );
-  const ports = ['httpPort', 'mxPort', 'metricsPort', 'submissionPort', 'submissionsPort'] as const;
+  const ports = [
+    ...(['httpPort', 'mxPort', 'metricsPort', 'submissionPort', 'submissionsPort'] as const),
+    ...(['imapPort', 'imapsPort', 'pop3Port', 'pop3sPort'] as const),
+  ];
   ports.forEach((key, i) => {
     for (const other of ports.slice(0, i)) {
       const apart = () => values[key] === 0 || values[key] !== values[other];
@@ -281,6 +283,11 @@ export function readConfig(env: Environment = process.env): Config {
     demo,
     unknown: unknownIn(env),
   };
+}
+
+/** Roles that are listed and do nothing in this version; none for `all`, which means those that there are. */
+export function idleRoles({ roles }: Pick<Config, 'roles'>): readonly string[] {
+  return roles.size === ALL_ROLES.size ? [] : ROLES_TO_COME.filter((role) => roles.has(role));
 }
 
 /** Names that `loadEnvFile` has set. */

@@ -2,6 +2,7 @@
 // hub) or finish what they began (HTTP, SMTP) while the engine still answers.
 import { join } from 'node:path';
 import type { Config } from './config.js';
+import { connectionInfoOf } from './connection-info.js';
 import type { Engine } from './engine.js';
 import type { Foundation } from './foundation.js';
 import { BodyDecoder } from './gateways/decode/decoder.js';
@@ -9,7 +10,6 @@ import type { Dns } from './gateways/dns/resolver.js';
 import { createCors } from './gateways/http/cors.js';
 import { createPipeline } from './gateways/http/pipeline.js';
 import { routeTable } from './gateways/http/route-table.js';
-import type { ConnectionInfo } from './gateways/http/routes/connection-info.js';
 import { startHttp } from './gateways/http/server.js';
 import { createHub } from './gateways/hub/hub.js';
 import { createTokenVerifier, type TokenVerifier } from './gateways/oidc/token-verifier.js';
@@ -63,8 +63,7 @@ export async function openListeners(
   if (decoder !== undefined) foundation.lifecycle.add('body decoder', () => decoder.close());
   const stops = stopTogether(foundation);
   const smtp = await openSmtp(config, foundation, engine, instruments, access, spool, dns, stops);
-  const http =
-    decoder && (await openHttp(config, foundation, engine, instruments, access, smtp, { spool, decoder }, stops));
+  const http = decoder && (await openHttp(config, foundation, engine, instruments, access, { spool, decoder }, stops));
   return {
     listeners: {
       ...(scraped !== undefined && { metrics: scraped }),
@@ -130,7 +129,6 @@ async function openHttp(
   engine: Engine,
   { metrics, tracer }: Instruments,
   { rates, ...tokens }: Access,
-  smtp: SmtpListeners,
   { spool, decoder }: { readonly spool: Spool; readonly decoder: BodyDecoder },
   stops: StopListener[],
 ): Promise<Listener> {
@@ -152,14 +150,13 @@ async function openHttp(
   });
   metrics?.watchConnections('hub', () => hub.connections);
   const { publicKey } = await vapidKeys(config.vapid, engine.settings);
-  const connectionInfo = connectionInfoOf(config, smtp);
   const routes = routeTable({
     mailboxes,
     blobs,
     decoder,
     claimExport,
     desk,
-    connectionInfo: () => connectionInfo,
+    connectionInfo: () => connectionInfoOf(config, engine.ownership.view?.nodes ?? []),
     composing: { spool, hostname, maxMessageSize },
     push: { publicKey, check: subscriptionCheck(config.pushAllowPrivate) },
     config: {
@@ -167,7 +164,7 @@ async function openHttp(
     },
     checks: healthChecks(foundation, { hub, ownership: engine.ownership, queue: engine.queue?.standing }),
     version,
-    baseUrl: config.publicUrl ?? '/',
+    publicUrl: config.publicUrl,
     log,
   });
   try {
@@ -198,20 +195,4 @@ async function openHttp(
   } catch (error) {
     throw listenFailure(error, 'HTTP', 'MANSIO_HTTP_PORT', bind, port);
   }
-}
-
-/** With the ports that are really open, on this node. */
-function connectionInfoOf({ hostname: serverName }: Config, smtp: SmtpListeners): ConnectionInfo {
-  const { submission, submissions } = smtp;
-  const closed = { enabled: false, serverName, port: 0, securePort: 0 };
-  const isOpen = submission !== undefined || submissions !== undefined;
-  return {
-    smtp: { enabled: isOpen, serverName, port: portOf(submission), securePort: portOf(submissions) },
-    pop3: closed,
-    imap: closed,
-  };
-}
-
-function portOf(listener: Listener | undefined): number {
-  return listener === undefined ? 0 : Number(listener.address.slice(listener.address.lastIndexOf(':') + 1));
 }

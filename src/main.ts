@@ -3,7 +3,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { newApiKey } from './actors/directory/api-key.js';
-import type { Config } from './config.js';
+import { type Config, idleRoles } from './config.js';
+import { publicListeners } from './connection-info.js';
 import { type Demo, prepareDemo } from './demo.js';
 import { openEmailTexts } from './email-texts.js';
 import { type EngineAdapters, startEngine } from './engine.js';
@@ -48,6 +49,8 @@ export async function startNode(
 
 async function assemble(config: Config, log: Logger, lifecycle: Lifecycle, signal: AbortSignal): Promise<RunningNode> {
   if (config.unknown.length > 0) log.warn({ variables: config.unknown }, 'variables that mean nothing to this version');
+  const idle = idleRoles(config);
+  if (idle.length > 0) log.warn({ roles: idle }, 'these roles open no listeners in this version');
   // First: nothing is made on a platform where the node could not start.
   await loadServerLibrary();
   const foundation = await layFoundation(config, log, lifecycle, signal);
@@ -67,6 +70,7 @@ async function assemble(config: Config, log: Logger, lifecycle: Lifecycle, signa
   const mintKey = () => newApiKey(randomBytes);
   const demo = config.demo ? await prepareDemo({ dataDirectory, directory, authenticate, mintKey }) : undefined;
   const { listeners, beginDrain } = await openListeners(config, foundation, engine, instruments, dns);
+  await engine.ownership.announce(publicListeners(config.hostname, listeners));
   if (listeners.mx !== undefined) mxPort = Number(listeners.mx.replace(/^.*:/, ''));
   signal.throwIfAborted();
   // The first to be stopped: while others take the mailboxes over, clients are still served.

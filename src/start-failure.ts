@@ -2,7 +2,7 @@
 // away) gets one message; anything else is a bug and keeps its stack.
 import { BusUnavailable } from './actors/runtime/nats-servers.js';
 import { StoreInUse } from './actors/runtime/ownership.js';
-import { ConfigError } from './config.js';
+import { ConfigError } from './config/error.js';
 import { ServerLibraryFault } from './gateways/http/server-library.js';
 import { StoreFault } from './store/errors.js';
 import { LocalFault } from './store/local-fault.js';

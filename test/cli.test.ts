@@ -115,7 +115,7 @@ test('key create, list and revoke', async (t) => {
   const { id: accountId } = await json('account', 'create', '--email', 'carl@example.test', '--name', 'Carl');
   const of = ['--account', 'carl@example.test'];
   const made = await json('key', 'create', ...of, '--name', 'phone', '--scope', 'smtp', 'imap', '--scope', 'pop3');
-  t.deepEqual(made, { id: made.id, name: 'phone', scopes: ['smtp', 'pop3', 'imap'], apiKey: made.apiKey });
+  t.deepEqual(made, { id: made.id, name: 'phone', scopes: ['smtp', 'imap', 'pop3'], apiKey: made.apiKey });
   t.regex(made.apiKey, /^mansio_[a-z2-7]{10}_[\w-]{43}$/);
   t.like((await json('key', 'list', '--account', accountId))[0], { id: made.id, name: 'phone', lastUsedAt: null });
   const internal = await json('key', 'create', ...of, '--name', 'billing', '--scope', 'internal');

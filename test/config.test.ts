@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { ConfigError, describeConfig, readConfig } from '../src/config.js';
+import { ConfigError } from '../src/config/error.js';
+import { describeConfig, idleRoles, readConfig } from '../src/config.js';
 import { temporaryDirectory } from './support/temporary-directory.js';
 
 const problemsOf = (env: Record<string, string>) => {
@@ -20,7 +21,7 @@ test('nothing configured is the demo', (t) => {
   const config = readConfig({});
   t.true(config.demo);
   t.deepEqual(config.hostedDomains, ['example.test']);
-  t.deepEqual([...config.roles].sort(), ['api', 'mailbox', 'mx', 'outbound', 'submission']);
+  t.deepEqual([...config.roles].sort(), ['api', 'imap', 'mailbox', 'mx', 'outbound', 'pop3', 'submission']);
   t.is(config.bind, '127.0.0.1');
   t.deepEqual(config.unknown, []);
 });
@@ -69,13 +70,30 @@ test('values are held to what is accepted', (t) => {
   const wrong: Record<string, readonly string[]> = {
     DATABASE_URL: ['localhost/mansio', 'http://h/d', 'postgres:h'],
     MANSIO_NODE_ID: ['a b', '-a', 'x'.repeat(64), 'ä'],
-    MANSIO_ROLES: ['imap', 'api,,mailbox', 'api,mx'],
+    MANSIO_ROLES: ['lmtp', 'imap', 'api,,mailbox', 'api,mx'],
     MANSIO_BIND: ['localhost', '127.0.0.1:80', '256.0.0.1', 'fe80::1%eth0', '[::1]'],
     MANSIO_PUBLIC_URL: ['mail.example.org', 'ftp://h', 'https://u:p@h', 'https://h/?q', 'https://h/#f', '/mail'],
     MANSIO_HOSTNAME: ['a_b', '-a.example', 'a..b', '1.2.3.4', 'x'.repeat(64), `${'a.'.repeat(127)}ab`],
     MANSIO_HOSTED_DOMAINS: ['example.org,', 'exa mple.org', 'a@b.c', ','],
     MANSIO_UNKNOWN_RECIPIENTS: ['drop', 'true'],
     MANSIO_HTTP_PORT: ['-1', '65536', '80a', '8 0', '1e3', '0x50', '1.5'],
+    ...Object.fromEntries(
+      ['IMAP', 'IMAPS', 'POP3', 'POP3S'].map((name) => [`MANSIO_${name}_PORT`, ['abc', '-1', '65536']]),
+    ),
+    ...Object.fromEntries(
+      ['SUBMISSION', 'SUBMISSIONS', 'IMAP', 'IMAPS', 'POP3', 'POP3S'].map((name) => [
+        `MANSIO_PUBLIC_${name}`,
+        [
+          'mail.example.org',
+          'mail.example.org:0',
+          'mail.example.org:65536',
+          ':587',
+          '2001:db8::1:587',
+          'a_b:587',
+          '[127.0.0.1]:587',
+        ],
+      ]),
+    ),
     MANSIO_TLS_CERT: ['/nonexistent/cert.pem', tmpdir()],
     MANSIO_MAX_MESSAGE_SIZE: ['1023', '1073741825', '35M'],
     MANSIO_ANONYMOUS_ACCOUNT: ['demo', '@example.test', 'a@', 'a b@example.test'],
@@ -223,6 +241,26 @@ test('mail that leaves: name servers, the signing key, passwords in the clear', 
   t.deepEqual(problemsOf({ MANSIO_SUBMISSIONS_PORT: '2587' }), ['MANSIO_SUBMISSIONS_PORT']);
 });
 
+test('IMAP and POP3 have roles and ports, and what is told to clients is a host and a port', (t) => {
+  const none = readConfig({});
+  t.deepEqual([none.imapPort, none.imapsPort, none.pop3Port, none.pop3sPort], [2143, 2993, 2110, 2995]);
+  const set = readConfig({
+    ...{ MANSIO_ROLES: 'mailbox,imap,pop3', MANSIO_IMAP_PORT: '143', MANSIO_POP3S_PORT: '995' },
+    ...{ MANSIO_PUBLIC_SUBMISSION: 'Mail.Example.org:587', MANSIO_PUBLIC_IMAPS: '[2001:DB8::1]:993' },
+    ...{ MANSIO_PUBLIC_POP3: '192.0.2.7:110' },
+  });
+  t.deepEqual([...set.roles], ['mailbox', 'imap', 'pop3']);
+  t.deepEqual(idleRoles(set), ['imap', 'pop3']);
+  t.deepEqual(idleRoles(none), []);
+  t.deepEqual([set.imapPort, set.pop3sPort], [143, 995]);
+  t.deepEqual(
+    [set.publicSubmission, set.publicSubmissions, set.publicImaps, set.publicPop3],
+    ['mail.example.org:587', undefined, '[2001:db8::1]:993', '192.0.2.7:110'],
+  );
+  t.deepEqual(problemsOf({ MANSIO_IMAP_PORT: '2993' }), ['MANSIO_IMAPS_PORT']);
+  t.deepEqual(problemsOf({ MANSIO_POP3_PORT: '2525' }), ['MANSIO_POP3_PORT']);
+});
+
 test('logins and the anonymous account exclude each other, and an own provider may do without TLS', (t) => {
   const authority = { MANSIO_OIDC_AUTHORITY: 'http://localhost:9000/realm/' };
   t.is(readConfig(authority).oidcAuthority, 'http://localhost:9000/realm');
@@ -255,8 +293,8 @@ test('the keys of Web Push are a pair, and the private one is told to nobody', (
 });
 
 test('variables of nobody are reported, not refused', (t) => {
-  const env = { MANSIO_HTP_PORT: '1', MANSIO_IMAP_PORT: '1', MANSIO_EMPTY: '', PATH: '/bin' };
-  t.deepEqual(readConfig(env).unknown, ['MANSIO_HTP_PORT', 'MANSIO_IMAP_PORT']);
+  const env = { MANSIO_HTP_PORT: '1', MANSIO_SIEVE_PORT: '1', MANSIO_EMPTY: '', PATH: '/bin' };
+  t.deepEqual(readConfig(env).unknown, ['MANSIO_HTP_PORT', 'MANSIO_SIEVE_PORT']);
 });
 
 test('the description says where each value came from', (t) => {

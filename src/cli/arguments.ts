@@ -1,5 +1,5 @@
 // Words of the command line as values, refused with one clear line where they are none.
-import { canonicalAddress } from '../mail/address.js';
+import { canonicalAddress, hasTag } from '../mail/address.js';
 import { isUuid } from '../mail/ids.js';
 import { type Account, type DirectoryStore, SCOPES, type Scope } from '../store/directory.js';
 import { CommandError } from './output.js';
@@ -10,7 +10,7 @@ const MAX_NAME = 200;
 export function newAddress(text: string): string {
   const address = canonicalAddress(text);
   if (address === undefined) throw new CommandError(`not an e-mail address: ${text}`);
-  if (/^[^"@]*\+/.test(text)) {
+  if (hasTag(text)) {
     throw new CommandError(`an address of an account has no +tag (mail for ${text} goes to ${address})`);
   }
   return address;
@@ -62,7 +62,7 @@ export function keyScopes(texts: readonly string[]): readonly Scope[] {
   if (unknown.length > 0) {
     throw new CommandError(`unknown scope: ${unknown.join(', ')} (known are ${SCOPES.join(', ')})`);
   }
-  const scopes = SCOPES.filter((scope) => texts.includes(scope));
+  const scopes = [...new Set(texts as readonly Scope[])];
   if (scopes.includes('internal') && scopes.length > 1) {
     throw new CommandError('the scope internal goes with no other: make a key of its own for it');
   }

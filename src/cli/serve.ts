@@ -1,7 +1,8 @@
 // `mansio serve`: runs a node until a signal ends it. Owns the process: ready line, signals, exit code, last words.
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import { ConfigError, readConfig } from '../config.js';
+import { ConfigError } from '../config/error.js';
+import { readConfig } from '../config.js';
 import { demoBanner } from '../demo.js';
 import { type LogOutput, openLog } from '../log.js';
 import { type RunningNode, startNode } from '../main.js';

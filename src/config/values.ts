@@ -224,6 +224,18 @@ export const networkList: Parser<readonly string[]> = {
     }),
 };
 
+/** A host that clients connect to, and the port there. */
+export const hostPort: Parser<string> = {
+  accepts: 'a host and a port, such as mail.example.org:587 or [2001:db8::1]:587',
+  parse(text) {
+    const [, host = '', number = ''] = /^(\[[^\]]+\]|[^:]+):(\d{1,5})$/.exec(text) ?? [];
+    demand(Number(number) > 0 && Number(number) <= 65_535);
+    const address = host.replace(/^\[|\]$/g, '');
+    const isAddress = isIP(address) === (host.startsWith('[') ? 6 : 4) && !address.includes('%');
+    return `${isAddress ? host.toLowerCase() : domain.parse(host)}:${Number(number)}`;
+  },
+};
+
 /** Name servers: an address and, when it is not 53, a port. */
 export const hostPorts: Parser<readonly string[]> = {
   accepts: 'a comma list of name servers, such as 127.0.0.1:53,192.0.2.53,[2001:db8::53]:53',

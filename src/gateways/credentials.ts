@@ -29,15 +29,11 @@ export async function identify(
   tokens: TokenVerifier | undefined,
   tally: Tally,
 ): Promise<Identity> {
-  const isKey = !isToken(credential);
-  const closedFor = isKey ? await tally.mayTry(credential) : 0;
-  if (closedFor > 0) return { kind: 'limited', waitSeconds: closedFor };
-  const identity = isKey ? await ofKey(credential, directory) : await ofToken(credential, directory, tokens);
-  if (identity.kind === 'known') {
-    if (isKey) tally.good(credential);
-    return identity;
-  }
-  const waitSeconds = await tally.wrong(credential);
+  const identity = isToken(credential)
+    ? await ofToken(credential, directory, tokens)
+    : await ofKey(credential, directory);
+  if (identity.kind === 'known') return identity;
+  const waitSeconds = await tally.wrong();
   return waitSeconds > 0 ? { kind: 'limited', waitSeconds } : identity;
 }
 
@@ -55,7 +51,13 @@ async function ofToken(
   if (token === undefined) return INVALID;
   const { subject, expiresAt } = token;
   if (subject === undefined) return { kind: 'nameless', expiresAt };
-  const login = await directory.login({ ...token, subject });
+  let login = await directory.login({ ...token, subject });
+  if (login.refusal === 'noEmail' && tokens !== undefined) {
+    const claims = await tokens.userInfo(credential, subject);
+    // The address and whether the provider vouches for it come from one document.
+    const { email, emailVerified, name = token.name } = claims;
+    if (email !== undefined) login = await directory.login({ ...token, subject, email, emailVerified, name });
+  }
   if (login.refusal !== undefined) return { kind: 'refused', detail: REFUSALS[login.refusal] };
   return { kind: 'known', principal: login.principal, expiresAt };
 }

@@ -2,9 +2,8 @@
 // one address while no account is known. Counted in windows of a minute by this node alone. What is beyond is refused by
 // the gateways; they are told how long to wait, and what to say of it (draft-ietf-httpapi-ratelimit-headers-10).
 //
-// Wrong credentials count for themselves, by address: beyond their limit unknown ones are no longer looked up, so that
-// guesses learn nothing, but keys that were good here before are, and so are tokens, which no store is asked about.
-import { createHash } from 'node:crypto';
+// Wrong credentials count for themselves, by address, and beyond their limit are told to wait. Every credential is looked
+// up nevertheless: who shares an address with somebody who guesses is not shut out, and a key has 256 random bits.
 import { LRUCache } from 'lru-cache';
 import { networkOf } from './tcp/ip-address.js';
 
@@ -15,8 +14,10 @@ export interface RateLimits {
   readonly write: number;
 }
 
-/** `unlimited` is not counted at all; the others are counted for themselves and globally. */
-export type RateClass = 'plain' | 'write' | 'authentication' | 'unlimited';
+/**
+ * `unlimited` is not counted at all, `hub` for itself alone; the others are counted for themselves and globally.
+ */
+export type RateClass = 'plain' | 'write' | 'authentication' | 'hub' | 'unlimited';
 
 export type RateField = readonly [name: string, value: string];
 
@@ -34,8 +35,6 @@ export class Rates {
   readonly #accounts: Counters;
   readonly #addresses: Counters;
   readonly #wrong: Window | undefined;
-  /** SHA-256 of keys that were good. */
-  readonly #good = new LRUCache<string, true>({ max: MOST_KEYS });
 
   constructor(limits: RateLimits = OFF, mostKeys = MOST_KEYS) {
     this.#accounts = counters(limits, mostKeys);
@@ -45,7 +44,7 @@ export class Rates {
 
   /** For one request of a client at `address`. */
   tally(address: string): Tally {
-    return new Tally(networkOf(address), this.#accounts, this.#addresses, this.#wrong, this.#good);
+    return new Tally(networkOf(address), this.#accounts, this.#addresses, this.#wrong);
   }
 }
 
@@ -55,21 +54,13 @@ export class Tally {
   readonly #accounts: Counters;
   readonly #addresses: Counters;
   readonly #wrong: Window | undefined;
-  readonly #good: LRUCache<string, true>;
   #fields: readonly RateField[] = [];
 
-  constructor(
-    network: string,
-    accounts: Counters,
-    addresses: Counters,
-    wrong: Window | undefined,
-    good: LRUCache<string, true>,
-  ) {
+  constructor(network: string, accounts: Counters, addresses: Counters, wrong: Window | undefined) {
     this.#network = network;
     this.#accounts = accounts;
     this.#addresses = addresses;
     this.#wrong = wrong;
-    this.#good = good;
   }
 
   /** Of the last count. */
@@ -86,20 +77,9 @@ export class Tally {
     return this.#count(windowsFor(this.#addresses, rate), this.#network);
   }
 
-  /** Before a key is looked up. */
-  async mayTry(key: string): Promise<number> {
-    if (this.#wrong === undefined || this.#good.has(digest(key))) return 0;
-    return this.#told(await this.#wrong.look(this.#network));
-  }
-
-  good(key: string): void {
-    if (this.#wrong !== undefined) this.#good.set(digest(key), true);
-  }
-
-  wrong(credential: string): Promise<number> {
-    if (this.#wrong === undefined) return Promise.resolve(0);
-    this.#good.delete(digest(credential));
-    return this.#count([this.#wrong], this.#network);
+  /** A credential that opens nothing. */
+  wrong(): Promise<number> {
+    return this.#wrong === undefined ? Promise.resolve(0) : this.#count([this.#wrong], this.#network);
   }
 
   async #count(windows: readonly Window[], key: string): Promise<number> {
@@ -118,7 +98,7 @@ export class Tally {
   }
 }
 
-type Counters = Readonly<Record<'global' | 'write' | 'authentication', Window | undefined>>;
+type Counters = Readonly<Record<'global' | 'write' | 'authentication' | 'hub', Window | undefined>>;
 
 interface Quota {
   readonly name: string;
@@ -151,13 +131,6 @@ class Window {
     return this.#quota(counter.used, this.#keys.getRemainingTTL(key));
   }
 
-  /** Of a key whose limit is used up, without counting. */
-  async look(key: string): Promise<readonly Quota[]> {
-    const counter = this.#keys.get(key);
-    if (counter === undefined || counter.used < this.#limit) return [];
-    return [this.#quota(this.#limit + 1, this.#keys.getRemainingTTL(key))];
-  }
-
   #quota(used: number, ms: number): Quota {
     const seconds = Math.max(1, Math.ceil(ms / 1000));
     const limit = this.#limit;
@@ -170,6 +143,8 @@ function counters({ global, write, authentication }: RateLimits, mostKeys: numbe
     global: windowOf('global', global, mostKeys),
     write: windowOf('write', write, mostKeys),
     authentication: windowOf('authentication', authentication, mostKeys),
+    // Clients of the hub that reconnect again and again do not shut their account out of the API.
+    hub: windowOf('hub', global, mostKeys),
   };
 }
 
@@ -180,9 +155,5 @@ function windowOf(name: string, limit: number, mostKeys: number): Window | undef
 function windowsFor(of: Counters, rate: RateClass): readonly Window[] {
   if (rate === 'unlimited') return [];
   const own = rate === 'plain' ? undefined : of[rate];
-  return [of.global, own].filter((window) => window !== undefined);
-}
-
-function digest(credential: string): string {
-  return createHash('sha256').update(credential).digest('base64');
+  return [rate === 'hub' ? undefined : of.global, own].filter((window) => window !== undefined);
 }

@@ -34,6 +34,8 @@ export interface Socket {
 
 export interface SocketListener {
   message(data: Uint8Array, isBinary: boolean): void;
+  /** A ping frame, which the server has answered (RFC 6455 §5.5.2). */
+  pinged(): void;
   /** Kernel took some of what was buffered. */
   drained(): void;
   /** Called exactly once; the socket must not be used any more. */

@@ -94,3 +94,10 @@ export function canonicalAddress(text: string): string | undefined {
   const name = plus > 0 ? localPart.slice(0, plus).replace(/\.+$/, '') || localPart : localPart;
   return `${name.toLowerCase().normalize('NFC')}@${domain}`;
 }
+
+/** Whether the form for look-ups lacks a `+tag` of this address. */
+export function hasTag(text: string): boolean {
+  const address = parseAddress(text);
+  if (address === undefined) return false;
+  return canonicalAddress(text) !== `${address.localPart.toLowerCase().normalize('NFC')}@${address.domain}`;
+}

@@ -86,6 +86,7 @@ export interface NewKey extends MintedKey {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly serviceWide: boolean;
+  readonly deviceId?: string | undefined;
 }
 
 /** A key as an authentication look-up finds it. */
@@ -174,7 +175,10 @@ export interface DirectoryStore {
   dropHeld(id: string, before: number): Promise<boolean>;
 
   createKey(key: NewKey): Promise<ApiKey>;
-  /** The same, unless the account has `limit` active keys already, or is no more. */
+  /**
+   * The same, unless the account has `limit` active keys already, or is no more. The key that the device had is revoked in
+   * the same step.
+   */
   createKeyWithin(limit: number, key: NewKey): Promise<ApiKey | undefined>;
   /** Active keys of the account, oldest first. */
   keys(accountId: string): Promise<readonly ApiKey[]>;
@@ -184,7 +188,7 @@ export interface DirectoryStore {
   revokeKey(id: string): Promise<boolean>;
   /** The same for a key of this account. */
   revokeKeyOf(accountId: string, id: string): Promise<boolean>;
-  /** Revokes a key that is not service-wide and makes one of the same name and scopes, in one step. */
+  /** Revokes a key that is not service-wide and makes one of the same name, scopes and device, in one step. */
   rotateKey(accountId: string, id: string, minted: MintedKey): Promise<ApiKey | undefined>;
   /** Notes when keys were last used; a time before the one that is known changes nothing. */
   touchKeys(uses: ReadonlyMap<string, Date>): Promise<void>;

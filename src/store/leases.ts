@@ -13,6 +13,9 @@ export interface ShardLease {
  */
 export type NodeState = 'serving' | 'cut off' | 'draining';
 
+/** Where clients reach the listeners of a node, by the names of the ready line: `host:port`. */
+export type PublicListeners = Readonly<Record<string, string>>;
+
 /** One process, as it tells the others of itself. */
 export interface NodeEntry {
   readonly id: string;
@@ -22,6 +25,8 @@ export interface NodeEntry {
   readonly roles: readonly string[];
   /** Nodes on a bus find each other; a node without one has to be alone. */
   readonly bus: 'in-process' | 'nats';
+  /** Absent until they are open. */
+  readonly listeners?: PublicListeners;
 }
 
 export interface NodeRow extends Omit<NodeEntry, 'incarnation'> {

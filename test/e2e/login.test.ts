@@ -42,7 +42,7 @@ test('a user signs in, finds the mail that waited, and works with tokens and key
   t.deepEqual(await web.get('/api/config').catch(() => undefined), {
     oidc: { authority: provider.authority, clientId: 'web', enabled: true },
   });
-  t.like(await web.get('/api/discovery'), { features: { oidc: true, pushNotifications: true } });
+  t.like(await web.get('/api/discovery'), { features: { oidc: true, pushNotifications: false } });
   const vapid = await web.get<{ publicKey: string }>('/api/push-subscriptions/vapid-public-key');
   t.is(Buffer.from(vapid.publicKey, 'base64url').length, 65);
 
@@ -99,6 +99,9 @@ test('a user signs in, finds the mail that waited, and works with tokens and key
   t.is(await status({ exp: 1 }), 401);
   t.is(await status({ sub: 'mallory' }), 403, 'anna’s address is anna’s');
   t.is(await status({ sub: 'nobody', email: undefined }), 403);
+  provider.tell({ sub: 'dora', email: 'dora@example.test', email_verified: true });
+  t.is(await status({ sub: 'dora', email: undefined }, '/api/profile'), 200, 'the provider knows the address');
+  t.is(await status({ sub: 'eve', email: undefined }), 403, 'the address is not eve’s');
   t.is(await status({ sub: 'carol', email: 'carol@example.test', email_verified: false }), 403);
   t.is(await status({ sub: undefined }), 401);
   const made = await createAccount(sql, 'bob@example.test');

@@ -35,7 +35,7 @@ function setUp(verify: TokenVerifier['verify'] = async () => undefined) {
       login: async ({ subject }) => ({ principal: principalOf(subject, null, ['app']) }),
       isAddressOf: async (accountId, address) => address === `${accountId}@example.test`,
     },
-    tokens: { verify },
+    tokens: { verify, userInfo: async () => ({ email: undefined, emailVerified: undefined, name: undefined }) },
     rates: new Rates(),
     now: () => now,
   });

@@ -1,7 +1,7 @@
 // Addresses: what is one, and the form look-ups use.
 import test from 'ava';
 import fc from 'fast-check';
-import { canonicalAddress, parseAddress, parseSender } from '../../src/mail/address.js';
+import { canonicalAddress, hasTag, parseAddress, parseSender } from '../../src/mail/address.js';
 
 test('mailboxes', (t) => {
   t.deepEqual(parseAddress('Ann.Lee@Example.ORG'), { localPart: 'Ann.Lee', domain: 'example.org' });
@@ -116,4 +116,11 @@ test('any text is judged without a throw, and canonical forms are stable', (t) =
     { numRuns: 2000 },
   );
   t.pass();
+});
+
+test('a tag is told from a plus that is the name', (t) => {
+  for (const text of ['a+tag@example.test', 'A+@example.test', '"a+tag"@example.test', 'a.+b@example.test'])
+    t.true(hasTag(text), text);
+  for (const text of ['a@example.test', 'ZOË@example.test', '+tag@example.test', '"a +b"@example.test', 'nonsense+x'])
+    t.false(hasTag(text), text);
 });

@@ -6,6 +6,8 @@ export interface TestProvider {
   readonly authority: string;
   /** Claims over a good token's; undefined takes one away. */
   token(claims?: Readonly<Record<string, unknown>>, kid?: string): Promise<string>;
+  /** What its UserInfo endpoint tells of whoever asks. */
+  tell(claims: Readonly<Record<string, unknown>>): void;
   /** Public keys as the provider publishes them. */
   keys(): readonly JWK[];
   addKey(kid: string, alg?: string): Promise<void>;
@@ -35,6 +37,11 @@ export async function startProvider(t?: Teardown): Promise<TestProvider> {
           for (const [name, value] of Object.entries(payload)) if (value === undefined) delete payload[name];
         },
       }),
+    tell(claims) {
+      server.service.on('beforeUserinfo', (reply: { body: unknown }) => {
+        reply.body = claims;
+      });
+    },
     keys: () => server.issuer.keys.toJSON(),
     async addKey(kid, alg = 'RS256') {
       await server.issuer.keys.generate(alg, { kid });

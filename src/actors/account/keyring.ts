@@ -22,10 +22,10 @@ export function createKeyring({ store, keyUses, random }: KeyringOptions): Keyri
       return keys.map((key) => ({ ...key, lastUsedAt: keyUses.last(key.id) ?? key.lastUsedAt }));
     },
 
-    async issue(accountId, name, scopes) {
+    async issue(accountId, name, scopes, deviceId) {
       const { apiKey, ...minted } = newApiKey(random);
       // For any account only when an operator makes it.
-      const key = { accountId, name, scopes, serviceWide: false, ...minted };
+      const key = { accountId, name, scopes, serviceWide: false, deviceId, ...minted };
       const made = await store.createKeyWithin(MOST_KEYS, key);
       return made && { ...made, apiKey };
     },

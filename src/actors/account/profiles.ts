@@ -1,7 +1,7 @@
 // An account's profile and its additional addresses. An address that was asked for receives nothing until it is verified;
 // the token that will prove it is made now, and only its hash is kept.
 import { createHash } from 'node:crypto';
-import { canonicalAddress } from '../../mail/address.js';
+import { canonicalAddress, hasTag } from '../../mail/address.js';
 import type { DirectoryStore } from '../../store/directory.js';
 import type { Profiles } from './protocol.js';
 
@@ -23,6 +23,7 @@ export function createProfiles({ store, random }: ProfilesOptions): Profiles {
     async addAddress(accountId, text) {
       const address = canonicalAddress(text);
       if (address === undefined) return 'invalid';
+      if (hasTag(text)) return 'tagged';
       const token = Buffer.from(random(TOKEN_OCTETS)).toString('base64url');
       const hash = createHash('sha256').update(token).digest('hex');
       const result = await store.requestAddress(accountId, address, hash, MOST_ADDRESSES);

@@ -11,15 +11,17 @@ export interface IssuedKey extends ApiKey {
 export interface Keyring {
   /** Active keys, oldest first. */
   list(accountId: string): Promise<readonly ApiKey[]>;
-  /** Undefined when the account has as many keys as it may. */
-  issue(accountId: string, name: string, scopes: readonly Scope[]): Promise<IssuedKey | undefined>;
+  /**
+   * Undefined when the account has as many keys as it may. A key for a device revokes the one that the device had.
+   */
+  issue(accountId: string, name: string, scopes: readonly Scope[], deviceId?: string): Promise<IssuedKey | undefined>;
   /** False when the account has no active key of that id. */
   revoke(accountId: string, keyId: string): Promise<boolean>;
   /** A new key of the same name and scopes for the old one. */
   rotate(accountId: string, keyId: string): Promise<IssuedKey | 'noSuchKey' | 'serviceWide'>;
 }
 
-export type AddressRefusal = 'invalid' | 'own' | 'known' | 'full' | 'noAccount';
+export type AddressRefusal = 'invalid' | 'tagged' | 'own' | 'known' | 'full' | 'noAccount';
 
 export interface Profiles {
   read(accountId: string): Promise<Profile | undefined>;

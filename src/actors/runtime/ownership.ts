@@ -3,7 +3,7 @@
 // what is told is a hint, the store decides. Alone on its store a node does the same and owns everything.
 import type { Logger } from 'pino';
 import { type Observable, Subject } from 'rxjs';
-import type { ClusterView, LeaseStore, NodeEntry, NodeState } from '../../store/leases.js';
+import type { ClusterView, LeaseStore, NodeEntry, NodeState, PublicListeners } from '../../store/leases.js';
 import { shardOf } from '../../store/shard.js';
 import { Holding, type Move, type Tenant } from './holding.js';
 import type { Meter } from './meter.js';
@@ -46,6 +46,8 @@ export interface Ownership {
   recheck(): void;
   /** Enters the cluster; the first shards are settled when it resolves. */
   start(tenant: Tenant): Promise<void>;
+  /** Tells the other nodes where clients reach this one; every heartbeat repeats it. */
+  announce(listeners: PublicListeners): Promise<void>;
   /** Hands everything over to others; resolves when all of it is, nobody is there to take it, or `withinMs` is over. */
   drain(withinMs: number): Promise<void>;
   /** Gives back what is left and leaves the cluster, also one that it has not quite entered. */
@@ -85,6 +87,7 @@ class LeasedOwnership implements Ownership {
   readonly #registrations: Registration[] = [];
   readonly #ending: (() => void)[] = [];
   #view: ClusterView | undefined;
+  #listeners: PublicListeners = {};
   #state: NodeState = 'serving';
   #draining = false;
   #left = false;
@@ -189,6 +192,13 @@ class LeasedOwnership implements Ownership {
     await this.#beat();
     await this.#holding.settled;
     // Owners that have to give something to this node need not wait for their next heartbeat.
+    this.#tell({ kind: 'freed', shards: [] });
+  }
+
+  async announce(listeners: PublicListeners): Promise<void> {
+    this.#listeners = listeners;
+    await this.#beat();
+    // The others look at the store now, not with their next heartbeat.
     this.#tell({ kind: 'freed', shards: [] });
   }
 
@@ -317,7 +327,11 @@ class LeasedOwnership implements Ownership {
     this.#state = this.#draining ? 'draining' : this.#outlook.isCutOff ? 'cut off' : 'serving';
     let view: ClusterView | undefined;
     try {
-      view = await inTime(store.beat(node, this.#state, ttlMs), ttlMs, 'a heartbeat');
+      view = await inTime(
+        store.beat({ ...node, listeners: this.#listeners }, this.#state, ttlMs),
+        ttlMs,
+        'a heartbeat',
+      );
       if (this.#failing) log.info('shard leases are renewed again');
       this.#failing = false;
     } catch (error) {

@@ -50,7 +50,7 @@ export const unavailable = (): Problem =>
     headers: [['Retry-After', String(RETRY_AFTER_SECONDS)]],
   });
 
-export function problemReply(problem: Problem): HttpReply {
+export function problemReply(problem: Problem): HttpReply & { readonly body: Uint8Array } {
   return {
     status: problem.status,
     headers: [

@@ -39,6 +39,20 @@ const PIECE = 64 * 1024;
  */
 const CORKED = 8 * 1024;
 const NOTHING = new Uint8Array(0);
+/** More than the cork buffer of uWebSockets.js holds. */
+const BEYOND_CORK = 16 * 1024;
+
+/**
+ * Refuses a request within the callback that brought it, and ends the connection before uWebSockets.js reads on: what
+ * follows in the same segment may be the rest of this request, and is not executed. A reply that fits the cork buffer
+ * would leave, and close the connection, only when the whole segment has been read. So the body is filled with spaces.
+ */
+export function refuseAtOnce(sink: ReplySink, reply: HttpReply & { readonly body: Uint8Array }): void {
+  sink.cork(() => {
+    writeHead(sink, reply);
+    sink.end(Buffer.concat([reply.body, Buffer.alloc(BEYOND_CORK, ' ')]), true);
+  });
+}
 
 export class ReplyWriter {
   readonly #sink: ReplySink;
@@ -73,7 +87,7 @@ export class ReplyWriter {
       if (this.#aborted) return { outcome: 'aborted' };
       const length = body instanceof Uint8Array ? body.length : body?.length;
       this.#sink.cork(() => {
-        this.#head(reply);
+        writeHead(this.#sink, reply);
         // Told its length, uWebSockets.js 20 waits for a body for ever; so both fields are written here.
         if (typeof length === 'number') this.#sink.writeHeader('Content-Length', String(length));
         if (options.close) this.#sink.writeHeader('Connection', 'close');
@@ -85,7 +99,7 @@ export class ReplyWriter {
     if (this.#aborted) return { outcome: 'aborted' };
     if (options.close && body.length <= CORKED) {
       this.#sink.cork(() => {
-        this.#head(reply);
+        writeHead(this.#sink, reply);
         this.#sink.end(body, true);
       });
       return { outcome: 'sent' };
@@ -103,7 +117,7 @@ export class ReplyWriter {
       this.#total = stream.length ?? 0;
       let sent = 0;
       let head: (() => void) | undefined = () => {
-        this.#head(reply);
+        writeHead(this.#sink, reply);
         // The connection is the client's to close then: uWebSockets.js does it only behind `end`.
         if (options.close) this.#sink.writeHeader('Connection', 'close');
       };
@@ -142,14 +156,6 @@ export class ReplyWriter {
     } finally {
       this.#onAbort = undefined;
       if (!ended) void leave(iterator);
-    }
-  }
-
-  #head(reply: HttpReply): void {
-    this.#sink.writeStatus(STATUS_LINES[reply.status] ?? String(reply.status));
-    for (const [name, value] of reply.headers) {
-      // A line break would start a header field of somebody else's choosing.
-      this.#sink.writeHeader(name, /[\r\n\0]/.test(value) ? value.replace(/[\r\n\0]+/g, ' ') : value);
     }
   }
 
@@ -207,6 +213,14 @@ export class ReplyWriter {
     });
     this.#wake = undefined;
     clearTimeout(timer);
+  }
+}
+
+function writeHead(sink: ReplySink, reply: HttpReply): void {
+  sink.writeStatus(STATUS_LINES[reply.status] ?? String(reply.status));
+  for (const [name, value] of reply.headers) {
+    // A line break would start a header field of somebody else's choosing.
+    sink.writeHeader(name, /[\r\n\0]/.test(value) ? value.replace(/[\r\n\0]+/g, ' ') : value);
   }
 }
 

@@ -22,10 +22,14 @@ const KEPT_UNREAD = 64 * 1024;
 /** A connection closed with octets unread is reset, and the client may not get to see the reply. */
 const DRAINED = 64 * 1024 * 1024;
 
+/** Everything that came in the same segment has been read then. */
+export const nextTurn = (): Promise<void> => new Promise(setImmediate);
+
 export class RequestBody {
   readonly #source: BodySource;
   readonly #declared: number | null;
   readonly #limits: BodyLimits;
+  readonly #holds: boolean;
   #chunks: Uint8Array[] = [];
   #unread = 0;
   #received = 0;
@@ -36,12 +40,16 @@ export class RequestBody {
   #fault: BodyFaultReason | undefined;
   #settle: (() => void) | undefined;
 
-  /** To be made in the callback that brought the request: data follows at once. */
-  constructor(source: BodySource, declared: number | null, limits: BodyLimits) {
+  /**
+   * To be made in the callback that brought the request: data follows at once. `holds`: what follows the body is not read
+   * before `abandon`.
+   */
+  constructor(source: BodySource, declared: number | null, limits: BodyLimits, holds = false) {
     this.#source = source;
     this.#declared = declared;
     this.#limits = limits;
-    if (declared === 0) this.#complete = true;
+    this.#holds = holds;
+    if (declared === 0) this.#completed();
     else source.onData((chunk, isLast) => this.#take(chunk, isLast));
   }
 
@@ -56,6 +64,7 @@ export class RequestBody {
       this.#fault ??= 'too-slow';
       this.#settle?.();
     }, ms);
+    let hasWaited = false;
     try {
       for (;;) {
         if (this.#fault !== undefined) throw new BodyFault(this.#fault);
@@ -63,8 +72,13 @@ export class RequestBody {
         if (chunk !== undefined) {
           this.#unread -= chunk.length;
           await take(chunk);
-        } else if (this.#complete) return;
-        else await this.#arrival();
+        } else if (!this.#complete) {
+          await this.#arrival();
+          hasWaited = true;
+        } else if (hasWaited) {
+          await nextTurn();
+          hasWaited = false;
+        } else return;
       }
     } catch (error) {
       this.#unwanted = true;
@@ -83,11 +97,11 @@ export class RequestBody {
 
   /** The reply is about to be written. True when the connection has to close behind it. */
   abandon(): boolean {
+    if (this.#paused) this.#source.resume();
+    this.#paused = false;
     if (this.#complete) return false;
     this.#unwanted = true;
     this.#chunks = [];
-    if (this.#paused) this.#source.resume();
-    this.#paused = false;
     return this.#fault === 'too-slow' || this.#declared === null || this.#declared - this.#received > DRAINED;
   }
 
@@ -100,9 +114,16 @@ export class RequestBody {
     this.#settle = undefined;
   }
 
+  #completed(): void {
+    this.#complete = true;
+    if (!this.#holds || this.#paused || this.#unwanted) return;
+    this.#paused = true;
+    this.#source.pause();
+  }
+
   #take(chunk: ArrayBuffer, isLast: boolean): void {
     this.#received += chunk.byteLength;
-    if (isLast) this.#complete = true;
+    if (isLast) this.#completed();
     if (!this.#unwanted) {
       if (this.#received > this.#limit) this.#fault ??= 'too-large';
       // The server takes the memory back when this returns.

@@ -5,7 +5,7 @@ import type { Log } from './exchange.js';
 import { createHealth, type HealthCheck } from './health.js';
 import { openApiRoute } from './openapi.js';
 import type { Route } from './route.js';
-import { configRoute, type WebConfig } from './routes/config.js';
+import { configRoutes, type WebConfig } from './routes/config.js';
 import type { ConnectionInfo } from './routes/connection-info.js';
 import { credentialRoutes } from './routes/credentials.js';
 import { discoveryRoute } from './routes/discovery.js';
@@ -33,7 +33,7 @@ export interface RouteSources extends EmailSources {
   /** Says that the account is exporting its mail now: 0, or for how many seconds it must not do so again. */
   claimExport(accountId: string): Promise<number>;
   readonly desk: AccountDesk;
-  /** Asked at each request: ports are known only when the listeners are open. */
+  /** Asked at each request: listeners come and go. */
   readonly connectionInfo: () => ConnectionInfo;
   readonly push: Omit<PushSources, 'register'>;
   /** What messages are composed with. */
@@ -42,8 +42,8 @@ export interface RouteSources extends EmailSources {
   readonly checks: readonly HealthCheck[];
   /** Of the program, for the OpenAPI document. */
   readonly version: string;
-  /** Of the API as clients reach it; `/` when that is not known. */
-  readonly baseUrl: string;
+  /** Of the API as clients reach it; undefined when that is not known. */
+  readonly publicUrl: string | undefined;
   readonly log: Log;
 }
 
@@ -72,12 +72,14 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     internalNotificationRoute(mailboxes),
     discoveryRoute(() => ({
       ...connectionInfo(),
-      features: { oidc: sources.config.oidc.enabled, pushNotifications: true },
+      // Subscriptions are kept; no version sends to them yet.
+      features: { oidc: sources.config.oidc.enabled, pushNotifications: false },
+      version: sources.version,
     })),
     ...labelRoutes('/api/labels', ['Labels'], mailboxes),
     ...filterRoutes('/api/filters', ['Filters'], mailboxes),
-    configRoute(sources.config),
+    ...configRoutes(sources.config, sources.publicUrl),
     healthRoute(createHealth({ checks: sources.checks, now: () => performance.now(), log })),
   ];
-  return [...routes, openApiRoute(routes, sources.version, sources.baseUrl), ...docsRoutes()];
+  return [...routes, openApiRoute(routes, sources.version, sources.publicUrl ?? '/'), ...docsRoutes()];
 }

@@ -15,8 +15,8 @@ import type { Cors } from './cors.js';
 import type { HeaderField, HttpHandler, HttpReply, HttpRequest, Log } from './exchange.js';
 import { Problem, problemReply } from './problem.js';
 import { QuietUpgrade } from './quiet-upgrade.js';
-import { ReplyWriter } from './reply-writer.js';
-import { type BodyLimits, RequestBody } from './request-body.js';
+import { ReplyWriter, refuseAtOnce } from './reply-writer.js';
+import { type BodyLimits, nextTurn, RequestBody } from './request-body.js';
 import { type HeadLimits, type RequestHead, readHead } from './request-head.js';
 import { SECURITY_HEADERS } from './security-headers.js';
 import { loadServerLibrary, type ServerLibrary } from './server-library.js';
@@ -90,23 +90,25 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     return handler(request);
   }
 
+  function refuse(response: HttpResponse, head: RequestHead, problem: Problem): void {
+    const reply = problemReply(problem);
+    refuseAtOnce(response, { ...cors(head, reply), body: reply.body });
+  }
+
   function exchange(response: HttpResponse, head: RequestHead): void {
     const remoteAddress = addressOf(response, head.headers) ?? '';
     const problem = head.problem ?? (remoteAddress === '' ? new Problem(400, { detail: MIDWAY }) : undefined);
     if (problem !== undefined) {
-      // At once and with the connection: what follows on it may be the rest of this request or another one.
       response.onAborted(() => {});
-      void new ReplyWriter(response).write(cors(head, problemReply(problem)), {
-        head: false,
-        close: true,
-        stallMs: limits.stallMs,
-      });
+      refuse(response, head, problem);
       log.debug({ method: head.method, status: problem.status }, 'request refused');
       return;
     }
     traffic.begin();
     const writer = new ReplyWriter(response);
-    const body = new RequestBody(response, head.contentLength, limits);
+    // A read has to notice that its client is gone; while a write is carried out, what follows waits in the kernel.
+    const holds = head.method !== 'GET' && head.method !== 'HEAD';
+    const body = new RequestBody(response, head.contentLength, limits, holds);
     let controller: AbortController | undefined;
     response.onAborted(() => {
       writer.abort();
@@ -126,12 +128,19 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
       },
       body: (limit, take) => body.read(limit, take),
     };
-    answer(head, request)
+    // uWebSockets.js closes a connection that brings a request before the one before was answered. When both come in one
+    // segment, a write has not begun by then, and is not carried out.
+    const carriedOut = async () => {
+      if (holds) await nextTurn();
+      return writer.aborted ? undefined : answer(head, request);
+    };
+    carriedOut()
       .catch((error: unknown) => {
         log.error({ err: error }, 'request handler failed');
         return problemReply(new Problem(500));
       })
       .then(async (answered) => {
+        if (answered === undefined) return;
         const reply = cors(head, answered);
         const mustClose = !writer.aborted && body.abandon();
         const written = await writer.write(reply, {
@@ -167,6 +176,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
           remoteAddress: (of, headers) => addressOf(of, headers),
           stopping: () => stopping !== undefined,
           late: (to, run) => quiet.run(to, run),
+          refuse,
           reply: (to, reply) =>
             void new ReplyWriter(to).write(reply, { head: false, close: true, stallMs: limits.stallMs }),
         }),

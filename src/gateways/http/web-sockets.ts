@@ -35,6 +35,8 @@ export interface UpgradeOptions<R extends Upgradable> {
   /** Undefined: the request is refused. */
   readonly remoteAddress: (response: R, headers: ReadonlyMap<string, string>) => string | undefined;
   readonly reply: (response: R, reply: HttpReply) => void;
+  /** Within the callback that brought the request: nothing that follows on the connection is read. */
+  readonly refuse: (response: R, head: RequestHead, problem: Problem) => void;
   readonly stopping: () => boolean;
   /** Carries out an upgrade that was decided late. */
   readonly late: (response: R, upgrade: () => void) => void;
@@ -60,7 +62,7 @@ export function upgrade<R extends Upgradable>(
   const problem =
     head.problem ?? (options.stopping() ? new Problem(503, { headers: [['Retry-After', '1']] }) : undefined);
   if (problem !== undefined || remoteAddress === undefined) {
-    refuse(problemReply(problem ?? new Problem(400)));
+    options.refuse(response, head, problem ?? new Problem(400));
     return;
   }
   const field = (name: string) => head.headers.get(name) ?? '';
@@ -106,6 +108,9 @@ export function socketHandlers(maxBuffered: number, log: Log) {
     message(raw: RawSocket, message: ArrayBuffer, isBinary: boolean): void {
       // The server takes the memory back when this returns.
       raw.getUserData().session?.message(new Uint8Array(message.slice(0)), isBinary);
+    },
+    ping(raw: RawSocket): void {
+      raw.getUserData().session?.pinged();
     },
     drain(raw: RawSocket): void {
       raw.getUserData().session?.drained();
@@ -165,6 +170,10 @@ class Session implements Socket {
 
   message(data: Uint8Array, isBinary: boolean): void {
     this.#guarded(() => this.#listener?.message(data, isBinary));
+  }
+
+  pinged(): void {
+    this.#guarded(() => this.#listener?.pinged());
   }
 
   drained(): void {

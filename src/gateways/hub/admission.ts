@@ -35,7 +35,7 @@ export async function admit(
 ): Promise<Admission> {
   const tally = rates.tally(request.remoteAddress);
   const refuse = async (answer: HttpAnswer): Promise<Admission> => {
-    const wait = await tally.stranger('plain');
+    const wait = await tally.stranger('hub');
     return { refused: wait > 0 ? tooMany(wait, tally) : answer };
   };
   const token = credential(request, query);
@@ -57,7 +57,7 @@ export async function admit(
   const { principal, expiresAt } = identity;
   const refusal = token === undefined ? guard(anonymousRequest(request)) : undefined;
   if (refusal !== undefined) return refuse(problem(403, refusal));
-  const wait = await tally.account(principal.accountId, 'plain');
+  const wait = await tally.account(principal.accountId, 'hub');
   if (wait > 0) return { refused: tooMany(wait, tally) };
   if (!mayRead(principal)) return { refused: problem(403, 'The API key needs the scope api:read or app.') };
   return { principal, expiresAt };

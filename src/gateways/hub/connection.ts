@@ -35,8 +35,10 @@ export interface Surroundings {
   readonly closeTicks: number;
   readonly maxMessageBytes: number;
   readonly maxBufferedBytes: number;
+  /** Messages and ping frames that a client may send between two visits. */
+  readonly maxMessages: number;
   /** Called after a connection has gone. */
-  gone(): void;
+  gone(connection: Connection): void;
 }
 
 /** Whose connection it is; `keyId` as in Principal. */
@@ -44,6 +46,8 @@ export interface Holder {
   readonly id: string;
   /** Empty for nobody, who gets no events. */
   readonly accountId: string;
+  /** For whom it counts: the account, or the address of nobody. */
+  readonly owner: string;
   readonly keyId: string | null;
   /** What the credential has left; undefined when it does not end by itself. */
   readonly lastsTicks?: number | undefined;
@@ -57,7 +61,7 @@ const NORMAL = 1000;
 export const GOING_AWAY = 1001;
 const PROTOCOL_ERROR = 1002;
 export const POLICY = 1008;
-const TRY_AGAIN = 1013;
+export const TRY_AGAIN = 1013;
 
 const NOT_FOLLOWED = 'The mailbox cannot be followed at present.';
 const RESUME = 'Resume';
@@ -67,6 +71,7 @@ const ACCEPTED_MESSAGE = Buffer.from(HANDSHAKE_ACCEPTED);
 export class Connection implements SocketListener, Subscriber, Outlet, Visited {
   readonly id: string;
   readonly accountId: string;
+  readonly owner: string;
   readonly keyId: string | null;
   readonly wantsTimeline: boolean;
   readonly slot: number;
@@ -83,10 +88,13 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
   #heardAt: number;
   /** Tick of the last message to the client. */
   #sentAt: number;
+  /** Messages and ping frames from the client since the last visit. */
+  #received = 0;
 
   constructor(socket: Socket, holder: Holder, around: Surroundings) {
     this.id = holder.id;
     this.accountId = holder.accountId;
+    this.owner = holder.owner;
     this.keyId = holder.keyId;
     this.wantsTimeline = holder.wantsTimeline;
     this.slot = around.roster.nextSlot();
@@ -105,10 +113,15 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
     this.#heardAt = this.#around.roster.now;
     this.#blaming(() => {
       const messages = splitFrame(data, this.#around.maxMessageBytes);
+      if (!this.#mayReceive(messages.length)) return;
       if (this.#state === 'handshake') this.#shakeHands(messages.shift()!);
       if (this.#state === 'joining') this.#hold(messages);
       else this.#take(messages);
     });
+  }
+
+  pinged(): void {
+    this.#mayReceive(1);
   }
 
   stands(): void {
@@ -130,7 +143,7 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
     this.#leave('closed');
     this.#around.roster.remove(this);
     this.#around.log.debug({ connectionId: this.id, accountId: this.accountId, code }, 'hub connection closed');
-    this.#around.gone();
+    this.#around.gone(this);
   }
 
   deliver(frame: Uint8Array): void {
@@ -157,6 +170,7 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
 
   visit(now: number): void {
     const around = this.#around;
+    this.#received = 0;
     // A client that reconnects by itself asks its application for a new token.
     if (now >= this.#endsAt) this.end('The token has expired.', true, POLICY);
     if (this.#state === 'open') {
@@ -181,6 +195,14 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
     const farewell =
       this.#state === 'open' ? encodeMessage({ type: CLOSE, error, allowReconnect }) : handshakeRefused(error);
     if (this.#send(Buffer.from(farewell))) this.#close(code);
+  }
+
+  /** Counts; false when the client has sent too many, which ends the connection. */
+  #mayReceive(count: number): boolean {
+    this.#received += count;
+    if (this.#received <= this.#around.maxMessages) return true;
+    this.end('The client sends too many messages.', false, POLICY);
+    return false;
   }
 
   get #isUp(): boolean {

@@ -10,7 +10,7 @@ import type { AnonymousGuard } from '../origin.js';
 import { Rates } from '../rates.js';
 import type { WebSocketEndpoint } from '../web-socket.js';
 import { admit, problem } from './admission.js';
-import { Connection, GOING_AWAY, POLICY } from './connection.js';
+import { Connection, GOING_AWAY, POLICY, TRY_AGAIN } from './connection.js';
 import { HUB_LIMITS, type HubLimits } from './limits.js';
 import type { HubMeter } from './meter.js';
 import { connectionIdFor, negotiateAnswer } from './negotiate.js';
@@ -51,6 +51,7 @@ export interface Hub extends WebSocketEndpoint {
   drain(reason: string): Promise<void>;
 }
 
+const TOO_MANY = 'The account has as many connections as it may.';
 /** Ticks in the keep-alive time; a connection is visited every `SLOTS` of them. */
 const KEEP_ALIVE_TICKS = 3 * SLOTS;
 /** A client that resumes is waited for when so much less than the bound is in its buffer. */
@@ -74,6 +75,8 @@ export function createHub(options: HubOptions): Hub {
   const ticks = (ms: number) => Math.ceil(ms / tickMs);
 
   const roster = new Roster<Connection>();
+  /** Open connections by whose they are: an account, or an address without one. */
+  const owners = new Map<string, number>();
   /** Keys and accounts that ended a moment ago. */
   const ended = new Set<string>();
   let draining: { readonly reason: string; readonly finished: Promise<void> } | undefined;
@@ -97,7 +100,11 @@ export function createHub(options: HubOptions): Hub {
     closeTicks: ticks(limits.closeMs),
     maxMessageBytes: limits.maxMessageBytes,
     maxBufferedBytes: limits.maxBufferedBytes,
-    gone() {
+    maxMessages: limits.maxMessages,
+    gone({ owner }: Connection) {
+      const left = (owners.get(owner) ?? 0) - 1;
+      if (left > 0) owners.set(owner, left);
+      else owners.delete(owner);
       if (roster.size === 0) emptied();
     },
   };
@@ -118,11 +125,14 @@ export function createHub(options: HubOptions): Hub {
     for (const connection of roster) if (concerns(connection)) connection.end(error, false, POLICY);
   }
 
-  function refusal() {
+  const isFull = (owner: string): boolean => (owners.get(owner) ?? 0) >= limits.maxOwnConnections;
+
+  function refusal(owner: string) {
     if (draining !== undefined) return problem(503, 'The node is stopping.', { 'retry-after': '1' });
     if (roster.size >= limits.maxConnections) {
       return problem(503, 'The node has as many connections as it takes.', { 'retry-after': '5' });
     }
+    if (isFull(owner)) return problem(429, TOO_MANY, { 'retry-after': '60' });
     return undefined;
   }
 
@@ -137,7 +147,7 @@ export function createHub(options: HubOptions): Hub {
       const query = new URLSearchParams(request.query);
       const admission = await admit(request, query, directory, tokens, guard, rates, log);
       if ('refused' in admission) return admission.refused;
-      return refusal() ?? negotiateAnswer(query);
+      return refusal(admission.principal?.accountId ?? request.remoteAddress) ?? negotiateAnswer(query);
     },
 
     async upgrade(request) {
@@ -146,15 +156,20 @@ export function createHub(options: HubOptions): Hub {
       if (id === undefined) return problem(400, 'The connection token (id) is malformed.');
       const admission = await admit(request, query, directory, tokens, guard, rates, log);
       if ('refused' in admission) return admission.refused;
-      const refused = refusal();
-      if (refused !== undefined) return refused;
       const { accountId = '', keyId = null } = admission.principal ?? {};
+      const owner = accountId || request.remoteAddress;
+      const refused = refusal(owner);
+      if (refused !== undefined) return refused;
       const { expiresAt } = admission;
       const resumes = accountId !== '' && query.get('resume') === 'true';
       const wantsTimeline = query.get('timeline') === 'true';
       return (socket) => {
         const lastsTicks = expiresAt === undefined ? undefined : ticks(expiresAt - Date.now());
-        const connection = new Connection(socket, { id, accountId, keyId, resumes, wantsTimeline, lastsTicks }, around);
+        const holder = { id, accountId, owner, keyId, resumes, wantsTimeline, lastsTicks };
+        const connection = new Connection(socket, holder, around);
+        // Others may have been opened since this one was let in.
+        if (isFull(owner)) connection.end(TOO_MANY, true, TRY_AGAIN);
+        owners.set(owner, (owners.get(owner) ?? 0) + 1);
         if (draining !== undefined) connection.end(draining.reason, true, GOING_AWAY);
         if (ended.has(accountId) || (keyId !== null && ended.has(keyId))) {
           connection.end('The credential is no longer valid.', false, POLICY);

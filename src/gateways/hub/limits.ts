@@ -15,6 +15,10 @@ export interface HubLimits {
   readonly maxBufferedBytes: number;
   /** Connections of one node; more are refused with 503. */
   readonly maxConnections: number;
+  /** Of these, those of one account, or of one address without an account; more are refused with 429. */
+  readonly maxOwnConnections: number;
+  /** Messages and ping frames that a client may send in a third of the keep-alive time; the stock client pings once in 15 s. */
+  readonly maxMessages: number;
 }
 
 export const HUB_LIMITS: HubLimits = {
@@ -25,4 +29,6 @@ export const HUB_LIMITS: HubLimits = {
   maxMessageBytes: 32 * 1024,
   maxBufferedBytes: 1024 * 1024,
   maxConnections: 100_000,
+  maxOwnConnections: 10_000,
+  maxMessages: 500,
 };

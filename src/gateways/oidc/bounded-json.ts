@@ -5,25 +5,38 @@ const LARGEST_OCTETS = 512 * 1024;
 
 /** The provider cannot be asked, or does not answer as one: try again later. */
 export class ProviderUnavailable extends Error {
-  override readonly name = 'ProviderUnavailable';
+  override readonly name: string = 'ProviderUnavailable';
 }
 
-/** @throws ProviderUnavailable */
-export async function fetchJson(url: string, timeoutMs: number): Promise<Readonly<Record<string, unknown>>> {
+/** The provider has answered, and refuses what was asked: a status from 400 to 499. */
+export class ProviderRefusal extends ProviderUnavailable {
+  override readonly name = 'ProviderRefusal';
+}
+
+/** `token`: shown to the provider as a bearer token. @throws ProviderUnavailable */
+export async function fetchJson(
+  url: string,
+  timeoutMs: number,
+  token?: string,
+): Promise<Readonly<Record<string, unknown>>> {
   try {
     const response = await fetch(url, {
-      headers: { accept: 'application/json' },
+      headers: { accept: 'application/json', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
       redirect: 'error',
       signal: AbortSignal.timeout(timeoutMs),
     });
     if (response.status !== 200) {
       await response.body?.cancel();
+      if (response.status >= 400 && response.status < 500 && response.status !== 429) {
+        throw new ProviderRefusal(`${url} answers with status ${response.status}`);
+      }
       throw new Error(`status ${response.status}`);
     }
     const value: unknown = parseBounded(await boundedText(response));
     if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('not a JSON object');
     return value as Readonly<Record<string, unknown>>;
   } catch (cause) {
+    if (cause instanceof ProviderRefusal) throw cause;
     throw new ProviderUnavailable(`${url} cannot be had: ${reason(cause)}`, { cause });
   }
 }

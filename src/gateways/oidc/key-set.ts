@@ -16,7 +16,7 @@ export interface KeySetTiming {
   now(): number;
 }
 
-const TIMING: KeySetTiming = {
+export const KEY_SET_TIMING: KeySetTiming = {
   freshMs: 5 * 60_000,
   usableMs: 24 * 60 * 60_000,
   cooldownMs: 5_000,
@@ -32,6 +32,7 @@ export type Key = Awaited<ReturnType<Find>>;
 
 interface Keys {
   readonly issuer: string;
+  readonly userInfo: string | undefined;
   readonly find: Find;
   readonly at: number;
 }
@@ -48,12 +49,17 @@ export class KeySet {
   /** `authority`: URL of the provider, without a slash at the end. */
   constructor(authority: string, timing: Partial<KeySetTiming> = {}) {
     this.#authority = authority;
-    this.#timing = { ...TIMING, ...timing };
+    this.#timing = { ...KEY_SET_TIMING, ...timing };
   }
 
   /** What tokens must name as their issuer. @throws ProviderUnavailable */
   async issuer(): Promise<string> {
     return (await this.#fresh()).issuer;
+  }
+
+  /** URL of the provider's UserInfo endpoint; undefined when it has none. @throws ProviderUnavailable */
+  async userInfoUrl(): Promise<string | undefined> {
+    return (await this.#fresh()).userInfo;
   }
 
   /**
@@ -115,17 +121,22 @@ export class KeySet {
   async #load(): Promise<Keys> {
     const { timeoutMs, now } = this.#timing;
     const document = await fetchJson(`${this.#authority}/.well-known/openid-configuration`, timeoutMs);
-    const { issuer, jwks_uri: url } = document;
+    const { issuer, jwks_uri: url, userinfo_endpoint: userInfo } = document;
     // §4.3: else any issuer's tokens could be passed off as this one's.
     if (typeof issuer !== 'string' || issuer.replace(/\/+$/, '') !== this.#authority) {
       throw new ProviderUnavailable(`the discovery document of ${this.#authority} is of another issuer`);
     }
-    if (typeof url !== 'string' || url.length > LONGEST_URL || !isSafe(url)) {
+    if (!isSafe(url)) {
       throw new ProviderUnavailable(`the discovery document of ${this.#authority} has no usable jwks_uri`);
     }
     const { keys } = await fetchJson(url, timeoutMs);
     if (!Array.isArray(keys) || keys.length > MOST_KEYS) throw new ProviderUnavailable(`${url} is no set of keys`);
-    return { issuer, find: createLocalJWKSet({ keys } as JSONWebKeySet), at: now() };
+    return {
+      issuer,
+      userInfo: isSafe(userInfo) ? userInfo : undefined,
+      find: createLocalJWKSet({ keys } as JSONWebKeySet),
+      at: now(),
+    };
   }
 }
 
@@ -148,9 +159,9 @@ function unusable(authority: string, cause: unknown): ProviderUnavailable {
   return new ProviderUnavailable(`the keys of ${authority} are of no use`, { cause });
 }
 
-/** Keys that arrive without TLS are worth nothing, unless they do not leave the machine. */
-function isSafe(text: string): boolean {
-  if (!URL.canParse(text)) return false;
+/** What arrives without TLS is worth nothing, unless it does not leave the machine. */
+function isSafe(text: unknown): text is string {
+  if (typeof text !== 'string' || text.length > LONGEST_URL || !URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);
   return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname));
 }

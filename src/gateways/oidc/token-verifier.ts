@@ -3,7 +3,8 @@
 // Whose account a token opens is the directory's to say.
 import { type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
 import { ProviderUnavailable } from './bounded-json.js';
-import { type Key, KeySet, type KeySetTiming } from './key-set.js';
+import { KEY_SET_TIMING, type Key, KeySet, type KeySetTiming } from './key-set.js';
+import { UserInfo } from './user-info.js';
 
 export interface TokenVerifierOptions {
   /** URL of the provider, without a slash at the end. */
@@ -26,9 +27,14 @@ export interface VerifiedToken {
   readonly expiresAt: number;
 }
 
+/** What tokens and the UserInfo endpoint say about a user; each part undefined when they do not. */
+export type UserClaims = Pick<VerifiedToken, 'email' | 'emailVerified' | 'name'>;
+
 export interface TokenVerifier {
   /** Undefined when the token is not valid. @throws ProviderUnavailable */
   verify(token: string): Promise<VerifiedToken | undefined>;
+  /** What the provider tells of the user of a valid token. @throws ProviderUnavailable */
+  userInfo(token: string, subject: string): Promise<UserClaims>;
 }
 
 const ALGORITHMS = [
@@ -49,6 +55,8 @@ export function isToken(credential: string): boolean {
 
 export function createTokenVerifier({ authority, audience, timing, log }: TokenVerifierOptions): TokenVerifier {
   const keySet = new KeySet(authority, timing);
+  const { timeoutMs } = { ...KEY_SET_TIMING, ...timing };
+  const userInfo = new UserInfo({ url: () => keySet.userInfoUrl(), timeoutMs });
 
   async function payloadOf(token: string): Promise<JWTPayload | undefined> {
     let keys: readonly Key[] = [];
@@ -83,20 +91,27 @@ export function createTokenVerifier({ authority, audience, timing, log }: TokenV
       const payload = isToken(token) ? await payloadOf(token) : undefined;
       return payload === undefined ? undefined : claimsOf(payload);
     },
+    userInfo: async (token, subject) => userClaimsOf(await userInfo.claims(token, subject)),
   };
 }
 
 function claimsOf(payload: JWTPayload): VerifiedToken {
-  const { iss, exp, sub, email, email_verified: verified, name } = payload;
+  const { iss, exp, sub } = payload;
   const subject = text(sub) ?? text(payload[NAME_IDENTIFIER]);
   return {
     issuer: iss!,
     subject: subject !== undefined && isSubject(subject) ? subject : undefined,
+    ...userClaimsOf(payload),
+    expiresAt: exp! * 1000,
+  };
+}
+
+function userClaimsOf({ email, email_verified: verified, name }: Readonly<Record<string, unknown>>): UserClaims {
+  return {
     email: text(email),
     // Some providers write it as text.
     emailVerified: verified === undefined ? undefined : verified === true || verified === 'true',
     name: text(name),
-    expiresAt: exp! * 1000,
   };
 }
 

@@ -20,22 +20,33 @@ const columns = (sql: Sql | Transaction) => sql`
 
 export async function insertKey(sql: Sql | Transaction, key: NewKey): Promise<ApiKey> {
   const [row] = await sql<[KeyRow]>`
-    insert into api_keys as k (id, account_id, name, prefix, hash, scopes, service_wide)
+    insert into api_keys as k (id, account_id, name, prefix, hash, scopes, service_wide, device_id)
     values (${randomUUID()}, ${key.accountId}, ${key.name}, ${key.prefix}, ${key.hash},
-      ${sql.array([...key.scopes])}::text[], ${key.serviceWide})
+      ${sql.array([...key.scopes])}::text[], ${key.serviceWide}, ${key.deviceId ?? null})
     returning ${columns(sql)}`;
   return row;
 }
 
-/** One at a time an account, so that the limit holds. */
+/** One at a time an account, so that the limit holds and a device has one key. */
 export async function insertKeyWithin(sql: Sql, limit: number, key: NewKey): Promise<ApiKey | undefined> {
   return sql.begin(async (tx) => {
-    await tx`select pg_advisory_xact_lock(hashtextextended(${`mansio keys of ${key.accountId}`}, 0))`;
+    await lockKeysOf(tx, key.accountId);
+    const { deviceId = null } = key;
     const [row] = await tx<{ active: number }[]>`
-      select (select count(*)::integer from api_keys k where k.account_id = a.id and k.revoked_at is null) as active
+      select (select count(*)::integer from api_keys k where k.account_id = a.id and k.revoked_at is null
+        and k.device_id is distinct from coalesce(${deviceId}::text, '')) as active
       from accounts a where a.id = ${key.accountId}`;
-    return row === undefined || row.active >= limit ? undefined : insertKey(tx, key);
+    if (row === undefined || row.active >= limit) return undefined;
+    const replaced = await tx<{ id: string }[]>`
+      update api_keys set revoked_at = now()
+      where account_id = ${key.accountId} and device_id = ${deviceId} and revoked_at is null returning id`;
+    for (const { id } of replaced) await announce(tx, { kind: 'key-revoked', keyId: id });
+    return insertKey(tx, key);
   });
+}
+
+async function lockKeysOf(tx: Transaction, accountId: string): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`mansio keys of ${accountId}`}, 0))`;
 }
 
 export async function activeKeys(sql: Sql, accountId: string): Promise<readonly ApiKey[]> {
@@ -77,13 +88,14 @@ export async function replaceKey(
   { prefix, hash }: MintedKey,
 ): Promise<ApiKey | undefined> {
   return sql.begin(async (tx) => {
+    await lockKeysOf(tx, accountId);
     const [row] = await tx<KeyRow[]>`
       with old as (
         update api_keys set revoked_at = now()
         where id = ${id} and account_id = ${accountId} and revoked_at is null and not service_wide
-        returning account_id, name, scopes)
-      insert into api_keys as k (id, account_id, name, prefix, hash, scopes)
-      select ${randomUUID()}::uuid, old.account_id, old.name, ${prefix}, ${hash}, old.scopes from old
+        returning account_id, name, scopes, device_id)
+      insert into api_keys as k (id, account_id, name, prefix, hash, scopes, device_id)
+      select ${randomUUID()}::uuid, old.account_id, old.name, ${prefix}, ${hash}, old.scopes, old.device_id from old
       returning ${columns(tx)}`;
     if (row !== undefined) await announce(tx, { kind: 'key-revoked', keyId: id.toLowerCase() });
     return row;

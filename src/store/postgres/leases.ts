@@ -67,7 +67,7 @@ async function enterNode(sql: Sql, node: NodeEntry, ttlMs: number, displaced: st
       values (${id}, ${incarnation}, ${version}, ${roles as string[]}, ${bus}, 'serving', now(), now(),
         now() + ${interval(sql, ttlMs)})
       on conflict (id) do update set incarnation = excluded.incarnation, version = excluded.version,
-        roles = excluded.roles, bus = excluded.bus, state = excluded.state, started_at = excluded.started_at,
+        roles = excluded.roles, bus = excluded.bus, listeners = '{}', state = excluded.state, started_at = excluded.started_at,
         beat_at = excluded.beat_at, expires_at = excluded.expires_at`;
     return { kind: 'joined' };
   });
@@ -82,7 +82,8 @@ async function renewAndView(
   // A lease that ran out but that nobody took is still this node's: taking it would have changed its node.
   const [renewed] = await sql<{ present: boolean }[]>`
     with me as (
-      update nodes set beat_at = now(), expires_at = now() + ${interval(sql, ttlMs)}, state = ${state}
+      update nodes set beat_at = now(), expires_at = now() + ${interval(sql, ttlMs)}, state = ${state},
+        listeners = ${JSON.stringify(node.listeners ?? {})}::text::json
       where id = ${node.id} and incarnation = ${node.incarnation} returning id
     ), renewed as (
       update shard_leases as lease set expires_at = now() + ${interval(sql, ttlMs)}
@@ -97,7 +98,7 @@ async function readView(sql: Sql): Promise<ClusterView> {
   const [view] = await sql<{ nodes: NodeRow[]; leases: [number, string, string | null, boolean][] }[]>`
     select
       (select coalesce(json_agg(json_build_object('id', id, 'version', version, 'roles', roles, 'bus', bus,
-          'state', state, 'startedAt', floor(extract(epoch from started_at) * 1000),
+          'state', state, 'listeners', listeners, 'startedAt', floor(extract(epoch from started_at) * 1000),
           'silentMs', floor(extract(epoch from now() - beat_at) * 1000), 'expired', expires_at <= now()) order by id),
           '[]') from nodes) as nodes,
       (select coalesce(json_agg(json_build_array(shard, epoch::text, node_id,

@@ -42,7 +42,15 @@ export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
     {
       status: 200,
       check: (t, body) => {
-        t.deepEqual(Object.keys(body.connectionInfo), ['smtp', 'pop3', 'imap']);
+        t.like(body.connectionInfo, {
+          smtp: { enabled: true, serverName: 'mail.example.test', port: 587, securePort: 465 },
+          pop3: { enabled: false },
+          imap: { enabled: false },
+          ...{ smtpServer: 'mail.example.test', smtpPort: 587, smtpSecurePort: 465, smtpEnabled: true },
+          ...{ pop3Server: '', pop3Port: 0, pop3SecurePort: 0, pop3Enabled: false },
+          ...{ imapServer: '', imapPort: 0, imapSecurePort: 0, imapEnabled: false },
+          ...{ username: 'a@example.test', activeKeyCount: 2 },
+        });
         t.like(body.keys[0], { id: KEY_ID, isActive: true, lastUsedAt: null, scopes: ['imap', 'smtp'] });
         t.is(body.keys.length, 2);
         t.false('apiKey' in body.keys[0]);
@@ -96,7 +104,11 @@ export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
   ],
   'POST /api/smtp-credentials/mobile': [
     ...NOT_OWNER.map((one) => ({ ...one, json: { name: 'x', platform: 'ios', deviceId: 'd' } })),
-    { json: {}, status: 400, check: errorsOn('name', 'platform', 'deviceId') },
+    { json: {}, status: 400, check: errorsOn('platform') },
+    { json: { platform: 'ios' }, status: 400, check: errorsOn('name', 'deviceId') },
+    { json: { name: 'x', platform: 'ios' }, status: 400, check: errorsOn('deviceId') },
+    { json: { platform: 'ios', deviceId: 'd' }, status: 400, check: errorsOn('name') },
+    { json: { deviceName: '', platform: 'ios' }, status: 400, check: errorsOn('deviceName') },
     { json: { name: 'x', platform: 'symbian', deviceId: 'd' }, status: 400, check: errorsOn('platform') },
     { json: { name: 'x', platform: 'ios', deviceId: '' }, status: 400, check: errorsOn('deviceId') },
     { json: { name: 'x', platform: 'ios', deviceId: 'd'.repeat(201) }, status: 400, check: errorsOn('deviceId') },
@@ -105,8 +117,19 @@ export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
       status: 201,
       check: (t, body) => t.deepEqual([body.name, body.scopes], ['Phone', ['app']]),
     },
+    {
+      json: { name: 'Phone, later', platform: 'ios', deviceId: 'd' },
+      status: 201,
+      check: (t, body) => t.deepEqual([body.name, body.scopes], ['Phone, later', ['app']]),
+    },
+    {
+      json: { deviceName: 'Desk', platform: 'windows' },
+      status: 201,
+      check: (t, body) => t.deepEqual([body.name, body.scopes], ['Desk', ['app']]),
+    },
     // As many as this account may have.
-    { json: { name: 'Phone', platform: 'web', deviceId: 'd' }, status: 400, check: errorsOn('name') },
+    { json: { name: 'Tablet', platform: 'web', deviceId: 'e' }, status: 400, check: errorsOn('name') },
+    { json: { name: 'Phone', platform: 'web', deviceId: 'd' }, status: 201 },
   ],
   'GET /api/profile': [
     {
@@ -134,13 +157,22 @@ export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
   ],
   'POST /api/profile/addresses': [
     {
-      json: { address: ' Info+tag@Example.TEST' },
+      json: { address: ' Info@Example.TEST' },
       status: 201,
       check: (t, body) => t.like(body, { address: 'info@example.test', isVerified: false }),
     },
-    ...['', 'x', 'a b@example.test', 'a@', 'info@example.test', 'alice@example.test', 7, 'a\r\n@example.test'].map(
-      (address) => ({ json: { address }, status: 400, check: errorsOn('address') }),
-    ),
+    ...[
+      '',
+      'x',
+      'a b@example.test',
+      'a@',
+      'info@example.test',
+      'alice@example.test',
+      'new+tag@example.test',
+      '"new+tag"@example.test',
+      7,
+      'a\r\n@example.test',
+    ].map((address) => ({ json: { address }, status: 400, check: errorsOn('address') })),
     { json: { address: 'bobs@example.test' }, status: 201, check: (t, body) => t.false(body.isVerified) },
     { json: { address: 'c@example.test' }, status: 201 },
     { json: { address: 'd@example.test' }, status: 400, check: errorsOn('address') },

@@ -107,7 +107,7 @@ test('negotiation is readable from a listed origin, and counts', async (t) => {
   const second = await ask('token');
   t.is(second.status, 429);
   t.regex(second.headers.get('retry-after')!, /^\d+$/);
-  t.regex(second.headers.get('ratelimit')!, /^"global";r=0;t=\d+$/);
+  t.regex(second.headers.get('ratelimit')!, /^"hub";r=0;t=\d+$/);
   t.deepEqual(allowed(second), YES);
   t.is((await ask(null)).status, 401);
   t.is((await ask(null)).status, 429);

@@ -2,7 +2,7 @@
 // subscriptions an account, each bounded low so that tests reach the bound.
 import { randomUUID } from 'node:crypto';
 import type { AccountDesk, IssuedKey, Preferences } from '../../../src/actors/account/protocol.js';
-import { canonicalAddress } from '../../../src/mail/address.js';
+import { canonicalAddress, hasTag } from '../../../src/mail/address.js';
 import type { AccountAddress, ApiKey } from '../../../src/store/directory.js';
 import { ALICE, BOB } from './fakes.js';
 
@@ -40,6 +40,7 @@ const DEFAULTS: Preferences = {
 };
 
 const MOST = 4;
+const MOST_KEYS = 5;
 
 export function fakeDesk(): AccountDesk {
   const keys = [key(KEY_ID, ALICE), key(SERVICE_KEY_ID, ALICE, true), key(BOBS_KEY_ID, BOB)];
@@ -51,6 +52,7 @@ export function fakeDesk(): AccountDesk {
     [ALICE, 'Alice'],
     [BOB, 'Bob'],
   ]);
+  const devices = new Map<string, string>();
   const preferences = new Map<string, Partial<Preferences>>();
   const find = (accountId: string, id: string) => keys.findIndex((one) => one.id === id && one.accountId === accountId);
   const add = (made: ApiKey): IssuedKey => {
@@ -60,9 +62,13 @@ export function fakeDesk(): AccountDesk {
   return {
     keys: {
       list: async (accountId) => keys.filter((one) => one.accountId === accountId),
-      async issue(accountId, name, scopes) {
-        if (keys.filter((one) => one.accountId === accountId).length >= MOST) return undefined;
-        return add({ ...key(randomUUID(), accountId), name, scopes });
+      async issue(accountId, name, scopes, deviceId) {
+        const before = keys.findIndex((one) => one.accountId === accountId && devices.get(one.id) === deviceId);
+        if (deviceId !== undefined && before >= 0) keys.splice(before, 1);
+        if (keys.filter((one) => one.accountId === accountId).length >= MOST_KEYS) return undefined;
+        const made = add({ ...key(randomUUID(), accountId), name, scopes });
+        if (deviceId !== undefined) devices.set(made.id, deviceId);
+        return made;
       },
       async revoke(accountId, id) {
         const found = find(accountId, id);
@@ -99,6 +105,7 @@ export function fakeDesk(): AccountDesk {
         const there = addresses.get(accountId);
         if (there === undefined) return 'noAccount';
         if (wanted === undefined) return 'invalid';
+        if (hasTag(text)) return 'tagged';
         if (wanted === 'alice@example.test') return 'own';
         if (there.some((one) => one.address === wanted)) return 'known';
         if (there.length >= MOST) return 'full';

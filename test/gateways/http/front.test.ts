@@ -198,6 +198,7 @@ test('a WebSocket knows whose it is, and carries both ways', async (t) => {
       address = request.remoteAddress;
       return (socket) => ({
         message: (data) => void socket.send(Buffer.from(`${Buffer.from(data)}!`)),
+        pinged() {},
         drained() {},
         closed() {},
       });

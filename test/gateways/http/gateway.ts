@@ -55,6 +55,7 @@ interface Options {
 export const OWN_NAMES = { hostname: 'mail.example.test', publicUrl: 'https://app.example.test/mail' };
 export const VAPID_KEY = 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4';
 export const MAX_MESSAGE_SIZE = 2 * 1024 * 1024;
+const SUBMISSION = { enabled: true, serverName: OWN_NAMES.hostname, port: 587, securePort: 465 };
 const OFF = { enabled: false, serverName: '', port: 0, securePort: 0 };
 
 export async function startGateway(t: ExecutionContext, options: Options = {}): Promise<Gateway> {
@@ -72,7 +73,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
       decoder: plainDecoder,
       claimExport: async () => mailboxes.exportWait,
       desk,
-      connectionInfo: () => ({ smtp: OFF, pop3: OFF, imap: OFF }),
+      connectionInfo: () => ({ smtp: SUBMISSION, pop3: OFF, imap: OFF }),
       composing: {
         spool,
         hostname: OWN_NAMES.hostname,
@@ -82,7 +83,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
       config: { oidc: { authority: '', clientId: '', enabled: false } },
       checks,
       version: '0.0.0',
-      baseUrl: '/',
+      publicUrl: undefined,
       log,
     }),
     ...(options.extra ?? []),

@@ -138,6 +138,8 @@ export function organisingCases(): readonly Step[] {
           updatedAt: '2026-01-01T00:00:00.000Z',
           lastAppliedAt: null,
           timesApplied: 0,
+          assignLabelName: 'Home',
+          assignLabelColor: '#A1b2C3',
         }),
     },
     { route: `POST ${F}`, json: {}, status: 400, fields: ['name', 'isEnabled', 'priority'] },
@@ -171,7 +173,8 @@ export function organisingCases(): readonly Step[] {
     {
       route: `GET ${F}`,
       status: 200,
-      check: (t, body) => t.like(body[0], { isEnabled: false, assignLabelId: null }),
+      check: (t, body) =>
+        t.like(body[0], { isEnabled: false, assignLabelId: null, assignLabelName: null, assignLabelColor: null }),
     },
     {
       route: `PUT ${filter}`,

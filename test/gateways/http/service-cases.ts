@@ -7,12 +7,36 @@ export const SERVICE: Readonly<Record<string, readonly Case[]>> = {
     {
       status: 200,
       check: (t, body) =>
-        t.deepEqual([body.smtp.enabled, body.features], [false, { oidc: false, pushNotifications: true }]),
+        t.like(body, {
+          smtp: { enabled: true, port: 587 },
+          imap: { enabled: false },
+          features: { oidc: false, pushNotifications: false },
+          version: '0.0.0',
+          apiVersion: 'v1',
+          oidcEnabled: false,
+        }),
     },
   ],
   'GET /api/config': [
     { status: 200, check: (t, body) => t.deepEqual(body, { oidc: { authority: '', clientId: '', enabled: false } }) },
   ],
+  ...Object.fromEntries(
+    ['/config.json', '/config/config.json'].map((path): [string, readonly Case[]] => [
+      `GET ${path}`,
+      [
+        {
+          status: 200,
+          check: (t, body) =>
+            t.deepEqual(body, {
+              oidcAuthority: '',
+              oidcClientId: '',
+              oidcRedirectUri: '',
+              oidcScope: 'openid profile email',
+            }),
+        },
+      ],
+    ]),
+  ),
   'GET /api/push-subscriptions/vapid-public-key': [
     { status: 200, check: (t, body) => t.deepEqual(body, { publicKey: VAPID_KEY }) },
   ],

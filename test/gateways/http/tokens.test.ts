@@ -2,7 +2,7 @@
 // judge of the other kind.
 import test from 'ava';
 import { ProviderUnavailable } from '../../../src/gateways/oidc/bounded-json.js';
-import type { TokenVerifier, VerifiedToken } from '../../../src/gateways/oidc/token-verifier.js';
+import type { TokenVerifier, UserClaims, VerifiedToken } from '../../../src/gateways/oidc/token-verifier.js';
 import { ALICE } from './fakes.js';
 import { startGateway } from './gateway.js';
 
@@ -16,13 +16,14 @@ const GOOD: VerifiedToken = {
   expiresAt: 0,
 };
 
-function verifier(answer: () => VerifiedToken | undefined) {
+function verifier(answer: () => VerifiedToken | undefined, told: () => Partial<UserClaims> = () => ({})) {
   const asked: string[] = [];
   const tokens: TokenVerifier = {
     async verify(token) {
       asked.push(token);
       return answer();
     },
+    userInfo: async () => ({ email: undefined, emailVerified: undefined, name: undefined, ...told() }),
   };
   return { asked, tokens };
 }
@@ -94,4 +95,22 @@ test('a token that is too long is not looked at', async (t) => {
   t.is((await gateway.fetch('/api/emails', { key: `eyJh.${'A'.repeat(9_000)}.c` })).status, 401);
   t.is((await gateway.fetch('/api/emails', { key: `eyJh.${'A'.repeat(20_000)}.c` })).status, 431);
   t.deepEqual(asked, []);
+});
+
+test('the provider is asked for the email address that a first login’s token lacks', async (t) => {
+  let told: () => Partial<UserClaims> = () => ({ email: 'alice@example.test', emailVerified: true });
+  const nameless: VerifiedToken = { ...GOOD, email: undefined };
+  const { tokens } = verifier(
+    () => nameless,
+    () => told(),
+  );
+  const gateway = await startGateway(t, { tokens });
+  const get = () => gateway.fetch('/api/emails', { key: TOKEN });
+  t.is((await get()).status, 200);
+  told = () => ({});
+  t.is((await get()).status, 403);
+  told = () => {
+    throw new ProviderUnavailable('down');
+  };
+  t.is((await get()).status, 503);
 });

@@ -31,7 +31,7 @@ const server = await startHttp({
           asked++;
           await delay(1 + (asked % 3));
           for (let i = 0; i < 8; i++) heap[(asked * 7 + i) % 4096] = Buffer.alloc(64 + ((asked * 31 + i * 97) % 640));
-          return () => ({ message() {}, drained() {}, closed() {} });
+          return () => ({ message() {}, pinged() {}, drained() {}, closed() {} });
         },
       },
     },

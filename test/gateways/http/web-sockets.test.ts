@@ -47,6 +47,7 @@ class FakeEndpoint implements WebSocketEndpoint {
         this.events.push(`${isBinary ? 'binary' : 'text'} ${Buffer.from(data)}`);
         if (data.length === 0) throw new Error('cannot take nothing');
       },
+      pinged: () => this.events.push('pinged'),
       drained: () => this.events.push('drained'),
       closed: (code) => {
         this.events.push(`closed ${code}`);
@@ -142,10 +143,15 @@ test('text, binary and the end of a client are told', async (t) => {
   const [endpoint, gateway] = await start(t);
   const socket = await connect(t, gateway, endpoint);
   socket.write(
-    Buffer.concat([frame(1, Buffer.from('hé')), frame(2, Buffer.from('raw')), frame(8, Buffer.from([0x03, 0xe8]))]),
+    Buffer.concat([
+      frame(1, Buffer.from('hé')),
+      frame(2, Buffer.from('raw')),
+      frame(9, Buffer.from('p')),
+      frame(8, Buffer.from([0x03, 0xe8])),
+    ]),
   );
   await endpoint.ended.promise;
-  t.deepEqual(endpoint.events, ['text hé', 'binary raw', 'closed 1000']);
+  t.deepEqual(endpoint.events, ['text hé', 'binary raw', 'pinged', 'closed 1000']);
 });
 
 test('a message over the limit and a client that vanishes close the socket once', async (t) => {
@@ -290,4 +296,27 @@ test('a listener that throws loses its socket, not the process', async (t) => {
   await exchangeBytes(gateway.port, handshake('?fail=1'), closed);
   t.is(gateway.log.lines.filter(({ level }) => level === 'error').length, 2);
   t.is((await gateway.fetch('/healthz')).status, 200);
+});
+
+const masked = (...octets: number[]): Buffer => Buffer.from(octets);
+const VIOLATIONS: Readonly<Record<string, Buffer>> = {
+  'a reserved bit': frame(0x41, Buffer.from('x')),
+  'an unknown opcode': frame(3, Buffer.from('x')),
+  'an unknown control opcode': frame(11, Buffer.from('x')),
+  'a continuation of nothing': frame(0, Buffer.from('x')),
+  'a control frame in parts': masked(0x09, 0x80, 0, 0, 0, 0),
+  'a long control frame': Buffer.concat([masked(0x89, 0xfe, 0, 126, 0, 0, 0, 0), Buffer.alloc(126)]),
+  'text that is not UTF-8': frame(1, Buffer.from([0xff])),
+};
+
+test('what breaks RFC 6455 ends the connection', async (t) => {
+  for (const [what, octets] of Object.entries(VIOLATIONS)) {
+    const [endpoint, gateway] = await start(t);
+    const socket = await connect(t, gateway, endpoint);
+    const over = once(socket, 'close');
+    socket.resume();
+    socket.write(octets);
+    await Promise.all([over, endpoint.ended.promise]);
+    t.deepEqual(endpoint.events, ['closed 1006'], what);
+  }
 });

@@ -296,3 +296,23 @@ test('when the events break off, the client is told to connect again', async (t)
   t.like(socket.takeMessages(), [{ type: 7, allowReconnect: true }]);
   t.is(socket.closedWith, 1013);
 });
+
+test('a client that sends messages or ping frames in excess is closed', async (t) => {
+  const { timing, open } = setUp({ maxMessages: 10 });
+  const [steady, talking, pinging] = [await open(), await open(), await open()];
+  for (let i = 0; i < 5; i++) {
+    say(steady.listener, PING.repeat(5));
+    for (let n = 0; n < 4; n++) steady.listener.pinged();
+    timing.pass(5_000);
+  }
+  t.true(steady.socket.open);
+  say(talking.listener, PING.repeat(10));
+  t.true(talking.socket.open);
+  say(talking.listener, PING);
+  for (let i = 0; i < 11; i++) pinging.listener.pinged();
+  for (const { socket } of [talking, pinging]) {
+    t.is(socket.closedWith, 1008);
+    const error = 'The client sends too many messages.';
+    t.deepEqual(socket.takeMessages().at(-1), { type: 7, error, allowReconnect: false });
+  }
+});

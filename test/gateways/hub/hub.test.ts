@@ -203,6 +203,38 @@ test('takes no more connections than the bound', async (t) => {
   t.is(await upgradeStatus(hub, bearer('token')), 101);
 });
 
+test('takes no more connections of one account than its share, and leaves others theirs', async (t) => {
+  const { hub, directory, open } = setUp({ limits: { maxOwnConnections: 2 } });
+  directory.addKey('second', 'account-1');
+  directory.addKey('other', 'account-2');
+  const request = bearer('token');
+  const [early, late] = [await hub.upgrade(request), await hub.upgrade(request)];
+  if (typeof early !== 'function' || typeof late !== 'function') return t.fail('refused');
+  const first = await open();
+  const one = new FakeSocket();
+  early(one);
+  t.is(await upgradeStatus(hub, bearer('second')), 429, 'whichever key');
+  t.is((await hub.negotiate(bearer('second'))).status, 429);
+  const extra = new FakeSocket();
+  const listener = late(extra);
+  t.like(extra.takeMessages(), [{ error: 'The account has as many connections as it may.' }]);
+  t.is(extra.closedWith, 1013, 'let in before the others were open');
+  t.is(await upgradeStatus(hub, bearer('other')), 101);
+  listener.closed(1013);
+  t.is(await upgradeStatus(hub, bearer('token')), 429);
+  first.listener.closed(1000);
+  t.is(await upgradeStatus(hub, bearer('token')), 101);
+});
+
+test('those who are nobody share by address', async (t) => {
+  const { hub, open } = setUp({ tokens: tokensOf(undefined), limits: { maxOwnConnections: 1 } });
+  const { listener } = await open(TOKEN);
+  t.is(await upgradeStatus(hub, bearer(TOKEN)), 429);
+  t.is(await upgradeStatus(hub, { ...bearer(TOKEN), remoteAddress: '192.0.2.1' }), 101);
+  listener.closed(1000);
+  t.is(await upgradeStatus(hub, bearer(TOKEN)), 101);
+});
+
 test('closes the connections of a revoked key at once, for good', async (t) => {
   const { hub, directory, open } = setUp();
   directory.addKey('other', 'account-1');
@@ -278,11 +310,14 @@ test('drains: sends everybody away, refuses newcomers, ends when the last has go
 
 const TOKEN = 'eyJhbGciOiJSUzI1NiJ9.e30.c2ln';
 
+const userInfo = async () => ({ email: undefined, emailVerified: undefined, name: undefined });
+
 /** Takes one token, of `subject`, which has a minute left. */
 function tokensOf(subject: string | undefined): NonNullable<HubOptions['tokens']> {
   const claims = { issuer: 'https://login.test', email: 'a@b.c', emailVerified: true, name: undefined };
   return {
     verify: async (token) => (token === TOKEN ? { ...claims, subject, expiresAt: Date.now() + 60_000 } : undefined),
+    userInfo,
   };
 }
 
@@ -320,6 +355,6 @@ test('a token that names no user connects, and hears nothing', async (t) => {
 
 test('tokens are nothing to a hub without an identity provider, and a provider that is down is for later', async (t) => {
   t.is(await upgradeStatus(setUp().hub, bearer(TOKEN)), 401);
-  const down = { verify: () => Promise.reject(new Error('down')) };
+  const down = { verify: () => Promise.reject(new Error('down')), userInfo };
   t.is(await upgradeStatus(setUp({ tokens: down }).hub, bearer(TOKEN)), 503);
 });

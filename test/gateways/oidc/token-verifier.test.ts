@@ -304,3 +304,67 @@ test('an issuer may end in a slash', async (t) => {
   t.like(await verify(await sign(`${base}/`)), { subject: 'anna', issuer: `${base}/` });
   t.is(await verify(await sign(base)), undefined);
 });
+
+const USER_INFO = '/userinfo';
+
+/** A provider with a UserInfo endpoint, and what that was shown. */
+async function withUserInfo(t: ExecutionContext, respond: RequestListener) {
+  const shown: (string | undefined)[] = [];
+  const provider = await madeUp(t, (base) => ({
+    [DISCOVERY]: { issuer: base, jwks_uri: `${base}/keys`, userinfo_endpoint: base + USER_INFO },
+    '/keys': { keys: [] },
+    [USER_INFO]: ((request, response) => {
+      shown.push(request.headers.authorization);
+      respond(request, response);
+    }) as RequestListener,
+  }));
+  return { shown, ...verifierOf(provider.base, undefined, 500) };
+}
+
+const json =
+  (value: unknown): RequestListener =>
+  (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+  };
+const NO_CLAIMS = { email: undefined, emailVerified: undefined, name: undefined };
+
+test('the UserInfo endpoint is shown the token once for everybody who asks', async (t) => {
+  const anna = { sub: 'anna', email: 'anna@example.test', email_verified: true, name: 'Anna' };
+  const { userInfo, shown } = await withUserInfo(t, json(anna));
+  const answers = await Promise.all([userInfo('token', 'anna'), userInfo('token', 'anna')]);
+  for (const answer of [...answers, await userInfo('token', 'anna')]) {
+    t.deepEqual(answer, { email: 'anna@example.test', emailVerified: true, name: 'Anna' });
+  }
+  t.deepEqual(shown, ['Bearer token']);
+  t.deepEqual(await userInfo('other', 'ben'), NO_CLAIMS, 'the claims of somebody else');
+});
+
+test('a UserInfo endpoint that refuses the token tells nothing, and is not asked again', async (t) => {
+  const { userInfo, shown } = await withUserInfo(t, (_request, response) => response.writeHead(401).end());
+  t.deepEqual(await userInfo('token', 'anna'), NO_CLAIMS);
+  t.deepEqual(await userInfo('token', 'anna'), NO_CLAIMS);
+  t.is(shown.length, 1);
+});
+
+test('a UserInfo endpoint that fails, hangs or floods is for later', async (t) => {
+  let respond: RequestListener = (_request, response) => response.writeHead(500).end();
+  const { userInfo } = await withUserInfo(t, (request, response) => respond(request, response));
+  const unavailable = () => t.throwsAsync(userInfo('token', 'anna'), { instanceOf: ProviderUnavailable });
+  await unavailable();
+  respond = () => {};
+  await unavailable();
+  respond = json({ sub: 'anna', email: 'x'.repeat(600_000) });
+  await unavailable();
+  respond = json({ sub: 'anna', email: 'anna@example.test' });
+  t.like(await userInfo('token', 'anna'), { email: 'anna@example.test' });
+});
+
+test('a provider without a UserInfo endpoint, or with an unsafe one, tells nothing', async (t) => {
+  for (const endpoint of [undefined, 'http://elsewhere.test/userinfo', 7]) {
+    const { base } = await madeUp(t, (own) => ({
+      [DISCOVERY]: { issuer: own, jwks_uri: `${own}/keys`, userinfo_endpoint: endpoint },
+      '/keys': { keys: [] },
+    }));
+    t.deepEqual(await verifierOf(base).userInfo('token', 'anna'), NO_CLAIMS);
+  }
+});

@@ -182,8 +182,8 @@ test('lines of AUTH may be long, not too long, and other lines not at all', asyn
   t.deepEqual(await rest(three), ['500 5.5.6']);
 });
 
-test('guesses: the connection ends, then the address is not heard any more, but good keys are', async (t) => {
-  const { address, directory, logged } = await listenForSubmission(t, { rates: limited(6), limits: { errors: 5 } });
+test('guesses: the connection ends, then further ones have to wait, but right keys do not', async (t) => {
+  const { address, logged } = await listenForSubmission(t, { rates: limited(6), limits: { errors: 5 } });
   const good = await signedIn(address);
   const guess = (n: number) => `AUTH PLAIN ${plain(ALICE, `guess-${n}`)}`;
   const first = await SmtpClient.greeted(address);
@@ -192,12 +192,9 @@ test('guesses: the connection ends, then the address is not heard any more, but 
   t.deepEqual((await first.rest()).map(brief), ['535 5.7.8', '421 4.7.0']);
   const second = await SmtpClient.greeted(address);
   t.deepEqual(await say(second, guess(5), guess(6)), ['535 5.7.8', '454 4.7.0']);
-  const { lookups } = directory;
-  t.deepEqual(await say(second, guess(7), `AUTH PLAIN ${plain('bob@example.test', 'bob-key')}`), [
-    '454 4.7.0',
-    '454 4.7.0',
-  ]);
-  t.is(directory.lookups, lookups);
+  t.deepEqual(await say(second, guess(7)), ['454 4.7.0']);
+  const right = await SmtpClient.greeted(address);
+  t.deepEqual(await say(right, `AUTH PLAIN ${plain('bob@example.test', 'bob-key')}`), ['235 2.7.0']);
   t.deepEqual(await say(good, `MAIL FROM:<${ALICE}>`), ['250 2.1.0']);
   await signedIn(address);
   t.false(JSON.stringify(logged).includes('guess-'));

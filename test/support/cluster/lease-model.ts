@@ -78,7 +78,7 @@ export class LeaseModel {
     const now = this.#now();
     const row = this.nodes.get(node.id);
     if (row?.incarnation !== node.incarnation) return undefined;
-    Object.assign(row, { beatAt: now, expiresAt: now + ttlMs, state });
+    Object.assign(row, { beatAt: now, expiresAt: now + ttlMs, state, listeners: node.listeners ?? {} });
     for (const lease of this.leases) if (lease.nodeId === node.id) lease.expiresAt = now + ttlMs;
     return this.#view();
   }

@@ -1,4 +1,5 @@
-// What the web app has to know before it can sign anybody in.
+// What the web app has to know before it can sign anybody in. The reference's web client reads the same from a file
+// beside its pages, under other names.
 import { flag, record, text } from '../fields.js';
 import { named } from '../json-schema.js';
 import { defineRoute, type Route } from '../route.js';
@@ -8,19 +9,54 @@ export interface WebConfig {
   readonly oidc: { readonly authority: string; readonly clientId: string; readonly enabled: boolean };
 }
 
+const TAGS = ['Service'];
+const FILES = ['/config.json', '/config/config.json'];
+const OIDC_SCOPE = 'openid profile email';
+
 const webConfig = named(
   'WebConfig',
   record({ oidc: record({ authority: text(), clientId: text(), enabled: flag() }) }),
 );
 
-export function configRoute(config: WebConfig): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/api/config',
-    summary: 'Settings of the web app',
-    tags: ['Service'],
-    access: 'public',
-    replies: { 200: webConfig },
-    handler: async () => ({ status: 200, json: config }),
-  });
+const webClientFile = named(
+  'WebClientConfig',
+  record({
+    oidcAuthority: text({ description: 'Empty when no provider is configured' }),
+    oidcClientId: text(),
+    oidcRedirectUri: text({ description: 'Empty: the page itself' }),
+    oidcScope: text(),
+  }),
+);
+
+/** `publicUrl`: where the web app is served; undefined when that is not known. */
+export function configRoutes(config: WebConfig, publicUrl: string | undefined): readonly Route[] {
+  const { authority, clientId } = config.oidc;
+  const file = {
+    oidcAuthority: authority,
+    oidcClientId: clientId,
+    oidcRedirectUri: publicUrl ?? '',
+    oidcScope: OIDC_SCOPE,
+  };
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/config',
+      summary: 'Settings of the web app',
+      tags: TAGS,
+      access: 'public',
+      replies: { 200: webConfig },
+      handler: async () => ({ status: 200, json: config }),
+    }),
+    ...FILES.map((path) =>
+      defineRoute({
+        method: 'GET',
+        path,
+        summary: 'Settings of the web app, in the form of the reference’s web client',
+        tags: TAGS,
+        access: 'public',
+        replies: { 200: webClientFile },
+        handler: async () => ({ status: 200, json: file }),
+      }),
+    ),
+  ];
 }

@@ -1,8 +1,9 @@
-// Where the mail protocols are, as discovery tells everyone and the list of API keys tells their owner.
+// Where the mail protocols are, as discovery tells everyone and the list of API keys tells their owner. The owner is told
+// once more in flat fields, which the reference's clients read.
 import { flag, record, text, whole } from '../fields.js';
 import { named } from '../json-schema.js';
 
-interface ProtocolInfo {
+export interface ProtocolInfo {
   readonly enabled: boolean;
   readonly serverName: string;
   /** With STARTTLS; 0 when not open. */
@@ -27,7 +28,49 @@ export const protocolInfo = named(
   }),
 );
 
-export const connectionInfo = named(
+export const ownConnectionInfo = named(
   'ConnectionInfo',
-  record({ smtp: protocolInfo, pop3: protocolInfo, imap: protocolInfo }),
+  record({
+    smtp: protocolInfo,
+    pop3: protocolInfo,
+    imap: protocolInfo,
+    smtpServer: text({ description: 'This and the fields below say the same again, for clients that read them' }),
+    smtpPort: whole(),
+    smtpSecurePort: whole(),
+    smtpEnabled: flag(),
+    pop3Server: text(),
+    pop3Port: whole(),
+    pop3SecurePort: whole(),
+    pop3Enabled: flag(),
+    imapServer: text(),
+    imapPort: whole(),
+    imapSecurePort: whole(),
+    imapEnabled: flag(),
+    username: text({ description: 'The address of the account, as mail programs ask for it' }),
+    activeKeyCount: whole(),
+  }),
 );
+
+/** `info` for one account. */
+export function ownConnectionInfoOf(info: ConnectionInfo, username: string, activeKeyCount: number) {
+  const { smtp, pop3, imap } = info;
+  return {
+    smtp,
+    pop3,
+    imap,
+    smtpServer: smtp.serverName,
+    smtpPort: smtp.port,
+    smtpSecurePort: smtp.securePort,
+    smtpEnabled: smtp.enabled,
+    pop3Server: pop3.serverName,
+    pop3Port: pop3.port,
+    pop3SecurePort: pop3.securePort,
+    pop3Enabled: pop3.enabled,
+    imapServer: imap.serverName,
+    imapPort: imap.port,
+    imapSecurePort: imap.securePort,
+    imapEnabled: imap.enabled,
+    username,
+    activeKeyCount,
+  };
+}

@@ -1,13 +1,13 @@
 // API keys of an account, and where to use them. A key is shown once, when it is made; afterwards only what it is for.
 
-import { nullable } from 'superstruct';
+import { nullable, optional } from 'superstruct';
 import type { IssuedKey, Keyring } from '../../../actors/account/protocol.js';
 import { type ApiKey, SCOPES, type Scope } from '../../../store/directory.js';
 import { choice, flag, idParameter, line, list, record, text, textList, timestamp, uuid } from '../fields.js';
 import { named } from '../json-schema.js';
 import { invalid, notFound, Problem } from '../problem.js';
 import { defineRoute, EMPTY, OWNER, type Route } from '../route.js';
-import { type ConnectionInfo, connectionInfo } from './connection-info.js';
+import { type ConnectionInfo, ownConnectionInfo, ownConnectionInfoOf } from './connection-info.js';
 
 export interface CredentialSources {
   readonly keys: Keyring;
@@ -34,7 +34,7 @@ const issuedKey = named(
   'IssuedApiKey',
   record({ ...keyFields, apiKey: text({ description: 'The key itself; it cannot be had again' }) }),
 );
-const credentials = named('Credentials', record({ connectionInfo, keys: list(apiKey) }));
+const credentials = named('Credentials', record({ connectionInfo: ownConnectionInfo, keys: list(apiKey) }));
 
 const newKey = named(
   'NewApiKey',
@@ -46,17 +46,18 @@ const newKey = named(
 const newMobileKey = named(
   'NewMobileKey',
   record({
-    name: line(LONGEST_NAME),
+    name: optional(line(LONGEST_NAME)),
     platform: text({ description: `One of ${PLATFORMS.join(', ')}, in upper or lower case` }),
-    deviceId: line(LONGEST_DEVICE_ID),
+    deviceId: optional(line(LONGEST_DEVICE_ID, { description: 'A further key for the same device revokes this one' })),
+    deviceName: optional(line(LONGEST_NAME, { description: 'In place of `name` and `deviceId`' })),
   }),
 );
 
 export function credentialRoutes(sources: CredentialSources): readonly Route[] {
   const { keys } = sources;
 
-  async function issue(accountId: string, name: string, scopes: readonly Scope[]) {
-    const key = await keys.issue(accountId, name, scopes);
+  async function issue(accountId: string, name: string, scopes: readonly Scope[], deviceId?: string) {
+    const key = await keys.issue(accountId, name, scopes, deviceId);
     if (key === undefined) return invalid({ name: ['the account has as many active keys as it may'] });
     return { status: 201, json: issuedOf(key) } as const;
   }
@@ -72,7 +73,8 @@ export function credentialRoutes(sources: CredentialSources): readonly Route[] {
       replies: { 200: credentials },
       handler: async ({ principal }) => {
         const active = await keys.list(principal.accountId);
-        return { status: 200, json: { connectionInfo: sources.connectionInfo(), keys: active.map(keyOf) } };
+        const connectionInfo = ownConnectionInfoOf(sources.connectionInfo(), principal.email, active.length);
+        return { status: 200, json: { connectionInfo, keys: active.map(keyOf) } };
       },
     }),
     defineRoute({
@@ -101,7 +103,9 @@ export function credentialRoutes(sources: CredentialSources): readonly Route[] {
       tags: TAGS,
       access: OWNER,
       rate: 'authentication',
-      description: 'The key has the scope `app`.',
+      description:
+        'The key has the scope `app`. A device has one key: a further key with the same `deviceId` revokes the one before. ' +
+        'Programs of the reference send `deviceName` in place of `name` and `deviceId`.',
       body: newMobileKey,
       example: { name: 'Phone', platform: 'ios', deviceId: '6F9619FF-8B86' },
       replies: { 201: issuedKey },
@@ -109,7 +113,13 @@ export function credentialRoutes(sources: CredentialSources): readonly Route[] {
         if (!PLATFORMS.includes(body.platform.toLowerCase())) {
           return invalid({ platform: [`must be one of ${PLATFORMS.join(', ')}`] });
         }
-        return issue(principal.accountId, body.name, MOBILE_SCOPES);
+        const { name = body.deviceName, deviceId } = body;
+        const errors = {
+          ...(name === undefined && { name: ['is required'] }),
+          ...(deviceId === undefined && body.deviceName === undefined && { deviceId: ['is required'] }),
+        };
+        if (name === undefined || Object.keys(errors).length > 0) return invalid(errors);
+        return issue(principal.accountId, name, MOBILE_SCOPES, deviceId);
       },
     }),
     defineRoute({

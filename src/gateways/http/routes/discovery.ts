@@ -1,13 +1,17 @@
 // What clients need before they have a credential: where the mail protocols are and what the server can do. Comes from
-// the configuration and the open listeners, through main.
-import { flag, record } from '../fields.js';
+// the configuration and the cluster's listeners, through main.
+import { flag, record, text } from '../fields.js';
 import { named } from '../json-schema.js';
 import { defineRoute, type Route } from '../route.js';
 import { type ConnectionInfo, protocolInfo } from './connection-info.js';
 
 export interface DiscoveryInfo extends ConnectionInfo {
   readonly features: { readonly oidc: boolean; readonly pushNotifications: boolean };
+  /** Of the program. */
+  readonly version: string;
 }
+
+const API_VERSION = 'v1';
 
 const discovery = named(
   'Discovery',
@@ -16,10 +20,13 @@ const discovery = named(
     pop3: protocolInfo,
     imap: protocolInfo,
     features: record({ oidc: flag(), pushNotifications: flag() }),
+    version: text({ description: 'Of the server' }),
+    apiVersion: text(),
+    oidcEnabled: flag({ description: 'As `features.oidc`' }),
   }),
 );
 
-/** `info` is asked at each request: ports are known only when the listeners are open. */
+/** `info` is asked at each request: listeners come and go. */
 export function discoveryRoute(info: () => DiscoveryInfo): Route {
   return defineRoute({
     method: 'GET',
@@ -28,6 +35,10 @@ export function discoveryRoute(info: () => DiscoveryInfo): Route {
     tags: ['Service'],
     access: 'public',
     replies: { 200: discovery },
-    handler: async () => ({ status: 200, json: info() }),
+    handler: async () => {
+      const { smtp, pop3, imap, features, version } = info();
+      const json = { smtp, pop3, imap, features, version, apiVersion: API_VERSION, oidcEnabled: features.oidc };
+      return { status: 200, json };
+    },
   });
 }

@@ -1,7 +1,7 @@
 // Filters. A condition that is absent, null or blank is not set; at least one must be. PUT replaces the whole rule.
 import type { Infer } from 'superstruct';
 import { coerce, nullable, optional } from 'superstruct';
-import type { Filter, Mailboxes } from '../../../actors/mailbox/protocol.js';
+import type { Filter, Label, Mailboxes } from '../../../actors/mailbox/protocol.js';
 import type { AnyStruct } from '../../../actors/runtime/protocol.js';
 import { isUuid } from '../../../mail/ids.js';
 import {
@@ -51,6 +51,8 @@ const filter = named(
     updatedAt: timestamp(),
     lastAppliedAt: nullable(timestamp()),
     timesApplied: whole(),
+    assignLabelName: nullable(text({ description: 'Of the label that `assignLabelId` names' })),
+    assignLabelColor: nullable(text()),
   }),
 );
 
@@ -116,9 +118,11 @@ export function filterRoutes(base: string, tags: readonly string[], mailboxes: M
       access: READ,
       replies: { 200: list(filter) },
       handler: async ({ principal }) => {
-        const outcome = await mailboxes.of(principal.accountId).ask('filters', {});
+        const mailbox = mailboxes.of(principal.accountId);
+        const outcome = await mailbox.ask('filters', {});
         if (outcome.reply === undefined) return refused(outcome.refusal);
-        return { status: 200, json: outcome.reply.filters.map(shownFilter) };
+        const { filters } = outcome.reply;
+        return { status: 200, json: shownFilters(filters, await labelsOf(mailbox, filters)) };
       },
     }),
     defineRoute({
@@ -133,9 +137,11 @@ export function filterRoutes(base: string, tags: readonly string[], mailboxes: M
       handler: async ({ principal, body }) => {
         const read = ruleOf(body);
         if ('problem' in read) return read.problem;
-        const outcome = await mailboxes.of(principal.accountId).ask('createFilter', read);
+        const mailbox = mailboxes.of(principal.accountId);
+        const outcome = await mailbox.ask('createFilter', read);
         if (outcome.reply === undefined) return outcome.refusal === 'noSuchLabel' ? noSuchLabel() : tooMany();
-        return { status: 201, json: shownFilter(outcome.reply) };
+        const made = [outcome.reply];
+        return { status: 201, json: shownFilters(made, await labelsOf(mailbox, made))[0]! };
       },
     }),
     defineRoute({
@@ -217,9 +223,24 @@ function ruleOf(body: Infer<typeof filterInput>): { readonly rule: Rule } | { re
 const set = (condition: string | null | undefined): string | null =>
   condition === undefined || condition === null || condition.trim() === '' ? null : condition;
 
-const shownFilter = (of: Filter): Infer<typeof filter> => ({
-  ...of,
-  createdAt: isoTime(of.createdAt),
-  updatedAt: isoTime(of.updatedAt),
-  lastAppliedAt: of.lastAppliedAt === null ? null : isoTime(of.lastAppliedAt),
-});
+/** The labels that the filters assign: asked for only when there are any. */
+async function labelsOf(mailbox: ReturnType<Mailboxes['of']>, filters: readonly Filter[]): Promise<readonly Label[]> {
+  if (filters.every(({ assignLabelId }) => assignLabelId === null)) return [];
+  const outcome = await mailbox.ask('labels', {});
+  return outcome.reply?.labels ?? [];
+}
+
+function shownFilters(filters: readonly Filter[], labels: readonly Label[]): Infer<typeof filter>[] {
+  const byId = new Map(labels.map((label) => [label.id, label]));
+  return filters.map((of) => {
+    const label = of.assignLabelId === null ? undefined : byId.get(of.assignLabelId);
+    return {
+      ...of,
+      createdAt: isoTime(of.createdAt),
+      updatedAt: isoTime(of.updatedAt),
+      lastAppliedAt: of.lastAppliedAt === null ? null : isoTime(of.lastAppliedAt),
+      assignLabelName: label?.name ?? null,
+      assignLabelColor: label?.color ?? null,
+    };
+  });
+}

@@ -29,6 +29,7 @@ const profile = named(
 
 const REFUSALS: Readonly<Record<Exclude<AddressRefusal, 'noAccount'>, string>> = {
   invalid: 'must be an email address',
+  tagged: 'must have no +tag: mail for a tagged address reaches the address without the tag',
   own: 'is the address of the account itself',
   known: 'is an address of the account already',
   full: 'the account has as many additional addresses as it may',

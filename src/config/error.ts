@@ -1,0 +1,19 @@
+// What is wrong with a configuration: every variable at once, so that a start fails once and not once a variable.
+export interface ConfigProblem {
+  readonly name: string;
+  /** As it was given, secrets hidden. */
+  readonly value: string;
+  readonly accepted: string;
+}
+
+/** Names every wrong variable, in one line. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly problems: readonly ConfigProblem[];
+
+  constructor(problems: readonly ConfigProblem[]) {
+    const each = problems.map(({ name, value, accepted }) => `${name}=${JSON.stringify(value)}, accepted: ${accepted}`);
+    super(`wrong configuration: ${each.join('; ')}`);
+    this.problems = problems;
+  }
+}

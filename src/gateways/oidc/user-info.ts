@@ -1,0 +1,59 @@
+// Claims that a token lacks, from the UserInfo endpoint of the identity provider (OpenID Connect Core 1.0 §5.3). The answer
+// is kept by token for a while, also the answer that there is nothing: what clients send does not set how often the
+// provider is asked.
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { fetchJson, ProviderRefusal } from './bounded-json.js';
+
+export interface UserInfoOptions {
+  /** URL of the endpoint; undefined when the provider has none. */
+  readonly url: () => Promise<string | undefined>;
+  /** Of one answer. ms */
+  readonly timeoutMs: number;
+}
+
+type Claims = Readonly<Record<string, unknown>>;
+
+const TTL_MS = 60_000;
+const MOST_TOKENS = 10_000;
+const NOTHING: Claims = {};
+
+export class UserInfo {
+  readonly #options: UserInfoOptions;
+  /** By SHA-256 of the token. Those who ask at the same time share an answer. */
+  readonly #answers = new LRUCache<string, Promise<Claims>>({ max: MOST_TOKENS, ttl: TTL_MS });
+
+  constructor(options: UserInfoOptions) {
+    this.#options = options;
+  }
+
+  /** Empty when the provider tells nothing of `subject` for this token. @throws ProviderUnavailable */
+  async claims(token: string, subject: string): Promise<Claims> {
+    const key = createHash('sha256').update(token).digest('base64');
+    const known = this.#answers.get(key);
+    if (known !== undefined) return known;
+    const answer = this.#ask(token, subject);
+    this.#answers.set(key, answer);
+    try {
+      return await answer;
+    } catch (error) {
+      // A provider that is down is asked again by the next request.
+      if (this.#answers.peek(key) === answer) this.#answers.delete(key);
+      throw error;
+    }
+  }
+
+  async #ask(token: string, subject: string): Promise<Claims> {
+    const url = await this.#options.url();
+    if (url === undefined) return NOTHING;
+    try {
+      const claims = await fetchJson(url, this.#options.timeoutMs, token);
+      // §5.3.2: the answer may be another user's.
+      return claims['sub'] === subject ? claims : NOTHING;
+    } catch (error) {
+      // The token may not be meant for this endpoint.
+      if (error instanceof ProviderRefusal) return NOTHING;
+      throw error;
+    }
+  }
+}

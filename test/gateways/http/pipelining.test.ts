@@ -1,0 +1,118 @@
+// What follows a request on its connection: nothing is executed after a refused head, a write is not carried out when
+// the next request comes in one segment with it, and what comes later waits for its reply. With the front before the server, and without.
+import net from 'node:net';
+import test, { type ExecutionContext } from 'ava';
+import { binary, defineRoute } from '../../../src/gateways/http/route.js';
+import { closed, deferred, exchangeBytes, type Gateway, startGateway } from './gateway.js';
+
+const octetsOf = (text: string) => ({
+  length: text.length,
+  chunks: (async function* () {
+    yield Buffer.from(text);
+  })(),
+});
+
+/** A route that notes each call, and ends when `gate` says so. */
+async function start(t: ExecutionContext, trusted: readonly string[]) {
+  const calls: string[] = [];
+  const begun = deferred();
+  const gate = deferred();
+  const route = (method: 'GET' | 'POST', path: string, wait: boolean) =>
+    defineRoute({
+      method,
+      path,
+      summary: '',
+      tags: [],
+      access: 'public',
+      replies: { 200: binary('text/plain') },
+      async handler() {
+        calls.push(`${method} ${path}`);
+        begun.resolve();
+        if (wait) await gate.promise;
+        return { status: 200, stream: octetsOf(`answer to ${path};`) };
+      },
+    });
+  const extra = [route('POST', '/one', true), route('POST', '/two', false), route('GET', '/three', false)];
+  const gateway: Gateway = await startGateway(t, { trusted, extra });
+  return { calls, begun, gate, gateway };
+}
+
+const HOST = 'Host: localhost\r\n';
+const TWO = `POST /two HTTP/1.1\r\n${HOST}Content-Length: 0\r\n\r\n`;
+
+const REFUSED: Readonly<Record<string, readonly [status: number, request: string]>> = {
+  'two lengths': [400, `POST /two HTTP/1.1\r\n${HOST}Content-Length: 2\r\nContent-Length: 3\r\n\r\nhi`],
+  'the same length twice': [400, `POST /two HTTP/1.1\r\n${HOST}Content-Length: 2\r\nContent-Length: 2\r\n\r\nhi`],
+  'a coding before chunked': [400, `POST /two HTTP/1.1\r\n${HOST}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`],
+  'an odd coding': [400, `POST /two HTTP/1.1\r\n${HOST}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`],
+  'a coding and a length': [
+    400,
+    `POST /two HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n`,
+  ],
+  'two credentials': [400, `GET /three HTTP/1.1\r\n${HOST}Authorization: a\r\nAuthorization: b\r\n\r\n`],
+  'a long target': [414, `GET /${'a'.repeat(9_000)} HTTP/1.1\r\n${HOST}\r\n`],
+  'large fields': [431, `GET /three HTTP/1.1\r\n${HOST}X: ${'x'.repeat(17_000)}\r\n\r\n`],
+  '99 fields': [
+    431,
+    `GET /three HTTP/1.1\r\n${HOST}${Array.from({ length: 98 }, (_, i) => `X-${i}: 1\r\n`).join('')}\r\n`,
+  ],
+  'a NUL in a field': [400, `GET /three HTTP/1.1\r\n${HOST}X: a\0b\r\n\r\n`],
+  'obsolete folding': [400, `GET /three HTTP/1.1\r\n${HOST}X: a\r\n b\r\n\r\n`],
+};
+
+for (const [kind, trusted] of [
+  ['without a front', []],
+  ['behind a front', ['192.0.2.0/24']],
+] as const) {
+  test(`nothing is executed after a refused head, ${kind}`, async (t) => {
+    const { calls, gateway } = await start(t, trusted);
+    for (const [what, [status, request]] of Object.entries(REFUSED)) {
+      const got = await exchangeBytes(gateway.port, request + TWO, closed);
+      t.deepEqual(
+        [...got.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, code]) => Number(code)),
+        [status],
+        what,
+      );
+      t.regex(got, /\r\nConnection: close\r\n/, what);
+    }
+    t.deepEqual(calls, []);
+    t.regex(await exchangeBytes(gateway.port, TWO, (text) => text.includes('answer')), /^HTTP\/1\.1 200 /);
+  });
+
+  test(`a write that comes in one segment with the next request is not carried out, ${kind}`, async (t) => {
+    const { calls, gateway } = await start(t, trusted);
+    const withBody = `POST /two HTTP/1.1\r\n${HOST}Content-Length: 2\r\n\r\nhi`;
+    for (const first of [TWO, withBody]) {
+      for (const second of [TWO, `GET /three HTTP/1.1\r\n${HOST}\r\n`]) {
+        t.is(await exchangeBytes(gateway.port, first + second, closed), '');
+      }
+    }
+    t.deepEqual(calls, []);
+  });
+
+  test(`what follows a write is answered after it, ${kind}`, async (t) => {
+    const { calls, begun, gate, gateway } = await start(t, trusted);
+    const socket = net.connect(gateway.port, '127.0.0.1');
+    t.teardown(() => socket.destroy());
+    let got = '';
+    const both = new Promise<void>((resolve, reject) => {
+      socket.on('data', (chunk) => {
+        got += chunk;
+        if (got.includes('answer to /two')) resolve();
+      });
+      socket.on('close', () => reject(new Error(`closed after ${got}`)));
+    });
+    socket.write(TWO.replace('/two', '/one'));
+    await begun.promise;
+    await new Promise<void>((resolve) => {
+      socket.write(TWO, () => resolve());
+    });
+    // Of another connection, whose request comes later: what came before has been read, had it been to be read.
+    await exchangeBytes(gateway.port, `GET /three HTTP/1.1\r\n${HOST}\r\n`, (text) => text.includes('answer'));
+    t.deepEqual(calls, ['POST /one', 'GET /three']);
+    gate.resolve();
+    await both;
+    t.deepEqual(calls, ['POST /one', 'GET /three', 'POST /two']);
+    t.true(got.indexOf('answer to /one') < got.indexOf('answer to /two'));
+  });
+}
