@@ -5,6 +5,7 @@ import type { Recipient } from '../../actors/directory/protocol.js';
 import { ActorFault, type ActorFaultCode } from '../../actors/runtime/errors.js';
 import { UnusableHeader } from '../../mail/submitted-message.js';
 import { StoreFault } from '../../store/errors.js';
+import { UnencodableLine } from '../compose/short-lines.js';
 import { ProviderUnavailable } from '../oidc/bounded-json.js';
 import { SpoolFault } from '../spool/errors.js';
 
@@ -120,6 +121,7 @@ export class Refused extends Error {
 /** The refusal that something thrown is; undefined when it is a fault. */
 export function refusalIn(error: unknown): Refusal | undefined {
   if (error instanceof Refused) return error.refusal;
+  if (error instanceof UnencodableLine) return 'longLine';
   return error instanceof UnusableHeader ? HEADERS[error.fault] : undefined;
 }
 
