@@ -22,7 +22,7 @@ export interface Discovery {
 const MOST_LABELS = 8;
 
 /** The names that a walk asks for, the domain itself first; an address literal has none. */
-export function walkNames(domain: string): readonly string[] {
+function walkNames(domain: string): readonly string[] {
   if (domain.startsWith('[')) return [];
   const labels = domain.split('.');
   const parents = labels.slice(labels.length < MOST_LABELS ? 1 : 1 - MOST_LABELS);

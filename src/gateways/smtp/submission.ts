@@ -5,6 +5,7 @@ import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
 import type { Directory } from '../../actors/directory/protocol.js';
 import { SubmittedMessage } from '../../mail/submitted-message.js';
 import { receivedLine } from '../../mail/trace.js';
+import { withShortLines } from '../compose/short-lines.js';
 import type { ProtocolLogins } from '../protocol-login.js';
 import type { Spool } from '../spool/spool.js';
 import type { MessageStream } from './data-parser.js';
@@ -22,7 +23,6 @@ import { NO_SUBMISSION_METER, type SubmissionMeter } from './meter.js';
 import { type QueueingPorts, queueMessage } from './queueing.js';
 import { receive } from './receive.js';
 import { SenderPolicy } from './sender-policy.js';
-import { withShortLines } from './short-lines.js';
 import { loginOf, submissionAuth } from './submission-login.js';
 import { Refused, refusalReply } from './verdict.js';
 

@@ -5,6 +5,7 @@ import type { Recipient } from '../../actors/directory/protocol.js';
 import { ActorFault, type ActorFaultCode } from '../../actors/runtime/errors.js';
 import { UnusableHeader } from '../../mail/submitted-message.js';
 import { StoreFault } from '../../store/errors.js';
+import { UnencodableLine } from '../compose/short-lines.js';
 import { ProviderUnavailable } from '../oidc/bounded-json.js';
 import { SpoolFault } from '../spool/errors.js';
 
@@ -52,8 +53,8 @@ const REFUSALS: Readonly<Record<Refusal, Reply>> = {
   headerTooLarge: { code: 552, text: '5.3.4 Message header too large' },
   bareLineEnding: { code: 550, text: '5.6.0 Lines must end in CR LF; bare CR or LF refused' },
   loop: { code: 554, text: '5.4.6 Mail loop detected' },
-  // RFC 7489 §10.3.
-  dmarc: { code: 550, text: '5.7.1 Refused by the DMARC policy of the author domain' },
+  // RFC 9989 §7.3.
+  dmarc: { code: 550, text: '5.7.1 Refused by DMARC: no author, or not from the domain of its author' },
   // One reply stands for all recipients, and the same as RCPT would have had: the peer tries again.
   cannotHold: { code: 450, text: '4.2.1 Mailbox is not accepting messages now' },
   // Nobody is there to read it.
@@ -120,6 +121,7 @@ export class Refused extends Error {
 /** The refusal that something thrown is; undefined when it is a fault. */
 export function refusalIn(error: unknown): Refusal | undefined {
   if (error instanceof Refused) return error.refusal;
+  if (error instanceof UnencodableLine) return 'longLine';
   return error instanceof UnusableHeader ? HEADERS[error.fault] : undefined;
 }
 

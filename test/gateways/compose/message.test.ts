@@ -185,6 +185,28 @@ test('long bodies and large attachments come out whole, through the spool', asyn
   t.is(spool.reserved, 0);
 });
 
+test('the longest values there may be make no line that is too long', async (t) => {
+  const word = (length: number) => 'w'.repeat(length);
+  const id = (n: number) => `<${n}${word(890)}@x>`;
+  const { octets, index } = await compose({
+    subject: word(998),
+    from: { name: word(200), address: `${word(64)}@${word(63)}.${word(63)}.test` },
+    to: Array.from({ length: 50 }, (_, n) => ({ name: `"${word(200)}`, address: `${n}@${word(60)}.test` })),
+    inReplyTo: id(0),
+    references: Array.from({ length: 9 }, (_, n) => id(n)),
+    textBody: word(5000),
+    htmlBody: `<p>${word(100_000)}`,
+    attachments: [
+      attachment(Buffer.from('x'), { fileName: `${word(251)}.txt`, contentId: `${word(240)}@x`, inline: true }),
+      attachment(Buffer.from('x'), { fileName: `${'ä'.repeat(251)}.txt` }),
+    ],
+  });
+  t.deepEqual(faultsOf(octets), []);
+  t.is(index.envelope.inReplyTo, id(0));
+  t.is(index.envelope.references.length, 9);
+  t.is(index.envelope.subject, word(998));
+});
+
 test('what is too large is given up, and so are the streams it was made of', async (t) => {
   const spool = newSpool();
   let left = 0;

@@ -194,7 +194,7 @@ export function createSmtpCourier(options: SmtpCourierOptions): SmtpCourier {
 }
 
 /**
- * Who may sign, the best first: the domain of From, which is what readers see and DMARC asks for (RFC 7489 §3.1.1), else that
+ * Who may sign, the best first: the domain of From, which is what readers see and DMARC asks for (RFC 9989 §4.4), else that
  * of the envelope, which may have another address of the account, or none. Whose address From holds was judged when the
  * message came.
  */

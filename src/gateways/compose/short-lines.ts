@@ -5,11 +5,15 @@ import { Encoder as QuotedPrintableEncoder } from 'nodemailer/lib/qp';
 import { decodeStream } from '../../mail/decode/transfer.js';
 import { LongLines, type Reencoding, reencodedHeader, reencodings } from '../../mail/long-lines.js';
 import type { SpooledContent, SpoolWriter } from '../spool/spool.js';
-import { Refused } from './verdict.js';
+
+/** A line that is too long stands where nothing can be encoded: in a header, or in a part that was signed. */
+export class UnencodableLine extends Error {
+  override readonly name = 'UnencodableLine';
+}
 
 /**
  * The content itself, or another one in its place, which it is released for. `newWriter` writes that one.
- * @throws Refused when a long line cannot be helped; SpoolFault. The content is the caller's still then.
+ * @throws UnencodableLine, SpoolFault. The content is the caller's still then.
  */
 export async function withShortLines(content: SpooledContent, newWriter: () => SpoolWriter): Promise<SpooledContent> {
   const lines = new LongLines();
@@ -17,7 +21,7 @@ export async function withShortLines(content: SpooledContent, newWriter: () => S
   lines.finish();
   if (lines.starts.length === 0) return content;
   const parts = reencodings(content.index, lines.starts);
-  if (parts === undefined) throw new Refused('longLine');
+  if (parts === undefined) throw new UnencodableLine();
   const writer = newWriter();
   try {
     for await (const piece of rewritten(content, parts)) await writer.write(piece);
@@ -37,7 +41,7 @@ async function* rewritten(content: SpooledContent, parts: readonly Reencoding[])
     const header: Uint8Array[] = [];
     for await (const piece of octets.upTo(part.bodyStart)) header.push(piece);
     const fields = reencodedHeader(Buffer.concat(header), part);
-    if (fields === undefined) throw new Refused('longLine');
+    if (fields === undefined) throw new UnencodableLine();
     yield fields;
     yield* encoded(decodeStream(part.from, octets.upTo(part.bodyEnd)), part.to);
     // The encoder ends no line, and the message ends in one.
