@@ -6,7 +6,7 @@ import type { Field } from 'mailauth/lib/tools.js';
 import type { Logger } from 'pino';
 import type { Authenticate, Authenticated, Checks, Origin } from '../../mail/authentication.js';
 import { authenticationResults, type MethodResult } from '../../mail/authentication-results.js';
-import { type Authors, authorsOf } from '../../mail/author-domains.js';
+import { type Authors, authorDomain, authorsOf } from '../../mail/author-domains.js';
 import { type BodyCanonicalization, CanonicalBody } from '../../mail/body-canonicalization.js';
 import { type HeaderLine, headerLines } from '../../mail/header-lines.js';
 import type { Dns } from '../dns/resolver.js';
@@ -72,7 +72,7 @@ class MessageChecks implements Checks {
     this.#authors = authorsOf(this.#lines);
     this.#lookups = new Lookups(dns, origin.remoteAddress, { deadlineMs, lookups });
     // First what the verdict hangs on: what a peer may add without end comes last.
-    this.#dmarc = new Dmarc(this.#authors, known.walks, this.#lookups);
+    this.#dmarc = new Dmarc(this.#authors, known.walks, this.#lookups, this.#shownDomain(origin));
     this.#spf = known.spf.check(origin, this.#lookups);
     this.#signatures = this.#choose();
     this.#arc = findChain(this.#lines, this.#lookups);
@@ -80,6 +80,12 @@ class MessageChecks implements Checks {
     if (isChain(this.#arc)) this.#expect('ARC', this.#arc.signature, known.keys);
     void this.#spf.then(({ domain }) => this.#dmarc.expect(domain));
     for (const { domain } of this.#signatures) this.#dmarc.expect(domain);
+  }
+
+  /** Of who is shown when nobody claims to be the author or to send for one; undefined where such a message is rejected. */
+  #shownDomain({ sender }: Origin): string | undefined {
+    const isAnonymous = this.#authors.fault === 'missing' && this.#lines.every(({ name }) => name !== 'sender');
+    return isAnonymous && this.#options.dmarcReject !== 'reject' ? authorDomain(sender) : undefined;
   }
 
   write(octets: Uint8Array): void {

@@ -1,6 +1,7 @@
 // DMARC (RFC 9989): what the owner of an author's domain wants to be done with a message, and whether the message bears that
 // domain rightly. Policies are looked for while the message arrives. A message whose author nobody can tell fails, as RFC 7489
-// §6.6.1 has it: else whoever leaves From out would be under no policy.
+// §6.6.1 has it: else whoever leaves From out would be under no policy. Of one that names nobody at all the envelope sender is
+// shown, so where the operator does not reject what fails, the policy of that sender's domain decides.
 import { LRUCache } from 'lru-cache';
 import type { MethodResult } from '../../mail/authentication-results.js';
 import type { AuthorFault, Authors } from '../../mail/author-domains.js';
@@ -52,10 +53,11 @@ export class Dmarc {
   readonly #authors: Authors;
   readonly #checks: readonly AuthorCheck[];
 
-  /** Asks for the policies. */
-  constructor(authors: Authors, walks: Walks, lookups: Lookups) {
+  /** Asks for the policies. `shown`: the domain of who is shown in place of an author, if its policy is to decide. */
+  constructor(authors: Authors, walks: Walks, lookups: Lookups, shown?: string) {
     this.#authors = authors;
-    const domains = authors.fault === undefined ? authors.domains.slice(0, MOST_DOMAINS) : [];
+    const replaced = shown === undefined ? [] : [shown];
+    const domains = authors.fault === undefined ? authors.domains.slice(0, MOST_DOMAINS) : replaced;
     this.#checks = domains.map((domain) => new AuthorCheck(domain, walks, lookups));
   }
 
@@ -69,7 +71,9 @@ export class Dmarc {
     const { domains, fault } = this.#authors;
     if (fault !== undefined) {
       const properties = domains.slice(0, 1).map((domain) => ['header.from', domain] as const);
-      return [{ method: 'dmarc', result: 'fail', comment: FAULTS[fault], properties, wanted: 'reject' }];
+      const [shown] = this.#checks;
+      const wanted = shown === undefined ? 'reject' : (await shown.judge(identified)).wanted;
+      return [{ method: 'dmarc', result: 'fail', comment: FAULTS[fault], properties, wanted }];
     }
     const results: DmarcResult[] = [];
     for (const check of this.#checks) results.push(await check.judge(identified));

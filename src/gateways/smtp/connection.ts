@@ -19,13 +19,6 @@ const NOT_OFFERED = new Set(['EXPN', 'ETRN', 'TURN', 'SEND', 'SOML', 'SAML', 'AU
 const JUNK = new Set(['NOOP', 'RSET', 'VRFY', 'HELP', 'HELO', 'EHLO']);
 /** How long a closed connection of a stopping server waits for the peer to close its side. */
 const LINGER_MS = 500;
-/**
- * ms since the last command or reply after which nothing more seems to be on its way. A peer that was just answered may have
- * sent MAIL already, which is better taken than refused. QUICK: between machines that are near, when the server stops.
- */
-const QUIET_MS = 1000;
-const QUICK_QUIET_MS = 250;
-
 const TOO_MANY_LOGINS = { reply: { code: 421, text: '4.7.0 Too many failed logins, closing connection' } };
 
 export class SmtpConnection extends SMTPConnection {
@@ -117,7 +110,8 @@ export class SmtpConnection extends SMTPConnection {
     const { envelope } = this.session as Partial<SMTPConnection['session']>;
     const used = this._transactionCounter > 0 && !envelope?.mailFrom;
     if (!stopping && (!used || this._upgrading)) return;
-    if (now - this.#lastSeen < (stopping && !envelope?.mailFrom ? QUICK_QUIET_MS : QUIET_MS)) return;
+    const { quietMs, stoppingQuietMs } = this._server.limits;
+    if (now - this.#lastSeen < (stopping && !envelope?.mailFrom ? stoppingQuietMs : quietMs)) return;
     if (this._upgrading) this.destroy();
     else this.send(421, '4.3.2 Service closing, try again later');
   }

@@ -13,6 +13,13 @@ export interface SmtpLimits {
   readonly stressIdleMs: number;
   /** Connections from which on the listener is under stress. */
   readonly stressConnections: number;
+  /**
+   * ms since the last command or reply after which nothing more seems to be on its way, when the listener drains. A peer that
+   * was just answered may have sent MAIL already, which is better taken than refused.
+   */
+  readonly quietMs: number;
+  /** The same when it stops, outside of a transaction: between machines that are near. */
+  readonly stoppingQuietMs: number;
   /** ms for a TLS handshake. */
   readonly handshakeMs: number;
   /** Octets of DATA that earn a second; a message begins with `minRateGraceMs`. */
@@ -47,6 +54,8 @@ export const DEFAULT_LIMITS: SmtpLimits = {
   idleMs: 300_000,
   stressIdleMs: 10_000,
   stressConnections: 4000,
+  quietMs: 1000,
+  stoppingQuietMs: 250,
   handshakeMs: 30_000,
   minRate: 500,
   minRateGraceMs: 60_000,

@@ -1,5 +1,6 @@
 // Octets held for a while: in memory while they are few and the spool has room for them, else in a file (DESIGN D11). Memory
-// that is used up slows a message down and refuses none.
+// that is used up slows a message down and refuses none; a holder's share of the disk refuses.
+import { SpoolFault } from './errors.js';
 import type { Spool } from './spool.js';
 import { SpoolFile, STAGING_BYTES } from './spool-file.js';
 
@@ -18,6 +19,7 @@ export class SpoolHold {
   #file: SpoolFile | undefined;
   #size = 0;
   #reserved = 0;
+  #onDisk = 0;
   #discarded = false;
   /** The last write that had to be waited for. */
   #writing: Promise<void> | undefined;
@@ -33,9 +35,13 @@ export class SpoolHold {
    */
   write(chunk: Uint8Array): Promise<void> | undefined {
     this.#size += chunk.length;
-    if (this.#file !== undefined) this.#writing = this.#file.write(chunk);
-    else if (this.#size > this.#spool.inMemory || !this.#reserve(chunk.length)) this.#writing = this.#toFile(chunk);
-    else this.#keep(chunk);
+    if (this.#file !== undefined) {
+      this.#takeDisk(chunk.length);
+      this.#writing = this.#file.write(chunk);
+    } else if (this.#size > this.#spool.inMemory || !this.#reserve(chunk.length)) {
+      this.#takeDisk(this.#size);
+      this.#writing = this.#toFile(chunk);
+    } else this.#keep(chunk);
     return this.#writing;
   }
 
@@ -64,7 +70,14 @@ export class SpoolHold {
     this.#pieces = [];
     this.#joined = undefined;
     this.#unreserve(this.#reserved);
+    this.#spool.disk.give(this.#holder, this.#onDisk);
     void this.#file?.close();
+  }
+
+  #takeDisk(octets: number): void {
+    if (this.#spool.disk.take(this.#holder, octets) !== undefined)
+      throw new SpoolFault('spool-full', `${this.#holder} has its share of the spool's disk`);
+    this.#onDisk += octets;
   }
 
   #reserve(octets: number): boolean {

@@ -20,6 +20,8 @@ export interface SpoolOptions {
   readonly memoryLimit?: number;
   /** Octets in memory of all messages of one holder. */
   readonly memoryShare?: number;
+  /** Octets in files of all messages of one holder. */
+  readonly diskShare?: number;
 }
 
 /** Makes the directory and empties it of what a process that was killed may have left. */
@@ -32,6 +34,8 @@ export async function prepareSpool(directory: string): Promise<void> {
 export class Spool {
   readonly inMemory: number;
   readonly directory: string;
+  /** What all may have on it the disk itself says. */
+  readonly disk: Shares;
   readonly #memory: Shares;
   #files = 0;
 
@@ -39,6 +43,7 @@ export class Spool {
     this.directory = options.directory;
     this.inMemory = options.inMemory ?? 262_144;
     const { memoryLimit: total = 67_108_864, memoryShare: share = total / 8 } = options;
+    this.disk = new Shares({ total: Number.POSITIVE_INFINITY, share: options.diskShare ?? 1_073_741_824 });
     this.#memory = new Shares({ total, share });
   }
 

@@ -193,8 +193,6 @@ test('a message whose author nobody can tell fails, whatever Sender says', async
   const sender = 'Sender: CEO <ceo@bank.test>\n';
   const cases: readonly (readonly [header: string, fault: AuthorFault, author?: string])[] = [
     [`${sender}Subject: x\n\nbody`, 'missing'],
-    ['body without a header', 'missing'],
-    ['', 'missing'],
     [`From:\n${sender}\nbody`, 'malformed'],
     [`From: nobody\n${sender}\nbody`, 'malformed'],
     [`From: "x <ceo@bank.test>\n${sender}\nbody`, 'malformed'],
@@ -206,6 +204,17 @@ test('a message whose author nobody can tell fails, whatever Sender says', async
     t.is(await said(header, 'b@mx.test'), `${result}: junk`, header);
     t.is(await said(header, 'b@mx.test', 'reject'), `${result}: reject`, header);
     t.is(await said(header, 'b@mx.test', 'none'), `${result}: accept`, header);
+  }
+});
+
+test('a message that names nobody is under the policy of the envelope sender, who is shown', async (t) => {
+  const { said } = await start(t, {});
+  const fail = 'fail (no From field)';
+  for (const header of ['Subject: x\n\nbody', 'body without a header', '']) {
+    t.is(await said(header, 'b@mx.test'), `${fail}: accept`, header);
+    t.is(await said(header, 'b@reject.test'), `${fail}: junk`, header);
+    t.is(await said(header, ''), `${fail}: junk`, header);
+    t.is(await said(header, 'b@mx.test', 'reject'), `${fail}: reject`, header);
   }
 });
 

@@ -51,7 +51,7 @@ test('a message that does not end is 421 and dropped when the grace is over', as
 const codes = async (client: SmtpClient) => (await client.rest()).map((r) => `${r.code} ${r.text.split(' ')[0]}`);
 
 test('a transaction that has begun is finished, and so is one that is about to begin', async (t) => {
-  const { address, listener, stored } = await listen(t);
+  const { address, listener, stored } = await listen(t, { limits: { quietMs: 60_000, stoppingQuietMs: 60_000 } });
   const begun = await SmtpClient.greeted(address);
   await begun.command('MAIL FROM:<>');
   const fresh = await SmtpClient.greeted(address);
@@ -77,7 +77,7 @@ test('a transaction that does not go on is ended before the grace is over', asyn
 });
 
 test('while draining everybody is served, and told to go when nothing more comes', async (t) => {
-  const { address, listener, stored } = await listen(t);
+  const { address, listener, stored } = await listen(t, { limits: { quietMs: 5000 } });
   const early = await SmtpClient.greeted(address);
   listener.beginDrain();
   const fresh = await SmtpClient.greeted(address);

@@ -230,3 +230,23 @@ test('a client that leaves in the middle of a message: nothing is queued', async
   t.is(spool.reserved, 0);
   t.true(logged.some(({ reason }) => reason === 'connectionLost'));
 });
+
+test('headers that others hold back keep nobody from sending, and an account has its share of memory for them', async (t) => {
+  const { address, spool, queued } = await listenForSubmission(t, { memoryLimit: 400_000 });
+  const client = await signedIn(address);
+  const send = async (octets: number) => {
+    const header = `From: alice@example.test\r\n${`X-Filler: ${'y'.repeat(88)}\r\n`.repeat(octets / 100)}`;
+    await client.envelope('alice@example.test', 'bob@example.test');
+    await client.written(header);
+    // The header is read before its end comes.
+    for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate);
+    client.write('\r\nx\r\n.\r\n');
+    return brief(await client.reply());
+  };
+  t.is(await send(100_000), '452 4.3.1');
+  t.is(await send(60_000), '250 2.0.0');
+  t.is(spool.reserved, 0);
+  for (let i = 0; i < 8; i++) t.true(spool.reserve(`other ${i}`, 50_000));
+  t.is(await send(20_000), '250 2.0.0');
+  t.is(queued.length, 2);
+});

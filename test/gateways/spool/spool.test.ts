@@ -122,6 +122,25 @@ test('a directory that was removed while the node runs is made again', async (t)
   t.is(statSync(spool.directory).mode & 0o777, 0o700);
 });
 
+test('a holder has a share of the disk too, and others have theirs', async (t) => {
+  const spool = await newSpool({ inMemory: 1000, diskShare: 100_000 });
+  const [first, second, other] = ['a', 'a', 'b'].map((holder) => spool.writer(holder));
+  await first!.write(Buffer.alloc(60_000));
+  await second!.write(Buffer.alloc(30_000));
+  await second!.write(Buffer.alloc(10_000));
+  await t.throwsAsync(async () => first!.write(Buffer.alloc(1)), {
+    name: 'SpoolFault',
+    message: /share of the spool's/,
+  });
+  await other!.write(Buffer.alloc(100_000));
+  first!.discard();
+  await second!.write(Buffer.alloc(60_000));
+  second!.discard();
+  other!.discard();
+  t.is(spool.disk.held, 0);
+  t.is(spool.reserved, 0);
+});
+
 test('a header that is replaced at the end, in memory and in a file', async (t) => {
   const spool = await newSpool({ inMemory: 3000 });
   const property = fc.asyncProperty(
