@@ -115,7 +115,7 @@ async function openHttp(
 ): Promise<Listener> {
   const { log, lifecycle } = foundation;
   const { bind, httpPort: port, hostname, maxMessageSize } = config;
-  const { mailboxes, blobs, directory, desk, claimExport } = engine;
+  const { mailboxes, blobs, directory, desk, exports } = engine;
   const decoder = new BodyDecoder();
   lifecycle.add('body decoder', () => decoder.close());
   const guard = anonymousGuard({ ...config, origins: config.corsOrigins });
@@ -138,7 +138,7 @@ async function openHttp(
     mailboxes,
     blobs,
     decoder,
-    claimExport,
+    exports,
     desk,
     connectionInfo: () => connectionInfo,
     composing: { spool, hostname, maxMessageSize },

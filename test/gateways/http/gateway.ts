@@ -69,7 +69,9 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
       mailboxes: mailboxes.refs,
       blobs,
       decoder: plainDecoder,
-      claimExport: async () => mailboxes.exportWait,
+      exports: {
+        claim: async () => ({ waitSeconds: mailboxes.exportWait, giveBack: () => void mailboxes.exportsGivenBack++ }),
+      },
       desk,
       connectionInfo: () => ({ smtp: OFF, pop3: OFF, imap: OFF }),
       composing: { spool, hostname: OWN_NAMES.hostname, maxMessageSize: MAX_MESSAGE_SIZE },
