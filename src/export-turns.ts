@@ -6,7 +6,7 @@ import type { ExportStore } from './store/exports.js';
 const GIVEN_BACK = 3;
 
 /** To wait, or the turn and how to give it back. */
-export type ExportTurn =
+type ExportTurn =
   | { readonly waitSeconds: number; readonly giveBack?: never }
   | { readonly waitSeconds: 0; giveBack(): void };
 
