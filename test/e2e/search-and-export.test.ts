@@ -120,7 +120,7 @@ test('an export that its client leaves gives its turn back', async (t) => {
   await node.stop();
 });
 
-test('people a message went to and what is attached are found, junk is not', async (t) => {
+test('people a message went to and what is attached are found', async (t) => {
   const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test' });
   const sql = await storeOf(node);
   const user = await createAccount(sql, 'sam@example.test');
