@@ -27,6 +27,7 @@ import { localTransport } from './actors/runtime/transport-local.js';
 import { natsTransport } from './actors/runtime/transport-nats.js';
 import type { Config } from './config.js';
 import { openQueue, type RemoteCourier } from './delivery-queue.js';
+import { type ExportTurns, exportTurns } from './export-turns.js';
 import type { Foundation } from './foundation.js';
 import type { Instruments } from './instruments.js';
 import type { Lifecycle } from './lifecycle.js';
@@ -61,8 +62,7 @@ export interface Engine {
   readonly settings: SettingStore;
   readonly inbound: InboundStore;
   readonly blobs: BlobStore;
-  /** Says that the account is exporting its mail now: 0, or for how many seconds it must not do so again. */
-  claimExport(accountId: string): Promise<number>;
+  readonly exports: ExportTurns;
   readonly ownership: Ownership;
   /** Undefined without the role `outbound`. */
   readonly queue: DeliveryQueue | undefined;
@@ -146,7 +146,7 @@ export async function startEngine(
   const texts = open.texts(blobs);
   lifecycle.add('texts of emails', () => texts.close(), JOB_RESERVE_MS, STOP_MS);
   const mailboxRows = postgresMailboxes(sql, writerSql, metrics?.commits.mailboxes);
-  const exports = stall.port(postgresExports(sql));
+  const exports = exportTurns(stall.port(postgresExports(sql)), config.mboxExportInterval, log);
   const accounts = stall.port(postgresDirectory(sql, shards));
   for (const name of config.hostedDomains) await accounts.addDomain(name);
 
@@ -257,7 +257,6 @@ export async function startEngine(
         }),
       })
     : undefined;
-  const claimExport = (accountId: string) => exports.claim(accountId, config.mboxExportInterval);
   const settings = stall.port(postgresSettings(sql));
-  return { mailboxes, directory, accounts, desk, settings, inbound, blobs, claimExport, ownership, queue, failed };
+  return { mailboxes, directory, accounts, desk, settings, inbound, blobs, exports, ownership, queue, failed };
 }

@@ -134,7 +134,7 @@ async function openHttp(
 ): Promise<Listener> {
   const { log } = foundation;
   const { bind, httpPort: port, hostname, maxMessageSize } = config;
-  const { mailboxes, blobs, directory, desk, claimExport } = engine;
+  const { mailboxes, blobs, directory, desk, exports } = engine;
   const guard = anonymousGuard({ ...config, origins: config.corsOrigins });
   const cors = createCors(config.corsOrigins);
   const { oidcAuthority: authority } = config;
@@ -154,7 +154,7 @@ async function openHttp(
     mailboxes,
     blobs,
     decoder,
-    claimExport,
+    exports,
     desk,
     connectionInfo: () => connectionInfoOf(config, engine.ownership.view?.nodes ?? []),
     composing: { spool, hostname, maxMessageSize },

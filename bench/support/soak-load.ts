@@ -184,12 +184,15 @@ export class SoakLoad {
     const { key } = this.#anyone();
     return new Promise((resolve, reject) => {
       const socket = connect(this.#node.port('http'), '127.0.0.1');
-      socket.once('data', (data) => {
-        const line = data.toString('latin1').split('\r\n')[0]!;
+      let got = '';
+      socket.on('data', (data) => {
+        const isUpgraded = got.includes('\r\n');
+        got += data.toString('latin1');
+        if (isUpgraded || !got.includes('\r\n')) return;
+        const line = got.split('\r\n')[0]!;
         if (!line.startsWith('HTTP/1.1 101')) reject(new Error(line));
         const text = Buffer.from('{"protocol":"json","version":1}\u001e');
         socket.write(Buffer.concat([Buffer.of(0x81, 0x80 | text.length, 0, 0, 0, 0), text]));
-        socket.resume();
         setTimeout(() => socket.destroy(), HUB_MS * 2 * Math.random());
         resolve();
       });

@@ -36,8 +36,13 @@ export function anonymousGuard({ hostname, publicUrl, origins = [] }: OwnNames):
   };
 }
 
-/** Host names in the one form URLs have: lower case, addresses canonical. */
+/**
+ * A host name in the form that URLs have, in any case. Other forms of an address (`0x7f.1`, `2130706433`) are names of nobody:
+ * browsers never send them, and whoever does counts on being read in another way than by the check before.
+ */
 function authority(host: string): URL | undefined {
   const text = `http://${host}`;
-  return /^[^/?#@\\\s]+$/.test(host) && URL.canParse(text) ? new URL(text) : undefined;
+  if (!/^[^/?#@\\\s]+$/.test(host) || !URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  return host.replace(/:\d*$/, '').toLowerCase() === url.hostname ? url : undefined;
 }

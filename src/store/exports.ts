@@ -1,6 +1,17 @@
 // Port: when an account last exported its mail, so that exports keep their distance whatever node they are asked of.
 
+/** The answer to a claim: to wait, or whose turn it is. */
+export type ExportClaim =
+  | { readonly waitSeconds: number; readonly turn?: never }
+  /** Names the turn when it is given back; null when exports keep no distance. */
+  | { readonly waitSeconds: 0; readonly turn: string | null };
+
 export interface ExportStore {
-  /** Says that the account exports now: 0, or for how many more seconds it must not, because it did not long ago. */
-  claim(accountId: string, intervalSeconds: number): Promise<number>;
+  /** Says that the account exports now, unless it did not long ago. */
+  claim(accountId: string, intervalSeconds: number): Promise<ExportClaim>;
+  /**
+   * The export of this turn was not served to its end: the account may export again at once. So many times within the interval;
+   * a turn beyond that counts, as nothing happens for one that is another's by now.
+   */
+  giveBack(accountId: string, turn: string, intervalSeconds: number, times: number): Promise<void>;
 }

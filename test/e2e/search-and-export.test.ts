@@ -95,3 +95,48 @@ test('an export holds every message as it was received, oldest first, once in a 
   }
   await node.stop();
 });
+
+test('an export that its client leaves gives its turn back', async (t) => {
+  const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test', MANSIO_MBOX_EXPORT_INTERVAL: '300' });
+  const sql = await storeOf(node);
+  const user = await createAccount(sql, 'eve@example.test');
+  const large = message('large', 'x\r\n'.repeat(2_000_000));
+  await deliver(node, user.email, [large, large, large, large]);
+  const client = new MailboxClient(node, user.key);
+  const left = new AbortController();
+  const response = await client.request('GET', '/api/emails/export/mbox', undefined, left.signal);
+  t.is(response.status, 200);
+  await response.body!.getReader().read();
+  t.is((await client.request('GET', '/api/emails/export/mbox')).status, 429, 'one at a time');
+  left.abort();
+  const claimed = async () =>
+    (await sql`select from accounts where id = ${user.id} and mbox_exported_at is not null`).length > 0;
+  while (await claimed()) await new Promise((resolve) => setTimeout(resolve, 20));
+  const whole = await client.request('GET', '/api/emails/export/mbox');
+  t.is(whole.status, 200);
+  t.true((await whole.arrayBuffer()).byteLength > 15_000_000);
+  t.is((await client.request('GET', '/api/emails/export/mbox')).status, 429);
+  await sql.end();
+  await node.stop();
+});
+
+test('people a message went to and what is attached are found', async (t) => {
+  const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test' });
+  const sql = await storeOf(node);
+  const user = await createAccount(sql, 'sam@example.test');
+  await sql.end();
+  const raw =
+    'From: a@remote.test\r\nTo: Ulrike <ulrike@remote.test>\r\nCc: Viktor <v@remote.test>\r\nSubject: plan\r\n' +
+    'Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nwords\r\n--b\r\nContent-Type: application/pdf\r\n' +
+    "Content-Disposition: attachment; filename*=utf-8''Gr%C3%BCndungsvertrag.pdf\r\n\r\nx\r\n--b--";
+  await deliver(node, user.email, [raw, message('other', 'words')]);
+  const found = async (query: string) =>
+    (await new MailboxClient(node, user.key).get<EmailList>(`/api/emails/search?q=${query}`)).items.map(
+      (e) => e.subject,
+    );
+  for (const query of ['ulrike', 'v@remote.test', 'viktor', 'grundungsvertrag', 'pdf+plan']) {
+    t.deepEqual(await found(query), ['plan'], query);
+  }
+  t.deepEqual(await found('words'), ['other', 'plan']);
+  await node.stop();
+});

@@ -63,9 +63,10 @@ export class MailboxClient {
     this.#key = key;
   }
 
-  request(method: string, path: string, body?: unknown): Promise<Response> {
+  request(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
     return fetch(this.#base + path, {
       method,
+      ...(signal && { signal }),
       headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });

@@ -274,7 +274,7 @@ export const mailboxProtocol = protocol('mailbox', {
       }),
       reply: object({ items: array(listItem), totalCount: integer(), unreadCount: integer() }),
     }),
-    /** Newest first, over everything but what is only in trash or junk; counts are of all that match. */
+    /** Newest first, in a folder (id or role), else over all but what is only in trash or junk; counts are of all that match. */
     search: query({
       payload: object({
         /** mail/search-text SearchTerm; none: any text. */
@@ -282,10 +282,12 @@ export const mailboxProtocol = protocol('mailbox', {
         ...period,
         hasAttachments: optional(boolean()),
         isRead: optional(boolean()),
+        folder: optional(string()),
         page: integer(),
         pageSize: integer(),
       }),
       reply: object({ items: array(listItem), totalCount: integer(), unreadCount: integer() }),
+      refusals: ['noSuchFolder'],
     }),
     /** How many emails of a period an export holds. */
     exportCount: query({ payload: object(period), reply: object({ count: integer() }) }),

@@ -9,7 +9,7 @@ import { inLabelOrder } from './labels.js';
 import { organisingQueries } from './organising-queries.js';
 import { outboundQueries } from './outbound-queries.js';
 import type { EmailDetail, EmailListItem, MailboxProtocol } from './protocol.js';
-import { countExported, exportedEmails, type MailboxSearch, searchMailbox } from './search.js';
+import { countExported, exportedEmails, folderNamed, type MailboxSearch, searchMailbox } from './search.js';
 import type { MailboxState } from './state.js';
 
 export function mailboxQueries(
@@ -31,6 +31,8 @@ export function mailboxQueries(
     },
 
     async search(state, { page, pageSize, ...criteria }) {
+      if (criteria.folder !== undefined && folderNamed(state, criteria.folder) === undefined)
+        return { refusal: 'noSuchFolder' };
       const { slots, totalCount, unreadCount } = await searchMailbox(state, search, criteria, page, pageSize);
       return { reply: { items: await listPage(store, state, slots), totalCount, unreadCount } };
     },

@@ -31,6 +31,15 @@ export interface SearchCriteria {
   readonly to?: number | undefined;
   readonly hasAttachments?: boolean | undefined;
   readonly isRead?: boolean | undefined;
+  /** Id or role; nothing else is searched then, trash and junk may be. */
+  readonly folder?: string | undefined;
+}
+
+/** Labels have a role in common: they go by their ids. */
+export function folderNamed(state: MailboxState, name: string): FolderColumns | undefined {
+  const byId = state.folders.get(name);
+  if (byId !== undefined || name === 'label') return byId;
+  return [...state.folders.values()].find(({ row }) => row.role === name);
 }
 
 export async function searchMailbox(
@@ -54,7 +63,8 @@ export async function searchMailbox(
     matches = await state.search.matching(search.store, accountId, terms, size, pages);
   }
   const { emails } = state;
-  const isLeftOut = leftOut(state);
+  const within = criteria.folder === undefined ? undefined : folderNamed(state, criteria.folder);
+  const isLeftOut = within === undefined ? leftOut(state) : (slot: number) => within.uidOf(slot) === 0;
   const few = matches !== undefined && matches.count < emails.size / FEW ? matches.slots() : undefined;
   const [order, start, end] = range(state, criteria, few && state.search.order.sorted(few));
   const first = (page - 1) * pageSize;

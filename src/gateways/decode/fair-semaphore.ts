@@ -1,5 +1,5 @@
-// A weighted semaphore that is fair by key (an account): those who wait are served round robin by key, in order of arrival
-// within one, and no key holds more than its share. Nobody who waits holds anything. Pure but for the promises.
+// A weighted semaphore that is fair by key (an account): of those who wait the key goes first that was served least recently,
+// within one the order is that of arrival, and no key holds more than its share. Nobody who waits holds anything.
 
 export interface SemaphoreLimits {
   /** Weight that is held at a time, by all keys together and by one. */
@@ -22,16 +22,18 @@ export class FairSemaphore {
   readonly #limits: SemaphoreLimits;
   #held = 0;
   readonly #heldBy = new Map<string, number>();
-  /** The key whose turn is next first. */
   readonly #waiting = new Map<string, Waiter[]>();
+  /** Number of the last grant, of keys that hold something or wait. */
+  readonly #servedAt = new Map<string, number>();
+  #grants = 0;
   #waiters = 0;
 
   constructor(limits: SemaphoreLimits) {
     this.#limits = limits;
   }
 
-  /** Whether one more of this key would be refused. */
-  isFull(key: string): boolean {
+  /** Whether one more of this key is too many. */
+  #isFull(key: string): boolean {
     const own = this.#waiting.get(key)?.length ?? 0;
     return this.#waiters >= this.#limits.waiting || own >= this.#limits.waitingAKey;
   }
@@ -44,7 +46,7 @@ export class FairSemaphore {
     signal?.throwIfAborted();
     const counted = Math.min(weight, this.#limits.total, this.#limits.aKey);
     if (!this.#waiting.has(key) && this.#fits(key, counted)) return Promise.resolve(this.#hold(key, counted));
-    if (this.isFull(key)) return undefined;
+    if (this.#isFull(key)) return undefined;
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         weight: counted,
@@ -55,6 +57,7 @@ export class FairSemaphore {
       };
       const leave = () => {
         this.#remove(key, waiter);
+        this.#forget(key);
         reject(signal?.reason);
         this.#serve();
       };
@@ -77,6 +80,7 @@ export class FairSemaphore {
   #hold(key: string, weight: number): Release {
     this.#held += weight;
     this.#heldBy.set(key, (this.#heldBy.get(key) ?? 0) + weight);
+    this.#servedAt.set(key, ++this.#grants);
     let isHeld = true;
     return () => {
       if (!isHeld) return;
@@ -86,25 +90,34 @@ export class FairSemaphore {
       if (left > 0) this.#heldBy.set(key, left);
       else this.#heldBy.delete(key);
       this.#serve();
+      this.#forget(key);
     };
   }
 
-  /** The next key that has its share left goes first: one that is heavier than what is free keeps the others waiting. */
+  /** Of the keys that have their share left. One that wants more than what is free keeps the others waiting. */
   #serve(): void {
-    for (let served = true; served; ) {
-      served = false;
-      for (const [key, [first]] of this.#waiting) {
-        if (!this.#hasShare(key, first!.weight)) continue;
-        if (!this.#fits(key, first!.weight)) return;
-        const own = this.#waiting.get(key)!;
-        this.#remove(key, first!);
-        // Behind the other keys.
-        if (own.length > 0 && this.#waiting.delete(key)) this.#waiting.set(key, own);
-        first!.grant(this.#hold(key, first!.weight));
-        served = true;
-        break;
-      }
+    for (let key = this.#next(); key !== undefined; key = this.#next()) {
+      const first = this.#waiting.get(key)![0]!;
+      if (!this.#fits(key, first.weight)) return;
+      this.#remove(key, first);
+      first.grant(this.#hold(key, first.weight));
     }
+  }
+
+  #next(): string | undefined {
+    let next: string | undefined;
+    let servedAt = Number.POSITIVE_INFINITY;
+    for (const [key, [first]] of this.#waiting) {
+      const own = this.#servedAt.get(key) ?? 0;
+      if (own >= servedAt || !this.#hasShare(key, first!.weight)) continue;
+      next = key;
+      servedAt = own;
+    }
+    return next;
+  }
+
+  #forget(key: string): void {
+    if (!this.#heldBy.has(key) && !this.#waiting.has(key)) this.#servedAt.delete(key);
   }
 
   #remove(key: string, waiter: Waiter): void {

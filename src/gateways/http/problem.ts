@@ -70,6 +70,7 @@ const REFUSALS: Readonly<Record<MailboxRefusal, ProblemStatus>> = {
   noSuchEmail: 404,
   noSuchLabel: 404,
   noSuchFilter: 404,
+  noSuchFolder: 404,
   noSuchThread: 404,
   noSuchOutbound: 404,
   // Routes read the draft again.

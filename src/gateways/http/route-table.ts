@@ -13,7 +13,7 @@ import { docsRoutes } from './routes/docs.js';
 import { type EmailSources, emailRoutes } from './routes/emails.js';
 import { bulkRoutes } from './routes/emails-bulk.js';
 import { contentRoutes } from './routes/emails-content.js';
-import { exportRoute } from './routes/emails-export.js';
+import { type ExportSources, exportRoute } from './routes/emails-export.js';
 import { searchRoute } from './routes/emails-search.js';
 import { sentRoutes } from './routes/emails-sent.js';
 import { filterRoutes } from './routes/filters.js';
@@ -30,8 +30,7 @@ import { type PushSources, pushRoutes } from './routes/push-subscriptions.js';
 import { threadRoute } from './routes/threads.js';
 
 export interface RouteSources extends EmailSources {
-  /** Says that the account is exporting its mail now: 0, or for how many seconds it must not do so again. */
-  claimExport(accountId: string): Promise<number>;
+  readonly exports: ExportSources['exports'];
   readonly desk: AccountDesk;
   /** Asked at each request: listeners come and go. */
   readonly connectionInfo: () => ConnectionInfo;

@@ -44,6 +44,8 @@ const ALGORITHMS = [
 /** Clocks differ. */
 const TOLERANCE_SECONDS = 5;
 const LONGEST_SUBJECT = 255;
+/** Seconds of the last time there is (ECMA-262): JSON has larger numbers, and they end nothing. */
+const LAST_EXPIRY = 8_640_000_000_000;
 /** The store's text has no NUL, and would hold one half of a surrogate pair for any other. */
 const UNFIT = /[\0\p{Cs}]/u;
 const NAME_IDENTIFIER = 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/nameidentifier';
@@ -89,7 +91,7 @@ export function createTokenVerifier({ authority, audience, timing, log }: TokenV
   return {
     async verify(token) {
       const payload = isToken(token) ? await payloadOf(token) : undefined;
-      return payload === undefined ? undefined : claimsOf(payload);
+      return payload === undefined || payload.exp! > LAST_EXPIRY ? undefined : claimsOf(payload);
     },
     userInfo: async (token, subject) => userClaimsOf(await userInfo.claims(token, subject)),
   };

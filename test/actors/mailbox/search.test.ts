@@ -36,7 +36,7 @@ interface Mail {
   readonly files?: string;
 }
 
-async function setUp(t: ExecutionContext, { quietMs = 60_000, searchWaitMs = 60_000 } = {}) {
+async function setUp(t: ExecutionContext, { quietMs = 60_000, searchWaitMs = 60_000, renewMs = 60_000 } = {}) {
   const database = await migratedDatabase(t);
   const sql = connect(database.address, { max: 8, applicationName: 'test' });
   const writerSql = connect(database.address, { max: 4, applicationName: 'test', byKey: true });
@@ -55,7 +55,14 @@ async function setUp(t: ExecutionContext, { quietMs = 60_000, searchWaitMs = 60_
     },
   };
   const indexing = startSearchIndexing({ store: search, texts, log, quietMs, searchWaitMs });
-  const renewal = startSearchRenewal({ store: search, texts, owns: () => true, log, firstLookMs: 5, lookMs: 5 });
+  const renewal = startSearchRenewal({
+    store: search,
+    texts,
+    owns: () => true,
+    log,
+    firstLookMs: renewMs,
+    lookMs: renewMs,
+  });
   let epoch = 1;
   const transport = localTransport({ encoding: true });
   const ownership = fixedOwnership(1, () => epoch);
@@ -137,7 +144,7 @@ test('recipients and names of attachments are found too', async (t) => {
 });
 
 test('mail that an earlier version has indexed is indexed again, and what was found before is not the last word', async (t) => {
-  const { account, deliver, found, sql } = await setUp(t);
+  const { account, deliver, found, sql } = await setUp(t, { renewMs: 50 });
   const [id, other] = [await account(), await account()];
   await deliver(other, { subject: 'other', recipients: 'zoe@c.test' });
   const removed = await deliver(id, { subject: 'removed', recipients: 'zoe@c.test' });
@@ -233,6 +240,15 @@ test('dates, flags, attachments, pages and folders narrow what is found', async 
   reload();
   t.deepEqual(await found(id, 'mail'), ['mail 4', 'mail 5', 'mail 2', 'mail 1', 'mail 3']);
   t.deepEqual(await found(id, ''), ['mail 4', 'mail 5', 'mail 2', 'mail 1', 'mail 3']);
+  t.deepEqual(await found(id, 'mail', { folder: 'junk' }), ['mail 1']);
+  t.deepEqual(await found(id, '', { folder: 'trash' }), ['mail 0']);
+  t.deepEqual(await found(id, 'mail', { folder: 'archive' }), ['mail 2']);
+  const [inbox] = await sql<{ id: string }[]>`select id from folders where account_id = ${id} and role = 'inbox'`;
+  t.deepEqual(await found(id, 'mail', { folder: inbox!.id, to: 20 }), ['mail 1', 'mail 3']);
+  for (const folder of ['label', 'nowhere', randomUUID()]) {
+    const asked = await mailbox(id).ask('search', { terms: [], folder, page: 1, pageSize: 10 });
+    t.is(asked.refusal, 'noSuchFolder');
+  }
   const page = await mailbox(id).ask('exportPage', { place: null, limit: 3 });
   const rest = await mailbox(id).ask('exportPage', { place: page.reply!.place, limit: 3 });
   t.deepEqual(

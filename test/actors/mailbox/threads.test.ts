@@ -96,6 +96,33 @@ test('the id of a thread that was joined with another leads there; accounts have
   await world.end();
 });
 
+test('a thread comes newest 500 first of all, or page by page from the oldest', async (t) => {
+  const world = await mailboxWorld();
+  const { id } = await world.directory.createAccount('long@example.test', 'x');
+  const mailbox = world.mailboxes.of(id);
+  for (let i = 0; i < 505; i += 101) {
+    const deliveries = await Promise.all(
+      Array.from({ length: 101 }, (_, j) =>
+        world.spool([id], i + j, { subject: `${i + j}`, references: ['<root@x>'] }),
+      ),
+    );
+    await Promise.all(deliveries.map(([delivery]) => delivery!.deliver()));
+  }
+  const [row] = await world.sql<{ thread: string }[]>`select distinct thread_id as thread from emails`;
+  const ask = async (page?: { page: number; pageSize?: number }) => {
+    const { reply } = await mailbox.ask('thread', { threadId: row!.thread, ...page });
+    return { total: reply!.total, subjects: reply!.emails.map(({ subject }) => Number(subject)) };
+  };
+  const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
+  t.deepEqual(await ask(), { total: 505, subjects: numbers(5, 505) });
+  t.deepEqual(await ask({ page: 1, pageSize: 100 }), { total: 505, subjects: numbers(0, 100) });
+  t.deepEqual(await ask({ page: 6, pageSize: 100 }), { total: 505, subjects: numbers(500, 505) });
+  t.deepEqual(await ask({ page: 2 }), { total: 505, subjects: numbers(20, 40) });
+  t.deepEqual(await ask({ page: 1_000_000, pageSize: 100 }), { total: 505, subjects: [] });
+  t.is((await mailbox.ask('thread', { threadId: randomUUID(), page: 1 })).refusal, 'noSuchThread');
+  await world.end();
+});
+
 test('ids are trimmed, bracketed, bounded, each once, and keep their case', (t) => {
   const ids = threadIds({ messageId: ' <A@b> ', inReplyTo: 'A@b', references: ['< a@b >', '', '<>'] });
   t.deepEqual(ids, ['<A@b>', '<a@b>']);

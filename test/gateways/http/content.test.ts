@@ -3,7 +3,10 @@ import test from 'ava';
 import { BASES, fill, PDF, READ_ID } from './endpoint-case.js';
 import { ALICE } from './fakes.js';
 import { startGateway } from './gateway.js';
+import { addMail } from './mail-fixture.js';
 import type { Document } from './schema-check.js';
+
+const LARGE_ID = '018f0000-0000-7000-8000-0000000000ab';
 
 test('attachments are decoded, inert and safe to name', async (t) => {
   const gateway = await startGateway(t);
@@ -67,4 +70,28 @@ test('an export within the interval is refused with the time to wait, a truncate
   const text = await response.text();
   t.is(text.match(/^From sender@remote\.test Fri Jan {2}2 03:04:05 2026\n/gm)?.length, 2);
   t.false(text.includes('\r'));
+});
+
+test('an export that its client leaves, or that breaks off, gives its turn back; one that is read does not', async (t) => {
+  const gateway = await startGateway(t);
+  fill(gateway);
+  const response = await gateway.fetch('/api/emails/export/mbox');
+  await response.text();
+  await gateway.fetch('/api/emails/export/mbox', { method: 'HEAD' });
+  t.is(gateway.mailboxes.exportsGivenBack, 0);
+  addMail(gateway.mailboxes, gateway.blobs, ALICE, { id: LARGE_ID, text: 'x\r\n'.repeat(10_000_000) });
+  const leaving = new AbortController();
+  const left = await gateway.fetch('/api/emails/export/mbox', { signal: leaving.signal });
+  t.is(left.status, 200);
+  const ended = new Promise<void>((resolve) => {
+    gateway.blobs.onEnd = resolve;
+  });
+  leaving.abort();
+  await ended;
+  while (gateway.mailboxes.exportsGivenBack === 0) await new Promise((resolve) => setImmediate(resolve));
+  gateway.blobs.failAfter = 256 * 1024;
+  const broken = await gateway.fetch('/api/emails/export/mbox');
+  await t.throwsAsync(broken.arrayBuffer());
+  while (gateway.mailboxes.exportsGivenBack === 1) await new Promise((resolve) => setImmediate(resolve));
+  t.pass();
 });

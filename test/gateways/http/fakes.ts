@@ -96,6 +96,8 @@ export class FakeMailboxes {
   fault: ActorFaultCode | 'bug' | undefined;
   /** Seconds until an export is allowed. */
   exportWait = 0;
+  /** Turns to export that were given back. */
+  exportsGivenBack = 0;
   /** Emails an export counts beyond those that are there. */
   exportMore = 0;
 

@@ -71,7 +71,9 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
       mailboxes: mailboxes.refs,
       blobs,
       decoder: plainDecoder,
-      claimExport: async () => mailboxes.exportWait,
+      exports: {
+        claim: async () => ({ waitSeconds: mailboxes.exportWait, giveBack: () => void mailboxes.exportsGivenBack++ }),
+      },
       desk,
       connectionInfo: () => ({ smtp: SUBMISSION, pop3: OFF, imap: OFF }),
       composing: {

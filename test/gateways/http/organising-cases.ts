@@ -36,6 +36,8 @@ export function organisingCases(): readonly Step[] {
           createdAt: '2026-01-01T00:00:00.000Z',
         }),
     },
+    badName('Work\n'),
+    badName('\tWork'),
     { route: `POST ${L}`, json: { ...work, name: 'x'.repeat(100) }, status: 201 },
     { route: `POST ${L}`, json: {}, status: 400, fields: ['name', 'color', 'sortOrder'] },
     {
@@ -168,6 +170,12 @@ export function organisingCases(): readonly Step[] {
       status: 400,
       fields: ['subjectContains'],
     },
+    ...['Bills\n', 'Bi\u0000lls', '\u001b[31mBills', 'Bi\u2028lls', 'x'.repeat(201), '  '].map((name) => ({
+      route: `POST ${F}`,
+      json: { ...rule, name },
+      status: 400,
+      fields: ['name'],
+    })),
     { route: `POST ${F}`, json: { ...rule, name: ONE_TOO_MANY }, status: 400, fields: ['name'] },
     { route: `PUT ${filter}`, path: `${F}/${filterIdOf(1)}`, json: { ...rule, isEnabled: false }, status: 204 },
     {

@@ -83,8 +83,9 @@ export const organisingAnswers = {
     const matchedEmailIds = emails.slice(0, limit).map(({ id }) => id);
     return { reply: { matchCount: matchedEmailIds.length, matchedEmailIds } };
   },
-  thread: (emails: Emails, { threadId }: Of<'thread'>) => {
+  thread: (emails: Emails, { threadId, page, pageSize = 20 }: Of<'thread'>) => {
     const found = emails.filter((email) => email.threadId === threadId);
-    return found.length === 0 ? { refusal: 'noSuchThread' } : { reply: { emails: found } };
+    const newest = page === undefined ? found.slice(-500) : found.slice((page - 1) * pageSize, page * pageSize);
+    return found.length === 0 ? { refusal: 'noSuchThread' } : { reply: { emails: newest, total: found.length } };
   },
 };

@@ -4,7 +4,7 @@ import { createPublicKey, type JsonWebKey } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
-import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { CompactSign, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { ProviderUnavailable } from '../../../src/gateways/oidc/bounded-json.js';
 import { createTokenVerifier, isToken } from '../../../src/gateways/oidc/token-verifier.js';
 import { startProvider } from '../../support/oidc-provider.js';
@@ -367,4 +367,20 @@ test('a provider without a UserInfo endpoint, or with an unsafe one, tells nothi
     }));
     t.deepEqual(await verifierOf(base).userInfo('token', 'anna'), NO_CLAIMS);
   }
+});
+
+test('an end beyond all times is none', async (t) => {
+  const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
+  const jwk = await exportJWK(publicKey);
+  const { base } = await madeUp(t, (url) => ({
+    [DISCOVERY]: { issuer: url, jwks_uri: `${url}/keys` },
+    '/keys': { keys: [jwk] },
+  }));
+  const { verify } = verifierOf(base);
+  const sign = (exp: string) =>
+    new CompactSign(Buffer.from(`{"sub":"anna","iss":"${base}","exp":${exp}}`))
+      .setProtectedHeader({ alg: 'ES256' })
+      .sign(privateKey);
+  for (const exp of ['1e309', '1e308', '8640000000001']) t.is(await verify(await sign(exp)), undefined, exp);
+  t.like(await verify(await sign('8640000000000')), { subject: 'anna' });
 });

@@ -16,8 +16,10 @@ const TRUNCATED: HeaderField = ['X-Export-Truncated', 'true'];
 export interface ExportSources {
   readonly mailboxes: Mailboxes;
   readonly blobs: BlobStore;
-  /** Says that the account is exporting its mail now: 0, or for how many seconds it must not do so again. */
-  claimExport(accountId: string): Promise<number>;
+  /** The account's turn to export, or for how many seconds there is none. */
+  readonly exports: {
+    claim(accountId: string): Promise<{ readonly waitSeconds: number; readonly giveBack?: () => void }>;
+  };
 }
 
 export function exportRoute(base: string, tags: readonly string[], sources: ExportSources): Route {
@@ -26,7 +28,7 @@ export function exportRoute(base: string, tags: readonly string[], sources: Expo
     path: `${base}/export/mbox`,
     summary: `The account's mail but for trash and junk as an mboxrd file, oldest first, at most ${MOST_EMAILS} emails`,
     description:
-      'Another export of the account within the interval (10 minutes, unless the server is set otherwise) is 429 with the time to wait.',
+      'Another export of the account within the interval (10 minutes, unless the server is set otherwise) is 429 with the time to wait. One that is not read to its end does not count, three times within the interval.',
     tags,
     access: READ,
     query: period,
@@ -42,12 +44,15 @@ export function exportRoute(base: string, tags: readonly string[], sources: Expo
       const outcome = await sources.mailboxes.of(accountId).ask('exportCount', between);
       if (outcome.reply === undefined) return refused(outcome.refusal);
       // Who only looks has exported nothing.
-      const seconds = isHead ? 0 : await sources.claimExport(accountId);
-      if (seconds > 0) {
+      const { waitSeconds, giveBack } = isHead ? { waitSeconds: 0 } : await sources.exports.claim(accountId);
+      if (waitSeconds > 0) {
         const detail = 'This account has exported its mail not long ago.';
-        return new Problem(429, { detail, headers: [['Retry-After', String(seconds)]] });
+        return new Problem(429, { detail, headers: [['Retry-After', String(waitSeconds)]] });
       }
       return {
+        finished: (whole) => {
+          if (!whole) giveBack?.();
+        },
         status: 200,
         headers: [
           ['Content-Type', 'application/mbox'],

@@ -3,7 +3,7 @@ import { optional } from 'superstruct';
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
 import { searchTerms, wordCount } from '../../../mail/search-text.js';
 import { flagParameter, periodOf, text } from '../fields.js';
-import { invalid, refused } from '../problem.js';
+import { invalid } from '../problem.js';
 import { defineRoute, READ, type Route } from '../route.js';
 import { emailPage, pageOf, paging, period } from './email-shapes.js';
 
@@ -15,7 +15,8 @@ export function searchRoute(base: string, tags: readonly string[], mailboxes: Ma
     method: 'GET',
     path: `${base}/search`,
     summary: 'Emails that match, newest first; unreadCount is of those that match',
-    description: 'Everything but trash and junk is searched. Without any parameter, that is all there is.',
+    description:
+      'Everything but trash and junk is searched, unless `folder` names one. Without any parameter, that is all there is.',
     tags,
     access: READ,
     query: {
@@ -30,10 +31,13 @@ export function searchRoute(base: string, tags: readonly string[], mailboxes: Ma
       ...period,
       hasAttachments: optional(flagParameter()),
       isRead: optional(flagParameter()),
+      folder: optional(
+        text({ description: 'Id of a label or folder, or a role: inbox, sent, drafts, archive, trash, junk' }),
+      ),
     },
     replies: { 200: emailPage },
     handler: async ({ principal, query }) => {
-      const { page, pageSize, q = '', fromDate, toDate, hasAttachments, isRead } = query;
+      const { page, pageSize, q = '', fromDate, toDate, hasAttachments, isRead, folder } = query;
       if (q.length > MOST_CHARACTERS) return invalid({ q: [`must have at most ${MOST_CHARACTERS} characters`] });
       const terms = searchTerms(q);
       if (wordCount(terms) > MOST_WORDS) return invalid({ q: [`must have at most ${MOST_WORDS} words`] });
@@ -45,10 +49,11 @@ export function searchRoute(base: string, tags: readonly string[], mailboxes: Ma
         ...periodOf(fromDate, toDate),
         ...(hasAttachments === undefined ? {} : { hasAttachments }),
         ...(isRead === undefined ? {} : { isRead }),
+        ...(folder === undefined ? {} : { folder: folder.toLowerCase() }),
         page,
         pageSize,
       });
-      if (outcome.reply === undefined) return refused(outcome.refusal);
+      if (outcome.reply === undefined) return invalid({ folder: ['names no folder of this account'] });
       return { status: 200, json: pageOf(outcome.reply, query) };
     },
   });

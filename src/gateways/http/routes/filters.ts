@@ -1,6 +1,6 @@
 // Filters. A condition that is absent, null or blank is not set; at least one must be. PUT replaces the whole rule.
 import type { Infer } from 'superstruct';
-import { coerce, nullable, optional } from 'superstruct';
+import { nullable, optional } from 'superstruct';
 import type { Filter, Label, Mailboxes } from '../../../actors/mailbox/protocol.js';
 import type { AnyStruct } from '../../../actors/runtime/protocol.js';
 import { isUuid } from '../../../mail/ids.js';
@@ -9,6 +9,7 @@ import {
   idParameter,
   leaf,
   limitParameter,
+  line,
   list,
   record,
   smallWhole,
@@ -56,25 +57,24 @@ const filter = named(
   }),
 );
 
-const bounded = (most: number, isBlankFine: boolean) =>
+const words = (most: number) =>
   leaf<string>(
     'string',
     (value) => {
       if (typeof value !== 'string') return 'must be a string';
-      if (!isBlankFine && value.trim() === '') return 'must not be empty';
       if (value.length > most) return `must have at most ${most} characters`;
       return !UNFIT.test(value) || 'must be text';
     },
-    { ...(isBlankFine ? {} : { minLength: 1 }), maxLength: most },
+    { maxLength: most },
   );
 
 const maybe = <S extends AnyStruct>(struct: S) => optional(nullable(struct));
-const condition = () => maybe(bounded(LONGEST_CONDITION, true));
+const condition = () => maybe(words(LONGEST_CONDITION));
 
 const filterInput = named(
   'FilterInput',
   record({
-    name: coerce(bounded(LONGEST_NAME, false), text(), (value) => value.trim()),
+    name: line(LONGEST_NAME),
     isEnabled: flag(),
     priority: smallWhole({ description: 'Lower is evaluated first' }),
     fromAddressContains: condition(),
@@ -201,7 +201,7 @@ type Rule = Omit<Filter, 'id' | 'createdAt' | 'updatedAt' | 'lastAppliedAt' | 't
 function ruleOf(body: Infer<typeof filterInput>): { readonly rule: Rule } | { readonly problem: Problem } {
   const { name, isEnabled, priority, hasAttachments = null, markAsRead = null, assignLabelId = null } = body;
   const rule: Rule = {
-    name,
+    name: name.trim(),
     isEnabled,
     priority,
     fromAddressContains: set(body.fromAddressContains),

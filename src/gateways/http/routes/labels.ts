@@ -34,7 +34,10 @@ const name = () =>
       { minLength: 1, maxLength: LONGEST_LABEL_NAME },
     ),
     text(),
-    (value) => value.normalize('NFC').trim(),
+    (value) => {
+      const read = labelName(value);
+      return 'name' in read ? read.name : value;
+    },
   );
 
 const color = () =>

@@ -1,4 +1,5 @@
--- Search finds recipients and names of attachments; filters wait for bodies that could not be read in time.
+-- Search finds recipients and names of attachments; filters wait for bodies that could not be read in time; exports that
+-- were not served to their end do not count, so many times.
 
 -- Version of what is indexed of an email. Rows of an earlier version are indexed again in the background. Nodes of an earlier
 -- version of the program write rows without it during a rolling upgrade, so each row says for itself.
@@ -13,3 +14,8 @@ create table deferred_filters (
   at timestamptz not null default now(),
   primary key (account_id, email_id)
 );
+
+-- Since when turns to export were given back, and how many.
+alter table accounts
+  add column mbox_returned_at timestamptz,
+  add column mbox_returned integer not null default 0;

@@ -1,0 +1,56 @@
+// Views of large messages on a whole node: an account that asks for many gets some and is told to wait for the rest, and
+// another account's view comes between them.
+import test from 'ava';
+import { SmtpSender } from '../../bench/support/smtp-load.js';
+import {
+  createAccount,
+  type ListedEmail,
+  MailboxClient,
+  port,
+  type ShownEmail,
+  storeOf,
+} from '../support/mailbox-client.js';
+import { startTestNode } from '../support/node.js';
+
+const LINE = 'The quick brown fox jumps over the lazy dog; again and again.\r\n';
+const MANY = 24;
+
+test('many views of one account leave another its turn, and those beyond the share are refused at once', async (t) => {
+  const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test' });
+  const sql = await storeOf(node);
+  const [busy, other] = [await createAccount(sql, 'busy@example.test'), await createAccount(sql, 'other@example.test')];
+  await sql.end();
+  const sender = await SmtpSender.open('127.0.0.1', port(node, 'mx'));
+  const message = Buffer.from(`From: a@remote.test\r\nSubject: large\r\n\r\n${LINE.repeat(60_000)}.\r\n`);
+  t.true(await sender.send('a@remote.test', [busy.email, other.email], message));
+  sender.close();
+  const clients = [new MailboxClient(node, busy.key), new MailboxClient(node, other.key)];
+  const [[mine], [theirs]] = (await Promise.all(clients.map((client) => client.inbox()))) as [
+    ListedEmail[],
+    ListedEmail[],
+  ];
+  const ended: string[] = [];
+  const view = async (client: MailboxClient, id: string, name: string) => {
+    const response = await client.request('GET', `/api/emails/${id}`);
+    const octets = (await response.arrayBuffer()).byteLength;
+    ended.push(response.status === 200 ? name : `${response.status}`);
+    return { status: response.status, octets, wait: response.headers.get('retry-after') };
+  };
+  const views = Array.from({ length: MANY }, () => view(clients[0]!, mine!.id, 'busy'));
+  // Some of them are answered: all have been asked for.
+  await Promise.race(views);
+  const shown = await view(clients[1]!, theirs!.id, 'other');
+  t.is(shown.status, 200);
+  t.true(shown.octets > 3_000_000);
+  const all = await Promise.all(views);
+  const refused = all.filter(({ status }) => status === 503);
+  const served = all.filter(({ status }) => status === 200);
+  t.is(refused.length + served.length, MANY);
+  t.true(refused.length > 0 && served.length > 4);
+  t.true(refused.every(({ wait }) => Number(wait) > 0));
+  t.true(ended.indexOf('other') < ended.lastIndexOf('busy'), 'another account is not last');
+  t.true(ended.lastIndexOf('503') < ended.lastIndexOf('busy'), 'nobody is refused after a wait');
+  const { textBody } = await clients[0]!.get<ShownEmail>(`/api/emails/${mine!.id}`);
+  t.true(textBody.startsWith(LINE.trimEnd()));
+  await node.stop();
+});

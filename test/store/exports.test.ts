@@ -1,0 +1,62 @@
+// The distance between exports of an account: kept by those that were served, and given back so many times by those that
+// were not.
+import { randomUUID } from 'node:crypto';
+import test from 'ava';
+import { connect } from '../../src/store/postgres/client.js';
+import { postgresDirectory } from '../../src/store/postgres/directory.js';
+import { postgresExports } from '../../src/store/postgres/exports.js';
+import { migratedDatabase, type Teardown } from '../support/embedded-database.js';
+
+const INTERVAL = 600;
+
+async function setUp(t: Teardown) {
+  const { address } = await migratedDatabase(t);
+  const sql = connect(address, { max: 4, applicationName: 'test' });
+  t.teardown(() => sql.end());
+  const { id } = await postgresDirectory(sql, 1).createAccount(`${randomUUID()}@example.test`, 'x');
+  const exports = postgresExports(sql);
+  return {
+    claim: (interval = INTERVAL) => exports.claim(id, interval),
+    giveBack: (turn: string) => exports.giveBack(id, turn, INTERVAL, 3),
+    /** As if all that has happened had been so long ago. */
+    age: (seconds: number) => sql`
+      update accounts set mbox_exported_at = mbox_exported_at - ${seconds} * interval '1 second',
+        mbox_returned_at = mbox_returned_at - ${seconds} * interval '1 second'`,
+  };
+}
+
+test('of exports at once one has the turn, and the next after the interval', async (t) => {
+  const { claim, age } = await setUp(t);
+  const claims = await Promise.all([1, 2, 3].map(() => claim()));
+  t.is(claims.filter(({ turn }) => turn !== undefined).length, 1);
+  t.true(claims.filter(({ turn }) => turn === undefined).every(({ waitSeconds }) => waitSeconds > 590));
+  await age(INTERVAL);
+  t.is((await claim()).waitSeconds, 0);
+  t.deepEqual(await claim(0), { waitSeconds: 0, turn: null });
+});
+
+test('a turn that is given back is free at once; the fourth within the interval counts', async (t) => {
+  const { claim, giveBack, age } = await setUp(t);
+  for (let i = 0; i < 3; i++) {
+    const { turn } = await claim();
+    await giveBack(turn!);
+  }
+  const { turn } = await claim();
+  await giveBack(turn!);
+  t.true((await claim()).waitSeconds > 590);
+  await age(INTERVAL);
+  for (let i = 0; i < 3; i++) {
+    const { turn } = await claim();
+    await giveBack(turn!);
+  }
+  t.is((await claim()).waitSeconds, 0);
+});
+
+test('nobody gives back the turn of another export', async (t) => {
+  const { claim, giveBack, age } = await setUp(t);
+  const { turn: old } = await claim();
+  await age(INTERVAL);
+  t.is((await claim()).waitSeconds, 0);
+  await giveBack(old!);
+  t.true((await claim()).waitSeconds > 590);
+});
