@@ -66,6 +66,7 @@ function createDraft(
     recipients: recipientsOf(draft, written.recipients),
   };
   draft.outbound.put(row, undefined, { recipients: 'all', content: written.content });
+  draft.emit('DraftCreated', { outboundId: id });
   return { reply: { id } };
 }
 
@@ -81,6 +82,7 @@ function updateDraft(
   const updatedAt = Math.max(draft.now, before.updatedAt + 1);
   const row = { ...before, sender, subject, updatedAt, recipients: recipientsOf(draft, recipients) };
   draft.outbound.put(row, before, { recipients: 'all', content });
+  draft.emit('DraftChanged', { outboundId });
   return { reply: {} };
 }
 
@@ -91,6 +93,7 @@ function deleteDraft(
   if (draftOf(draft, outboundId) === undefined) return { refusal: 'noSuchOutbound' };
   draft.begin();
   draft.outbound.remove(outboundId);
+  draft.emit('DraftDeleted', { outboundId });
   return { reply: {} };
 }
 
