@@ -1,4 +1,5 @@
-// Compiles src, dev, test and bench to dist/ and puts the SQL migrations beside the code that reads them. The new dist takes
+// Compiles src, dev, test and bench to dist/ and puts the SQL migrations and the files of Swagger UI beside the code that reads
+// them, so that its package, which reports installations to a third party, is no dependency of what runs. The new dist takes
 // the place of the old at once, so a node or a test run that loads something late still finds it.
 import { spawnSync } from 'node:child_process';
 import { cpSync, renameSync, rmSync } from 'node:fs';
@@ -14,6 +15,16 @@ const migrations = 'src/store/postgres/migrations';
 const fresh = 'dist.new';
 rmSync(fresh, { recursive: true, force: true });
 cpSync(migrations, `${fresh}/${migrations}`, { recursive: true });
+for (const file of [
+  'swagger-ui.css',
+  'swagger-ui-bundle.js',
+  'favicon-32x32.png',
+  'swagger-ui-bundle.js.LICENSE.txt',
+  'LICENSE',
+  'NOTICE',
+]) {
+  cpSync(`node_modules/swagger-ui-dist/${file}`, `${fresh}/src/gateways/http/routes/swagger-ui/${file}`);
+}
 const compiler = spawnSync('node_modules/.bin/tsc', ['-p', '.', '--outDir', fresh], { stdio: 'inherit' });
 if (compiler.status !== 0) {
   rmSync(fresh, { recursive: true, force: true });

@@ -8,10 +8,13 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string
   rest: () => import('./rest.js'),
   outbound: () => import('./outbound.js'),
   cluster: () => import('./cluster.js'),
+  soak: () => import('./soak.js'),
 };
 
 const [name, ...args] = process.argv.slice(2);
-const names = name === undefined ? Object.keys(BENCHES) : [name];
+/** Only when asked for: minutes on end. */
+const LONG = new Set(['soak']);
+const names = name === undefined ? Object.keys(BENCHES).filter((each) => !LONG.has(each)) : [name];
 const unknown = names.filter((wanted) => BENCHES[wanted] === undefined);
 if (unknown.length > 0) {
   process.stderr.write(`there is no benchmark ${unknown.join(', ')}; there are ${Object.keys(BENCHES).join(', ')}\n`);

@@ -150,8 +150,8 @@ const FIELDS = {
   /** None: mail of domains without a key of their own is not signed. */
   dkimSelector: field('MANSIO_DKIM_SELECTOR', undefined, selector),
   dkimKey: field('MANSIO_DKIM_KEY', undefined, readableFile),
-  /** Mail whose sender's domain asks for its rejection: forwarders and lists break more of it than forgers send. */
-  dmarcReject: field('MANSIO_DMARC_REJECT', 'tag', oneOf('tag', 'reject')),
+  /** Mail that fails a DMARC policy: forwarders and lists break more of it than forgers send. */
+  dmarcReject: field('MANSIO_DMARC_REJECT', 'tag', oneOf('tag', 'reject', 'none')),
   anonymousAccount: field('MANSIO_ANONYMOUS_ACCOUNT', undefined, emailAddress),
   /** Enough to spread over dozens of nodes evenly, few enough to renew in one statement. */
   shards: field('MANSIO_SHARDS', 256, integer(1, 65_536)),

@@ -12,10 +12,12 @@ import { KeyUses } from './actors/directory/key-uses.js';
 import type { Directory } from './actors/directory/protocol.js';
 import { startHousekeeping } from './actors/housekeeping.js';
 import { mailboxBehavior } from './actors/mailbox/behavior.js';
+import { startDeferredFiltering } from './actors/mailbox/deferred-filters.js';
 import type { EmailTexts } from './actors/mailbox/email-texts.js';
 import { type MailboxEvent, type Mailboxes, mailboxProtocol } from './actors/mailbox/protocol.js';
 import { startRedelivery } from './actors/mailbox/redelivery.js';
 import { startSearchIndexing } from './actors/mailbox/search-indexing.js';
+import { startSearchRenewal } from './actors/mailbox/search-renewal.js';
 import { rehearseLoading } from './actors/mailbox/state.js';
 import { createEventStreams } from './actors/runtime/event-streams.js';
 import { startHost } from './actors/runtime/host.js';
@@ -99,11 +101,11 @@ export async function startEngine(
   config: Config,
   log: Logger,
   lifecycle: Lifecycle,
-  node: Pick<Foundation, 'sql' | 'writerSql' | 'searchSql' | 'leaseSql' | 'upkeepSql' | 'nodeId'>,
+  node: Pick<Foundation, 'sql' | 'writerSql' | 'searchSql' | 'leaseSql' | 'upkeepSql' | 'nodeId' | 'stall'>,
   { metrics, tracer }: Instruments,
   open: EngineAdapters,
 ): Promise<Engine> {
-  const { sql, writerSql, searchSql, leaseSql, upkeepSql, nodeId } = node;
+  const { sql, writerSql, searchSql, leaseSql, upkeepSql, nodeId, stall } = node;
   const leases = postgresLeases(leaseSql);
   const watched = { tracer, ...(metrics && { meter: metrics.runtime }) };
   const { leaseTtlMs: ttlMs, shards: configured } = config;
@@ -139,18 +141,23 @@ export async function startEngine(
   });
 
   const events = postgresEvents(sql);
-  const inbound = postgresInbound(sql, writerSql, metrics?.commits.inbound);
-  const blobs = recentBlobs(postgresBlobs(sql, writerSql, metrics?.commits.blobs));
+  const inbound = stall.port(postgresInbound(sql, writerSql, metrics?.commits.inbound), [], ['spool']);
+  const blobs = recentBlobs(stall.port(postgresBlobs(sql, writerSql, metrics?.commits.blobs), ['stream'], ['put']));
   const texts = open.texts(blobs);
   lifecycle.add('texts of emails', () => texts.close(), JOB_RESERVE_MS, STOP_MS);
   const mailboxRows = postgresMailboxes(sql, writerSql, metrics?.commits.mailboxes);
-  const exports = postgresExports(sql);
-  const accounts = postgresDirectory(sql, shards);
+  const exports = stall.port(postgresExports(sql));
+  const accounts = stall.port(postgresDirectory(sql, shards));
   for (const name of config.hostedDomains) await accounts.addDomain(name);
 
   const search = postgresSearch(searchSql);
   const indexing = startSearchIndexing({ store: search, texts, log });
   lifecycle.add('search', () => indexing.stop(), JOB_RESERVE_MS, STOP_MS);
+  const owns = (accountId: string) => ownership.epochOf(accountId) !== undefined;
+  const renewal = startSearchRenewal({ store: search, texts, owns, log });
+  lifecycle.add('renewal of search', () => renewal.stop(), JOB_RESERVE_MS, STOP_MS);
+  const deferrals = startDeferredFiltering({ texts, mailboxes: () => mailboxes, log });
+  lifecycle.add('deferred filters', () => deferrals.stop(), JOB_RESERVE_MS, STOP_MS);
   const wakeUps = new WakeUps({ transport, ownership });
   const outbound = {
     retry: {
@@ -163,7 +170,15 @@ export async function startEngine(
     hold: (accountId: string, outboundId: string, attemptId: string) => wakeUps.hold(accountId, outboundId, attemptId),
   };
   const host = startHost({
-    behavior: mailboxBehavior({ store: mailboxRows, texts, search: { store: search, indexing }, blobs, outbound, log }),
+    behavior: mailboxBehavior({
+      store: mailboxRows,
+      texts,
+      search: { store: search, indexing, renewal },
+      deferrals,
+      blobs,
+      outbound,
+      log,
+    }),
     transport,
     ownership,
     log,
@@ -187,7 +202,14 @@ export async function startEngine(
     logger: log,
     ...watched,
   });
-  const mailboxes = createRefs({ protocol: mailboxProtocol, transport, ownership, streams, ...watched });
+  const mailboxes: Mailboxes = createRefs({
+    protocol: mailboxProtocol,
+    transport,
+    ownership,
+    streams,
+    store: stall,
+    ...watched,
+  });
 
   const keyUses = new KeyUses({ store: accounts, log });
   lifecycle.add('uses of keys', () => keyUses.stop(), JOB_RESERVE_MS, STOP_MS);
@@ -203,8 +225,8 @@ export async function startEngine(
 
   const desk = createAccountDesk({
     directory: accounts,
-    preferences: postgresPreferences(sql),
-    subscriptions: postgresPushSubscriptions(sql),
+    preferences: stall.port(postgresPreferences(sql)),
+    subscriptions: stall.port(postgresPushSubscriptions(sql)),
     keyUses,
     random: randomBytes,
   });
@@ -236,6 +258,6 @@ export async function startEngine(
       })
     : undefined;
   const claimExport = (accountId: string) => exports.claim(accountId, config.mboxExportInterval);
-  const settings = postgresSettings(sql);
+  const settings = stall.port(postgresSettings(sql));
   return { mailboxes, directory, accounts, desk, settings, inbound, blobs, claimExport, ownership, queue, failed };
 }

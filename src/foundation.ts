@@ -9,7 +9,9 @@ import { type DataDirectory, openDataDirectory } from './store/data-directory.js
 import { startEmbedded } from './store/embedded.js';
 import { connect, type DatabaseAddress, openConnections, type PoolOptions, type Sql } from './store/postgres/client.js';
 import { type Migrated, migrate } from './store/postgres/migrate.js';
+import { assertReachable } from './store/postgres/reachable.js';
 import { checkDatabase } from './store/postgres/safety.js';
+import { StallWatch } from './store/postgres/stall-watch.js';
 import { openTls, type TlsMaterial } from './tls.js';
 
 export interface Foundation {
@@ -28,6 +30,8 @@ export interface Foundation {
   readonly leaseSql: Sql;
   /** For the health check alone: a balancer is not to take a busy node for one without a database. */
   readonly healthSql: Sql;
+  /** Whether the database answers. */
+  readonly stall: StallWatch;
   /** For statements that look through whole tables: they take as long as they take. */
   readonly upkeepSql: Sql;
   readonly tls: TlsMaterial;
@@ -47,8 +51,8 @@ const LEASE_PATIENCE_TTLS = 2;
 const LEAST_LEASE_PATIENCE_MS = 1000;
 /** Half of it for statements under way, then connections are cut. */
 const CONNECTIONS_STOP_MS = 250;
-/** Enough for the checkpoint of most fast shutdowns, and leaves the parts above more than half of the time to drain. */
-const DATABASE_RESERVE_MS = 4000;
+/** Enough for most fast shutdowns, and leaves the parts above their time to drain; the database has what those do not use. */
+const DATABASE_RESERVE_MS = 2000;
 
 /** Adds to `lifecycle` whatever it started, also when it fails. `signal` stops it between two steps. */
 export async function layFoundation(
@@ -64,15 +68,18 @@ export async function layFoundation(
   const database = await openDatabase(config, dataDirectory, log, lifecycle);
   signal.throwIfAborted();
   const name = `mansio ${nodeId}`;
+  const pools: Sql[] = [];
+  const end = (opened: Sql) => opened.end({ timeout: CONNECTIONS_STOP_MS / 1000 / 2 });
+  const endAll = async () => void (await Promise.all(pools.map(end)));
+  lifecycle.add('connections to the database', endAll, CONNECTIONS_STOP_MS);
   const pool = (
     max: number,
     purpose: string,
     patienceMs: number | undefined,
-    kind: Pick<PoolOptions, 'byKey' | 'wide'> = {},
+    kind: Pick<PoolOptions, 'byKey' | 'wide' | 'probe'> = {},
   ): Sql => {
     const opened = connect(database, { max, applicationName: `${name}${purpose}`, patienceMs, ...kind });
-    const end = () => opened.end({ timeout: CONNECTIONS_STOP_MS / 1000 / 2 });
-    lifecycle.add(`connections${purpose}`, end, CONNECTIONS_STOP_MS);
+    pools.push(opened);
     return opened;
   };
   const sql = pool(POOL_SIZE, '', PATIENCE_MS);
@@ -80,11 +87,20 @@ export async function layFoundation(
   const searchSql = pool(SEARCH_POOL_SIZE, ' search', PATIENCE_MS, { byKey: true, wide: true });
   const leasePatienceMs = Math.max(LEAST_LEASE_PATIENCE_MS, config.leaseTtlMs * LEASE_PATIENCE_TTLS);
   const leaseSql = pool(1, ' leases', leasePatienceMs);
-  const healthSql = pool(1, ' health', WRITER_PATIENCE_MS);
+  const healthSql = pool(1, ' health', WRITER_PATIENCE_MS, { probe: true });
   const upkeepSql = pool(1, ' upkeep', undefined);
   const { applied, version } = await prepare(config, database, name);
   if (applied.length > 0) log.info({ applied, version }, 'schema brought up to date');
   await openConnections(writerSql, WRITER_POOL_SIZE);
+  await openConnections(healthSql, 1);
+  const stall = new StallWatch(
+    () => assertReachable(healthSql),
+    (isStalled) => {
+      if (isStalled) log.error('the database does not answer: what needs it is refused');
+      else log.info('the database answers again');
+    },
+  );
+  lifecycle.add('watch of the database', () => stall.stop());
   signal.throwIfAborted();
 
   const { tls: files, hostname } = config;
@@ -102,6 +118,7 @@ export async function layFoundation(
     searchSql,
     leaseSql,
     healthSql,
+    stall,
     upkeepSql,
     tls,
   };

@@ -24,12 +24,13 @@ type Queue = Pick<
 
 export interface Checked {
   readonly healthSql: Foundation['healthSql'];
+  readonly stall: Pick<Foundation['stall'], 'answered'>;
   readonly tls: Pick<Foundation['tls'], 'notAfter'>;
   readonly config: Pick<Foundation['config'], 'tls'>;
 }
 
 export function healthChecks(
-  { healthSql, tls, config }: Checked,
+  { healthSql, stall, tls, config }: Checked,
   parts: {
     readonly hub: { readonly connections: number };
     readonly ownership: Standing;
@@ -43,7 +44,7 @@ export function healthChecks(
       name: 'database',
       tags: ['infrastructure'],
       run: async () => {
-        await assertReachable(healthSql);
+        await stall.answered(() => assertReachable(healthSql));
         return { status: 'Healthy', description: 'The database is reachable and accepts connections.' };
       },
     },

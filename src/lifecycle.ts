@@ -10,7 +10,7 @@ const AT_MOST_MS = 3_500;
 
 interface Part {
   readonly name: string;
-  readonly stop: () => Promise<void> | void;
+  readonly stop: (boundMs: number) => Promise<void> | void;
   readonly reserveMs: number;
   readonly atMostMs: number;
 }
@@ -25,12 +25,12 @@ export class Lifecycle {
   }
 
   /**
-   * `reserveMs`: what the parts above have to leave of the deadline for this one. `atMostMs`: what it may take of the time
+   * `stop` is told how long it may take. `reserveMs`: what the parts above have to leave of the deadline for this one. `atMostMs`: what it may take of the time
    * that is left; all of it for a part with a reserve of its own.
    */
   add(
     name: string,
-    stop: () => Promise<void> | void,
+    stop: (boundMs: number) => Promise<void> | void,
     reserveMs = RESERVE_MS,
     atMostMs = reserveMs === RESERVE_MS ? AT_MOST_MS : Number.POSITIVE_INFINITY,
   ): void {
@@ -61,7 +61,7 @@ export class Lifecycle {
     const late = delay(boundMs, true, { signal: bound.signal }).catch(() => false);
     const started = Date.now();
     try {
-      const timedOut = await Promise.race([Promise.resolve(stop()).then(() => false), late]);
+      const timedOut = await Promise.race([Promise.resolve(stop(boundMs)).then(() => false), late]);
       if (timedOut) this.#log.error({ part: name, boundMs }, 'did not stop in time');
       else this.#log.debug({ part: name, ms: Date.now() - started }, 'stopped');
       return !timedOut;

@@ -17,19 +17,26 @@ import { anonymousGuard } from './gateways/origin.js';
 import { subscriptionCheck } from './gateways/push/subscription-check.js';
 import { vapidKeys } from './gateways/push/vapid-keys.js';
 import { Rates } from './gateways/rates.js';
+import { waitFor } from './gateways/smtp/deadline.js';
 import { prepareSpool, Spool } from './gateways/spool/spool.js';
 import { TrustedNetworks } from './gateways/tcp/trusted-networks.js';
 import { healthChecks } from './health-checks.js';
 import type { Instruments } from './instruments.js';
 import { exposition } from './metrics/exposition.js';
 import type { Metrics } from './metrics/metrics.js';
-import { GRACE_MS, type Listener, openSmtp, type SmtpListeners } from './smtp-listeners.js';
+import { type Listener, openSmtp, type SmtpListeners, type StopListener } from './smtp-listeners.js';
 import { listenFailure } from './start-failure.js';
 import { version } from './version.js';
 
 /** Names of the contract's ready line; only those that are open. */
 export type Listeners = Readonly<Partial<Record<'http' | 'metrics' | keyof SmtpListeners, string>>>;
 
+/** What requests and messages under way get when the node stops. */
+const GRACE_MS = 3_000;
+/** Of it, for hub clients to close their side, while requests are served. */
+const HUB_GRACE_MS = GRACE_MS / 2;
+/** After it: the last replies leave, and connections are closed. */
+const CLOSING_MS = 600;
 /** A scrape takes no longer. */
 const METRICS_GRACE_MS = 500;
 const HUB_PATH = '/hubs/email';
@@ -52,10 +59,11 @@ export async function openListeners(
   const scraped = metrics && (await openMetrics(config, foundation, metrics));
   const spool = await openSpool(foundation);
   const access = openAccess(config, foundation);
-  const smtp = await openSmtp(config, foundation, engine, instruments, access, spool, dns);
-  const http = config.roles.has('api')
-    ? await openHttp(config, foundation, engine, instruments, access, spool)
-    : undefined;
+  const decoder = config.roles.has('api') ? new BodyDecoder() : undefined;
+  if (decoder !== undefined) foundation.lifecycle.add('body decoder', () => decoder.close());
+  const stops = stopTogether(foundation);
+  const smtp = await openSmtp(config, foundation, engine, instruments, access, spool, dns, stops);
+  const http = decoder && (await openHttp(config, foundation, engine, instruments, access, { spool, decoder }, stops));
   return {
     listeners: {
       ...(scraped !== undefined && { metrics: scraped }),
@@ -67,6 +75,17 @@ export async function openListeners(
       http?.beginDrain();
     },
   };
+}
+
+/** Each listener has all of the grace. A node that hands over first may have less left, and has served meanwhile. */
+function stopTogether({ lifecycle }: Foundation): StopListener[] {
+  const stops: StopListener[] = [];
+  const stopAll = async (boundMs: number) => {
+    const graceMs = Math.max(0, Math.min(GRACE_MS, boundMs - CLOSING_MS));
+    await Promise.all(stops.map((stop) => stop(graceMs)));
+  };
+  lifecycle.add('listeners', stopAll, GRACE_MS + CLOSING_MS);
+  return stops;
 }
 
 /** One for all gateways that take messages in or compose them: its bound on memory is the node's. */
@@ -110,13 +129,12 @@ async function openHttp(
   engine: Engine,
   { metrics, tracer }: Instruments,
   { rates, ...tokens }: Access,
-  spool: Spool,
+  { spool, decoder }: { readonly spool: Spool; readonly decoder: BodyDecoder },
+  stops: StopListener[],
 ): Promise<Listener> {
-  const { log, lifecycle } = foundation;
+  const { log } = foundation;
   const { bind, httpPort: port, hostname, maxMessageSize } = config;
   const { mailboxes, blobs, directory, desk, claimExport } = engine;
-  const decoder = new BodyDecoder();
-  lifecycle.add('body decoder', () => decoder.close());
   const guard = anonymousGuard({ ...config, origins: config.corsOrigins });
   const cors = createCors(config.corsOrigins);
   const { oidcAuthority: authority } = config;
@@ -168,8 +186,11 @@ async function openHttp(
       trusted: new TrustedNetworks(config.proxyNetworks),
       log,
     });
-    lifecycle.add('HTTP', () => http.stop(GRACE_MS));
-    lifecycle.add('hub', () => hub.drain('The node is stopping.'), GRACE_MS / 2);
+    stops.push(async (graceMs) => {
+      const began = performance.now();
+      await waitFor(hub.drain('The node is stopping.'), Math.min(HUB_GRACE_MS, graceMs));
+      await http.stop(Math.max(0, graceMs - (performance.now() - began)));
+    });
     return http;
   } catch (error) {
     throw listenFailure(error, 'HTTP', 'MANSIO_HTTP_PORT', bind, port);

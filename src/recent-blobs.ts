@@ -43,6 +43,12 @@ export function recentBlobs(blobs: BlobStore): BlobStore {
       const bytes = recent.get(hash)?.bytes;
       return bytes !== undefined && end <= bytes.length ? bytes.subarray(start, end) : blobs.read(hash, start, end);
     },
+    async readRanges(hash, ranges, signal) {
+      const bytes = recent.get(hash)?.bytes;
+      if (bytes === undefined || (ranges.at(-1)?.end ?? 0) > bytes.length)
+        return blobs.readRanges(hash, ranges, signal);
+      return ranges.map(({ start, end }) => Uint8Array.prototype.slice.call(bytes, start, end));
+    },
     stream(hash, start, end) {
       const bytes = recent.get(hash)?.bytes;
       return bytes !== undefined && end <= bytes.length

@@ -5,6 +5,7 @@ import type { Config } from './config.js';
 import type { RemoteCourier } from './delivery-queue.js';
 import type { Dns } from './gateways/dns/resolver.js';
 import { createSmtpCourier } from './gateways/smtp/client/courier.js';
+import { waitFor } from './gateways/smtp/deadline.js';
 import type { Metrics } from './metrics/metrics.js';
 import type { BlobStore } from './store/blobs.js';
 import type { SigningKeyStore } from './store/signing-keys.js';
@@ -27,6 +28,8 @@ export interface CourierStores {
 
 /** Transactions under way have had the queue's grace by then. */
 const CLOSING_MS = 250;
+/** A look-up that no name server answers is not waited for: nothing hangs on it. */
+const CLOSED_MS = 400;
 
 export async function openRemoteCourier(
   { config, log, dns, metrics, mxPort }: CourierParts,
@@ -46,5 +49,5 @@ export async function openRemoteCourier(
     sign: createSigner({ keys: signingKeys, fallback: dkim, log }),
     ...(metrics && { meter: metrics.courier }),
   });
-  return { deliver: (task) => courier.deliver(task), close: () => courier.close(CLOSING_MS) };
+  return { deliver: (task) => courier.deliver(task), close: () => waitFor(courier.close(CLOSING_MS), CLOSED_MS) };
 }

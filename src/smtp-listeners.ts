@@ -14,8 +14,8 @@ import type { Instruments } from './instruments.js';
 import type { Access } from './listeners.js';
 import { listenFailure } from './start-failure.js';
 
-/** What requests and messages under way get when the node stops. */
-export const GRACE_MS = 3_000;
+/** What ends a listener: what is under way gets `graceMs`. */
+export type StopListener = (graceMs: number) => Promise<void>;
 
 /** What every gateway with a port of its own gives. */
 export interface Listener {
@@ -34,23 +34,19 @@ export async function openSmtp(
   access: Access,
   spool: Spool,
   dns: Dns,
+  stops: StopListener[],
 ): Promise<SmtpListeners> {
-  const { log, lifecycle, tls } = foundation;
+  const { log, tls } = foundation;
   const { roles, bind, hostname, maxMessageSize, allowPlaintextAuth } = config;
   if (!roles.has('mx') && !roles.has('submission')) return {};
   const trusted = new TrustedNetworks(config.proxyNetworks);
   const { directory, inbound, mailboxes, blobs } = engine;
   const shared = { bind, hostname, maxMessageSize, tls, trusted, log, tracer, directory };
 
-  const opened: SmtpListener[] = [];
-  // Together: each may take all of the time there is.
-  lifecycle.add('SMTP', async () => {
-    await Promise.all(opened.map((listener) => listener.stop(GRACE_MS)));
-  });
   const open = async (name: string, variable: string, port: number, start: () => Promise<SmtpListener>) => {
     try {
       const listener = await start();
-      opened.push(listener);
+      stops.push((graceMs) => listener.stop(graceMs));
       return listener;
     } catch (error) {
       throw listenFailure(error, name, variable, bind, port);

@@ -1,19 +1,9 @@
 // Makes the self-signed certificate of a node that was given none: EC P-256, for its own name and loopback, good for a
 // start and for tests. Kept in the data directory, so that clients which trusted it once know it again; a new one is
 // made shortly before it ends.
-import 'reflect-metadata';
 import { createPrivateKey, webcrypto, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  BasicConstraintsExtension,
-  ExtendedKeyUsage,
-  ExtendedKeyUsageExtension,
-  KeyUsageFlags,
-  KeyUsagesExtension,
-  SubjectAlternativeNameExtension,
-  X509CertificateGenerator,
-} from '@peculiar/x509';
 import type { Logger } from 'pino';
 import { writePrivate } from './store/data-directory.js';
 
@@ -50,11 +40,14 @@ function lasts({ cert, key }: { readonly cert: string; readonly key: string }): 
 }
 
 async function generate(hostname: string, now: number): Promise<{ cert: string; key: string }> {
+  // Loaded here: most starts find a certificate.
+  await import('reflect-metadata');
+  const x509 = await import('@peculiar/x509');
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256' };
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const names = [...new Set([hostname, 'localhost'])].map((value) => ({ type: 'dns' as const, value }));
   const addresses = ['127.0.0.1', '::1'].map((value) => ({ type: 'ip' as const, value }));
-  const certificate = await X509CertificateGenerator.createSelfSigned({
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     // RFC 5280 appendix A.1: a common name has at most 64 characters.
     name: [{ CN: [hostname.length <= 64 ? hostname : 'Mansio'] }],
     notBefore: new Date(now - DAY_MS),
@@ -62,10 +55,10 @@ async function generate(hostname: string, now: number): Promise<{ cert: string; 
     keys,
     signingAlgorithm: { name: 'ECDSA', hash: 'SHA-256' },
     extensions: [
-      new BasicConstraintsExtension(false, undefined, true),
-      new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
-      new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
-      new SubjectAlternativeNameExtension([...names, ...addresses]),
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+      new x509.SubjectAlternativeNameExtension([...names, ...addresses]),
     ],
   });
   const der = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey));

@@ -2,7 +2,7 @@
 import test from 'ava';
 import { openEmailTexts } from '../src/email-texts.js';
 import { indexMessage } from '../src/mail/mime-index/indexer.js';
-import { FakeBlobs } from './gateways/http/fakes.js';
+import { ALICE, FakeBlobs } from './gateways/http/fakes.js';
 
 const HEAD = 'From: a@b.test\r\nMIME-Version: 1.0\r\n';
 
@@ -10,9 +10,9 @@ test('text, html alone, encoded text, no body, a large body, and no blob', async
   const blobs = new FakeBlobs();
   const texts = openEmailTexts(blobs);
   t.teardown(() => texts.close());
-  const textOf = (message: string) => {
+  const textOf = async (message: string) => {
     const raw = Buffer.from(message);
-    return texts.text(blobs.add(raw, indexMessage(raw)));
+    return (await texts.text(ALICE, blobs.add(raw, indexMessage(raw)))).text;
   };
   t.is((await textOf(`${HEAD}\r\nplain words\r\n`)).trim(), 'plain words');
   const html = await textOf(`${HEAD}Content-Type: text/html\r\n\r\n<style>p{}</style><p>html <b>words</b></p>\r\n`);
@@ -22,5 +22,23 @@ test('text, html alone, encoded text, no body, a large body, and no blob', async
   t.is((await textOf(`${HEAD}\r\n`)).trim(), '');
   const large = await textOf(`${HEAD}\r\n${'word '.repeat(400_000)}\r\n`);
   t.true(large.startsWith('word word') && large.length <= 256 * 1024);
-  t.is(await texts.text('0'.repeat(64)), '');
+  t.deepEqual(await texts.text(ALICE, '0'.repeat(64)), { text: '', isWhole: true });
+});
+
+test('what search finds of a message: To, Cc and the names of attachments beside its body', async (t) => {
+  const blobs = new FakeBlobs();
+  const texts = openEmailTexts(blobs);
+  t.teardown(() => texts.close());
+  const raw = Buffer.from(
+    `${HEAD}To: =?utf-8?q?Zo=C3=AB?= <zoe@c.test>, friends: d@e.test;\r\nCc: Carl <carl@f.test>\r\nBcc: x@y.test\r\n` +
+      'Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nwords\r\n--b\r\nContent-Type: application/pdf\r\n' +
+      'Content-Disposition: attachment; filename="Report 2026.pdf"\r\n\r\n%PDF\r\n--b--\r\n',
+  );
+  const { recipients, attachments, body } = await texts.searchable(ALICE, blobs.add(raw, indexMessage(raw)));
+  t.deepEqual(
+    recipients.split(/\s+/).filter((word) => word !== ''),
+    ['Zoë', 'zoe@c.test', 'friends', 'd@e.test', 'Carl', 'carl@f.test'],
+  );
+  t.is(attachments, 'Report 2026.pdf');
+  t.is(body.trim(), 'words');
 });

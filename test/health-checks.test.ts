@@ -4,6 +4,7 @@ import { healthChecks } from '../src/health-checks.js';
 import type { ClusterView, NodeState } from '../src/store/leases.js';
 
 const DAY = 86_400_000;
+const stall = { answered: <T>(work: () => Promise<T>) => work() };
 const FILES = { cert: '/cert.pem', key: '/key.pem' };
 
 test("the certificate is watched when it is the operator's, degraded near its end and unhealthy behind it", async (t) => {
@@ -25,7 +26,7 @@ test("the certificate is watched when it is the operator's, degraded near its en
   };
   const names = (files: typeof FILES | undefined) =>
     healthChecks(
-      { healthSql: undefined as never, tls, config: { tls: files } },
+      { healthSql: undefined as never, stall, tls, config: { tls: files } },
       { hub: { connections: 0 }, ownership, queue: undefined },
       () => now,
     );
@@ -74,7 +75,7 @@ test('a node that cannot serve is unhealthy; one that is cut off only when other
       unheard: [],
     } as const;
     const checks = healthChecks(
-      { healthSql: undefined as never, tls: { notAfter: new Date() }, config: { tls: undefined } },
+      { healthSql: undefined as never, stall, tls: { notAfter: new Date() }, config: { tls: undefined } },
       { hub: { connections: 0 }, ownership: { ...ownership, ...standing }, queue: undefined },
     );
     return checks.find(({ name }) => name === 'shards')!.run();
@@ -108,7 +109,12 @@ test('the queue is unhealthy when it has stopped or does not work, degraded when
       view: undefined,
       unheard: [],
     } as const;
-    const foundation = { healthSql: undefined as never, tls: { notAfter: new Date() }, config: { tls: undefined } };
+    const foundation = {
+      healthSql: undefined as never,
+      stall,
+      tls: { notAfter: new Date() },
+      config: { tls: undefined },
+    };
     const check = healthChecks(foundation, { hub: { connections: 0 }, ownership, queue }).find(
       ({ name }) => name === 'delivery-queue',
     )!;

@@ -27,6 +27,8 @@ function storeOf() {
       return stored.get(hash)?.content.index;
     },
     read: async (hash, start, end) => bytesOf(hash, start, end),
+    readRanges: async (hash, ranges) =>
+      ranges.map(({ start, end }) => Uint8Array.prototype.slice.call(bytesOf(hash, start, end))),
     readAll: async () => new Map(),
     async *stream(hash, start, end) {
       yield bytesOf(hash, start, end);

@@ -1,14 +1,17 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import test from 'ava';
 import { whenGone } from '../dev/watchdog.js';
 import { findPostmaster } from '../src/store/embedded/postmaster.js';
 import { findEmbedded } from '../src/store/embedded.js';
+import { createAccount, storeOf } from './support/mailbox-client.js';
 import { bareEnvironment, NodeNotReady, PROGRAM, startTestNode } from './support/node.js';
+import { SmtpClient } from './support/smtp-client.js';
 import { temporaryDirectory } from './support/temporary-directory.js';
 
 const mansio = (args: readonly string[], env: Record<string, string> = {}) =>
@@ -55,6 +58,56 @@ test('a node that was killed leaves what the next start puts right', async (t) =
   const second = await startTestNode({ MANSIO_DATA_DIR: first.dataDir });
   t.is(second.ready.nodeId, first.ready.nodeId);
   t.deepEqual(await second.stop(), { code: 0, signal: null });
+});
+
+test('a message in DATA has 3 s after SIGTERM, who is idle is told to go, and slow peers do not make the stop fail', async (t) => {
+  const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test', MANSIO_LOG_LEVEL: 'debug' });
+  const { mx, submission, http } = node.ready.listeners;
+  const [idle, slow] = [await SmtpClient.greeted(mx!), await SmtpClient.greeted(mx!)];
+  t.is((await slow.envelope('', 'a@example.test')).code, 354);
+  slow.write('Subject: x\r\n');
+  const login = await SmtpClient.greeted(submission!);
+  const request = connect({ port: Number(http!.replace(/.*:/, '')), host: '127.0.0.1' });
+  request.on('error', () => {});
+  request.write('POST /api/outbound/send HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{');
+  const stopped = node.stop();
+  const said = await Promise.all([idle, login, slow].map((client) => client.rest()));
+  for (const replies of said)
+    t.deepEqual(
+      replies.map(({ code, text }) => `${code} ${text.slice(0, 5)}`),
+      ['421 4.3.2'],
+    );
+  t.deepEqual(await stopped, { code: 0, signal: null });
+  const parts = node.logs.flatMap((line) => (line.includes('"part":"listeners"') ? [JSON.parse(line)] : []));
+  t.is(parts.length, 1);
+  t.true(parts[0].ms >= 2950, `the listeners were given ${parts[0].ms} ms`);
+  request.destroy();
+});
+
+test('name servers that do not answer do not make the stop fail', async (t) => {
+  const dns = createSocket('udp4').bind(0, '127.0.0.1');
+  t.teardown(() => dns.close());
+  await once(dns, 'listening');
+  const node = await startTestNode({
+    MANSIO_HOSTED_DOMAINS: 'example.test',
+    MANSIO_OUTBOUND_DNS: `127.0.0.1:${dns.address().port}`,
+  });
+  const sql = await storeOf(node);
+  const { key } = await createAccount(sql, 'a@example.test');
+  await sql.end();
+  const response = await fetch(`http://${node.ready.listeners['http']}/api/outbound/send`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      fromAddress: 'a@example.test',
+      subject: 's',
+      textBody: 't',
+      recipients: [{ address: 'b@elsewhere.test', type: 'To' }],
+    }),
+  });
+  t.is(response.status, 200, await response.text());
+  await once(dns, 'message');
+  t.deepEqual(await node.stop(), { code: 0, signal: null });
 });
 
 test('a second signal ends a node that hangs at once', async (t) => {

@@ -35,7 +35,11 @@ const config = readConfig();
 const foundation = await layFoundation(config, log, lifecycle, new AbortController().signal);
 const instruments = await openInstruments(foundation);
 const adapters: EngineAdapters = {
-  texts: () => ({ text: async () => '', close: async () => {} }),
+  texts: () => ({
+    text: async () => ({ text: '', isWhole: true }),
+    searchable: async () => ({ recipients: '', attachments: '', body: '' }),
+    close: async () => {},
+  }),
   courier: async () => ({ deliver: () => Promise.reject(new Error('no mail leaves here')), close: async () => {} }),
 };
 const { mailboxes } = await startEngine(config, log, lifecycle, foundation, instruments, adapters);

@@ -51,6 +51,8 @@ async function putMessages(sql: Sql, from: number, to: number): Promise<void> {
       id: '',
       subject: words.slice(0, 6),
       sender: ['ann', 'ann', 'remote', 'test'],
+      recipients: [],
+      attachments: [],
       body: words,
     });
     const row = { n, hash: `\\x${hash}`, size: raw.length, data: `\\x${raw.toString('hex')}` };
@@ -85,8 +87,8 @@ async function fillAccount(sql: Sql, accountId: string, count: number): Promise<
     select ${accountId}, f.id, e.n, e.id, 2 from bench_email e, folders f
     where f.account_id = ${accountId} and f.role = 'inbox' order by e.n`;
   await sql`
-    insert into email_search (account_id, email_id, words)
-    select ${accountId}, e.id,
+    insert into email_search (account_id, email_id, version, words)
+    select ${accountId}, e.id, 2,
       (replace(m.words, ${ANY_ACCOUNT}, ${key}) || '''' || ${key}::text || 'rare' || e.n || ''':16000')::tsvector
     from bench_email e join bench_message m on m.n = e.m order by e.n`;
   await sql`

@@ -5,7 +5,6 @@
 // Wrong credentials count for themselves, by address, and beyond their limit are told to wait. Every credential is looked
 // up nevertheless: who shares an address with somebody who guesses is not shut out, and a key has 256 random bits.
 import { LRUCache } from 'lru-cache';
-import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { networkOf } from './tcp/ip-address.js';
 
 /** Requests a minute; 0: no limit. */
@@ -110,25 +109,26 @@ interface Quota {
   readonly exceeded: boolean;
 }
 
-/** The library has no bound on its keys; a list of those in use gives it one. */
+/** A minute of a key begins with its first count and ends by the monotonic clock, which the list of keys goes by. */
 class Window {
   readonly #name: string;
   readonly #limit: number;
-  readonly #limiter: RateLimiterMemory;
-  readonly #keys: LRUCache<string, true>;
+  readonly #keys: LRUCache<string, { used: number }>;
 
   constructor(name: string, limit: number, mostKeys: number) {
     this.#name = name;
     this.#limit = limit;
-    const limiter = new RateLimiterMemory({ points: limit, duration: SECONDS, keyPrefix: '' });
-    this.#limiter = limiter;
-    this.#keys = new LRUCache({ max: mostKeys, dispose: (_, key) => void limiter.delete(key) });
+    this.#keys = new LRUCache({ max: mostKeys, ttl: SECONDS * 1000 });
   }
 
   async count(key: string): Promise<Quota> {
-    if (this.#keys.get(key) === undefined) this.#keys.set(key, true);
-    const { consumedPoints, msBeforeNext } = await this.#limiter.penalty(key, 1);
-    return this.#quota(consumedPoints, msBeforeNext);
+    let counter = this.#keys.get(key);
+    if (counter === undefined) {
+      counter = { used: 0 };
+      this.#keys.set(key, counter);
+    }
+    counter.used++;
+    return this.#quota(counter.used, this.#keys.getRemainingTTL(key));
   }
 
   #quota(used: number, ms: number): Quota {

@@ -19,8 +19,11 @@ export interface HttpAnswer {
 }
 
 export interface Socket {
-  /** Queues a text frame; false when the socket is closed. The server corks: frames of one tick leave in one write. */
-  send(text: string): boolean;
+  /**
+   * Queues a text frame of octets in UTF-8, which must not change afterwards; false when the socket is closed. The server corks:
+   * frames of one tick leave in one write.
+   */
+  send(text: Uint8Array): boolean;
   /** Octets accepted but not yet taken by the kernel. */
   bufferedBytes(): number;
   /** Close handshake after what is queued has been sent. */

@@ -1,6 +1,6 @@
 // Mail addresses (RFC 5321 §4.1.2 Mailbox, RFC 6531 for non-ASCII): what is one, and the form all look-ups use. The
 // lenient reading of header fields is the MIME index's; who owns an address is the directory's.
-import { domainToASCII } from 'node:url';
+import { domainToASCII, domainToUnicode } from 'node:url';
 
 export interface Address {
   /** As written, but without quotes that are not needed. */
@@ -17,16 +17,35 @@ const LONGEST_ADDRESS = 254;
 const DOT_ATOM = /^[\w!#$%&'*+/=?^`{|}~\u0080-\u{10ffff}-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u0080-\u{10ffff}-]+)*$/u;
 const QUOTED = /^"((?:[^"\\]|\\[ -~])*)"$/u;
 const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-const UNICODE_NAME = /^(?:[\p{L}\p{N}\p{M}.\u3002\uff0e\uff61-]|\p{Join_Control})+$/u;
+/** Names of DNS that are no host names, which some senders have (RFC 2181 §11). */
+const NAME_WITH_UNDERSCORES = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+/** The full stop and those of other scripts that stand for one (RFC 5895 §2). */
+const DOTS = /[.\u3002\uff0e\uff61]/;
+const UNICODE_LABEL = /^(?:[\p{L}\p{N}\p{M}-]|\p{Join_Control})+$/u;
+/** Controls, direction marks and whatever else is not seen: two addresses that look the same must be the same. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
+/** Parts of words in some scripts (RFC 5892 §A.1, §A.2), which IDN judges in domains. */
+const JOINERS = /\p{Join_Control}/gu;
 const LITERAL = /^\[(?:\d{1,3}(?:\.\d{1,3}){3}|ipv6:[0-9a-f:.]{2,45})\]$/;
 
 /** Undefined for what is no address; the text is taken as it is, so trim before. */
 export function parseAddress(text: string): Address | undefined {
-  if (text.length > LONGEST_ADDRESS || /[\p{Cc}\p{Cs}\u2028\u2029]/u.test(text)) return undefined;
+  return parse(text, HOST_NAME);
+}
+
+/** The address of a sender: its domain may have underscores, as DNS lets it. Nothing is sent to such a domain. */
+export function parseSender(text: string): Address | undefined {
+  return parse(text, NAME_WITH_UNDERSCORES);
+}
+
+function parse(text: string, name: RegExp): Address | undefined {
+  if (text.length > LONGEST_ADDRESS) return undefined;
   const at = text.lastIndexOf('@');
   if (at < 1) return undefined;
-  const localPart = parseLocalPart(text.slice(0, at).normalize('NFC'));
-  const domain = parseDomain(text.slice(at + 1));
+  const [left, right] = [text.slice(0, at), text.slice(at + 1)];
+  if (UNSEEN.test(left) || UNSEEN.test(right.replace(JOINERS, ''))) return undefined;
+  const localPart = parseLocalPart(left.normalize('NFC'));
+  const domain = parseDomain(right, name);
   if (localPart === undefined || domain === undefined) return undefined;
   if (Buffer.byteLength(localPart) + 1 + domain.length > LONGEST_ADDRESS) return undefined;
   return { localPart, domain };
@@ -42,15 +61,28 @@ function parseLocalPart(text: string): string | undefined {
   return `"${content.replace(/["\\]/g, '\\$&')}"`;
 }
 
-function parseDomain(text: string): string | undefined {
+function parseDomain(text: string, name: RegExp): string | undefined {
   const lower = text.toLowerCase();
   if (lower.startsWith('[')) return LITERAL.test(lower) ? lower : undefined;
-  // domainToASCII takes percent escapes and odd forms of IPv4 too, so it is asked about real names only.
-  const ascii = /^[ -~]*$/.test(lower) ? lower : UNICODE_NAME.test(lower) ? domainToASCII(lower) : '';
-  if (ascii === '' || ascii.length > LONGEST_DOMAIN || !HOST_NAME.test(ascii)) return undefined;
+  const ascii = text.split(DOTS).map(asciiLabel).join('.');
+  if (ascii.length > LONGEST_DOMAIN || !name.test(ascii)) return undefined;
   // RFC 3696 §2: a top-level domain is not all digits; that would be an IP address without brackets.
   return /(?:^|\.)\d+$/.test(ascii) ? undefined : ascii;
 }
+
+/**
+ * Its A-label (RFC 5890); '' for what is none. domainToASCII maps characters to others (`①` to `1`), which would make another
+ * domain of what was written: only what comes back as it was is taken.
+ */
+function asciiLabel(label: string): string {
+  if (isAscii(label)) return label.toLowerCase();
+  const lower = label.toLowerCase().normalize('NFC');
+  if (isAscii(lower) || !UNICODE_LABEL.test(lower)) return '';
+  const ascii = domainToASCII(lower);
+  return domainToUnicode(ascii) === lower ? ascii : '';
+}
+
+const isAscii = (text: string): boolean => /^[ -~]*$/.test(text);
 
 /** The form under which an address is looked up: lower case, no `+tag`, `local@domain`. */
 export function canonicalAddress(text: string): string | undefined {

@@ -11,8 +11,6 @@ export interface Origin {
 }
 
 export interface Authenticated {
-  /** The header of the message without fields that claim to be our results. */
-  readonly header: Uint8Array;
   /** The `Authentication-Results` field, with its line end. */
   readonly field: string;
   /** `junk`, `reject`: it fails what the owner of its author's domain demands. */

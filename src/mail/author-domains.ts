@@ -1,26 +1,103 @@
-// Whose name a message bears: the domains of its From field, which DMARC holds its policy against (RFC 7489 §6.6.1). Read as
-// leniently as what is shown to people, and from every From field, so that no form shows an author that was not checked.
+// Whose name a message bears: the domains of its From field, whose policies DMARC applies (RFC 9989 §5.3.1), and whether the
+// field can be read in one way only. Names of fields and addresses are read as leniently as what is shown to people, so that
+// no form shows an author that was not checked; a field that two programs may read differently is a fault.
 import { domainToASCII } from 'node:url';
 import { parseAddress } from './address.js';
 import { fieldValue, type HeaderLine } from './header-lines.js';
 import { addressList } from './mime-index/address-list.js';
 import { eightBit, WordDecoder } from './mime-index/header-text.js';
+import { ADDRESS, QUOTED_OR_COMMENT } from './originators.js';
+
+export type AuthorFault = 'missing' | 'multiple' | 'malformed';
+
+export interface Authors {
+  /** In the form that is looked up, each once, in order. Empty when no author has a domain. */
+  readonly domains: readonly string[];
+  /** Why nobody can say who the author is: no From field, several, or one that cannot be read. */
+  readonly fault: AuthorFault | undefined;
+}
 
 /** Addresses and fields that are read. */
 const MOST = 50;
+/** Characters of a field; bounds what the expressions below cost. */
+const LONGEST_FIELD = 4096;
+const LONGEST_NAME = 80;
+/** Comments within comments that are read. */
+const DEEPEST = 10;
+const ANGLE = /<([^<>]*)>/g;
+const IN_ANGLES = new RegExp(`^\\s*${ADDRESS}\\s*$`);
+/** Stands for an address in angle brackets. */
+const MARK = '\u0000';
 
-/** In the form that is looked up, each once, in order. Empty when no author has a domain. */
-export function authorDomains(lines: readonly HeaderLine[]): readonly string[] {
+export function authorsOf(lines: readonly HeaderLine[]): Authors {
   const domains = new Set<string>();
   const words = new WordDecoder();
-  const fields = lines.filter(({ name }) => name === 'from').slice(0, MOST);
+  const fields = lines.filter(isFrom).slice(0, MOST);
+  let isReadable = true;
   for (const field of fields) {
-    for (const { address } of addressList(eightBit(fieldValue(field).trim()), MOST, words).addresses) {
-      const domain = parseAddress(address)?.domain ?? nearlyDomain(address);
+    const value = eightBit(fieldValue(field).trim());
+    const { addresses, truncated } = addressList(value, MOST, words);
+    isReadable &&= !truncated && isUnambiguous(value);
+    for (const { address } of addresses) {
+      const domain = authorDomain(address);
       if (domain !== undefined) domains.add(domain);
+      else if (address.includes('@')) isReadable = false;
     }
   }
-  return [...domains];
+  const fault = faultOf(fields.length, isReadable && domains.size > 0);
+  return { domains: [...domains], fault };
+}
+
+/** The domain of one author, as it is looked up; undefined for what is no address. */
+export function authorDomain(address: string): string | undefined {
+  return parseAddress(address)?.domain ?? nearlyDomain(address);
+}
+
+function faultOf(fields: number, isReadable: boolean): AuthorFault | undefined {
+  if (fields !== 1) return fields === 0 ? 'missing' : 'multiple';
+  return isReadable ? undefined : 'malformed';
+}
+
+/** Whatever is unseen before the colon is passed over: some programs do, such as a byte order mark before the first field. */
+function isFrom({ name, raw }: HeaderLine): boolean {
+  if (name !== '') return name === 'from';
+  const colon = raw.slice(0, LONGEST_NAME).indexOf(':');
+  return (
+    colon > 0 &&
+    raw
+      .slice(0, colon)
+      .replace(/[^!-~]/g, '')
+      .toLowerCase() === 'from'
+  );
+}
+
+/**
+ * Whether nobody can find another address in the field than this reader does: every quote, comment and angle bracket is closed,
+ * and a mailbox has one address. Display names with commas, colons and at signs, which many write without quotes, are let pass.
+ */
+function isUnambiguous(field: string): boolean {
+  if (field.length > LONGEST_FIELD || field.includes(MARK)) return false;
+  const angles: string[] = [];
+  const rest = withoutQuotes(field).replace(ANGLE, (_, inner: string) => {
+    angles.push(inner);
+    return MARK;
+  });
+  if (/["(<>]/.test(rest) || !angles.every((inner) => IN_ANGLES.test(inner))) return false;
+  return rest.split(/[,;:]/).every((item) => {
+    const mark = item.indexOf(MARK);
+    return mark < 0 ? item.split('@').length <= 2 : item.slice(mark + 1).trim() === '';
+  });
+}
+
+/** Quoted strings become one letter, comments a space. */
+function withoutQuotes(field: string): string {
+  let text = field;
+  for (let depth = 0; depth < DEEPEST; depth++) {
+    const next = text.replace(QUOTED_OR_COMMENT, (found) => (found.startsWith('"') ? 'q' : ' '));
+    if (next === text) break;
+    text = next;
+  }
+  return text;
 }
 
 /** Of what is no address by the book, such as one with a local part that is too long. */

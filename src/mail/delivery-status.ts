@@ -78,7 +78,6 @@ const BY_STAGE: Readonly<Record<string, string>> = {
   'mail 553': '5.1.7',
   'rcpt 452': '4.5.3',
   'rcpt 550': '5.1.1',
-  'rcpt 552': '5.2.2',
   'message 550': '5.6.0',
 };
 
@@ -90,18 +89,22 @@ const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u00ad\u061c\u200b-\u200f\u202a-\u202e\
 /** `reply`: as it came, its lines parted by line feeds. */
 export function judgeReply(reply: string, stage: Stage): Verdict {
   const text = replyText(reply);
-  const match = REPLY.exec(text);
-  const code = match?.[1] ?? '';
+  const match = hasOneCode(reply) ? REPLY.exec(text) : null;
+  const code = codeOf(match, stage);
   const wanted = stage === 'message' && code.startsWith('2') ? 'delivered' : undefined;
   const kind = wanted ?? (code.startsWith('4') ? 'temporary' : code.startsWith('5') ? 'permanent' : undefined);
   if (match === null || kind === undefined) return { kind: 'temporary', statusCode: FAULTS.protocol, text };
-  const isLimit = code === '552' && isRecipientLimit(reply);
   const [, , , subject, detail] = match;
   // The class is the reply code's: RFC 2034 §4 lets them differ only by mistake.
-  const given = subject === undefined ? undefined : `${isLimit ? 4 : code[0]}.${Number(subject)}.${Number(detail)}`;
+  const given = subject === undefined ? undefined : `${code[0]}.${Number(subject)}.${Number(detail)}`;
   const made = BY_STAGE[`${stage} ${code}`] ?? BY_CODE[code] ?? `${code[0]}.0.0`;
-  // RFC 5321 §4.5.3.1.10: 552 for too many recipients is 452.
-  return { kind: isLimit ? 'temporary' : kind, statusCode: given ?? made, text };
+  return { kind, statusCode: given ?? made, text };
+}
+
+/** RFC 5321 §4.5.3.1.10: 552 to RCPT is the 452 of old. */
+function codeOf(match: RegExpExecArray | null, stage: Stage): string {
+  const code = match?.[1] ?? '';
+  return stage === 'rcpt' && code === '552' ? '452' : code;
 }
 
 /** `detail`: what there is to say about it, in words. */
@@ -112,9 +115,18 @@ export function judgeFault(fault: DeliveryFault, detail: string): Verdict {
 
 /** Whether a reply to RCPT says that one transaction must not have more recipients (RFC 5321 §4.5.3.1.10). */
 export function isRecipientLimit(reply: string): boolean {
-  const [, code, , subject, detail] = REPLY.exec(replyText(reply)) ?? [];
-  if (subject === '5' && detail === '3') return /^(45[0-2]|552)$/.test(code ?? '');
+  const match = REPLY.exec(replyText(reply));
+  const [, , , subject, detail] = match ?? [];
+  const code = codeOf(match, 'rcpt');
+  if (subject === '5' && detail === '3') return /^45[0-2]$/.test(code);
   return code === '452' && subject === undefined;
+}
+
+/** Whether all lines of a reply have the code of the first (RFC 5321 §4.2.1). */
+export function hasOneCode(reply: string): boolean {
+  const [first = '', ...more] = reply.split(/\r?\n/);
+  const code = first.slice(0, 3);
+  return more.every((line) => line.startsWith(code) && /^(?:[ -]|$)/.test(line.slice(3)));
 }
 
 /** The host closes the connection and is to be left alone for a while (RFC 5321 §3.8). */

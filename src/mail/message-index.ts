@@ -77,6 +77,12 @@ export interface IndexedAttachment {
   readonly inline: boolean;
 }
 
+/** Octets [start, end) of a message. */
+export interface OctetRange {
+  readonly start: number;
+  readonly end: number;
+}
+
 export interface MessageIndex {
   readonly version: 1;
   /** Octets of the whole message. */
@@ -103,6 +109,8 @@ export interface MessageSummary {
   readonly inReplyTo: string | null;
   readonly references: readonly string[];
   readonly fromAddress: string;
+  /** True when the message names no author: `fromAddress` is the sender of its envelope then. */
+  readonly fromIsEnvelopeSender?: boolean | undefined;
   readonly fromName: string;
   readonly subject: string;
   readonly preview: string;

@@ -10,8 +10,9 @@ export type OriginatorFault = 'missing' | 'malformed' | 'senderNeeded';
 /** Characters of a field; bounds what the expressions below cost. */
 const LONGEST_FIELD = 4096;
 const MAILBOXES = 50;
-const QUOTED_OR_COMMENT = /"(?:[^"\\]|\\.)*"|\((?:[^()\\]|\\.)*\)/gs;
-const ADDRESS = '[^<>@\\s,;:"()]+@(?:\\[[^\\][<>@\\s,;"()]*\\]|[^<>@\\s,;:"()[\\]]+)';
+export const QUOTED_OR_COMMENT = /"(?:[^"\\]|\\.)*"|\((?:[^()\\]|\\.)*\)/gs;
+/** One address, with `q` for a quoted string; a part of an expression. */
+export const ADDRESS = '[^<>@\\s,;:"()]+@(?:\\[[^\\][<>@\\s,;"()]*\\]|[^<>@\\s,;:"()[\\]]+)';
 const MAILBOX = new RegExp(`^(?:[^<>@,;:"()]*<${ADDRESS}>|${ADDRESS})$`);
 
 /** Every address of From and Sender. */

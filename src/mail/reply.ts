@@ -55,7 +55,7 @@ export type OwnAddresses = ReadonlySet<string>;
 export function replyAddressees(envelope: IndexedEnvelope, own: OwnAddresses, all: boolean): readonly ReplyAddressee[] {
   const isOwn = ({ address }: IndexedAddress) => own.has(canonicalAddress(address) ?? '');
   const others = (list: readonly IndexedAddress[]) => list.filter((one) => !isOwn(one));
-  const authors = usable(envelope.from).length > 0 ? usable(envelope.from) : usable(envelope.sender);
+  const authors = usable(envelope.from);
   const answerTo = usable(envelope.replyTo).length > 0 ? usable(envelope.replyTo) : authors;
   const wasSent = authors.length > 0 && authors.every(isOwn);
   const [to, cc] = [usable(envelope.to), usable(envelope.cc)];

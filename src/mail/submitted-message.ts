@@ -45,6 +45,11 @@ export class SubmittedMessage {
     this.#supplements = supplements;
   }
 
+  /** Octets in memory now. */
+  get held(): number {
+    return this.#header === undefined ? this.#length : 0;
+  }
+
   /** As submitted, without what was taken out or put in. Once the message has ended. */
   get header(): HeaderFields {
     if (this.#header === undefined) throw new Error('the header has not come to its end');

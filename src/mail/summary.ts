@@ -1,5 +1,6 @@
 // What lists show of a message, taken from its index. A summary travels with every delivery and lies in every list row, so
 // what a peer can put into it is bounded more tightly than the envelope, which is read one message at a time.
+import { authorDomain } from './author-domains.js';
 import type { MessageIndex, MessageSummary } from './message-index.js';
 
 /** Octets of a msg-id: what a line may have (RFC 5322 §2.1.1). */
@@ -12,14 +13,20 @@ const SUBJECT = 2_000;
 const FROM_NAME = 300;
 const FROM_ADDRESS = 320;
 
-export function summarize(index: MessageIndex): MessageSummary {
+/**
+ * The author is the first mailbox of From that is one. Sender is never shown as the author: DMARC does not look at it.
+ * `envelopeSender`: of mail that came in, '' for the null one; it is shown, and marked, where there is no author.
+ */
+export function summarize(index: MessageIndex, envelopeSender = ''): MessageSummary {
   const { envelope } = index;
-  const from = envelope.from.find((mailbox) => mailbox.address !== '') ?? envelope.sender[0] ?? envelope.from[0];
+  const from = envelope.from.find(({ address }) => authorDomain(address) !== undefined);
+  const isUnnamed = from === undefined && envelopeSender !== '';
   return {
     messageId: usable(envelope.messageId),
     inReplyTo: usable(envelope.inReplyTo),
     references: nearest(envelope.references),
-    fromAddress: start(from?.address ?? '', FROM_ADDRESS),
+    fromAddress: start(from?.address ?? envelopeSender, FROM_ADDRESS),
+    ...(isUnnamed && { fromIsEnvelopeSender: true }),
     fromName: start(from?.name ?? '', FROM_NAME),
     subject: start(envelope.subject, SUBJECT),
     preview: index.preview,

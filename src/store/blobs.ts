@@ -1,6 +1,6 @@
 // Port: immutable bytes of messages, content-addressed by SHA-256, stored once however many emails refer to them.
 import { createHash } from 'node:crypto';
-import type { MessageIndex } from '../mail/message-index.js';
+import type { MessageIndex, OctetRange } from '../mail/message-index.js';
 import { indexMessage } from '../mail/mime-index/indexer.js';
 
 /** Bytes ready to be stored: in memory when small, else readable any number of times from a spool file. */
@@ -30,6 +30,11 @@ export interface BlobStore {
   index(hash: string): Promise<MessageIndex | undefined>;
   /** Octets [start, end) in one buffer; meant for slices of a bounded size. */
   read(hash: string, start: number, end: number): Promise<Uint8Array>;
+  /**
+   * Octets of ranges, which ascend and do not overlap, each in a buffer of its own that is the caller's; few statements,
+   * however many ranges. Rejects with the reason of `signal` once that aborts.
+   */
+  readRanges(hash: string, ranges: readonly OctetRange[], signal?: AbortSignal): Promise<readonly Uint8Array[]>;
   /** Whole blobs by hash, those that are there; meant for many small ones. */
   readAll(hashes: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>;
   /** Octets [start, end) piece by piece, at most 256 kB in memory; pulled, so a slow reader holds it back. */

@@ -162,6 +162,13 @@ export interface DirectoryStore {
   holdAddress(address: string, limit: number): Promise<HoldResult>;
   /** Whether the domain of the address has fewer than `limit` held addresses. */
   heldRoom(address: string, limit: number): Promise<boolean>;
+  /** Octets of the mail in held mailboxes by domain, without addresses of these local parts; an email counts for 4 KiB at least. */
+  heldOctets(exceptNames: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /** When the newest email was received (ms since the epoch) that is beyond the newest ones within `kept`; undefined for none. */
+  heldSurplus(
+    accountId: string,
+    kept: { readonly messages: number; readonly octets: number },
+  ): Promise<number | undefined>;
   /** Held accounts with mail from before `before` (ms since the epoch), or created before it and without mail. */
   heldAccounts(before: number, limit: number): Promise<readonly string[]>;
   /** Deletes a held account created before `before` that has no mail, neither placed nor on its way. */

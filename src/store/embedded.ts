@@ -9,7 +9,7 @@ import type { Logger } from 'pino';
 import { type DataDirectory, openDataDirectory } from './data-directory.js';
 import { findBinaries } from './embedded/binaries.js';
 import { databaseUser, launcher } from './embedded/database-user.js';
-import { endPostmaster, findPostmaster } from './embedded/postmaster.js';
+import { endPostmaster, findPostmaster, removeTornPidFile } from './embedded/postmaster.js';
 import { type Cluster, createCluster, DATABASE, startServer, stopServer, USER } from './embedded/server.js';
 import { socketDirectory } from './embedded/socket-directory.js';
 import { LocalFault } from './local-fault.js';
@@ -81,6 +81,9 @@ function addressOf(host: string, port: number): DatabaseAddress {
 }
 
 async function endLeftover(directory: string, log: Logger): Promise<void> {
+  if (await removeTornPidFile(directory, LEFTOVER_STOP_MS)) {
+    log.warn({ directory }, 'removed a postmaster.pid that named no process');
+  }
   const leftover = findPostmaster(directory);
   if (leftover === undefined) return;
   log.warn({ pid: leftover.pid }, 'stopping the database left over from a node that was killed');

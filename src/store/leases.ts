@@ -59,6 +59,8 @@ export interface ClusterView {
 
 export type Joined =
   | { readonly kind: 'joined' }
+  /** Another process has the name. */
+  | { readonly kind: 'nameTaken'; readonly incarnation: string }
   /** A live node stands in the way: one of the two has no bus. */
   | { readonly kind: 'inUse'; readonly by: string };
 
@@ -67,8 +69,11 @@ export interface LeaseStore {
   shardCount(configured: number): Promise<number>;
   /** Name of the cluster, made when the store is new: subjects of the bus carry it. */
   clusterId(): Promise<string>;
-  /** Enters the node; an earlier process of the same name is displaced. */
-  join(node: NodeEntry, ttlMs: number): Promise<Joined>;
+  /**
+   * Enters the node. An earlier process of the same name is displaced when the caller names its incarnation: a call that
+   * arrives late displaces nobody who entered meanwhile.
+   */
+  join(node: NodeEntry, ttlMs: number, displaced?: string): Promise<Joined>;
   /** Extends the node's entry and its leases. Undefined when another process has its name now. */
   beat(node: NodeEntry, state: NodeState, ttlMs: number): Promise<ClusterView | undefined>;
   /** Takes those that are still as `seen`, with the next epoch each; returns what was taken. */
@@ -78,7 +83,10 @@ export interface LeaseStore {
    * next epoch and for as long as the lease lasts yet; otherwise to nobody. Returns what others have now.
    */
   release(nodeId: string, leases: readonly ReleasedLease[]): Promise<readonly ReleasedLease[]>;
-  /** Gives back every lease and removes the entry, unless another process has the name now. */
+  /**
+   * Gives back every lease, under the next epoch, and removes the entry, unless another process has the name now. An earlier
+   * process of this name may believe in an epoch that was not taken anew.
+   */
   leave(node: Pick<NodeEntry, 'id' | 'incarnation'>): Promise<void>;
   /** For those who only look. */
   view(): Promise<ClusterView>;

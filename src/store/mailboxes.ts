@@ -41,6 +41,12 @@ export interface FilterRow {
   readonly timesApplied: number;
 }
 
+/** Filters of a delivered email that are to be applied once its body can be read. */
+export interface DeferredFilters {
+  readonly emailId: string;
+  readonly filterIds: readonly string[];
+}
+
 export interface EmailRow extends MessageSummary {
   readonly id: string;
   /** SHA-256 of the raw message. */
@@ -86,8 +92,10 @@ export interface OutboundChange {
   readonly before: OutboundStatus | null;
   /** Ids of recipients that changed; `all`: those of the row take the place of those in the store. */
   readonly recipients: 'all' | readonly string[];
-  /** There when it changed: drafts alone change it after they were made. */
-  readonly content?: OutboundContent;
+  /** There when it changed: drafts alone change it after they were made. null: it is in the message alone. */
+  readonly content?: OutboundContent | null;
+  /** Blob that the row had before the batch and has no more. */
+  readonly released?: string;
 }
 
 /** How many outbound emails of an account have each of the statuses that were asked for. */
@@ -136,6 +144,9 @@ export interface MailboxChange {
   /** New or changed, as they are after the batch. */
   readonly filters: readonly FilterRow[];
   readonly filtersRemoved: readonly string[];
+  readonly filtersDeferred: readonly DeferredFilters[];
+  /** Emails whose deferred filters have been applied, and such that are gone. */
+  readonly deferralsEnded: readonly string[];
   /** Blobs of mail that was not kept. */
   readonly blobsReleased: readonly string[];
   readonly events: readonly EventRow[];
@@ -191,6 +202,15 @@ export interface PlacementColumns {
   readonly emailIds: Uint8Array;
 }
 
+/** The newest emails of a thread, or a page of all of them, the first of which begins with the oldest (1-based). */
+export type ThreadPart = { readonly newest: number } | { readonly page: number; readonly pageSize: number };
+
+export interface ThreadRows {
+  readonly rows: readonly EmailSummaryRow[];
+  /** Emails of the whole thread. */
+  readonly total: number;
+}
+
 export interface MailboxStore {
   /** Sets the account's epoch to `epoch`; fenced when a later one has it. */
   claim(
@@ -201,6 +221,7 @@ export interface MailboxStore {
   remembered(accountId: string): Promise<readonly RememberedReply[]>;
   folders(accountId: string): Promise<readonly FolderRow[]>;
   filters(accountId: string): Promise<readonly FilterRow[]>;
+  deferredFilters(accountId: string): Promise<readonly DeferredFilters[]>;
   emails(accountId: string): AsyncIterable<EmailColumns>;
   placements(accountId: string, folderId: string): AsyncIterable<PlacementColumns>;
   /** One fenced transaction; many accounts' changes may share it. */
@@ -209,8 +230,8 @@ export interface MailboxStore {
   isNewest(accountId: string, epoch: number, modseq: number): Promise<boolean>;
   /** Rows of these emails, in no particular order; ids that are not there are left out. */
   summaries(accountId: string, ids: readonly string[]): Promise<readonly EmailSummaryRow[]>;
-  /** The newest emails of a thread, oldest first; also under an id that it had before it was joined with another. */
-  thread(accountId: string, threadId: string, limit: number): Promise<readonly EmailSummaryRow[]>;
+  /** Emails of a thread, oldest first; also under an id that it had before it was joined with another. */
+  thread(accountId: string, threadId: string, part: ThreadPart): Promise<ThreadRows>;
   /** What an export needs of these emails, in no particular order; ids that are not there are left out. */
   exportRows(accountId: string, ids: readonly string[]): Promise<readonly ExportRow[]>;
   /** Ids in the folder whose sender contains `fromAddress` (any case), newest first. */

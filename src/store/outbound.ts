@@ -28,7 +28,10 @@ export interface OutboundRecipientRow {
 export interface OutboundRow {
   readonly id: string;
   readonly status: OutboundStatus;
-  /** SHA-256 of the message as it is sent, without its DKIM signature; null for drafts. */
+  /**
+   * SHA-256 of the message as it is sent, without its DKIM signature. A draft's as it is written now: its header is replaced
+   * when it is sent; null for one that was never composed.
+   */
   readonly blob: string | null;
   /** Address of the From field and of the envelope; '' for a draft that names none. */
   readonly sender: string;
@@ -45,7 +48,7 @@ export interface OutboundRow {
   readonly queuedAt: number | null;
   readonly sentAt: number | null;
   readonly retryCount: number;
-  /** While Queued: when it is due. */
+  /** When the first of its recipients that wait is due; null when none waits. */
   readonly nextRetryAt: number | null;
   readonly lastError: string | null;
   /** While Sending: the delivery under way; `by` is the incarnation of the node that makes it. */

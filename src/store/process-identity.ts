@@ -1,7 +1,7 @@
 // Tells one run of a process from another that later got the same pid: pid and start time, and the boot they count from.
 // Linux reads /proc, other systems ask ps.
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 export interface ProcessIdentity {
   readonly pid: number;
@@ -33,6 +33,27 @@ export function commandOf(pid: number): string {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
   } catch {
     return '';
+  }
+}
+
+/** Processes that work in the directory; where the system does not tell that, those with it in their command line. */
+export function processesAt(directory: string): number[] {
+  if (process.platform === 'linux') {
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number)
+      .filter((pid) => directoryOf(pid) === directory && identityOf(pid) !== undefined);
+  }
+  const { stdout } = spawnSync('ps', ['-axo', 'pid=,command='], { encoding: 'utf8' });
+  const lines = stdout.split('\n').filter((line) => line.includes(directory));
+  return lines.map((line) => Number.parseInt(line, 10)).filter((pid) => pid !== process.pid);
+}
+
+function directoryOf(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return undefined;
   }
 }
 

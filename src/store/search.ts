@@ -17,13 +17,19 @@ export interface EmailWords {
   readonly id: string;
   readonly subject: readonly string[];
   readonly sender: readonly string[];
+  readonly recipients: readonly string[];
+  readonly attachments: readonly string[];
   readonly body: readonly string[];
 }
 
 export interface SearchStore {
   /** Emails that are not yet searchable, ids ascending; none when all are. */
   unindexed(accountId: string, limit: number): Promise<readonly UnindexedEmail[]>;
-  /** Makes a page of `unindexed` searchable, its last id included. Doing it twice, or two at once, does no harm. */
+  /** Emails whose words are of an earlier version of the index, ids ascending. */
+  outdated(accountId: string, limit: number): Promise<readonly UnindexedEmail[]>;
+  /** Accounts that have such emails, ids ascending, after `after`. */
+  outdatedAccounts(after: string, limit: number): Promise<readonly string[]>;
+  /** Makes a page of `unindexed` or `outdated` searchable, its last id included. Doing it twice, or two at once, does no harm. */
   put(accountId: string, emails: readonly EmailWords[]): Promise<void>;
   /**
    * Ids of emails in which every term matches, 16 octets each, in no particular order; some may be gone. After `after`

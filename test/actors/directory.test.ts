@@ -125,13 +125,13 @@ test('unknown recipients are held once there is a message for them, or rejected'
   const { directory, store } = await start(t);
   t.deepEqual(await directory.recipient('New+x@Example.Test'), { kind: 'hold', address: NEW });
   t.is(await store.ownerOf(NEW), undefined, 'naming an address makes nothing');
-  const held = await directory.hold([NEW, NEW]);
+  const held = await directory.hold([NEW, NEW], 1000);
   const { accountId } = (await store.ownerOf(NEW))!;
   t.deepEqual(held, new Map([[NEW, accountId]]));
-  t.deepEqual(await directory.recipient('new+x@example.test'), { kind: 'mailbox', accountId });
+  t.deepEqual(await directory.recipient('new+x@example.test'), { kind: 'mailbox', accountId, heldAddress: NEW });
   const rejecting = await start(t, { unknownRecipients: 'reject' });
   t.deepEqual(await rejecting.directory.recipient(NEW), { kind: 'unknown' });
-  t.is(await rejecting.directory.hold([NEW]), undefined);
+  t.is(await rejecting.directory.hold([NEW], 1000), undefined);
   await rejecting.store.holdAddress(NEW, 10);
   t.deepEqual(await rejecting.directory.recipient(NEW), { kind: 'unknown' });
 });
@@ -140,11 +140,11 @@ test('a held mailbox takes 100 messages, a claimed one any number', async (t) =>
   let total = 99;
   const { store, directory, settled } = await start(t, { acceptance: () => ({ held: true, total }) });
   t.is((await directory.recipient(NEW)).kind, 'hold');
-  t.is((await directory.hold([NEW]))?.size, 1);
+  t.is((await directory.hold([NEW], 1000))?.size, 1);
   t.is((await directory.recipient(NEW)).kind, 'mailbox');
   total = 100;
   t.is((await directory.recipient(NEW)).kind, 'full');
-  t.is(await directory.hold([NEW]), undefined, 'filled since RCPT');
+  t.is(await directory.hold([NEW], 1000), undefined, 'filled since RCPT');
   await settled(() => store.createAccount(NEW, 'New'));
   t.is((await directory.recipient(NEW)).kind, 'mailbox');
 });
@@ -161,9 +161,9 @@ test('a domain whose held addresses are used up is full, those of one message co
   t.is((await directory.recipient('last@example.test', beside)).kind, 'hold', 'named twice it is one address');
   t.is((await directory.recipient('one-more@example.test', ['a@other.test'])).kind, 'hold');
   t.deepEqual(await directory.recipient('one-more@example.test', beside), { kind: 'full' });
-  t.is(await directory.hold(['a@other.test', 'last@example.test', 'one-more@example.test']), undefined);
+  t.is(await directory.hold(['a@other.test', 'last@example.test', 'one-more@example.test'], 1000), undefined);
   t.is(await store.ownerOf('last@example.test'), undefined, 'a message that is refused leaves nothing');
-  t.is((await directory.hold(['last@example.test']))?.size, 1);
+  t.is((await directory.hold(['last@example.test'], 1000))?.size, 1);
   t.deepEqual(await directory.recipient('one-more@example.test'), { kind: 'full' });
   t.is((await directory.recipient('u7@example.test')).kind, 'mailbox');
 });
@@ -176,12 +176,12 @@ test('a held mailbox that was deleted is made anew', async (t) => {
       return { held: true, total: 0 };
     },
   });
-  const first = (await directory.hold([NEW]))!.get(NEW)!;
-  t.deepEqual(await directory.recipient(NEW), { kind: 'mailbox', accountId: first });
+  const first = (await directory.hold([NEW], 1000))!.get(NEW)!;
+  t.deepEqual(await directory.recipient(NEW), { kind: 'mailbox', accountId: first, heldAddress: NEW });
   gone.add(first);
   await store.deleteAccount(first);
   t.is((await directory.recipient(NEW)).kind, 'hold');
-  const second = (await directory.hold([NEW]))?.get(NEW);
+  const second = (await directory.hold([NEW], 1000))?.get(NEW);
   t.truthy(second);
   t.not(second, first);
 });

@@ -188,7 +188,7 @@ import smtplib, ssl, sys
 context = ssl.create_default_context(); context.check_hostname = False; context.verify_mode = ssl.CERT_NONE
 with smtplib.SMTP('127.0.0.1', ${port(node, 'mx')}) as s:
     s.starttls(context=context)
-    s.sendmail('py@remote.test', ['${user.email}'], 'Subject: by python\\r\\n\\r\\n.a line that begins with a dot\\r\\n')
+    s.sendmail('py@remote.test', ['${user.email}'], 'From: py@remote.test\\r\\nSubject: by python\\r\\n\\r\\n.a line that begins with a dot\\r\\n')
     try:
         s.sendmail('py@remote.test', ['someone@elsewhere.test'], 'Subject: relay\\r\\n\\r\\nx')
     except smtplib.SMTPRecipientsRefused as e:

@@ -12,7 +12,23 @@ const POLICY: RetryPolicy = { maxRetries: 3, baseMs: 60_000, capMs: 4 * HOUR };
 const kind = fc.constantFrom('delivered' as const, 'temporary' as const, 'permanent' as const);
 const move = fc.oneof(
   { weight: 6, arbitrary: fc.record({ type: fc.constant('start' as const) }) },
-  { weight: 8, arbitrary: fc.record({ type: fc.constant('answer' as const), who: fc.nat(4), kind }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      type: fc.constant('answer' as const),
+      who: fc.nat(4),
+      kind,
+      random: fc.double({ min: 0, max: 0.999, noNaN: true }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('postpone' as const),
+      who: fc.nat(4),
+      random: fc.double({ min: 0, max: 0.999, noNaN: true }),
+    }),
+  },
   {
     weight: 6,
     arbitrary: fc.record({
@@ -31,6 +47,9 @@ interface ModelRecipient {
   deliveredAt: number | null;
   lastError: string | null;
   statusCode: string | null;
+  retryCount: number;
+  /** null while it is tried, and when it is Pending no more. */
+  nextTryAt: number | null;
 }
 
 /** The rules in one place, without states that hand anything to each other. */
@@ -38,7 +57,6 @@ class Model {
   status = 'Queued' as 'Queued' | 'Sending' | 'Sent' | 'Failed';
   recipients: ModelRecipient[];
   queuedAt: number;
-  nextRetryAt: number | null;
   retryCount = 0;
   lastError: string | null = null;
   sentAt: number | null = null;
@@ -50,13 +68,19 @@ class Model {
   constructor(count: number, hasSender: boolean, now: number) {
     this.#hasSender = hasSender;
     this.queuedAt = now;
-    this.nextRetryAt = now;
     this.recipients = Array.from({ length: count }, () => ({
       status: 'Pending',
       deliveredAt: null,
       lastError: null,
       statusCode: null,
+      retryCount: 0,
+      nextTryAt: now,
     }));
+  }
+
+  get nextRetryAt(): number | null {
+    const times = this.pending.flatMap(({ nextTryAt }) => nextTryAt ?? []);
+    return times.length === 0 ? null : Math.min(...times);
   }
 
   get pending(): ModelRecipient[] {
@@ -66,27 +90,46 @@ class Model {
   apply(event: OutboundEmailEvent, who: number): void {
     this.effects = [];
     if (event.type === 'reported') this.reportDue = null;
-    if (event.type === 'start' && this.status === 'Queued') this.#become('Sending');
+    if (event.type === 'start' && (this.status === 'Queued' || this.status === 'Sending')) this.#start(event.now);
+    if (event.type === 'postpone' && this.status === 'Sending') this.#wait(event, this.recipients[who]);
     if (event.type === 'answer' && this.status === 'Sending') this.#answer(event, this.recipients[who]);
     if (event.type === 'end' && this.status === 'Sending') this.#end(event);
     if (event.type === 'cancel' && this.status === 'Queued') this.#fail('Cancelled by the operator.', '5.0.0');
     if (event.type === 'retry' && (this.status === 'Queued' || this.status === 'Failed')) this.#retry(event.now);
   }
 
+  #start(now: number): void {
+    for (const recipient of this.pending) if ((recipient.nextTryAt ?? now) <= now) recipient.nextTryAt = null;
+    if (this.status === 'Queued') this.#become('Sending');
+  }
+
   #become(status: Model['status']): void {
     this.status = status;
-    if (status !== 'Queued') this.nextRetryAt = null;
     this.effects.push({ type: 'announce', status });
   }
 
   #answer(event: Extract<OutboundEmailEvent, { type: 'answer' }>, recipient: ModelRecipient | undefined): void {
     if (recipient?.status !== 'Pending') return;
-    if (event.kind === 'delivered') Object.assign(recipient, { status: 'Delivered', deliveredAt: event.now });
-    else {
-      Object.assign(recipient, { lastError: event.text, statusCode: event.statusCode });
-      this.lastError = event.text;
-      if (event.kind === 'permanent') recipient.status = 'Failed';
+    const { now, policy, random } = event;
+    if (event.kind === 'delivered') {
+      Object.assign(recipient, { status: 'Delivered', deliveredAt: now, nextTryAt: null });
+      return;
     }
+    Object.assign(recipient, { lastError: event.text, statusCode: event.statusCode });
+    this.lastError = event.text;
+    if (event.kind === 'permanent' || recipient.retryCount >= policy.maxRetries) {
+      Object.assign(recipient, { status: 'Failed', nextTryAt: null });
+      return;
+    }
+    recipient.nextTryAt = now + delay(policy, recipient.retryCount, random);
+    recipient.retryCount++;
+    this.retryCount = Math.max(this.retryCount, recipient.retryCount);
+    this.#delayed(now);
+  }
+
+  #wait(event: Extract<OutboundEmailEvent, { type: 'postpone' }>, recipient: ModelRecipient | undefined): void {
+    if (recipient?.status !== 'Pending' || recipient.nextTryAt !== null) return;
+    recipient.nextTryAt = event.now + delay(event.policy, 0, event.random);
   }
 
   #end({ now, random, policy, isInterrupted }: Extract<OutboundEmailEvent, { type: 'end' }>): void {
@@ -97,29 +140,24 @@ class Model {
         this.reportDue = null;
         this.#become('Sent');
       }
-    } else if (!isInterrupted && this.retryCount >= policy.maxRetries) {
-      this.#fail('It could not be delivered in time.', '4.4.7');
-    } else {
-      this.#become('Queued');
-      if (isInterrupted) {
-        this.nextRetryAt = now;
-        this.effects.push({ type: 'wake' });
-      } else {
-        const exact = Math.min(policy.capMs, policy.baseMs * 2 ** this.retryCount);
-        this.nextRetryAt = now + Math.round(exact * (0.9 + 0.2 * random));
-        this.retryCount++;
-      }
-      if (this.#hasSender && !this.delayReported && now - this.queuedAt >= 4 * HOUR) {
-        this.delayReported = true;
-        this.reportDue = 'delayed';
-        this.effects.push({ type: 'report', kind: 'delayed' });
-      }
+      return;
     }
+    for (const recipient of this.pending) recipient.nextTryAt ??= now + (isInterrupted ? 0 : delay(policy, 0, random));
+    this.#become('Queued');
+    if (isInterrupted) this.effects.push({ type: 'wake' });
+    this.#delayed(now);
+  }
+
+  #delayed(now: number): void {
+    if (!this.#hasSender || this.delayReported || now - this.queuedAt < 4 * HOUR) return;
+    this.delayReported = true;
+    this.reportDue = 'delayed';
+    this.effects.push({ type: 'report', kind: 'delayed' });
   }
 
   #fail(text: string, statusCode: string): void {
     for (const recipient of this.pending) {
-      recipient.status = 'Failed';
+      Object.assign(recipient, { status: 'Failed', nextTryAt: null });
       if (recipient.lastError === null) Object.assign(recipient, { lastError: text, statusCode });
       this.lastError = recipient.lastError;
     }
@@ -130,15 +168,21 @@ class Model {
 
   #retry(now: number): void {
     if (this.status === 'Failed') {
-      for (const recipient of this.recipients) if (recipient.status === 'Failed') recipient.status = 'Pending';
+      for (const recipient of this.recipients) {
+        if (recipient.status === 'Failed') Object.assign(recipient, { status: 'Pending', retryCount: 0 });
+      }
       this.retryCount = 0;
       this.queuedAt = now;
       this.reportDue = null;
       this.#become('Queued');
     }
-    this.nextRetryAt = now;
+    for (const recipient of this.pending) recipient.nextTryAt = now;
     this.effects.push({ type: 'wake' });
   }
+}
+
+function delay({ baseMs, capMs }: RetryPolicy, retryCount: number, random: number): number {
+  return Math.round(Math.min(capMs, baseMs * 2 ** retryCount) * (0.9 + 0.2 * random));
 }
 
 const byType = (effects: readonly Effect[]) => effects.map((effect) => JSON.stringify(effect)).sort();
@@ -164,15 +208,37 @@ function eventOf(next: Move, now: number): OutboundEmailEvent {
         kind: next.kind,
         text: `${next.kind} at ${now}`,
         statusCode: '4.0.0',
+        random: next.random,
+        policy: POLICY,
       };
+    case 'postpone':
+      return { type: 'postpone', now, recipientIds: [`r${next.who}`], random: next.random, policy: POLICY };
     case 'end':
       return { type: 'end', now, random: next.random, policy: POLICY, isInterrupted: next.isInterrupted };
     case 'retry':
-      return { type: 'retry', now };
+    case 'start':
+      return { type: next.type, now };
     default:
       return { type: next.type };
   }
 }
+
+/** Histories that random ones rarely are. */
+const COMMON: [number, boolean, [Move, number][]][] = (['delivered', 'permanent', 'temporary'] as const).flatMap(
+  (kind) => {
+    const answer: Move = { type: 'answer', who: 0, kind, random: 0.5 };
+    const end: Move = { type: 'end', random: 0.5, isInterrupted: false };
+    const moves: [Move, number][] = [
+      [{ type: 'start' }, 0],
+      [answer, 5 * HOUR],
+      [end, 0],
+    ];
+    return [
+      [1, true, moves],
+      [1, false, moves],
+    ];
+  },
+);
 
 test('random histories end as the model says, the snapshot stored and read back at every step', (t) => {
   const reached = new Set<string>();
@@ -197,7 +263,7 @@ test('random histories end as the model says, the snapshot stored and read back 
         }
       },
     ),
-    { numRuns: 400 },
+    { numRuns: 400, examples: COMMON },
   );
   for (const place of ['Queued null', 'Queued delayed', 'Sending null', 'Sent null', 'Failed failed', 'Failed null'])
     t.true(reached.has(place), `${place} was reached`);
@@ -236,11 +302,91 @@ test('delays grow by two up to the cap, ten per cent around it', (t) => {
 
 test('a null sender is told nothing, however late and whatever fails', (t) => {
   let at = step(null, { type: 'enqueue', now: 0, recipientIds: ['a', 'b'], hasSender: false });
-  const end = { type: 'end', random: 0, policy: POLICY, isInterrupted: false } as const;
+  const planned = { random: 0, policy: POLICY };
   for (let now = 5 * HOUR; at.status !== 'Failed'; now += 5 * HOUR) {
-    at = step(at.snapshot, { type: 'start' }, { ...end, now });
+    const answer = { type: 'answer', kind: 'temporary', text: 'later', statusCode: '4.0.0', now, ...planned } as const;
+    at = step(
+      at.snapshot,
+      { type: 'start', now },
+      { ...answer, recipientId: 'a' },
+      { ...answer, recipientId: 'b' },
+      { type: 'end', now, isInterrupted: false, ...planned },
+    );
     t.is(at.reportDue, null);
     t.false(at.effects.some(({ type }) => type === 'report'));
   }
   t.is(at.retryCount, POLICY.maxRetries);
+});
+
+test('each recipient has its own retries, while another one is still tried', (t) => {
+  const planned = { random: 0.5, policy: POLICY };
+  const later = {
+    type: 'answer',
+    recipientId: 'quick',
+    kind: 'temporary',
+    text: 'later',
+    statusCode: '4.0.0',
+  } as const;
+  let at = step(
+    null,
+    { type: 'enqueue', now: 0, recipientIds: ['quick', 'slow'], hasSender: true },
+    { type: 'start', now: 0 },
+    { ...later, now: 1_000, ...planned },
+  );
+  t.like(at, { status: 'Sending', retryCount: 1, nextRetryAt: 61_000 });
+  at = step(at.snapshot, { type: 'start', now: 60_999 });
+  t.is(at.recipients.get('quick')?.nextTryAt, 61_000, 'not before it is due');
+  at = step(at.snapshot, { type: 'start', now: 61_000 }, { ...later, now: 62_000, ...planned });
+  t.like(at, { status: 'Sending', retryCount: 2, nextRetryAt: 182_000 });
+  const delivered = { ...later, kind: 'delivered', now: 190_000, ...planned } as const;
+  at = step(at.snapshot, { type: 'start', now: 182_000 }, delivered, { ...delivered, recipientId: 'slow' });
+  at = step(at.snapshot, { type: 'end', now: 190_000, isInterrupted: false, ...planned });
+  t.like(at, { status: 'Sent', retryCount: 2, nextRetryAt: null });
+});
+
+test('a recipient whose retries run out fails, and the others go on', (t) => {
+  const planned = { now: 0, random: 0.5, policy: { ...POLICY, maxRetries: 0 } };
+  const later = { type: 'answer', recipientId: 'a', kind: 'temporary', text: 'later', statusCode: '4.0.0' } as const;
+  let at = step(
+    null,
+    { type: 'enqueue', now: 0, recipientIds: ['a', 'b'], hasSender: true },
+    { type: 'start', now: 0 },
+    { ...later, ...planned },
+    { type: 'postpone', recipientIds: ['b'], ...planned },
+    { type: 'end', isInterrupted: false, ...planned },
+  );
+  t.like(at, { status: 'Queued', retryCount: 0, nextRetryAt: 60_000 });
+  t.deepEqual([at.recipients.get('a')?.status, at.recipients.get('b')?.status], ['Failed', 'Pending']);
+  at = step(at.snapshot, { type: 'start', now: 60_000 }, { ...later, ...planned, recipientId: 'b', kind: 'delivered' });
+  t.is(step(at.snapshot, { type: 'end', isInterrupted: false, ...planned }).status, 'Failed');
+});
+
+/** What the version before wrote: one number of retries and one time for all recipients, or what it left of them. */
+function older(snapshot: unknown, retryCount: number, nextRetryAt: number | null, keeps: boolean): unknown {
+  const stored = JSON.parse(JSON.stringify(snapshot));
+  Object.assign(stored.context, { retryCount, nextRetryAt });
+  for (const { snapshot: recipient } of Object.values<{ snapshot: { context: Record<string, unknown> } }>(
+    stored.children,
+  )) {
+    if (keeps) continue;
+    delete recipient.context['retryCount'];
+    delete recipient.context['nextTryAt'];
+  }
+  return stored;
+}
+
+test('what a node of the version before has stored goes on as it stands there', (t) => {
+  const planned = { now: 500, random: 0.5, policy: POLICY };
+  const begun = step(null, { type: 'enqueue', now: 0, recipientIds: ['a', 'b'], hasSender: true });
+  const tried = step(begun.snapshot, { type: 'start', now: 0 });
+  const answer = { type: 'answer', recipientId: 'a', kind: 'temporary', text: 'x', statusCode: '4.0.0' } as const;
+  for (const keeps of [false, true]) {
+    const waits = { ...(older(tried.snapshot, 2, 7_000, keeps) as object), value: 'Queued' };
+    t.like(step(waits), { status: 'Queued', retryCount: 2, nextRetryAt: 7_000 });
+    const again = step(waits, { type: 'start', now: 7_000 }, { ...answer, ...planned, now: 8_000 });
+    t.like(again, { status: 'Sending', retryCount: 3, nextRetryAt: 8_000 + 240_000 });
+    const sending = step(older(tried.snapshot, 2, null, keeps), { ...answer, ...planned });
+    t.is(sending.recipients.get('b')?.nextTryAt, null);
+    t.is(sending.recipients.get('a')?.status, 'Pending');
+  }
 });

@@ -9,5 +9,5 @@ test('docs/outbound-statechart.md is what the machines give (npm run statechart 
   for (const line of ['[*] --> Draft', 'Draft --> Queued: enqueue', 'Queued --> Sending: start', 'Sent --> [*]']) {
     t.true(page.includes(line), line);
   }
-  t.regex(page, /Sending --> Queued: end \/ backOff/);
+  t.regex(page, /Sending --> Queued: end \/ makeTriedDue/);
 });

@@ -1,7 +1,7 @@
 // Addresses: what is one, and the form look-ups use.
 import test from 'ava';
 import fc from 'fast-check';
-import { canonicalAddress, hasTag, parseAddress } from '../../src/mail/address.js';
+import { canonicalAddress, hasTag, parseAddress, parseSender } from '../../src/mail/address.js';
 
 test('mailboxes', (t) => {
   t.deepEqual(parseAddress('Ann.Lee@Example.ORG'), { localPart: 'Ann.Lee', domain: 'example.org' });
@@ -52,6 +52,46 @@ test('no mailboxes', (t) => {
     'ü\u0085@b.c',
   );
   for (const text of refused) t.is(parseAddress(text), undefined, JSON.stringify(text));
+});
+
+test('characters that are not seen are in no address', (t) => {
+  // Directions, joiners, soft hyphen, byte order mark, variation selector, filler, tag.
+  const unseen = [
+    '\u202e',
+    '\u2066',
+    '\u200f',
+    '\u061c',
+    '\u200d',
+    '\u00ad',
+    '\ufeff',
+    '\ufe0f',
+    '\u3164',
+    '\u{e0061}',
+  ];
+  for (const character of unseen) {
+    const code = character.codePointAt(0)!.toString(16);
+    t.is(parseAddress(`a${character}b@c.test`), undefined, code);
+    t.is(parseAddress(`"a ${character}b"@c.test`), undefined, code);
+    if (character !== '\u200d') t.is(parseAddress(`a@b${character}c.test`), undefined, code);
+  }
+  // A part of the word, as IDN has it.
+  t.is(parseAddress('a@\u0646\u0627\u0645\u0647\u200c\u0627\u06cc.test')?.domain, 'xn--mgba3gch31f060k.test');
+});
+
+test('no domain becomes another one', (t) => {
+  for (const domain of ['ex\u2460mple.test', '\uff45xample.test', '\ufb01.test', '\u212a.test', 'a\u2024b.test'])
+    t.is(parseAddress(`b@${domain}`), undefined, domain);
+  t.is(parseAddress('b@M\u00dcLLER.test')?.domain, 'xn--mller-kva.test');
+  t.is(parseAddress('b@mu\u0308ller.test')?.domain, 'xn--mller-kva.test');
+  t.is(parseAddress('b@fa\u00df.test')?.domain, 'xn--fa-hia.test');
+  t.is(parseAddress('b@\u4f8b\u3048\u3002\u30c6\u30b9\u30c8')?.domain, 'xn--r8jz45g.xn--zckzah');
+});
+
+test('domains of senders may have underscores, those of recipients not', (t) => {
+  t.deepEqual(parseSender('a@x_y.test'), { localPart: 'a', domain: 'x_y.test' });
+  t.deepEqual(parseSender('a@_x.test'), { localPart: 'a', domain: '_x.test' });
+  for (const text of ['a@x_', 'a@x.te_st', 'a@x_-.test', 'a@\u202ex_y.test']) t.is(parseSender(text), undefined, text);
+  t.is(parseAddress('a@x_y.test'), undefined);
 });
 
 test('canonical form', (t) => {

@@ -27,8 +27,10 @@ const TABLE: readonly [reply: string, stage: Stage, verdict: string][] = [
   ['550 no such user', 'rcpt', 'permanent 5.1.1'],
   ['550 5.7.1 policy', 'rcpt', 'permanent 5.7.1'],
   ['550 spam', 'message', 'permanent 5.6.0'],
-  ['552 full', 'rcpt', 'permanent 5.2.2'],
-  ['552 5.2.2 full', 'rcpt', 'permanent 5.2.2'],
+  // RFC 5321 §4.5.3.1.10: to RCPT it is 452.
+  ['552 full', 'rcpt', 'temporary 4.5.3'],
+  ['552 5.2.2 full', 'rcpt', 'temporary 4.2.2'],
+  ['552 too large', 'mail', 'permanent 5.3.4'],
   ['552 too large', 'message', 'permanent 5.3.4'],
   ['552 5.5.3 too many recipients', 'rcpt', 'temporary 4.5.3'],
   ['553 bad', 'rcpt', 'permanent 5.1.3'],
@@ -43,6 +45,9 @@ const TABLE: readonly [reply: string, stage: Stage, verdict: string][] = [
   ['hello', 'message', 'temporary 4.5.0'],
   ['2500 hello', 'message', 'temporary 4.5.0'],
   ['550x', 'rcpt', 'temporary 4.5.0'],
+  ['250-taken\n550 refused', 'message', 'temporary 4.5.0'],
+  ['550-no\n250 yes', 'rcpt', 'temporary 4.5.0'],
+  ['550-no\nno code', 'rcpt', 'temporary 4.5.0'],
   ['', 'message', 'temporary 4.5.0'],
 ];
 
@@ -71,17 +76,16 @@ test('lines of a reply become one, without what they repeat', (t) => {
 });
 
 test('limits on recipients are told from other refusals', (t) => {
-  for (const reply of ['452 too many', '452 4.5.3 too many', '552 5.5.3 too many', '451 4.5.3 slow down']) {
+  for (const reply of [
+    '452 too many',
+    '452 4.5.3 too many',
+    '552 too many',
+    '552 5.5.3 too many',
+    '451 4.5.3 slow down',
+  ]) {
     t.true(isRecipientLimit(reply), reply);
   }
-  for (const reply of [
-    '452 4.2.2 full',
-    '452 4.3.1 no room',
-    '552 5.2.2 full',
-    '552 full',
-    '450 later',
-    '550 5.5.3 no',
-  ]) {
+  for (const reply of ['452 4.2.2 full', '452 4.3.1 no room', '552 5.2.2 full', '450 later', '550 5.5.3 no']) {
     t.false(isRecipientLimit(reply), reply);
   }
   t.true(isClosing('421 bye'));

@@ -1,7 +1,6 @@
 // Headers taken out of a stream and apart: every octet accounted for, however it is cut.
 import test from 'ava';
 import fc from 'fast-check';
-import { authorDomains } from '../../src/mail/author-domains.js';
 import { HeaderCollector } from '../../src/mail/header-collector.js';
 import { fieldValue, headerLines } from '../../src/mail/header-lines.js';
 import { tagList } from '../../src/mail/tag-list.js';
@@ -39,21 +38,6 @@ test('a collected header and what follows it are the message', (t) => {
     }),
     { numRuns: 1000 },
   );
-});
-
-test('authors, in every form people are shown', (t) => {
-  const domains = (text: string) => authorDomains(lines(text));
-  t.deepEqual(domains('From: A <a@One.Test>\r\n'), ['one.test']);
-  t.deepEqual(domains('From: a@one.test, "B" <b@two.test>\r\nFrom: c@three.test\r\n'), [
-    'one.test',
-    'two.test',
-    'three.test',
-  ]);
-  t.deepEqual(domains('From: "boss@bank.test" <x@evil.test>\r\n'), ['evil.test']);
-  t.deepEqual(domains(`From: ${'l'.repeat(90)}@one.test\r\n`), ['one.test']);
-  t.deepEqual(domains(Buffer.from('From: <a@bücher.test>\r\n').toString('latin1')), ['xn--bcher-kva.test']);
-  t.deepEqual(domains('From: nobody\r\nSender: a@b.test\r\n'), []);
-  t.deepEqual(domains('Subject: x\r\n'), []);
 });
 
 test('tag lists are read strictly', (t) => {

@@ -181,6 +181,9 @@ test('an address that is added takes over the mail that was held for it', async 
       received_at, size, has_attachments, attachment_count, flags, modseq)
     values (${held}, ${placed}, ${Buffer.alloc(32, 7)}, '<1@x.test>', ${randomUUID()}, ${sql.array(['<0@x.test>'])},
       'x@y.test', 'X', 'Hello', 'Hi', ${receivedAt}, 123, true, 2, 0, 2)`;
+  await sql`
+    insert into placements (account_id, folder_id, uid, email_id, modseq)
+    select account_id, id, 1, ${placed}, 2 from folders where account_id = ${held} and role = 'junk'`;
   await sql`insert into inbound (account_id, id, blob, envelope) values (${held}, ${waiting}, ${Buffer.alloc(32, 8)}, '{}')`;
   t.false((await store.addAddress(ann.id, 'sales@example.test', false)).isVerified);
   t.deepEqual(await store.ownerOf('sales@example.test'), { accountId: held, held: true });
@@ -195,6 +198,7 @@ test('an address that is added takes over the mail that was held for it', async 
     inReplyTo: null,
     references: ['<0@x.test>'],
     fromAddress: 'x@y.test',
+    fromIsEnvelopeSender: false,
     fromName: 'X',
     subject: 'Hello',
     preview: 'Hi',
@@ -202,7 +206,11 @@ test('an address that is added takes over the mail that was held for it', async 
     hasAttachments: true,
     attachmentCount: 2,
   } satisfies MessageSummary;
-  t.deepEqual(inbound.find((row) => row.id === placed)?.envelope, { receivedAt: receivedAt.getTime(), summary });
+  t.deepEqual(inbound.find((row) => row.id === placed)?.envelope, {
+    receivedAt: receivedAt.getTime(),
+    isJunk: true,
+    summary,
+  });
 });
 
 test('a delivery and the creation of the account at once end in one account', async (t) => {
@@ -249,6 +257,7 @@ test('deleting an account deletes all that is its own and nothing else', async (
       values (${id}, ${randomUUID()}, ${randomUUID()})`;
     await sql`insert into email_search (account_id, email_id, words) values (${id}, ${randomUUID()}, 'word')`;
     await sql`insert into search_state (account_id, upto) values (${id}, ${randomUUID()})`;
+    await sql`insert into deferred_filters (account_id, email_id, filter_ids) values (${id}, ${randomUUID()}, '{}')`;
     await sql`insert into filters (account_id, id, name, is_enabled, priority, created_at, updated_at)
       values (${id}, ${randomUUID()}, '', true, 1, now(), now())`;
     await sql`insert into preferences (account_id, chosen) values (${id}, '{}')`;

@@ -1,4 +1,6 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import test from 'ava';
@@ -12,6 +14,13 @@ import { temporaryDirectory } from '../support/temporary-directory.js';
 const log = pino({ level: 'silent' });
 const settings = { shared_buffers: '16MB' };
 const start = (dataDir: string) => startEmbedded({ dataDir, log, settings });
+/** Says the pid of the database that it starts. */
+const LEAVES_A_SERVER = `
+  const { startEmbedded } = await import(${JSON.stringify(new URL('../../src/store/embedded.js', import.meta.url).href)});
+  const log = { info() {}, warn() {}, error() {} };
+  const { pid } = await startEmbedded({ dataDir: process.argv[1], log, settings: { shared_buffers: '16MB' } });
+  console.log(pid);
+  setInterval(() => {}, 1000);`;
 const isRoot = process.getuid?.() === 0;
 
 async function query<T>(address: DatabaseAddress, work: (sql: Sql) => Promise<T>): Promise<T> {
@@ -46,6 +55,31 @@ test('a new directory gets a durable server on a private socket, and keeps its d
   const second = await start(dataDir);
   t.deepEqual([...(await query(second.address, (sql) => sql`select * from kept`))], []);
   await second.stop();
+});
+
+test('a pid file that is empty or garbage does not stop the start', async (t) => {
+  const dataDir = temporaryDirectory('mansio-embedded-');
+  await (await start(dataDir)).stop();
+  for (const text of ['', '\0'.repeat(100), 'x1\ny']) {
+    writeFileSync(join(dataDir, 'postgres', 'postmaster.pid'), text);
+    const database = await start(dataDir);
+    t.is((await query(database.address, (sql) => sql`select 1`)).length, 1);
+    await database.stop();
+  }
+});
+
+test('a server whose pid file was torn is ended before another is started', async (t) => {
+  const dataDir = temporaryDirectory('mansio-embedded-');
+  const left = spawn(process.execPath, ['--input-type=module', '-e', LEAVES_A_SERVER, dataDir], { stdio: 'pipe' });
+  const pid = Number(String((await once(left.stdout, 'data'))[0]));
+  left.kill('SIGKILL');
+  await once(left, 'exit');
+  writeFileSync(join(dataDir, 'postgres', 'postmaster.pid'), '');
+  const database = await start(dataDir);
+  t.is(identityOf(pid), undefined);
+  t.not(database.pid, pid);
+  await query(database.address, (sql) => sql`select 1`);
+  await database.stop();
 });
 
 test('a server that dies is started again', async (t) => {

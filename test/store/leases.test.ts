@@ -66,7 +66,7 @@ test('a node without a bus is alone: whoever comes second is told who is there',
   t.deepEqual(await leases.join(alone, LONG), { kind: 'joined' });
   t.deepEqual(await leases.join(node('b', { bus: 'in-process' }), LONG), { kind: 'inUse', by: 'a' });
   t.deepEqual(await leases.join(node('b'), LONG), { kind: 'inUse', by: 'a' });
-  t.deepEqual(await leases.join({ ...alone, incarnation: 'a-2' }, LONG), { kind: 'joined' }, 'its own restart');
+  t.deepEqual(await leases.join({ ...alone, incarnation: 'a-2' }, LONG, 'a-1'), { kind: 'joined' }, 'its own restart');
   await expire('a');
   t.deepEqual(await leases.join(node('b'), LONG), { kind: 'joined' });
   t.deepEqual(await leases.join(node('c'), LONG), { kind: 'joined' });
@@ -115,7 +115,7 @@ test('a process whose name another one has renews nothing, gives back nothing an
   await leases.join(node('a'), LONG);
   const [free] = await rows();
   const [lease] = await leases.take('a', [free!], LONG);
-  t.deepEqual(await leases.join(node('a', { incarnation: 'a-2' }), LONG), { kind: 'joined' });
+  t.deepEqual(await leases.join(node('a', { incarnation: 'a-2' }), LONG, 'a-1'), { kind: 'joined' });
   await expire('a');
   t.is(await leases.beat(node('a'), 'serving', LONG), undefined);
   t.true((await rows())[0]!.expired);
@@ -127,6 +127,27 @@ test('a process whose name another one has renews nothing, gives back nothing an
   t.is((await owners())[0], 'a', 'what the first gives back it has no more');
   await leases.release('a', [taken!]);
   t.is((await owners())[0], null);
+});
+
+test('who enters under a name displaces the process that it has seen there and no later one', async (t) => {
+  const { leases } = await store(t);
+  const [first, second, third] = ['a-1', 'a-2', 'a-3'].map((incarnation) => node('a', { incarnation }));
+  await leases.join(first!, LONG);
+  t.deepEqual(await leases.join(third!, LONG), { kind: 'nameTaken', incarnation: 'a-1' });
+  t.deepEqual(await leases.join(second!, LONG, 'a-1'), { kind: 'joined' });
+  t.deepEqual(await leases.join(third!, LONG, 'a-1'), { kind: 'nameTaken', incarnation: 'a-2' });
+  t.not(await leases.beat(second!, 'serving', LONG), undefined);
+  t.is(await leases.beat(third!, 'serving', LONG), undefined);
+});
+
+test('who leaves gives back the leases of an earlier process of its name under later epochs', async (t) => {
+  const { leases, rows } = await store(t, 1);
+  await leases.join(node('a'), LONG);
+  await leases.take('a', await rows(), LONG);
+  const later = node('a', { incarnation: 'a-2' });
+  await leases.join(later, LONG, 'a-1');
+  await leases.leave(later);
+  t.deepEqual(await rows(), [{ shard: 0, nodeId: null, epoch: 2, expired: true }]);
 });
 
 test('what has changed since it was seen is not taken', async (t) => {
@@ -162,7 +183,7 @@ test('a restarted node takes its own anew, with the next epochs', async (t) => {
   const { leases, rows } = await store(t, 2);
   await leases.join(node('a'), LONG);
   await leases.take('a', await rows(), LONG);
-  await leases.join(node('a', { incarnation: 'a-2' }), LONG);
+  await leases.join(node('a', { incarnation: 'a-2' }), LONG, 'a-1');
   t.deepEqual(await leases.take('a', await rows(), LONG), [
     { shard: 0, epoch: 2 },
     { shard: 1, epoch: 2 },

@@ -94,9 +94,9 @@ export class FakeSocket implements Socket {
   closedWith: number | undefined;
   terminated = false;
 
-  send(text: string): boolean {
+  send(text: Uint8Array): boolean {
     if (!this.open) return false;
-    this.sent.push(text);
+    this.sent.push(Buffer.from(text).toString());
     return true;
   }
 

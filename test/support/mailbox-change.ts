@@ -17,6 +17,8 @@ export function emptyChange(accountId: string, epoch: number, modseqBefore: numb
     foldersRemoved: [],
     filters: [],
     filtersRemoved: [],
+    filtersDeferred: [],
+    deferralsEnded: [],
     blobsReleased: [],
     events: [],
     inbound: [],

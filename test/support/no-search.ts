@@ -2,6 +2,13 @@
 import type { MailboxSearch } from '../../src/actors/mailbox/search.js';
 
 export const NO_SEARCH: MailboxSearch = {
-  store: { unindexed: async () => [], put: async () => {}, matches: async () => new Uint8Array(0) },
+  store: {
+    unindexed: async () => [],
+    outdated: async () => [],
+    outdatedAccounts: async () => [],
+    put: async () => {},
+    matches: async () => new Uint8Array(0),
+  },
   indexing: { note() {}, async reach() {} },
+  renewal: { pages: 0 },
 };

@@ -23,11 +23,16 @@ export class SmtpClient {
     this.#listen();
   }
 
-  /** Connects without waiting for the banner. `address` is `ip:port`. */
-  static async connect(address: string): Promise<SmtpClient> {
+  /** Connects without waiting for the banner. `address` is `ip:port`; `from` is an address of this machine's. */
+  static async connect(address: string, from?: string): Promise<SmtpClient> {
     const at = address.lastIndexOf(':');
     const host = address.slice(0, at).replace(/[[\]]/g, '');
-    const socket = connect({ host, port: Number(address.slice(at + 1)), noDelay: true });
+    const socket = connect({
+      host,
+      port: Number(address.slice(at + 1)),
+      noDelay: true,
+      ...(from && { localAddress: from }),
+    });
     await new Promise((resolve, reject) => {
       socket.once('connect', resolve);
       socket.once('error', reject);
@@ -44,8 +49,8 @@ export class SmtpClient {
   }
 
   /** Connects, reads the banner and says EHLO. */
-  static async greeted(address: string): Promise<SmtpClient> {
-    const client = await SmtpClient.connect(address);
+  static async greeted(address: string, from?: string): Promise<SmtpClient> {
+    const client = await SmtpClient.connect(address, from);
     await client.reply();
     await client.command('EHLO client.test');
     return client;
@@ -81,6 +86,11 @@ export class SmtpClient {
 
   write(octets: string | Uint8Array): void {
     if (!this.#socket.destroyed) this.#socket.write(typeof octets === 'string' ? Buffer.from(octets) : octets);
+  }
+
+  /** Writes; resolves when the kernel has it all, which the peer then has read up to the size of the sockets' buffers. */
+  written(octets: string | Uint8Array): Promise<void> {
+    return new Promise((resolve) => this.#socket.write(octets, () => resolve()));
   }
 
   /** Writes pieces as segments of their own: each is handed to the kernel before the next. */

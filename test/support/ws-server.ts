@@ -10,7 +10,7 @@ import type { HttpAnswer, Socket, UpgradeRequest, WebSocketEndpoint } from '../.
 interface Peer {
   readonly readyState: number;
   readonly bufferedAmount: number;
-  send(text: string, written: () => void): void;
+  send(text: Buffer, options: { readonly binary: boolean }, written: () => void): void;
   close(code: number, reason: string): void;
   terminate(): void;
   on(event: 'message', listener: (data: string | Buffer) => void): void;
@@ -94,7 +94,7 @@ function socketOver(peer: Peer, drained: () => void): Socket {
   return {
     send(text) {
       if (peer.readyState !== OPEN) return false;
-      peer.send(text, drained);
+      peer.send(Buffer.from(text), { binary: false }, drained);
       return true;
     },
     bufferedBytes: () => peer.bufferedAmount,

@@ -15,6 +15,8 @@ export interface DeliveryTask {
   readonly size: number;
   /** Ends the attempt when the node stops: what has not got a reply yet is temporary. */
   readonly signal: AbortSignal;
+  /** Told when the task waits for a connection to become free, and when that is over. */
+  readonly waits?: (isWaiting: boolean) => void;
 }
 
 interface Answer {
@@ -37,7 +39,7 @@ export type RecipientOutcome =
   | (Answer & { readonly kind: 'permanent' });
 
 export interface DeliveryReport {
-  /** One for every recipient of the task. */
+  /** One for every recipient of the task but those for whom there was no attempt, because no connection was free. */
   readonly outcomes: readonly RecipientOutcome[];
   /** For the timeline, in the order in which they were made. */
   readonly attempts: readonly DeliveryAttempt[];

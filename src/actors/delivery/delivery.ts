@@ -1,6 +1,8 @@
 // One delivery of one email: begun by its mailbox, carried domain by domain side by side, and reported to the mailbox as the
-// domains come back. What a remote host has taken is committed before anything else waits; a report that cannot be committed
-// is tried until the node ends, because without it the message would go out twice.
+// domains come back. A domain that is to be tried again is, when it is due, as long as the delivery goes on for the sake of
+// another one: no domain waits for another. What a remote host has taken is committed before anything else waits; a report
+// that cannot be committed is tried until the node ends, because without it the message would go out twice.
+import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
 import { StoreFault } from '../../store/errors.js';
 import type { QueuedOutbound, ReportKind } from '../../store/outbound.js';
@@ -26,6 +28,8 @@ export interface DeliveryPorts extends Omit<ClaimOptions, 'confirm'> {
   readonly meter: DeliveryMeter;
   /** Aborted when the node waits for no report any longer. */
   readonly closed: AbortSignal;
+  /** False when the node begins no attempts any more. */
+  mayBegin(): boolean;
 }
 
 /** Told when all that is left of a delivery stands in line, and when that is over. */
@@ -43,8 +47,22 @@ export type Ended =
   | { readonly kind: 'lost' };
 
 type Started = Reply<MailboxProtocol, 'startDelivery'>;
+type Recipients = Started['recipients'];
 type Report = Payload<MailboxProtocol, 'reportDelivery'>;
 type Reported = Outcome<MailboxProtocol, 'reportDelivery'>;
+
+/** For the recipients of one domain. */
+interface DomainAttempt {
+  readonly domain: string;
+  readonly recipients: Recipients;
+  /** For its turn, or for a connection. */
+  isWaiting: boolean;
+}
+
+interface DomainReport extends DeliveryReport {
+  /** Ids of recipients that were not tried, because no connection was free. */
+  readonly postponed: readonly string[];
+}
 
 /** Domains that end together are one commit. */
 const TOGETHER_MS = 10;
@@ -53,6 +71,9 @@ const LETTING_GO_MS = 1_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
 const PLACING_MS = 2_000;
+/** For the next look at what is due. */
+const SHORTEST_WAIT_MS = 10;
+const LONGEST_WAIT_MS = 3_600_000;
 
 export class Delivery {
   readonly #ports: DeliveryPorts;
@@ -62,14 +83,16 @@ export class Delivery {
   readonly #abort = new AbortController();
   readonly #claim: Claim;
   /** Reports of domains that the mailbox does not have yet. */
-  #unreported: DeliveryReport[] = [];
-  #open = new Set<string>();
-  /** Of those that are open: they wait for their turn. */
-  readonly #inLine = new Set<string>();
+  #unreported: DomainReport[] = [];
+  readonly #open = new Set<DomainAttempt>();
+  /** Ids of recipients whose attempts were begun and whose answers are not committed. */
+  readonly #begun = new Set<string>();
+  /** When the first recipient that waits is due, by the monotonic clock. */
+  #dueAt: number | undefined;
   readonly #waits: Waits;
   /** Recipients were left without an attempt, or it was cut short. */
   #cut = false;
-  #news = () => {};
+  #cameBack = () => {};
   readonly #handedTo = new Set<string>();
   readonly #placing: Promise<void>[] = [];
 
@@ -81,6 +104,8 @@ export class Delivery {
     const { accountId, outboundId } = queued;
     this.#attempt = { id: attemptId, by: ports.incarnation };
     this.#log = ports.log.child({ accountId, outboundId, attemptId: this.#attempt.id });
+    // One a domain, and an email may go to a thousand.
+    setMaxListeners(0, this.#abort.signal);
     this.#claim = new Claim({ ...ports, confirm: () => this.#confirm() });
   }
 
@@ -128,14 +153,9 @@ export class Delivery {
 
   /** What the mailbox said to the last report; undefined when it never got it. */
   async #carry(started: Started): Promise<Reported | undefined> {
-    for (const [domain, recipients] of byDomain(started.recipients)) {
-      this.#open.add(domain);
-      if (this.#ports.lanes.isFull(domain)) this.#inLine.add(domain);
-      void this.#attemptDomain(started, domain, recipients).then((report) => this.#settle(domain, report));
-    }
-    this.#tellWhetherItWaits();
+    this.#begin(started, started);
     for (;;) {
-      if (this.#unreported.length === 0 && this.#open.size > 0) await this.#next();
+      if (this.#unreported.length === 0 && this.#open.size > 0) await this.#news();
       const until = performance.now() + TOGETHER_MS;
       while (this.#open.size > 0 && (await atMost(this.#next(), until - performance.now())));
       const reports = this.#unreported;
@@ -147,71 +167,118 @@ export class Delivery {
         if (!isOver) this.abort();
         return reported;
       }
+      for (const { outcomes, postponed } of reports) {
+        for (const id of [...outcomes.map(({ recipientId }) => recipientId), ...postponed]) this.#begun.delete(id);
+      }
+      this.#begin(started, reported.reply);
     }
+  }
+
+  /** Begins the attempts that the mailbox has begun and this delivery has not. */
+  #begin(started: Started, { recipients = [], retryInMs = null }: Pick<Started, 'recipients' | 'retryInMs'>): void {
+    this.#dueAt = retryInMs === null ? undefined : performance.now() + Math.max(SHORTEST_WAIT_MS, retryInMs);
+    for (const [domain, each] of byDomain(recipients.filter(({ id }) => !this.#begun.has(id)))) {
+      for (const { id } of each) this.#begun.add(id);
+      const attempt = { domain, recipients: each, isWaiting: false };
+      this.#open.add(attempt);
+      void this.#attemptDomain(started, attempt).then((report) => this.#settle(attempt, report));
+    }
+    this.#tellWhetherItWaits();
+  }
+
+  /** Resolves when a domain comes back, or a recipient that waits is due. */
+  async #news(): Promise<void> {
+    const next = this.#next();
+    if (this.#dueAt === undefined || !this.#ports.mayBegin()) return next;
+    await atMost(next, Math.min(LONGEST_WAIT_MS, this.#dueAt - performance.now()));
   }
 
   /** Resolves when a domain comes back. */
   #next(): Promise<void> {
     return new Promise((resolve) => {
-      this.#news = resolve;
+      this.#cameBack = resolve;
     });
   }
 
-  #settle(domain: string, report: DeliveryReport | undefined): void {
+  #settle(attempt: DomainAttempt, report: DomainReport | undefined): void {
     // It was let go of before.
-    if (!this.#open.delete(domain)) return;
-    this.#inLine.delete(domain);
+    if (!this.#open.delete(attempt)) return;
     if (report !== undefined) this.#unreported.push(report);
     this.#tellWhetherItWaits();
-    this.#news();
+    this.#cameBack();
+  }
+
+  #wait(attempt: DomainAttempt, isWaiting: boolean): void {
+    if (attempt.isWaiting === isWaiting) return;
+    attempt.isWaiting = isWaiting;
+    this.#tellWhetherItWaits();
   }
 
   #tellWhetherItWaits(): void {
-    this.#waits(this.#open.size > 0 && this.#open.size === this.#inLine.size);
+    this.#waits(this.#open.size > 0 && [...this.#open].every(({ isWaiting }) => isWaiting));
   }
 
   #letGo(): void {
-    if (this.#open.size > 0) this.#log.warn({ domains: [...this.#open] }, 'deliveries did not end when they were to');
-    for (const domain of this.#open) {
+    const domains = [...this.#open].map(({ domain }) => domain);
+    if (domains.length > 0) this.#log.warn({ domains }, 'deliveries did not end when they were to');
+    for (const attempt of this.#open) {
       this.#cut = true;
-      this.#settle(domain, undefined);
+      this.#settle(attempt, undefined);
     }
   }
 
   /** Never rejects; undefined when nothing is known of any recipient. */
-  async #attemptDomain(
-    { blob, size, sender }: Started,
-    domain: string,
-    recipients: Started['recipients'],
-  ): Promise<DeliveryReport | undefined> {
-    const { lanes, courier, meter } = this.#ports;
-    const { accountId, outboundId } = this.#queued;
+  async #attemptDomain(started: Started, attempt: DomainAttempt): Promise<DomainReport | undefined> {
+    const { lanes } = this.#ports;
+    const { domain, recipients } = attempt;
+    const { accountId } = this.#queued;
     const { signal } = this.#abort;
-    const entry = await lanes.enter(domain, signal);
-    if (this.#inLine.delete(domain)) this.#tellWhetherItWaits();
-    if (entry.kind === 'unreached') return unreachedAgain(recipients, entry.text);
+    const turn = lanes.enter(domain, accountId, signal);
+    if (turn instanceof Promise) this.#wait(attempt, true);
+    const entry = await turn;
+    this.#wait(attempt, false);
+    if (entry.kind === 'unreached') return { ...unreachedAgain(recipients, entry.text), postponed: [] };
     if (entry.kind === 'aborted') {
       this.#cut = true;
       return undefined;
     }
     let report: DeliveryReport | undefined;
     try {
-      if (!(await this.#claim.holds()) || signal.aborted) {
-        this.#cut = true;
-        return undefined;
-      }
-      const began = performance.now();
-      report = await courier
-        .deliver({ accountId, outboundId, sender, domain, recipients, blob, size, signal })
-        .catch((error: unknown) => this.#failed(error, recipients));
-      const kinds = report.outcomes.map(({ kind }) => kind);
-      meter.attempted(kinds, performance.now() - began);
-      if (!signal.aborted || !kinds.includes('temporary')) return report;
-      this.#cut = true;
-      return withoutTemporary(report);
+      report = await this.#deliver(started, attempt);
+      return report && this.#whole(report, recipients);
     } finally {
-      lanes.leave(domain, { unreached: signal.aborted ? undefined : unreachedBy(report) });
+      lanes.leave(domain, accountId, { unreached: signal.aborted ? undefined : unreachedBy(report) });
     }
+  }
+
+  /** What the courier says; undefined when it was not asked. */
+  async #deliver({ blob, size, sender }: Started, attempt: DomainAttempt): Promise<DeliveryReport | undefined> {
+    const { courier, meter } = this.#ports;
+    const { accountId, outboundId } = this.#queued;
+    const { domain, recipients } = attempt;
+    const { signal } = this.#abort;
+    if (!(await this.#claim.holds()) || signal.aborted) {
+      this.#cut = true;
+      return undefined;
+    }
+    const began = performance.now();
+    const waits = (isWaiting: boolean) => this.#wait(attempt, isWaiting);
+    const report = await courier
+      .deliver({ accountId, outboundId, sender, domain, recipients, blob, size, signal, waits })
+      .catch((error: unknown) => this.#failed(error, recipients));
+    const kinds = report.outcomes.map(({ kind }) => kind);
+    if (kinds.length > 0) meter.attempted(kinds, performance.now() - began);
+    return report;
+  }
+
+  /** With the recipients that were not tried; of an attempt that was cut short, what the remote hosts have said. */
+  #whole(report: DeliveryReport, recipients: Recipients): DomainReport {
+    const tried = new Set(report.outcomes.map(({ recipientId }) => recipientId));
+    const postponed = recipients.map(({ id }) => id).filter((id) => !tried.has(id));
+    const isCut = postponed.length > 0 || report.outcomes.some(({ kind }) => kind === 'temporary');
+    if (!this.#abort.signal.aborted || !isCut) return { ...report, postponed };
+    this.#cut = true;
+    return { ...withoutTemporary(report), postponed: [] };
   }
 
   #failed(error: unknown, recipients: Started['recipients']): DeliveryReport {
@@ -225,7 +292,7 @@ export class Delivery {
     return reported?.reply !== undefined;
   }
 
-  async #report(started: Started, reports: readonly DeliveryReport[], isOver: boolean): Promise<Reported | undefined> {
+  async #report(started: Started, reports: readonly DomainReport[], isOver: boolean): Promise<Reported | undefined> {
     const reported = await this.#persist({
       outcomes: reports.flatMap(({ outcomes }) => outcomes.map((outcome) => this.#once(outcome))),
       attempts: reports.flatMap(({ attempts }) =>
@@ -233,6 +300,8 @@ export class Delivery {
       ),
       isOver,
       isInterrupted: isOver && this.#cut,
+      postponed: reports.flatMap(({ postponed }) => postponed),
+      begins: !isOver && !this.#abort.signal.aborted && this.#ports.mayBegin(),
     });
     const handedOver = reported?.reply?.handedOver ?? [];
     if (handedOver.length > 0) this.#placing.push(this.#place(started.blob, handedOver));

@@ -1,6 +1,8 @@
 // Deliveries to one domain at a time, bounded, so that a domain that is slow or dead takes no more than its part of the
-// node. Those that wait stand in a line. When one comes back that reached nobody, everybody in the line is sent away with
+// node, and every account has its share of them. Those that wait stand in a line. When one comes back that reached nobody, everybody in the line is sent away with
 // its outcome: trying each of them in turn would keep all of them for as long as a dead host takes to be found dead.
+
+import { Shares } from './shares.js';
 
 /** What a lane is left with; `unreached`: why nobody was reached, when that is so. */
 export interface Left {
@@ -14,9 +16,15 @@ export type Entry =
   | { readonly kind: 'unreached'; readonly text: string }
   | { readonly kind: 'aborted' };
 
+interface Waiter {
+  readonly accountId: string;
+  settle(entry: Entry): void;
+}
+
 interface Lane {
-  active: number;
-  readonly line: Set<(entry: Entry) => void>;
+  readonly places: Shares;
+  /** In the order in which they came. */
+  readonly line: Set<Waiter>;
 }
 
 export class DomainLanes {
@@ -27,36 +35,49 @@ export class DomainLanes {
     this.#limit = limit;
   }
 
-  /** Who enters now has to stand in line. */
-  isFull(domain: string): boolean {
-    return (this.#lanes.get(domain)?.active ?? 0) >= this.#limit;
-  }
-
-  enter(domain: string, signal: AbortSignal): Promise<Entry> {
-    if (signal.aborted) return Promise.resolve({ kind: 'aborted' });
-    const lane = this.#lanes.get(domain) ?? { active: 0, line: new Set() };
+  enter(domain: string, accountId: string, signal: AbortSignal): Promise<Entry> | Entry {
+    if (signal.aborted) return { kind: 'aborted' };
+    const lane = this.#lanes.get(domain) ?? { places: new Shares(this.#limit), line: new Set() };
     this.#lanes.set(domain, lane);
-    if (lane.active < this.#limit) {
-      lane.active++;
-      return Promise.resolve({ kind: 'entered' });
+    if (lane.places.mayTake(accountId)) {
+      lane.places.take(accountId);
+      return { kind: 'entered' };
     }
     return new Promise((resolve) => {
-      const settle = (entry: Entry) => {
-        signal.removeEventListener('abort', abort);
-        lane.line.delete(settle);
-        resolve(entry);
+      const abort = () => waiter.settle({ kind: 'aborted' });
+      const waiter: Waiter = {
+        accountId,
+        settle: (entry) => {
+          signal.removeEventListener('abort', abort);
+          lane.line.delete(waiter);
+          resolve(entry);
+        },
       };
-      const abort = () => settle({ kind: 'aborted' });
       signal.addEventListener('abort', abort, { once: true });
-      lane.line.add(settle);
+      lane.line.add(waiter);
     });
   }
 
-  leave(domain: string, { unreached }: Left): void {
+  leave(domain: string, accountId: string, { unreached }: Left): void {
     const lane = this.#lanes.get(domain)!;
-    if (unreached !== undefined) for (const settle of [...lane.line]) settle({ kind: 'unreached', text: unreached });
-    const [next] = lane.line;
-    if (next !== undefined) next({ kind: 'entered' });
-    else if (--lane.active === 0) this.#lanes.delete(domain);
+    lane.places.give(accountId);
+    if (unreached !== undefined)
+      for (const { settle } of [...lane.line]) settle({ kind: 'unreached', text: unreached });
+    for (let next = fairest(lane, accountId); next !== undefined; next = fairest(lane, accountId)) {
+      lane.places.take(next.accountId);
+      next.settle({ kind: 'entered' });
+    }
+    if (lane.places.free === this.#limit) this.#lanes.delete(domain);
   }
+}
+
+/** Who came first of those whose account has the fewest places here; where that is equal, not the account that left last. */
+function fairest({ places, line }: Lane, left: string): Waiter | undefined {
+  const rank = ({ accountId }: Waiter) => 2 * places.of(accountId) + Number(accountId === left);
+  let found: Waiter | undefined;
+  for (const waiter of line) {
+    if (!places.mayTake(waiter.accountId)) continue;
+    if (found === undefined || rank(waiter) < rank(found)) found = waiter;
+  }
+  return found;
 }

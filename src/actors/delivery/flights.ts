@@ -1,22 +1,24 @@
-// Emails that are being delivered by this node, how many more may be, and whose. An account may have as many in flight as
-// twice the room that is left: alone it gets two thirds of all, and whoever comes with a first email always finds a place
-// before the next one of an account with thousands. What only stands in line for a slow domain is parked: it keeps nobody from
-// a place, up to a bound of its own.
+// Emails that are being delivered by this node, how many more may be, and whose: every account has its share of the places.
+// An email all of whose deliveries wait, for a slow domain or for a connection, is parked: it keeps nobody from a place, up to
+// a bound of its own, of which every account has its share too.
+import { Shares } from './shares.js';
 
-const TIMES_THE_ROOM = 2;
 const MOST_PARKED = 2_000;
 
 export class Flights {
-  readonly limit: number;
   readonly #accounts = new Map<string, string>();
   /** Without those that are parked. */
-  readonly #perAccount = new Map<string, number>();
+  readonly #places: Shares;
+  readonly #parkedPlaces: Shares;
   readonly #parked = new Set<string>();
-  readonly #mostParked: number;
 
   constructor(limit: number, mostParked = MOST_PARKED) {
-    this.limit = limit;
-    this.#mostParked = mostParked;
+    this.#places = new Shares(limit);
+    this.#parkedPlaces = new Shares(mostParked);
+  }
+
+  get limit(): number {
+    return this.#places.limit;
   }
 
   get size(): number {
@@ -25,7 +27,7 @@ export class Flights {
 
   /** Below 0 when some have come back to their places that others had taken. */
   get room(): number {
-    return this.limit - this.size + this.#parked.size;
+    return this.#places.free;
   }
 
   /** Outbound ids. */
@@ -35,7 +37,7 @@ export class Flights {
 
   /** Accounts that have their share. */
   get sated(): readonly string[] {
-    return [...this.#perAccount.keys()].filter((accountId) => !this.#mayAdd(accountId));
+    return this.#places.keys.filter((accountId) => !this.#places.mayTake(accountId));
   }
 
   has(outboundId: string): boolean {
@@ -44,26 +46,25 @@ export class Flights {
 
   /** How many of the account may be added one after the other. */
   openings(accountId: string): number {
-    // Each of them makes one more of the account and leaves one place less.
-    const more = (TIMES_THE_ROOM * this.room - this.#of(accountId)) / (TIMES_THE_ROOM + 1);
-    return Math.max(0, Math.ceil(more));
+    return this.#places.openings(accountId);
   }
 
   /** False when there is no room for it now, or it is in flight already. */
   add(accountId: string, outboundId: string): boolean {
-    if (this.has(outboundId) || !this.#mayAdd(accountId)) return false;
+    if (this.has(outboundId) || !this.#places.mayTake(accountId)) return false;
     this.#accounts.set(outboundId, accountId);
-    this.#perAccount.set(accountId, this.#of(accountId) + 1);
+    this.#places.take(accountId);
     return true;
   }
 
-  /** It stands in line: its place is another's. False when too many do; then it keeps it. */
+  /** It waits: its place is another's. False when too many do; then it keeps it. */
   park(outboundId: string): boolean {
     const accountId = this.#accounts.get(outboundId);
     if (accountId === undefined || this.#parked.has(outboundId)) return false;
-    if (this.#parked.size >= this.#mostParked) return false;
+    if (!this.#parkedPlaces.mayTake(accountId)) return false;
     this.#parked.add(outboundId);
-    this.#leave(accountId);
+    this.#parkedPlaces.take(accountId);
+    this.#places.give(accountId);
     return true;
   }
 
@@ -71,27 +72,15 @@ export class Flights {
   unpark(outboundId: string): void {
     const accountId = this.#accounts.get(outboundId);
     if (accountId === undefined || !this.#parked.delete(outboundId)) return;
-    this.#perAccount.set(accountId, this.#of(accountId) + 1);
+    this.#parkedPlaces.give(accountId);
+    this.#places.take(accountId);
   }
 
   remove(outboundId: string): void {
     const accountId = this.#accounts.get(outboundId);
     if (accountId === undefined) return;
+    this.unpark(outboundId);
     this.#accounts.delete(outboundId);
-    if (!this.#parked.delete(outboundId)) this.#leave(accountId);
-  }
-
-  #leave(accountId: string): void {
-    const left = this.#of(accountId) - 1;
-    if (left === 0) this.#perAccount.delete(accountId);
-    else this.#perAccount.set(accountId, left);
-  }
-
-  #of(accountId: string): number {
-    return this.#perAccount.get(accountId) ?? 0;
-  }
-
-  #mayAdd(accountId: string): boolean {
-    return this.#of(accountId) < TIMES_THE_ROOM * this.room;
+    this.#places.give(accountId);
   }
 }

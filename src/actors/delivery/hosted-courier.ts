@@ -37,14 +37,17 @@ export function hostedCourier(options: HostedCourierOptions): Courier {
   async function judge(recipients: readonly Address[], message: MessageFacts): Promise<readonly Judgement[]> {
     if (hasCircled(message)) return recipients.map(() => LOOP);
     const toHold: string[] = [];
+    const held: string[] = [];
     const found: (Recipient | undefined)[] = [];
     for (const { address } of recipients) {
       const recipient = wasDeliveredTo(message, address) ? undefined : await directory.recipient(address, toHold);
       if (recipient?.kind === 'hold') toHold.push(recipient.address);
+      if (recipient?.kind === 'mailbox' && recipient.heldAddress !== undefined) held.push(recipient.heldAddress);
       found.push(recipient);
     }
-    const held = toHold.length === 0 ? undefined : await directory.hold([...new Set(toHold)]);
-    return found.map((recipient) => (recipient === undefined ? LOOP : judgementOf(recipient, held)));
+    const isHeld = toHold.length + held.length > 0;
+    const made = isHeld ? await directory.hold([...new Set(toHold)], message.summary.size, held) : undefined;
+    return found.map((recipient) => (recipient === undefined ? LOOP : judgementOf(recipient, made)));
   }
 
   async function deliverHere(task: DeliveryTask): Promise<DeliveryReport> {

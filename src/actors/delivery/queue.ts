@@ -1,6 +1,7 @@
 // The queue of outbound mail of a node with the role `outbound`: finds what is due on the shards that the node delivers for,
 // by being told and by looking at the store, and has it delivered within bounds. It decides when and what is tried; what
 // comes of it the mailboxes decide, and who carries it are the couriers.
+import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
 import type { OutboundStore, QueuedOutbound } from '../../store/outbound.js';
 import { shardOf } from '../../store/shard.js';
@@ -80,7 +81,9 @@ export class DeliveryQueue {
     this.#flights = new Flights(options.limit ?? IN_FLIGHT);
     const { meter = NO_DELIVERY_METER } = options;
     const lanes = new DomainLanes(options.domainLimit ?? A_DOMAIN);
-    this.#ports = { ...options, lanes, meter, closed: this.#closed.signal };
+    // One a delivery, while the store is away.
+    setMaxListeners(0, this.#closed.signal);
+    this.#ports = { ...options, lanes, meter, closed: this.#closed.signal, mayBegin: () => !this.#isEnding };
     this.standing = new Standing(() => this.#flights.size, options.pollMs);
     this.#endListening = options.wakeUps.listen({
       due: (accountId, outboundId) => this.#note(accountId, outboundId),

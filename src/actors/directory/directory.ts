@@ -2,24 +2,17 @@
 // the facts; here are the rules about unknown and held recipients (CONTRACT §5) and what this node remembers of both.
 import { Subject } from 'rxjs';
 import { canonicalAddress } from '../../mail/address.js';
-import type { AddressOwner, DirectoryChange, DirectoryStore } from '../../store/directory.js';
-import { StoreFault } from '../../store/errors.js';
+import type { DirectoryChange, DirectoryStore } from '../../store/directory.js';
 import type { Mailboxes } from '../mailbox/protocol.js';
-import { ActorFault } from '../runtime/errors.js';
 import { AddressCache } from './address-cache.js';
 import { matchesHash, parseApiKey } from './api-key.js';
+import { domainOf, HeldMailboxes, isRole } from './held-mailboxes.js';
 import type { KeyUses } from './key-uses.js';
 import { Logins } from './logins.js';
 import type { Directory, Principal, Recipient } from './protocol.js';
 
-/** Held addresses of one domain. */
-const MAX_HELD = 1_000;
-/** Messages in one held mailbox. */
-const MAX_HELD_MESSAGES = 100;
 /** "Not hosted" is for good, so it is not said by a list of hosted domains that is older. */
 const HOSTED_MS = 1_000;
-/** The owner of a mailbox that is not asked in vain answers within milliseconds. */
-const ACCEPTANCE_DEADLINE_MS = 2_000;
 
 export interface DirectoryOptions {
   readonly store: DirectoryStore;
@@ -37,6 +30,7 @@ export interface DirectoryOptions {
 export async function createDirectory(options: DirectoryOptions): Promise<Directory & { close(): Promise<void> }> {
   const { store, mailboxes, log, now = () => performance.now() } = options;
   const owners = new AddressCache();
+  const heldMailboxes = new HeldMailboxes(store, mailboxes, now);
   const logins = new Logins(store, log);
   const revokedKeys = new Subject<string>();
   const deletedAccounts = new Subject<string>();
@@ -108,55 +102,24 @@ export async function createDirectory(options: DirectoryOptions): Promise<Direct
     const { unknownRecipients } = options;
     const owner = await owners.owner(address, () => store.ownerOf(address));
     if (owner !== undefined && !owner.held) return { kind: 'mailbox', accountId: owner.accountId };
-    if (unknownRecipients === 'reject') return { kind: 'unknown' };
+    if (unknownRecipients === 'reject' && !isRole(address)) return { kind: 'unknown' };
     if (owner === undefined) {
       // Nothing is made yet: whoever only names addresses must not use up what the domain may hold.
-      return (await hasRoom([...beside, address], address)) ? { kind: 'hold', address } : { kind: 'full' };
+      return (await heldMailboxes.hasRoom(address, beside)) ? { kind: 'hold', address } : { kind: 'full' };
     }
-    const verdict = await acceptance(owner);
+    const verdict = await heldMailboxes.acceptance(address, owner);
     if (verdict === 'gone') {
       owners.drop(address);
       return undefined;
     }
-    return verdict === 'full' ? { kind: 'full' } : { kind: 'mailbox', accountId: owner.accountId };
+    return verdict === 'full'
+      ? { kind: 'full' }
+      : { kind: 'mailbox', accountId: owner.accountId, heldAddress: address };
   }
 
-  /** Whether all of the addresses that are in the domain of `address` can be held. */
-  function hasRoom(addresses: readonly string[], address: string): Promise<boolean> {
-    const domain = domainOf(address);
-    const wanted = new Set(addresses.filter((other) => domainOf(other) === domain)).size;
-    return store.heldRoom(address, MAX_HELD - (wanted - 1));
-  }
-
-  async function hold(addresses: readonly string[]): Promise<ReadonlyMap<string, string> | undefined> {
-    if (options.unknownRecipients === 'reject') return undefined;
-    // Those that got an owner since need no room; asking for it all the same errs on the safe side.
-    const byDomain = new Map(addresses.map((address) => [domainOf(address), address]));
-    for (const address of byDomain.values()) if (!(await hasRoom(addresses, address))) return undefined;
-    const made = new Map<string, string>();
-    for (const address of new Set(addresses)) {
-      const held = await store.holdAddress(address, MAX_HELD);
-      // Another message may have come first, and filled it.
-      if (held.kind === 'full' || (await acceptance(held)) !== 'open') return undefined;
-      made.set(address, held.accountId);
-    }
-    return made;
-  }
-
-  async function acceptance(owner: Pick<AddressOwner, 'accountId'>): Promise<'open' | 'full' | 'gone'> {
-    try {
-      const { reply } = await mailboxes
-        .of(owner.accountId)
-        .ask('acceptance', {}, { deadlineMs: ACCEPTANCE_DEADLINE_MS });
-      return reply?.held === true && reply.total >= MAX_HELD_MESSAGES ? 'full' : 'open';
-    } catch (error) {
-      if (!(error instanceof ActorFault)) throw error;
-      if (error.code === 'no-such-account') return 'gone';
-      throw new StoreFault('store-unavailable', `held mailbox ${owner.accountId} cannot be asked: ${error.message}`, {
-        temporary: true,
-        cause: error,
-      });
-    }
+  async function hold(addresses: readonly string[], octets: number, existing: readonly string[] = []) {
+    if (options.unknownRecipients === 'reject' && !addresses.every(isRole)) return undefined;
+    return heldMailboxes.hold(addresses, octets, existing);
   }
 
   async function authenticate(apiKey: string): Promise<Principal | undefined> {
@@ -199,8 +162,4 @@ export async function createDirectory(options: DirectoryOptions): Promise<Direct
       deletedAccounts.complete();
     },
   };
-}
-
-function domainOf(address: string): string {
-  return address.slice(address.lastIndexOf('@') + 1);
 }

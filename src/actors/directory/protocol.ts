@@ -3,14 +3,15 @@ import type { Observable } from 'rxjs';
 import type { Scope } from '../../store/directory.js';
 
 export type Recipient =
-  | { readonly kind: 'mailbox'; readonly accountId: string }
+  /** `heldAddress`: nobody has claimed it yet, and the bounds of held mail are for it; in canonical form. */
+  | { readonly kind: 'mailbox'; readonly accountId: string; readonly heldAddress?: string }
   /** Hosted and unknown: `hold` gives it a mailbox once there is a message for it. `address` is in canonical form. */
   | { readonly kind: 'hold'; readonly address: string }
   /** The domain is not hosted here: 550 5.7.1, never a relay. */
   | { readonly kind: 'notHosted' }
   /** Hosted, unknown, and unknown recipients are rejected: 550 5.1.1. */
   | { readonly kind: 'unknown' }
-  /** Hosted and unknown, and the held addresses of the domain or the messages of this one are used up: 450 4.2.1. */
+  /** Hosted and unknown, and what may be held of this address, of its domain or in all is used up: 450 4.2.1. */
   | { readonly kind: 'full' };
 
 /** Who makes a request. */
@@ -47,9 +48,14 @@ export interface Directory {
   recipient(address: string, beside?: readonly string[]): Promise<Recipient>;
   /**
    * Mailboxes for the addresses of `hold` recipients of one message, by address; undefined, and as a rule none made, when
-   * one of them cannot have one now. @throws StoreFault
+   * one of them cannot have one now. `octets`: of the message, which is counted for them and for `existing`, the
+   * `heldAddress`es of its other recipients. @throws StoreFault
    */
-  hold(addresses: readonly string[]): Promise<ReadonlyMap<string, string> | undefined>;
+  hold(
+    addresses: readonly string[],
+    octets: number,
+    existing?: readonly string[],
+  ): Promise<ReadonlyMap<string, string> | undefined>;
   /** The active key this text is, or undefined. Not cached: a revoked key fails at once. @throws StoreFault */
   authenticate(apiKey: string): Promise<Principal | undefined>;
   /** The account of a login, made or claimed when it is its first. @throws StoreFault */

@@ -4,7 +4,8 @@ import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
 import type { BlobStore } from '../../store/blobs.js';
 import type { MailboxStore } from '../../store/mailboxes.js';
 import type { Behavior, CommandHandlers } from '../runtime/behavior.js';
-import { announce, deliver } from './deliver.js';
+import type { DeferralNotes } from './deferred-filters.js';
+import { announce, applyDeferred, deliver } from './deliver.js';
 import type { Departures } from './departures.js';
 import { MailboxDraft } from './draft.js';
 import type { EmailTexts } from './email-texts.js';
@@ -22,6 +23,7 @@ import { loadMailbox, type MailboxState } from './state.js';
 const commands: CommandHandlers<MailboxProtocol, MailboxDraft> = {
   deliver,
   announce,
+  applyDeferred,
   setRead,
   remove,
   expire,
@@ -46,6 +48,7 @@ export interface MailboxSources {
   readonly store: MailboxStore;
   readonly texts: EmailTexts;
   readonly search: MailboxSearch;
+  readonly deferrals: DeferralNotes;
   readonly blobs: Pick<BlobStore, 'index'>;
   readonly outbound: OutboundHooks;
   readonly log: Pick<Logger, 'warn'>;
@@ -62,6 +65,7 @@ export function mailboxBehavior(
       if (loaded.kind === 'loaded') {
         const { emails } = loaded.state;
         if (emails.size > 0) search.indexing.note(accountId, emails.id(emails.size - 1));
+        if (loaded.state.deferred.size > 0) sources.deferrals.note(accountId);
       }
       return loaded;
     },
@@ -105,6 +109,7 @@ export function mailboxBehavior(
       for (const [delivery, begun] of held) delivery.begin(begun);
       const newest = change.emailsAdded.at(-1);
       if (newest !== undefined) search.indexing.note(change.accountId, newest.id);
+      if (change.filtersDeferred.length > 0) sources.deferrals.note(change.accountId);
       for (const id of draft.outbound.due) sources.outbound.note(change.accountId, id);
       const { modseqBefore, modseqAfter, events } = change;
       return { kind: 'committed', events: { after: modseqBefore, seq: modseqAfter, events } };

@@ -4,7 +4,7 @@ import { SEEN } from '../../mail/flags.js';
 import { isUuid } from '../../mail/ids.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import type { MailboxDraft } from './draft.js';
-import { judge, type Verdict } from './filter-match.js';
+import { judge, type Verdict, verdictOf } from './filter-match.js';
 import type { MailboxProtocol } from './protocol.js';
 import { factsOf } from './readings.js';
 
@@ -24,6 +24,7 @@ export function deliver(
     return { reply: { emailId: null } };
   }
   const id = draft.newId();
+  deferUndecided(draft, id, verdict);
   const flags = verdict.markRead ? SEEN : 0;
   const folderIds = [draft.folders.rowOf('inbox').id, ...labelsOf(draft, verdict)];
   // A thread is named after its first email.
@@ -74,12 +75,10 @@ export function announce(
     draft.emitUnread();
     return { reply: { isKept: false } };
   }
+  deferUndecided(draft, emailId, verdict);
   const wasRead = (draft.flags(slot) & SEEN) !== 0;
   const isRead = wasRead || verdict.markRead;
-  if (isRead !== wasRead) draft.setFlags(slot, draft.flags(slot) | SEEN);
-  for (const labelId of labelsOf(draft, verdict)) {
-    if (draft.folders.uid(labelId, slot) === 0) draft.place(slot, labelId);
-  }
+  markAndLabel(draft, slot, verdict);
   const { fromAddress, fromName: fromDisplayName, subject, receivedAt, hasAttachments } = row;
   const email = { emailId, fromAddress, fromDisplayName, subject, receivedAt, hasAttachments };
   draft.emit('EmailDelivered', { ...email, isRead, placements: [] });
@@ -89,11 +88,55 @@ export function announce(
   return { reply: { isKept: true } };
 }
 
-function labelsOf(draft: MailboxDraft, { labelIds }: Verdict): string[] {
+/** Of the filters that waited for the body of an email, those whose words it has do now what they would have done then. */
+export function applyDeferred(
+  draft: MailboxDraft,
+  { emailId, filterIds }: Payload<MailboxProtocol, 'applyDeferred'>,
+): Outcome<MailboxProtocol, 'applyDeferred'> {
+  const deferred = draft.filters.deferredOf(emailId);
+  if (deferred === undefined) return { reply: { applied: 0 } };
+  draft.begin();
+  draft.filters.endDeferral(emailId);
+  const slot = draft.find(emailId);
+  if (slot < 0) return { reply: { applied: 0 } };
+  const matching = draft.filters
+    .all()
+    .filter(({ id, isEnabled }) => isEnabled && deferred.includes(id) && filterIds.includes(id));
+  const deleting = matching.findIndex((filter) => filter.delete === true);
+  const verdict = verdictOf(deleting < 0 ? matching : matching.slice(0, deleting + 1));
+  countMatches(draft, verdict);
+  if (verdict.remove) draft.remove(slot);
+  else {
+    const wasRead = (draft.flags(slot) & SEEN) !== 0;
+    markAndLabel(draft, slot, verdict);
+    if (verdict.markRead && !wasRead) draft.emit('EmailReadChanged', { emailId, isRead: true });
+  }
+  draft.emitUnread();
+  return { reply: { applied: verdict.matched.length } };
+}
+
+function markAndLabel(draft: MailboxDraft, slot: number, verdict: Pick<Verdict, 'markRead' | 'labelIds'>): void {
+  const flags = draft.flags(slot);
+  if (verdict.markRead && (flags & SEEN) === 0) draft.setFlags(slot, flags | SEEN);
+  for (const labelId of labelsOf(draft, verdict)) {
+    if (draft.folders.uid(labelId, slot) === 0) draft.place(slot, labelId);
+  }
+}
+
+/** Mail is not kept waiting for its body: filters that look at it follow. */
+function deferUndecided(draft: MailboxDraft, emailId: string, { undecided }: Verdict): void {
+  if (undecided.length === 0) return;
+  draft.filters.defer(
+    emailId,
+    undecided.map(({ id }) => id),
+  );
+}
+
+function labelsOf(draft: MailboxDraft, { labelIds }: Pick<Verdict, 'labelIds'>): string[] {
   return [...labelIds].filter((id) => draft.folders.label(id) !== undefined);
 }
 
-function countMatches(draft: MailboxDraft, { matched }: Verdict): void {
+function countMatches(draft: MailboxDraft, { matched }: Pick<Verdict, 'matched'>): void {
   for (const filter of matched) {
     draft.filters.put({ ...filter, lastAppliedAt: draft.now, timesApplied: filter.timesApplied + 1 });
   }

@@ -163,6 +163,7 @@ export class MailboxDraft {
     }));
     this.#flagged.delete(slot);
     this.#removed.set(slot, emailId);
+    this.filters.endDeferral(emailId);
     this.emit('EmailRemoved', { emailId, placements });
   }
 

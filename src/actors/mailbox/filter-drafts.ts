@@ -1,4 +1,4 @@
-// The filters of a draft, read through as if the batch so far had happened already.
+// The filters of a draft, and those that wait for bodies, read through as if the batch so far had happened already.
 import type { FilterRow, MailboxChange } from '../../store/mailboxes.js';
 import type { MailboxState } from './state.js';
 
@@ -6,6 +6,8 @@ export class FilterDrafts {
   readonly #state: MailboxState;
   readonly #written = new Map<string, FilterRow>();
   readonly #removed = new Set<string>();
+  readonly #deferred = new Map<string, readonly string[]>();
+  readonly #deferralsEnded = new Set<string>();
   #inOrder: readonly FilterRow[] | undefined;
 
   constructor(state: MailboxState) {
@@ -38,8 +40,29 @@ export class FilterDrafts {
     this.#inOrder = undefined;
   }
 
-  change(): Pick<MailboxChange, 'filters' | 'filtersRemoved'> {
-    return { filters: [...this.#written.values()], filtersRemoved: [...this.#removed] };
+  /** Filters that wait for the body of an email that was there before the batch. */
+  deferredOf(emailId: string): readonly string[] | undefined {
+    return this.#deferralsEnded.has(emailId) ? undefined : this.#state.deferred.get(emailId);
+  }
+
+  defer(emailId: string, filterIds: readonly string[]): void {
+    this.#deferred.set(emailId, filterIds);
+    this.#deferralsEnded.delete(emailId);
+  }
+
+  /** Nothing when none waits. */
+  endDeferral(emailId: string): void {
+    this.#deferred.delete(emailId);
+    if (this.#state.deferred.has(emailId)) this.#deferralsEnded.add(emailId);
+  }
+
+  change(): Pick<MailboxChange, 'filters' | 'filtersRemoved' | 'filtersDeferred' | 'deferralsEnded'> {
+    return {
+      filters: [...this.#written.values()],
+      filtersRemoved: [...this.#removed],
+      filtersDeferred: [...this.#deferred].map(([emailId, filterIds]) => ({ emailId, filterIds })),
+      deferralsEnded: [...this.#deferralsEnded],
+    };
   }
 }
 

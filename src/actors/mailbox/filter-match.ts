@@ -3,7 +3,7 @@
 import { caseFolded } from '../../mail/case-fold.js';
 import type { FilterRow } from '../../store/mailboxes.js';
 
-/** What filters look at. `body` is null when it was not read: a condition on it then does not hold. */
+/** What filters look at. `body` is null when it was not read: what is said of it then cannot be judged. */
 export interface EmailFacts {
   readonly fromAddress: string;
   readonly subject: string;
@@ -17,6 +17,8 @@ export interface Verdict {
   readonly remove: boolean;
   /** Filters that matched. */
   readonly matched: readonly FilterRow[];
+  /** Filters that match if the body, which was not read, has their words. */
+  readonly undecided: readonly FilterRow[];
 }
 
 type Conditions = Pick<FilterRow, 'fromAddressContains' | 'subjectContains' | 'bodyContains' | 'hasAttachments'>;
@@ -52,17 +54,29 @@ export class FoldedFacts {
 export function judge(filters: readonly FilterRow[], facts: EmailFacts): Verdict {
   const folded = new FoldedFacts(facts);
   const matched: FilterRow[] = [];
-  const labelIds = new Set<string>();
+  const undecided: FilterRow[] = [];
   for (const filter of filters) {
-    if (!filter.isEnabled || !folded.match(filter)) continue;
+    if (!filter.isEnabled || !folded.matchWithoutBody(filter)) continue;
+    if (filter.bodyContains !== null && facts.body === null) {
+      undecided.push(filter);
+      continue;
+    }
+    if (!folded.match(filter)) continue;
     matched.push(filter);
     if (filter.delete === true) break;
-    if (filter.assignLabelId !== null) labelIds.add(filter.assignLabelId);
   }
+  const verdict = verdictOf(matched);
+  return { ...verdict, undecided: verdict.remove ? [] : undecided };
+}
+
+/** What these filters do together; the last of them may delete. */
+export function verdictOf(matched: readonly FilterRow[]): Omit<Verdict, 'undecided'> {
+  const remove = matched.at(-1)?.delete === true;
+  const labelIds = (remove ? [] : matched).flatMap(({ assignLabelId }) => assignLabelId ?? []);
   return {
     markRead: matched.some((filter) => filter.markAsRead === true),
-    labelIds,
-    remove: matched.at(-1)?.delete === true,
+    labelIds: new Set(labelIds),
+    remove,
     matched,
   };
 }

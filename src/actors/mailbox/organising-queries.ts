@@ -9,11 +9,13 @@ import { detailOf, listPage } from './queries.js';
 import { bodiesOf, factsOf } from './readings.js';
 import type { MailboxState } from './state.js';
 
-type Names = 'labels' | 'labelEmails' | 'filters' | 'testFilter' | 'thread';
+type Names = 'labels' | 'labelEmails' | 'filters' | 'deferredFilters' | 'testFilter' | 'thread';
 
 /** Emails of a thread that are shown: the newest. */
 const MOST_OF_THREAD = 500;
-/** Of trying a filter; bodies that are not read by then do not match. */
+const DEFAULT_PAGE_SIZE = 20;
+const MOST_DEFERRED = 100;
+/** Of trying a filter; emails whose bodies are not read by then are counted for themselves. */
 const TESTING_MS = 5_000;
 
 export function organisingQueries(
@@ -37,6 +39,19 @@ export function organisingQueries(
       return { reply: { filters: [...state.filters] } };
     },
 
+    async deferredFilters(state) {
+      const ids = [...state.deferred.keys()].slice(0, MOST_DEFERRED);
+      const rows = await store.summaries(state.accountId, ids);
+      const emails = rows.map(({ id: emailId, blob }) => {
+        const filterIds = state.deferred.get(emailId) ?? [];
+        const filters = state.filters
+          .filter(({ id }) => filterIds.includes(id))
+          .flatMap(({ id, bodyContains }) => (bodyContains === null ? [] : [{ id, bodyContains }]));
+        return { emailId, blob, filters };
+      });
+      return { reply: { emails } };
+    },
+
     async testFilter(state, { filterId, limit }) {
       const filter = state.filters.find(({ id }) => id === filterId);
       if (filter === undefined) return { refusal: 'noSuchFilter' };
@@ -46,27 +61,35 @@ export function organisingQueries(
         .map((slot) => state.emails.id(slot));
       const rows = new Map((await store.summaries(state.accountId, ids)).map((row) => [row.id, row]));
       const tested = ids.flatMap((id) => rows.get(id) ?? []);
-      const matchedEmailIds = await matching(filter, tested, texts);
-      return { reply: { matchCount: matchedEmailIds.length, matchedEmailIds } };
+      const { matchedEmailIds, untestedCount } = await matching(state.accountId, filter, tested, texts);
+      return { reply: { matchCount: matchedEmailIds.length, matchedEmailIds, untestedCount } };
     },
 
-    async thread(state, { threadId }) {
-      const rows = await store.thread(state.accountId, threadId, MOST_OF_THREAD);
+    async thread(state, { threadId, page, pageSize = DEFAULT_PAGE_SIZE }) {
+      const part = page === undefined ? { newest: MOST_OF_THREAD } : { page, pageSize };
+      const { rows, total } = await store.thread(state.accountId, threadId, part);
       const emails = rows.flatMap((row) => {
         const slot = state.emails.find(row.id);
         return slot < 0 ? [] : [detailOf(state, slot, row)];
       });
-      return emails.length === 0 ? { refusal: 'noSuchThread' } : { reply: { emails } };
+      return total === 0 ? { refusal: 'noSuchThread' } : { reply: { emails, total } };
     },
   };
 }
 
-async function matching(filter: FilterRow, rows: readonly EmailSummaryRow[], texts: EmailTexts): Promise<string[]> {
+async function matching(
+  accountId: string,
+  filter: FilterRow,
+  rows: readonly EmailSummaryRow[],
+  texts: EmailTexts,
+): Promise<{ matchedEmailIds: string[]; untestedCount: number }> {
   const possible = rows.filter((row) => new FoldedFacts(factsOf(row)).matchWithoutBody(filter));
-  if (filter.bodyContains === null) return possible.map(({ id }) => id);
+  if (filter.bodyContains === null) return { matchedEmailIds: possible.map(({ id }) => id), untestedCount: 0 };
   const blobs = [...new Set(possible.map(({ blob }) => blob))];
-  const bodies = await bodiesOf(texts, blobs, TESTING_MS, () => {});
-  return possible
-    .filter((row) => new FoldedFacts(factsOf(row, bodies.get(row.blob))).match(filter))
-    .map(({ id }) => id);
+  const bodies = await bodiesOf(texts, accountId, blobs, TESTING_MS, () => {});
+  const matched = possible.filter((row) => new FoldedFacts(factsOf(row, bodies.get(row.blob))).match(filter));
+  return {
+    matchedEmailIds: matched.map(({ id }) => id),
+    untestedCount: possible.filter(({ blob }) => !bodies.has(blob)).length,
+  };
 }

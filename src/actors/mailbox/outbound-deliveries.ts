@@ -1,7 +1,7 @@
 // Deliveries of outbound mail: one begins, its outcomes come in, it ends; a report that is owed goes into the inbox. Mail
 // for mailboxes of this store is handed over in the commit that says it is delivered, so it is handed over once.
 
-import { step } from '../../machines/outbound-email/step.js';
+import { type Step, step } from '../../machines/outbound-email/step.js';
 import type { OutboundEmailEvent } from '../../machines/outbound-email/types.js';
 import { isUuid } from '../../mail/ids.js';
 import type { DeliveryAttempt, OutboundRow } from '../../store/outbound.js';
@@ -27,15 +27,27 @@ export function startDelivery(
   if (!isDue && !isLeftBehind) return { refusal: 'notDue' };
   draft.begin();
   const started = { ...row, attempt: { id: attempt.id, by: attempt.by } };
-  return { reply: begunOf(advance(draft, started, step(row.machine, { type: 'start' }))) };
+  const next = step(row.machine, { type: 'start', now: draft.now });
+  return { reply: begunOf(draft, advance(draft, started, next), next) };
 }
 
 /** What whoever makes the delivery needs of its email. */
-export function begunOf(row: OutboundRow): Begun {
+export function begunOf(draft: MailboxDraft, row: OutboundRow, next: Step): Begun {
   const { blob, size, sender, messageId, createdAt, retryCount } = row;
-  const pending = row.recipients.filter(({ status }) => status === 'Pending');
-  const recipients = pending.map(({ id, address, domain }) => ({ id, address, domain }));
-  return { blob: blob!, size, sender, messageId, createdAt, retryCount, recipients };
+  const email = { blob: blob!, size, sender, messageId, createdAt, retryCount };
+  return { ...email, recipients: underWay(row, next), retryInMs: retryInMs(draft, next) };
+}
+
+/** Recipients whose attempts have begun and have not come to an answer. */
+function underWay({ recipients }: OutboundRow, next: Step): Begun['recipients'] {
+  return recipients
+    .filter(({ id, status }) => status === 'Pending' && next.recipients.get(id)?.nextTryAt === null)
+    .map(({ id, address, domain }) => ({ id, address, domain }));
+}
+
+/** Told as a duration: the clocks of two nodes differ. */
+function retryInMs(draft: MailboxDraft, { nextRetryAt }: Step): number | null {
+  return nextRetryAt === null ? null : Math.max(0, nextRetryAt - draft.now);
 }
 
 export function reportDelivery(draft: MailboxDraft, report: Report): Outcome<MailboxProtocol, 'reportDelivery'> {
@@ -66,20 +78,29 @@ export function reportDelivery(draft: MailboxDraft, report: Report): Outcome<Mai
     return { accountId, inboundId };
   });
   const { status, nextRetryAt, reportDue } = advanced;
-  return { reply: { status, handedOver, nextRetryAt, reportDue } };
+  // Those that were due begin with this report; when none was, nothing is under way that the delivery does not know.
+  const wasDue = row.nextRetryAt !== null && row.nextRetryAt <= draft.now;
+  const recipients = report.begins === true && status === 'Sending' && wasDue ? underWay(advanced, next) : [];
+  return { reply: { status, handedOver, nextRetryAt, reportDue, recipients, retryInMs: retryInMs(draft, next) } };
 }
 
-function eventsOf(draft: MailboxDraft, { outcomes, isOver, isInterrupted }: Report): OutboundEmailEvent[] {
-  const { now, retryPolicy: policy } = draft;
+function eventsOf(
+  draft: MailboxDraft,
+  { outcomes, postponed = [], isOver, isInterrupted, begins = false }: Report,
+): OutboundEmailEvent[] {
+  // One draw for all: the recipients of a domain that were tried together are due together.
+  const planned = { now: draft.now, random: draft.random(), policy: draft.retryPolicy };
   const events: OutboundEmailEvent[] = outcomes.map(({ recipientId, kind, text, statusCode }) => ({
     type: 'answer',
-    now,
     recipientId,
     kind,
     text: plain(text),
     statusCode: plain(statusCode),
+    ...planned,
   }));
-  if (isOver) events.push({ type: 'end', now, random: draft.random(), policy, isInterrupted });
+  if (postponed.length > 0) events.push({ type: 'postpone', recipientIds: postponed, ...planned });
+  if (isOver) events.push({ type: 'end', isInterrupted, ...planned });
+  else if (begins) events.push({ type: 'start', now: draft.now });
   return events;
 }
 

@@ -10,8 +10,10 @@ import type { MailboxState } from './state.js';
 interface Written {
   readonly row: OutboundRow;
   readonly before: OutboundStatus | null;
+  /** Of its message before the batch. */
+  readonly blob: string | null;
   readonly recipients: 'all' | ReadonlySet<string>;
-  readonly content: OutboundContent | undefined;
+  readonly content: OutboundContent | null | undefined;
   readonly summary: MessageSummary | undefined;
 }
 
@@ -19,7 +21,7 @@ interface Written {
 export interface WrittenParts {
   /** Ids of the recipients that changed, or all of them, in place of those in the store. */
   readonly recipients: 'all' | readonly string[];
-  readonly content?: OutboundContent | undefined;
+  readonly content?: OutboundContent | null | undefined;
   readonly summary?: MessageSummary;
 }
 
@@ -78,8 +80,9 @@ export class OutboundDrafts {
     this.#written.set(row.id, {
       row,
       before: known === undefined ? (before?.status ?? null) : known.before,
+      blob: known === undefined ? (before?.blob ?? null) : known.blob,
       recipients: isAll ? 'all' : new Set([...(known?.recipients ?? []), ...recipients]),
-      content: content ?? known?.content,
+      content: content === undefined ? known?.content : content,
       summary: summary ?? known?.summary,
     });
     this.#drafts += Number(row.status === 'Draft') - Number(before?.status === 'Draft');
@@ -140,11 +143,12 @@ export class OutboundDrafts {
   }
 }
 
-function written({ row, before, recipients, content }: Written): OutboundChange {
+function written({ row, before, blob, recipients, content }: Written): OutboundChange {
   return {
     row,
     before,
     recipients: recipients === 'all' ? recipients : [...recipients],
     ...(content === undefined ? {} : { content }),
+    ...(blob === null || blob === row.blob ? {} : { released: blob }),
   };
 }

@@ -34,8 +34,11 @@ const draft = object({
   /** '' when it names none. */
   sender: string(),
   subject: string(),
-  content,
+  /** null: read the bodies from the message. */
+  content: nullable(content),
   recipients: array(addressee),
+  /** The draft composed, its blob stored; older nodes leave it out. */
+  message: optional(object({ blob: string(), size: integer() })),
 });
 
 const outboundRecipient = object({
@@ -54,7 +57,7 @@ const outboundRecipient = object({
 const outboundEmail = object({
   id: string(),
   status,
-  /** null for drafts. */
+  /** null for drafts that were never composed. */
   blob: nullable(string()),
   sender: string(),
   subject: string(),
@@ -92,6 +95,15 @@ const attempt = open({
     open({ id: string(), outcome: enums(['delivered', 'temporary', 'permanent']), statusCode: nullable(string()) }),
   ),
 });
+
+/**
+ * Recipients whose attempts are under way, where some of them begin; and in how many ms the first of those that wait is due,
+ * null when none waits.
+ */
+const underWay = {
+  recipients: array(object({ id: string(), address: string(), domain: string() })),
+  retryInMs: nullable(number()),
+};
 
 export const outboundOperations = {
   createDraft: command({
@@ -149,14 +161,16 @@ export const outboundOperations = {
       messageId: nullable(string()),
       createdAt: number(),
       retryCount: integer(),
-      /** Those that are Pending. */
-      recipients: array(object({ id: string(), address: string(), domain: string() })),
+      ...underWay,
     }),
     /** `notDue`: somebody else delivers it, or it has waited enough already. */
     refusals: ['noSuchOutbound', 'notDue'],
     onRepeat: 'remembered',
   }),
-  /** What became of recipients in a delivery. With `isOver` it ends: the email is Sent, Failed, or Queued again. */
+  /**
+   * What became of recipients in a delivery. With `isOver` it ends: the email is Sent, Failed, or Queued again. Until then a
+   * delivery makes the further attempts that become due too, each with `begins`.
+   */
   reportDelivery: command({
     payload: object({
       outboundId: string(),
@@ -174,14 +188,19 @@ export const outboundOperations = {
        * With `isOver`: it ended because the node stops. The email is due again at once, and the attempt does not count.
        */
       isInterrupted: boolean(),
+      /** Ids of recipients for which there was no attempt, because no connection was free: they wait, and it does not count. */
+      postponed: optional(array(string())),
+      /** Attempts that are due begin with this report, in the same delivery. */
+      begins: optional(boolean()),
     }),
     reply: object({
       status,
       /** Inbound rows of the mail that was handed to mailboxes of this store: they may be asked to deliver it now. */
       handedOver: array(object({ accountId: string(), inboundId: string() })),
-      /** When it is due again; null when it is not Queued. */
+      /** When the first recipient that waits is due; null when none waits. */
       nextRetryAt: nullable(number()),
       reportDue: nullable(reportKind),
+      ...underWay,
     }),
     /** `notUnderWay`: another delivery has taken its place. */
     refusals: ['noSuchOutbound', 'notUnderWay'],

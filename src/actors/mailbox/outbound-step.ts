@@ -20,7 +20,8 @@ export function advance(draft: MailboxDraft, row: OutboundRow, next: Step, parts
     const state = next.recipients.get(recipient.id);
     if (state === undefined || isSame(recipient, state)) return recipient;
     changed.push(recipient.id);
-    return { ...recipient, ...state };
+    const { status, deliveredAt, lastError, statusCode } = state;
+    return { ...recipient, status, deliveredAt, lastError, statusCode };
   });
   const { status, queuedAt, sentAt, retryCount, nextRetryAt, lastError, reportDue, delayReported } = next;
   const advanced: OutboundRow = {

@@ -52,13 +52,13 @@ function createDraft(
   const row: OutboundRow = {
     id,
     status: 'Draft',
-    blob: null,
+    blob: written.message?.blob ?? null,
     sender: written.sender,
     subject: written.subject,
     messageId: null,
     inReplyTo: null,
     references: [],
-    size: 0,
+    size: written.message?.size ?? 0,
     sentEmailId: null,
     createdAt: draft.now,
     updatedAt: draft.now,
@@ -77,10 +77,11 @@ function updateDraft(
   const before = draftOf(draft, outboundId);
   if (before === undefined) return { refusal: 'noSuchOutbound' };
   draft.begin();
-  const { sender, subject, content, recipients } = written;
+  const { sender, subject, content, recipients, message } = written;
   // Rises with every change: a message made of an earlier one can be told by it.
   const updatedAt = Math.max(draft.now, before.updatedAt + 1);
-  const row = { ...before, sender, subject, updatedAt, recipients: recipientsOf(draft, recipients) };
+  const { blob = null, size = 0 } = message ?? {};
+  const row = { ...before, blob, size, sender, subject, updatedAt, recipients: recipientsOf(draft, recipients) };
   draft.outbound.put(row, before, { recipients: 'all', content });
   draft.emit('DraftChanged', { outboundId });
   return { reply: {} };
@@ -114,7 +115,7 @@ function enqueue(
   const by = draft.outbound.deliverer;
   const attempt = by === undefined ? null : { id: draft.otherId(), by };
   const queue = { type: 'enqueue', now, recipientIds, hasSender: sender !== '' } as const;
-  const next = attempt === null ? step(null, queue) : step(null, queue, { type: 'start' });
+  const next = attempt === null ? step(null, queue) : step(null, queue, { type: 'start', now });
   const sentEmailId = draft.newId();
   const [placement] = draft.add(
     { ...summary, id: sentEmailId, blob, threadId: sentEmailId, receivedAt: now, flags: SEEN, keywords: [] },
@@ -141,7 +142,7 @@ function enqueue(
     recipients,
   };
   const advanced = advance(draft, row, next, { before, recipients: 'all', content: content ?? undefined, summary });
-  if (attempt !== null) draft.outbound.begin(advanced, attempt, begunOf(advanced));
+  if (attempt !== null) draft.outbound.begin(advanced, attempt, begunOf(draft, advanced, next));
   return { reply: { id, createdAt, sentEmailId } };
 }
 

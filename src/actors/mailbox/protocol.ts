@@ -22,6 +22,8 @@ const labelSummary = object({ id: string(), name: string(), color: string() });
 const listItem = object({
   id: string(),
   fromAddress: string(),
+  /** True when the message names no author: the address is the sender of its envelope. */
+  fromIsEnvelopeSender: optional(boolean()),
   fromDisplayName: string(),
   subject: string(),
   previewText: string(),
@@ -42,6 +44,8 @@ const detail = object({
   /** SHA-256 of the raw message; the gateway reads index and bytes itself. */
   blob: string(),
   fromAddress: string(),
+  /** True when the message names no author: the address is the sender of its envelope. */
+  fromIsEnvelopeSender: optional(boolean()),
   fromDisplayName: string(),
   subject: string(),
   receivedAt: number(),
@@ -92,6 +96,12 @@ const filter = object({
   timesApplied: integer(),
 });
 export type Filter = Infer<typeof filter>;
+
+const deferred = object({
+  emailId: string(),
+  blob: string(),
+  filters: array(object({ id: string(), bodyContains: string() })),
+});
 
 const placement = { folderId: string(), uid: integer() };
 const placements = array(object(placement));
@@ -162,6 +172,12 @@ export const mailboxProtocol = protocol('mailbox', {
       refusals: ['noSuchEmail'],
       onRepeat: 'remembered',
     }),
+    /** Filters that waited for the body of an email: those of `filterIds` match it, and no other does. */
+    applyDeferred: command({
+      payload: object({ emailId: string(), filterIds: array(string()) }),
+      reply: object({ applied: integer() }),
+      onRepeat: 'harmless',
+    }),
     createLabel: command({
       payload: object(labelShape),
       reply: label,
@@ -222,16 +238,29 @@ export const mailboxProtocol = protocol('mailbox', {
     }),
     /** In the order of evaluation. */
     filters: query({ payload: object({}), reply: object({ filters: array(filter) }) }),
-    /** Which of the newest `limit` emails of the inbox the filter matches, newest first; nothing is done to them. */
+    /** Emails whose filters wait for their body, at most 100, and what these filters look for in it. */
+    deferredFilters: query({
+      payload: object({}),
+      reply: object({ emails: array(deferred) }),
+    }),
+    /**
+     * Which of the newest `limit` emails of the inbox the filter matches, newest first; nothing is done to them.
+     * `untestedCount`: those whose body could not be read in time.
+     */
     testFilter: query({
       payload: object({ filterId: string(), limit: integer() }),
-      reply: object({ matchCount: integer(), matchedEmailIds: array(string()) }),
+      reply: object({
+        matchCount: integer(),
+        matchedEmailIds: array(string()),
+        untestedCount: optional(integer()),
+      }),
       refusals: ['noSuchFilter'],
     }),
-    /** The newest 500 emails of the thread, oldest first. */
+    /** The newest 500 emails of the thread, or a page that begins with the oldest; oldest first. */
     thread: query({
-      payload: object({ threadId: string() }),
-      reply: object({ emails: array(detail) }),
+      payload: object({ threadId: string(), page: optional(integer()), pageSize: optional(integer()) }),
+      /** `total`: emails of the whole thread; owners of earlier versions do not say. */
+      reply: object({ emails: array(detail), total: optional(integer()) }),
       refusals: ['noSuchThread'],
     }),
     list: query({

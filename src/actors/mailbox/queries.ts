@@ -113,6 +113,7 @@ function common(state: MailboxState, slot: number, row: EmailSummaryRow) {
   return {
     id: row.id,
     fromAddress: row.fromAddress,
+    ...(row.fromIsEnvelopeSender === true && { fromIsEnvelopeSender: true }),
     fromDisplayName: row.fromName,
     subject: row.subject,
     receivedAt: row.receivedAt,

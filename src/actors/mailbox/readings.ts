@@ -1,6 +1,6 @@
 // What planning needs of the store and cannot wait for: the rows of emails to announce, and the words of bodies when a
-// filter asks for them. Read before a group of commands is planned, within bounds; what could not be read is missing, and
-// then a condition on it does not hold: mail is never kept waiting by a filter.
+// filter asks for them. Read before a group of commands is planned, within bounds: mail is never kept waiting by a filter.
+// What could not be read is missing, and filters that need it are applied after the delivery.
 import type { Logger } from 'pino';
 import { isUuid } from '../../mail/ids.js';
 import type { EmailSummaryRow, MailboxStore } from '../../store/mailboxes.js';
@@ -91,8 +91,9 @@ async function read(
       ({ inboundId, summary }) => !state.delivered.has(inboundId) && needsBody(asking, factsOf(summary)),
     ),
   ];
-  const bodies = await bodiesOf(texts, [...new Set(wanted.map(({ blob }) => blob))], READING_MS, (err, blob) =>
-    log.warn({ accountId, blob, err }, 'a body could not be read for filters'),
+  const blobs = [...new Set(wanted.map(({ blob }) => blob))];
+  const bodies = await bodiesOf(texts, accountId, blobs, READING_MS, (err, blob) =>
+    log.warn({ accountId, blob, err }, 'a body could not be read in time for filters: they follow'),
   );
   return { rows, bodies, fault, outbound: (await outbound) ?? NO_OUTBOUND };
 }
@@ -100,6 +101,7 @@ async function read(
 /** Words of blobs, as many as can be had in time; a blob that fails is reported and missing. */
 export async function bodiesOf(
   texts: EmailTexts,
+  accountId: string,
   blobs: readonly string[],
   withinMs: number,
   failed: (error: unknown, blob: string) => void,
@@ -111,7 +113,8 @@ export async function bodiesOf(
   async function work(): Promise<void> {
     for (let blob = waiting.shift(); blob !== undefined && !isLate; blob = waiting.shift()) {
       try {
-        const text = await texts.text(blob);
+        const { text, isWhole } = await texts.text(accountId, blob);
+        if (!isWhole) throw new Error('it was not decoded in time');
         if (!isLate) bodies.set(blob, text);
       } catch (error) {
         if (!isLate) failed(error, blob);

@@ -4,7 +4,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { wordsOf } from '../../mail/search-text.js';
-import type { SearchStore, UnindexedEmail } from '../../store/search.js';
+import type { EmailWords, SearchStore, UnindexedEmail } from '../../store/search.js';
 import { ActorFault } from '../runtime/errors.js';
 import { atMost } from '../runtime/time-bounds.js';
 import type { EmailTexts } from './email-texts.js';
@@ -38,8 +38,8 @@ export interface SearchIndexing {
 }
 
 export interface SearchIndexingOptions {
-  readonly store: SearchStore;
-  readonly texts: EmailTexts;
+  readonly store: Pick<SearchStore, 'unindexed' | 'put'>;
+  readonly texts: Pick<EmailTexts, 'searchable'>;
   readonly log: Logger;
   readonly quietMs?: number;
   readonly searchWaitMs?: number;
@@ -51,6 +51,29 @@ interface Job {
   target: string;
   hurried: boolean;
   readonly done: Promise<void>;
+}
+
+/** What is found of these emails. */
+export async function emailWords(
+  texts: Pick<EmailTexts, 'searchable'>,
+  accountId: string,
+  emails: readonly UnindexedEmail[],
+): Promise<readonly EmailWords[]> {
+  const words = async ({ id, blob, subject, fromAddress, fromName }: UnindexedEmail): Promise<EmailWords> => {
+    const { recipients, attachments, body } = await texts.searchable(accountId, blob);
+    return {
+      id,
+      subject: wordsOf(subject),
+      sender: wordsOf(`${fromName} ${fromAddress}`),
+      recipients: wordsOf(recipients),
+      attachments: wordsOf(attachments),
+      body: wordsOf(body, BODY_WORDS),
+    };
+  };
+  const all: EmailWords[] = [];
+  for (let i = 0; i < emails.length; i += TEXTS_AT_ONCE)
+    all.push(...(await Promise.all(emails.slice(i, i + TEXTS_AT_ONCE).map(words))));
+  return all;
 }
 
 export function startSearchIndexing(options: SearchIndexingOptions): SearchIndexing {
@@ -70,18 +93,9 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
     if (known.size > MAX_KNOWN) known.delete(known.keys().next().value!);
   }
 
-  async function words(email: UnindexedEmail) {
-    const { id, fromAddress, fromName } = email;
-    const body = wordsOf(await texts.text(email.blob), BODY_WORDS);
-    return { id, subject: wordsOf(email.subject), sender: wordsOf(`${fromName} ${fromAddress}`), body };
-  }
-
   async function pageOf(accountId: string): Promise<number> {
     const emails = await store.unindexed(accountId, PAGE);
-    const indexed = [];
-    for (let i = 0; i < emails.length; i += TEXTS_AT_ONCE)
-      indexed.push(...(await Promise.all(emails.slice(i, i + TEXTS_AT_ONCE).map(words))));
-    await store.put(accountId, indexed);
+    await store.put(accountId, await emailWords(texts, accountId, emails));
     if (emails.length > 0) learn(accountId, emails.at(-1)!.id);
     return emails.length;
   }

@@ -1,5 +1,5 @@
 // What search remembers of one mailbox: the order of its emails by time, and which emails matched the last texts asked
-// for, one bit an email. The words of an email never change, so a remembered match stays true; emails that came since
+// for, one bit an email. The words of an email change only when they are indexed anew; emails that came since
 // are asked for alone.
 import type { SearchTerm } from '../../mail/search-text.js';
 import type { SearchStore } from '../../store/search.js';
@@ -89,14 +89,15 @@ export class SearchMemory {
     this.#pages.set(question, page);
   }
 
-  /** Among the first `size` emails, which must be searchable. */
+  /** Among the first `size` emails, which must be searchable. `pages`: what was remembered under another one is outdated. */
   async matching(
     store: SearchStore,
     accountId: string,
     terms: readonly SearchTerm[],
     size: number,
+    pages: number,
   ): Promise<TextMatches> {
-    const key = JSON.stringify(terms);
+    const key = JSON.stringify([terms, pages]);
     let known = this.#matches.get(key);
     let matches: Bits | undefined;
     try {

@@ -9,6 +9,7 @@ import type { FolderColumns } from './folder-columns.js';
 import type { ExportPlace } from './protocol.js';
 import type { SearchIndexing } from './search-indexing.js';
 import type { FoundPage, TextMatches } from './search-memory.js';
+import type { SearchRenewal } from './search-renewal.js';
 import type { MailboxState } from './state.js';
 
 /** Emails that are looked at before others get their turn. */
@@ -19,6 +20,8 @@ const FEW = 8;
 export interface MailboxSearch {
   readonly store: SearchStore;
   readonly indexing: Pick<SearchIndexing, 'note' | 'reach'>;
+  /** Emails that were found may be fewer than are found after this has changed. */
+  readonly renewal: Pick<SearchRenewal, 'pages'>;
 }
 
 export interface SearchCriteria {
@@ -38,7 +41,8 @@ export async function searchMailbox(
   pageSize: number,
 ): Promise<FoundPage> {
   const { modseq } = state;
-  const question = JSON.stringify([criteria, page, pageSize]);
+  const { pages } = search.renewal;
+  const question = JSON.stringify([criteria, page, pageSize, pages]);
   const known = state.search.page(modseq, question);
   if (known !== undefined) return known;
   const { terms = [], hasAttachments, isRead } = criteria;
@@ -47,7 +51,7 @@ export async function searchMailbox(
     const { accountId, emails } = state;
     const { size } = emails;
     if (size > 0) await search.indexing.reach(accountId, emails.id(size - 1));
-    matches = await state.search.matching(search.store, accountId, terms, size);
+    matches = await state.search.matching(search.store, accountId, terms, size, pages);
   }
   const { emails } = state;
   const isLeftOut = leftOut(state);

@@ -30,6 +30,8 @@ export class MailboxState {
   readonly folders = new Map<string, FolderColumns>();
   /** In the order of evaluation. */
   filters: readonly FilterRow[] = [];
+  /** Filters that wait for the body of an email, by its id. */
+  readonly deferred = new Map<string, readonly string[]>();
   readonly search = new SearchMemory(this.emails);
   readonly outbound = new OutboundMemory();
   /** Inbound ids whose delivery is known to be done. */
@@ -106,6 +108,8 @@ export class MailboxState {
       const gone = new Set([...change.filtersRemoved, ...change.filters.map(({ id }) => id)]);
       this.filters = inOrder([...this.filters.filter(({ id }) => !gone.has(id)), ...change.filters]);
     }
+    for (const { emailId, filterIds } of change.filtersDeferred) this.deferred.set(emailId, filterIds);
+    for (const id of change.deferralsEnded) this.deferred.delete(id);
     this.outbound.evolve(change);
     this.modseq = change.modseqAfter;
     this.rememberDelivered(change.inbound);
@@ -142,6 +146,7 @@ export async function loadMailbox(
     state.folders.set(row.id, folder);
   }
   state.filters = inOrder(await store.filters(accountId));
+  for (const { emailId, filterIds } of await store.deferredFilters(accountId)) state.deferred.set(emailId, filterIds);
   state.rememberReplies(await store.remembered(accountId));
   return { kind: 'loaded', state };
 }

@@ -94,6 +94,8 @@ class LeasedOwnership implements Ownership {
   #lapse: NodeJS.Timeout | undefined;
   #expiry: NodeJS.Timeout | undefined;
   #joining: Promise<void> | undefined;
+  /** Before, the store has no entry to renew. */
+  #hasEntered = false;
   #beating: Promise<void> | undefined;
   #again = false;
   /** Times are of the monotonic clock: a paused process finds its leases run out when it wakes. */
@@ -235,10 +237,16 @@ class LeasedOwnership implements Ownership {
   async #join(): Promise<void> {
     const { store, node, ttlMs } = this.#options;
     const patience = performance.now() + ttlMs * 1.5;
+    let displaced: string | undefined;
     for (;;) {
-      const joined = await store.join(node, ttlMs);
+      const joined = await store.join(node, ttlMs, displaced);
+      this.#hasEntered = joined.kind === 'joined';
       this.#assertNotLeft();
       if (joined.kind === 'joined') return;
+      if (joined.kind === 'nameTaken') {
+        displaced = joined.incarnation;
+        continue;
+      }
       if (performance.now() > patience) {
         throw new StoreInUse(
           `node ${joined.by} is running on this database; several nodes need NATS servers between them (NATS_URL)`,
@@ -295,7 +303,7 @@ class LeasedOwnership implements Ownership {
 
   /** Resolves after a heartbeat that began now or later. */
   #beat(): Promise<void> {
-    if (this.#left) return Promise.resolve();
+    if (this.#left || !this.#hasEntered) return Promise.resolve();
     this.#again = true;
     this.#beating ??= this.#beatUntilQuiet();
     return this.#beating;

@@ -2,6 +2,7 @@
 // shard it is tried again for longer than a takeover lasts, and when another node answers for it while a reply is
 // outstanding, that one is asked too: the same ask, with the same id. Faults come back as ActorFault, outcomes as values.
 import { randomUUID } from 'node:crypto';
+import { StoreFault } from '../../store/errors.js';
 import { shardOf } from '../../store/shard.js';
 import { Absences } from './absences.js';
 import { ActorFault } from './errors.js';
@@ -27,16 +28,23 @@ export interface RefsOptions<P extends Protocol> {
   readonly transport: Transport;
   readonly ownership: Pick<Ownership, 'shards' | 'epochOf' | 'moves$' | 'missing'>;
   readonly streams: EventStreams<EventOf<P>>;
+  /** Fails what is asked when the store stops answering: the owner cannot commit, and soon owns nothing. */
+  readonly store?: StoreAnswers;
   /** How long an ask looks for an owner when there is none, in ms; 6,000 when absent. */
   readonly lookMs?: number;
   readonly meter?: Meter;
   readonly tracer?: Tracer;
 }
 
+export interface StoreAnswers {
+  /** @throws when the store does not answer */
+  answered<T>(work: () => Promise<T>): Promise<T>;
+}
+
 type Opened = { readonly reply: unknown } | { readonly refusal: string };
 
 export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P> {
-  const { protocol, transport, ownership, streams, lookMs = LOOK_MS } = options;
+  const { protocol, transport, ownership, streams, store, lookMs = LOOK_MS } = options;
   const { meter = NO_METER, tracer = NO_TRACER } = options;
   const isWatched = meter !== NO_METER || tracer !== NO_TRACER;
   const moves = new ShardMoves(ownership.moves$);
@@ -48,7 +56,8 @@ export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P>
   function ask(accountId: string, name: string, payload: unknown, ask: AskOptions = {}): Promise<unknown> {
     const deadline = Date.now() + (ask.deadlineMs ?? DEADLINE_MS);
     const request: RequestPacket = { v: PACKET_VERSION, id: randomUUID(), accountId, name, payload, deadline };
-    return isWatched ? watched(request) : carriedOut(request);
+    const carryOut = () => (isWatched ? watched(request) : carriedOut(request));
+    return store === undefined ? carryOut() : store.answered(carryOut).catch(asActorFault);
   }
 
   /** Apart, because a promise and a name more for every ask can be measured. */
@@ -122,4 +131,9 @@ export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P>
       };
     },
   };
+}
+
+function asActorFault(error: unknown): never {
+  if (error instanceof StoreFault) throw new ActorFault('store-unavailable', error.message, error);
+  throw error;
 }

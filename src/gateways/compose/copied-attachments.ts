@@ -1,4 +1,4 @@
-// Attachments of a stored message for a new one: streamed from slices of its blob and byte for byte what they were. Embedded
+// Attachments of stored messages for a new one: streamed from slices of its blob and byte for byte what they were. Embedded
 // messages stay messages where they can travel as they are (RFC 2046 §5.2.1 lets nobody encode them), else they go as files.
 import { decodeStream } from '../../mail/decode/transfer.js';
 import type { IndexedAttachment, IndexedPart, MessageIndex } from '../../mail/message-index.js';
@@ -8,15 +8,19 @@ import type { OutgoingAttachment } from './message.js';
 
 type Blobs = Pick<BlobStore, 'stream'>;
 
-const MEDIA_TYPE = /^(?!multipart\/)[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}$/;
+/** But for multiparts, which are no attachments. */
+export const MEDIA_TYPE = /^(?!multipart\/)[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}$/;
 const TOKEN = /^[\w.:+-]{1,64}$/;
-const CONTENT_ID = /^[!-;=?-~]{1,250}$/;
+
+/** Without angle brackets. */
+export const isContentId = (text: string): boolean => /^[!-;=?-~]{1,250}$/.test(text);
+
 /** RFC 5322 §2.1.1. */
 const LONGEST_LINE = 998;
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** @throws StoreFault */
+/** All of a message's. @throws StoreFault */
 export async function copiedAttachments(
   blobs: Blobs,
   blob: string,
@@ -25,14 +29,23 @@ export async function copiedAttachments(
   const copies: OutgoingAttachment[] = [];
   for (const entry of index.attachments) {
     const part = partOf(index.root, entry.section);
-    if (part === undefined) continue;
-    const content = () => decodeStream(part.encoding, blobs.stream(blob, part.bodyStart, part.bodyEnd));
-    const contentId = entry.contentId !== null && CONTENT_ID.test(entry.contentId) ? entry.contentId : null;
-    const inline = entry.inline && contentId !== null;
-    const { fileName } = entry;
-    copies.push({ fileName, contentId, inline, content, ...(await kindOf(entry, part, content)) });
+    if (part !== undefined) copies.push(await copiedAttachment(blobs, blob, entry, part));
   }
   return copies;
+}
+
+/** @throws StoreFault */
+export async function copiedAttachment(
+  blobs: Blobs,
+  blob: string,
+  entry: IndexedAttachment,
+  part: IndexedPart,
+): Promise<OutgoingAttachment> {
+  const content = () => decodeStream(part.encoding, blobs.stream(blob, part.bodyStart, part.bodyEnd));
+  const contentId = entry.contentId !== null && isContentId(entry.contentId) ? entry.contentId : null;
+  const inline = entry.inline && contentId !== null;
+  const { fileName, contentType } = entry;
+  return { fileName, contentId, inline, content, ...(await attachmentKind(contentType, part.params, content)) };
 }
 
 /** The whole message as an attachment. @throws StoreFault */
@@ -51,7 +64,12 @@ type Content = OutgoingAttachment['content'];
 
 const AS_FILE: Kind = { contentType: 'application/octet-stream', encoding: 'base64' };
 
-async function kindOf({ contentType }: IndexedAttachment, { params }: IndexedPart, content: Content): Promise<Kind> {
+/** How content of this media type travels. @throws what `content` throws */
+export async function attachmentKind(
+  contentType: string,
+  params: Readonly<Record<string, string>>,
+  content: Content,
+): Promise<Kind> {
   if (!MEDIA_TYPE.test(contentType)) return AS_FILE;
   if (contentType.startsWith('message/')) return messageKind(contentType, content);
   const kept = ['charset', 'method'].flatMap((name) => {

@@ -17,7 +17,7 @@ export const subjectField = (subject: string): string =>
   isPlain(subject) ? `${foldLines(`Subject: ${subject}`, 76)}\r\n` : `Subject: ${words(subject)}\r\n`;
 
 /** One mailbox a line; '' for an empty list. Addresses are valid. */
-export function addressField(name: 'From' | 'To' | 'Cc', mailboxes: readonly IndexedAddress[]): string {
+export function addressField(name: 'From' | 'To' | 'Cc' | 'Bcc', mailboxes: readonly IndexedAddress[]): string {
   return mailboxes.length === 0 ? '' : `${name}: ${mailboxes.map(mailbox).join(',\r\n ')}\r\n`;
 }
 

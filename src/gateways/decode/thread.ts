@@ -1,4 +1,5 @@
-// One worker thread with a heap and a time budget: runs one job, and is replaced when it dies or takes too long.
+// One worker thread with a heap and a time budget: runs one job, and is replaced when it dies, takes too long or its job is
+// given up.
 import { Worker } from 'node:worker_threads';
 import type { Bodies } from '../../mail/decode/bodies.js';
 import type { DecodeAnswer, DecodeJob } from './worker.js';
@@ -19,20 +20,26 @@ export class DecodeThread {
     this.#limits = limits;
   }
 
-  /** Undefined when the job died or ran out of time. One job at a time. */
-  run(job: DecodeJob): Promise<Bodies | undefined> {
+  /** Undefined when the job died, ran out of time or was given up. One job at a time; its octets are the thread's then. */
+  run(job: DecodeJob, signal?: AbortSignal): Promise<Bodies | undefined> {
     return new Promise((resolve) => {
       const worker = this.#worker ?? this.#start();
-      const timer = setTimeout(() => this.#stop(worker), this.#limits.jobMs);
+      const stop = () => void this.#stop(worker);
+      const timer = setTimeout(stop, this.#limits.jobMs);
+      signal?.addEventListener('abort', stop, { once: true });
       this.#settle = (answer) => {
         clearTimeout(timer);
+        signal?.removeEventListener('abort', stop);
         this.#settle = undefined;
         // An idle thread keeps no process alive.
         worker.unref();
         resolve(answer);
       };
       worker.ref();
-      worker.postMessage(job);
+      worker.postMessage(
+        job,
+        job.parts.map(({ bytes }) => bytes.buffer as ArrayBuffer),
+      );
     });
   }
 

@@ -79,10 +79,17 @@ export function createResolver(options: ResolverOptions = {}): Dns {
     }
   }
 
+  async function ask(name: string, type: RecordType): Promise<unknown> {
+    if (type === 'PTR') return resolver.reverse(name);
+    if (type !== 'MX') return resolver.resolve(name, type);
+    // From Node.js 24 on each has its type too.
+    return (await resolver.resolveMx(name)).map(({ priority, exchange }) => ({ priority, exchange }));
+  }
+
   async function look(name: string, type: RecordType, key: string): Promise<unknown> {
     if (performance.now() < silentUntil) throw new DnsFailure('ETIMEOUT', name, type);
     try {
-      const found = type === 'PTR' ? await resolver.reverse(name) : await resolver.resolve(name, type);
+      const found = await ask(name, type);
       unanswered = 0;
       remembered.set(key, { found }, { ttl: FOUND_MS });
       return found;

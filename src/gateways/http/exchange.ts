@@ -14,9 +14,14 @@ export interface HttpRequest {
   readonly remoteAddress: string;
   /** Aborts when the client is gone or was cut off. */
   readonly aborted: AbortSignal;
-  /** The whole body, at most `limit` octets; to be called once. @throws BodyFault */
-  body(limit: number): Promise<Uint8Array>;
+  /**
+   * Reads the body, at most `limit` octets, piece by piece; the client is held back while `take` works. To be called once.
+   * @throws BodyFault, and what `take` throws
+   */
+  body(limit: number, take: TakeBody): Promise<void>;
 }
+
+export type TakeBody = (octets: Uint8Array) => void | Promise<void>;
 
 export type HeaderField = readonly [name: string, value: string];
 

@@ -143,19 +143,17 @@ export const record = <F extends Record<string, AnyStruct>>(fields: F) => {
 const LAST_PAGE = 1_000_000_000;
 
 /** Query: 1, 2, … */
-export const pageParameter = () =>
-  defaulted(
-    coerce(count('page'), text(), (value) => (/^\d+$/.test(value) ? Math.min(Number(value), LAST_PAGE) : value)),
-    1,
-  );
+export const pageParameter = () => defaulted(pageOr(), 1);
 
 /** Query: at least 1; what is larger than the largest page is that page (the envelope says so). */
-export const pageSizeParameter = (fallback: number) =>
-  defaulted(
-    coerce(count('pageSize'), text(), (value) =>
-      /^\d+$/.test(value) ? Math.min(Number(value), LARGEST_PAGE_SIZE) : value,
-    ),
-    fallback,
+export const pageSizeParameter = (fallback: number) => defaulted(pageSizeOr(), fallback);
+
+/** The same for lists that are not paged unless one of the two is given. */
+export const pageOr = (notes?: JsonSchema) =>
+  coerce(count('page', notes), text(), (value) => (/^\d+$/.test(value) ? Math.min(Number(value), LAST_PAGE) : value));
+export const pageSizeOr = (notes?: JsonSchema) =>
+  coerce(count('pageSize', notes), text(), (value) =>
+    /^\d+$/.test(value) ? Math.min(Number(value), LARGEST_PAGE_SIZE) : value,
   );
 
 /** Query: at least 1; what is larger than `most` is `most`. */
@@ -165,11 +163,12 @@ export const limitParameter = (fallback: number, most: number) =>
     fallback,
   );
 
-const count = (name: string): Struct<number, null> =>
+const count = (name: string, notes?: JsonSchema): Struct<number, null> =>
   coerce(
     leaf<number>(
       name,
       (value) => (Number.isSafeInteger(value) && (value as number) >= 1) || 'must be an integer of at least 1',
+      notes,
     ),
     text(),
     (value) => (/^-?\d+$/.test(value) ? Number(value) : value),

@@ -30,6 +30,7 @@ const LEAVES: Readonly<Record<string, JsonSchema>> = {
   number: { type: 'number' },
   uuid: { type: 'string', format: 'uuid' },
   timestamp: { type: 'string', format: 'date-time' },
+  file: { type: 'string', contentEncoding: 'base64' },
   anyObject: { type: 'object' },
   date: {
     type: 'string',

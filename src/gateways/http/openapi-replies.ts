@@ -79,7 +79,7 @@ export function replies(route: Route, components: Components): JsonSchema {
   const described: Record<string, JsonSchema> = {};
   for (const [status, shape] of Object.entries(route.replies)) {
     const description = SUCCESSES[Number(status)] ?? PROBLEMS[Number(status)]?.description ?? 'See the description';
-    described[status] = { description, ...content(shape, components) };
+    described[status] = { description, ...content(shape, route.replyFields, components) };
   }
   for (const status of problemsOf(route)) described[status] ??= problemReply(status, components);
   return described;
@@ -97,17 +97,21 @@ function problemsOf(route: Route): readonly number[] {
   ];
 }
 
-function content(shape: ReplyShape, components: Components): JsonSchema {
-  if (!('kind' in shape)) return { content: { 'application/json': { schema: jsonSchema(shape, components.schemas) } } };
+function content(shape: ReplyShape, replyFields: Route['replyFields'], components: Components): JsonSchema {
+  if (!('kind' in shape)) {
+    const schema = jsonSchema(shape, components.schemas);
+    return { ...headerFields(replyFields), content: { 'application/json': { schema } } };
+  }
   if (shape.kind === 'empty') return {};
-  const headers = Object.entries(shape.headers).map(([name, description]) => [
+  return { ...headerFields(shape.headers), content: { [shape.contentType]: {} } };
+}
+
+function headerFields(fields: Route['replyFields']): JsonSchema {
+  const described = Object.entries(fields).map(([name, description]) => [
     name,
     { description, schema: { type: 'string' } },
   ]);
-  return {
-    ...(headers.length === 0 ? {} : { headers: Object.fromEntries(headers) }),
-    content: { [shape.contentType]: {} },
-  };
+  return described.length === 0 ? {} : { headers: Object.fromEntries(described) };
 }
 
 function problemReply(status: number, components: Components): JsonSchema {

@@ -4,7 +4,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Directory, Principal } from '../../actors/directory/protocol.js';
 import { ActorFault } from '../../actors/runtime/errors.js';
+import type { AnyStruct } from '../../actors/runtime/protocol.js';
 import { NO_TRACER, type Span, type Tracer } from '../../actors/runtime/tracing.js';
+import { DecodingAbandoned } from '../decode/decoder.js';
 import type { TokenVerifier } from '../oidc/token-verifier.js';
 import type { AnonymousGuard } from '../origin.js';
 import { Rates, type Tally } from '../rates.js';
@@ -12,9 +14,9 @@ import { authenticate, authorize } from './auth.js';
 import { BodyRoom } from './body-room.js';
 import type { HeaderField, HttpHandler, HttpReply, HttpRequest, Log, Outcome, ReplyStream } from './exchange.js';
 import { type HttpMeter, NO_METER } from './meter.js';
-import { notFound, Problem, problemOf, problemReply, tooMany, unavailable } from './problem.js';
+import { notFound, Problem, problemOf, problemReply, tooMany } from './problem.js';
 import { revalidated } from './revalidation.js';
-import { type AnyReply, JSON_LIMIT, type Route } from './route.js';
+import type { AnyReply, Route } from './route.js';
 import { createRouter } from './router.js';
 import { API_POLICY, SECURITY_HEADERS } from './security-headers.js';
 import { readBody, readParams, readQuery } from './validation.js';
@@ -42,21 +44,57 @@ interface Trace {
   readonly tally: Tally;
   route: Route | undefined;
   principal: Principal | undefined;
+  /** Of the handler's reply. */
+  finished: AnyReply['finished'];
+}
+
+/** A handler at work: its signal, which aborts with the request and when the handler has taken too long. */
+class Handling {
+  readonly #request: HttpRequest;
+  #controller: AbortController | undefined;
+
+  constructor(request: HttpRequest) {
+    this.#request = request;
+  }
+
+  /** Made for those who look at it: most handlers do not. */
+  get aborted(): AbortSignal {
+    if (this.#controller === undefined) {
+      const controller = new AbortController();
+      this.#controller = controller;
+      const { aborted } = this.#request;
+      if (aborted.aborted) controller.abort();
+      else aborted.addEventListener('abort', () => controller.abort(), { once: true });
+    }
+    return this.#controller.signal;
+  }
+
+  giveUp(handled: Promise<AnyReply | Problem>): void {
+    this.#controller?.abort();
+    handled.then(
+      (reply) => {
+        if (!(reply instanceof Problem)) reply.finished?.(false);
+      },
+      () => {},
+    );
+  }
 }
 
 const NOTHING = new Uint8Array(0);
 /** Longer than an ask of a mailbox takes at most. */
 const DEADLINE_MS = 12_000;
 
-/** Of the largest body any route takes: so many together, so many of one account. */
+/** Of the largest body any route takes there is room for so many. */
 const BODIES = 4;
-const OWN_BODIES = 2;
 
 /** A store that hangs must not hang everybody who asks: 503, though what was asked may still happen. */
-async function inTime<T>(work: Promise<T>, deadlineMs: number): Promise<T> {
+async function inTime<T>(work: Promise<T>, deadlineMs: number, isLate = () => {}): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new ActorFault('unreachable', 'no answer in time')), deadlineMs);
+    timer = setTimeout(() => {
+      isLate();
+      reject(new ActorFault('unreachable', 'no answer in time'));
+    }, deadlineMs);
   });
   try {
     return await Promise.race([work, late]);
@@ -70,7 +108,7 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
   const { meter = NO_METER, tracer = NO_TRACER, deadlineMs = DEADLINE_MS } = options;
   const match = createRouter(options.routes);
   const largest = Math.max(0, ...options.routes.map(({ bodyLimit }) => bodyLimit));
-  const room = new BodyRoom(BODIES * largest, OWN_BODIES * largest);
+  const room = new BodyRoom(BODIES * largest);
 
   async function answer(request: HttpRequest, trace: Trace): Promise<HttpReply> {
     const found = match(request.method, request.path);
@@ -93,37 +131,58 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     }
     const params = readParams(route, found.params);
     const query = readQuery(route, request.query);
-    const giveBack = takeRoom(room, request, trace);
-    let reply: AnyReply | Problem;
-    try {
-      const body = route.body && (await readBody(route.body, route.bodyLimit, request));
-      const { principal } = trace;
-      const handled = route.handler({
-        // The handler's own type says which of the two its access makes it.
-        principal: principal as Principal & undefined,
-        params,
-        query,
-        body,
-        remoteAddress: request.remoteAddress,
-        isHead: request.method === 'HEAD',
-        get aborted() {
-          return request.aborted;
-        },
-      });
-      reply = await inTime(handled, deadlineMs);
-    } finally {
-      giveBack?.();
-    }
+    const { body, release } = await bodyOf(route, request, trace);
+    const { principal } = trace;
+    const handling = new Handling(request);
+    const handled = route.handler({
+      // The handler's own type says which of the two its access makes it.
+      principal: principal as Principal & undefined,
+      params,
+      query,
+      body,
+      remoteAddress: request.remoteAddress,
+      isHead: request.method === 'HEAD',
+      get aborted() {
+        return handling.aborted;
+      },
+    });
+    // A handler that takes too long goes on with what it has been given.
+    handled.then(release, release);
+    const reply: AnyReply | Problem = await inTime(handled, deadlineMs, () => handling.giveUp(handled));
     if (reply instanceof Problem) throw reply;
+    trace.finished = reply.finished;
     // RFC 9110 §13.1: a condition counts for GET and HEAD, which is to say for what has a tag.
     const current = revalidated(reply, request.headers.get('if-none-match'));
     return encode(current, request.method === 'HEAD', route.access !== 'public');
   }
 
+  async function bodyOf(
+    route: Route,
+    request: HttpRequest,
+    { principal }: Trace,
+  ): Promise<{ readonly body: unknown; release(): void }> {
+    if (!hasBody(route)) return { body: undefined, release: () => {} };
+    const share = room.enter(principal?.accountId ?? request.remoteAddress);
+    try {
+      const { value, release } = await readBody(route, request, share);
+      return {
+        body: value,
+        release() {
+          release();
+          share.leave();
+        },
+      };
+    } catch (error) {
+      share.leave();
+      throw error;
+    }
+  }
+
   function refuse(error: unknown, trace: Trace): HttpReply {
     const { problem, bug } = problemOf(error);
     if (bug) log.error({ err: error, requestId: trace.id }, 'request failed');
-    else if (problem.status === 503) log.warn({ err: error, requestId: trace.id }, 'request could not be served');
+    else if (problem.status === 503 && !(error instanceof DecodingAbandoned))
+      log.warn({ err: error, requestId: trace.id }, 'request could not be served');
     return problemReply(problem);
   }
 
@@ -131,7 +190,14 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     const started = performance.now();
     const span = tracer.start('HTTP request', { kind: 'server', parent: request.headers.get('traceparent') });
     const tally = rates.tally(request.remoteAddress);
-    const trace: Trace = { id: randomUUID(), span, tally, route: undefined, principal: undefined };
+    const trace: Trace = {
+      id: randomUUID(),
+      span,
+      tally,
+      route: undefined,
+      principal: undefined,
+      finished: undefined,
+    };
     let reply: HttpReply;
     try {
       reply = await span.within(() => answer(request, trace));
@@ -139,6 +205,7 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
       reply = refuse(error, trace);
     }
     const finished = (outcome: Outcome, error?: unknown): void => {
+      trace.finished?.(outcome === 'sent' && reply.status < 300);
       if (error !== undefined) log.error({ err: error, requestId: trace.id }, 'reply broken off');
       const { method } = request;
       const { status } = reply;
@@ -164,15 +231,7 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
   };
 }
 
-/** Nothing for a body of the usual size, and for one that is about to be refused for its size. @throws Problem 503 */
-function takeRoom(room: BodyRoom, request: HttpRequest, { route, principal }: Trace): (() => void) | undefined {
-  if (route?.body === undefined || route.bodyLimit <= JSON_LIMIT) return undefined;
-  const octets = Number(request.headers.get('content-length') ?? route.bodyLimit);
-  if (octets <= JSON_LIMIT || octets > route.bodyLimit) return undefined;
-  const giveBack = room.take(principal?.accountId ?? request.remoteAddress, octets);
-  if (giveBack === undefined) throw unavailable();
-  return giveBack;
-}
+const hasBody = (route: Route): route is Route & { readonly body: AnyStruct } => route.body !== undefined;
 
 /** @throws Problem 429 */
 function inRate(waitSeconds: number): void {

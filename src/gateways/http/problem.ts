@@ -5,7 +5,7 @@ import type { MailboxProtocol } from '../../actors/mailbox/protocol.js';
 import { ActorFault } from '../../actors/runtime/errors.js';
 import type { Name, Refusal } from '../../actors/runtime/protocol.js';
 import { StoreFault } from '../../store/errors.js';
-import { DecoderBusy } from '../decode/decoder.js';
+import { DecoderBusy, DecodingAbandoned } from '../decode/decoder.js';
 import { ProviderUnavailable } from '../oidc/bounded-json.js';
 import { type FieldErrors, PROBLEM_TYPE, type ProblemStatus, problemBody } from '../problem-details.js';
 import { SpoolFault } from '../spool/errors.js';
@@ -98,6 +98,7 @@ export function problemOf(error: unknown): { readonly problem: Problem; readonly
   if (error instanceof ActorFault) return actorProblem(error);
   if (
     error instanceof DecoderBusy ||
+    error instanceof DecodingAbandoned ||
     error instanceof ProviderUnavailable ||
     error instanceof SpoolFault ||
     (error instanceof StoreFault && error.temporary)

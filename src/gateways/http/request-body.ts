@@ -1,7 +1,7 @@
-// The body of one request as it arrives. Until somebody asks for it only a little is kept and the client is held back;
-// then it is collected up to a limit and a time. A body nobody wants is let run out when it is short, so that the client
-// gets to read the reply, else the connection is closed behind the reply.
-import { BodyFault, type BodyFaultReason } from './exchange.js';
+// The body of one request as it arrives. Only a little of it is kept, before somebody asks for it and while whoever reads it
+// is busy, and the client is held back; it is read up to a limit and a time. A body nobody wants is let run out when it is
+// short, so that the client gets to read the reply, else the connection is closed behind the reply.
+import { BodyFault, type BodyFaultReason, type TakeBody } from './exchange.js';
 
 /** Of the server's response object: reading from the client. */
 export interface BodySource {
@@ -17,7 +17,8 @@ export interface BodyLimits {
   readonly bodyRate: number;
 }
 
-const KEPT_UNASKED = 64 * 1024;
+/** Octets that wait to be read before the client is held back. */
+const KEPT_UNREAD = 64 * 1024;
 /** A connection closed with octets unread is reset, and the client may not get to see the reply. */
 const DRAINED = 64 * 1024 * 1024;
 
@@ -30,6 +31,7 @@ export class RequestBody {
   readonly #limits: BodyLimits;
   readonly #holds: boolean;
   #chunks: Uint8Array[] = [];
+  #unread = 0;
   #received = 0;
   #complete = false;
   #paused = false;
@@ -51,21 +53,40 @@ export class RequestBody {
     else source.onData((chunk, isLast) => this.#take(chunk, isLast));
   }
 
-  /** @throws BodyFault */
-  async collect(limit: number): Promise<Uint8Array> {
+  /** Hands all octets to `take`, in order. @throws BodyFault, and what `take` throws */
+  async read(limit: number, take: TakeBody): Promise<void> {
     this.#limit = limit;
     if ((this.#declared ?? this.#received) > limit) this.#fault ??= 'too-large';
-    if (!this.#complete && this.#fault === undefined) {
-      await this.#arrival(limit);
-      await nextTurn();
-    }
-    const chunks = this.#chunks;
-    this.#chunks = [];
-    if (this.#fault !== undefined) {
+    const expected = Math.min(limit, this.#declared ?? limit);
+    const ms = Math.max(this.#limits.bodyMs, (expected / this.#limits.bodyRate) * 1000);
+    const timer = setTimeout(() => {
+      if (this.#complete) return;
+      this.#fault ??= 'too-slow';
+      this.#settle?.();
+    }, ms);
+    let hasWaited = false;
+    try {
+      for (;;) {
+        if (this.#fault !== undefined) throw new BodyFault(this.#fault);
+        const chunk = this.#chunks.shift();
+        if (chunk !== undefined) {
+          this.#unread -= chunk.length;
+          await take(chunk);
+        } else if (!this.#complete) {
+          await this.#arrival();
+          hasWaited = true;
+        } else if (hasWaited) {
+          await nextTurn();
+          hasWaited = false;
+        } else return;
+      }
+    } catch (error) {
       this.#unwanted = true;
-      throw new BodyFault(this.#fault);
+      this.#chunks = [];
+      throw error;
+    } finally {
+      clearTimeout(timer);
     }
-    return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
   }
 
   /** The client is gone. */
@@ -84,22 +105,13 @@ export class RequestBody {
     return this.#fault === 'too-slow' || this.#declared === null || this.#declared - this.#received > DRAINED;
   }
 
-  async #arrival(limit: number): Promise<void> {
-    const ms = Math.max(this.#limits.bodyMs, (limit / this.#limits.bodyRate) * 1000);
-    const timer = setTimeout(() => {
-      this.#fault ??= 'too-slow';
-      this.#settle?.();
-    }, ms);
-    try {
-      await new Promise<void>((resolve) => {
-        this.#settle = resolve;
-        if (this.#paused) this.#source.resume();
-        this.#paused = false;
-      });
-    } finally {
-      clearTimeout(timer);
-      this.#settle = undefined;
-    }
+  async #arrival(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#settle = resolve;
+      if (this.#paused) this.#source.resume();
+      this.#paused = false;
+    });
+    this.#settle = undefined;
   }
 
   #completed(): void {
@@ -115,12 +127,15 @@ export class RequestBody {
     if (!this.#unwanted) {
       if (this.#received > this.#limit) this.#fault ??= 'too-large';
       // The server takes the memory back when this returns.
-      else if (chunk.byteLength > 0) this.#chunks.push(new Uint8Array(chunk.slice(0)));
-      if (this.#settle === undefined && !isLast && !this.#paused && this.#received > KEPT_UNASKED) {
+      else if (chunk.byteLength > 0) {
+        this.#chunks.push(new Uint8Array(chunk.slice(0)));
+        this.#unread += chunk.byteLength;
+      }
+      if (this.#settle === undefined && !isLast && !this.#paused && this.#unread > KEPT_UNREAD) {
         this.#paused = true;
         this.#source.pause();
       }
     }
-    if (isLast || this.#fault !== undefined) this.#settle?.();
+    this.#settle?.();
   }
 }

@@ -8,6 +8,7 @@ import type { RateClass } from '../rates.js';
 import type { HeaderField, ReplyStream } from './exchange.js';
 import type { Fields } from './fields.js';
 import type { Problem, Scope } from './problem.js';
+import type { UploadPlace } from './uploads.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -31,6 +32,8 @@ export type Replies = Readonly<Record<number, ReplyShape>>;
 interface ReplyHead<S> {
   readonly status: S;
   readonly headers?: readonly HeaderField[];
+  /** Called once when the reply has left, the client has gone or the reply is not sent; `whole`: all of it was sent. */
+  readonly finished?: (whole: boolean) => void;
 }
 
 type ReplyOf<R extends Replies> = {
@@ -54,6 +57,7 @@ interface Call<A extends Access, P extends Fields, Q extends Fields, B extends A
   readonly remoteAddress: string;
   /** HEAD: the reply's stream is not read, and nothing may come of it (RFC 9110 §9.2.1). */
   readonly isHead: boolean;
+  /** Aborts when the client has gone, and when it has been told that its answer takes too long. */
   readonly aborted: AbortSignal;
 }
 
@@ -84,8 +88,12 @@ export interface RouteSpec<
   readonly example?: NoInfer<Infer<B>>;
   /** Largest body in octets; 1 MiB when absent. */
   readonly bodyLimit?: number;
+  /** Where the body may hold files. */
+  readonly uploads?: UploadPlace;
   /** Successful replies by status; any route may also answer with a problem. */
   readonly replies: R;
+  /** Header fields of successful replies in JSON, and what they say. */
+  readonly replyFields?: Readonly<Record<string, string>>;
   /** Problems beside those that follow from access, parameters and body. */
   readonly problems?: readonly ProblemStatus[];
   handler(call: Call<A, P, Q, B>): Promise<ReplyOf<R> | Problem>;
@@ -109,13 +117,15 @@ export interface Route {
   readonly body: AnyStruct | undefined;
   readonly example: unknown;
   readonly bodyLimit: number;
+  readonly uploads: UploadPlace | undefined;
   readonly replies: Replies;
+  readonly replyFields: Readonly<Record<string, string>>;
   readonly problems: readonly ProblemStatus[];
   handler(call: Call<Access, Fields, Fields, AnyStruct>): Promise<AnyReply | Problem>;
 }
 
 /** Octets of a body whose route does not say otherwise. */
-export const JSON_LIMIT = 1024 * 1024;
+const JSON_LIMIT = 1024 * 1024;
 
 export function defineRoute<
   const A extends Access,
@@ -138,7 +148,9 @@ export function defineRoute<
     body: spec.body,
     example: spec.example,
     bodyLimit: spec.bodyLimit ?? JSON_LIMIT,
+    uploads: spec.uploads,
     replies: spec.replies,
+    replyFields: spec.replyFields ?? {},
     problems: spec.problems ?? [],
     handler: spec.handler as Route['handler'],
   };

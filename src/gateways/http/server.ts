@@ -126,7 +126,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
         if (writer.aborted) controller.abort();
         return controller.signal;
       },
-      body: (limit) => body.collect(limit),
+      body: (limit, take) => body.read(limit, take),
     };
     // uWebSockets.js closes a connection that brings a request before the one before was answered. When both come in one
     // segment, a write has not begun by then, and is not carried out.

@@ -2,13 +2,14 @@
 import { type StructError, validate } from 'superstruct';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
 import type { FieldErrors } from '../problem-details.js';
+import type { BodyShare } from './body-room.js';
 import type { HttpRequest } from './exchange.js';
 import { type Fields, record } from './fields.js';
+import { type JsonBody, readJson } from './json-body.js';
 import { invalid, notFound, Problem } from './problem.js';
 import type { Route } from './route.js';
 
 const MOST_ERRORS = 50;
-const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -39,8 +40,12 @@ export function readQuery(route: Route, query: string): Values {
   return value as Values;
 }
 
-/** @throws Problem 400, 413 or 415; BodyFault */
-export async function readBody(struct: AnyStruct, limit: number, request: HttpRequest): Promise<unknown> {
+/** @throws Problem 400, 413, 415 or 503; BodyFault; SpoolFault */
+export async function readBody(
+  route: Route & { readonly body: AnyStruct },
+  request: HttpRequest,
+  share: BodyShare,
+): Promise<JsonBody> {
   const type = request.headers.get('content-type') ?? '';
   const media = (type.split(';')[0] ?? '').trim().toLowerCase();
   if (media !== 'application/json' && !/^application\/[\w.-]+\+json$/.test(media)) {
@@ -52,22 +57,11 @@ export async function readBody(struct: AnyStruct, limit: number, request: HttpRe
       headers: [['Accept-Encoding', 'identity']],
     });
   }
-  const value = parsed(await request.body(limit));
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw invalid({ body: ['must be a JSON object'] });
-  }
-  const [error, result] = validate(value, struct, { coerce: true });
-  if (error) throw invalid(fieldErrors(error));
-  return result;
-}
-
-function parsed(bytes: Uint8Array): unknown {
-  if (bytes.length === 0) throw invalid({ body: ['is missing'] });
-  try {
-    return JSON.parse(UTF8.decode(bytes));
-  } catch {
-    throw invalid({ body: ['is not valid JSON'] });
-  }
+  const { value, release } = await readJson(request, route, share);
+  const [error, result] = validate(value, route.body, { coerce: true });
+  if (error === undefined) return { value: result as object, release };
+  release();
+  throw invalid(fieldErrors(error));
 }
 
 function structOf(fields: Fields): AnyStruct {

@@ -9,9 +9,9 @@ import { API_POLICY, SECURITY_HEADERS } from './security-headers.js';
 /** Of the server's WebSocket object. */
 export interface RawSocket {
   /** 0 buffered, 1 sent, 2 dropped: over the limit, and the connection closes. */
-  send(text: string, isBinary: boolean, compress: boolean): number;
+  send(message: Uint8Array, isBinary: boolean, compress: boolean): number;
   getBufferedAmount(): number;
-  end(code: number, reason: string): void;
+  end(code: number, reason: Uint8Array): void;
   close(): void;
   cork(write: () => void): unknown;
   getUserData(): SocketData;
@@ -127,7 +127,7 @@ class Session implements Socket {
   readonly #log: Log;
   #listener: SocketListener | undefined;
   #open = true;
-  #queue: string[] = [];
+  #queue: Uint8Array[] = [];
   #queued = 0;
   #closing: { readonly code: number; readonly reason: string } | undefined;
 
@@ -145,7 +145,7 @@ class Session implements Socket {
     });
   }
 
-  send(text: string): boolean {
+  send(text: Uint8Array): boolean {
     if (!this.#open || this.#closing !== undefined) return false;
     this.#queue.push(text);
     this.#queued += text.length;
@@ -214,6 +214,6 @@ class Session implements Socket {
         if (!this.#open || this.#raw.send(text, false, false) === 2) return;
       }
     });
-    if (this.#closing !== undefined && this.#open) this.#raw.end(this.#closing.code, this.#closing.reason);
+    if (this.#closing !== undefined && this.#open) this.#raw.end(this.#closing.code, Buffer.from(this.#closing.reason));
   }
 }

@@ -66,7 +66,8 @@ export const TRY_AGAIN = 1013;
 
 const NOT_FOLLOWED = 'The mailbox cannot be followed at present.';
 const RESUME = 'Resume';
-const PING_MESSAGE = encodeMessage({ type: PING });
+const PING_MESSAGE = Buffer.from(encodeMessage({ type: PING }));
+const ACCEPTED_MESSAGE = Buffer.from(HANDSHAKE_ACCEPTED);
 
 export class Connection implements SocketListener, Subscriber, Outlet, Visited {
   readonly id: string;
@@ -127,7 +128,7 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
   stands(): void {
     if (this.#state !== 'joining') return;
     this.#state = 'open';
-    this.#send(HANDSHAKE_ACCEPTED);
+    this.#send(ACCEPTED_MESSAGE);
     const held = this.#held.split(RECORD_SEPARATOR);
     this.#held = '';
     held.pop();
@@ -146,7 +147,7 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
     this.#around.gone(this);
   }
 
-  deliver(frame: string): void {
+  deliver(frame: Uint8Array): void {
     this.#send(frame);
   }
 
@@ -194,7 +195,7 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
     if (!this.#isUp) return;
     const farewell =
       this.#state === 'open' ? encodeMessage({ type: CLOSE, error, allowReconnect }) : handshakeRefused(error);
-    if (this.#send(farewell)) this.#close(code);
+    if (this.#send(Buffer.from(farewell))) this.#close(code);
   }
 
   /** Counts; false when the client has sent too many, which ends the connection. */
@@ -246,7 +247,7 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
       if (this.#state !== 'open') return;
       answers += this.#handle(text);
     }
-    if (answers !== '') this.#send(answers);
+    if (answers !== '') this.#send(Buffer.from(answers));
   }
 
   /** Returns what is to be answered. */
@@ -281,12 +282,13 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
       // Before the answer, so that a client need take cursors from this event only.
       const position = positionText(result.cursor);
       const isAsked = invocationId !== undefined;
-      this.#send(isAsked ? position + encodeMessage({ type: COMPLETION, invocationId, result }) : position);
+      const completion = isAsked ? encodeMessage({ type: COMPLETION, invocationId, result }) : '';
+      this.#send(Buffer.from(position + completion));
     });
   }
 
   /** False when the connection is gone, or was cut off because the client does not keep up. */
-  #send(text: string): boolean {
+  #send(messages: Uint8Array): boolean {
     if (!this.#isUp) return false;
     // Before the send: one large frame to a client that keeps up is no reason to part.
     if (this.#socket.bufferedBytes() > this.#around.maxBufferedBytes) {
@@ -294,7 +296,7 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
       return false;
     }
     this.#sentAt = this.#around.roster.now;
-    return this.#socket.send(text);
+    return this.#socket.send(messages);
   }
 
   #close(code: number): void {

@@ -1,6 +1,7 @@
 // Codec of the SignalR JSON hub protocol, version 1: messages to and from the text between record separators. Pure;
 // framing is text-format's, the first message of a connection is handshake's.
 // https://github.com/dotnet/aspnetcore/blob/main/src/SignalR/docs/specs/HubProtocol.md
+import { JsonExcess, parseBounded } from '../json-scan.js';
 import { ProtocolError } from './protocol-error.js';
 import { RECORD_SEPARATOR } from './text-format.js';
 
@@ -154,9 +155,9 @@ export function parseMessage(text: string): HubMessage | undefined {
 export function parseObject(text: string, what: string): Record<string, unknown> {
   let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
-    throw new ProtocolError(`${what} that is not JSON.`);
+    value = parseBounded(text);
+  } catch (error) {
+    throw new ProtocolError(`${what} that ${error instanceof JsonExcess ? error.message : 'is not JSON'}.`);
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new ProtocolError(`${what} that is not a JSON object.`);

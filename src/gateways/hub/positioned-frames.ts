@@ -10,7 +10,8 @@ import { encodeMessage, INVOCATION } from './json-codec.js';
 import { TOPIC_SETS } from './projection.js';
 
 export interface PositionedFrame {
-  readonly text: string;
+  /** Whole messages in UTF-8. */
+  readonly octets: Uint8Array;
   readonly place: Place;
 }
 
@@ -55,7 +56,7 @@ export class PositionedFrames {
       const isWhole = next === undefined || (next.seq !== event.seq && text.length >= FRAME_LENGTH);
       if (!isWhole) return;
       const place = { seq: event.seq, at: event.at };
-      frames.push({ text: text + positionText(cursorOf(place, accountId)), place });
+      frames.push({ octets: Buffer.from(text + positionText(cursorOf(place, accountId))), place });
       text = '';
     });
     return frames;

@@ -24,7 +24,7 @@ export interface ResumptionSurroundings {
 export interface Outlet {
   readonly accountId: string;
   readonly topics: number;
-  deliver(frame: string): void;
+  deliver(frame: Uint8Array): void;
   bufferedBytes(): number;
   /** The client is to connect again. */
   interrupted(): void;
@@ -115,10 +115,10 @@ export class Resumption {
 
   #take(batch: readonly MailboxEvent[]): void {
     const { accountId, topics } = this.#outlet;
-    for (const { text, place } of this.#around.frames.of(batch, accountId, topics)) {
+    for (const { octets, place } of this.#around.frames.of(batch, accountId, topics)) {
       if (this.#state !== 'following') return;
       this.#place = place;
-      this.#outlet.deliver(text);
+      this.#outlet.deliver(octets);
       if (this.#outlet.bufferedBytes() > this.#around.pauseBytes) this.#pause();
     }
   }

@@ -14,8 +14,8 @@ export interface Subscriber {
   readonly topics: number;
   /** Every event from now on will be delivered, none before this call returns and its caller has run to its end. */
   stands(): void;
-  /** Takes a frame of whole messages. */
-  deliver(frame: string): void;
+  /** Takes a frame of whole messages in UTF-8: the same octets for all that get the same messages. */
+  deliver(frame: Uint8Array): void;
   /** No more events will come: the client is to connect again, and will read anew what it shows. */
   interrupted(): void;
 }
@@ -158,17 +158,25 @@ class Feed {
     const pending = this.#pending.filter(({ text }) => text !== '');
     this.#pending = [];
     this.#count = -1;
-    const frames = Array.from({ length: TOPIC_SETS }, (_, topics) => {
-      const messages = pending.filter(({ topic }) => (topic & ~topics) === 0);
-      return { text: textOf(messages), messages: messages.length, connections: 0 };
-    });
+    const frames = Array.from({ length: TOPIC_SETS }, (_, topics) => ({
+      messages: pending.filter(({ topic }) => (topic & ~topics) === 0),
+      octets: undefined as Uint8Array | undefined,
+      connections: 0,
+    }));
+    const common = frames[0]!;
     for (const subscriber of this.subscribers) {
       const frame = frames[subscriber.topics]!;
       frame.connections++;
-      if (frame.text !== '') subscriber.deliver(frame.text);
+      if (frame.messages.length === 0) continue;
+      // Encoded when the first asks for it; what holds nothing beyond the common messages is the same octets.
+      const source = frame.messages.length === common.messages.length ? common : frame;
+      source.octets ??= frameOf(source.messages);
+      subscriber.deliver(source.octets);
     }
     const { meter } = this.#watch;
-    for (const { messages, connections: many } of frames) if (messages > 0 && many > 0) meter.sent(messages, many);
+    for (const { messages, connections: many } of frames) {
+      if (messages.length > 0 && many > 0) meter.sent(messages.length, many);
+    }
   }
 
   /** A count that has not left yet is out of date once there is a later one; only the later one is sent. */
@@ -178,6 +186,6 @@ class Feed {
   }
 }
 
-function textOf(messages: readonly { readonly text: string }[]): string {
-  return messages.map(({ text }) => text).join('');
+function frameOf(messages: readonly { readonly text: string }[]): Uint8Array {
+  return Buffer.from(messages.map(({ text }) => text).join(''));
 }

@@ -25,8 +25,6 @@ declare module 'mailauth/lib/tools.js' {
     minBits: number,
     resolver: Resolve,
   ): Promise<{ readonly publicKey: string; readonly rr: string }>;
-  /** Of the organizational domains; false or one of `domains`. */
-  export function getAlignment(domain: string, domains: readonly string[], strict: boolean): unknown;
   export function formatSignatureHeaderLine(
     type: 'DKIM',
     values: Readonly<Record<string, string | number>>,
@@ -101,20 +99,4 @@ declare module 'mailauth/lib/spf/spf-verify.js' {
       };
     },
   ): Promise<false | { readonly qualifier?: '+' | '-' | '~' | '?'; readonly error?: SpfError['error'] }>;
-}
-
-declare module 'mailauth/lib/dmarc/get-dmarc-record.js' {
-  import type { Resolve } from 'mailauth/lib/tools.js';
-
-  interface DmarcRecord {
-    readonly p?: string | false;
-    readonly sp?: string | false;
-    readonly adkim?: string | false;
-    readonly aspf?: string | false;
-    readonly pct?: number;
-    readonly rr: string;
-    /** Of the organizational domain, since the domain itself has none. */
-    readonly isOrgRecord: boolean;
-  }
-  export default function getDmarcRecord(domain: string, resolver: Resolve): Promise<DmarcRecord | false>;
 }

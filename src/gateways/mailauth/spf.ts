@@ -2,7 +2,7 @@
 // means. Records are a peer's: terms whose macros would grow without end are refused before they are expanded.
 import { LRUCache } from 'lru-cache';
 import { spfVerify } from 'mailauth/lib/spf/spf-verify.js';
-import { parseAddress } from '../../mail/address.js';
+import { parseSender } from '../../mail/address.js';
 import type { Origin } from '../../mail/authentication.js';
 import type { MethodResult } from '../../mail/authentication-results.js';
 import { DnsFailure } from '../dns/resolver.js';
@@ -51,7 +51,7 @@ export class Spf {
   /** Never rejects. */
   async check({ remoteAddress, helo, sender }: Origin, lookups: Lookups): Promise<SpfResult> {
     const ip = remoteAddress.replace(/^::ffff:(?=\d+\.)/i, '');
-    const address = parseAddress(sender === '' ? `postmaster@${helo}` : sender);
+    const address = parseSender(sender === '' ? `postmaster@${helo}` : sender);
     // An address literal has no records.
     const domain = address === undefined || address.domain.startsWith('[') ? '' : address.domain;
     const mailbox = `${address?.localPart}@${domain}`;

@@ -1,4 +1,6 @@
 // Documents of an identity provider: fetched with a bound on time and size, no redirects, and a JSON object or nothing.
+import { parseBounded } from '../json-scan.js';
+
 const LARGEST_OCTETS = 512 * 1024;
 
 /** The provider cannot be asked, or does not answer as one: try again later. */
@@ -30,7 +32,7 @@ export async function fetchJson(
       }
       throw new Error(`status ${response.status}`);
     }
-    const value: unknown = JSON.parse(await boundedText(response));
+    const value: unknown = parseBounded(await boundedText(response));
     if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('not a JSON object');
     return value as Readonly<Record<string, unknown>>;
   } catch (cause) {

@@ -31,6 +31,14 @@ export interface Destination {
   readonly address: string;
 }
 
+interface Transaction {
+  /** Of the envelope; '' is the null one. */
+  readonly sender: string;
+  /** ms since the epoch. */
+  readonly receivedAt: number;
+  readonly newId: () => string;
+}
+
 interface Delivery {
   readonly accountId: string;
   /** As the peer wrote it. */
@@ -56,17 +64,16 @@ export async function acceptMessage(
   ports: AcceptancePorts,
   { content, authenticated }: ArrivedMessage,
   destinations: readonly Destination[],
-  receivedAt: number,
-  newId: () => string,
+  { sender, receivedAt, newId }: Transaction,
 ): Promise<Acceptance> {
   const deliveries: Delivery[] = [];
   const suspicion = authenticated?.disposition === 'junk' ? { isJunk: true } : {};
   let summary: MessageSummary;
   try {
     refuseLoops(content, destinations);
-    summary = summarize(content.index);
+    summary = summarize(content.index, sender);
     const accounts = new Set<string>();
-    for (const { accountId, address } of await locate(ports.directory, destinations)) {
+    for (const { accountId, address } of await locate(ports.directory, destinations, content.size)) {
       if (accounts.has(accountId)) continue;
       accounts.add(accountId);
       deliveries.push({ accountId, address, inboundId: newId() });
@@ -90,11 +97,17 @@ export async function acceptMessage(
 async function locate(
   directory: Pick<Directory, 'hold'>,
   destinations: readonly Destination[],
+  octets: number,
 ): Promise<readonly { readonly accountId: string; readonly address: string }[]> {
   const unknown = destinations.flatMap(({ recipient }) => (recipient.kind === 'hold' ? [recipient.address] : []));
-  const held = unknown.length === 0 ? new Map<string, string>() : await directory.hold(unknown);
+  const existing = destinations.flatMap(({ recipient }) =>
+    recipient.kind === 'hold' ? [] : (recipient.heldAddress ?? []),
+  );
+  const isHeld = unknown.length + existing.length > 0;
+  const held = isHeld ? await directory.hold(unknown, octets, existing) : new Map<string, string>();
+  if (held === undefined) throw new Refused('cannotHold');
   return destinations.map(({ recipient, address }) => {
-    const accountId = recipient.kind === 'mailbox' ? recipient.accountId : held?.get(recipient.address);
+    const accountId = recipient.kind === 'mailbox' ? recipient.accountId : held.get(recipient.address);
     if (accountId === undefined) throw new Refused('cannotHold');
     return { accountId, address };
   });

@@ -1,19 +1,38 @@
 // A message from another server: its octets out of DATA into the spool, in bounded memory and with backpressure, and checked
-// as they pass. What goes before it is written when it is whole, since the results of its checks are among that. One that
+// as they pass. A header that is large goes into the spool too, and such a message is checked when it has arrived, a few at a
+// time. What goes before a message is written when it is whole, since the results of its checks are among that. One that
 // cannot be kept is still read to its end, because the reply may only come there (RFC 5321 §4.1.1.4).
 import type { Authenticated, Checks } from '../../mail/authentication.js';
 import { HeaderCollector } from '../../mail/header-collector.js';
+import { incomingHeader } from '../../mail/incoming-header.js';
+import { Slots, Turns } from '../slots.js';
 import type { BodyWriter, SpooledContent } from '../spool/spool.js';
 import type { MessageStream } from './data-parser.js';
 import { Refused } from './verdict.js';
+
+/** Octets of a header that is kept in memory, if the spool has room for it. Few are larger than 20 kB. */
+const HEADER_IN_MEMORY = 32_768;
+/** Messages with larger ones that are checked and stored at a time. */
+const LARGE_AT_A_TIME = 8;
+
+/** What one listener does with large headers, of whatever connection. */
+export class LargeHeaders {
+  readonly slots = new Slots(LARGE_AT_A_TIME);
+  readonly turns = new Turns();
+}
 
 export interface Arrival {
   /** Octets of the message. */
   readonly maxSize: number;
   /** Octets of its header that are checked as such. */
   readonly maxHeaderSize: number;
+  /** The network that it comes from. */
+  readonly network: string;
+  readonly largeHeaders: LargeHeaders;
   /** Begins the checks of a message whose header has arrived. */
   readonly authenticate?: ((header: Buffer) => Checks) | undefined;
+  /** Our own name. */
+  readonly hostname: string;
   /** Trace fields: what was found out stands between them. */
   readonly returnPath: string;
   readonly received: string;
@@ -30,35 +49,62 @@ export interface ArrivedMessage {
  * then.
  */
 export async function arrive(stream: MessageStream, writer: BodyWriter, arrival: Arrival): Promise<ArrivedMessage> {
-  const reading = new Reading(stream, writer, arrival);
+  const reception = new Reception(stream, writer, arrival);
+  const { slots, turns } = arrival.largeHeaders;
+  let leave = () => {};
+  let checks: Checks | undefined;
   try {
     // Before the first await: the stream must find its reader in the turn it was made.
-    const { header, checks } = await reading.end;
+    let { header } = await reception.end;
     if (stream.discipline.malformed) throw new Refused('bareLineEnding');
+    checks = reception.checks;
+    const isLarge = header === undefined;
+    let spooled = 0;
+    if (header === undefined) {
+      leave = await slots.enter(arrival.network);
+      header = await readHeader(writer, arrival.maxHeaderSize);
+      spooled = header.length;
+      await turns.next();
+      checks = arrival.authenticate?.(header);
+      for await (const piece of writer.read(spooled)) checks?.write(piece);
+    }
     const authenticated = await checks?.finish();
     if (authenticated?.disposition === 'reject') throw new Refused('dmarc');
     const trace = `${arrival.returnPath}${authenticated?.field ?? ''}${arrival.received}`;
-    const head = Buffer.concat([Buffer.from(trace), authenticated?.header ?? header]);
-    return { content: await writer.finish(head), authenticated };
+    const head = Buffer.concat([Buffer.from(trace), incomingHeader(header, arrival.hostname)]);
+    if (isLarge) await turns.next();
+    const content = await writer.finish(head, spooled);
+    const release = () => {
+      content.release();
+      leave();
+    };
+    return { content: { ...content, release }, authenticated };
   } catch (error) {
-    reading.checks?.abandon();
+    (checks ?? reception.checks)?.abandon();
     writer.discard();
+    leave();
     throw error;
   }
 }
 
-interface Read {
-  readonly header: Buffer;
-  readonly checks: Checks | undefined;
+/** The header of what was written, or as much of it as is checked. */
+async function readHeader(writer: BodyWriter, most: number): Promise<Buffer> {
+  const header = new HeaderCollector();
+  for await (const piece of writer.read()) {
+    const octets = Buffer.from(piece.buffer, piece.byteOffset, Math.min(piece.length, most - header.length));
+    if (header.push(octets) !== undefined || header.length === most) break;
+  }
+  return header.header();
 }
 
-class Reading {
-  readonly end: Promise<Read>;
+class Reception {
+  /** `header`: undefined for one that is in the spool, before the body. */
+  readonly end: Promise<{ readonly header: Buffer | undefined }>;
   checks: Checks | undefined;
   readonly #stream: MessageStream;
   readonly #writer: BodyWriter;
   readonly #arrival: Arrival;
-  readonly #header = new HeaderCollector();
+  #header: HeaderCollector | undefined = new HeaderCollector();
   #inBody = false;
   #size = 0;
   #failure: unknown;
@@ -74,7 +120,7 @@ class Reading {
         ended = true;
         if (!this.#inBody) this.#try(() => this.#headerEnded());
         if (this.#failure !== undefined) reject(this.#failure);
-        else resolve({ header: this.#header.header(), checks: this.checks });
+        else resolve({ header: this.#header?.header() });
       });
       stream.once('error', () => undefined);
       stream.once('close', () => {
@@ -89,28 +135,36 @@ class Reading {
       if (this.#size > this.#arrival.maxSize) throw new Refused('tooLarge');
       if (this.#stream.discipline.malformed) throw new Refused('bareLineEnding');
       if (this.#inBody) this.#keep(chunk);
-      else this.#begin(chunk);
+      else this.#begin(this.#header!, chunk);
     });
   }
 
-  #begin(chunk: Buffer): void {
-    const before = this.#header.length;
-    const body = this.#header.push(chunk);
-    this.#writer.reserve(this.#header.length - before);
-    // What is longer is no mail of honest people: the rest is kept as it comes, and checked as if it were the body.
-    if (body === undefined && this.#header.length <= this.#arrival.maxHeaderSize) return;
-    this.#headerEnded();
-    if (body !== undefined && body.length > 0) this.#keep(body);
+  #begin(header: HeaderCollector, chunk: Buffer): void {
+    const before = header.length;
+    const body = header.push(chunk);
+    const isSmall = header.length <= Math.min(HEADER_IN_MEMORY, this.#arrival.maxHeaderSize);
+    if (!isSmall || !this.#writer.reserve(header.length - before)) this.#spoolHeader(header, body);
+    else if (body !== undefined) {
+      this.#headerEnded();
+      if (body.length > 0) this.#keep(body);
+    }
   }
 
   #headerEnded(): void {
     this.#inBody = true;
-    this.checks = this.#arrival.authenticate?.(this.#header.header());
+    this.checks = this.#arrival.authenticate?.(this.#header!.header());
   }
 
-  #keep(body: Buffer): void {
-    this.checks?.write(body);
-    const written = this.#writer.write(body);
+  #spoolHeader(header: HeaderCollector, body: Buffer | undefined): void {
+    this.#inBody = true;
+    this.#header = undefined;
+    this.#writer.unreserve();
+    this.#keep(body === undefined ? header.header() : Buffer.concat([header.header(), body]));
+  }
+
+  #keep(octets: Buffer): void {
+    this.checks?.write(octets);
+    const written = this.#writer.write(octets);
     if (written === undefined) return;
     this.#stream.pause();
     written.catch((error) => this.#fail(error)).finally(() => this.#stream.resume());
@@ -128,6 +182,7 @@ class Reading {
 
   #fail(error: unknown): void {
     this.#failure ??= error;
+    this.#header = undefined;
     this.#writer.discard();
   }
 }

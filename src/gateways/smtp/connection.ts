@@ -1,9 +1,12 @@
 // One SMTP connection: smtp-server's command loop with the limits and the replies it has not: an enhanced code on every
 // reply, errors and junk commands counted, a deadline a command and a minimum rate for DATA, BDAT cut off before its octets
 // are read as commands. What a transaction may do is decided in mx and submission; counting connections is the server's.
+
+import { setTimeout as delay } from 'node:timers/promises';
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
-import { authenticate } from './auth-exchange.js';
-import { DataParser, Overlong } from './data-parser.js';
+import { type Authenticator, authenticate } from './auth-exchange.js';
+import { DataCredit } from './data-credit.js';
+import { DataParser, Foreign, Overlong } from './data-parser.js';
 import { parsePath } from './path.js';
 import type { SmtpServer } from './server.js';
 
@@ -23,15 +26,20 @@ const LINGER_MS = 500;
 const QUIET_MS = 1000;
 const QUICK_QUIET_MS = 250;
 
+const TOO_MANY_LOGINS = { reply: { code: 421, text: '4.7.0 Too many failed logins, closing connection' } };
+
 export class SmtpConnection extends SMTPConnection {
   declare readonly _server: SmtpServer;
-  /** What connections of this peer are counted by. */
-  readonly addressKey: string;
+  /** Of the peer. */
+  readonly network: string;
   #errors = 0;
   #junk = 0;
   #excessRecipients = 0;
   #lastSeen = Date.now();
-  #dataSince = 0;
+  #credit: DataCredit | undefined;
+  #failedLogins = 0;
+  /** The reply to a failed login is held back. */
+  #isDelayed = false;
   /** Between DATA and the reply to the message. */
   #inData = false;
   #released = false;
@@ -49,9 +57,9 @@ export class SmtpConnection extends SMTPConnection {
     this.#corked = undefined;
   };
 
-  constructor(server: SmtpServer, socket: Socket, options: SMTPConnectionOptions | undefined, addressKey: string) {
+  constructor(server: SmtpServer, socket: Socket, options: SMTPConnectionOptions | undefined, network: string) {
     super(server, socket, options ?? null);
-    this.addressKey = addressKey;
+    this.network = network;
     // All errors are counted in one place, here.
     this._maxAllowedUnauthenticatedCommands = false;
   }
@@ -82,18 +90,17 @@ export class SmtpConnection extends SMTPConnection {
     return this._closing || this._handlerPending || (this._dataStream !== false && this._dataStream !== null);
   }
 
-  /** Ends the connection when the peer takes too long. */
-  sweep(now: number): void {
-    const { idleMs, minRate, minRateGraceMs } = this._server.limits;
+  /** Ends the connection when the peer takes too long. `idleMs`: what it may take now. */
+  sweep(now: number, idleMs: number): void {
     const parser = this._parser;
     if (this._upgrading) {
       // Nothing can be said in the middle of a handshake.
-      if (now - this.#lastSeen > idleMs) this.destroy();
+      if (now - this.#lastSeen > Math.min(idleMs, this._server.limits.handshakeMs)) this.destroy();
     } else if (this.#inData && parser !== false && parser._dataMode) {
-      const allowed = minRateGraceMs + (parser.dataBytes / minRate) * 1000;
       // While it is our spool that is slow, the peer cannot be faster.
-      const stalled = this._dataStream ? this._dataStream.writableNeedDrain : false;
-      if (now - this.#dataSince > allowed && !stalled) this.send(421, '4.4.2 Too slow, closing connection');
+      const isWaiting = this._dataStream ? this._dataStream.writableNeedDrain : false;
+      const left = this.#credit?.left(parser.dataBytes, idleMs, now, isWaiting) ?? 0;
+      if (left < 0) this.send(421, '4.4.2 Too slow, closing connection');
     } else if (!this.#ours && now - this.#lastSeen > idleMs) {
       this.send(421, '4.4.2 Timeout, closing connection');
     }
@@ -106,13 +113,20 @@ export class SmtpConnection extends SMTPConnection {
   drain(now: number): void {
     const { stopping } = this._server;
     if (stopping && this._closing) this.#letGo();
-    if (this._closing || this.#inData || (this.#ours && !this._upgrading)) return;
+    if (this._closing || this.#inData || (this.#ours && !this._upgrading && !this.#isDelayed)) return;
     const { envelope } = this.session as Partial<SMTPConnection['session']>;
     const used = this._transactionCounter > 0 && !envelope?.mailFrom;
     if (!stopping && (!used || this._upgrading)) return;
     if (now - this.#lastSeen < (stopping && !envelope?.mailFrom ? QUICK_QUIET_MS : QUIET_MS)) return;
     if (this._upgrading) this.destroy();
     else this.send(421, '4.3.2 Service closing, try again later');
+  }
+
+  /** Ends the connection, whatever it is at: the server that stops has waited long enough. */
+  expire(): void {
+    if (this._upgrading) this.destroy();
+    else if (!this._closing) this.send(421, '4.3.2 Service closing, try again later');
+    this.#letGo();
   }
 
   /** Ends the session with 421, without losing the reply to a message that has arrived whole. */
@@ -156,7 +170,8 @@ export class SmtpConnection extends SMTPConnection {
     super.handler_DATA(command, callback);
     if (!this._dataStream) return;
     this.#inData = true;
-    this.#dataSince = Date.now();
+    const { minRate, minRateGraceMs } = this._server.limits;
+    this.#credit = new DataCredit(minRate, minRateGraceMs, Date.now());
   }
 
   override handler_EHLO(command: Buffer, callback: () => void): void {
@@ -178,7 +193,21 @@ export class SmtpConnection extends SMTPConnection {
   override handler_AUTH(command: Buffer, callback: () => void): void {
     const { auth } = this._server;
     if (auth === undefined) super.handler_AUTH(command, callback);
-    else authenticate(this, command.toString('latin1'), auth.judge, auth.plaintext, callback);
+    else authenticate(this, command.toString('latin1'), this.#slowly(auth.judge), auth.plaintext, callback);
+  }
+
+  /** Guesses have to wait for their replies, each for longer, and are few. */
+  #slowly(judge: Authenticator): Authenticator {
+    return async (shown, session) => {
+      const verdict = await judge(shown, session);
+      if ('user' in verdict) return verdict;
+      const { authFailures, authDelayMs } = this._server.limits;
+      const failures = ++this.#failedLogins;
+      this.#isDelayed = true;
+      await delay(authDelayMs * Math.min(failures, 5), undefined, { ref: false });
+      this.#isDelayed = false;
+      return failures < authFailures ? verdict : TOO_MANY_LOGINS;
+    };
   }
 
   override _parseAddressCommand(
@@ -244,7 +273,8 @@ export class SmtpConnection extends SMTPConnection {
     });
     parser.oncommand = (command, callback) => this._onCommand(command, callback as (() => void) | undefined);
     parser.on('error', (error) => {
-      if (!(error instanceof Overlong)) this.send(421, '4.3.0 Internal error, closing connection');
+      if (error instanceof Foreign) this.send(421, '4.7.0 This is SMTP, closing connection');
+      else if (!(error instanceof Overlong)) this.send(421, '4.3.0 Internal error, closing connection');
       else if (error.what === 'command') this.#overlong();
       else this.send(552, '5.3.4 Message too large, closing connection');
       this.close();

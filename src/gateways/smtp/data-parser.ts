@@ -1,5 +1,6 @@
 // smtp-server's parser of what the peer sends, with our decoder of the octets after DATA in place of its own (see
-// line-discipline) and a cap on how much of a message that is too large is still read. Commands stay the library's.
+// line-discipline), a cap on how much of a message that is too large is still read, and a look at the first octets: what is
+// another protocol's is not read at all. Commands stay the library's.
 import type { SMTPServerDataStream } from 'smtp-server';
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js';
 import { LineDiscipline } from './line-discipline.js';
@@ -9,8 +10,13 @@ export interface MessageStream extends SMTPServerDataStream {
   discipline: LineDiscipline;
 }
 
-/** Octets still read of a message twice as large as it may be, before the connection is ended. */
+/** Octets still read of a message that is too large, for the reply after its end, before the connection is ended. */
 const EXCESS = 1_048_576;
+/** An HTTP request, whichever version (`PRI` begins HTTP/2). */
+const HTTP = /^(?:CONNECT|DELETE|GET|HEAD|OPTIONS|PATCH|POST|PRI|PUT|TRACE) /i;
+/** TLS begins with an octet of 22, others with something else that begins no command (Postfix: smtpd_forbidden_commands). */
+const NO_COMMAND = /^[^A-Za-z\s]/;
+const LONGEST_METHOD = 'CONNECT '.length;
 
 /** What the peer sent is so far beyond a limit that reading on is no use. */
 export class Overlong extends Error {
@@ -22,15 +28,33 @@ export class Overlong extends Error {
   }
 }
 
+/** The peer speaks another protocol. */
+export class Foreign extends Error {}
+
+type Written = (error?: Error | null) => void;
+
 export class DataParser extends SMTPStream {
   #discipline = new LineDiscipline();
+  /** The first octets are not yet known to be SMTP. */
+  #isOpening = true;
+
+  override _write(chunk: Buffer, encoding: BufferEncoding, done: Written): void {
+    if (this.#isOpening && !this.isClosed && this.#isForeign(chunk)) done(new Foreign());
+    else super._write(chunk, encoding, done);
+  }
+
+  #isForeign(chunk: Buffer): boolean {
+    const opening = this._remainder + chunk.toString('latin1', 0, LONGEST_METHOD);
+    this.#isOpening = opening.length < LONGEST_METHOD && !opening.includes('\n');
+    return NO_COMMAND.test(opening) || HTTP.test(opening);
+  }
 
   override startDataMode(maxBytes?: number | string | null): MessageStream {
     this.#discipline = new LineDiscipline();
     return Object.assign(super.startDataMode(maxBytes), { discipline: this.#discipline });
   }
 
-  override _feedDataStream(chunk: Buffer, done: (error?: Error | null) => void): void {
+  override _feedDataStream(chunk: Buffer, done: Written): void {
     const stream = this._dataStream;
     if (stream === null) {
       done();
@@ -43,7 +67,7 @@ export class DataParser extends SMTPStream {
       this._endDataMode(content, chunk.subarray(end), done);
       return;
     }
-    if (this.dataBytes > this._maxBytes * 2 + EXCESS) {
+    if (this.dataBytes > this._maxBytes + EXCESS) {
       done(new Overlong('message'));
       return;
     }

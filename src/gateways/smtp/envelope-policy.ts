@@ -2,7 +2,7 @@
 // MX, by the directory. What is not hosted here is never taken there (RFC 5321 §7.1: no relay).
 import type { SMTPServerAddress } from 'smtp-server';
 import type { Directory, Recipient } from '../../actors/directory/protocol.js';
-import { parseAddress } from '../../mail/address.js';
+import { parseAddress, parseSender } from '../../mail/address.js';
 import { isAscii } from './path.js';
 import type { Refusal } from './verdict.js';
 
@@ -15,7 +15,7 @@ export function judgeSender(
   if (path.args) for (const name in path.args) if (!parameters.has(name)) return 'unknownParameter';
   if (path.address === '') return undefined;
   if (!isAscii(path.address) && !asksForUtf8(path)) return 'needsUtf8';
-  return parseAddress(path.address) === undefined ? 'badSender' : undefined;
+  return parseSender(path.address) === undefined ? 'badSender' : undefined;
 }
 
 export function judgeRecipient(path: SMTPServerAddress, sender: SMTPServerAddress | false): Refusal | undefined {

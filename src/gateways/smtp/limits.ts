@@ -7,11 +7,21 @@ export interface SmtpLimits {
   readonly errors: number;
   /** NOOP, RSET, VRFY, HELP, HELO and EHLO since the last accepted message; each one more counts as an error. */
   readonly junkCommands: number;
-  /** ms between a reply and the peer's next whole command (RFC 5321 §4.5.3.2.7). */
+  /** ms between a reply and the peer's next whole command (RFC 5321 §4.5.3.2.7), and the most that octets of DATA earn. */
   readonly idleMs: number;
-  /** Octets a second that DATA must reach, counted over the whole message, once `minRateGraceMs` have passed. */
+  /** The same under stress. */
+  readonly stressIdleMs: number;
+  /** Connections from which on the listener is under stress. */
+  readonly stressConnections: number;
+  /** ms for a TLS handshake. */
+  readonly handshakeMs: number;
+  /** Octets of DATA that earn a second; a message begins with `minRateGraceMs`. */
   readonly minRate: number;
   readonly minRateGraceMs: number;
+  /** Failed logins of a connection; the last one gets 421 4.7.0. */
+  readonly authFailures: number;
+  /** ms that the reply to the first of them is held back; to the next twice as long, and so on up to five times. */
+  readonly authDelayMs: number;
   /** Open connections of one IPv4 address or one IPv6 /64. */
   readonly connectionsPerAddress: number;
   readonly connections: number;
@@ -35,8 +45,13 @@ export const DEFAULT_LIMITS: SmtpLimits = {
   errors: 20,
   junkCommands: 100,
   idleMs: 300_000,
+  stressIdleMs: 10_000,
+  stressConnections: 4000,
+  handshakeMs: 30_000,
   minRate: 500,
   minRateGraceMs: 60_000,
+  authFailures: 10,
+  authDelayMs: 1000,
   connectionsPerAddress: 50,
   connections: 5000,
   commandLength: 2048,
@@ -45,17 +60,3 @@ export const DEFAULT_LIMITS: SmtpLimits = {
   greetDelayMs: 100,
   proxyHeaderMs: 2000,
 };
-
-/** What connections are counted by: a peer has a whole /64 of IPv6 to itself. */
-export function addressKey(address: string): string {
-  const plain = address.replace(/^::ffff:/i, '');
-  if (!plain.includes(':')) return plain;
-  const [head = '', tail] = plain.split('%')[0]!.split('::');
-  const groups = head === '' ? [] : head.split(':');
-  const rest = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? [] : new Array<string>(Math.max(0, 8 - groups.length - rest.length)).fill('0');
-  return [...groups, ...zeros, ...rest]
-    .slice(0, 4)
-    .map((group) => group.toLowerCase().replace(/^0+(?=.)/, ''))
-    .join(':');
-}

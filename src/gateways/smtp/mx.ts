@@ -7,8 +7,9 @@ import { NO_TRACER } from '../../actors/runtime/tracing.js';
 import type { Authenticate } from '../../mail/authentication.js';
 import { type Received, receivedLine, returnPathLine } from '../../mail/trace.js';
 import type { Spool } from '../spool/spool.js';
+import { networkOf } from '../tcp/ip-address.js';
 import { type AcceptancePorts, acceptMessage, type Destination } from './acceptance.js';
-import { arrive } from './arrival.js';
+import { arrive, LargeHeaders } from './arrival.js';
 import type { MessageStream } from './data-parser.js';
 import { findRecipient, judgeRecipient, judgeSender } from './envelope-policy.js';
 import { DEFAULT_LIMITS } from './limits.js';
@@ -44,6 +45,7 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
   const { receiver, directory, hostname, maxMessageSize, authenticate, log } = options;
   const { meter = NO_METER, tracer = NO_TRACER } = options;
   const { headerSize: maxHeaderSize } = { ...DEFAULT_LIMITS, ...options.limits };
+  const largeHeaders = new LargeHeaders();
   const ports: AcceptancePorts = { ...receiver, directory, tracer };
 
   function mailFrom(path: SMTPServerAddress): Objection | undefined {
@@ -68,14 +70,18 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
   }
 
   async function take(stream: MessageStream, session: SMTPServerSession, incoming: Incoming): Promise<Taken> {
-    const { transaction, receivedAt, sender, newId } = incoming;
+    const { transaction, receivedAt, sender } = incoming;
     // The recipient was put beside the address by findMailbox.
     const destinations = session.envelope.rcptTo as (SMTPServerAddress & Destination)[];
     // After a PROXY header the address is that of who connected to the proxy.
     const origin = { remoteAddress: session.remoteAddress, helo: session.hostNameAppearsAs, sender };
-    const message = await arrive(stream, receiver.spool.bodyWriter(), {
+    const network = networkOf(session.remoteAddress);
+    const message = await arrive(stream, receiver.spool.bodyWriter(network), {
       maxSize: maxMessageSize,
       maxHeaderSize,
+      hostname,
+      network,
+      largeHeaders,
       returnPath: returnPathLine(sender),
       received: receivedLine(received(session, hostname, incoming)),
       authenticate: authenticate && ((header) => authenticate(origin, header)),
@@ -83,7 +89,7 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
     const { content, authenticated } = message;
     const { span } = incoming;
     span.set({ 'mansio.message.octets': content.size });
-    const accepting = span.within(() => acceptMessage(ports, message, destinations, receivedAt, newId));
+    const accepting = span.within(() => acceptMessage(ports, message, destinations, incoming));
     const acceptance = await accepting;
     return {
       text: `2.0.0 Accepted as ${transaction}`,

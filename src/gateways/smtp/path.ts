@@ -18,8 +18,8 @@ const PATH =
 const PARAMETER = /^([A-Za-z0-9][A-Za-z0-9-]*)(?:=([^=\s\p{Cc}]+))?$/u;
 /** Octets of a path without its brackets (RFC 5321 §4.5.3.1.3), in characters: UTF-8 takes more. */
 const MAX_PATH = 254;
-/** Controls and invisible characters, which only serve to deceive a reader or a log; U+FFFD: the line was not UTF-8. */
-const UNSAFE = /[\p{Cc}\u200B\u2060\uFEFF\uFFFD]/u;
+/** Controls, which have no place in a command; U+FFFD: the line was not UTF-8. */
+const UNSAFE = /[\p{Cc}\uFFFD]/u;
 
 /** The path of a command line; undefined when it cannot be read as one. */
 export function parsePath(verb: keyof typeof VERB, line: string): Path | undefined {

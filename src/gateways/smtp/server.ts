@@ -4,12 +4,13 @@
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
 import { MECHANISMS } from '../sasl.js';
-import { canonicalAddress } from '../tcp/ip-address.js';
+import { Shares } from '../shares.js';
+import { canonicalAddress, networkOf } from '../tcp/ip-address.js';
 import { OpeningCut, type Proxied, readProxied } from '../tcp/opening.js';
 import type { TrustedNetworks } from '../tcp/trusted-networks.js';
 import type { Authenticator } from './auth-exchange.js';
 import { SmtpConnection, type Socket } from './connection.js';
-import { addressKey, type SmtpLimits } from './limits.js';
+import type { SmtpLimits } from './limits.js';
 
 export interface KeyPair {
   /** PEM. */
@@ -42,6 +43,7 @@ export class ProxyRefused extends Error {
 }
 
 const DRAIN_TICK_MS = 25;
+const FULL = '421 4.3.2 Too many connections, try again later';
 
 export class SmtpServer extends SMTPServer {
   readonly limits: SmtpLimits;
@@ -49,8 +51,7 @@ export class SmtpServer extends SMTPServer {
   /** No new connections, and those there are end with the message they are at. */
   stopping = false;
   readonly #trusted: TrustedNetworks;
-  /** Open connections by address; an address without any is not in it, so it is never larger than `#open`. */
-  readonly #perAddress = new Map<string, number>();
+  readonly #shares: Shares;
   readonly #open = new Set<SmtpConnection>();
   /** Of proxies that have not yet said whose connection it is. */
   readonly #unopened = new Set<Socket>();
@@ -76,9 +77,11 @@ export class SmtpServer extends SMTPServer {
       ...options,
     });
     this.limits = limits;
+    this.#shares = new Shares({ total: limits.connections, share: limits.connectionsPerAddress });
     this.auth = auth;
     this.#trusted = trusted;
-    const period = Math.min(1000, Math.max(10, Math.min(limits.idleMs, limits.minRateGraceMs) / 4));
+    const shortest = Math.min(limits.idleMs, limits.stressIdleMs, limits.handshakeMs, limits.minRateGraceMs);
+    const period = Math.min(1000, Math.max(10, shortest / 4));
     this.#sweeper = setInterval(() => this.#sweep(), period);
     this.#sweeper.unref();
   }
@@ -124,7 +127,7 @@ export class SmtpServer extends SMTPServer {
   /** The peer is a proxy, or stands where one is: its first octets tell, before anything is said to it. */
   async #connectBehind(peer: string, socket: Socket, options?: SMTPConnectionOptions | null): Promise<void> {
     socket.on('error', () => socket.destroy());
-    const refusal = this.#refusal(0);
+    const refusal = this.#refusal();
     if (refusal !== undefined) return this.#turnAway(socket, refusal);
     this.#unopened.add(socket);
     let proxied: Proxied;
@@ -143,15 +146,13 @@ export class SmtpServer extends SMTPServer {
   }
 
   #connect(address: string, socket: Socket, options?: SMTPConnectionOptions | null): void {
-    const key = addressKey(address);
-    const count = this.#perAddress.get(key) ?? 0;
-    const refusal = this.#refusal(count);
+    const network = networkOf(address);
+    const refusal = this.#refusal() ?? this.#exhausted(network);
     if (refusal !== undefined) {
       this.#turnAway(socket, refusal);
       return;
     }
-    const connection = new SmtpConnection(this, socket, options ?? undefined, key);
-    this.#perAddress.set(key, count + 1);
+    const connection = new SmtpConnection(this, socket, options ?? undefined, network);
     this.#open.add(connection);
     this.connections.add(connection);
     connection.on('error', (error) => this._onError(error));
@@ -161,10 +162,7 @@ export class SmtpServer extends SMTPServer {
 
   /** A connection's socket has closed. */
   release(connection: SmtpConnection): void {
-    if (!this.#open.delete(connection)) return;
-    const count = this.#perAddress.get(connection.addressKey)! - 1;
-    if (count > 0) this.#perAddress.set(connection.addressKey, count);
-    else this.#perAddress.delete(connection.addressKey);
+    if (this.#open.delete(connection)) this.#shares.give(connection.network);
   }
 
   /** Connections are ended as they come to be idle: their peers find another node with the next message. */
@@ -173,7 +171,7 @@ export class SmtpServer extends SMTPServer {
     this.#drainer ??= setInterval(() => setImmediate(() => this.#endIdle()), DRAIN_TICK_MS).unref();
   }
 
-  /** Stops listening, ends connections as soon as no message is on its way, and drops what is left after `graceMs`. */
+  /** Stops listening, ends connections as soon as no message is on its way, and after `graceMs` all that are left. */
   async drain(graceMs: number): Promise<void> {
     this.stopping = true;
     clearInterval(this.#sweeper);
@@ -183,7 +181,7 @@ export class SmtpServer extends SMTPServer {
     for (const socket of this.#unopened) socket.destroy();
     this.beginDrain();
     const timer = setTimeout(() => {
-      for (const connection of this.#open) connection.destroy();
+      for (const connection of this.#open) connection.expire();
     }, graceMs);
     await closed;
     clearInterval(this.#drainer);
@@ -203,12 +201,16 @@ export class SmtpServer extends SMTPServer {
     for (const connection of this.#open) connection.drain(now);
   }
 
-  #refusal(countOfAddress: number): string | undefined {
+  #refusal(): string | undefined {
     if (this.stopping) return '421 4.3.2 Service closing, try again later';
-    if (countOfAddress >= this.limits.connectionsPerAddress) return '421 4.7.0 Too many connections from your address';
-    if (this.#open.size + this.#unopened.size >= this.limits.connections)
-      return '421 4.3.2 Too many connections, try again later';
-    return undefined;
+    return this.#open.size + this.#unopened.size >= this.limits.connections ? FULL : undefined;
+  }
+
+  /** Takes a connection of the network's share, or says why not. */
+  #exhausted(network: string): string | undefined {
+    const exhausted = this.#shares.take(network);
+    if (exhausted === 'share') return '421 4.7.0 Too many connections from your address';
+    return exhausted === 'total' ? FULL : undefined;
   }
 
   /** Where TLS comes first nothing can be said. */
@@ -219,7 +221,11 @@ export class SmtpServer extends SMTPServer {
 
   #sweep(): void {
     const now = Date.now();
-    for (const connection of this.#open) connection.sweep(now);
+    const { idleMs, stressIdleMs, stressConnections } = this.limits;
+    // With few free slots, who says nothing has to go sooner (Postfix: stress-adaptive behaviour).
+    const isStressed = this.#open.size + this.#unopened.size >= stressConnections;
+    const mostMs = isStressed ? Math.min(idleMs, stressIdleMs) : idleMs;
+    for (const connection of this.#open) connection.sweep(now, mostMs);
   }
 }
 

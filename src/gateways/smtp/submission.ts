@@ -22,6 +22,7 @@ import { NO_SUBMISSION_METER, type SubmissionMeter } from './meter.js';
 import { type QueueingPorts, queueMessage } from './queueing.js';
 import { receive } from './receive.js';
 import { SenderPolicy } from './sender-policy.js';
+import { withShortLines } from './short-lines.js';
 import { loginOf, submissionAuth } from './submission-login.js';
 import { Refused, refusalReply } from './verdict.js';
 
@@ -48,20 +49,22 @@ export async function startSubmission(options: SubmissionOptions): Promise<SmtpL
     // Not from where: that is its author's business.
     const trace = receivedLine({ hostName: hostname, protocol: protocolOf(session), id: transaction, date });
     const recipients = session.envelope.rcptTo.map(({ address }) => address);
-    const content = await receive(stream, receiver.spool.writer(), Buffer.from(trace), maxMessageSize, message);
+    const newWriter = () => receiver.spool.writer(principal.accountId);
+    let content = await receive(stream, newWriter(), Buffer.from(trace), maxMessageSize, message);
     const { span } = incoming;
-    span.set({ 'mansio.message.octets': content.size });
     try {
       const refusal = await policy.judgeHeader(principal, message.header);
       if (refusal !== undefined) throw new Refused(refusal);
+      content = await withShortLines(content, newWriter);
+      span.set({ 'mansio.message.octets': content.size });
       const queueing = span.within(() => queueMessage(receiver, principal.accountId, sender, recipients, content));
       const queued = await queueing;
       return {
         text: `2.0.0 Queued as ${queued.id}`,
         afterwards() {
-          const { size } = content;
+          const { size, hash: blob } = content;
           meter.queued({ octets: size, recipients: recipients.length });
-          logQueued(log, session, { transaction, blob: content.hash, size, sender, receivedAt }, queued, principal);
+          logQueued(log, session, { transaction, blob, size, sender, receivedAt }, queued, principal);
         },
       };
     } finally {

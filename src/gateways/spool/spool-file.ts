@@ -1,6 +1,6 @@
 // A message too large for memory, in a file that has no name: it is unlinked as soon as it is open, so that no way of
-// ending, kill -9 included, leaves it behind. Written through one buffer; read by position, any number of times.
-import { type FileHandle, open, unlink } from 'node:fs/promises';
+// ending, kill -9 included, leaves it behind. Written through one buffer, or without; read by position, any number of times.
+import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asSpoolFault } from './errors.js';
 
@@ -9,21 +9,27 @@ const READ_BYTES = 262_144;
 
 export class SpoolFile {
   readonly #handle: FileHandle;
-  readonly #staging = Buffer.allocUnsafeSlow(STAGING_BYTES);
+  readonly #staging: Buffer;
   #staged = 0;
   #written = 0;
 
-  private constructor(handle: FileHandle) {
+  private constructor(handle: FileHandle, staging: number) {
     this.#handle = handle;
+    this.#staging = Buffer.allocUnsafeSlow(staging);
   }
 
-  /** @throws SpoolFault */
-  static async create(directory: string, name: string): Promise<SpoolFile> {
+  /** `staging`: octets of the buffer; 0: each write goes into the file. @throws SpoolFault */
+  static async create(directory: string, name: string, staging: number): Promise<SpoolFile> {
     const path = join(directory, name);
     try {
-      const handle = await open(path, 'wx+', 0o600);
+      const handle = await create(path).catch(async (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') throw error;
+        // Somebody removed the directory of a running node.
+        await mkdir(directory, { mode: 0o700 }).catch(() => {});
+        return create(path);
+      });
       await unlink(path);
-      return new SpoolFile(handle);
+      return new SpoolFile(handle, staging);
     } catch (error) {
       throw asSpoolFault(error);
     }
@@ -31,7 +37,7 @@ export class SpoolFile {
 
   /** Returns a promise when the caller has to wait before the next write. Rejects with SpoolFault. */
   write(chunk: Uint8Array): Promise<void> | undefined {
-    if (this.#staged + chunk.length > STAGING_BYTES) return this.#writeThrough(chunk);
+    if (this.#staged + chunk.length > this.#staging.length) return this.#writeThrough(chunk);
     this.#staging.set(chunk, this.#staged);
     this.#staged += chunk.length;
     return undefined;
@@ -44,10 +50,10 @@ export class SpoolFile {
     await this.#put(this.#staging.subarray(0, staged));
   }
 
-  /** @throws SpoolFault */
-  async *chunks(): AsyncGenerator<Uint8Array> {
-    for (let position = 0; position < this.#written; ) {
-      const piece = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, this.#written - position));
+  /** Octets [from, to) of what was brought into it. @throws SpoolFault */
+  async *chunks(from = 0, to = this.#written): AsyncGenerator<Uint8Array> {
+    for (let position = from; position < to; ) {
+      const piece = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, to - position));
       const { bytesRead } = await this.#handle.read(piece, 0, piece.length, position).catch((error: unknown) => {
         throw asSpoolFault(error);
       });
@@ -63,7 +69,7 @@ export class SpoolFile {
 
   async #writeThrough(chunk: Uint8Array): Promise<void> {
     await this.flush();
-    if (chunk.length > STAGING_BYTES) await this.#put(chunk);
+    if (chunk.length > this.#staging.length) await this.#put(chunk);
     else this.write(chunk);
   }
 
@@ -78,4 +84,8 @@ export class SpoolFile {
       this.#written += bytesWritten;
     }
   }
+}
+
+function create(path: string): Promise<FileHandle> {
+  return open(path, 'wx+', 0o600);
 }

@@ -1,5 +1,5 @@
-// Octets held for a while: in memory while they are few, else in a file, within the bound of the spool (DESIGN D11).
-import { SpoolFault } from './errors.js';
+// Octets held for a while: in memory while they are few and the spool has room for them, else in a file (DESIGN D11). Memory
+// that is used up slows a message down and refuses none.
 import type { Spool } from './spool.js';
 import { SpoolFile, STAGING_BYTES } from './spool-file.js';
 
@@ -10,6 +10,7 @@ const JOINED_BYTES = 8192;
 /** Exactly one of `discard` and `finish` with a later `discard` ends it. */
 export class SpoolHold {
   readonly #spool: Spool;
+  readonly #holder: string;
   #pieces: Uint8Array[] = [];
   /** Copies of small pieces: a buffer and how much of it is in use. */
   #joined: Buffer | undefined;
@@ -21,8 +22,9 @@ export class SpoolHold {
   /** The last write that had to be waited for. */
   #writing: Promise<void> | undefined;
 
-  constructor(spool: Spool) {
+  constructor(spool: Spool, holder: string) {
     this.#spool = spool;
+    this.#holder = holder;
   }
 
   /**
@@ -50,9 +52,9 @@ export class SpoolHold {
     this.#endJoined();
   }
 
-  /** From the first octet, any number of times once it is finished and not yet discarded. */
-  chunks(): Iterable<Uint8Array> | AsyncIterable<Uint8Array> {
-    return this.#file?.chunks() ?? this.#pieces;
+  /** Without the first `from` octets, any number of times once it is finished and not yet discarded. */
+  chunks(from = 0): Iterable<Uint8Array> | AsyncIterable<Uint8Array> {
+    return this.#file?.chunks(from) ?? behind(this.#pieces, from);
   }
 
   /** Gives back memory and file; may be called again. */
@@ -61,15 +63,19 @@ export class SpoolHold {
     this.#discarded = true;
     this.#pieces = [];
     this.#joined = undefined;
-    this.#spool.unreserve(this.#reserved);
-    this.#reserved = 0;
+    this.#unreserve(this.#reserved);
     void this.#file?.close();
   }
 
   #reserve(octets: number): boolean {
-    if (!this.#spool.reserve(octets)) return false;
+    if (!this.#spool.reserve(this.#holder, octets)) return false;
     this.#reserved += octets;
     return true;
+  }
+
+  #unreserve(octets: number): void {
+    this.#spool.unreserve(this.#holder, octets);
+    this.#reserved -= octets;
   }
 
   #keep(chunk: Uint8Array): void {
@@ -94,8 +100,9 @@ export class SpoolHold {
   }
 
   async #toFile(chunk: Uint8Array): Promise<void> {
-    if (!this.#reserve(STAGING_BYTES)) throw new SpoolFault('spool-memory', 'the memory of the spool is used up');
-    const file = await SpoolFile.create(this.#spool.directory, this.#spool.fileName());
+    const more = STAGING_BYTES - this.#reserved;
+    const staging = more <= 0 || this.#reserve(more) ? STAGING_BYTES : 0;
+    const file = await SpoolFile.create(this.#spool.directory, this.#spool.fileName(), staging);
     if (this.#discarded) {
       await file.close();
       return;
@@ -108,8 +115,17 @@ export class SpoolHold {
       if (this.#discarded) return;
     }
     this.#pieces = [];
-    this.#spool.unreserve(this.#reserved - STAGING_BYTES);
-    this.#reserved = STAGING_BYTES;
+    this.#unreserve(this.#reserved - staging);
     await file.write(chunk);
   }
+}
+
+function behind(pieces: readonly Uint8Array[], from: number): readonly Uint8Array[] {
+  if (from === 0) return pieces;
+  let before = from;
+  return pieces.flatMap((piece) => {
+    const kept = piece.subarray(Math.min(before, piece.length));
+    before -= piece.length - kept.length;
+    return kept.length === 0 ? [] : [kept];
+  });
 }

@@ -3,7 +3,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { MimeIndexer } from '../../mail/mime-index/indexer.js';
 import type { BlobContent } from '../../store/blobs.js';
-import { SpoolFault } from './errors.js';
 import type { Spool } from './spool.js';
 import { SpoolHold } from './spool-hold.js';
 
@@ -16,9 +15,16 @@ export interface SpooledContent extends BlobContent {
 export class SpoolWriter {
   readonly #hold: SpoolHold;
   readonly #digest = new Digest();
+  readonly #reservation: Reservation;
 
-  constructor(spool: Spool) {
-    this.#hold = new SpoolHold(spool);
+  constructor(spool: Spool, holder: string) {
+    this.#hold = new SpoolHold(spool, holder);
+    this.#reservation = new Reservation(spool, holder);
+  }
+
+  /** Whether there is room for so many octets more that the caller keeps itself; until `finish` or `discard`. */
+  reserve(octets: number): boolean {
+    return this.#reservation.add(octets);
   }
 
   /**
@@ -32,6 +38,7 @@ export class SpoolWriter {
 
   /** @throws SpoolFault, and has then discarded everything. */
   async finish(): Promise<SpooledContent> {
+    this.#reservation.end();
     await this.#hold.finish();
     const hold = this.#hold;
     return { ...this.#digest.finish(), chunks: () => hold.chunks(), release: () => hold.discard() };
@@ -39,25 +46,31 @@ export class SpoolWriter {
 
   /** Gives back memory and file; may be called again. */
   discard(): void {
+    this.#reservation.end();
     this.#hold.discard();
   }
 }
 
-/** Takes the body of one message, whose header is given at the end. Exactly one of `finish` and `discard` ends it. */
+/**
+ * Takes the body of one message, whose header is given at the end, or a header and its body, whose header is replaced at the
+ * end. Exactly one of `finish` and `discard` ends it.
+ */
 export class BodyWriter {
-  readonly #spool: Spool;
   readonly #hold: SpoolHold;
-  #reserved = 0;
+  readonly #reservation: Reservation;
 
-  constructor(spool: Spool) {
-    this.#spool = spool;
-    this.#hold = new SpoolHold(spool);
+  constructor(spool: Spool, holder: string) {
+    this.#hold = new SpoolHold(spool, holder);
+    this.#reservation = new Reservation(spool, holder);
   }
 
-  /** Makes room for so many octets that the caller keeps itself, until the end. @throws SpoolFault */
-  reserve(octets: number): void {
-    if (!this.#spool.reserve(octets)) throw new SpoolFault('spool-memory', 'the memory of the spool is used up');
-    this.#reserved += octets;
+  /** As of SpoolWriter, until `unreserve` too. */
+  reserve(octets: number): boolean {
+    return this.#reservation.add(octets);
+  }
+
+  unreserve(): void {
+    this.#reservation.end();
   }
 
   /** As of SpoolWriter. */
@@ -65,18 +78,27 @@ export class BodyWriter {
     return this.#hold.write(chunk);
   }
 
-  /** The message: `header` and then what was written. @throws SpoolFault, and has then discarded everything. */
-  async finish(header: Uint8Array): Promise<SpooledContent> {
+  /** What was written but for its first `from` octets; nothing is written afterwards. @throws SpoolFault */
+  async *read(from = 0): AsyncGenerator<Uint8Array> {
+    await this.#hold.finish();
+    yield* this.#hold.chunks(from);
+  }
+
+  /**
+   * The message: `header` and then what was written but for its first `from` octets.
+   * @throws SpoolFault, and has then discarded everything.
+   */
+  async finish(header: Uint8Array, from = 0): Promise<SpooledContent> {
     try {
       await this.#hold.finish();
       const digest = new Digest();
       digest.push(header);
-      const pieces = this.#hold.chunks();
+      const pieces = this.#hold.chunks(from);
       if (Symbol.iterator in pieces) for (const piece of pieces) digest.push(piece);
       else for await (const piece of pieces) digest.push(piece);
       return {
         ...digest.finish(),
-        chunks: () => joined(header, this.#hold.chunks()),
+        chunks: () => joined(header, this.#hold.chunks(from)),
         release: () => this.discard(),
       };
     } catch (error) {
@@ -87,9 +109,31 @@ export class BodyWriter {
 
   /** Gives back memory and file; may be called again. */
   discard(): void {
-    this.#spool.unreserve(this.#reserved);
-    this.#reserved = 0;
+    this.#reservation.end();
     this.#hold.discard();
+  }
+}
+
+/** Memory of the spool's that is used beside it. */
+class Reservation {
+  readonly #spool: Spool;
+  readonly #holder: string;
+  #octets = 0;
+
+  constructor(spool: Spool, holder: string) {
+    this.#spool = spool;
+    this.#holder = holder;
+  }
+
+  add(octets: number): boolean {
+    if (!this.#spool.reserve(this.#holder, octets)) return false;
+    this.#octets += octets;
+    return true;
+  }
+
+  end(): void {
+    this.#spool.unreserve(this.#holder, this.#octets);
+    this.#octets = 0;
   }
 }
 

@@ -3,6 +3,8 @@
 // (DESIGN D6, D11). Knows nothing of protocols; what is not a message any more is the caller's to discard.
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Shares } from '../shares.js';
+import { SpoolFile, STAGING_BYTES } from './spool-file.js';
 import { BodyWriter, SpoolWriter } from './spool-writer.js';
 
 export type { BodyWriter, SpooledContent, SpoolWriter } from './spool-writer.js';
@@ -16,6 +18,8 @@ export interface SpoolOptions {
   readonly inMemory?: number;
   /** Octets in memory of all messages together. */
   readonly memoryLimit?: number;
+  /** Octets in memory of all messages of one holder. */
+  readonly memoryShare?: number;
 }
 
 /** Makes the directory and empties it of what a process that was killed may have left. */
@@ -28,39 +32,43 @@ export async function prepareSpool(directory: string): Promise<void> {
 export class Spool {
   readonly inMemory: number;
   readonly directory: string;
-  readonly #memoryLimit: number;
-  #reserved = 0;
+  readonly #memory: Shares;
   #files = 0;
 
   constructor(options: SpoolOptions) {
     this.directory = options.directory;
     this.inMemory = options.inMemory ?? 262_144;
-    this.#memoryLimit = options.memoryLimit ?? 67_108_864;
+    const { memoryLimit: total = 67_108_864, memoryShare: share = total / 8 } = options;
+    this.#memory = new Shares({ total, share });
   }
 
   /** Octets held in memory now. */
   get reserved(): number {
-    return this.#reserved;
+    return this.#memory.held;
   }
 
-  writer(): SpoolWriter {
-    return new SpoolWriter(this);
+  /** `holder`: whose message it is, an account id or the network of an address. */
+  writer(holder: string): SpoolWriter {
+    return new SpoolWriter(this, holder);
   }
 
   /** For a message whose header is written last. */
-  bodyWriter(): BodyWriter {
-    return new BodyWriter(this);
+  bodyWriter(holder: string): BodyWriter {
+    return new BodyWriter(this, holder);
+  }
+
+  /** For octets that are no message: a file from the start, and the caller's to close. @throws SpoolFault */
+  file(): Promise<SpoolFile> {
+    return SpoolFile.create(this.directory, this.fileName(), STAGING_BYTES);
   }
 
   /** Whether there was room for so many octets. */
-  reserve(octets: number): boolean {
-    if (this.#reserved + octets > this.#memoryLimit) return false;
-    this.#reserved += octets;
-    return true;
+  reserve(holder: string, octets: number): boolean {
+    return this.#memory.take(holder, octets) === undefined;
   }
 
-  unreserve(octets: number): void {
-    this.#reserved -= octets;
+  unreserve(holder: string, octets: number): void {
+    this.#memory.give(holder, octets);
   }
 
   fileName(): string {

@@ -2,22 +2,37 @@
 // no invoke, no after, no timers, so a snapshot may be restored at any point. What is to be done it emits as effects, which
 // are for after the commit. Drafts are its first state: they have nothing to decide yet, so they are stored without a
 // snapshot and the machine begins when one is sent.
-import { assign, emit, enqueueActions, setup } from 'xstate';
+import { type ActorRefFrom, assign, emit, enqueueActions, setup } from 'xstate';
 import { outboundRecipient } from '../outbound-recipient/machine.js';
-import { retryDelay } from './retry.js';
 import type { Effect, MachineEvent, OutboundEmailContext, OutboundEmailEvent } from './types.js';
 
 /** After this long in the queue the sender is told of the delay. */
 const DELAY_NOTICE_MS = 4 * 3_600_000;
 
-const ABANDONED = { type: 'abandoned', text: 'It could not be delivered in time.', statusCode: '4.4.7' } as const;
 const CANCELLED = { type: 'abandoned', text: 'Cancelled by the operator.', statusCode: '5.0.0' } as const;
 
 type EventOf<T extends OutboundEmailEvent['type']> = Extract<OutboundEmailEvent, { type: T }>;
 
-function recipientEvent({ kind, now, text, statusCode }: EventOf<'answer'>) {
+function recipientEvent({ kind, now, random, policy, text, statusCode }: EventOf<'answer'>) {
   if (kind === 'delivered') return { type: 'delivered', now } as const;
-  return { type: kind === 'temporary' ? 'deferred' : 'refused', text, statusCode } as const;
+  if (kind === 'permanent') return { type: 'refused', text, statusCode } as const;
+  return { type: 'deferred', text, statusCode, now, random, policy } as const;
+}
+
+type Recipient = ActorRefFrom<typeof outboundRecipient>;
+interface WithRecipients {
+  getSnapshot(): { readonly children: Readonly<Record<string, Recipient | undefined>> };
+}
+
+function pendingOf(self: WithRecipients): Recipient[] {
+  return Object.values(self.getSnapshot().children).filter(
+    (recipient): recipient is Recipient => recipient?.getSnapshot().value === 'Pending',
+  );
+}
+
+/** Those whose attempts are under way. */
+function triedOf(self: WithRecipients): Recipient[] {
+  return pendingOf(self).filter((recipient) => recipient.getSnapshot().context.nextTryAt === null);
 }
 
 export const outboundEmail = setup({
@@ -27,25 +42,41 @@ export const outboundEmail = setup({
     allDelivered: ({ context }) => context.pending === 0 && context.failed === 0,
     nonePending: ({ context }) => context.pending === 0,
     interrupted: (_, { isInterrupted }: EventOf<'end'>) => isInterrupted,
-    retriesExhausted: ({ context }, { policy }: EventOf<'end'>) => context.retryCount >= policy.maxRetries,
   },
   actions: {
-    spawnRecipients: enqueueActions(({ enqueue }, { recipientIds }: EventOf<'enqueue'>) => {
-      for (const id of recipientIds) enqueue.spawnChild('recipient', { id });
+    spawnRecipients: enqueueActions(({ enqueue }, { recipientIds, now }: EventOf<'enqueue'>) => {
+      for (const id of recipientIds) enqueue.spawnChild('recipient', { id, input: { now } });
+    }),
+    tryDue: enqueueActions(({ enqueue, self }, { now }: EventOf<'start'>) => {
+      for (const recipient of pendingOf(self)) {
+        const { nextTryAt } = recipient.getSnapshot().context;
+        if (nextTryAt !== null && nextTryAt <= now) enqueue.sendTo(recipient, { type: 'tried' });
+      }
     }),
     passOn: enqueueActions(({ enqueue, self }, answer: EventOf<'answer'>) => {
       const recipient = self.getSnapshot().children[answer.recipientId];
       if (recipient?.getSnapshot().value === 'Pending') enqueue.sendTo(recipient, recipientEvent(answer));
     }),
-    abandonPending: enqueueActions(({ enqueue, self }, { type }: EventOf<'end' | 'cancel'>) => {
-      const event = type === 'cancel' ? CANCELLED : ABANDONED;
-      for (const recipient of Object.values(self.getSnapshot().children)) {
-        if (recipient?.getSnapshot().value === 'Pending') enqueue.sendTo(recipient, event);
+    postpone: enqueueActions(({ enqueue, self }, { recipientIds, now, random, policy }: EventOf<'postpone'>) => {
+      for (const recipient of triedOf(self)) {
+        if (recipientIds.includes(recipient.id)) enqueue.sendTo(recipient, { type: 'postponed', now, random, policy });
       }
     }),
-    reviveFailed: enqueueActions(({ enqueue, self }) => {
+    makeTriedDue: enqueueActions(({ enqueue, self }, { now, random, policy, isInterrupted }: EventOf<'end'>) => {
+      const event = isInterrupted
+        ? ({ type: 'due', now } as const)
+        : { type: 'postponed' as const, now, random, policy };
+      for (const recipient of triedOf(self)) enqueue.sendTo(recipient, event);
+    }),
+    makeDue: enqueueActions(({ enqueue, self }, { now }: { now: number }) => {
+      for (const recipient of pendingOf(self)) enqueue.sendTo(recipient, { type: 'due', now });
+    }),
+    abandonPending: enqueueActions(({ enqueue, self }) => {
+      for (const recipient of pendingOf(self)) enqueue.sendTo(recipient, CANCELLED);
+    }),
+    reviveFailed: enqueueActions(({ enqueue, self }, { now }: EventOf<'retry'>) => {
       for (const recipient of Object.values(self.getSnapshot().children)) {
-        if (recipient?.getSnapshot().value === 'Failed') enqueue.sendTo(recipient, { type: 'revived' });
+        if (recipient?.getSnapshot().value === 'Failed') enqueue.sendTo(recipient, { type: 'revived', now });
       }
     }),
     noteQueued: assign((_, { now, recipientIds, hasSender }: EventOf<'enqueue'>) => ({
@@ -54,13 +85,8 @@ export const outboundEmail = setup({
       queuedAt: now,
     })),
     beginAnew: assign((_, { now }: EventOf<'retry'>) => ({ queuedAt: now, retryCount: 0, reportDue: null })),
-    makeDue: assign((_, { now }: { now: number }) => ({ nextRetryAt: now })),
     wake: emit({ type: 'wake' }),
-    backOff: assign(({ context }, { now, policy, random }: EventOf<'end'>) => ({
-      retryCount: context.retryCount + 1,
-      nextRetryAt: now + retryDelay(policy, context.retryCount, random),
-    })),
-    reportDelay: enqueueActions(({ enqueue, context }, { now }: EventOf<'end'>) => {
+    reportDelay: enqueueActions(({ enqueue, context }, { now }: { now: number }) => {
       const { hasSender, delayReported, queuedAt } = context;
       if (!hasSender || delayReported || now - (queuedAt ?? now) < DELAY_NOTICE_MS) return;
       enqueue.assign({ reportDue: 'delayed', delayReported: true });
@@ -71,7 +97,6 @@ export const outboundEmail = setup({
       if (context.hasSender) enqueue.emit({ type: 'report', kind: 'failed' });
     }),
     forgetReport: assign({ reportDue: null }),
-    forgetDueTime: assign({ nextRetryAt: null }),
     noteSent: assign((_, { now }: { now: number }) => ({ sentAt: now })),
     announceQueued: emit({ type: 'announce', status: 'Queued' }),
     announceSending: emit({ type: 'announce', status: 'Sending' }),
@@ -81,6 +106,9 @@ export const outboundEmail = setup({
     countFailed: assign(({ context }) => ({ pending: context.pending - 1, failed: context.failed + 1 })),
     countRevived: assign(({ context }) => ({ pending: context.pending + 1, failed: context.failed - 1 })),
     keepError: assign((_, { text }: { text: string }) => ({ lastError: text })),
+    countRetry: assign(({ context }, { retryCount }: { retryCount: number }) => ({
+      retryCount: Math.max(context.retryCount, retryCount),
+    })),
   },
 }).createMachine({
   id: 'outboundEmail',
@@ -89,7 +117,6 @@ export const outboundEmail = setup({
     failed: 0,
     hasSender: false,
     queuedAt: null,
-    nextRetryAt: null,
     retryCount: 0,
     lastError: null,
     sentAt: null,
@@ -100,7 +127,13 @@ export const outboundEmail = setup({
   on: {
     // Children answer after the transition that asked them, in whatever state that led to.
     recipientDelivered: { actions: 'countDelivered' },
-    recipientDeferred: { actions: { type: 'keepError', params: ({ event }) => event } },
+    recipientDeferred: {
+      actions: [
+        { type: 'keepError', params: ({ event }) => event },
+        { type: 'countRetry', params: ({ event }) => event },
+        { type: 'reportDelay', params: ({ event }) => event },
+      ],
+    },
     recipientFailed: { actions: ['countFailed', { type: 'keepError', params: ({ event }) => event }] },
     recipientRevived: { actions: 'countRevived' },
     reported: { actions: 'forgetReport' },
@@ -113,7 +146,6 @@ export const outboundEmail = setup({
           actions: [
             { type: 'noteQueued', params: ({ event }) => event },
             { type: 'spawnRecipients', params: ({ event }) => event },
-            { type: 'makeDue', params: ({ event }) => event },
             'wake',
           ],
         },
@@ -122,17 +154,18 @@ export const outboundEmail = setup({
     Queued: {
       entry: 'announceQueued',
       on: {
-        start: { target: 'Sending' },
+        start: { target: 'Sending', actions: { type: 'tryDue', params: ({ event }) => event } },
         retry: { actions: [{ type: 'makeDue', params: ({ event }) => event }, 'wake'] },
-        cancel: { target: 'Failed', actions: { type: 'abandonPending', params: ({ event }) => event } },
+        cancel: { target: 'Failed', actions: 'abandonPending' },
       },
     },
+    // As long as attempts are under way for some recipient; others wait for their next one meanwhile, and get it.
     Sending: {
-      entry: ['forgetDueTime', 'announceSending'],
+      entry: 'announceSending',
       on: {
-        // Another delivery takes the place of one that nobody makes any more: it is Sending still.
-        start: {},
+        start: { actions: { type: 'tryDue', params: ({ event }) => event } },
         answer: { actions: { type: 'passOn', params: ({ event }) => event } },
+        postpone: { actions: { type: 'postpone', params: ({ event }) => event } },
         end: [
           {
             guard: 'allDelivered',
@@ -144,20 +177,15 @@ export const outboundEmail = setup({
             guard: { type: 'interrupted', params: ({ event }) => event },
             target: 'Queued',
             actions: [
-              { type: 'makeDue', params: ({ event }) => event },
+              { type: 'makeTriedDue', params: ({ event }) => event },
               { type: 'reportDelay', params: ({ event }) => event },
               'wake',
             ],
           },
           {
-            guard: { type: 'retriesExhausted', params: ({ event }) => event },
-            target: 'Failed',
-            actions: { type: 'abandonPending', params: ({ event }) => event },
-          },
-          {
             target: 'Queued',
             actions: [
-              { type: 'backOff', params: ({ event }) => event },
+              { type: 'makeTriedDue', params: ({ event }) => event },
               { type: 'reportDelay', params: ({ event }) => event },
             ],
           },
@@ -167,14 +195,13 @@ export const outboundEmail = setup({
     // Not of type final: a machine that has ended drops its children, and what became of them is to be kept.
     Sent: { entry: ['forgetReport', 'announceSent'] },
     Failed: {
-      entry: ['forgetDueTime', 'reportFailure', 'announceFailed'],
+      entry: ['reportFailure', 'announceFailed'],
       on: {
         retry: {
           target: 'Queued',
           actions: [
-            'reviveFailed',
+            { type: 'reviveFailed', params: ({ event }) => event },
             { type: 'beginAnew', params: ({ event }) => event },
-            { type: 'makeDue', params: ({ event }) => event },
             'wake',
           ],
         },

@@ -2,22 +2,28 @@
 // Pure: effects are handed out for after the commit.
 import { createActor, type Snapshot } from 'xstate';
 import { outboundEmail } from './machine.js';
+import { firstDue, readable, type StoredSnapshot } from './stored-snapshot.js';
 import type { Effect, OutboundEmailContext, OutboundEmailEvent, OutboundEmailStatus } from './types.js';
 
 type RecipientStatus = 'Pending' | 'Delivered' | 'Failed';
 
-interface RecipientState {
+export interface RecipientState {
   readonly status: RecipientStatus;
   /** ms since the epoch. */
   readonly deliveredAt: number | null;
   readonly lastError: string | null;
   readonly statusCode: string | null;
+  readonly retryCount: number;
+  /** While Pending: when it is due; null while an attempt is under way. */
+  readonly nextTryAt: number | null;
 }
 
 export interface Step extends Omit<OutboundEmailContext, 'pending' | 'failed' | 'hasSender'> {
   /** Plain JSON. */
   readonly snapshot: unknown;
   readonly status: OutboundEmailStatus;
+  /** When the first of the recipients that wait is due; null when none waits. */
+  readonly nextRetryAt: number | null;
   /** By id. */
   readonly recipients: ReadonlyMap<string, RecipientState>;
   readonly effects: readonly Effect[];
@@ -25,7 +31,9 @@ export interface Step extends Omit<OutboundEmailContext, 'pending' | 'failed' | 
 
 /** `snapshot`: what the step before gave; null for an email that begins as a draft. */
 export function step(snapshot: unknown, ...events: readonly OutboundEmailEvent[]): Step {
-  const actor = createActor(outboundEmail, snapshot === null ? {} : { snapshot: snapshot as Snapshot<unknown> });
+  const before =
+    snapshot === null ? {} : { snapshot: readable(snapshot as StoredSnapshot) as unknown as Snapshot<unknown> };
+  const actor = createActor(outboundEmail, before);
   const effects: Effect[] = [];
   actor.on('*', (effect) => effects.push(effect));
   actor.start();
@@ -36,7 +44,8 @@ export function step(snapshot: unknown, ...events: readonly OutboundEmailEvent[]
     const recipient = child!.getSnapshot();
     recipients.set(id, { status: recipient.value, ...recipient.context });
   }
-  const next = actor.getPersistedSnapshot();
+  const nextRetryAt = firstDue(recipients.values());
+  const stored = { ...actor.getPersistedSnapshot(), context: { ...context, nextRetryAt } };
   const { pending: _pending, failed: _failed, hasSender: _hasSender, ...rest } = context;
-  return { ...rest, snapshot: next, status: value, recipients, effects };
+  return { ...rest, snapshot: stored, status: value, nextRetryAt, recipients, effects };
 }

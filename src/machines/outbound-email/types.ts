@@ -14,8 +14,7 @@ export interface OutboundEmailContext {
   /** Somebody can be told: false for the null sender (RFC 5321 §4.5.5). */
   readonly hasSender: boolean;
   readonly queuedAt: number | null;
-  /** While Queued: when it is due. */
-  readonly nextRetryAt: number | null;
+  /** Of the recipient that was tried most often. */
   readonly retryCount: number;
   readonly lastError: string | null;
   readonly sentAt: number | null;
@@ -25,6 +24,13 @@ export interface OutboundEmailContext {
   readonly delayReported: boolean;
 }
 
+interface Planned {
+  readonly now: number;
+  /** Evenly from [0, 1): the jitter. */
+  readonly random: number;
+  readonly policy: RetryPolicy;
+}
+
 export type OutboundEmailEvent =
   | {
       readonly type: 'enqueue';
@@ -32,25 +38,23 @@ export type OutboundEmailEvent =
       readonly recipientIds: readonly string[];
       readonly hasSender: boolean;
     }
-  /** A delivery begins; while Sending it takes the place of one that nobody makes any more. */
-  | { readonly type: 'start' }
-  | {
+  /** Attempts begin for the recipients that are due; while Sending for further ones, or in place of a delivery that is no more. */
+  | { readonly type: 'start'; readonly now: number }
+  /** The attempt for a recipient is over. */
+  | ({
       readonly type: 'answer';
-      readonly now: number;
       readonly recipientId: string;
       readonly kind: 'delivered' | 'temporary' | 'permanent';
       readonly text: string;
       readonly statusCode: string;
-    }
-  | {
+    } & Planned)
+  /** There was no attempt for them: no connection was free. */
+  | ({ readonly type: 'postpone'; readonly recipientIds: readonly string[] } & Planned)
+  | ({
       readonly type: 'end';
-      readonly now: number;
-      /** Evenly from [0, 1): the jitter. */
-      readonly random: number;
-      readonly policy: RetryPolicy;
-      /** By us, before the recipients that are Pending were tried. */
+      /** By us, before the recipients whose attempts are under way were tried. */
       readonly isInterrupted: boolean;
-    }
+    } & Planned)
   /** Of operators. */
   | { readonly type: 'retry'; readonly now: number }
   | { readonly type: 'cancel' }

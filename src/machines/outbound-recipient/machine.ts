@@ -1,6 +1,8 @@
 // One recipient of an outbound email: Pending until it is Delivered or Failed. It is a child of its email's machine, which
-// passes it the answers it got and is told what they came to. Delivered is final: nothing is delivered twice.
+// passes it the answers it got and is told what they came to. It has its own retries, so that a domain that answers late keeps
+// the recipients of no other domain waiting. Delivered is final: nothing is delivered twice.
 import { assign, sendParent, setup } from 'xstate';
+import { type RetryPolicy, retryDelay } from '../outbound-email/retry.js';
 
 interface RecipientContext {
   /** ms since the epoch. */
@@ -9,58 +11,108 @@ interface RecipientContext {
   readonly lastError: string | null;
   /** Its enhanced status code (RFC 3463). */
   readonly statusCode: string | null;
+  readonly retryCount: number;
+  /** While Pending: when it is due, ms since the epoch; null while an attempt is under way. */
+  readonly nextTryAt: number | null;
 }
 
 type Answer = { readonly text: string; readonly statusCode: string };
+/** The clock, the dice (evenly from [0, 1)) and the rule that the next attempt is planned by. */
+type Planned = { readonly now: number; readonly random: number; readonly policy: RetryPolicy };
 
 type RecipientEvent =
+  /** An attempt begins. */
+  | { readonly type: 'tried' }
+  /** It is due again now: whatever was under way was cut short, or an operator asks for it. */
+  | { readonly type: 'due'; readonly now: number }
+  /** There was no attempt after all: it waits once more, and that counts for nothing. */
+  | ({ readonly type: 'postponed' } & Planned)
   | { readonly type: 'delivered'; readonly now: number }
-  | ({ readonly type: 'deferred' } & Answer)
+  | ({ readonly type: 'deferred' } & Answer & Planned)
   | ({ readonly type: 'refused' } & Answer)
   /** Nobody tries any longer; what was answered last stays, should there have been an answer. */
   | ({ readonly type: 'abandoned' } & Answer)
-  | { readonly type: 'revived' };
+  | { readonly type: 'revived'; readonly now: number };
+
+type EventOf<T extends RecipientEvent['type']> = Extract<RecipientEvent, { type: T }>;
 
 /** What the email's machine is told. */
 export type RecipientNews =
   | { readonly type: 'recipientDelivered' }
-  | { readonly type: 'recipientDeferred'; readonly text: string }
+  | { readonly type: 'recipientDeferred'; readonly text: string; readonly retryCount: number; readonly now: number }
   | { readonly type: 'recipientFailed'; readonly text: string }
   | { readonly type: 'recipientRevived' };
 
 export const outboundRecipient = setup({
-  types: { context: {} as RecipientContext, events: {} as RecipientEvent },
+  types: { context: {} as RecipientContext, events: {} as RecipientEvent, input: {} as { readonly now: number } },
+  guards: {
+    retriesExhausted: ({ context }, { policy }: EventOf<'deferred'>) => context.retryCount >= policy.maxRetries,
+  },
   actions: {
-    keepTime: assign(({ event }) => (event.type === 'delivered' ? { deliveredAt: event.now } : {})),
-    keepAnswer: assign(({ event }) =>
-      event.type === 'deferred' || event.type === 'refused'
-        ? { lastError: event.text, statusCode: event.statusCode }
-        : {},
+    makeDue: assign((_, { now }: { now: number }) => ({ nextTryAt: now })),
+    forgetDueTime: assign({ nextTryAt: null }),
+    keepTime: assign((_, { now }: EventOf<'delivered'>) => ({ deliveredAt: now })),
+    keepAnswer: assign((_, { text, statusCode }: Answer) => ({ lastError: text, statusCode })),
+    keepReason: assign(({ context }, { text, statusCode }: Answer) =>
+      context.lastError === null ? { lastError: text, statusCode } : {},
     ),
-    keepReason: assign(({ context, event }) =>
-      event.type === 'abandoned' && context.lastError === null
-        ? { lastError: event.text, statusCode: event.statusCode }
-        : {},
-    ),
+    backOff: assign(({ context }, { now, random, policy }: Planned) => ({
+      retryCount: context.retryCount + 1,
+      nextTryAt: now + retryDelay(policy, context.retryCount, random),
+    })),
+    wait: assign((_, { now, random, policy }: Planned) => ({ nextTryAt: now + retryDelay(policy, 0, random) })),
+    beginAnew: assign((_, { now }: EventOf<'revived'>) => ({ retryCount: 0, nextTryAt: now })),
     tellDelivered: sendParent({ type: 'recipientDelivered' }),
-    tellDeferred: sendParent(({ context }) => ({ type: 'recipientDeferred', text: context.lastError })),
+    tellDeferred: sendParent(({ context }, { now }: EventOf<'deferred'>) => {
+      return { type: 'recipientDeferred', text: context.lastError, retryCount: context.retryCount, now };
+    }),
     tellFailed: sendParent(({ context }) => ({ type: 'recipientFailed', text: context.lastError })),
     tellRevived: sendParent({ type: 'recipientRevived' }),
   },
 }).createMachine({
   id: 'outboundRecipient',
-  context: { deliveredAt: null, lastError: null, statusCode: null },
+  context: ({ input }) => ({
+    deliveredAt: null,
+    lastError: null,
+    statusCode: null,
+    retryCount: 0,
+    nextTryAt: input.now,
+  }),
   initial: 'Pending',
   states: {
     Pending: {
+      exit: 'forgetDueTime',
       on: {
-        delivered: { target: 'Delivered', actions: ['keepTime', 'tellDelivered'] },
-        deferred: { actions: ['keepAnswer', 'tellDeferred'] },
-        refused: { target: 'Failed', actions: ['keepAnswer', 'tellFailed'] },
-        abandoned: { target: 'Failed', actions: ['keepReason', 'tellFailed'] },
+        tried: { actions: 'forgetDueTime' },
+        due: { actions: { type: 'makeDue', params: ({ event }) => event } },
+        postponed: { actions: { type: 'wait', params: ({ event }) => event } },
+        delivered: {
+          target: 'Delivered',
+          actions: [{ type: 'keepTime', params: ({ event }) => event }, 'tellDelivered'],
+        },
+        deferred: [
+          {
+            guard: { type: 'retriesExhausted', params: ({ event }) => event },
+            target: 'Failed',
+            actions: [{ type: 'keepAnswer', params: ({ event }) => event }, 'tellFailed'],
+          },
+          {
+            actions: [
+              { type: 'keepAnswer', params: ({ event }) => event },
+              { type: 'backOff', params: ({ event }) => event },
+              { type: 'tellDeferred', params: ({ event }) => event },
+            ],
+          },
+        ],
+        refused: { target: 'Failed', actions: [{ type: 'keepAnswer', params: ({ event }) => event }, 'tellFailed'] },
+        abandoned: { target: 'Failed', actions: [{ type: 'keepReason', params: ({ event }) => event }, 'tellFailed'] },
       },
     },
     Delivered: { type: 'final' },
-    Failed: { on: { revived: { target: 'Pending', actions: 'tellRevived' } } },
+    Failed: {
+      on: {
+        revived: { target: 'Pending', actions: [{ type: 'beginAnew', params: ({ event }) => event }, 'tellRevived'] },
+      },
+    },
   },
 });

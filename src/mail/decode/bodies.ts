@@ -15,6 +15,8 @@ export interface Bodies {
   readonly html: string;
   /** Something is left out: the raw message has more. */
   readonly partial: boolean;
+  /** The decoding failed or took too long: this is the start of the bodies, without their character sets. */
+  readonly isUndecoded?: true;
 }
 
 /** `limit`: characters of text and html together. */

@@ -86,8 +86,13 @@ function colonOf(text: string, start: number, end: number): number {
 }
 
 function wantedName(text: string, start: number, colon: number): string | undefined {
-  // RFC 5322 §4.5: obsolete syntax has white space before the colon.
-  const name = text.slice(start, colon).trimEnd().toLowerCase();
+  // RFC 5322 §4.5: obsolete syntax has white space before the colon. What is unseen before the name, such as a byte order
+  // mark, is passed over by some programs, which would show an author that is not known here.
+  const name = text
+    .slice(start, colon)
+    .trimEnd()
+    .replace(/^[^!-~]+/, '')
+    .toLowerCase();
   return WANTED.has(name) ? name : undefined;
 }
 

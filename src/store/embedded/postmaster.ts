@@ -1,10 +1,13 @@
 // The server process of one cluster as its postmaster.pid tells it: whether it is alive, ready, and where it listens;
 // and how to end one that nobody owns any more.
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LocalFault } from '../local-fault.js';
-import { commandOf, identityOf, isAlive } from '../process-identity.js';
+import { commandOf, identityOf, isAlive, processesAt } from '../process-identity.js';
+
+const PID_FILE = 'postmaster.pid';
+const WRITING_MS = 100;
 
 export interface Postmaster {
   readonly pid: number;
@@ -15,23 +18,38 @@ export interface Postmaster {
 
 /** The live postmaster of the cluster in `directory`; undefined when none runs. */
 export function findPostmaster(directory: string): Postmaster | undefined {
-  let lines: string[];
-  try {
-    lines = readFileSync(join(directory, 'postmaster.pid'), 'utf8').split('\n');
-  } catch {
-    return undefined;
-  }
+  const lines = readPidFile(directory)?.split('\n');
+  if (lines === undefined) return undefined;
   const pid = Number(lines[0]);
-  if (identityOf(pid) === undefined) return undefined;
   // After a crash of the machine the pid may be anybody's.
-  const command = commandOf(pid);
-  if (!command.includes('postgres') || !command.includes(directory)) return undefined;
+  if (identityOf(pid) === undefined || !isPostmaster(pid, directory)) return undefined;
   return {
     pid,
     port: Number(lines[3] ?? 0),
     socketDirectory: lines[4]?.trim() ?? '',
     ready: lines[7]?.trim() === 'ready',
   };
+}
+
+/**
+ * Removes a pid file that names no process, as a power cut leaves it: PostgreSQL refuses to start with such a file. A server
+ * whose file was torn while the disk was full is ended first. False when the file is whole, or there is none.
+ */
+export async function removeTornPidFile(directory: string, boundMs: number): Promise<boolean> {
+  if (!isTorn(directory)) return false;
+  const end = performance.now() + boundMs;
+  // A server that starts writes the file in two steps.
+  await delay(WRITING_MS);
+  for (let running = processesAt(directory); running.length > 0; running = processesAt(directory)) {
+    if (!isTorn(directory)) return false;
+    const postmaster = running.find((pid) => isPostmaster(pid, directory));
+    if (postmaster !== undefined) await endPostmaster(postmaster, boundMs);
+    else if (performance.now() < end) await delay(10);
+    else throw new LocalFault(`processes ${running.join(', ')} still use the database in ${directory}: end them`);
+  }
+  if (!isTorn(directory)) return false;
+  rmSync(join(directory, PID_FILE), { force: true });
+  return true;
 }
 
 /** Shuts it down (SIGINT: fast, with a checkpoint) and waits; past `boundMs` without the checkpoint. */
@@ -48,4 +66,23 @@ export async function endPostmaster(pid: number, boundMs: number): Promise<void>
     for (const end = Date.now() + boundMs; Date.now() < end; await delay(10)) if (!isAlive(identity)) return;
   }
   throw new LocalFault(`the PostgreSQL left over from an earlier run (process ${pid}) does not stop`);
+}
+
+function readPidFile(directory: string): string | undefined {
+  try {
+    return readFileSync(join(directory, PID_FILE), 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** As PostgreSQL reads it: a number first; a negative one is of a server in single-user mode. */
+function isTorn(directory: string): boolean {
+  const text = readPidFile(directory);
+  return text !== undefined && !/^\s*[+-]?0*[1-9]/.test(text);
+}
+
+function isPostmaster(pid: number, directory: string): boolean {
+  const command = commandOf(pid);
+  return command.includes('postgres') && command.includes(directory);
 }

@@ -29,6 +29,7 @@ export const ACCOUNT_TABLES = [
   'email_search',
   'search_state',
   'filters',
+  'deferred_filters',
   'preferences',
   'push_subscriptions',
   'outbound',

@@ -6,8 +6,9 @@ import type { Fragment, Sql, Transaction } from './client.js';
 
 /** With its key, a row that just fits a page of 8 KiB. */
 export const CHUNK_OCTETS = 8_000;
-/** Octets written or read by one statement. */
-export const STRIDE_OCTETS = 32 * CHUNK_OCTETS;
+/** Chunks, and octets, that are written or read by one statement. */
+export const STRIDE_CHUNKS = 32;
+export const STRIDE_OCTETS = STRIDE_CHUNKS * CHUNK_OCTETS;
 
 /**
  * Stores a large blob inside a transaction, some chunks at a time, by COPY in its binary form: bytes travel as they are

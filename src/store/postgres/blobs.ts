@@ -1,6 +1,6 @@
 // Blobs in PostgreSQL: one row with the MIME index, and the bytes in chunks of a page. How they are written is blob-writes';
 // this file stores those that something will refer to soon, reads, and collects what nothing refers to any more.
-import type { MessageIndex } from '../../mail/message-index.js';
+import type { MessageIndex, OctetRange } from '../../mail/message-index.js';
 import type { BlobContent, BlobStore } from '../blobs.js';
 import type { CommitMeter } from '../commit-meter.js';
 import { StoreFault } from '../errors.js';
@@ -10,6 +10,7 @@ import {
   gather,
   isSmall,
   type SmallBlob,
+  STRIDE_CHUNKS,
   STRIDE_OCTETS,
   smallBlob,
   storedBlobs,
@@ -73,6 +74,40 @@ export function postgresBlobs(sql: Sql, writerSql: Sql = sql, meter?: CommitMete
     return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
   }
 
+  async function readRanges(
+    hash: string,
+    ranges: readonly OctetRange[],
+    signal?: AbortSignal,
+  ): Promise<readonly Uint8Array[]> {
+    const key = Buffer.from(hash, 'hex');
+    const parts = ranges.map(({ start, end }) => new Uint8Array(end - start));
+    const seqs = chunksOf(ranges);
+    let first = 0;
+    try {
+      for (let at = 0; at < seqs.length; at += STRIDE_CHUNKS) {
+        signal?.throwIfAborted();
+        const wanted = seqs.slice(at, at + STRIDE_CHUNKS);
+        const rows = await sql<{ seq: number; data: Uint8Array }[]>`
+          select seq, data from blob_chunks where hash = ${key} and seq = any(${wanted}::int[]) order by seq`;
+        if (rows.length < wanted.length) throw missing(key);
+        for (const { seq, data } of rows) {
+          const start = seq * CHUNK_OCTETS;
+          const end = start + data.length;
+          while (first < ranges.length && ranges[first]!.end <= start) first++;
+          for (let i = first; i < ranges.length && ranges[i]!.start < end; i++) {
+            const range = ranges[i]!;
+            const from = Math.max(range.start, start);
+            const to = Math.min(range.end, end);
+            if (to > from) parts[i]!.set(data.subarray(from - start, to - start), from - range.start);
+          }
+        }
+      }
+    } catch (error) {
+      throw signal?.aborted === true ? error : storeFault(error);
+    }
+    return parts;
+  }
+
   async function readAll(hashes: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> {
     try {
       const rows = await sql<{ hash: string; data: Buffer }[]>`
@@ -116,7 +151,7 @@ export function postgresBlobs(sql: Sql, writerSql: Sql = sql, meter?: CommitMete
     }
   }
 
-  return { put, index, read, readAll, stream, collect };
+  return { put, index, read, readRanges, readAll, stream, collect };
 }
 
 // Nothing refers to them yet, and perhaps nothing ever will: they are candidates for collection from the start.
@@ -137,6 +172,17 @@ async function putLarge(sql: Sql, content: BlobContent): Promise<void> {
   } catch (error) {
     throw storeFault(error);
   }
+}
+
+/** Numbers of the chunks that hold the ranges, ascending. */
+function chunksOf(ranges: readonly OctetRange[]): number[] {
+  const seqs: number[] = [];
+  for (const { start, end } of ranges) {
+    for (let seq = Math.floor(start / CHUNK_OCTETS); seq * CHUNK_OCTETS < end; seq++) {
+      if (end > start && seqs.at(-1) !== seq) seqs.push(seq);
+    }
+  }
+  return seqs;
 }
 
 function missing(hash: Buffer): StoreFault {

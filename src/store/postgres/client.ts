@@ -32,6 +32,8 @@ export interface PoolOptions {
   readonly patienceMs?: number | undefined;
   /** For statements that may look at a whole mailbox: they get memory for it, and not for ever. */
   readonly wide?: boolean;
+  /** For the question whether the database answers: its connections outlive a stall. */
+  readonly probe?: boolean;
 }
 
 const BY_KEY = {
@@ -58,7 +60,7 @@ export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
   const { ssl, sslnegotiation } =
     address.url === undefined ? NO_TLS : (postgres(address.url).options as unknown as TlsOptions);
   const security = ssl ? { ssl, isDirect: sslnegotiation === 'direct' } : undefined;
-  const sockets = watchedSockets({ patienceMs, security });
+  const sockets = watchedSockets({ patienceMs, security, isProbe: options.probe === true });
   const settings = {
     max: options.max,
     onnotice: () => {},
@@ -72,6 +74,8 @@ export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
     connection: {
       application_name: options.applicationName,
       TimeZone: 'UTC',
+      // Over what the role or the database says: an answer after the commit means that the commit survives a crash.
+      synchronous_commit: 'on',
       ...(options.byKey === true ? BY_KEY : {}),
       ...(options.wide === true ? WIDE : {}),
     },

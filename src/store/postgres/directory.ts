@@ -16,7 +16,7 @@ import { codeOf, type Sql, storeFault } from './client.js';
 import { watchChanges } from './directory-changes.js';
 import { countAddresses, deleteDomain, insertDomain, listDomains } from './domains.js';
 import { dropHeld, holdAddress, listHeld } from './held.js';
-import { heldRoom } from './held-room.js';
+import { heldOctets, heldRoom, heldSurplus } from './held-room.js';
 import {
   activeKeys,
   activeKeysByPrefix,
@@ -54,6 +54,8 @@ export function postgresDirectory(sql: Sql, shards: number): DirectoryStore {
     ownerOf: (address) => findOwner(sql, address).catch(rethrow),
     holdAddress: (address, limit) => holdAddress(sql, shards, address, limit).catch(rethrow),
     heldRoom: (address, limit) => heldRoom(sql, address, limit).catch(rethrow),
+    heldOctets: (exceptNames) => heldOctets(sql, exceptNames).catch(rethrow),
+    heldSurplus: (accountId, kept) => heldSurplus(sql, accountId, kept).catch(rethrow),
     heldAccounts: (before, limit) => listHeld(sql, before, limit).catch(rethrow),
     dropHeld: (id, before) => dropHeld(sql, id, before).catch(rethrow),
     createKey: (key) => insertKey(sql, key).catch(rethrow),

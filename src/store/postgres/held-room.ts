@@ -1,10 +1,45 @@
-// Whether a domain may have another held address. A read without a lock: `holdAddress` decides, this only spares a peer
-// the message of a recipient that could not be held anyway.
+// How much held mailboxes have: whether a domain may have another held address, octets by domain, and what is too much of one
+// mailbox. Reads without a lock: `holdAddress` decides about addresses, the rest may be overrun by what comes at the same time.
 import { domainOf } from './address-rows.js';
 import type { Sql } from './client.js';
+
+/** Octets that an email counts for at least: its rows are not free. */
+const LEAST_OCTETS = 4096;
 
 export async function heldRoom(sql: Sql, address: string, limit: number): Promise<boolean> {
   const [row] = await sql<[{ held: number }]>`
     select count(*)::integer as held from addresses where domain = ${domainOf(address)} and held`;
   return row.held < limit;
+}
+
+/** Of the emails that are placed, and of the messages that wait to be. */
+export async function heldOctets(sql: Sql, exceptNames: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const rows = await sql<{ domain: string; octets: number }[]>`
+    with held as (
+      select domain, account_id from addresses
+      where held and split_part(address, '@', 1) <> all(${exceptNames as string[]}::text[])
+    ), message as (
+      select h.domain, e.size from held h join emails e using (account_id)
+      union all
+      select h.domain, b.size from held h join inbound i using (account_id) join blobs b on b.hash = i.blob
+    )
+    select domain, sum(greatest(size, ${LEAST_OCTETS}))::float8 as octets from message group by domain`;
+  return new Map(rows.map(({ domain, octets }) => [domain, octets]));
+}
+
+/** When the newest email was received that is beyond what is kept, in ms since the epoch. */
+export async function heldSurplus(
+  sql: Sql,
+  accountId: string,
+  kept: { readonly messages: number; readonly octets: number },
+): Promise<number | undefined> {
+  const [row] = await sql<{ at: number | null }[]>`
+    select floor(extract(epoch from max(received_at)) * 1000)::float8 as at
+    from (
+      select received_at, row_number() over newest as messages, sum(greatest(size, ${LEAST_OCTETS})) over newest as octets
+      from emails where account_id = ${accountId}
+      window newest as (order by received_at desc, id desc)
+    ) x
+    where messages > ${kept.messages} or octets > ${kept.octets}`;
+  return row?.at ?? undefined;
 }

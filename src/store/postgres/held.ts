@@ -55,11 +55,15 @@ async function spoolHeldMail(tx: Transaction, heldId: string, accountId: string)
     insert into inbound (account_id, id, blob, envelope)
     select ${accountId}, e.id, e.blob, jsonb_build_object(
       'receivedAt', floor(extract(epoch from e.received_at) * 1000)::bigint,
+      'isJunk', exists (
+        select from placements p join folders f on f.account_id = p.account_id and f.id = p.folder_id
+        where p.account_id = e.account_id and p.email_id = e.id and f.role = 'junk'),
       'summary', jsonb_build_object(
         'messageId', e.message_id,
         'inReplyTo', e.in_reply_to,
         'references', to_jsonb(e.refs),
         'fromAddress', e.from_address,
+        'fromIsEnvelopeSender', e.from_envelope,
         'fromName', e.from_name,
         'subject', e.subject,
         'preview', e.preview,

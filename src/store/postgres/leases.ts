@@ -28,7 +28,7 @@ export function postgresLeases(sql: Sql): LeaseStore {
       return shards;
     },
     clusterId: () => postgresSettings(sql).getOrCreate('cluster', () => randomBytes(8).toString('hex')),
-    join: (node, ttlMs) => enterNode(sql, node, ttlMs).catch(rethrow),
+    join: (node, ttlMs, displaced) => enterNode(sql, node, ttlMs, displaced).catch(rethrow),
     beat: (node, state, ttlMs) => renewAndView(sql, node, state, ttlMs).catch(rethrow),
     take: (nodeId, seen, ttlMs) => takeShards(sql, nodeId, seen, ttlMs).catch(rethrow),
     release: (nodeId, leases) => freeShards(sql, nodeId, leases).catch(rethrow),
@@ -49,7 +49,7 @@ async function insertShards(sql: Sql, shards: number): Promise<void> {
 }
 
 /** One at a time, so that of two nodes without a bus one sees the other. */
-async function enterNode(sql: Sql, node: NodeEntry, ttlMs: number): Promise<Joined> {
+async function enterNode(sql: Sql, node: NodeEntry, ttlMs: number, displaced: string | undefined): Promise<Joined> {
   return sql.begin(async (tx) => {
     await tx`lock table nodes in share row exclusive mode`;
     await tx`delete from nodes where expires_at < now() - ${FORGET_AFTER}::interval`;
@@ -58,6 +58,10 @@ async function enterNode(sql: Sql, node: NodeEntry, ttlMs: number): Promise<Join
       where id <> ${node.id} and expires_at > now() and (bus = 'in-process' or ${node.bus} = 'in-process') limit 1`;
     if (other !== undefined) return { kind: 'inUse', by: other.id };
     const { id, incarnation, version, roles, bus } = node;
+    const [present] = await tx<{ incarnation: string }[]>`select incarnation from nodes where id = ${id}`;
+    if (present !== undefined && present.incarnation !== incarnation && present.incarnation !== displaced) {
+      return { kind: 'nameTaken', incarnation: present.incarnation };
+    }
     await tx`
       insert into nodes (id, incarnation, version, roles, bus, state, started_at, beat_at, expires_at)
       values (${id}, ${incarnation}, ${version}, ${roles as string[]}, ${bus}, 'serving', now(), now(),
@@ -156,7 +160,7 @@ async function freeShards(
 async function removeNode(sql: Sql, { id, incarnation }: Pick<NodeEntry, 'id' | 'incarnation'>): Promise<void> {
   await sql`
     with me as (delete from nodes where id = ${id} and incarnation = ${incarnation} returning id)
-    update shard_leases as lease set node_id = null, expires_at = '-infinity'
+    update shard_leases as lease set node_id = null, epoch = lease.epoch + 1, expires_at = '-infinity'
     from (select shard from shard_leases where node_id = ${id} order by shard for update) as own
     where lease.shard = own.shard and exists (select from me)`;
 }

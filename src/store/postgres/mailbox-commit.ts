@@ -56,6 +56,7 @@ function emailRow(a: string, email: AddedEmail) {
     in_reply_to: email.inReplyTo,
     refs: email.references,
     from_address: email.fromAddress,
+    from_envelope: email.fromIsEnvelopeSender === true,
     from_name: email.fromName,
     subject: email.subject,
     preview: email.preview,
@@ -94,15 +95,15 @@ export async function commitChanges(sql: Sql, changes: readonly MailboxChange[])
       select x.*, (select array_agg(distinct t.thread_id) from unnest(x.keys) k cross join lateral (
         select thread_id from thread_refs r where r.account_id = x.a and r.message_key = k limit 1) t) as threads
       from json_to_recordset(${json(rows.added)}::text::json) as x (a uuid, id uuid, blob bytea, message_id text,
-        thread_id uuid, keys uuid[], in_reply_to text, refs text[], from_address text, from_name text, subject text,
-        preview text, received double precision, size bigint, has_attachments boolean, attachment_count int,
+        thread_id uuid, keys uuid[], in_reply_to text, refs text[], from_address text, from_envelope boolean,
+        from_name text, subject text, preview text, received double precision, size bigint, has_attachments boolean, attachment_count int,
         flags smallint, keywords text[], modseq bigint)
       join passed using (a)
     ), email_added as (
-      insert into emails (account_id, id, blob, message_id, thread_id, in_reply_to, refs, from_address, from_name,
-        subject, preview, received_at, size, has_attachments, attachment_count, flags, keywords, modseq)
-      select a, id, blob, message_id, coalesce(threads[1], thread_id), in_reply_to, refs, from_address, from_name,
-        subject, preview, to_timestamp(received / 1000.0), size, has_attachments, attachment_count, flags, keywords, modseq
+      insert into emails (account_id, id, blob, message_id, thread_id, in_reply_to, refs, from_address, from_envelope,
+        from_name, subject, preview, received_at, size, has_attachments, attachment_count, flags, keywords, modseq)
+      select a, id, blob, message_id, coalesce(threads[1], thread_id), in_reply_to, refs, from_address, from_envelope,
+        from_name, subject, preview, to_timestamp(received / 1000.0), size, has_attachments, attachment_count, flags, keywords, modseq
       from added
     ), thread_ref as (
       insert into thread_refs (account_id, message_key, thread_id)

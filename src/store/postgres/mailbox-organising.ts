@@ -1,6 +1,6 @@
 // Labels and filters in PostgreSQL: the part of the mailbox commit that writes them, and the reading of filters. Most
 // commits have none of it, so it is not in their statement.
-import type { FilterRow, MailboxChange } from '../mailboxes.js';
+import type { DeferredFilters, FilterRow, MailboxChange } from '../mailboxes.js';
 import type { Sql } from './client.js';
 
 /** What follows the other parts of the commit's `with`, which has the accounts that passed the fence as `passed`. */
@@ -9,6 +9,8 @@ export function organising(sql: Sql, changes: readonly MailboxChange[]) {
   const labelsGone = [];
   const filters = [];
   const filtersGone = [];
+  const deferred = [];
+  const deferralsEnded = [];
   const released = [];
   for (const change of changes) {
     const a = change.accountId;
@@ -16,9 +18,14 @@ export function organising(sql: Sql, changes: readonly MailboxChange[]) {
     for (const id of change.foldersRemoved) labelsGone.push({ a, id });
     for (const row of change.filters) filters.push({ a, ...row });
     for (const id of change.filtersRemoved) filtersGone.push({ a, id });
+    for (const row of change.filtersDeferred) deferred.push({ a, id: row.emailId, filters: row.filterIds });
+    for (const id of change.deferralsEnded) deferralsEnded.push({ a, id });
     for (const hash of change.blobsReleased) released.push({ a, hash });
   }
-  if (labels.length + labelsGone.length + filters.length + filtersGone.length + released.length === 0) return sql``;
+  if (
+    [labels, labelsGone, filters, filtersGone, deferred, deferralsEnded, released].every(({ length }) => length === 0)
+  )
+    return sql``;
   return sql`
     , label as (
       insert into folders (account_id, id, role, name, color, sort_order, uidvalidity, uidnext, total, unread,
@@ -60,11 +67,25 @@ export function organising(sql: Sql, changes: readonly MailboxChange[]) {
       delete from filters t using json_to_recordset(${JSON.stringify(filtersGone)}::text::json) as r (a uuid, id uuid),
         passed p
       where t.account_id = r.a and t.id = r.id and p.a = r.a
+    ), deferred as (
+      insert into deferred_filters (account_id, email_id, filter_ids)
+      select a, id, filters from json_to_recordset(${JSON.stringify(deferred)}::text::json)
+        as x (a uuid, id uuid, filters uuid[]) join passed using (a)
+      on conflict (account_id, email_id) do update set filter_ids = excluded.filter_ids
+    ), deferral_ended as (
+      delete from deferred_filters t
+      using json_to_recordset(${JSON.stringify(deferralsEnded)}::text::json) as r (a uuid, id uuid), passed p
+      where t.account_id = r.a and t.email_id = r.id and p.a = r.a
     ), released as (
       insert into blob_candidates (hash)
       select decode(hash, 'hex') from json_to_recordset(${JSON.stringify(released)}::text::json) as x (a uuid, hash text)
       join passed using (a)
     )`;
+}
+
+export function deferredFilterRows(sql: Sql, accountId: string): PromiseLike<DeferredFilters[]> {
+  return sql<DeferredFilters[]>`
+    select email_id as "emailId", filter_ids as "filterIds" from deferred_filters where account_id = ${accountId}`;
 }
 
 export function filterRows(sql: Sql, accountId: string): PromiseLike<FilterRow[]> {

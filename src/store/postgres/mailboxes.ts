@@ -11,11 +11,13 @@ import type {
   MailboxStore,
   PlacementColumns,
   RememberedReply,
+  ThreadPart,
+  ThreadRows,
 } from '../mailboxes.js';
 import { type Sql, storeFault } from './client.js';
 import { GroupCommit } from './group-commit.js';
 import { commitChanges } from './mailbox-commit.js';
-import { filterRows } from './mailbox-organising.js';
+import { deferredFilterRows, filterRows } from './mailbox-organising.js';
 import {
   emailsByMessageId,
   outboundAttempts,
@@ -131,9 +133,8 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
     );
   }
 
-  async function thread(accountId: string, threadId: string, limit: number): Promise<readonly EmailSummaryRow[]> {
-    const rows = await guarded(() => threadRows(sql, accountId, threadId, limit, summaryColumns(sql)));
-    return rows.reverse();
+  async function thread(accountId: string, threadId: string, part: ThreadPart): Promise<ThreadRows> {
+    return guarded(() => threadRows(sql, accountId, threadId, part, summaryColumns(sql)));
   }
 
   async function exportRows(accountId: string, ids: readonly string[]): Promise<readonly ExportRow[]> {
@@ -186,6 +187,7 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
     forget,
     folders,
     filters: (accountId) => guarded(() => filterRows(sql, accountId)),
+    deferredFilters: (accountId) => guarded(() => deferredFilterRows(sql, accountId)),
     emails,
     placements,
     commit: (change) => group.submit(change),
@@ -200,7 +202,8 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
 
 const summaryColumns = (sql: Sql) => sql`
   id, encode(blob, 'hex') as blob, message_id as "messageId", thread_id as "threadId", in_reply_to as "inReplyTo",
-  refs as references, from_address as "fromAddress", from_name as "fromName", subject, preview,
+  refs as references, from_address as "fromAddress", from_envelope as "fromIsEnvelopeSender", from_name as "fromName",
+  subject, preview,
   (extract(epoch from received_at) * 1000)::float8 as "receivedAt", size::float8 as size,
   has_attachments as "hasAttachments", attachment_count as "attachmentCount"`;
 

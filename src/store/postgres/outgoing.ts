@@ -25,20 +25,24 @@ export function outgoing(sql: Sql, changes: readonly MailboxChange[]) {
   const replaced = [];
   const recipients: ReturnType<typeof recipientRow>[] = [];
   const contents = [];
+  const dropped = [];
   const attempts = [];
+  const released = [];
   const removed = [];
   const handed = [];
   for (const change of changes) {
     const a = change.accountId;
-    for (const { row, before, recipients: written, content } of change.outbound) {
+    for (const { row, before, recipients: written, content, released: blob } of change.outbound) {
       emails.push(emailRow(a, row));
+      if (blob !== undefined) released.push({ a, blob: `\\x${blob}` });
       if (written === 'all' && before !== null)
         replaced.push({ a, o: row.id, kept: row.recipients.map(({ id }) => id) });
       row.recipients.forEach((recipient, position) => {
         if (written !== 'all' && !written.includes(recipient.id)) return;
         recipients.push(recipientRow(a, row.id, position, recipient));
       });
-      if (content !== undefined) contents.push({ a, o: row.id, text: content.textBody, html: content.htmlBody });
+      if (content === null) dropped.push({ a, o: row.id });
+      else if (content !== undefined) contents.push({ a, o: row.id, text: content.textBody, html: content.htmlBody });
     }
     for (const { outboundId: o, attempt } of change.outboundAttempts) {
       attempts.push({ a, o, id: attempt.id, at: attempt.at, entry: attempt });
@@ -106,8 +110,29 @@ export function outgoing(sql: Sql, changes: readonly MailboxChange[]) {
         as x (a uuid, o uuid, id uuid, at double precision, entry json) join passed using (a)
       on conflict do nothing
     )
+    ${dropped.length === 0 ? sql`` : contentRemoval(sql, dropped)}
+    ${released.length === 0 ? sql`` : release(sql, released)}
     ${removed.length === 0 ? sql`` : removal(sql, removed)}
     ${handed.length === 0 ? sql`` : handing(sql, handed)}`;
+}
+
+/** Of drafts that have become too long. */
+function contentRemoval(sql: Sql, dropped: readonly unknown[]) {
+  return sql`
+    , content_dropped as (
+      delete from outbound_contents t
+      using json_to_recordset(${json(dropped)}::text::json) as x (a uuid, o uuid), passed p
+      where t.account_id = x.a and t.outbound_id = x.o and p.a = x.a
+    )`;
+}
+
+/** Blobs that rows have given up for others. */
+function release(sql: Sql, released: readonly unknown[]) {
+  return sql`
+    , blob_released as (
+      insert into blob_candidates (hash)
+      select blob from json_to_recordset(${json(released)}::text::json) as x (a uuid, blob bytea) join passed using (a)
+    )`;
 }
 
 function removal(sql: Sql, removed: readonly unknown[]) {

@@ -1,5 +1,6 @@
 // Refuses a database that would break what Mansio promises: an answer after the commit means nothing when a commit need
-// not survive a crash. Asked once at start, of the settings that are in force for our own role and database.
+// not survive a crash. Asked once at start, of the settings that are in force for our own role and database. Every session
+// sets synchronous_commit itself.
 import { type Sql, storeFault } from './client.js';
 
 /** The database cannot be used as it is; the message says all that is wrong and what to do. */
@@ -18,7 +19,6 @@ export interface DatabaseFacts {
   readonly role: string;
   readonly fsync: string;
   readonly fullPageWrites: string;
-  readonly synchronousCommit: string;
 }
 
 const OLDEST = 15;
@@ -63,7 +63,6 @@ function unsafeBecause(facts: DatabaseFacts): string[] {
   const reasons: string[] = [];
   if (facts.fsync === 'off') reasons.push('fsync is off');
   if (facts.fullPageWrites === 'off') reasons.push('full_page_writes is off');
-  if (facts.synchronousCommit === 'off') reasons.push(`synchronous_commit is off for role "${facts.role}"`);
   return reasons;
 }
 
@@ -77,8 +76,7 @@ async function readFacts(sql: Sql): Promise<DatabaseFacts> {
       pg_encoding_to_char(encoding)::text as encoding,
       current_user::text as role,
       current_setting('fsync') as fsync,
-      current_setting('full_page_writes') as "fullPageWrites",
-      current_setting('synchronous_commit') as "synchronousCommit"
+      current_setting('full_page_writes') as "fullPageWrites"
     from pg_database where datname = current_database()`;
   return facts;
 }

@@ -14,7 +14,7 @@ const GAP = 10;
 /** What every lexeme of the account begins with. Two accounts may share one: rows say whose they are. */
 const keyOf = (accountId: string): string => accountId.slice(-7);
 
-export function tsvectorOf(accountId: string, { subject, sender, body }: EmailWords): string {
+export function tsvectorOf(accountId: string, { subject, sender, recipients, attachments, body }: EmailWords): string {
   const key = keyOf(accountId);
   const lexemes = new Map<string, string[]>();
   let octets = 0;
@@ -38,6 +38,8 @@ export function tsvectorOf(accountId: string, { subject, sender, body }: EmailWo
   };
   add(subject, 'A');
   add(sender, 'B');
+  add(recipients, 'B');
+  add(attachments, 'C');
   add(body, 'C');
   let text = '';
   for (const [word, positions] of lexemes) text += `'${key}${word}':${positions.join(',')} `;

@@ -18,6 +18,44 @@ export function postgresSearch(sql: Sql): SearchStore {
     }
   }
 
+  // The version stands in the statements as it stands in the condition of their index. Rows of emails that are gone stay
+  // behind when an email is removed while it is indexed: they go here.
+  async function outdated(accountId: string, limit: number): Promise<readonly UnindexedEmail[]> {
+    try {
+      return await sql<UnindexedEmail[]>`
+        with old as materialized (
+          select email_id from email_search where account_id = ${accountId} and version < 2 order by email_id limit ${limit}
+        ), orphan as (
+          delete from email_search s using old o where s.account_id = ${accountId} and s.email_id = o.email_id
+            and not exists (select 1 from emails e where e.account_id = ${accountId} and e.id = o.email_id)
+        )
+        select id, encode(blob, 'hex') as blob, from_address as "fromAddress", from_name as "fromName", subject
+        from old o join emails e on e.account_id = ${accountId} and e.id = o.email_id order by id`;
+    } catch (error) {
+      throw storeFault(error);
+    }
+  }
+
+  async function outdatedAccounts(after: string, limit: number): Promise<readonly string[]> {
+    try {
+      // One look at the index an account, however many rows each has.
+      const rows = await sql<{ id: string }[]>`
+        with recursive found as (
+          (select account_id as id, 1 as n from email_search where version < 2 and account_id > ${after}
+           order by account_id limit 1)
+          union all
+          select next.id, found.n + 1 from found cross join lateral (
+            select account_id as id from email_search where version < 2 and account_id > found.id
+            order by account_id limit 1) next
+          where found.n < ${limit}
+        )
+        select id from found`;
+      return rows.map(({ id }) => id);
+    } catch (error) {
+      throw storeFault(error);
+    }
+  }
+
   // The account's row is held so that nothing is left behind of an account that is being deleted.
   async function put(accountId: string, emails: readonly EmailWords[]): Promise<void> {
     const last = emails.at(-1)?.id;
@@ -28,11 +66,12 @@ export function postgresSearch(sql: Sql): SearchStore {
         with account as materialized (
           select id from accounts where id = ${accountId} for key share
         ), added as (
-          insert into email_search (account_id, email_id, words)
-          select a.id, x.id, x.words
+          insert into email_search (account_id, email_id, words, version)
+          select a.id, x.id, x.words, 2
           from account a, json_to_recordset(${JSON.stringify(rows)}::text::json) as x (id uuid, words tsvector)
           where exists (select 1 from emails e where e.account_id = a.id and e.id = x.id)
-          on conflict do nothing
+          on conflict (account_id, email_id) do update set words = excluded.words, version = excluded.version
+          where email_search.version < excluded.version
         )
         insert into search_state (account_id, upto) select id, ${last} from account
         on conflict (account_id) do update set upto = greatest(search_state.upto, excluded.upto)`;
@@ -57,5 +96,5 @@ export function postgresSearch(sql: Sql): SearchStore {
     }
   }
 
-  return { unindexed, put, matches };
+  return { unindexed, outdated, outdatedAccounts, put, matches };
 }

@@ -19,6 +19,8 @@ export interface SocketOptions {
   readonly patienceMs: number | undefined;
   /** For TLS, which the driver must not be told of then. */
   readonly security: Security | undefined;
+  /** For the question whether the database answers: left alone during a stall. */
+  readonly isProbe: boolean;
 }
 
 /** Looks within one patience. They are counted, not the time: a process that was paused has heard nothing either. */
@@ -29,7 +31,7 @@ const SETTLED_MS = 60_000;
 type WriteCallback = (error?: Error | null) => void;
 
 /** Makes the sockets of one pool. */
-export function watchedSockets({ patienceMs, security }: SocketOptions): (destination: Destination) => Duplex {
+export function watchedSockets({ patienceMs, security, isProbe }: SocketOptions): (destination: Destination) => Duplex {
   let hosts: readonly string[] | undefined;
   let turn = 0;
   let failed = 0;
@@ -49,13 +51,13 @@ export function watchedSockets({ patienceMs, security }: SocketOptions): (destin
     // The driver listens to the socket only once it has it; failing before would end the process.
     queueMicrotask(() => socket.open(path === false ? { host, port } : { path }));
     const given = security === undefined ? socket : new SecuredSocket(socket, host, security);
-    if (patienceMs !== undefined) watch(given, patienceMs);
+    if (patienceMs !== undefined) watch(given, patienceMs, isProbe);
     // For the driver's errors.
     return Object.assign(given, path === false ? { host, port } : {});
   };
 }
 
-interface Watchable extends Duplex {
+export interface Watchable extends Duplex {
   readonly bytesRead: number;
   /** By `performance.now()`. */
   readonly heardAt: number;
@@ -64,7 +66,8 @@ interface Watchable extends Duplex {
 }
 
 /** All that are watched, of all pools: most of what ends one connection silently ends the others with it. */
-const watched = new Set<Watchable>();
+export const watched = new Set<Watchable>();
+const probes = new WeakSet<Watchable>();
 
 /**
  * Each that is idle would cost a statement the patience of its pool, and one that listens would miss what it waits for. A
@@ -77,7 +80,17 @@ function dropIdle(silentSince: number): void {
   }
 }
 
-function watch(socket: Watchable, patienceMs: number): void {
+/** Whatever waits for an answer on them fails. */
+export function cutWatched(): void {
+  for (const socket of watched) if (!probes.has(socket)) socket.destroy(unanswered('the database does not answer'));
+}
+
+function unanswered(message: string): Error {
+  return Object.assign(new Error(message), { code: 'ETIMEDOUT' });
+}
+
+function watch(socket: Watchable, patienceMs: number, isProbe: boolean): void {
+  if (isProbe) probes.add(socket);
   let readAtLook = 0;
   let silentLooks = 0;
   const look = () => {
@@ -86,8 +99,7 @@ function watch(socket: Watchable, patienceMs: number): void {
     else silentLooks++;
     readAtLook = read;
     if (silentLooks <= LOOKS) return;
-    const error = new Error(`no answer from the database within ${patienceMs} ms`);
-    socket.destroy(Object.assign(error, { code: 'ETIMEDOUT' }));
+    socket.destroy(unanswered(`no answer from the database within ${patienceMs} ms`));
     if (read > 0) dropIdle(performance.now() - patienceMs);
   };
   const timer = setInterval(() => {

@@ -13,7 +13,7 @@ function sending(world: OutboundWorld, accountId: string, attemptId: string, to 
 }
 
 function begunOf({ sender, recipients }: FakeEmail): Begun {
-  const of = { blob: 'b'.repeat(64), size: 10, messageId: null, createdAt: Date.now(), retryCount: 0 };
+  const of = { blob: 'b'.repeat(64), size: 10, messageId: null, createdAt: Date.now(), retryCount: 0, retryInMs: null };
   return { ...of, sender, recipients: recipients.map(({ id, address, domain }) => ({ id, address, domain })) };
 }
 

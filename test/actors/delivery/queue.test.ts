@@ -493,3 +493,26 @@ test('a courier that does not let go keeps no node from stopping', async (t) => 
   t.is(email.status, 'Queued');
   t.is(email.retryCount, 0);
 });
+
+test('an email to a thousand domains warns of no leak: each of its deliveries listens for its end', async (t) => {
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error) => void warnings.push(warning);
+  process.on('warning', onWarning);
+  t.teardown(() => process.off('warning', onWarning));
+  const world = new OutboundWorld();
+  const addresses = Array.from({ length: 1000 }, (_, i) => `x@d${i}.test`);
+  const email = world.add(account(1), addresses);
+  const courier: Courier = {
+    deliver: (task) =>
+      new Promise((resolve) => {
+        task.signal.addEventListener('abort', () => resolve(answer(task, 'temporary')), { once: true });
+        if (task.domain === 'd999.test') setImmediate(() => resolve(answer(task)));
+      }),
+  };
+  const { queue } = world.node('a', courier, ALONE);
+  await until(() => email.recipients.at(-1)!.status === 'Delivered');
+  await queue.stop();
+  // Warnings are told in a later turn.
+  await new Promise(setImmediate);
+  t.deepEqual(warnings, []);
+});

@@ -127,6 +127,47 @@ test('an email for here, for elsewhere and for nobody: delivered once, reported 
   await world.end();
 });
 
+test('a domain that does not answer keeps no retry of another one waiting', async (t) => {
+  const world = await mailboxWorld({ maxRetries: 10, baseMs: 20, capMs: 40 });
+  await world.directory.addDomain('example.test');
+  const me = await world.directory.createAccount('me@example.test', 'Me');
+  let tries = 0;
+  let letGo = () => {};
+  const remote: Courier = {
+    deliver: (task) =>
+      new Promise((resolve) => {
+        if (task.domain === 'grey.test') resolve(answer(task, ++tries === 4 ? 'delivered' : 'temporary'));
+        else if (task.domain === 'busy.test' && tries < 3) resolve({ outcomes: [], attempts: [] });
+        else if (task.domain === 'busy.test') resolve(answer(task));
+        else letGo = () => resolve(answer(task, 'permanent'));
+      }),
+  };
+  const { id: outboundId } = await enqueued(world, me.id, [
+    'a@grey.test',
+    'b@black.test',
+    'c@busy.test',
+    'd@grey.test',
+  ]);
+  const running = await queueOn(world, remote);
+  const mailbox = world.mailboxes.of(me.id);
+  const email = await eventually(
+    async () => (await mailbox.ask('outbound', { outboundId })).reply!.email,
+    ({ recipients }) => recipients.filter(({ status }) => status === 'Delivered').length === 3,
+  );
+  t.like(email, { status: 'Sending', retryCount: 3 });
+  t.is(email.recipients[2]!.lastError, null);
+  letGo();
+  const ended = await eventually(
+    async () => (await mailbox.ask('outbound', { outboundId })).reply!.email,
+    ({ status }) => status !== 'Sending',
+  );
+  t.like(ended, { status: 'Failed', retryCount: 3, nextRetryAt: null });
+  const { reply } = await mailbox.ask('outboundTimeline', { outboundId });
+  t.is(reply!.attempts.length, 4 + 1 + 1, 'what was not tried is no attempt');
+  await running.end();
+  await world.end();
+});
+
 test('what operators ask for reaches the mailbox, also of an email that failed', async (t) => {
   const world = await mailboxWorld();
   await world.directory.addDomain('example.test');

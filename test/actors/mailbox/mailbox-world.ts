@@ -2,11 +2,13 @@
 import { createHash, randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { mailboxBehavior } from '../../../src/actors/mailbox/behavior.js';
-import { type MailboxEvent, mailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
+import { startDeferredFiltering } from '../../../src/actors/mailbox/deferred-filters.js';
+import { type MailboxEvent, type Mailboxes, mailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
 import { createEventStreams } from '../../../src/actors/runtime/event-streams.js';
 import { startHost } from '../../../src/actors/runtime/host.js';
 import { createRefs } from '../../../src/actors/runtime/refs.js';
 import { localTransport } from '../../../src/actors/runtime/transport-local.js';
+import type { RetryPolicy } from '../../../src/machines/outbound-email/retry.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../../src/mail/summary.js';
 import { postgresBlobs } from '../../../src/store/postgres/blobs.js';
@@ -33,7 +35,7 @@ export interface Mail {
 
 export type MailboxWorld = Awaited<ReturnType<typeof mailboxWorld>>;
 
-export async function mailboxWorld() {
+export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs: 60_000, capMs: 600_000 }) {
   const database = await migratedDatabase();
   const sql = connect(database.address, { max: 8, applicationName: 'test' });
   const writerSql = connect(database.address, { max: 4, applicationName: 'test', byKey: true });
@@ -47,25 +49,31 @@ export async function mailboxWorld() {
   const bodies = new Map<string, string>();
   const texts = {
     fault: undefined as Error | undefined,
+    /** Bodies are decoded in part alone. */
+    isCut: false,
     asked: 0,
-    async text(blob: string) {
+    async text(_: string, blob: string) {
       texts.asked++;
       if (texts.fault !== undefined) throw texts.fault;
-      return bodies.get(blob) ?? '';
+      return { text: bodies.get(blob) ?? '', isWhole: !texts.isCut };
+    },
+    async searchable() {
+      return { recipients: '', attachments: '', body: '' };
     },
   };
+  const deferrals = startDeferredFiltering({ texts, mailboxes: () => mailboxes, log, retryMs: 10 });
   const blobs = postgresBlobs(sql);
   const noted: string[] = [];
   const departures = { port: NO_DEPARTURES };
   const outbound = {
-    retry: { maxRetries: 2, baseMs: 60_000, capMs: 600_000 },
+    retry,
     note: (_: string, outboundId: string) => void noted.push(outboundId),
     room: (accountId: string) => departures.port.room(accountId),
     hold: (accountId: string, outboundId: string, attemptId: string) =>
       departures.port.hold(accountId, outboundId, attemptId),
   };
   const host = startHost({
-    behavior: mailboxBehavior({ store, texts, search: NO_SEARCH, blobs, outbound, log }),
+    behavior: mailboxBehavior({ store, texts, search: NO_SEARCH, deferrals, blobs, outbound, log }),
     transport,
     ownership,
     log,
@@ -82,7 +90,7 @@ export async function mailboxWorld() {
     log: events,
     logger: log,
   });
-  const mailboxes = createRefs({ protocol: mailboxProtocol, transport, ownership, streams });
+  const mailboxes: Mailboxes = createRefs({ protocol: mailboxProtocol, transport, ownership, streams });
   let number = 0;
 
   async function spool(accountIds: readonly string[], receivedAt: number, mail: Mail = {}) {
@@ -123,6 +131,7 @@ export async function mailboxWorld() {
       epoch++;
     },
     async end() {
+      await deferrals.stop();
       await host.stop();
       await writerSql.end();
       await sql.end();

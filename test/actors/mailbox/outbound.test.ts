@@ -65,6 +65,49 @@ test('drafts are made, replaced, listed, sent once as they were read, and delete
   t.deepEqual({ ...rows[0] }, { emails: 1, recipients: 1, contents: 1 });
 });
 
+test('a draft holds its message in the store, and lets go of it when another takes its place', async (t) => {
+  const world = await mailboxWorld();
+  t.teardown(world.end);
+  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
+  const mailbox = world.mailboxes.of(accountId);
+  const next = async () => {
+    const { blob, summary } = await stored(world);
+    return { blob, size: summary.size };
+  };
+  const [first, third] = [await next(), await next()];
+  const collected = async () => {
+    // What has been stored is spared for a while.
+    await world.sql`update blobs set stored_at = stored_at - interval '1 day'`;
+    await world.sql`update blob_candidates set at = at - interval '1 day'`;
+    await world.blobs.collect(3_600_000, 100);
+    const left = await world.sql<{ hash: string }[]>`select encode(hash, 'hex') as hash from blobs`;
+    return left.map(({ hash }) => hash).sort();
+  };
+  const long = { ...draft('long'), content: null };
+  const outboundId = (await mailbox.ask('createDraft', { draft: { ...draft('short'), message: first } })).reply!.id;
+  const kept = (await mailbox.ask('createDraft', { draft: { ...long, message: third } })).reply!.id;
+  t.like((await mailbox.ask('outbound', { outboundId })).reply, { email: first, content: { htmlBody: null } });
+  t.deepEqual(await collected(), [first.blob, third.blob].sort());
+
+  const second = await next();
+  await mailbox.ask('updateDraft', { outboundId, draft: { ...long, message: second } });
+  const { reply } = await mailbox.ask('outbound', { outboundId });
+  t.like(reply, { email: second, content: null });
+  t.deepEqual(await collected(), [second.blob, third.blob].sort());
+
+  const message = await stored(world);
+  const draftRead = { id: outboundId, updatedAt: reply!.email.updatedAt };
+  const queue = { draft: draftRead, sender: 'me@example.test', content: null, recipients: [addressee('a@one.test')] };
+  t.is((await mailbox.ask('enqueue', { ...message, ...queue })).reply?.id, outboundId);
+  t.like((await mailbox.ask('outbound', { outboundId })).reply, {
+    email: { blob: message.blob, size: message.summary.size },
+    content: null,
+  });
+  t.deepEqual(await collected(), [message.blob, third.blob].sort());
+  await mailbox.ask('deleteDraft', { outboundId: kept });
+  t.deepEqual(await collected(), [message.blob]);
+});
+
 test('drafts are counted within a group of commands too, and no more than 1,000 are kept', async (t) => {
   const world = await mailboxWorld();
   t.teardown(world.end);
@@ -151,7 +194,8 @@ test('recipients that were delivered are not delivered again; retries run out; t
     isOver: false,
     isInterrupted: false,
   });
-  t.deepEqual(part.reply, { status: 'Sending', handedOver: [], nextRetryAt: null, reportDue: null });
+  const nothing = { handedOver: [], nextRetryAt: null, reportDue: null, recipients: [], retryInMs: null };
+  t.deepEqual(part.reply, { status: 'Sending', ...nothing });
   world.reload();
   const began = Date.now();
   const over = await reported(world, accountId, id, first.attemptId, [
@@ -231,6 +275,37 @@ test('a delivery that was left behind is taken over by whoever knows it, and one
   t.is(email.status, 'Sent');
   t.is(email.sentAt, email.recipients[0]!.deliveredAt);
   t.not(email.sentAt, null);
+});
+
+test('a recipient is due again while another one is tried, and begins with the next report', async (t) => {
+  const world = await mailboxWorld({ maxRetries: 2, baseMs: 1, capMs: 1 });
+  t.teardown(world.end);
+  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
+  const mailbox = world.mailboxes.of(accountId);
+  const { id } = await enqueued(world, accountId, ['a@quick.test', 'b@slow.test', 'c@busy.test']);
+  const { reply, attemptId } = await started(world, accountId, id);
+  const [a, b, c] = reply!.recipients;
+  const rest = { outboundId: id, attemptId, attempts: [], isOver: false, isInterrupted: false };
+  const first = await mailbox.ask('reportDelivery', {
+    ...rest,
+    outcomes: [outcome(a!.id, 'temporary')],
+    postponed: [c!.id],
+  });
+  t.like(first.reply, { status: 'Sending', recipients: [] });
+  t.true(first.reply!.retryInMs! <= 2);
+  while (Date.now() < first.reply!.nextRetryAt! + 2) await new Promise(setImmediate);
+  world.reload();
+  const second = await mailbox.ask('reportDelivery', { ...rest, outcomes: [], begins: true });
+  t.deepEqual(second.reply!.recipients.map(({ id: recipientId }) => recipientId).sort(), [a!.id, b!.id, c!.id].sort());
+  t.is(second.reply!.retryInMs, null);
+  const shown = (await mailbox.ask('outbound', { outboundId: id })).reply!.email;
+  t.like(shown, { status: 'Sending', retryCount: 1, lastError: 'temporary it is' });
+  t.is(shown.recipients[2]!.lastError, null, 'what was not tried has no answer');
+  // The node dies: all that was under way is, again, by whoever takes over.
+  const again = await started(world, accountId, id, attemptId);
+  t.is(again.reply!.recipients.length, 3);
+  const outcomes = [a, b, c].map((recipient) => outcome(recipient!.id, 'delivered'));
+  t.is((await reported(world, accountId, id, again.attemptId, outcomes)).reply?.status, 'Sent');
 });
 
 test('mail for mailboxes of this store is handed over once, the sender itself included, and not to accounts that are gone', async (t) => {

@@ -7,6 +7,7 @@ import pino from 'pino';
 import { mailboxBehavior } from '../../../src/actors/mailbox/behavior.js';
 import { mailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
 import { startSearchIndexing } from '../../../src/actors/mailbox/search-indexing.js';
+import { startSearchRenewal } from '../../../src/actors/mailbox/search-renewal.js';
 import { startHost } from '../../../src/actors/runtime/host.js';
 import { createRefs } from '../../../src/actors/runtime/refs.js';
 import { localTransport } from '../../../src/actors/runtime/transport-local.js';
@@ -31,6 +32,8 @@ interface Mail {
   readonly body?: string;
   readonly receivedAt?: number;
   readonly attachment?: boolean;
+  readonly recipients?: string;
+  readonly files?: string;
 }
 
 async function setUp(t: ExecutionContext, { quietMs = 60_000, searchWaitMs = 60_000 } = {}) {
@@ -43,12 +46,20 @@ async function setUp(t: ExecutionContext, { quietMs = 60_000, searchWaitMs = 60_
   const search = postgresSearch(writerSql);
   const bodies = new Map<string, string>();
   const gate = { open: Promise.resolve() };
-  const texts = { text: async (blob: string) => gate.open.then(() => bodies.get(blob) ?? '') };
+  const names = new Map<string, { recipients: string; attachments: string }>();
+  const texts = {
+    text: async () => Promise.reject(new Error('no filter is here')),
+    searchable: async (_: string, blob: string) => {
+      await gate.open;
+      return { recipients: '', attachments: '', ...names.get(blob), body: bodies.get(blob) ?? '' };
+    },
+  };
   const indexing = startSearchIndexing({ store: search, texts, log, quietMs, searchWaitMs });
+  const renewal = startSearchRenewal({ store: search, texts, owns: () => true, log, firstLookMs: 5, lookMs: 5 });
   let epoch = 1;
   const transport = localTransport({ encoding: true });
   const ownership = fixedOwnership(1, () => epoch);
-  const behavior = mailboxBehavior({ store, texts, search: { store: search, indexing }, ...NO_OUTBOUND, log });
+  const behavior = mailboxBehavior({ store, texts, search: { store: search, indexing, renewal }, ...NO_OUTBOUND, log });
   const host = startHost({
     behavior,
     transport,
@@ -64,6 +75,7 @@ async function setUp(t: ExecutionContext, { quietMs = 60_000, searchWaitMs = 60_
   t.teardown(async () => {
     await host.stop();
     await indexing.stop();
+    await renewal.stop();
     await writerSql.end();
     await sql.end();
   });
@@ -73,6 +85,7 @@ async function setUp(t: ExecutionContext, { quietMs = 60_000, searchWaitMs = 60_
     const index = indexMessage(raw);
     const hash = createHash('sha256').update(raw).digest('hex');
     bodies.set(hash, mail.body ?? '');
+    names.set(hash, { recipients: mail.recipients ?? '', attachments: mail.files ?? '' });
     const inboundId = randomUUID();
     const receivedAt = mail.receivedAt ?? 1_000;
     const summary = {
@@ -110,6 +123,40 @@ async function setUp(t: ExecutionContext, { quietMs = 60_000, searchWaitMs = 60_
     },
   };
 }
+
+test('recipients and names of attachments are found too', async (t) => {
+  const { account, deliver, found } = await setUp(t);
+  const id = await account();
+  await deliver(id, { subject: 'to', recipients: 'Dr. Zoë Müller zoe@c.test carl@f.test', body: 'x' });
+  await deliver(id, { subject: 'file', files: 'Quarterly Report 2026.pdf', body: 'y' });
+  t.deepEqual(await found(id, 'zoe'), ['to']);
+  t.deepEqual(await found(id, 'carl@f.test'), ['to']);
+  t.deepEqual(await found(id, '"quarterly report"'), ['file']);
+  t.deepEqual(await found(id, 'repo pdf'), ['file']);
+  t.deepEqual(await found(id, 'pdf zoe'), []);
+});
+
+test('mail that an earlier version has indexed is indexed again, and what was found before is not the last word', async (t) => {
+  const { account, deliver, found, sql } = await setUp(t);
+  const [id, other] = [await account(), await account()];
+  await deliver(other, { subject: 'other', recipients: 'zoe@c.test' });
+  const removed = await deliver(id, { subject: 'removed', recipients: 'zoe@c.test' });
+  for (let i = 0; i < 150; i++)
+    await deliver(id, { subject: `mail ${i}`, recipients: i % 50 === 0 ? 'zoe@c.test' : '' });
+  t.is((await found(id, 'zoe')).length, 4);
+  t.is((await found(other, 'zoe')).length, 1);
+  // As a node of an earlier version has left it: without the recipients, and with a row of an email that is gone.
+  await sql`update email_search set version = 1, words = ts_delete(words, array(
+    select lexeme from unnest(tsvector_to_array(words)) lexeme where lexeme like '%zoe'))`;
+  await sql`delete from emails where id = ${removed}`;
+  const outdated = async () =>
+    (await sql<{ n: number }[]>`select count(*)::int as n from email_search where version < 2`)[0]!.n;
+  while ((await outdated()) > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  t.is((await found(other, 'zoe')).length, 1);
+  t.deepEqual((await found(id, 'zoe')).toSorted(), ['mail 0', 'mail 100', 'mail 50']);
+  const [left] = await sql`select count(*)::int as n from email_search where account_id = ${id}`;
+  t.is(left?.['n'], 150);
+});
 
 test('words, prefixes, phrases, senders and accents find what they should, at once', async (t) => {
   const { account, deliver, found } = await setUp(t);

@@ -99,7 +99,20 @@ test.serial(
           world.end();
         }
       }),
-      { numRuns: 100 },
+      {
+        numRuns: 100,
+        examples: [
+          // The first process enters when it has left already, and the second of its name owns everything.
+          [
+            [
+              [{ kind: 'join', name: 'e', store: 'slow' }, 0],
+              [{ kind: 'leave', name: 'e' }, 0],
+              [{ kind: 'join', name: 'e', store: 'none' }, 0],
+            ],
+            0,
+          ],
+        ],
+      },
     );
   },
 );
@@ -352,6 +365,39 @@ test.serial('of two processes of one name the earlier stops, and gives back noth
   await world.time.advance(TTL_MS);
   t.deepEqual(second.ownership.owned, owned);
   t.true(world.isConverged);
+});
+
+test.serial('a process that is stopped before it has entered displaces no later one of its name', async (t) => {
+  const world = await cluster(t, ['a', 'b']);
+  world.kill(world.node('a')!);
+  void world.join('a', ['mailbox'], 'slow').catch(() => {});
+  const stopped = world.nodes.at(-1)!;
+  const leaving = world.leave(stopped);
+  const second = await passing(world, world.join('a'));
+  await passing(world, leaving);
+  t.false(stopped.displaced, 'it never entered');
+  await world.time.advance(2 * TTL_MS);
+  t.false(second.displaced);
+  t.true(second.ownership.owned.length > 0);
+  t.true(world.isConverged);
+});
+
+test.serial('a process that leaves before it has taken what an earlier one of its name holds', async (t) => {
+  const world = await cluster(t, ['a']);
+  const first = world.node('a')!;
+  first.store = 'hangs';
+  void world.join('a').catch(() => {});
+  const second = world.nodes.at(-1)!;
+  while (world.leases.nodes.get('a')?.incarnation !== '1') await world.time.advance(0.1);
+  t.is(first.ownership.owned.length, SHARDS, 'it is not told yet');
+  await passing(
+    world,
+    world.time.as(second, () => second.ownership.leave()),
+  );
+  second.left = true;
+  t.true(world.leases.leases.every(({ nodeId }) => nodeId === null));
+  first.store = 'none';
+  t.true(await world.time.until(() => first.displaced, PATIENCE_MS));
 });
 
 test.serial('a node that is no longer to own mailboxes gives back those of its former life', async (t) => {

@@ -34,7 +34,7 @@ export class Witness {
         if (code >= 400) return code;
       }
       await client.command('DATA');
-      return (await client.command(`Subject: ${subject}\r\n\r\nA witness.\r\n.`)).code;
+      return (await client.command(`From: load@remote.test\r\nSubject: ${subject}\r\n\r\nA witness.\r\n.`)).code;
     } finally {
       client.destroy();
     }

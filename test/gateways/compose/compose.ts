@@ -14,6 +14,7 @@ export const PLAIN: OutgoingMessage = {
   from: { name: 'Alice', address: 'alice@example.test' },
   to: [{ name: 'Bob', address: 'bob@remote.test' }],
   cc: [],
+  bcc: [],
   subject: 'Subject',
   inReplyTo: null,
   references: [],
@@ -37,7 +38,7 @@ export async function compose(
   maxSize = 100_000_000,
   spool = newSpool(),
 ): Promise<Composed> {
-  const content = await composeMessage({ ...PLAIN, ...changes }, spool.writer(), maxSize);
+  const content = await composeMessage({ ...PLAIN, ...changes }, spool.writer('an-account'), maxSize);
   const pieces: Uint8Array[] = [];
   for await (const piece of content.chunks()) pieces.push(piece);
   content.release();

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { simpleParser } from 'mailparser';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { BodyDecoder } from '../../../src/gateways/decode/decoder.js';
+import type { OctetRange } from '../../../src/mail/message-index.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 
 /** Single spaces: runs of them are one space in our names, and kept in its. */
@@ -41,7 +42,9 @@ test('the same as mailparser', async (t) => {
         .build();
       const other = await simpleParser(raw, { skipHtmlToText: true, skipTextToHtml: true });
       const index = indexMessage(raw);
-      const bodies = await decoder.bodies(index, async (start, end) => raw.subarray(start, end));
+      const read = async (ranges: readonly OctetRange[]) =>
+        ranges.map(({ start, end }) => Uint8Array.prototype.slice.call(raw, start, end));
+      const bodies = await decoder.bodies(index, read, { accountId: 'a' });
       t.is(index.envelope.subject, other.subject ?? '');
       t.is(index.envelope.messageId, other.messageId ?? null);
       t.deepEqual(index.envelope.from[0], { name: content.from.name, address: content.from.address });

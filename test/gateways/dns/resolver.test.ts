@@ -13,10 +13,7 @@ test('it answers from the servers it is given, and remembers', async (t) => {
   });
   t.teardown(() => server.close());
   const dns = createResolver({ servers: [server.address] });
-  t.deepEqual(
-    [...(await dns.resolve('example.org', 'MX'))].map((found) => ({ ...found })),
-    [{ priority: 10, exchange: 'mx.example.org' }] as never,
-  );
+  t.deepEqual(await dns.resolve('example.org', 'MX'), [{ priority: 10, exchange: 'mx.example.org' }]);
   t.deepEqual(await dns.resolve('example.org', 'TXT'), [['v=spf1 -all']]);
   t.deepEqual(await dns.resolve('mx.example.org', 'A'), ['192.0.2.7']);
   t.deepEqual(await dns.resolve('mx.example.org', 'AAAA'), ['2001:db8::7']);

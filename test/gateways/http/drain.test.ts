@@ -21,8 +21,9 @@ async function start(t: ExecutionContext, trusted: readonly string[], handler?: 
     handler:
       handler ??
       (async (request) => {
-        const body = await request.body(1_000_000);
-        return { status: 200, headers: [], body: Buffer.concat([body, Buffer.from('!')]) };
+        const body: Uint8Array[] = [];
+        await request.body(1_000_000, (octets) => void body.push(octets));
+        return { status: 200, headers: [], body: Buffer.concat([...body, Buffer.from('!')]) };
       }),
   });
   t.teardown(() => server.stop(0));

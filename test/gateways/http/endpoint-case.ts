@@ -14,7 +14,7 @@ export const NO_ID = '018f0000-0000-7000-8000-0000000000cc';
 export const THREAD_ID = '018f0000-0000-7000-8000-0000000000ff';
 export const BOBS_THREAD_ID = '018f0000-0000-7000-8000-0000000000fe';
 /** The second part of the read email. */
-export const PDF_ID = attachmentId(READ_ID, { section: '2' } as never);
+export const PDF_ID = attachmentId(READ_ID, '2');
 export const PDF = Buffer.from('%PDF-1.4 not really\n'.repeat(5000));
 
 /** Where the routes of emails are mounted. */

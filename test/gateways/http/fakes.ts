@@ -7,7 +7,7 @@ import type { EmailDetail, EmailListItem, Mailboxes } from '../../../src/actors/
 import { ActorFault, type ActorFaultCode } from '../../../src/actors/runtime/errors.js';
 import type { BodyDecoder } from '../../../src/gateways/decode/decoder.js';
 import type { Log } from '../../../src/gateways/http/exchange.js';
-import type { IndexedPart, MessageIndex } from '../../../src/mail/message-index.js';
+import type { IndexedPart, MessageIndex, OctetRange } from '../../../src/mail/message-index.js';
 import type { BlobContent, BlobStore } from '../../../src/store/blobs.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { organisingAnswers } from './organising-fakes.js';
@@ -235,6 +235,11 @@ export class FakeBlobs implements BlobStore {
     return this.blobs.get(hash)!.bytes.subarray(start, end);
   }
 
+  async readRanges(hash: string, ranges: readonly OctetRange[]): Promise<readonly Uint8Array[]> {
+    const { bytes } = this.blobs.get(hash)!;
+    return ranges.map(({ start, end }) => Uint8Array.prototype.slice.call(bytes, start, end));
+  }
+
   async readAll(hashes: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> {
     return new Map(hashes.flatMap((hash) => (this.blobs.has(hash) ? [[hash, this.blobs.get(hash)!.bytes]] : [])));
   }
@@ -263,13 +268,17 @@ export class FakeBlobs implements BlobStore {
 }
 
 /** Gives the parts named as bodies as they stand. */
-export const plainDecoder: Pick<BodyDecoder, 'bodies'> = {
+export const plainDecoder: Pick<BodyDecoder, 'bodies' | 'room'> = {
+  room: async () => () => {},
   async bodies(index, read) {
     const text = async (sections: readonly string[]) => {
       let all = '';
       for (const section of sections) {
         const part = find(index.root, section);
-        if (part) all += Buffer.from(await read(part.bodyStart, part.bodyEnd)).toString();
+        if (part) {
+          const [bytes] = await read([{ start: part.bodyStart, end: part.bodyEnd }]);
+          all += Buffer.from(bytes!).toString();
+        }
       }
       return all;
     };

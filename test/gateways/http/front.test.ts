@@ -42,7 +42,8 @@ async function start(
       const length = Number(size);
       if (what === 'octets') return { status: 200, headers: [], body: { length, chunks: pieces(length) } };
       if (what === 'chunks') return { status: 200, headers: [], body: { length: null, chunks: pieces(length) } };
-      const hash = createHash('sha256').update(await request.body(64 * MIB));
+      const hash = createHash('sha256');
+      await request.body(64 * MIB, (octets) => void hash.update(octets));
       return { status: 200, headers: [['X-Hash', hash.digest('hex')]], body: Buffer.from(`${request.remoteAddress}!`) };
     },
     ...options,
@@ -196,7 +197,7 @@ test('a WebSocket knows whose it is, and carries both ways', async (t) => {
     async upgrade(request) {
       address = request.remoteAddress;
       return (socket) => ({
-        message: (data) => void socket.send(`${Buffer.from(data)}!`),
+        message: (data) => void socket.send(Buffer.from(`${Buffer.from(data)}!`)),
         pinged() {},
         drained() {},
         closed() {},

@@ -49,6 +49,7 @@ interface Options {
   readonly origins?: readonly string[];
   /** Networks whose word is taken for addresses; none when absent. */
   readonly trusted?: readonly string[];
+  readonly maxMessageSize?: number;
 }
 
 export const OWN_NAMES = { hostname: 'mail.example.test', publicUrl: 'https://app.example.test/mail' };
@@ -73,7 +74,11 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
       claimExport: async () => mailboxes.exportWait,
       desk,
       connectionInfo: () => ({ smtp: SUBMISSION, pop3: OFF, imap: OFF }),
-      composing: { spool, hostname: OWN_NAMES.hostname, maxMessageSize: MAX_MESSAGE_SIZE },
+      composing: {
+        spool,
+        hostname: OWN_NAMES.hostname,
+        maxMessageSize: options.maxMessageSize ?? MAX_MESSAGE_SIZE,
+      },
       push: { publicKey: VAPID_KEY, check: subscriptionCheck(false) },
       config: { oidc: { authority: '', clientId: '', enabled: false } },
       checks,

@@ -1,5 +1,6 @@
 // What the routes of outbound mail reply, case by case, in the order in which they are run; for endpoints.test.ts. What the
 // messages look like that they make is in outbound.test.ts.
+import { attachmentId } from '../../../src/gateways/http/routes/email-detail.js';
 import { BOBS_ID, NO_ID, READ_ID, type Step, UNREAD_ID } from './endpoint-case.js';
 import { ONE_TOO_MANY } from './organising-fakes.js';
 import { outboundIdOf, RESTLESS, RESTLESS_TWICE } from './outbound-fakes.js';
@@ -185,6 +186,12 @@ const sends: readonly Step[] = [
       ]),
   },
   { route: `GET ${O}/{id}/timeline`, path: `${O}/${NO_ID}/timeline`, status: 404 },
+  {
+    route: `GET ${O}/{id}/attachments/{attachmentId}`,
+    path: `${O}/${outboundIdOf(1)}/attachments/${NO_ID}`,
+    status: 404,
+  },
+  { route: `GET ${O}/{id}/attachments/{attachmentId}`, path: `${O}/${NO_ID}/attachments/${NO_ID}`, status: 404 },
 ];
 
 const [first, second, third, fourth] = [5, 6, 7, 8].map(outboundIdOf);
@@ -319,6 +326,12 @@ const answers: readonly Step[] = [
   pass(READ_ID, { recipients: [] }, 400, 'recipients'),
   pass(READ_ID, { recipients: [{ ...bob, address: '@' }] }, 400, 'recipients[0].address'),
   pass(BOBS_ID, { recipients: [bob] }, 404),
+  // Of the first email that was forwarded; what else there is to be had is in outbound-attachments.test.ts.
+  {
+    route: `GET ${O}/{id}/attachments/{attachmentId}`,
+    path: `${O}/${outboundIdOf(12)}/attachments/${attachmentId(outboundIdOf(12), '2')}`,
+    status: 200,
+  },
 ];
 
 export const OUTBOUND: readonly Step[] = [...sends, ...drafts, ...answers];

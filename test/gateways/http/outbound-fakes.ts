@@ -43,18 +43,21 @@ const recipients = (id: string, of: Of<'createDraft'>['draft']['recipients']): O
     statusCode: null,
   }));
 
-function draftEntry(id: string, { sender, subject, content, recipients: named }: Of<'createDraft'>['draft']): Entry {
+function draftEntry(
+  id: string,
+  { sender, subject, content, recipients: named, message }: Of<'createDraft'>['draft'],
+): Entry {
   return {
     email: {
       id,
       status: 'Draft',
-      blob: null,
+      blob: message?.blob ?? null,
       sender,
       subject,
       messageId: null,
       inReplyTo: null,
       references: [],
-      size: 0,
+      size: message?.size ?? 0,
       createdAt: MADE_AT,
       updatedAt: MADE_AT,
       sentAt: null,

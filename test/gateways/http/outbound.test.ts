@@ -1,5 +1,6 @@
 // The messages that the routes of outbound mail make and what they ask of the mailbox, seen through the fakes.
 import { createHash } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
 import { type ParsedMail, simpleParser } from 'mailparser';
 import type { MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
@@ -320,9 +321,12 @@ test('large bodies have room for so many at once, and for so many of one account
   t.is((await send(gateway.key)).status, 200);
 });
 
-test('a spool without room is 503', async (t) => {
+test('when others have used the memory of the spool up, mail is written to disk; a disk that fails is 503', async (t) => {
   const gateway = await startGateway(t);
-  t.true(gateway.spool.reserve(64 * 1024 * 1024));
-  const response = await gateway.fetch('/api/outbound/send', { method: 'POST', json: MAIL });
-  t.is(response.status, 503);
+  for (let i = 0; i < 8; i++) t.true(gateway.spool.reserve(`other ${i}`, 8 * 1024 * 1024));
+  const send = () => gateway.fetch('/api/outbound/send', { method: 'POST', json: MAIL });
+  t.is((await send()).status, 200);
+  rmSync(gateway.spool.directory, { recursive: true });
+  writeFileSync(gateway.spool.directory, '');
+  t.is((await send()).status, 503);
 });

@@ -210,7 +210,8 @@ test('hostile JSON does no harm', async (t) => {
   const objects = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`;
   t.is(await post(`{"emailIds":${deep},"isRead":true}`), 400);
   t.is(await post(`{"emailIds":[],"isRead":${deep}}`), 400);
-  t.is(await post(`{"emailIds":[],"isRead":true,"more":${objects}}`), 200);
+  t.is(await post(`{"emailIds":[],"isRead":true,"more":${objects}}`), 400);
+  t.is(await post(`{"emailIds":[],"isRead":true,"more":${'['.repeat(30)}${']'.repeat(30)}}`), 200);
   t.is(await post(deep), 400);
   t.is(
     await post('{"emailIds":[],"isRead":true,"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}'),

@@ -6,6 +6,7 @@ import { ALICE, BOB } from './fakes.js';
 import { startGateway } from './gateway.js';
 
 const limits = (global: number, authentication = 0, write = 0) => ({ global, authentication, write });
+const DATE_NOW = Date.now;
 const TRUSTED = ['127.0.0.1/32'];
 const from = (address: string) => ({ 'x-forwarded-for': address });
 
@@ -26,6 +27,21 @@ test('requests of an account count together, whichever keys it uses; others are 
   t.like(await refused.json(), { status: 429, title: 'Too Many Requests' });
   t.is((await gateway.fetch('/api/emails', { key: gateway.directory.key(BOB, 'app') })).status, 200);
   t.is((await gateway.fetch('/api/config', { key: null })).status, 200, 'public endpoints count by address');
+});
+
+test.serial('a clock that is set an hour on or back neither ends a minute nor makes it longer', async (t) => {
+  const rates = new Rates(limits(2));
+  const count = () => rates.tally('192.0.2.1').stranger('plain');
+  t.teardown(() => {
+    Date.now = DATE_NOW;
+  });
+  t.is(await count(), 0);
+  t.is(await count(), 0);
+  for (const shift of [3_600_000, -3_600_000]) {
+    Date.now = () => DATE_NOW() + shift;
+    const seconds = await count();
+    t.true(seconds > 0 && seconds <= 60, `${seconds}`);
+  }
 });
 
 test('classes count for themselves and globally', async (t) => {

@@ -22,6 +22,7 @@ interface Ids {
 /** What a parameter names, by the beginning of the path up to it. */
 const IDS: readonly (readonly [place: RegExp, ids: Ids])[] = [
   [/emails\/\{id\}\/attachments\/\{attachmentId\}$/, { own: PDF_ID, bobs: BOBS_ID }],
+  [/outbound\/\{id\}\/attachments\/\{attachmentId\}$/, { own: PDF_ID, bobs: BOBS_ID }],
   [/(emails\/\{(id|emailId)|outbound\/\w+\/\{emailId)\}$/, { own: READ_ID, bobs: BOBS_ID }],
   [/threads\/\{threadId\}$/, { own: THREAD_ID, bobs: BOBS_THREAD_ID }],
   [/labels\/(emails\/\{emailId\}\/\{labelId\}|\{id\}|\{labelId\})$/, { own: labelIdOf(1), bobs: labelIdOf(3) }],

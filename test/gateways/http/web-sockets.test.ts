@@ -115,12 +115,12 @@ test('messages reach the listener; frames of one tick leave in one write, in ord
   const [endpoint, gateway] = await start(t);
   const socket = await connect(t, gateway, endpoint);
   const received = new Promise<Buffer>((resolve) => socket.once('data', resolve));
-  t.true(endpoint.socket!.send('one'));
+  t.true(endpoint.socket!.send(Buffer.from('one')));
   await Promise.resolve();
-  t.true(endpoint.socket!.send('zwö'));
-  t.is(endpoint.socket!.bufferedBytes(), 6);
+  t.true(endpoint.socket!.send(Buffer.from('zwö')));
+  t.is(endpoint.socket!.bufferedBytes(), 7);
   endpoint.socket!.close(1001, 'bye');
-  t.false(endpoint.socket!.send('late'));
+  t.false(endpoint.socket!.send(Buffer.from('late')));
   const bytes = await received;
   const expected = [
     Buffer.from([0x81, 3]),
@@ -133,7 +133,7 @@ test('messages reach the listener; frames of one tick leave in one write, in ord
   t.deepEqual(bytes, Buffer.concat(expected.map((part) => Buffer.from(part as string))));
   await endpoint.ended.promise;
   t.deepEqual(endpoint.events, ['closed 1001']);
-  t.false(endpoint.socket!.send('later'));
+  t.false(endpoint.socket!.send(Buffer.from('later')));
   t.is(endpoint.socket!.bufferedBytes(), 0);
   endpoint.socket!.close(1000, '');
   endpoint.socket!.terminate();
@@ -171,7 +171,7 @@ test('a client that does not read is disconnected when its buffer is full', asyn
   const [endpoint, gateway] = await start(t, limit);
   const socket = await connect(t, gateway, endpoint);
   socket.pause();
-  const text = 'x'.repeat(64 * 1024);
+  const text = Buffer.alloc(64 * 1024, 'x');
   let most = 0;
   while (endpoint.socket!.send(text)) {
     most = Math.max(most, endpoint.socket!.bufferedBytes());

@@ -17,7 +17,7 @@ import {
 } from '../../support/hub-fakes.js';
 
 class Reader implements Subscriber {
-  readonly frames: string[] = [];
+  readonly octets: Uint8Array[] = [];
   readonly topics: number;
   interruptions = 0;
   standing = 0;
@@ -30,8 +30,12 @@ class Reader implements Subscriber {
     this.standing++;
   }
 
-  deliver(frame: string): void {
-    this.frames.push(frame);
+  deliver(frame: Uint8Array): void {
+    this.octets.push(frame);
+  }
+
+  get frames(): string[] {
+    return this.octets.map((frame) => Buffer.from(frame).toString());
   }
 
   interrupted(): void {
@@ -89,7 +93,7 @@ test('who joins is told when the events stand, at once when they do', (t) => {
   t.deepEqual([a.standing, c.standing], [1, 1]);
 });
 
-test('what happens in a tick leaves as one frame, the same text for all', (t) => {
+test('what happens in a tick leaves as one frame, the same octets for all', (t) => {
   const { mailboxes, timing, subscriptions } = setUp();
   const [a, b] = [new Reader(), new Reader()];
   subscriptions.join('account-1', a);
@@ -100,7 +104,9 @@ test('what happens in a tick leaves as one frame, the same text for all', (t) =>
   t.deepEqual(a.frames, []);
   timing.flush();
   t.is(a.frames.length, 1);
-  t.is(a.frames[0], b.frames[0]);
+  // Encoded once, whatever the letters, and not as a string: builds of the server library differ in how they send one.
+  t.is(a.octets[0], b.octets[0]);
+  t.true(a.octets[0] instanceof Uint8Array);
   t.deepEqual(
     a.told().map(([target]) => target),
     ['NewEmail', 'EmailUpdated', 'EmailDeleted'],

@@ -73,7 +73,6 @@ export function zones(): Record<string, Zone> {
     'xn--bcher-kva.test': { TXT: ['v=spf1 ip4:192.0.2.1 -all'] },
     '_dmarc.quarantine.test': { TXT: ['v=DMARC1; p=quarantine'] },
     '_dmarc.reject.test': { TXT: ['v=DMARC1; p=Reject ; sp=none'] },
-    '_dmarc.sampled.test': { TXT: ['v=DMARC1; p=reject; pct=30'] },
     '_dmarc.strict.test': { TXT: ['v=DMARC1; p=reject; aspf=s; adkim=s'] },
     'sub.strict.test': { TXT: ['v=spf1 ip4:192.0.2.1 -all'] },
     'strict.test': { TXT: ['v=spf1 ip4:192.0.2.1 -all'] },
@@ -94,8 +93,9 @@ export interface Peers {
   ): Promise<Authenticated>;
 }
 
-export async function startPeers(t: ExecutionContext): Promise<Peers> {
-  const dns = await startDnsServer(zones());
+/** `more`: records beside those of `zones`. */
+export async function startPeers(t: ExecutionContext, more: Readonly<Record<string, Zone>> = {}): Promise<Peers> {
+  const dns = await startDnsServer({ ...zones(), ...more });
   t.teardown(() => dns.close());
   const resolver = createResolver({ servers: [dns.address], timeoutMs: 3000, tries: 1 });
   return {

@@ -105,6 +105,18 @@ test('forged results of ours are taken out, however large the message', async (t
   t.is(harness.spool.reserved, 0);
 });
 
+test('a forged Return-Path and Bcc of incoming mail are taken out, every other octet stays', async (t) => {
+  for (const harness of [await authenticating(t), await listen(t)]) {
+    const kept = `X-Bcc:  x  \r\n${MESSAGE}`;
+    const forged = `Return-Path: <ceo@bank.test>\r\nBcc: carol@example.test,\r\n dave@example.test\r\n${kept}`;
+    t.regex(await send(harness, 'b@elsewhere.test', forged), /^250 /);
+    const { text } = harness.stored[0]!;
+    t.is(text.match(/^Return-Path: .*$/gm)?.join(), 'Return-Path: <b@elsewhere.test>');
+    t.true(text.endsWith(`\r\n${kept}`));
+    t.notRegex(text, /carol|dave/);
+  }
+});
+
 test('behind a proxy it is the address the proxy tells', async (t) => {
   const harness = await authenticating(t, { trusted: new TrustedNetworks(['127.0.0.1/32']) });
   const client = await SmtpClient.connect(harness.address);
@@ -133,6 +145,39 @@ test('a header that is too large is kept as it came, and believed as far as it w
   t.true(harness.stored[0]!.text.endsWith(`${large}\r\n`));
   t.regex(harness.stored[0]!.text, /^Return-Path: [^\r]*\r\nAuthentication-Results: /);
   t.notRegex(harness.stored[0]!.text, /\tdmarc=pass/);
+  t.is(harness.spool.reserved, 0);
+});
+
+test('a header that is large is judged like a small one, and no message waits for all of those', async (t) => {
+  const harness = await authenticating(t);
+  const large = `${'X-Filler: y\r\n'.repeat(35_000)}Authentication-Results: ${HOST}; dmarc=pass\r\n${MESSAGE}`;
+  const answered: string[] = [];
+  const clients = await Promise.all(
+    Array.from({ length: 30 }, async () => {
+      const client = await SmtpClient.greeted(harness.address);
+      await client.envelope('b@elsewhere.test', 'alice@example.test');
+      await client.written(large);
+      return client;
+    }),
+  );
+  for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate);
+  const small = await SmtpClient.greeted(harness.address, '127.0.0.2');
+  await small.envelope('a@local.test', 'alice@example.test');
+  const replies = clients.map(async (client) => {
+    client.write('\r\n.\r\n');
+    const { code } = await client.reply();
+    answered.push(`large ${code}`);
+  });
+  small.write('From: a@local.test\r\nSubject: x\r\n.\r\n');
+  await small.reply();
+  answered.push('small');
+  await Promise.all(replies);
+  t.deepEqual([...new Set(answered)].sort(), ['large 250', 'small']);
+  t.true(answered.indexOf('small') < 15, `${answered.indexOf('small')} of 30 before it`);
+  const { text } = harness.stored.find(({ text }) => text.includes('X-Filler'))!;
+  t.is(text.match(/^Authentication-Results:/gm)?.length, 1);
+  t.regex(text, /\tdmarc=fail \(p=reject\) header\.from=peer\.test\r\n/);
+  t.true(text.endsWith(`X-Filler: y\r\n${MESSAGE}\r\n`));
   t.is(harness.spool.reserved, 0);
 });
 

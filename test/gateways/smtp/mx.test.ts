@@ -316,6 +316,22 @@ test('a peer that leaves in the middle of DATA: nothing is stored, nothing is ke
   t.true(logged.some((l) => l['reason'] === 'connectionLost'));
 });
 
+test('a sender may have an underscore in its domain, and no address characters that are not seen', async (t) => {
+  const { address } = await listen(t);
+  const client = await SmtpClient.greeted(address);
+  const codes: string[] = [];
+  for (const line of ['MAIL FROM:<a@x_y.test>', 'RCPT TO:<alice@x_y.test>', 'RCPT TO:<alice@example.test>', 'RSET']) {
+    const { code, text } = await client.command(line);
+    codes.push(`${code} ${text.split(' ')[0]}`);
+  }
+  t.deepEqual(codes, ['250 2.1.0', '501 5.1.3', '250 2.1.5', '250 2.0.0']);
+  for (const sender of ['a\u202eb@c.test', 'a\u2066@c.test', 'a@c\u202e.test', 'a@b\u2460.test'])
+    t.is((await client.command(`MAIL FROM:<${sender}> SMTPUTF8`)).code, 501, sender);
+  await client.command('MAIL FROM:<a@b.test> SMTPUTF8');
+  for (const recipient of ['alice\u202e@example.test', 'alice@ex\u2460mple.test'])
+    t.is((await client.command(`RCPT TO:<${recipient}>`)).code, 501, recipient);
+});
+
 test('an unknown address gets its mailbox with the message, none when it never comes', async (t) => {
   const { address, stored, behave } = await listen(t);
   const beside: (readonly string[])[] = [];

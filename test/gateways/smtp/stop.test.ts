@@ -37,13 +37,13 @@ test('a peer in the middle of a TLS handshake does not hold the stop up', async 
   t.deepEqual(await client.rest(), []);
 });
 
-test('a message that does not end is dropped when the grace is over', async (t) => {
+test('a message that does not end is 421 and dropped when the grace is over', async (t) => {
   const { address, listener, stored, spool } = await listen(t);
   const client = await SmtpClient.greeted(address);
   await client.envelope('', 'alice@example.test');
   client.write('Subject: x\r\n\r\n');
   await listener.stop(50);
-  t.deepEqual(await client.rest(), []);
+  t.deepEqual(await codes(client), ['421 4.3.2']);
   t.is(stored.length, 0);
   t.is(spool.reserved, 0);
 });

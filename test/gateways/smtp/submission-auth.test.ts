@@ -289,3 +289,24 @@ test('a key in the place of the name is not logged', async (t) => {
   const names = logged.filter(({ msg }) => msg === 'authentication refused').map((line) => line['names']);
   t.deepEqual(names, [[], [ALICE]]);
 });
+
+test('the reply to a guess is held back, others are not; the tenth is 421', async (t) => {
+  const slow = await listenForSubmission(t, { limits: { authDelayMs: 600_000 } });
+  const [guesser, honest] = [await SmtpClient.greeted(slow.address), await SmtpClient.greeted(slow.address)];
+  guesser.write(`AUTH PLAIN ${plain(ALICE, 'guess')}\r\n`);
+  for (let i = 0; i < 20; i++) t.is((await honest.command('NOOP')).code, 250);
+  t.deepEqual(await say(honest, `AUTH PLAIN ${GOOD}`), ['235 2.7.0']);
+  t.is(slow.logged.filter(({ msg }) => msg === 'authentication refused').length, 1);
+  t.is(guesser.pending, 0);
+  // Who waits so is not in a transaction.
+  const stopped = slow.listener.stop(600_000);
+  t.deepEqual((await guesser.rest()).map(brief), ['421 4.3.2']);
+  honest.destroy();
+  await stopped;
+
+  const { address } = await listenForSubmission(t);
+  const client = await SmtpClient.greeted(address);
+  for (let i = 0; i < 9; i++) t.deepEqual(await say(client, `AUTH PLAIN ${plain(ALICE, `guess ${i}`)}`), ['535 5.7.8']);
+  client.write(`AUTH PLAIN ${plain(ALICE, 'guess 9')}\r\n`);
+  t.deepEqual((await client.rest()).map(brief), ['421 4.7.0']);
+});

@@ -145,7 +145,7 @@ export async function listenForSubmission(
       { write: (line: string) => void logged.push(JSON.parse(line) as Record<string, unknown>) },
     ),
     ...overrides,
-    limits: { connectionsPerAddress: 1000, ...overrides.limits },
+    limits: { connectionsPerAddress: 1000, authDelayMs: 0, ...overrides.limits },
   });
   t.teardown(() => listener.stop(0));
   return { address: listener.address, listener, directory, queued, logged, spool, logins, behave };

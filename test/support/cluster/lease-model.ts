@@ -51,7 +51,7 @@ export class LeaseModel {
     return {
       shardCount: async () => this.leases.length,
       clusterId: async () => 'model',
-      join: (node, ttlMs) => call(() => this.#join(node, ttlMs)),
+      join: (node, ttlMs, displaced) => call(() => this.#join(node, ttlMs, displaced)),
       beat: (node, state, ttlMs) => call(() => this.#beat(node, state, ttlMs)),
       take: (nodeId, seen, ttlMs) => call(() => this.#take(nodeId, seen, ttlMs)),
       release: (nodeId, leases) => call(() => this.#release(nodeId, leases)),
@@ -60,11 +60,15 @@ export class LeaseModel {
     };
   }
 
-  #join(node: NodeEntry, ttlMs: number): Joined {
+  #join(node: NodeEntry, ttlMs: number, displaced: string | undefined): Joined {
     const now = this.#now();
     for (const other of this.nodes.values()) {
       const alone = other.bus === 'in-process' || node.bus === 'in-process';
       if (other.id !== node.id && other.expiresAt > now && alone) return { kind: 'inUse', by: other.id };
+    }
+    const present = this.nodes.get(node.id)?.incarnation;
+    if (present !== undefined && present !== node.incarnation && present !== displaced) {
+      return { kind: 'nameTaken', incarnation: present };
     }
     this.nodes.set(node.id, { ...node, state: 'serving', startedAt: now, beatAt: now, expiresAt: now + ttlMs });
     return { kind: 'joined' };
@@ -105,7 +109,8 @@ export class LeaseModel {
   #leave({ id, incarnation }: Pick<NodeEntry, 'id' | 'incarnation'>): void {
     if (this.nodes.get(id)?.incarnation !== incarnation) return;
     this.nodes.delete(id);
-    for (const lease of this.leases) if (lease.nodeId === id) lease.nodeId = null;
+    for (const lease of this.leases)
+      if (lease.nodeId === id) Object.assign(lease, { nodeId: null, epoch: lease.epoch + 1 });
   }
 
   #view(): ClusterView {

@@ -1,4 +1,4 @@
-// The API for people to read and try: Swagger UI over /api/openapi.json, from its package and this origin alone. Links are
+// The API for people to read and try: Swagger UI over /api/openapi.json, from this origin alone: the build copies its files beside this one. Links are
 // relative, so that the page also works under a path of a proxy. Being pages, these are not in the OpenAPI document.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -102,7 +102,7 @@ function redirect(path: string, location: string): Route {
 
 async function read(name: Asset): Promise<Buffer> {
   if (name === 'start.js') return Buffer.from(START);
-  return readFile(new URL(name, import.meta.resolve('swagger-ui-dist/package.json')));
+  return readFile(new URL(`swagger-ui/${name}`, import.meta.url));
 }
 
 /** Names stay the same from version to version, so browsers ask again. */

@@ -4,16 +4,15 @@ import { createHash } from 'node:crypto';
 import type { Infer } from 'superstruct';
 import type { EmailDetail } from '../../../actors/mailbox/protocol.js';
 import type { IndexedAddress, IndexedAttachment, MessageIndex } from '../../../mail/message-index.js';
-import type { BodyDecoder } from '../../decode/decoder.js';
-import { type attachment, type emailDetail, isoTime, type recipient } from './email-shapes.js';
-
-type Bodies = Awaited<ReturnType<BodyDecoder['bodies']>>;
+import { type attachment, type emailDetail, isoTime, markOf, type recipient } from './email-shapes.js';
+import type { Bodies } from './shown-bodies.js';
 
 export function detailOf(email: EmailDetail, index: MessageIndex, bodies: Bodies): Infer<typeof emailDetail> {
   const { to, cc, bcc } = index.envelope;
   return {
     id: email.id,
     fromAddress: email.fromAddress,
+    ...markOf(email),
     fromDisplayName: email.fromDisplayName,
     toAddresses: plain(to),
     ccAddresses: plain(cc),
@@ -38,16 +37,16 @@ export function detailOf(email: EmailDetail, index: MessageIndex, bodies: Bodies
   };
 }
 
-export const attachmentId = (emailId: string, part: IndexedAttachment): string =>
-  derivedId(`${emailId}/attachment/${part.section}`);
+export const attachmentId = (emailId: string, section: string): string => derivedId(`${emailId}/attachment/${section}`);
 
 export function attachmentOf(emailId: string, part: IndexedAttachment): Infer<typeof attachment> {
   return {
-    id: attachmentId(emailId, part),
+    id: attachmentId(emailId, part.section),
     fileName: part.fileName,
     contentType: part.contentType,
     size: part.size,
     sizeBytes: part.size,
+    ...(part.contentId !== null && { contentId: part.contentId }),
   };
 }
 

@@ -24,11 +24,19 @@ export const colorText = () => text({ pattern: '^#[0-9A-Fa-f]{6}$', examples: ['
 
 const labelSummary = named('LabelSummary', record({ id: uuid(), name: text(), color: colorText() }));
 
+const fromIsEnvelopeSender = () =>
+  optional(
+    flag({
+      description: 'Present and true when the message names no author: `fromAddress` is the sender of its envelope',
+    }),
+  );
+
 const emailItem = named(
   'EmailListItem',
   record({
     id: uuid(),
     fromAddress: text(),
+    fromIsEnvelopeSender: fromIsEnvelopeSender(),
     fromDisplayName: text(),
     subject: text(),
     previewText: text({ description: 'The beginning of the text' }),
@@ -50,7 +58,14 @@ export const emailPage = named(
 
 export const attachment = named(
   'Attachment',
-  record({ id: uuid(), fileName: text(), contentType: text(), size: whole(), sizeBytes: whole() }),
+  record({
+    id: uuid(),
+    fileName: text(),
+    contentType: text(),
+    size: whole(),
+    sizeBytes: whole(),
+    contentId: optional(text({ description: 'What `cid:` links in the html name it by' })),
+  }),
 );
 
 export const recipient = named(
@@ -63,6 +78,7 @@ export const emailDetail = named(
   record({
     id: uuid(),
     fromAddress: text(),
+    fromIsEnvelopeSender: fromIsEnvelopeSender(),
     fromDisplayName: text(),
     toAddresses: list(text()),
     ccAddresses: list(text()),
@@ -109,10 +125,15 @@ export function pageOf(
 
 export const isoTime = (ms: number): string => new Date(ms).toISOString();
 
+/** Present where the address is not the author's. */
+export const markOf = ({ fromIsEnvelopeSender: mark }: { readonly fromIsEnvelopeSender?: boolean | undefined }) =>
+  mark === true ? { fromIsEnvelopeSender: true } : {};
+
 function itemOf(item: EmailListItem): Infer<typeof emailItem> {
   return {
     id: item.id,
     fromAddress: item.fromAddress,
+    ...markOf(item),
     fromDisplayName: item.fromDisplayName,
     subject: item.subject,
     previewText: item.previewText,

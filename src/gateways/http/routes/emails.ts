@@ -2,20 +2,21 @@
 // `/api/emails` for integrations.
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
 import type { BlobStore } from '../../../store/blobs.js';
-import type { BodyDecoder } from '../../decode/decoder.js';
+import { type BodyDecoder, bodyOctets } from '../../decode/decoder.js';
 import { flag, idParameter, record } from '../fields.js';
 import { named } from '../json-schema.js';
 import { notFound, refused } from '../problem.js';
 import { defineRoute, EMPTY, READ, type Route, WRITE } from '../route.js';
 import { detailOf } from './email-detail.js';
 import { emailDetail, emailPage, pageOf, paging } from './email-shapes.js';
+import { rangesOf, viewerOf, withRoom } from './shown-bodies.js';
 
 const readMark = named('ReadMark', record({ isRead: flag() }));
 
 export interface EmailSources {
   readonly mailboxes: Mailboxes;
   readonly blobs: BlobStore;
-  readonly decoder: Pick<BodyDecoder, 'bodies'>;
+  readonly decoder: Pick<BodyDecoder, 'bodies' | 'room'>;
 }
 
 export function emailRoutes(base: string, tags: readonly string[], sources: EmailSources): readonly Route[] {
@@ -44,15 +45,19 @@ export function emailRoutes(base: string, tags: readonly string[], sources: Emai
       access: READ,
       params: { id: idParameter() },
       replies: { 200: emailDetail },
-      handler: async ({ principal, params }) => {
+      handler: async (call) => {
+        const { principal, params } = call;
         const outcome = await mailboxes.of(principal.accountId).ask('detail', { emailId: params.id });
         if (outcome.reply === undefined) return refused(outcome.refusal);
         const email = outcome.reply;
         const index = await blobs.index(email.blob);
         // Deleted between the two reads, and its blob collected.
         if (index === undefined) return notFound();
-        const bodies = await decoder.bodies(index, (start, end) => blobs.read(email.blob, start, end));
-        return { status: 200, json: detailOf(email, index, bodies) };
+        const viewer = viewerOf(call);
+        return withRoom(decoder, bodyOctets(index), viewer, async () => {
+          const bodies = await decoder.bodies(index, rangesOf(blobs, email.blob), viewer);
+          return { status: 200, json: detailOf(email, index, bodies) };
+        });
       },
     }),
     defineRoute({

@@ -96,7 +96,14 @@ const EXAMPLE: Infer<typeof filterInput> = {
   markAsRead: true,
 };
 
-const testResult = named('FilterTest', record({ matchCount: whole(), matchedEmailIds: list(uuid()) }));
+const testResult = named(
+  'FilterTest',
+  record({
+    matchCount: whole(),
+    matchedEmailIds: list(uuid()),
+    untestedCount: optional(whole({ description: 'Emails whose body could not be read in time' })),
+  }),
+);
 
 const noSuchLabel = () => invalid({ assignLabelId: ['names no label of this account'] });
 const tooMany = () => invalid({ name: ['there are as many filters as an account may have'] });

@@ -6,17 +6,23 @@ import { idParameter } from '../fields.js';
 import { invalid, notFound, Problem, refused, unavailable } from '../problem.js';
 import { defineRoute, EMPTY, READ, type Route, WRITE } from '../route.js';
 import { paging } from './email-shapes.js';
+import { attachmentsOf } from './outbound-attachments.js';
+import { contentOf } from './outbound-content.js';
 import {
   addresseesOf,
+  type ComposedLetter,
   enqueue,
   type Letter,
+  LIMIT,
   NO_THREAD,
   NOT_OWN,
   type OutboundSources,
   ownAddress,
   type Sender,
+  saveDraft,
   senderOf,
   sent,
+  uploads,
 } from './outbound-sending.js';
 import {
   type DraftInput,
@@ -37,17 +43,45 @@ const EXAMPLE: Infer<typeof draftInput> = {
 /** How often a draft is read again that changes while it is being sent. */
 const ATTEMPTS = 4;
 
-const LIMIT = 'The body may have as many octets as a message.';
-
 export function draftRoutes(base: string, tags: readonly string[], sources: OutboundSources): readonly Route[] {
   const { mailboxes, maxMessageSize: bodyLimit } = sources;
   const path = `${base}/drafts`;
 
   /** The draft as it is now. */
-  async function read(accountId: string, outboundId: string): Promise<Reply<MailboxProtocol, 'outbound'> | Problem> {
+  async function read(accountId: string, outboundId: string): Promise<Draft | Problem> {
     const outcome = await mailboxes.of(accountId).ask('outbound', { outboundId });
     if (outcome.reply === undefined) return refused(outcome.refusal);
     return outcome.reply.email.status === 'Draft' ? outcome.reply : notFound();
+  }
+
+  async function shown(accountId: string, outboundId: string): Promise<Infer<typeof draftDetail> | Problem> {
+    const draft = await read(accountId, outboundId);
+    if (draft instanceof Problem) return draft;
+    const content = await contentOf(sources, draft, { accountId });
+    return content === undefined ? notFound() : draftOf(draft.email, content);
+  }
+
+  /** What the client gave, composed and stored, for `save`. */
+  async function write<T>(
+    accountId: string,
+    body: DraftInput,
+    save: (draft: Payload<MailboxProtocol, 'createDraft'>['draft']) => Promise<T>,
+  ): Promise<T | Problem> {
+    const sender = await senderOf(sources, accountId);
+    const from = ownAddress(sender, body.fromAddress ?? sender.email);
+    if (from === undefined) return invalid({ fromAddress: [NOT_OWN] });
+    const attachments = await attachmentsOf(sources, accountId, body.attachments);
+    if (attachments instanceof Problem) return attachments;
+    const given = { textBody: body.textBody ?? null, htmlBody: body.htmlBody ?? null };
+    const letter: Letter = {
+      from,
+      subject: body.subject ?? '',
+      addressees: addresseesOf(body.recipients ?? []),
+      ...sendable(given),
+      attachments,
+      ...NO_THREAD,
+    };
+    return saveDraft(sources, sender, letter, given, save);
   }
 
   return [
@@ -77,17 +111,18 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
       access: WRITE,
       body: draftInput,
       bodyLimit,
+      uploads: uploads(sources),
       example: EXAMPLE,
       replies: { 201: draftDetail },
       // Somebody may delete it before it is read.
       problems: [404],
       handler: async ({ principal, body }) => {
-        const draft = draftFrom(await senderOf(sources, principal.accountId), body);
-        if (draft instanceof Problem) return draft;
-        const outcome = await mailboxes.of(principal.accountId).ask('createDraft', { draft });
+        const mailbox = mailboxes.of(principal.accountId);
+        const outcome = await write(principal.accountId, body, (draft) => mailbox.ask('createDraft', { draft }));
+        if (outcome instanceof Problem) return outcome;
         if (outcome.reply === undefined) return tooMany();
-        const made = await read(principal.accountId, outcome.reply.id);
-        return made instanceof Problem ? made : { status: 201, json: draftOf(made) };
+        const made = await shown(principal.accountId, outcome.reply.id);
+        return made instanceof Problem ? made : { status: 201, json: made };
       },
     }),
     defineRoute({
@@ -99,8 +134,8 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
       params: { id: idParameter() },
       replies: { 200: draftDetail },
       handler: async ({ principal, params }) => {
-        const draft = await read(principal.accountId, params.id);
-        return draft instanceof Problem ? draft : { status: 200, json: draftOf(draft) };
+        const draft = await shown(principal.accountId, params.id);
+        return draft instanceof Problem ? draft : { status: 200, json: draft };
       },
     }),
     defineRoute({
@@ -113,14 +148,17 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
       params: { id: idParameter() },
       body: draftInput,
       bodyLimit,
+      uploads: uploads(sources),
       example: EXAMPLE,
       replies: { 204: EMPTY },
       handler: async ({ principal, params, body }) => {
-        const draft = draftFrom(await senderOf(sources, principal.accountId), body);
-        if (draft instanceof Problem) return draft;
-        const payload = { outboundId: params.id, draft };
-        const { refusal } = await mailboxes.of(principal.accountId).ask('updateDraft', payload);
-        return refusal === undefined ? { status: 204 } : refused(refusal);
+        const outboundId = params.id;
+        const mailbox = mailboxes.of(principal.accountId);
+        const outcome = await write(principal.accountId, body, (draft) =>
+          mailbox.ask('updateDraft', { outboundId, draft }),
+        );
+        if (outcome instanceof Problem) return outcome;
+        return outcome.refusal === undefined ? { status: 204 } : refused(outcome.refusal);
       },
     }),
     defineRoute({
@@ -152,7 +190,7 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
         for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
           const draft = await read(principal.accountId, params.id);
           if (draft instanceof Problem) return draft;
-          const letter = letterOf(sender, draft);
+          const letter = await letterOf(sources, sender, draft);
           if (letter instanceof Problem) return letter;
           const { id, updatedAt } = draft.email;
           const outcome = await enqueue(sources, sender, letter, { id, updatedAt });
@@ -167,25 +205,34 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
 
 const tooMany = () => invalid({ drafts: ['there are as many drafts as an account may have'] });
 
-function draftFrom(sender: Sender, body: DraftInput): Payload<MailboxProtocol, 'createDraft'>['draft'] | Problem {
-  const from = ownAddress(sender, body.fromAddress ?? sender.email);
-  if (from === undefined) return invalid({ fromAddress: [NOT_OWN] });
-  const content = { textBody: body.textBody ?? null, htmlBody: body.htmlBody ?? null };
-  return { sender: from, subject: body.subject ?? '', content, recipients: addresseesOf(body.recipients ?? []) };
+type Draft = Reply<MailboxProtocol, 'outbound'>;
+type Bodies = Pick<Letter, 'textBody' | 'htmlBody'>;
+
+/** Interface, section 3: a draft needs a recipient and a subject to be sent, and no body. */
+function sendable({ textBody, htmlBody }: Bodies): Bodies {
+  const html = htmlBody || null;
+  return { textBody: textBody || (html === null ? '' : null), htmlBody: html };
 }
 
 /** What the draft says, which may have been true when it was written: addresses are given up again. */
-function letterOf(sender: Sender, { email, content }: Reply<MailboxProtocol, 'outbound'>): Letter | Problem {
-  const from = ownAddress(sender, email.sender);
-  const htmlBody = content?.htmlBody || null;
-  // Interface, section 3: a draft needs a recipient and a subject to be sent, and no body.
-  const textBody = content?.textBody || (htmlBody === null ? '' : null);
+async function letterOf(
+  { blobs }: OutboundSources,
+  sender: Sender,
+  { email, content }: Draft,
+): Promise<Letter | ComposedLetter | Problem> {
+  const { sender: address, subject, recipients, blob } = email;
+  const from = ownAddress(sender, address);
   const errors = {
-    ...(from === undefined && { fromAddress: [email.sender === '' ? 'is missing' : NOT_OWN] }),
-    ...(email.subject.trim() === '' && { subject: ['must not be empty'] }),
-    ...(email.recipients.length === 0 && { recipients: ['must hold at least 1'] }),
+    ...(from === undefined && { fromAddress: [address === '' ? 'is missing' : NOT_OWN] }),
+    ...(subject.trim() === '' && { subject: ['must not be empty'] }),
+    ...(recipients.length === 0 && { recipients: ['must hold at least 1'] }),
   };
   if (from === undefined || Object.keys(errors).length > 0) return invalid(errors);
-  const addressees = addresseesOf(email.recipients);
-  return { from, subject: email.subject, textBody, htmlBody, addressees, attachments: [], ...NO_THREAD };
+  const addressees = addresseesOf(recipients);
+  if (blob === null) {
+    const texts = sendable(content ?? { textBody: null, htmlBody: null });
+    return { from, subject, addressees, ...texts, attachments: [], ...NO_THREAD };
+  }
+  const index = await blobs.index(blob);
+  return index === undefined ? notFound() : { from, subject, addressees, bodies: content, blob, index };
 }

@@ -6,20 +6,25 @@ import { forwardedHtml, forwardedText } from '../../../mail/forward.js';
 import type { MessageIndex } from '../../../mail/message-index.js';
 import { forwardSubject, ownAddressOf, replyAddressees, replySubject, threadFields } from '../../../mail/reply.js';
 import { copiedAttachments, messageAttachment } from '../../compose/copied-attachments.js';
+import { bodyOctets, type Viewer } from '../../decode/decoder.js';
 import { idParameter } from '../fields.js';
 import { invalid, notFound, Problem, refused } from '../problem.js';
 import { defineRoute, type Route, WRITE } from '../route.js';
+import { attachmentsOf } from './outbound-attachments.js';
 import {
   addresseesOf,
   enqueue,
+  LIMIT,
   NO_BODY,
   NO_THREAD,
   type OutboundSources,
   type Sender,
   senderOf,
   sent,
+  uploads,
 } from './outbound-sending.js';
 import { forwardInput, MOST_RECIPIENTS, queued, replyInput } from './outbound-shapes.js';
+import { rangesOf, viewerOf, withRoom } from './shown-bodies.js';
 
 interface Original {
   readonly email: EmailDetail;
@@ -27,12 +32,11 @@ interface Original {
 }
 
 const FROM_RULE = "It is sent from the account's address that the original names, else from its own.";
-const LIMIT = 'The body may have as many octets as a message.';
 
 export function replyRoutes(base: string, tags: readonly string[], sources: OutboundSources): readonly Route[] {
   const { mailboxes, blobs, maxMessageSize: bodyLimit } = sources;
 
-  async function original(accountId: string, emailId: string): Promise<Original | Problem> {
+  async function originalOf(accountId: string, emailId: string): Promise<Original | Problem> {
     const outcome = await mailboxes.of(accountId).ask('detail', { emailId });
     if (outcome.reply === undefined) return refused(outcome.refusal);
     const index = await blobs.index(outcome.reply.blob);
@@ -51,12 +55,13 @@ export function replyRoutes(base: string, tags: readonly string[], sources: Outb
       params: { emailId: idParameter() },
       body: replyInput,
       bodyLimit,
+      uploads: uploads(sources),
       example: { textBody: 'Thank you!', replyAll: false },
       replies: { 200: queued },
       handler: async ({ principal, params, body }) => {
         const sender = await senderOf(sources, principal.accountId);
         const [textBody, htmlBody] = [body.textBody || null, body.htmlBody || null];
-        const found = await original(principal.accountId, params.emailId);
+        const found = await originalOf(principal.accountId, params.emailId);
         if (found instanceof Problem) return found;
         if (textBody === null && htmlBody === null) return invalid(NO_BODY);
         const { envelope } = found.index;
@@ -67,13 +72,15 @@ export function replyRoutes(base: string, tags: readonly string[], sources: Outb
           const field = all ? 'replyAll' : 'emailId';
           return invalid({ [field]: [`the reply would have more than ${MOST_RECIPIENTS} recipients`] });
         }
+        const attachments = await attachmentsOf(sources, principal.accountId, body.attachments);
+        if (attachments instanceof Problem) return attachments;
         const letter = {
           from: fromOf(sender, found.index),
           subject: replySubject(envelope.subject),
           textBody,
           htmlBody,
           addressees: addresseesOf(named.map(({ name, address, type }) => ({ address, displayName: name, type }))),
-          attachments: [],
+          attachments,
           ...threadFields(envelope),
         };
         const outcome = await enqueue(sources, sender, letter, null);
@@ -90,21 +97,30 @@ export function replyRoutes(base: string, tags: readonly string[], sources: Outb
       params: { emailId: idParameter() },
       body: forwardInput,
       bodyLimit,
+      uploads: uploads(sources),
       example: { textBody: 'For you.', recipients: [{ address: 'bob@example.org', type: 'To' }] },
       replies: { 200: queued },
-      handler: async ({ principal, params, body }) => {
+      handler: async (call) => {
+        const { principal, params, body } = call;
         const sender = await senderOf(sources, principal.accountId);
-        const found = await original(principal.accountId, params.emailId);
+        const found = await originalOf(principal.accountId, params.emailId);
         if (found instanceof Problem) return found;
-        const letter = {
-          from: fromOf(sender, found.index),
-          subject: forwardSubject(found.index.envelope.subject),
-          addressees: addresseesOf(body.recipients),
-          ...(await forwarded(sources, found, body.textBody ?? '')),
-          ...NO_THREAD,
-        };
-        const outcome = await enqueue(sources, sender, letter, null);
-        return outcome.reply === undefined ? refused(outcome.refusal) : sent(outcome.reply);
+        const attachments = await attachmentsOf(sources, principal.accountId, body.attachments);
+        if (attachments instanceof Problem) return attachments;
+        const viewer = viewerOf(call);
+        return withRoom(sources.decoder, bodyOctets(found.index), viewer, async () => {
+          const original = await forwarded(sources, found, body.textBody ?? '', viewer);
+          const letter = {
+            from: fromOf(sender, found.index),
+            subject: forwardSubject(found.index.envelope.subject),
+            addressees: addresseesOf(body.recipients),
+            ...original,
+            attachments: [...attachments, ...original.attachments],
+            ...NO_THREAD,
+          };
+          const outcome = await enqueue(sources, sender, letter, null);
+          return outcome.reply === undefined ? refused(outcome.refusal) : sent(outcome.reply);
+        });
       },
     }),
   ];
@@ -116,11 +132,16 @@ function fromOf({ own, email }: Sender, index: MessageIndex): string {
   return `${localPart}@${domain}`;
 }
 
-async function forwarded({ blobs, decoder }: OutboundSources, { email, index }: Original, comment: string) {
+async function forwarded(
+  { blobs, decoder }: OutboundSources,
+  { email, index }: Original,
+  comment: string,
+  viewer: Viewer,
+) {
   const { blob, sizeBytes } = email;
   // A message of html alone has words too.
   const textSections = index.textSections.length > 0 ? index.textSections : index.htmlSections;
-  const bodies = await decoder.bodies({ ...index, textSections }, (start, end) => blobs.read(blob, start, end));
+  const bodies = await decoder.bodies({ ...index, textSections }, rangesOf(blobs, blob), viewer);
   const { envelope } = index;
   return {
     textBody: forwardedText(comment, envelope, bodies.text),

@@ -4,25 +4,32 @@ import { randomUUID } from 'node:crypto';
 import type { Profiles } from '../../../actors/account/protocol.js';
 import type { Addressee } from '../../../actors/mailbox/outbound-protocol.js';
 import type { Mailboxes, MailboxProtocol } from '../../../actors/mailbox/protocol.js';
-import type { Outcome } from '../../../actors/runtime/protocol.js';
+import type { Outcome, Payload } from '../../../actors/runtime/protocol.js';
 import { canonicalAddress, parseAddress } from '../../../mail/address.js';
-import type { IndexedAddress } from '../../../mail/message-index.js';
+import type { IndexedAddress, MessageIndex } from '../../../mail/message-index.js';
 import { addressKey, LONGEST_DISPLAY_NAME, type OwnAddresses, type ThreadFields } from '../../../mail/reply.js';
 import { summarize } from '../../../mail/summary.js';
 import type { BlobStore } from '../../../store/blobs.js';
-import { composeMessage, MessageTooLarge, type OutgoingAttachment } from '../../compose/message.js';
+import {
+  composeMessage,
+  MessageTooLarge,
+  type OutgoingAttachment,
+  type OutgoingMessage,
+  readdressMessage,
+} from '../../compose/message.js';
 import type { BodyDecoder } from '../../decode/decoder.js';
-import type { Spool } from '../../spool/spool.js';
+import type { Spool, SpooledContent } from '../../spool/spool.js';
 import { Problem, unauthenticated } from '../problem.js';
+import type { UploadPlace } from '../uploads.js';
 import { isoTime } from './email-shapes.js';
 import type { RecipientInput } from './outbound-shapes.js';
 
 export interface OutboundSources {
   readonly mailboxes: Mailboxes;
   readonly blobs: BlobStore;
-  readonly decoder: Pick<BodyDecoder, 'bodies'>;
+  readonly decoder: Pick<BodyDecoder, 'bodies' | 'room'>;
   readonly profiles: Pick<Profiles, 'read'>;
-  readonly spool: Pick<Spool, 'writer'>;
+  readonly spool: Pick<Spool, 'writer' | 'file'>;
   /** Right side of message ids. */
   readonly hostname: string;
   /** Octets of a message. */
@@ -55,6 +62,10 @@ export function ownAddress({ own }: Sender, address: string): string | undefined
   return `${parsed.localPart}@${parsed.domain}`;
 }
 
+/** Of the bodies of the routes that take attachments. */
+export const LIMIT = 'The body may have as many octets as a message, and 4 MiB without the content of its attachments.';
+export const uploads = ({ spool }: OutboundSources): UploadPlace => ({ list: 'attachments', field: 'content', spool });
+
 export const NOT_OWN = "must be the account's address or one of its verified additional addresses";
 export const NO_BODY = {
   textBody: ['textBody or htmlBody must be there'],
@@ -73,71 +84,134 @@ export function addresseesOf(recipients: readonly RecipientInput[]): Addressee[]
   return [...found.values()];
 }
 
-/** What is to be sent. Texts and addresses are valid, `from` is one of the sender's own. */
-export interface Letter extends ThreadFields {
+/** Addresses are valid, `from` is one of the sender's own. */
+interface Letterhead {
   readonly from: string;
   readonly subject: string;
+  readonly addressees: Addressee[];
+}
+
+/** What is to be sent. Texts are valid. */
+export interface Letter extends Letterhead, ThreadFields {
   readonly textBody: string | null;
   readonly htmlBody: string | null;
-  readonly addressees: Addressee[];
   readonly attachments: readonly OutgoingAttachment[];
 }
+
+/** A draft that is to be sent as it was composed. */
+export interface ComposedLetter extends Letterhead {
+  /** As the mailbox keeps them; null when it does not. */
+  readonly bodies: Bodies | null;
+  readonly blob: string;
+  readonly index: MessageIndex;
+}
+
+type Bodies = Pick<Letter, 'textBody' | 'htmlBody'>;
 
 export const NO_THREAD: ThreadFields = { inReplyTo: null, references: [] };
 
 /** Characters of both bodies that the mailbox keeps; those of more are read from the message when they are asked for. */
 const KEPT_CHARACTERS = 128 * 1024;
 
+const keptOf = ({ textBody, htmlBody }: Bodies): Bodies | null =>
+  (textBody?.length ?? 0) + (htmlBody?.length ?? 0) <= KEPT_CHARACTERS ? { textBody, htmlBody } : null;
+
 /** `draft`: what the letter was made of, and when that was changed last. @throws Problem 413, SpoolFault, StoreFault */
-export async function enqueue(
+export function enqueue(
+  sources: OutboundSources,
+  sender: Sender,
+  letter: Letter | ComposedLetter,
+  draft: { readonly id: string; readonly updatedAt: number } | null,
+): Promise<Outcome<MailboxProtocol, 'enqueue'>> {
+  return stored(sources, sender, letter, [], ({ hash, index }) => {
+    const summary = summarize(index);
+    return sources.mailboxes.of(sender.accountId).ask('enqueue', {
+      draft,
+      sender: letter.from,
+      blob: hash,
+      summary: { ...summary, references: [...summary.references] },
+      content: 'index' in letter ? letter.bodies : keptOf(letter),
+      recipients: letter.addressees,
+    });
+  });
+}
+
+/**
+ * The draft composed, as the mailbox takes it: its bodies and attachments are in a blob, however large. What is kept of the
+ * bodies beside it is as it was given. @throws Problem 413, SpoolFault, StoreFault, and what `save` throws
+ */
+export function saveDraft<T>(
   sources: OutboundSources,
   sender: Sender,
   letter: Letter,
-  draft: { readonly id: string; readonly updatedAt: number } | null,
-): Promise<Outcome<MailboxProtocol, 'enqueue'>> {
-  const { from, addressees, textBody, htmlBody } = letter;
-  const composed = await compose(sources, sender, letter);
+  given: Bodies,
+  save: (draft: Payload<MailboxProtocol, 'createDraft'>['draft']) => Promise<T>,
+): Promise<T> {
+  return stored(sources, sender, letter, namedAs('Bcc', letter), ({ hash, size }) =>
+    save({
+      sender: letter.from,
+      subject: letter.subject,
+      content: keptOf(given),
+      recipients: letter.addressees,
+      message: { blob: hash, size },
+    }),
+  );
+}
+
+/** Composes, stores and goes on. */
+async function stored<T>(
+  sources: OutboundSources,
+  sender: Sender,
+  letter: Letter | ComposedLetter,
+  bcc: readonly IndexedAddress[],
+  then: (content: SpooledContent) => Promise<T>,
+): Promise<T> {
+  const composed = await compose(sources, sender, letter, bcc);
   try {
     await sources.blobs.put(composed);
-    const summary = summarize(composed.index);
-    const isKept = (textBody?.length ?? 0) + (htmlBody?.length ?? 0) <= KEPT_CHARACTERS;
-    return await sources.mailboxes.of(sender.accountId).ask('enqueue', {
-      draft,
-      sender: from,
-      blob: composed.hash,
-      summary: { ...summary, references: [...summary.references] },
-      content: isKept ? { textBody, htmlBody } : null,
-      recipients: addressees,
-    });
+    return await then(composed);
   } finally {
     composed.release();
   }
 }
 
-async function compose({ spool, hostname, maxMessageSize }: OutboundSources, sender: Sender, letter: Letter) {
-  const { addressees, from, ...rest } = letter;
-  const named = (type: Addressee['type']): IndexedAddress[] =>
-    addressees
-      .filter((one) => one.type === type)
-      .map(({ address, displayName }) => ({ name: displayName ?? '', address }));
+async function compose(
+  { blobs, spool, hostname, maxMessageSize }: OutboundSources,
+  sender: Sender,
+  letter: Letter | ComposedLetter,
+  bcc: readonly IndexedAddress[],
+): Promise<SpooledContent> {
+  const header = {
+    messageId: `<${randomUUID()}@${hostname}>`,
+    date: new Date(),
+    from: { name: oneLine(sender.displayName), address: letter.from },
+    to: namedAs('To', letter),
+    cc: namedAs('Cc', letter),
+    bcc,
+    subject: letter.subject,
+  };
+  const writer = spool.writer(sender.accountId);
   try {
-    return await composeMessage(
-      {
-        ...rest,
-        messageId: `<${randomUUID()}@${hostname}>`,
-        date: new Date(),
-        from: { name: oneLine(sender.displayName), address: from },
-        to: named('To'),
-        cc: named('Cc'),
-      },
-      spool.writer(),
-      maxMessageSize,
-    );
+    return await ('index' in letter
+      ? readdressMessage(header, { blobs, blob: letter.blob, index: letter.index }, writer, maxMessageSize)
+      : composeMessage(messageOf(letter, header), writer, maxMessageSize));
   } catch (error) {
-    if (!(error instanceof MessageTooLarge)) throw error;
-    throw new Problem(413, { detail: `The message would be larger than ${maxMessageSize} octets.` });
+    throw error instanceof MessageTooLarge ? messageTooLarge(maxMessageSize) : error;
   }
 }
+
+const messageOf = (
+  { inReplyTo, references, textBody, htmlBody, attachments }: Letter,
+  header: Omit<OutgoingMessage, keyof Letter> & Pick<OutgoingMessage, 'from' | 'subject'>,
+): OutgoingMessage => ({ ...header, inReplyTo, references, textBody, htmlBody, attachments });
+
+const namedAs = (type: Addressee['type'], { addressees }: Letterhead): IndexedAddress[] =>
+  addressees
+    .filter((one) => one.type === type)
+    .map(({ address, displayName }) => ({ name: displayName ?? '', address }));
+
+export const messageTooLarge = (maxMessageSize: number): Problem =>
+  new Problem(413, { detail: `The message would be larger than ${maxMessageSize} octets.` });
 
 export const sent = ({ id, createdAt }: { readonly id: string; readonly createdAt: number }) => ({
   status: 200 as const,

@@ -1,16 +1,20 @@
 // What REST shows of outbound mail and takes for it: the structs, and how the mailbox's replies become them.
-import { coerce, type Infer, nullable, optional } from 'superstruct';
+import { coerce, type Infer, nullable, optional, type Struct } from 'superstruct';
 import type { OutboundEmail } from '../../../actors/mailbox/outbound-protocol.js';
 import type { MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { AnyStruct, Reply } from '../../../actors/runtime/protocol.js';
 import { parseAddress } from '../../../mail/address.js';
 import { LONGEST_DISPLAY_NAME, LONGEST_SUBJECT } from '../../../mail/reply.js';
-import { choice, flag, leaf, list, record, shortList, text, timestamp, uuid, whole } from '../fields.js';
+import { isContentId, MEDIA_TYPE } from '../../compose/copied-attachments.js';
+import { choice, flag, idParameter, leaf, list, record, shortList, text, timestamp, uuid, whole } from '../fields.js';
 import { named } from '../json-schema.js';
+import { Upload } from '../uploads.js';
 import { attachment, isoTime } from './email-shapes.js';
 
 /** RFC 5321 §4.5.3.1.8 has every server take so many. */
 export const MOST_RECIPIENTS = 100;
+const MOST_ATTACHMENTS = 100;
+const LONGEST_FILE_NAME = 200;
 
 const status = () => choice('Draft', 'Queued', 'Sending', 'Sent', 'Failed');
 
@@ -45,15 +49,21 @@ const summary = {
 
 const outboundItem = named('OutboundListItem', record(summary));
 
-const bodies = { textBody: nullable(text()), htmlBody: nullable(text()) };
+const content = {
+  textBody: nullable(text()),
+  htmlBody: nullable(text()),
+  attachments: list(attachment),
+  isPartial: optional(flag({ description: 'Present and true when a limit was hit: the bodies are not whole' })),
+};
+const contentShape = record(content);
+/** What an outbound email consists of, beside its header. */
+export type Content = Infer<typeof contentShape>;
 
 export const outboundDetail = named(
   'OutboundEmail',
   record({
     ...summary,
-    ...bodies,
-    attachments: list(attachment),
-    isPartial: optional(flag({ description: 'Present and true when a limit was hit: the bodies are not whole' })),
+    ...content,
   }),
 );
 
@@ -65,10 +75,7 @@ const draftSummary = {
   updatedAt: timestamp(),
 };
 
-export const draftDetail = named(
-  'Draft',
-  record({ ...draftSummary, ...bodies, recipients: list(recipient), attachments: list(attachment) }),
-);
+export const draftDetail = named('Draft', record({ ...draftSummary, ...content, recipients: list(recipient) }));
 
 const pageOfItems = <S extends AnyStruct>(name: string, item: S) =>
   named(name, record({ items: list(item), totalCount: whole(), page: whole(), pageSize: whole() }));
@@ -101,7 +108,7 @@ export const timeline = list(attempt);
 
 // What clients send. Text that PostgreSQL does not take is refused here: NUL, and half a surrogate pair.
 
-const maybe = <S extends AnyStruct>(struct: S) => optional(nullable(struct));
+const maybe = <T, S>(struct: Struct<T, S>) => optional(nullable(struct));
 
 const prose = () =>
   leaf<string>('string', (value) => {
@@ -136,6 +143,37 @@ const address = (description: string) =>
     (value) => value.trim(),
   );
 
+const file = () =>
+  leaf<Upload>('file', (value) => (value instanceof Upload && value.isBase64) || 'must be base64', {
+    description: 'The octets of the file in base64',
+  });
+
+/** Parameters may follow. */
+const mediaType = () =>
+  coerce(
+    leaf<string>(
+      'string',
+      (value) =>
+        (typeof value === 'string' && /^[\t -~]{0,200}$/.test(value) && MEDIA_TYPE.test(value.split(';')[0]!.trim())) ||
+        'must be a media type of one part',
+      { examples: ['application/pdf'] },
+    ),
+    text(),
+    // Browsers say so of files that they do not know.
+    (value) => value.trim() || 'application/octet-stream',
+  );
+
+const contentId = () =>
+  coerce(
+    leaf<string>(
+      'string',
+      (value) => (typeof value === 'string' && isContentId(value)) || 'must be a Content-ID, with or without <>',
+      { examples: ['logo@example.test'] },
+    ),
+    text(),
+    (value) => value.trim().replace(/^<(.*)>$/, '$1'),
+  );
+
 const recipientInput = named(
   'RecipientInput',
   record({
@@ -148,12 +186,31 @@ export type RecipientInput = Infer<typeof recipientInput>;
 
 const recipientsInput = () => shortList(recipientInput, 1, MOST_RECIPIENTS);
 
+const attachmentInput = named(
+  'AttachmentInput',
+  record({
+    fileName: maybe(line(LONGEST_FILE_NAME)),
+    contentType: maybe(mediaType()),
+    content: maybe(file()),
+    contentId: maybe(contentId()),
+    emailId: maybe(idParameter()),
+    attachmentId: maybe(idParameter()),
+  }),
+  {
+    description:
+      "Either a file, with `fileName` and `content`, or an attachment of one of the account's emails, drafts and outbound emails included, with `emailId` and `attachmentId`. One that has a `contentId` is shown by the html that names it (`cid:`)",
+  },
+);
+export type AttachmentInput = Infer<typeof attachmentInput>;
+
+const attachments = maybe(shortList(attachmentInput, 0, MOST_ATTACHMENTS));
+
 const OWN = "The account's address or one of its verified additional addresses";
-const content = { textBody: maybe(prose()), htmlBody: maybe(prose()) };
+const given = { textBody: maybe(prose()), htmlBody: maybe(prose()), attachments };
 
 export const sendInput = named(
   'SendInput',
-  record({ fromAddress: address(OWN), subject: line(LONGEST_SUBJECT), ...content, recipients: recipientsInput() }),
+  record({ fromAddress: address(OWN), subject: line(LONGEST_SUBJECT), ...given, recipients: recipientsInput() }),
   { description: 'At least one of `textBody` and `htmlBody` has to be there, and not empty' },
 );
 
@@ -162,19 +219,19 @@ export const draftInput = named(
   record({
     fromAddress: maybe(address(`${OWN}; the account's address when absent`)),
     subject: maybe(line(LONGEST_SUBJECT)),
-    ...content,
+    ...given,
     recipients: maybe(shortList(recipientInput, 0, MOST_RECIPIENTS)),
   }),
 );
 export type DraftInput = Infer<typeof draftInput>;
 
-export const replyInput = named('ReplyInput', record({ ...content, replyAll: maybe(flag()) }), {
+export const replyInput = named('ReplyInput', record({ ...given, replyAll: maybe(flag()) }), {
   description: 'At least one of `textBody` and `htmlBody` has to be there, and not empty',
 });
 
 export const forwardInput = named(
   'ForwardInput',
-  record({ textBody: content.textBody, recipients: recipientsInput() }),
+  record({ textBody: given.textBody, recipients: recipientsInput(), attachments }),
 );
 
 /** As it is shown in lists; the detail has more. */
@@ -199,14 +256,8 @@ export function draftSummaryOf({ id, sender, subject, createdAt, updatedAt }: Ou
   return { id, fromAddress: sender, subject, createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt) };
 }
 
-export function draftOf({ email, content }: Reply<MailboxProtocol, 'outbound'>): Infer<typeof draftDetail> {
-  return {
-    ...draftSummaryOf(email),
-    textBody: content?.textBody ?? null,
-    htmlBody: content?.htmlBody ?? null,
-    recipients: recipientsOf(email),
-    attachments: [],
-  };
+export function draftOf(email: OutboundEmail, content: Content): Infer<typeof draftDetail> {
+  return { ...draftSummaryOf(email), ...content, recipients: recipientsOf(email) };
 }
 
 export function attemptOf(of: Reply<MailboxProtocol, 'outboundTimeline'>['attempts'][number]): Infer<typeof attempt> {

@@ -1,15 +1,16 @@
 // Mail that leaves: sending, the queue and what was sent, one email with the fate of each recipient and every attempt.
 import type { Infer } from 'superstruct';
-import type { MailboxProtocol } from '../../../actors/mailbox/protocol.js';
-import type { Reply } from '../../../actors/runtime/protocol.js';
 import { idParameter } from '../fields.js';
-import { invalid, notFound, refused } from '../problem.js';
+import { invalid, notFound, Problem, refused } from '../problem.js';
 import { defineRoute, READ, type Route, WRITE } from '../route.js';
-import { attachmentOf } from './email-detail.js';
+import { ATTACHMENT, attachmentReply } from './attachment-reply.js';
 import { paging } from './email-shapes.js';
+import { attachmentsOf } from './outbound-attachments.js';
+import { contentOf } from './outbound-content.js';
 import {
   addresseesOf,
   enqueue,
+  LIMIT,
   NO_BODY,
   NO_THREAD,
   NOT_OWN,
@@ -17,8 +18,10 @@ import {
   ownAddress,
   senderOf,
   sent,
+  uploads,
 } from './outbound-sending.js';
 import { attemptOf, itemOf, outboundDetail, outboundPage, queued, sendInput, timeline } from './outbound-shapes.js';
+import { viewerOf, withRoom } from './shown-bodies.js';
 
 const EXAMPLE: Infer<typeof sendInput> = {
   fromAddress: 'alice@example.test',
@@ -54,12 +57,12 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
       method: 'POST',
       path: `${base}/send`,
       summary: 'Send an email',
-      description:
-        'It is queued, and a copy of it in Sent, when the reply comes. Recipients of type Bcc are not named in the message. An address that is named twice gets the message once, as the first says.\n\nThe body may have as many octets as a message.',
+      description: `It is queued, and a copy of it in Sent, when the reply comes. Recipients of type Bcc are not named in the message. An address that is named twice gets the message once, as the first says.\n\n${LIMIT}`,
       tags,
       access: WRITE,
       body: sendInput,
       bodyLimit: sources.maxMessageSize,
+      uploads: uploads(sources),
       example: EXAMPLE,
       replies: { 200: queued },
       handler: async ({ principal, body }) => {
@@ -73,8 +76,10 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
         };
         if (from === undefined || Object.keys(errors).length > 0) return invalid(errors);
         const { subject, recipients } = body;
+        const attachments = await attachmentsOf(sources, principal.accountId, body.attachments);
+        if (attachments instanceof Problem) return attachments;
         const addressees = addresseesOf(recipients);
-        const letter = { from, subject, textBody, htmlBody, addressees, attachments: [], ...NO_THREAD };
+        const letter = { from, subject, textBody, htmlBody, addressees, attachments, ...NO_THREAD };
         const outcome = await enqueue(sources, sender, letter, null);
         return outcome.reply === undefined ? refused(outcome.refusal) : sent(outcome.reply);
       },
@@ -89,11 +94,31 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
       access: READ,
       params: { id: idParameter() },
       replies: { 200: outboundDetail },
+      handler: async (call) => {
+        const { principal, params } = call;
+        const outcome = await mailboxes.of(principal.accountId).ask('outbound', { outboundId: params.id });
+        const { reply } = outcome;
+        if (reply === undefined) return refused(outcome.refusal);
+        const viewer = viewerOf(call);
+        // The bodies are most of a message that this node has made.
+        return withRoom(sources.decoder, reply.email.size, viewer, async () => {
+          const content = await contentOf(sources, reply, viewer);
+          return content === undefined ? notFound() : { status: 200, json: { ...itemOf(reply.email), ...content } };
+        });
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${base}/{id}/attachments/{attachmentId}`,
+      ...ATTACHMENT,
+      tags,
+      access: READ,
+      params: { id: idParameter(), attachmentId: idParameter() },
       handler: async ({ principal, params }) => {
         const outcome = await mailboxes.of(principal.accountId).ask('outbound', { outboundId: params.id });
         if (outcome.reply === undefined) return refused(outcome.refusal);
-        const rest = await contentOf(sources, outcome.reply);
-        return rest === undefined ? notFound() : { status: 200, json: { ...itemOf(outcome.reply.email), ...rest } };
+        const { id, blob } = outcome.reply.email;
+        return blob === null ? notFound() : attachmentReply(sources.blobs, { id, blob }, params.attachmentId);
       },
     }),
     defineRoute({
@@ -111,22 +136,4 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
       },
     }),
   ];
-}
-
-type Content = Pick<Infer<typeof outboundDetail>, 'textBody' | 'htmlBody' | 'attachments' | 'isPartial'>;
-
-/** Bodies as they were given where the mailbox has them, else as the message has them; undefined when it is gone. */
-async function contentOf(
-  { blobs, decoder }: OutboundSources,
-  { email, content }: Reply<MailboxProtocol, 'outbound'>,
-): Promise<Content | undefined> {
-  const { id, blob } = email;
-  if (blob === null)
-    return { textBody: content?.textBody ?? null, htmlBody: content?.htmlBody ?? null, attachments: [] };
-  const index = await blobs.index(blob);
-  if (index === undefined) return undefined;
-  const attachments = index.attachments.map((part) => attachmentOf(id, part));
-  if (content !== null) return { ...content, attachments };
-  const { text, html, partial } = await decoder.bodies(index, (start, end) => blobs.read(blob, start, end));
-  return { textBody: text || null, htmlBody: html || null, attachments, ...(partial && { isPartial: true }) };
 }

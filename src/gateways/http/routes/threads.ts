@@ -1,48 +1,81 @@
 // A conversation: its emails in full, oldest first. Bodies are read newest first and within a budget; emails beyond it come
-// without bodies, marked partial, and can be had one by one.
+// without bodies, marked partial, and can be had one by one. A reply that is not the whole conversation says so.
+import { optional } from 'superstruct';
 import type { EmailDetail } from '../../../actors/mailbox/protocol.js';
-import { idParameter, list } from '../fields.js';
+import type { Viewer } from '../../decode/decoder.js';
+import type { HeaderField } from '../exchange.js';
+import { idParameter, list, pageOr, pageSizeOr } from '../fields.js';
 import { notFound, refused } from '../problem.js';
 import { defineRoute, READ, type Route } from '../route.js';
 import { detailOf } from './email-detail.js';
 import { emailDetail } from './email-shapes.js';
 import type { EmailSources } from './emails.js';
+import { rangesOf, viewerOf, withRoom } from './shown-bodies.js';
 
 /** Characters of all bodies of a reply. */
 const MOST_CHARACTERS = 8 * 1024 * 1024;
 const NO_BODIES = { text: '', html: '', partial: true };
+const TRUNCATED: HeaderField = ['X-Truncated', 'true'];
+const PAGED = 'Without `page` and `pageSize`: the newest 500 emails. With one of them: a page of all';
 
 export function threadRoute(base: string, tags: readonly string[], sources: EmailSources): Route {
   return defineRoute({
     method: 'GET',
     path: `${base}/threads/{threadId}`,
-    summary: 'The emails of a thread, oldest first: the newest 500',
+    summary: 'The emails of a thread, oldest first: the newest 500, or a page of all',
     description:
-      'Long threads: emails whose bodies did not fit come without them and with `isPartial`, to be had one by one.',
+      'Long threads: emails whose bodies did not fit come without them and with `isPartial`, to be had one by one, and `X-Truncated` says that something is missing. Pages begin with the oldest email: one after the other they are the thread.',
     tags,
     access: READ,
     params: { threadId: idParameter() },
+    query: {
+      page: optional(pageOr({ default: undefined, description: PAGED })),
+      pageSize: optional(
+        pageSizeOr({ default: undefined, description: `${PAGED}, 20 emails unless said; at most 100` }),
+      ),
+    },
     replies: { 200: list(emailDetail) },
-    handler: async ({ principal, params }) => {
-      const outcome = await sources.mailboxes.of(principal.accountId).ask('thread', { threadId: params.threadId });
+    replyFields: {
+      'X-Truncated':
+        '`true` when bodies were left out for their size or, without `page`, when the thread has more than 500 emails',
+      'X-Total-Count': 'Emails of the whole thread',
+    },
+    handler: async (call) => {
+      const { principal, params, query } = call;
+      const paged = query.page !== undefined || query.pageSize !== undefined;
+      const outcome = await sources.mailboxes.of(principal.accountId).ask('thread', {
+        threadId: params.threadId,
+        ...(paged ? { page: query.page ?? 1, pageSize: query.pageSize ?? 20 } : {}),
+      });
       if (outcome.reply === undefined) return refused(outcome.refusal);
-      const shown = await detailsOf(outcome.reply.emails, sources);
-      return shown.length === 0 ? notFound() : { status: 200, json: shown };
+      const { emails, total = emails.length } = outcome.reply;
+      const viewer = viewerOf(call);
+      const octets = emails.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+      return withRoom(sources.decoder, octets, viewer, async () => {
+        const { shown, isCut } = await detailsOf(emails, sources, viewer);
+        if (shown.length === 0 && !paged) return notFound();
+        const isTruncated = isCut || (!paged && total > emails.length);
+        const headers: HeaderField[] = [['X-Total-Count', String(total)], ...(isTruncated ? [TRUNCATED] : [])];
+        return { status: 200 as const, headers, json: shown };
+      });
     },
   });
 }
 
-async function detailsOf(emails: readonly EmailDetail[], { blobs, decoder }: EmailSources) {
+/** `isCut`: bodies were left out that the emails have. */
+async function detailsOf(emails: readonly EmailDetail[], { blobs, decoder }: EmailSources, viewer: Viewer) {
   const shown = [];
   let left = MOST_CHARACTERS;
+  let isCut = false;
   for (const email of emails.toReversed()) {
+    viewer.signal?.throwIfAborted();
     const index = await blobs.index(email.blob);
     // Deleted meanwhile, and its blob collected.
     if (index === undefined) continue;
-    const bodies =
-      left > 0 ? await decoder.bodies(index, (start, end) => blobs.read(email.blob, start, end)) : NO_BODIES;
+    isCut ||= left <= 0;
+    const bodies = left > 0 ? await decoder.bodies(index, rangesOf(blobs, email.blob), viewer) : NO_BODIES;
     left -= bodies.text.length + bodies.html.length;
     shown.push(detailOf(email, index, bodies));
   }
-  return shown.reverse();
+  return { shown: shown.reverse(), isCut };
 }

@@ -143,11 +143,15 @@ export class Attempt {
     for (let stale = 0; ; stale++) {
       let session: Session;
       try {
-        session = await pool.acquire(this.#target(host, address), signal);
+        session = await pool.acquire(this.#target(host, address), signal, this.#mail.task.waits);
       } catch (error) {
         if (!(error instanceof SessionFailure)) throw error;
+        if (error.kind === 'busy') {
+          this.#standings.postpone();
+          return false;
+        }
         this.#learn(address, error);
-        this.#missed(tried, started, error.verdict, error.kind !== 'unreachable' && error.kind !== 'busy');
+        this.#missed(tried, started, error.verdict, error.kind !== 'unreachable');
         return error.kind === 'unreachable' || error.kind === 'silent';
       }
       tried.tls = session.tls;
@@ -270,7 +274,7 @@ export class Attempt {
 
   #target(host: string, address: string) {
     const { hostname, port, ca, limits, reachability, meter } = this.#common;
-    const { policy, signal } = this.#mail;
+    const { policy, signal, task } = this.#mail;
     const wanted: TlsPolicy = policy?.mode === 'enforce' ? 'verified' : 'opportunistic';
     const open = async (tls: TlsPolicy) => {
       const session = await openSession({ host, address, port, tls, ca, hostname, limits, signal });
@@ -281,6 +285,8 @@ export class Attempt {
     return {
       address,
       key: `${address} ${host} ${wanted}`,
+      accountId: task.accountId,
+      domain: task.domain,
       open: async () => {
         if (wanted === 'verified') return open(wanted);
         if (!reachability.hasTls(address)) return open('none');

@@ -2,7 +2,7 @@
 // out by reading it once. Small messages are kept in memory for a while: one goes to many domains at the same time.
 import { isAscii, isUtf8 } from 'node:buffer';
 import { LRUCache } from 'lru-cache';
-import { authorDomains } from '../../../mail/author-domains.js';
+import { authorsOf } from '../../../mail/author-domains.js';
 import { headerLines } from '../../../mail/header-lines.js';
 import type { BlobStore } from '../../../store/blobs.js';
 
@@ -118,6 +118,6 @@ class NeedsScan {
     const isEightBit = this.#isEightBit;
     // Octets above 127 that are no UTF-8 are an old custom: 8BITMIME is all they can be sent with.
     const hasUtf8Header = isEightBit && !isAscii(header) && isUtf8(header);
-    return { isEightBit, hasUtf8Header, authorDomains: authorDomains(headerLines(header)) };
+    return { isEightBit, hasUtf8Header, authorDomains: authorsOf(headerLines(header)).domains };
   }
 }

@@ -1,6 +1,8 @@
 // Connections to mail hosts: how many there may be, who gets the next one, and which are used again. A host is an address. A
-// place is taken before a connection is dialled, so hosts that do not answer count too; when all are taken, the host that has
-// the fewest gets the next, so a slow one cannot keep the others waiting.
+// place is taken before a connection is dialled, so hosts that do not answer count too. Every account and every domain has its
+// share of the places, and every account its share of those of one host; of those that wait the account that has the fewest
+// gets the next, then the host that has the fewest, so that nobody's slow hosts keep others waiting.
+import { Shares } from '../../../actors/delivery/shares.js';
 import { judgeFault } from '../../../mail/delivery-status.js';
 import type { CourierLimits } from './limits.js';
 import type { CourierMeter } from './meter.js';
@@ -10,6 +12,9 @@ export interface Target {
   readonly address: string;
   /** Sessions with the same key do for each other: name and TLS are in it. */
   readonly key: string;
+  /** Whose mail it is for. */
+  readonly accountId: string;
+  readonly domain: string;
   open(): Promise<Session>;
 }
 
@@ -23,6 +28,8 @@ interface Waiter {
 interface Host {
   readonly address: string;
   places: number;
+  /** Of accounts, without those of idle sessions, which are nobody's. */
+  readonly shares: Shares;
   readonly idle: { readonly key: string; readonly session: Session; readonly since: number }[];
   readonly waiters: Waiter[];
 }
@@ -36,7 +43,12 @@ export class SessionPool {
   readonly #hosts = new Map<string, Host>();
   /** Hosts that somebody waits for. */
   readonly #wanted = new Set<Host>();
-  readonly #busy = new Map<Session, { readonly host: Host; readonly key: string }>();
+  readonly #busy = new Map<Session, { readonly host: Host; readonly target: Target }>();
+  /** Of all places, without those of idle sessions. */
+  readonly #accounts: Shares;
+  readonly #domains: Shares;
+  /** Account that gave a place back last: of those with equal shares the others come first. */
+  #served = '';
   #places = 0;
   #waiting = 0;
   #order = 0;
@@ -45,21 +57,32 @@ export class SessionPool {
   constructor(limits: CourierLimits, meter: CourierMeter) {
     this.#limits = limits;
     this.#meter = meter;
+    this.#accounts = new Shares(limits.connections);
+    this.#domains = new Shares(limits.connections);
   }
 
-  /** To be given back by `release`. @throws SessionFailure, what opening throws, or that no place was free in time */
-  async acquire(target: Target, signal: AbortSignal): Promise<Session> {
+  /**
+   * To be given back by `release`. `waits` is told when it begins to wait and when that is over. @throws SessionFailure, what
+   * opening throws, or that no place was free in time
+   */
+  async acquire(target: Target, signal: AbortSignal, waits: (isWaiting: boolean) => void = () => {}): Promise<Session> {
     const host = this.#host(target.address);
-    const idle = this.#takeIdle(host, target.key);
-    if (idle !== undefined) return this.#lend(host, target.key, idle);
-    if (!this.#makeRoom(host)) {
-      const given = await this.#wait(host, target, signal);
-      if (given !== undefined) return this.#lend(host, target.key, given);
+    if (this.#mayTake(host, target)) {
+      this.#take(host, target);
+      const idle = this.#takeIdle(host, target.key);
+      if (idle !== undefined) return this.#lend(host, target, idle);
+      this.#makeRoom(host);
+    } else {
+      const place = this.#wait(host, target, signal);
+      waits(true);
+      const given = await place.finally(() => waits(false));
+      if (given !== undefined) return this.#lend(host, target, given);
     }
     try {
       const session = await target.open();
-      return this.#lend(host, target.key, session);
+      return this.#lend(host, target, session);
     } catch (error) {
+      this.#give(host, target);
       this.#vacate(host);
       throw error;
     }
@@ -70,7 +93,10 @@ export class SessionPool {
     const lent = this.#busy.get(session);
     if (lent === undefined) return;
     this.#busy.delete(session);
-    const { host, key } = lent;
+    const { host, target } = lent;
+    const { key } = target;
+    this.#give(host, target);
+    this.#served = target.accountId;
     const { messagesPerConnection, idleMs } = this.#limits;
     if (session.isOver) {
       this.#vacate(host);
@@ -86,21 +112,21 @@ export class SessionPool {
       this.#vacate(host);
       return;
     }
-    const next = host.waiters.findIndex(({ target }) => target.key === key);
-    if (next !== -1) {
-      const waiter = host.waiters[next]!;
-      this.#forget(host, waiter);
-      waiter.give(session);
-      return;
+    const next = this.#fairest(host, key);
+    if (next !== undefined) {
+      this.#forget(host, next);
+      this.#take(host, next.target);
+      next.give(session);
+    } else {
+      const entry = { key, session, since: performance.now() };
+      host.idle.push(entry);
+      session.rest(idleMs, () => {
+        const at = host.idle.indexOf(entry);
+        if (at === -1) return;
+        host.idle.splice(at, 1);
+        this.#vacate(host);
+      });
     }
-    const entry = { key, session, since: performance.now() };
-    host.idle.push(entry);
-    session.rest(idleMs, () => {
-      const at = host.idle.indexOf(entry);
-      if (at === -1) return;
-      host.idle.splice(at, 1);
-      this.#vacate(host);
-    });
     this.#serve();
   }
 
@@ -119,7 +145,7 @@ export class SessionPool {
   #host(address: string): Host {
     let host = this.#hosts.get(address);
     if (host === undefined) {
-      host = { address, places: 0, idle: [], waiters: [] };
+      host = { address, places: 0, shares: new Shares(this.#limits.connectionsPerHost), idle: [], waiters: [] };
       this.#hosts.set(address, host);
     }
     return host;
@@ -134,9 +160,25 @@ export class SessionPool {
     return session;
   }
 
-  #lend(host: Host, key: string, session: Session): Session {
-    this.#busy.set(session, { host, key });
+  #lend(host: Host, target: Target, session: Session): Session {
+    this.#busy.set(session, { host, target });
     return session;
+  }
+
+  #mayTake(host: Host, { accountId, domain }: Target): boolean {
+    return host.shares.mayTake(accountId) && this.#accounts.mayTake(accountId) && this.#domains.mayTake(domain);
+  }
+
+  #take(host: Host, { accountId, domain }: Target): void {
+    host.shares.take(accountId);
+    this.#accounts.take(accountId);
+    this.#domains.take(domain);
+  }
+
+  #give(host: Host, { accountId, domain }: Target): void {
+    host.shares.give(accountId);
+    this.#accounts.give(accountId);
+    this.#domains.give(domain);
   }
 
   /** Takes a place when there is one, if need be that of an idle session. */
@@ -223,29 +265,52 @@ export class SessionPool {
   /** Gives places to those who wait, as long as there are some. */
   #serve(): void {
     for (;;) {
-      const host = this.#neediest();
-      if (host === undefined || !this.#makeRoom(host)) return;
-      const waiter = host.waiters[0]!;
-      this.#forget(host, waiter);
-      waiter.give(undefined);
+      const next = this.#neediest();
+      if (next === undefined || !this.#makeRoom(next.host)) return;
+      this.#forget(next.host, next.waiter);
+      this.#take(next.host, next.waiter.target);
+      next.waiter.give(undefined);
     }
   }
 
-  /** Of the hosts that may have another place: the one with the fewest, then whose waiter came first. */
-  #neediest(): Host | undefined {
-    let found: Host | undefined;
+  /** Of those who wait for hosts that may have another place: whose account has the fewest, then whose host, then who came first. */
+  #neediest(): { readonly host: Host; readonly waiter: Waiter } | undefined {
+    let found: { readonly host: Host; readonly waiter: Waiter } | undefined;
     for (const host of this.#wanted) {
       if (host.places >= this.#limits.connectionsPerHost && host.idle.length === 0) continue;
-      if (found === undefined || host.places < found.places) found = host;
-      else if (host.places === found.places && host.waiters[0]!.since < found.waiters[0]!.since) found = host;
+      const waiter = this.#fairest(host);
+      if (waiter === undefined) continue;
+      if (found === undefined || this.#compare({ host, waiter }, found) < 0) found = { host, waiter };
     }
     return found;
+  }
+
+  /** Of those who wait for the host and have a share left; with `key`, of those whom a session with it serves. */
+  #fairest(host: Host, key?: string): Waiter | undefined {
+    let found: Waiter | undefined;
+    for (const waiter of host.waiters) {
+      if ((key !== undefined && waiter.target.key !== key) || !this.#mayTake(host, waiter.target)) continue;
+      if (found === undefined || this.#compare({ host, waiter }, { host, waiter: found }) < 0) found = waiter;
+    }
+    return found;
+  }
+
+  #compare(
+    a: { readonly host: Host; readonly waiter: Waiter },
+    b: { readonly host: Host; readonly waiter: Waiter },
+  ): number {
+    const [mine, other] = [a, b].map(({ waiter }) => this.#rank(waiter.target)) as [number, number];
+    return mine - other || a.host.places - b.host.places || a.waiter.since - b.waiter.since;
+  }
+
+  #rank({ accountId }: Target): number {
+    return 2 * this.#accounts.of(accountId) + Number(accountId === this.#served);
   }
 
   /** Whether the session should end for the sake of a host that has fewer. */
   #isDueElsewhere(host: Host, session: Session): boolean {
     if (this.#places < this.#limits.connections) return false;
-    const other = this.#neediest();
+    const other = this.#neediest()?.host;
     if (other === undefined || other === host) return false;
     return other.places + 1 < host.places || (other.places < host.places && session.served % FAIR_SHARE === 0);
   }

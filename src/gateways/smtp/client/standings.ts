@@ -17,6 +17,7 @@ export interface Addressee {
 export class Standings {
   readonly #pending: Set<Addressee>;
   readonly #standing = new Map<Addressee, Standing>();
+  #isPostponed = false;
 
   constructor(addressees: readonly Addressee[]) {
     this.#pending = new Set(addressees);
@@ -27,7 +28,12 @@ export class Standings {
   }
 
   get isOver(): boolean {
-    return this.#pending.size === 0;
+    return this.#pending.size === 0 || this.#isPostponed;
+  }
+
+  /** No connection was free: those of whom nothing is known were not tried. */
+  postpone(): void {
+    this.#isPostponed = true;
   }
 
   settle(addressee: Addressee, verdict: Verdict, host: string | null): void {
@@ -51,10 +57,12 @@ export class Standings {
     for (const addressee of this.#pending) this.settle(addressee, verdict, host);
   }
 
+  /** Of all but those that were postponed. */
   outcomes(): RecipientOutcome[] {
     const unheard = { verdict: judgeFault('ended', 'the attempt ended before it was its turn'), host: null };
     const settled = new Map(this.#standing);
-    for (const addressee of this.#pending) if (!settled.has(addressee)) settled.set(addressee, unheard);
+    const unknown = this.#isPostponed ? [] : [...this.#pending].filter((addressee) => !settled.has(addressee));
+    for (const addressee of unknown) settled.set(addressee, unheard);
     return [...settled].flatMap(([{ ids }, { verdict, host }]) =>
       ids.map((recipientId) => ({ recipientId, ...verdict, host })),
     );

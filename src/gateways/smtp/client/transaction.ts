@@ -142,7 +142,8 @@ export class Transaction {
       answers.set(recipient, { verdict: judgeReply(response, 'rcpt'), reply: response, stage: 'rcpt' });
     }
     for (const recipient of this.#envelope.recipients) if (!answers.has(recipient)) answers.set(recipient, rest);
-    const isReusable = about.isReusable === true && !this.#connection.destroyed;
+    const { destroyed, isOutOfStep } = this.#connection;
+    const isReusable = about.isReusable === true && !destroyed && !isOutOfStep;
     this.#settle({ isDoubtful: false, isUnheard: false, needsReset: false, ...about, isReusable, answers });
   }
 

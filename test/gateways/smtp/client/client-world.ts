@@ -50,12 +50,17 @@ export async function world(t: ExecutionContext, { zones = {}, dnsTimeoutMs = 20
     await dns.close();
   });
 
-  function task(domain: string, locals: readonly string[] = ['b'], text: string | Buffer = MESSAGE): DeliveryTask {
+  function task(
+    domain: string,
+    locals: readonly string[] = ['b'],
+    text: string | Buffer = MESSAGE,
+    accountId = 'account',
+  ): DeliveryTask {
     const octets = Buffer.from(text as string);
     const blob = createHash('sha256').update(octets).digest('hex');
     texts.set(blob, octets);
     return {
-      accountId: 'account',
+      accountId,
       outboundId: 'outbound',
       sender: 'a@sender.test',
       domain,

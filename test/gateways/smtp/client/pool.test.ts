@@ -1,6 +1,6 @@
 // Connections of the SMTP client: used again, bounded by host and in all, fair when they are short.
 import test from 'ava';
-import { only, world } from './client-world.js';
+import { MESSAGE, only, world } from './client-world.js';
 
 const zonesOf = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [`d${i}.test`, { A: [`127.0.0.${i + 2}`] }]));
@@ -77,7 +77,7 @@ test('a slow host does not keep the others from their mail', async (t) => {
   });
   const slow = await remote('127.0.0.2', { behaviour: { message: () => held } });
   for (let i = 1; i < 4; i++) await remote(`127.0.0.${i + 2}`);
-  const waiting = Array.from({ length: 20 }, (_, i) => deliver('d0.test', [`r${i}`]));
+  const waiting = Array.from({ length: 20 }, (_, i) => deliver('d0.test', [`r${i}`], MESSAGE, 'other'));
   for (let round = 0; round < 10; round++) {
     const reports = await Promise.all([1, 2, 3].map((i) => deliver(`d${i}.test`)));
     t.true(reports.every((report) => only(report) === 'delivered 2.0.0'));
@@ -88,7 +88,7 @@ test('a slow host does not keep the others from their mail', async (t) => {
   t.true(Math.max(...inUse) <= 3);
 });
 
-test('who waits too long is told, and what waits is bounded', async (t) => {
+test('who waits too long is told and was not tried, and what waits is bounded', async (t) => {
   const { remote, deliver } = await world(t, {
     zones: zonesOf(1),
     limits: { connectionsPerHost: 1, waiting: 1, waitMs: 100 },
@@ -100,7 +100,72 @@ test('who waits too long is told, and what waits is bounded', async (t) => {
   await remote('127.0.0.2', { behaviour: { message: () => held } });
   const first = deliver('d0.test');
   const others = await Promise.all([deliver('d0.test'), deliver('d0.test')]);
-  t.deepEqual(others.map(only), ['temporary 4.4.5', 'temporary 4.4.5']);
+  t.deepEqual(others, [
+    { outcomes: [], attempts: [] },
+    { outcomes: [], attempts: [] },
+  ]);
   answer();
   t.is(only(await first), 'delivered 2.0.0');
+});
+
+test('an account has its share of the connections, and waiting for one is told', async (t) => {
+  const { remote, courier, task, deliver } = await world(t, {
+    zones: zonesOf(20),
+    limits: { connections: 9, connectionsPerHost: 3 },
+  });
+  let answer = () => {};
+  const held = new Promise<undefined>((resolve) => {
+    answer = () => resolve(undefined);
+  });
+  let open = 0;
+  const stall = () => {
+    open++;
+    return held;
+  };
+  const silent = { behaviour: { message: stall } };
+  for (let i = 0; i < 10; i++) await remote(`127.0.0.${i + 2}`, silent);
+  for (let i = 10; i < 20; i++) await remote(`127.0.0.${i + 2}`);
+  const waiting = new Set<number>();
+  // To ten hosts that never answer the final dot.
+  const stuck = Array.from({ length: 70 }, (_, i) =>
+    courier.deliver({
+      ...task(`d${i % 10}.test`, ['b'], MESSAGE, 'hostile'),
+      waits: (isWaiting) => void (isWaiting ? waiting.add(i) : waiting.delete(i)),
+    }),
+  );
+  while (open < 6 || waiting.size < 64) await new Promise((resolve) => setTimeout(resolve, 1));
+  for (let round = 0; round < 5; round++) {
+    const others = Array.from({ length: 10 }, (_, i) => deliver(`d${i + 10}.test`, ['b'], MESSAGE, `account ${i}`));
+    t.true((await Promise.all(others)).every((report) => only(report) === 'delivered 2.0.0'));
+  }
+  t.is(open, 6, 'two thirds');
+  t.is(waiting.size, 64);
+  answer();
+  t.true((await Promise.all(stuck)).every((report) => only(report) === 'delivered 2.0.0'));
+  t.is(waiting.size, 0);
+});
+
+test('a host serves the accounts in turn', async (t) => {
+  const { remote, deliver } = await world(t, { zones: zonesOf(1), limits: { connectionsPerHost: 1 } });
+  const order: string[] = [];
+  let release = () => {};
+  const first = new Promise<undefined>((resolve) => {
+    release = () => resolve(undefined);
+  });
+  await remote('127.0.0.2', {
+    behaviour: {
+      message: ({ recipients }) => {
+        order.push(recipients[0]!.split('@')[0]!);
+        return order.length === 1 ? first : undefined;
+      },
+    },
+  });
+  const many = Array.from({ length: 10 }, (_, i) => deliver('d0.test', [`many${i}`], MESSAGE, 'many'));
+  while (order.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  const one = deliver('d0.test', ['one'], MESSAGE, 'one');
+  // It waits behind the nine.
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  release();
+  await Promise.all([...many, one]);
+  t.true(order.indexOf('one') <= 2, order.join(' '));
 });

@@ -1,0 +1,119 @@
+// Filters that look at the body of an email which could not be read in time for its delivery: the body is read in the
+// background, and the filters are applied then. What waits is in the store, so a node that ends loses none of it. A body that
+// cannot be decoded at all is judged by its start, and the log says so.
+import type { Logger } from 'pino';
+import { caseFolded } from '../../mail/case-fold.js';
+import { ActorFault } from '../runtime/errors.js';
+import type { Reply } from '../runtime/protocol.js';
+import type { EmailTexts } from './email-texts.js';
+import type { Mailboxes, MailboxProtocol } from './protocol.js';
+
+/** Accounts that are worked on at a time. */
+const AT_ONCE = 2;
+/** Accounts remembered; of others the filters are applied once their mailbox is loaded again. */
+const MAX_WAITING = 50_000;
+/** Tries that a body gets to be decoded whole. */
+const TRIES = 5;
+const RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 60_000;
+const LOOK_MS = 200;
+
+export interface DeferralNotes {
+  /** Emails of the account wait for filters. */
+  note(accountId: string): void;
+}
+
+export interface DeferredFiltering extends DeferralNotes {
+  stop(): Promise<void>;
+}
+
+export interface DeferredFilteringOptions {
+  readonly texts: Pick<EmailTexts, 'text'>;
+  /** Asked for when there is work: they stand on the actors that note it. */
+  mailboxes(): Mailboxes;
+  readonly log: Pick<Logger, 'info' | 'warn'>;
+  readonly retryMs?: number;
+}
+
+type Waiting = Reply<MailboxProtocol, 'deferredFilters'>['emails'][number];
+
+interface Attempts {
+  count: number;
+  /** ms of the monotonic clock. */
+  due: number;
+}
+
+export function startDeferredFiltering(options: DeferredFilteringOptions): DeferredFiltering {
+  const { texts, mailboxes, log, retryMs = RETRY_MS } = options;
+  const waiting = new Map<string, Attempts>();
+  const jobs = new Map<string, Promise<void>>();
+  let stopped = false;
+
+  /** False: the body may be had whole by another try. */
+  async function apply(accountId: string, { emailId, blob, filters }: Waiting, isLastTry: boolean): Promise<boolean> {
+    const { text, isWhole } = await texts.text(accountId, blob);
+    if (!isWhole && !isLastTry) return false;
+    const body = caseFolded(text);
+    const filterIds = filters.filter(({ bodyContains }) => body.includes(caseFolded(bodyContains))).map(({ id }) => id);
+    const { reply } = await mailboxes().of(accountId).ask('applyDeferred', { emailId, filterIds });
+    const applied = reply?.applied ?? 0;
+    if (isWhole) log.info({ accountId, emailId, applied }, 'filters were applied after the delivery');
+    else
+      log.warn({ accountId, emailId, applied }, 'filters were applied to the start of a body that cannot be decoded');
+    return true;
+  }
+
+  /** Whether nothing is left. */
+  async function work(accountId: string, isLastTry: boolean): Promise<boolean> {
+    while (!stopped) {
+      const { reply } = await mailboxes().of(accountId).ask('deferredFilters', {});
+      const emails = reply?.emails ?? [];
+      if (emails.length === 0) return true;
+      let isDone = true;
+      for (const email of emails) {
+        if (stopped || !(await apply(accountId, email, isLastTry))) isDone = false;
+      }
+      if (!isDone) return false;
+    }
+    return false;
+  }
+
+  async function attempt(accountId: string, { count }: Attempts): Promise<void> {
+    let isDone = false;
+    try {
+      isDone = await work(accountId, count + 1 >= TRIES);
+    } catch (err) {
+      if (err instanceof ActorFault && err.code === 'no-such-account') isDone = true;
+      else log.warn({ accountId, err }, 'filters that wait for a body could not be applied yet');
+    } finally {
+      jobs.delete(accountId);
+    }
+    if (isDone || stopped || waiting.has(accountId)) return;
+    const wait = Math.min(retryMs * 2 ** count, LONGEST_RETRY_MS);
+    waiting.set(accountId, { count: count + 1, due: performance.now() + wait });
+  }
+
+  function look(): void {
+    const now = performance.now();
+    for (const [accountId, attempts] of waiting) {
+      if (jobs.size >= AT_ONCE) return;
+      if (attempts.due > now || jobs.has(accountId)) continue;
+      waiting.delete(accountId);
+      jobs.set(accountId, attempt(accountId, attempts));
+    }
+  }
+  const timer = setInterval(look, Math.min(LOOK_MS, retryMs));
+
+  return {
+    note(accountId) {
+      if (!waiting.has(accountId) && waiting.size < MAX_WAITING) {
+        waiting.set(accountId, { count: 0, due: performance.now() + retryMs });
+      }
+    },
+    async stop() {
+      stopped = true;
+      clearInterval(timer);
+      await Promise.all(jobs.values());
+    },
+  };
+}

@@ -1,0 +1,80 @@
+// A JSON body, read as it arrives: scanned before it is parsed, so that what is parsed is small, flat and of few values
+// however the body is made, and the parsing holds nobody up. Files in it go to the spool on the way (uploads).
+import { isUtf8 } from 'node:buffer';
+import { JsonExcess, JsonScan } from '../json-scan.js';
+import type { BodyShare } from './body-room.js';
+import type { HttpRequest } from './exchange.js';
+import { invalid, Problem, unavailable } from './problem.js';
+import { type UploadPlace, Uploads } from './uploads.js';
+
+/** Octets of a body without its files. */
+export const LARGEST_JSON = 4 * 1024 * 1024;
+
+export interface JsonBody {
+  readonly value: object;
+  /** Gives the files back. */
+  release(): void;
+}
+
+interface Limits {
+  /** Octets of the whole body. */
+  readonly bodyLimit: number;
+  readonly uploads: UploadPlace | undefined;
+}
+
+/** @throws Problem 400, 413, 503; BodyFault; SpoolFault */
+export async function readJson(
+  request: HttpRequest,
+  { bodyLimit, uploads: place }: Limits,
+  share: BodyShare,
+): Promise<JsonBody> {
+  const uploads = place && new Uploads(place);
+  const kept: Uint8Array[] = [];
+  let octets = 0;
+  const scan = new JsonScan({
+    keep(piece) {
+      octets += piece.length;
+      if (octets > LARGEST_JSON) throw new Problem(413, { detail: TOO_LARGE });
+      kept.push(Buffer.from(piece));
+    },
+    ...(uploads && place && { extraction: { ...place, begin: () => uploads.begin() } }),
+  });
+  try {
+    await request.body(bodyLimit, async (piece) => {
+      if (!share.add(piece.length)) throw unavailable();
+      scan.push(piece);
+      await uploads?.write();
+    });
+    const value = parsed(Buffer.concat(kept));
+    await uploads?.putInto(value);
+    return { value, release: () => uploads?.release() };
+  } catch (error) {
+    uploads?.release();
+    throw error instanceof JsonExcess ? invalid({ body: [error.message] }) : error;
+  }
+}
+
+const TOO_LARGE = `The body has more than ${LARGEST_JSON} octets without the content of attachments.`;
+
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
+
+function parsed(octets: Buffer): object {
+  if (octets.length === 0) throw invalid({ body: ['is missing'] });
+  // RFC 8259 §8.1: a mark may be passed over.
+  const isMarked = octets.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+  const value = isUtf8(octets) ? parsedText(octets.toString('utf8', isMarked ? BYTE_ORDER_MARK.length : 0)) : undefined;
+  if (value === undefined) throw invalid({ body: ['is not valid JSON'] });
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalid({ body: ['must be a JSON object'] });
+  }
+  return value;
+}
+
+/** Undefined when it is no JSON. */
+function parsedText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

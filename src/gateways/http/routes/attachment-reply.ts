@@ -1,0 +1,61 @@
+// An attachment of a stored message as a reply, streamed from the blob at the client's pace. It is a stranger's bytes on our
+// origin, so nothing may run or sniff them.
+import { decodeStream } from '../../../mail/decode/transfer.js';
+import { partOf } from '../../../mail/parts.js';
+import type { BlobStore } from '../../../store/blobs.js';
+import { attachmentDisposition } from '../content-disposition.js';
+import type { HeaderField, ReplyStream } from '../exchange.js';
+import { notFound, type Problem } from '../problem.js';
+import { entityTag } from '../revalidation.js';
+import { binary, EMPTY } from '../route.js';
+import { attachmentId } from './email-detail.js';
+
+export const FILE_NAME = { 'Content-Disposition': 'attachment, with a file name (RFC 6266)' };
+export const INERT: HeaderField = ['Content-Security-Policy', "sandbox; default-src 'none'"];
+/** The bytes never change; whether they are still the account's to see is asked each time. */
+export const ASKED_EACH_TIME: HeaderField = ['Cache-Control', 'private, no-cache'];
+const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/;
+
+/** What every route of one says. */
+export const ATTACHMENT = {
+  summary: 'An attachment, decoded',
+  description:
+    'Sent with the media type it came with, to be saved and not shown: `attachment`, sandboxed, not sniffed.',
+  replies: { 200: binary('*/*', FILE_NAME), 304: EMPTY },
+} as const;
+
+interface Owner {
+  /** Of the email. */
+  readonly id: string;
+  readonly blob: string;
+}
+
+interface Found {
+  readonly status: 200;
+  readonly headers: readonly HeaderField[];
+  readonly stream: ReplyStream;
+}
+
+/** @throws StoreFault */
+export async function attachmentReply(
+  blobs: Pick<BlobStore, 'index' | 'stream'>,
+  { id, blob }: Owner,
+  wanted: string,
+): Promise<Found | Problem> {
+  const index = await blobs.index(blob);
+  const found = index?.attachments.find((entry) => attachmentId(id, entry.section) === wanted);
+  const part = index && found && partOf(index.root, found.section);
+  if (found === undefined || part === undefined) return notFound();
+  const raw = blobs.stream(blob, part.bodyStart, part.bodyEnd);
+  return {
+    status: 200,
+    headers: [
+      INERT,
+      ASKED_EACH_TIME,
+      entityTag(blob, found.section),
+      ['Content-Type', MEDIA_TYPE.test(found.contentType) ? found.contentType : 'application/octet-stream'],
+      ['Content-Disposition', attachmentDisposition(found.fileName)],
+    ],
+    stream: { length: found.size, chunks: decodeStream(part.encoding, raw) },
+  };
+}

@@ -1,0 +1,117 @@
+// The attachments that a client gives an email: files that came with the request, and attachments of emails that are stored
+// already, which never travel to the client and back.
+import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
+import type { IndexedAttachment, IndexedPart, MessageIndex } from '../../../mail/message-index.js';
+import { partOf } from '../../../mail/parts.js';
+import type { BlobStore } from '../../../store/blobs.js';
+import { attachmentKind, copiedAttachment } from '../../compose/copied-attachments.js';
+import type { OutgoingAttachment } from '../../compose/message.js';
+import type { FieldErrors } from '../../problem-details.js';
+import { invalid, type Problem } from '../problem.js';
+import type { Upload } from '../uploads.js';
+import { attachmentId } from './email-detail.js';
+import { messageTooLarge } from './outbound-sending.js';
+import type { AttachmentInput } from './outbound-shapes.js';
+
+interface Sources {
+  readonly mailboxes: Mailboxes;
+  readonly blobs: Pick<BlobStore, 'index' | 'stream'>;
+  readonly maxMessageSize: number;
+}
+
+/** A message of the account. */
+interface Source {
+  /** Of the email. */
+  readonly id: string;
+  readonly blob: string;
+  readonly index: MessageIndex;
+}
+
+interface Found {
+  /** Octets. */
+  readonly size: number;
+  make(): Promise<OutgoingAttachment>;
+}
+
+/** Faults are told by their fields: `attachments[0].content`. @throws Problem 413, StoreFault */
+export async function attachmentsOf(
+  sources: Sources,
+  accountId: string,
+  given: readonly AttachmentInput[] | null | undefined,
+): Promise<readonly OutgoingAttachment[] | Problem> {
+  const errors: Record<string, string[]> = {};
+  const found: Found[] = [];
+  const read = new Map<string, Promise<Source | undefined>>();
+  const sourceOf = (emailId: string): Promise<Source | undefined> => {
+    const source = read.get(emailId) ?? messageOf(sources, accountId, emailId);
+    read.set(emailId, source);
+    return source;
+  };
+  for (const [i, input] of (given ?? []).entries()) {
+    const one = await find(input, sources, sourceOf);
+    if (isFound(one)) found.push(one);
+    else for (const [field, messages] of Object.entries(one)) errors[`attachments[${i}].${field}`] = [...messages];
+  }
+  if (Object.keys(errors).length > 0) return invalid(errors);
+  const octets = found.reduce((sum, { size }) => sum + size, 0);
+  if (octets > sources.maxMessageSize) throw messageTooLarge(sources.maxMessageSize);
+  const attachments: OutgoingAttachment[] = [];
+  for (const one of found) attachments.push(await one.make());
+  return attachments;
+}
+
+const isFound = (one: Found | FieldErrors): one is Found => typeof one.size === 'number';
+
+async function find(
+  input: AttachmentInput,
+  { blobs }: Sources,
+  sourceOf: (emailId: string) => Promise<Source | undefined>,
+): Promise<Found | FieldErrors> {
+  const { fileName, content, emailId, attachmentId: wanted } = input;
+  if (content != null) {
+    if (emailId != null || wanted != null) return { content: ['must not stand beside emailId and attachmentId'] };
+    if (!fileName) return { fileName: [fileName === '' ? 'must not be empty' : 'is required'] };
+    return { size: content.size, make: () => uploaded(input, fileName, content) };
+  }
+  if (emailId == null && wanted == null) return { content: ['is required'] };
+  if (emailId == null || wanted == null) return { [emailId == null ? 'emailId' : 'attachmentId']: ['is required'] };
+  const source = await sourceOf(emailId);
+  if (source === undefined) return { emailId: ['names no email of the account'] };
+  const { id, blob, index } = source;
+  const entry = index.attachments.find((one) => attachmentId(id, one.section) === wanted);
+  const part = entry && partOf(index.root, entry.section);
+  if (entry === undefined || part === undefined) return { attachmentId: ['names no attachment of this email'] };
+  return { size: entry.size, make: () => copied(input, blobs, blob, entry, part) };
+}
+
+async function uploaded(
+  { contentType, contentId = null }: AttachmentInput,
+  fileName: string,
+  upload: Upload,
+): Promise<OutgoingAttachment> {
+  const [type = '', ...params] = (contentType ?? 'application/octet-stream').split(';').map((part) => part.trim());
+  const charset = params.map((param) => /^charset="?([^"]*)"?$/i.exec(param)?.[1]).find((value) => value !== undefined);
+  const content = () => upload.chunks();
+  const kind = await attachmentKind(type.toLowerCase(), charset === undefined ? {} : { charset }, content);
+  return { fileName, contentId, inline: contentId !== null, content, ...kind };
+}
+
+async function copied(
+  { fileName, contentId }: AttachmentInput,
+  blobs: Sources['blobs'],
+  blob: string,
+  entry: IndexedAttachment,
+  part: IndexedPart,
+): Promise<OutgoingAttachment> {
+  const copy = await copiedAttachment(blobs, blob, entry, part);
+  return { ...copy, ...(fileName && { fileName }), ...(contentId != null && { contentId, inline: true }) };
+}
+
+/** Of an email, an outbound email or a draft. */
+async function messageOf({ mailboxes, blobs }: Sources, accountId: string, id: string): Promise<Source | undefined> {
+  const mailbox = mailboxes.of(accountId);
+  const { reply } = await mailbox.ask('detail', { emailId: id });
+  const blob = reply?.blob ?? (await mailbox.ask('outbound', { outboundId: id })).reply?.email.blob;
+  const index = blob == null ? undefined : await blobs.index(blob);
+  return blob == null || index === undefined ? undefined : { id, blob, index };
+}

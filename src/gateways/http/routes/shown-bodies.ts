@@ -1,0 +1,42 @@
+// Replies that show bodies of messages: the memory for them is the account's until the client has taken the reply, so
+// neither many views nor slow clients of one account use up the node.
+import type { BlobStore } from '../../../store/blobs.js';
+import type { BodyDecoder, ReadRanges, Viewer } from '../../decode/decoder.js';
+import { Problem } from '../problem.js';
+
+export type Bodies = Awaited<ReturnType<BodyDecoder['bodies']>>;
+
+/** Who asked, of a validated request. */
+interface Asker {
+  readonly principal: { readonly accountId: string };
+  readonly aborted: AbortSignal;
+}
+
+export const viewerOf = ({ principal, aborted }: Asker): Viewer => ({
+  accountId: principal.accountId,
+  signal: aborted,
+});
+
+export const rangesOf =
+  (blobs: Pick<BlobStore, 'readRanges'>, blob: string): ReadRanges =>
+  (ranges, signal) =>
+    blobs.readRanges(blob, ranges, signal);
+
+/** `octets`: raw ones of all bodies that are shown. What `make` throws gives the memory back at once. */
+export async function withRoom<R extends object>(
+  decoder: Pick<BodyDecoder, 'room'>,
+  octets: number,
+  viewer: Viewer,
+  make: () => Promise<R>,
+): Promise<R & { readonly finished?: () => void }> {
+  const finished = await decoder.room(octets, viewer);
+  try {
+    const reply = await make();
+    if (!(reply instanceof Problem)) return { ...reply, finished };
+    finished();
+    return reply;
+  } catch (error) {
+    finished();
+    throw error;
+  }
+}

@@ -1,0 +1,105 @@
+// Files inside a JSON body, as base64: decoded while the body arrives and kept in one spool file until the request is
+// answered, so that neither their text nor their octets are ever in memory as a whole.
+import { randomUUID } from 'node:crypto';
+import type { StringSink } from '../json-scan.js';
+import type { Spool } from '../spool/spool.js';
+import { StrictBase64 } from './strict-base64.js';
+
+type File = Awaited<ReturnType<Spool['file']>>;
+
+/** What a route takes as files: `field` of the objects of the array `list`. */
+export interface UploadPlace {
+  readonly list: string;
+  readonly field: string;
+  readonly spool: Pick<Spool, 'file'>;
+}
+
+/** One file; its octets are there until the request is answered. */
+export class Upload {
+  readonly #read: (from: number, to: number) => AsyncIterable<Uint8Array>;
+  readonly #start: number;
+  size = 0;
+  /** False: the client sent something else, of which nothing is kept. */
+  isBase64 = true;
+
+  constructor(start: number, read: (from: number, to: number) => AsyncIterable<Uint8Array>) {
+    this.#start = start;
+    this.#read = read;
+  }
+
+  /** From the first octet, any number of times. */
+  chunks(): AsyncIterable<Uint8Array> {
+    return this.#read(this.#start, this.#start + this.size);
+  }
+}
+
+/** Those of one body. */
+export class Uploads {
+  readonly #place: UploadPlace;
+  readonly #prefix = randomUUID();
+  readonly #byToken = new Map<string, Upload>();
+  /** Decoded, and not in the file yet. */
+  #pending: Uint8Array[] = [];
+  #octets = 0;
+  #file: File | undefined;
+
+  constructor(place: UploadPlace) {
+    this.#place = place;
+  }
+
+  begin(): { readonly token: string; readonly sink: StringSink } {
+    const upload = new Upload(this.#octets, (from, to) => this.#read(from, to));
+    // Nobody but this process knows the prefix: no client can name a file.
+    const token = `${this.#prefix}/${this.#byToken.size}`;
+    this.#byToken.set(token, upload);
+    const decoder = new StrictBase64();
+    const add = (octets: Uint8Array | undefined): void => {
+      if (octets === undefined) upload.isBase64 = false;
+      else if (octets.length > 0) {
+        this.#pending.push(octets);
+        this.#octets += octets.length;
+        upload.size += octets.length;
+      }
+    };
+    const sink: StringSink = {
+      push: (octets) => {
+        if (upload.isBase64) add(decoder.push(octets));
+      },
+      end: () => {
+        if (upload.isBase64) add(decoder.finish());
+      },
+    };
+    return { token, sink };
+  }
+
+  /** Brings into the file what has been decoded so far. @throws SpoolFault */
+  async write(): Promise<void> {
+    const pending = this.#pending;
+    this.#pending = [];
+    for (const octets of pending) {
+      this.#file ??= await this.#place.spool.file();
+      await this.#file.write(octets);
+    }
+  }
+
+  /** Ends the writing, and puts the files into the value that was parsed, where their tokens stand. @throws SpoolFault */
+  async putInto(value: object): Promise<void> {
+    await this.#file?.flush();
+    const list: unknown = (value as Readonly<Record<string, unknown>>)[this.#place.list];
+    if (!Array.isArray(list)) return;
+    for (const entry of list) {
+      const upload = this.#byToken.get(entry?.[this.#place.field]);
+      if (upload !== undefined) entry[this.#place.field] = upload;
+    }
+  }
+
+  /** May be called again. */
+  release(): void {
+    void this.#file?.close();
+    this.#file = undefined;
+  }
+
+  async *#read(from: number, to: number): AsyncIterable<Uint8Array> {
+    if (to > from) yield* this.#file!.chunks(from, to);
+  }
+}

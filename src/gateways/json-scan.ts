@@ -1,0 +1,204 @@
+// A look at JSON before anybody parses it: octets pass in pieces of any size, and depth and number of values stay within
+// bounds, since what a parser costs depends on them far more than on the size (RFC 8259 §9 lets a receiver set limits).
+// Large strings at one place can be taken out on the way; what is handed on has a token in their stead. Whether the rest is
+// valid JSON is the parser's to say: a token takes the place of one string, so that does not change.
+
+export interface JsonBounds {
+  /** Arrays and objects within each other. */
+  readonly depth: number;
+  /** Members of objects and elements of arrays, all together. */
+  readonly values: number;
+}
+
+/** No message of any protocol here comes near them. */
+export const JSON_BOUNDS: JsonBounds = { depth: 32, values: 5_000 };
+
+export class JsonExcess extends Error {
+  override readonly name = 'JsonExcess';
+}
+
+/** Takes the octets between the quotes of one string, as they stand. */
+export interface StringSink {
+  push(octets: Uint8Array): void;
+  end(): void;
+}
+
+/** Strings that are taken out: those of `field` in the objects of the array `list` of the outermost object. */
+export interface Extraction {
+  readonly list: string;
+  readonly field: string;
+  /** `token`: plain ASCII that stands for the string in what is handed on. */
+  begin(): { readonly token: string; readonly sink: StringSink };
+}
+
+interface ScanOptions {
+  readonly bounds?: JsonBounds;
+  /** Gets all octets but for the strings taken out, in pieces that are only valid during the call. */
+  readonly keep?: (octets: Uint8Array) => void;
+  readonly extraction?: Extraction;
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_ARRAY = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+const LONGEST_NAME = 128;
+
+export class JsonScan {
+  readonly #bounds: JsonBounds;
+  readonly #keep: ((octets: Uint8Array) => void) | undefined;
+  readonly #extraction: Extraction | undefined;
+  /** By depth: whether it is an object. */
+  readonly #isObject: boolean[] = [];
+  #depth = 0;
+  #values = 0;
+  #inString = false;
+  #isEscaped = false;
+  /** A string that comes now is the name of a member. */
+  #nameComes = false;
+  /** Octets of the name that is being read; undefined outside of one, and for one that is too long. */
+  #name: number[] | undefined;
+  /** The last names at the depths of the list and of the field. */
+  #outer = '';
+  #inner = '';
+  #sink: StringSink | undefined;
+
+  constructor({ bounds = JSON_BOUNDS, keep, extraction }: ScanOptions = {}) {
+    this.#bounds = bounds;
+    this.#keep = keep;
+    this.#extraction = extraction;
+  }
+
+  /** @throws JsonExcess */
+  push(octets: Uint8Array): void {
+    let kept = 0;
+    for (let at = 0; at < octets.length; ) {
+      if (!this.#inString) {
+        if (octets[at] !== QUOTE) this.#structure(octets[at]!);
+        else if (this.#isTakenOut()) {
+          const { token, sink } = this.#extraction!.begin();
+          this.#sink = sink;
+          this.#hand(octets, kept, at);
+          this.#keep?.(Buffer.from(`"${token}"`, 'latin1'));
+        }
+        if (octets[at] === QUOTE) this.#beginString();
+        at++;
+        continue;
+      }
+      const end = this.#stringEnd(octets, at);
+      this.#sink?.push(octets.subarray(at, end));
+      for (let i = at; this.#name !== undefined && i < end; i++) {
+        if (this.#name.push(octets[i]!) > LONGEST_NAME) this.#name = undefined;
+      }
+      at = end;
+      if (end === octets.length) break;
+      at++;
+      if (this.#sink !== undefined) kept = at;
+      this.#endString();
+    }
+    if (this.#sink === undefined) this.#hand(octets, kept, octets.length);
+  }
+
+  #hand(octets: Uint8Array, from: number, to: number): void {
+    if (to > from) this.#keep?.(octets.subarray(from, to));
+  }
+
+  #structure(octet: number): void {
+    switch (octet) {
+      case OPEN_OBJECT:
+      case OPEN_ARRAY:
+        if (++this.#depth > this.#bounds.depth) throw new JsonExcess(`is nested more than ${this.#bounds.depth} deep`);
+        this.#isObject[this.#depth] = octet === OPEN_OBJECT;
+        this.#nameComes = octet === OPEN_OBJECT;
+        this.#count();
+        break;
+      case COMMA:
+        this.#nameComes = this.#isObject[this.#depth] === true;
+        this.#count();
+        break;
+      case COLON:
+        this.#nameComes = false;
+        break;
+      case CLOSE_OBJECT:
+      case CLOSE_ARRAY:
+        // Too many of them are the parser's to refuse.
+        this.#depth = Math.max(0, this.#depth - 1);
+        this.#nameComes = false;
+        break;
+    }
+  }
+
+  #count(): void {
+    if (++this.#values > this.#bounds.values) throw new JsonExcess(`has more than ${this.#bounds.values} values`);
+  }
+
+  #isTakenOut(): boolean {
+    const extraction = this.#extraction;
+    return (
+      extraction !== undefined &&
+      this.#depth === 3 &&
+      !this.#nameComes &&
+      this.#isObject[1] === true &&
+      this.#isObject[2] === false &&
+      this.#isObject[3] === true &&
+      this.#outer === extraction.list &&
+      this.#inner === extraction.field
+    );
+  }
+
+  #beginString(): void {
+    this.#inString = true;
+    const isWanted = this.#extraction !== undefined && (this.#depth === 1 || this.#depth === 3);
+    this.#name = this.#nameComes && isWanted ? [] : undefined;
+  }
+
+  #endString(): void {
+    this.#inString = false;
+    this.#sink?.end();
+    this.#sink = undefined;
+    if (!this.#nameComes || this.#extraction === undefined) return;
+    const name = this.#name === undefined ? '' : textOf(this.#name);
+    this.#name = undefined;
+    if (this.#depth === 1) this.#outer = name;
+    else if (this.#depth === 3) this.#inner = name;
+  }
+
+  /** Where the string ends, or the octets do. */
+  #stringEnd(octets: Uint8Array, from: number): number {
+    let isEscaped = this.#isEscaped;
+    let at = from;
+    for (; at < octets.length; at++) {
+      const octet = octets[at];
+      if (isEscaped) isEscaped = false;
+      else if (octet === QUOTE) break;
+      else isEscaped = octet === BACKSLASH;
+    }
+    this.#isEscaped = isEscaped;
+    return at;
+  }
+}
+
+/** A name may be written with escapes. */
+function textOf(octets: readonly number[]): string {
+  const raw = Buffer.from(octets).toString();
+  if (!raw.includes('\\')) return raw;
+  try {
+    return JSON.parse(`"${raw}"`) as string;
+  } catch {
+    return '';
+  }
+}
+
+/** Text that is at hand as a whole, parsed within the bounds. @throws JsonExcess, SyntaxError */
+export function parseBounded(text: string): unknown {
+  // So short a text cannot hold much.
+  if (text.length > SHORT) new JsonScan().push(Buffer.from(text));
+  return JSON.parse(text);
+}
+
+const SHORT = 1024;

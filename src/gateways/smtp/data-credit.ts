@@ -1,0 +1,28 @@
+// How long a peer may take for its message (Postfix: smtpd_min_data_rate, smtpd_per_request_deadline): time runs off, octets
+// earn time, and what is earned is capped, so octets that came early do not buy a long silence. Pure: the clock is an argument.
+
+export class DataCredit {
+  readonly #octetsPerSecond: number;
+  #ms: number;
+  #octets = 0;
+  #at: number;
+
+  constructor(octetsPerSecond: number, ms: number, now: number) {
+    this.#octetsPerSecond = octetsPerSecond;
+    this.#ms = ms;
+    this.#at = now;
+  }
+
+  /**
+   * ms that are left; negative when the peer is too slow. `octets`: all of the message so far. `mostMs`: the cap.
+   * `isWaiting`: the peer waits for this side, and no time runs off.
+   */
+  left(octets: number, mostMs: number, now: number, isWaiting: boolean): number {
+    const earned = ((octets - this.#octets) / this.#octetsPerSecond) * 1000;
+    const passed = isWaiting ? 0 : now - this.#at;
+    this.#ms = Math.min(this.#ms + earned - passed, mostMs);
+    this.#octets = octets;
+    this.#at = now;
+    return this.#ms;
+  }
+}

@@ -1,0 +1,122 @@
+// Whether the database has stopped answering: nothing is heard on any connection although answers are due, and a question
+// of our own gets none either. One long statement, a large upload or a database under load are no stall, because that
+// question is answered beside them. During a stall statements fail at once instead of after the patience of their pool.
+import { StoreFault } from '../errors.js';
+import { cutWatched, type Watchable, watched } from './watched-socket.js';
+
+const LOOK_MS = 500;
+/** Silent looks before the database is asked. They are counted, not the time: a process that was paused heard nothing. */
+const ASK_AFTER = 2;
+/** Silent looks before the database counts as stalled. */
+const STALLED_AFTER = 5;
+
+export class StallWatch {
+  readonly #ask: () => Promise<unknown>;
+  readonly #changed: (isStalled: boolean) => void;
+  readonly #read = new WeakMap<Watchable, number>();
+  readonly #waiting = new Set<(fault: StoreFault) => void>();
+  readonly #timer: NodeJS.Timeout;
+  #isStalled = false;
+  #silentLooks = 0;
+  #asking = false;
+
+  /** `ask`: a statement on a pool made as `probe`. */
+  constructor(ask: () => Promise<unknown>, changed: (isStalled: boolean) => void) {
+    this.#ask = ask;
+    this.#changed = changed;
+    this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();
+  }
+
+  get isStalled(): boolean {
+    return this.#isStalled;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** The outcome of the work. @throws StoreFault during a stall, also one that begins later; the work itself goes on */
+  answered<T>(work: () => Promise<T>): Promise<T> {
+    if (this.isStalled) return Promise.reject(stalled());
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(reject);
+      work()
+        .finally(() => this.#waiting.delete(reject))
+        .then(resolve, reject);
+    });
+  }
+
+  /**
+   * The port with all that it does `answered`. `streams`: methods that return an async iterable. `unabandoned`: methods that
+   * read what their caller takes away when they fail; during a stall they are refused, and those under way fail with their
+   * connection.
+   */
+  port<T extends object>(port: T, streams: readonly (keyof T)[] = [], unabandoned: readonly (keyof T)[] = []): T {
+    return new Proxy(port, {
+      get: (target, name) => {
+        const member = Reflect.get(target, name);
+        if (typeof member !== 'function') return member;
+        return (...args: unknown[]) => {
+          const call = () => member.apply(target, args);
+          if (streams.includes(name as keyof T)) return this.#stream(call());
+          if (!unabandoned.includes(name as keyof T)) return this.answered(call);
+          return this.isStalled ? Promise.reject(stalled()) : call();
+        };
+      },
+    });
+  }
+
+  async *#stream(source: AsyncIterable<unknown>): AsyncIterable<unknown> {
+    const iterator = source[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const next = await this.answered(() => iterator.next());
+        if (next.done === true) return;
+        yield next.value;
+      }
+    } finally {
+      // Not waited for: it may hang as well.
+      void iterator.return?.();
+    }
+  }
+
+  #look(): void {
+    let isHeard = false;
+    let isDue = false;
+    for (const socket of watched) {
+      if (socket.destroyed) continue;
+      const read = socket.bytesRead;
+      if (read !== (this.#read.get(socket) ?? 0)) isHeard = true;
+      if (read === socket.readAtWrite) isDue = true;
+      this.#read.set(socket, read);
+    }
+    this.#silentLooks = !isHeard && (isDue || this.isStalled) ? this.#silentLooks + 1 : 0;
+    if (this.#silentLooks >= ASK_AFTER) this.#askOnce();
+    if (isHeard && this.isStalled) this.#set(false);
+    else if (this.#silentLooks >= STALLED_AFTER && !this.isStalled) this.#set(true);
+    // Connections that were opened since get no answer either.
+    if (this.isStalled) cutWatched();
+  }
+
+  #askOnce(): void {
+    if (this.#asking) return;
+    this.#asking = true;
+    this.#ask()
+      .catch(() => {})
+      .finally(() => {
+        this.#asking = false;
+      });
+  }
+
+  #set(isStalled: boolean): void {
+    this.#isStalled = isStalled;
+    this.#changed(isStalled);
+    if (!isStalled) return;
+    for (const reject of this.#waiting) reject(stalled());
+    this.#waiting.clear();
+  }
+}
+
+function stalled(): StoreFault {
+  return new StoreFault('store-unavailable', 'the database does not answer', { temporary: true });
+}

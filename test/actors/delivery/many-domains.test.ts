@@ -1,0 +1,51 @@
+// One email to a thousand domains: each domain waits for the end of the node or of the delivery, and that is no leak.
+import test from 'ava';
+import { world as clientWorld } from '../../gateways/smtp/client/client-world.js';
+import { ALONE, account, answer, HeldCourier, MESSAGE, OutboundWorld, until } from './outbound-world.js';
+
+const DOMAINS = 1_000;
+
+/** Warnings of the process from now on. */
+function warnings(): { readonly seen: Error[]; end(): void } {
+  const seen: Error[] = [];
+  const note = (warning: Error) => void seen.push(warning);
+  process.on('warning', note);
+  return { seen, end: () => process.off('warning', note) };
+}
+
+test.serial('a delivery to a thousand domains warns of nothing', async (t) => {
+  const { seen, end } = warnings();
+  const world = new OutboundWorld();
+  const courier = new HeldCourier();
+  const addresses = Array.from({ length: DOMAINS }, (_, i) => `a@d${i}.test`);
+  const email = world.add(account(1), addresses);
+  // In line for one domain, and reported while the mailbox cannot be reached.
+  const others = Array.from({ length: 40 }, (_, i) => world.add(account(1), [`b${i}@d0.test`]));
+  world.mailboxFault = ({ name }) =>
+    name === 'reportDelivery' && world.asked.length % 3 > 0 ? new Error('away') : undefined;
+  const { queue } = world.node('a', courier, ALONE, { pollMs: 5, domainLimit: 2 });
+  await until(() => courier.open.length >= DOMAINS && others.every(({ status }) => status === 'Sending'));
+  while (email.status !== 'Sent' || others.some(({ status }) => status !== 'Sent')) {
+    for (const task of courier.open) task.settle(answer(task));
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  await queue.stop();
+  await new Promise(setImmediate);
+  end();
+  t.deepEqual(seen.map(String), []);
+});
+
+test.serial('nor does the SMTP client', async (t) => {
+  const { seen, end } = warnings();
+  const world = new OutboundWorld();
+  const addresses = Array.from({ length: DOMAINS }, (_, i) => `a@d${i}.test`);
+  const email = world.add(account(1), addresses);
+  const { courier, texts } = await clientWorld(t, { zones: {} });
+  texts.set('b'.repeat(64), MESSAGE);
+  const { queue } = world.node('a', courier, ALONE);
+  await until(() => email.status === 'Failed');
+  await queue.stop();
+  await new Promise(setImmediate);
+  end();
+  t.deepEqual(seen.map(String), []);
+});

@@ -1,0 +1,118 @@
+// Filters of mail whose body could not be read in time for its delivery: applied afterwards, once, whatever happens meanwhile.
+import test from 'ava';
+import { mailboxWorld } from './mailbox-world.js';
+
+const CONDITIONS = { fromAddressContains: null, subjectContains: null, hasAttachments: null };
+const NOTHING_DONE = { markAsRead: null, assignLabelId: null, delete: null };
+
+async function setUp() {
+  const world = await mailboxWorld();
+  const account = await world.directory.createAccount('deferred@example.test', 'x');
+  const mailbox = world.mailboxes.of(account.id);
+  const filter = async (name: string, bodyContains: string | null, actions: object, priority = 1) => {
+    const conditions = { ...CONDITIONS, ...(bodyContains === null ? { subjectContains: 'mail' } : {}), bodyContains };
+    const rule = { ...conditions, name, isEnabled: true, priority, ...NOTHING_DONE, ...actions };
+    return (await mailbox.ask('createFilter', { rule })).reply!.id;
+  };
+  const label = async (name: string) =>
+    (await mailbox.ask('createLabel', { name, color: '#808080', sortOrder: 0 })).reply!.id;
+  const deliver = async (body: string) => {
+    const [spooled] = await world.spool([account.id], 1, { body });
+    return (await spooled!.deliver()).reply!.emailId!;
+  };
+  const shown = async (emailId: string) => {
+    const { reply } = await mailbox.ask('detail', { emailId });
+    return reply && { isRead: reply.isRead, labels: reply.labels.map(({ name }) => name) };
+  };
+  const waiting = async () => (await mailbox.ask('deferredFilters', {})).reply!.emails.map(({ emailId }) => emailId);
+  const applied = async () =>
+    (await mailbox.ask('filters', {})).reply!.filters.map(({ name, timesApplied, lastAppliedAt }) => [
+      name,
+      timesApplied,
+      lastAppliedAt !== null,
+    ]);
+  /** Until nothing waits any more. */
+  const settled = async () => {
+    while ((await waiting()).length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  };
+  return { world, accountId: account.id, mailbox, filter, label, deliver, shown, waiting, applied, settled };
+}
+
+test('mail is delivered without its body, and the filters that look at it follow', async (t) => {
+  const { world, accountId, filter, label, deliver, shown, waiting, applied, settled } = await setUp();
+  const [money, all] = [await label('Money'), await label('All')];
+  await filter('body', 'INVOICE', { assignLabelId: money, markAsRead: true });
+  await filter('no such words', 'holiday', { delete: true });
+  await filter('subject', null, { assignLabelId: all });
+  world.texts.fault = new Error('no body today');
+  const emailId = await deliver('your invoice');
+  t.deepEqual(await shown(emailId), { isRead: false, labels: ['All'] });
+  t.deepEqual(await waiting(), [emailId]);
+  t.deepEqual(await applied(), [
+    ['body', 0, false],
+    ['no such words', 0, false],
+    ['subject', 1, true],
+  ]);
+  const { seq: before } = (await world.events.read(accountId, 0, 1000)).at(-1)!;
+  world.texts.fault = undefined;
+  await settled();
+  t.deepEqual(await shown(emailId), { isRead: true, labels: ['All', 'Money'] });
+  t.deepEqual(await applied(), [
+    ['body', 1, true],
+    ['no such words', 0, false],
+    ['subject', 1, true],
+  ]);
+  t.deepEqual(
+    (await world.events.read(accountId, before, 1000)).map(({ type }) => type),
+    ['EmailPlaced', 'EmailReadChanged', 'UnreadCountChanged'],
+  );
+  const [rows] = await world.sql`select count(*)::int as count from deferred_filters`;
+  t.is(rows?.['count'], 0);
+  await world.end();
+});
+
+test('what waits outlives its owner; a body that deletes does so then; an email that is gone leaves nothing', async (t) => {
+  const { world, mailbox, filter, deliver, shown, waiting, settled } = await setUp();
+  await filter('spam', 'spam', { delete: true });
+  world.texts.fault = new Error('no body today');
+  const [spam, gone] = [await deliver('this is spam'), await deliver('this is spam, too')];
+  t.deepEqual((await waiting()).toSorted(), [spam, gone].toSorted());
+  await mailbox.ask('remove', { emailIds: [gone] });
+  t.deepEqual(await waiting(), [spam]);
+  world.reload();
+  t.deepEqual(await waiting(), [spam]);
+  world.texts.fault = undefined;
+  await settled();
+  t.is(await shown(spam), undefined);
+  await world.end();
+});
+
+test('a body that is never decoded whole is judged by its start, after some tries', async (t) => {
+  const { world, filter, deliver, shown, settled } = await setUp();
+  await filter('read', 'start', { markAsRead: true });
+  world.texts.isCut = true;
+  const emailId = await deliver('the start of it');
+  const asked = world.texts.asked;
+  await settled();
+  t.deepEqual(await shown(emailId), { isRead: true, labels: [] });
+  t.true(world.texts.asked - asked > 3);
+  await world.end();
+});
+
+test('filters that are disabled or deleted meanwhile do nothing', async (t) => {
+  const { world, mailbox, filter, deliver, shown, settled } = await setUp();
+  const [disabled, deleted] = [
+    await filter('a', 'words', { markAsRead: true }),
+    await filter('b', 'words', { delete: true }),
+  ];
+  world.texts.fault = new Error('no body today');
+  const emailId = await deliver('words');
+  const conditions = { ...CONDITIONS, bodyContains: 'words' };
+  const rule = { ...conditions, name: 'a', isEnabled: false, priority: 1, ...NOTHING_DONE, markAsRead: true };
+  await mailbox.ask('updateFilter', { filterId: disabled, rule });
+  await mailbox.ask('deleteFilter', { filterId: deleted });
+  world.texts.fault = undefined;
+  await settled();
+  t.deepEqual(await shown(emailId), { isRead: false, labels: [] });
+  await world.end();
+});

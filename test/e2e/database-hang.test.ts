@@ -1,0 +1,92 @@
+// A database that hangs: its processes are stopped (SIGSTOP), so connections stand and nothing is answered. Clients get the
+// temporary error of their protocol soon, and everything goes on when the database does.
+import { join } from 'node:path';
+import test from 'ava';
+import { processesAt } from '../../src/store/process-identity.js';
+import { eventually } from '../cluster/support/eventually.js';
+import { createAccount, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
+import { startTestNode } from '../support/node.js';
+import { SmtpClient } from '../support/smtp-client.js';
+
+/** Far below the patience of connections, 10 to 15 s, and what a busy machine needs more than the 5 s of an idle one. */
+const SOON_MS = 8_000;
+
+const message = (subject: string, octets = 10) =>
+  `Subject: ${subject}\r\n\r\n${`${'x'.repeat(70)}\r\n`.repeat(Math.ceil(octets / 72))}.\r\n`;
+
+test('while the database hangs, REST says 503 and SMTP 451 soon; nothing refused comes, and all goes on', async (t) => {
+  t.timeout(180_000);
+  const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test' });
+  t.teardown(() => node.stop());
+  const sql = await storeOf(node);
+  const anna = await createAccount(sql, 'anna@example.test');
+  await sql.end();
+  const client = new MailboxClient(node, anna.key);
+  const mx = `127.0.0.1:${port(node, 'mx')}`;
+  const begun = async () => {
+    const smtp = await SmtpClient.greeted(mx);
+    await smtp.command('MAIL FROM:<a@peer.test>');
+    await smtp.command('RCPT TO:<anna@example.test>');
+    await smtp.command('DATA');
+    return smtp;
+  };
+  const before = await begun();
+  before.write(message('before'));
+  t.is((await before.reply()).code, 250);
+  await eventually('the first message to be listed', async () => (await client.inbox()).length === 1);
+  const sessions = await Promise.all([begun(), begun(), begun()]);
+
+  const processes = processesAt(join(node.dataDir, 'postgres'));
+  const signal = (name: 'SIGSTOP' | 'SIGCONT') => {
+    for (const pid of processes) process.kill(pid, name);
+  };
+  t.true(processes.length > 5);
+  signal('SIGSTOP');
+  t.teardown(() => {
+    try {
+      signal('SIGCONT');
+    } catch {}
+  });
+  const began = performance.now();
+  const took: Record<string, number> = {};
+  const timed = async (what: string, work: Promise<string>) => {
+    const outcome = await work;
+    took[what] = Math.round(performance.now() - began);
+    return outcome;
+  };
+  const status = async (method: string, path: string, body?: unknown) => {
+    const response = await client.request(method, path, body);
+    await response.arrayBuffer();
+    return `${response.status}`;
+  };
+  const code = async (smtp: SmtpClient, text: string) => {
+    smtp.write(text);
+    return `${(await smtp.reply()).code}`;
+  };
+  const outcomes = await Promise.all([
+    ...Array.from({ length: 40 }, (_, i) => timed(`list ${i}`, status('GET', '/api/emails'))),
+    timed('profile', status('GET', '/api/profile')),
+    timed('label', status('POST', '/api/labels', { name: 'x', color: '#123456' })),
+    timed('small', code(sessions[0]!, message('refused'))),
+    timed('medium', code(sessions[1]!, message('refused too', 100_000))),
+    timed('large', code(sessions[2]!, message('refused as well', 1_000_000))),
+  ]);
+  t.deepEqual([...new Set(outcomes.slice(0, -3))], ['503']);
+  t.deepEqual(outcomes.slice(-3), ['451', '451', '451']);
+  t.log(took);
+  for (const [what, ms] of Object.entries(took)) t.true(ms < SOON_MS, `${what} took ${ms} ms`);
+  // Who comes during the hang is told at once.
+  t.is(await status('GET', '/api/emails'), '503');
+  t.is((await fetch(`http://127.0.0.1:${port(node, 'http')}/healthz`)).status, 503);
+
+  signal('SIGCONT');
+  await eventually('the list', async () => (await status('GET', '/api/emails')) === '200');
+  const after = await begun();
+  after.write(message('after'));
+  t.is((await after.reply()).code, 250);
+  await eventually('the last message to be listed', async () => (await client.inbox()).length >= 2);
+  t.deepEqual(
+    (await client.inbox()).map(({ subject }) => subject),
+    ['after', 'before'],
+  );
+});

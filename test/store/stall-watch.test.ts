@@ -1,0 +1,71 @@
+// The watch over all connections, against a real server: what runs long is left alone, what hangs with everything else is not.
+import { setTimeout as delay } from 'node:timers/promises';
+import test from 'ava';
+import { startPostgresServer } from '../../dev/postgres-server.js';
+import { startTcpProxy } from '../../dev/tcp-proxy.js';
+import { connect } from '../../src/store/postgres/client.js';
+import { StallWatch } from '../../src/store/postgres/stall-watch.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
+
+test('a long statement survives beside a database that answers; a stall ends what waits, until it is over', async (t) => {
+  t.timeout(120_000);
+  const server = await startPostgresServer({
+    dataDir: temporaryDirectory('mansio-stall-'),
+    settings: { shared_buffers: '32MB' },
+  });
+  t.teardown(() => server.stop());
+  const proxy = await startTcpProxy(server.port);
+  t.teardown(() => proxy.close());
+  const url = `postgres://mansio@127.0.0.1:${proxy.port}/mansio`;
+  const sql = connect({ url }, { max: 2, applicationName: 'test', patienceMs: 60_000 });
+  const probe = connect({ url }, { max: 1, applicationName: 'test', patienceMs: 60_000, probe: true });
+  const states: boolean[] = [];
+  let asked = 0;
+  const watch = new StallWatch(
+    () => {
+      asked++;
+      return probe`select 1`;
+    },
+    (isStalled) => states.push(isStalled),
+  );
+  t.teardown(async () => {
+    watch.stop();
+    await Promise.all([sql.end({ timeout: 0.2 }), probe.end({ timeout: 0.2 })]);
+  });
+  const port = watch.port(
+    {
+      read: async () => (await sql`select 1 as one`).length,
+      // Longer than a stall takes to be seen.
+      readLong: async () => (await sql`select pg_sleep(4)`).length,
+      async *pieces() {
+        yield await port.read();
+        yield await port.read();
+      },
+      put: async () => (await sql`select 2 as two`).length,
+    },
+    ['pieces'],
+    ['put'],
+  );
+  t.is(await port.readLong(), 1);
+  t.true(asked > 0);
+  t.deepEqual(states, []);
+
+  const pieces = port.pieces()[Symbol.asyncIterator]();
+  t.deepEqual(await pieces.next(), { done: false, value: 1 });
+  await proxy.set('black hole');
+  const stalled = { name: 'StoreFault', message: /does not answer/ };
+  await Promise.all([
+    t.throwsAsync(port.read(), stalled),
+    t.throwsAsync(async () => pieces.next(), stalled),
+    t.throwsAsync(port.put(), { message: /does not answer|CONNECTION_CLOSED/ }),
+  ]);
+  t.deepEqual(states, [true]);
+  await t.throwsAsync(port.read(), stalled);
+  await t.throwsAsync(port.put(), stalled);
+
+  await proxy.set('pass');
+  while (watch.isStalled) await delay(20);
+  t.deepEqual(states, [true, false]);
+  t.is(await port.read(), 1);
+  t.is(await port.put(), 1);
+});
