@@ -164,6 +164,73 @@ test('a label goes on and off, by list and by deletion, and loses no mail', asyn
   );
 });
 
+test('changes of labels, drafts and folders reach hub clients that asked for them, and no others', async (t) => {
+  const user = await account('changes');
+  const client = new MailboxClient(node, user.key);
+  const names = [
+    ...['NewEmail', 'EmailUpdated', 'EmailDeleted', 'UnreadCountChanged', 'DeliveryStatusChanged'],
+    ...['LabelCreated', 'LabelUpdated', 'LabelDeleted', 'DraftCreated', 'DraftUpdated', 'DraftDeleted'],
+    ...['EmailPlaced', 'EmailUnplaced'],
+  ];
+  const follow = async (query: string) => {
+    const hub = new HubConnectionBuilder()
+      .withUrl(`http://127.0.0.1:${port(node, 'http')}/hubs/email${query}`, { accessTokenFactory: () => user.key })
+      .configureLogging(LogLevel.None)
+      .build();
+    const heard: [string, unknown][] = [];
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    for (const name of names) {
+      hub.on(name, (payload) => {
+        heard.push([name, payload]);
+        if (payload.subject === 'the end') end();
+      });
+    }
+    await hub.start();
+    return { hub, heard, ended };
+  };
+  const [plain, asked] = [await follow(''), await follow('?changes=true')];
+  const say = async (method: string, path: string, body?: unknown) =>
+    t.true((await client.request(method, path, body)).ok, `${method} ${path}`);
+  await send(user.email, { subject: 'one', text: 'x' });
+  const [email] = await client.inbox();
+  const label = await made<Label>(t, client, '/api/labels', { name: 'Keep', color: '#00ff00', sortOrder: 2 });
+  await say('PUT', `/api/labels/${label.id}`, { name: 'Kept', color: '#00ff00', sortOrder: 2 });
+  await say('POST', `/api/labels/emails/${email!.id}`, { labelId: label.id });
+  await say('DELETE', `/api/labels/emails/${email!.id}/${label.id}`);
+  await say('DELETE', `/api/labels/${label.id}`);
+  const draft = await made<{ id: string }>(t, client, '/api/outbound/drafts', { subject: 'draft' });
+  await say('PUT', `/api/outbound/drafts/${draft.id}`, { subject: 'changed' });
+  await say('DELETE', `/api/outbound/drafts/${draft.id}`);
+  await send(user.email, { subject: 'the end', text: 'x' });
+  await Promise.all([plain.ended, asked.ended]);
+  await Promise.all([plain.hub.stop(), asked.hub.stop()]);
+
+  const [name, color, sortOrder] = ['Keep', '#00ff00', 2];
+  const placement = { id: email!.id, folderId: label.id };
+  const changes = asked.heard.filter(([event]) => /^(Label|Draft)/.test(event));
+  t.deepEqual(changes, [
+    ['LabelCreated', { id: label.id, name, color, sortOrder }],
+    ['LabelUpdated', { id: label.id, name: 'Kept', color, sortOrder }],
+    ['LabelDeleted', { id: label.id }],
+    ['DraftCreated', { id: draft.id }],
+    ['DraftUpdated', { id: draft.id }],
+    ['DraftDeleted', { id: draft.id }],
+  ]);
+  const placements = asked.heard.filter(([event]) => /placed$/i.test(event));
+  t.like(placements[0], ['EmailPlaced', { id: email!.id }], 'into the inbox');
+  t.deepEqual(placements.slice(1, 3), [
+    ['EmailPlaced', placement],
+    ['EmailUnplaced', placement],
+  ]);
+  t.deepEqual(
+    plain.heard.map(([event]) => event).filter((event) => event !== 'UnreadCountChanged'),
+    ['NewEmail', 'NewEmail'],
+  );
+});
+
 test('a conversation is one thread, in its order, also when a reply comes first', async (t) => {
   const user = await account('threads');
   const client = new MailboxClient(node, user.key);

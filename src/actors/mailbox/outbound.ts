@@ -66,6 +66,7 @@ function createDraft(
     recipients: recipientsOf(draft, written.recipients),
   };
   draft.outbound.put(row, undefined, { recipients: 'all', content: written.content });
+  draft.emit('DraftCreated', { outboundId: id });
   return { reply: { id } };
 }
 
@@ -82,6 +83,7 @@ function updateDraft(
   const { blob = null, size = 0 } = message ?? {};
   const row = { ...before, blob, size, sender, subject, updatedAt, recipients: recipientsOf(draft, recipients) };
   draft.outbound.put(row, before, { recipients: 'all', content });
+  draft.emit('DraftChanged', { outboundId });
   return { reply: {} };
 }
 
@@ -92,6 +94,7 @@ function deleteDraft(
   if (draftOf(draft, outboundId) === undefined) return { refusal: 'noSuchOutbound' };
   draft.begin();
   draft.outbound.remove(outboundId);
+  draft.emit('DraftDeleted', { outboundId });
   return { reply: {} };
 }
 

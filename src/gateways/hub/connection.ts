@@ -53,7 +53,8 @@ export interface Holder {
   readonly lastsTicks?: number | undefined;
   /** Events come from the log, when the client has said from where. */
   readonly resumes: boolean;
-  readonly wantsTimeline: boolean;
+  /** Asked for beyond the interface's events. */
+  readonly topics: number;
 }
 
 /** RFC 6455 §7.4.1 */
@@ -73,7 +74,7 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
   readonly accountId: string;
   readonly owner: string;
   readonly keyId: string | null;
-  readonly wantsTimeline: boolean;
+  readonly topics: number;
   readonly slot: number;
   /** Tick at which the credential ends. */
   readonly #endsAt: number;
@@ -96,7 +97,7 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
     this.accountId = holder.accountId;
     this.owner = holder.owner;
     this.keyId = holder.keyId;
-    this.wantsTimeline = holder.wantsTimeline;
+    this.topics = holder.topics;
     this.slot = around.roster.nextSlot();
     this.#socket = socket;
     this.#around = around;

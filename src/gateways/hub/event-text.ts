@@ -2,16 +2,16 @@
 // new emails that were. What clients are told of an event is the projection's.
 import type { Logger } from 'pino';
 import type { MailboxEvent } from '../../actors/mailbox/protocol.js';
-import { projectEvent } from './projection.js';
+import { projectEvent, type Told } from './projection.js';
 
-/** Undefined when the hub says nothing about this event. */
-export function eventText(event: MailboxEvent, accountId: string, log: Logger): string | undefined {
+/** Empty when the hub says nothing about this event. */
+export function eventTexts(event: MailboxEvent, accountId: string, log: Logger): readonly Told[] {
   try {
     return projectEvent(event);
   } catch (err) {
     // Thrown here it would end the subscription of every connection, over one event nobody can show.
     log.error({ err, accountId, seq: event.seq, type: event.type }, 'event not sent to the hub');
-    return undefined;
+    return [];
   }
 }
 

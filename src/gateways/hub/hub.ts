@@ -15,6 +15,7 @@ import { HUB_LIMITS, type HubLimits } from './limits.js';
 import type { HubMeter } from './meter.js';
 import { connectionIdFor, negotiateAnswer } from './negotiate.js';
 import { PositionedFrames } from './positioned-frames.js';
+import { CHANGES, TIMELINE } from './projection.js';
 import { Roster, SLOTS } from './roster.js';
 import { Subscriptions } from './subscriptions.js';
 
@@ -162,10 +163,11 @@ export function createHub(options: HubOptions): Hub {
       if (refused !== undefined) return refused;
       const { expiresAt } = admission;
       const resumes = accountId !== '' && query.get('resume') === 'true';
-      const wantsTimeline = query.get('timeline') === 'true';
+      const topics =
+        (query.get('timeline') === 'true' ? TIMELINE : 0) | (query.get('changes') === 'true' ? CHANGES : 0);
       return (socket) => {
         const lastsTicks = expiresAt === undefined ? undefined : ticks(expiresAt - Date.now());
-        const holder = { id, accountId, owner, keyId, resumes, wantsTimeline, lastsTicks };
+        const holder = { id, accountId, owner, keyId, resumes, topics, lastsTicks };
         const connection = new Connection(socket, holder, around);
         // Others may have been opened since this one was let in.
         if (isFull(owner)) connection.end(TOO_MANY, true, TRY_AGAIN);

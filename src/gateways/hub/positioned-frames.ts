@@ -1,13 +1,13 @@
 // Frames for connections that resume: whole changes in the order of the log, and at the end the event `Position` with the
-// cursor that the client has once it has handled the frame. Made once for all connections that get the same batch, and once
-// more for those among them that get the delivery timeline too.
+// cursor that the client has once it has handled the frame. Made once for all connections that get the same batch and asked
+// for the same topics.
 import type { Logger } from 'pino';
 import type { MailboxEvent } from '../../actors/mailbox/protocol.js';
 import type { Place } from '../../actors/runtime/ref.js';
 import { cursorOf } from './cursor.js';
-import { eventText, logDelivered } from './event-text.js';
+import { eventTexts, logDelivered } from './event-text.js';
 import { encodeMessage, INVOCATION } from './json-codec.js';
-import { isOfTimeline } from './projection.js';
+import { TOPIC_SETS } from './projection.js';
 
 export interface PositionedFrame {
   /** Whole messages in UTF-8. */
@@ -24,31 +24,34 @@ export function positionText(cursor: string): string {
 
 export class PositionedFrames {
   readonly #log: Logger;
-  readonly #plain = new WeakMap<readonly MailboxEvent[], readonly PositionedFrame[]>();
-  readonly #withTimeline = new WeakMap<readonly MailboxEvent[], readonly PositionedFrame[]>();
+  readonly #logged = new WeakSet<readonly MailboxEvent[]>();
+  /** By topics. */
+  readonly #made = Array.from(
+    { length: TOPIC_SETS },
+    () => new WeakMap<readonly MailboxEvent[], readonly PositionedFrame[]>(),
+  );
 
   constructor(log: Logger) {
     this.#log = log;
   }
 
-  of(batch: readonly MailboxEvent[], accountId: string, wantsTimeline: boolean): readonly PositionedFrame[] {
-    const made = wantsTimeline ? this.#withTimeline : this.#plain;
+  of(batch: readonly MailboxEvent[], accountId: string, topics: number): readonly PositionedFrame[] {
+    const made = this.#made[topics]!;
     let frames = made.get(batch);
     if (frames === undefined) {
-      if (!this.#plain.has(batch) && !this.#withTimeline.has(batch)) {
-        logDelivered(batch, accountId, { resumed: true }, this.#log);
-      }
-      frames = this.#make(batch, accountId, wantsTimeline);
+      if (!this.#logged.has(batch)) logDelivered(batch, accountId, { resumed: true }, this.#log);
+      this.#logged.add(batch);
+      frames = this.#make(batch, accountId, topics);
       made.set(batch, frames);
     }
     return frames;
   }
 
-  #make(batch: readonly MailboxEvent[], accountId: string, wantsTimeline: boolean): readonly PositionedFrame[] {
+  #make(batch: readonly MailboxEvent[], accountId: string, topics: number): readonly PositionedFrame[] {
     const frames: PositionedFrame[] = [];
     let text = '';
     batch.forEach((event, i) => {
-      if (wantsTimeline || !isOfTimeline(event)) text += eventText(event, accountId, this.#log) ?? '';
+      for (const told of eventTexts(event, accountId, this.#log)) if ((told.topic & ~topics) === 0) text += told.text;
       const next = batch[i + 1];
       const isWhole = next === undefined || (next.seq !== event.seq && text.length >= FRAME_LENGTH);
       if (!isWhole) return;

@@ -23,7 +23,7 @@ export interface ResumptionSurroundings {
 /** The connection. */
 export interface Outlet {
   readonly accountId: string;
-  readonly wantsTimeline: boolean;
+  readonly topics: number;
   deliver(frame: Uint8Array): void;
   bufferedBytes(): number;
   /** The client is to connect again. */
@@ -114,8 +114,8 @@ export class Resumption {
   }
 
   #take(batch: readonly MailboxEvent[]): void {
-    const { accountId, wantsTimeline } = this.#outlet;
-    for (const { octets, place } of this.#around.frames.of(batch, accountId, wantsTimeline)) {
+    const { accountId, topics } = this.#outlet;
+    for (const { octets, place } of this.#around.frames.of(batch, accountId, topics)) {
       if (this.#state !== 'following') return;
       this.#place = place;
       this.#outlet.deliver(octets);

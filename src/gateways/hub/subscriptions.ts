@@ -5,13 +5,13 @@ import type { Logger } from 'pino';
 import { Subscription } from 'rxjs';
 import type { MailboxEvent, Mailboxes } from '../../actors/mailbox/protocol.js';
 import { NO_TRACER, type Span, type Tracer } from '../../actors/runtime/tracing.js';
-import { eventText, logDelivered } from './event-text.js';
+import { eventTexts, logDelivered } from './event-text.js';
 import { type HubMeter, NO_METER } from './meter.js';
-import { isOfTimeline } from './projection.js';
+import { TOPIC_SETS, type Told } from './projection.js';
 
 export interface Subscriber {
-  /** It gets the delivery timeline too. */
-  readonly wantsTimeline: boolean;
+  /** What it gets beyond the interface's events. */
+  readonly topics: number;
   /** Every event from now on will be delivered, none before this call returns and its caller has run to its end. */
   stands(): void;
   /** Takes a frame of whole messages in UTF-8: the same octets for all that get the same messages. */
@@ -115,7 +115,7 @@ class Feed {
   readonly #watch: Watch;
   /** Of the changes in `#pending`, when they are traced. */
   readonly #spans: Span[] = [];
-  #pending: { text: string; readonly isOfTimeline: boolean }[] = [];
+  #pending: Told[] = [];
   /** Place of the last unread count in `#pending`, -1 when there is none. */
   #count = -1;
 
@@ -136,10 +136,9 @@ class Feed {
     if (this.subscribers.size === 0) return false;
     const before = this.#pending.length;
     for (const event of batch) {
-      const text = eventText(event, this.accountId, this.#log);
-      if (text === undefined) continue;
-      if (event.type === 'UnreadCountChanged') this.#replaceCount();
-      this.#pending.push({ text, isOfTimeline: isOfTimeline(event) });
+      const told = eventTexts(event, this.accountId, this.#log);
+      if (told.length > 0 && event.type === 'UnreadCountChanged') this.#replaceCount();
+      this.#pending.push(...told);
     }
     const { tracer } = this.#watch;
     if (this.#pending.length > before && tracer.current !== undefined) {
@@ -159,23 +158,30 @@ class Feed {
     const pending = this.#pending.filter(({ text }) => text !== '');
     this.#pending = [];
     this.#count = -1;
-    const common = pending.filter((message) => !message.isOfTimeline);
-    const plain = frameOf(common);
-    const full = common.length === pending.length ? plain : frameOf(pending);
-    let watching = 0;
+    const frames = Array.from({ length: TOPIC_SETS }, (_, topics) => ({
+      messages: pending.filter(({ topic }) => (topic & ~topics) === 0),
+      octets: undefined as Uint8Array | undefined,
+      connections: 0,
+    }));
+    const common = frames[0]!;
     for (const subscriber of this.subscribers) {
-      if (subscriber.wantsTimeline) watching++;
-      const frame = subscriber.wantsTimeline ? full : plain;
-      if (frame.length > 0) subscriber.deliver(frame);
+      const frame = frames[subscriber.topics]!;
+      frame.connections++;
+      if (frame.messages.length === 0) continue;
+      // Encoded when the first asks for it; what holds nothing beyond the common messages is the same octets.
+      const source = frame.messages.length === common.messages.length ? common : frame;
+      source.octets ??= frameOf(source.messages);
+      subscriber.deliver(source.octets);
     }
     const { meter } = this.#watch;
-    if (watching > 0) meter.sent(pending.length, watching);
-    if (common.length > 0 && connections > watching) meter.sent(common.length, connections - watching);
+    for (const { messages, connections: many } of frames) {
+      if (messages.length > 0 && many > 0) meter.sent(messages.length, many);
+    }
   }
 
   /** A count that has not left yet is out of date once there is a later one; only the later one is sent. */
   #replaceCount(): void {
-    if (this.#count >= 0) this.#pending[this.#count]!.text = '';
+    if (this.#count >= 0) this.#pending[this.#count] = { ...this.#pending[this.#count]!, text: '' };
     this.#count = this.#pending.length;
   }
 }

@@ -2,6 +2,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
+import { CHANGES, TIMELINE } from '../../../src/gateways/hub/projection.js';
 import { type Subscriber, Subscriptions } from '../../../src/gateways/hub/subscriptions.js';
 import {
   attempted,
@@ -17,12 +18,12 @@ import {
 
 class Reader implements Subscriber {
   readonly octets: Uint8Array[] = [];
-  readonly wantsTimeline: boolean;
+  readonly topics: number;
   interruptions = 0;
   standing = 0;
 
-  constructor(wantsTimeline = false) {
-    this.wantsTimeline = wantsTimeline;
+  constructor(topics = 0) {
+    this.topics = topics;
   }
 
   stands(): void {
@@ -165,7 +166,7 @@ test('a count that has not left is replaced by a later one; everything else keep
 
 test('attempts go to those who asked for the timeline, in their place among the others', (t) => {
   const { mailboxes, timing, subscriptions } = setUp();
-  const [plain, watching] = [new Reader(), new Reader(true)];
+  const [plain, watching] = [new Reader(), new Reader(TIMELINE)];
   subscriptions.join('account-1', plain);
   subscriptions.join('account-1', watching);
   mailboxes.events('account-1').next([statusChanged('o1', 'Sending')]);
@@ -186,11 +187,30 @@ test('attempts go to those who asked for the timeline, in their place among the 
   t.deepEqual([plain.frames.length, watching.frames.length], [2, 3]);
 });
 
+test('each gets what it asked for, whatever others asked for', (t) => {
+  const { mailboxes, timing, subscriptions } = setUp();
+  const readers = [0, TIMELINE, CHANGES, TIMELINE | CHANGES].map((topics) => new Reader(topics));
+  for (const reader of readers) subscriptions.join('account-1', reader);
+  const payload = { emailId: 'e1', folderId: 'f1', uid: 1 };
+  const placed: MailboxEvent = { type: 'EmailPlaced', seq: 2, n: 0, at: 0, payload };
+  mailboxes.events('account-1').next([attempted('o1'), placed, statusChanged('o1', 'Sent')]);
+  timing.flush();
+  t.deepEqual(
+    readers.map((reader) => reader.told().map(([target]) => target)),
+    [
+      ['DeliveryStatusChanged'],
+      ['DeliveryAttempted', 'DeliveryStatusChanged'],
+      ['EmailPlaced', 'DeliveryStatusChanged'],
+      ['DeliveryAttempted', 'EmailPlaced', 'DeliveryStatusChanged'],
+    ],
+  );
+});
+
 test('a subscriber that leaves while a frame goes out disturbs nobody', (t) => {
   const { mailboxes, timing, subscriptions } = setUp();
   const stays = new Reader();
   const leaves: Subscriber = {
-    wantsTimeline: false,
+    topics: 0,
     stands: () => {},
     deliver: () => subscriptions.leave('account-1', leaves),
     interrupted: () => {},
