@@ -83,24 +83,3 @@ test('bodies that are announced and do not come take no room from others', async
   const key = directory.key(ALICE, 'app');
   t.is((await gateway.fetch('/api/outbound/send', { method: 'POST', key, json: large })).status, 200);
 });
-
-test('who holds much is refused before who holds little, and small requests never', async (t) => {
-  const gateway = await startGateway(t);
-  const { directory } = gateway;
-  const bobsKey = directory.key(BOB, 'app');
-  const slow = [
-    await dripping(gateway, bobsKey, 1.3 * MIB),
-    await dripping(gateway, directory.key('018f0000-0000-7000-8000-00000000000c', 'app'), 0.8 * MIB),
-  ];
-  t.teardown(() => slow.forEach(({ end }) => void end()));
-  const send = async (key: string, textBody: string) => {
-    const response = await gateway.fetch('/api/outbound/send', { method: 'POST', key, json: { ...MAIL, textBody } });
-    if (response.status === 503) t.is(response.headers.get('retry-after'), '2');
-    return response.status;
-  };
-  const large = 'word '.repeat(200_000);
-  // Until what he sends slowly has come.
-  while ((await send(bobsKey, large)) !== 503);
-  t.is(await send(bobsKey, 'small'), 200);
-  t.is(await send(directory.key(ALICE, 'app'), large), 200);
-});
