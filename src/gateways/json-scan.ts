@@ -8,10 +8,12 @@ export interface JsonBounds {
   readonly depth: number;
   /** Members of objects and elements of arrays, all together. */
   readonly values: number;
+  /** Octets of the names of all members together. */
+  readonly names: number;
 }
 
 /** No message of any protocol here comes near them. */
-export const JSON_BOUNDS: JsonBounds = { depth: 32, values: 5_000 };
+const JSON_BOUNDS: JsonBounds = { depth: 32, values: 5_000, names: 64 * 1024 };
 
 export class JsonExcess extends Error {
   override readonly name = 'JsonExcess';
@@ -57,6 +59,7 @@ export class JsonScan {
   readonly #isObject: boolean[] = [];
   #depth = 0;
   #values = 0;
+  #names = 0;
   #inString = false;
   #isEscaped = false;
   /** A string that comes now is the name of a member. */
@@ -92,6 +95,7 @@ export class JsonScan {
       }
       const end = this.#stringEnd(octets, at);
       this.#sink?.push(octets.subarray(at, end));
+      if (this.#nameComes) this.#countNames(end - at);
       for (let i = at; this.#name !== undefined && i < end; i++) {
         if (this.#name.push(octets[i]!) > LONGEST_NAME) this.#name = undefined;
       }
@@ -135,6 +139,11 @@ export class JsonScan {
 
   #count(): void {
     if (++this.#values > this.#bounds.values) throw new JsonExcess(`has more than ${this.#bounds.values} values`);
+  }
+
+  #countNames(octets: number): void {
+    this.#names += octets;
+    if (this.#names > this.#bounds.names) throw new JsonExcess(`has more than ${this.#bounds.names} octets of names`);
   }
 
   #isTakenOut(): boolean {

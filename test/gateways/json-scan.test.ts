@@ -3,13 +3,13 @@ import test from 'ava';
 import fc from 'fast-check';
 import { JsonExcess, JsonScan, parseBounded } from '../../src/gateways/json-scan.js';
 
-const BOUNDS = { depth: 4, values: 10 };
+const BOUNDS = { depth: 4, values: 10, names: 20 };
 
 function scanned(text: string, cuts: readonly number[] = []) {
   const kept: Buffer[] = [];
   const taken: string[] = [];
   const scan = new JsonScan({
-    bounds: { depth: 100, values: 100_000 },
+    bounds: { depth: 100, values: 100_000, names: 1_000_000 },
     keep: (octets) => void kept.push(Buffer.from(octets)),
     extraction: {
       list: 'files',
@@ -45,6 +45,7 @@ for (const [text, message] of [
   ['[1,2,3,4,5,6,7,8,9,10,11]', /more than 10 values/],
   [`{${'"a":1,'.repeat(11)}`, /values/],
   ['[[],[],[],[],[],[]]', /values/],
+  ['{"aaaaaaaaaa":"bbbbbbbbbbbbbbbbbbbbbbbb","cccccccccc":1,"d":1}', /more than 20 octets of names/],
 ] as const) {
   test(`refused before the parser sees it: ${text}`, (t) => {
     for (const size of [1, 1000]) {

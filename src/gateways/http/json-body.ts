@@ -8,7 +8,7 @@ import { invalid, Problem, unavailable } from './problem.js';
 import { type UploadPlace, Uploads } from './uploads.js';
 
 /** Octets of a body without its files. */
-export const LARGEST_JSON = 4 * 1024 * 1024;
+const LARGEST_JSON = 4 * 1024 * 1024;
 
 export interface JsonBody {
   readonly value: object;

@@ -1,10 +1,11 @@
 // Attachments of mail that leaves, through the routes: files in base64 and attachments of stored mail, in all that is sent.
+import net from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { type ParsedMail, simpleParser } from 'mailparser';
 import type { MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
 import type { Payload } from '../../../src/actors/runtime/protocol.js';
 import { ALICE, BOB as BOBS_ACCOUNT } from './fakes.js';
-import { type Gateway, MAX_MESSAGE_SIZE, startGateway } from './gateway.js';
+import { deferred, type Gateway, MAX_MESSAGE_SIZE, startGateway } from './gateway.js';
 import { addMail } from './mail-fixture.js';
 
 const ID = '018f0000-0000-7000-8000-000000000001';
@@ -373,6 +374,26 @@ test('attachments that make the message larger than a message may be are 413', a
   }
   t.is(gateway.files.open, 0);
   t.is(gateway.spool.reserved, 0);
+});
+
+test('a client that leaves in the middle of a file leaves nothing behind', async (t) => {
+  const gateway = await start(t);
+  const file = gateway.spool.file;
+  const closed = deferred();
+  gateway.spool.file = async () => {
+    const made = await file();
+    const close = made.close;
+    made.close = () => close().finally(closed.resolve);
+    socket.destroy();
+    return made;
+  };
+  const socket = net.connect(gateway.port, '127.0.0.1');
+  socket.write(
+    `POST /api/outbound/send HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Type: application/json\r\n` +
+      `Content-Length: 1000000\r\n\r\n{"attachments":[{"content":"${PDF.content}`,
+  );
+  await closed.promise;
+  t.is(gateway.files.open, 0);
 });
 
 test('a spool that cannot be written is 503, and leaves nothing behind', async (t) => {

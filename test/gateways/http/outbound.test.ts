@@ -102,6 +102,19 @@ test('a draft is sent as it is when it is sent', async (t) => {
   t.is(mail.subject, 'Hi');
 });
 
+test('a draft that an older version wrote, which composed none, is shown and sent', async (t) => {
+  const gateway = await startGateway(t);
+  const mailbox = gateway.mailboxes.refs.of(ALICE);
+  const content = { textBody: 'Old text', htmlBody: null };
+  const recipients = [{ address: 'bob@remote.test', displayName: null, type: 'To' as const, domain: 'remote.test' }];
+  const draft = { sender: 'alice@example.test', subject: 'Old', content, recipients };
+  const { id } = (await mailbox.ask('createDraft', { draft })).reply!;
+  const shown = await gateway.fetch(`/api/outbound/drafts/${id}`);
+  t.like(await shown.json(), { textBody: 'Old text', htmlBody: null, attachments: [] });
+  const { mail } = await post(t, gateway, `drafts/${id}/send`, undefined);
+  t.is(text(mail), 'Old text');
+});
+
 test('an address that is given up between writing and sending a draft sends nothing', async (t) => {
   const gateway = await startGateway(t);
   const json = { ...MAIL, fromAddress: 'sales@example.test' };

@@ -170,6 +170,12 @@ test('a body that does not come is cut off', async (t) => {
   t.regex(await exchangeBytes(port, `${head}Content-Length: 15\r\n\r\n{"emailIds"`, closed), /^HTTP\/1\.1 408 /);
 });
 
+test('the time for a body goes by its size, not by what the endpoint would take', async (t) => {
+  const { port, key } = await startGateway(t, { limits: { bodyMs: 50, bodyRate: 100 } });
+  const head = `POST /api/outbound/send HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
+  t.regex(await exchangeBytes(port, `${head}Content-Length: 15\r\n\r\n{"subject"`, closed), /^HTTP\/1\.1 408 /);
+});
+
 test('a client that leaves in the middle of its body or of the handler leaves nothing behind', async (t) => {
   const reached = deferred();
   const gone = deferred();

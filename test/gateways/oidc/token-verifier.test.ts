@@ -268,6 +268,10 @@ test('a provider that does not answer as one is no provider', async (t) => {
       [DISCOVERY]: { issuer: base, jwks_uri: `${base}/keys` },
       '/keys': { keys: Array(101).fill({ kty: 'oct' }) },
     }),
+    nesting: (base) => ({
+      [DISCOVERY]: { issuer: base, jwks_uri: `${base}/keys`, more: JSON.parse('['.repeat(1_000) + ']'.repeat(1_000)) },
+      '/keys': { keys: [] },
+    }),
     array: () => ({ [DISCOVERY]: [] }),
     'no JSON': () => ({ [DISCOVERY]: ((_, response) => response.end('<html>')) as RequestListener }),
     redirect: () => ({
