@@ -39,7 +39,7 @@ async function startLink(
             server.write(octets.subarray(at, at + SEGMENT));
           }
         })
-        .catch(() => client.destroy());
+        .catch(() => void client.destroy());
     });
   });
   t.teardown(() => void link.close());
