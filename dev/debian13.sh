@@ -86,6 +86,9 @@ fi
 # The copy is the checkout as it is, without what git ignores; node_modules of the copy stay as they are.
 copy=/work/$(printf %s "$CHECKOUT" | sha256sum | cut -c1-12)
 mkdir -p "$TREE$copy"
+# One command at a time: the next one makes the copy anew.
+exec {lock}>"$TREE$copy.lock"
+flock "$lock"
 find "$TREE$copy" -mindepth 1 -maxdepth 1 ! -name node_modules -exec rm -rf {} +
 tar -C "$CHECKOUT" --exclude=./.git --exclude=./node_modules --exclude=./dist --exclude=./dist.new --exclude=./data --exclude=./coverage \
   -cf - . | tar -C "$TREE$copy" -xf -

@@ -42,31 +42,33 @@ let loaded: Promise<ServerLibrary> | undefined;
 
 /** The library, the same at every call. @throws ServerLibraryFault */
 export function loadServerLibrary(): Promise<ServerLibrary> {
-  loaded ??= loadNewest(BUILDS, thisPlatform);
+  loaded ??= loadNewest(BUILDS, thisPlatform());
   return loaded;
 }
 
-/** Tries one build after the other. @throws ServerLibraryFault */
+/** Tries the builds for this Node.js, one after the other. @throws ServerLibraryFault */
 export async function loadNewest(
-  builds: readonly Pick<Build, 'load'>[],
-  platform: () => Platform,
+  builds: readonly Pick<Build, 'load' | 'nodes'>[],
+  platform: Platform,
 ): Promise<ServerLibrary> {
   const causes: unknown[] = [];
-  for (const { load } of builds) {
+  // npm may put the package of one build where the other finds it.
+  for (const { load, nodes } of builds) {
+    if (!nodes.includes(majorOf(platform.node))) continue;
     try {
       return await load();
     } catch (cause) {
       causes.push(cause);
     }
   }
-  throw new ServerLibraryFault(missing(platform()), { cause: new AggregateError(causes) });
+  throw new ServerLibraryFault(missing(platform), { cause: new AggregateError(causes) });
 }
 
 /** What is missing where no build could be loaded, and what to do about it. */
 export function missing({ system, processor, node, glibc }: Platform): string {
   const here = `Node.js ${node} on ${system} ${processor}${glibc === undefined ? '' : ` with glibc ${glibc}`}`;
   const none = `the HTTP server has no build for ${here}`;
-  const major = Number.parseInt(node, 10);
+  const major = majorOf(node);
   if (!['linux', 'darwin'].includes(system) || !['x64', 'arm64'].includes(processor)) {
     return `${none}: use Linux or macOS on x64 or arm64`;
   }
@@ -84,6 +86,10 @@ export function missing({ system, processor, node, glibc }: Platform): string {
   return `the package ${name} with the HTTP server's program for ${here} is not installed: run "npm ci" with this Node.js and without --omit=optional`;
 }
 
+function majorOf(node: string): number {
+  return Number.parseInt(node, 10);
+}
+
 function isOlder(version: string, than: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [thanMajor = 0, thanMinor = 0] = than.split('.').map(Number);
@@ -92,7 +98,15 @@ function isOlder(version: string, than: string): boolean {
 
 function thisPlatform(): Platform {
   const { platform: system, arch: processor, versions, report } = process;
-  return { system, processor, node: versions.node, glibc: system === 'linux' ? glibcVersion(report) : undefined };
+  return {
+    system,
+    processor,
+    node: versions.node,
+    // A report costs milliseconds: asked for when something is missing.
+    get glibc() {
+      return system === 'linux' ? glibcVersion(report) : undefined;
+    },
+  };
 }
 
 function glibcVersion(report: NodeJS.ProcessReport | undefined): string | undefined {

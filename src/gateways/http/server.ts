@@ -223,7 +223,7 @@ interface Listening {
 async function listenItself(uws: ServerLibrary, app: TemplatedApp, { bind, port }: HttpOptions): Promise<Listening> {
   const listener = await new Promise<us_listen_socket | false>((resolve) => {
     // Without the option two servers share a port without a word, and each gets some of the connections.
-    (app as unknown as ListeningApp).listen(bind, port, EXCLUSIVE_PORT, resolve);
+    app.listen(bind, port, EXCLUSIVE_PORT, resolve);
   });
   if (listener === false) throw (await listenProbe(bind, port)) ?? new Error(`cannot listen on ${bind}:${port}`);
   return { port: uws.us_socket_local_port(listener), end: () => uws.us_listen_socket_close(listener) };
@@ -262,11 +262,6 @@ async function listenBehind(app: TemplatedApp, options: HttpOptions, trusted: Tr
 
 /** LIBUS_LISTEN_EXCLUSIVE_PORT, which its types have elsewhere than it is. */
 const EXCLUSIVE_PORT = 1;
-
-/** Its types leave the form with a host and options out. */
-interface ListeningApp {
-  listen(host: string, port: number, options: number, done: (listener: us_listen_socket | false) => void): unknown;
-}
 
 function authority(host: string, port: number): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -19,14 +19,11 @@ export interface FrontOptions {
   readonly trusted: TrustedNetworks;
   /** A trusted peer sent no usable PROXY header. */
   readonly refused: (error: unknown, peer: string) => void;
-  /** How long a connection may be without a whole first line; 10 s when absent, as long as uWebSockets.js waits. */
+  /** How long a connection may be silent; 10 s when absent, as long as uWebSockets.js waits. */
   readonly openingMs?: number;
 }
 
 const OPENING_MS = 10_000;
-/** Longer is the server's to refuse. */
-const FIRST_LINE = 16 * 1024;
-const LF = 10;
 /** As many as the kernel allows: who does not fit tries again a second later. */
 const BACKLOG = 4096;
 /** More than a request without a body has. */
@@ -91,7 +88,7 @@ export class Front {
       if (peer === undefined) throw new OpeningCut('gone at once');
       // A trusted peer that says nothing yet may still send a header: its first octets tell.
       const { source } = trusted.includes(peer) ? await readProxied(client, openingMs) : { source: undefined };
-      const start = await readOpening(client, openingMs, firstLine);
+      const start = await readOpening(client, openingMs, anything);
       if (start === undefined) client.destroy();
       else this.#join(client, start, source?.address ?? peer);
     } catch (error) {
@@ -107,7 +104,7 @@ export class Front {
     client.on('close', () => this.#addresses.delete(key));
     const opening = Buffer.concat([encodeProxyHeader(token, 0), start]);
     this.#reach(client, QUEUE_RETRIES, (server) => {
-      // In one write: uWebSockets.js answers 505 when the first line arrives in pieces.
+      // In one write: uWebSockets.js takes a PROXY header with octets of the request behind it, not in a segment of its own.
       server.write(opening);
       carry(client, server);
     });
@@ -140,8 +137,7 @@ export class Front {
   }
 }
 
-function firstLine(octets: Buffer): { used: number; value: Buffer } | undefined {
-  if (octets.length < FIRST_LINE && !octets.includes(LF)) return undefined;
+function anything(octets: Buffer): { used: number; value: Buffer } {
   return { used: octets.length, value: octets };
 }
 

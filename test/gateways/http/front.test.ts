@@ -117,8 +117,14 @@ test('a second header, in the middle of a connection, makes nobody of its sender
   for (const header of [v1(CLIENT), Buffer.alloc(0)]) {
     const bytes = Buffer.concat([header, Buffer.from(get()), v2('198.51.100.1'), Buffer.from(get())]);
     const got = await exchangeBytes(port, bytes, closed);
-    t.deepEqual(got.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 200', 'HTTP/1.1 400']);
-    t.false(got.includes('198.51.100.1'));
+    // uWebSockets.js 20.51 takes the address of the second one, which is no token of the front: 400. 20.69 passes it over.
+    const replies = got.match(/HTTP\/1\.1 \d+|[\d.]+!/g) ?? [];
+    const address = header.length > 0 ? `${CLIENT}!` : '127.0.0.1!';
+    t.deepEqual(replies.slice(0, 2), ['HTTP/1.1 200', address]);
+    t.true(
+      [['HTTP/1.1 400'], ['HTTP/1.1 200', address]].some((rest) => replies.slice(2).join() === rest.join()),
+      got,
+    );
   }
 });
 

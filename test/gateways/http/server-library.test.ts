@@ -22,12 +22,13 @@ test('exactly one build is in the process', async (t) => {
 
 test('the first build that loads is taken, and none is loaded after it', async (t) => {
   const library = await loadServerLibrary();
-  const broken = { load: () => Promise.reject(new Error("version `GLIBC_2.38' not found")) };
-  const good = { load: async () => library };
-  const unwanted = { load: async () => t.fail() as never };
-  const platform = () => ({ ...debian12, node: '22.20.0' });
+  const broken = { load: () => Promise.reject(new Error("version `GLIBC_2.38' not found")), nodes: [22] };
+  const good = { load: async () => library, nodes: [20, 22] };
+  const unwanted = { load: async () => t.fail() as never, nodes: [22] };
+  const platform = { ...debian12, node: '22.20.0' };
   t.is(await loadNewest([good, unwanted], platform), library);
   t.is(await loadNewest([broken, good, unwanted], platform), library);
+  t.is(await loadNewest([unwanted, good], { ...platform, node: '20.19.0' }), library);
   const fault = await t.throwsAsync(loadNewest([broken, broken], platform), { instanceOf: ServerLibraryFault });
   t.deepEqual(
     (fault.cause as AggregateError).errors.map(({ message }) => message),
