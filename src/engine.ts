@@ -31,6 +31,7 @@ import type { Lifecycle } from './lifecycle.js';
 import { recentBlobs } from './recent-blobs.js';
 import type { CourierStores } from './remote-courier.js';
 import type { BlobStore } from './store/blobs.js';
+import { clock } from './store/clock.js';
 import type { DirectoryStore } from './store/directory.js';
 import type { InboundStore } from './store/inbound.js';
 import { postgresBlobs } from './store/postgres/blobs.js';
@@ -135,6 +136,7 @@ export async function startEngine(
     ttlMs,
     log,
     displaced,
+    clock,
     ...watched,
   });
 

@@ -10,6 +10,7 @@ import type { IndexedAddress } from '../../../mail/message-index.js';
 import { addressKey, LONGEST_DISPLAY_NAME, type OwnAddresses, type ThreadFields } from '../../../mail/reply.js';
 import { summarize } from '../../../mail/summary.js';
 import type { BlobStore } from '../../../store/blobs.js';
+import { clock } from '../../../store/clock.js';
 import { composeMessage, MessageTooLarge, type OutgoingAttachment } from '../../compose/message.js';
 import type { BodyDecoder } from '../../decode/decoder.js';
 import type { Spool } from '../../spool/spool.js';
@@ -125,7 +126,7 @@ async function compose({ spool, hostname, maxMessageSize }: OutboundSources, sen
       {
         ...rest,
         messageId: `<${randomUUID()}@${hostname}>`,
-        date: new Date(),
+        date: new Date(clock.now()),
         from: { name: oneLine(sender.displayName), address: from },
         to: named('To'),
         cc: named('Cc'),
