@@ -32,6 +32,7 @@ import { recentBlobs } from './recent-blobs.js';
 import type { CourierStores } from './remote-courier.js';
 import type { BlobStore } from './store/blobs.js';
 import { clock } from './store/clock.js';
+import { CommitWatch } from './store/commit-watch.js';
 import type { DirectoryStore } from './store/directory.js';
 import type { InboundStore } from './store/inbound.js';
 import { postgresBlobs } from './store/postgres/blobs.js';
@@ -62,6 +63,7 @@ export interface Engine {
   readonly blobs: BlobStore;
   /** Says that the account is exporting its mail now: 0, or for how many seconds it must not do so again. */
   claimExport(accountId: string): Promise<number>;
+  readonly commits: Pick<CommitWatch, 'failing'>;
   readonly ownership: Ownership;
   /** Undefined without the role `outbound`. */
   readonly queue: DeliveryQueue | undefined;
@@ -141,11 +143,18 @@ export async function startEngine(
   });
 
   const events = postgresEvents(sql);
-  const inbound = stall.port(postgresInbound(sql, writerSql, metrics?.commits.inbound), [], ['spool']);
-  const blobs = recentBlobs(stall.port(postgresBlobs(sql, writerSql, metrics?.commits.blobs), ['stream'], ['put']));
+  const commits = new CommitWatch();
+  const inbound = stall.port(
+    postgresInbound(sql, writerSql, commits.meter('inbound', metrics?.commits.inbound)),
+    [],
+    ['spool'],
+  );
+  const blobs = recentBlobs(
+    stall.port(postgresBlobs(sql, writerSql, commits.meter('blobs', metrics?.commits.blobs)), ['stream'], ['put']),
+  );
   const texts = open.texts(blobs);
   lifecycle.add('texts of emails', () => texts.close(), JOB_RESERVE_MS, STOP_MS);
-  const mailboxRows = postgresMailboxes(sql, writerSql, metrics?.commits.mailboxes);
+  const mailboxRows = postgresMailboxes(sql, writerSql, commits.meter('mailboxes', metrics?.commits.mailboxes));
   const exports = stall.port(postgresExports(sql));
   const accounts = stall.port(postgresDirectory(sql, shards));
   for (const name of config.hostedDomains) await accounts.addDomain(name);
@@ -246,5 +255,18 @@ export async function startEngine(
     : undefined;
   const claimExport = (accountId: string) => exports.claim(accountId, config.mboxExportInterval);
   const settings = stall.port(postgresSettings(sql));
-  return { mailboxes, directory, accounts, desk, settings, inbound, blobs, claimExport, ownership, queue, failed };
+  return {
+    mailboxes,
+    directory,
+    accounts,
+    desk,
+    settings,
+    inbound,
+    blobs,
+    claimExport,
+    commits,
+    ownership,
+    queue,
+    failed,
+  };
 }
