@@ -5,18 +5,13 @@
 /** An estimate that is good to 1 ms is believed for so many seconds over one that is good to 2 ms. */
 const DRIFT_MS_PER_S = 1;
 
-export interface Clock {
-  /** ms since the epoch. */
-  now(): number;
-}
-
-export class DatabaseClock implements Clock {
+export class DatabaseClock {
   /** Of the monotonic clock; undefined until the database was asked. */
   #offset: number | undefined;
   #errorMs = Number.POSITIVE_INFINITY;
   #learnedAt = 0;
 
-  /** By this machine until the database was asked. */
+  /** ms since the epoch; by this machine until the database was asked. */
   now(): number {
     return this.#offset === undefined ? Date.now() : Math.round(performance.now() + this.#offset);
   }

@@ -37,7 +37,7 @@ export interface RefsOptions<P extends Protocol> {
   readonly tracer?: Tracer;
 }
 
-export interface StoreAnswers {
+interface StoreAnswers {
   /** @throws when the store does not answer */
   answered<T>(work: () => Promise<T>): Promise<T>;
 }
