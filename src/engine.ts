@@ -34,6 +34,8 @@ import type { Lifecycle } from './lifecycle.js';
 import { recentBlobs } from './recent-blobs.js';
 import type { CourierStores } from './remote-courier.js';
 import type { BlobStore } from './store/blobs.js';
+import { clock } from './store/clock.js';
+import { CommitWatch } from './store/commit-watch.js';
 import type { DirectoryStore } from './store/directory.js';
 import type { InboundStore } from './store/inbound.js';
 import { postgresBlobs } from './store/postgres/blobs.js';
@@ -63,6 +65,7 @@ export interface Engine {
   readonly inbound: InboundStore;
   readonly blobs: BlobStore;
   readonly exports: ExportTurns;
+  readonly commits: Pick<CommitWatch, 'failing'>;
   readonly ownership: Ownership;
   /** Undefined without the role `outbound`. */
   readonly queue: DeliveryQueue | undefined;
@@ -137,15 +140,23 @@ export async function startEngine(
     ttlMs,
     log,
     displaced,
+    clock,
     ...watched,
   });
 
   const events = postgresEvents(sql);
-  const inbound = stall.port(postgresInbound(sql, writerSql, metrics?.commits.inbound), [], ['spool']);
-  const blobs = recentBlobs(stall.port(postgresBlobs(sql, writerSql, metrics?.commits.blobs), ['stream'], ['put']));
+  const commits = new CommitWatch();
+  const inbound = stall.port(
+    postgresInbound(sql, writerSql, commits.meter('inbound', metrics?.commits.inbound)),
+    [],
+    ['spool'],
+  );
+  const blobs = recentBlobs(
+    stall.port(postgresBlobs(sql, writerSql, commits.meter('blobs', metrics?.commits.blobs)), ['stream'], ['put']),
+  );
   const texts = open.texts(blobs);
   lifecycle.add('texts of emails', () => texts.close(), JOB_RESERVE_MS, STOP_MS);
-  const mailboxRows = postgresMailboxes(sql, writerSql, metrics?.commits.mailboxes);
+  const mailboxRows = postgresMailboxes(sql, writerSql, commits.meter('mailboxes', metrics?.commits.mailboxes));
   const exports = exportTurns(stall.port(postgresExports(sql)), config.mboxExportInterval, log);
   const accounts = stall.port(postgresDirectory(sql, shards));
   for (const name of config.hostedDomains) await accounts.addDomain(name);
@@ -258,5 +269,18 @@ export async function startEngine(
       })
     : undefined;
   const settings = stall.port(postgresSettings(sql));
-  return { mailboxes, directory, accounts, desk, settings, inbound, blobs, exports, ownership, queue, failed };
+  return {
+    mailboxes,
+    directory,
+    accounts,
+    desk,
+    settings,
+    inbound,
+    blobs,
+    exports,
+    commits,
+    ownership,
+    queue,
+    failed,
+  };
 }

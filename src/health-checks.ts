@@ -1,14 +1,18 @@
 // What /healthz looks at (interface, section 4). How checks are run and told is the HTTP gateway's business.
 
+import { statfs } from 'node:fs/promises';
 import type { Standing as QueueStanding } from './actors/delivery/standing.js';
 import type { Ownership } from './actors/runtime/ownership.js';
 import type { Foundation } from './foundation.js';
 import type { HealthCheck, HealthResult } from './gateways/http/health.js';
+import type { CommitWatch } from './store/commit-watch.js';
 import { assertReachable } from './store/postgres/reachable.js';
 
 /** Room for an operator to see it and act: renewal of certificates of 90 days is due at 30 and tried again daily. */
 const NEAR_EXPIRY_DAYS = 21;
 const DAY_MS = 86_400_000;
+/** Two segments of PostgreSQL's log: less does not hold what is accepted until somebody has looked. */
+const LEAST_FREE_OCTETS = 32 * 1024 * 1024;
 /** A look at the queue takes ms; a database that restarts, or another owner of a mailbox, some seconds. */
 const BLIND_MS = 30_000;
 /** What is due is begun within a second or two; behind for longer, the node does not keep up. */
@@ -25,14 +29,16 @@ type Queue = Pick<
 export interface Checked {
   readonly healthSql: Foundation['healthSql'];
   readonly stall: Pick<Foundation['stall'], 'answered'>;
+  readonly dataDirectory: Pick<Foundation['dataDirectory'], 'path'>;
   readonly tls: Pick<Foundation['tls'], 'notAfter'>;
   readonly config: Pick<Foundation['config'], 'tls'>;
 }
 
 export function healthChecks(
-  { healthSql, stall, tls, config }: Checked,
+  { healthSql, stall, dataDirectory, tls, config }: Checked,
   parts: {
     readonly hub: { readonly connections: number };
+    readonly commits: Pick<CommitWatch, 'failing'>;
     readonly ownership: Standing;
     /** Undefined on nodes without the role `outbound`. */
     readonly queue: Queue | undefined;
@@ -47,6 +53,11 @@ export function healthChecks(
         await stall.answered(() => assertReachable(healthSql));
         return { status: 'Healthy', description: 'The database is reachable and accepts connections.' };
       },
+    },
+    {
+      name: 'storage',
+      tags: ['infrastructure'],
+      run: () => storageResult(dataDirectory.path, parts.commits.failing),
     },
     {
       name: 'shards',
@@ -71,6 +82,17 @@ export function healthChecks(
   // The self-signed one is ours to renew, and nobody's to watch.
   if (config.tls !== undefined) checks.push(certificateCheck(tls, now));
   return checks;
+}
+
+/** What is stored already can be read all the same, so clients are not sent away. */
+async function storageResult(directory: string, failing: string | undefined): Promise<HealthResult> {
+  const { bavail, bsize } = await statfs(directory);
+  const data = { freeBytes: bavail * bsize };
+  if (failing !== undefined) return { status: 'Degraded', description: `Commits fail: ${failing}.`, data };
+  if (data.freeBytes < LEAST_FREE_OCTETS) {
+    return { status: 'Degraded', description: 'The disk of the data directory is full, or nearly so.', data };
+  }
+  return { status: 'Healthy', description: 'Commits succeed, and the disk of the data directory has room.', data };
 }
 
 /** A node that cannot serve is to get no more clients: the balancer before it looks here. */

@@ -162,7 +162,12 @@ async function openHttp(
     config: {
       oidc: { authority: authority ?? '', clientId: config.oidcClientId ?? '', enabled: authority !== undefined },
     },
-    checks: healthChecks(foundation, { hub, ownership: engine.ownership, queue: engine.queue?.standing }),
+    checks: healthChecks(foundation, {
+      hub,
+      commits: engine.commits,
+      ownership: engine.ownership,
+      queue: engine.queue?.standing,
+    }),
     version,
     publicUrl: config.publicUrl,
     log,

@@ -30,10 +30,23 @@ const EXPECTED = [
 
 /** The message of an expected failure; undefined for a bug. */
 export function explain(error: unknown): string | undefined {
+  if (isForSpace(error)) return `no space is left on the disk: free some, then start again (${firstLine(error)})`;
   if (!EXPECTED.some((type) => error instanceof type)) return undefined;
   const { message } = error as Error;
   const database = error instanceof StoreFault && error.code === 'store-unavailable';
   return database ? `${message} (is the server of DATABASE_URL running and reachable from here?)` : message;
+}
+
+/** `ENOSPC` and `EDQUOT` of files, 53100 of PostgreSQL, or PostgreSQL's own words. */
+function isForSpace(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as NodeJS.ErrnoException;
+  if (['ENOSPC', 'EDQUOT', '53100'].includes(code ?? '') || /No space left on device/.test(error.message)) return true;
+  return isForSpace(error.cause);
+}
+
+function firstLine({ message }: Error): string {
+  return message.split('\n', 1)[0]!;
 }
 
 /** What `error` of listening means. `variable` names the setting of the port, `zero` what it means as 0. */

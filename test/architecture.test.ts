@@ -54,6 +54,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'actors/runtime/protocol',
       'actors/runtime/tracing',
       'store/blobs',
+      'store/clock',
       'store/inbound',
       'store/errors',
       'store/directory',

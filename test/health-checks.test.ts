@@ -4,6 +4,7 @@ import { healthChecks } from '../src/health-checks.js';
 import type { ClusterView, NodeState } from '../src/store/leases.js';
 
 const DAY = 86_400_000;
+const dataDirectory = { path: '.' };
 const stall = { answered: <T>(work: () => Promise<T>) => work() };
 const FILES = { cert: '/cert.pem', key: '/key.pem' };
 
@@ -26,13 +27,20 @@ test("the certificate is watched when it is the operator's, degraded near its en
   };
   const names = (files: typeof FILES | undefined) =>
     healthChecks(
-      { healthSql: undefined as never, stall, tls, config: { tls: files } },
-      { hub: { connections: 0 }, ownership, queue: undefined },
+      { healthSql: undefined as never, stall, dataDirectory, tls, config: { tls: files } },
+      {
+        hub: { connections: 0 },
+        commits: {
+          failing: undefined,
+        },
+        ownership,
+        queue: undefined,
+      },
       () => now,
     );
   t.deepEqual(
     names(undefined).map(({ name }) => name),
-    ['database', 'shards', 'signalr', 'delivery-queue'],
+    ['database', 'storage', 'shards', 'signalr', 'delivery-queue'],
   );
   const check = names(FILES).at(-1)!;
   t.is(check.name, 'tls-certificate');
@@ -75,8 +83,21 @@ test('a node that cannot serve is unhealthy; one that is cut off only when other
       unheard: [],
     } as const;
     const checks = healthChecks(
-      { healthSql: undefined as never, stall, tls: { notAfter: new Date() }, config: { tls: undefined } },
-      { hub: { connections: 0 }, ownership: { ...ownership, ...standing }, queue: undefined },
+      {
+        healthSql: undefined as never,
+        stall,
+        dataDirectory,
+        tls: { notAfter: new Date() },
+        config: { tls: undefined },
+      },
+      {
+        hub: { connections: 0 },
+        commits: {
+          failing: undefined,
+        },
+        ownership: { ...ownership, ...standing },
+        queue: undefined,
+      },
     );
     return checks.find(({ name }) => name === 'shards')!.run();
   };
@@ -112,12 +133,18 @@ test('the queue is unhealthy when it has stopped or does not work, degraded when
     const foundation = {
       healthSql: undefined as never,
       stall,
+      dataDirectory,
       tls: { notAfter: new Date() },
       config: { tls: undefined },
     };
-    const check = healthChecks(foundation, { hub: { connections: 0 }, ownership, queue }).find(
-      ({ name }) => name === 'delivery-queue',
-    )!;
+    const check = healthChecks(foundation, {
+      hub: { connections: 0 },
+      commits: {
+        failing: undefined,
+      },
+      ownership,
+      queue,
+    }).find(({ name }) => name === 'delivery-queue')!;
     t.deepEqual(check.tags, ['api']);
     return check.run();
   };

@@ -3,6 +3,7 @@
 // domains that hold no longer. Each job is harmless when several nodes do it.
 import type { Logger } from 'pino';
 import type { BlobStore } from '../store/blobs.js';
+import { clock } from '../store/clock.js';
 import type { DirectoryStore } from '../store/directory.js';
 import { EVENT_LOG_AGE_MS, EVENT_LOG_LENGTH, type EventLog } from '../store/events.js';
 import type { MailboxStore } from '../store/mailboxes.js';
@@ -41,7 +42,7 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
 
   /** Held mail of more than 30 days goes, and a held mailbox of that age with nothing left in it goes too. */
   async function expireHeld(): Promise<number> {
-    const before = Date.now() - HELD_AGE_MS;
+    const before = clock.now() - HELD_AGE_MS;
     let removed = 0;
     for (const accountId of await directory.heldAccounts(before, HELD_A_PASS)) {
       const expired = await mailboxes.of(accountId).ask('expire', { receivedBefore: before });

@@ -1,6 +1,9 @@
 // Port: what is counted of group commits for those who watch a node. Called once a write, so it must not throw.
+import type { StoreFault } from './errors.js';
 
 export interface CommitMeter {
   /** A write of so many items ended; `ok`: they are committed. */
   written(items: number, ms: number, ok: boolean): void;
+  /** Why the write that ended last was not committed. */
+  failed?(fault: StoreFault): void;
 }

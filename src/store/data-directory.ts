@@ -99,8 +99,8 @@ function take(directory: string): string {
   const self = identityOf(process.pid);
   if (self === undefined) throw new Error('this process has no identity');
   const draft = join(directory, `mansio.lock-${process.pid}-${randomBytes(6).toString('hex')}`);
-  writeFileSync(draft, JSON.stringify(self), { mode: 0o600, flag: 'wx' });
   try {
+    writeFileSync(draft, JSON.stringify(self), { mode: 0o600, flag: 'wx' });
     for (;;) {
       const seen = generations(directory);
       refuseIfHeld(directory, seen);

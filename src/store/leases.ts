@@ -57,6 +57,11 @@ export interface ClusterView {
   readonly leases: readonly LeaseRow[];
 }
 
+export interface Heartbeat extends ClusterView {
+  /** ms since the epoch, by the database's clock. */
+  readonly now: number;
+}
+
 export type Joined =
   | { readonly kind: 'joined' }
   /** Another process has the name. */
@@ -75,7 +80,7 @@ export interface LeaseStore {
    */
   join(node: NodeEntry, ttlMs: number, displaced?: string): Promise<Joined>;
   /** Extends the node's entry and its leases. Undefined when another process has its name now. */
-  beat(node: NodeEntry, state: NodeState, ttlMs: number): Promise<ClusterView | undefined>;
+  beat(node: NodeEntry, state: NodeState, ttlMs: number): Promise<Heartbeat | undefined>;
   /** Takes those that are still as `seen`, with the next epoch each; returns what was taken. */
   take(nodeId: string, seen: readonly LeaseRow[], ttlMs: number): Promise<readonly ShardLease[]>;
   /**

@@ -4,6 +4,7 @@
 // that cannot be committed is tried until the node ends, because without it the message would go out twice.
 import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
+import { clock } from '../../store/clock.js';
 import { StoreFault } from '../../store/errors.js';
 import type { QueuedOutbound, ReportKind } from '../../store/outbound.js';
 import type { Mailboxes, MailboxProtocol } from '../mailbox/protocol.js';
@@ -138,7 +139,7 @@ export class Delivery {
     const { meter } = this.#ports;
     const reported = await this.#carry(started);
     await Promise.all(this.#placing);
-    const ageMs = Math.max(0, Date.now() - started.createdAt);
+    const ageMs = Math.max(0, clock.now() - started.createdAt);
     if (reported === undefined) return { kind: 'lost' };
     if (reported.refusal !== undefined) {
       this.#log.warn({ refusal: reported.refusal }, 'a delivery was taken over while it was under way');
@@ -337,7 +338,7 @@ export class Delivery {
   /** The rows are the promise: what is not placed now, their owner delivers from them. */
   async #place(blob: string, rows: Reply<MailboxProtocol, 'reportDelivery'>['handedOver']): Promise<void> {
     const { mailboxes, facts } = this.#ports;
-    const receivedAt = Date.now();
+    const receivedAt = clock.now();
     try {
       const { summary } = await facts.of(blob);
       const asks = rows.map(({ accountId, inboundId }) =>

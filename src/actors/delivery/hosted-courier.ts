@@ -1,6 +1,7 @@
 // The courier of domains that are hosted here: no SMTP, the sender's commit hands the message over to the mailboxes. Domains
 // that are not hosted are another courier's. Addresses are judged as the MX judges them (CONTRACT §5).
 import { hasCircled, wasDeliveredTo } from '../../mail/loop.js';
+import { clock } from '../../store/clock.js';
 import { StoreFault } from '../../store/errors.js';
 import type { Directory, Recipient } from '../directory/protocol.js';
 import type { Courier, DeliveryReport, DeliveryTask, RecipientOutcome } from './courier.js';
@@ -51,7 +52,7 @@ export function hostedCourier(options: HostedCourierOptions): Courier {
   }
 
   async function deliverHere(task: DeliveryTask): Promise<DeliveryReport> {
-    const [at, began] = [Date.now(), performance.now()];
+    const [at, began] = [clock.now(), performance.now()];
     const message = await facts.of(task.blob);
     const judgements = await judge(task.recipients, message).catch((error: unknown) => {
       if (error instanceof StoreFault) return task.recipients.map(() => AWAY);

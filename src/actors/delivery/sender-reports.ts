@@ -5,6 +5,7 @@ import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
 import { bounceReport } from '../../mail/bounce-report.js';
 import { summarize } from '../../mail/summary.js';
 import { type BlobStore, blobOf } from '../../store/blobs.js';
+import { clock } from '../../store/clock.js';
 import type { OutboundStore } from '../../store/outbound.js';
 import type { Mailboxes, MailboxProtocol } from '../mailbox/protocol.js';
 import { ActorFault } from '../runtime/errors.js';
@@ -98,7 +99,7 @@ export class SenderReports {
       kind,
       hostname,
       id: newId(),
-      now: Date.now(),
+      now: clock.now(),
       email: { ...email, header: await this.#headerOf(email.blob) },
       recipients: recipients
         .filter((recipient) => recipient.status === status)

@@ -1,5 +1,7 @@
 // When API keys were last used: kept in memory and written in batches, so that no request writes. A key is written at most
 // once an interval; other nodes write the same keys, and the latest time stays.
+
+import { clock } from '../../store/clock.js';
 import type { DirectoryStore } from '../../store/directory.js';
 
 const INTERVAL_MS = 60_000;
@@ -21,7 +23,7 @@ export class KeyUses {
   #pending = new Map<string, Date>();
   #writing: Promise<void> = Promise.resolve();
 
-  constructor({ store, log, intervalMs = INTERVAL_MS, now = () => Date.now() }: KeyUsesOptions) {
+  constructor({ store, log, intervalMs = INTERVAL_MS, now = () => clock.now() }: KeyUsesOptions) {
     this.#store = store;
     this.#log = log;
     this.#now = now;

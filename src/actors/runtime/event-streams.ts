@@ -2,6 +2,7 @@
 // account, and when all have to look into the log again; how one account is followed is the account stream's business.
 import type { Logger } from 'pino';
 import { Observable, type Subscriber } from 'rxjs';
+import { clock } from '../../store/clock.js';
 import type { EventLog } from '../../store/events.js';
 import { shardOf } from '../../store/shard.js';
 import { AccountStream } from './account-stream.js';
@@ -69,7 +70,7 @@ export function createEventStreams<E>(options: EventStreamsOptions): EventStream
 
     async resume(accountId, from) {
       const newest = await arrivals.pass(() => log.newest(accountId));
-      const now = Date.now();
+      const now = clock.now();
       if (from !== null && isKept(from, newest, now)) return { place: from, complete: true };
       return { place: { seq: newest, at: now }, complete: from === null };
     },

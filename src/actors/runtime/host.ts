@@ -2,6 +2,7 @@
 // are addressed and passivates those that are idle, or the least recently used ones when memory is short.
 import type { Logger } from 'pino';
 import { assert, mask } from 'superstruct';
+import { clock } from '../../store/clock.js';
 import { shardOf } from '../../store/shard.js';
 import { Activation } from './activation.js';
 import type { Behavior } from './behavior.js';
@@ -67,7 +68,7 @@ export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S
   const activationHost = {
     log,
     tracer,
-    now: () => Date.now(),
+    now: () => clock.now(),
     random: randomOctets(),
     publish: (packet: EventPacket) => {
       meter.published(packet.events.length);
@@ -178,7 +179,7 @@ export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S
 
   function sweep(): void {
     settleDoubts();
-    const idleSince = Date.now() - options.idleMs;
+    const idleSince = clock.now() - options.idleMs;
     const before = activations.size;
     let { octets } = load();
     for (const [accountId, activation] of activations) {

@@ -3,7 +3,7 @@
 // what is told is a hint, the store decides. Alone on its store a node does the same and owns everything.
 import type { Logger } from 'pino';
 import { type Observable, Subject } from 'rxjs';
-import type { ClusterView, LeaseStore, NodeEntry, NodeState, PublicListeners } from '../../store/leases.js';
+import type { ClusterView, Heartbeat, LeaseStore, NodeEntry, NodeState, PublicListeners } from '../../store/leases.js';
 import { shardOf } from '../../store/shard.js';
 import { Holding, type Move, type Tenant } from './holding.js';
 import type { Meter } from './meter.js';
@@ -64,6 +64,8 @@ export interface OwnershipOptions {
   /** Another process has this node's name now: this one owns nothing any more. */
   readonly displaced: () => void;
   readonly meter?: Meter;
+  /** Told the time of the database with every heartbeat; both moments are of the monotonic clock. */
+  readonly clock?: { learn(time: number, asked: number, answered: number): void };
 }
 
 /** Handed over at a time: few enough that no account pauses for long, enough to be done soon. */
@@ -325,7 +327,7 @@ class LeasedOwnership implements Ownership {
     const { store, node, ttlMs, log } = this.#options;
     const began = performance.now();
     this.#state = this.#draining ? 'draining' : this.#outlook.isCutOff ? 'cut off' : 'serving';
-    let view: ClusterView | undefined;
+    let view: Heartbeat | undefined;
     try {
       view = await inTime(
         store.beat({ ...node, listeners: this.#listeners }, this.#state, ttlMs),
@@ -340,6 +342,7 @@ class LeasedOwnership implements Ownership {
       return;
     }
     if (view === undefined) return this.#displaced();
+    this.#options.clock?.learn(view.now, began, performance.now());
     this.#outlook.store(began);
     this.#renewedAt = began;
     this.#awaitLapse();

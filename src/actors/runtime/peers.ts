@@ -2,6 +2,8 @@
 // leases run out; one that only changes its bus server is back before it is asked a second time. The bus may be wrong (its
 // servers may be split): who then still renews its entry in the store is alive after all, and is not taken for gone again
 // before it has answered.
+
+import { clock } from '../../store/clock.js';
 import type { ClusterView } from '../../store/leases.js';
 import { PACKET_VERSION, type RequestPacket } from './packet.js';
 import { MAILBOX_ROLE } from './placement.js';
@@ -108,7 +110,7 @@ export class Peers {
 
   /** Undefined: cannot be told. */
   async #answers(node: string): Promise<boolean | undefined> {
-    const deadline = Date.now() + PING_MS;
+    const deadline = clock.now() + PING_MS;
     const ping: RequestPacket = { v: PACKET_VERSION, id: '', accountId: '', name: 'ping', payload: null, deadline };
     try {
       await this.#transport.request(nodeSubject(node), ping, PING_MS);

@@ -2,6 +2,7 @@
 // shard it is tried again for longer than a takeover lasts, and when another node answers for it while a reply is
 // outstanding, that one is asked too: the same ask, with the same id. Faults come back as ActorFault, outcomes as values.
 import { randomUUID } from 'node:crypto';
+import { clock } from '../../store/clock.js';
 import { StoreFault } from '../../store/errors.js';
 import { shardOf } from '../../store/shard.js';
 import { Absences } from './absences.js';
@@ -36,7 +37,7 @@ export interface RefsOptions<P extends Protocol> {
   readonly tracer?: Tracer;
 }
 
-export interface StoreAnswers {
+interface StoreAnswers {
   /** @throws when the store does not answer */
   answered<T>(work: () => Promise<T>): Promise<T>;
 }
@@ -54,7 +55,7 @@ export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P>
   });
 
   function ask(accountId: string, name: string, payload: unknown, ask: AskOptions = {}): Promise<unknown> {
-    const deadline = Date.now() + (ask.deadlineMs ?? DEADLINE_MS);
+    const deadline = clock.now() + (ask.deadlineMs ?? DEADLINE_MS);
     const request: RequestPacket = { v: PACKET_VERSION, id: randomUUID(), accountId, name, payload, deadline };
     const carryOut = () => (isWatched ? watched(request) : carriedOut(request));
     return store === undefined ? carryOut() : store.answered(carryOut).catch(asActorFault);
@@ -91,9 +92,9 @@ export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P>
       // Somebody else answers for the shard now, and the first may never do.
       if (reply === undefined) continue;
       if (reply.kind === 'notOwner') {
-        giveUp ??= Math.min(deadline, Date.now() + lookMs);
+        giveUp ??= Math.min(deadline, clock.now() + lookMs);
         meter.lookedAgain();
-        if (await absences.turn(shard, giveUp - Date.now())) continue;
+        if (await absences.turn(shard, giveUp - clock.now())) continue;
         throw new ActorFault('unreachable', `nobody answers for account ${accountId}`);
       }
       if (giveUp !== undefined) absences.end(shard);
@@ -108,7 +109,7 @@ export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P>
       if (ownership.epochOf(request.accountId) === undefined) ownership.missing(shard);
     }, LATE_MS);
     try {
-      return await transport.request(subject, request, Math.max(request.deadline - Date.now(), 1));
+      return await transport.request(subject, request, Math.max(request.deadline - clock.now(), 1));
     } catch (error) {
       if (error instanceof NoResponders) ownership.missing(shard);
       if (error instanceof NoResponders || error instanceof Disconnected) return { kind: 'notOwner' };

@@ -4,6 +4,7 @@
 import type { Logger } from 'pino';
 import type { SMTPServerAddress, SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 import { NO_SPAN, NO_TRACER, type Span, type Tracer } from '../../actors/runtime/tracing.js';
+import { clock } from '../../store/clock.js';
 import { TrustedNetworks } from '../tcp/trusted-networks.js';
 import type { MessageStream } from './data-parser.js';
 import { waitFor } from './deadline.js';
@@ -137,7 +138,7 @@ export async function startListener(
 
   const takeMessage = async (stream: MessageStream, session: SMTPServerSession, done: Callback): Promise<void> => {
     const transaction = newId();
-    const receivedAt = Date.now();
+    const receivedAt = clock.now();
     const sender = senderOf(session);
     const recipients = session.envelope.rcptTo.length;
     let span = NO_SPAN;

@@ -3,6 +3,7 @@
 import type { Logger } from 'pino';
 import type { SMTPServerSession } from 'smtp-server';
 import type { Principal } from '../../actors/directory/protocol.js';
+import { clock } from '../../store/clock.js';
 import type { Acceptance } from './acceptance.js';
 import type { Queued } from './queueing.js';
 import { isBug } from './verdict.js';
@@ -36,7 +37,7 @@ export function logAccepted(
   }
   const { remoteAddress, secure: tls } = session;
   const { messageId } = summary;
-  const durationMs = Date.now() - receivedAt;
+  const durationMs = clock.now() - receivedAt;
   const about = {
     transaction,
     blob,
@@ -59,7 +60,7 @@ export function logQueued(
   { id: outboundId, messageId, recipients }: Queued,
   { accountId, keyId }: Principal,
 ): void {
-  const durationMs = Date.now() - receivedAt;
+  const durationMs = clock.now() - receivedAt;
   const about = { transaction, accountId, outboundId, blob, messageId, sender, keyId, remoteAddress, tls };
   log.info({ ...about, size, recipients, durationMs }, 'submission queued');
 }

@@ -83,6 +83,7 @@ export class GroupCommit<T, R> {
     } catch (error) {
       meter?.written(group.length, performance.now() - began, false);
       const fault = storeFault(error);
+      meter?.failed?.(fault);
       const shared = fault.temporary && fault.code !== 'store-locked';
       if (group.length === 1 || shared) {
         for (const waiting of group) waiting.reject(fault);

@@ -3,7 +3,7 @@
 // locked in order of shard, so that two nodes wait for each other instead of deadlocking.
 import { randomBytes } from 'node:crypto';
 import type {
-  ClusterView,
+  Heartbeat,
   Joined,
   LeaseRow,
   LeaseStore,
@@ -78,7 +78,7 @@ async function renewAndView(
   node: NodeEntry,
   state: NodeState,
   ttlMs: number,
-): Promise<ClusterView | undefined> {
+): Promise<Heartbeat | undefined> {
   // A lease that ran out but that nobody took is still this node's: taking it would have changed its node.
   const [renewed] = await sql<{ present: boolean }[]>`
     with me as (
@@ -94,9 +94,9 @@ async function renewAndView(
   return renewed!.present ? readView(sql) : undefined;
 }
 
-async function readView(sql: Sql): Promise<ClusterView> {
-  const [view] = await sql<{ nodes: NodeRow[]; leases: [number, string, string | null, boolean][] }[]>`
-    select
+async function readView(sql: Sql): Promise<Heartbeat> {
+  const [view] = await sql<{ now: number; nodes: NodeRow[]; leases: [number, string, string | null, boolean][] }[]>`
+    select floor(extract(epoch from now()) * 1000)::float8 as now,
       (select coalesce(json_agg(json_build_object('id', id, 'version', version, 'roles', roles, 'bus', bus,
           'state', state, 'listeners', listeners, 'startedAt', floor(extract(epoch from started_at) * 1000),
           'silentMs', floor(extract(epoch from now() - beat_at) * 1000), 'expired', expires_at <= now()) order by id),
@@ -106,7 +106,7 @@ async function readView(sql: Sql): Promise<ClusterView> {
   const leases = view!.leases.map(
     ([shard, epoch, nodeId, expired]): LeaseRow => ({ shard, epoch: Number(epoch), nodeId, expired }),
   );
-  return { nodes: view!.nodes, leases };
+  return { now: view!.now, nodes: view!.nodes, leases };
 }
 
 async function takeShards(

@@ -1,7 +1,7 @@
 // The lease store in memory: what postgres/leases does, in words of this language. A node reaches it over a link that can
 // fail, be slow, or lose the answer of what was done.
 import type {
-  ClusterView,
+  Heartbeat,
   Joined,
   LeaseRow,
   LeaseStore,
@@ -74,7 +74,7 @@ export class LeaseModel {
     return { kind: 'joined' };
   }
 
-  #beat(node: NodeEntry, state: NodeState, ttlMs: number): ClusterView | undefined {
+  #beat(node: NodeEntry, state: NodeState, ttlMs: number): Heartbeat | undefined {
     const now = this.#now();
     const row = this.nodes.get(node.id);
     if (row?.incarnation !== node.incarnation) return undefined;
@@ -113,9 +113,10 @@ export class LeaseModel {
       if (lease.nodeId === id) Object.assign(lease, { nodeId: null, epoch: lease.epoch + 1 });
   }
 
-  #view(): ClusterView {
+  #view(): Heartbeat {
     const now = this.#now();
     return {
+      now,
       nodes: [...this.nodes.values()].map(({ incarnation: _, beatAt, expiresAt, ...row }) => ({
         ...row,
         silentMs: Math.floor(now - beatAt),

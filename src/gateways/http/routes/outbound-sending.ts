@@ -10,6 +10,7 @@ import type { IndexedAddress, MessageIndex } from '../../../mail/message-index.j
 import { addressKey, LONGEST_DISPLAY_NAME, type OwnAddresses, type ThreadFields } from '../../../mail/reply.js';
 import { summarize } from '../../../mail/summary.js';
 import type { BlobStore } from '../../../store/blobs.js';
+import { clock } from '../../../store/clock.js';
 import {
   composeMessage,
   MessageTooLarge,
@@ -183,7 +184,7 @@ async function compose(
 ): Promise<SpooledContent> {
   const header = {
     messageId: `<${randomUUID()}@${hostname}>`,
-    date: new Date(),
+    date: new Date(clock.now()),
     from: { name: oneLine(sender.displayName), address: letter.from },
     to: namedAs('To', letter),
     cc: namedAs('Cc', letter),

@@ -3,6 +3,7 @@
 import type { Logger } from 'pino';
 import type { DeliveryTask } from '../../../actors/delivery/courier.js';
 import type { Verdict } from '../../../mail/delivery-status.js';
+import { clock } from '../../../store/clock.js';
 import type { DeliveryAttempt } from '../../../store/outbound.js';
 import type { CourierMeter } from './meter.js';
 import type { Addressee } from './standings.js';
@@ -49,7 +50,7 @@ export class AttemptLog {
     const reply = decided.text;
     this.entries.push({
       id,
-      at: Date.now() - durationMs,
+      at: clock.now() - durationMs,
       durationMs,
       domain,
       host,

@@ -3,6 +3,7 @@
 // never waits for one longer than a fetch may take.
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
+import { clock } from '../../../store/clock.js';
 import type { StsPolicy, StsPolicyStore } from '../../../store/sts-policies.js';
 import { DnsFailure } from '../../dns/resolver.js';
 import { fetchStsPolicy, type StsFetchOptions } from './sts-fetch.js';
@@ -67,7 +68,7 @@ export function createStsPolicies(options: StsOptions): StsPolicies {
       const text = parseStsPolicy(await fetchStsPolicy(domain, options));
       if (text === undefined) throw new Error('it cannot be read');
       const { mode, mx, maxAge } = text;
-      const policy: StsPolicy = { id, mode, mx, expiresAt: Date.now() + maxAge };
+      const policy: StsPolicy = { id, mode, mx, expiresAt: clock.now() + maxAge };
       known.set(domain, { policy });
       await store.keep(domain, policy).catch((error: unknown) => {
         log.warn({ domain, err: error }, 'MTA-STS policy not kept');
@@ -84,7 +85,7 @@ export function createStsPolicies(options: StsOptions): StsPolicies {
     const [policy, id] = await Promise.all([stored(domain), announced(domain)]);
     if (id === undefined) return policy;
     if (id === policy?.id) {
-      if (policy.expiresAt - Date.now() < RENEW_BEFORE_MS && !renewed.has(domain)) {
+      if (policy.expiresAt - clock.now() < RENEW_BEFORE_MS && !renewed.has(domain)) {
         renewed.set(domain, true);
         void fetched(domain, id);
       }
@@ -112,5 +113,5 @@ export function createStsPolicies(options: StsOptions): StsPolicies {
 }
 
 function holding(policy: StsPolicy | undefined): StsPolicy | undefined {
-  return policy !== undefined && policy.expiresAt > Date.now() ? policy : undefined;
+  return policy !== undefined && policy.expiresAt > clock.now() ? policy : undefined;
 }

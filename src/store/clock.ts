@@ -1,0 +1,31 @@
+// The time that all nodes share: the database's. What is stored, or compared with what another node or the database says,
+// goes by this clock; a machine whose own clock is an hour off then neither dates mail wrongly nor misses deadlines.
+// Heartbeats tell the time; in between it goes on by the monotonic clock.
+
+/** An estimate that is good to 1 ms is believed for so many seconds over one that is good to 2 ms. */
+const DRIFT_MS_PER_S = 1;
+
+export class DatabaseClock {
+  /** Of the monotonic clock; undefined until the database was asked. */
+  #offset: number | undefined;
+  #errorMs = Number.POSITIVE_INFINITY;
+  #learnedAt = 0;
+
+  /** ms since the epoch; by this machine until the database was asked. */
+  now(): number {
+    return this.#offset === undefined ? Date.now() : Math.round(performance.now() + this.#offset);
+  }
+
+  /** The database said `time` between two moments of the monotonic clock. */
+  learn(time: number, asked: number, answered: number): void {
+    const errorMs = (answered - asked) / 2;
+    const drifted = this.#errorMs + ((answered - this.#learnedAt) / 1000) * DRIFT_MS_PER_S;
+    if (errorMs > drifted) return;
+    this.#offset = time - (asked + answered) / 2;
+    this.#errorMs = errorMs;
+    this.#learnedAt = answered;
+  }
+}
+
+/** One for the process: a node has one database. */
+export const clock = new DatabaseClock();
