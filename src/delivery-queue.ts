@@ -2,12 +2,10 @@
 // senders, and the queue that uses both. Stopped before the mailboxes that it reports to.
 import type { Logger } from 'pino';
 import type { Courier } from './actors/delivery/courier.js';
-import { hostedCourier } from './actors/delivery/hosted-courier.js';
-import { messageFacts } from './actors/delivery/message-facts.js';
+import { type HostedDelivery, hostedCourier } from './actors/delivery/hosted-courier.js';
 import { DeliveryQueue } from './actors/delivery/queue.js';
 import { SenderReports } from './actors/delivery/sender-reports.js';
 import type { WakeUps } from './actors/delivery/wake-ups.js';
-import type { Directory } from './actors/directory/protocol.js';
 import type { Mailboxes } from './actors/mailbox/protocol.js';
 import type { Ownership } from './actors/runtime/ownership.js';
 import { randomOctets } from './actors/runtime/random-octets.js';
@@ -29,7 +27,7 @@ export interface QueueParts {
   readonly store: OutboundStore;
   readonly blobs: BlobStore;
   readonly mailboxes: Mailboxes;
-  readonly directory: Directory;
+  readonly hosted: HostedDelivery;
   readonly ownership: Ownership;
   readonly wakeUps: WakeUps;
   /** Of this process, as its entry in the store has it. */
@@ -49,19 +47,17 @@ export function openQueue(
   log: Logger,
   lifecycle: Lifecycle,
   metrics: Metrics | undefined,
-  { store, blobs, mailboxes, directory, ownership, wakeUps, incarnation, retry, remote }: QueueParts,
+  { store, blobs, mailboxes, hosted, ownership, wakeUps, incarnation, retry, remote }: QueueParts,
 ): DeliveryQueue {
   const { hostname, leaseTtlMs, outboundPollMs: pollMs } = config;
   const random = randomOctets();
   const newId = () => uuidV7(Date.now(), 0, random(8));
-  const facts = messageFacts(blobs);
   const watched = metrics && { meter: metrics.deliveries };
   lifecycle.add('courier', () => remote.close(), COURIER_STOP_MS, COURIER_STOP_MS);
   const queue = new DeliveryQueue({
     store,
     mailboxes,
-    courier: hostedCourier({ directory, facts, hostname, remote, newId }),
-    facts,
+    courier: hostedCourier(hosted, remote),
     reports: new SenderReports({
       store,
       blobs,

@@ -4,6 +4,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { createAccountDesk } from './actors/account/desk.js';
 import type { AccountDesk } from './actors/account/protocol.js';
+import { type HostedDelivery, hostedDelivery } from './actors/delivery/hosted-courier.js';
+import { messageFacts } from './actors/delivery/message-facts.js';
 import type { DeliveryQueue } from './actors/delivery/queue.js';
 import { OUTBOUND_ROLE } from './actors/delivery/territory.js';
 import { WakeUps } from './actors/delivery/wake-ups.js';
@@ -14,6 +16,7 @@ import { startHousekeeping } from './actors/housekeeping.js';
 import { mailboxBehavior } from './actors/mailbox/behavior.js';
 import { startDeferredFiltering } from './actors/mailbox/deferred-filters.js';
 import type { EmailTexts } from './actors/mailbox/email-texts.js';
+import { placeHanded } from './actors/mailbox/handed-over.js';
 import { type MailboxEvent, type Mailboxes, mailboxProtocol } from './actors/mailbox/protocol.js';
 import { startRedelivery } from './actors/mailbox/redelivery.js';
 import { startSearchIndexing } from './actors/mailbox/search-indexing.js';
@@ -31,6 +34,7 @@ import { type ExportTurns, exportTurns } from './export-turns.js';
 import type { Foundation } from './foundation.js';
 import type { Instruments } from './instruments.js';
 import type { Lifecycle } from './lifecycle.js';
+import { uuidV7 } from './mail/ids.js';
 import { recentBlobs } from './recent-blobs.js';
 import type { CourierStores } from './remote-courier.js';
 import type { BlobStore } from './store/blobs.js';
@@ -38,6 +42,7 @@ import { clock } from './store/clock.js';
 import { CommitWatch } from './store/commit-watch.js';
 import type { DirectoryStore } from './store/directory.js';
 import type { InboundStore } from './store/inbound.js';
+import type { HandedOver } from './store/mailboxes.js';
 import { postgresBlobs } from './store/postgres/blobs.js';
 import { postgresDirectory } from './store/postgres/directory.js';
 import { postgresEvents } from './store/postgres/events.js';
@@ -170,6 +175,10 @@ export async function startEngine(
   const deferrals = startDeferredFiltering({ texts, mailboxes: () => mailboxes, log });
   lifecycle.add('deferred filters', () => deferrals.stop(), JOB_RESERVE_MS, STOP_MS);
   const wakeUps = new WakeUps({ transport, ownership });
+  let hostedOpened: (delivery: HostedDelivery) => void = () => {};
+  const hosted = new Promise<HostedDelivery>((resolve) => {
+    hostedOpened = resolve;
+  });
   const outbound = {
     retry: {
       maxRetries: config.outboundMaxRetries,
@@ -179,6 +188,8 @@ export async function startEngine(
     note: (accountId: string, outboundId: string) => wakeUps.note(accountId, outboundId),
     room: (accountId: string) => wakeUps.room(accountId),
     hold: (accountId: string, outboundId: string, attemptId: string) => wakeUps.hold(accountId, outboundId, attemptId),
+    hosted: async (task: Parameters<HostedDelivery>[0]) => (await hosted)(task),
+    place: (handed: HandedOver) => placeHanded(mailboxes, handed, log),
   };
   const host = startHost({
     behavior: mailboxBehavior({
@@ -233,6 +244,10 @@ export async function startEngine(
     log,
   });
   lifecycle.add('directory', () => directory.close(), JOB_RESERVE_MS, STOP_MS);
+  const newAttemptId = () => uuidV7(Date.now(), 0, randomBytes(8));
+  const { hostname } = config;
+  const hostedHere = hostedDelivery({ directory, facts: messageFacts(blobs), hostname, newId: newAttemptId });
+  hostedOpened(hostedHere);
 
   const desk = createAccountDesk({
     directory: accounts,
@@ -256,7 +271,7 @@ export async function startEngine(
   });
   lifecycle.add('housekeeping', () => housekeeping.stop(), JOB_RESERVE_MS, STOP_MS);
   metrics?.watchEngine({ host, ownership, transport, redelivery });
-  const parts = { mailboxes, directory, blobs, ownership, wakeUps, incarnation, retry: outbound.retry };
+  const parts = { mailboxes, hosted: hostedHere, blobs, ownership, wakeUps, incarnation, retry: outbound.retry };
   const queue = config.roles.has(OUTBOUND_ROLE)
     ? openQueue(config, log, lifecycle, metrics, {
         ...parts,

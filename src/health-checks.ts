@@ -2,10 +2,12 @@
 
 import { statfs } from 'node:fs/promises';
 import type { Standing as QueueStanding } from './actors/delivery/standing.js';
+import { couriers } from './actors/delivery/territory.js';
 import type { Ownership } from './actors/runtime/ownership.js';
 import type { Foundation } from './foundation.js';
 import type { HealthCheck, HealthResult } from './gateways/http/health.js';
 import type { CommitWatch } from './store/commit-watch.js';
+import type { OutboundStore } from './store/outbound.js';
 import { assertReachable } from './store/postgres/reachable.js';
 
 /** Room for an operator to see it and act: renewal of certificates of 90 days is due at 30 and tried again daily. */
@@ -17,6 +19,8 @@ const LEAST_FREE_OCTETS = 32 * 1024 * 1024;
 const BLIND_MS = 30_000;
 /** What is due is begun within a second or two; behind for longer, the node does not keep up. */
 const LAG_MS = 60_000;
+/** A node that starts again is back by then. */
+const ABSENCE_MS = 10_000;
 
 /** Of this node in its cluster. */
 type Standing = Pick<Ownership, 'nodeId' | 'state' | 'isCurrent' | 'owned' | 'shards' | 'view' | 'unheard'>;
@@ -37,11 +41,14 @@ export interface Checked {
 export function healthChecks(
   { healthSql, stall, dataDirectory, tls, config }: Checked,
   parts: {
-    readonly hub: { readonly connections: number };
     readonly commits: Pick<CommitWatch, 'failing'>;
+    /** Undefined on nodes without the role `api`. */
+    readonly hub: { readonly connections: number } | undefined;
     readonly ownership: Standing;
     /** Undefined on nodes without the role `outbound`. */
     readonly queue: Queue | undefined;
+    /** Of all nodes. */
+    readonly outbound: Pick<OutboundStore, 'overdueMs' | 'isStranded'>;
   },
   now: () => number = Date.now,
 ): readonly HealthCheck[] {
@@ -64,19 +71,14 @@ export function healthChecks(
       tags: ['infrastructure'],
       run: async () => shardsResult(parts.ownership),
     },
-    {
-      name: 'signalr',
-      tags: ['api'],
-      run: async () => ({
-        status: 'Healthy',
-        description: 'The real-time hub is registered.',
-        data: { connections: parts.hub.connections },
-      }),
-    },
+    ...(parts.hub === undefined ? [] : [hubCheck(parts.hub)]),
     {
       name: 'delivery-queue',
       tags: ['api'],
-      run: async () => queueResult(parts.queue),
+      run: async () => {
+        const own = parts.queue && queueResult(parts.queue);
+        return own?.status === 'Unhealthy' ? own : clusterResult(parts.outbound, parts.ownership, own);
+      },
     },
   ];
   // The self-signed one is ours to renew, and nobody's to watch.
@@ -93,6 +95,18 @@ async function storageResult(directory: string, failing: string | undefined): Pr
     return { status: 'Degraded', description: 'The disk of the data directory is full, or nearly so.', data };
   }
   return { status: 'Healthy', description: 'Commits succeed, and the disk of the data directory has room.', data };
+}
+
+function hubCheck(hub: { readonly connections: number }): HealthCheck {
+  return {
+    name: 'signalr',
+    tags: ['api'],
+    run: async () => ({
+      status: 'Healthy',
+      description: 'The real-time hub is registered.',
+      data: { connections: hub.connections },
+    }),
+  };
 }
 
 /** A node that cannot serve is to get no more clients: the balancer before it looks here. */
@@ -115,20 +129,44 @@ function shardsResult({ nodeId, state, isCurrent, owned, shards, view, unheard }
   return { status: 'Healthy', description: `This node owns ${owned.length} of ${shards} shards of mailboxes.`, data };
 }
 
-function queueResult(queue: Queue | undefined): HealthResult {
-  if (queue === undefined) {
-    return { status: 'Healthy', description: 'This node delivers no outbound mail: it does not have the role.' };
+/** `own`: of the queue of this node, where it has one. */
+async function clusterResult(
+  outbound: Pick<OutboundStore, 'overdueMs' | 'isStranded'>,
+  { view, shards }: Standing,
+  own: HealthResult | undefined,
+): Promise<HealthResult> {
+  const all = Array.from({ length: shards }, (_, shard) => shard);
+  const overdueMs = await outbound.overdueMs(all);
+  // Without a view nobody knows of the others.
+  const isNobody = view !== undefined && couriers(view).length === 0;
+  const data = { ...own?.data, overdueMs };
+  if (isNobody && (overdueMs > ABSENCE_MS || (await outbound.isStranded(all)))) {
+    const description = 'Outbound mail is due, and no node that lives has the role outbound.';
+    return { status: 'Unhealthy', description, data };
   }
+  if (overdueMs > LAG_MS) return { status: 'Degraded', description: late(overdueMs), data };
+  return (
+    own ?? { status: 'Healthy', description: 'Others deliver outbound mail: this node does not have the role.', data }
+  );
+}
+
+function late(overdueMs: number): string {
+  return `Outbound mail is late: the first of it has been due for ${seconds(overdueMs)}.`;
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 1000)} s`;
+}
+
+function queueResult(queue: Queue): HealthResult {
   const { isStopped, lookAgeMs, failingMs, overdueMs, inFlight, shards, pollMs } = queue;
   const data = { inFlight, shards, overdueMs };
   const unhealthy = (description: string): HealthResult => ({ status: 'Unhealthy', description, data });
-  const seconds = (ms: number) => `${Math.round(ms / 1000)} s`;
   if (isStopped) return unhealthy('The delivery of outbound mail has stopped.');
   if (lookAgeMs > BLIND_MS + pollMs) return unhealthy(`The queue could not be read for ${seconds(lookAgeMs)}.`);
   if (failingMs > BLIND_MS) return unhealthy(`No delivery could be begun for ${seconds(failingMs)}.`);
   if (overdueMs > LAG_MS + pollMs) {
-    const description = `Outbound mail is late: the first of it has been due for ${seconds(overdueMs)}.`;
-    return { status: 'Degraded', description, data };
+    return { status: 'Degraded', description: late(overdueMs), data };
   }
   return { status: 'Healthy', description: 'Outbound mail is delivered as it becomes due.', data };
 }

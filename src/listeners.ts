@@ -8,6 +8,7 @@ import type { Foundation } from './foundation.js';
 import { BodyDecoder } from './gateways/decode/decoder.js';
 import type { Dns } from './gateways/dns/resolver.js';
 import { createCors } from './gateways/http/cors.js';
+import { createHealth } from './gateways/http/health.js';
 import { createPipeline } from './gateways/http/pipeline.js';
 import { routeTable } from './gateways/http/route-table.js';
 import { startHttp } from './gateways/http/server.js';
@@ -26,6 +27,7 @@ import { exposition } from './metrics/exposition.js';
 import type { Metrics } from './metrics/metrics.js';
 import { type Listener, openSmtp, type SmtpListeners, type StopListener } from './smtp-listeners.js';
 import { listenFailure } from './start-failure.js';
+import { postgresOutbound } from './store/postgres/outbound.js';
 import { version } from './version.js';
 
 /** Names of the contract's ready line; only those that are open. */
@@ -56,7 +58,7 @@ export async function openListeners(
 ): Promise<OpenListeners> {
   const { metrics } = instruments;
   // The first, so that it is stopped last: what draining is like can be watched.
-  const scraped = metrics && (await openMetrics(config, foundation, metrics));
+  const scraped = metrics && (await openMetrics(config, foundation, engine, metrics));
   const spool = await openSpool(foundation);
   const access = openAccess(config, foundation);
   const decoder = config.roles.has('api') ? new BodyDecoder() : undefined;
@@ -112,15 +114,28 @@ function addresses(listeners: SmtpListeners): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(listeners).map(([name, { address }]) => [name, address]));
 }
 
-async function openMetrics(config: Config, { log, lifecycle }: Foundation, metrics: Metrics): Promise<string> {
-  const { bind, metricsPort: port } = config;
+/** Nodes without HTTP for clients tell here how they are, too. */
+async function openMetrics(config: Config, foundation: Foundation, engine: Engine, metrics: Metrics): Promise<string> {
+  const { bind, metricsPort: port, roles } = config;
+  const { log, lifecycle } = foundation;
+  const health = createHealth({ checks: checksOf(foundation, engine, undefined), now: () => performance.now(), log });
+  const handler = exposition(metrics, roles.has('api') ? undefined : health);
   try {
-    const http = await startHttp({ bind, port, handler: exposition(metrics), webSockets: [], log });
+    const http = await startHttp({ bind, port, handler, webSockets: [], log });
     lifecycle.add('metrics', () => http.stop(METRICS_GRACE_MS));
     return http.address;
   } catch (error) {
     throw listenFailure(error, 'metrics', 'MANSIO_METRICS_PORT', bind, port, 'to turn them off');
   }
+}
+
+function checksOf(
+  foundation: Foundation,
+  { commits, ownership, queue }: Engine,
+  hub: { readonly connections: number } | undefined,
+) {
+  const outbound = foundation.stall.port(postgresOutbound(foundation.healthSql));
+  return healthChecks(foundation, { commits, hub, ownership, queue: queue?.standing, outbound });
 }
 
 async function openHttp(
@@ -162,12 +177,7 @@ async function openHttp(
     config: {
       oidc: { authority: authority ?? '', clientId: config.oidcClientId ?? '', enabled: authority !== undefined },
     },
-    checks: healthChecks(foundation, {
-      hub,
-      commits: engine.commits,
-      ownership: engine.ownership,
-      queue: engine.queue?.standing,
-    }),
+    checks: checksOf(foundation, engine, hub),
     version,
     publicUrl: config.publicUrl,
     log,

@@ -6,6 +6,7 @@ import type { ClusterView, NodeState } from '../src/store/leases.js';
 const DAY = 86_400_000;
 const dataDirectory = { path: '.' };
 const stall = { answered: <T>(work: () => Promise<T>) => work() };
+const QUIET = { overdueMs: async () => 0, isStranded: async () => false };
 const FILES = { cert: '/cert.pem', key: '/key.pem' };
 
 test("the certificate is watched when it is the operator's, degraded near its end and unhealthy behind it", async (t) => {
@@ -30,9 +31,8 @@ test("the certificate is watched when it is the operator's, degraded near its en
       { healthSql: undefined as never, stall, dataDirectory, tls, config: { tls: files } },
       {
         hub: { connections: 0 },
-        commits: {
-          failing: undefined,
-        },
+        commits: { failing: undefined },
+        outbound: QUIET,
         ownership,
         queue: undefined,
       },
@@ -92,9 +92,8 @@ test('a node that cannot serve is unhealthy; one that is cut off only when other
       },
       {
         hub: { connections: 0 },
-        commits: {
-          failing: undefined,
-        },
+        commits: { failing: undefined },
+        outbound: QUIET,
         ownership: { ...ownership, ...standing },
         queue: undefined,
       },
@@ -139,9 +138,8 @@ test('the queue is unhealthy when it has stopped or does not work, degraded when
     };
     const check = healthChecks(foundation, {
       hub: { connections: 0 },
-      commits: {
-        failing: undefined,
-      },
+      commits: { failing: undefined },
+      outbound: QUIET,
       ownership,
       queue,
     }).find(({ name }) => name === 'delivery-queue')!;
@@ -169,4 +167,56 @@ test('the queue is unhealthy when it has stopped or does not work, degraded when
     t.is(found.status, status);
     t.regex(found.description!, words);
   }
+});
+
+test('the queue speaks of the cluster: what is due and what no node that lives delivers', async (t) => {
+  const row = { id: 'b', version: '1', bus: 'nats', startedAt: 0, silentMs: 0, expired: false } as const;
+  const view = (node: object): ClusterView => ({
+    nodes: [{ ...row, roles: ['outbound'], state: 'serving' as const, ...node }],
+    leases: [],
+  });
+  const result = async (seen: ClusterView | undefined, overdueMs: number, isStranded = false) => {
+    const asked: (readonly number[])[] = [];
+    const outbound = {
+      overdueMs: async (shards: readonly number[]) => {
+        asked.push(shards);
+        return overdueMs;
+      },
+      isStranded: async () => isStranded,
+    };
+    const ownership = { nodeId: 'a', state: 'serving', isCurrent: true, owned: [0], shards: 3, unheard: [] } as const;
+    const checks = healthChecks(
+      {
+        healthSql: undefined as never,
+        stall,
+        dataDirectory,
+        tls: { notAfter: new Date() },
+        config: { tls: undefined },
+      },
+      {
+        commits: { failing: undefined },
+        hub: undefined,
+        ownership: { ...ownership, view: seen },
+        queue: undefined,
+        outbound,
+      },
+    );
+    t.deepEqual(
+      checks.map(({ name }) => name),
+      ['database', 'storage', 'shards', 'delivery-queue'],
+      'without a hub nothing is said of one',
+    );
+    const { status } = await checks.at(-1)!.run();
+    t.deepEqual(asked, [[0, 1, 2]], 'all shards');
+    return status;
+  };
+  const nobody = [{ roles: ['api', 'mailbox'] }, { expired: true }, { state: 'draining' }];
+  for (const node of nobody) {
+    t.is(await result(view(node), 0), 'Healthy');
+    t.is(await result(view(node), 20_000), 'Unhealthy');
+    t.is(await result(view(node), 0, true), 'Unhealthy');
+  }
+  t.is(await result(view({}), 20_000, true), 'Healthy', 'somebody is at it');
+  t.is(await result(view({}), 100_000), 'Degraded');
+  t.is(await result(undefined, 20_000), 'Healthy');
 });

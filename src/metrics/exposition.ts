@@ -1,15 +1,26 @@
-// GET /metrics, and nothing else: what the metrics listener answers.
-import type { HttpHandler } from '../gateways/http/exchange.js';
+// What the metrics listener answers: GET /metrics, on nodes without HTTP of their own GET /healthz too, and nothing else.
+import type { HttpHandler, HttpReply } from '../gateways/http/exchange.js';
+import type { HealthReport } from '../gateways/http/health.js';
 import { notFound, problemReply } from '../gateways/http/problem.js';
 import type { Metrics } from './metrics.js';
 
-export function exposition(metrics: Metrics): HttpHandler {
-  return async ({ method, path }) => {
-    if (path !== '/metrics' || (method !== 'GET' && method !== 'HEAD')) return problemReply(notFound());
-    const headers = [
-      ['Content-Type', metrics.contentType],
-      ['Cache-Control', 'no-store'],
-    ] as const;
-    return { status: 200, headers, body: Buffer.from(await metrics.text()) };
+const FRESH = ['Cache-Control', 'no-store'] as const;
+
+/** `health`: absent where another listener answers /healthz. */
+export function exposition(metrics: Metrics, health?: () => Promise<HealthReport>): HttpHandler {
+  return async ({ method, path }): Promise<HttpReply> => {
+    if (method !== 'GET' && method !== 'HEAD') return problemReply(notFound());
+    if (path === '/metrics') {
+      const headers = [['Content-Type', metrics.contentType], FRESH] as const;
+      return { status: 200, headers, body: Buffer.from(await metrics.text()) };
+    }
+    if (path !== '/healthz' || health === undefined) return problemReply(notFound());
+    const report = await health();
+    const headers = [['Content-Type', 'application/json; charset=utf-8'], FRESH] as const;
+    return {
+      status: report.status === 'Unhealthy' ? 503 : 200,
+      headers,
+      body: Buffer.from(JSON.stringify(report)),
+    };
   };
 }

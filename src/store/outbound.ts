@@ -141,6 +141,8 @@ export interface OutboundStore {
   settleRequest(request: OutboundRequest): Promise<void>;
   /** ms since the first of what is due on these shards was to be delivered; 0 when nothing is due. */
   overdueMs(shards: readonly number[]): Promise<number>;
+  /** Whether something is Sending on these shards by a node that is no more. */
+  isStranded(shards: readonly number[]): Promise<boolean>;
 
   /** For operators. Newest first; all but drafts unless a status is named. */
   list(status: OutboundStatus | undefined, limit: number): Promise<readonly OutboundListing[]>;

@@ -180,7 +180,11 @@ test('deliveries of nodes that are no more are found, and those that this node h
     by('me-1'),
     by('me-1'),
   ];
-  await put(live, late, gone, before, inHand, lost);
+  await put(live, inHand, lost);
+  t.false(await outbound.isStranded(all));
+  await put(late, gone, before);
+  t.true(await outbound.isStranded(all));
+  t.false(await outbound.isStranded([]));
   const found = await outbound.interrupted(all, 'me-1', 100, [inHand.id]);
   t.deepEqual(
     found.map(({ outboundId, interrupted }) => `${outboundId} ${interrupted}`).sort(),

@@ -12,5 +12,11 @@ export const NO_DEPARTURES: Departures = {
 export const NO_OUTBOUND = {
   deferrals: { note() {} },
   blobs: { index: () => Promise.reject(new Error('no message is sent here')) },
-  outbound: { retry: { maxRetries: 0, baseMs: 1, capMs: 1 }, note() {}, ...NO_DEPARTURES },
+  outbound: {
+    retry: { maxRetries: 0, baseMs: 1, capMs: 1 },
+    note() {},
+    hosted: async () => undefined,
+    place() {},
+    ...NO_DEPARTURES,
+  },
 };

@@ -14,7 +14,6 @@ import { atMost } from '../runtime/time-bounds.js';
 import { Claim, type ClaimOptions } from './claim.js';
 import type { Courier, DeliveryReport } from './courier.js';
 import type { DomainLanes } from './domain-lanes.js';
-import type { MessageFactSource } from './message-facts.js';
 import type { DeliveryMeter } from './meter.js';
 import { failedBy, unreachedAgain, withoutTemporary } from './outcomes.js';
 
@@ -22,7 +21,6 @@ export interface DeliveryPorts extends Omit<ClaimOptions, 'confirm'> {
   readonly mailboxes: Mailboxes;
   readonly courier: Courier;
   readonly lanes: DomainLanes;
-  readonly facts: MessageFactSource;
   /** Of this process, as its entry in the store has it. */
   readonly incarnation: string;
   readonly log: Logger;
@@ -71,7 +69,6 @@ const TOGETHER_MS = 10;
 const LETTING_GO_MS = 1_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
-const PLACING_MS = 2_000;
 /** For the next look at what is due. */
 const SHORTEST_WAIT_MS = 10;
 const LONGEST_WAIT_MS = 3_600_000;
@@ -95,7 +92,6 @@ export class Delivery {
   #cut = false;
   #cameBack = () => {};
   readonly #handedTo = new Set<string>();
-  readonly #placing: Promise<void>[] = [];
 
   /** To be made before the delivery is begun in the store. */
   constructor(ports: DeliveryPorts, queued: QueuedOutbound, attemptId: string, waits: Waits) {
@@ -138,7 +134,6 @@ export class Delivery {
   async carryOn(started: Started): Promise<Ended> {
     const { meter } = this.#ports;
     const reported = await this.#carry(started);
-    await Promise.all(this.#placing);
     const ageMs = Math.max(0, clock.now() - started.createdAt);
     if (reported === undefined) return { kind: 'lost' };
     if (reported.refusal !== undefined) {
@@ -162,7 +157,7 @@ export class Delivery {
       const reports = this.#unreported;
       this.#unreported = [];
       const isOver = this.#open.size === 0;
-      const reported = await this.#report(started, reports, isOver);
+      const reported = await this.#report(reports, isOver);
       if (isOver || reported?.reply === undefined) {
         // Somebody else has taken its place.
         if (!isOver) this.abort();
@@ -293,8 +288,8 @@ export class Delivery {
     return reported?.reply !== undefined;
   }
 
-  async #report(started: Started, reports: readonly DomainReport[], isOver: boolean): Promise<Reported | undefined> {
-    const reported = await this.#persist({
+  #report(reports: readonly DomainReport[], isOver: boolean): Promise<Reported | undefined> {
+    return this.#persist({
       outcomes: reports.flatMap(({ outcomes }) => outcomes.map((outcome) => this.#once(outcome))),
       attempts: reports.flatMap(({ attempts }) =>
         attempts.map((attempt) => ({ ...attempt, recipients: [...attempt.recipients] })),
@@ -304,9 +299,6 @@ export class Delivery {
       postponed: reports.flatMap(({ postponed }) => postponed),
       begins: !isOver && !this.#abort.signal.aborted && this.#ports.mayBegin(),
     });
-    const handedOver = reported?.reply?.handedOver ?? [];
-    if (handedOver.length > 0) this.#placing.push(this.#place(started.blob, handedOver));
-    return reported;
   }
 
   /** A mailbox gets one copy, however many of its addresses are named. */
@@ -332,21 +324,6 @@ export class Delivery {
       }
       await pauseUntil(closed, pauseMs);
       if (closed.aborted) return undefined;
-    }
-  }
-
-  /** The rows are the promise: what is not placed now, their owner delivers from them. */
-  async #place(blob: string, rows: Reply<MailboxProtocol, 'reportDelivery'>['handedOver']): Promise<void> {
-    const { mailboxes, facts } = this.#ports;
-    const receivedAt = clock.now();
-    try {
-      const { summary } = await facts.of(blob);
-      const asks = rows.map(({ accountId, inboundId }) =>
-        mailboxes.of(accountId).ask('deliver', { inboundId, blob, receivedAt, summary }, { deadlineMs: PLACING_MS }),
-      );
-      await Promise.all(asks);
-    } catch (error) {
-      this.#log.info({ err: error }, 'mail for a mailbox of this store is placed later');
     }
   }
 }

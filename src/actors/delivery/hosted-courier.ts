@@ -1,5 +1,6 @@
-// The courier of domains that are hosted here: no SMTP, the sender's commit hands the message over to the mailboxes. Domains
-// that are not hosted are another courier's. Addresses are judged as the MX judges them (CONTRACT §5).
+// Delivery to domains that are hosted here: no SMTP, the sender's commit hands the message over to the mailboxes. The mailbox
+// of the sender asks for it when it queues an email; the courier does what is left to be tried again. Domains that are not
+// hosted are another courier's. Addresses are judged as the MX judges them (CONTRACT §5).
 import { hasCircled, wasDeliveredTo } from '../../mail/loop.js';
 import { clock } from '../../store/clock.js';
 import { StoreFault } from '../../store/errors.js';
@@ -7,15 +8,18 @@ import type { Directory, Recipient } from '../directory/protocol.js';
 import type { Courier, DeliveryReport, DeliveryTask, RecipientOutcome } from './courier.js';
 import type { MessageFactSource, MessageFacts } from './message-facts.js';
 
-export interface HostedCourierOptions {
+export interface HostedDeliveryOptions {
   readonly directory: Pick<Directory, 'recipient' | 'hold'>;
   readonly facts: MessageFactSource;
   /** Name of this host, for the timeline. */
   readonly hostname: string;
-  /** For domains of elsewhere. */
-  readonly remote: Courier;
   readonly newId: () => string;
 }
+
+type HostedTask = Pick<DeliveryTask, 'domain' | 'recipients' | 'blob'>;
+
+/** Undefined when the domain of the recipients is not hosted here. @throws StoreFault when that or the message cannot be read */
+export type HostedDelivery = (task: HostedTask) => Promise<DeliveryReport | undefined>;
 
 type Address = DeliveryTask['recipients'][number];
 type Judgement =
@@ -32,8 +36,8 @@ const FULL = temporary('4.2.1', 'The mailbox takes no more mail now.');
 const MOVED = temporary('4.4.4', 'The domain is no longer hosted here.');
 const AWAY = temporary('4.3.0', 'The directory of mailboxes cannot be read now.');
 
-export function hostedCourier(options: HostedCourierOptions): Courier {
-  const { directory, facts, hostname, remote, newId } = options;
+export function hostedDelivery(options: HostedDeliveryOptions): HostedDelivery {
+  const { directory, facts, hostname, newId } = options;
 
   async function judge(recipients: readonly Address[], message: MessageFacts): Promise<readonly Judgement[]> {
     if (hasCircled(message)) return recipients.map(() => LOOP);
@@ -51,7 +55,7 @@ export function hostedCourier(options: HostedCourierOptions): Courier {
     return found.map((recipient) => (recipient === undefined ? LOOP : judgementOf(recipient, made)));
   }
 
-  async function deliverHere(task: DeliveryTask): Promise<DeliveryReport> {
+  async function deliverHere(task: HostedTask): Promise<DeliveryReport> {
     const [at, began] = [clock.now(), performance.now()];
     const message = await facts.of(task.blob);
     const judgements = await judge(task.recipients, message).catch((error: unknown) => {
@@ -75,14 +79,15 @@ export function hostedCourier(options: HostedCourierOptions): Courier {
     return { outcomes, attempts: [attempt] };
   }
 
-  return {
-    async deliver(task) {
-      return (await isHosted(directory, task)) ? deliverHere(task) : remote.deliver(task);
-    },
-  };
+  return async (task) => ((await isHosted(directory, task)) ? deliverHere(task) : undefined);
 }
 
-async function isHosted(directory: Pick<Directory, 'recipient'>, { recipients }: DeliveryTask): Promise<boolean> {
+/** `remote`: for domains of elsewhere. */
+export function hostedCourier(deliverHere: HostedDelivery, remote: Courier): Courier {
+  return { deliver: async (task) => (await deliverHere(task)) ?? remote.deliver(task) };
+}
+
+async function isHosted(directory: Pick<Directory, 'recipient'>, { recipients }: HostedTask): Promise<boolean> {
   const [first] = recipients;
   // All are of one domain.
   return first !== undefined && (await directory.recipient(first.address)).kind !== 'notHosted';

@@ -13,7 +13,6 @@ import type { Courier } from './courier.js';
 import { Delivery, type DeliveryPorts, type Ended } from './delivery.js';
 import { DomainLanes } from './domain-lanes.js';
 import { Flights } from './flights.js';
-import type { MessageFactSource } from './message-facts.js';
 import { type DeliveryMeter, NO_DELIVERY_METER } from './meter.js';
 import { carryOutRequests } from './operator-requests.js';
 import { Rests } from './rests.js';
@@ -29,7 +28,6 @@ export interface DeliveryQueueOptions {
   >;
   readonly mailboxes: Mailboxes;
   readonly courier: Courier;
-  readonly facts: MessageFactSource;
   readonly reports: SenderReports;
   readonly ownership: Pick<Ownership, 'nodeId' | 'shards' | 'state' | 'view' | 'isCurrent' | 'beatAgeMs'>;
   readonly wakeUps: Pick<WakeUps, 'listen'>;

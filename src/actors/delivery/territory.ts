@@ -8,7 +8,7 @@ export const OUTBOUND_ROLE = 'outbound';
 type View = Pick<ClusterView, 'nodes' | 'leases'>;
 
 /** Nodes that may begin deliveries: while no other can, those that are cut off. */
-function couriers({ nodes }: View): readonly NodeRow[] {
+export function couriers({ nodes }: Pick<View, 'nodes'>): readonly NodeRow[] {
   const able = nodes.filter(
     ({ expired, state, roles }) => !expired && state !== 'draining' && roles.includes(OUTBOUND_ROLE),
   );

@@ -2,7 +2,8 @@
 import type { Logger } from 'pino';
 import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
 import type { BlobStore } from '../../store/blobs.js';
-import type { MailboxStore } from '../../store/mailboxes.js';
+import type { HandedOver, MailboxStore } from '../../store/mailboxes.js';
+import type { HostedDelivery } from '../delivery/hosted-courier.js';
 import type { Behavior, CommandHandlers } from '../runtime/behavior.js';
 import type { DeferralNotes } from './deferred-filters.js';
 import { announce, applyDeferred, deliver } from './deliver.js';
@@ -42,6 +43,10 @@ interface OutboundHooks extends Departures {
   readonly retry: RetryPolicy;
   /** A commit has made something due now: a delivery, or a report. Must not throw. */
   note(accountId: string, outboundId: string): void;
+  /** Delivery to domains that are hosted here. */
+  readonly hosted: HostedDelivery;
+  /** A commit has handed mail to a mailbox of this store, which may be asked to place it now. Must not throw. */
+  place(handed: HandedOver): void;
 }
 
 export interface MailboxSources {
@@ -110,6 +115,7 @@ export function mailboxBehavior(
       const newest = change.emailsAdded.at(-1);
       if (newest !== undefined) search.indexing.note(change.accountId, newest.id);
       if (change.filtersDeferred.length > 0) sources.deferrals.note(change.accountId);
+      for (const handed of change.handedOver) sources.outbound.place(handed);
       for (const id of draft.outbound.due) sources.outbound.note(change.accountId, id);
       const { modseqBefore, modseqAfter, events } = change;
       return { kind: 'committed', events: { after: modseqBefore, seq: modseqAfter, events } };

@@ -4,6 +4,7 @@
 import { type Step, step } from '../../machines/outbound-email/step.js';
 import type { OutboundEmailEvent } from '../../machines/outbound-email/types.js';
 import { isUuid } from '../../mail/ids.js';
+import type { MessageSummary } from '../../mail/message-index.js';
 import type { DeliveryAttempt, OutboundRow } from '../../store/outbound.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import type { Begun } from './departures.js';
@@ -57,31 +58,54 @@ export function reportDelivery(draft: MailboxDraft, report: Report): Outcome<Mai
   if (row.status !== 'Sending' || row.attempt?.id !== attemptId) return { refusal: 'notUnderWay' };
   const events = eventsOf(draft, report);
   const next = step(row.machine, ...events);
-  const handed = new Map<string, string>();
-  for (const { kind, recipientId, handedTo } of outcomes) {
-    const wasPending = row.recipients.some(({ id, status }) => id === recipientId && status === 'Pending');
-    const isDelivered = next.recipients.get(recipientId)?.status === 'Delivered';
-    if (kind === 'delivered' && handedTo !== undefined && wasPending && isDelivered) handed.set(recipientId, handedTo);
-  }
-  const summary = handed.size === 0 ? undefined : draft.outbound.summary(outboundId);
+  const takers = takersOf(row, next, outcomes);
+  const summary = takers.length === 0 ? undefined : draft.outbound.summary(outboundId);
   draft.begin();
-  for (const attempt of attempts) {
-    const kept = storable(attempt);
-    draft.outbound.attempt(outboundId, kept);
-    draft.emit('OutboundAttempted', { outboundId, attempt: { ...kept, recipients: [...kept.recipients] } });
-  }
+  keepAttempts(draft, outboundId, attempts);
   const advanced = advance(draft, row, next);
-  const handedOver = [...handed.values()].map((accountId) => {
-    const inboundId = draft.otherId();
-    const envelope = { receivedAt: draft.now, summary: summary! };
-    draft.outbound.handOver({ accountId, id: inboundId, blob: row.blob!, envelope });
-    return { accountId, inboundId };
-  });
+  const handedOver = summary === undefined ? [] : handOver(draft, row, summary, takers);
   const { status, nextRetryAt, reportDue } = advanced;
   // Those that were due begin with this report; when none was, nothing is under way that the delivery does not know.
   const wasDue = row.nextRetryAt !== null && row.nextRetryAt <= draft.now;
   const recipients = report.begins === true && status === 'Sending' && wasDue ? underWay(advanced, next) : [];
   return { reply: { status, handedOver, nextRetryAt, reportDue, recipients, retryInMs: retryInMs(draft, next) } };
+}
+
+/** Mailboxes of this store that get the message with this step. */
+export function takersOf(
+  { recipients }: OutboundRow,
+  next: Step,
+  outcomes: readonly { readonly recipientId: string; readonly kind: string; readonly handedTo?: string | undefined }[],
+): readonly string[] {
+  const takers = new Map<string, string>();
+  for (const { kind, recipientId, handedTo } of outcomes) {
+    const wasPending = recipients.some(({ id, status }) => id === recipientId && status === 'Pending');
+    const isDelivered = next.recipients.get(recipientId)?.status === 'Delivered';
+    if (kind === 'delivered' && handedTo !== undefined && wasPending && isDelivered) takers.set(recipientId, handedTo);
+  }
+  return [...takers.values()];
+}
+
+export function handOver(
+  draft: MailboxDraft,
+  { blob }: OutboundRow,
+  summary: MessageSummary,
+  takers: readonly string[],
+) {
+  return takers.map((accountId) => {
+    const inboundId = draft.otherId();
+    draft.outbound.handOver({ accountId, id: inboundId, blob: blob!, envelope: { receivedAt: draft.now, summary } });
+    return { accountId, inboundId };
+  });
+}
+
+/** Into the timeline. */
+export function keepAttempts(draft: MailboxDraft, outboundId: string, attempts: readonly DeliveryAttempt[]): void {
+  for (const attempt of attempts) {
+    const kept = storable(attempt);
+    draft.outbound.attempt(outboundId, kept);
+    draft.emit('OutboundAttempted', { outboundId, attempt: { ...kept, recipients: [...kept.recipients] } });
+  }
 }
 
 function eventsOf(
@@ -128,7 +152,7 @@ export function giveReport(
   return { reply: { emailId } };
 }
 
-function storable(attempt: Report['attempts'][number]): DeliveryAttempt {
+function storable(attempt: DeliveryAttempt): DeliveryAttempt {
   const { id, at, durationMs, domain, host, remoteAddress, tls, reply, recipients } = attempt;
   return { id, at, durationMs, domain, host, remoteAddress, tls, reply: plain(reply), recipients };
 }

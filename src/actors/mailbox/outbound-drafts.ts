@@ -3,6 +3,7 @@
 import type { MessageSummary } from '../../mail/message-index.js';
 import type { HandedOver, MailboxChange, OutboundChange } from '../../store/mailboxes.js';
 import type { DeliveryAttempt, OutboundContent, OutboundRow, OutboundStatus } from '../../store/outbound.js';
+import type { DeliveryReport } from '../delivery/courier.js';
 import type { Begun, Room } from './departures.js';
 import type { OutboundReadings } from './outbound-readings.js';
 import type { MailboxState } from './state.js';
@@ -63,6 +64,11 @@ export class OutboundDrafts {
     const known = this.#written.get(id)?.row ?? this.#state.outbound.get(id)?.row ?? this.#readings.rows.get(id);
     if (known === undefined) throw this.#unread(`outbound email ${id} was not read`);
     return known ?? undefined;
+  }
+
+  /** What becomes of recipients in hosted domains, by their numbers in the payload of `enqueue`. */
+  hosted(payload: unknown): readonly DeliveryReport[] {
+    return this.#readings.hosted.get(payload) ?? [];
   }
 
   /** @throws the fault that kept it from being read */

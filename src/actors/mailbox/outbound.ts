@@ -2,13 +2,23 @@
 // reports are in outbound-deliveries; what becomes of an email its machine decides.
 
 import { step } from '../../machines/outbound-email/step.js';
+import type { OutboundEmailEvent } from '../../machines/outbound-email/types.js';
 import { SEEN } from '../../mail/flags.js';
 import { isUuid } from '../../mail/ids.js';
 import type { OutboundRecipientRow, OutboundRow } from '../../store/outbound.js';
 import type { CommandHandlers } from '../runtime/behavior.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import type { MailboxDraft } from './draft.js';
-import { begunOf, giveReport, reportDelivery, startDelivery } from './outbound-deliveries.js';
+import { hostedRecipients } from './hosted-recipients.js';
+import {
+  begunOf,
+  giveReport,
+  handOver,
+  keepAttempts,
+  reportDelivery,
+  startDelivery,
+  takersOf,
+} from './outbound-deliveries.js';
 import type { Addressee, outboundOperations } from './outbound-protocol.js';
 import { advance } from './outbound-step.js';
 import type { MailboxProtocol } from './protocol.js';
@@ -100,8 +110,9 @@ function deleteDraft(
 
 function enqueue(
   draft: MailboxDraft,
-  { draft: from, sender, blob, summary, content, recipients: addressees }: Payload<MailboxProtocol, 'enqueue'>,
+  payload: Payload<MailboxProtocol, 'enqueue'>,
 ): Outcome<MailboxProtocol, 'enqueue'> {
+  const { draft: from, sender, blob, summary, content, recipients: addressees } = payload;
   const before = from === null ? undefined : draftOf(draft, from.id);
   if (from !== null) {
     if (before === undefined) return { refusal: 'noSuchOutbound' };
@@ -112,10 +123,16 @@ function enqueue(
   const id = before?.id ?? draft.otherId();
   const recipients = recipientsOf(draft, addressees);
   const recipientIds = recipients.map((recipient) => recipient.id);
-  const by = draft.outbound.deliverer;
+  const hosted = hostedRecipients(draft, payload, recipients);
+  const by = hosted.outcomes.length === recipients.length ? undefined : draft.outbound.deliverer;
   const attempt = by === undefined ? null : { id: draft.otherId(), by };
-  const queue = { type: 'enqueue', now, recipientIds, hasSender: sender !== '' } as const;
-  const next = attempt === null ? step(null, queue) : step(null, queue, { type: 'start', now });
+  const events: OutboundEmailEvent[] = [{ type: 'enqueue', now, recipientIds, hasSender: sender !== '' }];
+  if (attempt !== null || hosted.events.length > 0) events.push({ type: 'start', now }, ...hosted.events);
+  if (attempt === null && hosted.events.length > 0) {
+    // The others are due at once.
+    events.push({ type: 'end', now, random: 0, policy: draft.retryPolicy, isInterrupted: true });
+  }
+  const next = step(null, ...events);
   const sentEmailId = draft.newId();
   const [placement] = draft.add(
     { ...summary, id: sentEmailId, blob, threadId: sentEmailId, receivedAt: now, flags: SEEN, keywords: [] },
@@ -141,8 +158,10 @@ function enqueue(
     attempt,
     recipients,
   };
+  keepAttempts(draft, id, hosted.attempts);
   const advanced = advance(draft, row, next, { before, recipients: 'all', content: content ?? undefined, summary });
   if (attempt !== null) draft.outbound.begin(advanced, attempt, begunOf(draft, advanced, next));
+  handOver(draft, row, summary, takersOf(row, next, hosted.outcomes));
   return { reply: { id, createdAt, sentEmailId } };
 }
 

@@ -7,7 +7,7 @@ import type { Effect, OutboundEmailContext, OutboundEmailEvent, OutboundEmailSta
 
 type RecipientStatus = 'Pending' | 'Delivered' | 'Failed';
 
-export interface RecipientState {
+interface RecipientState {
   readonly status: RecipientStatus;
   /** ms since the epoch. */
   readonly deliveredAt: number | null;

@@ -32,6 +32,12 @@ export function postgresOutbound(sql: Sql): OutboundStore {
           order by next_retry_at limit 1) first`);
       return row?.ms ?? 0;
     },
+    async isStranded(shards) {
+      const found = await rowsOf(sql`
+        select from outbound o where status = 'Sending' and shard = any(${shards as number[]}::int[])
+          and not exists (select from nodes n where n.incarnation = o.attempt_by and n.expires_at > now()) limit 1`);
+      return found.length > 0;
+    },
     list(status, limit) {
       const wanted = status === undefined ? sql`o.status <> 'Draft'` : sql`o.status = ${status}`;
       return rowsOf(

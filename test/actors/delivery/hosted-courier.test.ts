@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import type { Courier, DeliveryTask } from '../../../src/actors/delivery/courier.js';
-import { hostedCourier } from '../../../src/actors/delivery/hosted-courier.js';
+import { hostedCourier, hostedDelivery } from '../../../src/actors/delivery/hosted-courier.js';
 import { messageFacts } from '../../../src/actors/delivery/message-facts.js';
 import { createDirectory } from '../../../src/actors/directory/directory.js';
 import type { Directory } from '../../../src/actors/directory/protocol.js';
@@ -37,7 +37,10 @@ async function setUp(t: ExecutionContext, unknownRecipients: 'hold' | 'reject' =
     },
   };
   const make = (used: Pick<Directory, 'recipient' | 'hold'>) =>
-    hostedCourier({ directory: used, facts: messageFacts(blobs), hostname: 'mx.here.test', remote, newId: randomUUID });
+    hostedCourier(
+      hostedDelivery({ directory: used, facts: messageFacts(blobs), hostname: 'mx.here.test', newId: randomUUID }),
+      remote,
+    );
 
   async function task(addresses: readonly string[], header = 'Subject: hello\r\n'): Promise<DeliveryTask> {
     const content = blobOf(Buffer.from(`${header}\r\nbody\r\n`));

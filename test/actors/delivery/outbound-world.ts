@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { NEVER } from 'rxjs';
 import type { Courier, DeliveryReport, DeliveryTask, RecipientOutcome } from '../../../src/actors/delivery/courier.js';
-import { messageFacts } from '../../../src/actors/delivery/message-facts.js';
 import { DeliveryQueue, type DeliveryQueueOptions } from '../../../src/actors/delivery/queue.js';
 import { SenderReports } from '../../../src/actors/delivery/sender-reports.js';
 import { WakeUps } from '../../../src/actors/delivery/wake-ups.js';
@@ -137,6 +136,7 @@ export class OutboundWorld {
       this.requests.splice(this.requests.indexOf(request), 1);
     },
     overdueMs: async () => 0,
+    isStranded: async () => false,
     list: async () => [],
     find: async () => undefined,
     request: async (request) => void this.requests.push(request),
@@ -255,7 +255,6 @@ export class OutboundWorld {
     const queue = new DeliveryQueue({
       ...shared,
       courier,
-      facts: messageFacts(blobs),
       reports: new SenderReports({ ...shared, blobs, hostname: 'mx.here.test', retry }),
       ownership,
       wakeUps,

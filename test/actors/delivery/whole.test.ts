@@ -4,12 +4,13 @@ import test from 'ava';
 import pino from 'pino';
 import { NEVER } from 'rxjs';
 import type { Courier } from '../../../src/actors/delivery/courier.js';
-import { hostedCourier } from '../../../src/actors/delivery/hosted-courier.js';
+import { hostedCourier, hostedDelivery } from '../../../src/actors/delivery/hosted-courier.js';
 import { messageFacts } from '../../../src/actors/delivery/message-facts.js';
 import { DeliveryQueue } from '../../../src/actors/delivery/queue.js';
 import { SenderReports } from '../../../src/actors/delivery/sender-reports.js';
 import { WakeUps } from '../../../src/actors/delivery/wake-ups.js';
 import { createDirectory } from '../../../src/actors/directory/directory.js';
+import { placeHanded } from '../../../src/actors/mailbox/handed-over.js';
 import { localTransport } from '../../../src/actors/runtime/transport-local.js';
 import { postgresOutbound } from '../../../src/store/postgres/outbound.js';
 import { mailboxWorld } from '../mailbox/mailbox-world.js';
@@ -29,6 +30,8 @@ async function queueOn(world: World, remote: Courier) {
   });
   const store = postgresOutbound(sql);
   const facts = messageFacts(blobs);
+  const hosted = hostedDelivery({ directory, facts, hostname: 'mx.example.test', newId: randomUUID });
+  world.inside.place = (handed) => placeHanded(mailboxes, handed, log);
   const row = { id: 'a', version: '1', roles: ['mailbox', 'outbound'], bus: 'in-process' as const };
   const ownership = {
     nodeId: 'a',
@@ -45,8 +48,7 @@ async function queueOn(world: World, remote: Courier) {
   const retry = { maxRetries: 2, baseMs: 60_000, capMs: 600_000 };
   const queue = new DeliveryQueue({
     ...shared,
-    courier: hostedCourier({ directory, facts, hostname: 'mx.example.test', remote, newId: randomUUID }),
-    facts,
+    courier: hostedCourier(hosted, remote),
     reports: new SenderReports({ ...shared, blobs, hostname: 'mx.example.test', retry }),
     ownership,
     wakeUps: new WakeUps({ transport: { ...localTransport(), breaks$: NEVER }, ownership }),
@@ -57,6 +59,7 @@ async function queueOn(world: World, remote: Courier) {
   return {
     queue,
     store,
+    hosted,
     async end() {
       await queue.stop();
       await directory.close();
@@ -124,6 +127,66 @@ test('an email for here, for elsewhere and for nobody: delivered once, reported 
   t.is((await inbox(me.id)()).reply!.items.length, 1);
   const [left] = await world.sql`select count(*)::int as n from inbound`;
   t.is(left!['n'], 0);
+  await world.end();
+});
+
+test('recipients that are hosted here have the email with its commit, whoever delivers elsewhere or not', async (t) => {
+  const world = await mailboxWorld();
+  await world.directory.addDomain('example.test');
+  const me = await world.directory.createAccount('me@example.test', 'Me');
+  const ann = await world.directory.createAccount('ann@example.test', 'Ann');
+  const running = await queueOn(world, { deliver: async (task) => answer(task) });
+  // No node delivers elsewhere any more.
+  await running.queue.stop();
+  world.inside.hosted = running.hosted;
+  const mailbox = world.mailboxes.of(me.id);
+  const shown = async (outboundId: string) => (await mailbox.ask('outbound', { outboundId })).reply!.email;
+  const all = await enqueued(world, me.id, ['ann@example.test', 'ann+x@example.test', 'me@example.test']);
+  t.like(await shown(all.id), { status: 'Sent', retryCount: 0, lastError: null });
+  const mixed = await enqueued(world, me.id, ['bob@there.test', 'ann@example.test', 'nobody@example.test']);
+  const email = await shown(mixed.id);
+  t.is(email.status, 'Queued');
+  t.true(email.nextRetryAt! <= Date.now(), 'the rest is due at once');
+  t.deepEqual(
+    email.recipients.map(({ status, statusCode }) => [status, statusCode]),
+    [
+      ['Pending', null],
+      ['Delivered', null],
+      ['Failed', '5.1.1'],
+    ],
+  );
+  const failed = await enqueued(world, me.id, ['nobody@example.test']);
+  t.like(await shown(failed.id), { status: 'Failed' });
+  t.is((await mailbox.ask('reportMaterial', { outboundId: failed.id })).reply?.kind, 'failed');
+  const inbox = async (accountId: string) =>
+    (await world.mailboxes.of(accountId).ask('list', { folder: 'inbox', page: 1, pageSize: 10 })).reply!;
+  await eventually(
+    () => inbox(ann.id),
+    ({ totalCount }) => totalCount === 2,
+  );
+  await eventually(
+    () => inbox(me.id),
+    ({ totalCount }) => totalCount === 1,
+  );
+  const { reply } = await mailbox.ask('outboundTimeline', { outboundId: mixed.id });
+  t.deepEqual(
+    reply!.attempts.map(({ host, recipients }) => [host, recipients.map(({ id, outcome }) => [id, outcome])]),
+    [
+      [
+        'mx.example.test',
+        [
+          [email.recipients[1]!.id, 'delivered'],
+          [email.recipients[2]!.id, 'permanent'],
+        ],
+      ],
+    ],
+  );
+  const [left] = await world.sql`select count(*)::int as n from inbound`;
+  t.is(left!['n'], 0, 'one copy each, and all are placed');
+  // A directory that cannot be read keeps nobody from sending.
+  world.inside.hosted = () => Promise.reject(new Error('away'));
+  t.like(await shown((await enqueued(world, me.id, ['ann@example.test'])).id), { status: 'Queued' });
+  await running.end();
   await world.end();
 });
 

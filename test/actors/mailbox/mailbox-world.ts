@@ -1,6 +1,7 @@
 // A mailbox actor on a store of its own, for tests: accounts, mail spooled and delivered, and owners that change.
 import { createHash, randomUUID } from 'node:crypto';
 import pino from 'pino';
+import type { HostedDelivery } from '../../../src/actors/delivery/hosted-courier.js';
 import { mailboxBehavior } from '../../../src/actors/mailbox/behavior.js';
 import { startDeferredFiltering } from '../../../src/actors/mailbox/deferred-filters.js';
 import { type MailboxEvent, type Mailboxes, mailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
@@ -11,6 +12,7 @@ import { localTransport } from '../../../src/actors/runtime/transport-local.js';
 import type { RetryPolicy } from '../../../src/machines/outbound-email/retry.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../../src/mail/summary.js';
+import type { HandedOver } from '../../../src/store/mailboxes.js';
 import { postgresBlobs } from '../../../src/store/postgres/blobs.js';
 import { connect } from '../../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../../src/store/postgres/directory.js';
@@ -65,12 +67,19 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
   const blobs = postgresBlobs(sql);
   const noted: string[] = [];
   const departures = { port: NO_DEPARTURES };
+  /** For a test to play; nothing is hosted here, and nothing handed over is placed. */
+  const inside: { hosted: HostedDelivery; place(handed: HandedOver): void } = {
+    hosted: async () => undefined,
+    place() {},
+  };
   const outbound = {
     retry,
     note: (_: string, outboundId: string) => void noted.push(outboundId),
     room: (accountId: string) => departures.port.room(accountId),
     hold: (accountId: string, outboundId: string, attemptId: string) =>
       departures.port.hold(accountId, outboundId, attemptId),
+    hosted: (task: Parameters<HostedDelivery>[0]) => inside.hosted(task),
+    place: (handed: HandedOver) => inside.place(handed),
   };
   const host = startHost({
     behavior: mailboxBehavior({ store, texts, search: NO_SEARCH, deferrals, blobs, outbound, log }),
@@ -126,6 +135,7 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     noted,
     /** Where deliveries begin with the commit that queues them; nowhere unless a test says so. */
     departures,
+    inside,
     /** Another owner: the state in memory is loaded afresh. */
     reload: () => {
       epoch++;

@@ -31,6 +31,8 @@ export interface TestClusterOptions {
   /** HAProxy before the nodes. */
   readonly balanced?: boolean;
   readonly settings?: Readonly<Record<string, string>>;
+  /** Of one node. */
+  readonly settingsOf?: (place: number) => Readonly<Record<string, string>>;
 }
 
 export interface TestCluster extends LocalCluster {
@@ -71,7 +73,10 @@ export async function startCluster(t: ExecutionContext, options: TestClusterOpti
       ...(leaseTtlMs === undefined ? {} : { MANSIO_LEASE_TTL_MS: String(leaseTtlMs) }),
       ...options.settings,
     },
-    settingsOf: (i): Record<string, string> => (roles?.[i] === undefined ? {} : { MANSIO_ROLES: roles[i] }),
+    settingsOf: (i): Record<string, string> => ({
+      ...(roles?.[i] === undefined ? {} : { MANSIO_ROLES: roles[i] }),
+      ...options.settingsOf?.(i),
+    }),
     postgresSettings: { shared_buffers: '64MB', max_wal_size: '512MB' },
   });
   t.teardown(async () => {

@@ -34,7 +34,7 @@ export interface CourierLimits {
 }
 
 export const DEFAULT_LIMITS: CourierLimits = {
-  connections: 50,
+  connections: 100,
   connectionsPerHost: 5,
   messagesPerConnection: 100,
   recipients: 100,

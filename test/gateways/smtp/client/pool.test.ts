@@ -146,7 +146,7 @@ test('an account has its share of the connections, and waiting for one is told',
 });
 
 test('a host serves the accounts in turn', async (t) => {
-  const { remote, deliver } = await world(t, { zones: zonesOf(1), limits: { connectionsPerHost: 1 } });
+  const { remote, courier, task, deliver } = await world(t, { zones: zonesOf(1), limits: { connectionsPerHost: 1 } });
   const order: string[] = [];
   let release = () => {};
   const first = new Promise<undefined>((resolve) => {
@@ -162,9 +162,13 @@ test('a host serves the accounts in turn', async (t) => {
   });
   const many = Array.from({ length: 10 }, (_, i) => deliver('d0.test', [`many${i}`], MESSAGE, 'many'));
   while (order.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
-  const one = deliver('d0.test', ['one'], MESSAGE, 'one');
-  // It waits behind the nine.
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  let isInLine = false;
+  const waits = (isWaiting: boolean) => {
+    isInLine ||= isWaiting;
+  };
+  const one = courier.deliver({ ...task('d0.test', ['one'], MESSAGE, 'one'), waits });
+  // Behind the nine.
+  while (!isInLine) await new Promise((resolve) => setTimeout(resolve, 1));
   release();
   await Promise.all([...many, one]);
   t.true(order.indexOf('one') <= 2, order.join(' '));

@@ -1,0 +1,45 @@
+// Recipients of a new email whose domains are hosted here: they have the message with the commit that queues it, whether or
+// not a node lives that delivers elsewhere. What is to be tried again stays in the queue.
+import type { OutboundEmailEvent } from '../../machines/outbound-email/types.js';
+import type { DeliveryAttempt, OutboundRecipientRow } from '../../store/outbound.js';
+import type { RecipientOutcome } from '../delivery/courier.js';
+import type { MailboxDraft } from './draft.js';
+
+export interface HostedRecipients {
+  /** By id of the recipient; a mailbox gets one copy, however many of its addresses are named. */
+  readonly outcomes: readonly RecipientOutcome[];
+  readonly attempts: readonly DeliveryAttempt[];
+  readonly events: readonly OutboundEmailEvent[];
+}
+
+export function hostedRecipients(
+  draft: MailboxDraft,
+  payload: unknown,
+  recipients: readonly OutboundRecipientRow[],
+): HostedRecipients {
+  const reports = draft.outbound.hosted(payload);
+  if (reports.length === 0) return { outcomes: [], attempts: [], events: [] };
+  const idOf = (number: string) => recipients[Number(number)]!.id;
+  const takers = new Set<string>();
+  const outcomes = reports.flatMap((report) =>
+    report.outcomes.map((outcome): RecipientOutcome => {
+      const named = { ...outcome, recipientId: idOf(outcome.recipientId) };
+      if (named.kind !== 'delivered' || named.handedTo === undefined) return named;
+      const { handedTo, ...rest } = named;
+      if (takers.has(handedTo)) return rest;
+      takers.add(handedTo);
+      return named;
+    }),
+  );
+  const attempts = reports.flatMap((report) =>
+    report.attempts.map((attempt) => ({
+      ...attempt,
+      recipients: attempt.recipients.map((tried) => ({ ...tried, id: idOf(tried.id) })),
+    })),
+  );
+  const planned = { now: draft.now, random: draft.random(), policy: draft.retryPolicy };
+  const events = outcomes.map(({ recipientId, kind, text, statusCode }) => {
+    return { type: 'answer', recipientId, kind, text, statusCode, ...planned } as const;
+  });
+  return { outcomes, attempts, events };
+}
