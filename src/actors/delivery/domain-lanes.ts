@@ -2,7 +2,10 @@
 // node, and every account has its share of them. Those that wait stand in a line. When one comes back that reached nobody, everybody in the line is sent away with
 // its outcome: trying each of them in turn would keep all of them for as long as a dead host takes to be found dead.
 
-import { Shares } from './shares.js';
+import { DynamicShares } from '../../bounds/dynamic-shares.js';
+
+/** One account alone gets two thirds of the places. */
+const FACTOR = 2;
 
 /** What a lane is left with; `unreached`: why nobody was reached, when that is so. */
 export interface Left {
@@ -22,7 +25,7 @@ interface Waiter {
 }
 
 interface Lane {
-  readonly places: Shares;
+  readonly places: DynamicShares;
   /** In the order in which they came. */
   readonly line: Set<Waiter>;
 }
@@ -37,7 +40,10 @@ export class DomainLanes {
 
   enter(domain: string, accountId: string, signal: AbortSignal): Promise<Entry> | Entry {
     if (signal.aborted) return { kind: 'aborted' };
-    const lane = this.#lanes.get(domain) ?? { places: new Shares(this.#limit), line: new Set() };
+    const lane = this.#lanes.get(domain) ?? {
+      places: new DynamicShares({ total: this.#limit, factor: FACTOR }),
+      line: new Set(),
+    };
     this.#lanes.set(domain, lane);
     if (lane.places.mayTake(accountId)) {
       lane.places.take(accountId);
@@ -73,7 +79,7 @@ export class DomainLanes {
 
 /** Who came first of those whose account has the fewest places here; where that is equal, not the account that left last. */
 function fairest({ places, line }: Lane, left: string): Waiter | undefined {
-  const rank = ({ accountId }: Waiter) => 2 * places.of(accountId) + Number(accountId === left);
+  const rank = ({ accountId }: Waiter) => 2 * places.heldBy(accountId) + Number(accountId === left);
   let found: Waiter | undefined;
   for (const waiter of line) {
     if (!places.mayTake(waiter.accountId)) continue;

@@ -1,24 +1,26 @@
 // Emails that are being delivered by this node, how many more may be, and whose: every account has its share of the places.
 // An email all of whose deliveries wait, for a slow domain or for a connection, is parked: it keeps nobody from a place, up to
 // a bound of its own, of which every account has its share too.
-import { Shares } from './shares.js';
+import { DynamicShares } from '../../bounds/dynamic-shares.js';
 
 const MOST_PARKED = 2_000;
+/** One account alone gets two thirds of the places. */
+const FACTOR = 2;
 
 export class Flights {
   readonly #accounts = new Map<string, string>();
   /** Without those that are parked. */
-  readonly #places: Shares;
-  readonly #parkedPlaces: Shares;
+  readonly #places: DynamicShares;
+  readonly #parkedPlaces: DynamicShares;
   readonly #parked = new Set<string>();
 
   constructor(limit: number, mostParked = MOST_PARKED) {
-    this.#places = new Shares(limit);
-    this.#parkedPlaces = new Shares(mostParked);
+    this.#places = new DynamicShares({ total: limit, factor: FACTOR });
+    this.#parkedPlaces = new DynamicShares({ total: mostParked, factor: FACTOR });
   }
 
   get limit(): number {
-    return this.#places.limit;
+    return this.#places.total;
   }
 
   get size(): number {
@@ -37,7 +39,7 @@ export class Flights {
 
   /** Accounts that have their share. */
   get sated(): readonly string[] {
-    return this.#places.keys.filter((accountId) => !this.#places.mayTake(accountId));
+    return this.#places.holders.filter((accountId) => !this.#places.mayTake(accountId));
   }
 
   has(outboundId: string): boolean {

@@ -2,9 +2,9 @@
 // about a millisecond; the rest in worker threads with a heap and a time budget, so nothing a peer has written holds
 // the event loop or the process. What does not fit the budgets comes back cut, with `partial`. Accounts take turns, and
 // nothing is read for those who wait; a job whose client has gone ends.
+import { FairSemaphore, type Release, SemaphoreFull } from '../../bounds/fair-semaphore.js';
 import { type Bodies, type BodyPart, composeBodies } from '../../mail/decode/bodies.js';
 import type { IndexedPart, MessageIndex, OctetRange } from '../../mail/message-index.js';
-import { FairSemaphore, type Release } from './fair-semaphore.js';
 import { DecodeThread, type ThreadLimits } from './thread.js';
 
 export interface DecoderLimits extends ThreadLimits {
@@ -82,9 +82,9 @@ export class BodyDecoder {
     const { threads, queue, queueAnAccount, shownOctets, shownOctetsAnAccount } = this.#limits;
     this.#threads = Array.from({ length: threads }, () => new DecodeThread(this.#limits));
     this.#free = [...this.#threads];
-    const waits = { waiting: queue, waitingAKey: queueAnAccount };
-    this.#turns = new FairSemaphore({ total: threads, aKey: threads, ...waits });
-    this.#shown = new FairSemaphore({ total: shownOctets, aKey: shownOctetsAnAccount, ...waits });
+    const waits = { waiting: queue, waitingShare: queueAnAccount };
+    this.#turns = new FairSemaphore({ total: threads, ...waits });
+    this.#shown = new FairSemaphore({ total: shownOctets, share: shownOctetsAnAccount, ...waits });
   }
 
   /**
@@ -115,12 +115,11 @@ export class BodyDecoder {
   }
 
   async #wait(semaphore: FairSemaphore, { accountId, signal }: Viewer, weight: number): Promise<Release> {
-    if (signal?.aborted === true) throw new DecodingAbandoned();
-    const turn = semaphore.take(accountId, weight, signal);
-    if (turn === undefined) throw new DecoderBusy();
-    return turn.catch(() => {
-      throw new DecodingAbandoned();
-    });
+    try {
+      return await semaphore.acquire(accountId, { weight, signal });
+    } catch (error) {
+      throw error instanceof SemaphoreFull ? new DecoderBusy() : new DecodingAbandoned();
+    }
   }
 
   async #readParts(

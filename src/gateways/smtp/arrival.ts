@@ -2,10 +2,11 @@
 // as they pass. A header that is large goes into the spool too, and such a message is checked when it has arrived, a few at a
 // time. What goes before a message is written when it is whole, since the results of its checks are among that. One that
 // cannot be kept is still read to its end, because the reply may only come there (RFC 5321 §4.1.1.4).
+import { FairSemaphore } from '../../bounds/fair-semaphore.js';
+import { Turns } from '../../bounds/turns.js';
 import type { Authenticated, Checks } from '../../mail/authentication.js';
 import { HeaderCollector } from '../../mail/header-collector.js';
 import { incomingHeader } from '../../mail/incoming-header.js';
-import { Slots, Turns } from '../slots.js';
 import type { BodyWriter, SpooledContent } from '../spool/spool.js';
 import type { MessageStream } from './data-parser.js';
 import { Refused } from './verdict.js';
@@ -17,7 +18,7 @@ const LARGE_AT_A_TIME = 8;
 
 /** What one listener does with large headers, of whatever connection. */
 export class LargeHeaders {
-  readonly slots = new Slots(LARGE_AT_A_TIME);
+  readonly semaphore = new FairSemaphore({ total: LARGE_AT_A_TIME });
   readonly turns = new Turns();
 }
 
@@ -50,8 +51,8 @@ export interface ArrivedMessage {
  */
 export async function arrive(stream: MessageStream, writer: BodyWriter, arrival: Arrival): Promise<ArrivedMessage> {
   const reception = new Reception(stream, writer, arrival);
-  const { slots, turns } = arrival.largeHeaders;
-  let leave = () => {};
+  const { semaphore, turns } = arrival.largeHeaders;
+  let release = () => {};
   let checks: Checks | undefined;
   try {
     // Before the first await: the stream must find its reader in the turn it was made.
@@ -61,7 +62,7 @@ export async function arrive(stream: MessageStream, writer: BodyWriter, arrival:
     const isLarge = header === undefined;
     let spooled = 0;
     if (header === undefined) {
-      leave = await slots.enter(arrival.network);
+      release = await semaphore.acquire(arrival.network);
       header = await readHeader(writer, arrival.maxHeaderSize);
       spooled = header.length;
       await turns.next();
@@ -74,15 +75,15 @@ export async function arrive(stream: MessageStream, writer: BodyWriter, arrival:
     const head = Buffer.concat([Buffer.from(trace), incomingHeader(header, arrival.hostname)]);
     if (isLarge) await turns.next();
     const content = await writer.finish(head, spooled);
-    const release = () => {
+    const releaseAll = () => {
       content.release();
-      leave();
+      release();
     };
-    return { content: { ...content, release }, authenticated };
+    return { content: { ...content, release: releaseAll }, authenticated };
   } catch (error) {
     (checks ?? reception.checks)?.abandon();
     writer.discard();
-    leave();
+    release();
     throw error;
   }
 }

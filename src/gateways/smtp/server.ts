@@ -3,8 +3,8 @@
 // handlers in the options. smtp-server's own PROXY header is version 1 only and takes addresses, not networks.
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
+import { FixedShares } from '../../bounds/fixed-shares.js';
 import { MECHANISMS } from '../sasl.js';
-import { Shares } from '../shares.js';
 import { canonicalAddress, networkOf } from '../tcp/ip-address.js';
 import { OpeningCut, type Proxied, readProxied } from '../tcp/opening.js';
 import type { TrustedNetworks } from '../tcp/trusted-networks.js';
@@ -51,7 +51,7 @@ export class SmtpServer extends SMTPServer {
   /** No new connections, and those there are end with the message they are at. */
   stopping = false;
   readonly #trusted: TrustedNetworks;
-  readonly #shares: Shares;
+  readonly #shares: FixedShares;
   readonly #open = new Set<SmtpConnection>();
   /** Of proxies that have not yet said whose connection it is. */
   readonly #unopened = new Set<Socket>();
@@ -77,7 +77,7 @@ export class SmtpServer extends SMTPServer {
       ...options,
     });
     this.limits = limits;
-    this.#shares = new Shares({ total: limits.connections, share: limits.connectionsPerAddress });
+    this.#shares = new FixedShares({ total: limits.connections, share: limits.connectionsPerAddress });
     this.auth = auth;
     this.#trusted = trusted;
     const shortest = Math.min(limits.idleMs, limits.stressIdleMs, limits.handshakeMs, limits.minRateGraceMs);
@@ -208,7 +208,7 @@ export class SmtpServer extends SMTPServer {
 
   /** Takes a connection of the network's share, or says why not. */
   #exhausted(network: string): string | undefined {
-    const exhausted = this.#shares.take(network);
+    const exhausted = this.#shares.tryTake(network);
     if (exhausted === 'share') return '421 4.7.0 Too many connections from your address';
     return exhausted === 'total' ? FULL : undefined;
   }

@@ -75,7 +75,7 @@ export class SpoolHold {
   }
 
   #takeDisk(octets: number): void {
-    if (this.#spool.disk.take(this.#holder, octets) !== undefined)
+    if (this.#spool.disk.tryTake(this.#holder, octets) !== undefined)
       throw new SpoolFault('spool-full', `${this.#holder} has its share of the spool's disk`);
     this.#onDisk += octets;
   }

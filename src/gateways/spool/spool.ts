@@ -3,7 +3,7 @@
 // (DESIGN D6, D11). Knows nothing of protocols; what is not a message any more is the caller's to discard.
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Shares } from '../shares.js';
+import { FixedShares } from '../../bounds/fixed-shares.js';
 import { SpoolFile, STAGING_BYTES } from './spool-file.js';
 import { BodyWriter, SpoolWriter } from './spool-writer.js';
 
@@ -35,16 +35,16 @@ export class Spool {
   readonly inMemory: number;
   readonly directory: string;
   /** What all may have on it the disk itself says. */
-  readonly disk: Shares;
-  readonly #memory: Shares;
+  readonly disk: FixedShares;
+  readonly #memory: FixedShares;
   #files = 0;
 
   constructor(options: SpoolOptions) {
     this.directory = options.directory;
     this.inMemory = options.inMemory ?? 262_144;
     const { memoryLimit: total = 67_108_864, memoryShare: share = total / 8 } = options;
-    this.disk = new Shares({ total: Number.POSITIVE_INFINITY, share: options.diskShare ?? 1_073_741_824 });
-    this.#memory = new Shares({ total, share });
+    this.disk = new FixedShares({ total: Number.POSITIVE_INFINITY, share: options.diskShare ?? 1_073_741_824 });
+    this.#memory = new FixedShares({ total, share });
   }
 
   /** Octets held in memory now. */
@@ -69,7 +69,7 @@ export class Spool {
 
   /** Whether there was room for so many octets. */
   reserve(holder: string, octets: number): boolean {
-    return this.#memory.take(holder, octets) === undefined;
+    return this.#memory.tryTake(holder, octets) === undefined;
   }
 
   unreserve(holder: string, octets: number): void {

@@ -2,7 +2,7 @@
 // place is taken before a connection is dialled, so hosts that do not answer count too. Every account and every domain has its
 // share of the places, and every account its share of those of one host; of those that wait the account that has the fewest
 // gets the next, then the host that has the fewest, so that nobody's slow hosts keep others waiting.
-import { Shares } from '../../../actors/delivery/shares.js';
+import { DynamicShares } from '../../../bounds/dynamic-shares.js';
 import { judgeFault } from '../../../mail/delivery-status.js';
 import type { CourierLimits } from './limits.js';
 import type { CourierMeter } from './meter.js';
@@ -29,7 +29,7 @@ interface Host {
   readonly address: string;
   places: number;
   /** Of accounts, without those of idle sessions, which are nobody's. */
-  readonly shares: Shares;
+  readonly shares: DynamicShares;
   readonly idle: { readonly key: string; readonly session: Session; readonly since: number }[];
   readonly waiters: Waiter[];
 }
@@ -45,8 +45,8 @@ export class SessionPool {
   readonly #wanted = new Set<Host>();
   readonly #busy = new Map<Session, { readonly host: Host; readonly target: Target }>();
   /** Of all places, without those of idle sessions. */
-  readonly #accounts: Shares;
-  readonly #domains: Shares;
+  readonly #accounts: DynamicShares;
+  readonly #domains: DynamicShares;
   /** Account that gave a place back last: of those with equal shares the others come first. */
   #served = '';
   #places = 0;
@@ -57,8 +57,8 @@ export class SessionPool {
   constructor(limits: CourierLimits, meter: CourierMeter) {
     this.#limits = limits;
     this.#meter = meter;
-    this.#accounts = new Shares(limits.connections);
-    this.#domains = new Shares(limits.connections);
+    this.#accounts = sharesOf(limits.connections);
+    this.#domains = sharesOf(limits.connections);
   }
 
   /**
@@ -145,7 +145,7 @@ export class SessionPool {
   #host(address: string): Host {
     let host = this.#hosts.get(address);
     if (host === undefined) {
-      host = { address, places: 0, shares: new Shares(this.#limits.connectionsPerHost), idle: [], waiters: [] };
+      host = { address, places: 0, shares: sharesOf(this.#limits.connectionsPerHost), idle: [], waiters: [] };
       this.#hosts.set(address, host);
     }
     return host;
@@ -304,7 +304,7 @@ export class SessionPool {
   }
 
   #rank({ accountId }: Target): number {
-    return 2 * this.#accounts.of(accountId) + Number(accountId === this.#served);
+    return 2 * this.#accounts.heldBy(accountId) + Number(accountId === this.#served);
   }
 
   /** Whether the session should end for the sake of a host that has fewer. */
@@ -322,6 +322,11 @@ export class SessionPool {
   #report(): void {
     this.#meter.inUse(this.#places, this.#waiting);
   }
+}
+
+/** One alone gets two thirds of the places. */
+function sharesOf(places: number): DynamicShares {
+  return new DynamicShares({ total: places, factor: 2 });
 }
 
 function busy(detail: string): SessionFailure {

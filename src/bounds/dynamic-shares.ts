@@ -1,0 +1,36 @@
+// A bound whose share for each holder follows what is free (dynamic thresholds: Choudhury and Hahne, 1998): a holder may take
+// as long as it has less than `factor` times what is free. One alone gets factor / (1 + factor) of all, n together equal
+// parts, and something is always left for whoever comes next.
+import { Holdings } from './holdings.js';
+
+export interface DynamicSharesOptions {
+  readonly total: number;
+  readonly factor: number;
+}
+
+export class DynamicShares extends Holdings {
+  readonly total: number;
+  readonly #factor: number;
+
+  constructor({ total, factor }: DynamicSharesOptions) {
+    super();
+    this.total = total;
+    this.#factor = factor;
+  }
+
+  /** Below 0 when more was taken than was free. */
+  get free(): number {
+    return this.total - this.held;
+  }
+
+  /** How much may be taken, one after the other. */
+  openings(holder: string): number {
+    // Each that is taken makes one more of the holder and leaves one less.
+    const more = (this.#factor * this.free - this.heldBy(holder)) / (this.#factor + 1);
+    return Math.max(0, Math.ceil(more));
+  }
+
+  mayTake(holder: string, amount = 1): boolean {
+    return amount <= this.openings(holder);
+  }
+}

@@ -1,0 +1,152 @@
+// A weighted semaphore that is fair by holder: holders that wait are served round robin, within one the order is that of
+// arrival, and no holder has more than its share of the permits or of the places in the queue. Whoever waits holds no permit.
+import { FixedShares } from './fixed-shares.js';
+
+export interface SemaphoreOptions {
+  /** Permits that are held at a time, by all holders together and by one: all of them when absent. */
+  readonly total: number;
+  readonly share?: number;
+  /** Requests that wait, of all holders together and of one: no limit when absent. */
+  readonly waiting?: number;
+  readonly waitingShare?: number;
+}
+
+export interface SemaphoreRequest {
+  /** Permits: 1 when absent. More than a holder may have count as its share. */
+  readonly weight?: number;
+  /** Ends the waiting when it aborts. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Gives back what was acquired; a second call does nothing. */
+export type Release = () => void;
+
+/** As many wait as may. */
+export class SemaphoreFull extends Error {
+  constructor() {
+    super('too many are waiting');
+    this.name = 'SemaphoreFull';
+  }
+}
+
+interface Waiter {
+  readonly holder: string;
+  readonly weight: number;
+  grant(release: Release): void;
+}
+
+export class FairSemaphore {
+  readonly #most: number;
+  readonly #permits: FixedShares;
+  readonly #places: FixedShares;
+  /** By holder, in the order of their turns. Sets, because taking the first out of a long array moves all the others. */
+  readonly #queues = new Map<string, Set<Waiter>>();
+  #servedLast: string | undefined;
+
+  constructor({ total, share = total, waiting = Number.POSITIVE_INFINITY, waitingShare = waiting }: SemaphoreOptions) {
+    this.#most = Math.min(total, share);
+    this.#permits = new FixedShares({ total, share });
+    this.#places = new FixedShares({ total: waiting, share: waitingShare });
+  }
+
+  /** Rejects with SemaphoreFull, and with the reason of `signal`. */
+  acquire(holder: string, { weight = 1, signal }: SemaphoreRequest = {}): Promise<Release> {
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      const counted = Math.min(weight, this.#most);
+      if (this.#isFree(holder, counted)) {
+        resolve(this.#take(holder, counted));
+        return;
+      }
+      if (this.#places.tryTake(holder) !== undefined) throw new SemaphoreFull();
+      const waiter: Waiter = {
+        holder,
+        weight: counted,
+        grant: (release) => {
+          signal?.removeEventListener('abort', leave);
+          resolve(release);
+        },
+      };
+      const leave = () => {
+        this.#remove(waiter);
+        reject(signal?.reason);
+        this.#serve();
+      };
+      signal?.addEventListener('abort', leave, { once: true });
+      this.#add(waiter);
+    });
+  }
+
+  /** The work begins when a permit was acquired, and gives it back when it ends. */
+  async run<T>(holder: string, work: () => Promise<T>): Promise<T> {
+    const release = await this.acquire(holder);
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  }
+
+  /** Nobody who has a share left waits, nor the holder itself. */
+  #isFree(holder: string, weight: number): boolean {
+    if (this.#queues.has(holder) || this.#next() !== undefined) return false;
+    return this.#permits.exhausted(holder, weight) === undefined;
+  }
+
+  #take(holder: string, weight: number): Release {
+    this.#permits.tryTake(holder, weight);
+    this.#servedLast = holder;
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#permits.give(holder, weight);
+      this.#serve();
+    };
+  }
+
+  #add(waiter: Waiter): void {
+    const queue = this.#queues.get(waiter.holder);
+    if (queue !== undefined) queue.add(waiter);
+    else {
+      this.#queues.set(waiter.holder, new Set([waiter]));
+      // A holder that was served a moment ago comes after one that was not.
+      if (this.#servedLast !== waiter.holder) this.#moveBehind(this.#servedLast);
+    }
+  }
+
+  #moveBehind(holder: string | undefined): void {
+    const queue = holder === undefined ? undefined : this.#queues.get(holder);
+    if (holder === undefined || queue === undefined) return;
+    this.#queues.delete(holder);
+    this.#queues.set(holder, queue);
+  }
+
+  #remove(waiter: Waiter): void {
+    const { holder } = waiter;
+    const queue = this.#queues.get(holder)!;
+    queue.delete(waiter);
+    if (queue.size === 0) this.#queues.delete(holder);
+    this.#places.give(holder);
+  }
+
+  /** Whose turn is next wants more than is free: all others wait too, else a heavy request would wait forever. */
+  #serve(): void {
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      const { holder, weight } = next;
+      if (this.#permits.exhausted(holder, weight) !== undefined) return;
+      this.#remove(next);
+      this.#moveBehind(holder);
+      next.grant(this.#take(holder, weight));
+    }
+  }
+
+  /** Holders that have their share are passed over. */
+  #next(): Waiter | undefined {
+    for (const [holder, queue] of this.#queues) {
+      const [first] = queue;
+      if (this.#permits.exhausted(holder, first!.weight) !== 'share') return first;
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,41 @@
+// Who holds how much of something that many share: connections, places, octets. What may be taken is decided elsewhere
+// (`FixedShares`, `DynamicShares`). A holder is an account id, a domain, or the network of an address (`networkOf`).
+
+export class Holdings {
+  /** A holder of nothing is not in it, so the map is never larger than what is held. */
+  readonly #byHolder = new Map<string, number>();
+  #held = 0;
+
+  /** By all. */
+  get held(): number {
+    return this.#held;
+  }
+
+  /** Those who hold something. */
+  get holders(): readonly string[] {
+    return [...this.#byHolder.keys()];
+  }
+
+  heldBy(holder: string): number {
+    return this.#byHolder.get(holder) ?? 0;
+  }
+
+  /** Whether or not that is within the bound. */
+  take(holder: string, amount = 1): void {
+    this.#set(holder, this.heldBy(holder) + amount);
+    this.#held += amount;
+  }
+
+  /** @throws RangeError when the holder has less; nothing is given back then. */
+  give(holder: string, amount = 1): void {
+    const left = this.heldBy(holder) - amount;
+    if (left < 0) throw new RangeError(`${holder} gives back more than it took`);
+    this.#set(holder, left);
+    this.#held -= amount;
+  }
+
+  #set(holder: string, amount: number): void {
+    if (amount === 0) this.#byHolder.delete(holder);
+    else this.#byHolder.set(holder, amount);
+  }
+}
