@@ -1,6 +1,6 @@
 // Search and export: passes over all emails of a mailbox by time. Which emails match a text comes from the store; time,
 // flags and folders are in memory, so totals are exact. Both leave out what is in nothing but trash and junk.
-import { setImmediate as breath } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SEEN } from '../../mail/flags.js';
 import { isUuid } from '../../mail/ids.js';
 import type { SearchTerm } from '../../mail/search-text.js';
@@ -72,7 +72,7 @@ export async function searchMailbox(
   let totalCount = 0;
   let unreadCount = 0;
   for (let i = end - 1; i >= start; i--) {
-    if ((end - i) % STRETCH === 0) await breath();
+    if ((end - i) % STRETCH === 0) await nextTurn();
     const slot = order[i]!;
     if (few === undefined && matches?.has(slot) === false) continue;
     if (!emails.isAlive(slot) || isLeftOut?.(slot) === true) continue;
@@ -106,7 +106,7 @@ export async function exportedEmails(
   let i = isPlace ? state.search.order.before(order, place.receivedAt, emails.lastUpTo(place.id) + 1) : start;
   const slots: number[] = [];
   for (let looked = 1; i < end && slots.length < limit; i++, looked++) {
-    if (looked % STRETCH === 0) await breath();
+    if (looked % STRETCH === 0) await nextTurn();
     const slot = order[i]!;
     if (slot <= lastSlot && emails.isAlive(slot) && isLeftOut?.(slot) !== true) slots.push(slot);
   }
@@ -124,7 +124,7 @@ export async function countExported(
   const [order, start, end] = range(state, criteria);
   let count = 0;
   for (let i = start; i < end; i++) {
-    if ((i - start + 1) % STRETCH === 0) await breath();
+    if ((i - start + 1) % STRETCH === 0) await nextTurn();
     if (state.emails.isAlive(order[i]!) && isLeftOut?.(order[i]!) !== true) count++;
   }
   return count;

@@ -1,6 +1,7 @@
 // The body of one request as it arrives. Only a little of it is kept, before somebody asks for it and while whoever reads it
 // is busy, and the client is held back; it is read up to a limit and a time. A body nobody wants is let run out when it is
 // short, so that the client gets to read the reply, else the connection is closed behind the reply.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BodyFault, type BodyFaultReason, type TakeBody } from './exchange.js';
 
 /** Of the server's response object: reading from the client. */
@@ -21,9 +22,6 @@ export interface BodyLimits {
 const KEPT_UNREAD = 64 * 1024;
 /** A connection closed with octets unread is reset, and the client may not get to see the reply. */
 const DRAINED = 64 * 1024 * 1024;
-
-/** Everything that came in the same segment has been read then. */
-export const nextTurn = (): Promise<void> => new Promise(setImmediate);
 
 export class RequestBody {
   readonly #source: BodySource;
@@ -76,6 +74,7 @@ export class RequestBody {
           await this.#arrival();
           hasWaited = true;
         } else if (hasWaited) {
+          // Everything that came in the same segment has been read then.
           await nextTurn();
           hasWaited = false;
         } else return;

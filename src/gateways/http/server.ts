@@ -6,6 +6,7 @@ import type { HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.j
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Front } from '../tcp/front.js';
 import { listenProbe } from '../tcp/listen-probe.js';
 import type { TrustedNetworks } from '../tcp/trusted-networks.js';
@@ -16,7 +17,7 @@ import type { HeaderField, HttpHandler, HttpReply, HttpRequest, Log } from './ex
 import { Problem, problemReply } from './problem.js';
 import { QuietUpgrade } from './quiet-upgrade.js';
 import { ReplyWriter, refuseAtOnce } from './reply-writer.js';
-import { type BodyLimits, nextTurn, RequestBody } from './request-body.js';
+import { type BodyLimits, RequestBody } from './request-body.js';
 import { type HeadLimits, type RequestHead, readHead } from './request-head.js';
 import { SECURITY_HEADERS } from './security-headers.js';
 import { loadServerLibrary, type ServerLibrary } from './server-library.js';

@@ -1,6 +1,7 @@
 // The requests under way, for a server that stops: when it may close its connections without taking a request with it.
 // A client that was answered a moment ago may have sent its next request already, so a connection counts as idle only
 // after a while; told of the end with every reply, clients come to that by themselves.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** From a reply to the request that follows it on the same connection, at most, between machines that are not far apart. */
 const QUIET_MS = 100;
@@ -25,7 +26,7 @@ export class Traffic {
     const until = performance.now() + graceMs;
     for (;;) {
       // What has arrived while this process was busy is read first.
-      await new Promise(setImmediate);
+      await nextTurn();
       const now = performance.now();
       const quietAt = this.#underWay > 0 ? Number.POSITIVE_INFINITY : this.#lastAt + QUIET_MS;
       if (now >= Math.min(quietAt, until)) return;
