@@ -4,8 +4,8 @@
 // the log reads alone until it has caught up with them.
 import type { Logger } from 'pino';
 import type { Subscriber } from 'rxjs';
+import type { FairSemaphore } from '../../bounds/fair-semaphore.js';
 import type { EventLog } from '../../store/events.js';
-import type { Lane } from './lane.js';
 import { type Meter, NO_METER } from './meter.js';
 import type { EventPacket, EventRecord, LookPacket } from './packet.js';
 import { eventSubject } from './subjects.js';
@@ -24,9 +24,9 @@ export interface AccountStreamOptions {
   readonly log: EventLog;
   readonly logger: Logger;
   /** For reads that only may be needed. */
-  readonly recoveries: Lane;
+  readonly recoveries: FairSemaphore;
   /** For the first reads of followers. */
-  readonly arrivals: Lane;
+  readonly arrivals: FairSemaphore;
   /** Nobody follows any more: the stream has ended. */
   closed(): void;
   readonly meter?: Meter;
@@ -111,7 +111,8 @@ export class AccountStream {
     this.#behind = true;
     if (this.#recovering) return;
     this.#recovering = true;
-    void this.#options.recoveries.pass(() => {
+    const { recoveries, accountId } = this.#options;
+    void recoveries.run(accountId, () => {
       this.#recovering = false;
       return this.#readOn();
     });
@@ -156,7 +157,7 @@ export class AccountStream {
     await this.#registration.standing;
     let newest: number | undefined;
     while (newest === undefined && this.#isFollowed) {
-      newest = await arrivals.pass(async () =>
+      newest = await arrivals.run(accountId, async () =>
         this.#isFollowed ? this.#attempt(() => log.newest(accountId)) : undefined,
       );
     }
@@ -190,9 +191,10 @@ export class AccountStream {
   }
 
   async #catchUp(follower: Follower): Promise<void> {
+    const { arrivals, accountId } = this.#options;
     await this.#registration.standing;
     while (this.#followers.has(follower)) {
-      const page = await this.#options.arrivals.pass(() => this.#page(follower.position ?? 0, follower));
+      const page = await arrivals.run(accountId, () => this.#page(follower.position ?? 0, follower));
       if (page === undefined || !this.#followers.has(follower)) continue;
       follower.position = page.position;
       if (page.events.length > 0 || !follower.stands) {

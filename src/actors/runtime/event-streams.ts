@@ -2,11 +2,11 @@
 // account, and when all have to look into the log again; how one account is followed is the account stream's business.
 import type { Logger } from 'pino';
 import { Observable, type Subscriber } from 'rxjs';
+import { FairSemaphore } from '../../bounds/fair-semaphore.js';
 import { clock } from '../../store/clock.js';
 import type { EventLog } from '../../store/events.js';
 import { shardOf } from '../../store/shard.js';
 import { AccountStream } from './account-stream.js';
-import { Lane } from './lane.js';
 import type { Meter } from './meter.js';
 import type { Ownership } from './ownership.js';
 import type { EventRecord } from './packet.js';
@@ -33,16 +33,16 @@ export interface EventStreamsOptions {
   readonly tracer?: Tracer;
 }
 
-/** Reads of the log at a time, in each lane: fewer than the database has connections for. */
-const LANE_WIDTH = 8;
+/** Reads of the log at a time, of each kind: fewer than the database has connections for. */
+const READS_AT_A_TIME = 8;
 
 export function createEventStreams<E>(options: EventStreamsOptions): EventStreams<E> {
   const { transport, ownership, log } = options;
   const shared = new Map<string, AccountStream>();
   /** After a break every account followed has to be looked at, and nobody knows of which one anything was missed. */
-  const recoveries = new Lane(LANE_WIDTH);
+  const recoveries = new FairSemaphore({ total: READS_AT_A_TIME });
   /** Those who come from a node that is gone come all at once. */
-  const arrivals = new Lane(LANE_WIDTH);
+  const arrivals = new FairSemaphore({ total: READS_AT_A_TIME });
 
   transport.breaks$.subscribe(() => {
     for (const stream of shared.values()) stream.recover();
@@ -69,7 +69,7 @@ export function createEventStreams<E>(options: EventStreamsOptions): EventStream
       }),
 
     async resume(accountId, from) {
-      const newest = await arrivals.pass(() => log.newest(accountId));
+      const newest = await arrivals.run(accountId, () => log.newest(accountId));
       const now = clock.now();
       if (from !== null && isKept(from, newest, now)) return { place: from, complete: true };
       return { place: { seq: newest, at: now }, complete: from === null };
