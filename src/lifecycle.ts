@@ -1,7 +1,8 @@
 // What a node has started, in order, and how to stop it in reverse within a bound: a part that hangs or fails never keeps
 // the parts below it from being stopped.
-import { setTimeout as delay } from 'node:timers/promises';
+
 import type { Logger } from 'pino';
+import { atMost } from './bounds/time-bounds.js';
 
 /** Of the deadline, for a part that names no share of its own. */
 const RESERVE_MS = 100;
@@ -57,19 +58,15 @@ export class Lifecycle {
   }
 
   async #stopOne({ name, stop }: Part, boundMs: number): Promise<boolean> {
-    const bound = new AbortController();
-    const late = delay(boundMs, true, { signal: bound.signal }).catch(() => false);
     const started = Date.now();
     try {
-      const timedOut = await Promise.race([Promise.resolve(stop(boundMs)).then(() => false), late]);
-      if (timedOut) this.#log.error({ part: name, boundMs }, 'did not stop in time');
+      const isStopped = await atMost(Promise.resolve(stop(boundMs)), boundMs);
+      if (!isStopped) this.#log.error({ part: name, boundMs }, 'did not stop in time');
       else this.#log.debug({ part: name, ms: Date.now() - started }, 'stopped');
-      return !timedOut;
+      return isStopped;
     } catch (error) {
       this.#log.error({ part: name, err: error }, 'did not stop cleanly');
       return false;
-    } finally {
-      bound.abort();
     }
   }
 }

@@ -1,6 +1,8 @@
 // The listeners of a node: gateways put on the engine, each stopped before what it stands on. Clients are told to go (the
 // hub) or finish what they began (HTTP, SMTP) while the engine still answers.
+
 import { join } from 'node:path';
+import { atMost } from './bounds/time-bounds.js';
 import type { Config } from './config.js';
 import { connectionInfoOf } from './connection-info.js';
 import type { Engine } from './engine.js';
@@ -18,7 +20,6 @@ import { anonymousGuard } from './gateways/origin.js';
 import { subscriptionCheck } from './gateways/push/subscription-check.js';
 import { vapidKeys } from './gateways/push/vapid-keys.js';
 import { Rates } from './gateways/rates.js';
-import { waitFor } from './gateways/smtp/deadline.js';
 import { prepareSpool, Spool } from './gateways/spool/spool.js';
 import { TrustedNetworks } from './gateways/tcp/trusted-networks.js';
 import { healthChecks } from './health-checks.js';
@@ -203,7 +204,7 @@ async function openHttp(
     });
     stops.push(async (graceMs) => {
       const began = performance.now();
-      await waitFor(hub.drain('The node is stopping.'), Math.min(HUB_GRACE_MS, graceMs));
+      await atMost(hub.drain('The node is stopping.'), Math.min(HUB_GRACE_MS, graceMs));
       await http.stop(Math.max(0, graceMs - (performance.now() - began)));
     });
     return http;

@@ -1,11 +1,12 @@
 // The courier for domains of elsewhere: the SMTP client, with signatures of the sender's domain. It knows this node's own
 // MX port, once it is open, so as not to send to itself.
+
 import type { Logger } from 'pino';
+import { atMost } from './bounds/time-bounds.js';
 import type { Config } from './config.js';
 import type { RemoteCourier } from './delivery-queue.js';
 import type { Dns } from './gateways/dns/resolver.js';
 import { createSmtpCourier } from './gateways/smtp/client/courier.js';
-import { waitFor } from './gateways/smtp/deadline.js';
 import type { Metrics } from './metrics/metrics.js';
 import type { BlobStore } from './store/blobs.js';
 import type { SigningKeyStore } from './store/signing-keys.js';
@@ -49,5 +50,10 @@ export async function openRemoteCourier(
     sign: createSigner({ keys: signingKeys, fallback: dkim, log }),
     ...(metrics && { meter: metrics.courier }),
   });
-  return { deliver: (task) => courier.deliver(task), close: () => waitFor(courier.close(CLOSING_MS), CLOSED_MS) };
+  return {
+    deliver: (task) => courier.deliver(task),
+    async close() {
+      await atMost(courier.close(CLOSING_MS), CLOSED_MS);
+    },
+  };
 }

@@ -11,7 +11,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
   ['mail/', ['mail/', 'entities', 'iconv-lite', 'libmime']],
   ['machines/', ['machines/', 'mail/', 'xstate']],
   ['store/postgres/', ['store/', 'mail/']],
-  ['store/embedded', ['store/', 'pino']],
+  ['store/embedded', ['store/', 'bounds/time-bounds', 'pino']],
   ['store/', ['store/', 'mail/']],
   ['actors/', ['actors/', 'bounds/', 'machines/', 'mail/', 'store/', 'rxjs', 'superstruct', 'pino', 'lru-cache']],
   ['gateways/tcp/', ['gateways/tcp/', 'mail/', 'pino']],
@@ -25,7 +25,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
   ],
   ['gateways/rates', ['gateways/tcp/ip-address', 'lru-cache']],
   ['metrics/', ['metrics/', 'actors/', 'gateways/', 'store/']],
-  ['tracing/', ['tracing/', 'actors/runtime/tracing', 'pino']],
+  ['tracing/', ['tracing/', 'bounds/time-bounds', 'actors/runtime/tracing', 'pino']],
   [
     'gateways/',
     [

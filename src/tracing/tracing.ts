@@ -1,11 +1,13 @@
 // Spans sent to an OTLP collector over HTTP, in batches, in the background. A collector that is away costs spans and one log
 // line, nothing else. Sampling, batches and request headers follow OpenTelemetry's own variables (OTEL_TRACES_SAMPLER,
 // OTEL_BSP_*, OTEL_EXPORTER_OTLP_HEADERS), which its libraries read.
+
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { Logger } from 'pino';
 import type { Tracer } from '../actors/runtime/tracing.js';
+import { atMost } from '../bounds/time-bounds.js';
 import { openTelemetryTracer } from './tracer.js';
 
 export interface TracingOptions {
@@ -33,13 +35,11 @@ export function openTracing({ endpoint, nodeId, version, log }: TracingOptions):
   return {
     tracer: openTelemetryTracer(provider.getTracer('mansio', version)),
     async stop(withinMs) {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<'late'>((resolve) => {
-        timer = setTimeout(resolve, withinMs * 0.9, 'late');
-      });
-      const stopped = await Promise.race([provider.shutdown().catch(() => 'failed'), late]);
-      clearTimeout(timer);
-      if (stopped === 'late') exporter.report(new Error('the collector did not take the last spans in time'));
+      const isStopped = await atMost(
+        provider.shutdown().catch(() => {}),
+        withinMs * 0.9,
+      );
+      if (!isStopped) exporter.report(new Error('the collector did not take the last spans in time'));
     },
   };
 }

@@ -4,13 +4,13 @@
 // that cannot be committed is tried until the node ends, because without it the message would go out twice.
 import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
+import { atMost } from '../../bounds/time-bounds.js';
 import { clock } from '../../store/clock.js';
 import { StoreFault } from '../../store/errors.js';
 import type { QueuedOutbound, ReportKind } from '../../store/outbound.js';
 import type { Mailboxes, MailboxProtocol } from '../mailbox/protocol.js';
 import { ActorFault } from '../runtime/errors.js';
 import type { Outcome, Payload, Reply } from '../runtime/protocol.js';
-import { atMost } from '../runtime/time-bounds.js';
 import { Claim, type ClaimOptions } from './claim.js';
 import type { Courier, DeliveryReport } from './courier.js';
 import type { DomainLanes } from './domain-lanes.js';

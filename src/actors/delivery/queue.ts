@@ -3,12 +3,12 @@
 // comes of it the mailboxes decide, and who carries it are the couriers.
 import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
+import { atMost } from '../../bounds/time-bounds.js';
 import type { OutboundStore, QueuedOutbound } from '../../store/outbound.js';
 import { shardOf } from '../../store/shard.js';
 import type { Begun, HeldDelivery, Room } from '../mailbox/departures.js';
 import type { Mailboxes } from '../mailbox/protocol.js';
 import type { Ownership } from '../runtime/ownership.js';
-import { atMost } from '../runtime/time-bounds.js';
 import type { Courier } from './courier.js';
 import { Delivery, type DeliveryPorts, type Ended } from './delivery.js';
 import { DomainLanes } from './domain-lanes.js';

@@ -1,7 +1,9 @@
 // What planning needs of the store and cannot wait for: the rows of emails to announce, and the words of bodies when a
 // filter asks for them. Read before a group of commands is planned, within bounds: mail is never kept waiting by a filter.
 // What could not be read is missing, and filters that need it are applied after the delivery.
+
 import type { Logger } from 'pino';
+import { atMost } from '../../bounds/time-bounds.js';
 import { isUuid } from '../../mail/ids.js';
 import type { EmailSummaryRow, MailboxStore } from '../../store/mailboxes.js';
 import type { Payload } from '../runtime/protocol.js';
@@ -121,15 +123,7 @@ export async function bodiesOf(
       }
     }
   }
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(() => {
-      isLate = true;
-      resolve();
-    }, withinMs);
-  });
-  await Promise.race([late, Promise.all(Array.from({ length: AT_ONCE }, work))]);
-  clearTimeout(timer);
+  isLate = !(await atMost(Promise.all(Array.from({ length: AT_ONCE }, work)), withinMs));
   for (const blob of blobs) {
     if (isLate && !bodies.has(blob)) failed(new Error('it was not read in time'), blob);
   }

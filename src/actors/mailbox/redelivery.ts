@@ -1,9 +1,9 @@
 // Second tries of deliveries: inbound rows that the gateway's own ask left behind (the owner was away, the node died)
 // are delivered by the shards' owner. The row is the truth, so trying once too often does no harm.
 import type { Logger } from 'pino';
+import { atMost } from '../../bounds/time-bounds.js';
 import type { InboundStore, PendingInbound } from '../../store/inbound.js';
 import type { Ownership } from '../runtime/ownership.js';
-import { atMost } from '../runtime/time-bounds.js';
 import { NO_TRACER, spanned, type Tracer } from '../runtime/tracing.js';
 import type { Mailboxes } from './protocol.js';
 

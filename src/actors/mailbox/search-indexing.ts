@@ -3,10 +3,10 @@
 // between the pages; whoever searches waits until the account is caught up, without the rests.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { atMost } from '../../bounds/time-bounds.js';
 import { wordsOf } from '../../mail/search-text.js';
 import type { EmailWords, SearchStore, UnindexedEmail } from '../../store/search.js';
 import { ActorFault } from '../runtime/errors.js';
-import { atMost } from '../runtime/time-bounds.js';
 import type { EmailTexts } from './email-texts.js';
 
 const PAGE = 100;

@@ -2,10 +2,10 @@
 // others should own. When to do which is decided by `ownership`, the store says whether it is so.
 import type { Logger } from 'pino';
 import type { Observable } from 'rxjs';
+import { atMost, inTime } from '../../bounds/time-bounds.js';
 import type { ClusterView, LeaseRow, LeaseStore, ReleasedLease, ShardLease } from '../../store/leases.js';
 import type { Meter } from './meter.js';
 import type { PlacementNews } from './packet.js';
-import { atMost, inTime } from './time-bounds.js';
 
 /** Those who answer for what the node owns. */
 export interface Tenant {

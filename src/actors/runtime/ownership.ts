@@ -1,8 +1,10 @@
 // Which shards this node owns and since which epoch: a heartbeat renews the leases, looks at the whole cluster and acts on
 // what `placement` decides. Others are told of every change on the bus, so that nobody waits for a heartbeat to notice;
 // what is told is a hint, the store decides. Alone on its store a node does the same and owns everything.
+
 import type { Logger } from 'pino';
 import { type Observable, Subject } from 'rxjs';
+import { atMost, inTime, pause } from '../../bounds/time-bounds.js';
 import type { ClusterView, Heartbeat, LeaseStore, NodeEntry, NodeState, PublicListeners } from '../../store/leases.js';
 import { shardOf } from '../../store/shard.js';
 import { Holding, type Move, type Tenant } from './holding.js';
@@ -13,7 +15,6 @@ import { Peers } from './peers.js';
 import { candidates, decide } from './placement.js';
 import { rendezvous } from './rendezvous.js';
 import { nodeSubject, PLACEMENT_SUBJECT } from './subjects.js';
-import { atMost, inTime, pause } from './time-bounds.js';
 import type { Registration, Transport } from './transport.js';
 
 export type { Move, Tenant } from './holding.js';

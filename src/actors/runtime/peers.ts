@@ -3,12 +3,12 @@
 // servers may be split): who then still renews its entry in the store is alive after all, and is not taken for gone again
 // before it has answered.
 
+import { pause } from '../../bounds/time-bounds.js';
 import { clock } from '../../store/clock.js';
 import type { ClusterView } from '../../store/leases.js';
 import { PACKET_VERSION, type RequestPacket } from './packet.js';
 import { MAILBOX_ROLE } from './placement.js';
 import { nodeSubject } from './subjects.js';
-import { pause } from './time-bounds.js';
 import { NoResponders, type Transport } from './transport.js';
 
 export interface PeerNews {

@@ -1,8 +1,10 @@
 // The in-process transport of a node that runs alone: a request is a function call, a publication a loop over the
 // listeners. Also the near half of every other transport. `encoding` sends every packet through its JSON form, as the
 // tests do, so that nothing but JSON is relied on.
+
 import type { Logger } from 'pino';
 import { NEVER, of } from 'rxjs';
+import { inTime } from '../../bounds/time-bounds.js';
 import { decode, encode, type Publication, type ReplyPacket, type RequestPacket } from './packet.js';
 import {
   Disconnected,
@@ -39,15 +41,8 @@ export function localTransport(options: LocalTransportOptions = {}): LocalTransp
     if (closed) throw new Disconnected(subject);
     const responder = responders.get(subject);
     if (responder === undefined) throw new NoResponders(subject);
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new RequestTimeout(subject)), timeoutMs);
-    });
-    try {
-      return carried(await Promise.race([answered(responder, carried(packet), log), timeout]));
-    } finally {
-      clearTimeout(timer);
-    }
+    const answer = answered(responder, carried(packet), log);
+    return carried(await inTime(answer, timeoutMs, () => new RequestTimeout(subject)));
   }
 
   function respond(subject: string, responder: Responder): Registration {

@@ -1,8 +1,10 @@
 // The NATS transport of a cluster's nodes. What stays on the node is left to the in-process transport; what leaves it is
 // JSON on subjects below `mansio.<cluster>`, over the connection that the link has at the moment.
+
 import { connect, type NatsConnection, type TlsOptions } from 'nats';
 import type { Logger } from 'pino';
 import type { Observable } from 'rxjs';
+import { atMost, inTime } from '../../bounds/time-bounds.js';
 import { dialAtStart, dialForEver } from './nats-dialing.js';
 import { type Feed, type LinkMessage, NatsLink } from './nats-link.js';
 import { type NatsServer, natsServer } from './nats-servers.js';
@@ -147,18 +149,17 @@ class NatsTransport implements Transport {
   }
 
   async #close(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, CLOSE_MS);
-    });
     for (const registration of [...this.#responders.values()]) registration.end();
-    // What the servers passed on before is here after a round trip.
-    await Promise.race([this.#link.standing(), late]);
-    await Promise.race([Promise.all(this.#underWay), late]);
-    await Promise.race([this.#link.standing(), late]);
-    clearTimeout(timer);
+    await atMost(this.#answerAll(), CLOSE_MS);
     this.#link.close();
     await this.#local.close();
+  }
+
+  async #answerAll(): Promise<void> {
+    // What the servers passed on before is here after a round trip.
+    await this.#link.standing();
+    await Promise.all(this.#underWay);
+    await this.#link.standing();
   }
 
   /** Never rejects. */
@@ -222,22 +223,14 @@ async function connectTo(server: NatsServer, name: string, timeoutMs: number): P
   let late = false;
   const closeLate = (connection: NatsConnection) => (late ? connection.close() : undefined);
   connecting.then(closeLate).catch(() => {});
-  let timer: NodeJS.Timeout | undefined;
   // The client's bound is for one address, and does not count the look-up of the name.
-  const bound = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      late = true;
-      reject(Object.assign(new Error('no connection in time'), { code: 'TIMEOUT' }));
-    }, timeoutMs * 2);
+  const connection = await inTime(connecting, timeoutMs * 2, () => {
+    late = true;
+    return Object.assign(new Error('no connection in time'), { code: 'TIMEOUT' });
   });
-  try {
-    const connection = await Promise.race([connecting, bound]);
-    if (connection.info?.headers === true) return connection;
-    await connection.close();
-    throw Object.assign(new Error('headers, and so "no responders"'), { code: 'SERVER_OPT_NA' });
-  } finally {
-    clearTimeout(timer);
-  }
+  if (connection.info?.headers === true) return connection;
+  await connection.close();
+  throw Object.assign(new Error('headers, and so "no responders"'), { code: 'SERVER_OPT_NA' });
 }
 
 function capacity(connection: NatsConnection): number {

@@ -1,11 +1,13 @@
 // What happens to every request, in this order: route (404, 405), credential (401), rate (429), scope (403), parameters,
 // query and body (404, 400, 413, 415), handler, encoding, log line. Nothing else authenticates, authorizes, limits,
 // validates or encodes. Refusals of the first two count for the rate as well.
+
 import { randomUUID } from 'node:crypto';
 import type { Directory, Principal } from '../../actors/directory/protocol.js';
 import { ActorFault } from '../../actors/runtime/errors.js';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
 import { NO_TRACER, type Span, type Tracer } from '../../actors/runtime/tracing.js';
+import { inTime } from '../../bounds/time-bounds.js';
 import { DecodingAbandoned } from '../decode/decoder.js';
 import type { TokenVerifier } from '../oidc/token-verifier.js';
 import type { AnonymousGuard } from '../origin.js';
@@ -88,19 +90,8 @@ const DEADLINE_MS = 12_000;
 const BODIES = 4;
 
 /** A store that hangs must not hang everybody who asks: 503, though what was asked may still happen. */
-async function inTime<T>(work: Promise<T>, deadlineMs: number, isLate = () => {}): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      isLate();
-      reject(new ActorFault('unreachable', 'no answer in time'));
-    }, deadlineMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+function noAnswer(): ActorFault {
+  return new ActorFault('unreachable', 'no answer in time');
 }
 
 export function createPipeline(options: PipelineOptions): HttpHandler {
@@ -124,7 +115,7 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     if (route.access === 'public') inRate(await tally.stranger(route.rate));
     else {
       const identified = authenticate(directory, guard, tokens, request, tally, route.rate);
-      trace.principal = await inTime(identified, deadlineMs);
+      trace.principal = await inTime(identified, deadlineMs, noAnswer);
       // A service-wide key is the operator's own programs, which speak for all accounts.
       if (!trace.principal.serviceWide) inRate(await tally.account(trace.principal.accountId, route.rate));
       authorize(trace.principal, route.access);
@@ -148,7 +139,10 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     });
     // A handler that takes too long goes on with what it has been given.
     handled.then(release, release);
-    const reply: AnyReply | Problem = await inTime(handled, deadlineMs, () => handling.giveUp(handled));
+    const reply: AnyReply | Problem = await inTime(handled, deadlineMs, () => {
+      handling.giveUp(handled);
+      return noAnswer();
+    });
     if (reply instanceof Problem) throw reply;
     trace.finished = reply.finished;
     // RFC 9110 §13.1: a condition counts for GET and HEAD, which is to say for what has a tag.

@@ -2,16 +2,17 @@
 // and one inbound row an account are committed, then the mailboxes are asked to place it. The commit is the promise; what
 // a mailbox has not placed by the deadline, its owner delivers from the row. So after the commit nothing leads to a
 // refusal any more.
+
 import type { Directory, Recipient } from '../../actors/directory/protocol.js';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
 import { spanned, type Tracer } from '../../actors/runtime/tracing.js';
+import { atMost } from '../../bounds/time-bounds.js';
 import { hasCircled, wasDeliveredTo } from '../../mail/loop.js';
 import type { MessageSummary } from '../../mail/message-index.js';
 import { summarize } from '../../mail/summary.js';
 import type { InboundStore } from '../../store/inbound.js';
 import type { SpooledContent } from '../spool/spool.js';
 import type { ArrivedMessage } from './arrival.js';
-import { waitFor } from './deadline.js';
 import { Refused } from './verdict.js';
 
 const DELIVERY_DEADLINE_MS = 2000;
@@ -89,7 +90,7 @@ export async function acceptMessage(
   const placed = deliveries.map((delivery) =>
     place(ports.mailboxes, delivery, { blob: hash, receivedAt, ...suspicion }, summary),
   );
-  await waitFor(Promise.all(placed), DELIVERY_DEADLINE_MS);
+  await atMost(Promise.all(placed), DELIVERY_DEADLINE_MS);
   return { summary, deliveries };
 }
 

@@ -1,13 +1,14 @@
 // What every listener for mail is: an SMTP server whose commands are put before a purpose (mx, submission), which objects or
 // does not; its objections become replies and log lines here, its messages are counted and traced here. Certificates are
 // renewed, and the stop waits for messages on their way. Limits and the wire are connection's and smtp-server's.
+
 import type { Logger } from 'pino';
 import type { SMTPServerAddress, SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 import { NO_SPAN, NO_TRACER, type Span, type Tracer } from '../../actors/runtime/tracing.js';
+import { atMost } from '../../bounds/time-bounds.js';
 import { clock } from '../../store/clock.js';
 import { TrustedNetworks } from '../tcp/trusted-networks.js';
 import type { MessageStream } from './data-parser.js';
-import { waitFor } from './deadline.js';
 import { idSource } from './id-source.js';
 import { DEFAULT_LIMITS, type SmtpLimits } from './limits.js';
 import { logRefused } from './mail-log.js';
@@ -224,7 +225,7 @@ export async function startListener(
       const deadline = Date.now() + graceMs;
       await server.drain(graceMs);
       // What was committed may still wait for its mailbox; that is safe, so this only spares a second try.
-      await waitFor(Promise.all(underWay), Math.max(0, deadline - Date.now()));
+      await atMost(Promise.all(underWay), deadline - Date.now());
     },
   };
   return { listener, server };

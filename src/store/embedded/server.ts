@@ -1,5 +1,6 @@
 // One run of the cluster's server process: started with Mansio's settings, known to be ready, stopped in bounded time.
 // What to do when it ends by itself is its owner's decision.
+
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
@@ -16,6 +17,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { atMost } from '../../bounds/time-bounds.js';
 import { LocalFault } from '../local-fault.js';
 import type { Binaries } from './binaries.js';
 import type { DatabaseUser, Launch } from './database-user.js';
@@ -140,8 +142,6 @@ export async function stopServer(child: ChildProcess, boundMs: number): Promise<
     if (child.exitCode !== null || child.signalCode !== null) return;
     const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
     child.kill(signal);
-    const bound = new AbortController();
-    await Promise.race([exited, delay(waitMs, undefined, { signal: bound.signal }).catch(() => {})]);
-    bound.abort();
+    await atMost(exited, waitMs);
   }
 }

@@ -3,6 +3,7 @@
 // MAIL to the next host; refusals of the sender, of recipients and of the message are final, and so is a doubt whether the
 // message was taken: trying elsewhere at once would make two of it.
 
+import { setTimeout as pause } from 'node:timers/promises';
 import type { DeliveryTask } from '../../../actors/delivery/courier.js';
 import { isClosing, isRecipientLimit, judgeFault, judgeReply, type Verdict } from '../../../mail/delivery-status.js';
 import type { StsPolicy } from '../../../store/sts-policies.js';
@@ -134,7 +135,7 @@ export class Attempt {
       this.#missed(tried, started, judgeReply(rest.reply, 'greeting'), true);
       return true;
     }
-    if (rest !== undefined) await pause(rest.ms, signal);
+    if (rest !== undefined) await pause(rest.ms, undefined, { signal }).catch(() => {});
     const silence = reachability.silence(address);
     if (silence !== undefined) {
       this.#missed(tried, started, judgeFault('unreachable', silence));
@@ -342,17 +343,4 @@ function decisive(verdicts: Iterable<Verdict>, known: Verdict | undefined): Verd
 
 function isAsciiText(text: string): boolean {
   return /^[\0-\x7f]*$/.test(text);
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const settle = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', settle);
-      resolve();
-    };
-    const timer = setTimeout(settle, ms);
-    signal.addEventListener('abort', settle, { once: true });
-  });
 }
