@@ -11,6 +11,7 @@ export interface DynamicSharesOptions {
 export class DynamicShares extends Holdings {
   readonly total: number;
   readonly #factor: number;
+  #gaveLast: string | undefined;
 
   constructor({ total, factor }: DynamicSharesOptions) {
     super();
@@ -28,6 +29,16 @@ export class DynamicShares extends Holdings {
     // Each that is taken makes one more of the holder and leaves one less.
     const more = (this.#factor * this.free - this.heldBy(holder)) / (this.#factor + 1);
     return Math.max(0, Math.ceil(more));
+  }
+
+  /** As of a sort: the holder of less comes first, of equals the one that did not give back last. */
+  compare(a: string, b: string): number {
+    return this.heldBy(a) - this.heldBy(b) || Number(a === this.#gaveLast) - Number(b === this.#gaveLast);
+  }
+
+  override give(holder: string, amount = 1): void {
+    super.give(holder, amount);
+    this.#gaveLast = holder;
   }
 
   mayTake(holder: string, amount = 1): boolean {

@@ -30,6 +30,19 @@ test('what was taken beyond the bound leaves less than nothing, until it is give
   t.is(shares.held, 1);
 });
 
+test('who holds less comes first, of equals the one that did not give back last', (t) => {
+  const shares = new DynamicShares({ total: 9, factor: 2 });
+  for (const holder of ['a', 'a', 'b', 'b', 'b', 'c']) shares.take(holder);
+  const order = () => ['a', 'b', 'c'].sort((a, b) => shares.compare(a, b)).join('');
+  t.is(order(), 'cab');
+  shares.give('a');
+  t.is(order(), 'cab');
+  shares.give('b', 2);
+  t.is(order(), 'acb');
+  shares.give('b');
+  t.is(order(), 'bac');
+});
+
 test('an amount may be taken when each of it may, one after the other; never more than the total; a newcomer finds some', (t) => {
   const step = fc.record({ holder: fc.constantFrom('a', 'b', 'c'), amount: fc.integer({ min: -6, max: 6 }) });
   const factor = fc.constantFrom(0.5, 1, 2, 4);

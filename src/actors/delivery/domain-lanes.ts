@@ -69,7 +69,7 @@ export class DomainLanes {
     lane.places.give(accountId);
     if (unreached !== undefined)
       for (const { settle } of [...lane.line]) settle({ kind: 'unreached', text: unreached });
-    for (let next = fairest(lane, accountId); next !== undefined; next = fairest(lane, accountId)) {
+    for (let next = fairest(lane); next !== undefined; next = fairest(lane)) {
       lane.places.take(next.accountId);
       next.settle({ kind: 'entered' });
     }
@@ -78,12 +78,11 @@ export class DomainLanes {
 }
 
 /** Who came first of those whose account has the fewest places here; where that is equal, not the account that left last. */
-function fairest({ places, line }: Lane, left: string): Waiter | undefined {
-  const rank = ({ accountId }: Waiter) => 2 * places.heldBy(accountId) + Number(accountId === left);
+function fairest({ places, line }: Lane): Waiter | undefined {
   let found: Waiter | undefined;
   for (const waiter of line) {
     if (!places.mayTake(waiter.accountId)) continue;
-    if (found === undefined || rank(waiter) < rank(found)) found = waiter;
+    if (found === undefined || places.compare(waiter.accountId, found.accountId) < 0) found = waiter;
   }
   return found;
 }

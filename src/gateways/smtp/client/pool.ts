@@ -47,8 +47,6 @@ export class SessionPool {
   /** Of all places, without those of idle sessions. */
   readonly #accounts: DynamicShares;
   readonly #domains: DynamicShares;
-  /** Account that gave a place back last: of those with equal shares the others come first. */
-  #served = '';
   #places = 0;
   #waiting = 0;
   #order = 0;
@@ -96,7 +94,6 @@ export class SessionPool {
     const { host, target } = lent;
     const { key } = target;
     this.#give(host, target);
-    this.#served = target.accountId;
     const { messagesPerConnection, idleMs } = this.#limits;
     if (session.isOver) {
       this.#vacate(host);
@@ -299,12 +296,8 @@ export class SessionPool {
     a: { readonly host: Host; readonly waiter: Waiter },
     b: { readonly host: Host; readonly waiter: Waiter },
   ): number {
-    const [mine, other] = [a, b].map(({ waiter }) => this.#rank(waiter.target)) as [number, number];
-    return mine - other || a.host.places - b.host.places || a.waiter.since - b.waiter.since;
-  }
-
-  #rank({ accountId }: Target): number {
-    return 2 * this.#accounts.heldBy(accountId) + Number(accountId === this.#served);
+    const byAccount = this.#accounts.compare(a.waiter.target.accountId, b.waiter.target.accountId);
+    return byAccount || a.host.places - b.host.places || a.waiter.since - b.waiter.since;
   }
 
   /** Whether the session should end for the sake of a host that has fewer. */
