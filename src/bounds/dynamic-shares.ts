@@ -5,7 +5,8 @@ import { Holdings } from './holdings.js';
 
 export interface DynamicSharesOptions {
   readonly total: number;
-  readonly factor: number;
+  /** 2 when absent: one alone gets two thirds. */
+  readonly factor?: number;
 }
 
 export class DynamicShares extends Holdings {
@@ -13,7 +14,7 @@ export class DynamicShares extends Holdings {
   readonly #factor: number;
   #gaveLast: string | undefined;
 
-  constructor({ total, factor }: DynamicSharesOptions) {
+  constructor({ total, factor = 2 }: DynamicSharesOptions) {
     super();
     this.total = total;
     this.#factor = factor;

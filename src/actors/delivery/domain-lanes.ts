@@ -1,11 +1,8 @@
-// Deliveries to one domain at a time, bounded, so that a domain that is slow or dead takes no more than its part of the
-// node, and every account has its share of them. Those that wait stand in a line. When one comes back that reached nobody, everybody in the line is sent away with
-// its outcome: trying each of them in turn would keep all of them for as long as a dead host takes to be found dead.
-
+// Deliveries to one domain at a time, bounded, so that a domain that is slow or dead takes no more than its part of the node,
+// and every account has its share of them. Those that wait stand in a line. When one comes back that reached nobody, everybody
+// in the line is sent away with its outcome: trying each of them in turn would keep all of them for as long as a dead host
+// takes to be found dead.
 import { DynamicShares } from '../../bounds/dynamic-shares.js';
-
-/** One account alone gets two thirds of the places. */
-const FACTOR = 2;
 
 /** What a lane is left with; `unreached`: why nobody was reached, when that is so. */
 export interface Left {
@@ -41,7 +38,7 @@ export class DomainLanes {
   enter(domain: string, accountId: string, signal: AbortSignal): Promise<Entry> | Entry {
     if (signal.aborted) return { kind: 'aborted' };
     const lane = this.#lanes.get(domain) ?? {
-      places: new DynamicShares({ total: this.#limit, factor: FACTOR }),
+      places: new DynamicShares({ total: this.#limit }),
       line: new Set(),
     };
     this.#lanes.set(domain, lane);

@@ -4,8 +4,6 @@
 import { DynamicShares } from '../../bounds/dynamic-shares.js';
 
 const MOST_PARKED = 2_000;
-/** One account alone gets two thirds of the places. */
-const FACTOR = 2;
 
 export class Flights {
   readonly #accounts = new Map<string, string>();
@@ -15,8 +13,8 @@ export class Flights {
   readonly #parked = new Set<string>();
 
   constructor(limit: number, mostParked = MOST_PARKED) {
-    this.#places = new DynamicShares({ total: limit, factor: FACTOR });
-    this.#parkedPlaces = new DynamicShares({ total: mostParked, factor: FACTOR });
+    this.#places = new DynamicShares({ total: limit });
+    this.#parkedPlaces = new DynamicShares({ total: mostParked });
   }
 
   get limit(): number {

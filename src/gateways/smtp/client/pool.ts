@@ -55,8 +55,8 @@ export class SessionPool {
   constructor(limits: CourierLimits, meter: CourierMeter) {
     this.#limits = limits;
     this.#meter = meter;
-    this.#accounts = sharesOf(limits.connections);
-    this.#domains = sharesOf(limits.connections);
+    this.#accounts = new DynamicShares({ total: limits.connections });
+    this.#domains = new DynamicShares({ total: limits.connections });
   }
 
   /**
@@ -142,7 +142,13 @@ export class SessionPool {
   #host(address: string): Host {
     let host = this.#hosts.get(address);
     if (host === undefined) {
-      host = { address, places: 0, shares: sharesOf(this.#limits.connectionsPerHost), idle: [], waiters: [] };
+      host = {
+        address,
+        places: 0,
+        shares: new DynamicShares({ total: this.#limits.connectionsPerHost }),
+        idle: [],
+        waiters: [],
+      };
       this.#hosts.set(address, host);
     }
     return host;
@@ -315,11 +321,6 @@ export class SessionPool {
   #report(): void {
     this.#meter.inUse(this.#places, this.#waiting);
   }
-}
-
-/** One alone gets two thirds of the places. */
-function sharesOf(places: number): DynamicShares {
-  return new DynamicShares({ total: places, factor: 2 });
 }
 
 function busy(detail: string): SessionFailure {
