@@ -145,7 +145,12 @@ export async function startEngine(
     ttlMs,
     log,
     displaced,
-    clock,
+    clock: {
+      learn(...times) {
+        clock.learn(...times);
+        stall.heard();
+      },
+    },
     ...watched,
   });
 

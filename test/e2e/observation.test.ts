@@ -1,6 +1,6 @@
 // What operators see of a whole node: metrics after some mail and requests, and the trace of one message from SMTP to the
 // hub.
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
@@ -8,7 +8,7 @@ import test from 'ava';
 import { createTransport } from 'nodemailer';
 import { createAccount, type EmailList, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
-import { type CollectedSpan, startCollector } from '../support/otlp-collector.js';
+import { startCollector } from '../support/otlp-collector.js';
 import { type Family, parseMetrics, sumOf } from '../support/prometheus-text.js';
 
 async function freePort(): Promise<number> {
@@ -33,18 +33,17 @@ const mailer = (node: TestNode) =>
 const send = (node: TestNode, to: string, subject: string) =>
   mailer(node).sendMail({ from: 'zoe@remote.test', to, subject, text: 'Hello.\n' });
 
-/** A hub connection of the account, and its next new email. */
+/** A hub connection of the account; `delivered` resolves with the next new email. */
 async function follow(node: TestNode, key: string) {
   const hub = new HubConnectionBuilder()
     .withUrl(`http://127.0.0.1:${port(node, 'http')}/hubs/email`, { accessTokenFactory: () => key })
     .configureLogging(LogLevel.None)
     .build();
   hub.on('UnreadCountChanged', () => {});
-  const delivered = new Promise<void>((resolve) => {
-    hub.on('NewEmail', () => resolve());
-  });
+  const told = new EventEmitter();
+  hub.on('NewEmail', () => told.emit('NewEmail'));
   await hub.start();
-  return { hub, delivered };
+  return { hub, delivered: () => once(told, 'NewEmail') };
 }
 
 test('metrics are off, and nothing listens for them, unless they are turned on', async (t) => {
@@ -65,8 +64,7 @@ test('after some mail and requests the metrics say so', async (t) => {
   const user = await account(node, 'anna');
   const client = new MailboxClient(node, user.key);
   const { hub, delivered } = await follow(node, user.key);
-  await send(node, user.email, 'one');
-  await delivered;
+  await Promise.all([delivered(), send(node, user.email, 'one')]);
   await send(node, user.email, 'two');
   await t.throwsAsync(send(node, 'nobody@example.test', 'three'));
   const { items } = await client.get<EmailList>('/api/emails');
@@ -155,8 +153,11 @@ test('one message is one trace, from SMTP into its mailbox and on to the hub; a 
   });
   const user = await account(node, 'ben');
   const { hub, delivered } = await follow(node, user.key);
-  const { response } = await send(node, user.email, 'A secret subject');
-  await delivered;
+  const responses: string[] = [];
+  for (let i = 0; i < 3; i++) {
+    const [{ response }] = await Promise.all([send(node, user.email, 'A secret subject'), delivered()]);
+    responses.push(response);
+  }
   const [caller, parent] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7'];
   const get = (traceparent: string) =>
     fetch(`http://127.0.0.1:${port(node, 'http')}/api/emails?page=1`, {
@@ -170,32 +171,31 @@ test('one message is one trace, from SMTP into its mailbox and on to the hub; a 
 
   const { spans, resource } = collector;
   const named = (name: string) => spans.filter((span) => span.name === name);
-  const tree = (...names: string[]) => {
-    const found: CollectedSpan[] = [];
-    for (const name of names) {
-      const [span, ...others] = named(name);
+  t.is(named('SMTP message').length, responses.length);
+  const hubSends = named('hub send');
+  // Of an event that the hub has read from the log, because the bus was late, no trace is known.
+  t.true(hubSends.length > 0);
+  for (const root of named('SMTP message')) {
+    const tree = (name: string) => {
+      const [span, ...others] = named(name).filter(({ traceId }) => traceId === root.traceId);
       t.truthy(span, name);
       t.deepEqual(others, [], name);
-      found.push(span!);
-    }
-    return found;
-  };
-  const [root, spool, ask, deliver] = tree('SMTP message', 'spool', 'ask mailbox.deliver', 'mailbox.deliver');
-  const [commit, hubSend] = tree('commit', 'hub send');
-  for (const [child, above] of [
-    [spool, root],
-    [ask, root],
-    [deliver, ask],
-    [commit, deliver],
-    [hubSend, commit],
-  ] as const) {
-    t.is(child!.traceId, root!.traceId, child!.name);
-    t.is(child!.parentSpanId, above!.spanId, `${child!.name} is under ${above!.name}`);
+      return span!;
+    };
+    const [spool, ask, deliver, commit] = ['spool', 'ask mailbox.deliver', 'mailbox.deliver', 'commit'].map(tree);
+    for (const [child, above] of [
+      [spool!, root],
+      [ask!, root],
+      [deliver!, ask!],
+      [commit!, deliver!],
+      ...hubSends.filter(({ traceId }) => traceId === root.traceId).map((hubSend) => [hubSend, commit!] as const),
+    ] as const)
+      t.is(child.parentSpanId, above.spanId, `${child.name} is under ${above.name}`);
+    t.is(root.parentSpanId ?? '', '');
+    t.like(root.attributes, { 'mansio.message.recipients': 1, 'mansio.smtp.reply': 250 });
+    t.true(responses.some((response) => response.endsWith(String(root.attributes['mansio.transaction']))));
   }
-  t.is(root!.parentSpanId ?? '', '');
-  t.like(root!.attributes, { 'mansio.message.recipients': 1, 'mansio.smtp.reply': 250 });
-  t.true(response.endsWith(String(root!.attributes['mansio.transaction'])));
-  t.is(hubSend!.attributes['mansio.hub.connections'], 1);
+  for (const { attributes } of hubSends) t.is(attributes['mansio.hub.connections'], 1);
 
   const requests = named('GET /api/emails');
   t.is(requests.length, 2);

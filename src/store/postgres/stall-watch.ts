@@ -35,6 +35,12 @@ export class StallWatch {
     clearInterval(this.#timer);
   }
 
+  /** The database has answered a statement that is not watched: a stall is over before the next look. */
+  heard(): void {
+    this.#silentLooks = 0;
+    if (this.isStalled) this.#set(false);
+  }
+
   /** The outcome of the work. @throws StoreFault during a stall, also one that begins later; the work itself goes on */
   answered<T>(work: () => Promise<T>): Promise<T> {
     if (this.isStalled) return Promise.reject(stalled());
