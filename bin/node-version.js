@@ -11,7 +11,7 @@ function nodeVersionProblem(version) {
   const ranges = engines.node.split('||').map((range) => range.trim().slice(1).split('.').map(Number));
   if (ranges.some(([ofMajor, ofMinor]) => major === ofMajor && minor >= ofMinor)) return undefined;
   const needed = ranges.map(([ofMajor, ofMinor]) => `${ofMajor}.${ofMinor}`).join(', ');
-  return `Node.js ${version} does not run Mansio, which needs one of ${needed} or a later release of these lines: install Node.js 24, then run "npm ci" again`;
+  return `Node.js ${version} does not run Mansio, which needs one of ${needed} or a later release of these lines: install Node.js 24 (20 or 22 where glibc is older than 2.38), then run "npm ci" again`;
 }
 
 module.exports = { nodeVersionProblem };

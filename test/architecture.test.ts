@@ -1,6 +1,6 @@
 // Who may import whom (README, "Layout"): walks the imports of src and holds them against one table.
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { dirname, join, normalize, sep } from 'node:path';
 import test from 'ava';
 
 const SRC = 'src';
@@ -205,6 +205,13 @@ test('process.env is read in the configuration alone, and mail has no clock and 
     if (/from 'node:(fs|net|tls|http|dns|child_process|worker_threads)/.test(text)) broken.push(`${file} does I/O`);
   }
   t.deepEqual(broken, []);
+});
+
+test('tests have their temporary directories from the one place that removes them', (t) => {
+  const makers = readdirSync('test', { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && /\bmkdtemp(Sync)?\(/.test(readFileSync(join('test', name), 'utf8')))
+    .map((name) => name.split(sep).join('/'));
+  t.deepEqual(makers, ['support/temporary-directory.ts']);
 });
 
 test('names of files say what is in them', (t) => {

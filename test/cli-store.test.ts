@@ -1,6 +1,6 @@
 // Which store a command uses, and where settings come from: the program as a process, as an operator runs it.
 import { spawnSync } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { bareEnvironment, PROGRAM, startTestNode } from './support/node.js';
@@ -29,6 +29,29 @@ test('a command makes no store by accident', (t) => {
   const listed = mansio(['domain', 'list', '--json'], env);
   t.is(JSON.parse(listed.stdout)[0].name, 'a.test');
   t.is(listed.stderr, '');
+});
+
+test('a store that is closed to the user is not called missing', (t) => {
+  const dataDir = temporaryDirectory('mansio-test-cli-store-');
+  mkdirSync(join(dataDir, 'postgres'), { mode: 0o000 });
+  // Root enters every directory, unless the capabilities for that are gone.
+  const [command, ...before] =
+    process.getuid?.() === 0
+      ? (['setpriv', '--bounding-set=-dac_override,-dac_read_search', process.execPath] as const)
+      : ([process.execPath] as const);
+  for (const create of [[], ['--create']]) {
+    const env = { ...bareEnvironment(), MANSIO_DATA_DIR: dataDir };
+    const { status, stderr } = spawnSync(command, [...before, PROGRAM, 'account', 'list', ...create], {
+      env,
+      encoding: 'utf8',
+      timeout: 60_000,
+    });
+    t.is(
+      stderr,
+      `error: the store in ${dataDir} is closed to this user: run the command as the user who runs the node, or as root\n`,
+    );
+    t.is(status, 1);
+  }
 });
 
 test('settings may stand in a file, and the environment wins', async (t) => {

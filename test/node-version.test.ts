@@ -29,7 +29,10 @@ test('the versions of `engines` pass, others get one sentence', (t) => {
   ]) {
     const problem = nodeVersionProblem(version) ?? '';
     t.true(problem.startsWith(`Node.js ${version} does not run Mansio`), version);
-    t.regex(problem, /20\.19, 22\.20, 24\.12.*: install Node\.js 24, then run "npm ci" again$/);
+    t.regex(
+      problem,
+      /20\.19, 22\.20, 24\.12.*: install Node\.js 24 \(20 or 22 where glibc is older than 2\.38\), then run "npm ci" again$/,
+    );
   }
 });
 
@@ -47,7 +50,7 @@ test('program and build end with that sentence', async (t) => {
     t.is(
       stderr,
       `mansio: Node.js ${process.versions.node} does not run Mansio, which needs one of 99.1 or a later release of these lines: ` +
-        'install Node.js 24, then run "npm ci" again\n',
+        'install Node.js 24 (20 or 22 where glibc is older than 2.38), then run "npm ci" again\n',
     );
   }
 });

@@ -1,7 +1,7 @@
 // The store of an administrative command: the database of DATABASE_URL, or the embedded one of the data directory, shared
 // with the node when one runs and started for the command alone when not. Checked and migrated like a node's. A command
 // makes a new embedded store only with --create: without the settings of its node it would work on an empty one.
-import { existsSync } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { pino } from 'pino';
@@ -73,6 +73,7 @@ export async function lookingAt<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
 
 async function withAddress<T>(config: Config, work: (address: DatabaseAddress) => Promise<T>): Promise<T> {
   if (config.databaseUrl !== undefined) return work({ url: config.databaseUrl });
+  refuseClosed(config.dataDir);
   const running = findEmbedded(config.dataDir);
   if (running !== undefined) return work(running);
   if (!mayCreate && !existsSync(join(config.dataDir, 'postgres', 'PG_VERSION')))
@@ -85,6 +86,17 @@ async function withAddress<T>(config: Config, work: (address: DatabaseAddress) =
     return await work(started.address);
   } finally {
     await started.stop();
+  }
+}
+
+/** What another user's node keeps looks like no store at all. */
+function refuseClosed(dataDir: string): void {
+  try {
+    accessSync(join(dataDir, 'postgres'), constants.R_OK | constants.X_OK);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') return;
+    const as = 'run the command as the user who runs the node, or as root';
+    throw new CommandError(`the store in ${dataDir} is closed to this user: ${as}`);
   }
 }
 

@@ -15,6 +15,7 @@ import {
   storeOf,
 } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
+import { testWith } from '../support/test-with.js';
 
 interface NewEmail {
   readonly id: string;
@@ -181,9 +182,11 @@ test('one message for many accounts reaches each, and none sees the other', asyn
   t.is((await new MailboxClient(node, users[0]!.key).request('DELETE', `/api/emails/${ids[1]}`)).status, 404);
 });
 
-test("mail by Python's smtplib with STARTTLS, and by curl, arrives; a foreign domain is refused", async (t) => {
-  const user = await account('emil');
-  const script = `
+testWith('python3', 'curl')(
+  "mail by Python's smtplib with STARTTLS, and by curl, arrives; a foreign domain is refused",
+  async (t) => {
+    const user = await account('emil');
+    const script = `
 import smtplib, ssl, sys
 context = ssl.create_default_context(); context.check_hostname = False; context.verify_mode = ssl.CERT_NONE
 with smtplib.SMTP('127.0.0.1', ${port(node, 'mx')}) as s:
@@ -194,26 +197,27 @@ with smtplib.SMTP('127.0.0.1', ${port(node, 'mx')}) as s:
     except smtplib.SMTPRecipientsRefused as e:
         print(list(e.recipients.values())[0][0])
 `;
-  t.is((await run('python3', ['-c', script])).stdout.trim(), '550');
-  const curl = spawn('curl', [
-    '-sS',
-    `smtp://127.0.0.1:${port(node, 'mx')}`,
-    '--mail-from',
-    'c@remote.test',
-    '--mail-rcpt',
-    `EMIL+tag@Example.Test`,
-    '-T',
-    '-',
-  ]);
-  curl.stdin.end('From: c@remote.test\r\nSubject: by curl\r\n\r\nhello\r\n');
-  t.is(await new Promise((resolve) => curl.on('close', resolve)), 0);
-  const client = new MailboxClient(node, user.key);
-  const emails = await client.inbox();
-  t.deepEqual(emails.map(({ subject }) => subject).sort(), ['by curl', 'by python']);
-  const python = emails.find(({ subject }) => subject === 'by python')!;
-  const detail = await client.get<ShownEmail>(`/api/emails/${python.id}`);
-  t.is(detail.textBody.trim(), '.a line that begins with a dot');
-});
+    t.is((await run('python3', ['-c', script])).stdout.trim(), '550');
+    const curl = spawn('curl', [
+      '-sS',
+      `smtp://127.0.0.1:${port(node, 'mx')}`,
+      '--mail-from',
+      'c@remote.test',
+      '--mail-rcpt',
+      `EMIL+tag@Example.Test`,
+      '-T',
+      '-',
+    ]);
+    curl.stdin.end('From: c@remote.test\r\nSubject: by curl\r\n\r\nhello\r\n');
+    t.is(await new Promise((resolve) => curl.on('close', resolve)), 0);
+    const client = new MailboxClient(node, user.key);
+    const emails = await client.inbox();
+    t.deepEqual(emails.map(({ subject }) => subject).sort(), ['by curl', 'by python']);
+    const python = emails.find(({ subject }) => subject === 'by python')!;
+    const detail = await client.get<ShownEmail>(`/api/emails/${python.id}`);
+    t.is(detail.textBody.trim(), '.a line that begins with a dot');
+  },
+);
 
 test('scopes: what a key may not do is 403, what nobody may do without one is 401', async (t) => {
   const user = await account('fred');

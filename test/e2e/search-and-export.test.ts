@@ -9,6 +9,7 @@ import { SmtpSender } from '../../bench/support/smtp-load.js';
 import { createAccount, type EmailList, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
+import { testWith } from '../support/test-with.js';
 
 const READER = `
 import mailbox, re, sys, base64
@@ -53,7 +54,7 @@ test('mail is found as soon as it was accepted, and after a kill', async (t) => 
   await node.stop();
 });
 
-test('an export holds every message as it was received, oldest first, once in a while', async (t) => {
+testWith('python3')('an export holds every message as it was received, oldest first, once in a while', async (t) => {
   const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test', MANSIO_MBOX_EXPORT_INTERVAL: '300' });
   const sql = await storeOf(node);
   const user = await createAccount(sql, 'eve@example.test');

@@ -7,6 +7,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { fromLine, MboxQuoter } from '../../src/mail/mbox.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
+import { testWith } from '../support/test-with.js';
 
 const messages = fc
   .array(fc.constantFrom('From ', 'From', 'Fr', '>', '>>', '\r', '\n', '\r\n', '\r\n', 'x', 'é', ' '), {
@@ -54,7 +55,7 @@ for key in box.keys():
     print(base64.b64encode(raw).decode())
 `;
 
-test('Python reads every message back', async (t) => {
+testWith('python3')('Python reads every message back', async (t) => {
   const bodies = fc
     .sample(messages, 200)
     .map((body, i) => `Subject: ${i}\r\n\r\n${body.replace(/\r(?!\n)/g, '')}x\r\n`);

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import test from 'ava';
@@ -21,6 +21,12 @@ const LEAVES_A_SERVER = `
   const { pid } = await startEmbedded({ dataDir: process.argv[1], log, settings: { shared_buffers: '16MB' } });
   console.log(pid);
   setInterval(() => {}, 1000);`;
+/** Goes on after a signal, as a node does until it has stopped what it started. */
+const CREATES_AND_STOPS = `
+  process.on('SIGINT', () => {});
+  const { startEmbedded } = await import(${JSON.stringify(new URL('../../src/store/embedded.js', import.meta.url).href)});
+  const log = { info() {}, warn() {}, error() {} };
+  await (await startEmbedded({ dataDir: process.argv[1], log, settings: { shared_buffers: '16MB' } })).stop();`;
 const isRoot = process.getuid?.() === 0;
 
 async function query<T>(address: DatabaseAddress, work: (sql: Sql) => Promise<T>): Promise<T> {
@@ -112,6 +118,32 @@ test('a creation that was cut off is begun anew', async (t) => {
   await database.stop();
   t.false(existsSync(join(dataDir, 'postgres.new-0123')));
 });
+
+test('a Ctrl-C while the database is created leaves a directory that the next start can use', async (t) => {
+  const dataDir = temporaryDirectory('mansio-embedded-');
+  // A process group of its own: a terminal sends Ctrl-C to all of it, PostgreSQL's programs included.
+  const args = ['--input-type=module', '-e', CREATES_AND_STOPS, dataDir];
+  const node = spawn(process.execPath, args, { detached: true, stdio: 'ignore' });
+  const ended = once(node, 'exit');
+  // initdb makes three databases; the fourth is Mansio's.
+  const creating = () => databasesOfDraft(dataDir) > 3;
+  while (!creating() && node.exitCode === null) await delay(1);
+  t.is(node.exitCode, null);
+  for (; creating() && node.exitCode === null; await delay(1)) process.kill(-node.pid!, 'SIGINT');
+  await ended;
+  const database = await start(dataDir);
+  await query(database.address, (sql) => sql`select 1`);
+  await database.stop();
+});
+
+function databasesOfDraft(dataDir: string): number {
+  try {
+    const draft = readdirSync(dataDir).find((name) => name.startsWith('postgres.new-'));
+    return draft === undefined ? 0 : readdirSync(join(dataDir, draft, 'base')).length;
+  } catch {
+    return 0; // made or renamed meanwhile
+  }
+}
 
 (isRoot ? test : test.skip)('root runs it as somebody else, also where that user cannot pass', async (t) => {
   const closed = temporaryDirectory('mansio-embedded-');

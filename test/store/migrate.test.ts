@@ -1,6 +1,5 @@
 // Migrations against a real PostgreSQL: once, together, edited, newer; and the catalogue rule of D10.
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
@@ -8,6 +7,7 @@ import { ACCOUNT_TABLES } from '../../src/store/postgres/account-rows.js';
 import { connect, type Sql } from '../../src/store/postgres/client.js';
 import { MigrationMismatch, migrate } from '../../src/store/postgres/migrate.js';
 import { testDatabase } from '../support/embedded-database.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
 
 const SHIPPED = fileURLToPath(new URL('../../src/store/postgres/migrations/', import.meta.url));
 
@@ -38,9 +38,8 @@ async function database(t: { teardown(fn: () => Promise<void>): void }, pools = 
   return sqls;
 }
 
-function migrations(t: { teardown(fn: () => void): void }, files: Record<string, string>): string {
-  const directory = mkdtempSync(join(tmpdir(), 'mansio-migrations-'));
-  t.teardown(() => rmSync(directory, { recursive: true }));
+function migrations(files: Record<string, string>): string {
+  const directory = temporaryDirectory('mansio-migrations-');
   for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
   return directory;
 }
@@ -64,7 +63,7 @@ test('nodes that start together apply each file once between them', async (t) =>
 
 test('an edited migration is an error that names it', async (t) => {
   const [sql] = await database(t);
-  const directory = migrations(t, { '0001_a.sql': 'create table a (id integer)' });
+  const directory = migrations({ '0001_a.sql': 'create table a (id integer)' });
   await migrate(sql!, directory);
   writeFileSync(join(directory, '0001_a.sql'), 'create table a (id bigint)');
   const error = await t.throwsAsync(migrate(sql!, directory), { instanceOf: MigrationMismatch });
@@ -73,7 +72,7 @@ test('an edited migration is an error that names it', async (t) => {
 
 test('line ends are no edit', async (t) => {
   const [sql] = await database(t);
-  const directory = migrations(t, { '0001_a.sql': 'create table a (\nid integer)' });
+  const directory = migrations({ '0001_a.sql': 'create table a (\nid integer)' });
   await migrate(sql!, directory);
   writeFileSync(join(directory, '0001_a.sql'), 'create table a (\r\nid integer)');
   t.deepEqual((await migrate(sql!, directory)).applied, []);
@@ -81,28 +80,28 @@ test('line ends are no edit', async (t) => {
 
 test('migrations of a later version are left alone and reported', async (t) => {
   const [sql] = await database(t);
-  const later = migrations(t, { '0001_a.sql': 'select 1', '0002_b.sql': 'select 2' });
+  const later = migrations({ '0001_a.sql': 'select 1', '0002_b.sql': 'select 2' });
   await migrate(sql!, later);
-  const earlier = migrations(t, { '0001_a.sql': 'select 1' });
+  const earlier = migrations({ '0001_a.sql': 'select 1' });
   t.deepEqual(await migrate(sql!, earlier), { applied: [], version: '0002_b', newer: ['0002_b'] });
 });
 
 test('a migration that is missing between known ones is an error', async (t) => {
   const [sql] = await database(t);
-  await migrate(sql!, migrations(t, { '0001_a.sql': 'select 1' }));
-  const other = migrations(t, { '0002_b.sql': 'select 2' });
+  await migrate(sql!, migrations({ '0001_a.sql': 'select 1' }));
+  const other = migrations({ '0002_b.sql': 'select 2' });
   await t.throwsAsync(migrate(sql!, other), { instanceOf: MigrationMismatch, message: /0001_a was applied/ });
 });
 
 test('two files with one number are an error', async (t) => {
   const [sql] = await database(t);
-  const directory = migrations(t, { '0001_a.sql': 'select 1', '0001_b.sql': 'select 2' });
+  const directory = migrations({ '0001_a.sql': 'select 1', '0001_b.sql': 'select 2' });
   await t.throwsAsync(migrate(sql!, directory), { instanceOf: MigrationMismatch, message: /0001_a and 0001_b/ });
 });
 
 test('a migration that fails leaves nothing behind, and what came before it stays', async (t) => {
   const [sql] = await database(t);
-  const directory = migrations(t, {
+  const directory = migrations({
     '0001_a.sql': 'create table a (id integer)',
     '0002_b.sql': 'create table b (id integer); select 1 / 0',
   });
@@ -116,7 +115,7 @@ test('a migration that fails leaves nothing behind, and what came before it stay
 
 test('a role that may not create tables can run a schema that is up to date', async (t) => {
   const [sql] = await database(t);
-  const directory = migrations(t, {});
+  const directory = migrations({});
   cpSync(SHIPPED, directory, { recursive: true });
   await migrate(sql!, directory);
   const role = `reader_${process.pid}`;

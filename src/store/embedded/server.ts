@@ -79,7 +79,9 @@ export function createCluster(cluster: Cluster): void {
   const { initdb, postgres } = cluster.binaries;
   const shape = ['--encoding=UTF8', '--no-locale', '--data-checksums'];
   run(cluster, initdb, ['-D', draft, '-U', USER, '--auth=trust', '--no-instructions', ...shape], '');
-  run(cluster, postgres, ['--single', '-D', draft, 'postgres'], `create database ${DATABASE};\n`);
+  // Otherwise it exits with 0 after an error too: a Ctrl-C, which reaches it as well, would leave a cluster without the database.
+  const strict = ['-c', 'exit_on_error=on'];
+  run(cluster, postgres, ['--single', ...strict, '-D', draft, 'postgres'], `create database ${DATABASE};\n`);
   renameSync(draft, cluster.directory);
   const entry = openSync(parent, 'r');
   fsyncSync(entry);

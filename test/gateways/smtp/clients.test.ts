@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import test from 'ava';
 import { createTransport } from 'nodemailer';
+import { testWith } from '../../support/test-with.js';
 import { listen } from './listener.js';
 
 test('nodemailer', async (t) => {
@@ -33,7 +34,7 @@ with smtplib.SMTP("127.0.0.1", int(sys.argv[1])) as client:
         print(refused.recipients["x@other.test"][0])
 `;
 
-test('smtplib', async (t) => {
+testWith('python3')('smtplib', async (t) => {
   const { address, stored } = await listen(t);
   const child = spawn('python3', ['-c', SCRIPT, address.split(':')[1]!], { stdio: ['ignore', 'pipe', 'inherit'] });
   let printed = '';

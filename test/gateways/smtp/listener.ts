@@ -1,8 +1,6 @@
 // An MX listener on a free port over in-memory fakes, for the tests of this folder.
 
 import { createHash } from 'node:crypto';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import pino, { type Logger } from 'pino';
@@ -14,6 +12,7 @@ import { type MxOptions, startMx } from '../../../src/gateways/smtp/mx.js';
 import { prepareSpool, Spool } from '../../../src/gateways/spool/spool.js';
 import type { InboundDelivery, InboundEnvelope, InboundStore } from '../../../src/store/inbound.js';
 import { certificate } from '../../support/certificate.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 export interface Stored {
   readonly hash: string;
@@ -57,7 +56,7 @@ export async function listen(
   t: ExecutionContext,
   overrides: Partial<MxOptions> & { memoryLimit?: number } = {},
 ): Promise<Harness> {
-  const directory = join(mkdtempSync(join(tmpdir(), 'mansio-mx-')), 'spool');
+  const directory = join(temporaryDirectory('mansio-mx-'), 'spool');
   await prepareSpool(directory);
   const { memoryLimit, limits, ...rest } = overrides;
   const spool = new Spool({ directory, ...(memoryLimit === undefined ? {} : { memoryLimit }) });

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import test from 'ava';
 import { LongLines } from '../../../src/mail/long-lines.js';
 import type { SmtpClient } from '../../support/smtp-client.js';
+import { testWith } from '../../support/test-with.js';
 import { listenForSubmission, signedIn } from './submission-listener.js';
 
 const HEADER = 'From: alice@example.test\r\nMessage-Id: <1@alice.test>\r\nDate: Thu, 1 Jan 2026 00:00:00 +0000\r\n';
@@ -28,7 +29,7 @@ async function send(client: SmtpClient, message: string): Promise<string> {
   return `${code} ${text.split(' ')[0]}`;
 }
 
-test('a body with long lines is encoded, every octet of its content stays', async (t) => {
+testWith('python3')('a body with long lines is encoded, every octet of its content stays', async (t) => {
   const { address, queued, spool } = await listenForSubmission(t);
   const client = await signedIn(address);
   const body = `short \r\n${LONG}\r\n.dot\r\n`;
@@ -50,7 +51,7 @@ test('a body with long lines is encoded, every octet of its content stays', asyn
   t.is(spool.reserved, 0);
 });
 
-test('only parts with long lines are encoded, in the encoding that fits', async (t) => {
+testWith('python3')('only parts with long lines are encoded, in the encoding that fits', async (t) => {
   const { address, queued } = await listenForSubmission(t);
   const client = await signedIn(address);
   const binary = Buffer.from(LONG.repeat(3), 'latin1').toString('base64');

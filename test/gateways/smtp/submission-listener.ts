@@ -1,7 +1,5 @@
 // A submission listener on a free port over in-memory fakes, for the tests of this folder.
 import { createHash } from 'node:crypto';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import pino from 'pino';
@@ -18,6 +16,7 @@ import { canonicalAddress } from '../../../src/mail/address.js';
 import type { BlobContent } from '../../../src/store/blobs.js';
 import { certificate } from '../../support/certificate.js';
 import { SmtpClient } from '../../support/smtp-client.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 export interface Queued extends Payload<MailboxProtocol, 'enqueue'> {
   readonly accountId: string;
@@ -100,7 +99,7 @@ export async function listenForSubmission(
   t: ExecutionContext,
   { rates = new Rates(), memoryLimit, now, ...overrides }: SubmissionSettings = {},
 ): Promise<SubmissionHarness> {
-  const path = join(mkdtempSync(join(tmpdir(), 'mansio-submission-')), 'spool');
+  const path = join(temporaryDirectory('mansio-submission-'), 'spool');
   await prepareSpool(path);
   const spool = new Spool({ directory: path, ...(memoryLimit === undefined ? {} : { memoryLimit }) });
   const queued: Queued[] = [];

@@ -1,15 +1,15 @@
 // The spool: what comes out is what went in, in memory and in a file, and everything is given back.
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import fc from 'fast-check';
 import { asSpoolFault } from '../../../src/gateways/spool/errors.js';
 import { prepareSpool, Spool, type SpooledContent, type SpoolOptions } from '../../../src/gateways/spool/spool.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 async function newSpool(options: Partial<SpoolOptions> = {}): Promise<Spool> {
-  const directory = join(mkdtempSync(join(tmpdir(), 'mansio-spool-')), 'spool');
+  const directory = join(temporaryDirectory('mansio-spool-'), 'spool');
   await prepareSpool(directory);
   return new Spool({ directory, ...options });
 }
