@@ -22,7 +22,29 @@ test('text, html alone, encoded text, no body, a large body, and no blob', async
   t.is((await textOf(`${HEAD}\r\n`)).trim(), '');
   const large = await textOf(`${HEAD}\r\n${'word '.repeat(400_000)}\r\n`);
   t.true(large.startsWith('word word') && large.length <= 256 * 1024);
-  t.deepEqual(await texts.text(ALICE, '0'.repeat(64)), { text: '', isWhole: true });
+  t.deepEqual(await texts.text(ALICE, '0'.repeat(64)), { text: '', extent: 'whole' });
+});
+
+test('a long body is cut and says so, and can be had at length', async (t) => {
+  const blobs = new FakeBlobs();
+  const texts = openEmailTexts(blobs);
+  t.teardown(() => texts.close());
+  const stored = (message: string) => {
+    const raw = Buffer.from(message);
+    return blobs.add(raw, indexMessage(raw));
+  };
+  const short = stored(`${HEAD}\r\nwords\r\n`);
+  t.is((await texts.text(ALICE, short)).extent, 'whole');
+  t.is((await texts.longText(ALICE, short)).extent, 'whole');
+  for (const size of [300_000, 3_000_000]) {
+    const long = stored(`${HEAD}\r\n${'a word '.repeat(size / 7)}needle\r\n`);
+    const { text, extent } = await texts.text(ALICE, long);
+    t.deepEqual([extent, text.includes('needle')], ['start', false]);
+    const whole = await texts.longText(ALICE, long);
+    t.deepEqual([whole.extent, whole.text.includes('needle')], ['whole', true]);
+  }
+  const longer = stored(`${HEAD}\r\n${'a word '.repeat(1_500_000)}\r\n`);
+  t.is((await texts.longText(ALICE, longer)).extent, 'start');
 });
 
 test('what search finds of a message: To, Cc and the names of attachments beside its body', async (t) => {

@@ -36,7 +36,8 @@ const foundation = await layFoundation(config, log, lifecycle, new AbortControll
 const instruments = await openInstruments(foundation);
 const adapters: EngineAdapters = {
   texts: () => ({
-    text: async () => ({ text: '', isWhole: true }),
+    text: async () => ({ text: '', extent: 'whole' }),
+    longText: async () => ({ text: '', extent: 'whole' }),
     searchable: async () => ({ recipients: '', attachments: '', body: '' }),
     close: async () => {},
   }),

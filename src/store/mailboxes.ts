@@ -238,6 +238,8 @@ export interface MailboxStore {
   idsFrom(accountId: string, folderId: string, fromAddress: string): Promise<readonly string[]>;
   /** Rows of outbound emails; ids that are not there are left out. */
   outboundRows(accountId: string, ids: readonly string[]): Promise<readonly OutboundRow[]>;
+  /** Outbound emails by their copies in Sent; those that have none are missing. */
+  outboundOfCopies(accountId: string, emailIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Newest first by creation. `page` is 1-based. */
   outboundPage(
     accountId: string,

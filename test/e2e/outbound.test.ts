@@ -182,6 +182,11 @@ test('an email goes to other servers and to a neighbour; all of it is told, live
     sentList.items.map(({ subject, isRead }) => ({ subject, isRead })),
     [{ subject: 'Hello', isRead: true }],
   );
+  const [copy] = sentList.items as unknown as { id: string; outboundId: string }[];
+  const detail = await client.get<{ sentEmailId: string }>(`/api/outbound/${id}`);
+  t.deepEqual([copy?.outboundId, detail.sentEmailId], [id, copy?.id]);
+  const found = await client.get<EmailList>('/api/emails/search?folder=sent');
+  t.is((found.items[0] as unknown as { outboundId: string }).outboundId, id);
   t.is((await client.get<EmailList>('/api/outbound/sent')).totalCount, 1);
   t.is((await client.get<EmailList>('/api/outbound/outbox')).totalCount, 0);
   const attempts = await timeline(id);

@@ -1,11 +1,12 @@
-// Filters that look at the body of an email which could not be read in time for its delivery: the body is read in the
-// background, and the filters are applied then. What waits is in the store, so a node that ends loses none of it. A body that
-// cannot be decoded at all is judged by its start, and the log says so.
+// Filters that look at the body of an email which could not be read in time for its delivery, or not to its end: the body is
+// read in the background, and the filters are applied then. What waits is in the store, so a node that ends loses none of it.
+// A body that cannot be decoded, or is longer than what is shown to people, is judged by its start, and the log says so.
+import { setImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { caseFolded } from '../../mail/case-fold.js';
 import { ActorFault } from '../runtime/errors.js';
 import type { Reply } from '../runtime/protocol.js';
-import type { EmailTexts } from './email-texts.js';
+import type { BodyText, EmailTexts } from './email-texts.js';
 import type { Mailboxes, MailboxProtocol } from './protocol.js';
 
 /** Accounts that are worked on at a time. */
@@ -17,6 +18,10 @@ const TRIES = 5;
 const RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 60_000;
 const LOOK_MS = 200;
+/** Characters of a body that are searched in one turn of the event loop. */
+const PIECE = 256 * 1024;
+/** A letter may be written as so many characters. */
+const CHARACTERS_A_LETTER = 4;
 
 export interface DeferralNotes {
   /** Emails of the account wait for filters. */
@@ -28,12 +33,18 @@ export interface DeferredFiltering extends DeferralNotes {
 }
 
 export interface DeferredFilteringOptions {
-  readonly texts: Pick<EmailTexts, 'text'>;
+  readonly texts: Pick<EmailTexts, 'longText'>;
   /** Asked for when there is work: they stand on the actors that note it. */
   mailboxes(): Mailboxes;
   readonly log: Pick<Logger, 'info' | 'warn'>;
   readonly retryMs?: number;
 }
+
+const APPLIED: Readonly<Record<BodyText['extent'], string>> = {
+  whole: 'filters were applied after the delivery',
+  start: 'filters were applied to the start of a body that is too long',
+  undecoded: 'filters were applied to the start of a body that cannot be decoded',
+};
 
 type Waiting = Reply<MailboxProtocol, 'deferredFilters'>['emails'][number];
 
@@ -51,15 +62,16 @@ export function startDeferredFiltering(options: DeferredFilteringOptions): Defer
 
   /** False: the body may be had whole by another try. */
   async function apply(accountId: string, { emailId, blob, filters }: Waiting, isLastTry: boolean): Promise<boolean> {
-    const { text, isWhole } = await texts.text(accountId, blob);
-    if (!isWhole && !isLastTry) return false;
-    const body = caseFolded(text);
-    const filterIds = filters.filter(({ bodyContains }) => body.includes(caseFolded(bodyContains))).map(({ id }) => id);
+    const { text, extent } = await texts.longText(accountId, blob);
+    if (extent === 'undecoded' && !isLastTry) return false;
+    const found = await wordsIn(
+      text,
+      filters.map(({ bodyContains }) => bodyContains),
+    );
+    const filterIds = filters.filter(({ bodyContains }) => found.has(bodyContains)).map(({ id }) => id);
     const { reply } = await mailboxes().of(accountId).ask('applyDeferred', { emailId, filterIds });
     const applied = reply?.applied ?? 0;
-    if (isWhole) log.info({ accountId, emailId, applied }, 'filters were applied after the delivery');
-    else
-      log.warn({ accountId, emailId, applied }, 'filters were applied to the start of a body that cannot be decoded');
+    log[extent === 'whole' ? 'info' : 'warn']({ accountId, emailId, applied }, APPLIED[extent]);
     return true;
   }
 
@@ -116,4 +128,18 @@ export function startDeferredFiltering(options: DeferredFilteringOptions): Defer
       await Promise.all(jobs.values());
     },
   };
+}
+
+/** Those of the conditions that the text holds, without regard to case. */
+async function wordsIn(text: string, conditions: readonly string[]): Promise<ReadonlySet<string>> {
+  const wanted = new Map(conditions.map((condition) => [condition, caseFolded(condition)]));
+  // What a piece ends within is whole in the piece, for the next does not have its start.
+  const overlap = CHARACTERS_A_LETTER * Math.max(0, ...[...wanted.values()].map(({ length }) => length));
+  const found = new Set<string>();
+  for (let at = 0; at < text.length; at += PIECE) {
+    const piece = caseFolded(text.slice(at, at + PIECE + overlap));
+    for (const [condition, folded] of wanted) if (piece.includes(folded)) found.add(condition);
+    await setImmediate();
+  }
+  return found;
 }

@@ -10,13 +10,17 @@ interface SearchableTexts {
   readonly body: string;
 }
 
+export interface BodyText {
+  readonly text: string;
+  /** `start`: the body goes on. `undecoded`: there was no time to decode it, and this is its start as it stands. */
+  readonly extent: 'whole' | 'start' | 'undecoded';
+}
+
 export interface EmailTexts {
-  /**
-   * Decoded text of the message body, at most 256 kB; '' when there is none. What could not be decoded within the time that
-   * a message has is the start of the body as it stands, with `isWhole` false.
-   * @throws StoreFault
-   */
-  text(accountId: string, blob: string): Promise<{ readonly text: string; readonly isWhole: boolean }>;
+  /** Decoded text of the message body, at most 256 kB; '' when there is none. @throws StoreFault */
+  text(accountId: string, blob: string): Promise<BodyText>;
+  /** As much of it as is shown to people: of at most 8 MiB of the message. @throws StoreFault */
+  longText(accountId: string, blob: string): Promise<BodyText>;
   /** @throws StoreFault */
   searchable(accountId: string, blob: string): Promise<SearchableTexts>;
 }

@@ -3,12 +3,18 @@
 import { caseFolded } from '../../mail/case-fold.js';
 import type { FilterRow } from '../../store/mailboxes.js';
 
+export interface ReadBody {
+  readonly text: string;
+  /** False: this is its start. */
+  readonly isWhole: boolean;
+}
+
 /** What filters look at. `body` is null when it was not read: what is said of it then cannot be judged. */
 export interface EmailFacts {
   readonly fromAddress: string;
   readonly subject: string;
   readonly hasAttachments: boolean;
-  readonly body: string | null;
+  readonly body: ReadBody | null;
 }
 
 export interface Verdict {
@@ -17,7 +23,7 @@ export interface Verdict {
   readonly remove: boolean;
   /** Filters that matched. */
   readonly matched: readonly FilterRow[];
-  /** Filters that match if the body, which was not read, has their words. */
+  /** Filters that match if the body has their words where it was not read. */
   readonly undecided: readonly FilterRow[];
 }
 
@@ -29,16 +35,23 @@ export class FoldedFacts {
   readonly #fromAddress: string;
   readonly #subject: string;
   readonly #body: string | null;
+  readonly #isBodyWhole: boolean;
 
   constructor(facts: EmailFacts) {
     this.hasAttachments = facts.hasAttachments;
     this.#fromAddress = caseFolded(facts.fromAddress);
     this.#subject = caseFolded(facts.subject);
-    this.#body = facts.body === null ? null : caseFolded(facts.body);
+    this.#body = facts.body === null ? null : caseFolded(facts.body.text);
+    this.#isBodyWhole = facts.body?.isWhole === true;
   }
 
   match(conditions: Conditions): boolean {
     return this.matchWithoutBody(conditions) && contains(this.#body, conditions.bodyContains);
+  }
+
+  /** Whether what was not read of the body decides. */
+  isUndecided(conditions: Conditions): boolean {
+    return !this.#isBodyWhole && this.matchWithoutBody(conditions) && !this.match(conditions);
   }
 
   matchWithoutBody(conditions: Conditions): boolean {
@@ -56,11 +69,8 @@ export function judge(filters: readonly FilterRow[], facts: EmailFacts): Verdict
   const matched: FilterRow[] = [];
   const undecided: FilterRow[] = [];
   for (const filter of filters) {
-    if (!filter.isEnabled || !folded.matchWithoutBody(filter)) continue;
-    if (filter.bodyContains !== null && facts.body === null) {
-      undecided.push(filter);
-      continue;
-    }
+    if (!filter.isEnabled) continue;
+    if (folded.isUndecided(filter)) undecided.push(filter);
     if (!folded.match(filter)) continue;
     matched.push(filter);
     if (filter.delete === true) break;

@@ -87,9 +87,9 @@ async function matching(
   if (filter.bodyContains === null) return { matchedEmailIds: possible.map(({ id }) => id), untestedCount: 0 };
   const blobs = [...new Set(possible.map(({ blob }) => blob))];
   const bodies = await bodiesOf(texts, accountId, blobs, TESTING_MS, () => {});
-  const matched = possible.filter((row) => new FoldedFacts(factsOf(row, bodies.get(row.blob))).match(filter));
+  const tested = possible.map((row) => ({ id: row.id, facts: new FoldedFacts(factsOf(row, bodies.get(row.blob))) }));
   return {
-    matchedEmailIds: matched.map(({ id }) => id),
-    untestedCount: possible.filter(({ blob }) => !bodies.has(blob)).length,
+    matchedEmailIds: tested.filter(({ facts }) => facts.match(filter)).map(({ id }) => id),
+    untestedCount: tested.filter(({ facts }) => facts.isUndecided(filter)).length,
   };
 }

@@ -72,6 +72,8 @@ const outboundEmail = object({
   nextRetryAt: nullable(number()),
   lastError: nullable(string()),
   recipients: array(outboundRecipient),
+  /** The copy in Sent, while there is one; older nodes leave it out. */
+  sentEmailId: optional(string()),
 });
 export type OutboundEmail = Infer<typeof outboundEmail>;
 

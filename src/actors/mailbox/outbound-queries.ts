@@ -28,12 +28,14 @@ export function outboundQueries(store: MailboxStore): Pick<QueryHandlers<Mailbox
       const row = await find(state, outboundId);
       if (row === undefined) return { refusal: 'noSuchOutbound' };
       const content = (await store.outboundContent(state.accountId, outboundId)) ?? null;
-      return { reply: { email: shown(row), content } };
+      return { reply: { email: shown(state, row), content } };
     },
 
     async outboundPage(state, { statuses, page, pageSize }) {
       const rows = await store.outboundPage(state.accountId, statuses, page, pageSize);
-      return { reply: { items: rows.map(shown), totalCount: await count(state, new Set(statuses)) } };
+      return {
+        reply: { items: rows.map((row) => shown(state, row)), totalCount: await count(state, new Set(statuses)) },
+      };
     },
 
     async outboundTimeline(state, { outboundId }) {
@@ -45,7 +47,7 @@ export function outboundQueries(store: MailboxStore): Pick<QueryHandlers<Mailbox
       const row = await find(state, outboundId);
       if (row === undefined) return { refusal: 'noSuchOutbound' };
       const attempts = await store.outboundAttempts(state.accountId, outboundId);
-      return { reply: { kind: row.reportDue, email: shown(row), attempts: attempts.map(attempted) } };
+      return { reply: { kind: row.reportDue, email: shown(state, row), attempts: attempts.map(attempted) } };
     },
   };
 }
@@ -54,7 +56,8 @@ function attempted(attempt: DeliveryAttempt) {
   return { ...attempt, recipients: [...attempt.recipients] };
 }
 
-function shown(row: OutboundRow): OutboundEmail {
+function shown(state: MailboxState, row: OutboundRow): OutboundEmail {
+  const { sentEmailId } = row;
   return {
     id: row.id,
     status: row.status,
@@ -72,5 +75,6 @@ function shown(row: OutboundRow): OutboundEmail {
     nextRetryAt: row.nextRetryAt,
     lastError: row.lastError,
     recipients: row.recipients.map(({ domain: _domain, ...recipient }) => recipient),
+    ...(sentEmailId !== null && state.emails.find(sentEmailId) >= 0 && { sentEmailId }),
   };
 }

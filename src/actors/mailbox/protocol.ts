@@ -36,6 +36,8 @@ const listItem = object({
   messageId: nullable(string()),
   sizeBytes: integer(),
   labels: array(labelSummary),
+  /** Of what it is the copy in Sent. */
+  outboundId: optional(string()),
 });
 export type EmailListItem = Infer<typeof listItem>;
 

@@ -77,10 +77,16 @@ export async function listPage(
   slots: readonly number[],
 ): Promise<EmailListItem[]> {
   const ids = slots.map((slot) => state.emails.id(slot));
-  const rows = new Map((await store.summaries(state.accountId, ids)).map((row) => [row.id, row]));
+  const sent = state.folderOf('sent');
+  const copies = slots.filter((slot) => sent.uidOf(slot) !== 0).map((slot) => state.emails.id(slot));
+  const [found, outbound] = await Promise.all([
+    store.summaries(state.accountId, ids),
+    store.outboundOfCopies(state.accountId, copies),
+  ]);
+  const rows = new Map(found.map((row) => [row.id, row]));
   return slots.flatMap((slot, i) => {
     const row = rows.get(ids[i]!);
-    return row === undefined ? [] : [listItem(state, slot, row)];
+    return row === undefined ? [] : [listItem(state, slot, row, outbound.get(row.id))];
   });
 }
 
@@ -127,12 +133,18 @@ function common(state: MailboxState, slot: number, row: EmailSummaryRow) {
   };
 }
 
-function listItem(state: MailboxState, slot: number, row: EmailSummaryRow): EmailListItem {
+function listItem(
+  state: MailboxState,
+  slot: number,
+  row: EmailSummaryRow,
+  outboundId: string | undefined,
+): EmailListItem {
   return {
     ...common(state, slot, row),
     previewText: row.preview,
     hasAttachments: row.hasAttachments,
     attachmentCount: row.attachmentCount,
+    ...(outboundId !== undefined && { outboundId }),
   };
 }
 

@@ -8,7 +8,7 @@ import { isUuid } from '../../mail/ids.js';
 import type { EmailSummaryRow, MailboxStore } from '../../store/mailboxes.js';
 import type { Payload } from '../runtime/protocol.js';
 import type { EmailTexts } from './email-texts.js';
-import { type Asking, type EmailFacts, needsBody } from './filter-match.js';
+import { type Asking, type EmailFacts, needsBody, type ReadBody } from './filter-match.js';
 import { NO_OUTBOUND, type OutboundReadings, type OutboundSources, outboundReadings } from './outbound-readings.js';
 import type { MailboxProtocol } from './protocol.js';
 import type { MailboxState } from './state.js';
@@ -19,7 +19,7 @@ export interface Readings {
   /** Why rows are missing that may be there. */
   readonly fault?: unknown;
   /** Words of bodies by blob. */
-  readonly bodies: ReadonlyMap<string, string>;
+  readonly bodies: ReadonlyMap<string, ReadBody>;
   readonly outbound: OutboundReadings;
 }
 
@@ -107,17 +107,17 @@ export async function bodiesOf(
   blobs: readonly string[],
   withinMs: number,
   failed: (error: unknown, blob: string) => void,
-): Promise<ReadonlyMap<string, string>> {
-  const bodies = new Map<string, string>();
+): Promise<ReadonlyMap<string, ReadBody>> {
+  const bodies = new Map<string, ReadBody>();
   if (blobs.length === 0) return bodies;
   const waiting = [...blobs];
   let isLate = false;
   async function work(): Promise<void> {
     for (let blob = waiting.shift(); blob !== undefined && !isLate; blob = waiting.shift()) {
       try {
-        const { text, isWhole } = await texts.text(accountId, blob);
-        if (!isWhole) throw new Error('it was not decoded in time');
-        if (!isLate) bodies.set(blob, text);
+        const { text, extent } = await texts.text(accountId, blob);
+        if (extent === 'undecoded') throw new Error('it was not decoded in time');
+        if (!isLate) bodies.set(blob, { text, isWhole: extent === 'whole' });
       } catch (error) {
         if (!isLate) failed(error, blob);
       }
@@ -133,7 +133,7 @@ export async function bodiesOf(
 /** What filters look at, of an email's row or its summary. */
 export function factsOf(
   email: Pick<EmailSummaryRow, 'fromAddress' | 'subject' | 'hasAttachments'>,
-  body: string | null = null,
+  body: ReadBody | null = null,
 ): EmailFacts {
   const { fromAddress, subject, hasAttachments } = email;
   return { fromAddress, subject, hasAttachments, body };

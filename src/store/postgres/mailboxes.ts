@@ -23,6 +23,7 @@ import {
   outboundAttempts,
   outboundContent,
   outboundCounts,
+  outboundOfCopies,
   outboundPage,
   outboundRows,
 } from './outbound-rows.js';
@@ -177,6 +178,8 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
 
   return {
     outboundRows: async (accountId, ids) => (ids.length === 0 ? [] : guarded(() => outboundRows(sql, accountId, ids))),
+    outboundOfCopies: async (accountId, emailIds) =>
+      emailIds.length === 0 ? new Map() : guarded(() => outboundOfCopies(sql, accountId, emailIds)),
     outboundPage: (...of) => guarded(() => outboundPage(sql, ...of)),
     outboundCounts: (...of) => guarded(() => outboundCounts(sql, ...of)),
     outboundContent: (accountId, id) => guarded(() => outboundContent(sql, accountId, id)),

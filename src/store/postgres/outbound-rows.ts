@@ -29,6 +29,17 @@ export function outboundRows(sql: Sql, accountId: string, ids: readonly string[]
 }
 
 /** Each status is read in the order of its index, so that a page costs what lies before it and no more. */
+export async function outboundOfCopies(
+  sql: Sql,
+  accountId: string,
+  emailIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await sql<{ id: string; emailId: string }[]>`
+    select id, sent_email_id as "emailId" from outbound
+    where account_id = ${accountId} and sent_email_id = any(${emailIds as string[]}::uuid[])`;
+  return new Map(rows.map(({ id, emailId }) => [emailId, id]));
+}
+
 export function outboundPage(
   sql: Sql,
   accountId: string,

@@ -90,12 +90,45 @@ test('what waits outlives its owner; a body that deletes does so then; an email 
 test('a body that is never decoded whole is judged by its start, after some tries', async (t) => {
   const { world, filter, deliver, shown, settled } = await setUp();
   await filter('read', 'start', { markAsRead: true });
-  world.texts.isCut = true;
+  world.texts.isUndecoded = true;
   const emailId = await deliver('the start of it');
   const asked = world.texts.asked;
   await settled();
   t.deepEqual(await shown(emailId), { isRead: true, labels: [] });
   t.true(world.texts.asked - asked > 3);
+  await world.end();
+});
+
+test('of a long body what was read counts at once, what was not read afterwards', async (t) => {
+  const { world, filter, label, deliver, shown, waiting, settled } = await setUp();
+  const [start, end, beyond] = [await label('Start'), await label('End'), await label('Beyond')];
+  await filter('start', 'first words', { assignLabelId: start });
+  await filter('end', 'ÉND of it', { assignLabelId: end });
+  await filter('beyond', 'nobody reads', { assignLabelId: beyond });
+  world.texts.most = 100;
+  // The words lie across the end of a piece that is searched in one turn, their letters written as two characters.
+  const before = `First words ${'x'.repeat(256 * 1024 - 15)}e\u0301nd of it`;
+  world.texts.mostLong = before.length;
+  world.texts.longFault = new Error('not yet');
+  const emailId = await deliver(`${before} nobody reads this`);
+  t.deepEqual(await shown(emailId), { isRead: false, labels: ['Start'] });
+  t.deepEqual(await waiting(), [emailId]);
+  const { asked } = world.texts;
+  world.texts.longFault = undefined;
+  await settled();
+  t.deepEqual(await shown(emailId), { isRead: false, labels: ['End', 'Start'] });
+  t.is(world.texts.asked, asked + 1, 'what is too long is not tried again');
+  await world.end();
+});
+
+test('a filter that is tried says of which emails it cannot tell', async (t) => {
+  const { world, mailbox, filter, deliver, settled } = await setUp();
+  const id = await filter('f', 'words', {});
+  world.texts.most = 20;
+  const [near, far] = [await deliver('words and what follows'), await deliver(`${'x'.repeat(40)} words`)];
+  await settled();
+  const { reply } = await mailbox.ask('testFilter', { filterId: id, limit: 10 });
+  t.deepEqual(reply, { matchCount: 1, matchedEmailIds: [near], untestedCount: 1 }, far);
   await world.end();
 });
 

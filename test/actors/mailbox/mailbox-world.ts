@@ -1,9 +1,11 @@
 // A mailbox actor on a store of its own, for tests: accounts, mail spooled and delivered, and owners that change.
+
 import { createHash, randomUUID } from 'node:crypto';
 import pino from 'pino';
 import type { HostedDelivery } from '../../../src/actors/delivery/hosted-courier.js';
 import { mailboxBehavior } from '../../../src/actors/mailbox/behavior.js';
 import { startDeferredFiltering } from '../../../src/actors/mailbox/deferred-filters.js';
+import type { BodyText } from '../../../src/actors/mailbox/email-texts.js';
 import { type MailboxEvent, type Mailboxes, mailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
 import { createEventStreams } from '../../../src/actors/runtime/event-streams.js';
 import { startHost } from '../../../src/actors/runtime/host.js';
@@ -51,13 +53,25 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
   const bodies = new Map<string, string>();
   const texts = {
     fault: undefined as Error | undefined,
-    /** Bodies are decoded in part alone. */
-    isCut: false,
+    /** Of bodies that are read after their delivery. */
+    longFault: undefined as Error | undefined,
+    /** Bodies are not decoded. */
+    isUndecoded: false,
+    /** Characters of a body that are read at its delivery, and of one that is read afterwards. */
+    most: Number.POSITIVE_INFINITY,
+    mostLong: Number.POSITIVE_INFINITY,
     asked: 0,
-    async text(_: string, blob: string) {
+    read(blob: string, most: number): BodyText {
       texts.asked++;
       if (texts.fault !== undefined) throw texts.fault;
-      return { text: bodies.get(blob) ?? '', isWhole: !texts.isCut };
+      const body = bodies.get(blob) ?? '';
+      const extent = texts.isUndecoded ? 'undecoded' : body.length > most ? 'start' : 'whole';
+      return { text: body.slice(0, most), extent };
+    },
+    text: async (_: string, blob: string) => texts.read(blob, texts.most),
+    async longText(_: string, blob: string) {
+      if (texts.longFault !== undefined) throw texts.longFault;
+      return texts.read(blob, texts.mostLong);
     },
     async searchable() {
       return { recipients: '', attachments: '', body: '' };

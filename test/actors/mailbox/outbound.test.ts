@@ -150,7 +150,7 @@ test('a queued message has its copy in Sent, read, in its thread, and hub client
   const { id, sentEmailId, blob } = await enqueued(world, accountId, ['a@one.test', 'b@two.test']);
   t.deepEqual(world.noted, [id]);
   const sent = (await mailbox.ask('list', { folder: 'sent', page: 1, pageSize: 10 })).reply!;
-  t.deepEqual([sent.items.map((item) => item.id), sent.unreadCount], [[sentEmailId], 0]);
+  t.deepEqual([sent.items.map((item) => [item.id, item.outboundId]), sent.unreadCount], [[[sentEmailId, id]], 0]);
   const [reply] = await world.spool([accountId], 1, { inReplyTo: sent.items[0]!.messageId! });
   const { reply: delivered } = await reply!.deliver();
   const { threadId } = (await mailbox.ask('detail', { emailId: delivered!.emailId! })).reply!;
@@ -161,7 +161,7 @@ test('a queued message has its copy in Sent, read, in its thread, and hub client
   ]);
   t.is((await logged(world, accountId, 'EmailDelivered')).length, 1);
   const { email } = (await mailbox.ask('outbound', { outboundId: id })).reply!;
-  t.is(email.blob, blob);
+  t.deepEqual([email.blob, email.sentEmailId], [blob, sentEmailId]);
   t.deepEqual(
     email.recipients.map(({ address, status }) => [address, status]),
     [
@@ -169,6 +169,9 @@ test('a queued message has its copy in Sent, read, in its thread, and hub client
       ['b@two.test', 'Pending'],
     ],
   );
+  await mailbox.ask('remove', { emailIds: [sentEmailId] });
+  const after = (await mailbox.ask('outbound', { outboundId: id })).reply!.email;
+  t.deepEqual([after.id, after.sentEmailId], [id, undefined]);
 });
 
 async function folder(world: Awaited<ReturnType<typeof mailboxWorld>>, accountId: string, role: string) {

@@ -32,7 +32,11 @@ test('a repeated command gets the reply of the first time from the next owner to
     const host = startHost({
       behavior: mailboxBehavior({
         store: rows,
-        texts: { text: async () => ({ text: '', isWhole: true }), searchable: async () => Promise.reject() },
+        texts: {
+          text: async () => ({ text: '', extent: 'whole' as const }),
+          longText: async () => Promise.reject(),
+          searchable: async () => Promise.reject(),
+        },
         search: NO_SEARCH,
         ...NO_OUTBOUND,
         log: pino({ level: 'silent' }),

@@ -49,6 +49,7 @@ async function setUp(t: ExecutionContext, { quietMs = 60_000, searchWaitMs = 60_
   const names = new Map<string, { recipients: string; attachments: string }>();
   const texts = {
     text: async () => Promise.reject(new Error('no filter is here')),
+    longText: async () => Promise.reject(new Error('no filter is here')),
     searchable: async (_: string, blob: string) => {
       await gate.open;
       return { recipients: '', attachments: '', ...names.get(blob), body: bodies.get(blob) ?? '' };

@@ -47,6 +47,21 @@ test('a listed origin may read replies and refusals, with the fields it needs', 
   t.deepEqual(allowed(long), YES);
 });
 
+test('every header field that a route names can be read by a page', async (t) => {
+  const gateway = await startGateway(t, { origins: [PAGE] });
+  const reply = await gateway.fetch('/api/emails', { headers: { origin: PAGE } });
+  const exposed = new Set(reply.headers.get('access-control-expose-headers')?.split(', '));
+  const named = gateway.routes.flatMap((route) => [
+    ...Object.keys(route.replyFields),
+    ...Object.values(route.replies).flatMap((shape) => ('headers' in shape ? Object.keys(shape.headers) : [])),
+  ]);
+  t.true(named.includes('X-Truncated') && named.includes('X-Export-Truncated'));
+  t.deepEqual(
+    named.filter((name) => !exposed.has(name)),
+    [],
+  );
+});
+
 test('others are answered, and told nothing', async (t) => {
   const gateway = await startGateway(t, { origins: [PAGE] });
   for (const origin of ['https://evil.example', 'http://app.example.org', `${PAGE}.evil.example`, 'null', '*']) {

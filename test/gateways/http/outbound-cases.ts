@@ -62,6 +62,7 @@ const sends: readonly Step[] = [
           },
         ],
         attachments: [],
+        sentEmailId: outboundIdOf(1),
       });
     },
   },

@@ -115,7 +115,8 @@ export const outboundAnswers = {
       content: { textBody: null, htmlBody: null },
       recipients: payload.recipients,
     });
-    const email: OutboundEmail = { ...made.email, status: 'Queued', blob, messageId, inReplyTo, references, size };
+    const queued = { status: 'Queued' as const, blob, messageId, inReplyTo, references, size, sentEmailId: id };
+    const email: OutboundEmail = { ...made.email, ...queued };
     entries.set(id, { email, content });
     return { reply: { id, createdAt: MADE_AT, sentEmailId: id } };
   },

@@ -48,6 +48,7 @@ const emailItem = named(
     messageId: text(),
     sizeBytes: whole(),
     attachmentCount: whole(),
+    outboundId: optional(uuid({ description: 'Of the outbound email that it is the copy in Sent of' })),
   }),
 );
 
@@ -145,5 +146,6 @@ function itemOf(item: EmailListItem): Infer<typeof emailItem> {
     messageId: item.messageId ?? '',
     sizeBytes: item.sizeBytes,
     attachmentCount: item.attachmentCount,
+    ...(item.outboundId !== undefined && { outboundId: item.outboundId }),
   };
 }

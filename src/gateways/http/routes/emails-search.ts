@@ -24,7 +24,7 @@ export function searchRoute(base: string, tags: readonly string[], mailboxes: Ma
       q: optional(
         text({
           maxLength: MOST_CHARACTERS,
-          description: `Words in subject, body or sender, all of which must be there; beginnings of words count, phrases stand in quotes. At most ${MOST_WORDS} words`,
+          description: `Words in subject, sender, To, Cc, names of attachments or body, all of which must be there; beginnings of words count, phrases stand in quotes. At most ${MOST_WORDS} words`,
           examples: ['invoice "second quarter"'],
         }),
       ),

@@ -101,7 +101,12 @@ const testResult = named(
   record({
     matchCount: whole(),
     matchedEmailIds: list(uuid()),
-    untestedCount: optional(whole({ description: 'Emails whose body could not be read in time' })),
+    untestedCount: optional(
+      whole({
+        description:
+          'Emails whose body could not be read in time, or not to its end, and has no match in what was read',
+      }),
+    ),
   }),
 );
 

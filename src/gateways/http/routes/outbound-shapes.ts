@@ -64,6 +64,7 @@ export const outboundDetail = named(
   record({
     ...summary,
     ...content,
+    sentEmailId: nullable(uuid({ description: 'Its copy in Sent; null when that was deleted, and for drafts' })),
   }),
 );
 

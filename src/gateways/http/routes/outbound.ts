@@ -103,7 +103,12 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
         // The bodies are most of a message that this node has made.
         return withRoom(sources.decoder, reply.email.size, viewer, async () => {
           const content = await contentOf(sources, reply, viewer);
-          return content === undefined ? notFound() : { status: 200, json: { ...itemOf(reply.email), ...content } };
+          return content === undefined
+            ? notFound()
+            : {
+                status: 200,
+                json: { ...itemOf(reply.email), ...content, sentEmailId: reply.email.sentEmailId ?? null },
+              };
         });
       },
     }),
