@@ -28,7 +28,7 @@ export class SmtpConnection extends SMTPConnection {
   #errors = 0;
   #junk = 0;
   #excessRecipients = 0;
-  #lastSeen = Date.now();
+  #lastSeen = performance.now();
   #credit: DataCredit | undefined;
   #failedLogins = 0;
   /** The reply to a failed login is held back. */
@@ -64,7 +64,7 @@ export class SmtpConnection extends SMTPConnection {
   }
 
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
-    this.#lastSeen = Date.now();
+    this.#lastSeen = performance.now();
     this.#cork();
     if (typeof data === 'string' && ENHANCED.test(data)) super.send(code, data, false);
     // Without a context it is the idle timeout, whose 4.4.2 is right.
@@ -165,7 +165,7 @@ export class SmtpConnection extends SMTPConnection {
     if (!this._dataStream) return;
     this.#inData = true;
     const { minRate, minRateGraceMs } = this._server.limits;
-    this.#credit = new DataCredit(minRate, minRateGraceMs, Date.now());
+    this.#credit = new DataCredit(minRate, minRateGraceMs, performance.now());
   }
 
   override handler_EHLO(command: Buffer, callback: () => void): void {
@@ -212,7 +212,7 @@ export class SmtpConnection extends SMTPConnection {
   }
 
   override _onCommand(command: Buffer, callback?: () => void): void {
-    this.#lastSeen = Date.now();
+    this.#lastSeen = performance.now();
     if (this._upgrading || !this._ready) {
       super._onCommand(command, callback);
       return;

@@ -221,10 +221,10 @@ export async function startListener(
     },
     beginDrain: () => server.beginDrain(),
     async stop(graceMs) {
-      const deadline = Date.now() + graceMs;
+      const deadline = performance.now() + graceMs;
       await server.drain(graceMs);
       // What was committed may still wait for its mailbox; that is safe, so this only spares a second try.
-      await waitFor(Promise.all(underWay), Math.max(0, deadline - Date.now()));
+      await waitFor(Promise.all(underWay), Math.max(0, deadline - performance.now()));
     },
   };
   return { listener, server };

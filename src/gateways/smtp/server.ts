@@ -197,7 +197,7 @@ export class SmtpServer extends SMTPServer {
   }
 
   #endIdle(): void {
-    const now = Date.now();
+    const now = performance.now();
     for (const connection of this.#open) connection.drain(now);
   }
 
@@ -220,7 +220,7 @@ export class SmtpServer extends SMTPServer {
   }
 
   #sweep(): void {
-    const now = Date.now();
+    const now = performance.now();
     const { idleMs, stressIdleMs, stressConnections } = this.limits;
     // With few free slots, who says nothing has to go sooner (Postfix: stress-adaptive behaviour).
     const isStressed = this.#open.size + this.#unopened.size >= stressConnections;
