@@ -8,7 +8,7 @@ import { type Authenticator, authenticate } from './auth-exchange.js';
 import { DataCredit } from './data-credit.js';
 import { DataParser, Foreign, Overlong } from './data-parser.js';
 import { parsePath } from './path.js';
-import type { SmtpServer } from './server.js';
+import type { Auth, SmtpServer } from './server.js';
 
 export type Socket = SMTPConnection['_socket'];
 type CommandHandler = Exclude<SMTPConnection['_nextHandler'], false>;
@@ -19,12 +19,15 @@ const NOT_OFFERED = new Set(['EXPN', 'ETRN', 'TURN', 'SEND', 'SOML', 'SAML', 'AU
 const JUNK = new Set(['NOOP', 'RSET', 'VRFY', 'HELP', 'HELO', 'EHLO']);
 /** How long a closed connection of a stopping server waits for the peer to close its side. */
 const LINGER_MS = 500;
+const TOO_MANY_CONNECTIONS = { reply: { code: 421, text: '4.7.0 Too many connections of your account' } };
 const TOO_MANY_LOGINS = { reply: { code: 421, text: '4.7.0 Too many failed logins, closing connection' } };
 
 export class SmtpConnection extends SMTPConnection {
   declare readonly _server: SmtpServer;
   /** Of the peer. */
   readonly network: string;
+  /** Whose share of connections it counts for, once somebody has logged in. */
+  account: string | undefined;
   #errors = 0;
   #junk = 0;
   #excessRecipients = 0;
@@ -187,14 +190,14 @@ export class SmtpConnection extends SMTPConnection {
   override handler_AUTH(command: Buffer, callback: () => void): void {
     const { auth } = this._server;
     if (auth === undefined) super.handler_AUTH(command, callback);
-    else authenticate(this, command.toString('latin1'), this.#slowly(auth.judge), auth.plaintext, callback);
+    else authenticate(this, command.toString('latin1'), this.#within(auth), auth.plaintext, callback);
   }
 
-  /** Guesses have to wait for their replies, each for longer, and are few. */
-  #slowly(judge: Authenticator): Authenticator {
+  /** Guesses have to wait for their replies, each for longer, and are few; an account has a number of connections. */
+  #within({ judge, accountOf }: Auth): Authenticator {
     return async (shown, session) => {
       const verdict = await judge(shown, session);
-      if ('user' in verdict) return verdict;
+      if ('user' in verdict) return this._server.admit(this, accountOf(verdict.user)) ? verdict : TOO_MANY_CONNECTIONS;
       const { authFailures, authDelayMs } = this._server.limits;
       const failures = ++this.#failedLogins;
       this.#isDelayed = true;
