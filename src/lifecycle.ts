@@ -40,7 +40,7 @@ export class Lifecycle {
 
   /** Never fails; later calls wait for the first. False when a part failed or was late. */
   stop(deadlineMs: number): Promise<boolean> {
-    this.#stopping ??= this.#stopAll(Date.now() + deadlineMs);
+    this.#stopping ??= this.#stopAll(performance.now() + deadlineMs);
     return this.#stopping;
   }
 
@@ -48,7 +48,7 @@ export class Lifecycle {
     let clean = true;
     for (let part = this.#parts.pop(); part !== undefined; part = this.#parts.pop()) {
       const reserved = this.#parts.reduce((sum, { reserveMs }) => sum + reserveMs, 0);
-      const left = Math.max(0, deadline - Date.now());
+      const left = Math.max(0, deadline - performance.now());
       // With less left than is reserved, everyone's share shrinks alike: the sum stays within the deadline.
       const share = (left * part.reserveMs) / (part.reserveMs + reserved);
       const boundMs = Math.min(part.atMostMs, Math.max(left - reserved, share));
@@ -58,11 +58,11 @@ export class Lifecycle {
   }
 
   async #stopOne({ name, stop }: Part, boundMs: number): Promise<boolean> {
-    const started = Date.now();
+    const started = performance.now();
     try {
       const isStopped = await atMost(Promise.resolve(stop(boundMs)), boundMs);
       if (!isStopped) this.#log.error({ part: name, boundMs }, 'did not stop in time');
-      else this.#log.debug({ part: name, ms: Date.now() - started }, 'stopped');
+      else this.#log.debug({ part: name, ms: performance.now() - started }, 'stopped');
       return isStopped;
     } catch (error) {
       this.#log.error({ part: name, err: error }, 'did not stop cleanly');

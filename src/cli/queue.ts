@@ -94,7 +94,11 @@ function ask(id: string, action: Action): Promise<Asked> {
     await queue.request({ accountId, outboundId, action });
     const { nodes } = await postgresLeases(sql).view();
     const isServed = nodes.some(({ expired, roles }) => !expired && roles.includes(OUTBOUND_ROLE));
-    for (const until = Date.now() + (isServed ? PATIENCE_MS : 0); Date.now() < until; await delay(LOOK_MS)) {
+    for (
+      const until = performance.now() + (isServed ? PATIENCE_MS : 0);
+      performance.now() < until;
+      await delay(LOOK_MS)
+    ) {
       if (await queue.isRequested({ accountId, outboundId })) continue;
       const after = await existing(queue, id);
       if (action === 'cancel' && after.status !== 'Failed') throw new CommandError(`not cancelled: ${whyNot(after)}`);

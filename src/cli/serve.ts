@@ -52,9 +52,9 @@ function onSignal(first: () => void): void {
   let asked: { readonly signal: Stop; readonly at: number } | undefined;
   const handle = (signal: Stop) => {
     if (asked === undefined) {
-      asked = { signal, at: Date.now() };
+      asked = { signal, at: performance.now() };
       first();
-    } else if (signal !== 'SIGINT' || asked.signal !== signal || Date.now() - asked.at > ECHO_MS) {
+    } else if (signal !== 'SIGINT' || asked.signal !== signal || performance.now() - asked.at > ECHO_MS) {
       process.exit(CODES[signal]);
     }
   };

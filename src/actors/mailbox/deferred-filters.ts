@@ -100,7 +100,8 @@ export function startDeferredFiltering(options: DeferredFilteringOptions): Defer
     } finally {
       jobs.delete(accountId);
     }
-    if (isDone || stopped || waiting.has(accountId)) return;
+    if (isDone || stopped) return;
+    // Also when more emails came to wait meanwhile: an account that always gets mail has its last try, too.
     const wait = Math.min(retryMs * 2 ** count, LONGEST_RETRY_MS);
     waiting.set(accountId, { count: count + 1, due: performance.now() + wait });
   }

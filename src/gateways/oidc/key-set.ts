@@ -21,7 +21,7 @@ export const KEY_SET_TIMING: KeySetTiming = {
   usableMs: 24 * 60 * 60_000,
   cooldownMs: 5_000,
   timeoutMs: 3_000,
-  now: () => Date.now(),
+  now: () => performance.now(),
 };
 
 const MOST_KEYS = 100;

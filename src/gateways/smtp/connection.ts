@@ -8,7 +8,7 @@ import { type Authenticator, authenticate } from './auth-exchange.js';
 import { DataCredit } from './data-credit.js';
 import { DataParser, Foreign, Overlong } from './data-parser.js';
 import { parsePath } from './path.js';
-import type { SmtpServer } from './server.js';
+import type { Auth, SmtpServer } from './server.js';
 
 export type Socket = SMTPConnection['_socket'];
 type CommandHandler = Exclude<SMTPConnection['_nextHandler'], false>;
@@ -19,16 +19,19 @@ const NOT_OFFERED = new Set(['EXPN', 'ETRN', 'TURN', 'SEND', 'SOML', 'SAML', 'AU
 const JUNK = new Set(['NOOP', 'RSET', 'VRFY', 'HELP', 'HELO', 'EHLO']);
 /** How long a closed connection of a stopping server waits for the peer to close its side. */
 const LINGER_MS = 500;
+const TOO_MANY_CONNECTIONS = { reply: { code: 421, text: '4.7.0 Too many connections of your account' } };
 const TOO_MANY_LOGINS = { reply: { code: 421, text: '4.7.0 Too many failed logins, closing connection' } };
 
 export class SmtpConnection extends SMTPConnection {
   declare readonly _server: SmtpServer;
   /** Of the peer. */
   readonly network: string;
+  /** Whose share of connections it counts for, once somebody has logged in. */
+  account: string | undefined;
   #errors = 0;
   #junk = 0;
   #excessRecipients = 0;
-  #lastSeen = Date.now();
+  #lastSeen = performance.now();
   #credit: DataCredit | undefined;
   #failedLogins = 0;
   /** The reply to a failed login is held back. */
@@ -64,7 +67,7 @@ export class SmtpConnection extends SMTPConnection {
   }
 
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
-    this.#lastSeen = Date.now();
+    this.#lastSeen = performance.now();
     this.#cork();
     if (typeof data === 'string' && ENHANCED.test(data)) super.send(code, data, false);
     // Without a context it is the idle timeout, whose 4.4.2 is right.
@@ -165,7 +168,7 @@ export class SmtpConnection extends SMTPConnection {
     if (!this._dataStream) return;
     this.#inData = true;
     const { minRate, minRateGraceMs } = this._server.limits;
-    this.#credit = new DataCredit(minRate, minRateGraceMs, Date.now());
+    this.#credit = new DataCredit(minRate, minRateGraceMs, performance.now());
   }
 
   override handler_EHLO(command: Buffer, callback: () => void): void {
@@ -187,14 +190,14 @@ export class SmtpConnection extends SMTPConnection {
   override handler_AUTH(command: Buffer, callback: () => void): void {
     const { auth } = this._server;
     if (auth === undefined) super.handler_AUTH(command, callback);
-    else authenticate(this, command.toString('latin1'), this.#slowly(auth.judge), auth.plaintext, callback);
+    else authenticate(this, command.toString('latin1'), this.#within(auth), auth.plaintext, callback);
   }
 
-  /** Guesses have to wait for their replies, each for longer, and are few. */
-  #slowly(judge: Authenticator): Authenticator {
+  /** Guesses have to wait for their replies, each for longer, and are few; an account has a number of connections. */
+  #within({ judge, accountOf }: Auth): Authenticator {
     return async (shown, session) => {
       const verdict = await judge(shown, session);
-      if ('user' in verdict) return verdict;
+      if ('user' in verdict) return this._server.admit(this, accountOf(verdict.user)) ? verdict : TOO_MANY_CONNECTIONS;
       const { authFailures, authDelayMs } = this._server.limits;
       const failures = ++this.#failedLogins;
       this.#isDelayed = true;
@@ -212,7 +215,7 @@ export class SmtpConnection extends SMTPConnection {
   }
 
   override _onCommand(command: Buffer, callback?: () => void): void {
-    this.#lastSeen = Date.now();
+    this.#lastSeen = performance.now();
     if (this._upgrading || !this._ready) {
       super._onCommand(command, callback);
       return;

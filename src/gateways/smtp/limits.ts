@@ -32,6 +32,8 @@ export interface SmtpLimits {
   /** Open connections of one IPv4 address or one IPv6 /64. */
   readonly connectionsPerAddress: number;
   readonly connections: number;
+  /** Open connections that one account has logged in on. */
+  readonly connectionsPerAccount: number;
   /** Octets of a command line; longer: 500 5.5.2 and the end. */
   readonly commandLength: number;
   /** The same of AUTH and the lines that follow it, where it is offered (RFC 4954 §4). */
@@ -63,6 +65,7 @@ export const DEFAULT_LIMITS: SmtpLimits = {
   authDelayMs: 1000,
   connectionsPerAddress: 50,
   connections: 5000,
+  connectionsPerAccount: 100,
   commandLength: 2048,
   authLength: 12_288,
   headerSize: 524_288,

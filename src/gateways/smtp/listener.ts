@@ -222,10 +222,10 @@ export async function startListener(
     },
     beginDrain: () => server.beginDrain(),
     async stop(graceMs) {
-      const deadline = Date.now() + graceMs;
+      const deadline = performance.now() + graceMs;
       await server.drain(graceMs);
       // What was committed may still wait for its mailbox; that is safe, so this only spares a second try.
-      await atMost(Promise.all(underWay), deadline - Date.now());
+      await atMost(Promise.all(underWay), deadline - performance.now());
     },
   };
   return { listener, server };

@@ -29,6 +29,8 @@ export interface Auth {
   readonly judge: Authenticator;
   /** Credentials may come without TLS. */
   readonly plaintext: boolean;
+  /** Id of the account that a user is. */
+  readonly accountOf: (user: unknown) => string;
 }
 
 /** A trusted proxy sent no usable PROXY header. */
@@ -52,6 +54,7 @@ export class SmtpServer extends SMTPServer {
   stopping = false;
   readonly #trusted: TrustedNetworks;
   readonly #shares: FixedShares;
+  readonly #accounts: FixedShares;
   readonly #open = new Set<SmtpConnection>();
   /** Of proxies that have not yet said whose connection it is. */
   readonly #unopened = new Set<Socket>();
@@ -78,6 +81,7 @@ export class SmtpServer extends SMTPServer {
     });
     this.limits = limits;
     this.#shares = new FixedShares({ total: limits.connections, share: limits.connectionsPerAddress });
+    this.#accounts = new FixedShares({ total: limits.connections, share: limits.connectionsPerAccount });
     this.auth = auth;
     this.#trusted = trusted;
     const shortest = Math.min(limits.idleMs, limits.stressIdleMs, limits.handshakeMs, limits.minRateGraceMs);
@@ -162,7 +166,23 @@ export class SmtpServer extends SMTPServer {
 
   /** A connection's socket has closed. */
   release(connection: SmtpConnection): void {
-    if (this.#open.delete(connection)) this.#shares.give(connection.network);
+    if (!this.#open.delete(connection)) return;
+    this.#shares.give(connection.network);
+    this.#leave(connection);
+  }
+
+  /** Whether the account may have this connection, too; until its socket has closed. */
+  admit(connection: SmtpConnection, account: string): boolean {
+    // After a login without TLS the session begins anew with STARTTLS.
+    this.#leave(connection);
+    if (!this.#open.has(connection) || this.#accounts.tryTake(account) !== undefined) return false;
+    connection.account = account;
+    return true;
+  }
+
+  #leave(connection: SmtpConnection): void {
+    if (connection.account !== undefined) this.#accounts.give(connection.account);
+    connection.account = undefined;
   }
 
   /** Connections are ended as they come to be idle: their peers find another node with the next message. */
@@ -197,7 +217,7 @@ export class SmtpServer extends SMTPServer {
   }
 
   #endIdle(): void {
-    const now = Date.now();
+    const now = performance.now();
     for (const connection of this.#open) connection.drain(now);
   }
 
@@ -220,7 +240,7 @@ export class SmtpServer extends SMTPServer {
   }
 
   #sweep(): void {
-    const now = Date.now();
+    const now = performance.now();
     const { idleMs, stressIdleMs, stressConnections } = this.limits;
     // With few free slots, who says nothing has to go sooner (Postfix: stress-adaptive behaviour).
     const isStressed = this.#open.size + this.#unopened.size >= stressConnections;

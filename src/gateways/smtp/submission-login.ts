@@ -30,6 +30,7 @@ const FAULT: AuthVerdict = { reply: { code: 454, text: '4.7.0 Credentials cannot
 export function submissionAuth({ logins, plaintext, log, meter }: SubmissionAuthOptions): Auth {
   return {
     plaintext,
+    accountOf: (user) => (user as Login).principal.accountId,
     async judge(shown, session) {
       const { remoteAddress, secure: tls } = session;
       let outcome: LoginOutcome;

@@ -1,5 +1,5 @@
 // Octets held for a while: in memory while they are few and the spool has room for them, else in a file (DESIGN D11). Memory
-// that is used up slows a message down and refuses none; a holder's share of the disk refuses.
+// that is used up slows a message down and refuses none; a share of the disk that is used up refuses.
 import { SpoolFault } from './errors.js';
 import type { Spool } from './spool.js';
 import { SpoolFile, STAGING_BYTES } from './spool-file.js';
@@ -39,7 +39,6 @@ export class SpoolHold {
       this.#takeDisk(chunk.length);
       this.#writing = this.#file.write(chunk);
     } else if (this.#size > this.#spool.inMemory || !this.#reserve(chunk.length)) {
-      this.#takeDisk(this.#size);
       this.#writing = this.#toFile(chunk);
     } else this.#keep(chunk);
     return this.#writing;
@@ -75,8 +74,9 @@ export class SpoolHold {
   }
 
   #takeDisk(octets: number): void {
-    if (this.#spool.disk.tryTake(this.#holder, octets) !== undefined)
-      throw new SpoolFault('spool-full', `${this.#holder} has its share of the spool's disk`);
+    const exhausted = this.#spool.disk.tryTake(this.#holder, octets);
+    if (exhausted === 'share') throw new SpoolFault('spool-full', `${this.#holder} has its share of the spool's disk`);
+    if (exhausted === 'total') throw new SpoolFault('spool-full', 'the spool has its half of the free disk');
     this.#onDisk += octets;
   }
 
@@ -121,6 +121,9 @@ export class SpoolHold {
       return;
     }
     this.#file = file;
+    await this.#spool.measureDisk();
+    if (this.#discarded) return;
+    this.#takeDisk(this.#size);
     this.#endJoined();
     for (const piece of this.#pieces) {
       await file.write(piece);

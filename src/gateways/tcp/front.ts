@@ -73,8 +73,8 @@ export class Front {
   /** Once the server has closed its side of everything: what it said has `lingerMs` to reach the clients. */
   async close(lingerMs: number): Promise<void> {
     this.stopListening();
-    const until = Date.now() + lingerMs;
-    while (this.#clients.size > 0 && Date.now() < until) await delay(5);
+    const until = performance.now() + lingerMs;
+    while (this.#clients.size > 0 && performance.now() < until) await delay(5);
     for (const client of this.#clients) client.destroy();
   }
 

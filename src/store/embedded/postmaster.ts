@@ -63,7 +63,8 @@ export async function endPostmaster(pid: number, boundMs: number): Promise<void>
       if ((error as NodeJS.ErrnoException).code === 'ESRCH') return;
       throw new LocalFault(`cannot stop the PostgreSQL left over from an earlier run (process ${pid}): ${error}`);
     }
-    for (const end = Date.now() + boundMs; Date.now() < end; await delay(10)) if (!isAlive(identity)) return;
+    for (const end = performance.now() + boundMs; performance.now() < end; await delay(10))
+      if (!isAlive(identity)) return;
   }
   throw new LocalFault(`the PostgreSQL left over from an earlier run (process ${pid}) does not stop`);
 }

@@ -1,8 +1,11 @@
 // Who may deliver to a domain next: a bounded number, of which every account has its share.
+import { setMaxListeners } from 'node:events';
 import test from 'ava';
 import { DomainLanes } from '../../../src/actors/delivery/domain-lanes.js';
 
 const { signal } = new AbortController();
+// Every entry that waits listens; in the product each delivery has a signal of its own.
+setMaxListeners(0, signal);
 
 test('an account leaves places of a domain to others, and the others come first in its line', async (t) => {
   const lanes = new DomainLanes(20);

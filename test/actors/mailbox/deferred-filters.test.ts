@@ -1,5 +1,8 @@
 // Filters of mail whose body could not be read in time for its delivery: applied afterwards, once, whatever happens meanwhile.
 import test from 'ava';
+import pino from 'pino';
+import { startDeferredFiltering } from '../../../src/actors/mailbox/deferred-filters.js';
+import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
 import { mailboxWorld } from './mailbox-world.js';
 
 const CONDITIONS = { fromAddressContains: null, subjectContains: null, hasAttachments: null };
@@ -148,4 +151,38 @@ test('filters that are disabled or deleted meanwhile do nothing', async (t) => {
   await settled();
   t.deepEqual(await shown(emailId), { isRead: false, labels: [] });
   await world.end();
+});
+
+test('an account that gets mail all the time has a last try, too', async (t) => {
+  const emails = [{ emailId: 'e', blob: 'b', filters: [{ id: 'f', bodyContains: 'start' }] }];
+  let tries = 0;
+  let isApplied = false;
+  await new Promise<void>((resolve, reject) => {
+    const deferrals = startDeferredFiltering({
+      texts: {
+        async text() {
+          if (++tries > 50) reject(new Error('no try is the last one'));
+          deferrals.note('a');
+          return { text: 'the start', isWhole: false };
+        },
+      },
+      mailboxes: () =>
+        ({
+          of: () => ({
+            async ask(name: string, payload: unknown) {
+              if (name === 'deferredFilters') return { reply: { emails: isApplied ? [] : emails } };
+              t.deepEqual(payload, { emailId: 'e', filterIds: ['f'] });
+              isApplied = true;
+              resolve();
+              return { reply: { applied: 1 } };
+            },
+          }),
+        }) as unknown as Mailboxes,
+      log: pino({ level: 'silent' }),
+      retryMs: 1,
+    });
+    t.teardown(() => deferrals.stop());
+    deferrals.note('a');
+  });
+  t.is(tries, 5);
 });

@@ -310,3 +310,23 @@ test('the reply to a guess is held back, others are not; the tenth is 421', asyn
   client.write(`AUTH PLAIN ${plain(ALICE, 'guess 9')}\r\n`);
   t.deepEqual((await client.rest()).map(brief), ['421 4.7.0']);
 });
+
+test('an account has a number of connections, and others have theirs', async (t) => {
+  const { address } = await listenForSubmission(t, { limits: { connectionsPerAccount: 2 } });
+  const first = await signedIn(address);
+  const again = await SmtpClient.greeted(address);
+  // The session begins anew with TLS, and is still one connection.
+  t.deepEqual(await say(again, `AUTH PLAIN ${GOOD}`), ['235 2.7.0']);
+  t.deepEqual(await say(again, 'STARTTLS'), ['220 2.0.0']);
+  await again.secure();
+  t.is((await again.command('EHLO c.test')).code, 250);
+  t.deepEqual(await say(again, `AUTH PLAIN ${GOOD}`), ['235 2.7.0']);
+  const third = await SmtpClient.greeted(address);
+  t.deepEqual(await say(third, `AUTH PLAIN ${GOOD}`), ['421 4.7.0']);
+  t.deepEqual(await third.rest(), []);
+  const bob = await SmtpClient.greeted(address);
+  t.deepEqual(await say(bob, `AUTH PLAIN ${plain('bob@example.test', 'bob-key')}`), ['235 2.7.0']);
+  t.deepEqual(await say(first, 'QUIT'), ['221 2.0.0']);
+  await first.rest();
+  t.is((await (await signedIn(address)).command('NOOP')).code, 250);
+});

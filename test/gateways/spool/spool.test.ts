@@ -141,6 +141,31 @@ test('a holder has a share of the disk too, and others have theirs', async (t) =
   t.is(spool.reserved, 0);
 });
 
+test('the files of all have half of the free disk, and one holder half of that', async (t) => {
+  let free = 1_000_000;
+  const spool = await newSpool({ inMemory: 1000, freeDisk: async () => free });
+  const [first, second, third] = [spool.writer('a'), spool.writer('b'), spool.writer('c')];
+  await first.write(Buffer.alloc(200_000));
+  free -= 200_000;
+  await t.throwsAsync(async () => first.write(Buffer.alloc(60_000)), { message: /share of the spool's disk/ });
+  await second.write(Buffer.alloc(240_000));
+  free -= 240_000;
+  await t.throwsAsync(async () => third.write(Buffer.alloc(70_000)), {
+    name: 'SpoolFault',
+    message: /half of the free disk/,
+  });
+  // Others need the disk, too: what they take is not there for files either.
+  free = 0;
+  const late = spool.writer('d');
+  await t.throwsAsync(async () => late.write(Buffer.alloc(300_000)), { name: 'SpoolFault' });
+  for (const writer of [first, second, third, late]) writer.discard();
+  t.is(spool.disk.held, 0);
+  free = 1_000_000;
+  const content = spool.writer('a');
+  await content.write(Buffer.alloc(200_000));
+  (await content.finish()).release();
+});
+
 test('a header that is replaced at the end, in memory and in a file', async (t) => {
   const spool = await newSpool({ inMemory: 3000 });
   const property = fc.asyncProperty(
