@@ -160,10 +160,10 @@ test('an account that gets mail all the time has a last try, too', async (t) => 
   await new Promise<void>((resolve, reject) => {
     const deferrals = startDeferredFiltering({
       texts: {
-        async text() {
+        async longText() {
           if (++tries > 50) reject(new Error('no try is the last one'));
           deferrals.note('a');
-          return { text: 'the start', isWhole: false };
+          return { text: 'the start', extent: 'undecoded' as const };
         },
       },
       mailboxes: () =>
