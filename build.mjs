@@ -2,10 +2,11 @@
 // them, so that its package, which reports installations to a third party, is no dependency of what runs. The new dist takes
 // the place of the old at once, so a node or a test run that loads something late still finds it.
 import { spawnSync } from 'node:child_process';
-import { cpSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
 import nodeVersion from './bin/node-version.js';
 
-const problem = nodeVersion.nodeVersionProblem(process.versions.node);
+const unready = existsSync('node_modules/.bin/tsc') ? undefined : 'its packages are not installed: run "npm ci" first';
+const problem = nodeVersion.nodeVersionProblem(process.versions.node) ?? unready;
 if (problem !== undefined) {
   process.stderr.write(`mansio: ${problem}\n`);
   process.exit(1);

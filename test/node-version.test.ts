@@ -54,3 +54,15 @@ test('program and build end with that sentence', async (t) => {
     );
   }
 });
+
+test('a build before npm ci says so', async (t) => {
+  const clone = temporaryDirectory();
+  for (const file of ['bin', 'build.mjs', 'package.json']) cpSync(file, join(clone, file), { recursive: true });
+  const { code, stderr } = await new Promise<{ code: unknown; stderr: string }>((resolve) => {
+    execFile(process.execPath, ['build.mjs'], { cwd: clone }, (error, _, stderr) =>
+      resolve({ code: error?.code, stderr }),
+    );
+  });
+  t.is(stderr, 'mansio: its packages are not installed: run "npm ci" first\n');
+  t.is(code, 1);
+});
