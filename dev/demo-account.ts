@@ -2,7 +2,7 @@
 // database as `mansio account create` and `mansio key create` do.
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { newApiKey } from '../src/actors/directory/api-key.js';
+import { newApiKey } from '../src/directory/api-key.js';
 import { connect } from '../src/store/postgres/client.js';
 import { postgresDirectory } from '../src/store/postgres/directory.js';
 import { postgresLeases } from '../src/store/postgres/leases.js';

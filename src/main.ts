@@ -2,20 +2,20 @@
 // any of it works; who calls it (`cli/serve`) owns signals, output and exit codes.
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
-import { newApiKey } from './actors/directory/api-key.js';
 import { type Config, idleRoles } from './config.js';
-import { publicListeners } from './connection-info.js';
-import { type Demo, prepareDemo } from './demo.js';
-import { openEmailTexts } from './email-texts.js';
-import { type EngineAdapters, startEngine } from './engine.js';
-import { layFoundation } from './foundation.js';
-import { createResolver } from './gateways/dns/resolver.js';
+import { newApiKey } from './directory/api-key.js';
+import { createResolver } from './dns/resolver.js';
 import { loadServerLibrary } from './gateways/http/server-library.js';
-import { handOver } from './handover.js';
-import { openInstruments } from './instruments.js';
-import { Lifecycle } from './lifecycle.js';
-import { type Listeners, openListeners } from './listeners.js';
-import { openRemoteCourier } from './remote-courier.js';
+import { publicListeners } from './node/connection-info.js';
+import { type Demo, prepareDemo } from './node/demo.js';
+import { handOver } from './node/drain.js';
+import { openEmailTexts } from './node/email-texts.js';
+import { type EngineAdapters, startEngine } from './node/engine.js';
+import { Lifecycle } from './node/lifecycle.js';
+import { type Listeners, openListeners } from './node/listeners.js';
+import { openInstruments } from './node/observability.js';
+import { openRemoteCourier } from './node/remote-courier.js';
+import { layFoundation } from './node/resources.js';
 
 export interface RunningNode {
   readonly nodeId: string;

@@ -2,10 +2,10 @@
 // node's, as it is told over IPC. Configured by its environment, as every node.
 import { pino } from 'pino';
 import { readConfig } from '../../src/config.js';
-import { type EngineAdapters, startEngine } from '../../src/engine.js';
-import { layFoundation } from '../../src/foundation.js';
-import { openInstruments } from '../../src/instruments.js';
-import { Lifecycle } from '../../src/lifecycle.js';
+import { type EngineAdapters, startEngine } from '../../src/node/engine.js';
+import { Lifecycle } from '../../src/node/lifecycle.js';
+import { openInstruments } from '../../src/node/observability.js';
+import { layFoundation } from '../../src/node/resources.js';
 import { percentile } from './figures.js';
 
 export interface AskTarget {

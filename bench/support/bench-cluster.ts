@@ -2,7 +2,7 @@
 // shards with a key and an email each.
 import { randomBytes } from 'node:crypto';
 import { freeClusterPorts, type LocalCluster, startLocalCluster } from '../../dev/local-cluster.js';
-import { newApiKey } from '../../src/actors/directory/api-key.js';
+import { newApiKey } from '../../src/directory/api-key.js';
 import type { ClusterView } from '../../src/store/leases.js';
 import { connect } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';

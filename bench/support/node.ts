@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { UNLIMITED } from '../../dev/node-process.js';
-import { newApiKey } from '../../src/actors/directory/api-key.js';
+import { newApiKey } from '../../src/directory/api-key.js';
 import type { Scope } from '../../src/store/directory.js';
 import { findEmbedded } from '../../src/store/embedded.js';
 import { connect, type DatabaseAddress } from '../../src/store/postgres/client.js';

@@ -2,7 +2,7 @@
 // `internal` that notifies for any account.
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
-import { newApiKey } from '../actors/directory/api-key.js';
+import { newApiKey } from '../directory/api-key.js';
 import { SCOPES } from '../store/directory.js';
 import { displayName, existingAccount, keyId, keyScopes } from './arguments.js';
 import { CommandError, commandGroup, printing } from './output.js';

@@ -1,6 +1,6 @@
 // The program `mansio` as a process: errors that reach this point become one line on stderr and exit code 1.
 import { Command } from 'commander';
-import { explain } from '../start-failure.js';
+import { explain } from '../node/start-failure.js';
 import { assemble } from './program.js';
 
 const program = assemble(new Command('mansio'));

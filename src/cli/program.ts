@@ -2,7 +2,7 @@
 // is wrong is one line on stderr and exit code 1.
 import type { Command } from 'commander';
 import { loadEnvFile } from '../config.js';
-import { version } from '../version.js';
+import { version } from '../node/version.js';
 import { registerAccount } from './account.js';
 import { registerAddress } from './address.js';
 import { registerCluster } from './cluster.js';

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import type { Command } from 'commander';
 import { ConfigError } from '../config/error.js';
 import { readConfig } from '../config.js';
-import { demoBanner } from '../demo.js';
-import { type LogOutput, openLog } from '../log.js';
 import { type RunningNode, startNode } from '../main.js';
-import { explain } from '../start-failure.js';
+import { demoBanner } from '../node/demo.js';
+import { type LogOutput, openLog } from '../node/log.js';
+import { explain } from '../node/start-failure.js';
 
 type Stop = 'SIGINT' | 'SIGTERM';
 const CODES = { SIGINT: 130, SIGTERM: 143 };

@@ -2,8 +2,8 @@
 // and time that passes when the test says so.
 import pino, { type Logger } from 'pino';
 import { type Observable, Subject, startWith } from 'rxjs';
-import type { Directory, LoginClaims, LoginResult, Principal } from '../../src/actors/directory/protocol.js';
 import type { MailboxEvent, Mailboxes } from '../../src/actors/mailbox/protocol.js';
+import type { Directory, LoginClaims, LoginResult, Principal } from '../../src/directory/protocol.js';
 import type { HubTiming } from '../../src/gateways/hub/hub.js';
 import type { Socket, UpgradeRequest } from '../../src/gateways/web-socket.js';
 import type { Scope } from '../../src/store/directory.js';

@@ -1,7 +1,7 @@
 // What end-to-end tests do as a user would: accounts and keys made in the node's store, mail by nodemailer or a plain
 // socket, the API by fetch.
 import { randomBytes } from 'node:crypto';
-import { newApiKey } from '../../src/actors/directory/api-key.js';
+import { newApiKey } from '../../src/directory/api-key.js';
 import type { Scope } from '../../src/store/directory.js';
 import { findEmbedded } from '../../src/store/embedded.js';
 import { connect, type Sql } from '../../src/store/postgres/client.js';

@@ -1,10 +1,11 @@
 // Who makes a request, and whether that is enough: API keys and tokens in both header forms (RFC 6750 §2.1 and `ApiKey`),
 // the anonymous account, scopes. Keys are asked of the directory each time, so a revoked one fails at once.
-import type { Directory, Principal } from '../../actors/directory/protocol.js';
-import { identify } from '../credentials.js';
-import type { TokenVerifier } from '../oidc/token-verifier.js';
-import type { AnonymousGuard, AnonymousRequest } from '../origin.js';
-import type { RateClass, Tally } from '../rates.js';
+
+import { identify } from '../../auth/credentials.js';
+import type { TokenVerifier } from '../../auth/oidc/token-verifier.js';
+import type { AnonymousGuard, AnonymousRequest } from '../../auth/origin.js';
+import type { RateClass, Tally } from '../../auth/rates.js';
+import type { Directory, Principal } from '../../directory/protocol.js';
 import type { HttpRequest } from './exchange.js';
 import { insufficientScope, notForAnonymous, Problem, tooMany, unauthenticated } from './problem.js';
 import type { Access } from './route.js';

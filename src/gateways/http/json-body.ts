@@ -1,7 +1,7 @@
 // A JSON body, read as it arrives: scanned before it is parsed, so that what is parsed is small, flat and of few values
 // however the body is made, and the parsing holds nobody up. Files in it go to the spool on the way (uploads).
 import { isUtf8 } from 'node:buffer';
-import { JsonExcess, JsonScan } from '../json-scan.js';
+import { JsonExcess, JsonScan } from '../../bounds/json-scan.js';
 import type { BodyShare } from './body-room.js';
 import type { HttpRequest } from './exchange.js';
 import { invalid, Problem, unavailable } from './problem.js';

@@ -3,15 +3,15 @@
 // validates or encodes. Refusals of the first two count for the rate as well.
 
 import { randomUUID } from 'node:crypto';
-import type { Directory, Principal } from '../../actors/directory/protocol.js';
 import { ActorFault } from '../../actors/runtime/errors.js';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
 import { NO_TRACER, type Span, type Tracer } from '../../actors/runtime/tracing.js';
+import type { TokenVerifier } from '../../auth/oidc/token-verifier.js';
+import type { AnonymousGuard } from '../../auth/origin.js';
+import { Rates, type Tally } from '../../auth/rates.js';
 import { inTime } from '../../bounds/time-bounds.js';
-import { DecodingAbandoned } from '../decode/decoder.js';
-import type { TokenVerifier } from '../oidc/token-verifier.js';
-import type { AnonymousGuard } from '../origin.js';
-import { Rates, type Tally } from '../rates.js';
+import { DecodingAbandoned } from '../../decode/decoder.js';
+import type { Directory, Principal } from '../../directory/protocol.js';
 import { authenticate, authorize } from './auth.js';
 import { BodyRoom } from './body-room.js';
 import type { HeaderField, HttpHandler, HttpReply, HttpRequest, Log, Outcome, ReplyStream } from './exchange.js';

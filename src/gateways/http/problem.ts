@@ -1,14 +1,15 @@
 // Error replies (problem details, RFC 9457), and the one table that says which status a refusal of the mailbox or a fault
 // of ours becomes.
-import type { Principal } from '../../actors/directory/protocol.js';
+
 import type { MailboxProtocol } from '../../actors/mailbox/protocol.js';
 import { ActorFault } from '../../actors/runtime/errors.js';
 import type { Name, Refusal } from '../../actors/runtime/protocol.js';
+import { ProviderUnavailable } from '../../auth/oidc/bounded-json.js';
+import { DecoderBusy, DecodingAbandoned } from '../../decode/decoder.js';
+import type { Principal } from '../../directory/protocol.js';
+import { SpoolFault } from '../../spool/errors.js';
 import { StoreFault } from '../../store/errors.js';
-import { DecoderBusy, DecodingAbandoned } from '../decode/decoder.js';
-import { ProviderUnavailable } from '../oidc/bounded-json.js';
 import { type FieldErrors, PROBLEM_TYPE, type ProblemStatus, problemBody } from '../problem-details.js';
-import { SpoolFault } from '../spool/errors.js';
 import { BodyFault, type HeaderField, type HttpReply } from './exchange.js';
 import { API_POLICY, SECURITY_HEADERS } from './security-headers.js';
 

@@ -1,6 +1,6 @@
 // Every route of the API in one list; what main has to give for them.
 
-import type { AccountDesk } from '../../actors/account/protocol.js';
+import type { AccountDesk } from '../../account/protocol.js';
 import type { Log } from './exchange.js';
 import { createHealth, type HealthCheck } from './health.js';
 import { openApiRoute } from './openapi.js';

@@ -1,10 +1,10 @@
 // Routes are data: what the pipeline needs to admit, validate and encode, what OpenAPI needs to describe, and a handler
 // whose types follow from the structs beside it. A handler says what to answer; how it is written is the pipeline's.
 import type { Infer, Struct } from 'superstruct';
-import type { Principal } from '../../actors/directory/protocol.js';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
+import type { RateClass } from '../../auth/rates.js';
+import type { Principal } from '../../directory/protocol.js';
 import type { ProblemStatus } from '../problem-details.js';
-import type { RateClass } from '../rates.js';
 import type { HeaderField, ReplyStream } from './exchange.js';
 import type { Fields } from './fields.js';
 import type { Problem, Scope } from './problem.js';

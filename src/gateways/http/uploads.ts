@@ -1,8 +1,8 @@
 // Files inside a JSON body, as base64: decoded while the body arrives and kept in one spool file until the request is
 // answered, so that neither their text nor their octets are ever in memory as a whole.
 import { randomUUID } from 'node:crypto';
-import type { StringSink } from '../json-scan.js';
-import type { Spool } from '../spool/spool.js';
+import type { StringSink } from '../../bounds/json-scan.js';
+import type { Spool } from '../../spool/spool.js';
 import { StrictBase64 } from './strict-base64.js';
 
 type File = Awaited<ReturnType<Spool['file']>>;

@@ -5,12 +5,12 @@
 // Hub events are reads of the account: keys with `api:read` or `app` may connect, and so may whoever has no key, which is
 // to say JWT users and the configured anonymous account; other keys are refused with 403.
 import type { Logger } from 'pino';
-import type { Directory, Principal } from '../../actors/directory/protocol.js';
-import { type Identity, identify } from '../credentials.js';
-import type { TokenVerifier } from '../oidc/token-verifier.js';
-import type { AnonymousGuard, AnonymousRequest } from '../origin.js';
+import { type Identity, identify } from '../../auth/credentials.js';
+import type { TokenVerifier } from '../../auth/oidc/token-verifier.js';
+import type { AnonymousGuard, AnonymousRequest } from '../../auth/origin.js';
+import type { Rates, Tally } from '../../auth/rates.js';
+import type { Directory, Principal } from '../../directory/protocol.js';
 import { PROBLEM_TYPE, type ProblemStatus, problemBody } from '../problem-details.js';
-import type { Rates, Tally } from '../rates.js';
 import type { HttpAnswer, UpgradeRequest } from '../web-socket.js';
 
 const MAX_TOKEN = 8192;

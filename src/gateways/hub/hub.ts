@@ -2,12 +2,12 @@
 // sends every connection of an account the account's events. Sockets and HTTP are the server's; events are the
 // mailbox's. Nothing of a connection is shared with other nodes: a client that resumes brings its place in the log along.
 import type { Logger } from 'pino';
-import type { Directory } from '../../actors/directory/protocol.js';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
 import type { Tracer } from '../../actors/runtime/tracing.js';
-import type { TokenVerifier } from '../oidc/token-verifier.js';
-import type { AnonymousGuard } from '../origin.js';
-import { Rates } from '../rates.js';
+import type { TokenVerifier } from '../../auth/oidc/token-verifier.js';
+import type { AnonymousGuard } from '../../auth/origin.js';
+import { Rates } from '../../auth/rates.js';
+import type { Directory } from '../../directory/protocol.js';
 import type { WebSocketEndpoint } from '../web-socket.js';
 import { admit, problem } from './admission.js';
 import { Connection, GOING_AWAY, POLICY, TRY_AGAIN } from './connection.js';

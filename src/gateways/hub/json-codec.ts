@@ -1,7 +1,7 @@
 // Codec of the SignalR JSON hub protocol, version 1: messages to and from the text between record separators. Pure;
 // framing is text-format's, the first message of a connection is handshake's.
 // https://github.com/dotnet/aspnetcore/blob/main/src/SignalR/docs/specs/HubProtocol.md
-import { JsonExcess, parseBounded } from '../json-scan.js';
+import { JsonExcess, parseBounded } from '../../bounds/json-scan.js';
 import { ProtocolError } from './protocol-error.js';
 import { RECORD_SEPARATOR } from './text-format.js';
 

@@ -3,15 +3,15 @@
 // a mailbox has not placed by the deadline, its owner delivers from the row. So after the commit nothing leads to a
 // refusal any more.
 
-import type { Directory, Recipient } from '../../actors/directory/protocol.js';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
 import { spanned, type Tracer } from '../../actors/runtime/tracing.js';
 import { atMost } from '../../bounds/time-bounds.js';
+import type { Directory, Recipient } from '../../directory/protocol.js';
 import { hasCircled, wasDeliveredTo } from '../../mail/loop.js';
 import type { MessageSummary } from '../../mail/message-index.js';
 import { summarize } from '../../mail/summary.js';
+import type { SpooledContent } from '../../spool/spool.js';
 import type { InboundStore } from '../../store/inbound.js';
-import type { SpooledContent } from '../spool/spool.js';
 import type { ArrivedMessage } from './arrival.js';
 import { Refused } from './verdict.js';
 

@@ -7,7 +7,7 @@ import { Turns } from '../../bounds/turns.js';
 import type { Authenticated, Checks } from '../../mail/authentication.js';
 import { HeaderCollector } from '../../mail/header-collector.js';
 import { incomingHeader } from '../../mail/incoming-header.js';
-import type { BodyWriter, SpooledContent } from '../spool/spool.js';
+import type { BodyWriter, SpooledContent } from '../../spool/spool.js';
 import type { MessageStream } from './data-parser.js';
 import { Refused } from './verdict.js';
 

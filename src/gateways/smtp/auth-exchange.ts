@@ -10,7 +10,7 @@ import {
   mechanismOf,
   type Shown,
   type Step,
-} from '../sasl.js';
+} from '../../auth/sasl.js';
 import type { Reply } from './verdict.js';
 
 export type AuthVerdict =

@@ -1,7 +1,7 @@
 // What may be a sender and a recipient: syntax and parameters, for every listener; and who is one of mail that comes in over
 // MX, by the directory. What is not hosted here is never taken there (RFC 5321 §7.1: no relay).
 import type { SMTPServerAddress } from 'smtp-server';
-import type { Directory, Recipient } from '../../actors/directory/protocol.js';
+import type { Directory, Recipient } from '../../directory/protocol.js';
 import { parseAddress, parseSender } from '../../mail/address.js';
 import { isAscii } from './path.js';
 import type { Refusal } from './verdict.js';

@@ -7,9 +7,9 @@ import type { SMTPServerAddress, SMTPServerOptions, SMTPServerSession } from 'sm
 import { NO_SPAN, NO_TRACER, type Span, type Tracer } from '../../actors/runtime/tracing.js';
 import { atMost } from '../../bounds/time-bounds.js';
 import { clock } from '../../store/clock.js';
+import { idSource } from '../tcp/id-source.js';
 import { TrustedNetworks } from '../tcp/trusted-networks.js';
 import type { MessageStream } from './data-parser.js';
-import { idSource } from './id-source.js';
 import { DEFAULT_LIMITS, type SmtpLimits } from './limits.js';
 import { logRefused } from './mail-log.js';
 import type { ListenerMeter } from './meter.js';

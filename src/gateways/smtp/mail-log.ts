@@ -2,7 +2,7 @@
 // store and the mailbox. Never contents; what a peer said only as JSON values, which pino escapes.
 import type { Logger } from 'pino';
 import type { SMTPServerSession } from 'smtp-server';
-import type { Principal } from '../../actors/directory/protocol.js';
+import type { Principal } from '../../directory/protocol.js';
 import { clock } from '../../store/clock.js';
 import type { Acceptance } from './acceptance.js';
 import type { Queued } from './queueing.js';

@@ -2,11 +2,11 @@
 // by asking the directory, reads the message and hands it to acceptance; what it has in common with submission is
 // listener's. One log line a message and a refusal, with ids and never with contents.
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
-import type { Directory } from '../../actors/directory/protocol.js';
 import { NO_TRACER } from '../../actors/runtime/tracing.js';
+import type { Directory } from '../../directory/protocol.js';
 import type { Authenticate } from '../../mail/authentication.js';
 import { type Received, receivedLine, returnPathLine } from '../../mail/trace.js';
-import type { Spool } from '../spool/spool.js';
+import type { Spool } from '../../spool/spool.js';
 import { networkOf } from '../tcp/ip-address.js';
 import { type AcceptancePorts, acceptMessage, type Destination } from './acceptance.js';
 import { arrive, LargeHeaders } from './arrival.js';

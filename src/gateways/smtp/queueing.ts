@@ -7,8 +7,8 @@ import { type Address, parseAddress } from '../../mail/address.js';
 import { hasCircled } from '../../mail/loop.js';
 import type { IndexedAddress, MessageSummary } from '../../mail/message-index.js';
 import { summarize } from '../../mail/summary.js';
+import type { SpooledContent } from '../../spool/spool.js';
 import type { BlobStore } from '../../store/blobs.js';
-import type { SpooledContent } from '../spool/spool.js';
 import { Refused } from './verdict.js';
 
 /** The client waits for minutes (RFC 5321 §4.5.3.2.6), and giving up early may queue the message twice. */

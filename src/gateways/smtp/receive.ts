@@ -1,7 +1,7 @@
 // DATA to content: the octets of one message from its stream into a spool writer, in bounded memory and with backpressure.
 // A message that cannot be kept is still read to its end, because the reply may only come there (RFC 5321 §4.1.1.4).
-import { SpoolFault } from '../spool/errors.js';
-import type { SpooledContent, SpoolWriter } from '../spool/spool.js';
+import { SpoolFault } from '../../spool/errors.js';
+import type { SpooledContent, SpoolWriter } from '../../spool/spool.js';
 import type { MessageStream } from './data-parser.js';
 import { Refused } from './verdict.js';
 

@@ -1,11 +1,11 @@
 // Who may write as whom, and to whom, at submission (RFC 6409 §6.1, CONTRACT §4 and §5): envelope sender, From and Sender are
 // addresses of the account; recipients may be anywhere, but must be written out, and exist where they are ours.
 import type { SMTPServerAddress } from 'smtp-server';
-import type { Directory, Principal } from '../../actors/directory/protocol.js';
+import type { Login, ProtocolLogins } from '../../auth/protocol-login.js';
+import type { Directory, Principal } from '../../directory/protocol.js';
 import { parseAddress } from '../../mail/address.js';
 import type { HeaderFields } from '../../mail/mime-index/header-fields.js';
 import { type OriginatorFault, originators } from '../../mail/originators.js';
-import type { Login, ProtocolLogins } from '../protocol-login.js';
 import { judgeRecipient, judgeSender } from './envelope-policy.js';
 import type { Refusal } from './verdict.js';
 

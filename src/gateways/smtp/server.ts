@@ -3,8 +3,8 @@
 // handlers in the options. smtp-server's own PROXY header is version 1 only and takes addresses, not networks.
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
+import { MECHANISMS } from '../../auth/sasl.js';
 import { FixedShares } from '../../bounds/fixed-shares.js';
-import { MECHANISMS } from '../sasl.js';
 import { canonicalAddress, networkOf } from '../tcp/ip-address.js';
 import { OpeningCut, type Proxied, readProxied } from '../tcp/opening.js';
 import type { TrustedNetworks } from '../tcp/trusted-networks.js';

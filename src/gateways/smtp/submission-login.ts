@@ -2,8 +2,8 @@
 // they are good is protocol-login's to say.
 import type { Logger } from 'pino';
 import type { SMTPServerSession } from 'smtp-server';
+import type { Login, LoginOutcome, ProtocolLogins } from '../../auth/protocol-login.js';
 import { parseAddress } from '../../mail/address.js';
-import type { Login, LoginOutcome, ProtocolLogins } from '../protocol-login.js';
 import type { AuthVerdict } from './auth-exchange.js';
 import type { SubmissionMeter } from './meter.js';
 import type { Auth } from './server.js';

@@ -2,12 +2,12 @@
 // start, and queue it to leave. Who may write as whom is sender-policy's to say, who somebody is submission-login's; what is
 // done with a message that was received is queueing's. What they have in common with MX is listener's.
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
-import type { Directory } from '../../actors/directory/protocol.js';
+import type { ProtocolLogins } from '../../auth/protocol-login.js';
+import { withShortLines } from '../../compose/short-lines.js';
+import type { Directory } from '../../directory/protocol.js';
 import { SubmittedMessage } from '../../mail/submitted-message.js';
 import { receivedLine } from '../../mail/trace.js';
-import { withShortLines } from '../compose/short-lines.js';
-import type { ProtocolLogins } from '../protocol-login.js';
-import type { Spool } from '../spool/spool.js';
+import type { Spool } from '../../spool/spool.js';
 import type { MessageStream } from './data-parser.js';
 import {
   type Incoming,

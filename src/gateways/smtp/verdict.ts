@@ -1,13 +1,14 @@
 // What the peer is told: one exhaustive table from every outcome and fault to a reply with an enhanced code (RFC 5321 §4.2,
 // RFC 3463), so that a new outcome does not compile until SMTP has an answer to it. Texts are fixed: nothing a peer sent
 // comes back in one.
-import type { Recipient } from '../../actors/directory/protocol.js';
+
 import { ActorFault, type ActorFaultCode } from '../../actors/runtime/errors.js';
+import { ProviderUnavailable } from '../../auth/oidc/bounded-json.js';
+import { UnencodableLine } from '../../compose/short-lines.js';
+import type { Recipient } from '../../directory/protocol.js';
 import { UnusableHeader } from '../../mail/submitted-message.js';
+import { SpoolFault } from '../../spool/errors.js';
 import { StoreFault } from '../../store/errors.js';
-import { UnencodableLine } from '../compose/short-lines.js';
-import { ProviderUnavailable } from '../oidc/bounded-json.js';
-import { SpoolFault } from '../spool/errors.js';
 
 export interface Reply {
   readonly code: number;

@@ -1,6 +1,6 @@
 // One email to a thousand domains: each domain waits for the end of the node or of the delivery, and that is no leak.
 import test from 'ava';
-import { world as clientWorld } from '../../gateways/smtp/client/client-world.js';
+import { world as clientWorld } from '../../smtp-client/client-world.js';
 import { ALONE, account, answer, HeldCourier, MESSAGE, OutboundWorld, until } from './outbound-world.js';
 
 const DOMAINS = 1_000;

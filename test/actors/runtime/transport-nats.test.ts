@@ -17,7 +17,7 @@ import {
   type Transport,
 } from '../../../src/actors/runtime/transport.js';
 import { natsTransport } from '../../../src/actors/runtime/transport-nats.js';
-import { explain } from '../../../src/start-failure.js';
+import { explain } from '../../../src/node/start-failure.js';
 
 import { collected, type Ends, echo, events, request, transportContract } from './transport-contract.js';
 

@@ -2,9 +2,9 @@
 import { HttpTransportType, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import test from 'ava';
 import { pino } from 'pino';
+import { anonymousGuard } from '../../../src/auth/origin.js';
+import { Rates } from '../../../src/auth/rates.js';
 import { createHub } from '../../../src/gateways/hub/hub.js';
-import { anonymousGuard } from '../../../src/gateways/origin.js';
-import { Rates } from '../../../src/gateways/rates.js';
 import { FakeDirectory, FakeMailboxes } from '../../support/hub-fakes.js';
 import { startGateway } from './gateway.js';
 

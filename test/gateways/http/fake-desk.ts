@@ -1,7 +1,7 @@
 // Accounts' own affairs in memory, by the rules that routes can see: one profile, keys, addresses, preferences and
 // subscriptions an account, each bounded low so that tests reach the bound.
 import { randomUUID } from 'node:crypto';
-import type { AccountDesk, IssuedKey, Preferences } from '../../../src/actors/account/protocol.js';
+import type { AccountDesk, IssuedKey, Preferences } from '../../../src/account/protocol.js';
 import { canonicalAddress, hasTag } from '../../../src/mail/address.js';
 import type { AccountAddress, ApiKey } from '../../../src/store/directory.js';
 import { ALICE, BOB } from './fakes.js';

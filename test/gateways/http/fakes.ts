@@ -2,10 +2,10 @@
 // them, so that tests can look at it.
 import { createHash } from 'node:crypto';
 import { EMPTY, Subject } from 'rxjs';
-import type { Directory, LoginClaims, LoginResult, Principal } from '../../../src/actors/directory/protocol.js';
 import type { EmailDetail, EmailListItem, Mailboxes } from '../../../src/actors/mailbox/protocol.js';
 import { ActorFault, type ActorFaultCode } from '../../../src/actors/runtime/errors.js';
-import type { BodyDecoder } from '../../../src/gateways/decode/decoder.js';
+import type { BodyDecoder } from '../../../src/decode/decoder.js';
+import type { Directory, LoginClaims, LoginResult, Principal } from '../../../src/directory/protocol.js';
 import type { Log } from '../../../src/gateways/http/exchange.js';
 import type { IndexedPart, MessageIndex, OctetRange } from '../../../src/mail/message-index.js';
 import type { BlobContent, BlobStore } from '../../../src/store/blobs.js';

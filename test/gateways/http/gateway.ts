@@ -1,18 +1,18 @@
 // A gateway on a free port with fake neighbours, and the ways tests talk to it: fetch, and bytes on a socket.
 import net from 'node:net';
 import type { ExecutionContext } from 'ava';
+import type { TokenVerifier } from '../../../src/auth/oidc/token-verifier.js';
+import { anonymousGuard } from '../../../src/auth/origin.js';
+import type { Rates } from '../../../src/auth/rates.js';
 import { createCors } from '../../../src/gateways/http/cors.js';
 import type { HealthCheck } from '../../../src/gateways/http/health.js';
 import { createPipeline } from '../../../src/gateways/http/pipeline.js';
 import type { Route } from '../../../src/gateways/http/route.js';
 import { routeTable } from '../../../src/gateways/http/route-table.js';
 import { type HttpLimits, type HttpOptions, type HttpServer, startHttp } from '../../../src/gateways/http/server.js';
-import type { TokenVerifier } from '../../../src/gateways/oidc/token-verifier.js';
-import { anonymousGuard } from '../../../src/gateways/origin.js';
 import { subscriptionCheck } from '../../../src/gateways/push/subscription-check.js';
-import type { Rates } from '../../../src/gateways/rates.js';
-import { Spool } from '../../../src/gateways/spool/spool.js';
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
+import { Spool } from '../../../src/spool/spool.js';
 import { temporaryDirectory } from '../../support/temporary-directory.js';
 import { fakeDesk } from './fake-desk.js';
 import { ALICE, FakeBlobs, FakeDirectory, FakeLog, FakeMailboxes, plainDecoder } from './fakes.js';

@@ -1,6 +1,6 @@
 // How often may be asked: whom a request counts for, what a refusal says, and who is not shut out by others.
 import test from 'ava';
-import { Rates } from '../../../src/gateways/rates.js';
+import { Rates } from '../../../src/auth/rates.js';
 import { networkOf } from '../../../src/gateways/tcp/ip-address.js';
 import { ALICE, BOB } from './fakes.js';
 import { startGateway } from './gateway.js';

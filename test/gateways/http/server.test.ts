@@ -3,7 +3,7 @@ import net from 'node:net';
 import test from 'ava';
 import { binary, defineRoute } from '../../../src/gateways/http/route.js';
 import { startHttp } from '../../../src/gateways/http/server.js';
-import { explain, listenFailure } from '../../../src/start-failure.js';
+import { explain, listenFailure } from '../../../src/node/start-failure.js';
 import { ALICE, FakeLog } from './fakes.js';
 import { closed, deferred, exchangeBytes, startGateway } from './gateway.js';
 import { addMail } from './mail-fixture.js';

@@ -2,8 +2,8 @@
 // and what a client may get wrong.
 import test from 'ava';
 import fc from 'fast-check';
+import { anonymousGuard } from '../../../src/auth/origin.js';
 import { createHub, type HubOptions } from '../../../src/gateways/hub/hub.js';
-import { anonymousGuard } from '../../../src/gateways/origin.js';
 import type { SocketListener } from '../../../src/gateways/web-socket.js';
 import {
   emailRemoved,

@@ -1,7 +1,7 @@
 // The endpoint as the HTTP server sees it: who may negotiate and connect, revocation, the bound on connections, drain.
 import test from 'ava';
+import { anonymousGuard } from '../../../src/auth/origin.js';
 import { createHub, type HubOptions } from '../../../src/gateways/hub/hub.js';
-import { anonymousGuard } from '../../../src/gateways/origin.js';
 import type { HttpAnswer, UpgradeRequest } from '../../../src/gateways/web-socket.js';
 import type { Scope } from '../../../src/store/directory.js';
 import {

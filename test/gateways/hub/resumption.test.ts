@@ -2,8 +2,8 @@
 // comes once and in order, however slow the client is and wherever it connects.
 import test from 'ava';
 import fc from 'fast-check';
+import { anonymousGuard } from '../../../src/auth/origin.js';
 import { createHub, type HubOptions } from '../../../src/gateways/hub/hub.js';
-import { anonymousGuard } from '../../../src/gateways/origin.js';
 import type { SocketListener } from '../../../src/gateways/web-socket.js';
 import { EventBus } from '../../support/event-bus.js';
 import {

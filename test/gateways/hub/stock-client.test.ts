@@ -1,8 +1,8 @@
 // The hub as the stock @microsoft/signalr client sees it, unchanged, over real WebSockets.
 import { HttpTransportType, type HubConnection, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import test from 'ava';
+import { anonymousGuard } from '../../../src/auth/origin.js';
 import { createHub } from '../../../src/gateways/hub/hub.js';
-import { anonymousGuard } from '../../../src/gateways/origin.js';
 import {
   emailDelivered,
   emailRemoved,

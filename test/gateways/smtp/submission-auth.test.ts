@@ -1,6 +1,6 @@
 // AUTH at submission: every mechanism in every form, what is refused and how, and how a login ends.
 import test from 'ava';
-import { Rates } from '../../../src/gateways/rates.js';
+import { Rates } from '../../../src/auth/rates.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { SmtpClient } from '../../support/smtp-client.js';
 import { base64, brief, listenForSubmission, plain, type SubmissionSettings, signedIn } from './submission-listener.js';

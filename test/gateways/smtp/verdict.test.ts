@@ -2,7 +2,7 @@
 import test from 'ava';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import { Refused, replyTo } from '../../../src/gateways/smtp/verdict.js';
-import { SpoolFault } from '../../../src/gateways/spool/errors.js';
+import { SpoolFault } from '../../../src/spool/errors.js';
 import { StoreFault } from '../../../src/store/errors.js';
 
 const said = (error: unknown): string => {

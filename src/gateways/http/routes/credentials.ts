@@ -1,7 +1,7 @@
 // API keys of an account, and where to use them. A key is shown once, when it is made; afterwards only what it is for.
 
 import { nullable, optional } from 'superstruct';
-import type { IssuedKey, Keyring } from '../../../actors/account/protocol.js';
+import type { IssuedKey, Keyring } from '../../../account/protocol.js';
 import { type ApiKey, SCOPES, type Scope } from '../../../store/directory.js';
 import { choice, flag, idParameter, line, list, record, text, textList, timestamp, uuid } from '../fields.js';
 import { named } from '../json-schema.js';

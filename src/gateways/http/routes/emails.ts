@@ -1,8 +1,8 @@
 // One account's received mail: list, detail, mark, delete. Everything is mounted twice: `/api/external/emails` mirrors
 // `/api/emails` for integrations.
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
+import { type BodyDecoder, bodyOctets } from '../../../decode/decoder.js';
 import type { BlobStore } from '../../../store/blobs.js';
-import { type BodyDecoder, bodyOctets } from '../../decode/decoder.js';
 import { flag, idParameter, record } from '../fields.js';
 import { named } from '../json-schema.js';
 import { notFound, refused } from '../problem.js';

@@ -1,11 +1,11 @@
 // The attachments that a client gives an email: files that came with the request, and attachments of emails that are stored
 // already, which never travel to the client and back.
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
+import { attachmentKind, copiedAttachment } from '../../../compose/copied-attachments.js';
+import type { OutgoingAttachment } from '../../../compose/message.js';
 import type { IndexedAttachment, IndexedPart, MessageIndex } from '../../../mail/message-index.js';
 import { partOf } from '../../../mail/parts.js';
 import type { BlobStore } from '../../../store/blobs.js';
-import { attachmentKind, copiedAttachment } from '../../compose/copied-attachments.js';
-import type { OutgoingAttachment } from '../../compose/message.js';
 import type { FieldErrors } from '../../problem-details.js';
 import { invalid, type Problem } from '../problem.js';
 import type { Upload } from '../uploads.js';

@@ -2,7 +2,7 @@
 // has them, and its attachments.
 import type { MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { Reply } from '../../../actors/runtime/protocol.js';
-import type { Viewer } from '../../decode/decoder.js';
+import type { Viewer } from '../../../decode/decoder.js';
 import { attachmentOf } from './email-detail.js';
 import type { OutboundSources } from './outbound-sending.js';
 import type { Content } from './outbound-shapes.js';

@@ -1,12 +1,12 @@
 // Replies to and forwards of emails of the account. A reply's bodies are sent as they are given: clients quote as their users
 // like it. A forward carries the original's text and attachments; what of the original cannot be taken apart goes as a whole.
 import type { EmailDetail } from '../../../actors/mailbox/protocol.js';
+import { copiedAttachments, messageAttachment } from '../../../compose/copied-attachments.js';
+import { bodyOctets, type Viewer } from '../../../decode/decoder.js';
 import { parseAddress } from '../../../mail/address.js';
 import { forwardedHtml, forwardedText } from '../../../mail/forward.js';
 import type { MessageIndex } from '../../../mail/message-index.js';
 import { forwardSubject, ownAddressOf, replyAddressees, replySubject, threadFields } from '../../../mail/reply.js';
-import { copiedAttachments, messageAttachment } from '../../compose/copied-attachments.js';
-import { bodyOctets, type Viewer } from '../../decode/decoder.js';
 import { idParameter } from '../fields.js';
 import { invalid, notFound, Problem, refused } from '../problem.js';
 import { defineRoute, type Route, WRITE } from '../route.js';

@@ -1,25 +1,25 @@
 // From what a client gave to an email in the queue: whose address it may name, the message composed and stored, the sender's
 // mailbox asked to queue it. The reply to a client is given only after the mailbox has committed it.
 import { randomUUID } from 'node:crypto';
-import type { Profiles } from '../../../actors/account/protocol.js';
+import type { Profiles } from '../../../account/protocol.js';
 import type { Addressee } from '../../../actors/mailbox/outbound-protocol.js';
 import type { Mailboxes, MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { Outcome, Payload } from '../../../actors/runtime/protocol.js';
-import { canonicalAddress, parseAddress } from '../../../mail/address.js';
-import type { IndexedAddress, MessageIndex } from '../../../mail/message-index.js';
-import { addressKey, LONGEST_DISPLAY_NAME, type OwnAddresses, type ThreadFields } from '../../../mail/reply.js';
-import { summarize } from '../../../mail/summary.js';
-import type { BlobStore } from '../../../store/blobs.js';
-import { clock } from '../../../store/clock.js';
 import {
   composeMessage,
   MessageTooLarge,
   type OutgoingAttachment,
   type OutgoingMessage,
   readdressMessage,
-} from '../../compose/message.js';
-import type { BodyDecoder } from '../../decode/decoder.js';
-import type { Spool, SpooledContent } from '../../spool/spool.js';
+} from '../../../compose/message.js';
+import type { BodyDecoder } from '../../../decode/decoder.js';
+import { canonicalAddress, parseAddress } from '../../../mail/address.js';
+import type { IndexedAddress, MessageIndex } from '../../../mail/message-index.js';
+import { addressKey, LONGEST_DISPLAY_NAME, type OwnAddresses, type ThreadFields } from '../../../mail/reply.js';
+import { summarize } from '../../../mail/summary.js';
+import type { Spool, SpooledContent } from '../../../spool/spool.js';
+import type { BlobStore } from '../../../store/blobs.js';
+import { clock } from '../../../store/clock.js';
 import { Problem, unauthenticated } from '../problem.js';
 import type { UploadPlace } from '../uploads.js';
 import { isoTime } from './email-shapes.js';

@@ -3,9 +3,9 @@ import { coerce, type Infer, nullable, optional, type Struct } from 'superstruct
 import type { OutboundEmail } from '../../../actors/mailbox/outbound-protocol.js';
 import type { MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { AnyStruct, Reply } from '../../../actors/runtime/protocol.js';
+import { isContentId, MEDIA_TYPE } from '../../../compose/copied-attachments.js';
 import { parseAddress } from '../../../mail/address.js';
 import { LONGEST_DISPLAY_NAME, LONGEST_SUBJECT } from '../../../mail/reply.js';
-import { isContentId, MEDIA_TYPE } from '../../compose/copied-attachments.js';
 import { choice, flag, idParameter, leaf, list, record, shortList, text, timestamp, uuid, whole } from '../fields.js';
 import { named } from '../json-schema.js';
 import { Upload } from '../uploads.js';

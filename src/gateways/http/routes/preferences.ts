@@ -1,6 +1,6 @@
 // An account's preferences. Fields that are left out keep their value; what is not a preference is passed over.
 import { optional } from 'superstruct';
-import type { PreferenceBook, Preferences } from '../../../actors/account/protocol.js';
+import type { PreferenceBook, Preferences } from '../../../account/protocol.js';
 import { choice, flag, leaf, record, timestamp, uuid, wholeWithin } from '../fields.js';
 import { named } from '../json-schema.js';
 import { unauthenticated } from '../problem.js';

@@ -1,6 +1,6 @@
 // An account's profile and its additional addresses. Verifying an address is not implemented (interface, section 4): those
 // two say so whatever is asked of them.
-import type { AddressRefusal, Profiles } from '../../../actors/account/protocol.js';
+import type { AddressRefusal, Profiles } from '../../../account/protocol.js';
 import type { AccountAddress } from '../../../store/directory.js';
 import { flag, idParameter, line, list, record, text, timestamp, uuid } from '../fields.js';
 import { named } from '../json-schema.js';

@@ -1,5 +1,5 @@
 // Web Push: the key that browsers subscribe with, and the subscriptions they bring.
-import type { PushRegister } from '../../../actors/account/protocol.js';
+import type { PushRegister } from '../../../account/protocol.js';
 import { record, text } from '../fields.js';
 import { named } from '../json-schema.js';
 import { invalid, unauthenticated } from '../problem.js';

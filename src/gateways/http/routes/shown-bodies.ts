@@ -1,7 +1,8 @@
 // Replies that show bodies of messages: the memory for them is the account's until the client has taken the reply, so
 // neither many views nor slow clients of one account use up the node.
+
+import type { BodyDecoder, ReadRanges, Viewer } from '../../../decode/decoder.js';
 import type { BlobStore } from '../../../store/blobs.js';
-import type { BodyDecoder, ReadRanges, Viewer } from '../../decode/decoder.js';
 import { Problem } from '../problem.js';
 
 export type Bodies = Awaited<ReturnType<BodyDecoder['bodies']>>;

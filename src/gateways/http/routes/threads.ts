@@ -2,7 +2,7 @@
 // without bodies, marked partial, and can be had one by one. A reply that is not the whole conversation says so.
 import { optional } from 'superstruct';
 import type { EmailDetail } from '../../../actors/mailbox/protocol.js';
-import type { Viewer } from '../../decode/decoder.js';
+import type { Viewer } from '../../../decode/decoder.js';
 import type { HeaderField } from '../exchange.js';
 import { idParameter, list, pageOr, pageSizeOr } from '../fields.js';
 import { notFound, refused } from '../problem.js';

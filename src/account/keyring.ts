@@ -1,0 +1,44 @@
+// API keys as their account manages them. What a key is as text is `directory/api-key`'s to say; that a revoked one fails
+// at once everywhere is the store's, which tells every node.
+
+import { newApiKey } from '../directory/api-key.js';
+import type { KeyUses } from '../directory/key-uses.js';
+import type { DirectoryStore } from '../store/directory.js';
+import type { Keyring } from './protocol.js';
+
+/** Active keys of one account. */
+const MOST_KEYS = 100;
+
+export interface KeyringOptions {
+  readonly store: Pick<DirectoryStore, 'keys' | 'createKeyWithin' | 'revokeKeyOf' | 'rotateKey'>;
+  readonly keyUses: Pick<KeyUses, 'last'>;
+  /** That many random octets. */
+  readonly random: (octets: number) => Uint8Array;
+}
+
+export function createKeyring({ store, keyUses, random }: KeyringOptions): Keyring {
+  return {
+    async list(accountId) {
+      const keys = await store.keys(accountId);
+      return keys.map((key) => ({ ...key, lastUsedAt: keyUses.last(key.id) ?? key.lastUsedAt }));
+    },
+
+    async issue(accountId, name, scopes, deviceId) {
+      const { apiKey, ...minted } = newApiKey(random);
+      // For any account only when an operator makes it.
+      const key = { accountId, name, scopes, serviceWide: false, deviceId, ...minted };
+      const made = await store.createKeyWithin(MOST_KEYS, key);
+      return made && { ...made, apiKey };
+    },
+
+    revoke: (accountId, keyId) => store.revokeKeyOf(accountId, keyId),
+
+    async rotate(accountId, keyId) {
+      const { apiKey, ...minted } = newApiKey(random);
+      const made = await store.rotateKey(accountId, keyId, minted);
+      if (made !== undefined) return { ...made, apiKey };
+      const keys = await store.keys(accountId);
+      return keys.some((key) => key.id === keyId && key.serviceWide) ? 'serviceWide' : 'noSuchKey';
+    },
+  };
+}

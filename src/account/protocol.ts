@@ -1,0 +1,67 @@
+// What gateways may ask about an account itself, beside its mail: profile, additional addresses, API keys, preferences and
+// push subscriptions. Each is asked on behalf of one account and touches that account's alone.
+import type { AccountAddress, ApiKey, Profile, Scope } from '../store/directory.js';
+import type { PushSubscription } from '../store/push-subscriptions.js';
+
+/** A key and its text, which is known only now. */
+export interface IssuedKey extends ApiKey {
+  readonly apiKey: string;
+}
+
+export interface Keyring {
+  /** Active keys, oldest first. */
+  list(accountId: string): Promise<readonly ApiKey[]>;
+  /**
+   * Undefined when the account has as many keys as it may. A key for a device revokes the one that the device had.
+   */
+  issue(accountId: string, name: string, scopes: readonly Scope[], deviceId?: string): Promise<IssuedKey | undefined>;
+  /** False when the account has no active key of that id. */
+  revoke(accountId: string, keyId: string): Promise<boolean>;
+  /** A new key of the same name and scopes for the old one. */
+  rotate(accountId: string, keyId: string): Promise<IssuedKey | 'noSuchKey' | 'serviceWide'>;
+}
+
+export type AddressRefusal = 'invalid' | 'tagged' | 'own' | 'known' | 'full' | 'noAccount';
+
+export interface Profiles {
+  read(accountId: string): Promise<Profile | undefined>;
+  /** False when there is no such account. */
+  rename(accountId: string, displayName: string): Promise<boolean>;
+  addAddress(accountId: string, address: string): Promise<AccountAddress | AddressRefusal>;
+  /** False when the account has no additional address of that id. */
+  removeAddress(accountId: string, addressId: string): Promise<boolean>;
+}
+
+export interface Preferences {
+  readonly theme: 'light' | 'dark' | 'system';
+  readonly displayDensity: 'compact' | 'comfortable' | 'spacious';
+  readonly emailsPerPage: number;
+  readonly defaultSort: 'date' | 'sender' | 'subject';
+  readonly showPreview: boolean;
+  readonly groupByDate: boolean;
+  readonly desktopNotifications: boolean;
+  readonly emailDigest: boolean;
+  readonly digestFrequency: 'daily' | 'weekly';
+  /** HH:mm */
+  readonly digestTime: string;
+}
+
+export interface PreferenceBook {
+  /** Chosen values over the defaults; undefined when there is no such account. */
+  read(accountId: string): Promise<(Preferences & { readonly updatedAt: Date }) | undefined>;
+  /** False when there is no such account. */
+  choose(accountId: string, chosen: Partial<Preferences>): Promise<boolean>;
+}
+
+export interface PushRegister {
+  /** False when there is no such account. */
+  subscribe(accountId: string, subscription: PushSubscription): Promise<boolean>;
+  unsubscribe(accountId: string): Promise<void>;
+}
+
+export interface AccountDesk {
+  readonly keys: Keyring;
+  readonly profiles: Profiles;
+  readonly preferences: PreferenceBook;
+  readonly push: PushRegister;
+}

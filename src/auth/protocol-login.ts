@@ -1,0 +1,130 @@
+// Logins of the mail protocols: a key or token that was shown with a name, judged for one scope and remembered for 30 s
+// (interface, section 8). What is remembered goes at once when its key is revoked or its account deleted, and so do sessions
+// opened with it, which the gateways end themselves: they are told.
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { map, merge, type Observable, Subject } from 'rxjs';
+import type { Directory, Principal } from '../directory/protocol.js';
+import type { Scope } from '../store/directory.js';
+import { identify } from './credentials.js';
+import type { TokenVerifier } from './oidc/token-verifier.js';
+import type { Rates } from './rates.js';
+import type { Shown } from './sasl.js';
+
+export interface ProtocolLoginOptions {
+  readonly directory: Pick<Directory, 'authenticate' | 'login' | 'isAddressOf' | 'revokedKeys$' | 'deletedAccounts$'>;
+  /** None when no identity provider is configured. */
+  readonly tokens?: TokenVerifier;
+  /** Wrong credentials are counted with those of the other gateways. */
+  readonly rates: Pick<Rates, 'tally'>;
+  /** ms of a clock that does not jump. */
+  readonly now?: () => number;
+}
+
+/** What a session goes on. */
+export interface Login {
+  readonly principal: Principal;
+  readonly scope: Scope;
+  readonly credential: string;
+  /** Where it was opened from. */
+  readonly remoteAddress: string;
+}
+
+export type LoginOutcome =
+  | { readonly kind: 'open'; readonly login: Login }
+  /** No such credential, or one of somebody else than the name says. */
+  | { readonly kind: 'wrong' }
+  | { readonly kind: 'scopeMissing' }
+  /** Too many wrong ones came from there. */
+  | { readonly kind: 'limited' };
+
+interface Known {
+  readonly principal: Principal;
+  readonly expiresAt: number | undefined;
+}
+
+const TTL_MS = 30_000;
+const MOST_KNOWN = 10_000;
+const LONGEST_CREDENTIAL = 8192;
+
+export class ProtocolLogins {
+  /** Tells which logins are over; for the sessions that are open. */
+  readonly ended$: Observable<(login: Login) => boolean>;
+  readonly #options: ProtocolLoginOptions;
+  /** By SHA-256 of the credential. */
+  readonly #known: LRUCache<string, Known>;
+  readonly #ended = new Subject<(login: Login) => boolean>();
+  /** Rises with every drop: what was looked up before is not to be relied on after. */
+  #drops = 0;
+
+  constructor(options: ProtocolLoginOptions) {
+    this.#options = options;
+    const { now = () => performance.now() } = options;
+    this.#known = new LRUCache({ max: MOST_KNOWN, ttl: TTL_MS, ttlResolution: 0, perf: { now } });
+    this.ended$ = this.#ended.asObservable();
+    const { revokedKeys$, deletedAccounts$ } = options.directory;
+    merge(
+      of(revokedKeys$, (id, { keyId }) => keyId === id),
+      of(deletedAccounts$, (id, { accountId }) => accountId === id),
+    ).subscribe((isOver) => this.#drop(isOver));
+  }
+
+  /** @throws StoreFault, ProviderUnavailable */
+  async open(shown: Shown, scope: Scope, remoteAddress: string): Promise<LoginOutcome> {
+    const { names, credential } = shown;
+    if (credential.length > LONGEST_CREDENTIAL) return { kind: 'wrong' };
+    const drops = this.#drops;
+    const known = await this.#identity(credential, remoteAddress);
+    if (known === 'wrong' || known === 'limited') return { kind: known };
+    const { principal } = known;
+    for (const name of names) {
+      if (!(await this.#options.directory.isAddressOf(principal.accountId, name))) return { kind: 'wrong' };
+    }
+    if (drops !== this.#drops) return this.open(shown, scope, remoteAddress);
+    if (!mayUse(principal, scope)) return { kind: 'scopeMissing' };
+    return { kind: 'open', login: { principal, scope, credential, remoteAddress } };
+  }
+
+  /** Whether a login still holds: asked before something is done in its name. @throws StoreFault, ProviderUnavailable */
+  async holds({ principal, scope, credential, remoteAddress }: Login): Promise<boolean> {
+    const known = await this.#identity(credential, remoteAddress);
+    if (known === 'wrong' || known === 'limited') return false;
+    return known.principal.accountId === principal.accountId && mayUse(known.principal, scope);
+  }
+
+  async #identity(credential: string, remoteAddress: string): Promise<Known | 'wrong' | 'limited'> {
+    const key = createHash('sha256').update(credential).digest('base64');
+    const remembered = this.#known.get(key);
+    if (remembered !== undefined && !hasExpired(remembered)) return remembered;
+    const drops = this.#drops;
+    const { directory, tokens, rates } = this.#options;
+    const identity = await identify(credential, directory, tokens, rates.tally(remoteAddress));
+    if (identity.kind === 'limited') return 'limited';
+    if (identity.kind !== 'known' || hasExpired(identity)) return 'wrong';
+    const { principal, expiresAt } = identity;
+    if (drops === this.#drops) this.#known.set(key, { principal, expiresAt });
+    return { principal, expiresAt };
+  }
+
+  #drop(isOver: (principal: Principal) => boolean): void {
+    this.#drops++;
+    for (const [key, { principal }] of this.#known) if (isOver(principal)) this.#known.delete(key);
+    this.#ended.next(({ principal }) => isOver(principal));
+  }
+}
+
+function of(
+  ids$: Observable<string>,
+  isOf: (id: string, principal: Principal) => boolean,
+): Observable<(principal: Principal) => boolean> {
+  return ids$.pipe(map((id) => (principal: Principal) => isOf(id, principal)));
+}
+
+/** A login of the identity provider reaches all of its account, a key what its scopes say. */
+function mayUse({ keyId, scopes }: Principal, scope: Scope): boolean {
+  return keyId === null || scopes.includes(scope);
+}
+
+function hasExpired({ expiresAt }: Pick<Known, 'expiresAt'>): boolean {
+  return expiresAt !== undefined && expiresAt <= Date.now();
+}

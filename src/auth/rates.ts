@@ -1,0 +1,159 @@
+// How often may be asked (interface, section 8): requests a minute of one account, whichever keys and logins it uses, or of
+// one address while no account is known. Counted in windows of a minute by this node alone. What is beyond is refused by
+// the gateways; they are told how long to wait, and what to say of it (draft-ietf-httpapi-ratelimit-headers-10).
+//
+// Wrong credentials count for themselves, by address, and beyond their limit are told to wait. Every credential is looked
+// up nevertheless: who shares an address with somebody who guesses is not shut out, and a key has 256 random bits.
+import { LRUCache } from 'lru-cache';
+import { networkOf } from '../gateways/tcp/ip-address.js';
+
+/** Requests a minute; 0: no limit. */
+export interface RateLimits {
+  readonly global: number;
+  readonly authentication: number;
+  readonly write: number;
+}
+
+/**
+ * `unlimited` is not counted at all, `hub` for itself alone; the others are counted for themselves and globally.
+ */
+export type RateClass = 'plain' | 'write' | 'authentication' | 'hub' | 'unlimited';
+
+export type RateField = readonly [name: string, value: string];
+
+const SECONDS = 60;
+/**
+ * Accounts or addresses a window remembers. Beyond, the one that has asked nothing for longest starts anew: refusing those
+ * who come later would let anybody with many addresses shut out everybody else.
+ */
+const MOST_KEYS = 32_768;
+
+const OFF: RateLimits = { global: 0, authentication: 0, write: 0 };
+
+/** What one node counts. */
+export class Rates {
+  readonly #accounts: Counters;
+  readonly #addresses: Counters;
+  readonly #wrong: Window | undefined;
+
+  constructor(limits: RateLimits = OFF, mostKeys = MOST_KEYS) {
+    this.#accounts = counters(limits, mostKeys);
+    this.#addresses = counters(limits, mostKeys);
+    this.#wrong = windowOf('wrong-credentials', limits.global, mostKeys);
+  }
+
+  /** For one request of a client at `address`. */
+  tally(address: string): Tally {
+    return new Tally(networkOf(address), this.#accounts, this.#addresses, this.#wrong);
+  }
+}
+
+/** Counts one request. Everything that counts resolves to the seconds that are to be waited for, 0 when it may be served. */
+export class Tally {
+  readonly #network: string;
+  readonly #accounts: Counters;
+  readonly #addresses: Counters;
+  readonly #wrong: Window | undefined;
+  #fields: readonly RateField[] = [];
+
+  constructor(network: string, accounts: Counters, addresses: Counters, wrong: Window | undefined) {
+    this.#network = network;
+    this.#accounts = accounts;
+    this.#addresses = addresses;
+    this.#wrong = wrong;
+  }
+
+  /** Of the last count. */
+  get fields(): readonly RateField[] {
+    return this.#fields;
+  }
+
+  account(accountId: string, rate: RateClass): Promise<number> {
+    return this.#count(windowsFor(this.#accounts, rate), accountId);
+  }
+
+  /** Public endpoints, and whoever shows no credential. */
+  stranger(rate: RateClass): Promise<number> {
+    return this.#count(windowsFor(this.#addresses, rate), this.#network);
+  }
+
+  /** A credential that opens nothing. */
+  wrong(): Promise<number> {
+    return this.#wrong === undefined ? Promise.resolve(0) : this.#count([this.#wrong], this.#network);
+  }
+
+  async #count(windows: readonly Window[], key: string): Promise<number> {
+    if (windows.length === 0) return 0;
+    return this.#told(await Promise.all(windows.map((window) => window.count(key))));
+  }
+
+  #told(quotas: readonly Quota[]): number {
+    if (quotas.length === 0) return 0;
+    const list = (item: (quota: Quota) => string) => quotas.map(item).join(', ');
+    this.#fields = [
+      ['RateLimit-Policy', list(({ name, limit }) => `"${name}";q=${limit};w=${SECONDS}`)],
+      ['RateLimit', list(({ name, left, seconds }) => `"${name}";r=${left};t=${seconds}`)],
+    ];
+    return Math.max(0, ...quotas.map(({ exceeded, seconds }) => (exceeded ? seconds : 0)));
+  }
+}
+
+type Counters = Readonly<Record<'global' | 'write' | 'authentication' | 'hub', Window | undefined>>;
+
+interface Quota {
+  readonly name: string;
+  readonly limit: number;
+  readonly left: number;
+  /** Until the window ends, at least 1. */
+  readonly seconds: number;
+  readonly exceeded: boolean;
+}
+
+/** A minute of a key begins with its first count and ends by the monotonic clock, which the list of keys goes by. */
+class Window {
+  readonly #name: string;
+  readonly #limit: number;
+  readonly #keys: LRUCache<string, { used: number }>;
+
+  constructor(name: string, limit: number, mostKeys: number) {
+    this.#name = name;
+    this.#limit = limit;
+    this.#keys = new LRUCache({ max: mostKeys, ttl: SECONDS * 1000 });
+  }
+
+  async count(key: string): Promise<Quota> {
+    let counter = this.#keys.get(key);
+    if (counter === undefined) {
+      counter = { used: 0 };
+      this.#keys.set(key, counter);
+    }
+    counter.used++;
+    return this.#quota(counter.used, this.#keys.getRemainingTTL(key));
+  }
+
+  #quota(used: number, ms: number): Quota {
+    const seconds = Math.max(1, Math.ceil(ms / 1000));
+    const limit = this.#limit;
+    return { name: this.#name, limit, left: Math.max(0, limit - used), seconds, exceeded: used > limit };
+  }
+}
+
+function counters({ global, write, authentication }: RateLimits, mostKeys: number): Counters {
+  return {
+    global: windowOf('global', global, mostKeys),
+    write: windowOf('write', write, mostKeys),
+    authentication: windowOf('authentication', authentication, mostKeys),
+    // Clients of the hub that reconnect again and again do not shut their account out of the API.
+    hub: windowOf('hub', global, mostKeys),
+  };
+}
+
+function windowOf(name: string, limit: number, mostKeys: number): Window | undefined {
+  return limit === 0 ? undefined : new Window(name, limit, mostKeys);
+}
+
+function windowsFor(of: Counters, rate: RateClass): readonly Window[] {
+  if (rate === 'unlimited') return [];
+  const own = rate === 'plain' ? undefined : of[rate];
+  return [rate === 'hub' ? undefined : of.global, own].filter((window) => window !== undefined);
+}

@@ -1,0 +1,99 @@
+// Attachments of stored messages for a new one: streamed from slices of its blob and byte for byte what they were. Embedded
+// messages stay messages where they can travel as they are (RFC 2046 §5.2.1 lets nobody encode them), else they go as files.
+import { decodeStream } from '../mail/decode/transfer.js';
+import type { IndexedAttachment, IndexedPart, MessageIndex } from '../mail/message-index.js';
+import { partOf } from '../mail/parts.js';
+import type { BlobStore } from '../store/blobs.js';
+import type { OutgoingAttachment } from './message.js';
+
+type Blobs = Pick<BlobStore, 'stream'>;
+
+/** But for multiparts, which are no attachments. */
+export const MEDIA_TYPE = /^(?!multipart\/)[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}$/;
+const TOKEN = /^[\w.:+-]{1,64}$/;
+
+/** Without angle brackets. */
+export const isContentId = (text: string): boolean => /^[!-;=?-~]{1,250}$/.test(text);
+
+/** RFC 5322 §2.1.1. */
+const LONGEST_LINE = 998;
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** All of a message's. @throws StoreFault */
+export async function copiedAttachments(
+  blobs: Blobs,
+  blob: string,
+  index: MessageIndex,
+): Promise<readonly OutgoingAttachment[]> {
+  const copies: OutgoingAttachment[] = [];
+  for (const entry of index.attachments) {
+    const part = partOf(index.root, entry.section);
+    if (part !== undefined) copies.push(await copiedAttachment(blobs, blob, entry, part));
+  }
+  return copies;
+}
+
+/** @throws StoreFault */
+export async function copiedAttachment(
+  blobs: Blobs,
+  blob: string,
+  entry: IndexedAttachment,
+  part: IndexedPart,
+): Promise<OutgoingAttachment> {
+  const content = () => decodeStream(part.encoding, blobs.stream(blob, part.bodyStart, part.bodyEnd));
+  const contentId = entry.contentId !== null && isContentId(entry.contentId) ? entry.contentId : null;
+  const inline = entry.inline && contentId !== null;
+  const { fileName, contentType } = entry;
+  return { fileName, contentId, inline, content, ...(await attachmentKind(contentType, part.params, content)) };
+}
+
+/** The whole message as an attachment. @throws StoreFault */
+export async function messageAttachment(
+  blobs: Blobs,
+  blob: string,
+  size: number,
+  fileName: string,
+): Promise<OutgoingAttachment> {
+  const content = () => blobs.stream(blob, 0, size);
+  return { fileName, contentId: null, inline: false, content, ...(await messageKind('message/rfc822', content)) };
+}
+
+type Kind = Pick<OutgoingAttachment, 'contentType' | 'encoding'>;
+type Content = OutgoingAttachment['content'];
+
+const AS_FILE: Kind = { contentType: 'application/octet-stream', encoding: 'base64' };
+
+/** How content of this media type travels. @throws what `content` throws */
+export async function attachmentKind(
+  contentType: string,
+  params: Readonly<Record<string, string>>,
+  content: Content,
+): Promise<Kind> {
+  if (!MEDIA_TYPE.test(contentType)) return AS_FILE;
+  if (contentType.startsWith('message/')) return messageKind(contentType, content);
+  const kept = ['charset', 'method'].flatMap((name) => {
+    const value = params[name];
+    return value !== undefined && TOKEN.test(value) ? [`; ${name}=${value}`] : [];
+  });
+  return { contentType: contentType + (contentType.startsWith('text/') ? kept.join('') : ''), encoding: 'base64' };
+}
+
+const messageKind = async (contentType: string, content: Content): Promise<Kind> =>
+  (await isSevenBit(content())) ? { contentType, encoding: '7bit' } : AS_FILE;
+
+/** Whether any server takes these octets as they are: ASCII in lines that end in CRLF and are not too long. */
+async function isSevenBit(content: AsyncIterable<Uint8Array>): Promise<boolean> {
+  let line = 0;
+  let before = LF;
+  for await (const piece of content) {
+    for (const octet of piece) {
+      if (octet === 0 || octet > 0x7f) return false;
+      if ((octet === LF) !== (before === CR)) return false;
+      line = octet === LF ? 0 : line + 1;
+      if (line > LONGEST_LINE + 1) return false;
+      before = octet;
+    }
+  }
+  return before !== CR;
+}

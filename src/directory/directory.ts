@@ -1,0 +1,165 @@
+// The directory as gateways see it: decides where mail for an address goes and whose credential a key is. The store has
+// the facts; here are the rules about unknown and held recipients (CONTRACT §5) and what this node remembers of both.
+import { Subject } from 'rxjs';
+import type { Mailboxes } from '../actors/mailbox/protocol.js';
+import { canonicalAddress } from '../mail/address.js';
+import type { DirectoryChange, DirectoryStore } from '../store/directory.js';
+import { AddressCache } from './address-cache.js';
+import { matchesHash, parseApiKey } from './api-key.js';
+import { domainOf, HeldMailboxes, isRole } from './held-mailboxes.js';
+import type { KeyUses } from './key-uses.js';
+import { Logins } from './logins.js';
+import type { Directory, Principal, Recipient } from './protocol.js';
+
+/** "Not hosted" is for good, so it is not said by a list of hosted domains that is older. */
+const HOSTED_MS = 1_000;
+
+export interface DirectoryOptions {
+  readonly store: DirectoryStore;
+  readonly mailboxes: Mailboxes;
+  readonly unknownRecipients: 'hold' | 'reject';
+  /** Address of the account that requests without a credential act as. */
+  readonly anonymousAccount?: string;
+  readonly keyUses?: Pick<KeyUses, 'note'>;
+  readonly log: { info(fields: object, message: string): void };
+  /** ms of a clock that does not jump. */
+  readonly now?: () => number;
+}
+
+/** @throws StoreFault when the store cannot be read */
+export async function createDirectory(options: DirectoryOptions): Promise<Directory & { close(): Promise<void> }> {
+  const { store, mailboxes, log, now = () => performance.now() } = options;
+  const owners = new AddressCache();
+  const heldMailboxes = new HeldMailboxes(store, mailboxes, now);
+  const logins = new Logins(store, log);
+  const revokedKeys = new Subject<string>();
+  const deletedAccounts = new Subject<string>();
+  let hosted: Promise<ReadonlySet<string>> | undefined;
+  let hostedReadAt = 0;
+
+  // Watching comes before the first read: what changes in between is dropped again.
+  const stopWatching = await store.watch(onChange);
+  await hostedDomains().catch(async (error: unknown) => {
+    await stopWatching();
+    throw error;
+  });
+
+  function onChange(change: DirectoryChange): void {
+    switch (change.kind) {
+      case 'domains':
+        hosted = undefined;
+        return;
+      case 'address':
+        owners.drop(change.address);
+        return;
+      case 'account-deleted':
+        owners.dropAccount(change.accountId);
+        logins.dropAccount(change.accountId);
+        deletedAccounts.next(change.accountId);
+        return;
+      case 'key-revoked':
+        revokedKeys.next(change.keyId);
+        return;
+      case 'all':
+        log.info({}, 'changes to the directory may have been missed; reading it anew');
+        hosted = undefined;
+        owners.clear();
+        logins.clear();
+    }
+  }
+
+  /** A read that fails is not remembered, so the next recipient tries again. */
+  function hostedDomains(): Promise<ReadonlySet<string>> {
+    if (hosted !== undefined) return hosted;
+    const read = store.domains().then((domains) => new Set(domains.map((domain) => domain.name)));
+    hosted = read;
+    hostedReadAt = now();
+    read.catch(() => {
+      if (hosted === read) hosted = undefined;
+    });
+    return read;
+  }
+
+  /** News of a change may be on their way, or lost with a connection that nobody knows to be dead. */
+  async function isHosted(domain: string): Promise<boolean> {
+    const read = hostedDomains();
+    if ((await read).has(domain)) return true;
+    if (hosted === read && now() - hostedReadAt < HOSTED_MS) return false;
+    if (hosted === read) hosted = undefined;
+    return (await hostedDomains()).has(domain);
+  }
+
+  async function recipient(text: string, beside: readonly string[] = []): Promise<Recipient> {
+    const address = canonicalAddress(text);
+    if (address === undefined) return { kind: 'notHosted' };
+    if (!(await isHosted(domainOf(address)))) return { kind: 'notHosted' };
+    // Twice: a held mailbox may have been deleted since it was remembered.
+    return (await route(address, beside)) ?? (await route(address, beside)) ?? { kind: 'unknown' };
+  }
+
+  /** Undefined when the remembered owner is no more; it is forgotten then. */
+  async function route(address: string, beside: readonly string[]): Promise<Recipient | undefined> {
+    const { unknownRecipients } = options;
+    const owner = await owners.owner(address, () => store.ownerOf(address));
+    if (owner !== undefined && !owner.held) return { kind: 'mailbox', accountId: owner.accountId };
+    if (unknownRecipients === 'reject' && !isRole(address)) return { kind: 'unknown' };
+    if (owner === undefined) {
+      // Nothing is made yet: whoever only names addresses must not use up what the domain may hold.
+      return (await heldMailboxes.hasRoom(address, beside)) ? { kind: 'hold', address } : { kind: 'full' };
+    }
+    const verdict = await heldMailboxes.acceptance(address, owner);
+    if (verdict === 'gone') {
+      owners.drop(address);
+      return undefined;
+    }
+    return verdict === 'full'
+      ? { kind: 'full' }
+      : { kind: 'mailbox', accountId: owner.accountId, heldAddress: address };
+  }
+
+  async function hold(addresses: readonly string[], octets: number, existing: readonly string[] = []) {
+    if (options.unknownRecipients === 'reject' && !addresses.every(isRole)) return undefined;
+    return heldMailboxes.hold(addresses, octets, existing);
+  }
+
+  async function authenticate(apiKey: string): Promise<Principal | undefined> {
+    const parsed = parseApiKey(apiKey);
+    if (parsed === undefined) return undefined;
+    const [key] = await store.keysByPrefix(parsed.prefix);
+    if (!matchesHash(apiKey, key?.hash) || key === undefined) return undefined;
+    const { accountId, email, scopes, id, serviceWide } = key;
+    options.keyUses?.note(id);
+    return { accountId, email, scopes, keyId: id, serviceWide };
+  }
+
+  async function anonymous(): Promise<Principal | undefined> {
+    const address = options.anonymousAccount === undefined ? undefined : canonicalAddress(options.anonymousAccount);
+    const account = address === undefined ? undefined : await store.accountByEmail(address);
+    if (account === undefined || account.held) return undefined;
+    return { accountId: account.id, email: account.email, scopes: ['app'], keyId: null, serviceWide: false };
+  }
+
+  /** Whether or not its domain is hosted: an address elsewhere can be verified too. */
+  async function isAddressOf(accountId: string, text: string): Promise<boolean> {
+    const address = canonicalAddress(text);
+    if (address === undefined) return false;
+    const owner = await owners.owner(address, () => store.ownerOf(address));
+    return owner !== undefined && !owner.held && owner.accountId === accountId;
+  }
+
+  return {
+    recipient,
+    hold,
+    authenticate,
+    isAddressOf,
+    login: (claims) => logins.open(claims),
+    anonymous,
+    revokedKeys$: revokedKeys.asObservable(),
+    deletedAccounts$: deletedAccounts.asObservable(),
+    async close() {
+      await stopWatching();
+      revokedKeys.complete();
+      deletedAccounts.complete();
+    },
+  };
+}

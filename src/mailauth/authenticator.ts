@@ -1,0 +1,207 @@
+// Where a message comes from, as far as it can be known: SPF, DKIM, DMARC and ARC of mail that arrives (RFC 7208, 6376, 9989,
+// 8617), told in an Authentication-Results field (RFC 8601). The look-ups begin with the header, the body is hashed as it
+// passes; nothing that fails here keeps mail away, unless its author's domain says so and the operator obeys.
+import { createHash, type Hash } from 'node:crypto';
+import type { Field } from 'mailauth/lib/tools.js';
+import type { Logger } from 'pino';
+import type { Dns } from '../dns/resolver.js';
+import type { Authenticate, Authenticated, Checks, Origin } from '../mail/authentication.js';
+import { authenticationResults, type MethodResult } from '../mail/authentication-results.js';
+import { type Authors, authorDomain, authorsOf } from '../mail/author-domains.js';
+import { type BodyCanonicalization, CanonicalBody } from '../mail/body-canonicalization.js';
+import { type HeaderLine, headerLines } from '../mail/header-lines.js';
+import { type ArcFound, checkChain, findChain } from './arc.js';
+import { Dmarc, type DmarcResult, type Identified, Walks } from './dmarc.js';
+import { asField } from './fields.js';
+import { Lookups } from './lookups.js';
+import { type PublicKey, PublicKeys } from './public-keys.js';
+import { readSignature, type Signature, type Unusable } from './signature.js';
+import { checkSignature, keyName, type Outcome, type SignedMessage } from './signature-check.js';
+import { Spf, type SpfResult } from './spf.js';
+
+export interface AuthenticatorOptions {
+  readonly dns: Dns;
+  /** Our own name: who says what the field says. */
+  readonly hostname: string;
+  /** What is done with mail that fails a DMARC policy: `tag` puts it into Junk, `none` into the inbox. */
+  readonly dmarcReject: 'tag' | 'reject' | 'none';
+  readonly log: Logger;
+  /** ms for the look-ups of one message. */
+  readonly deadlineMs?: number;
+  /** Look-ups of one message. */
+  readonly lookups?: number;
+  /** DKIM signatures of one message that are verified. */
+  readonly signatures?: number;
+}
+
+const DEADLINE_MS = 5_000;
+/** What the checks may ask for together: 40 of DMARC, 60 of SPF, 8 keys, 63 of domains that may be aligned, 11 of ARC. */
+const LOOKUPS = 182;
+const SIGNATURES = 8;
+
+/** What is remembered from message to message. */
+interface Known {
+  readonly spf: Spf;
+  readonly walks: Walks;
+  readonly keys: PublicKeys;
+}
+
+export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
+  const known: Known = { spf: new Spf(options.hostname), walks: new Walks(), keys: new PublicKeys() };
+  return (origin, header) => new MessageChecks(options, known, origin, header);
+}
+
+class MessageChecks implements Checks {
+  readonly #options: AuthenticatorOptions;
+  readonly #lines: readonly HeaderLine[];
+  readonly #authors: Authors;
+  readonly #lookups: Lookups;
+  readonly #keys = new Map<Signature, Promise<PublicKey>>();
+  readonly #spf: Promise<SpfResult>;
+  readonly #dmarc: Dmarc;
+  readonly #signatures: readonly (Signature | Unusable)[];
+  readonly #arc: ArcFound;
+  readonly #bodies = new Map<BodyCanonicalization, { readonly body: CanonicalBody; readonly hash: Hash }>();
+  readonly #bodyHashes = new Map<BodyCanonicalization, string>();
+  #fields: readonly Field[] = [];
+
+  constructor(options: AuthenticatorOptions, known: Known, origin: Origin, header: Buffer) {
+    const { dns, deadlineMs = DEADLINE_MS, lookups = LOOKUPS } = options;
+    this.#options = options;
+    this.#lines = headerLines(header);
+    this.#authors = authorsOf(this.#lines);
+    this.#lookups = new Lookups(dns, origin.remoteAddress, { deadlineMs, lookups });
+    // First what the verdict hangs on: what a peer may add without end comes last.
+    this.#dmarc = new Dmarc(this.#authors, known.walks, this.#lookups, this.#shownDomain(origin));
+    this.#spf = known.spf.check(origin, this.#lookups);
+    this.#signatures = this.#choose();
+    this.#arc = findChain(this.#lines, this.#lookups);
+    for (const signature of this.#signatures) if ('signature' in signature) this.#expect('DKIM', signature, known.keys);
+    if (isChain(this.#arc)) this.#expect('ARC', this.#arc.signature, known.keys);
+    void this.#spf.then(({ domain }) => this.#dmarc.expect(domain));
+    for (const { domain } of this.#signatures) this.#dmarc.expect(domain);
+  }
+
+  /** Of who is shown when nobody claims to be the author or to send for one; undefined where such a message is rejected. */
+  #shownDomain({ sender }: Origin): string | undefined {
+    const isAnonymous = this.#authors.fault === 'missing' && this.#lines.every(({ name }) => name !== 'sender');
+    return isAnonymous && this.#options.dmarcReject !== 'reject' ? authorDomain(sender) : undefined;
+  }
+
+  write(octets: Uint8Array): void {
+    for (const { body } of this.#bodies.values()) body.write(octets);
+  }
+
+  async finish(): Promise<Authenticated> {
+    try {
+      return await this.#results();
+    } catch (error) {
+      // A bug or a message that finds one: it says nothing about the sender, so nothing is said.
+      this.#options.log.error({ err: error }, 'a message could not be authenticated');
+      return this.#told([], []);
+    } finally {
+      this.#lookups.close();
+    }
+  }
+
+  abandon(): void {
+    this.#lookups.close();
+  }
+
+  /** Those of the author's domain first, a bounded number of them. */
+  #choose(): readonly (Signature | Unusable)[] {
+    const lines = this.#lines.filter(({ name }) => name === 'dkim-signature');
+    const { signatures: most = SIGNATURES } = this.#options;
+    const read = lines.slice(0, 10 * most).map((line) => readSignature(line, 'DKIM'));
+    const isAuthors = ({ domain }: { domain: string }) =>
+      this.#authors.domains.some((author) => author === domain || author.endsWith(`.${domain}`));
+    return [...read.filter(isAuthors), ...read.filter((each) => !isAuthors(each))].slice(0, most);
+  }
+
+  /** Looks for its key now, whenever the body comes, and hashes that as it wants it. */
+  #expect(kind: 'DKIM' | 'ARC', signature: Signature, keys: PublicKeys): void {
+    const key = keys.find(kind, keyName(signature), this.#lookups);
+    key.catch(() => undefined);
+    this.#keys.set(signature, key);
+    const { bodyCanonicalization } = signature;
+    if (this.#bodies.has(bodyCanonicalization)) return;
+    const hash = createHash('sha256');
+    const body = new CanonicalBody(bodyCanonicalization, (octets) => hash.update(octets));
+    this.#bodies.set(bodyCanonicalization, { hash, body });
+  }
+
+  async #results(): Promise<Authenticated> {
+    for (const [kind, { body, hash }] of this.#bodies) {
+      body.finish();
+      this.#bodyHashes.set(kind, hash.digest('base64'));
+    }
+    if (this.#bodies.size > 0) this.#fields = this.#lines.map((line) => asField(line));
+    const dkim = await this.#verified();
+    const spf = await this.#spf;
+    const identified: Identified[] = [];
+    for (const { method, domain, result } of [spf, ...dkim])
+      if (result === 'pass' || result === 'temperror') identified.push({ method, domain, result });
+    const dmarc = await this.#dmarc.judge(identified);
+    const arc = await checkChain(this.#arc, await this.#chainSignature(), this.#lookups);
+    const unsigned: MethodResult = { method: 'dkim', result: 'none' };
+    const signed = dkim.length === 0 ? [unsigned] : dkim;
+    return this.#told([spf, ...signed, ...dmarc, ...(arc === undefined ? [] : [arc])], dmarc);
+  }
+
+  #told(results: readonly MethodResult[], dmarc: readonly DmarcResult[]): Authenticated {
+    const { hostname, dmarcReject } = this.#options;
+    const summary: Record<string, string> = {};
+    for (const { method, result } of results) summary[method] = summary[method] === 'pass' ? 'pass' : result;
+    return {
+      field: authenticationResults(hostname, results),
+      disposition: dispositionOf(dmarc, dmarcReject),
+      summary,
+    };
+  }
+
+  async #verified(): Promise<readonly (MethodResult & { readonly method: 'dkim'; readonly domain: string })[]> {
+    return Promise.all(
+      this.#signatures.map(async (each) => {
+        const isReadable = 'signature' in each;
+        const outcome: Outcome = isReadable
+          ? await checkSignature('DKIM', each, this.#message(each))
+          : { result: each.result, comment: each.reason };
+        const named = [
+          ['header.d', each.domain],
+          ['header.s', each.selector],
+        ] as const;
+        // RFC 6008: which of several it is.
+        const more = isReadable
+          ? ([
+              ['header.a', each.algorithm],
+              ['header.b', each.signature.slice(0, 8)],
+            ] as const)
+          : [];
+        return { method: 'dkim' as const, domain: each.domain, properties: [...named, ...more], ...outcome };
+      }),
+    );
+  }
+
+  async #chainSignature(): Promise<Outcome> {
+    if (!isChain(this.#arc)) return { result: 'none' };
+    const { signature } = this.#arc;
+    return checkSignature('ARC', signature, this.#message(signature));
+  }
+
+  #message(signature: Signature): SignedMessage {
+    const bodyHash = this.#bodyHashes.get(signature.bodyCanonicalization)!;
+    return { key: this.#keys.get(signature)!, fields: this.#fields, bodyHash, now: Date.now() };
+  }
+}
+
+function dispositionOf(
+  dmarc: readonly DmarcResult[],
+  setting: AuthenticatorOptions['dmarcReject'],
+): Authenticated['disposition'] {
+  if (setting === 'none' || dmarc.every(({ wanted }) => wanted === 'none')) return 'accept';
+  return setting === 'reject' && dmarc.some(({ wanted }) => wanted === 'reject') ? 'reject' : 'junk';
+}
+
+function isChain(found: ArcFound): found is Extract<ArcFound, { signature: Signature }> {
+  return found !== 'none' && 'signature' in found;
+}

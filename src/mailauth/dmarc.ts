@@ -1,0 +1,181 @@
+// DMARC (RFC 9989): what the owner of an author's domain wants to be done with a message, and whether the message bears that
+// domain rightly. Policies are looked for while the message arrives. A message whose author nobody can tell fails, as RFC 7489
+// §6.6.1 has it: else whoever leaves From out would be under no policy. Of one that names nobody at all the envelope sender is
+// shown, so where the operator does not reject what fails, the policy of that sender's domain decides.
+import { LRUCache } from 'lru-cache';
+import { DnsFailure } from '../dns/resolver.js';
+import type { MethodResult } from '../mail/authentication-results.js';
+import type { AuthorFault, Authors } from '../mail/author-domains.js';
+import type { DmarcRecord, Policy } from './dmarc-record.js';
+import type { Lookups } from './lookups.js';
+import { discoverPolicy, organizationalDomain, type Walk, walkTree } from './tree-walk.js';
+
+export interface DmarcResult extends MethodResult {
+  /** What the owner of the domain wants to be done with the message; `none` unless it fails. */
+  readonly wanted: Policy;
+}
+
+/** A domain that was authenticated, or could not be because DNS failed. */
+export interface Identified {
+  readonly method: 'spf' | 'dkim';
+  readonly domain: string;
+  readonly result: 'pass' | 'temperror';
+}
+
+/** Domains of one From field that are looked at: the field has one, but for forgeries. */
+const MOST_DOMAINS = 5;
+
+const REMEMBERED = 5000;
+/** As long as the resolver's answers. */
+const REMEMBERED_MS = 60_000;
+
+const FAULTS: Readonly<Record<AuthorFault, string>> = {
+  missing: 'no From field',
+  multiple: 'several From fields',
+  malformed: 'malformed From field',
+};
+
+/** Walks of the messages before, for the next ones. */
+export class Walks {
+  readonly #remembered = new LRUCache<string, Walk>({ max: REMEMBERED, ttl: REMEMBERED_MS });
+
+  async of(domain: string, lookups: Lookups): Promise<Walk> {
+    const known = this.#remembered.get(domain);
+    if (known !== undefined) return known;
+    const walk = await walkTree(domain, lookups);
+    if (!walk.isCut) this.#remembered.set(domain, walk);
+    return walk;
+  }
+}
+
+/** The DMARC check of one message. */
+export class Dmarc {
+  readonly #authors: Authors;
+  readonly #checks: readonly AuthorCheck[];
+
+  /** Asks for the policies. `shown`: the domain of who is shown in place of an author, if its policy is to decide. */
+  constructor(authors: Authors, walks: Walks, lookups: Lookups, shown?: string) {
+    this.#authors = authors;
+    const replaced = shown === undefined ? [] : [shown];
+    const domains = authors.fault === undefined ? authors.domains.slice(0, MOST_DOMAINS) : replaced;
+    this.#checks = domains.map((domain) => new AuthorCheck(domain, walks, lookups));
+  }
+
+  /** Asks now what will be needed if this domain is authenticated. */
+  expect(identity: string): void {
+    for (const check of this.#checks) check.expect(identity);
+  }
+
+  /** One result a domain of From, each by its own policy. */
+  async judge(identified: readonly Identified[]): Promise<readonly DmarcResult[]> {
+    const { domains, fault } = this.#authors;
+    if (fault !== undefined) {
+      const properties = domains.slice(0, 1).map((domain) => ['header.from', domain] as const);
+      const [shown] = this.#checks;
+      const wanted = shown === undefined ? 'reject' : (await shown.judge(identified)).wanted;
+      return [{ method: 'dmarc', result: 'fail', comment: FAULTS[fault], properties, wanted }];
+    }
+    const results: DmarcResult[] = [];
+    for (const check of this.#checks) results.push(await check.judge(identified));
+    if (domains.length > MOST_DOMAINS)
+      results.push({ method: 'dmarc', result: 'permerror', comment: 'too many author domains', wanted: 'quarantine' });
+    return results;
+  }
+}
+
+type Alignment = 'aligned' | 'apart' | 'unknown';
+
+class AuthorCheck {
+  readonly #domain: string;
+  readonly #walks: Walks;
+  readonly #lookups: Lookups;
+  readonly #walk: Promise<Walk>;
+  readonly #isMissing: Promise<boolean | 'unknown'>;
+  readonly #organizations = new Map<string, Promise<Alignment>>();
+
+  constructor(domain: string, walks: Walks, lookups: Lookups) {
+    this.#domain = domain;
+    this.#walks = walks;
+    this.#lookups = lookups;
+    this.#walk = walks.of(domain, lookups);
+    this.#isMissing = this.#findMissing();
+  }
+
+  expect(identity: string): void {
+    void this.#relation(identity);
+  }
+
+  async judge(identified: readonly Identified[]): Promise<DmarcResult> {
+    const about = { method: 'dmarc', properties: [['header.from', this.#domain]], wanted: 'none' } as const;
+    const walk = await this.#walk;
+    const found = discoverPolicy(walk);
+    if (found === 'none') return { ...about, result: 'none' };
+    if (found === 'unknown') return { ...about, result: 'temperror' };
+    const { record, isOwn } = found;
+    if (record.policy === undefined) return { ...about, result: 'permerror', comment: 'invalid policy record' };
+    const isMissing = isOwn ? false : await this.#isMissing;
+    if (isMissing === 'unknown') return { ...about, result: 'temperror' };
+    const policy = policyOf(record, isOwn, isMissing);
+    const comment = `p=${policy}${record.isTest ? ' t=y' : ''}`;
+    let mayHavePassed = false;
+    for (const { method, domain, result } of identified) {
+      const alignment = record.isStrict[method] ? this.#equality(domain) : await this.#relation(domain);
+      if (alignment === 'aligned' && result === 'pass') return { ...about, result: 'pass', comment };
+      mayHavePassed ||= alignment !== 'apart';
+    }
+    if (mayHavePassed) return { ...about, result: 'temperror', comment };
+    return { ...about, result: 'fail', comment, wanted: record.isTest ? weaker(policy) : policy };
+  }
+
+  #equality(identity: string): Alignment {
+    return identity === this.#domain ? 'aligned' : 'apart';
+  }
+
+  /** Relaxed alignment (§4.4): one organizational domain. */
+  #relation(identity: string): Promise<Alignment> {
+    let relation = this.#organizations.get(identity);
+    if (relation === undefined) {
+      relation = this.#compare(identity);
+      this.#organizations.set(identity, relation);
+    }
+    return relation;
+  }
+
+  async #compare(identity: string): Promise<Alignment> {
+    if (identity === this.#domain) return 'aligned';
+    const top = (name: string) => name.slice(name.lastIndexOf('.') + 1);
+    if (top(identity) !== top(this.#domain)) return 'apart';
+    const walk = await this.#walk;
+    if (walk.isCut) return 'unknown';
+    const organization = organizationalDomain(walk);
+    // Nobody is asked about domains that are no part of it: they are a peer's to choose.
+    if (identity !== organization && !identity.endsWith(`.${organization}`)) return 'apart';
+    const other = await this.#walks.of(identity, this.#lookups);
+    if (other.isCut) return 'unknown';
+    return organizationalDomain(other) === organization ? 'aligned' : 'apart';
+  }
+
+  /** Whether the domain does not exist (RFC 8020); asked only where a policy hangs on it. */
+  async #findMissing(): Promise<boolean | 'unknown'> {
+    const found = discoverPolicy(await this.#walk);
+    if (found === 'none' || found === 'unknown' || found.isOwn || found.record.ofMissing === undefined) return false;
+    try {
+      await this.#lookups.resolve(this.#domain, 'A');
+      return false;
+    } catch (error) {
+      if (!(error instanceof DnsFailure) || error.temporary) return 'unknown';
+      return error.code === 'ENOTFOUND';
+    }
+  }
+}
+
+function policyOf(record: DmarcRecord, isOwn: boolean, isMissing: boolean): Policy {
+  const { policy = 'none', ofSubdomains, ofMissing } = record;
+  if (isOwn) return policy;
+  return (isMissing ? ofMissing : undefined) ?? ofSubdomains ?? policy;
+}
+
+/** §4.7, `t`: one step below what the policy says. */
+function weaker(policy: Policy): Policy {
+  return policy === 'reject' ? 'quarantine' : 'none';
+}

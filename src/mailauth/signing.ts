@@ -1,0 +1,164 @@
+// DKIM signatures of outgoing mail (RFC 6376, RFC 8463): an RSA and an Ed25519 one, as the author's domain has keys. The
+// message is read once, piece by piece; signing is done outside of the event loop. mailauth writes and canonicalizes the
+// fields; which of them are signed is chosen here, and more instances than there are, so that none can be added unseen.
+import { createHash, createPrivateKey, type KeyObject, sign } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { LRUCache } from 'lru-cache';
+import { generateCanonicalizedHeader } from 'mailauth/lib/dkim/header/index.js';
+import { formatSignatureHeaderLine } from 'mailauth/lib/tools.js';
+import type { Logger } from 'pino';
+import type { Sign } from '../mail/authentication.js';
+import { CanonicalBody } from '../mail/body-canonicalization.js';
+import { readDkimKey } from '../mail/dkim-key.js';
+import { HeaderCollector } from '../mail/header-collector.js';
+import { headerLines } from '../mail/header-lines.js';
+import type { SigningKey, SigningKeyStore } from '../store/signing-keys.js';
+import { asField } from './fields.js';
+
+export interface SignerOptions {
+  readonly keys: SigningKeyStore;
+  /** Path of a PEM file: signs for hosted domains that have no keys. */
+  readonly fallback?: { readonly selector: string; readonly key: string } | undefined;
+  readonly log: Logger;
+}
+
+interface LoadedKey {
+  readonly selector: string;
+  readonly algorithm: 'rsa' | 'ed25519';
+  readonly key: KeyObject;
+}
+
+const CANONICALIZATION = 'relaxed/relaxed';
+/** New keys are used within this time. */
+const REMEMBERED_MS = 10_000;
+const REMEMBERED = 1000;
+/** Signed as often as they are there, and once more. */
+const OVERSIGNED = [
+  'From',
+  'Reply-To',
+  'Subject',
+  'Date',
+  'Message-ID',
+  'To',
+  'Cc',
+  'MIME-Version',
+  'Content-Type',
+  'Content-Transfer-Encoding',
+  'In-Reply-To',
+  'References',
+];
+/** Signed when they are there; those that hand the message on add some. */
+const SIGNED = [
+  'Sender',
+  'Resent-From',
+  'Resent-Sender',
+  'Resent-To',
+  'Resent-Cc',
+  'Resent-Date',
+  'Resent-Message-ID',
+  'Content-ID',
+  'Content-Description',
+  'List-Id',
+  'List-Help',
+  'List-Unsubscribe',
+  'List-Unsubscribe-Post',
+  'List-Subscribe',
+  'List-Post',
+  'List-Owner',
+  'List-Archive',
+];
+
+const signAside = promisify(sign) as (algorithm: string | null, data: Buffer, key: KeyObject) => Promise<Buffer>;
+
+/** @throws Error when the fallback's file holds no key that will do */
+export function createSigner({ keys, fallback, log }: SignerOptions): Sign {
+  const remembered = new LRUCache<string, readonly LoadedKey[]>({
+    max: REMEMBERED,
+    ttl: REMEMBERED_MS,
+    fetchMethod: (domain) => load(domain),
+  });
+  let lastFallback = fallback && loadFallback(fallback);
+
+  async function load(domain: string): Promise<readonly LoadedKey[]> {
+    const own = (await keys.keysOf(domain)).flatMap((key) => loadOwn(key, log));
+    if (own.length > 0) return own.sort((a, b) => (a.algorithm > b.algorithm ? -1 : 1));
+    if (fallback === undefined || lastFallback === undefined || !(await keys.isHosted(domain))) return [];
+    try {
+      lastFallback = loadFallback(fallback);
+    } catch (error) {
+      log.error({ err: error }, 'the default signing key cannot be used any more, keeping the one before');
+    }
+    return [lastFallback];
+  }
+
+  return async (name, open) => {
+    const domain = name.toLowerCase();
+    const loaded = (await remembered.fetch(domain)) ?? [];
+    if (loaded.length === 0) return '';
+    const { header, bodyHash } = await read(open());
+    const lines = await Promise.all(loaded.map((key) => signature(domain, key, header, bodyHash)));
+    return lines.join('');
+  };
+}
+
+function loadOwn({ domain, selector, algorithm, privateKey }: SigningKey, log: Logger): LoadedKey[] {
+  try {
+    return [{ selector, algorithm, key: createPrivateKey(privateKey) }];
+  } catch (error) {
+    log.error({ domain, selector, err: error }, 'a signing key cannot be used');
+    return [];
+  }
+}
+
+function loadFallback({ selector, key: path }: { readonly selector: string; readonly key: string }): LoadedKey {
+  const { algorithm, privateKey } = readDkimKey(readFileSync(path, 'utf8'));
+  return { selector, algorithm, key: createPrivateKey(privateKey) };
+}
+
+async function read(message: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
+  const collector = new HeaderCollector();
+  const hash = createHash('sha256');
+  const body = new CanonicalBody('relaxed', (octets) => hash.update(octets));
+  let inBody = false;
+  for await (const piece of message) {
+    const octets = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+    const rest: Buffer | undefined = inBody ? octets : collector.push(octets);
+    inBody = rest !== undefined;
+    if (rest !== undefined) body.write(rest);
+  }
+  body.finish();
+  return { header: collector.header(), bodyHash: hash.digest('base64') };
+}
+
+async function signature(domain: string, key: LoadedKey, header: Buffer, bodyHash: string): Promise<string> {
+  const isRsa = key.algorithm === 'rsa';
+  const algorithm = `${key.algorithm}-sha256`;
+  const { canonicalizedHeader, dkimHeaderOpts } = generateCanonicalizedHeader('DKIM', signed(header), {
+    algorithm,
+    canonicalization: CANONICALIZATION,
+    signingDomain: domain,
+    selector: key.selector,
+    bodyHash,
+    signTime: new Date(),
+  });
+  // RFC 8463 §3: the hash is what is signed.
+  const data = isRsa ? canonicalizedHeader : createHash('sha256').update(canonicalizedHeader).digest();
+  const octets = await signAside(isRsa ? algorithm : null, data, key.key);
+  const tags = { ...dkimHeaderOpts, b: octets.toString('base64') };
+  return `${formatSignatureHeaderLine('DKIM', tags, true)}\r\n`;
+}
+
+/** Of fields with one name the last comes first (RFC 6376 §5.4.2). */
+function signed(header: Buffer) {
+  const lines = headerLines(header);
+  const names: string[] = [];
+  const headers = [];
+  for (const name of [...OVERSIGNED, ...SIGNED]) {
+    const there = lines.filter((line) => line.name === name.toLowerCase()).reverse();
+    headers.push(...there.map((line) => asField(line)));
+    names.push(...there.map(() => name));
+    if (OVERSIGNED.includes(name)) names.push(name);
+  }
+  return { keys: names.join(': '), headers };
+}

@@ -1,0 +1,83 @@
+// The queue of outbound mail of a node, put together: couriers for mail that stays here and mail that leaves, reports to
+// senders, and the queue that uses both. Stopped before the mailboxes that it reports to.
+import type { Logger } from 'pino';
+import type { Courier } from '../actors/delivery/courier.js';
+import { type HostedDelivery, hostedCourier } from '../actors/delivery/hosted-courier.js';
+import { DeliveryQueue } from '../actors/delivery/queue.js';
+import { SenderReports } from '../actors/delivery/sender-reports.js';
+import type { WakeUps } from '../actors/delivery/wake-ups.js';
+import type { Mailboxes } from '../actors/mailbox/protocol.js';
+import type { Ownership } from '../actors/runtime/ownership.js';
+import { randomOctets } from '../actors/runtime/random-octets.js';
+import type { Config } from '../config.js';
+import type { RetryPolicy } from '../machines/outbound-email/retry.js';
+import { uuidV7 } from '../mail/ids.js';
+import type { BlobStore } from '../store/blobs.js';
+import type { OutboundStore } from '../store/outbound.js';
+import type { Lifecycle } from './lifecycle.js';
+import type { Metrics } from './metrics/metrics.js';
+
+/** Carries mail to domains of elsewhere. */
+export interface RemoteCourier extends Courier {
+  /** Ends connections that are kept for the next message. */
+  close(): Promise<void>;
+}
+
+export interface QueueParts {
+  readonly store: OutboundStore;
+  readonly blobs: BlobStore;
+  readonly mailboxes: Mailboxes;
+  readonly hosted: HostedDelivery;
+  readonly ownership: Ownership;
+  readonly wakeUps: WakeUps;
+  /** Of this process, as its entry in the store has it. */
+  readonly incarnation: string;
+  readonly retry: RetryPolicy;
+  readonly remote: RemoteCourier;
+}
+
+/** For couriers to let go of what they have, and for the last reports. */
+const STOP_MS = 1_000;
+/** What is left of its grace besides. */
+const AT_MOST_MS = 5_000;
+const COURIER_STOP_MS = 500;
+
+export function openQueue(
+  config: Config,
+  log: Logger,
+  lifecycle: Lifecycle,
+  metrics: Metrics | undefined,
+  { store, blobs, mailboxes, hosted, ownership, wakeUps, incarnation, retry, remote }: QueueParts,
+): DeliveryQueue {
+  const { hostname, leaseTtlMs, outboundPollMs: pollMs } = config;
+  const random = randomOctets();
+  const newId = () => uuidV7(Date.now(), 0, random(8));
+  const watched = metrics && { meter: metrics.deliveries };
+  lifecycle.add('courier', () => remote.close(), COURIER_STOP_MS, COURIER_STOP_MS);
+  const queue = new DeliveryQueue({
+    store,
+    mailboxes,
+    courier: hostedCourier(hosted, remote),
+    reports: new SenderReports({
+      store,
+      blobs,
+      mailboxes,
+      hostname,
+      retry,
+      newId,
+      log,
+      ...watched,
+    }),
+    ownership,
+    wakeUps,
+    incarnation,
+    leaseTtlMs,
+    pollMs,
+    newId,
+    log,
+    ...watched,
+  });
+  lifecycle.add('delivery queue', () => queue.stop(), STOP_MS, AT_MOST_MS);
+  metrics?.watchQueue(queue.standing);
+  return queue;
+}

@@ -1,0 +1,72 @@
+// The demo that `npm start` shows on a fresh machine: an account with an API key that stays the same over restarts, and
+// lines to paste that send it mail, send mail as it, and list what it has.
+import { join } from 'node:path';
+import type { Principal } from '../directory/protocol.js';
+import { type DataDirectory, writePrivate } from '../store/data-directory.js';
+import type { DirectoryStore, Scope } from '../store/directory.js';
+import type { Listeners } from './listeners.js';
+
+export interface Demo {
+  readonly email: string;
+  readonly apiKey: string;
+}
+
+export interface DemoParts {
+  readonly dataDirectory: DataDirectory;
+  readonly directory: Pick<DirectoryStore, 'accountByEmail' | 'createAccount' | 'createKey'>;
+  authenticate(apiKey: string): Promise<Pick<Principal, 'accountId'> | undefined>;
+  mintKey(): { readonly apiKey: string; readonly prefix: string; readonly hash: string };
+}
+
+const EMAIL = 'demo@example.test';
+const KEY_FILE = 'demo-api-key';
+const SCOPES: readonly Scope[] = ['app', 'smtp', 'imap', 'pop3'];
+
+/** Makes account and key when they are missing. The key lies in the data directory, readable by its owner alone. */
+export async function prepareDemo(parts: DemoParts): Promise<Demo> {
+  const { directory, dataDirectory } = parts;
+  const found = await directory.accountByEmail(EMAIL);
+  const account = found === undefined || found.held ? await directory.createAccount(EMAIL, 'Demo') : found;
+  let minted: ReturnType<DemoParts['mintKey']> | undefined;
+  const apiKey = dataDirectory.keep(KEY_FILE, () => {
+    minted = parts.mintKey();
+    return minted.apiKey;
+  });
+  if (minted === undefined) {
+    const principal = await parts.authenticate(apiKey);
+    if (principal?.accountId === account.id) return { email: EMAIL, apiKey };
+    // Revoked, or of a database that is gone.
+    minted = parts.mintKey();
+    writePrivate(join(dataDirectory.path, KEY_FILE), `${minted.apiKey}\n`);
+  }
+  const { prefix, hash } = minted;
+  await directory.createKey({ accountId: account.id, name: 'Demo', scopes: SCOPES, serviceWide: false, prefix, hash });
+  return { email: EMAIL, apiKey: minted.apiKey };
+}
+
+export function demoBanner({ email, apiKey }: Demo, { http, mx, submission }: Listeners): string {
+  const lines = ['', 'Mansio is running, as a demo: reachable from this machine only.', ''];
+  if (http !== undefined) lines.push(`  HTTP     http://${http}`);
+  if (mx !== undefined) lines.push(`  SMTP     smtp://${mx}`);
+  if (submission !== undefined) lines.push(`  sending  smtp://${submission}`);
+  lines.push(`  account  ${email}`, `  API key  ${apiKey}`, '');
+  if (mx !== undefined) {
+    lines.push('Send it an email:', '');
+    lines.push(
+      `  printf 'From: you@example.org\\r\\nTo: ${email}\\r\\nSubject: Hello\\r\\n\\r\\nIt works.\\r\\n' | curl -sS smtp://${mx} --mail-from you@example.org --mail-rcpt ${email} -T -`,
+      '',
+    );
+  }
+  if (submission !== undefined) {
+    lines.push('Send one as it, here to itself:', '');
+    lines.push(
+      `  printf 'From: ${email}\\r\\nTo: ${email}\\r\\nSubject: Sent\\r\\n\\r\\nIt left.\\r\\n' | curl -sS --ssl-reqd -k -u '${email}:${apiKey}' smtp://${submission} --mail-from ${email} --mail-rcpt ${email} -T -`,
+      '',
+    );
+  }
+  if (http !== undefined) {
+    lines.push('List its inbox:', '', `  curl -sS -H 'Authorization: Bearer ${apiKey}' http://${http}/api/emails`, '');
+  }
+  lines.push('Stop with Ctrl-C. Settings: bin/mansio config', '');
+  return lines.join('\n');
+}

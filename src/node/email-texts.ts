@@ -1,0 +1,79 @@
+// The words of messages for the actors: the text body of a blob as the decoder of the gateways gives it, and the names in its
+// header. It has a decoder of its own, so that a burst of deliveries never keeps a reader of mail waiting.
+import type { BodyText, EmailTexts } from '../actors/mailbox/email-texts.js';
+import { BodyDecoder } from '../decode/decoder.js';
+import type { IndexedAddress, MessageIndex } from '../mail/message-index.js';
+import type { BlobStore } from '../store/blobs.js';
+
+const MOST_CHARACTERS = 256 * 1024;
+/** Raw octets that are read for them: base64 and markup take more room than the words. */
+const MOST_OCTETS = 1024 * 1024;
+const DECODING_MS = 1_000;
+/** Of a body that is read long after its delivery; how much is the decoder's own bound. */
+const LONG_DECODING_MS = 5_000;
+const HEAP_MB = 64;
+/** Those who wait hold nothing, and are few: each account has so many bodies read at a time. */
+const MOST_WAITING = 10_000;
+/** Characters of the names and addresses of recipients, and of file names, that are found. */
+const MOST_NAMES = 64 * 1024;
+
+export function openEmailTexts(
+  blobs: Pick<BlobStore, 'index' | 'readRanges'>,
+): EmailTexts & { close(): Promise<void> } {
+  const decoder = new BodyDecoder({
+    octets: MOST_OCTETS,
+    characters: MOST_CHARACTERS,
+    jobMs: DECODING_MS,
+    heapMb: HEAP_MB,
+    queue: MOST_WAITING,
+    queueAnAccount: MOST_WAITING,
+  });
+
+  const longDecoder = new BodyDecoder({
+    jobMs: LONG_DECODING_MS,
+    queue: MOST_WAITING,
+    queueAnAccount: MOST_WAITING,
+  });
+
+  async function bodyOf(accountId: string, blob: string, index: MessageIndex, by = decoder) {
+    // Sections of the text body that hold markup come out as words: so do those of a message of markup alone.
+    const { textSections, htmlSections } = index;
+    const words = {
+      ...index,
+      textSections: textSections.length > 0 ? textSections : htmlSections,
+      htmlSections: [],
+    };
+    return by.bodies(words, (ranges, signal) => blobs.readRanges(blob, ranges, signal), { accountId });
+  }
+
+  async function textOf(accountId: string, blob: string, by: BodyDecoder): Promise<BodyText> {
+    const index = await blobs.index(blob);
+    if (index === undefined) return { text: '', extent: 'whole' };
+    const { text, partial, isUndecoded } = await bodyOf(accountId, blob, index, by);
+    return { text, extent: isUndecoded === true ? 'undecoded' : partial ? 'start' : 'whole' };
+  }
+
+  return {
+    text: (accountId, blob) => textOf(accountId, blob, decoder),
+    longText: (accountId, blob) => textOf(accountId, blob, longDecoder),
+    async searchable(accountId, blob) {
+      const index = await blobs.index(blob);
+      if (index === undefined) return { recipients: '', attachments: '', body: '' };
+      const { to, cc } = index.envelope;
+      return {
+        recipients: joined([...to, ...cc].map(nameOf)),
+        attachments: joined(index.attachments.map(({ fileName }) => fileName)),
+        body: (await bodyOf(accountId, blob, index)).text,
+      };
+    },
+    async close() {
+      await Promise.all([decoder.close(), longDecoder.close()]);
+    },
+  };
+}
+
+const nameOf = ({ name, address }: IndexedAddress): string => `${name} ${address}`;
+
+function joined(names: readonly string[]): string {
+  return names.join('\n').slice(0, MOST_NAMES);
+}

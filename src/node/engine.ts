@@ -1,0 +1,306 @@
+// The engine of a node: its actors and what they stand on. Knows the store's ports and no gateway; gateways get `Engine`
+// and nothing else of it.
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import { createAccountDesk } from '../account/desk.js';
+import type { AccountDesk } from '../account/protocol.js';
+import { type HostedDelivery, hostedDelivery } from '../actors/delivery/hosted-courier.js';
+import { messageFacts } from '../actors/delivery/message-facts.js';
+import type { DeliveryQueue } from '../actors/delivery/queue.js';
+import { OUTBOUND_ROLE } from '../actors/delivery/territory.js';
+import { WakeUps } from '../actors/delivery/wake-ups.js';
+import { mailboxBehavior } from '../actors/mailbox/behavior.js';
+import { startDeferredFiltering } from '../actors/mailbox/deferred-filters.js';
+import type { EmailTexts } from '../actors/mailbox/email-texts.js';
+import { placeHanded } from '../actors/mailbox/handed-over.js';
+import { type MailboxEvent, type Mailboxes, mailboxProtocol } from '../actors/mailbox/protocol.js';
+import { startRedelivery } from '../actors/mailbox/redelivery.js';
+import { startSearchIndexing } from '../actors/mailbox/search-indexing.js';
+import { startSearchRenewal } from '../actors/mailbox/search-renewal.js';
+import { rehearseLoading } from '../actors/mailbox/state.js';
+import { createEventStreams } from '../actors/runtime/event-streams.js';
+import { startHost } from '../actors/runtime/host.js';
+import { createOwnership, type Ownership } from '../actors/runtime/ownership.js';
+import { createRefs } from '../actors/runtime/refs.js';
+import { localTransport } from '../actors/runtime/transport-local.js';
+import { natsTransport } from '../actors/runtime/transport-nats.js';
+import type { Config } from '../config.js';
+import { createDirectory } from '../directory/directory.js';
+import { KeyUses } from '../directory/key-uses.js';
+import type { Directory } from '../directory/protocol.js';
+import { uuidV7 } from '../mail/ids.js';
+import type { BlobStore } from '../store/blobs.js';
+import { clock } from '../store/clock.js';
+import { CommitWatch } from '../store/commit-watch.js';
+import type { DirectoryStore } from '../store/directory.js';
+import type { InboundStore } from '../store/inbound.js';
+import type { HandedOver } from '../store/mailboxes.js';
+import { postgresBlobs } from '../store/postgres/blobs.js';
+import { postgresDirectory } from '../store/postgres/directory.js';
+import { postgresEvents } from '../store/postgres/events.js';
+import { postgresExports } from '../store/postgres/exports.js';
+import { postgresInbound } from '../store/postgres/inbound.js';
+import { postgresLeases } from '../store/postgres/leases.js';
+import { postgresMailboxes } from '../store/postgres/mailboxes.js';
+import { postgresOutbound } from '../store/postgres/outbound.js';
+import { postgresPreferences } from '../store/postgres/preferences.js';
+import { postgresPushSubscriptions } from '../store/postgres/push-subscriptions.js';
+import { postgresSearch } from '../store/postgres/search.js';
+import { postgresSettings } from '../store/postgres/settings.js';
+import { postgresSigningKeys } from '../store/postgres/signing-keys.js';
+import { postgresStsPolicies } from '../store/postgres/sts-policies.js';
+import { postgresStsUpkeep } from '../store/postgres/sts-upkeep.js';
+import type { SettingStore } from '../store/settings.js';
+import { openQueue, type RemoteCourier } from './delivery-queue.js';
+import { type ExportTurns, exportTurns } from './export-turns.js';
+import { startHousekeeping } from './housekeeping.js';
+import type { Lifecycle } from './lifecycle.js';
+import type { Instruments } from './observability.js';
+import { recentBlobs } from './recent-blobs.js';
+import type { CourierStores } from './remote-courier.js';
+import type { Foundation } from './resources.js';
+import { version } from './version.js';
+
+export interface Engine {
+  readonly mailboxes: Mailboxes;
+  readonly directory: Directory;
+  readonly accounts: DirectoryStore;
+  readonly desk: AccountDesk;
+  readonly settings: SettingStore;
+  readonly inbound: InboundStore;
+  readonly blobs: BlobStore;
+  readonly exports: ExportTurns;
+  readonly commits: Pick<CommitWatch, 'failing'>;
+  readonly ownership: Ownership;
+  /** Undefined without the role `outbound`. */
+  readonly queue: DeliveryQueue | undefined;
+  /** Rejects when this node must not go on. */
+  readonly failed: Promise<never>;
+}
+
+const MAILBOX_IDLE_MS = 5 * 60_000;
+const MAILBOX_SWEEP_MS = 5_000;
+const MAILBOX_MEMORY_OCTETS = 256 * 1024 * 1024;
+/** What was taken is committed and answered; it is worth waiting for. */
+const MAILBOXES_STOP_MS = 500;
+/** Kept for it, because leases that are not given back keep the next node waiting until they run out. */
+const LEASES_STOP_MS = 300;
+/** Nothing is kept for what the next start does again, and nobody waits long for it. */
+const JOB_RESERVE_MS = 50;
+/** What a part may take of the time that is left: the store may never answer. */
+const STOP_MS = 2_000;
+const REDELIVERY_INTERVAL_MS = 2_000;
+/** Longer than a gateway waits for the owner. */
+const REDELIVERY_AGE_MS = 5_000;
+
+/** Another process has this node's name. */
+class Displaced extends Error {
+  override readonly name = 'Displaced';
+}
+
+/** What gateways do for the engine, made when it needs it. */
+export interface EngineAdapters {
+  texts(blobs: BlobStore): EmailTexts & { close(): Promise<void> };
+  /** Who carries mail to domains of elsewhere; asked for on nodes with the role `outbound` alone. */
+  courier(stores: CourierStores): Promise<RemoteCourier>;
+}
+
+export async function startEngine(
+  config: Config,
+  log: Logger,
+  lifecycle: Lifecycle,
+  node: Pick<Foundation, 'sql' | 'writerSql' | 'searchSql' | 'leaseSql' | 'upkeepSql' | 'nodeId' | 'stall'>,
+  { metrics, tracer }: Instruments,
+  open: EngineAdapters,
+): Promise<Engine> {
+  const { sql, writerSql, searchSql, leaseSql, upkeepSql, nodeId, stall } = node;
+  const leases = postgresLeases(leaseSql);
+  const watched = { tracer, ...(metrics && { meter: metrics.runtime }) };
+  const { leaseTtlMs: ttlMs, shards: configured } = config;
+  const shards = await leases.shardCount(configured);
+  if (shards !== configured) log.warn({ shards, configured }, 'MANSIO_SHARDS is fixed by the store');
+  const { natsUrl: servers } = config;
+  const transport =
+    servers === undefined
+      ? localTransport({ log })
+      : await natsTransport({ servers, clusterId: await leases.clusterId(), nodeId, log });
+  lifecycle.add('transport', () => transport.close());
+  let displaced = () => {};
+  const failed = new Promise<never>((_, reject) => {
+    displaced = () => reject(new Displaced(`another process has started under the name of this node, ${nodeId}`));
+  });
+  failed.catch(() => {});
+  const incarnation = randomUUID();
+  const ownership = createOwnership({
+    store: leases,
+    transport,
+    node: {
+      id: nodeId,
+      incarnation,
+      version,
+      roles: [...config.roles],
+      bus: servers === undefined ? 'in-process' : 'nats',
+    },
+    shards,
+    ttlMs,
+    log,
+    displaced,
+    clock: {
+      learn(...times) {
+        clock.learn(...times);
+        stall.heard();
+      },
+    },
+    ...watched,
+  });
+
+  const events = postgresEvents(sql);
+  const commits = new CommitWatch();
+  const inbound = stall.port(
+    postgresInbound(sql, writerSql, commits.meter('inbound', metrics?.commits.inbound)),
+    [],
+    ['spool'],
+  );
+  const blobs = recentBlobs(
+    stall.port(postgresBlobs(sql, writerSql, commits.meter('blobs', metrics?.commits.blobs)), ['stream'], ['put']),
+  );
+  const texts = open.texts(blobs);
+  lifecycle.add('texts of emails', () => texts.close(), JOB_RESERVE_MS, STOP_MS);
+  const mailboxRows = postgresMailboxes(sql, writerSql, commits.meter('mailboxes', metrics?.commits.mailboxes));
+  const exports = exportTurns(stall.port(postgresExports(sql)), config.mboxExportInterval, log);
+  const accounts = stall.port(postgresDirectory(sql, shards));
+  for (const name of config.hostedDomains) await accounts.addDomain(name);
+
+  const search = postgresSearch(searchSql);
+  const indexing = startSearchIndexing({ store: search, texts, log });
+  lifecycle.add('search', () => indexing.stop(), JOB_RESERVE_MS, STOP_MS);
+  const owns = (accountId: string) => ownership.epochOf(accountId) !== undefined;
+  const renewal = startSearchRenewal({ store: search, texts, owns, log });
+  lifecycle.add('renewal of search', () => renewal.stop(), JOB_RESERVE_MS, STOP_MS);
+  const deferrals = startDeferredFiltering({ texts, mailboxes: () => mailboxes, log });
+  lifecycle.add('deferred filters', () => deferrals.stop(), JOB_RESERVE_MS, STOP_MS);
+  const wakeUps = new WakeUps({ transport, ownership });
+  let hostedOpened: (delivery: HostedDelivery) => void = () => {};
+  const hosted = new Promise<HostedDelivery>((resolve) => {
+    hostedOpened = resolve;
+  });
+  const outbound = {
+    retry: {
+      maxRetries: config.outboundMaxRetries,
+      baseMs: config.outboundBackoffBaseMs,
+      capMs: config.outboundBackoffCapMs,
+    },
+    note: (accountId: string, outboundId: string) => wakeUps.note(accountId, outboundId),
+    room: (accountId: string) => wakeUps.room(accountId),
+    hold: (accountId: string, outboundId: string, attemptId: string) => wakeUps.hold(accountId, outboundId, attemptId),
+    hosted: async (task: Parameters<HostedDelivery>[0]) => (await hosted)(task),
+    place: (handed: HandedOver) => placeHanded(mailboxes, handed, log),
+  };
+  const host = startHost({
+    behavior: mailboxBehavior({
+      store: mailboxRows,
+      texts,
+      search: { store: search, indexing, renewal },
+      deferrals,
+      blobs,
+      outbound,
+      log,
+    }),
+    transport,
+    ownership,
+    log,
+    idleMs: MAILBOX_IDLE_MS,
+    maxOctets: MAILBOX_MEMORY_OCTETS,
+    sweepMs: MAILBOX_SWEEP_MS,
+    checked: false,
+    ...watched,
+  });
+  // Before they are had: a start that fails gives back what it has got so far.
+  lifecycle.add('shard leases', () => ownership.leave(), LEASES_STOP_MS, STOP_MS);
+  lifecycle.add('mailboxes', () => host.stop(), MAILBOXES_STOP_MS, STOP_MS);
+  if (config.roles.has('mailbox')) await rehearseLoading(mailboxRows);
+  await ownership.start(host);
+  const protocolName = mailboxProtocol.name;
+  const streams = createEventStreams<MailboxEvent>({
+    protocolName,
+    transport,
+    ownership,
+    log: events,
+    logger: log,
+    ...watched,
+  });
+  const mailboxes: Mailboxes = createRefs({
+    protocol: mailboxProtocol,
+    transport,
+    ownership,
+    streams,
+    store: stall,
+    ...watched,
+  });
+
+  const keyUses = new KeyUses({ store: accounts, log });
+  lifecycle.add('uses of keys', () => keyUses.stop(), JOB_RESERVE_MS, STOP_MS);
+  const directory = await createDirectory({
+    store: accounts,
+    mailboxes,
+    unknownRecipients: config.unknownRecipients,
+    keyUses,
+    ...(config.anonymousAccount === undefined ? {} : { anonymousAccount: config.anonymousAccount }),
+    log,
+  });
+  lifecycle.add('directory', () => directory.close(), JOB_RESERVE_MS, STOP_MS);
+  const newAttemptId = () => uuidV7(Date.now(), 0, randomBytes(8));
+  const { hostname } = config;
+  const hostedHere = hostedDelivery({ directory, facts: messageFacts(blobs), hostname, newId: newAttemptId });
+  hostedOpened(hostedHere);
+
+  const desk = createAccountDesk({
+    directory: accounts,
+    preferences: stall.port(postgresPreferences(sql)),
+    subscriptions: stall.port(postgresPushSubscriptions(sql)),
+    keyUses,
+    random: randomBytes,
+  });
+
+  const [intervalMs, minAgeMs] = [REDELIVERY_INTERVAL_MS, REDELIVERY_AGE_MS];
+  const redelivery = await startRedelivery({ inbound, mailboxes, ownership, log, intervalMs, minAgeMs, tracer });
+  lifecycle.add('redelivery', () => redelivery.stop(), JOB_RESERVE_MS, STOP_MS);
+  const housekeeping = startHousekeeping({
+    events: postgresEvents(upkeepSql),
+    replies: postgresMailboxes(upkeepSql, writerSql),
+    blobs: postgresBlobs(upkeepSql),
+    directory: accounts,
+    stsPolicies: postgresStsUpkeep(upkeepSql),
+    mailboxes,
+    log,
+  });
+  lifecycle.add('housekeeping', () => housekeeping.stop(), JOB_RESERVE_MS, STOP_MS);
+  metrics?.watchEngine({ host, ownership, transport, redelivery });
+  const parts = { mailboxes, hosted: hostedHere, blobs, ownership, wakeUps, incarnation, retry: outbound.retry };
+  const queue = config.roles.has(OUTBOUND_ROLE)
+    ? openQueue(config, log, lifecycle, metrics, {
+        ...parts,
+        store: postgresOutbound(sql),
+        remote: await open.courier({
+          blobs,
+          stsPolicies: postgresStsPolicies(sql),
+          signingKeys: postgresSigningKeys(sql),
+        }),
+      })
+    : undefined;
+  const settings = stall.port(postgresSettings(sql));
+  return {
+    mailboxes,
+    directory,
+    accounts,
+    desk,
+    settings,
+    inbound,
+    blobs,
+    exports,
+    commits,
+    ownership,
+    queue,
+    failed,
+  };
+}

@@ -1,0 +1,188 @@
+// What /healthz looks at (interface, section 4). How checks are run and told is the HTTP gateway's business.
+
+import { statfs } from 'node:fs/promises';
+import type { Standing as QueueStanding } from '../actors/delivery/standing.js';
+import { couriers } from '../actors/delivery/territory.js';
+import type { Ownership } from '../actors/runtime/ownership.js';
+import type { HealthCheck, HealthResult } from '../gateways/http/health.js';
+import type { CommitWatch } from '../store/commit-watch.js';
+import type { OutboundStore } from '../store/outbound.js';
+import { assertReachable } from '../store/postgres/reachable.js';
+import type { Foundation } from './resources.js';
+
+/** Room for an operator to see it and act: renewal of certificates of 90 days is due at 30 and tried again daily. */
+const NEAR_EXPIRY_DAYS = 21;
+const DAY_MS = 86_400_000;
+/** Two segments of PostgreSQL's log: less does not hold what is accepted until somebody has looked. */
+const LEAST_FREE_OCTETS = 32 * 1024 * 1024;
+/** A look at the queue takes ms; a database that restarts, or another owner of a mailbox, some seconds. */
+const BLIND_MS = 30_000;
+/** What is due is begun within a second or two; behind for longer, the node does not keep up. */
+const LAG_MS = 60_000;
+/** A node that starts again is back by then. */
+const ABSENCE_MS = 10_000;
+
+/** Of this node in its cluster. */
+type Standing = Pick<Ownership, 'nodeId' | 'state' | 'isCurrent' | 'owned' | 'shards' | 'view' | 'unheard'>;
+
+type Queue = Pick<
+  QueueStanding,
+  'isStopped' | 'lookAgeMs' | 'failingMs' | 'overdueMs' | 'inFlight' | 'shards' | 'pollMs'
+>;
+
+export interface Checked {
+  readonly healthSql: Foundation['healthSql'];
+  readonly stall: Pick<Foundation['stall'], 'answered'>;
+  readonly dataDirectory: Pick<Foundation['dataDirectory'], 'path'>;
+  readonly tls: Pick<Foundation['tls'], 'notAfter'>;
+  readonly config: Pick<Foundation['config'], 'tls'>;
+}
+
+export function healthChecks(
+  { healthSql, stall, dataDirectory, tls, config }: Checked,
+  parts: {
+    readonly commits: Pick<CommitWatch, 'failing'>;
+    /** Undefined on nodes without the role `api`. */
+    readonly hub: { readonly connections: number } | undefined;
+    readonly ownership: Standing;
+    /** Undefined on nodes without the role `outbound`. */
+    readonly queue: Queue | undefined;
+    /** Of all nodes. */
+    readonly outbound: Pick<OutboundStore, 'overdueMs' | 'isStranded'>;
+  },
+  now: () => number = Date.now,
+): readonly HealthCheck[] {
+  const checks: HealthCheck[] = [
+    {
+      name: 'database',
+      tags: ['infrastructure'],
+      run: async () => {
+        await stall.answered(() => assertReachable(healthSql));
+        return { status: 'Healthy', description: 'The database is reachable and accepts connections.' };
+      },
+    },
+    {
+      name: 'storage',
+      tags: ['infrastructure'],
+      run: () => storageResult(dataDirectory.path, parts.commits.failing),
+    },
+    {
+      name: 'shards',
+      tags: ['infrastructure'],
+      run: async () => shardsResult(parts.ownership),
+    },
+    ...(parts.hub === undefined ? [] : [hubCheck(parts.hub)]),
+    {
+      name: 'delivery-queue',
+      tags: ['api'],
+      run: async () => {
+        const own = parts.queue && queueResult(parts.queue);
+        return own?.status === 'Unhealthy' ? own : clusterResult(parts.outbound, parts.ownership, own);
+      },
+    },
+  ];
+  // The self-signed one is ours to renew, and nobody's to watch.
+  if (config.tls !== undefined) checks.push(certificateCheck(tls, now));
+  return checks;
+}
+
+/** What is stored already can be read all the same, so clients are not sent away. */
+async function storageResult(directory: string, failing: string | undefined): Promise<HealthResult> {
+  const { bavail, bsize } = await statfs(directory);
+  const data = { freeBytes: bavail * bsize };
+  if (failing !== undefined) return { status: 'Degraded', description: `Commits fail: ${failing}.`, data };
+  if (data.freeBytes < LEAST_FREE_OCTETS) {
+    return { status: 'Degraded', description: 'The disk of the data directory is full, or nearly so.', data };
+  }
+  return { status: 'Healthy', description: 'Commits succeed, and the disk of the data directory has room.', data };
+}
+
+function hubCheck(hub: { readonly connections: number }): HealthCheck {
+  return {
+    name: 'signalr',
+    tags: ['api'],
+    run: async () => ({
+      status: 'Healthy',
+      description: 'The real-time hub is registered.',
+      data: { connections: hub.connections },
+    }),
+  };
+}
+
+/** A node that cannot serve is to get no more clients: the balancer before it looks here. */
+function shardsResult({ nodeId, state, isCurrent, owned, shards, view, unheard }: Standing): HealthResult {
+  const data = { state, owned: owned.length, shards };
+  const unhealthy = (description: string): HealthResult => ({ status: 'Unhealthy', description, data });
+  if (state === 'draining') return unhealthy('This node is stopping.');
+  if (!isCurrent) return unhealthy('This node could not renew its leases: it owns no mailboxes at present.');
+  if (state === 'cut off') {
+    const description = 'No NATS server can be reached: mailboxes of other nodes cannot be reached from here.';
+    const others = view?.nodes.some((node) => node.id !== nodeId && node.state === 'serving' && !node.expired);
+    // Sent away, clients find a node that can do more; when none can, they are as well off here.
+    return { status: others === true ? 'Unhealthy' : 'Degraded', description, data };
+  }
+  if (unheard.length > 0) {
+    // No reason to send clients away: those who are not heard say the same of this node.
+    const description = `NATS is split: ${unheard.length} of the nodes that are alive do not answer on it.`;
+    return { status: 'Degraded', description, data: { ...data, unheard: unheard.length } };
+  }
+  return { status: 'Healthy', description: `This node owns ${owned.length} of ${shards} shards of mailboxes.`, data };
+}
+
+/** `own`: of the queue of this node, where it has one. */
+async function clusterResult(
+  outbound: Pick<OutboundStore, 'overdueMs' | 'isStranded'>,
+  { view, shards }: Standing,
+  own: HealthResult | undefined,
+): Promise<HealthResult> {
+  const all = Array.from({ length: shards }, (_, shard) => shard);
+  const overdueMs = await outbound.overdueMs(all);
+  // Without a view nobody knows of the others.
+  const isNobody = view !== undefined && couriers(view).length === 0;
+  const data = { ...own?.data, overdueMs };
+  if (isNobody && (overdueMs > ABSENCE_MS || (await outbound.isStranded(all)))) {
+    const description = 'Outbound mail is due, and no node that lives has the role outbound.';
+    return { status: 'Unhealthy', description, data };
+  }
+  if (overdueMs > LAG_MS) return { status: 'Degraded', description: late(overdueMs), data };
+  return (
+    own ?? { status: 'Healthy', description: 'Others deliver outbound mail: this node does not have the role.', data }
+  );
+}
+
+function late(overdueMs: number): string {
+  return `Outbound mail is late: the first of it has been due for ${seconds(overdueMs)}.`;
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 1000)} s`;
+}
+
+function queueResult(queue: Queue): HealthResult {
+  const { isStopped, lookAgeMs, failingMs, overdueMs, inFlight, shards, pollMs } = queue;
+  const data = { inFlight, shards, overdueMs };
+  const unhealthy = (description: string): HealthResult => ({ status: 'Unhealthy', description, data });
+  if (isStopped) return unhealthy('The delivery of outbound mail has stopped.');
+  if (lookAgeMs > BLIND_MS + pollMs) return unhealthy(`The queue could not be read for ${seconds(lookAgeMs)}.`);
+  if (failingMs > BLIND_MS) return unhealthy(`No delivery could be begun for ${seconds(failingMs)}.`);
+  if (overdueMs > LAG_MS + pollMs) {
+    return { status: 'Degraded', description: late(overdueMs), data };
+  }
+  return { status: 'Healthy', description: 'Outbound mail is delivered as it becomes due.', data };
+}
+
+function certificateCheck(tls: Checked['tls'], now: () => number): HealthCheck {
+  return {
+    name: 'tls-certificate',
+    tags: ['infrastructure'],
+    run: async () => {
+      const { notAfter } = tls;
+      const left = notAfter.getTime() - now();
+      const data = { notAfter: notAfter.toISOString(), daysLeft: Math.floor(left / DAY_MS) };
+      if (left <= 0) return { status: 'Unhealthy', description: 'The TLS certificate has expired.', data };
+      if (left <= NEAR_EXPIRY_DAYS * DAY_MS)
+        return { status: 'Degraded', description: 'The TLS certificate expires soon.', data };
+      return { status: 'Healthy', description: 'The TLS certificate is valid.', data };
+    },
+  };
+}

@@ -1,0 +1,86 @@
+// What must be done now and then and is in nobody's way: pruning event logs, forgetting replies that nobody asks for again,
+// collecting blobs that nothing refers to, emptying held mailboxes that nobody claimed in time, dropping policies of other
+// domains that hold no longer. Each job is harmless when several nodes do it.
+import type { Logger } from 'pino';
+import type { Mailboxes } from '../actors/mailbox/protocol.js';
+import type { BlobStore } from '../store/blobs.js';
+import { clock } from '../store/clock.js';
+import type { DirectoryStore } from '../store/directory.js';
+import { EVENT_LOG_AGE_MS, EVENT_LOG_LENGTH, type EventLog } from '../store/events.js';
+import type { MailboxStore } from '../store/mailboxes.js';
+import type { StsPolicyUpkeep } from '../store/sts-policies.js';
+
+const FIRST_PASS_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Longer than any ask waits for its reply, clocks that differ included. */
+const REPLY_AGE_MS = 10 * 60_000;
+const BLOB_GRACE_MS = HOUR_MS;
+const BLOBS_A_PASS = 1_000;
+const HELD_AGE_MS = 30 * DAY_MS;
+const HELD_A_PASS = 200;
+
+export interface HousekeepingOptions {
+  readonly events: EventLog;
+  readonly replies: Pick<MailboxStore, 'forget'>;
+  readonly blobs: BlobStore;
+  readonly directory: DirectoryStore;
+  readonly stsPolicies: StsPolicyUpkeep;
+  readonly mailboxes: Mailboxes;
+  readonly log: Logger;
+}
+
+/** One job: its name in the log, how often it runs, and a pass that says how much it did. */
+interface Job {
+  readonly name: string;
+  readonly everyMs: number;
+  pass(): Promise<number>;
+}
+
+export function startHousekeeping(options: HousekeepingOptions): { stop(): Promise<void> } {
+  const { events, replies, blobs, directory, stsPolicies, mailboxes, log } = options;
+
+  /** Held mail of more than 30 days goes, and a held mailbox of that age with nothing left in it goes too. */
+  async function expireHeld(): Promise<number> {
+    const before = clock.now() - HELD_AGE_MS;
+    let removed = 0;
+    for (const accountId of await directory.heldAccounts(before, HELD_A_PASS)) {
+      const expired = await mailboxes.of(accountId).ask('expire', { receivedBefore: before });
+      removed += expired.reply?.removed ?? 0;
+      await directory.dropHeld(accountId, before);
+    }
+    return removed;
+  }
+
+  const jobs: Job[] = [
+    { name: 'events pruned', everyMs: HOUR_MS, pass: () => events.prune(EVENT_LOG_AGE_MS, EVENT_LOG_LENGTH) },
+    { name: 'replies forgotten', everyMs: REPLY_AGE_MS, pass: () => replies.forget(REPLY_AGE_MS) },
+    { name: 'blobs collected', everyMs: HOUR_MS / 6, pass: () => blobs.collect(BLOB_GRACE_MS, BLOBS_A_PASS) },
+    { name: 'MTA-STS policies dropped', everyMs: DAY_MS, pass: () => stsPolicies.dropExpired() },
+    { name: 'held emails expired', everyMs: HOUR_MS, pass: expireHeld },
+  ];
+
+  const underWay = new Set<Promise<void>>();
+  function run(job: Job): void {
+    const pass = job.pass().then(
+      (count) => {
+        if (count > 0) log.info({ count }, job.name);
+      },
+      (error) => log.warn({ err: error, job: job.name }, 'housekeeping failed'),
+    );
+    underWay.add(pass);
+    void pass.finally(() => underWay.delete(pass));
+  }
+  // Soon after the start as well: a node that is started often must clean up too.
+  const timers = jobs.flatMap((job) => [
+    setTimeout(() => run(job), FIRST_PASS_MS),
+    setInterval(() => run(job), job.everyMs),
+  ]);
+
+  return {
+    async stop() {
+      for (const timer of timers) clearTimeout(timer);
+      await Promise.all(underWay);
+    },
+  };
+}

@@ -1,0 +1,72 @@
+// What a node has started, in order, and how to stop it in reverse within a bound: a part that hangs or fails never keeps
+// the parts below it from being stopped.
+
+import type { Logger } from 'pino';
+import { atMost } from '../bounds/time-bounds.js';
+
+/** Of the deadline, for a part that names no share of its own. */
+const RESERVE_MS = 100;
+/** What such a part may take however much time there is: a listener's grace and a little. */
+const AT_MOST_MS = 3_500;
+
+interface Part {
+  readonly name: string;
+  readonly stop: (boundMs: number) => Promise<void> | void;
+  readonly reserveMs: number;
+  readonly atMostMs: number;
+}
+
+export class Lifecycle {
+  readonly #parts: Part[] = [];
+  readonly #log: Logger;
+  #stopping: Promise<boolean> | undefined;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  /**
+   * `stop` is told how long it may take. `reserveMs`: what the parts above have to leave of the deadline for this one. `atMostMs`: what it may take of the time
+   * that is left; all of it for a part with a reserve of its own.
+   */
+  add(
+    name: string,
+    stop: (boundMs: number) => Promise<void> | void,
+    reserveMs = RESERVE_MS,
+    atMostMs = reserveMs === RESERVE_MS ? AT_MOST_MS : Number.POSITIVE_INFINITY,
+  ): void {
+    this.#parts.push({ name, stop, reserveMs, atMostMs });
+  }
+
+  /** Never fails; later calls wait for the first. False when a part failed or was late. */
+  stop(deadlineMs: number): Promise<boolean> {
+    this.#stopping ??= this.#stopAll(performance.now() + deadlineMs);
+    return this.#stopping;
+  }
+
+  async #stopAll(deadline: number): Promise<boolean> {
+    let clean = true;
+    for (let part = this.#parts.pop(); part !== undefined; part = this.#parts.pop()) {
+      const reserved = this.#parts.reduce((sum, { reserveMs }) => sum + reserveMs, 0);
+      const left = Math.max(0, deadline - performance.now());
+      // With less left than is reserved, everyone's share shrinks alike: the sum stays within the deadline.
+      const share = (left * part.reserveMs) / (part.reserveMs + reserved);
+      const boundMs = Math.min(part.atMostMs, Math.max(left - reserved, share));
+      clean = (await this.#stopOne(part, boundMs)) && clean;
+    }
+    return clean;
+  }
+
+  async #stopOne({ name, stop }: Part, boundMs: number): Promise<boolean> {
+    const started = performance.now();
+    try {
+      const isStopped = await atMost(Promise.resolve(stop(boundMs)), boundMs);
+      if (!isStopped) this.#log.error({ part: name, boundMs }, 'did not stop in time');
+      else this.#log.debug({ part: name, ms: performance.now() - started }, 'stopped');
+      return isStopped;
+    } catch (error) {
+      this.#log.error({ part: name, err: error }, 'did not stop cleanly');
+      return false;
+    }
+  }
+}

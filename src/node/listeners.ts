@@ -1,0 +1,214 @@
+// The listeners of a node: gateways put on the engine, each stopped before what it stands on. Clients are told to go (the
+// hub) or finish what they began (HTTP, SMTP) while the engine still answers.
+
+import { join } from 'node:path';
+import { createTokenVerifier, type TokenVerifier } from '../auth/oidc/token-verifier.js';
+import { anonymousGuard } from '../auth/origin.js';
+import { Rates } from '../auth/rates.js';
+import { atMost } from '../bounds/time-bounds.js';
+import type { Config } from '../config.js';
+import { BodyDecoder } from '../decode/decoder.js';
+import type { Dns } from '../dns/resolver.js';
+import { createCors } from '../gateways/http/cors.js';
+import { createHealth } from '../gateways/http/health.js';
+import { createPipeline } from '../gateways/http/pipeline.js';
+import { routeTable } from '../gateways/http/route-table.js';
+import { startHttp } from '../gateways/http/server.js';
+import { createHub } from '../gateways/hub/hub.js';
+import { subscriptionCheck } from '../gateways/push/subscription-check.js';
+import { vapidKeys } from '../gateways/push/vapid-keys.js';
+import { TrustedNetworks } from '../gateways/tcp/trusted-networks.js';
+import { prepareSpool, Spool } from '../spool/spool.js';
+import { postgresOutbound } from '../store/postgres/outbound.js';
+import { connectionInfoOf } from './connection-info.js';
+import type { Engine } from './engine.js';
+import { healthChecks } from './health-checks.js';
+import { exposition } from './metrics/exposition.js';
+import type { Metrics } from './metrics/metrics.js';
+import type { Instruments } from './observability.js';
+import type { Foundation } from './resources.js';
+import { type Listener, openSmtp, type SmtpListeners, type StopListener } from './smtp-listeners.js';
+import { listenFailure } from './start-failure.js';
+import { version } from './version.js';
+
+/** Names of the contract's ready line; only those that are open. */
+export type Listeners = Readonly<Partial<Record<'http' | 'metrics' | keyof SmtpListeners, string>>>;
+
+/** What requests and messages under way get when the node stops. */
+const GRACE_MS = 3_000;
+/** Of it, for hub clients to close their side, while requests are served. */
+const HUB_GRACE_MS = GRACE_MS / 2;
+/** After it: the last replies leave, and connections are closed. */
+const CLOSING_MS = 600;
+/** A scrape takes no longer. */
+const METRICS_GRACE_MS = 500;
+const HUB_PATH = '/hubs/email';
+
+export interface OpenListeners {
+  readonly listeners: Listeners;
+  /** The node is to stop soon: all of them serve as before, and end each connection when it has been served. */
+  beginDrain(): void;
+}
+
+export async function openListeners(
+  config: Config,
+  foundation: Foundation,
+  engine: Engine,
+  instruments: Instruments,
+  dns: Dns,
+): Promise<OpenListeners> {
+  const { metrics } = instruments;
+  // The first, so that it is stopped last: what draining is like can be watched.
+  const scraped = metrics && (await openMetrics(config, foundation, engine, metrics));
+  const spool = await openSpool(foundation);
+  const access = openAccess(config, foundation);
+  const decoder = config.roles.has('api') ? new BodyDecoder() : undefined;
+  if (decoder !== undefined) foundation.lifecycle.add('body decoder', () => decoder.close());
+  const stops = stopTogether(foundation);
+  const smtp = await openSmtp(config, foundation, engine, instruments, access, spool, dns, stops);
+  const http = decoder && (await openHttp(config, foundation, engine, instruments, access, { spool, decoder }, stops));
+  return {
+    listeners: {
+      ...(scraped !== undefined && { metrics: scraped }),
+      ...addresses(smtp),
+      ...(http && { http: http.address }),
+    },
+    beginDrain() {
+      for (const listener of Object.values(smtp)) listener.beginDrain();
+      http?.beginDrain();
+    },
+  };
+}
+
+/** Each listener has all of the grace. A node that hands over first may have less left, and has served meanwhile. */
+function stopTogether({ lifecycle }: Foundation): StopListener[] {
+  const stops: StopListener[] = [];
+  const stopAll = async (boundMs: number) => {
+    const graceMs = Math.max(0, Math.min(GRACE_MS, boundMs - CLOSING_MS));
+    await Promise.all(stops.map((stop) => stop(graceMs)));
+  };
+  lifecycle.add('listeners', stopAll, GRACE_MS + CLOSING_MS);
+  return stops;
+}
+
+/** One for all gateways that take messages in or compose them: its bound on memory is the node's. */
+async function openSpool({ dataDirectory }: Foundation): Promise<Spool> {
+  const directory = join(dataDirectory.path, 'spool');
+  await prepareSpool(directory);
+  return new Spool({ directory });
+}
+
+/** How credentials are judged and counted, the same at every gateway. */
+export interface Access {
+  readonly rates: Rates;
+  readonly tokens?: TokenVerifier;
+}
+
+function openAccess(config: Config, { log }: Foundation): Access {
+  const { rateGlobal: global, rateAuth: authentication, rateWrite: write } = config;
+  const rates = new Rates({ global, authentication, write });
+  const { oidcAuthority: authority, oidcAudience: audience } = config;
+  return authority === undefined ? { rates } : { rates, tokens: createTokenVerifier({ authority, audience, log }) };
+}
+
+function addresses(listeners: SmtpListeners): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(listeners).map(([name, { address }]) => [name, address]));
+}
+
+/** Nodes without HTTP for clients tell here how they are, too. */
+async function openMetrics(config: Config, foundation: Foundation, engine: Engine, metrics: Metrics): Promise<string> {
+  const { bind, metricsPort: port, roles } = config;
+  const { log, lifecycle } = foundation;
+  const health = createHealth({ checks: checksOf(foundation, engine, undefined), now: () => performance.now(), log });
+  const handler = exposition(metrics, roles.has('api') ? undefined : health);
+  try {
+    const http = await startHttp({ bind, port, handler, webSockets: [], log });
+    lifecycle.add('metrics', () => http.stop(METRICS_GRACE_MS));
+    return http.address;
+  } catch (error) {
+    throw listenFailure(error, 'metrics', 'MANSIO_METRICS_PORT', bind, port, 'to turn them off');
+  }
+}
+
+function checksOf(
+  foundation: Foundation,
+  { commits, ownership, queue }: Engine,
+  hub: { readonly connections: number } | undefined,
+) {
+  const outbound = foundation.stall.port(postgresOutbound(foundation.healthSql));
+  return healthChecks(foundation, { commits, hub, ownership, queue: queue?.standing, outbound });
+}
+
+async function openHttp(
+  config: Config,
+  foundation: Foundation,
+  engine: Engine,
+  { metrics, tracer }: Instruments,
+  { rates, ...tokens }: Access,
+  { spool, decoder }: { readonly spool: Spool; readonly decoder: BodyDecoder },
+  stops: StopListener[],
+): Promise<Listener> {
+  const { log } = foundation;
+  const { bind, httpPort: port, hostname, maxMessageSize } = config;
+  const { mailboxes, blobs, directory, desk, exports } = engine;
+  const guard = anonymousGuard({ ...config, origins: config.corsOrigins });
+  const cors = createCors(config.corsOrigins);
+  const { oidcAuthority: authority } = config;
+  const hub = createHub({
+    directory,
+    ...tokens,
+    mailboxes,
+    guard,
+    rates,
+    log,
+    tracer,
+    ...(metrics && { meter: metrics.hub }),
+  });
+  metrics?.watchConnections('hub', () => hub.connections);
+  const { publicKey } = await vapidKeys(config.vapid, engine.settings);
+  const routes = routeTable({
+    mailboxes,
+    blobs,
+    decoder,
+    exports,
+    desk,
+    connectionInfo: () => connectionInfoOf(config, engine.ownership.view?.nodes ?? []),
+    composing: { spool, hostname, maxMessageSize },
+    push: { publicKey, check: subscriptionCheck(config.pushAllowPrivate) },
+    config: {
+      oidc: { authority: authority ?? '', clientId: config.oidcClientId ?? '', enabled: authority !== undefined },
+    },
+    checks: checksOf(foundation, engine, hub),
+    version,
+    publicUrl: config.publicUrl,
+    log,
+  });
+  try {
+    const http = await startHttp({
+      bind,
+      port,
+      handler: createPipeline({
+        routes,
+        directory,
+        ...tokens,
+        guard,
+        rates,
+        log,
+        tracer,
+        ...(metrics && { meter: metrics.http }),
+      }),
+      webSockets: [{ path: HUB_PATH, endpoint: hub }],
+      ...(cors && { cors }),
+      trusted: new TrustedNetworks(config.proxyNetworks),
+      log,
+    });
+    stops.push(async (graceMs) => {
+      const began = performance.now();
+      await atMost(hub.drain('The node is stopping.'), Math.min(HUB_GRACE_MS, graceMs));
+      await http.stop(Math.max(0, graceMs - (performance.now() - began)));
+    });
+    return http;
+  } catch (error) {
+    throw listenFailure(error, 'HTTP', 'MANSIO_HTTP_PORT', bind, port);
+  }
+}

@@ -1,0 +1,75 @@
+// What the parts of the engine know of themselves, read when somebody looks: actors in memory, leases, the cluster as the
+// last heartbeat saw it, the bus, deliveries that wait.
+import type { Redelivery } from '../../actors/mailbox/redelivery.js';
+import type { Host } from '../../actors/runtime/host.js';
+import type { Ownership } from '../../actors/runtime/ownership.js';
+import type { Transport } from '../../actors/runtime/transport.js';
+import type { NodeRow } from '../../store/leases.js';
+import type { Families } from './families.js';
+
+export interface EngineParts {
+  readonly host: Pick<Host, 'load'>;
+  readonly ownership: Pick<Ownership, 'owned' | 'shards' | 'beatAgeMs' | 'view' | 'unheard'>;
+  readonly transport: Pick<Transport, 'connected$' | 'breaks$'>;
+  readonly redelivery: Pick<Redelivery, 'delivered' | 'waiting'>;
+}
+
+const STATES = ['serving', 'cut off', 'draining', 'silent'] as const;
+
+export function watchEngine(families: Families, { host, ownership, transport, redelivery }: EngineParts): void {
+  families.gauge('actors', 'Actors in memory.', () => host.load.actors);
+  families.gauge('actor_state_bytes', 'Rough memory of their states.', () => host.load.octets);
+  families.gauge('actor_commands_waiting', 'Commands in the queues of all actors.', () => host.load.waiting);
+
+  families.gauge('shards', 'Shards of the store, on whatever node.', () => ownership.shards);
+  families.gauge('shards_owned', 'Shards this node owns.', () => ownership.owned.length);
+  families.gauge(
+    'heartbeat_age_seconds',
+    'Since the leases were renewed; beyond the lease time nothing is owned.',
+    () => (Number.isFinite(ownership.beatAgeMs) ? ownership.beatAgeMs / 1000 : undefined),
+  );
+  families.gauges(
+    'cluster_nodes',
+    'Nodes as the last heartbeat saw them; silent: its entry ran out.',
+    ['state'],
+    () => {
+      const { view } = ownership;
+      if (view === undefined) return [];
+      return STATES.map((state) => [{ state }, view.nodes.filter((node) => stateOf(node) === state).length]);
+    },
+  );
+
+  families.gauge(
+    'peers_unheard',
+    'Nodes that are alive by the store and do not answer on the bus: it is split.',
+    () => ownership.unheard.length,
+  );
+
+  let connected = false;
+  let breaks = 0;
+  transport.connected$.subscribe((now) => {
+    connected = now;
+  });
+  transport.breaks$.subscribe(() => {
+    breaks++;
+  });
+  families.gauge('bus_connected', 'Whether other nodes can be reached (NATS); always 1 without a bus.', () =>
+    Number(connected),
+  );
+  families.readCounter('bus_breaks_total', 'Times events may have been missed because the bus broke.', () => breaks);
+
+  families.readCounter(
+    'inbound_redelivered_total',
+    'Accepted messages placed after the fact, once for each mailbox.',
+    () => redelivery.delivered,
+  );
+  families.gauge(
+    'inbound_waiting',
+    'Accepted messages for mailboxes of this node that could not be placed when last tried.',
+    () => redelivery.waiting,
+  );
+}
+
+function stateOf({ expired, state }: NodeRow): (typeof STATES)[number] {
+  return expired ? 'silent' : state;
+}

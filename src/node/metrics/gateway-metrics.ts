@@ -1,0 +1,81 @@
+// The gateways' meters on prom-client. Labels come from closed sets: what a peer wrote is never one.
+import type { HttpMeter } from '../../gateways/http/meter.js';
+import type { HubMeter } from '../../gateways/hub/meter.js';
+import type { SmtpMeter, SubmissionMeter } from '../../gateways/smtp/meter.js';
+import type { Families } from './families.js';
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+const classOf = (code: number): string => `${Math.trunc(code / 100)}xx`;
+
+export function smtpMeter(families: Families): SmtpMeter {
+  const messages = families.counter('smtp_messages_accepted_total', 'Messages answered with 250.');
+  const octets = families.counter('smtp_accepted_bytes_total', 'Octets of accepted messages.');
+  const deliveries = families.counter(
+    'smtp_deliveries_total',
+    'Mailboxes that accepted messages go to; placed: before the reply, else postponed.',
+    ['outcome'],
+  );
+  const refusals = families.counter(
+    'smtp_refused_total',
+    'Senders, recipients and messages refused, by class of the reply and reason; fault: an error of ours.',
+    ['code', 'reason'],
+  );
+  const replies = families.latency('smtp_message_duration_seconds', 'From the end of DATA to the reply.', ['outcome']);
+  deliveries.inc({ outcome: 'placed' }, 0);
+  deliveries.inc({ outcome: 'postponed' }, 0);
+  return {
+    accepted({ octets: size, mailboxes, placed }) {
+      messages.inc();
+      octets.inc(size);
+      deliveries.inc({ outcome: 'placed' }, placed);
+      if (placed < mailboxes) deliveries.inc({ outcome: 'postponed' }, mailboxes - placed);
+    },
+    refused: (reason, code) => refusals.inc({ code: classOf(code), reason }),
+    replied: (accepted, ms) => replies.observe({ outcome: accepted ? 'accepted' : 'refused' }, ms / 1000),
+  };
+}
+
+export function submissionMeter(families: Families): SubmissionMeter {
+  const messages = families.counter('submission_messages_queued_total', 'Submitted messages answered with 250.');
+  const octets = families.counter('submission_queued_bytes_total', 'Octets of queued messages.');
+  const recipients = families.counter('submission_recipients_total', 'Recipients of queued messages.');
+  const refusals = families.counter(
+    'submission_refused_total',
+    'Senders, recipients and messages refused, by class of the reply and reason; fault: an error of ours.',
+    ['code', 'reason'],
+  );
+  const logins = families.counter('submission_logins_total', 'Credentials shown, by what became of them.', ['outcome']);
+  const replies = families.latency('submission_duration_seconds', 'From the end of DATA to the reply.', ['outcome']);
+  logins.inc({ outcome: 'open' }, 0);
+  logins.inc({ outcome: 'wrong' }, 0);
+  return {
+    queued(message) {
+      messages.inc();
+      octets.inc(message.octets);
+      recipients.inc(message.recipients);
+    },
+    refused: (reason, code) => refusals.inc({ code: classOf(code), reason }),
+    authenticated: (outcome) => logins.inc({ outcome }),
+    replied: (accepted, ms) => replies.observe({ outcome: accepted ? 'accepted' : 'refused' }, ms / 1000),
+  };
+}
+
+export function httpMeter(families: Families): HttpMeter {
+  const requests = families.latency(
+    'http_request_duration_seconds',
+    'HTTP requests until the reply was written, by the path of the route table.',
+    ['route', 'method', 'status'],
+  );
+  return {
+    answered(method, route, status, ms) {
+      const known = METHODS.has(method) ? method : 'other';
+      requests.observe({ route: route ?? 'none', method: known, status: classOf(status) }, ms / 1000);
+    },
+  };
+}
+
+export function hubMeter(families: Families): HubMeter {
+  const sent = families.counter('hub_messages_sent_total', 'Messages sent to hub connections, counted at each.');
+  return { sent: (messages, connections) => sent.inc(messages * connections) };
+}

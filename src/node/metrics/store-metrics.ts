@@ -1,0 +1,29 @@
+// The store's meter on prom-client: group commits of accepted mail, of mail that is to leave, and of mailboxes.
+import type { CommitMeter } from '../../store/commit-meter.js';
+import type { Families } from './families.js';
+
+/** Up to the largest group there is. */
+const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 200];
+
+export interface CommitMeters {
+  /** Messages up to 256 KiB; larger ones have a transaction of their own. */
+  readonly inbound: CommitMeter;
+  readonly mailboxes: CommitMeter;
+  /** Messages that are to leave, up to 256 KiB. */
+  readonly blobs: CommitMeter;
+}
+
+export function commitMeters(families: Families): CommitMeters {
+  const labels = ['group', 'outcome'] as const;
+  const duration = families.latency('commit_duration_seconds', 'Group commits, by what they carry.', labels);
+  const size = families.histogram('commit_group_size', 'Messages or changes of mailboxes in a group commit.', SIZES, [
+    'group',
+  ]);
+  const meterOf = (group: string): CommitMeter => ({
+    written(items, ms, ok) {
+      duration.observe({ group, outcome: ok ? 'committed' : 'failed' }, ms / 1000);
+      size.observe({ group }, items);
+    },
+  });
+  return { inbound: meterOf('inbound'), mailboxes: meterOf('mailboxes'), blobs: meterOf('blobs') };
+}

@@ -1,0 +1,65 @@
+// Blobs that this node has stored a moment ago, in memory: a message that is sent is read again at once, by who delivers it
+// and by who makes its copy searchable. Only small ones, within a bound; the store has them all.
+import { LRUCache } from 'lru-cache';
+import type { MessageIndex } from '../mail/message-index.js';
+import type { BlobContent, BlobStore } from '../store/blobs.js';
+
+interface Recent {
+  readonly bytes: Buffer;
+  readonly index: MessageIndex;
+}
+
+const SMALL_OCTETS = 64 * 1024;
+const KEPT_OCTETS = 16 * 1024 * 1024;
+/** Rough memory of an index. */
+const INDEX_OCTETS = 4_000;
+/** What has not been read by then waits for another reason than load. */
+const KEPT_MS = 60_000;
+
+/** The same store; what it is given by `put` it reads from memory for a while. */
+export function recentBlobs(blobs: BlobStore): BlobStore {
+  const recent = new LRUCache<string, Recent>({
+    maxSize: KEPT_OCTETS,
+    sizeCalculation: ({ bytes }) => bytes.length + INDEX_OCTETS,
+    ttl: KEPT_MS,
+  });
+
+  async function* pieces(octets: Uint8Array): AsyncGenerator<Uint8Array> {
+    if (octets.length > 0) yield octets;
+  }
+
+  return {
+    ...blobs,
+    async put(content) {
+      // Before it is stored: afterwards its bytes are given back.
+      const bytes = content.size <= SMALL_OCTETS ? await gathered(content) : undefined;
+      await blobs.put(bytes === undefined ? content : { ...content, chunks: () => [bytes] });
+      if (bytes !== undefined) recent.set(content.hash, { bytes, index: content.index });
+    },
+    async index(hash) {
+      return recent.get(hash)?.index ?? blobs.index(hash);
+    },
+    async read(hash, start, end) {
+      const bytes = recent.get(hash)?.bytes;
+      return bytes !== undefined && end <= bytes.length ? bytes.subarray(start, end) : blobs.read(hash, start, end);
+    },
+    async readRanges(hash, ranges, signal) {
+      const bytes = recent.get(hash)?.bytes;
+      if (bytes === undefined || (ranges.at(-1)?.end ?? 0) > bytes.length)
+        return blobs.readRanges(hash, ranges, signal);
+      return ranges.map(({ start, end }) => Uint8Array.prototype.slice.call(bytes, start, end));
+    },
+    stream(hash, start, end) {
+      const bytes = recent.get(hash)?.bytes;
+      return bytes !== undefined && end <= bytes.length
+        ? pieces(bytes.subarray(start, end))
+        : blobs.stream(hash, start, end);
+    },
+  };
+}
+
+async function gathered(content: BlobContent): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of content.chunks()) pieces.push(piece);
+  return Buffer.concat(pieces);
+}

@@ -1,0 +1,154 @@
+// The ground a node stands on, in the order it is laid: data directory, name, database, schema, TLS. Actors and gateways
+// are built on it by `main.ts`, commands use what they need of it themselves.
+
+import { randomBytes } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { Config } from '../config.js';
+import { type DataDirectory, openDataDirectory } from '../store/data-directory.js';
+import { startEmbedded } from '../store/embedded.js';
+import {
+  connect,
+  type DatabaseAddress,
+  openConnections,
+  type PoolOptions,
+  type Sql,
+} from '../store/postgres/client.js';
+import { type Migrated, migrate } from '../store/postgres/migrate.js';
+import { assertReachable } from '../store/postgres/reachable.js';
+import { checkDatabase } from '../store/postgres/safety.js';
+import { StallWatch } from '../store/postgres/stall-watch.js';
+import type { Lifecycle } from './lifecycle.js';
+import { openTls, type TlsMaterial } from './tls.js';
+
+export interface Foundation {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly lifecycle: Lifecycle;
+  readonly nodeId: string;
+  readonly dataDirectory: DataDirectory;
+  readonly database: DatabaseAddress;
+  readonly sql: Sql;
+  /** For the group commits of mail and mailboxes. */
+  readonly writerSql: Sql;
+  /** For the words of emails. */
+  readonly searchSql: Sql;
+  /** For the heartbeat alone: it must not wait behind mail. */
+  readonly leaseSql: Sql;
+  /** For the health check alone: a balancer is not to take a busy node for one without a database. */
+  readonly healthSql: Sql;
+  /** Whether the database answers. */
+  readonly stall: StallWatch;
+  /** For statements that look through whole tables: they take as long as they take. */
+  readonly upkeepSql: Sql;
+  readonly tls: TlsMaterial;
+}
+
+// The embedded server allows 50; commands beside the node want some of them.
+const POOL_SIZE = 16;
+const WRITER_POOL_SIZE = 2;
+/** What searches and indexing may take of the database's processors. */
+const SEARCH_POOL_SIZE = 4;
+/** Group commits take ms; their locks are waited for a second, and the rest is for storage that stalls. */
+const WRITER_PATIENCE_MS = 10_000;
+/** Above what the largest mailbox takes to load. What looks through whole tables has a pool of its own. */
+const PATIENCE_MS = 15_000;
+/** A beat is given up after one lease time; connecting and logging in want more than a very short one. */
+const LEASE_PATIENCE_TTLS = 2;
+const LEAST_LEASE_PATIENCE_MS = 1000;
+/** Half of it for statements under way, then connections are cut. */
+const CONNECTIONS_STOP_MS = 250;
+/** Enough for most fast shutdowns, and leaves the parts above their time to drain; the database has what those do not use. */
+const DATABASE_RESERVE_MS = 2000;
+
+/** Adds to `lifecycle` whatever it started, also when it fails. `signal` stops it between two steps. */
+export async function layFoundation(
+  config: Config,
+  log: Logger,
+  lifecycle: Lifecycle,
+  signal: AbortSignal,
+): Promise<Foundation> {
+  const dataDirectory = openDataDirectory(config.dataDir);
+  lifecycle.add('data directory', () => dataDirectory.release());
+  const nodeId = config.nodeId ?? dataDirectory.keep('node-id', () => randomBytes(8).toString('hex'));
+
+  const database = await openDatabase(config, dataDirectory, log, lifecycle);
+  signal.throwIfAborted();
+  const name = `mansio ${nodeId}`;
+  const pools: Sql[] = [];
+  const end = (opened: Sql) => opened.end({ timeout: CONNECTIONS_STOP_MS / 1000 / 2 });
+  const endAll = async () => void (await Promise.all(pools.map(end)));
+  lifecycle.add('connections to the database', endAll, CONNECTIONS_STOP_MS);
+  const pool = (
+    max: number,
+    purpose: string,
+    patienceMs: number | undefined,
+    kind: Pick<PoolOptions, 'byKey' | 'wide' | 'probe'> = {},
+  ): Sql => {
+    const opened = connect(database, { max, applicationName: `${name}${purpose}`, patienceMs, ...kind });
+    pools.push(opened);
+    return opened;
+  };
+  const sql = pool(POOL_SIZE, '', PATIENCE_MS);
+  const writerSql = pool(WRITER_POOL_SIZE, ' writer', WRITER_PATIENCE_MS, { byKey: true });
+  const searchSql = pool(SEARCH_POOL_SIZE, ' search', PATIENCE_MS, { byKey: true, wide: true });
+  const leasePatienceMs = Math.max(LEAST_LEASE_PATIENCE_MS, config.leaseTtlMs * LEASE_PATIENCE_TTLS);
+  const leaseSql = pool(1, ' leases', leasePatienceMs);
+  const healthSql = pool(1, ' health', WRITER_PATIENCE_MS, { probe: true });
+  const upkeepSql = pool(1, ' upkeep', undefined);
+  const { applied, version } = await prepare(config, database, name);
+  if (applied.length > 0) log.info({ applied, version }, 'schema brought up to date');
+  await openConnections(writerSql, WRITER_POOL_SIZE);
+  await openConnections(healthSql, 1);
+  const stall = new StallWatch(
+    () => assertReachable(healthSql),
+    (isStalled) => {
+      if (isStalled) log.error('the database does not answer: what needs it is refused');
+      else log.info('the database answers again');
+    },
+  );
+  lifecycle.add('watch of the database', () => stall.stop());
+  signal.throwIfAborted();
+
+  const { tls: files, hostname } = config;
+  const tls = await openTls({ files, dataDir: dataDirectory.path, hostname, log });
+  lifecycle.add('certificate', () => tls.stop());
+  return {
+    config,
+    log,
+    lifecycle,
+    nodeId,
+    dataDirectory,
+    database,
+    sql,
+    writerSql,
+    searchSql,
+    leaseSql,
+    healthSql,
+    stall,
+    upkeepSql,
+    tls,
+  };
+}
+
+/** On a connection of its own: a migration, or waiting for another node's, takes as long as it takes. */
+async function prepare(config: Config, database: DatabaseAddress, applicationName: string): Promise<Migrated> {
+  const sql = connect(database, { max: 1, applicationName });
+  try {
+    await checkDatabase(sql, { allowUnsafe: config.allowUnsafeDatabase });
+    return await migrate(sql);
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+async function openDatabase(
+  config: Config,
+  dataDir: DataDirectory,
+  log: Logger,
+  lifecycle: Lifecycle,
+): Promise<DatabaseAddress> {
+  if (config.databaseUrl !== undefined) return { url: config.databaseUrl };
+  const embedded = await startEmbedded({ dataDir, log });
+  lifecycle.add('embedded database', () => embedded.stop(), DATABASE_RESERVE_MS);
+  return embedded.address;
+}

@@ -1,0 +1,94 @@
+// The SMTP listeners of a node: MX for other servers, submission for the accounts' own programs, on one spool. Opened and
+// stopped as listeners says.
+
+import { ProtocolLogins } from '../auth/protocol-login.js';
+import type { Config } from '../config.js';
+import type { Dns } from '../dns/resolver.js';
+import type { SmtpListener } from '../gateways/smtp/listener.js';
+import { startMx } from '../gateways/smtp/mx.js';
+import { startSubmission } from '../gateways/smtp/submission.js';
+import { TrustedNetworks } from '../gateways/tcp/trusted-networks.js';
+import type { Spool } from '../spool/spool.js';
+import type { Engine } from './engine.js';
+import type { Access } from './listeners.js';
+import type { Instruments } from './observability.js';
+import type { Foundation } from './resources.js';
+import { listenFailure } from './start-failure.js';
+
+/** What ends a listener: what is under way gets `graceMs`. */
+export type StopListener = (graceMs: number) => Promise<void>;
+
+/** What every gateway with a port of its own gives. */
+export interface Listener {
+  readonly address: string;
+  beginDrain(): void;
+}
+
+/** By their names in the ready line; only those that are open. */
+export type SmtpListeners = Readonly<Partial<Record<'mx' | 'submission' | 'submissions', SmtpListener>>>;
+
+export async function openSmtp(
+  config: Config,
+  foundation: Foundation,
+  engine: Engine,
+  { metrics, tracer }: Instruments,
+  access: Access,
+  spool: Spool,
+  dns: Dns,
+  stops: StopListener[],
+): Promise<SmtpListeners> {
+  const { log, tls } = foundation;
+  const { roles, bind, hostname, maxMessageSize, allowPlaintextAuth } = config;
+  if (!roles.has('mx') && !roles.has('submission')) return {};
+  const trusted = new TrustedNetworks(config.proxyNetworks);
+  const { directory, inbound, mailboxes, blobs } = engine;
+  const shared = { bind, hostname, maxMessageSize, tls, trusted, log, tracer, directory };
+
+  const open = async (name: string, variable: string, port: number, start: () => Promise<SmtpListener>) => {
+    try {
+      const listener = await start();
+      stops.push((graceMs) => listener.stop(graceMs));
+      return listener;
+    } catch (error) {
+      throw listenFailure(error, name, variable, bind, port);
+    }
+  };
+  // Loaded by those who need it: it is large.
+  const authenticator = async () => {
+    const { createAuthenticator } = await import('../mailauth/authenticator.js');
+    return createAuthenticator({ dns, hostname, dmarcReject: config.dmarcReject, log });
+  };
+  const openMx = (port: number) =>
+    open('MX', 'MANSIO_MX_PORT', port, async () =>
+      startMx({
+        ...shared,
+        port,
+        authenticate: await authenticator(),
+        receiver: { spool, inbound, mailboxes },
+        hostedDomains: async () => (await engine.accounts.domains()).map(({ name }) => name),
+        ...(metrics && { meter: metrics.smtp }),
+      }),
+    );
+  const openSubmission = (name: string, variable: string, port: number, logins: ProtocolLogins, implicitTls: boolean) =>
+    open(name, variable, port, () =>
+      startSubmission({
+        ...shared,
+        port,
+        implicitTls,
+        allowPlaintextAuth,
+        logins,
+        receiver: { spool, blobs, mailboxes },
+        ...(metrics && { meter: metrics.submission }),
+      }),
+    );
+
+  const mx = roles.has('mx') ? await openMx(config.mxPort) : undefined;
+  if (mx !== undefined) metrics?.watchConnections('smtp', () => mx.connections);
+  if (!roles.has('submission')) return { ...(mx && { mx }) };
+  const logins = new ProtocolLogins({ directory, ...access });
+  const [port, securePort] = [config.submissionPort, config.submissionsPort];
+  const submission = await openSubmission('submission', 'MANSIO_SUBMISSION_PORT', port, logins, false);
+  const submissions = await openSubmission('submissions', 'MANSIO_SUBMISSIONS_PORT', securePort, logins, true);
+  metrics?.watchConnections('submission', () => submission.connections + submissions.connections);
+  return { ...(mx && { mx }), submission, submissions };
+}

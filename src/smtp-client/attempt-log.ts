@@ -1,0 +1,67 @@
+// The hosts that were tried for one task: entries of the timeline, one log line each, and what is counted. Ids and replies,
+// never contents.
+import type { Logger } from 'pino';
+import type { DeliveryTask } from '../actors/delivery/courier.js';
+import type { Verdict } from '../mail/delivery-status.js';
+import { clock } from '../store/clock.js';
+import type { DeliveryAttempt } from '../store/outbound.js';
+import type { CourierMeter } from './meter.js';
+import type { Addressee } from './standings.js';
+
+/** What was tried; null where it did not come to it. */
+export interface Tried {
+  readonly host: string | null;
+  readonly address: string | null;
+  tls: string | null;
+}
+
+export class AttemptLog {
+  readonly entries: DeliveryAttempt[] = [];
+  readonly #task: DeliveryTask;
+  readonly #log: Logger;
+  readonly #meter: CourierMeter;
+  readonly #nextId: () => string;
+
+  constructor(task: DeliveryTask, log: Logger, meter: CourierMeter, nextId: () => string) {
+    this.#task = task;
+    this.#log = log;
+    this.#meter = meter;
+    this.#nextId = nextId;
+  }
+
+  withoutTls(host: string, remoteAddress: string, reason: string): void {
+    const { accountId, outboundId } = this.#task;
+    this.#log.warn({ accountId, outboundId, host, remoteAddress, reason }, 'TLS failed, going on without');
+  }
+
+  /** `started` by `performance.now()`; `decided`: the reply that stands for the attempt. */
+  add(
+    { host, address: remoteAddress, tls }: Tried,
+    started: number,
+    decided: Verdict,
+    verdicts: readonly (readonly [addressee: Addressee, verdict: Verdict])[],
+  ): void {
+    const { accountId, outboundId, domain } = this.#task;
+    const durationMs = Math.max(0, Math.round(performance.now() - started));
+    const recipients = verdicts.flatMap(([{ ids }, { kind, statusCode }]) =>
+      ids.map((id) => ({ id, outcome: kind, statusCode })),
+    );
+    const id = this.#nextId();
+    const reply = decided.text;
+    this.entries.push({
+      id,
+      at: clock.now() - durationMs,
+      durationMs,
+      domain,
+      host,
+      remoteAddress,
+      tls,
+      reply,
+      recipients,
+    });
+    const { kind: outcome, statusCode } = decided;
+    this.#meter.attempted(outcome, durationMs);
+    const about = { accountId, outboundId, attempt: id, domain, host, remoteAddress, tls, durationMs };
+    this.#log.info({ ...about, outcome, statusCode, reply, recipients }, 'delivery attempted');
+  }
+}

@@ -1,0 +1,346 @@
+// One attempt for the recipients of one domain: hosts in their order until every recipient has an answer that is final, or
+// there is no host left (RFC 5321 §5.1). Connection faults lead to the next address, temporary replies and refusals before
+// MAIL to the next host; refusals of the sender, of recipients and of the message are final, and so is a doubt whether the
+// message was taken: trying elsewhere at once would make two of it.
+
+import { setTimeout as pause } from 'node:timers/promises';
+import type { DeliveryTask } from '../actors/delivery/courier.js';
+import type { Dns } from '../dns/resolver.js';
+import { isClosing, isRecipientLimit, judgeFault, judgeReply, type Verdict } from '../mail/delivery-status.js';
+import type { StsPolicy } from '../store/sts-policies.js';
+import type { AttemptLog, Tried } from './attempt-log.js';
+import type { Content } from './content.js';
+import type { CourierLimits } from './limits.js';
+import { type Exchanger, hostAddresses, mailExchangers } from './mail-exchangers.js';
+import type { CourierMeter } from './meter.js';
+import type { HostRules } from './own-hosts.js';
+import type { SessionPool } from './pool.js';
+import type { Reachability } from './reachability.js';
+import { openSession, type Session, SessionFailure, type TlsPolicy } from './session.js';
+import type { Addressee, Standings } from './standings.js';
+import { allowsHost } from './sts-policy.js';
+import type { TransactionResult } from './transaction.js';
+
+/** What all attempts of a node share. */
+export interface Common {
+  readonly dns: Dns;
+  readonly pool: SessionPool;
+  readonly reachability: Reachability;
+  readonly rules: HostRules;
+  readonly limits: CourierLimits;
+  readonly meter: CourierMeter;
+  readonly hostname: string;
+  readonly port: number;
+  readonly ca: string | undefined;
+  readonly random: () => number;
+}
+
+export interface Mail {
+  readonly task: DeliveryTask;
+  readonly content: Content;
+  readonly prefix: string;
+  readonly policy: StsPolicy | undefined;
+  /** Also when the attempt has taken its time. */
+  readonly signal: AbortSignal;
+  readonly log: AttemptLog;
+}
+
+/** A host that rests no longer than this is waited for. */
+const SHORT_REST_MS = 2_000;
+/** Sessions that ended while they were idle, in a row, before a new one is taken for dead too. */
+const STALE = 6;
+
+export class Attempt {
+  readonly #common: Common;
+  readonly #mail: Mail;
+  readonly #standings: Standings;
+  /** Somebody may have the message already. */
+  #isDoubtful = false;
+
+  constructor(common: Common, mail: Mail, standings: Standings) {
+    this.#common = common;
+    this.#mail = mail;
+    this.#standings = standings;
+  }
+
+  get #isOver(): boolean {
+    return this.#standings.isOver || this.#isDoubtful || this.#mail.signal.aborted;
+  }
+
+  /** @throws what reading the message throws */
+  async run(): Promise<void> {
+    const { dns, random, limits, rules } = this.#common;
+    const { domain } = this.#mail.task;
+    const started = performance.now();
+    const route = await mailExchangers(dns, domain, random);
+    if ('fault' in route) return this.#missed(nowhere(null), started, judgeFault(route.fault, route.detail));
+    // RFC 5321 §5.1: what is preferred no more than this node leads back to it.
+    let end = route.find(({ host }) => rules.isOwnName(host))?.priority ?? Number.POSITIVE_INFINITY;
+    const hosts = route.filter(({ priority }) => priority < end);
+    if (hosts.length === 0) {
+      const detail = `mail for ${domain} would come back to this host`;
+      return this.#missed(nowhere(route[0]!.host), started, judgeFault('own-host', detail));
+    }
+    for (const host of hosts.slice(0, limits.hosts)) {
+      if (this.#isOver || host.priority >= end) return;
+      if (await this.#tryHost(host)) end = host.priority;
+    }
+  }
+
+  /** Its addresses in turn; true when it is this node itself. */
+  async #tryHost(exchanger: Exchanger): Promise<boolean> {
+    const { dns, random, limits, rules, reachability } = this.#common;
+    const { policy } = this.#mail;
+    const { host } = exchanger;
+    const started = performance.now();
+    if (policy?.mode === 'enforce' && !allowsHost(policy, host)) {
+      this.#missed(
+        nowhere(host),
+        started,
+        judgeFault('sts-host', `${host} is not in the MTA-STS policy of the domain`),
+      );
+      return false;
+    }
+    const found = await hostAddresses(dns, exchanger, random);
+    if ('fault' in found) {
+      this.#missed(nowhere(host), started, judgeFault(found.fault, found.detail));
+      return false;
+    }
+    const own = found.find((address) => rules.isOwnAddress(address));
+    if (own !== undefined) {
+      const detail = `${host} (${own}) is this host itself`;
+      this.#missed({ host, address: own, tls: null }, started, judgeFault('own-host', detail));
+      return true;
+    }
+    const allowed = found.filter((address) => rules.isAllowed(address));
+    if (allowed.length === 0) {
+      const detail = `${host} has no public address (${found[0]})`;
+      this.#missed({ host, address: found[0]!, tls: null }, started, judgeFault('private-host', detail));
+      return false;
+    }
+    for (const address of reachability.order(allowed).slice(0, limits.addressesPerHost)) {
+      if (this.#isOver || !(await this.#tryAddress(host, address))) break;
+    }
+    return false;
+  }
+
+  /** True when another address of the host may do better. */
+  async #tryAddress(host: string, address: string): Promise<boolean> {
+    const { reachability, pool } = this.#common;
+    const { signal } = this.#mail;
+    const started = performance.now();
+    const tried: Tried = { host, address, tls: null };
+    const rest = reachability.rest(address);
+    if (rest !== undefined && rest.ms > SHORT_REST_MS) {
+      this.#missed(tried, started, judgeReply(rest.reply, 'greeting'), true);
+      return true;
+    }
+    if (rest !== undefined) await pause(rest.ms, undefined, { signal }).catch(() => {});
+    const silence = reachability.silence(address);
+    if (silence !== undefined) {
+      this.#missed(tried, started, judgeFault('unreachable', silence));
+      return true;
+    }
+    for (let stale = 0; ; stale++) {
+      let session: Session;
+      try {
+        session = await pool.acquire(this.#target(host, address), signal, this.#mail.task.waits);
+      } catch (error) {
+        if (!(error instanceof SessionFailure)) throw error;
+        if (error.kind === 'busy') {
+          this.#standings.postpone();
+          return false;
+        }
+        this.#learn(address, error);
+        this.#missed(tried, started, error.verdict, error.kind !== 'unreachable');
+        return error.kind === 'unreachable' || error.kind === 'silent';
+      }
+      tried.tls = session.tls;
+      const isFresh = session.served === 0;
+      const heard = await this.#converse(session, tried, started, isFresh || stale >= STALE);
+      if (heard !== undefined) return heard;
+    }
+  }
+
+  /** Transactions until everyone pending was asked for. Undefined when the session turns out to have ended before. */
+  async #converse(session: Session, tried: Tried, started: number, isTrusted: boolean): Promise<boolean | undefined> {
+    const { pool, limits, reachability, meter } = this.#common;
+    const { content, prefix, task, log } = this.#mail;
+    const host = session.host;
+    const unfit = this.#unfit(session);
+    if (unfit !== undefined) {
+      pool.release(session, true);
+      const pending = this.#standings.pending;
+      this.#standings.settleAll(unfit, host);
+      log.add(
+        tried,
+        started,
+        unfit,
+        pending.map((addressee) => [addressee, unfit]),
+      );
+      return false;
+    }
+    let rest = this.#standings.pending;
+    const verdicts = new Map<Addressee, Verdict>();
+    let decided: Verdict | undefined;
+    let isReusable = true;
+    let isFirst = true;
+    try {
+      while (rest.length > 0 && isReusable && !this.#isOver) {
+        const batch = rest.slice(0, limits.recipients);
+        const result = await session.transact(
+          {
+            sender: task.sender,
+            recipients: batch.map(({ address }) => address),
+            isInternational: this.#isInternational(batch),
+            prefix,
+            content,
+          },
+          this.#mail.signal,
+        );
+        if (isFirst && result.isUnheard && !isTrusted && !this.#mail.signal.aborted) {
+          isReusable = false;
+          return undefined;
+        }
+        isFirst = false;
+        const limited = this.#take(result, batch, host, verdicts);
+        decided = decisive(verdicts.values(), decided);
+        if (isDelivered(result)) meter.sent(prefix.length + content.size);
+        const closing = [...result.answers.values()].find(({ reply }) => reply !== undefined && isClosing(reply));
+        if (closing !== undefined) reachability.closed(session.address, closing.reply!);
+        else if (!result.isUnheard) reachability.spoke(session.address);
+        isReusable = result.isReusable && (!result.needsReset || (await session.reset()));
+        rest = [...limited, ...rest.slice(batch.length)];
+      }
+    } catch (error) {
+      isReusable = false;
+      this.#standings.noteAll(judgeFault('unread', 'the stored message could not be read'), host);
+      throw error;
+    } finally {
+      pool.release(session, isReusable);
+    }
+    const ended = judgeFault('lost', `${host}: the connection ended before all recipients were asked for`);
+    for (const addressee of rest) {
+      if (verdicts.has(addressee)) continue;
+      this.#standings.note(addressee, ended, host);
+      verdicts.set(addressee, ended);
+    }
+    log.add(tried, started, decided ?? ended, [...verdicts]);
+    return false;
+  }
+
+  /** Notes the answers; gives back those for whom there was no room in the transaction. */
+  #take(
+    { answers, isDoubtful }: TransactionResult,
+    batch: readonly Addressee[],
+    host: string,
+    verdicts: Map<Addressee, Verdict>,
+  ): Addressee[] {
+    const isSomeoneTaken = [...answers.values()].some(({ stage }) => stage === 'data' || stage === 'message');
+    const limited: Addressee[] = [];
+    this.#isDoubtful = isDoubtful;
+    for (const addressee of batch) {
+      const { verdict, reply, stage } = answers.get(addressee.address)!;
+      verdicts.set(addressee, verdict);
+      if (verdict.kind === 'temporary' || stage === undefined) this.#standings.note(addressee, verdict, host);
+      else this.#standings.settle(addressee, verdict, host);
+      // Only while the others get on: a server that has no room for anyone is not asked again.
+      if (isSomeoneTaken && stage === 'rcpt' && isRecipientLimit(reply ?? '')) limited.push(addressee);
+    }
+    return limited;
+  }
+
+  /** What the message needs and the server lacks. */
+  #unfit(session: Session): Verdict | undefined {
+    const { content, prefix } = this.#mail;
+    const size = prefix.length + content.size;
+    const { largestMessage, host } = session;
+    if (largestMessage > 0 && size > largestMessage) {
+      return judgeFault('too-large', `the message has ${size} octets, ${host} takes ${largestMessage}`);
+    }
+    if (this.#isInternational(this.#standings.pending) && !session.supports('SMTPUTF8')) {
+      return judgeFault('no-smtputf8', `the message needs SMTPUTF8, which ${host} does not know`);
+    }
+    if (content.isEightBit && !session.supports('8BITMIME')) {
+      return judgeFault('no-8bitmime', `the message needs 8BITMIME, which ${host} does not know`);
+    }
+    return undefined;
+  }
+
+  #isInternational(addressees: readonly Addressee[]): boolean {
+    const { content, task } = this.#mail;
+    if (content.hasUtf8Header || !isAsciiText(task.sender)) return true;
+    return addressees.some(({ address }) => !isAsciiText(address));
+  }
+
+  #target(host: string, address: string) {
+    const { hostname, port, ca, limits, reachability, meter } = this.#common;
+    const { policy, signal, task } = this.#mail;
+    const wanted: TlsPolicy = policy?.mode === 'enforce' ? 'verified' : 'opportunistic';
+    const open = async (tls: TlsPolicy) => {
+      const session = await openSession({ host, address, port, tls, ca, hostname, limits, signal });
+      reachability.connected(address);
+      meter.connected(session.tls === null ? 'none' : session.isVerified ? 'verified' : 'unverified');
+      return session;
+    };
+    return {
+      address,
+      key: `${address} ${host} ${wanted}`,
+      accountId: task.accountId,
+      domain: task.domain,
+      open: async () => {
+        if (wanted === 'verified') return open(wanted);
+        if (!reachability.hasTls(address)) return open('none');
+        try {
+          return await open(wanted);
+        } catch (error) {
+          // RFC 7435: what was encrypted for nobody in particular goes in the clear when that does not work.
+          if (!(error instanceof SessionFailure) || error.kind !== 'tls' || signal.aborted) throw error;
+          reachability.tlsFailed(address);
+          this.#mail.log.withoutTls(host, address, error.verdict.text);
+          return open('none');
+        }
+      },
+    };
+  }
+
+  #learn(address: string, { kind, code, verdict }: SessionFailure): void {
+    const { reachability } = this.#common;
+    if (this.#mail.signal.aborted) return;
+    if (kind === 'unreachable') reachability.unreachable(address, code ?? '');
+    if (kind === 'silent' || code === 'ETIMEDOUT') reachability.silent(address, verdict.text);
+    if (kind === 'closing') reachability.closed(address, verdict.text);
+  }
+
+  /** A host that could not be asked for anyone; `isReached`: because of what it said or did. */
+  #missed(tried: Tried, started: number, verdict: Verdict, isReached = false): void {
+    const pending = this.#standings.pending;
+    this.#standings.noteAll(verdict, isReached ? tried.host : null);
+    this.#mail.log.add(
+      tried,
+      started,
+      verdict,
+      pending.map((addressee) => [addressee, verdict]),
+    );
+  }
+}
+
+function nowhere(host: string | null): Tried {
+  return { host, address: null, tls: null };
+}
+
+function isDelivered({ answers }: TransactionResult): boolean {
+  return [...answers.values()].some(({ verdict }) => verdict.kind === 'delivered');
+}
+
+/** The reply that says most about an attempt: that it was delivered, else that it may be, else that it never will. */
+function decisive(verdicts: Iterable<Verdict>, known: Verdict | undefined): Verdict | undefined {
+  const weight = { delivered: 3, temporary: 2, permanent: 1 };
+  let found = known;
+  for (const verdict of verdicts) if (found === undefined || weight[verdict.kind] > weight[found.kind]) found = verdict;
+  return found;
+}
+
+function isAsciiText(text: string): boolean {
+  return /^[\0-\x7f]*$/.test(text);
+}

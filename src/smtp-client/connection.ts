@@ -1,0 +1,154 @@
+// nodemailer's SMTPConnection with what it lacks: an end to what a server may say (it keeps every empty line of an endless
+// flood), SMTPUTF8 for headers and not for addresses alone (RFC 6531 §3.4), a view of what EHLO announced, one write for a
+// message that is in memory and needs no dot put before its lines, and RFC 5321 where the library is lenient: 354 alone
+// starts the message, a reply comes after its command, and all lines of a reply have one code. The methods and fields of
+// `Inside` are the library's own and not in its types: the tests beside this hold it to them.
+import SMTPConnection from 'nodemailer/lib/smtp-connection';
+import { hasOneCode, isClosing } from '../mail/delivery-status.js';
+
+type Replied = (error: SMTPConnection.SMTPError | null, reply?: string) => void;
+
+interface Inside {
+  _responseActions: ((reply: string) => void)[];
+  /** Replies, each with its lines parted by line feeds; the last one is incomplete while `_responsePartial` holds. */
+  _responseQueue: string[];
+  _responsePartial: boolean;
+  /** Of a line that has not ended. */
+  _remainder: string;
+  _processResponse(): void;
+  _onError(error: Error, code: string, reply: string | false, command: string): void;
+  _formatError(message: string, code: string, reply: string, command: string): SMTPConnection.SMTPError;
+  _envelopeError(reply: string): SMTPConnection.SMTPError | null;
+  _actionDATA(reply: string, callback: Replied): void;
+  _actionSMTPStream(reply: string, callback: Replied): void;
+  _createSendStream(callback: Replied): object;
+  _supportedExtensions: readonly string[];
+  _maxAllowedSize: number;
+  _onData(chunk: Buffer): void;
+  _onResponseTooLarge(): void;
+  _sendCommand(text: string, shown?: string): void;
+}
+
+const inside = SMTPConnection.prototype as unknown as Inside;
+
+export class ClientConnection extends SMTPConnection {
+  readonly #replyOctets: number;
+  #received = 0;
+  #isInternational = false;
+  #isPlain = false;
+  #isOutOfStep = false;
+
+  /** `replyOctets`: what the server may say between two calls of `begin`. */
+  constructor(options: SMTPConnection.Options, replyOctets: number) {
+    super({ ...options, maxResponseSize: replyOctets });
+    this.#replyOctets = replyOctets;
+  }
+
+  /**
+   * A transaction begins. `isInternational`: it needs SMTPUTF8 whatever its addresses are; `isPlain`: its message is given
+   * to `end` whole and goes out as it is, before the final dot.
+   */
+  begin(isInternational: boolean, isPlain: boolean): void {
+    this.#received = 0;
+    this.#isInternational = isInternational;
+    this.#isPlain = isPlain;
+  }
+
+  /** Keyword of an extension the library knows: `8BITMIME`, `SMTPUTF8`, `SIZE`, `PIPELINING`. */
+  supports(extension: string): boolean {
+    return (this as unknown as Inside)._supportedExtensions.includes(extension);
+  }
+
+  /** Octets of the largest message, 0 when the server does not say. */
+  get largestMessage(): number {
+    return (this as unknown as Inside)._maxAllowedSize;
+  }
+
+  /** The server took DATA for something else: what it says next answers nobody knows what. */
+  get isOutOfStep(): boolean {
+    return this.#isOutOfStep;
+  }
+
+  /** @internal */
+  _onData(chunk: Buffer): void {
+    this.#received += chunk.length;
+    if (this.#received > this.#replyOctets) inside._onResponseTooLarge.call(this);
+    else inside._onData.call(this, chunk);
+  }
+
+  /** Called for what has come and once more for every reply of it: looks at all of it each time. @internal */
+  _processResponse(): void {
+    const inner = this as unknown as Inside;
+    const wrong = this.#violation(inner);
+    if (wrong === undefined) {
+      inside._processResponse.call(this);
+      return;
+    }
+    inner._responseQueue = [];
+    inner._remainder = '';
+    inside._onError.call(this, new Error(wrong), 'EPROTOCOL', false, 'CONN');
+  }
+
+  /** RFC 5321 §4.1.1.4, §4.3.2: nothing but 354 asks for the message. @internal */
+  _actionDATA(reply: string, callback: Replied): void {
+    if (/^(?:354|[45]\d\d)(?:[ -]|$)/.test(reply)) {
+      inside._actionDATA.call(this, reply, callback);
+      return;
+    }
+    this.#isOutOfStep = true;
+    const { _envelopeError, _formatError } = inside;
+    callback(_envelopeError.call(this, reply) ?? _formatError.call(this, 'no 354 to DATA', 'EENVELOPE', reply, 'DATA'));
+  }
+
+  /** What is wrong with the replies that have come. */
+  #violation({ _responseQueue, _responsePartial, _remainder, _responseActions }: Inside): string | undefined {
+    const replies = _responseQueue.filter((reply) => reply.trim() !== '');
+    const complete = _responsePartial ? replies.slice(0, -1) : replies;
+    const mixed = complete.find((reply) => !hasOneCode(reply));
+    if (mixed !== undefined) return `the lines of a reply have different codes: ${mixed}`;
+    // A server may say 421 at any time (RFC 5321 §3.8).
+    const [early] = [...replies, _remainder].slice(_responseActions.length).filter((reply) => reply.trim() !== '');
+    if (early === undefined || isClosing(early) || '421'.startsWith(early)) return undefined;
+    return `a reply came before its command: ${early}`;
+  }
+
+  /** @internal */
+  _createSendStream(callback: Replied): object {
+    if (!this.#isPlain) return inside._createSendStream.call(this, callback);
+    const { _responseActions, _actionSMTPStream } = this as unknown as Inside;
+    _responseActions.push((reply) => _actionSMTPStream.call(this, reply, callback));
+    return new PlainMessage((octets) => {
+      // What has ended is told of by its end.
+      if (this._socket && !this._socket.destroyed) this._socket.write(octets);
+    });
+  }
+
+  /** @internal */
+  _sendCommand(text: string, shown?: string): void {
+    const marked = this.#isInternational && text.startsWith('MAIL FROM:') && !text.endsWith(' SMTPUTF8');
+    inside._sendCommand.call(this, marked && !text.includes('> SMTPUTF8 ') ? `${text} SMTPUTF8` : text, shown);
+  }
+}
+
+const FINAL_DOT = Buffer.from('.\r\n');
+
+/** Where a plain message goes: what the library's stream is to who writes the message, and to the library. */
+class PlainMessage {
+  outByteCount = 0;
+  readonly #put: (octets: Uint8Array) => void;
+  readonly #pieces: Uint8Array[] = [];
+
+  constructor(put: (octets: Uint8Array) => void) {
+    this.#put = put;
+  }
+
+  write(text: string, encoding: 'latin1'): void {
+    this.#pieces.push(Buffer.from(text, encoding));
+  }
+
+  end(octets: Uint8Array): void {
+    const whole = Buffer.concat([...this.#pieces, octets, FINAL_DOT]);
+    this.outByteCount = whole.length;
+    this.#put(whole);
+  }
+}

@@ -1,0 +1,233 @@
+// The courier over SMTP: takes a task, reads and signs the message once, tries the hosts of its domain, reports. Keeps the
+// connections, what is known of hosts and of MTA-STS policies, and the end of all attempts when the node stops.
+import { setMaxListeners } from 'node:events';
+import type { Logger } from 'pino';
+import type { Courier, DeliveryReport, DeliveryTask } from '../actors/delivery/courier.js';
+import type { Dns } from '../dns/resolver.js';
+import { idSource } from '../gateways/tcp/id-source.js';
+import { parseAddress } from '../mail/address.js';
+import type { Sign } from '../mail/authentication.js';
+import { judgeFault } from '../mail/delivery-status.js';
+import type { BlobStore } from '../store/blobs.js';
+import { StoreFault } from '../store/errors.js';
+import type { StsPolicyStore } from '../store/sts-policies.js';
+import { Attempt, type Common } from './attempt.js';
+import { AttemptLog } from './attempt-log.js';
+import { type Content, Contents } from './content.js';
+import { type CourierLimits, DEFAULT_LIMITS } from './limits.js';
+import { type CourierMeter, NO_METER } from './meter.js';
+import { hostRules, type OwnHost } from './own-hosts.js';
+import { SessionPool } from './pool.js';
+import { Reachability } from './reachability.js';
+import { type Addressee, Standings } from './standings.js';
+import { createStsPolicies } from './sts.js';
+
+export interface SmtpCourierOptions {
+  readonly dns: Dns;
+  readonly blobs: Pick<BlobStore, 'read' | 'stream'>;
+  readonly stsPolicies: StsPolicyStore;
+  readonly own: OwnHost;
+  readonly log: Logger;
+  /** Of remote hosts. */
+  readonly port: number;
+  readonly allowPrivate: boolean;
+  readonly sign?: Sign;
+  readonly meter?: CourierMeter;
+  readonly limits?: Partial<CourierLimits>;
+  /** In [0, 1). */
+  readonly random?: () => number;
+  /** PEM of the authorities that certificates are verified by; the system's when absent. */
+  readonly ca?: string;
+  /** Of the hosts of MTA-STS policies; another one than 443 is for tests. */
+  readonly stsPort?: number;
+}
+
+export interface SmtpCourier extends Courier {
+  /** Takes no more tasks, and ends those that are not done after `graceMs`. */
+  close(graceMs: number): Promise<void>;
+}
+
+const STS_FETCH_MS = 20_000;
+/** What is slow but moves is given the time for it, on top of the limit. */
+const SLOWEST_OCTETS_PER_MS = 32;
+/** Lines of printable ASCII and blanks, ended by CRLF, none of them empty. */
+const HEADER_LINES = /^(?:[\t -~]+\r\n)*$/;
+
+export function createSmtpCourier(options: SmtpCourierOptions): SmtpCourier {
+  const { dns, blobs, stsPolicies, own, log, port, allowPrivate, sign, ca } = options;
+  const { meter = NO_METER, random = Math.random, stsPort = 443 } = options;
+  const limits: CourierLimits = { ...DEFAULT_LIMITS, ...options.limits };
+  const rules = hostRules(own, port, allowPrivate);
+  const contents = new Contents(blobs);
+  const pool = new SessionPool(limits, meter);
+  const common: Common = {
+    dns,
+    pool,
+    reachability: new Reachability(limits.restMs),
+    rules,
+    limits,
+    meter,
+    hostname: own.hostname,
+    port,
+    ca,
+    random,
+  };
+  const { isAllowed } = rules;
+  const sts = createStsPolicies({
+    dns,
+    isAllowed,
+    port: stsPort,
+    ca,
+    timeoutMs: STS_FETCH_MS,
+    store: stsPolicies,
+    log,
+  });
+  const nextId = idSource();
+  const stopping = new AbortController();
+  const underWay = new Set<Promise<unknown>>();
+  let isClosing = false;
+
+  async function signature(task: DeliveryTask, content: Content): Promise<string> {
+    if (sign === undefined) return '';
+    const domains = signingDomains(task, content);
+    try {
+      for (const domain of domains) {
+        const lines = await sign(domain, () => content.chunks(), content.size);
+        if (!HEADER_LINES.test(lines)) throw new Error('the signature is no header field');
+        if (lines !== '') return lines;
+      }
+      return '';
+    } catch (error) {
+      // Unsigned it may be refused for good; later it is signed.
+      if (error instanceof StoreFault && error.temporary) throw error;
+      const { accountId, outboundId } = task;
+      log.error({ accountId, outboundId, domains, err: error }, 'message not signed');
+      return '';
+    }
+  }
+
+  async function attempt(task: DeliveryTask): Promise<DeliveryReport> {
+    const attempts = new AttemptLog(task, log, meter, nextId);
+    const { addressees, unusable, sender } = envelopeOf(task);
+    const standings = new Standings([...addressees, ...unusable]);
+    const wrong = judgeFault('bad-address', 'the address cannot be written in an SMTP envelope');
+    for (const addressee of unusable) standings.settle(addressee, wrong, null);
+    if (sender === undefined) standings.settleAll(wrong, null);
+    if (isClosing) standings.noteAll(judgeFault('ended', 'the node stops'), null);
+    if (isClosing || standings.isOver || sender === undefined) {
+      return { outcomes: standings.outcomes(), attempts: [] };
+    }
+    const end = endOf(task);
+    try {
+      const isLiteral = task.domain.startsWith('[');
+      const [content, policy] = await Promise.all([
+        contents.of(task.blob, task.size),
+        isLiteral ? undefined : sts.policyOf(task.domain),
+      ]);
+      const prefix = await signature(task, content);
+      const mail = { task: { ...task, sender }, content, prefix, policy, signal: end.signal, log: attempts };
+      try {
+        await new Attempt(common, mail, standings).run();
+      } catch (error) {
+        // What was delivered already is told; the rest is tried again.
+        if (standings.pending.length === addressees.length) throw error;
+        log.error({ accountId: task.accountId, outboundId: task.outboundId, err: error }, 'delivery broke off');
+      }
+      if (policy?.mode === 'testing') logTesting(task, attempts);
+      return { outcomes: standings.outcomes(), attempts: attempts.entries };
+    } finally {
+      end.release();
+    }
+  }
+
+  /** A policy on trial changes nothing (RFC 8461 §5); who runs it wants to know. */
+  function logTesting({ domain, outboundId }: DeliveryTask, { entries }: AttemptLog): void {
+    for (const { host, tls } of entries) {
+      if (host === null || tls?.endsWith('(verified)')) continue;
+      log.info({ domain, outboundId, host, tls }, 'an enforced MTA-STS policy would have kept this host from the mail');
+    }
+  }
+
+  /** When the task is called off, the node stops, or time is up. */
+  function endOf(task: DeliveryTask): { readonly signal: AbortSignal; release(): void } {
+    const controller = new AbortController();
+    const { signal } = controller;
+    setMaxListeners(0, signal);
+    const onEnd = () => controller.abort();
+    const timer = setTimeout(onEnd, limits.attemptMs + task.size / SLOWEST_OCTETS_PER_MS);
+    const sources = [task.signal, stopping.signal];
+    for (const source of sources) {
+      if (source.aborted) onEnd();
+      source.addEventListener('abort', onEnd, { once: true });
+    }
+    return {
+      signal,
+      release() {
+        clearTimeout(timer);
+        for (const source of sources) source.removeEventListener('abort', onEnd);
+      },
+    };
+  }
+
+  setMaxListeners(0, stopping.signal);
+
+  return {
+    async deliver(task) {
+      const work = attempt(task);
+      const seen = work.catch(() => {});
+      underWay.add(seen);
+      try {
+        return await work;
+      } finally {
+        underWay.delete(seen);
+      }
+    },
+    async close(graceMs) {
+      isClosing = true;
+      pool.close();
+      const timer = setTimeout(() => stopping.abort(), graceMs);
+      await Promise.all(underWay);
+      clearTimeout(timer);
+      pool.close();
+    },
+  };
+}
+
+/**
+ * Who may sign, the best first: the domain of From, which is what readers see and DMARC asks for (RFC 9989 §4.4), else that
+ * of the envelope, which may have another address of the account, or none. Whose address From holds was judged when the
+ * message came.
+ */
+function signingDomains({ sender }: DeliveryTask, { authorDomains }: Content): readonly string[] {
+  const domain = parseAddress(sender)?.domain;
+  const others = authorDomains.filter((author) => author !== domain);
+  if (domain === undefined) return others;
+  return others.length < authorDomains.length ? [domain, ...others] : [...others, domain];
+}
+
+/** Addresses as they go into the envelope: read anew, so that nothing gets there that is none. */
+function envelopeOf({ sender, recipients }: DeliveryTask): {
+  readonly addressees: readonly Addressee[];
+  readonly unusable: readonly Addressee[];
+  /** Undefined when it is none. */
+  readonly sender: string | undefined;
+} {
+  const ids = new Map<string, string[]>();
+  const unusable: Addressee[] = [];
+  for (const { id, address } of recipients) {
+    const path = pathOf(address);
+    if (path === undefined) unusable.push({ ids: [id], address });
+    else if (ids.has(path)) ids.get(path)!.push(id);
+    else ids.set(path, [id]);
+  }
+  const addressees = [...ids].map(([address, each]) => ({ ids: each, address }));
+  return { addressees, unusable, sender: sender === '' ? '' : pathOf(sender) };
+}
+
+/** The library takes no brackets, which may stand in a quoted local part. */
+function pathOf(text: string): string | undefined {
+  const address = parseAddress(text);
+  if (address === undefined || /[<>]/.test(address.localPart)) return undefined;
+  const { localPart, domain } = address;
+  return `${localPart}@${domain.replace(/^\[ipv6:/, '[IPv6:')}`;
+}

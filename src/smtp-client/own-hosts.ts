@@ -1,0 +1,37 @@
+// Which hosts mail may be sent to: not this node itself, which would send it round in circles (RFC 5321 §5.1), and nothing
+// inside the network the node stands in, unless that is allowed. Judged by the address that is connected to.
+import { networkInterfaces } from 'node:os';
+import { isPublicAddress } from '../gateways/tcp/address-scope.js';
+import { canonicalAddress } from '../gateways/tcp/ip-address.js';
+
+export interface OwnHost {
+  /** MANSIO_HOSTNAME. */
+  readonly hostname: string;
+  /** Address that the node listens on. */
+  readonly bind: string;
+  /** Of its MX listener; undefined while there is none. */
+  mxPort(): number | undefined;
+}
+
+export interface HostRules {
+  isOwnName(host: string): boolean;
+  isOwnAddress(address: string): boolean;
+  isAllowed(address: string): boolean;
+}
+
+export function hostRules(own: OwnHost, remotePort: number, allowPrivate: boolean): HostRules {
+  const name = own.hostname.toLowerCase();
+  const bind = canonicalAddress(own.bind);
+  const isWildcard = bind === '0.0.0.0' || bind === '::';
+  return {
+    isOwnName: (host) => host === name,
+    isOwnAddress(address) {
+      if (own.mxPort() !== remotePort) return false;
+      if (address === bind || address === '0.0.0.0' || address === '::') return true;
+      if (isWildcard && (address.startsWith('127.') || address === '::1')) return true;
+      const interfaces = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
+      return interfaces.some((entry) => canonicalAddress(entry.address) === address);
+    },
+    isAllowed: (address) => allowPrivate || isPublicAddress(address),
+  };
+}

@@ -1,0 +1,166 @@
+// A message on its way into the spool, in two forms: one that is hashed and indexed as it passes, and one whose beginning is
+// only known at its end (a field put before it says what was found out about the whole), which is hashed and indexed then.
+import { createHash, type Hash } from 'node:crypto';
+import { MimeIndexer } from '../mail/mime-index/indexer.js';
+import type { BlobContent } from '../store/blobs.js';
+import type { Spool } from './spool.js';
+import { SpoolHold } from './spool-hold.js';
+
+/** Bytes to be stored, held until `release`. */
+export interface SpooledContent extends BlobContent {
+  release(): void;
+}
+
+/** Takes one message. Exactly one of `finish` and `discard` ends it. */
+export class SpoolWriter {
+  readonly #hold: SpoolHold;
+  readonly #digest = new Digest();
+  readonly #reservation: Reservation;
+
+  constructor(spool: Spool, holder: string) {
+    this.#hold = new SpoolHold(spool, holder);
+    this.#reservation = new Reservation(spool, holder);
+  }
+
+  /** Whether there is room for so many octets more that the caller keeps itself; until `finish` or `discard`. */
+  reserve(octets: number): boolean {
+    return this.#reservation.add(octets);
+  }
+
+  /**
+   * The chunk must not be changed afterwards. Returns a promise when the caller has to wait for it before it writes again.
+   * Throws and rejects with SpoolFault.
+   */
+  write(chunk: Uint8Array): Promise<void> | undefined {
+    this.#digest.push(chunk);
+    return this.#hold.write(chunk);
+  }
+
+  /** @throws SpoolFault, and has then discarded everything. */
+  async finish(): Promise<SpooledContent> {
+    this.#reservation.end();
+    await this.#hold.finish();
+    const hold = this.#hold;
+    return { ...this.#digest.finish(), chunks: () => hold.chunks(), release: () => hold.discard() };
+  }
+
+  /** Gives back memory and file; may be called again. */
+  discard(): void {
+    this.#reservation.end();
+    this.#hold.discard();
+  }
+}
+
+/**
+ * Takes the body of one message, whose header is given at the end, or a header and its body, whose header is replaced at the
+ * end. Exactly one of `finish` and `discard` ends it.
+ */
+export class BodyWriter {
+  readonly #hold: SpoolHold;
+  readonly #reservation: Reservation;
+
+  constructor(spool: Spool, holder: string) {
+    this.#hold = new SpoolHold(spool, holder);
+    this.#reservation = new Reservation(spool, holder);
+  }
+
+  /** As of SpoolWriter, until `unreserve` too. */
+  reserve(octets: number): boolean {
+    return this.#reservation.add(octets);
+  }
+
+  unreserve(): void {
+    this.#reservation.end();
+  }
+
+  /** As of SpoolWriter. */
+  write(chunk: Uint8Array): Promise<void> | undefined {
+    return this.#hold.write(chunk);
+  }
+
+  /** What was written but for its first `from` octets; nothing is written afterwards. @throws SpoolFault */
+  async *read(from = 0): AsyncGenerator<Uint8Array> {
+    await this.#hold.finish();
+    yield* this.#hold.chunks(from);
+  }
+
+  /**
+   * The message: `header` and then what was written but for its first `from` octets.
+   * @throws SpoolFault, and has then discarded everything.
+   */
+  async finish(header: Uint8Array, from = 0): Promise<SpooledContent> {
+    try {
+      await this.#hold.finish();
+      const digest = new Digest();
+      digest.push(header);
+      const pieces = this.#hold.chunks(from);
+      if (Symbol.iterator in pieces) for (const piece of pieces) digest.push(piece);
+      else for await (const piece of pieces) digest.push(piece);
+      return {
+        ...digest.finish(),
+        chunks: () => joined(header, this.#hold.chunks(from)),
+        release: () => this.discard(),
+      };
+    } catch (error) {
+      this.discard();
+      throw error;
+    }
+  }
+
+  /** Gives back memory and file; may be called again. */
+  discard(): void {
+    this.#reservation.end();
+    this.#hold.discard();
+  }
+}
+
+/** Memory of the spool's that is used beside it. */
+class Reservation {
+  readonly #spool: Spool;
+  readonly #holder: string;
+  #octets = 0;
+
+  constructor(spool: Spool, holder: string) {
+    this.#spool = spool;
+    this.#holder = holder;
+  }
+
+  add(octets: number): boolean {
+    if (!this.#spool.reserve(this.#holder, octets)) return false;
+    this.#octets += octets;
+    return true;
+  }
+
+  end(): void {
+    this.#spool.unreserve(this.#holder, this.#octets);
+    this.#octets = 0;
+  }
+}
+
+/** What is known of octets by their passing. */
+class Digest {
+  readonly #hash: Hash = createHash('sha256');
+  readonly #indexer = new MimeIndexer();
+  #size = 0;
+
+  push(octets: Uint8Array): void {
+    this.#hash.update(octets);
+    this.#indexer.push(octets);
+    this.#size += octets.length;
+  }
+
+  finish(): Pick<BlobContent, 'hash' | 'size' | 'index'> {
+    return { hash: this.#hash.digest('hex'), size: this.#size, index: this.#indexer.finish() };
+  }
+}
+
+function joined(
+  header: Uint8Array,
+  rest: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+): Iterable<Uint8Array> | AsyncIterable<Uint8Array> {
+  if (Symbol.iterator in rest) return [header, ...rest];
+  return (async function* () {
+    yield header;
+    yield* rest;
+  })();
+}

@@ -1,0 +1,223 @@
+// Bodies decoded in place and in a worker; budgets that end a job end its view, not the process.
+import test from 'ava';
+import { BodyDecoder, DecoderBusy, type DecoderLimits, DecodingAbandoned } from '../../src/decode/decoder.js';
+import type { OctetRange } from '../../src/mail/message-index.js';
+import { indexMessage } from '../../src/mail/mime-index/indexer.js';
+
+const reader = (raw: Buffer) => async (ranges: readonly OctetRange[]) =>
+  ranges.map(({ start, end }) => Uint8Array.prototype.slice.call(raw, start, end));
+
+const ALICE = { accountId: 'alice' };
+const BOB = { accountId: 'bob' };
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+function decoderFor(t: { teardown(end: () => Promise<void>): void }, limits: Partial<DecoderLimits> = {}): BodyDecoder {
+  const decoder = new BodyDecoder(limits);
+  t.teardown(() => decoder.close());
+  return decoder;
+}
+
+/** A worker that runs this instead of decoding. */
+const rogue = (code: string) =>
+  new URL(
+    `data:text/javascript,${encodeURIComponent(`import {parentPort} from 'node:worker_threads';parentPort.on('message',()=>{${code}})`)}`,
+  );
+
+const alternative = Buffer.from(
+  [
+    'Content-Type: multipart/alternative; boundary=b',
+    '',
+    '--b',
+    'Content-Type: text/plain; charset=iso-8859-1',
+    'Content-Transfer-Encoding: quoted-printable',
+    '',
+    'Gr=FC=DFe',
+    '--b',
+    'Content-Type: text/html; charset=utf-8',
+    'Content-Transfer-Encoding: base64',
+    '',
+    Buffer.from('<p>Grüße</p>').toString('base64'),
+    '--b--',
+  ].join('\r\n'),
+);
+
+const large = Buffer.from(`Content-Type: text/plain; charset=utf-8\r\n\r\n${'Grüße '.repeat(50_000)}`);
+
+test('a small message is decoded in place', async (t) => {
+  const bodies = await decoderFor(t).bodies(indexMessage(alternative), reader(alternative), ALICE);
+  t.deepEqual(bodies, { text: 'Grüße', html: '<p>Grüße</p>', partial: false });
+});
+
+test('a large one in the worker gives the same', async (t) => {
+  const decoder = decoderFor(t, { jobMs: 30_000 });
+  const index = indexMessage(large);
+  const all = await Promise.all([1, 2, 3].map(() => decoder.bodies(index, reader(large), ALICE)));
+  for (const bodies of all) t.deepEqual(bodies, { text: 'Grüße '.repeat(50_000), html: '', partial: false });
+  const small = decoderFor(t, { inlineOctets: 0, jobMs: 30_000 });
+  t.is((await small.bodies(indexMessage(alternative), reader(alternative), ALICE)).text, 'Grüße');
+});
+
+test('a footer between html parts stays readable and harmless', async (t) => {
+  const raw = Buffer.from(
+    'Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/html\n\n<p>x</p>\n--b\n\n<list>\n--b--',
+  );
+  const bodies = await decoderFor(t).bodies(indexMessage(raw), reader(raw), ALICE);
+  t.is(bodies.text, '\nx\n\n<list>');
+  t.is(bodies.html, '<p>x</p>\n<br>\n<div style="white-space: pre-wrap">&lt;list&gt;</div>');
+});
+
+test('what is over the cap is cut and said to be partial', async (t) => {
+  const decoder = decoderFor(t, { characters: 10, inlineOctets: 1_000_000 });
+  t.deepEqual(await decoder.bodies(indexMessage(large), reader(large), ALICE), {
+    text: 'Grüße Grüß',
+    html: '',
+    partial: true,
+  });
+  const fewer = decoderFor(t, { octets: 8, inlineOctets: 1_000_000 });
+  t.deepEqual(await fewer.bodies(indexMessage(large), reader(large), ALICE), {
+    text: 'Grüße ',
+    html: '',
+    partial: true,
+  });
+});
+
+for (const [what, code] of [
+  ['runs out of time', 'for(;;);'],
+  ['runs out of heap', 'const a=[];for(;;)a.push(new Array(1e5).fill(a.length))'],
+  ['throws', 'throw new Error("x")'],
+  ['exits', 'process.exit(3)'],
+] as const) {
+  test(`a worker that ${what} costs the view its end, and is replaced`, async (t) => {
+    const decoder = decoderFor(t, { module: rogue(code), jobMs: 1500, heapMb: 32 });
+    const index = indexMessage(large);
+    for (let round = 0; round < 2; round++) {
+      const bodies = await decoder.bodies(index, reader(large), ALICE);
+      t.true(bodies.partial);
+      t.true(bodies.text.startsWith('Grüße Grüße'));
+    }
+  });
+}
+
+test('more than the queue holds is refused for now', async (t) => {
+  const decoder = decoderFor(t, { module: rogue('for(;;);'), jobMs: 500, queue: 1 });
+  const index = indexMessage(large);
+  const first = decoder.bodies(index, reader(large), ALICE);
+  const second = decoder.bodies(index, reader(large), ALICE);
+  await new Promise((resolve) => setImmediate(resolve));
+  await t.throwsAsync(decoder.bodies(index, reader(large), ALICE), { instanceOf: DecoderBusy, code: 'decoder-busy' });
+  t.true((await first).partial && (await second).partial);
+});
+
+test('close ends what is under way', async (t) => {
+  const decoder = new BodyDecoder({ module: rogue('for(;;);'), jobMs: 60_000 });
+  const under = [1, 2].map(() => decoder.bodies(indexMessage(large), reader(large), ALICE));
+  await new Promise((resolve) => setImmediate(resolve));
+  await decoder.close();
+  for (const bodies of await Promise.all(under)) t.true(bodies.partial);
+  t.true((await decoder.bodies(indexMessage(large), reader(large), ALICE)).partial);
+});
+
+test('a read that fails is the caller’s to know', async (t) => {
+  const decoder = decoderFor(t);
+  await t.throwsAsync(
+    decoder.bodies(indexMessage(alternative), () => Promise.reject(new Error('gone')), ALICE),
+    { message: 'gone' },
+  );
+});
+
+/** A message of text parts, each with its number. */
+function manyParts(count: number): Buffer {
+  const parts = Array.from({ length: count }, (_, i) => `--b\r\n\r\n${i}\r\n`);
+  return Buffer.from(`Content-Type: multipart/mixed; boundary=b\r\n\r\n${parts.join('')}--b--\r\n`);
+}
+
+test('all bodies of a message are read at once, however many parts they are', async (t) => {
+  const raw = manyParts(1000);
+  const index = indexMessage(raw);
+  let reads = 0;
+  const bodies = await decoderFor(t).bodies(
+    index,
+    (ranges) => {
+      reads++;
+      return reader(raw)(ranges);
+    },
+    ALICE,
+  );
+  t.is(reads, 1);
+  t.true(index.textSections.length > 500);
+  t.is(bodies.text.split('\n').length, index.textSections.length);
+});
+
+test('accounts take turns: one that asks for many messages keeps another waiting for one of them', async (t) => {
+  const decoder = decoderFor(t, { jobMs: 30_000 });
+  const index = indexMessage(large);
+  const order: string[] = [];
+  const view = async (name: string, viewer: { accountId: string }) => {
+    await decoder.bodies(index, reader(large), viewer);
+    order.push(name);
+  };
+  const views = ['a1', 'a2', 'a3', 'a4', 'a5'].map((name) => view(name, ALICE));
+  views.push(view('b1', BOB));
+  await Promise.all(views);
+  t.deepEqual(order, ['a1', 'b1', 'a2', 'a3', 'a4', 'a5']);
+});
+
+test('an account has its share of the queue, and leaves the others theirs', async (t) => {
+  const decoder = decoderFor(t, { module: rogue('for(;;);'), jobMs: 300, queueAnAccount: 2 });
+  const index = indexMessage(large);
+  const views = [1, 2, 3].map(() => decoder.bodies(index, reader(large), ALICE));
+  await t.throwsAsync(decoder.bodies(index, reader(large), ALICE), { instanceOf: DecoderBusy });
+  views.push(decoder.bodies(index, reader(large), BOB));
+  for (const { partial } of await Promise.all(views)) t.true(partial);
+});
+
+test('nothing is read for those who wait, and an abandoned view ends, waiting or at work', async (t) => {
+  const decoder = decoderFor(t, { module: rogue('for(;;);'), jobMs: 600_000 });
+  const index = indexMessage(large);
+  let reads = 0;
+  const view = (signal: AbortSignal) =>
+    decoder.bodies(
+      index,
+      (ranges) => {
+        reads++;
+        return reader(large)(ranges);
+      },
+      { ...ALICE, signal },
+    );
+  const [working, waiting, next] = [new AbortController(), new AbortController(), new AbortController()];
+  const views = [working, waiting, next].map(({ signal }) => view(signal));
+  await turn();
+  t.is(reads, 1);
+  waiting.abort();
+  await t.throwsAsync(views[1]!, { instanceOf: DecodingAbandoned });
+  working.abort();
+  await t.throwsAsync(views[0]!, { instanceOf: DecodingAbandoned });
+  await turn();
+  t.is(reads, 2, 'the next had its turn, the one that had left none');
+  next.abort();
+  await t.throwsAsync(views[2]!, { instanceOf: DecodingAbandoned });
+});
+
+test('memory for what is shown is shared by account, and is given back once', async (t) => {
+  const decoder = decoderFor(t, { shownOctets: 300_000, shownOctetsAnAccount: 200_000 });
+  (await decoder.room(1_000, ALICE))();
+  const first = await decoder.room(150_000, ALICE);
+  let second = false;
+  const waits = decoder.room(150_000, ALICE).then((release) => {
+    second = true;
+    return release;
+  });
+  const others = await decoder.room(150_000, BOB);
+  await turn();
+  t.false(second, 'over the share of the account');
+  first();
+  first();
+  (await waits)();
+  others();
+  const all = await decoder.room(1e9, ALICE);
+  const leaving = new AbortController();
+  const late = decoder.room(100_000, { ...ALICE, signal: leaving.signal });
+  leaving.abort();
+  await t.throwsAsync(late, { instanceOf: DecodingAbandoned });
+  all();
+});

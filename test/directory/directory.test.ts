@@ -1,0 +1,285 @@
+// The directory's rules on a real store; mailboxes are played by a function that answers `acceptance`.
+import { createHash, randomBytes } from 'node:crypto';
+import test, { type ExecutionContext } from 'ava';
+import type { Mailboxes } from '../../src/actors/mailbox/protocol.js';
+import { ActorFault } from '../../src/actors/runtime/errors.js';
+import { matchesHash, newApiKey, parseApiKey } from '../../src/directory/api-key.js';
+import { createDirectory, type DirectoryOptions } from '../../src/directory/directory.js';
+import type { DirectoryStore } from '../../src/store/directory.js';
+import { StoreFault } from '../../src/store/errors.js';
+import { connect } from '../../src/store/postgres/client.js';
+import { postgresDirectory } from '../../src/store/postgres/directory.js';
+import { migrate } from '../../src/store/postgres/migrate.js';
+import { testDatabase } from '../support/embedded-database.js';
+
+type Acceptance = (accountId: string) => { held: boolean; total: number };
+
+function mailboxes(acceptance: Acceptance): Mailboxes {
+  return {
+    of: (accountId) =>
+      ({ ask: async () => ({ reply: acceptance(accountId) }) }) as unknown as ReturnType<Mailboxes['of']>,
+  };
+}
+
+async function start(
+  t: ExecutionContext,
+  options: Partial<Omit<DirectoryOptions, 'store' | 'mailboxes'>> & { acceptance?: Acceptance } = {},
+) {
+  const { address, drop } = await testDatabase();
+  const sql = connect(address, { max: 6, applicationName: 'test' });
+  await migrate(sql);
+  const calls: string[] = [];
+  const real = postgresDirectory(sql, 16);
+  const store = new Proxy(real, {
+    get: (target, name: keyof DirectoryStore) =>
+      ((...args: never[]) => {
+        calls.push(name);
+        return (target[name] as (...args: never[]) => unknown)(...args);
+      }) as never,
+  });
+  await real.addDomain('example.test');
+  const { acceptance = () => ({ held: true, total: 0 }), ...rest } = options;
+  const directory = await createDirectory({
+    store,
+    mailboxes: mailboxes(acceptance),
+    unknownRecipients: 'hold',
+    log: { info() {} },
+    ...rest,
+  });
+  t.teardown(async () => {
+    await directory.close();
+    await sql.end({ timeout: 5 });
+    await drop();
+  });
+  /** Resolves when this node has heard of everything that was changed before the call. */
+  const settled = async (change: () => Promise<unknown>): Promise<void> => {
+    let tell = () => {};
+    const heard = new Promise<void>((resolve) => {
+      tell = resolve;
+    });
+    // It has to stand before the change, or the marker may come too early to be heard.
+    const end = await real.watch((seen) => {
+      if (seen.kind === 'domains') tell();
+    });
+    await change();
+    await real.addDomain(`marker-${randomBytes(6).toString('hex')}.test`);
+    await heard;
+    await end();
+  };
+  return { sql, store: real, directory, calls, settled };
+}
+
+test('mail goes to the account that has the address, whatever its case and tag', async (t) => {
+  const { store, directory, calls } = await start(t);
+  const ann = await store.createAccount('ann@example.test', 'Ann');
+  await store.addAddress(ann.id, 'sales@example.test', true);
+  const mailbox = { kind: 'mailbox', accountId: ann.id };
+  t.deepEqual(await directory.recipient('Ann+news@Example.Test'), mailbox);
+  t.deepEqual(await directory.recipient('sales@example.test'), mailbox);
+  const before = calls.length;
+  t.deepEqual(await directory.recipient('ann@example.test'), mailbox);
+  t.is(calls.length, before, 'an owner is remembered');
+});
+
+test('look-ups of one address at a time are one', async (t) => {
+  const { store, directory, calls } = await start(t);
+  await store.createAccount('ann@example.test', 'Ann');
+  await Promise.all(Array.from({ length: 20 }, () => directory.recipient('ann@example.test')));
+  t.is(calls.filter((call) => call === 'ownerOf').length, 1);
+});
+
+test('a domain that is not hosted is never relayed to, an account there or not', async (t) => {
+  const { store, directory } = await start(t);
+  await store.createAccount('ann@elsewhere.test', 'Ann');
+  t.deepEqual(await directory.recipient('ann@elsewhere.test'), { kind: 'notHosted' });
+  t.deepEqual(await directory.recipient('no address'), { kind: 'notHosted' });
+});
+
+test('mail is not refused for good by a list of domains that may be out of date', async (t) => {
+  let now = 0;
+  const { sql, directory, calls } = await start(t, { now: () => now });
+  // Without the notification: this node never hears of it.
+  await sql`insert into domains (name) values ('late.test')`;
+  t.deepEqual(await directory.recipient('ann@late.test'), { kind: 'notHosted' });
+  const reads = () => calls.filter((name) => name === 'domains').length;
+  const before = reads();
+  now = 1_000;
+  const recipients = await Promise.all([1, 2, 3].map(() => directory.recipient('ann@late.test')));
+  t.deepEqual(new Set(recipients.map(({ kind }) => kind)), new Set(['hold']));
+  t.deepEqual(await directory.recipient('ann@other.test'), { kind: 'notHosted' });
+  t.is(reads(), before + 1, 'whoever names strange domains does not load the store');
+});
+
+test('domains added and removed take effect without a restart', async (t) => {
+  const { store, directory, settled } = await start(t, { unknownRecipients: 'reject' });
+  t.deepEqual(await directory.recipient('a@new.test'), { kind: 'notHosted' });
+  await settled(() => store.addDomain('new.test'));
+  t.deepEqual(await directory.recipient('a@new.test'), { kind: 'unknown' });
+  await settled(() => store.removeDomain('new.test'));
+  t.deepEqual(await directory.recipient('a@new.test'), { kind: 'notHosted' });
+});
+
+const NEW = 'new@example.test';
+
+test('unknown recipients are held once there is a message for them, or rejected', async (t) => {
+  const { directory, store } = await start(t);
+  t.deepEqual(await directory.recipient('New+x@Example.Test'), { kind: 'hold', address: NEW });
+  t.is(await store.ownerOf(NEW), undefined, 'naming an address makes nothing');
+  const held = await directory.hold([NEW, NEW], 1000);
+  const { accountId } = (await store.ownerOf(NEW))!;
+  t.deepEqual(held, new Map([[NEW, accountId]]));
+  t.deepEqual(await directory.recipient('new+x@example.test'), { kind: 'mailbox', accountId, heldAddress: NEW });
+  const rejecting = await start(t, { unknownRecipients: 'reject' });
+  t.deepEqual(await rejecting.directory.recipient(NEW), { kind: 'unknown' });
+  t.is(await rejecting.directory.hold([NEW], 1000), undefined);
+  await rejecting.store.holdAddress(NEW, 10);
+  t.deepEqual(await rejecting.directory.recipient(NEW), { kind: 'unknown' });
+});
+
+test('a held mailbox takes 100 messages, a claimed one any number', async (t) => {
+  let total = 99;
+  const { store, directory, settled } = await start(t, { acceptance: () => ({ held: true, total }) });
+  t.is((await directory.recipient(NEW)).kind, 'hold');
+  t.is((await directory.hold([NEW], 1000))?.size, 1);
+  t.is((await directory.recipient(NEW)).kind, 'mailbox');
+  total = 100;
+  t.is((await directory.recipient(NEW)).kind, 'full');
+  t.is(await directory.hold([NEW], 1000), undefined, 'filled since RCPT');
+  await settled(() => store.createAccount(NEW, 'New'));
+  t.is((await directory.recipient(NEW)).kind, 'mailbox');
+});
+
+test('a domain whose held addresses are used up is full, those of one message counted together', async (t) => {
+  const { sql, directory, store } = await start(t);
+  await store.addDomain('other.test');
+  await store.holdAddress('first@example.test', 10);
+  await sql`
+    insert into addresses (id, address, account_id, domain, held, verified)
+    select gen_random_uuid(), 'u' || n || '@example.test', (select id from accounts), 'example.test', true, true
+    from generate_series(1, 998) n`;
+  const beside = ['last@example.test', 'a@other.test'];
+  t.is((await directory.recipient('last@example.test', beside)).kind, 'hold', 'named twice it is one address');
+  t.is((await directory.recipient('one-more@example.test', ['a@other.test'])).kind, 'hold');
+  t.deepEqual(await directory.recipient('one-more@example.test', beside), { kind: 'full' });
+  t.is(await directory.hold(['a@other.test', 'last@example.test', 'one-more@example.test'], 1000), undefined);
+  t.is(await store.ownerOf('last@example.test'), undefined, 'a message that is refused leaves nothing');
+  t.is((await directory.hold(['last@example.test'], 1000))?.size, 1);
+  t.deepEqual(await directory.recipient('one-more@example.test'), { kind: 'full' });
+  t.is((await directory.recipient('u7@example.test')).kind, 'mailbox');
+});
+
+test('a held mailbox that was deleted is made anew', async (t) => {
+  const gone = new Set<string>();
+  const { store, directory } = await start(t, {
+    acceptance: (id) => {
+      if (gone.has(id)) throw new ActorFault('no-such-account', 'gone');
+      return { held: true, total: 0 };
+    },
+  });
+  const first = (await directory.hold([NEW], 1000))!.get(NEW)!;
+  t.deepEqual(await directory.recipient(NEW), { kind: 'mailbox', accountId: first, heldAddress: NEW });
+  gone.add(first);
+  await store.deleteAccount(first);
+  t.is((await directory.recipient(NEW)).kind, 'hold');
+  const second = (await directory.hold([NEW], 1000))?.get(NEW);
+  t.truthy(second);
+  t.not(second, first);
+});
+
+test('a held mailbox whose owner cannot be reached is a temporary fault', async (t) => {
+  const { directory, store } = await start(t, {
+    acceptance: () => {
+      throw new ActorFault('unreachable', 'nobody owns it');
+    },
+  });
+  await store.holdAddress(NEW, 10);
+  const fault = await t.throwsAsync(directory.recipient('new@example.test'), { instanceOf: StoreFault });
+  t.true(fault.temporary);
+});
+
+test('a deleted account no longer receives, and its deletion is told', async (t) => {
+  const { store, directory, settled } = await start(t, { unknownRecipients: 'reject' });
+  const ann = await store.createAccount('ann@example.test', 'Ann');
+  await directory.recipient('ann@example.test');
+  const deleted: string[] = [];
+  directory.deletedAccounts$.subscribe((id) => deleted.push(id));
+  await settled(() => store.deleteAccount(ann.id));
+  t.deepEqual(deleted, [ann.id]);
+  t.deepEqual(await directory.recipient('ann@example.test'), { kind: 'unknown' });
+});
+
+test('a key authenticates until it is revoked, and the revocation is told', async (t) => {
+  const { store, directory, settled } = await start(t);
+  const ann = await store.createAccount('ann@example.test', 'Ann');
+  const { apiKey, prefix, hash } = newApiKey(randomBytes);
+  const key = await store.createKey({
+    accountId: ann.id,
+    name: 'x',
+    scopes: ['imap'],
+    serviceWide: false,
+    prefix,
+    hash,
+  });
+  t.deepEqual(await directory.authenticate(apiKey), {
+    accountId: ann.id,
+    email: 'ann@example.test',
+    scopes: ['imap'],
+    keyId: key.id,
+    serviceWide: false,
+  });
+  const other = newApiKey(randomBytes).apiKey;
+  t.is(await directory.authenticate(other), undefined);
+  t.is(await directory.authenticate(apiKey.slice(0, 18) + other.slice(18)), undefined);
+  t.is(await directory.authenticate('mansio_'), undefined);
+  const revoked: string[] = [];
+  directory.revokedKeys$.subscribe((id) => revoked.push(id));
+  await settled(() => store.revokeKey(key.id));
+  t.deepEqual(revoked, [key.id]);
+  t.is(await directory.authenticate(apiKey), undefined);
+});
+
+test('without a credential one acts as the configured account or as nobody', async (t) => {
+  const none = await start(t);
+  t.is(await none.directory.anonymous(), undefined);
+  const { store, directory } = await start(t, { anonymousAccount: 'Demo@Example.Test' });
+  t.is(await directory.anonymous(), undefined);
+  await store.holdAddress('demo@example.test', 10);
+  t.is(await directory.anonymous(), undefined, 'a held mailbox is nobody');
+  const demo = await store.createAccount('demo@example.test', 'Demo');
+  t.deepEqual(await directory.anonymous(), {
+    accountId: demo.id,
+    email: 'demo@example.test',
+    scopes: ['app'],
+    keyId: null,
+    serviceWide: false,
+  });
+});
+
+test('API keys have one form and match their own hash alone', (t) => {
+  const { apiKey, prefix, hash } = newApiKey(randomBytes);
+  t.regex(apiKey, /^mansio_[a-z2-7]{10}_[A-Za-z0-9_-]{43}$/);
+  t.deepEqual(parseApiKey(apiKey), { prefix });
+  t.is(hash, createHash('sha256').update(apiKey).digest('hex'));
+  t.true(matchesHash(apiKey, hash));
+  t.false(matchesHash(apiKey, undefined));
+  t.false(matchesHash(apiKey, 'short'));
+  t.false(matchesHash(newApiKey(randomBytes).apiKey, hash));
+  for (const text of ['', apiKey.slice(1), `${apiKey}x`, ` ${apiKey}`, apiKey.slice(0, -1), `${apiKey}\n`]) {
+    t.is(parseApiKey(text), undefined, JSON.stringify(text));
+  }
+});
+
+test('an address is of its account when it is verified, with any tag, wherever it is', async (t) => {
+  const { directory, store } = await start(t);
+  const alice = await store.createAccount('alice@example.test', 'Alice');
+  const bob = await store.createAccount('bob@example.test', 'Bob');
+  await store.addAddress(alice.id, 'alice@elsewhere.test', true);
+  await store.addAddress(alice.id, 'unverified@example.test', false);
+  for (const address of ['Alice@Example.Test', 'alice+x@example.test', 'alice+@elsewhere.test']) {
+    t.true(await directory.isAddressOf(alice.id, address), address);
+    t.false(await directory.isAddressOf(bob.id, address), address);
+  }
+  for (const address of ['unverified@example.test', 'nobody@example.test', 'alice', '']) {
+    t.false(await directory.isAddressOf(alice.id, address), address);
+  }
+});

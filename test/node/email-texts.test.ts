@@ -1,0 +1,66 @@
+// The words of a message's body, of whatever shape the message is.
+import test from 'ava';
+import { indexMessage } from '../../src/mail/mime-index/indexer.js';
+import { openEmailTexts } from '../../src/node/email-texts.js';
+import { ALICE, FakeBlobs } from '../gateways/http/fakes.js';
+
+const HEAD = 'From: a@b.test\r\nMIME-Version: 1.0\r\n';
+
+test('text, html alone, encoded text, no body, a large body, and no blob', async (t) => {
+  const blobs = new FakeBlobs();
+  const texts = openEmailTexts(blobs);
+  t.teardown(() => texts.close());
+  const textOf = async (message: string) => {
+    const raw = Buffer.from(message);
+    return (await texts.text(ALICE, blobs.add(raw, indexMessage(raw)))).text;
+  };
+  t.is((await textOf(`${HEAD}\r\nplain words\r\n`)).trim(), 'plain words');
+  const html = await textOf(`${HEAD}Content-Type: text/html\r\n\r\n<style>p{}</style><p>html <b>words</b></p>\r\n`);
+  t.is(html.trim(), 'html words');
+  const encoded = `${HEAD}Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\n`;
+  t.is((await textOf(`${encoded}${Buffer.from('Grüße').toString('base64')}\r\n`)).trim(), 'Grüße');
+  t.is((await textOf(`${HEAD}\r\n`)).trim(), '');
+  const large = await textOf(`${HEAD}\r\n${'word '.repeat(400_000)}\r\n`);
+  t.true(large.startsWith('word word') && large.length <= 256 * 1024);
+  t.deepEqual(await texts.text(ALICE, '0'.repeat(64)), { text: '', extent: 'whole' });
+});
+
+test('a long body is cut and says so, and can be had at length', async (t) => {
+  const blobs = new FakeBlobs();
+  const texts = openEmailTexts(blobs);
+  t.teardown(() => texts.close());
+  const stored = (message: string) => {
+    const raw = Buffer.from(message);
+    return blobs.add(raw, indexMessage(raw));
+  };
+  const short = stored(`${HEAD}\r\nwords\r\n`);
+  t.is((await texts.text(ALICE, short)).extent, 'whole');
+  t.is((await texts.longText(ALICE, short)).extent, 'whole');
+  for (const size of [300_000, 3_000_000]) {
+    const long = stored(`${HEAD}\r\n${'a word '.repeat(size / 7)}needle\r\n`);
+    const { text, extent } = await texts.text(ALICE, long);
+    t.deepEqual([extent, text.includes('needle')], ['start', false]);
+    const whole = await texts.longText(ALICE, long);
+    t.deepEqual([whole.extent, whole.text.includes('needle')], ['whole', true]);
+  }
+  const longer = stored(`${HEAD}\r\n${'a word '.repeat(1_500_000)}\r\n`);
+  t.is((await texts.longText(ALICE, longer)).extent, 'start');
+});
+
+test('what search finds of a message: To, Cc and the names of attachments beside its body', async (t) => {
+  const blobs = new FakeBlobs();
+  const texts = openEmailTexts(blobs);
+  t.teardown(() => texts.close());
+  const raw = Buffer.from(
+    `${HEAD}To: =?utf-8?q?Zo=C3=AB?= <zoe@c.test>, friends: d@e.test;\r\nCc: Carl <carl@f.test>\r\nBcc: x@y.test\r\n` +
+      'Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nwords\r\n--b\r\nContent-Type: application/pdf\r\n' +
+      'Content-Disposition: attachment; filename="Report 2026.pdf"\r\n\r\n%PDF\r\n--b--\r\n',
+  );
+  const { recipients, attachments, body } = await texts.searchable(ALICE, blobs.add(raw, indexMessage(raw)));
+  t.deepEqual(
+    recipients.split(/\s+/).filter((word) => word !== ''),
+    ['Zoë', 'zoe@c.test', 'friends', 'd@e.test', 'Carl', 'carl@f.test'],
+  );
+  t.is(attachments, 'Report 2026.pdf');
+  t.is(body.trim(), 'words');
+});

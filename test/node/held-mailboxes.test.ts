@@ -1,0 +1,102 @@
+// Bounds of held mail on a real store: octets of a domain and of all, and what postmaster and abuse keep. Mailboxes are played
+// by a function that answers `acceptance`.
+import test, { type ExecutionContext } from 'ava';
+import type { Mailboxes } from '../../src/actors/mailbox/protocol.js';
+import { HeldMailboxes } from '../../src/directory/held-mailboxes.js';
+import { connect } from '../../src/store/postgres/client.js';
+import { postgresDirectory } from '../../src/store/postgres/directory.js';
+import { migrate } from '../../src/store/postgres/migrate.js';
+import { testDatabase } from '../support/embedded-database.js';
+
+const MIB = 1024 * 1024;
+
+async function start(t: ExecutionContext, total = 0) {
+  const { address, drop } = await testDatabase();
+  const sql = connect(address, { max: 3, applicationName: 'test' });
+  t.teardown(async () => {
+    await sql.end({ timeout: 5 });
+    await drop();
+  });
+  await migrate(sql);
+  const store = postgresDirectory(sql, 16);
+  const expired: { accountId: string; receivedBefore: number }[] = [];
+  const mailboxes = {
+    of: (accountId: string) => ({
+      async ask(operation: string, payload: { receivedBefore: number }) {
+        if (operation === 'expire') expired.push({ accountId, ...payload });
+        return { reply: { held: true, total } };
+      },
+    }),
+  } as unknown as Mailboxes;
+  const clock = { now: 0 };
+  const held = new HeldMailboxes(store, mailboxes, () => clock.now);
+  /** Emails of a held address, one of each size, a second apart. */
+  const fill = async (owner: string, sizes: readonly number[]) => {
+    const result = await store.holdAddress(owner, 10_000);
+    const accountId = result.kind === 'held' ? result.accountId : t.fail();
+    await sql`
+      insert into emails (account_id, id, blob, thread_id, refs, from_address, from_name, subject, preview, received_at,
+        size, has_attachments, attachment_count, flags, modseq)
+      select ${accountId as string}, gen_random_uuid(), '\\x00', gen_random_uuid(), '{}', '', '', '', '',
+        to_timestamp(n), size, false, 0, 0, 1
+      from unnest(${sizes as number[]}::bigint[]) with ordinality x (size, n)`;
+    return accountId as string;
+  };
+  return { store, held, clock, fill, expired };
+}
+
+test('held mail of a domain has a bound in octets, what was accepted since the last count included', async (t) => {
+  const { held, fill, clock } = await start(t);
+  await fill('big@example.test', [255 * MIB]);
+  t.true(await held.hasRoom('new@example.test', []));
+  t.is((await held.hold(['new@example.test'], MIB, []))?.size, 1);
+  t.false(await held.hasRoom('other@example.test', []));
+  t.is(await held.hold(['other@example.test'], 1, []), undefined);
+  const owner = { accountId: 'any', held: true };
+  t.is(await held.acceptance('new@example.test', owner), 'full', 'a held mailbox takes no more either');
+  t.is(await held.hold([], 1, ['new@example.test']), undefined);
+  t.true(await held.hasRoom('new@other.test', []));
+  // That message is not in the store: the next count does not know it.
+  clock.now = 10_000;
+  t.true(await held.hasRoom('other@example.test', []));
+  t.is((await held.hold([], MIB, ['new@example.test']))?.size, 0);
+  t.false(await held.hasRoom('other@example.test', []));
+});
+
+test('held mail of all domains has a bound, and small messages count for their rows', async (t) => {
+  const { held, fill, store } = await start(t);
+  for (const domain of ['a', 'b', 'c']) await fill(`x@${domain}.test`, [255 * MIB]);
+  await fill('x@d.test', [200 * MIB, ...Array.from({ length: 14_000 }, () => 1)]);
+  await fill('postmaster@e.test', [500 * MIB]);
+  const octets = await store.heldOctets(['postmaster', 'abuse']);
+  t.deepEqual([...octets.keys()].sort(), ['a.test', 'b.test', 'c.test', 'd.test']);
+  t.is(octets.get('d.test'), 200 * MIB + 14_000 * 4096);
+  t.true(await held.hasRoom('new@f.test', []));
+  t.is((await held.hold(['new@f.test'], 5 * MIB, []))?.size, 1);
+  t.false(await held.hasRoom('new@f.test', []));
+  t.false(await held.hasRoom('new@a.test', []));
+});
+
+test('postmaster and abuse are accepted when nothing else is, and their oldest mail goes', async (t) => {
+  const { held, fill, expired } = await start(t, 5_000);
+  await fill('big@example.test', [300 * MIB]);
+  const roles = ['postmaster@example.test', 'abuse@example.test'];
+  for (const role of roles) t.true(await held.hasRoom(role, []));
+  t.false(await held.hasRoom('new@example.test', roles));
+  t.deepEqual([...(await held.hold(roles, MIB, []))!.keys()], roles);
+  t.deepEqual(expired, []);
+  t.is(await held.acceptance(roles[0]!, { accountId: 'any', held: true }), 'open');
+  // 1,001 and the newest 1,000 are kept; of 70 MiB the newest 64.
+  const many = await fill(
+    roles[0]!,
+    Array.from({ length: 1_001 }, () => 1),
+  );
+  const large = await fill(roles[1]!, [10 * MIB, 30 * MIB, 30 * MIB]);
+  t.is((await held.hold([], MIB, roles))?.size, 0);
+  t.deepEqual(expired, [
+    { accountId: many, receivedBefore: 1_001 },
+    { accountId: large, receivedBefore: 1_001 },
+  ]);
+  // A message that is larger than all that is kept is kept as long as it is the newest one: it is trimmed by the next.
+  t.is((await held.hold(['postmaster@other.test'], 100 * MIB, []))?.size, 1);
+});

@@ -1,0 +1,19 @@
+// The machine's clock is put back while a node stops: the deadline is measured without it.
+import test from 'ava';
+import { pino } from 'pino';
+import { Lifecycle } from '../../src/node/lifecycle.js';
+
+test('a clock that is put back does not lengthen the stop', async (t) => {
+  const bounds: number[] = [];
+  const lifecycle = new Lifecycle(pino({ level: 'silent' }));
+  const { now } = Date;
+  t.teardown(() => {
+    Date.now = now;
+  });
+  lifecycle.add('below', (boundMs) => void bounds.push(boundMs), 100, Number.POSITIVE_INFINITY);
+  lifecycle.add('above', () => {
+    Date.now = () => now() - 3_600_000;
+  });
+  t.true(await lifecycle.stop(10_000));
+  t.true(bounds[0]! <= 10_000, `${bounds[0]} ms`);
+});

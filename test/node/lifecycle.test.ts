@@ -1,0 +1,80 @@
+import test from 'ava';
+import { pino } from 'pino';
+import { Lifecycle } from '../../src/node/lifecycle.js';
+
+const log = pino({ level: 'silent' });
+
+test('parts stop in reverse, one after the other, once', async (t) => {
+  const stopped: string[] = [];
+  const lifecycle = new Lifecycle(log);
+  for (const name of ['store', 'actors', 'gateways']) {
+    lifecycle.add(name, async () => {
+      stopped.push(`${name} begins`);
+      await Promise.resolve();
+      stopped.push(`${name} ends`);
+    });
+  }
+  t.deepEqual(await Promise.all([lifecycle.stop(5000), lifecycle.stop(5000)]), [true, true]);
+  const expected = ['gateways', 'actors', 'store'].flatMap((name) => [`${name} begins`, `${name} ends`]);
+  t.deepEqual(stopped, expected);
+});
+
+test('a part that fails or hangs does not keep the others from stopping', async (t) => {
+  const stopped: string[] = [];
+  const lifecycle = new Lifecycle(log);
+  lifecycle.add('store', () => void stopped.push('store'));
+  lifecycle.add('hangs', () => new Promise(() => {}));
+  lifecycle.add('throws', () => {
+    throw new Error('no');
+  });
+  lifecycle.add('rejects', () => Promise.reject(new Error('no')));
+  t.false(await lifecycle.stop(300));
+  t.deepEqual(stopped, ['store']);
+});
+
+test('hanging parts share the deadline: the sum holds, and each reserve is kept', async (t) => {
+  const began = new Map<string, number>();
+  const lifecycle = new Lifecycle(log);
+  const started = Date.now();
+  const hangs = (name: string) => () => {
+    began.set(name, Date.now() - started);
+    return new Promise<void>(() => {});
+  };
+  lifecycle.add('database', hangs('database'), 300);
+  lifecycle.add('leases', hangs('leases'), 150, 150);
+  lifecycle.add('job', hangs('job'), 50, 60);
+  lifecycle.add('listener', hangs('listener'));
+  t.false(await lifecycle.stop(1000));
+  // Timers may fire a little early and, on a busy machine, late; never earlier than what the parts above are bound by.
+  t.true(Date.now() - started < 1400);
+  t.true(began.get('job')! < 700, 'what is reserved below was kept');
+  t.true(began.get('leases')! - began.get('job')! < 250, 'no part takes more than its most');
+  t.is(began.size, 4);
+});
+
+test('when less is left than is reserved, every part is stopped within the deadline', async (t) => {
+  const stopped: string[] = [];
+  const lifecycle = new Lifecycle(log);
+  for (const name of ['a', 'b', 'c', 'd']) {
+    lifecycle.add(
+      name,
+      () => {
+        stopped.push(name);
+        return new Promise<void>(() => {});
+      },
+      4_000,
+    );
+  }
+  const started = Date.now();
+  t.false(await lifecycle.stop(400));
+  t.true(Date.now() - started < 2_000);
+  t.deepEqual(stopped, ['d', 'c', 'b', 'a']);
+});
+
+test('a part without a reserve does not use all the time there is up', async (t) => {
+  const lifecycle = new Lifecycle(log);
+  lifecycle.add('hangs', () => new Promise<void>(() => {}));
+  const started = Date.now();
+  t.false(await lifecycle.stop(60_000));
+  t.true(Date.now() - started < 10_000);
+});

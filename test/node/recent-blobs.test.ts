@@ -1,0 +1,81 @@
+// Blobs read from memory right after they were stored: the same octets as the store gives, and only what it has.
+import test from 'ava';
+import fc from 'fast-check';
+import { recentBlobs } from '../../src/node/recent-blobs.js';
+import { type BlobContent, type BlobStore, blobOf } from '../../src/store/blobs.js';
+import { StoreFault } from '../../src/store/errors.js';
+
+const MESSAGE = Buffer.from(`Subject: hello\r\n\r\n${'a line of it\r\n'.repeat(20)}`);
+
+/** A store in memory that counts what it is asked. */
+function storeOf() {
+  const stored = new Map<string, { content: BlobContent; bytes: Buffer }>();
+  const asked = { reads: 0, fault: undefined as Error | undefined };
+  const bytesOf = (hash: string, start: number, end: number) => {
+    asked.reads++;
+    return stored.get(hash)!.bytes.subarray(start, end);
+  };
+  const store: BlobStore = {
+    async put(content) {
+      if (asked.fault !== undefined) throw asked.fault;
+      const pieces: Uint8Array[] = [];
+      for await (const piece of content.chunks()) pieces.push(piece);
+      stored.set(content.hash, { content, bytes: Buffer.concat(pieces) });
+    },
+    async index(hash) {
+      asked.reads++;
+      return stored.get(hash)?.content.index;
+    },
+    read: async (hash, start, end) => bytesOf(hash, start, end),
+    readRanges: async (hash, ranges) =>
+      ranges.map(({ start, end }) => Uint8Array.prototype.slice.call(bytesOf(hash, start, end))),
+    readAll: async () => new Map(),
+    async *stream(hash, start, end) {
+      yield bytesOf(hash, start, end);
+    },
+    collect: async () => 0,
+  };
+  return { store, asked };
+}
+
+async function streamed(pieces: AsyncIterable<Uint8Array>): Promise<string> {
+  const all: Uint8Array[] = [];
+  for await (const piece of pieces) all.push(piece);
+  return Buffer.concat(all).toString();
+}
+
+test('any part of what was just stored is as the store has it, and the store is not asked', async (t) => {
+  const { store, asked } = storeOf();
+  const blobs = recentBlobs(store);
+  const content = blobOf(MESSAGE);
+  await blobs.put(content);
+  await fc.assert(
+    fc.asyncProperty(fc.nat({ max: MESSAGE.length }), fc.nat({ max: MESSAGE.length }), async (a, b) => {
+      const [start, end] = [Math.min(a, b), Math.max(a, b)];
+      const wanted = MESSAGE.subarray(start, end).toString();
+      t.is(Buffer.from(await blobs.read(content.hash, start, end)).toString(), wanted);
+      t.is(await streamed(blobs.stream(content.hash, start, end)), wanted);
+    }),
+  );
+  t.deepEqual(await blobs.index(content.hash), content.index);
+  t.is(asked.reads, 0);
+  t.is(Buffer.from(await store.read(content.hash, 0, content.size)).toString(), MESSAGE.toString());
+});
+
+test('what could not be stored is not there, and what is large or was stored by others is read from the store', async (t) => {
+  const { store, asked } = storeOf();
+  const blobs = recentBlobs(store);
+  asked.fault = new StoreFault('store-unavailable', 'away', { temporary: true });
+  const lost = blobOf(MESSAGE);
+  await t.throwsAsync(blobs.put(lost), { message: 'away' });
+  asked.fault = undefined;
+  t.is(await blobs.index(lost.hash), undefined);
+  const large = blobOf(Buffer.concat([MESSAGE, Buffer.alloc(100_000, 'x')]));
+  await blobs.put(large);
+  asked.reads = 0;
+  t.is((await blobs.read(large.hash, 0, large.size)).length, large.size);
+  t.is((await streamed(blobs.stream(large.hash, 0, large.size))).length, large.size);
+  await store.put(lost);
+  t.is((await blobs.read(lost.hash, 0, 7)).length, 7);
+  t.is(asked.reads, 3);
+});

@@ -1,0 +1,21 @@
+// The certificate a node makes itself: its packages are loaded when one is made, and by nothing else.
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import test from 'ava';
+import '../../src/main.js';
+import { selfSigned } from '../../src/node/tls-certificate.js';
+import { recordingLog } from '../support/hub-fakes.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
+
+test('the packages are loaded when a certificate is made, which later starts find', async (t) => {
+  const isLoaded = () => 'getMetadata' in Reflect;
+  t.false(isLoaded(), 'a node without need of it');
+  const directory = temporaryDirectory();
+  const { log } = recordingLog();
+  const files = await selfSigned(directory, 'mail.example.test', log);
+  t.true(isLoaded());
+  const made = readFileSync(files.cert);
+  t.regex(new X509Certificate(made).subjectAltName ?? '', /DNS:mail\.example\.test/);
+  await selfSigned(directory, 'mail.example.test', log);
+  t.deepEqual(readFileSync(files.cert), made);
+});
