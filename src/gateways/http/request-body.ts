@@ -27,7 +27,6 @@ export class RequestBody {
   readonly #source: BodySource;
   readonly #declared: number | null;
   readonly #limits: BodyLimits;
-  readonly #holds: boolean;
   #chunks: Uint8Array[] = [];
   #unread = 0;
   #received = 0;
@@ -39,14 +38,13 @@ export class RequestBody {
   #settle: (() => void) | undefined;
 
   /**
-   * To be made in the callback that brought the request: data follows at once. `holds`: what follows the body is not read
-   * before `abandon`.
+   * To be made in the callback that brought the request: data follows at once. What follows the body is not read before
+   * `abandon` or `readOn`.
    */
-  constructor(source: BodySource, declared: number | null, limits: BodyLimits, holds = false) {
+  constructor(source: BodySource, declared: number | null, limits: BodyLimits) {
     this.#source = source;
     this.#declared = declared;
     this.#limits = limits;
-    this.#holds = holds;
     if (declared === 0) this.#completed();
     else source.onData((chunk, isLast) => this.#take(chunk, isLast));
   }
@@ -94,6 +92,13 @@ export class RequestBody {
     this.#settle?.();
   }
 
+  /** Somebody has to notice when the client leaves: what follows the body is read from now on. */
+  readOn(): void {
+    if (!this.#complete || !this.#paused) return;
+    this.#paused = false;
+    this.#source.resume();
+  }
+
   /** The reply is about to be written. True when the connection has to close behind it. */
   abandon(): boolean {
     if (this.#paused) this.#source.resume();
@@ -115,7 +120,7 @@ export class RequestBody {
 
   #completed(): void {
     this.#complete = true;
-    if (!this.#holds || this.#paused || this.#unwanted) return;
+    if (this.#paused || this.#unwanted) return;
     this.#paused = true;
     this.#source.pause();
   }

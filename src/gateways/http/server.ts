@@ -107,9 +107,8 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     }
     traffic.begin();
     const writer = new ReplyWriter(response);
-    // A read has to notice that its client is gone; while a write is carried out, what follows waits in the kernel.
-    const holds = head.method !== 'GET' && head.method !== 'HEAD';
-    const body = new RequestBody(response, head.contentLength, limits, holds);
+    const body = new RequestBody(response, head.contentLength, limits);
+    const isRead = head.method === 'GET' || head.method === 'HEAD';
     let controller: AbortController | undefined;
     response.onAborted(() => {
       writer.abort();
@@ -125,6 +124,8 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
       get aborted() {
         controller ??= new AbortController();
         if (writer.aborted) controller.abort();
+        // While a write is carried out, and a read that is short, what follows waits in the kernel.
+        else if (isRead) body.readOn();
         return controller.signal;
       },
       body: (limit, take) => body.read(limit, take),
@@ -132,7 +133,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     // uWebSockets.js closes a connection that brings a request before the one before was answered. When both come in one
     // segment, a write has not begun by then, and is not carried out.
     const carriedOut = async () => {
-      if (holds) await nextTurn();
+      if (!isRead) await nextTurn();
       return writer.aborted ? undefined : answer(head, request);
     };
     carriedOut()

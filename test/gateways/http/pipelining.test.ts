@@ -13,7 +13,7 @@ const octetsOf = (text: string) => ({
 });
 
 /** A route that notes each call, and ends when `gate` says so. */
-async function start(t: ExecutionContext, trusted: readonly string[]) {
+async function start(t: ExecutionContext, trusted: readonly string[], one: 'GET' | 'POST' = 'POST') {
   const calls: string[] = [];
   const begun = deferred();
   const gate = deferred();
@@ -32,7 +32,7 @@ async function start(t: ExecutionContext, trusted: readonly string[]) {
         return { status: 200, stream: octetsOf(`answer to ${path};`) };
       },
     });
-  const extra = [route('POST', '/one', true), route('POST', '/two', false), route('GET', '/three', false)];
+  const extra = [route(one, '/one', true), route('POST', '/two', false), route('GET', '/three', false)];
   const gateway: Gateway = await startGateway(t, { trusted, extra });
   return { calls, begun, gate, gateway };
 }
@@ -90,29 +90,31 @@ for (const [kind, trusted] of [
     t.deepEqual(calls, []);
   });
 
-  test(`what follows a write is answered after it, ${kind}`, async (t) => {
-    const { calls, begun, gate, gateway } = await start(t, trusted);
-    const socket = net.connect(gateway.port, '127.0.0.1');
-    t.teardown(() => socket.destroy());
-    let got = '';
-    const both = new Promise<void>((resolve, reject) => {
-      socket.on('data', (chunk) => {
-        got += chunk;
-        if (got.includes('answer to /two')) resolve();
+  for (const method of ['POST', 'GET'] as const) {
+    test(`what follows a ${method} is answered after it, ${kind}`, async (t) => {
+      const { calls, begun, gate, gateway } = await start(t, trusted, method);
+      const socket = net.connect(gateway.port, '127.0.0.1');
+      t.teardown(() => socket.destroy());
+      let got = '';
+      const both = new Promise<void>((resolve, reject) => {
+        socket.on('data', (chunk) => {
+          got += chunk;
+          if (got.includes('answer to /two')) resolve();
+        });
+        socket.on('close', () => reject(new Error(`closed after ${got}`)));
       });
-      socket.on('close', () => reject(new Error(`closed after ${got}`)));
+      socket.write(`${method} /one HTTP/1.1\r\n${HOST}${method === 'GET' ? '' : 'Content-Length: 0\r\n'}\r\n`);
+      await begun.promise;
+      await new Promise<void>((resolve) => {
+        socket.write(TWO, () => resolve());
+      });
+      // Of another connection, whose request comes later: what came before has been read, had it been to be read.
+      await exchangeBytes(gateway.port, `GET /three HTTP/1.1\r\n${HOST}\r\n`, (text) => text.includes('answer'));
+      t.deepEqual(calls, [`${method} /one`, 'GET /three']);
+      gate.resolve();
+      await both;
+      t.deepEqual(calls, [`${method} /one`, 'GET /three', 'POST /two']);
+      t.true(got.indexOf('answer to /one') < got.indexOf('answer to /two'));
     });
-    socket.write(TWO.replace('/two', '/one'));
-    await begun.promise;
-    await new Promise<void>((resolve) => {
-      socket.write(TWO, () => resolve());
-    });
-    // Of another connection, whose request comes later: what came before has been read, had it been to be read.
-    await exchangeBytes(gateway.port, `GET /three HTTP/1.1\r\n${HOST}\r\n`, (text) => text.includes('answer'));
-    t.deepEqual(calls, ['POST /one', 'GET /three']);
-    gate.resolve();
-    await both;
-    t.deepEqual(calls, ['POST /one', 'GET /three', 'POST /two']);
-    t.true(got.indexOf('answer to /one') < got.indexOf('answer to /two'));
-  });
+  }
 }
