@@ -1,8 +1,12 @@
 // Which store a command uses, and where settings come from: the program as a process, as an operator runs it.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import test from 'ava';
+import { findPostmaster } from '../src/store/embedded/postmaster.js';
+import { identityOf } from '../src/store/process-identity.js';
 import { bareEnvironment, PROGRAM, startTestNode } from './support/node.js';
 import { temporaryDirectory } from './support/temporary-directory.js';
 
@@ -52,6 +56,24 @@ test('a store that is closed to the user is not called missing', (t) => {
     );
     t.is(status, 1);
   }
+});
+
+// Alone: other tests block the event loop while they wait for programs.
+test.serial('a command that is interrupted leaves no database running', async (t) => {
+  const dataDir = temporaryDirectory('mansio-test-cli-store-');
+  const env = { ...bareEnvironment(), MANSIO_DATA_DIR: dataDir };
+  const command = spawn(process.execPath, [PROGRAM, 'migrate', '--create'], { env, stdio: 'ignore' });
+  const ended = once(command, 'exit');
+  let database: ReturnType<typeof findPostmaster>;
+  while (database?.ready !== true && command.exitCode === null) {
+    await delay(5);
+    database = findPostmaster(join(dataDir, 'postgres'));
+  }
+  command.kill('SIGINT');
+  await ended;
+  t.truthy(database);
+  for (let tries = 0; identityOf(database!.pid) !== undefined && tries < 1000; tries++) await delay(20);
+  t.is(identityOf(database!.pid), undefined);
 });
 
 test('settings may stand in a file, and the environment wins', async (t) => {

@@ -81,11 +81,21 @@ async function withAddress<T>(config: Config, work: (address: DatabaseAddress) =
       `there is no store in ${config.dataDir}: give the command the settings of its node (DATABASE_URL or ` +
         'MANSIO_DATA_DIR, see --env-file), or make a new embedded store there with --create',
     );
-  const started = await startEmbedded({ dataDir: config.dataDir, log: pino({ level: 'silent' }) });
+  // The default action of a signal would leave the database running; an exit stops it.
+  const exits = Object.entries({ SIGINT: 130, SIGTERM: 143 }).map(([signal, code]) => ({
+    signal,
+    exit: () => process.exit(code),
+  }));
+  for (const { signal, exit } of exits) process.on(signal, exit);
   try {
-    return await work(started.address);
+    const started = await startEmbedded({ dataDir: config.dataDir, log: pino({ level: 'silent' }) });
+    try {
+      return await work(started.address);
+    } finally {
+      await started.stop();
+    }
   } finally {
-    await started.stop();
+    for (const { signal, exit } of exits) process.off(signal, exit);
   }
 }
 

@@ -119,7 +119,8 @@ test('a creation that was cut off is begun anew', async (t) => {
   t.false(existsSync(join(dataDir, 'postgres.new-0123')));
 });
 
-test('a Ctrl-C while the database is created leaves a directory that the next start can use', async (t) => {
+// Alone: other tests block the event loop while they create clusters.
+test.serial('a Ctrl-C while the database is created leaves a directory that the next start can use', async (t) => {
   const dataDir = temporaryDirectory('mansio-embedded-');
   // A process group of its own: a terminal sends Ctrl-C to all of it, PostgreSQL's programs included.
   const args = ['--input-type=module', '-e', CREATES_AND_STOPS, dataDir];

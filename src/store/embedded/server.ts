@@ -118,12 +118,19 @@ export async function startServer(cluster: Cluster): Promise<ChildProcess> {
   child.once('exit', (code, signal) => {
     ended ??= `exit ${code ?? signal}`;
   });
-  for (;;) {
-    await delay(10);
-    if (ended !== undefined)
-      throw new LocalFault(`the embedded database does not start: ${lastWords(cluster, said, ended)}`);
-    const postmaster = findPostmaster(cluster.directory);
-    if (postmaster?.ready && postmaster.pid === child.pid) return child;
+  // Until it is its owner's: a process that exits meanwhile leaves none behind.
+  const orphan = () => child.kill('SIGINT');
+  process.once('exit', orphan);
+  try {
+    for (;;) {
+      await delay(10);
+      if (ended !== undefined)
+        throw new LocalFault(`the embedded database does not start: ${lastWords(cluster, said, ended)}`);
+      const postmaster = findPostmaster(cluster.directory);
+      if (postmaster?.ready && postmaster.pid === child.pid) return child;
+    }
+  } finally {
+    process.off('exit', orphan);
   }
 }
 
