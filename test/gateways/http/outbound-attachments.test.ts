@@ -290,6 +290,32 @@ test('a draft keeps its attachments in the store alone, and is sent as it was co
   t.is(bodyOf(mail.raw), bodyOf(before.raw));
 });
 
+test('an id of an attachment of a draft never comes to name another file', async (t) => {
+  const gateway = await start(t);
+  const secret = { ...PDF, fileName: 'secret.pdf' };
+  const made = await post(t, gateway, 'drafts', { ...MAIL, attachments: [PDF, secret] }, 201);
+  const path = `/api/outbound/drafts/${made.id}`;
+  const before = (await (await gateway.fetch(path)).json()) as Shown;
+  const refs = before.attachments.map(({ id }) => ({ emailId: made.id, attachmentId: id }));
+  // One window takes the first away; another, which still shows both, keeps the first alone.
+  const [first, second] = [
+    { ...MAIL, attachments: [refs[1]] },
+    { ...MAIL, attachments: [refs[0]] },
+  ];
+  t.is((await gateway.fetch(path, { method: 'PUT', json: first })).status, 204);
+  const refused = await gateway.fetch(path, { method: 'PUT', json: second });
+  t.is(refused.status, 400);
+  const { errors } = (await refused.json()) as { errors: object };
+  t.deepEqual(Object.keys(errors), ['attachments[0].attachmentId']);
+  const old = await gateway.fetch(`/api/outbound/${made.id}/attachments/${refs[0]!.attachmentId}`);
+  t.is(old.status, 404);
+  const after = (await (await gateway.fetch(path)).json()) as Shown;
+  t.deepEqual(
+    after.attachments.map(({ fileName }) => fileName),
+    ['secret.pdf'],
+  );
+});
+
 test('a draft that is replaced has no attachments that the request does not name', async (t) => {
   const gateway = await start(t);
   const { id } = await post(t, gateway, 'drafts', { ...MAIL, attachments: [PDF] }, 201);

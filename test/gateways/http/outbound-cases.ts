@@ -1,6 +1,5 @@
 // What the routes of outbound mail reply, case by case, in the order in which they are run; for endpoints.test.ts. What the
 // messages look like that they make is in outbound.test.ts.
-import { attachmentId } from '../../../src/gateways/http/routes/email-detail.js';
 import { BOBS_ID, NO_ID, READ_ID, type Step, UNREAD_ID } from './endpoint-case.js';
 import { ONE_TOO_MANY } from './organising-fakes.js';
 import { outboundIdOf, RESTLESS, RESTLESS_TWICE } from './outbound-fakes.js';
@@ -312,6 +311,9 @@ const pass = (id: string, json: object, status: number, ...fields: readonly stri
   path: `${O}/forward/${id}`,
 });
 
+/** Id of an attachment, as the step before has it. */
+let forwardedFile = '';
+
 const answers: readonly Step[] = [
   answer(READ_ID, { textBody: 'Thanks' }, 200),
   answer(READ_ID.toUpperCase(), { htmlBody: '<p>Thanks', replyAll: null }, 200),
@@ -329,8 +331,19 @@ const answers: readonly Step[] = [
   pass(BOBS_ID, { recipients: [bob] }, 404),
   // Of the first email that was forwarded; what else there is to be had is in outbound-attachments.test.ts.
   {
+    route: `GET ${O}/{id}`,
+    path: `${O}/${outboundIdOf(12)}`,
+    status: 200,
+    check: (t, body) => {
+      forwardedFile = body.attachments[0].id;
+      t.truthy(forwardedFile);
+    },
+  },
+  {
     route: `GET ${O}/{id}/attachments/{attachmentId}`,
-    path: `${O}/${outboundIdOf(12)}/attachments/${attachmentId(outboundIdOf(12), '2')}`,
+    get path() {
+      return `${O}/${outboundIdOf(12)}/attachments/${forwardedFile}`;
+    },
     status: 200,
   },
 ];

@@ -25,7 +25,7 @@ export const ATTACHMENT = {
 } as const;
 
 interface Owner {
-  /** Of the email. */
+  /** Of the email, or the version of outbound mail. */
   readonly id: string;
   readonly blob: string;
 }

@@ -1,5 +1,5 @@
 // One email in full: the mailbox knows its row, the blob's index its parts, the decoder its bodies. Ids of recipients
-// and attachments are not stored: they follow from the email's id and the place in the message, so they stay the same.
+// and attachments are not stored: they follow from the email's id and the place in the message, so they stay the same while the message does.
 import { createHash } from 'node:crypto';
 import type { Infer } from 'superstruct';
 import type { EmailDetail } from '../../../actors/mailbox/protocol.js';
@@ -36,6 +36,12 @@ export function detailOf(email: EmailDetail, index: MessageIndex, bodies: Bodies
     ...(bodies.partial ? { isPartial: true } : {}),
   };
 }
+
+/**
+ * In place of an email's id for attachments of outbound mail: a draft's message changes, and an id that somebody remembers must
+ * not come to name another file.
+ */
+export const versionOf = (outboundId: string, blob: string): string => `${outboundId}/${blob}`;
 
 export const attachmentId = (emailId: string, section: string): string => derivedId(`${emailId}/attachment/${section}`);
 

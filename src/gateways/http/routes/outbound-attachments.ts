@@ -9,7 +9,7 @@ import type { BlobStore } from '../../../store/blobs.js';
 import type { FieldErrors } from '../../problem-details.js';
 import { invalid, type Problem } from '../problem.js';
 import type { Upload } from '../uploads.js';
-import { attachmentId } from './email-detail.js';
+import { attachmentId, versionOf } from './email-detail.js';
 import { messageTooLarge } from './outbound-sending.js';
 import type { AttachmentInput } from './outbound-shapes.js';
 
@@ -21,7 +21,7 @@ interface Sources {
 
 /** A message of the account. */
 interface Source {
-  /** Of the email. */
+  /** Of the email, or the version of outbound mail. */
   readonly id: string;
   readonly blob: string;
   readonly index: MessageIndex;
@@ -113,5 +113,6 @@ async function messageOf({ mailboxes, blobs }: Sources, accountId: string, id: s
   const { reply } = await mailbox.ask('detail', { emailId: id });
   const blob = reply?.blob ?? (await mailbox.ask('outbound', { outboundId: id })).reply?.email.blob;
   const index = blob == null ? undefined : await blobs.index(blob);
-  return blob == null || index === undefined ? undefined : { id, blob, index };
+  if (blob == null || index === undefined) return undefined;
+  return { id: reply === undefined ? versionOf(id, blob) : id, blob, index };
 }

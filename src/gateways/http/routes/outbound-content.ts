@@ -3,7 +3,7 @@
 import type { MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { Reply } from '../../../actors/runtime/protocol.js';
 import type { Viewer } from '../../../decode/decoder.js';
-import { attachmentOf } from './email-detail.js';
+import { attachmentOf, versionOf } from './email-detail.js';
 import type { OutboundSources } from './outbound-sending.js';
 import type { Content } from './outbound-shapes.js';
 import { rangesOf } from './shown-bodies.js';
@@ -20,7 +20,7 @@ export async function contentOf(
   if (blob === null) return { textBody: null, htmlBody: null, ...content, attachments: [] };
   const index = await blobs.index(blob);
   if (index === undefined) return undefined;
-  const attachments = index.attachments.map((part) => attachmentOf(id, part));
+  const attachments = index.attachments.map((part) => attachmentOf(versionOf(id, blob), part));
   if (content !== null) return { ...content, attachments };
   const { text, html, partial } = await decoder.bodies(index, rangesOf(blobs, blob), viewer);
   return { textBody: text || null, htmlBody: html || null, attachments, ...(partial && { isPartial: true }) };

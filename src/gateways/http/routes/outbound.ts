@@ -4,6 +4,7 @@ import { idParameter } from '../fields.js';
 import { invalid, notFound, Problem, refused } from '../problem.js';
 import { defineRoute, READ, type Route, WRITE } from '../route.js';
 import { ATTACHMENT, attachmentReply } from './attachment-reply.js';
+import { versionOf } from './email-detail.js';
 import { paging } from './email-shapes.js';
 import { attachmentsOf } from './outbound-attachments.js';
 import { contentOf } from './outbound-content.js';
@@ -123,7 +124,9 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
         const outcome = await mailboxes.of(principal.accountId).ask('outbound', { outboundId: params.id });
         if (outcome.reply === undefined) return refused(outcome.refusal);
         const { id, blob } = outcome.reply.email;
-        return blob === null ? notFound() : attachmentReply(sources.blobs, { id, blob }, params.attachmentId);
+        return blob === null
+          ? notFound()
+          : attachmentReply(sources.blobs, { id: versionOf(id, blob), blob }, params.attachmentId);
       },
     }),
     defineRoute({
