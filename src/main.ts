@@ -13,9 +13,9 @@ import { openEmailTexts } from './node/email-texts.js';
 import { type EngineAdapters, startEngine } from './node/engine.js';
 import { Lifecycle } from './node/lifecycle.js';
 import { type Listeners, openListeners } from './node/listeners.js';
-import { openInstruments } from './node/observability.js';
+import { openObservability } from './node/observability.js';
 import { openRemoteCourier } from './node/remote-courier.js';
-import { layFoundation } from './node/resources.js';
+import { openResources } from './node/resources.js';
 
 export interface RunningNode {
   readonly nodeId: string;
@@ -53,9 +53,9 @@ async function assemble(config: Config, log: Logger, lifecycle: Lifecycle, signa
   if (idle.length > 0) log.warn({ roles: idle }, 'these roles open no listeners in this version');
   // First: nothing is made on a platform where the node could not start.
   await loadServerLibrary();
-  const foundation = await layFoundation(config, log, lifecycle, signal);
+  const foundation = await openResources(config, log, lifecycle, signal);
   const { nodeId, dataDirectory } = foundation;
-  const instruments = await openInstruments(foundation);
+  const instruments = await openObservability(foundation);
   const dns = createResolver({ servers: config.outboundDns });
   let mxPort: number | undefined;
   const adapters: EngineAdapters = {

@@ -4,8 +4,8 @@ import { pino } from 'pino';
 import { readConfig } from '../../src/config.js';
 import { type EngineAdapters, startEngine } from '../../src/node/engine.js';
 import { Lifecycle } from '../../src/node/lifecycle.js';
-import { openInstruments } from '../../src/node/observability.js';
-import { layFoundation } from '../../src/node/resources.js';
+import { openObservability } from '../../src/node/observability.js';
+import { openResources } from '../../src/node/resources.js';
 import { percentile } from './figures.js';
 
 export interface AskTarget {
@@ -32,8 +32,8 @@ const YIELD_EVERY = 100;
 const log = pino({ level: 'warn' });
 const lifecycle = new Lifecycle(log);
 const config = readConfig();
-const foundation = await layFoundation(config, log, lifecycle, new AbortController().signal);
-const instruments = await openInstruments(foundation);
+const foundation = await openResources(config, log, lifecycle, new AbortController().signal);
+const instruments = await openObservability(foundation);
 const adapters: EngineAdapters = {
   texts: () => ({
     text: async () => ({ text: '', extent: 'whole' }),

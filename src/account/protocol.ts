@@ -59,7 +59,7 @@ export interface PushRegister {
   unsubscribe(accountId: string): Promise<void>;
 }
 
-export interface AccountDesk {
+export interface AccountApi {
   readonly keys: Keyring;
   readonly profiles: Profiles;
   readonly preferences: PreferenceBook;

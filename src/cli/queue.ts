@@ -2,7 +2,7 @@
 // mailbox does: the command leaves word in the store, waits a moment for a running node to do it, and shows the email then.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
-import { OUTBOUND_ROLE } from '../actors/delivery/territory.js';
+import { OUTBOUND_ROLE } from '../actors/delivery/delivery-placement.js';
 import { isUuid } from '../mail/ids.js';
 import {
   OUTBOUND_STATUSES,

@@ -2,10 +2,10 @@
 // senders, and the queue that uses both. Stopped before the mailboxes that it reports to.
 import type { Logger } from 'pino';
 import type { Courier } from '../actors/delivery/courier.js';
-import { type HostedDelivery, hostedCourier } from '../actors/delivery/hosted-courier.js';
+import type { DueNotifier } from '../actors/delivery/due-notifier.js';
+import { type HostedDelivery, localCourier } from '../actors/delivery/local-courier.js';
 import { DeliveryQueue } from '../actors/delivery/queue.js';
-import { SenderReports } from '../actors/delivery/sender-reports.js';
-import type { WakeUps } from '../actors/delivery/wake-ups.js';
+import { SenderNotifications } from '../actors/delivery/sender-dsn.js';
 import type { Mailboxes } from '../actors/mailbox/protocol.js';
 import type { Ownership } from '../actors/runtime/ownership.js';
 import { randomOctets } from '../actors/runtime/random-octets.js';
@@ -29,7 +29,7 @@ export interface QueueParts {
   readonly mailboxes: Mailboxes;
   readonly hosted: HostedDelivery;
   readonly ownership: Ownership;
-  readonly wakeUps: WakeUps;
+  readonly wakeUps: DueNotifier;
   /** Of this process, as its entry in the store has it. */
   readonly incarnation: string;
   readonly retry: RetryPolicy;
@@ -57,8 +57,8 @@ export function openQueue(
   const queue = new DeliveryQueue({
     store,
     mailboxes,
-    courier: hostedCourier(hosted, remote),
-    reports: new SenderReports({
+    courier: localCourier(hosted, remote),
+    reports: new SenderNotifications({
       store,
       blobs,
       mailboxes,

@@ -2,13 +2,13 @@
 // and nothing else of it.
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import { createAccountDesk } from '../account/desk.js';
-import type { AccountDesk } from '../account/protocol.js';
-import { type HostedDelivery, hostedDelivery } from '../actors/delivery/hosted-courier.js';
+import { createAccountApi } from '../account/account-api.js';
+import type { AccountApi } from '../account/protocol.js';
+import { OUTBOUND_ROLE } from '../actors/delivery/delivery-placement.js';
+import { DueNotifier } from '../actors/delivery/due-notifier.js';
+import { type HostedDelivery, hostedDelivery } from '../actors/delivery/local-courier.js';
 import { messageFacts } from '../actors/delivery/message-facts.js';
 import type { DeliveryQueue } from '../actors/delivery/queue.js';
-import { OUTBOUND_ROLE } from '../actors/delivery/territory.js';
-import { WakeUps } from '../actors/delivery/wake-ups.js';
 import { mailboxBehavior } from '../actors/mailbox/behavior.js';
 import { startDeferredFiltering } from '../actors/mailbox/deferred-filters.js';
 import type { EmailTexts } from '../actors/mailbox/email-texts.js';
@@ -17,7 +17,7 @@ import { type MailboxEvent, type Mailboxes, mailboxProtocol } from '../actors/ma
 import { startRedelivery } from '../actors/mailbox/redelivery.js';
 import { startSearchIndexing } from '../actors/mailbox/search-indexing.js';
 import { startSearchRenewal } from '../actors/mailbox/search-renewal.js';
-import { rehearseLoading } from '../actors/mailbox/state.js';
+import { warmUp } from '../actors/mailbox/state.js';
 import { createEventStreams } from '../actors/runtime/event-streams.js';
 import { startHost } from '../actors/runtime/host.js';
 import { createOwnership, type Ownership } from '../actors/runtime/ownership.js';
@@ -48,24 +48,24 @@ import { postgresPushSubscriptions } from '../store/postgres/push-subscriptions.
 import { postgresSearch } from '../store/postgres/search.js';
 import { postgresSettings } from '../store/postgres/settings.js';
 import { postgresSigningKeys } from '../store/postgres/signing-keys.js';
+import { postgresStsUpkeep } from '../store/postgres/sts-maintenance.js';
 import { postgresStsPolicies } from '../store/postgres/sts-policies.js';
-import { postgresStsUpkeep } from '../store/postgres/sts-upkeep.js';
 import type { SettingStore } from '../store/settings.js';
 import { openQueue, type RemoteCourier } from './delivery-queue.js';
 import { type ExportTurns, exportTurns } from './export-turns.js';
 import { startHousekeeping } from './housekeeping.js';
 import type { Lifecycle } from './lifecycle.js';
-import type { Instruments } from './observability.js';
+import type { Observability } from './observability.js';
 import { recentBlobs } from './recent-blobs.js';
 import type { CourierStores } from './remote-courier.js';
-import type { Foundation } from './resources.js';
+import type { Resources } from './resources.js';
 import { version } from './version.js';
 
 export interface Engine {
   readonly mailboxes: Mailboxes;
   readonly directory: Directory;
   readonly accounts: DirectoryStore;
-  readonly desk: AccountDesk;
+  readonly desk: AccountApi;
   readonly settings: SettingStore;
   readonly inbound: InboundStore;
   readonly blobs: BlobStore;
@@ -109,8 +109,8 @@ export async function startEngine(
   config: Config,
   log: Logger,
   lifecycle: Lifecycle,
-  node: Pick<Foundation, 'sql' | 'writerSql' | 'searchSql' | 'leaseSql' | 'upkeepSql' | 'nodeId' | 'stall'>,
-  { metrics, tracer }: Instruments,
+  node: Pick<Resources, 'sql' | 'writerSql' | 'searchSql' | 'leaseSql' | 'upkeepSql' | 'nodeId' | 'stall'>,
+  { metrics, tracer }: Observability,
   open: EngineAdapters,
 ): Promise<Engine> {
   const { sql, writerSql, searchSql, leaseSql, upkeepSql, nodeId, stall } = node;
@@ -179,7 +179,7 @@ export async function startEngine(
   lifecycle.add('renewal of search', () => renewal.stop(), JOB_RESERVE_MS, STOP_MS);
   const deferrals = startDeferredFiltering({ texts, mailboxes: () => mailboxes, log });
   lifecycle.add('deferred filters', () => deferrals.stop(), JOB_RESERVE_MS, STOP_MS);
-  const wakeUps = new WakeUps({ transport, ownership });
+  const wakeUps = new DueNotifier({ transport, ownership });
   let hostedOpened: (delivery: HostedDelivery) => void = () => {};
   const hosted = new Promise<HostedDelivery>((resolve) => {
     hostedOpened = resolve;
@@ -218,7 +218,7 @@ export async function startEngine(
   // Before they are had: a start that fails gives back what it has got so far.
   lifecycle.add('shard leases', () => ownership.leave(), LEASES_STOP_MS, STOP_MS);
   lifecycle.add('mailboxes', () => host.stop(), MAILBOXES_STOP_MS, STOP_MS);
-  if (config.roles.has('mailbox')) await rehearseLoading(mailboxRows);
+  if (config.roles.has('mailbox')) await warmUp(mailboxRows);
   await ownership.start(host);
   const protocolName = mailboxProtocol.name;
   const streams = createEventStreams<MailboxEvent>({
@@ -254,7 +254,7 @@ export async function startEngine(
   const hostedHere = hostedDelivery({ directory, facts: messageFacts(blobs), hostname, newId: newAttemptId });
   hostedOpened(hostedHere);
 
-  const desk = createAccountDesk({
+  const desk = createAccountApi({
     directory: accounts,
     preferences: stall.port(postgresPreferences(sql)),
     subscriptions: stall.port(postgresPushSubscriptions(sql)),

@@ -1,14 +1,14 @@
 // What /healthz looks at (interface, section 4). How checks are run and told is the HTTP gateway's business.
 
 import { statfs } from 'node:fs/promises';
-import type { Standing as QueueStanding } from '../actors/delivery/standing.js';
-import { couriers } from '../actors/delivery/territory.js';
+import { couriers } from '../actors/delivery/delivery-placement.js';
+import type { Standing as QueueStatus } from '../actors/delivery/queue-status.js';
 import type { Ownership } from '../actors/runtime/ownership.js';
 import type { HealthCheck, HealthResult } from '../gateways/http/health.js';
 import type { CommitWatch } from '../store/commit-watch.js';
 import type { OutboundStore } from '../store/outbound.js';
-import { assertReachable } from '../store/postgres/reachable.js';
-import type { Foundation } from './resources.js';
+import { assertReachable } from '../store/postgres/ping.js';
+import type { Resources } from './resources.js';
 
 /** Room for an operator to see it and act: renewal of certificates of 90 days is due at 30 and tried again daily. */
 const NEAR_EXPIRY_DAYS = 21;
@@ -26,16 +26,16 @@ const ABSENCE_MS = 10_000;
 type Standing = Pick<Ownership, 'nodeId' | 'state' | 'isCurrent' | 'owned' | 'shards' | 'view' | 'unheard'>;
 
 type Queue = Pick<
-  QueueStanding,
+  QueueStatus,
   'isStopped' | 'lookAgeMs' | 'failingMs' | 'overdueMs' | 'inFlight' | 'shards' | 'pollMs'
 >;
 
 export interface Checked {
-  readonly healthSql: Foundation['healthSql'];
-  readonly stall: Pick<Foundation['stall'], 'answered'>;
-  readonly dataDirectory: Pick<Foundation['dataDirectory'], 'path'>;
-  readonly tls: Pick<Foundation['tls'], 'notAfter'>;
-  readonly config: Pick<Foundation['config'], 'tls'>;
+  readonly healthSql: Resources['healthSql'];
+  readonly stall: Pick<Resources['stall'], 'answered'>;
+  readonly dataDirectory: Pick<Resources['dataDirectory'], 'path'>;
+  readonly tls: Pick<Resources['tls'], 'notAfter'>;
+  readonly config: Pick<Resources['config'], 'tls'>;
 }
 
 export function healthChecks(

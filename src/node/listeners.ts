@@ -25,8 +25,8 @@ import type { Engine } from './engine.js';
 import { healthChecks } from './health-checks.js';
 import { exposition } from './metrics/exposition.js';
 import type { Metrics } from './metrics/metrics.js';
-import type { Instruments } from './observability.js';
-import type { Foundation } from './resources.js';
+import type { Observability } from './observability.js';
+import type { Resources } from './resources.js';
 import { type Listener, openSmtp, type SmtpListeners, type StopListener } from './smtp-listeners.js';
 import { listenFailure } from './start-failure.js';
 import { version } from './version.js';
@@ -52,9 +52,9 @@ export interface OpenListeners {
 
 export async function openListeners(
   config: Config,
-  foundation: Foundation,
+  foundation: Resources,
   engine: Engine,
-  instruments: Instruments,
+  instruments: Observability,
   dns: Dns,
 ): Promise<OpenListeners> {
   const { metrics } = instruments;
@@ -81,7 +81,7 @@ export async function openListeners(
 }
 
 /** Each listener has all of the grace. A node that hands over first may have less left, and has served meanwhile. */
-function stopTogether({ lifecycle }: Foundation): StopListener[] {
+function stopTogether({ lifecycle }: Resources): StopListener[] {
   const stops: StopListener[] = [];
   const stopAll = async (boundMs: number) => {
     const graceMs = Math.max(0, Math.min(GRACE_MS, boundMs - CLOSING_MS));
@@ -92,7 +92,7 @@ function stopTogether({ lifecycle }: Foundation): StopListener[] {
 }
 
 /** One for all gateways that take messages in or compose them: its bound on memory is the node's. */
-async function openSpool({ dataDirectory }: Foundation): Promise<Spool> {
+async function openSpool({ dataDirectory }: Resources): Promise<Spool> {
   const directory = join(dataDirectory.path, 'spool');
   await prepareSpool(directory);
   return new Spool({ directory });
@@ -104,7 +104,7 @@ export interface Access {
   readonly tokens?: TokenVerifier;
 }
 
-function openAccess(config: Config, { log }: Foundation): Access {
+function openAccess(config: Config, { log }: Resources): Access {
   const { rateGlobal: global, rateAuth: authentication, rateWrite: write } = config;
   const rates = new Rates({ global, authentication, write });
   const { oidcAuthority: authority, oidcAudience: audience } = config;
@@ -116,7 +116,7 @@ function addresses(listeners: SmtpListeners): Readonly<Record<string, string>> {
 }
 
 /** Nodes without HTTP for clients tell here how they are, too. */
-async function openMetrics(config: Config, foundation: Foundation, engine: Engine, metrics: Metrics): Promise<string> {
+async function openMetrics(config: Config, foundation: Resources, engine: Engine, metrics: Metrics): Promise<string> {
   const { bind, metricsPort: port, roles } = config;
   const { log, lifecycle } = foundation;
   const health = createHealth({ checks: checksOf(foundation, engine, undefined), now: () => performance.now(), log });
@@ -131,7 +131,7 @@ async function openMetrics(config: Config, foundation: Foundation, engine: Engin
 }
 
 function checksOf(
-  foundation: Foundation,
+  foundation: Resources,
   { commits, ownership, queue }: Engine,
   hub: { readonly connections: number } | undefined,
 ) {
@@ -141,9 +141,9 @@ function checksOf(
 
 async function openHttp(
   config: Config,
-  foundation: Foundation,
+  foundation: Resources,
   engine: Engine,
-  { metrics, tracer }: Instruments,
+  { metrics, tracer }: Observability,
   { rates, ...tokens }: Access,
   { spool, decoder }: { readonly spool: Spool; readonly decoder: BodyDecoder },
   stops: StopListener[],

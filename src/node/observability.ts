@@ -1,10 +1,10 @@
 // What a node is watched with, metrics and traces: each is loaded when its setting turns it on, and costs nothing else.
 import { NO_TRACER, type Tracer } from '../actors/runtime/tracing.js';
 import type { Metrics } from './metrics/metrics.js';
-import type { Foundation } from './resources.js';
+import type { Resources } from './resources.js';
 import { version } from './version.js';
 
-export interface Instruments {
+export interface Observability {
   /** Undefined when MANSIO_METRICS_PORT is 0. */
   readonly metrics: Metrics | undefined;
   readonly tracer: Tracer;
@@ -13,7 +13,7 @@ export interface Instruments {
 /** For spans that are not sent yet. */
 const TRACING_STOP_MS = 500;
 
-export async function openInstruments({ config, nodeId, log, lifecycle }: Foundation): Promise<Instruments> {
+export async function openObservability({ config, nodeId, log, lifecycle }: Resources): Promise<Observability> {
   const { metricsPort, otlpEndpoint } = config;
   const metrics = metricsPort === 0 ? undefined : (await import('./metrics/metrics.js')).createMetrics({ version });
   if (otlpEndpoint === undefined) return { metrics, tracer: NO_TRACER };

@@ -13,14 +13,14 @@ import {
   type PoolOptions,
   type Sql,
 } from '../store/postgres/client.js';
+import { checkDatabase } from '../store/postgres/durability-check.js';
 import { type Migrated, migrate } from '../store/postgres/migrate.js';
-import { assertReachable } from '../store/postgres/reachable.js';
-import { checkDatabase } from '../store/postgres/safety.js';
+import { assertReachable } from '../store/postgres/ping.js';
 import { StallWatch } from '../store/postgres/stall-watch.js';
 import type { Lifecycle } from './lifecycle.js';
 import { openTls, type TlsMaterial } from './tls.js';
 
-export interface Foundation {
+export interface Resources {
   readonly config: Config;
   readonly log: Logger;
   readonly lifecycle: Lifecycle;
@@ -61,12 +61,12 @@ const CONNECTIONS_STOP_MS = 250;
 const DATABASE_RESERVE_MS = 2000;
 
 /** Adds to `lifecycle` whatever it started, also when it fails. `signal` stops it between two steps. */
-export async function layFoundation(
+export async function openResources(
   config: Config,
   log: Logger,
   lifecycle: Lifecycle,
   signal: AbortSignal,
-): Promise<Foundation> {
+): Promise<Resources> {
   const dataDirectory = openDataDirectory(config.dataDir);
   lifecycle.add('data directory', () => dataDirectory.release());
   const nodeId = config.nodeId ?? dataDirectory.keep('node-id', () => randomBytes(8).toString('hex'));

@@ -11,8 +11,8 @@ import { TrustedNetworks } from '../gateways/tcp/trusted-networks.js';
 import type { Spool } from '../spool/spool.js';
 import type { Engine } from './engine.js';
 import type { Access } from './listeners.js';
-import type { Instruments } from './observability.js';
-import type { Foundation } from './resources.js';
+import type { Observability } from './observability.js';
+import type { Resources } from './resources.js';
 import { listenFailure } from './start-failure.js';
 
 /** What ends a listener: what is under way gets `graceMs`. */
@@ -29,9 +29,9 @@ export type SmtpListeners = Readonly<Partial<Record<'mx' | 'submission' | 'submi
 
 export async function openSmtp(
   config: Config,
-  foundation: Foundation,
+  foundation: Resources,
   engine: Engine,
-  { metrics, tracer }: Instruments,
+  { metrics, tracer }: Observability,
   access: Access,
   spool: Spool,
   dns: Dns,

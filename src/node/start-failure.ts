@@ -6,8 +6,8 @@ import { ConfigError } from '../config/error.js';
 import { ServerLibraryFault } from '../gateways/http/server-library.js';
 import { StoreFault } from '../store/errors.js';
 import { LocalFault } from '../store/local-fault.js';
+import { UnsafeDatabase } from '../store/postgres/durability-check.js';
 import { MigrationMismatch } from '../store/postgres/migrate.js';
-import { UnsafeDatabase } from '../store/postgres/safety.js';
 import { TlsFault } from './tls.js';
 
 /** A listener that could not be opened. */

@@ -6,7 +6,7 @@ import type { Verdict } from '../mail/delivery-status.js';
 import { clock } from '../store/clock.js';
 import type { DeliveryAttempt } from '../store/outbound.js';
 import type { CourierMeter } from './meter.js';
-import type { Addressee } from './standings.js';
+import type { Addressee } from './recipient-results.js';
 
 /** What was tried; null where it did not come to it. */
 export interface Tried {

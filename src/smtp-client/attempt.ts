@@ -9,15 +9,15 @@ import type { Dns } from '../dns/resolver.js';
 import { isClosing, isRecipientLimit, judgeFault, judgeReply, type Verdict } from '../mail/delivery-status.js';
 import type { StsPolicy } from '../store/sts-policies.js';
 import type { AttemptLog, Tried } from './attempt-log.js';
-import type { Content } from './content.js';
+import type { HostHealth } from './host-health.js';
 import type { CourierLimits } from './limits.js';
 import { type Exchanger, hostAddresses, mailExchangers } from './mail-exchangers.js';
 import type { CourierMeter } from './meter.js';
+import type { Content } from './outgoing-message.js';
 import type { HostRules } from './own-hosts.js';
 import type { SessionPool } from './pool.js';
-import type { Reachability } from './reachability.js';
+import type { Addressee, RecipientResults } from './recipient-results.js';
 import { openSession, type Session, SessionFailure, type TlsPolicy } from './session.js';
-import type { Addressee, Standings } from './standings.js';
 import { allowsHost } from './sts-policy.js';
 import type { TransactionResult } from './transaction.js';
 
@@ -25,7 +25,7 @@ import type { TransactionResult } from './transaction.js';
 export interface Common {
   readonly dns: Dns;
   readonly pool: SessionPool;
-  readonly reachability: Reachability;
+  readonly reachability: HostHealth;
   readonly rules: HostRules;
   readonly limits: CourierLimits;
   readonly meter: CourierMeter;
@@ -53,11 +53,11 @@ const STALE = 6;
 export class Attempt {
   readonly #common: Common;
   readonly #mail: Mail;
-  readonly #standings: Standings;
+  readonly #standings: RecipientResults;
   /** Somebody may have the message already. */
   #isDoubtful = false;
 
-  constructor(common: Common, mail: Mail, standings: Standings) {
+  constructor(common: Common, mail: Mail, standings: RecipientResults) {
     this.#common = common;
     this.#mail = mail;
     this.#standings = standings;

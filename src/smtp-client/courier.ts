@@ -13,13 +13,13 @@ import { StoreFault } from '../store/errors.js';
 import type { StsPolicyStore } from '../store/sts-policies.js';
 import { Attempt, type Common } from './attempt.js';
 import { AttemptLog } from './attempt-log.js';
-import { type Content, Contents } from './content.js';
+import { HostHealth } from './host-health.js';
 import { type CourierLimits, DEFAULT_LIMITS } from './limits.js';
 import { type CourierMeter, NO_METER } from './meter.js';
+import { type Content, Contents } from './outgoing-message.js';
 import { hostRules, type OwnHost } from './own-hosts.js';
 import { SessionPool } from './pool.js';
-import { Reachability } from './reachability.js';
-import { type Addressee, Standings } from './standings.js';
+import { type Addressee, RecipientResults } from './recipient-results.js';
 import { createStsPolicies } from './sts.js';
 
 export interface SmtpCourierOptions {
@@ -63,7 +63,7 @@ export function createSmtpCourier(options: SmtpCourierOptions): SmtpCourier {
   const common: Common = {
     dns,
     pool,
-    reachability: new Reachability(limits.restMs),
+    reachability: new HostHealth(limits.restMs),
     rules,
     limits,
     meter,
@@ -109,7 +109,7 @@ export function createSmtpCourier(options: SmtpCourierOptions): SmtpCourier {
   async function attempt(task: DeliveryTask): Promise<DeliveryReport> {
     const attempts = new AttemptLog(task, log, meter, nextId);
     const { addressees, unusable, sender } = envelopeOf(task);
-    const standings = new Standings([...addressees, ...unusable]);
+    const standings = new RecipientResults([...addressees, ...unusable]);
     const wrong = judgeFault('bad-address', 'the address cannot be written in an SMTP envelope');
     for (const addressee of unusable) standings.settle(addressee, wrong, null);
     if (sender === undefined) standings.settleAll(wrong, null);

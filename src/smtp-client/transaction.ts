@@ -4,8 +4,8 @@ import type { Writable } from 'node:stream';
 import type SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { type DeliveryFault, judgeFault, judgeReply, type Stage, type Verdict } from '../mail/delivery-status.js';
 import type { ClientConnection } from './connection.js';
-import type { Content } from './content.js';
 import type { CourierLimits } from './limits.js';
+import type { Content } from './outgoing-message.js';
 
 export interface Envelope {
   /** '' is the null sender. */

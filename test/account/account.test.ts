@@ -1,7 +1,7 @@
 // An account's own affairs on a real store: keys, addresses, preferences, push subscriptions; each account's alone.
 import { randomBytes, randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
-import { createAccountDesk } from '../../src/account/desk.js';
+import { createAccountApi } from '../../src/account/account-api.js';
 import type { IssuedKey } from '../../src/account/protocol.js';
 import { parseApiKey } from '../../src/directory/api-key.js';
 import { KeyUses } from '../../src/directory/key-uses.js';
@@ -20,7 +20,7 @@ async function start(t: ExecutionContext) {
   const keyUses = new KeyUses({ store, log, intervalMs: 3_600_000 });
   const subscriptions = postgresPushSubscriptions(sql);
   const preferences = postgresPreferences(sql);
-  const desk = createAccountDesk({ directory: store, preferences, subscriptions, keyUses, random: randomBytes });
+  const desk = createAccountApi({ directory: store, preferences, subscriptions, keyUses, random: randomBytes });
   t.teardown(async () => {
     await keyUses.stop();
     await sql.end({ timeout: 5 });

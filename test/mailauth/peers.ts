@@ -81,7 +81,7 @@ export function zones(): Record<string, Zone> {
   };
 }
 
-export interface Peers {
+export interface FailureDetector {
   readonly dns: DnsServer;
   /** What is said of a message, CRLF for each `\n`. */
   authenticate(
@@ -94,7 +94,10 @@ export interface Peers {
 }
 
 /** `more`: records beside those of `zones`. */
-export async function startPeers(t: ExecutionContext, more: Readonly<Record<string, Zone>> = {}): Promise<Peers> {
+export async function startPeers(
+  t: ExecutionContext,
+  more: Readonly<Record<string, Zone>> = {},
+): Promise<FailureDetector> {
   const dns = await startDnsServer({ ...zones(), ...more });
   t.teardown(() => dns.close());
   const resolver = createResolver({ servers: [dns.address], timeoutMs: 3000, tries: 1 });

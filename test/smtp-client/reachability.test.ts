@@ -1,17 +1,17 @@
 // What is remembered of hosts and of address families.
 import test from 'ava';
-import { Reachability } from '../../src/smtp-client/reachability.js';
+import { HostHealth } from '../../src/smtp-client/host-health.js';
 
 const SIX = ['2001:db8::1', '2001:db8::2'];
 const FOUR = ['192.0.2.1'];
 const ALL = [...SIX, ...FOUR];
 
 test('families take turns, IPv6 first', (t) => {
-  t.deepEqual(new Reachability(1000).order(ALL), ['2001:db8::1', '192.0.2.1', '2001:db8::2']);
+  t.deepEqual(new HostHealth(1000).order(ALL), ['2001:db8::1', '192.0.2.1', '2001:db8::2']);
 });
 
 test('a family without a route is passed over at once, unless there is no other', (t) => {
-  const known = new Reachability(1000);
+  const known = new HostHealth(1000);
   known.unreachable(SIX[0]!, 'ENETUNREACH');
   t.deepEqual(known.order(ALL), FOUR);
   t.deepEqual(known.order(SIX), SIX);
@@ -20,7 +20,7 @@ test('a family without a route is passed over at once, unless there is no other'
 });
 
 test('a family that times out is passed over after a few in a row', (t) => {
-  const known = new Reachability(1000);
+  const known = new HostHealth(1000);
   for (let i = 0; i < 2; i++) known.unreachable(SIX[0]!, 'ETIMEDOUT');
   known.connected(SIX[1]!);
   for (let i = 0; i < 2; i++) known.unreachable(SIX[0]!, 'ETIMEDOUT');
@@ -30,7 +30,7 @@ test('a family that times out is passed over after a few in a row', (t) => {
 });
 
 test('a host that closes connections rests longer each time, until it takes mail', (t) => {
-  const known = new Reachability(50_000);
+  const known = new HostHealth(50_000);
   known.closed('192.0.2.1', '421 no');
   const first = known.rest('192.0.2.1')!;
   t.is(first.reply, '421 no');
@@ -43,7 +43,7 @@ test('a host that closes connections rests longer each time, until it takes mail
 });
 
 test('silence is remembered until the host speaks', (t) => {
-  const known = new Reachability(1000);
+  const known = new HostHealth(1000);
   known.silent('192.0.2.1', 'no greeting');
   t.is(known.silence('192.0.2.1'), 'no greeting');
   known.spoke('192.0.2.1');

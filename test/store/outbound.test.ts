@@ -8,7 +8,7 @@ import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { postgresLeases } from '../../src/store/postgres/leases.js';
 import { postgresMailboxes } from '../../src/store/postgres/mailboxes.js';
 import { postgresOutbound } from '../../src/store/postgres/outbound.js';
-import { postgresStsUpkeep } from '../../src/store/postgres/sts-upkeep.js';
+import { postgresStsUpkeep } from '../../src/store/postgres/sts-maintenance.js';
 import { migratedDatabase } from '../support/embedded-database.js';
 import { emptyChange } from '../support/mailbox-change.js';
 

@@ -1,8 +1,8 @@
 // Outbound mail of mailboxes that send none.
-import type { Departures } from '../../src/actors/mailbox/departures.js';
+import type { DeliverySlots } from '../../src/actors/mailbox/delivery-slots.js';
 
 /** Deliveries begin when the queue asks for them, and not before. */
-export const NO_DEPARTURES: Departures = {
+export const NO_DEPARTURES: DeliverySlots = {
   room: () => undefined,
   hold: () => {
     throw new Error('no delivery begins here');

@@ -11,16 +11,16 @@ import type { QueuedOutbound, ReportKind } from '../../store/outbound.js';
 import type { Mailboxes, MailboxProtocol } from '../mailbox/protocol.js';
 import { ActorFault } from '../runtime/errors.js';
 import type { Outcome, Payload, Reply } from '../runtime/protocol.js';
-import { Claim, type ClaimOptions } from './claim.js';
 import type { Courier, DeliveryReport } from './courier.js';
-import type { DomainLanes } from './domain-lanes.js';
+import { DeliveryLease, type DeliveryLeaseOptions } from './delivery-lease.js';
+import type { DomainLimiter } from './domain-limiter.js';
 import type { DeliveryMeter } from './meter.js';
 import { failedBy, unreachedAgain, withoutTemporary } from './outcomes.js';
 
-export interface DeliveryPorts extends Omit<ClaimOptions, 'confirm'> {
+export interface DeliveryPorts extends Omit<DeliveryLeaseOptions, 'confirm'> {
   readonly mailboxes: Mailboxes;
   readonly courier: Courier;
-  readonly lanes: DomainLanes;
+  readonly lanes: DomainLimiter;
   /** Of this process, as its entry in the store has it. */
   readonly incarnation: string;
   readonly log: Logger;
@@ -79,7 +79,7 @@ export class Delivery {
   readonly #log: Logger;
   readonly #attempt: { readonly id: string; readonly by: string };
   readonly #abort = new AbortController();
-  readonly #claim: Claim;
+  readonly #claim: DeliveryLease;
   /** Reports of domains that the mailbox does not have yet. */
   #unreported: DomainReport[] = [];
   readonly #open = new Set<DomainAttempt>();
@@ -103,7 +103,7 @@ export class Delivery {
     this.#log = ports.log.child({ accountId, outboundId, attemptId: this.#attempt.id });
     // One a domain, and an email may go to a thousand.
     setMaxListeners(0, this.#abort.signal);
-    this.#claim = new Claim({ ...ports, confirm: () => this.#confirm() });
+    this.#claim = new DeliveryLease({ ...ports, confirm: () => this.#confirm() });
   }
 
   /** Cuts short what is under way. What a remote host has answered still counts. */

@@ -6,20 +6,20 @@ import type { Logger } from 'pino';
 import { atMost } from '../../bounds/time-bounds.js';
 import type { OutboundStore, QueuedOutbound } from '../../store/outbound.js';
 import { shardOf } from '../../store/shard.js';
-import type { Begun, HeldDelivery, Room } from '../mailbox/departures.js';
+import type { Begun, ReservedDelivery, Room } from '../mailbox/delivery-slots.js';
 import type { Mailboxes } from '../mailbox/protocol.js';
 import type { Ownership } from '../runtime/ownership.js';
+import { Backoff } from './backoff.js';
 import type { Courier } from './courier.js';
 import { Delivery, type DeliveryPorts, type Ended } from './delivery.js';
-import { DomainLanes } from './domain-lanes.js';
-import { Flights } from './flights.js';
+import { deliverer, territory } from './delivery-placement.js';
+import { DomainLimiter } from './domain-limiter.js';
+import type { DueNotifier } from './due-notifier.js';
+import { InFlight } from './in-flight.js';
 import { type DeliveryMeter, NO_DELIVERY_METER } from './meter.js';
 import { carryOutRequests } from './operator-requests.js';
-import { Rests } from './rests.js';
-import type { SenderReports } from './sender-reports.js';
-import { Standing } from './standing.js';
-import { deliverer, territory } from './territory.js';
-import type { WakeUps } from './wake-ups.js';
+import { Standing } from './queue-status.js';
+import type { SenderNotifications } from './sender-dsn.js';
 
 export interface DeliveryQueueOptions {
   readonly store: Pick<
@@ -28,9 +28,9 @@ export interface DeliveryQueueOptions {
   >;
   readonly mailboxes: Mailboxes;
   readonly courier: Courier;
-  readonly reports: SenderReports;
+  readonly reports: SenderNotifications;
   readonly ownership: Pick<Ownership, 'nodeId' | 'shards' | 'state' | 'view' | 'isCurrent' | 'beatAgeMs'>;
-  readonly wakeUps: Pick<WakeUps, 'listen'>;
+  readonly wakeUps: Pick<DueNotifier, 'listen'>;
   /** Of this process, as its entry in the store has it. */
   readonly incarnation: string;
   readonly leaseTtlMs: number;
@@ -59,11 +59,11 @@ const LOOK_AT_ROOM = 0.1;
 export class DeliveryQueue {
   readonly standing: Standing;
   readonly #options: DeliveryQueueOptions;
-  readonly #flights: Flights;
+  readonly #flights: InFlight;
   readonly #ports: DeliveryPorts;
   readonly #underWay = new Map<Delivery, Promise<void>>();
-  readonly #restingEmails = new Rests(() => performance.now());
-  readonly #restingAccounts = new Rests(() => performance.now());
+  readonly #restingEmails = new Backoff(() => performance.now());
+  readonly #restingAccounts = new Backoff(() => performance.now());
   readonly #closed = new AbortController();
   readonly #endListening: () => void;
   readonly #poll: NodeJS.Timeout;
@@ -76,9 +76,9 @@ export class DeliveryQueue {
 
   constructor(options: DeliveryQueueOptions) {
     this.#options = options;
-    this.#flights = new Flights(options.limit ?? IN_FLIGHT);
+    this.#flights = new InFlight(options.limit ?? IN_FLIGHT);
     const { meter = NO_DELIVERY_METER } = options;
-    const lanes = new DomainLanes(options.domainLimit ?? A_DOMAIN);
+    const lanes = new DomainLimiter(options.domainLimit ?? A_DOMAIN);
     // One a delivery, while the store is away.
     setMaxListeners(0, this.#closed.signal);
     this.#ports = { ...options, lanes, meter, closed: this.#closed.signal, mayBegin: () => !this.#isEnding };
@@ -131,7 +131,7 @@ export class DeliveryQueue {
   }
 
   /** It has its place before it is in the store, or a look at the store would take it for one that was lost. */
-  #hold(accountId: string, outboundId: string, attemptId: string): HeldDelivery {
+  #hold(accountId: string, outboundId: string, attemptId: string): ReservedDelivery {
     if (!this.#flights.add(accountId, outboundId)) throw new Error(`a bug: there is no place for ${outboundId}`);
     let settle!: (begun: Begun | undefined) => void;
     const begun = new Promise<Begun | undefined>((resolve) => {

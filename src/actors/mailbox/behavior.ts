@@ -3,25 +3,25 @@ import type { Logger } from 'pino';
 import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
 import type { BlobStore } from '../../store/blobs.js';
 import type { HandedOver, MailboxStore } from '../../store/mailboxes.js';
-import type { HostedDelivery } from '../delivery/hosted-courier.js';
+import type { HostedDelivery } from '../delivery/local-courier.js';
 import type { Behavior, CommandHandlers } from '../runtime/behavior.js';
 import type { DeferralNotes } from './deferred-filters.js';
+import { expire, remove } from './delete.js';
 import { announce, applyDeferred, deliver } from './deliver.js';
-import type { Departures } from './departures.js';
-import { MailboxDraft } from './draft.js';
+import type { DeliverySlots } from './delivery-slots.js';
 import type { EmailTexts } from './email-texts.js';
 import { createFilter, deleteFilter, updateFilter } from './filters.js';
+import { setRead } from './flags.js';
 import { assignLabel, createLabel, deleteLabel, unassignLabel, updateLabel } from './labels.js';
 import { outboundCommands } from './outbound.js';
+import { type Prefetched, prefetch } from './prefetch.js';
 import { type MailboxProtocol, mailboxProtocol } from './protocol.js';
 import { mailboxQueries } from './queries.js';
-import { setRead } from './read-state.js';
-import { type Readings, readings } from './readings.js';
-import { expire, remove } from './removal.js';
 import type { MailboxSearch } from './search.js';
 import { loadMailbox, type MailboxState } from './state.js';
+import { MailboxTransaction } from './transaction.js';
 
-const commands: CommandHandlers<MailboxProtocol, MailboxDraft> = {
+const commands: CommandHandlers<MailboxProtocol, MailboxTransaction> = {
   deliver,
   announce,
   applyDeferred,
@@ -39,7 +39,7 @@ const commands: CommandHandlers<MailboxProtocol, MailboxDraft> = {
   ...outboundCommands,
 };
 
-interface OutboundHooks extends Departures {
+interface OutboundHooks extends DeliverySlots {
   readonly retry: RetryPolicy;
   /** A commit has made something due now: a delivery, or a report. Must not throw. */
   note(accountId: string, outboundId: string): void;
@@ -61,7 +61,7 @@ export interface MailboxSources {
 
 export function mailboxBehavior(
   sources: MailboxSources,
-): Behavior<MailboxProtocol, MailboxState, MailboxDraft, Readings> {
+): Behavior<MailboxProtocol, MailboxState, MailboxTransaction, Prefetched> {
   const { store, texts, search } = sources;
   return {
     protocol: mailboxProtocol,
@@ -74,16 +74,20 @@ export function mailboxBehavior(
       }
       return loaded;
     },
-    prepare: (state, commands) => readings(sources, state, commands),
+    prepare: (state, commands) => prefetch(sources, state, commands),
     draft: (state, context, read) => {
       const { retry } = sources.outbound;
-      return new MailboxDraft(state, { ...context, retry, room: () => sources.outbound.room(state.accountId) }, read);
+      return new MailboxTransaction(
+        state,
+        { ...context, retry, room: () => sources.outbound.room(state.accountId) },
+        read,
+      );
     },
     commands,
     queries: mailboxQueries(store, texts, search),
     position: (state) => state.modseq,
     octets: (state) => state.octets,
-    isWorn: (state) => state.isWorn,
+    needsCompaction: (state) => state.needsCompaction,
 
     recall: (state, id) => state.recall(id),
 

@@ -3,19 +3,19 @@
 import { SEEN } from '../../mail/flags.js';
 import { isUuid } from '../../mail/ids.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
-import type { MailboxDraft } from './draft.js';
 import { judge, type Verdict, verdictOf } from './filter-match.js';
+import { factsOf } from './prefetch.js';
 import type { MailboxProtocol } from './protocol.js';
-import { factsOf } from './readings.js';
+import type { MailboxTransaction } from './transaction.js';
 
 export function deliver(
-  draft: MailboxDraft,
+  draft: MailboxTransaction,
   delivery: Payload<MailboxProtocol, 'deliver'>,
 ): Outcome<MailboxProtocol, 'deliver'> {
   const { inboundId, blob, receivedAt, summary } = delivery;
   if (draft.isConsumed(inboundId)) return { reply: { emailId: null } };
   if (delivery.isJunk === true) return deliverJunk(draft, delivery);
-  const verdict = judge(draft.filters.all(), factsOf(summary, draft.readings.bodies.get(blob)));
+  const verdict = judge(draft.filters.all(), factsOf(summary, draft.prefetched.bodies.get(blob)));
   draft.begin();
   draft.consume(inboundId);
   countMatches(draft, verdict);
@@ -45,7 +45,7 @@ export function deliver(
 
 /** Nobody is told of suspect mail: it is there to be found, and no filter brings it out. */
 function deliverJunk(
-  draft: MailboxDraft,
+  draft: MailboxTransaction,
   { inboundId, blob, receivedAt, summary }: Payload<MailboxProtocol, 'deliver'>,
 ): Outcome<MailboxProtocol, 'deliver'> {
   draft.begin();
@@ -60,14 +60,14 @@ function deliverJunk(
 }
 
 export function announce(
-  draft: MailboxDraft,
+  draft: MailboxTransaction,
   { emailId }: Payload<MailboxProtocol, 'announce'>,
 ): Outcome<MailboxProtocol, 'announce'> {
   const slot = isUuid(emailId) ? draft.find(emailId) : -1;
   if (slot < 0) return { refusal: 'noSuchEmail' };
-  const row = draft.readings.rows.get(emailId);
-  if (row === undefined) throw draft.readings.fault ?? new Error(`email ${emailId} was not read`);
-  const verdict = judge(draft.filters.all(), factsOf(row, draft.readings.bodies.get(row.blob)));
+  const row = draft.prefetched.rows.get(emailId);
+  if (row === undefined) throw draft.prefetched.fault ?? new Error(`email ${emailId} was not read`);
+  const verdict = judge(draft.filters.all(), factsOf(row, draft.prefetched.bodies.get(row.blob)));
   draft.begin();
   countMatches(draft, verdict);
   if (verdict.remove) {
@@ -90,7 +90,7 @@ export function announce(
 
 /** Of the filters that waited for the body of an email, those whose words it has do now what they would have done then. */
 export function applyDeferred(
-  draft: MailboxDraft,
+  draft: MailboxTransaction,
   { emailId, filterIds }: Payload<MailboxProtocol, 'applyDeferred'>,
 ): Outcome<MailboxProtocol, 'applyDeferred'> {
   const deferred = draft.filters.deferredOf(emailId);
@@ -115,7 +115,7 @@ export function applyDeferred(
   return { reply: { applied: verdict.matched.length } };
 }
 
-function markAndLabel(draft: MailboxDraft, slot: number, verdict: Pick<Verdict, 'markRead' | 'labelIds'>): void {
+function markAndLabel(draft: MailboxTransaction, slot: number, verdict: Pick<Verdict, 'markRead' | 'labelIds'>): void {
   const flags = draft.flags(slot);
   if (verdict.markRead && (flags & SEEN) === 0) draft.setFlags(slot, flags | SEEN);
   for (const labelId of labelsOf(draft, verdict)) {
@@ -124,7 +124,7 @@ function markAndLabel(draft: MailboxDraft, slot: number, verdict: Pick<Verdict, 
 }
 
 /** Mail is not kept waiting for its body: filters that look at it follow. */
-function deferUndecided(draft: MailboxDraft, emailId: string, { undecided }: Verdict): void {
+function deferUndecided(draft: MailboxTransaction, emailId: string, { undecided }: Verdict): void {
   if (undecided.length === 0) return;
   draft.filters.defer(
     emailId,
@@ -132,11 +132,11 @@ function deferUndecided(draft: MailboxDraft, emailId: string, { undecided }: Ver
   );
 }
 
-function labelsOf(draft: MailboxDraft, { labelIds }: Pick<Verdict, 'labelIds'>): string[] {
+function labelsOf(draft: MailboxTransaction, { labelIds }: Pick<Verdict, 'labelIds'>): string[] {
   return [...labelIds].filter((id) => draft.folders.label(id) !== undefined);
 }
 
-function countMatches(draft: MailboxDraft, { matched }: Pick<Verdict, 'matched'>): void {
+function countMatches(draft: MailboxTransaction, { matched }: Pick<Verdict, 'matched'>): void {
   for (const filter of matched) {
     draft.filters.put({ ...filter, lastAppliedAt: draft.now, timesApplied: filter.timesApplied + 1 });
   }

@@ -1,13 +1,13 @@
 // Filters: rules that the user makes for mail to come. What they do is in deliver and filter-match.
 import type { FilterRow } from '../../store/mailboxes.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
-import type { MailboxDraft } from './draft.js';
 import type { MailboxProtocol } from './protocol.js';
+import type { MailboxTransaction } from './transaction.js';
 
 const MOST_FILTERS = 200;
 
 export function createFilter(
-  draft: MailboxDraft,
+  draft: MailboxTransaction,
   { rule }: Payload<MailboxProtocol, 'createFilter'>,
 ): Outcome<MailboxProtocol, 'createFilter'> {
   if (!isLabelKnown(draft, rule.assignLabelId)) return { refusal: 'noSuchLabel' };
@@ -28,7 +28,7 @@ export function createFilter(
 }
 
 export function updateFilter(
-  draft: MailboxDraft,
+  draft: MailboxTransaction,
   { filterId, rule }: Payload<MailboxProtocol, 'updateFilter'>,
 ): Outcome<MailboxProtocol, 'updateFilter'> {
   const filter = draft.filters.get(filterId);
@@ -40,7 +40,7 @@ export function updateFilter(
 }
 
 export function deleteFilter(
-  draft: MailboxDraft,
+  draft: MailboxTransaction,
   { filterId }: Payload<MailboxProtocol, 'deleteFilter'>,
 ): Outcome<MailboxProtocol, 'deleteFilter'> {
   if (draft.filters.get(filterId) === undefined) return { refusal: 'noSuchFilter' };
@@ -49,6 +49,6 @@ export function deleteFilter(
   return { reply: {} };
 }
 
-function isLabelKnown(draft: MailboxDraft, labelId: string | null): boolean {
+function isLabelKnown(draft: MailboxTransaction, labelId: string | null): boolean {
   return labelId === null || draft.folders.label(labelId) !== undefined;
 }

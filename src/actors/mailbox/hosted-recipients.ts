@@ -3,7 +3,7 @@
 import type { OutboundEmailEvent } from '../../machines/outbound-email/types.js';
 import type { DeliveryAttempt, OutboundRecipientRow } from '../../store/outbound.js';
 import type { RecipientOutcome } from '../delivery/courier.js';
-import type { MailboxDraft } from './draft.js';
+import type { MailboxTransaction } from './transaction.js';
 
 export interface HostedRecipients {
   /** By id of the recipient; a mailbox gets one copy, however many of its addresses are named. */
@@ -13,7 +13,7 @@ export interface HostedRecipients {
 }
 
 export function hostedRecipients(
-  draft: MailboxDraft,
+  draft: MailboxTransaction,
   payload: unknown,
   recipients: readonly OutboundRecipientRow[],
 ): HostedRecipients {

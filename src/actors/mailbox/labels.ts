@@ -4,13 +4,13 @@ import { caseFolded } from '../../mail/case-fold.js';
 import { isUuid } from '../../mail/ids.js';
 import type { FolderRow } from '../../store/mailboxes.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
-import type { MailboxDraft } from './draft.js';
 import type { Label, MailboxProtocol } from './protocol.js';
+import type { MailboxTransaction } from './transaction.js';
 
 const MOST_LABELS = 500;
 
 export function createLabel(
-  draft: MailboxDraft,
+  draft: MailboxTransaction,
   { name, color, sortOrder }: Payload<MailboxProtocol, 'createLabel'>,
 ): Outcome<MailboxProtocol, 'createLabel'> {
   if (isTaken(draft, name)) return { refusal: 'nameTaken' };
@@ -36,7 +36,7 @@ export function createLabel(
 }
 
 export function updateLabel(
-  draft: MailboxDraft,
+  draft: MailboxTransaction,
   { labelId, name, color, sortOrder }: Payload<MailboxProtocol, 'updateLabel'>,
 ): Outcome<MailboxProtocol, 'updateLabel'> {
   const label = draft.folders.label(labelId);
@@ -49,7 +49,7 @@ export function updateLabel(
 }
 
 export function deleteLabel(
-  draft: MailboxDraft,
+  draft: MailboxTransaction,
   { labelId }: Payload<MailboxProtocol, 'deleteLabel'>,
 ): Outcome<MailboxProtocol, 'deleteLabel'> {
   if (draft.folders.label(labelId) === undefined) return { refusal: 'noSuchLabel' };
@@ -65,7 +65,7 @@ export function deleteLabel(
 }
 
 export function assignLabel(
-  draft: MailboxDraft,
+  draft: MailboxTransaction,
   { emailId, labelId }: Payload<MailboxProtocol, 'assignLabel'>,
 ): Outcome<MailboxProtocol, 'assignLabel'> {
   const slot = isUuid(emailId) ? draft.find(emailId) : -1;
@@ -78,7 +78,7 @@ export function assignLabel(
 }
 
 export function unassignLabel(
-  draft: MailboxDraft,
+  draft: MailboxTransaction,
   { emailId, labelId }: Payload<MailboxProtocol, 'unassignLabel'>,
 ): Outcome<MailboxProtocol, 'unassignLabel'> {
   const slot = isUuid(emailId) ? draft.find(emailId) : -1;
@@ -105,7 +105,7 @@ export function inLabelOrder(rows: readonly FolderRow[]): FolderRow[] {
     .map(({ row }) => row);
 }
 
-function isTaken(draft: MailboxDraft, name: string, except?: string): boolean {
+function isTaken(draft: MailboxTransaction, name: string, except?: string): boolean {
   const folded = caseFolded(name);
   return draft.folders.rows().some((row) => row.id !== except && caseFolded(row.name) === folded);
 }

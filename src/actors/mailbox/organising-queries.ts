@@ -4,9 +4,9 @@ import type { QueryHandlers } from '../runtime/behavior.js';
 import type { EmailTexts } from './email-texts.js';
 import { FoldedFacts } from './filter-match.js';
 import { inLabelOrder, labelOf } from './labels.js';
+import { bodiesOf, factsOf } from './prefetch.js';
 import type { MailboxProtocol } from './protocol.js';
 import { detailOf, listPage } from './queries.js';
-import { bodiesOf, factsOf } from './readings.js';
 import type { MailboxState } from './state.js';
 
 type Names = 'labels' | 'labelEmails' | 'filters' | 'deferredFilters' | 'testFilter' | 'thread';

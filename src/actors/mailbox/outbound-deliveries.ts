@@ -7,10 +7,10 @@ import { isUuid } from '../../mail/ids.js';
 import type { MessageSummary } from '../../mail/message-index.js';
 import type { DeliveryAttempt, OutboundRow } from '../../store/outbound.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
-import type { Begun } from './departures.js';
-import type { MailboxDraft } from './draft.js';
+import type { Begun } from './delivery-slots.js';
 import { advance } from './outbound-step.js';
 import type { MailboxProtocol } from './protocol.js';
+import type { MailboxTransaction } from './transaction.js';
 
 /** Characters that are kept of what a remote said. */
 const MOST_TEXT = 1_000;
@@ -18,7 +18,7 @@ const MOST_TEXT = 1_000;
 type Report = Payload<MailboxProtocol, 'reportDelivery'>;
 
 export function startDelivery(
-  draft: MailboxDraft,
+  draft: MailboxTransaction,
   { outboundId, attempt, supersedes }: Payload<MailboxProtocol, 'startDelivery'>,
 ): Outcome<MailboxProtocol, 'startDelivery'> {
   const row = isUuid(outboundId) ? draft.outbound.get(outboundId) : undefined;
@@ -33,7 +33,7 @@ export function startDelivery(
 }
 
 /** What whoever makes the delivery needs of its email. */
-export function begunOf(draft: MailboxDraft, row: OutboundRow, next: Step): Begun {
+export function begunOf(draft: MailboxTransaction, row: OutboundRow, next: Step): Begun {
   const { blob, size, sender, messageId, createdAt, retryCount } = row;
   const email = { blob: blob!, size, sender, messageId, createdAt, retryCount };
   return { ...email, recipients: underWay(row, next), retryInMs: retryInMs(draft, next) };
@@ -47,11 +47,11 @@ function underWay({ recipients }: OutboundRow, next: Step): Begun['recipients'] 
 }
 
 /** Told as a duration: the clocks of two nodes differ. */
-function retryInMs(draft: MailboxDraft, { nextRetryAt }: Step): number | null {
+function retryInMs(draft: MailboxTransaction, { nextRetryAt }: Step): number | null {
   return nextRetryAt === null ? null : Math.max(0, nextRetryAt - draft.now);
 }
 
-export function reportDelivery(draft: MailboxDraft, report: Report): Outcome<MailboxProtocol, 'reportDelivery'> {
+export function reportDelivery(draft: MailboxTransaction, report: Report): Outcome<MailboxProtocol, 'reportDelivery'> {
   const { outboundId, attemptId, outcomes, attempts } = report;
   const row = isUuid(outboundId) ? draft.outbound.get(outboundId) : undefined;
   if (row === undefined) return { refusal: 'noSuchOutbound' };
@@ -87,7 +87,7 @@ export function takersOf(
 }
 
 export function handOver(
-  draft: MailboxDraft,
+  draft: MailboxTransaction,
   { blob }: OutboundRow,
   summary: MessageSummary,
   takers: readonly string[],
@@ -100,7 +100,11 @@ export function handOver(
 }
 
 /** Into the timeline. */
-export function keepAttempts(draft: MailboxDraft, outboundId: string, attempts: readonly DeliveryAttempt[]): void {
+export function keepAttempts(
+  draft: MailboxTransaction,
+  outboundId: string,
+  attempts: readonly DeliveryAttempt[],
+): void {
   for (const attempt of attempts) {
     const kept = storable(attempt);
     draft.outbound.attempt(outboundId, kept);
@@ -109,7 +113,7 @@ export function keepAttempts(draft: MailboxDraft, outboundId: string, attempts: 
 }
 
 function eventsOf(
-  draft: MailboxDraft,
+  draft: MailboxTransaction,
   { outcomes, postponed = [], isOver, isInterrupted, begins = false }: Report,
 ): OutboundEmailEvent[] {
   // One draw for all: the recipients of a domain that were tried together are due together.
@@ -129,7 +133,7 @@ function eventsOf(
 }
 
 export function giveReport(
-  draft: MailboxDraft,
+  draft: MailboxTransaction,
   { outboundId, kind, report }: Payload<MailboxProtocol, 'giveReport'>,
 ): Outcome<MailboxProtocol, 'giveReport'> {
   const row = isUuid(outboundId) ? draft.outbound.get(outboundId) : undefined;

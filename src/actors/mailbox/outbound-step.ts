@@ -3,7 +3,7 @@
 import type { Step } from '../../machines/outbound-email/step.js';
 import type { MessageSummary } from '../../mail/message-index.js';
 import type { OutboundContent, OutboundRecipientRow, OutboundRow } from '../../store/outbound.js';
-import type { MailboxDraft } from './draft.js';
+import type { MailboxTransaction } from './transaction.js';
 
 interface Parts {
   /** What was there before, when it is not `row`. */
@@ -14,7 +14,7 @@ interface Parts {
 }
 
 /** Writes `row` as the step leaves it; returns it. */
-export function advance(draft: MailboxDraft, row: OutboundRow, next: Step, parts?: Parts): OutboundRow {
+export function advance(draft: MailboxTransaction, row: OutboundRow, next: Step, parts?: Parts): OutboundRow {
   const changed: string[] = [];
   const recipients = row.recipients.map((recipient) => {
     const state = next.recipients.get(recipient.id);

@@ -8,7 +8,6 @@ import { isUuid } from '../../mail/ids.js';
 import type { OutboundRecipientRow, OutboundRow } from '../../store/outbound.js';
 import type { CommandHandlers } from '../runtime/behavior.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
-import type { MailboxDraft } from './draft.js';
 import { hostedRecipients } from './hosted-recipients.js';
 import {
   begunOf,
@@ -22,6 +21,7 @@ import {
 import type { Addressee, outboundOperations } from './outbound-protocol.js';
 import { advance } from './outbound-step.js';
 import type { MailboxProtocol } from './protocol.js';
+import type { MailboxTransaction } from './transaction.js';
 
 const MOST_DRAFTS = 1_000;
 
@@ -41,7 +41,7 @@ type Names = {
   [N in keyof typeof outboundOperations]: (typeof outboundOperations)[N]['kind'] extends 'command' ? N : never;
 }[keyof typeof outboundOperations];
 
-export const outboundCommands: Pick<CommandHandlers<MailboxProtocol, MailboxDraft>, Names> = {
+export const outboundCommands: Pick<CommandHandlers<MailboxProtocol, MailboxTransaction>, Names> = {
   createDraft,
   updateDraft,
   deleteDraft,
@@ -53,7 +53,7 @@ export const outboundCommands: Pick<CommandHandlers<MailboxProtocol, MailboxDraf
 };
 
 function createDraft(
-  draft: MailboxDraft,
+  draft: MailboxTransaction,
   { draft: written }: Payload<MailboxProtocol, 'createDraft'>,
 ): Outcome<MailboxProtocol, 'createDraft'> {
   if (draft.outbound.drafts >= MOST_DRAFTS) return { refusal: 'tooMany' };
@@ -81,7 +81,7 @@ function createDraft(
 }
 
 function updateDraft(
-  draft: MailboxDraft,
+  draft: MailboxTransaction,
   { outboundId, draft: written }: Payload<MailboxProtocol, 'updateDraft'>,
 ): Outcome<MailboxProtocol, 'updateDraft'> {
   const before = draftOf(draft, outboundId);
@@ -98,7 +98,7 @@ function updateDraft(
 }
 
 function deleteDraft(
-  draft: MailboxDraft,
+  draft: MailboxTransaction,
   { outboundId }: Payload<MailboxProtocol, 'deleteDraft'>,
 ): Outcome<MailboxProtocol, 'deleteDraft'> {
   if (draftOf(draft, outboundId) === undefined) return { refusal: 'noSuchOutbound' };
@@ -109,7 +109,7 @@ function deleteDraft(
 }
 
 function enqueue(
-  draft: MailboxDraft,
+  draft: MailboxTransaction,
   payload: Payload<MailboxProtocol, 'enqueue'>,
 ): Outcome<MailboxProtocol, 'enqueue'> {
   const { draft: from, sender, blob, summary, content, recipients: addressees } = payload;
@@ -166,7 +166,7 @@ function enqueue(
 }
 
 function manageOutbound(
-  draft: MailboxDraft,
+  draft: MailboxTransaction,
   { outboundId, action }: Payload<MailboxProtocol, 'manageOutbound'>,
 ): Outcome<MailboxProtocol, 'manageOutbound'> {
   const row = isUuid(outboundId) ? draft.outbound.get(outboundId) : undefined;
@@ -179,12 +179,12 @@ function manageOutbound(
   return { reply: { status: next.status } };
 }
 
-function draftOf(draft: MailboxDraft, id: string): OutboundRow | undefined {
+function draftOf(draft: MailboxTransaction, id: string): OutboundRow | undefined {
   const row = isUuid(id) ? draft.outbound.get(id) : undefined;
   return row?.status === 'Draft' ? row : undefined;
 }
 
-function recipientsOf(draft: MailboxDraft, addressees: readonly Addressee[]): OutboundRecipientRow[] {
+function recipientsOf(draft: MailboxTransaction, addressees: readonly Addressee[]): OutboundRecipientRow[] {
   return addressees.map(({ address, displayName, type, domain }) => ({
     id: draft.otherId(),
     address,

@@ -9,7 +9,7 @@ import type {
 } from '../../store/mailboxes.js';
 import type { Loaded } from '../runtime/behavior.js';
 import { EmailColumns } from './email-columns.js';
-import { inOrder } from './filter-drafts.js';
+import { inOrder } from './filter-changes.js';
 import { FolderColumns } from './folder-columns.js';
 import { OutboundMemory } from './outbound-memory.js';
 import { SearchMemory } from './search-memory.js';
@@ -58,7 +58,7 @@ export class MailboxState {
     return octets;
   }
 
-  get isWorn(): boolean {
+  get needsCompaction(): boolean {
     return this.emails.dead > WORN_SLOTS && this.emails.dead * 2 > this.emails.size;
   }
 
@@ -155,7 +155,7 @@ export async function loadMailbox(
  * Loads a mailbox that does not exist, several times at once: whoever is given mailboxes right after its start has open
  * connections and prepared statements then.
  */
-export async function rehearseLoading(store: MailboxStore): Promise<void> {
+export async function warmUp(store: MailboxStore): Promise<void> {
   const load = async () => {
     await store.claim(NOBODY, 0);
     await store.folders(NOBODY);

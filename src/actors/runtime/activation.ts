@@ -125,7 +125,7 @@ export class Activation<P extends Protocol, S, D, R = undefined> {
       let state = await this.#state;
       while (this.#queue.length > 0 && !this.#over) {
         await this.#fold(state, this.#queue.take(MAX_FOLDED));
-        if (!this.#behavior.isWorn(state)) continue;
+        if (!this.#behavior.needsCompaction(state)) continue;
         this.#state = this.#load();
         state = await this.#state;
       }
@@ -147,9 +147,9 @@ export class Activation<P extends Protocol, S, D, R = undefined> {
       state,
       commands.map(({ request }) => request),
     );
-    const readings = reading && (await this.#readings(reading));
+    const prefetched = reading && (await this.#prefetch(reading));
     while (commands.length > 0) {
-      const planned = this.#plan(state, commands, readings);
+      const planned = this.#plan(state, commands, prefetched);
       if ('broken' in planned) {
         planned.broken.answer(this.#faultOf(planned.error, planned.broken.request));
         commands = commands.filter((waiting) => waiting !== planned.broken);
@@ -184,7 +184,7 @@ export class Activation<P extends Protocol, S, D, R = undefined> {
     }
   }
 
-  async #readings(reading: Promise<R>): Promise<R | undefined> {
+  async #prefetch(reading: Promise<R>): Promise<R | undefined> {
     try {
       return await reading;
     } catch (error) {
@@ -201,10 +201,10 @@ export class Activation<P extends Protocol, S, D, R = undefined> {
   }
 
   /** Replies of all commands on one draft, or the command whose handler threw. */
-  #plan(state: S, commands: readonly Waiting[], readings: R | undefined) {
+  #plan(state: S, commands: readonly Waiting[], prefetched: R | undefined) {
     const handlers = this.#behavior.commands as unknown as Handlers<D>;
     const context = { now: this.#host.now(), epoch: this.epoch, random: this.#host.random };
-    const draft = this.#behavior.draft(state, context, readings);
+    const draft = this.#behavior.draft(state, context, prefetched);
     const replies: ReplyPacket[] = [];
     const remembered: Remembered[] = [];
     for (const waiting of commands) {

@@ -53,7 +53,7 @@ export interface Behavior<P extends Protocol, S, D, R = undefined> {
    * are planned without it when this fails, because they must not wait for what they can do without.
    */
   prepare?(state: S, commands: readonly { readonly name: string; readonly payload: unknown }[]): Promise<R> | undefined;
-  draft(state: S, context: PlanContext, readings?: R): D;
+  draft(state: S, context: PlanContext, prefetched?: R): D;
   /** A handler that refuses must not have touched the draft. */
   readonly commands: CommandHandlers<P, D>;
   readonly queries: QueryHandlers<P, S>;
@@ -66,5 +66,5 @@ export interface Behavior<P extends Protocol, S, D, R = undefined> {
   /** Rough memory of the state, in octets. */
   octets(state: S): number;
   /** The state carries so much waste that loading it afresh pays. */
-  isWorn(state: S): boolean;
+  needsCompaction(state: S): boolean;
 }

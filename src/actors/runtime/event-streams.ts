@@ -6,7 +6,7 @@ import { FairSemaphore } from '../../bounds/fair-semaphore.js';
 import { clock } from '../../store/clock.js';
 import type { EventLog } from '../../store/events.js';
 import { shardOf } from '../../store/shard.js';
-import { AccountStream } from './account-stream.js';
+import { LogFollower } from './log-follower.js';
 import type { Meter } from './meter.js';
 import type { Ownership } from './ownership.js';
 import type { EventRecord } from './packet.js';
@@ -38,7 +38,7 @@ const READS_AT_A_TIME = 8;
 
 export function createEventStreams<E>(options: EventStreamsOptions): EventStreams<E> {
   const { transport, ownership, log } = options;
-  const shared = new Map<string, AccountStream>();
+  const shared = new Map<string, LogFollower>();
   /** After a break every account followed has to be looked at, and nobody knows of which one anything was missed. */
   const recoveries = new FairSemaphore({ total: READS_AT_A_TIME });
   /** Those who come from a node that is gone come all at once. */
@@ -53,10 +53,10 @@ export function createEventStreams<E>(options: EventStreamsOptions): EventStream
     for (const stream of shared.values()) if (moved.has(stream.shard)) stream.recover();
   });
 
-  function open(accountId: string): AccountStream {
+  function open(accountId: string): LogFollower {
     const shard = shardOf(accountId, ownership.shards);
     const closed = () => shared.delete(accountId);
-    const stream = new AccountStream({ ...options, recoveries, arrivals, accountId, shard, closed });
+    const stream = new LogFollower({ ...options, recoveries, arrivals, accountId, shard, closed });
     shared.set(accountId, stream);
     return stream;
   }

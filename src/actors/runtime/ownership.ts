@@ -7,17 +7,17 @@ import { type Observable, Subject } from 'rxjs';
 import { atMost, inTime, pause } from '../../bounds/time-bounds.js';
 import type { ClusterView, Heartbeat, LeaseStore, NodeEntry, NodeState, PublicListeners } from '../../store/leases.js';
 import { shardOf } from '../../store/shard.js';
-import { Holding, type Move, type Tenant } from './holding.js';
+import { FailureDetector } from './failure-detector.js';
+import { Isolation } from './isolation.js';
 import type { Meter } from './meter.js';
-import { Outlook } from './outlook.js';
 import { type LookPacket, PACKET_VERSION, type PlacementNews, type PlacementPacket } from './packet.js';
-import { Peers } from './peers.js';
 import { candidates, decide } from './placement.js';
 import { rendezvous } from './rendezvous.js';
+import { type Move, ShardLeases, type Tenant } from './shard-leases.js';
 import { nodeSubject, PLACEMENT_SUBJECT } from './subjects.js';
 import type { Registration, Transport } from './transport.js';
 
-export type { Move, Tenant } from './holding.js';
+export type { Move, Tenant } from './shard-leases.js';
 
 /** Another node runs on this store, and one of the two has no bus. */
 export class StoreInUse extends Error {
@@ -84,9 +84,9 @@ class LeasedOwnership implements Ownership {
   readonly shards: number;
   readonly #options: OwnershipOptions;
   readonly #moves$ = new Subject<Move>();
-  readonly #peers: Peers;
-  readonly #outlook: Outlook;
-  readonly #holding: Holding;
+  readonly #peers: FailureDetector;
+  readonly #outlook: Isolation;
+  readonly #holding: ShardLeases;
   readonly #registrations: Registration[] = [];
   readonly #ending: (() => void)[] = [];
   #view: ClusterView | undefined;
@@ -109,21 +109,21 @@ class LeasedOwnership implements Ownership {
   constructor(options: OwnershipOptions) {
     this.#options = options;
     this.shards = options.shards;
-    this.#holding = new Holding({
+    this.#holding = new ShardLeases({
       ...options,
       nodeId: options.node.id,
       moves$: this.#moves$,
       tell: (news) => this.#tell(news),
       handedOver: () => this.#nudge(),
     });
-    this.#peers = new Peers(options.transport, options.node.id, {
+    this.#peers = new FailureDetector(options.transport, options.node.id, {
       gone: (gone) => {
         this.#tell({ kind: 'gone', gone });
         this.#nudge();
       },
       heard: (node) => void this.#heardAgain(node),
     });
-    this.#outlook = new Outlook(options.ttlMs, () => {
+    this.#outlook = new Isolation(options.ttlMs, () => {
       if (this.#view !== undefined) this.#nudge();
     });
   }

@@ -5,15 +5,15 @@ import { randomUUID } from 'node:crypto';
 import { clock } from '../../store/clock.js';
 import { StoreFault } from '../../store/errors.js';
 import { shardOf } from '../../store/shard.js';
-import { Absences } from './absences.js';
 import { ActorFault } from './errors.js';
 import type { EventStreams } from './event-streams.js';
 import { type AskOutcome, type Meter, NO_METER } from './meter.js';
+import { OwnerRetry } from './owner-retry.js';
 import type { Ownership } from './ownership.js';
 import { PACKET_VERSION, type ReplyPacket, type RequestPacket } from './packet.js';
 import type { EventOf, Protocol } from './protocol.js';
 import type { AskOptions, Ref, Refs } from './ref.js';
-import { ShardMoves } from './shard-moves.js';
+import { Relocations } from './relocations.js';
 import { requestSubject } from './subjects.js';
 import { NO_TRACER, type Tracer } from './tracing.js';
 import { Disconnected, NoResponders, PacketTooLarge, RequestTimeout, type Transport } from './transport.js';
@@ -48,8 +48,8 @@ export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P>
   const { protocol, transport, ownership, streams, store, lookMs = LOOK_MS } = options;
   const { meter = NO_METER, tracer = NO_TRACER } = options;
   const isWatched = meter !== NO_METER || tracer !== NO_TRACER;
-  const moves = new ShardMoves(ownership.moves$);
-  const absences = new Absences();
+  const moves = new Relocations(ownership.moves$);
+  const absences = new OwnerRetry();
   ownership.moves$.subscribe(({ shards }) => {
     for (const shard of shards) absences.end(shard);
   });

@@ -1,8 +1,8 @@
 // Whose request it is: the peer, or behind a proxy of the operator's who the proxy says it is, in its PROXY header (which the
 // front has read) and then in X-Forwarded-For. What others write into that field is nothing.
 import { isIP } from 'node:net';
-import type { Front } from '../tcp/front.js';
 import { canonicalAddress } from '../tcp/ip-address.js';
+import type { ProxyListener } from '../tcp/proxy-listener.js';
 import type { TrustedNetworks } from '../tcp/trusted-networks.js';
 
 /** Of the server's response object. */
@@ -23,7 +23,7 @@ export const peerAddress: ReadAddress = (response) => {
 };
 
 /** Of what comes through the front. */
-export function clientAddress(front: Pick<Front, 'addressOf'>, trusted: TrustedNetworks): ReadAddress {
+export function clientAddress(front: Pick<ProxyListener, 'addressOf'>, trusted: TrustedNetworks): ReadAddress {
   return (response, headers) => {
     const peer = front.addressOf(new Uint8Array(response.getProxiedRemoteAddress()));
     if (peer === undefined || !trusted.includes(peer)) return peer;

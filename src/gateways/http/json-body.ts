@@ -2,7 +2,7 @@
 // however the body is made, and the parsing holds nobody up. Files in it go to the spool on the way (uploads).
 import { isUtf8 } from 'node:buffer';
 import { JsonExcess, JsonScan } from '../../bounds/json-scan.js';
-import type { BodyShare } from './body-room.js';
+import type { BodyShare } from './body-budget.js';
 import type { HttpRequest } from './exchange.js';
 import { invalid, Problem, unavailable } from './problem.js';
 import { type UploadPlace, Uploads } from './uploads.js';

@@ -13,7 +13,7 @@ import { inTime } from '../../bounds/time-bounds.js';
 import { DecodingAbandoned } from '../../decode/decoder.js';
 import type { Directory, Principal } from '../../directory/protocol.js';
 import { authenticate, authorize } from './auth.js';
-import { BodyRoom } from './body-room.js';
+import { BodyBudget } from './body-budget.js';
 import type { HeaderField, HttpHandler, HttpReply, HttpRequest, Log, Outcome, ReplyStream } from './exchange.js';
 import { type HttpMeter, NO_METER } from './meter.js';
 import { notFound, Problem, problemOf, problemReply, tooMany } from './problem.js';
@@ -99,7 +99,7 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
   const { meter = NO_METER, tracer = NO_TRACER, deadlineMs = DEADLINE_MS } = options;
   const match = createRouter(options.routes);
   const largest = Math.max(0, ...options.routes.map(({ bodyLimit }) => bodyLimit));
-  const room = new BodyRoom(BODIES * largest);
+  const room = new BodyBudget(BODIES * largest);
 
   async function answer(request: HttpRequest, trace: Trace): Promise<HttpReply> {
     const found = match(request.method, request.path);

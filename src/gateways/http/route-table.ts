@@ -1,6 +1,6 @@
 // Every route of the API in one list; what main has to give for them.
 
-import type { AccountDesk } from '../../account/protocol.js';
+import type { AccountApi } from '../../account/protocol.js';
 import type { Log } from './exchange.js';
 import { createHealth, type HealthCheck } from './health.js';
 import { openApiRoute } from './openapi.js';
@@ -31,7 +31,7 @@ import { threadRoute } from './routes/threads.js';
 
 export interface RouteSources extends EmailSources {
   readonly exports: ExportSources['exports'];
-  readonly desk: AccountDesk;
+  readonly desk: AccountApi;
   /** Asked at each request: listeners come and go. */
   readonly connectionInfo: () => ConnectionInfo;
   readonly push: Omit<PushSources, 'register'>;

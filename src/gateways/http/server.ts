@@ -7,21 +7,21 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Front } from '../tcp/front.js';
 import { listenProbe } from '../tcp/listen-probe.js';
+import { ProxyListener } from '../tcp/proxy-listener.js';
 import type { TrustedNetworks } from '../tcp/trusted-networks.js';
 import type { WebSocketEndpoint } from '../web-socket.js';
 import { clientAddress, peerAddress, type ReadAddress } from './client-address.js';
 import type { Cors } from './cors.js';
 import type { HeaderField, HttpHandler, HttpReply, HttpRequest, Log } from './exchange.js';
+import { LateUpgrade } from './late-upgrade.js';
+import { OpenRequests } from './open-requests.js';
 import { Problem, problemReply } from './problem.js';
-import { QuietUpgrade } from './quiet-upgrade.js';
 import { ReplyWriter, refuseAtOnce } from './reply-writer.js';
 import { type BodyLimits, RequestBody } from './request-body.js';
 import { type HeadLimits, type RequestHead, readHead } from './request-head.js';
 import { SECURITY_HEADERS } from './security-headers.js';
 import { loadServerLibrary, type ServerLibrary } from './server-library.js';
-import { Traffic } from './traffic.js';
 import { answerReply, type SocketData, socketHandlers, upgrade, upgradeRequest } from './web-sockets.js';
 
 export interface HttpLimits extends HeadLimits, BodyLimits {
@@ -76,7 +76,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const limits = { ...HTTP_LIMITS, ...options.limits };
   const endpoints = new Map(options.webSockets.map(({ path, endpoint }) => [path, endpoint]));
   const { trusted } = options;
-  const traffic = new Traffic();
+  const traffic = new OpenRequests();
   let draining = false;
   let stopping: Promise<void> | undefined;
   let addressOf: ReadAddress = peerAddress;
@@ -158,7 +158,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 
   const uws = await loadServerLibrary();
   const app = uws.App();
-  const quiet = new QuietUpgrade(log);
+  const quiet = new LateUpgrade(log);
   if (endpoints.size > 0) app.get(quiet.path, (response) => quiet.take(response));
   for (const [path, endpoint] of endpoints) {
     const handlers = socketHandlers(limits.socketBufferBytes, log);
@@ -237,7 +237,7 @@ async function listenBehind(app: TemplatedApp, options: HttpOptions, trusted: Tr
   const directory = await mkdtemp(join(tmpdir(), 'mansio-http-'));
   const server = join(directory, 'socket');
   const refused = (err: unknown, proxy: string) => log.warn({ err, proxy }, 'unusable PROXY header');
-  const front = new Front({ bind, port, server, trusted, refused });
+  const front = new ProxyListener({ bind, port, server, trusted, refused });
   const remove = () => rm(directory, { recursive: true, force: true });
   try {
     await new Promise<void>((resolve, reject) => {

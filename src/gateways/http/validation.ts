@@ -2,7 +2,7 @@
 import { type StructError, validate } from 'superstruct';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
 import type { FieldErrors } from '../problem-details.js';
-import type { BodyShare } from './body-room.js';
+import type { BodyShare } from './body-budget.js';
 import type { HttpRequest } from './exchange.js';
 import { type Fields, record } from './fields.js';
 import { type JsonBody, readJson } from './json-body.js';

@@ -18,13 +18,13 @@ import {
 import { positionText } from './positioned-frames.js';
 import { ProtocolError } from './protocol-error.js';
 import { type Outlet, Resumption, type ResumptionSurroundings } from './resumption.js';
-import type { Roster, Visited } from './roster.js';
 import type { Subscriber, Subscriptions } from './subscriptions.js';
 import { RECORD_SEPARATOR, splitFrame } from './text-format.js';
+import type { TimerWheel, Visited } from './timer-wheel.js';
 
 /** What all connections of a node share; durations in ticks. */
 export interface Surroundings {
-  readonly roster: Roster<Connection>;
+  readonly roster: TimerWheel<Connection>;
   readonly subscriptions: Subscriptions;
   readonly resumptions: ResumptionSurroundings;
   readonly log: Logger;

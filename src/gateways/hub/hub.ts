@@ -16,8 +16,8 @@ import type { HubMeter } from './meter.js';
 import { connectionIdFor, negotiateAnswer } from './negotiate.js';
 import { PositionedFrames } from './positioned-frames.js';
 import { CHANGES, TIMELINE } from './projection.js';
-import { Roster, SLOTS } from './roster.js';
 import { Subscriptions } from './subscriptions.js';
+import { SLOTS, TimerWheel } from './timer-wheel.js';
 
 export interface HubOptions {
   readonly directory: Directory;
@@ -75,7 +75,7 @@ export function createHub(options: HubOptions): Hub {
   const tickMs = limits.keepAliveMs / KEEP_ALIVE_TICKS;
   const ticks = (ms: number) => Math.ceil(ms / tickMs);
 
-  const roster = new Roster<Connection>();
+  const roster = new TimerWheel<Connection>();
   /** Open connections by whose they are: an account, or an address without one. */
   const owners = new Map<string, number>();
   /** Keys and accounts that ended a moment ago. */

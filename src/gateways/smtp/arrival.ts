@@ -9,7 +9,7 @@ import { HeaderCollector } from '../../mail/header-collector.js';
 import { incomingHeader } from '../../mail/incoming-header.js';
 import type { BodyWriter, SpooledContent } from '../../spool/spool.js';
 import type { MessageStream } from './data-parser.js';
-import { Refused } from './verdict.js';
+import { Refused } from './replies.js';
 
 /** Octets of a header that is kept in memory, if the spool has room for it. Few are larger than 20 kB. */
 const HEADER_IN_MEMORY = 32_768;

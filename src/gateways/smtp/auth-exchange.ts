@@ -11,7 +11,7 @@ import {
   type Shown,
   type Step,
 } from '../../auth/sasl.js';
-import type { Reply } from './verdict.js';
+import type { Reply } from './replies.js';
 
 export type AuthVerdict =
   /** `user` becomes that of the session. */

@@ -1,13 +1,13 @@
 // smtp-server's parser of what the peer sends, with our decoder of the octets after DATA in place of its own (see
-// line-discipline), a cap on how much of a message that is too large is still read, and a look at the first octets: what is
+// data-decoder), a cap on how much of a message that is too large is still read, and a look at the first octets: what is
 // another protocol's is not read at all. Commands stay the library's.
 import type { SMTPServerDataStream } from 'smtp-server';
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js';
-import { LineDiscipline } from './line-discipline.js';
+import { DataDecoder } from './data-decoder.js';
 
 /** The content of one message, dots taken out; `discipline.malformed` is final once the stream has ended. */
 export interface MessageStream extends SMTPServerDataStream {
-  discipline: LineDiscipline;
+  discipline: DataDecoder;
 }
 
 /** Octets still read of a message that is too large, for the reply after its end, before the connection is ended. */
@@ -34,7 +34,7 @@ export class Foreign extends Error {}
 type Written = (error?: Error | null) => void;
 
 export class DataParser extends SMTPStream {
-  #discipline = new LineDiscipline();
+  #discipline = new DataDecoder();
   /** The first octets are not yet known to be SMTP. */
   #isOpening = true;
 
@@ -50,7 +50,7 @@ export class DataParser extends SMTPStream {
   }
 
   override startDataMode(maxBytes?: number | string | null): MessageStream {
-    this.#discipline = new LineDiscipline();
+    this.#discipline = new DataDecoder();
     return Object.assign(super.startDataMode(maxBytes), { discipline: this.#discipline });
   }
 

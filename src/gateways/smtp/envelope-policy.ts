@@ -4,7 +4,7 @@ import type { SMTPServerAddress } from 'smtp-server';
 import type { Directory, Recipient } from '../../directory/protocol.js';
 import { parseAddress, parseSender } from '../../mail/address.js';
 import { isAscii } from './path.js';
-import type { Refusal } from './verdict.js';
+import type { Refusal } from './replies.js';
 
 const MAIL_PARAMETERS: ReadonlySet<string> = new Set(['SIZE', 'BODY', 'SMTPUTF8']);
 

@@ -13,8 +13,8 @@ import type { MessageStream } from './data-parser.js';
 import { DEFAULT_LIMITS, type SmtpLimits } from './limits.js';
 import { logRefused } from './mail-log.js';
 import type { ListenerMeter } from './meter.js';
+import { type Reply, refusalIn, replyTo } from './replies.js';
 import { type Auth, type CertificateSource, ProxyRefused, SmtpServer } from './server.js';
-import { type Reply, refusalIn, replyTo } from './verdict.js';
 
 export interface ListenerOptions {
   readonly bind: string;
@@ -44,7 +44,7 @@ export interface SmtpListener {
 }
 
 /** Why a command is not carried out. */
-export interface Objection {
+export interface Rejection {
   readonly reply: Reply;
   /** One of a few words. */
   readonly reason: string;
@@ -52,7 +52,7 @@ export interface Objection {
   readonly fault?: unknown;
 }
 
-type Judgement = Objection | undefined | Promise<Objection | undefined>;
+type Judgement = Rejection | undefined | Promise<Rejection | undefined>;
 
 export interface Incoming {
   /** Id in the log and in Received. */
@@ -73,7 +73,7 @@ export interface Taken {
   readonly afterwards: () => void;
 }
 
-export interface Purpose {
+export interface SmtpHandlers {
   readonly settings: Pick<SMTPServerOptions, 'secure' | 'needsUpgrade'>;
   readonly meter: ListenerMeter;
   readonly auth?: Auth;
@@ -92,7 +92,7 @@ const NEVER_OFFERED = ['WIZ', 'SHELL', 'KILL', 'XCLIENT', 'XFORWARD'];
 /** The server comes along for those who end sessions. */
 export async function startListener(
   options: ListenerOptions,
-  purpose: Purpose,
+  purpose: SmtpHandlers,
 ): Promise<{ readonly listener: SmtpListener; readonly server: SmtpServer }> {
   const { hostname, maxMessageSize, log, tracer = NO_TRACER } = options;
   const { meter } = purpose;
@@ -102,7 +102,7 @@ export async function startListener(
   const refused = (
     session: SMTPServerSession,
     about: Readonly<Record<string, unknown>>,
-    { reply: { code }, reason, fault }: Objection,
+    { reply: { code }, reason, fault }: Rejection,
   ): void => {
     meter.refused(reason, code);
     logRefused(log, session, { ...about, ...purpose.about?.(session) }, reason, code, fault);
@@ -114,7 +114,7 @@ export async function startListener(
     about: Readonly<Record<string, unknown>>,
     done: Callback,
   ): void => {
-    const decide = (objection: Objection | undefined): void => {
+    const decide = (objection: Rejection | undefined): void => {
       if (objection === undefined) {
         done();
         return;
@@ -237,7 +237,7 @@ export function protocolOf({ envelope, secure, user, openingCommand }: SMTPServe
   return `${type}${secure ? 'S' : ''}${user ? 'A' : ''}`;
 }
 
-function objectionTo(error: unknown): Objection {
+function objectionTo(error: unknown): Rejection {
   const reply = replyTo(error);
   const refusal = refusalIn(error);
   return refusal === undefined ? { reply, reason: 'fault', fault: error } : { reply, reason: refusal };

@@ -4,9 +4,9 @@ import type { Logger } from 'pino';
 import type { SMTPServerSession } from 'smtp-server';
 import type { Principal } from '../../directory/protocol.js';
 import { clock } from '../../store/clock.js';
-import type { Acceptance } from './acceptance.js';
-import type { Queued } from './queueing.js';
-import { isBug } from './verdict.js';
+import type { Acceptance } from './accept.js';
+import { isBug } from './replies.js';
+import type { Queued } from './submit.js';
 
 export interface AcceptedMessage {
   /** Id in the reply and in Received. */

@@ -8,7 +8,7 @@ import type { Authenticate } from '../../mail/authentication.js';
 import { type Received, receivedLine, returnPathLine } from '../../mail/trace.js';
 import type { Spool } from '../../spool/spool.js';
 import { networkOf } from '../tcp/ip-address.js';
-import { type AcceptancePorts, acceptMessage, type Destination } from './acceptance.js';
+import { type AcceptancePorts, acceptMessage, type Destination } from './accept.js';
 import { arrive, LargeHeaders } from './arrival.js';
 import type { MessageStream } from './data-parser.js';
 import { findRecipient, judgeRecipient, judgeSender } from './envelope-policy.js';
@@ -16,8 +16,8 @@ import { DEFAULT_LIMITS } from './limits.js';
 import {
   type Incoming,
   type ListenerOptions,
-  type Objection,
   protocolOf,
+  type Rejection,
   type SmtpListener,
   startListener,
   type Taken,
@@ -25,7 +25,7 @@ import {
 import { logAccepted } from './mail-log.js';
 import { NO_METER, type SmtpMeter } from './meter.js';
 
-import { recipientReply, refusalReply } from './verdict.js';
+import { recipientReply, refusalReply } from './replies.js';
 
 interface Receiver extends Omit<AcceptancePorts, 'directory' | 'tracer'> {
   readonly spool: Spool;
@@ -48,7 +48,7 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
   const largeHeaders = new LargeHeaders();
   const ports: AcceptancePorts = { ...receiver, directory, tracer };
 
-  function mailFrom(path: SMTPServerAddress): Objection | undefined {
+  function mailFrom(path: SMTPServerAddress): Rejection | undefined {
     const refusal = judgeSender(path);
     return refusal === undefined ? undefined : { reply: refusalReply(refusal), reason: refusal };
   }
@@ -58,7 +58,7 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
     return refusal === undefined ? findMailbox(path, session) : { reply: refusalReply(refusal), reason: refusal };
   }
 
-  async function findMailbox(path: SMTPServerAddress, session: SMTPServerSession): Promise<Objection | undefined> {
+  async function findMailbox(path: SMTPServerAddress, session: SMTPServerSession): Promise<Rejection | undefined> {
     // Those before it in this message, put there below.
     const others = session.envelope.rcptTo as (SMTPServerAddress & Destination)[];
     const beside = others.flatMap(({ recipient }) => (recipient.kind === 'hold' ? [recipient.address] : []));

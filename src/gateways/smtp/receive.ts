@@ -3,7 +3,7 @@
 import { SpoolFault } from '../../spool/errors.js';
 import type { SpooledContent, SpoolWriter } from '../../spool/spool.js';
 import type { MessageStream } from './data-parser.js';
-import { Refused } from './verdict.js';
+import { Refused } from './replies.js';
 
 /** What a message goes through on its way; what it throws refuses the message. */
 export interface Passage {

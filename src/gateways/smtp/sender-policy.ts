@@ -7,7 +7,7 @@ import { parseAddress } from '../../mail/address.js';
 import type { HeaderFields } from '../../mail/mime-index/header-fields.js';
 import { type OriginatorFault, originators } from '../../mail/originators.js';
 import { judgeRecipient, judgeSender } from './envelope-policy.js';
-import type { Refusal } from './verdict.js';
+import type { Refusal } from './replies.js';
 
 /** RFC 4954 §5: anybody may send `AUTH=`, and nobody here is believed to speak for somebody else. */
 const PARAMETERS: ReadonlySet<string> = new Set(['SIZE', 'BODY', 'SMTPUTF8', 'AUTH']);

@@ -6,7 +6,7 @@ import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
 import { MECHANISMS } from '../../auth/sasl.js';
 import { FixedShares } from '../../bounds/fixed-shares.js';
 import { canonicalAddress, networkOf } from '../tcp/ip-address.js';
-import { OpeningCut, type Proxied, readProxied } from '../tcp/opening.js';
+import { OpeningCut, type Proxied, readProxied } from '../tcp/peek.js';
 import type { TrustedNetworks } from '../tcp/trusted-networks.js';
 import type { Authenticator } from './auth-exchange.js';
 import { SmtpConnection, type Socket } from './connection.js';

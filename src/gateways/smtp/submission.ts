@@ -12,19 +12,19 @@ import type { MessageStream } from './data-parser.js';
 import {
   type Incoming,
   type ListenerOptions,
-  type Objection,
   protocolOf,
+  type Rejection,
   type SmtpListener,
   startListener,
   type Taken,
 } from './listener.js';
 import { logQueued } from './mail-log.js';
 import { NO_SUBMISSION_METER, type SubmissionMeter } from './meter.js';
-import { type QueueingPorts, queueMessage } from './queueing.js';
 import { receive } from './receive.js';
+import { Refused, refusalReply } from './replies.js';
 import { SenderPolicy } from './sender-policy.js';
 import { loginOf, submissionAuth } from './submission-login.js';
-import { Refused, refusalReply } from './verdict.js';
+import { type QueueingPorts, queueMessage } from './submit.js';
 
 export interface SubmissionOptions extends ListenerOptions {
   /** TLS before anything is said (RFC 8314 §3.3), not by STARTTLS. */
@@ -102,6 +102,6 @@ export async function startSubmission(options: SubmissionOptions): Promise<SmtpL
   };
 }
 
-function objection(refusal: Parameters<typeof refusalReply>[0] | undefined): Objection | undefined {
+function objection(refusal: Parameters<typeof refusalReply>[0] | undefined): Rejection | undefined {
   return refusal === undefined ? undefined : { reply: refusalReply(refusal), reason: refusal };
 }

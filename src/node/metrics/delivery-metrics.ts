@@ -1,7 +1,7 @@
 // The meter of outbound mail on prom-client, and what the queue knows of itself, read when somebody looks. No domain is a
 // label: whom people write to knows no bound.
 import type { DeliveryMeter } from '../../actors/delivery/meter.js';
-import type { Standing } from '../../actors/delivery/standing.js';
+import type { Standing } from '../../actors/delivery/queue-status.js';
 import type { Families } from './families.js';
 
 /** Seconds: from a remote host next door to one that does not answer until it is given up. */

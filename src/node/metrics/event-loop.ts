@@ -14,14 +14,14 @@ export function eventLoopDelay(families: Families): void {
     'How late the event loop was since the last scrape, by quantile; 1 is the longest.',
     ['quantile'],
     () => {
-      const readings = QUANTILES.map((quantile) => {
+      const prefetched = QUANTILES.map((quantile) => {
         const seconds = quantile === 1 ? delay.max : delay.percentile(quantile * 100);
         return [{ quantile: String(quantile) }, Math.max(0, seconds / 1e9 - PERIOD_MS / 1000)] as const;
       });
       // Without a tick since the last look there is nothing to say.
       const ticked = delay.count > 0;
       delay.reset();
-      return ticked ? readings : [];
+      return ticked ? prefetched : [];
     },
   );
 }

@@ -2,8 +2,8 @@
 // not the expected one, or whose inbound rows are gone, writes nothing; the others of the group are not affected.
 import type { AddedEmail, CommitResult, MailboxChange } from '../mailboxes.js';
 import type { Sql } from './client.js';
-import { organising } from './mailbox-organising.js';
-import { outgoing } from './outgoing.js';
+import { organising } from './labels-commit.js';
+import { outgoing } from './outbound-commit.js';
 import { joinThreads, messageKey } from './threads.js';
 
 /** Rows of the group, one list a table, every row with its account. */

@@ -16,8 +16,9 @@ import type {
 } from '../mailboxes.js';
 import { type Sql, storeFault } from './client.js';
 import { GroupCommit } from './group-commit.js';
+import { deferredFilterRows, filterRows } from './labels-commit.js';
 import { commitChanges } from './mailbox-commit.js';
-import { deferredFilterRows, filterRows } from './mailbox-organising.js';
+import { outgoingWeight } from './outbound-commit.js';
 import {
   emailsByMessageId,
   outboundAttempts,
@@ -27,7 +28,6 @@ import {
   outboundPage,
   outboundRows,
 } from './outbound-rows.js';
-import { outgoingWeight } from './outgoing.js';
 import { threadRows } from './threads.js';
 
 const PAGE_ROWS = 20_000;

@@ -1,14 +1,14 @@
 // Who may deliver to a domain next: a bounded number, of which every account has its share.
 import { setMaxListeners } from 'node:events';
 import test from 'ava';
-import { DomainLanes } from '../../../src/actors/delivery/domain-lanes.js';
+import { DomainLimiter } from '../../../src/actors/delivery/domain-limiter.js';
 
 const { signal } = new AbortController();
 // Every entry that waits listens; in the product each delivery has a signal of its own.
 setMaxListeners(0, signal);
 
 test('an account leaves places of a domain to others, and the others come first in its line', async (t) => {
-  const lanes = new DomainLanes(20);
+  const lanes = new DomainLimiter(20);
   const entered: string[] = [];
   const enter = async (accountId: string) => {
     const entry = await lanes.enter('slow.test', accountId, signal);
@@ -27,7 +27,7 @@ test('an account leaves places of a domain to others, and the others come first 
 });
 
 test('where there is one place the accounts take turns', async (t) => {
-  const lanes = new DomainLanes(1);
+  const lanes = new DomainLimiter(1);
   const order: string[] = [];
   const deliver = async (accountId: string) => {
     await lanes.enter('d.test', accountId, signal);

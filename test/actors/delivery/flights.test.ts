@@ -1,14 +1,14 @@
 // How many emails are in flight and whose, with any history of comings and goings; and what rests after it failed.
 import test from 'ava';
 import fc from 'fast-check';
-import { Flights } from '../../../src/actors/delivery/flights.js';
-import { Rests } from '../../../src/actors/delivery/rests.js';
+import { Backoff } from '../../../src/actors/delivery/backoff.js';
+import { InFlight } from '../../../src/actors/delivery/in-flight.js';
 
 test('never more than the limit, and always a place for a newcomer while there is one at all', (t) => {
   const step = fc.record({ account: fc.nat({ max: 5 }), leaves: fc.boolean() });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 40 }), fc.array(step, { maxLength: 200 }), (limit, steps) => {
-      const flights = new Flights(limit);
+      const flights = new InFlight(limit);
       const model = new Map<string, string>();
       let number = 0;
       for (const { account, leaves } of steps) {
@@ -38,7 +38,7 @@ test('never more than the limit, and always a place for a newcomer while there i
 });
 
 /** By adding them. */
-function openings(flights: Flights, accountId: string): number {
+function openings(flights: InFlight, accountId: string): number {
   let count = 0;
   while (flights.add(accountId, `opening ${count}`)) count++;
   for (let i = 0; i < count; i++) flights.remove(`opening ${i}`);
@@ -46,7 +46,7 @@ function openings(flights: Flights, accountId: string): number {
 }
 
 test('what is parked gives its place away, up to a bound, and comes back without one', (t) => {
-  const flights = new Flights(3, 2);
+  const flights = new InFlight(3, 2);
   t.true(flights.add('a', 'e1'));
   t.true(flights.add('b', 'e2'));
   t.true(flights.add('c', 'e3'));
@@ -74,7 +74,7 @@ test('what is parked gives its place away, up to a bound, and comes back without
 });
 
 test('an email is in flight once', (t) => {
-  const flights = new Flights(5);
+  const flights = new InFlight(5);
   t.true(flights.add('a', 'e'));
   t.false(flights.add('a', 'e'));
   flights.remove('e');
@@ -85,7 +85,7 @@ test('an email is in flight once', (t) => {
 
 test('who fails rests, longer each time; who succeeds, or is not heard of for long, begins anew', (t) => {
   let now = 0;
-  const rests = new Rests(() => now);
+  const rests = new Backoff(() => now);
   const restOf = (id: string) => {
     rests.failed(id);
     const began = now;

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import type { Courier, DeliveryTask } from '../../../src/actors/delivery/courier.js';
-import { hostedCourier, hostedDelivery } from '../../../src/actors/delivery/hosted-courier.js';
+import { hostedDelivery, localCourier } from '../../../src/actors/delivery/local-courier.js';
 import { messageFacts } from '../../../src/actors/delivery/message-facts.js';
 import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
 import { createDirectory } from '../../../src/directory/directory.js';
@@ -37,7 +37,7 @@ async function setUp(t: ExecutionContext, unknownRecipients: 'hold' | 'reject' =
     },
   };
   const make = (used: Pick<Directory, 'recipient' | 'hold'>) =>
-    hostedCourier(
+    localCourier(
       hostedDelivery({ directory: used, facts: messageFacts(blobs), hostname: 'mx.here.test', newId: randomUUID }),
       remote,
     );

@@ -4,9 +4,9 @@ import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { NEVER } from 'rxjs';
 import type { Courier, DeliveryReport, DeliveryTask, RecipientOutcome } from '../../../src/actors/delivery/courier.js';
+import { DueNotifier } from '../../../src/actors/delivery/due-notifier.js';
 import { DeliveryQueue, type DeliveryQueueOptions } from '../../../src/actors/delivery/queue.js';
-import { SenderReports } from '../../../src/actors/delivery/sender-reports.js';
-import { WakeUps } from '../../../src/actors/delivery/wake-ups.js';
+import { SenderNotifications } from '../../../src/actors/delivery/sender-dsn.js';
 import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import { type LocalTransport, localTransport } from '../../../src/actors/runtime/transport-local.js';
@@ -242,7 +242,7 @@ export class OutboundWorld {
         return isCurrent();
       },
     };
-    const wakeUps = new WakeUps({ transport: { ...transport, breaks$: NEVER }, ownership });
+    const wakeUps = new DueNotifier({ transport: { ...transport, breaks$: NEVER }, ownership });
     this.alive.add(`${nodeId} lives`);
     const blobs = {
       index: async () => indexMessage(MESSAGE),
@@ -255,7 +255,7 @@ export class OutboundWorld {
     const queue = new DeliveryQueue({
       ...shared,
       courier,
-      reports: new SenderReports({ ...shared, blobs, hostname: 'mx.here.test', retry }),
+      reports: new SenderNotifications({ ...shared, blobs, hostname: 'mx.here.test', retry }),
       ownership,
       wakeUps,
       incarnation: `${nodeId} lives`,

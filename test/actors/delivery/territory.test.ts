@@ -1,7 +1,7 @@
 // Who delivers for which shard: every node comes to the same answer, and each shard with somebody able has exactly one.
 import test from 'ava';
 import fc from 'fast-check';
-import { deliverer, territory } from '../../../src/actors/delivery/territory.js';
+import { deliverer, territory } from '../../../src/actors/delivery/delivery-placement.js';
 import type { ClusterView } from '../../../src/store/leases.js';
 import { SHARDS, viewOf } from './outbound-world.js';
 

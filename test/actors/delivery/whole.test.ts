@@ -4,11 +4,11 @@ import test from 'ava';
 import pino from 'pino';
 import { NEVER } from 'rxjs';
 import type { Courier } from '../../../src/actors/delivery/courier.js';
-import { hostedCourier, hostedDelivery } from '../../../src/actors/delivery/hosted-courier.js';
+import { DueNotifier } from '../../../src/actors/delivery/due-notifier.js';
+import { hostedDelivery, localCourier } from '../../../src/actors/delivery/local-courier.js';
 import { messageFacts } from '../../../src/actors/delivery/message-facts.js';
 import { DeliveryQueue } from '../../../src/actors/delivery/queue.js';
-import { SenderReports } from '../../../src/actors/delivery/sender-reports.js';
-import { WakeUps } from '../../../src/actors/delivery/wake-ups.js';
+import { SenderNotifications } from '../../../src/actors/delivery/sender-dsn.js';
 import { placeHanded } from '../../../src/actors/mailbox/handed-over.js';
 import { localTransport } from '../../../src/actors/runtime/transport-local.js';
 import { createDirectory } from '../../../src/directory/directory.js';
@@ -48,10 +48,10 @@ async function queueOn(world: World, remote: Courier) {
   const retry = { maxRetries: 2, baseMs: 60_000, capMs: 600_000 };
   const queue = new DeliveryQueue({
     ...shared,
-    courier: hostedCourier(hosted, remote),
-    reports: new SenderReports({ ...shared, blobs, hostname: 'mx.example.test', retry }),
+    courier: localCourier(hosted, remote),
+    reports: new SenderNotifications({ ...shared, blobs, hostname: 'mx.example.test', retry }),
     ownership,
-    wakeUps: new WakeUps({ transport: { ...localTransport(), breaks$: NEVER }, ownership }),
+    wakeUps: new DueNotifier({ transport: { ...localTransport(), breaks$: NEVER }, ownership }),
     incarnation: 'a lives',
     leaseTtlMs: 60_000,
     pollMs: 20,

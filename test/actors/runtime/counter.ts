@@ -114,6 +114,6 @@ export function counterBehavior(store: CounterStore): CounterBehavior {
     },
     position: (state) => state.seq,
     octets: () => 1_000_000,
-    isWorn: () => false,
+    needsCompaction: () => false,
   };
 }

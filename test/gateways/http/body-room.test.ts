@@ -1,19 +1,19 @@
 // Room for bodies: what has come counts, and nobody takes what the next one needs.
 import test from 'ava';
-import { BodyRoom } from '../../../src/gateways/http/body-room.js';
+import { BodyBudget } from '../../../src/gateways/http/body-budget.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
 /** How many octets it gets, a piece at a time. */
-function fill(room: BodyRoom, holder: string): number {
+function fill(room: BodyBudget, holder: string): number {
   let octets = 0;
   while (room.enter(holder).add(MIB)) octets += MIB - 64 * KIB;
   return octets;
 }
 
 test('a holder alone has half, and every next one as much as is left then', (t) => {
-  const room = new BodyRoom(64 * MIB);
+  const room = new BodyBudget(64 * MIB);
   const had = ['a', 'b', 'c', 'd', 'e'].map((holder) => fill(room, holder) / MIB);
   t.true(
     had.every((octets, i) => Math.abs(octets - 64 / 2 ** (i + 1)) <= 1),
@@ -22,7 +22,7 @@ test('a holder alone has half, and every next one as much as is left then', (t) 
 });
 
 test('the first octets of a body need no room, and all is given back', (t) => {
-  const room = new BodyRoom(MIB);
+  const room = new BodyBudget(MIB);
   const shares = Array.from({ length: 100 }, () => room.enter('a'));
   for (const share of shares) t.true(share.add(64 * KIB));
   t.true(shares[0]!.add(512 * KIB));

@@ -1,7 +1,7 @@
 // Accounts' own affairs in memory, by the rules that routes can see: one profile, keys, addresses, preferences and
 // subscriptions an account, each bounded low so that tests reach the bound.
 import { randomUUID } from 'node:crypto';
-import type { AccountDesk, IssuedKey, Preferences } from '../../../src/account/protocol.js';
+import type { AccountApi, IssuedKey, Preferences } from '../../../src/account/protocol.js';
 import { canonicalAddress, hasTag } from '../../../src/mail/address.js';
 import type { AccountAddress, ApiKey } from '../../../src/store/directory.js';
 import { ALICE, BOB } from './fakes.js';
@@ -42,7 +42,7 @@ const DEFAULTS: Preferences = {
 const MOST = 4;
 const MOST_KEYS = 5;
 
-export function fakeDesk(): AccountDesk {
+export function fakeDesk(): AccountApi {
   const keys = [key(KEY_ID, ALICE), key(SERVICE_KEY_ID, ALICE, true), key(BOBS_KEY_ID, BOB)];
   const addresses = new Map([
     [ALICE, [address(ADDRESS_ID, 'sales@example.test')]],

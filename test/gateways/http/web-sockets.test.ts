@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import { QuietUpgrade } from '../../../src/gateways/http/quiet-upgrade.js';
+import { LateUpgrade } from '../../../src/gateways/http/late-upgrade.js';
 import { defineRoute, EMPTY } from '../../../src/gateways/http/route.js';
 import type { Socket, SocketListener, UpgradeRequest, WebSocketEndpoint } from '../../../src/gateways/web-socket.js';
 import { FakeLog } from './fakes.js';
@@ -254,7 +254,7 @@ test('a late upgrade is never made within its own cork', (t) => {
       this.upgradedIn.push(corked);
     };
   }
-  const quiet = new QuietUpgrade(new FakeLog());
+  const quiet = new LateUpgrade(new FakeLog());
   const [response, anchor, next] = [new Response(), new Response(), new Response()];
   const late = () => quiet.run(response, response.upgrade);
   late();

@@ -1,7 +1,7 @@
 // The decoder of DATA against a plain model of RFC 5321 §4.5.2, over every way of cutting the octets.
 import test from 'ava';
 import fc from 'fast-check';
-import { LineDiscipline } from '../../../src/gateways/smtp/line-discipline.js';
+import { DataDecoder } from '../../../src/gateways/smtp/data-decoder.js';
 
 interface Decoded {
   readonly ended: boolean;
@@ -28,7 +28,7 @@ function model(raw: string): Decoded {
 }
 
 function decode(pieces: readonly string[]): Decoded {
-  const discipline = new LineDiscipline();
+  const discipline = new DataDecoder();
   let content = '';
   for (const [i, piece] of pieces.entries()) {
     const chunk = Buffer.from(piece, 'latin1');

@@ -1,7 +1,7 @@
 // Faults to replies, where the listener's own tests do not get to.
 import test from 'ava';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
-import { Refused, replyTo } from '../../../src/gateways/smtp/verdict.js';
+import { Refused, replyTo } from '../../../src/gateways/smtp/replies.js';
 import { SpoolFault } from '../../../src/spool/errors.js';
 import { StoreFault } from '../../../src/store/errors.js';
 

@@ -2,11 +2,11 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import test, { type ExecutionContext } from 'ava';
-import { Front } from '../../../src/gateways/tcp/front.js';
+import { ProxyListener } from '../../../src/gateways/tcp/proxy-listener.js';
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
 
-async function open(t: ExecutionContext, trusted: readonly string[]): Promise<[Front, number]> {
-  const front = new Front({
+async function open(t: ExecutionContext, trusted: readonly string[]): Promise<[ProxyListener, number]> {
+  const front = new ProxyListener({
     bind: '127.0.0.1',
     port: 0,
     server: '/nonexistent/socket',

@@ -1,0 +1,35 @@
+// Everything an account can ask about itself, put together.
+
+import type { KeyUses } from '../directory/key-uses.js';
+import type { DirectoryStore } from '../store/directory.js';
+import type { PreferenceStore } from '../store/preferences.js';
+import type { PushSubscriptionStore } from '../store/push-subscriptions.js';
+import { createKeyring } from './keyring.js';
+import { createPreferenceBook } from './preferences.js';
+import { createProfiles } from './profiles.js';
+import type { AccountApi } from './protocol.js';
+
+/** Browsers of one account; a new one takes the place of the oldest. */
+const MOST_SUBSCRIPTIONS = 20;
+
+export interface AccountApiOptions {
+  readonly directory: DirectoryStore;
+  readonly preferences: PreferenceStore;
+  readonly subscriptions: PushSubscriptionStore;
+  readonly keyUses: Pick<KeyUses, 'last'>;
+  /** That many random octets. */
+  readonly random: (octets: number) => Uint8Array;
+}
+
+export function createAccountApi(options: AccountApiOptions): AccountApi {
+  const { directory: store, preferences, subscriptions, keyUses, random } = options;
+  return {
+    keys: createKeyring({ store, keyUses, random }),
+    profiles: createProfiles({ store, random }),
+    preferences: createPreferenceBook(preferences),
+    push: {
+      subscribe: (accountId, subscription) => subscriptions.subscribe(accountId, subscription, MOST_SUBSCRIPTIONS),
+      unsubscribe: (accountId) => subscriptions.unsubscribe(accountId),
+    },
+  };
+}

@@ -1,0 +1,118 @@
+// Delivery to domains that are hosted here: no SMTP, the sender's commit hands the message over to the mailboxes. The mailbox
+// of the sender asks for it when it queues an email; the courier does what is left to be tried again. Domains that are not
+// hosted are another courier's. Addresses are judged as the MX judges them (CONTRACT §5).
+
+import type { Directory, Recipient } from '../../directory/protocol.js';
+import { hasCircled, wasDeliveredTo } from '../../mail/loop.js';
+import { clock } from '../../store/clock.js';
+import { StoreFault } from '../../store/errors.js';
+import type { Courier, DeliveryReport, DeliveryTask, RecipientOutcome } from './courier.js';
+import type { MessageFactSource, MessageFacts } from './message-facts.js';
+
+export interface HostedDeliveryOptions {
+  readonly directory: Pick<Directory, 'recipient' | 'hold'>;
+  readonly facts: MessageFactSource;
+  /** Name of this host, for the timeline. */
+  readonly hostname: string;
+  readonly newId: () => string;
+}
+
+type HostedTask = Pick<DeliveryTask, 'domain' | 'recipients' | 'blob'>;
+
+/** Undefined when the domain of the recipients is not hosted here. @throws StoreFault when that or the message cannot be read */
+export type HostedDelivery = (task: HostedTask) => Promise<DeliveryReport | undefined>;
+
+type Address = DeliveryTask['recipients'][number];
+type Judgement =
+  | { readonly kind: 'delivered'; readonly handedTo: string }
+  | { readonly kind: 'temporary' | 'permanent'; readonly statusCode: string; readonly text: string };
+
+const temporary = (statusCode: string, text: string): Judgement => ({ kind: 'temporary', statusCode, text });
+const permanent = (statusCode: string, text: string): Judgement => ({ kind: 'permanent', statusCode, text });
+
+// RFC 3463.
+const LOOP = permanent('5.4.6', 'The message goes round in circles.');
+const UNKNOWN = permanent('5.1.1', 'There is no such mailbox here.');
+const FULL = temporary('4.2.1', 'The mailbox takes no more mail now.');
+const MOVED = temporary('4.4.4', 'The domain is no longer hosted here.');
+const AWAY = temporary('4.3.0', 'The directory of mailboxes cannot be read now.');
+
+export function hostedDelivery(options: HostedDeliveryOptions): HostedDelivery {
+  const { directory, facts, hostname, newId } = options;
+
+  async function judge(recipients: readonly Address[], message: MessageFacts): Promise<readonly Judgement[]> {
+    if (hasCircled(message)) return recipients.map(() => LOOP);
+    const toHold: string[] = [];
+    const held: string[] = [];
+    const found: (Recipient | undefined)[] = [];
+    for (const { address } of recipients) {
+      const recipient = wasDeliveredTo(message, address) ? undefined : await directory.recipient(address, toHold);
+      if (recipient?.kind === 'hold') toHold.push(recipient.address);
+      if (recipient?.kind === 'mailbox' && recipient.heldAddress !== undefined) held.push(recipient.heldAddress);
+      found.push(recipient);
+    }
+    const isHeld = toHold.length + held.length > 0;
+    const made = isHeld ? await directory.hold([...new Set(toHold)], message.summary.size, held) : undefined;
+    return found.map((recipient) => (recipient === undefined ? LOOP : judgementOf(recipient, made)));
+  }
+
+  async function deliverHere(task: HostedTask): Promise<DeliveryReport> {
+    const [at, began] = [clock.now(), performance.now()];
+    const message = await facts.of(task.blob);
+    const judgements = await judge(task.recipients, message).catch((error: unknown) => {
+      if (error instanceof StoreFault) return task.recipients.map(() => AWAY);
+      throw error;
+    });
+    const outcomes = task.recipients.map(({ id }, i) => outcomeOf(id, judgements[i]!, hostname));
+    const durationMs = Math.round(performance.now() - began);
+    const attempt = {
+      id: newId(),
+      at,
+      durationMs,
+      domain: task.domain,
+      host: hostname,
+      remoteAddress: null,
+      tls: null,
+      // The first that went wrong says more than those that did not.
+      reply: (outcomes.find(({ kind }) => kind !== 'delivered') ?? outcomes[0]!).text,
+      recipients: outcomes.map(({ recipientId: id, kind: outcome, statusCode }) => ({ id, outcome, statusCode })),
+    };
+    return { outcomes, attempts: [attempt] };
+  }
+
+  return async (task) => ((await isHosted(directory, task)) ? deliverHere(task) : undefined);
+}
+
+/** `remote`: for domains of elsewhere. */
+export function localCourier(deliverHere: HostedDelivery, remote: Courier): Courier {
+  return { deliver: async (task) => (await deliverHere(task)) ?? remote.deliver(task) };
+}
+
+async function isHosted(directory: Pick<Directory, 'recipient'>, { recipients }: HostedTask): Promise<boolean> {
+  const [first] = recipients;
+  // All are of one domain.
+  return first !== undefined && (await directory.recipient(first.address)).kind !== 'notHosted';
+}
+
+function judgementOf(recipient: Recipient, held: ReadonlyMap<string, string> | undefined): Judgement {
+  switch (recipient.kind) {
+    case 'mailbox':
+      return { kind: 'delivered', handedTo: recipient.accountId };
+    case 'hold': {
+      const handedTo = held?.get(recipient.address);
+      return handedTo === undefined ? FULL : { kind: 'delivered', handedTo };
+    }
+    case 'unknown':
+      return UNKNOWN;
+    case 'full':
+      return FULL;
+    case 'notHosted':
+      return MOVED;
+  }
+}
+
+function outcomeOf(recipientId: string, judgement: Judgement, host: string): RecipientOutcome {
+  if (judgement.kind !== 'delivered') return { ...judgement, recipientId, host };
+  const { kind, handedTo } = judgement;
+  return { kind, handedTo, recipientId, host, statusCode: '2.1.5', text: 'Delivered to the mailbox.' };
+}

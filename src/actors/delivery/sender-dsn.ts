@@ -1,0 +1,127 @@
+// Reports that senders are owed (RFC 3464): composed of what the mailbox knows of the delivery and of the header of the
+// message, stored, and given to the mailbox, which puts it into the inbox in the commit that strikes it off.
+import type { Logger } from 'pino';
+import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
+import { bounceReport } from '../../mail/dsn.js';
+import { summarize } from '../../mail/summary.js';
+import { type BlobStore, blobOf } from '../../store/blobs.js';
+import { clock } from '../../store/clock.js';
+import type { OutboundStore } from '../../store/outbound.js';
+import type { Mailboxes, MailboxProtocol } from '../mailbox/protocol.js';
+import { ActorFault } from '../runtime/errors.js';
+import type { Reply } from '../runtime/protocol.js';
+import { Backoff } from './backoff.js';
+import { type DeliveryMeter, NO_DELIVERY_METER } from './meter.js';
+import { lastRetryAt } from './retry-end.js';
+
+export interface SenderNotificationsOptions {
+  readonly store: Pick<OutboundStore, 'reportsDue'>;
+  readonly blobs: Pick<BlobStore, 'index' | 'read' | 'put'>;
+  readonly mailboxes: Mailboxes;
+  /** Who reports. */
+  readonly hostname: string;
+  readonly retry: RetryPolicy;
+  readonly newId: () => string;
+  readonly log: Logger;
+  readonly meter?: DeliveryMeter;
+}
+
+type Material = Reply<MailboxProtocol, 'reportMaterial'>;
+
+const AT_ONCE = 10;
+/** Of the header of the message: what a report repeats. */
+const HEADER_OCTETS = 64 * 1024;
+
+export class SenderNotifications {
+  readonly #options: SenderNotificationsOptions;
+  readonly #underWay = new Map<string, Promise<void>>();
+  readonly #rests = new Backoff(() => performance.now());
+
+  constructor(options: SenderNotificationsOptions) {
+    this.#options = options;
+  }
+
+  /** The email owes its sender a report. Without room for it now it is found by a look. */
+  give(accountId: string, outboundId: string): void {
+    if (this.#underWay.size >= AT_ONCE || this.#underWay.has(outboundId) || this.#rests.has(outboundId)) return;
+    const work = this.#give(accountId, outboundId)
+      .then(
+        () => this.#rests.succeeded(outboundId),
+        (error) => {
+          this.#rests.failed(outboundId);
+          this.#options.log.warn({ accountId, outboundId, err: error }, 'a sender could not be told yet');
+        },
+      )
+      .finally(() => this.#underWay.delete(outboundId));
+    this.#underWay.set(outboundId, work);
+  }
+
+  /** @throws StoreFault */
+  async look(shards: readonly number[]): Promise<void> {
+    const room = AT_ONCE - this.#underWay.size;
+    if (room <= 0) return;
+    const except = [...this.#underWay.keys(), ...this.#rests.ids];
+    const due = await this.#options.store.reportsDue(shards, room, except);
+    for (const { accountId, outboundId } of due) this.give(accountId, outboundId);
+  }
+
+  /** Resolves when none is under way. */
+  async idle(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay.values());
+  }
+
+  async #give(accountId: string, outboundId: string): Promise<void> {
+    const { mailboxes, blobs, log, meter = NO_DELIVERY_METER } = this.#options;
+    const mailbox = mailboxes.of(accountId);
+    try {
+      const { reply: material } = await mailbox.ask('reportMaterial', { outboundId });
+      const kind = material?.kind;
+      if (material === undefined || kind === undefined || kind === null) return;
+      const content = material.email.sender === '' ? undefined : blobOf(await this.#compose(kind, material));
+      if (content !== undefined) await blobs.put(content);
+      const report = content && { blob: content.hash, summary: summaryOf(content.index) };
+      const { reply, refusal } = await mailbox.ask('giveReport', { outboundId, kind, report: report ?? null });
+      // By somebody else.
+      if (refusal !== undefined) return;
+      if (report !== undefined) meter.reported(kind);
+      log.info({ accountId, outboundId, kind, emailId: reply.emailId }, 'the sender is told');
+    } catch (error) {
+      if (error instanceof ActorFault && error.code === 'no-such-account') return;
+      throw error;
+    }
+  }
+
+  async #compose(kind: 'failed' | 'delayed', { email, attempts }: Material): Promise<Uint8Array> {
+    const { hostname, retry, newId } = this.#options;
+    const { recipients, nextRetryAt, retryCount } = email;
+    const status = kind === 'failed' ? 'Failed' : 'Pending';
+    return bounceReport({
+      kind,
+      hostname,
+      id: newId(),
+      now: clock.now(),
+      email: { ...email, header: await this.#headerOf(email.blob) },
+      recipients: recipients
+        .filter((recipient) => recipient.status === status)
+        .map(({ id, address, statusCode, lastError }) => {
+          const last = attempts.findLast((attempt) => attempt.recipients.some((tried) => tried.id === id));
+          return { address, statusCode, text: lastError, host: last?.host ?? null, attemptedAt: last?.at ?? null };
+        }),
+      delivered: recipients.filter((recipient) => recipient.status === 'Delivered').map(({ address }) => address),
+      retriedUntil: nextRetryAt === null ? null : lastRetryAt(nextRetryAt, retryCount, retry),
+    });
+  }
+
+  async #headerOf(blob: string | null): Promise<Uint8Array> {
+    const { blobs } = this.#options;
+    const index = blob === null ? undefined : await blobs.index(blob);
+    // Without the message there is still something to tell.
+    if (blob === null || index === undefined) return new Uint8Array(0);
+    return blobs.read(blob, 0, Math.min(index.root.bodyStart, HEADER_OCTETS));
+  }
+}
+
+function summaryOf(index: Parameters<typeof summarize>[0]) {
+  const summary = summarize(index);
+  return { ...summary, references: [...summary.references] };
+}

@@ -1,0 +1,142 @@
+// What commands about outbound mail need of the store: rows that are not in memory, summaries of messages that are handed
+// to mailboxes of this store, what becomes of recipients that are hosted here, the number of drafts. Nothing is decided without them: a command whose row could not be read
+// fails as the reading did.
+import type { Logger } from 'pino';
+import { isUuid } from '../../mail/ids.js';
+import type { MessageSummary } from '../../mail/message-index.js';
+import { summarize } from '../../mail/summary.js';
+import type { BlobStore } from '../../store/blobs.js';
+import type { MailboxStore } from '../../store/mailboxes.js';
+import type { OutboundRow } from '../../store/outbound.js';
+import type { DeliveryReport } from '../delivery/courier.js';
+import type { HostedDelivery } from '../delivery/local-courier.js';
+import type { Payload } from '../runtime/protocol.js';
+import type { MailboxProtocol } from './protocol.js';
+import type { MailboxState } from './state.js';
+
+export interface OutboundPrefetched {
+  /** By id; null for what is not there. Ids that are missing were not read. */
+  readonly rows: ReadonlyMap<string, OutboundRow | null>;
+  /** By id of the outbound email. */
+  readonly summaries: ReadonlyMap<string, MessageSummary>;
+  /** By payload of `enqueue`: what becomes of its recipients in hosted domains, whose ids are their numbers in the payload. */
+  readonly hosted: ReadonlyMap<unknown, readonly DeliveryReport[]>;
+  /** Absent when it was not read. */
+  readonly drafts?: number | undefined;
+  /** Why something is missing. */
+  readonly fault?: unknown;
+}
+
+export const NO_OUTBOUND: OutboundPrefetched = { rows: new Map(), summaries: new Map(), hosted: new Map() };
+
+export interface OutboundSources {
+  readonly store: Pick<MailboxStore, 'outboundRows' | 'outboundCounts'>;
+  readonly blobs: Pick<BlobStore, 'index'>;
+  readonly outbound: { readonly hosted: HostedDelivery };
+  readonly log: Pick<Logger, 'warn'>;
+}
+
+interface Asked {
+  readonly name: string;
+  readonly payload: unknown;
+}
+
+type Queued = Payload<MailboxProtocol, 'enqueue'>;
+
+/** Undefined when there is nothing to read, which is the common case. */
+export function prefetchOutbound(
+  sources: OutboundSources,
+  state: MailboxState,
+  commands: readonly Asked[],
+): Promise<OutboundPrefetched> | undefined {
+  const ids = new Set<string>();
+  const handed = new Set<string>();
+  const queued: Queued[] = [];
+  let counts = false;
+  for (const { name, payload } of commands) {
+    if (name === 'createDraft') counts ||= state.outbound.count('Draft') === undefined;
+    if (name === 'enqueue') queued.push(payload as Queued);
+    const id = idOf(name, payload);
+    if (id === undefined || !isUuid(id)) continue;
+    const known = state.outbound.get(id);
+    if (known === undefined) ids.add(id);
+    if (known?.summary === undefined && handsOver(name, payload)) handed.add(id);
+  }
+  if (ids.size === 0 && handed.size === 0 && queued.length === 0 && !counts) return undefined;
+  return read(sources, state, { ids: [...ids], handed: [...handed], queued, counts });
+}
+
+interface Wanted {
+  readonly ids: readonly string[];
+  readonly handed: readonly string[];
+  readonly queued: readonly Queued[];
+  readonly counts: boolean;
+}
+
+/** Never rejects: recipients that could not be judged are delivered from the queue. */
+async function hostedOf(
+  { outbound, log }: OutboundSources,
+  { accountId }: MailboxState,
+  queued: readonly Queued[],
+): Promise<ReadonlyMap<unknown, readonly DeliveryReport[]>> {
+  const judged = queued.map(async (payload) => {
+    const byDomain = new Map<string, { id: string; address: string }[]>();
+    for (const [i, { address, domain }] of payload.recipients.entries()) {
+      const recipient = { id: String(i), address };
+      const others = byDomain.get(domain);
+      if (others === undefined) byDomain.set(domain, [recipient]);
+      else others.push(recipient);
+    }
+    const { blob } = payload;
+    const tasks = [...byDomain].map(([domain, recipients]) =>
+      outbound.hosted({ domain, recipients, blob }).catch((err: unknown) => {
+        log.warn({ accountId, domain, err }, 'recipients could not be looked up: they are delivered from the queue');
+        return undefined;
+      }),
+    );
+    const reports = (await Promise.all(tasks)).filter((report) => report !== undefined);
+    return [payload, reports] as const;
+  });
+  return new Map(await Promise.all(judged));
+}
+
+async function read(
+  sources: OutboundSources,
+  state: MailboxState,
+  { ids, handed, queued, counts }: Wanted,
+): Promise<OutboundPrefetched> {
+  const { store, blobs } = sources;
+  const judged = hostedOf(sources, state, queued);
+  const rows = new Map<string, OutboundRow | null>();
+  const summaries = new Map<string, MessageSummary>();
+  let drafts: number | undefined;
+  try {
+    if (counts) {
+      const counted = await store.outboundCounts(state.accountId, ['Draft']);
+      state.outbound.learn(counted, state.modseq);
+      drafts = counted.counts.get('Draft');
+    }
+    const read = ids.length === 0 ? [] : await store.outboundRows(state.accountId, ids);
+    const found = new Map(read.map((row) => [row.id, row]));
+    for (const id of ids) rows.set(id, found.get(id) ?? null);
+    for (const id of handed) {
+      const blob = (state.outbound.get(id)?.row ?? rows.get(id))?.blob;
+      const index = blob ? await blobs.index(blob) : undefined;
+      if (index !== undefined) summaries.set(id, summarize(index));
+    }
+    return { rows, summaries, hosted: await judged, drafts };
+  } catch (fault) {
+    return { rows, summaries, hosted: await judged, drafts, fault };
+  }
+}
+
+function idOf(name: string, payload: unknown): string | undefined {
+  if (name === 'enqueue') return (payload as Payload<MailboxProtocol, 'enqueue'>).draft?.id;
+  return (payload as { readonly outboundId?: string }).outboundId;
+}
+
+function handsOver(name: string, payload: unknown): boolean {
+  if (name !== 'reportDelivery') return false;
+  const { outcomes } = payload as Payload<MailboxProtocol, 'reportDelivery'>;
+  return outcomes.some(({ kind, handedTo }) => kind === 'delivered' && handedTo !== undefined);
+}

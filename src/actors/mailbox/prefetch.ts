@@ -1,0 +1,140 @@
+// What planning needs of the store and cannot wait for: the rows of emails to announce, and the words of bodies when a
+// filter asks for them. Read before a group of commands is planned, within bounds: mail is never kept waiting by a filter.
+// What could not be read is missing, and filters that need it are applied after the delivery.
+
+import type { Logger } from 'pino';
+import { atMost } from '../../bounds/time-bounds.js';
+import { isUuid } from '../../mail/ids.js';
+import type { EmailSummaryRow, MailboxStore } from '../../store/mailboxes.js';
+import type { Payload } from '../runtime/protocol.js';
+import type { EmailTexts } from './email-texts.js';
+import { type Asking, type EmailFacts, needsBody, type ReadBody } from './filter-match.js';
+import { NO_OUTBOUND, type OutboundPrefetched, type OutboundSources, prefetchOutbound } from './outbound-prefetch.js';
+import type { MailboxProtocol } from './protocol.js';
+import type { MailboxState } from './state.js';
+
+export interface Prefetched {
+  /** Rows of emails by id. */
+  readonly rows: ReadonlyMap<string, EmailSummaryRow>;
+  /** Why rows are missing that may be there. */
+  readonly fault?: unknown;
+  /** Words of bodies by blob. */
+  readonly bodies: ReadonlyMap<string, ReadBody>;
+  readonly outbound: OutboundPrefetched;
+}
+
+export const NOTHING_PREFETCHED: Prefetched = { rows: new Map(), bodies: new Map(), outbound: NO_OUTBOUND };
+
+export interface PrefetchSources extends OutboundSources {
+  readonly store: Pick<MailboxStore, 'summaries'> & OutboundSources['store'];
+  readonly texts: EmailTexts;
+  readonly log: Pick<Logger, 'warn'>;
+}
+
+interface Asked {
+  readonly name: string;
+  readonly payload: unknown;
+}
+
+const AT_ONCE = 4;
+/** Less than a gateway waits before it answers without us. */
+const READING_MS = 1_500;
+
+/** Undefined when there is nothing to read, which is the common case. */
+export function prefetch(
+  sources: PrefetchSources,
+  state: MailboxState,
+  commands: readonly Asked[],
+): Promise<Prefetched> | undefined {
+  const announced = commands.filter(({ name }) => name === 'announce');
+  // Those that the commands themselves bring count: mail after them in the group is judged by them.
+  const brought = commands
+    .filter(({ name }) => name === 'createFilter' || name === 'updateFilter')
+    .map(({ payload }) => (payload as Payload<MailboxProtocol, 'createFilter' | 'updateFilter'>).rule);
+  const asking = [...state.filters, ...brought].filter(
+    ({ isEnabled, bodyContains }) => isEnabled && bodyContains !== null,
+  );
+  const outbound = prefetchOutbound(sources, state, commands);
+  if (announced.length === 0 && asking.length === 0) {
+    return outbound?.then((read) => ({ ...NOTHING_PREFETCHED, outbound: read }));
+  }
+  return read(
+    sources,
+    state,
+    asking,
+    announced.map(({ payload }) => (payload as Payload<MailboxProtocol, 'announce'>).emailId),
+    commands
+      .filter(({ name }) => name === 'deliver')
+      .map(({ payload }) => payload as Payload<MailboxProtocol, 'deliver'>)
+      .filter(({ isJunk }) => isJunk !== true),
+    outbound,
+  );
+}
+
+async function read(
+  { store, texts, log }: PrefetchSources,
+  state: MailboxState,
+  asking: readonly Asking[],
+  announced: readonly string[],
+  delivered: readonly Payload<MailboxProtocol, 'deliver'>[],
+  outbound: Promise<OutboundPrefetched> | undefined,
+): Promise<Prefetched> {
+  const { accountId } = state;
+  const rows = new Map<string, EmailSummaryRow>();
+  let fault: unknown;
+  try {
+    for (const row of await store.summaries(accountId, announced.filter(isUuid))) rows.set(row.id, row);
+  } catch (error) {
+    fault = error;
+  }
+  const wanted = [
+    ...[...rows.values()].filter((row) => needsBody(asking, factsOf(row))),
+    ...delivered.filter(
+      ({ inboundId, summary }) => !state.delivered.has(inboundId) && needsBody(asking, factsOf(summary)),
+    ),
+  ];
+  const blobs = [...new Set(wanted.map(({ blob }) => blob))];
+  const bodies = await bodiesOf(texts, accountId, blobs, READING_MS, (err, blob) =>
+    log.warn({ accountId, blob, err }, 'a body could not be read in time for filters: they follow'),
+  );
+  return { rows, bodies, fault, outbound: (await outbound) ?? NO_OUTBOUND };
+}
+
+/** Words of blobs, as many as can be had in time; a blob that fails is reported and missing. */
+export async function bodiesOf(
+  texts: EmailTexts,
+  accountId: string,
+  blobs: readonly string[],
+  withinMs: number,
+  failed: (error: unknown, blob: string) => void,
+): Promise<ReadonlyMap<string, ReadBody>> {
+  const bodies = new Map<string, ReadBody>();
+  if (blobs.length === 0) return bodies;
+  const waiting = [...blobs];
+  let isLate = false;
+  async function work(): Promise<void> {
+    for (let blob = waiting.shift(); blob !== undefined && !isLate; blob = waiting.shift()) {
+      try {
+        const { text, extent } = await texts.text(accountId, blob);
+        if (extent === 'undecoded') throw new Error('it was not decoded in time');
+        if (!isLate) bodies.set(blob, { text, isWhole: extent === 'whole' });
+      } catch (error) {
+        if (!isLate) failed(error, blob);
+      }
+    }
+  }
+  isLate = !(await atMost(Promise.all(Array.from({ length: AT_ONCE }, work)), withinMs));
+  for (const blob of blobs) {
+    if (isLate && !bodies.has(blob)) failed(new Error('it was not read in time'), blob);
+  }
+  return bodies;
+}
+
+/** What filters look at, of an email's row or its summary. */
+export function factsOf(
+  email: Pick<EmailSummaryRow, 'fromAddress' | 'subject' | 'hasAttachments'>,
+  body: ReadBody | null = null,
+): EmailFacts {
+  const { fromAddress, subject, hasAttachments } = email;
+  return { fromAddress, subject, hasAttachments, body };
+}

@@ -1,0 +1,83 @@
+// Upgrades decided late, that is outside the callback that brought the request. Within the response's own cork they are
+// not safe: behind the callback uWebSockets takes the response for still being one if its address is the same, and when
+// the new WebSocket was made in place it reads that as a response and may shut it down. Without a cork it complains on
+// stderr, once an upgrade. While another response is corked neither happens: one cork at a time is all it has, so ours
+// runs the callback and nothing else. That other response is the anchor: a request of our own, to ourselves, never answered.
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Log } from './exchange.js';
+
+export interface Corkable {
+  cork(write: () => void): unknown;
+}
+
+/** Of the server's response object. */
+export interface AnchorResponse extends Corkable {
+  onAborted(handler: () => void): unknown;
+  close(): unknown;
+}
+
+/** fetch gives up on an answer after 300 s. */
+const RENEW_MS = 120_000;
+const RETRY_MS = 1_000;
+
+export class LateUpgrade {
+  /** Known to nobody else, so nobody else gets there. */
+  readonly path = `/${randomBytes(32).toString('hex')}`;
+  readonly #log: Log;
+  readonly #over = new AbortController();
+  #anchor: AnchorResponse | undefined;
+  #arrived: () => void = () => {};
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** Serves `path`. */
+  take(response: AnchorResponse): void {
+    const before = this.#anchor;
+    this.#anchor = response;
+    response.onAborted(() => {
+      if (this.#anchor === response) this.#anchor = undefined;
+    });
+    before?.close();
+    this.#arrived();
+  }
+
+  /** Without an anchor the upgrade is as good, but not quiet. */
+  run(response: Corkable, upgrade: () => void): void {
+    if (this.#anchor === undefined) upgrade();
+    else this.#anchor.cork(() => response.cork(upgrade));
+  }
+
+  /** Returns once there is an anchor, or there seems to be none to be had. `origin` is the server's own. */
+  async start(origin: string): Promise<void> {
+    const arrived = new Promise<void>((resolve) => {
+      this.#arrived = resolve;
+    });
+    void this.#keep(origin + this.path);
+    await Promise.race([arrived, delay(RETRY_MS, undefined, { signal: this.#over.signal }).catch(() => {})]);
+  }
+
+  stop(): void {
+    this.#over.abort();
+  }
+
+  /** Each anchor replaces the one before, whose request then fails: that is how it ends. */
+  async #keep(url: string): Promise<void> {
+    const { signal } = this.#over;
+    while (!signal.aborted) {
+      const lost = fetch(url, { signal }).then(
+        () => {},
+        (err: unknown) => {
+          if (!signal.aborted && this.#anchor === undefined) this.#log.debug({ err }, 'no anchor for quiet upgrades');
+        },
+      );
+      const renewal = new AbortController();
+      const due = delay(RENEW_MS, undefined, { signal: AbortSignal.any([signal, renewal.signal]), ref: false });
+      await Promise.race([lost, due.catch(() => {})]);
+      renewal.abort();
+      if (this.#anchor === undefined) await delay(RETRY_MS, undefined, { signal, ref: false }).catch(() => {});
+    }
+  }
+}

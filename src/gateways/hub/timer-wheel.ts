@@ -1,0 +1,52 @@
+// All connections of the node, looked after by one timer: they are spread over slots, a tick visits one slot, so ten
+// thousand pings do not fall into one moment. Time is counted in ticks: a process that was held up does not throw out
+// clients for a silence of its own.
+
+export interface Visited {
+  /** Slot the connection was put in. */
+  readonly slot: number;
+  /** Called once every `SLOTS` ticks. */
+  visit(now: number): void;
+}
+
+/** Ticks between two visits of the same connection. */
+export const SLOTS = 20;
+
+export class TimerWheel<T extends Visited> implements Iterable<T> {
+  readonly #slots: Set<T>[] = Array.from({ length: SLOTS }, () => new Set<T>());
+  #now = 0;
+  #size = 0;
+  #next = 0;
+
+  /** Ticks so far. */
+  get now(): number {
+    return this.#now;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  nextSlot(): number {
+    this.#next = (this.#next + 1) % SLOTS;
+    return this.#next;
+  }
+
+  add(connection: T): void {
+    this.#slots[connection.slot]!.add(connection);
+    this.#size++;
+  }
+
+  remove(connection: T): void {
+    if (this.#slots[connection.slot]!.delete(connection)) this.#size--;
+  }
+
+  tick(): void {
+    this.#now++;
+    for (const connection of this.#slots[this.#now % SLOTS]!) connection.visit(this.#now);
+  }
+
+  *[Symbol.iterator](): Iterator<T> {
+    for (const slot of this.#slots) yield* slot;
+  }
+}

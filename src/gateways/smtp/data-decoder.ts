@@ -1,0 +1,95 @@
+// The octets after DATA (RFC 5321 §4.5.2): takes the dots out that transparency put in, finds the end of the message and
+// tells of lines that do not end in CRLF. Pure: no stream, no socket. smtp-server's own decoder ends DATA at the right
+// place but says nothing of bare CR and LF, leaves the dot of an unstuffed `.x` line in and yields to the event loop at
+// every stuffed line; so data-parser puts this one in its place.
+//
+// Nothing but CR LF . CR LF ends the message, and only CR LF begins a line: no octets a relay before us may have taken for
+// a line end can be read as one here, so no second message can appear (SMTP smuggling).
+
+const CR = 13;
+const LF = 10;
+const DOT = 46;
+
+// States: after CRLF or before the first octet; a dot that began a line is held; that dot and a CR are held; within a
+// line; within a line after a CR that was passed on.
+const LINE_START = 0;
+const HELD_DOT = 1;
+const HELD_DOT_CR = 2;
+const TEXT = 3;
+const AFTER_CR = 4;
+
+export class DataDecoder {
+  /** A CR without LF or an LF without CR was seen: what was decoded must not be kept. */
+  malformed = false;
+  /** After `decode`: how many octets at the start of its chunk are content. */
+  contentLength = 0;
+  #state = LINE_START;
+
+  /**
+   * Decodes a chunk in place: content moves to its start (see `contentLength`), what follows the end of the message
+   * stays where it is. Returns the index after the final CRLF.CRLF, or -1 when the message goes on.
+   */
+  decode(chunk: Buffer): number {
+    const length = chunk.length;
+    let state = this.#state;
+    let malformed = this.malformed;
+    /** Where content is written, and where the run not yet written began. */
+    let to = 0;
+    let from = 0;
+    let i = 0;
+    while (i < length) {
+      let octet = chunk[i]!;
+      if (state === TEXT) {
+        while (octet !== CR && octet !== LF && ++i < length) octet = chunk[i]!;
+        if (i === length) break;
+        if (octet === CR) state = AFTER_CR;
+        else malformed = true;
+      } else if (state === AFTER_CR) {
+        if (octet === LF) state = LINE_START;
+        else {
+          malformed = true;
+          if (octet !== CR) state = TEXT;
+        }
+      } else if (state === LINE_START) {
+        if (octet === DOT) {
+          state = HELD_DOT;
+          to = move(chunk, to, from, i);
+          from = i + 1;
+        } else if (octet === CR) state = AFTER_CR;
+        else {
+          if (octet === LF) malformed = true;
+          state = TEXT;
+        }
+      } else if (state === HELD_DOT) {
+        if (octet === CR) {
+          state = HELD_DOT_CR;
+          from = i + 1;
+        } else {
+          if (octet === LF) malformed = true;
+          state = TEXT;
+        }
+      } else {
+        if (octet === LF) {
+          this.#state = LINE_START;
+          this.malformed = malformed;
+          this.contentLength = to;
+          return i + 1;
+        }
+        // The CR was held back and is lost, which is why nothing of a malformed message may be kept.
+        malformed = true;
+        state = octet === CR ? AFTER_CR : TEXT;
+      }
+      i++;
+    }
+    this.contentLength = move(chunk, to, from, length);
+    this.#state = state;
+    this.malformed = malformed;
+    return -1;
+  }
+}
+
+/** Moves [from, end) down to `to`; returns where it ends then. */
+function move(chunk: Buffer, to: number, from: number, end: number): number {
+  if (to !== from && from < end) chunk.copyWithin(to, from, end);
+  return to + (end - from);
+}

@@ -1,0 +1,81 @@
+// A received submission becomes mail that leaves (CONTRACT §5): its bytes are stored, then the sender's mailbox is asked to
+// queue them, which is one commit with the copy in Sent. That commit is the promise; delivering is the queue's.
+import type { Mailboxes, MailboxProtocol } from '../../actors/mailbox/protocol.js';
+import { ActorFault } from '../../actors/runtime/errors.js';
+import type { Payload } from '../../actors/runtime/protocol.js';
+import { type Address, parseAddress } from '../../mail/address.js';
+import { hasCircled } from '../../mail/loop.js';
+import type { IndexedAddress, MessageSummary } from '../../mail/message-index.js';
+import { summarize } from '../../mail/summary.js';
+import type { SpooledContent } from '../../spool/spool.js';
+import type { BlobStore } from '../../store/blobs.js';
+import { Refused } from './replies.js';
+
+/** The client waits for minutes (RFC 5321 §4.5.3.2.6), and giving up early may queue the message twice. */
+const DEADLINE_MS = 30_000;
+/** Characters of a display name: a thousand recipients have to fit into one packet. */
+const LONGEST_NAME = 100;
+
+export interface QueueingPorts {
+  readonly blobs: Pick<BlobStore, 'put'>;
+  readonly mailboxes: Mailboxes;
+}
+
+export interface Queued {
+  /** Of the outbound email. */
+  readonly id: string;
+  readonly messageId: string | null;
+  readonly recipients: readonly string[];
+}
+
+type Addressee = Payload<MailboxProtocol, 'enqueue'>['recipients'][number];
+
+/** `recipients` are valid addresses. @throws Refused for a loop; StoreFault, ActorFault when it is not queued */
+export async function queueMessage(
+  { blobs, mailboxes }: QueueingPorts,
+  accountId: string,
+  sender: string,
+  recipients: readonly string[],
+  content: SpooledContent,
+): Promise<Queued> {
+  if (hasCircled(content.index)) throw new Refused('loop');
+  const summary = summarize(content.index) as MessageSummary & { references: string[] };
+  await blobs.put(content);
+  const { reply, refusal } = await mailboxes.of(accountId).ask(
+    'enqueue',
+    {
+      draft: null,
+      sender,
+      blob: content.hash,
+      summary,
+      content: null,
+      recipients: addressees(recipients, content),
+    },
+    { deadlineMs: DEADLINE_MS },
+  );
+  // There are refusals for drafts alone.
+  if (reply === undefined) throw new ActorFault('failed', `a submission was refused: ${refusal}`);
+  return { id: reply.id, messageId: summary.messageId, recipients };
+}
+
+/** In the order of the envelope; whom the header does not name is a blind one. */
+function addressees(recipients: readonly string[], { index: { envelope } }: SpooledContent): Addressee[] {
+  const named = new Map<string, { type: 'To' | 'Cc'; name: string }>();
+  const note = (type: 'To' | 'Cc') => (mailbox: IndexedAddress) => {
+    const address = parseAddress(mailbox.address);
+    if (address !== undefined && !named.has(keyOf(address))) named.set(keyOf(address), { type, name: mailbox.name });
+  };
+  envelope.to.forEach(note('To'));
+  envelope.cc.forEach(note('Cc'));
+  return recipients.flatMap((address) => {
+    const parsed = parseAddress(address);
+    if (parsed === undefined) return [];
+    const { type, name } = named.get(keyOf(parsed)) ?? { type: 'Bcc' as const, name: '' };
+    const displayName = [...name].slice(0, LONGEST_NAME).join('') || null;
+    return [{ address, displayName, type, domain: parsed.domain }];
+  });
+}
+
+function keyOf({ localPart, domain }: Address): string {
+  return `${localPart.toLowerCase()}@${domain}`;
+}

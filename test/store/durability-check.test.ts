@@ -1,0 +1,75 @@
+// Which databases are refused, and with what words: real settings where a role can have them, made-up facts where not.
+import test from 'ava';
+import { connect, type DatabaseAddress, type Sql } from '../../src/store/postgres/client.js';
+import {
+  checkDatabase,
+  type DatabaseFacts,
+  objectionTo,
+  UnsafeDatabase,
+} from '../../src/store/postgres/durability-check.js';
+import { type Teardown, testDatabase } from '../support/embedded-database.js';
+
+const GOOD: DatabaseFacts = {
+  versionNumber: 150004,
+  version: '15.4',
+  readOnly: 'off',
+  recovery: false,
+  encoding: 'UTF8',
+  role: 'mansio',
+  fsync: 'on',
+  fullPageWrites: 'on',
+};
+
+test('a database with its defaults is taken', async (t) => {
+  const { address, drop } = await testDatabase();
+  const sql = connect(address, { max: 1, applicationName: 'test' });
+  await t.notThrowsAsync(checkDatabase(sql, { allowUnsafe: false }));
+  await sql.end();
+  await drop();
+});
+
+test('refuses default_transaction_read_only of its role', async (t) => {
+  const { address } = await testDatabase(t);
+  const sql = await connectWith(t, address, 'default_transaction_read_only = on');
+  for (const allowUnsafe of [false, true]) {
+    await t.throwsAsync(checkDatabase(sql, { allowUnsafe }), { instanceOf: UnsafeDatabase, message: /read-only/ });
+  }
+});
+
+test('commits are synchronous, whatever the role and the database say', async (t) => {
+  const { address } = await testDatabase(t);
+  const sql = await connectWith(t, address, 'synchronous_commit = off');
+  t.deepEqual([...(await sql`show synchronous_commit`)], [{ synchronous_commit: 'on' }]);
+  await t.notThrowsAsync(checkDatabase(sql, { allowUnsafe: false }));
+});
+
+/** A session of the role for which the setting was made. */
+async function connectWith(t: Teardown, address: DatabaseAddress, setting: string): Promise<Sql> {
+  const admin = connect(address, { max: 1, applicationName: 'test' });
+  await admin.unsafe(`alter role mansio in database ${address.database} set ${setting}`);
+  await admin.end();
+  const sql = connect(address, { max: 1, applicationName: 'test' });
+  t.teardown(() => sql.end());
+  return sql;
+}
+
+test('facts without fault raise no objection', (t) => {
+  t.is(objectionTo(GOOD, false), undefined);
+});
+
+test('names everything that is wrong in one message', (t) => {
+  const message = objectionTo({ ...GOOD, fsync: 'off', fullPageWrites: 'off', encoding: 'SQL_ASCII' }, false);
+  t.regex(message!, /encoding is SQL_ASCII.*fsync is off, full_page_writes is off;/);
+  t.false(message!.includes('\n'));
+});
+
+test('too old, standby and encoding cannot be allowed', (t) => {
+  const old = objectionTo({ ...GOOD, versionNumber: 140011, version: '14.11' }, true);
+  t.is(old, 'the database cannot be used: it is PostgreSQL 14.11 and Mansio needs 15 or later');
+  t.regex(objectionTo({ ...GOOD, recovery: true, readOnly: 'on' }, true)!, /hot standby/);
+  t.regex(objectionTo({ ...GOOD, encoding: 'LATIN1' }, true)!, /LATIN1/);
+});
+
+test('what only risks commits can be allowed', (t) => {
+  t.is(objectionTo({ ...GOOD, fsync: 'off', fullPageWrites: 'off' }, true), undefined);
+});
