@@ -1,5 +1,5 @@
 // Who may import whom (docs/architecture.md, "Layout"): walks the imports of src and holds them against one table.
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, sep } from 'node:path';
 import test from 'ava';
 
@@ -271,6 +271,15 @@ test('names of files say what is in them', (t) => {
   const vague = /(^|[/-])(utils?|helpers?|common|misc|manager|service)(-|\.|\/)/;
   t.deepEqual(
     files(SRC).filter((file) => vague.test(file) || /[A-Z_]/.test(file.replace(/^.*\//, ''))),
+    [],
+  );
+});
+
+test('the files that docs/architecture.md names are there', (t) => {
+  const named = readFileSync('docs/architecture.md', 'utf8').match(/(?:src|docs|test)\/[\w./-]+\.(?:ts|md)/g) ?? [];
+  t.true(named.length > 20);
+  t.deepEqual(
+    named.filter((file) => !existsSync(file)),
     [],
   );
 });

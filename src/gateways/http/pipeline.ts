@@ -10,7 +10,7 @@ import type { TokenVerifier } from '../../auth/oidc/token-verifier.js';
 import type { AnonymousGuard } from '../../auth/origin.js';
 import { Rates, type Tally } from '../../auth/rates.js';
 import { inTime } from '../../bounds/time-bounds.js';
-import { DecodingAbandoned } from '../../decode/decoder.js';
+import { DecoderBusy, DecodingAbandoned } from '../../decode/decoder.js';
 import type { Directory, Principal } from '../../directory/protocol.js';
 import { authenticate, authorize } from './auth.js';
 import { BodyBudget } from './body-budget.js';
@@ -175,7 +175,8 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
   function refuse(error: unknown, trace: Trace): HttpReply {
     const { problem, bug } = problemOf(error);
     if (bug) log.error({ err: error, requestId: trace.id }, 'request failed');
-    else if (problem.status === 503 && !(error instanceof DecodingAbandoned))
+    // One account that asks for too many views would fill the log.
+    else if (problem.status === 503 && !(error instanceof DecodingAbandoned || error instanceof DecoderBusy))
       log.warn({ err: error, requestId: trace.id }, 'request could not be served');
     return problemReply(problem);
   }
