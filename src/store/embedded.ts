@@ -9,7 +9,7 @@ import type { Logger } from 'pino';
 import { type DataDirectory, openDataDirectory } from './data-directory.js';
 import { findBinaries } from './embedded/binaries.js';
 import { databaseUser, launcher } from './embedded/database-user.js';
-import { endPostmaster, findPostmaster, removeTornPidFile } from './embedded/postmaster.js';
+import { endOrphans, endPostmaster, findPostmaster, removeTornPidFile } from './embedded/postmaster.js';
 import { type Cluster, createCluster, DATABASE, startServer, stopServer, USER } from './embedded/server.js';
 import { socketDirectory } from './embedded/socket-directory.js';
 import { LocalFault } from './local-fault.js';
@@ -34,6 +34,8 @@ export interface EmbeddedDatabase {
 const LEFTOVER_STOP_MS = 15_000;
 const STOP_MS = 5_000;
 const RESTART_MS = 500;
+/** Attempts for processes that have lost their postmaster to notice. */
+const ORPHANED_AFTER = 6;
 const PASSING = /pre-existing shared memory block|lock file "postmaster\.pid" already exists/;
 
 /** The address of the running embedded database, for commands beside a node; undefined when none runs. */
@@ -92,7 +94,7 @@ async function endLeftover(directory: string, log: Logger): Promise<void> {
 
 /**
  * Children of a postmaster that was killed hold the cluster until they notice; and a postmaster that a killed node had
- * only just started may come to light late. Both pass.
+ * only just started may come to light late. Both pass, or are helped to when the children are stopped.
  */
 async function startPatiently(cluster: Cluster, log: Logger): Promise<ChildProcess> {
   for (let attempt = 1; ; attempt++) {
@@ -101,6 +103,7 @@ async function startPatiently(cluster: Cluster, log: Logger): Promise<ChildProce
     } catch (error) {
       const passing = error instanceof LocalFault && PASSING.test(error.message);
       if (!passing || attempt === 20) throw error;
+      if (attempt >= ORPHANED_AFTER) endOrphans(cluster.directory);
       await delay(RESTART_MS);
       await endLeftover(cluster.directory, log);
     }

@@ -1,6 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import test from 'ava';
@@ -8,7 +17,7 @@ import { pino } from 'pino';
 import { findEmbedded, startEmbedded } from '../../src/store/embedded.js';
 import { LocalFault } from '../../src/store/local-fault.js';
 import { connect, type DatabaseAddress, type Sql } from '../../src/store/postgres/client.js';
-import { identityOf } from '../../src/store/process-identity.js';
+import { identityOf, processesAt } from '../../src/store/process-identity.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
 
 const log = pino({ level: 'silent' });
@@ -84,6 +93,23 @@ test('a server whose pid file was torn is ended before another is started', asyn
   const database = await start(dataDir);
   t.is(identityOf(pid), undefined);
   t.not(database.pid, pid);
+  await query(database.address, (sql) => sql`select 1`);
+  await database.stop();
+});
+
+test('processes that are stopped and have lost their postmaster keep no start waiting', async (t) => {
+  const dataDir = temporaryDirectory('mansio-embedded-');
+  const left = spawn(process.execPath, ['--input-type=module', '-e', LEAVES_A_SERVER, dataDir], { stdio: 'pipe' });
+  const pid = Number(String((await once(left.stdout, 'data'))[0]));
+  left.kill('SIGKILL');
+  await once(left, 'exit');
+  const directory = join(realpathSync(dataDir), 'postgres');
+  const children = processesAt(directory).filter((each) => each !== pid);
+  t.true(children.length > 0);
+  for (const child of children) process.kill(child, 'SIGSTOP');
+  process.kill(pid, 'SIGKILL');
+  const database = await start(dataDir);
+  t.true(children.every((child) => identityOf(child) === undefined));
   await query(database.address, (sql) => sql`select 1`);
   await database.stop();
 });

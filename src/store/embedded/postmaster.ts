@@ -8,6 +8,8 @@ import { commandOf, identityOf, isAlive, processesAt } from '../process-identity
 
 const PID_FILE = 'postmaster.pid';
 const WRITING_MS = 100;
+/** For processes that have lost their postmaster to notice. */
+const ORPHANS_MS = 3_000;
 
 export interface Postmaster {
   readonly pid: number;
@@ -37,19 +39,41 @@ export function findPostmaster(directory: string): Postmaster | undefined {
  */
 export async function removeTornPidFile(directory: string, boundMs: number): Promise<boolean> {
   if (!isTorn(directory)) return false;
-  const end = performance.now() + boundMs;
+  const began = performance.now();
   // A server that starts writes the file in two steps.
   await delay(WRITING_MS);
   for (let running = processesAt(directory); running.length > 0; running = processesAt(directory)) {
     if (!isTorn(directory)) return false;
     const postmaster = running.find((pid) => isPostmaster(pid, directory));
     if (postmaster !== undefined) await endPostmaster(postmaster, boundMs);
-    else if (performance.now() < end) await delay(10);
-    else throw new LocalFault(`processes ${running.join(', ')} still use the database in ${directory}: end them`);
+    else if (performance.now() > began + boundMs) {
+      throw new LocalFault(`processes ${running.join(', ')} still use the database in ${directory}: end them`);
+    } else {
+      if (performance.now() > began + ORPHANS_MS) endOrphans(directory);
+      await delay(10);
+    }
   }
   if (!isTorn(directory)) return false;
   rmSync(join(directory, PID_FILE), { force: true });
   return true;
+}
+
+/**
+ * Kills processes of a server whose postmaster is gone. They end by themselves when they notice, unless they are stopped or
+ * hang; what they had not committed is rolled back by the recovery of the next start.
+ */
+export function endOrphans(directory: string): void {
+  const running = processesAt(directory);
+  if (running.some((pid) => isPostmaster(pid, directory))) return;
+  for (const pid of running) {
+    // A shell may stand in the directory too.
+    if (!commandOf(pid).startsWith('postgres:')) continue;
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has ended.
+    }
+  }
 }
 
 /** Shuts it down (SIGINT: fast, with a checkpoint) and waits; past `boundMs` without the checkpoint. */
