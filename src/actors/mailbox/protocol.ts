@@ -291,11 +291,15 @@ export const mailboxProtocol = protocol('mailbox', {
       reply: object({ items: array(listItem), totalCount: integer(), unreadCount: integer() }),
       refusals: ['noSuchFolder'],
     }),
-    /** How many emails of a period an export holds. */
-    exportCount: query({ payload: object(period), reply: object({ count: integer() }) }),
+    /** How many emails of a period an export holds, of a folder (id or role) or of all but what is only in trash or junk. */
+    exportCount: query({
+      payload: object({ ...period, folder: optional(string()) }),
+      reply: object({ count: integer() }),
+      refusals: ['noSuchFolder'],
+    }),
     /** The emails of an export, oldest first, page by page: the next begins at `place`, null after the last. */
     exportPage: query({
-      payload: object({ ...period, place: nullable(exportPlace), limit: integer() }),
+      payload: object({ ...period, folder: optional(string()), place: nullable(exportPlace), limit: integer() }),
       reply: object({ emails: array(exported), place: nullable(exportPlace) }),
     }),
     detail: query({ payload: object({ emailId: string() }), reply: detail, refusals: ['noSuchEmail'] }),

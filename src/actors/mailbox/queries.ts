@@ -38,6 +38,8 @@ export function mailboxQueries(
     },
 
     async exportCount(state, criteria) {
+      if (criteria.folder !== undefined && folderNamed(state, criteria.folder) === undefined)
+        return { refusal: 'noSuchFolder' };
       return { reply: { count: await countExported(state, criteria) } };
     },
 

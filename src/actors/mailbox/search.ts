@@ -63,8 +63,7 @@ export async function searchMailbox(
     matches = await state.search.matching(search.store, accountId, terms, size, pages);
   }
   const { emails } = state;
-  const within = criteria.folder === undefined ? undefined : folderNamed(state, criteria.folder);
-  const isLeftOut = within === undefined ? leftOut(state) : (slot: number) => within.uidOf(slot) === 0;
+  const isLeftOut = leftOut(state, criteria.folder);
   const few = matches !== undefined && matches.count < emails.size / FEW ? matches.slots() : undefined;
   const [order, start, end] = range(state, criteria, few && state.search.order.sorted(few));
   const first = (page - 1) * pageSize;
@@ -92,7 +91,7 @@ export async function searchMailbox(
 /** Slots oldest first, at most `limit`; where to go on when there may be more. */
 export async function exportedEmails(
   state: MailboxState,
-  criteria: Pick<SearchCriteria, 'from' | 'to'>,
+  criteria: Pick<SearchCriteria, 'from' | 'to' | 'folder'>,
   place: ExportPlace | null,
   limit: number,
 ): Promise<{ readonly slots: number[]; readonly place: ExportPlace | null }> {
@@ -100,7 +99,7 @@ export async function exportedEmails(
   if (emails.size === 0) return { slots: [], place: null };
   const newestId = place?.newestId ?? emails.id(emails.size - 1);
   const lastSlot = emails.lastUpTo(newestId);
-  const isLeftOut = leftOut(state);
+  const isLeftOut = leftOut(state, criteria.folder);
   const [order, start, end] = range(state, criteria);
   const isPlace = place !== null && isUuid(place.id);
   let i = isPlace ? state.search.order.before(order, place.receivedAt, emails.lastUpTo(place.id) + 1) : start;
@@ -118,9 +117,9 @@ export async function exportedEmails(
 /** How many emails an export holds. */
 export async function countExported(
   state: MailboxState,
-  criteria: Pick<SearchCriteria, 'from' | 'to'>,
+  criteria: Pick<SearchCriteria, 'from' | 'to' | 'folder'>,
 ): Promise<number> {
-  const isLeftOut = leftOut(state);
+  const isLeftOut = leftOut(state, criteria.folder);
   const [order, start, end] = range(state, criteria);
   let count = 0;
   for (let i = start; i < end; i++) {
@@ -141,8 +140,15 @@ function range(
   return [order, start, end];
 }
 
-/** Whether an email is in trash or junk and nowhere else; undefined when none is. */
-function leftOut(state: MailboxState): ((slot: number) => boolean) | undefined {
+/**
+ * Whether an email is not in the folder that is named; else, whether it is in trash or junk and nowhere else. Undefined when
+ * none is left out.
+ */
+function leftOut(state: MailboxState, name: string | undefined): ((slot: number) => boolean) | undefined {
+  if (name !== undefined) {
+    const folder = folderNamed(state, name);
+    return (slot) => folder === undefined || folder.uidOf(slot) === 0;
+  }
   const out: FolderColumns[] = [];
   const others: FolderColumns[] = [];
   for (const folder of state.folders.values()) {

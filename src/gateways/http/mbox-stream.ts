@@ -6,6 +6,9 @@ import { fromLine, MboxQuoter } from '../../mail/mbox.js';
 import type { BlobStore } from '../../store/blobs.js';
 import type { Period } from './fields.js';
 
+/** `folder`: id or role. */
+type Criteria = Period & { readonly folder?: string };
+
 const PAGE = 500;
 /** Read together: so many octets, so many messages. */
 const BATCH_OCTETS = 1024 * 1024;
@@ -29,10 +32,10 @@ interface Batch {
 export async function* mboxStream(
   { mailboxes, blobs }: MboxSources,
   accountId: string,
-  period: Period,
+  criteria: Criteria,
   limit: number,
 ): AsyncGenerator<Uint8Array> {
-  const batches = batchesOf(emailsOf(mailboxes, accountId, period, limit), blobs);
+  const batches = batchesOf(emailsOf(mailboxes, accountId, criteria, limit), blobs);
   let next = batches.next();
   try {
     for (;;) {
@@ -51,7 +54,7 @@ export async function* mboxStream(
 async function* emailsOf(
   mailboxes: Mailboxes,
   accountId: string,
-  period: Period,
+  criteria: Criteria,
   limit: number,
 ): AsyncGenerator<readonly ExportedEmail[]> {
   let place: ExportPlace | null = null;
@@ -59,7 +62,7 @@ async function* emailsOf(
     const wanted = Math.min(PAGE, left);
     const outcome: Outcome<MailboxProtocol, 'exportPage'> = await mailboxes
       .of(accountId)
-      .ask('exportPage', { ...period, place, limit: wanted });
+      .ask('exportPage', { ...criteria, place, limit: wanted });
     if (outcome.reply === undefined) return;
     yield outcome.reply.emails;
     left -= wanted;

@@ -249,6 +249,7 @@ test('dates, flags, attachments, pages and folders narrow what is found', async 
   for (const folder of ['label', 'nowhere', randomUUID()]) {
     const asked = await mailbox(id).ask('search', { terms: [], folder, page: 1, pageSize: 10 });
     t.is(asked.refusal, 'noSuchFolder');
+    t.is((await mailbox(id).ask('exportCount', { folder })).refusal, 'noSuchFolder');
   }
   const page = await mailbox(id).ask('exportPage', { place: null, limit: 3 });
   const rest = await mailbox(id).ask('exportPage', { place: page.reply!.place, limit: 3 });
@@ -258,6 +259,12 @@ test('dates, flags, attachments, pages and folders narrow what is found', async 
   );
   t.is(rest.reply!.place, null);
   t.is((await mailbox(id).ask('exportCount', { from: 20 })).reply!.count, 4);
+  const junk = await mailbox(id).ask('exportPage', { folder: 'junk', place: null, limit: 3 });
+  t.deepEqual(
+    junk.reply!.emails.map((email) => email.id),
+    [ids[1]!],
+  );
+  t.is((await mailbox(id).ask('exportCount', { folder: 'trash' })).reply!.count, 1);
 });
 
 test('sent emails of one sender are a list of their own', async (t) => {

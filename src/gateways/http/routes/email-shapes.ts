@@ -18,6 +18,7 @@ import {
   whole,
 } from '../fields.js';
 import { named } from '../json-schema.js';
+import { invalid } from '../problem.js';
 
 /** Of labels. */
 export const colorText = () => text({ pattern: '^#[0-9A-Fa-f]{6}$', examples: ['#3b82f6'] });
@@ -107,6 +108,17 @@ export const period = {
   ),
   toDate: optional(dateParameter({ description: 'Received then or earlier; a date without a time includes that day' })),
 };
+
+/** Query: one folder. */
+export const folderParameter = optional(
+  text({ description: 'Id of a label or folder, or a role: inbox, sent, drafts, archive, trash, junk' }),
+);
+
+export function folderOf(folder: string | undefined): { readonly folder?: string } {
+  return folder === undefined ? {} : { folder: folder.toLowerCase() };
+}
+
+export const noSuchFolder = () => invalid({ folder: ['names no folder of this account'] });
 
 export const paging = { page: pageParameter(), pageSize: pageSizeParameter(20) };
 

@@ -1,4 +1,4 @@
-// Everything of an account but trash and junk as one mailbox file, oldest first. An account exports once in a while: it
+// Everything of an account but trash and junk, or one folder, as one mailbox file, oldest first. An account exports once in a while: it
 // reads all there is.
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
 import type { BlobStore } from '../../../store/blobs.js';
@@ -6,9 +6,9 @@ import { attachmentDisposition } from '../content-disposition.js';
 import type { HeaderField } from '../exchange.js';
 import { periodOf } from '../fields.js';
 import { mboxStream } from '../mbox-stream.js';
-import { Problem, refused } from '../problem.js';
+import { Problem } from '../problem.js';
 import { binary, defineRoute, READ, type Route } from '../route.js';
-import { period } from './email-shapes.js';
+import { folderOf, folderParameter, noSuchFolder, period } from './email-shapes.js';
 
 const MOST_EMAILS = 50_000;
 const TRUNCATED: HeaderField = ['X-Export-Truncated', 'true'];
@@ -26,12 +26,12 @@ export function exportRoute(base: string, tags: readonly string[], sources: Expo
   return defineRoute({
     method: 'GET',
     path: `${base}/export/mbox`,
-    summary: `The account's mail but for trash and junk as an mboxrd file, oldest first, at most ${MOST_EMAILS} emails`,
+    summary: `The account's mail as an mboxrd file, oldest first, at most ${MOST_EMAILS} emails`,
     description:
-      'Another export of the account within the interval (10 minutes, unless the server is set otherwise) is 429 with the time to wait. One that is not read to its end does not count, three times within the interval.',
+      'Everything but trash and junk, unless `folder` names one. Another export of the account within the interval (10 minutes, unless the server is set otherwise) is 429 with the time to wait. One that is not read to its end does not count, three times within the interval.',
     tags,
     access: READ,
-    query: period,
+    query: { ...period, folder: folderParameter },
     replies: {
       200: binary('application/mbox', {
         'Content-Disposition': 'attachment, with a file name (RFC 6266)',
@@ -40,9 +40,9 @@ export function exportRoute(base: string, tags: readonly string[], sources: Expo
     },
     handler: async ({ principal, query, isHead }) => {
       const { accountId } = principal;
-      const between = periodOf(query.fromDate, query.toDate);
-      const outcome = await sources.mailboxes.of(accountId).ask('exportCount', between);
-      if (outcome.reply === undefined) return refused(outcome.refusal);
+      const criteria = { ...periodOf(query.fromDate, query.toDate), ...folderOf(query.folder) };
+      const outcome = await sources.mailboxes.of(accountId).ask('exportCount', criteria);
+      if (outcome.reply === undefined) return noSuchFolder();
       // Who only looks has exported nothing.
       const { waitSeconds, giveBack } = isHead ? { waitSeconds: 0 } : await sources.exports.claim(accountId);
       if (waitSeconds > 0) {
@@ -59,7 +59,7 @@ export function exportRoute(base: string, tags: readonly string[], sources: Expo
           ['Content-Disposition', attachmentDisposition('mail.mbox')],
           ...(outcome.reply.count > MOST_EMAILS ? [TRUNCATED] : []),
         ],
-        stream: { length: null, chunks: mboxStream(sources, accountId, between, MOST_EMAILS) },
+        stream: { length: null, chunks: mboxStream(sources, accountId, criteria, MOST_EMAILS) },
       };
     },
   });

@@ -5,7 +5,7 @@ import { searchTerms, wordCount } from '../../../mail/search-text.js';
 import { flagParameter, periodOf, text } from '../fields.js';
 import { invalid } from '../problem.js';
 import { defineRoute, READ, type Route } from '../route.js';
-import { emailPage, pageOf, paging, period } from './email-shapes.js';
+import { emailPage, folderOf, folderParameter, noSuchFolder, pageOf, paging, period } from './email-shapes.js';
 
 const MOST_CHARACTERS = 1_000;
 const MOST_WORDS = 64;
@@ -31,9 +31,7 @@ export function searchRoute(base: string, tags: readonly string[], mailboxes: Ma
       ...period,
       hasAttachments: optional(flagParameter()),
       isRead: optional(flagParameter()),
-      folder: optional(
-        text({ description: 'Id of a label or folder, or a role: inbox, sent, drafts, archive, trash, junk' }),
-      ),
+      folder: folderParameter,
     },
     replies: { 200: emailPage },
     handler: async ({ principal, query }) => {
@@ -49,11 +47,11 @@ export function searchRoute(base: string, tags: readonly string[], mailboxes: Ma
         ...periodOf(fromDate, toDate),
         ...(hasAttachments === undefined ? {} : { hasAttachments }),
         ...(isRead === undefined ? {} : { isRead }),
-        ...(folder === undefined ? {} : { folder: folder.toLowerCase() }),
+        ...folderOf(folder),
         page,
         pageSize,
       });
-      if (outcome.reply === undefined) return invalid({ folder: ['names no folder of this account'] });
+      if (outcome.reply === undefined) return noSuchFolder();
       return { status: 200, json: pageOf(outcome.reply, query) };
     },
   });
