@@ -2,7 +2,8 @@
 // everything that goes wrong between them. What must hold at every moment is looked at after everything that happens.
 import assert from 'node:assert/strict';
 import pino from 'pino';
-import { createOwnership, type Ownership, type Tenant } from '../../../src/actors/runtime/ownership.js';
+import { createOwnership } from '../../../src/actors/runtime/leased-ownership.js';
+import type { Ownership, Tenant } from '../../../src/actors/runtime/ownership.js';
 import type { Publication } from '../../../src/actors/runtime/packet.js';
 import { rendezvous } from '../../../src/actors/runtime/rendezvous.js';
 import type { LeaseStore } from '../../../src/store/leases.js';
