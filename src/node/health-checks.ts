@@ -90,7 +90,8 @@ export function healthChecks(
 async function storageResult(directory: string, failing: string | undefined): Promise<HealthResult> {
   const { bavail, bsize } = await statfs(directory);
   const data = { freeBytes: bavail * bsize };
-  if (failing !== undefined) return { status: 'Degraded', description: `Commits fail: ${failing}.`, data };
+  if (failing !== undefined)
+    return { status: 'Degraded', description: `Commits fail (${failing}): the log says why.`, data };
   if (data.freeBytes < LEAST_FREE_OCTETS) {
     return { status: 'Degraded', description: 'The disk of the data directory is full, or nearly so.', data };
   }

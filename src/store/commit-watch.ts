@@ -6,7 +6,8 @@ import type { CommitMeter } from './commit-meter.js';
 const TOLD_MS = 60_000;
 
 export class CommitWatch {
-  readonly #failures = new Map<string, { readonly at: number; readonly message: string }>();
+  /** Groups whose last commit failed, and when, by the monotonic clock. */
+  readonly #failures = new Map<string, number>();
 
   /** For the commits of one group; `beside` is told the same. */
   meter(group: string, beside?: CommitMeter): CommitMeter {
@@ -16,17 +17,15 @@ export class CommitWatch {
         beside?.written(items, ms, ok);
       },
       failed: (fault) => {
-        if (fault.code === 'store-unavailable') {
-          this.#failures.set(group, { at: performance.now(), message: fault.message });
-        }
+        if (fault.code === 'store-unavailable') this.#failures.set(group, performance.now());
         beside?.failed?.(fault);
       },
     };
   }
 
-  /** Why commits fail at present. */
+  /** A group whose commits fail at present. The reason is the log's: anybody may read the health check. */
   get failing(): string | undefined {
     const since = performance.now() - TOLD_MS;
-    return [...this.#failures.values()].find(({ at }) => at > since)?.message;
+    return [...this.#failures].find(([, at]) => at > since)?.[0];
   }
 }
