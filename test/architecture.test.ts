@@ -206,7 +206,7 @@ function isAllowed({ file, target, isOwn }: Import): boolean {
   if (rule === undefined) return true;
   const own = /^gateways\/[^/]+\//.exec(file)?.[0];
   if (own !== undefined && target.startsWith(own)) return true;
-  if (file.startsWith('gateways/') && /^actors\/[^/]+\/(\w+-)?protocol\.ts$/.test(target)) return true;
+  if (file.startsWith('gateways/') && /^actors\/(\w+\/)+protocol\.ts$/.test(target)) return true;
   return rule[1].some((prefix) => target === prefix || target.startsWith(prefix));
 }
 

@@ -12,7 +12,7 @@ import type { DeliveryQueue } from '../actors/delivery/queue.js';
 import { mailboxBehavior } from '../actors/mailbox/behavior.js';
 import { startDeferredFiltering } from '../actors/mailbox/deferred-filters.js';
 import type { EmailTexts } from '../actors/mailbox/email-texts.js';
-import { placeHanded } from '../actors/mailbox/handed-over.js';
+import { placeHanded } from '../actors/mailbox/outbound/handed-over.js';
 import { type MailboxEvent, type Mailboxes, mailboxProtocol } from '../actors/mailbox/protocol.js';
 import { startRedelivery } from '../actors/mailbox/redelivery.js';
 import { startSearchIndexing } from '../actors/mailbox/search-indexing.js';

@@ -1,5 +1,5 @@
 // Outbound mail of mailboxes that send none.
-import type { DeliverySlots } from '../../src/actors/mailbox/delivery-slots.js';
+import type { DeliverySlots } from '../../src/actors/mailbox/outbound/delivery-slots.js';
 
 /** Deliveries begin when the queue asks for them, and not before. */
 export const NO_DEPARTURES: DeliverySlots = {

@@ -2,7 +2,7 @@
 // call on this node, a packet to another. A hint: whoever delivers looks at the store all the same, now and then.
 
 import { shardOf } from '../../store/shard.js';
-import type { DeliverySlots, ReservedDelivery, Room } from '../mailbox/delivery-slots.js';
+import type { DeliverySlots, ReservedDelivery, Room } from '../mailbox/outbound/delivery-slots.js';
 import type { Ownership } from '../runtime/ownership.js';
 import { type DuePacket, type LookPacket, PACKET_VERSION } from '../runtime/packet.js';
 import { deliverySubject } from '../runtime/subjects.js';

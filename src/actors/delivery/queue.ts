@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { atMost } from '../../bounds/time-bounds.js';
 import type { OutboundStore, QueuedOutbound } from '../../store/outbound.js';
 import { shardOf } from '../../store/shard.js';
-import type { Begun, ReservedDelivery, Room } from '../mailbox/delivery-slots.js';
+import type { Begun, ReservedDelivery, Room } from '../mailbox/outbound/delivery-slots.js';
 import type { Mailboxes } from '../mailbox/protocol.js';
 import type { Ownership } from '../runtime/ownership.js';
 import { Backoff } from './backoff.js';

@@ -8,12 +8,12 @@ import type { Behavior, CommandHandlers } from '../runtime/behavior.js';
 import type { DeferralNotes } from './deferred-filters.js';
 import { expire, remove } from './delete.js';
 import { announce, applyDeferred, deliver } from './deliver.js';
-import type { DeliverySlots } from './delivery-slots.js';
 import type { EmailTexts } from './email-texts.js';
 import { createFilter, deleteFilter, updateFilter } from './filters.js';
 import { setRead } from './flags.js';
 import { assignLabel, createLabel, deleteLabel, unassignLabel, updateLabel } from './labels.js';
-import { outboundCommands } from './outbound.js';
+import { outboundCommands } from './outbound/commands.js';
+import type { DeliverySlots } from './outbound/delivery-slots.js';
 import { type Prefetched, prefetch } from './prefetch.js';
 import { type MailboxProtocol, mailboxProtocol } from './protocol.js';
 import { mailboxQueries } from './queries.js';
@@ -75,7 +75,7 @@ export function mailboxBehavior(
       return loaded;
     },
     prepare: (state, commands) => prefetch(sources, state, commands),
-    draft: (state, context, read) => {
+    begin: (state, context, read) => {
       const { retry } = sources.outbound;
       return new MailboxTransaction(
         state,
@@ -91,15 +91,15 @@ export function mailboxBehavior(
 
     recall: (state, id) => state.recall(id),
 
-    async commit(state, draft, remembered) {
-      const change = draft.change(remembered);
+    async commit(state, tx, remembered) {
+      const change = tx.change(remembered);
       if (change === undefined) {
         // What changes nothing, refusals as well, was decided on this state: a later owner may have another.
-        const isNewest = await store.isNewest(state.accountId, draft.epoch, state.modseq);
+        const isNewest = await store.isNewest(state.accountId, tx.epoch, state.modseq);
         return { kind: isNewest ? 'unchanged' : 'fenced' };
       }
       // In the turn in which they were planned: until now nobody else can have taken their places.
-      const held = draft.outbound.begun.map(
+      const held = tx.outbound.begun.map(
         ({ id, attempt, begun }) => [sources.outbound.hold(change.accountId, id, attempt.id), begun] as const,
       );
       let isCommitted = false;
@@ -120,7 +120,7 @@ export function mailboxBehavior(
       if (newest !== undefined) search.indexing.note(change.accountId, newest.id);
       if (change.filtersDeferred.length > 0) sources.deferrals.note(change.accountId);
       for (const handed of change.handedOver) sources.outbound.place(handed);
-      for (const id of draft.outbound.due) sources.outbound.note(change.accountId, id);
+      for (const id of tx.outbound.due) sources.outbound.note(change.accountId, id);
       const { modseqBefore, modseqAfter, events } = change;
       return { kind: 'committed', events: { after: modseqBefore, seq: modseqAfter, events } };
     },

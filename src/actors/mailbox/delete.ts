@@ -7,32 +7,32 @@ import type { MailboxTransaction } from './transaction.js';
 const MAX_EXPIRED = 1_000;
 
 export function remove(
-  draft: MailboxTransaction,
+  tx: MailboxTransaction,
   { emailIds }: Payload<MailboxProtocol, 'remove'>,
 ): Outcome<MailboxProtocol, 'remove'> {
-  const { missing, slots } = found(draft, emailIds);
-  removeSlots(draft, slots);
+  const { missing, slots } = found(tx, emailIds);
+  removeSlots(tx, slots);
   return { reply: { removed: slots.length, missing } };
 }
 
 export function expire(
-  draft: MailboxTransaction,
+  tx: MailboxTransaction,
   { receivedBefore }: Payload<MailboxProtocol, 'expire'>,
 ): Outcome<MailboxProtocol, 'expire'> {
-  if (!draft.state.held) return { refusal: 'notHeld' };
-  const { state } = draft;
+  if (!tx.state.held) return { refusal: 'notHeld' };
+  const { state } = tx;
   const old = [state.folderOf('inbox'), state.folderOf('junk')].flatMap((folder) =>
     folder.before(receivedBefore, MAX_EXPIRED),
   );
   const slots = [...new Set(old)].slice(0, MAX_EXPIRED);
-  const present = slots.filter((slot) => draft.find(draft.state.emails.id(slot)) >= 0);
-  removeSlots(draft, present);
+  const present = slots.filter((slot) => tx.find(tx.state.emails.id(slot)) >= 0);
+  removeSlots(tx, present);
   return { reply: { removed: present.length } };
 }
 
-function removeSlots(draft: MailboxTransaction, slots: readonly number[]): void {
+function removeSlots(tx: MailboxTransaction, slots: readonly number[]): void {
   if (slots.length === 0) return;
-  draft.begin();
-  for (const slot of slots) draft.remove(slot);
-  draft.emit('UnreadCountChanged', { unread: draft.folders.rowOf('inbox').unread });
+  tx.begin();
+  for (const slot of slots) tx.remove(slot);
+  tx.emit('UnreadCountChanged', { unread: tx.folders.rowOf('inbox').unread });
 }

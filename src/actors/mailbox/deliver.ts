@@ -9,27 +9,27 @@ import type { MailboxProtocol } from './protocol.js';
 import type { MailboxTransaction } from './transaction.js';
 
 export function deliver(
-  draft: MailboxTransaction,
+  tx: MailboxTransaction,
   delivery: Payload<MailboxProtocol, 'deliver'>,
 ): Outcome<MailboxProtocol, 'deliver'> {
   const { inboundId, blob, receivedAt, summary } = delivery;
-  if (draft.isConsumed(inboundId)) return { reply: { emailId: null } };
-  if (delivery.isJunk === true) return deliverJunk(draft, delivery);
-  const verdict = judge(draft.filters.all(), factsOf(summary, draft.prefetched.bodies.get(blob)));
-  draft.begin();
-  draft.consume(inboundId);
-  countMatches(draft, verdict);
+  if (tx.isConsumed(inboundId)) return { reply: { emailId: null } };
+  if (delivery.isJunk === true) return deliverJunk(tx, delivery);
+  const verdict = judge(tx.filters.all(), factsOf(summary, tx.prefetched.bodies.get(blob)));
+  tx.begin();
+  tx.consume(inboundId);
+  countMatches(tx, verdict);
   if (verdict.remove) {
-    draft.release(blob);
+    tx.release(blob);
     return { reply: { emailId: null } };
   }
-  const id = draft.newId();
-  deferUndecided(draft, id, verdict);
+  const id = tx.newId();
+  deferUndecided(tx, id, verdict);
   const flags = verdict.markRead ? SEEN : 0;
-  const folderIds = [draft.folders.rowOf('inbox').id, ...labelsOf(draft, verdict)];
+  const folderIds = [tx.folders.rowOf('inbox').id, ...labelsOf(tx, verdict)];
   // A thread is named after its first email.
-  const placements = draft.add({ ...summary, id, blob, threadId: id, receivedAt, flags, keywords: [] }, folderIds);
-  draft.emit('EmailDelivered', {
+  const placements = tx.add({ ...summary, id, blob, threadId: id, receivedAt, flags, keywords: [] }, folderIds);
+  tx.emit('EmailDelivered', {
     emailId: id,
     fromAddress: summary.fromAddress,
     fromDisplayName: summary.fromName,
@@ -39,105 +39,104 @@ export function deliver(
     isRead: verdict.markRead,
     placements,
   });
-  draft.emitUnread();
+  tx.emitUnread();
   return { reply: { emailId: id } };
 }
 
 /** Nobody is told of suspect mail: it is there to be found, and no filter brings it out. */
 function deliverJunk(
-  draft: MailboxTransaction,
+  tx: MailboxTransaction,
   { inboundId, blob, receivedAt, summary }: Payload<MailboxProtocol, 'deliver'>,
 ): Outcome<MailboxProtocol, 'deliver'> {
-  draft.begin();
-  draft.consume(inboundId);
-  const emailId = draft.newId();
-  const [placement] = draft.add(
-    { ...summary, id: emailId, blob, threadId: emailId, receivedAt, flags: 0, keywords: [] },
-    [draft.folders.rowOf('junk').id],
-  );
-  draft.emit('EmailPlaced', { emailId, ...placement! });
+  tx.begin();
+  tx.consume(inboundId);
+  const emailId = tx.newId();
+  const [placement] = tx.add({ ...summary, id: emailId, blob, threadId: emailId, receivedAt, flags: 0, keywords: [] }, [
+    tx.folders.rowOf('junk').id,
+  ]);
+  tx.emit('EmailPlaced', { emailId, ...placement! });
   return { reply: { emailId } };
 }
 
 export function announce(
-  draft: MailboxTransaction,
+  tx: MailboxTransaction,
   { emailId }: Payload<MailboxProtocol, 'announce'>,
 ): Outcome<MailboxProtocol, 'announce'> {
-  const slot = isUuid(emailId) ? draft.find(emailId) : -1;
+  const slot = isUuid(emailId) ? tx.find(emailId) : -1;
   if (slot < 0) return { refusal: 'noSuchEmail' };
-  const row = draft.prefetched.rows.get(emailId);
-  if (row === undefined) throw draft.prefetched.fault ?? new Error(`email ${emailId} was not read`);
-  const verdict = judge(draft.filters.all(), factsOf(row, draft.prefetched.bodies.get(row.blob)));
-  draft.begin();
-  countMatches(draft, verdict);
+  const row = tx.prefetched.rows.get(emailId);
+  if (row === undefined) throw tx.prefetched.fault ?? new Error(`email ${emailId} was not read`);
+  const verdict = judge(tx.filters.all(), factsOf(row, tx.prefetched.bodies.get(row.blob)));
+  tx.begin();
+  countMatches(tx, verdict);
   if (verdict.remove) {
-    draft.remove(slot);
-    draft.emitUnread();
+    tx.remove(slot);
+    tx.emitUnread();
     return { reply: { isKept: false } };
   }
-  deferUndecided(draft, emailId, verdict);
-  const wasRead = (draft.flags(slot) & SEEN) !== 0;
+  deferUndecided(tx, emailId, verdict);
+  const wasRead = (tx.flags(slot) & SEEN) !== 0;
   const isRead = wasRead || verdict.markRead;
-  markAndLabel(draft, slot, verdict);
+  markAndLabel(tx, slot, verdict);
   const { fromAddress, fromName: fromDisplayName, subject, receivedAt, hasAttachments } = row;
   const email = { emailId, fromAddress, fromDisplayName, subject, receivedAt, hasAttachments };
-  draft.emit('EmailDelivered', { ...email, isRead, placements: [] });
-  if (isRead !== wasRead) draft.emit('EmailReadChanged', { emailId, isRead });
-  if (isRead) draft.emitUnread();
-  else draft.emit('UnreadCountChanged', { unread: draft.folders.rowOf('inbox').unread });
+  tx.emit('EmailDelivered', { ...email, isRead, placements: [] });
+  if (isRead !== wasRead) tx.emit('EmailReadChanged', { emailId, isRead });
+  if (isRead) tx.emitUnread();
+  else tx.emit('UnreadCountChanged', { unread: tx.folders.rowOf('inbox').unread });
   return { reply: { isKept: true } };
 }
 
 /** Of the filters that waited for the body of an email, those whose words it has do now what they would have done then. */
 export function applyDeferred(
-  draft: MailboxTransaction,
+  tx: MailboxTransaction,
   { emailId, filterIds }: Payload<MailboxProtocol, 'applyDeferred'>,
 ): Outcome<MailboxProtocol, 'applyDeferred'> {
-  const deferred = draft.filters.deferredOf(emailId);
+  const deferred = tx.filters.deferredOf(emailId);
   if (deferred === undefined) return { reply: { applied: 0 } };
-  draft.begin();
-  draft.filters.endDeferral(emailId);
-  const slot = draft.find(emailId);
+  tx.begin();
+  tx.filters.endDeferral(emailId);
+  const slot = tx.find(emailId);
   if (slot < 0) return { reply: { applied: 0 } };
-  const matching = draft.filters
+  const matching = tx.filters
     .all()
     .filter(({ id, isEnabled }) => isEnabled && deferred.includes(id) && filterIds.includes(id));
   const deleting = matching.findIndex((filter) => filter.delete === true);
   const verdict = verdictOf(deleting < 0 ? matching : matching.slice(0, deleting + 1));
-  countMatches(draft, verdict);
-  if (verdict.remove) draft.remove(slot);
+  countMatches(tx, verdict);
+  if (verdict.remove) tx.remove(slot);
   else {
-    const wasRead = (draft.flags(slot) & SEEN) !== 0;
-    markAndLabel(draft, slot, verdict);
-    if (verdict.markRead && !wasRead) draft.emit('EmailReadChanged', { emailId, isRead: true });
+    const wasRead = (tx.flags(slot) & SEEN) !== 0;
+    markAndLabel(tx, slot, verdict);
+    if (verdict.markRead && !wasRead) tx.emit('EmailReadChanged', { emailId, isRead: true });
   }
-  draft.emitUnread();
+  tx.emitUnread();
   return { reply: { applied: verdict.matched.length } };
 }
 
-function markAndLabel(draft: MailboxTransaction, slot: number, verdict: Pick<Verdict, 'markRead' | 'labelIds'>): void {
-  const flags = draft.flags(slot);
-  if (verdict.markRead && (flags & SEEN) === 0) draft.setFlags(slot, flags | SEEN);
-  for (const labelId of labelsOf(draft, verdict)) {
-    if (draft.folders.uid(labelId, slot) === 0) draft.place(slot, labelId);
+function markAndLabel(tx: MailboxTransaction, slot: number, verdict: Pick<Verdict, 'markRead' | 'labelIds'>): void {
+  const flags = tx.flags(slot);
+  if (verdict.markRead && (flags & SEEN) === 0) tx.setFlags(slot, flags | SEEN);
+  for (const labelId of labelsOf(tx, verdict)) {
+    if (tx.folders.uid(labelId, slot) === 0) tx.place(slot, labelId);
   }
 }
 
 /** Mail is not kept waiting for its body: filters that look at it follow. */
-function deferUndecided(draft: MailboxTransaction, emailId: string, { undecided }: Verdict): void {
+function deferUndecided(tx: MailboxTransaction, emailId: string, { undecided }: Verdict): void {
   if (undecided.length === 0) return;
-  draft.filters.defer(
+  tx.filters.defer(
     emailId,
     undecided.map(({ id }) => id),
   );
 }
 
-function labelsOf(draft: MailboxTransaction, { labelIds }: Pick<Verdict, 'labelIds'>): string[] {
-  return [...labelIds].filter((id) => draft.folders.label(id) !== undefined);
+function labelsOf(tx: MailboxTransaction, { labelIds }: Pick<Verdict, 'labelIds'>): string[] {
+  return [...labelIds].filter((id) => tx.folders.label(id) !== undefined);
 }
 
-function countMatches(draft: MailboxTransaction, { matched }: Pick<Verdict, 'matched'>): void {
+function countMatches(tx: MailboxTransaction, { matched }: Pick<Verdict, 'matched'>): void {
   for (const filter of matched) {
-    draft.filters.put({ ...filter, lastAppliedAt: draft.now, timesApplied: filter.timesApplied + 1 });
+    tx.filters.put({ ...filter, lastAppliedAt: tx.now, timesApplied: filter.timesApplied + 1 });
   }
 }

@@ -1,4 +1,4 @@
-// The filters of a draft, and those that wait for bodies, read through as if the batch so far had happened already.
+// The filters of a transaction, and those that wait for bodies, read through as if the batch so far had happened already.
 import type { FilterRow, MailboxChange } from '../../store/mailboxes.js';
 import type { MailboxState } from './state.js';
 

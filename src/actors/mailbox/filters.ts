@@ -7,48 +7,48 @@ import type { MailboxTransaction } from './transaction.js';
 const MOST_FILTERS = 200;
 
 export function createFilter(
-  draft: MailboxTransaction,
+  tx: MailboxTransaction,
   { rule }: Payload<MailboxProtocol, 'createFilter'>,
 ): Outcome<MailboxProtocol, 'createFilter'> {
-  if (!isLabelKnown(draft, rule.assignLabelId)) return { refusal: 'noSuchLabel' };
-  if (draft.filters.all().length >= MOST_FILTERS) return { refusal: 'tooMany' };
-  draft.begin();
+  if (!isLabelKnown(tx, rule.assignLabelId)) return { refusal: 'noSuchLabel' };
+  if (tx.filters.all().length >= MOST_FILTERS) return { refusal: 'tooMany' };
+  tx.begin();
   // Later than every other one's, whatever the clock does: among filters of one priority the older one is first.
-  const createdAt = Math.max(draft.now, ...draft.filters.all().map((other) => other.createdAt + 1));
+  const createdAt = Math.max(tx.now, ...tx.filters.all().map((other) => other.createdAt + 1));
   const filter: FilterRow = {
     ...rule,
-    id: draft.otherId(),
+    id: tx.otherId(),
     createdAt,
     updatedAt: createdAt,
     lastAppliedAt: null,
     timesApplied: 0,
   };
-  draft.filters.put(filter);
+  tx.filters.put(filter);
   return { reply: filter };
 }
 
 export function updateFilter(
-  draft: MailboxTransaction,
+  tx: MailboxTransaction,
   { filterId, rule }: Payload<MailboxProtocol, 'updateFilter'>,
 ): Outcome<MailboxProtocol, 'updateFilter'> {
-  const filter = draft.filters.get(filterId);
+  const filter = tx.filters.get(filterId);
   if (filter === undefined) return { refusal: 'noSuchFilter' };
-  if (!isLabelKnown(draft, rule.assignLabelId)) return { refusal: 'noSuchLabel' };
-  draft.begin();
-  draft.filters.put({ ...filter, ...rule, updatedAt: draft.now });
+  if (!isLabelKnown(tx, rule.assignLabelId)) return { refusal: 'noSuchLabel' };
+  tx.begin();
+  tx.filters.put({ ...filter, ...rule, updatedAt: tx.now });
   return { reply: {} };
 }
 
 export function deleteFilter(
-  draft: MailboxTransaction,
+  tx: MailboxTransaction,
   { filterId }: Payload<MailboxProtocol, 'deleteFilter'>,
 ): Outcome<MailboxProtocol, 'deleteFilter'> {
-  if (draft.filters.get(filterId) === undefined) return { refusal: 'noSuchFilter' };
-  draft.begin();
-  draft.filters.remove(filterId);
+  if (tx.filters.get(filterId) === undefined) return { refusal: 'noSuchFilter' };
+  tx.begin();
+  tx.filters.remove(filterId);
   return { reply: {} };
 }
 
-function isLabelKnown(draft: MailboxTransaction, labelId: string | null): boolean {
-  return labelId === null || draft.folders.label(labelId) !== undefined;
+function isLabelKnown(tx: MailboxTransaction, labelId: string | null): boolean {
+  return labelId === null || tx.folders.label(labelId) !== undefined;
 }

@@ -1,4 +1,4 @@
-// The folders of a draft: their rows and what is placed in them, read through as if the batch so far had happened already.
+// The folders of a transaction: their rows and what is placed in them, read through as if the batch so far had happened already.
 // No row stands twice in what comes out, and nothing is left of what was made and unmade within the batch.
 import type { FolderChange, FolderRole, FolderRow, MailboxChange } from '../../store/mailboxes.js';
 import type { FolderColumns } from './folder-columns.js';

@@ -10,84 +10,84 @@ import type { MailboxTransaction } from './transaction.js';
 const MOST_LABELS = 500;
 
 export function createLabel(
-  draft: MailboxTransaction,
+  tx: MailboxTransaction,
   { name, color, sortOrder }: Payload<MailboxProtocol, 'createLabel'>,
 ): Outcome<MailboxProtocol, 'createLabel'> {
-  if (isTaken(draft, name)) return { refusal: 'nameTaken' };
-  if (draft.folders.rows().filter(({ role }) => role === 'label').length >= MOST_LABELS) return { refusal: 'tooMany' };
-  const modseq = draft.begin();
+  if (isTaken(tx, name)) return { refusal: 'nameTaken' };
+  if (tx.folders.rows().filter(({ role }) => role === 'label').length >= MOST_LABELS) return { refusal: 'tooMany' };
+  const modseq = tx.begin();
   const row: FolderRow = {
-    id: draft.otherId(),
+    id: tx.otherId(),
     role: 'label',
     name,
     color,
     sortOrder,
     // Another one for every label an account ever had (RFC 9051 §2.3.1.1), whatever the clock does.
-    uidValidity: draft.folders.rowOf('inbox').uidValidity + modseq,
+    uidValidity: tx.folders.rowOf('inbox').uidValidity + modseq,
     uidNext: 1,
     total: 0,
     unread: 0,
     highestModseq: modseq,
-    createdAt: draft.now,
+    createdAt: tx.now,
   };
-  draft.folders.add(row);
-  draft.emit('LabelCreated', { labelId: row.id, name, color, sortOrder });
+  tx.folders.add(row);
+  tx.emit('LabelCreated', { labelId: row.id, name, color, sortOrder });
   return { reply: labelOf(row) };
 }
 
 export function updateLabel(
-  draft: MailboxTransaction,
+  tx: MailboxTransaction,
   { labelId, name, color, sortOrder }: Payload<MailboxProtocol, 'updateLabel'>,
 ): Outcome<MailboxProtocol, 'updateLabel'> {
-  const label = draft.folders.label(labelId);
+  const label = tx.folders.label(labelId);
   if (label === undefined) return { refusal: 'noSuchLabel' };
-  if (isTaken(draft, name, labelId)) return { refusal: 'nameTaken' };
+  if (isTaken(tx, name, labelId)) return { refusal: 'nameTaken' };
   if (label.name === name && label.color === color && label.sortOrder === sortOrder) return { reply: {} };
-  draft.folders.rename(labelId, { name, color, sortOrder }, draft.begin());
-  draft.emit('LabelChanged', { labelId, name, color, sortOrder });
+  tx.folders.rename(labelId, { name, color, sortOrder }, tx.begin());
+  tx.emit('LabelChanged', { labelId, name, color, sortOrder });
   return { reply: {} };
 }
 
 export function deleteLabel(
-  draft: MailboxTransaction,
+  tx: MailboxTransaction,
   { labelId }: Payload<MailboxProtocol, 'deleteLabel'>,
 ): Outcome<MailboxProtocol, 'deleteLabel'> {
-  if (draft.folders.label(labelId) === undefined) return { refusal: 'noSuchLabel' };
-  draft.begin();
-  const homeless = draft.folders.remove(labelId);
-  const archive = draft.folders.rowOf('archive').id;
-  for (const slot of homeless) draft.placeSilently(slot, archive);
-  for (const filter of draft.filters.all()) {
-    if (filter.assignLabelId === labelId) draft.filters.put({ ...filter, assignLabelId: null, updatedAt: draft.now });
+  if (tx.folders.label(labelId) === undefined) return { refusal: 'noSuchLabel' };
+  tx.begin();
+  const homeless = tx.folders.remove(labelId);
+  const archive = tx.folders.rowOf('archive').id;
+  for (const slot of homeless) tx.placeSilently(slot, archive);
+  for (const filter of tx.filters.all()) {
+    if (filter.assignLabelId === labelId) tx.filters.put({ ...filter, assignLabelId: null, updatedAt: tx.now });
   }
-  draft.emit('LabelDeleted', { labelId, archived: homeless.length });
+  tx.emit('LabelDeleted', { labelId, archived: homeless.length });
   return { reply: {} };
 }
 
 export function assignLabel(
-  draft: MailboxTransaction,
+  tx: MailboxTransaction,
   { emailId, labelId }: Payload<MailboxProtocol, 'assignLabel'>,
 ): Outcome<MailboxProtocol, 'assignLabel'> {
-  const slot = isUuid(emailId) ? draft.find(emailId) : -1;
+  const slot = isUuid(emailId) ? tx.find(emailId) : -1;
   if (slot < 0) return { refusal: 'noSuchEmail' };
-  if (draft.folders.label(labelId) === undefined) return { refusal: 'noSuchLabel' };
-  if (draft.folders.uid(labelId, slot) !== 0) return { reply: {} };
-  draft.begin();
-  draft.place(slot, labelId);
+  if (tx.folders.label(labelId) === undefined) return { refusal: 'noSuchLabel' };
+  if (tx.folders.uid(labelId, slot) !== 0) return { reply: {} };
+  tx.begin();
+  tx.place(slot, labelId);
   return { reply: {} };
 }
 
 export function unassignLabel(
-  draft: MailboxTransaction,
+  tx: MailboxTransaction,
   { emailId, labelId }: Payload<MailboxProtocol, 'unassignLabel'>,
 ): Outcome<MailboxProtocol, 'unassignLabel'> {
-  const slot = isUuid(emailId) ? draft.find(emailId) : -1;
+  const slot = isUuid(emailId) ? tx.find(emailId) : -1;
   if (slot < 0) return { refusal: 'noSuchEmail' };
-  if (draft.folders.label(labelId) === undefined) return { refusal: 'noSuchLabel' };
-  if (draft.folders.uid(labelId, slot) === 0) return { reply: {} };
-  draft.begin();
-  draft.unplace(slot, labelId);
-  if (draft.folders.holding(slot).length === 0) draft.place(slot, draft.folders.rowOf('archive').id);
+  if (tx.folders.label(labelId) === undefined) return { refusal: 'noSuchLabel' };
+  if (tx.folders.uid(labelId, slot) === 0) return { reply: {} };
+  tx.begin();
+  tx.unplace(slot, labelId);
+  if (tx.folders.holding(slot).length === 0) tx.place(slot, tx.folders.rowOf('archive').id);
   return { reply: {} };
 }
 
@@ -105,7 +105,7 @@ export function inLabelOrder(rows: readonly FolderRow[]): FolderRow[] {
     .map(({ row }) => row);
 }
 
-function isTaken(draft: MailboxTransaction, name: string, except?: string): boolean {
+function isTaken(tx: MailboxTransaction, name: string, except?: string): boolean {
   const folded = caseFolded(name);
-  return draft.folders.rows().some((row) => row.id !== except && caseFolded(row.name) === folded);
+  return tx.folders.rows().some((row) => row.id !== except && caseFolded(row.name) === folded);
 }

@@ -9,7 +9,7 @@ import type { EmailSummaryRow, MailboxStore } from '../../store/mailboxes.js';
 import type { Payload } from '../runtime/protocol.js';
 import type { EmailTexts } from './email-texts.js';
 import { type Asking, type EmailFacts, needsBody, type ReadBody } from './filter-match.js';
-import { NO_OUTBOUND, type OutboundPrefetched, type OutboundSources, prefetchOutbound } from './outbound-prefetch.js';
+import { NO_OUTBOUND, type OutboundPrefetched, type OutboundSources, prefetchOutbound } from './outbound/prefetch.js';
 import type { MailboxProtocol } from './protocol.js';
 import type { MailboxState } from './state.js';
 

@@ -15,7 +15,7 @@ import {
 import { command, type EventOf, protocol, query } from '../runtime/protocol.js';
 import type { Refs } from '../runtime/ref.js';
 import { messageSummary } from './message-summary.js';
-import { outboundEvents, outboundOperations } from './outbound-protocol.js';
+import { outboundEvents, outboundOperations } from './outbound/protocol.js';
 
 const labelSummary = object({ id: string(), name: string(), color: string() });
 

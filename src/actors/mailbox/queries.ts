@@ -7,7 +7,7 @@ import type { EmailTexts } from './email-texts.js';
 import type { FolderColumns } from './folder-columns.js';
 import { inLabelOrder } from './labels.js';
 import { organisingQueries } from './organising-queries.js';
-import { outboundQueries } from './outbound-queries.js';
+import { outboundQueries } from './outbound/queries.js';
 import type { EmailDetail, EmailListItem, MailboxProtocol } from './protocol.js';
 import { countExported, exportedEmails, folderNamed, type MailboxSearch, searchMailbox } from './search.js';
 import type { MailboxState } from './state.js';

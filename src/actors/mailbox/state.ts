@@ -11,7 +11,7 @@ import type { Loaded } from '../runtime/behavior.js';
 import { EmailColumns } from './email-columns.js';
 import { inOrder } from './filter-changes.js';
 import { FolderColumns } from './folder-columns.js';
-import { OutboundMemory } from './outbound-memory.js';
+import { OutboundMemory } from './outbound/memory.js';
 import { SearchMemory } from './search-memory.js';
 
 /** Deliveries remembered in memory, to answer a repeated one without asking the store. */

@@ -1,4 +1,4 @@
-// The draft of one commit: what a batch of commands will change, read through as if it had happened already. Commands
+// The transaction of one commit: what a batch of commands will change, read through as if it had happened already. Commands
 // later in the batch see the earlier ones; no row stands twice in the change that comes out.
 
 import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
@@ -7,10 +7,10 @@ import { uuidV7 } from '../../mail/ids.js';
 import { joinedSets, threadIds } from '../../mail/thread.js';
 import type { AddedEmail, EmailRow, EventRow, MailboxChange, RememberedReply } from '../../store/mailboxes.js';
 import type { PlanContext } from '../runtime/behavior.js';
-import type { Room } from './delivery-slots.js';
 import { FilterChanges } from './filter-changes.js';
 import { FolderChanges } from './folder-changes.js';
-import { OutboundChanges } from './outbound-changes.js';
+import { OutboundChanges } from './outbound/changes.js';
+import type { Room } from './outbound/delivery-slots.js';
 import { NOTHING_PREFETCHED, type Prefetched } from './prefetch.js';
 import type { MailboxEvent } from './protocol.js';
 import type { MailboxState } from './state.js';
@@ -21,7 +21,7 @@ interface Placement {
 }
 
 /** What planning for a mailbox needs besides. */
-interface DraftContext extends PlanContext {
+interface TransactionContext extends PlanContext {
   readonly retry: RetryPolicy;
   /** For deliveries that begin with this batch. */
   room(): Room | undefined;
@@ -36,7 +36,7 @@ export class MailboxTransaction {
   readonly retryPolicy: RetryPolicy;
   /** What was read of the store for the commands of this batch. */
   readonly prefetched: Prefetched;
-  readonly #context: DraftContext;
+  readonly #context: TransactionContext;
   #modseq: number;
   #eventNumber = 0;
   readonly #added: EmailRow[] = [];
@@ -49,7 +49,7 @@ export class MailboxTransaction {
   #idTime: number;
   #idSequence: number;
 
-  constructor(state: MailboxState, context: DraftContext, prefetched: Prefetched = NOTHING_PREFETCHED) {
+  constructor(state: MailboxState, context: TransactionContext, prefetched: Prefetched = NOTHING_PREFETCHED) {
     this.state = state;
     this.now = context.now;
     this.folders = new FolderChanges(state);

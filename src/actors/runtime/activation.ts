@@ -39,10 +39,10 @@ class Fenced extends Error {}
 
 type Handlers<C> = Readonly<Record<string, ((context: C, payload: unknown) => unknown) | undefined>>;
 
-export class Activation<P extends Protocol, S, D, R = undefined> {
+export class Activation<P extends Protocol, S, T, R = undefined> {
   readonly accountId: string;
   readonly epoch: number;
-  readonly #behavior: Behavior<P, S, D, R>;
+  readonly #behavior: Behavior<P, S, T, R>;
   readonly #host: ActivationHost;
   readonly #queue = new CommandQueue<Waiting>(MAX_QUEUED);
   #state: Promise<S>;
@@ -52,7 +52,7 @@ export class Activation<P extends Protocol, S, D, R = undefined> {
   #over = false;
   lastUsed: number;
 
-  constructor(behavior: Behavior<P, S, D, R>, host: ActivationHost, accountId: string, epoch: number) {
+  constructor(behavior: Behavior<P, S, T, R>, host: ActivationHost, accountId: string, epoch: number) {
     this.accountId = accountId;
     this.epoch = epoch;
     this.#behavior = behavior;
@@ -156,9 +156,9 @@ export class Activation<P extends Protocol, S, D, R = undefined> {
         continue;
       }
       try {
-        const { draft, remembered } = planned;
+        const { transaction, remembered } = planned;
         const span = this.#commitSpan(commands);
-        const committed = await spanned(span, () => this.#behavior.commit(state, draft, remembered));
+        const committed = await spanned(span, () => this.#behavior.commit(state, transaction, remembered));
         if (committed.kind === 'again') continue;
         if (committed.kind === 'fenced') {
           this.#end();
@@ -200,11 +200,11 @@ export class Activation<P extends Protocol, S, D, R = undefined> {
     return this.#host.tracer.start('commit', { parent, links, attributes: { 'mansio.commands': commands.length } });
   }
 
-  /** Replies of all commands on one draft, or the command whose handler threw. */
+  /** Replies of all commands on one transaction, or the command whose handler threw. */
   #plan(state: S, commands: readonly Waiting[], prefetched: R | undefined) {
-    const handlers = this.#behavior.commands as unknown as Handlers<D>;
+    const handlers = this.#behavior.commands as unknown as Handlers<T>;
     const context = { now: this.#host.now(), epoch: this.epoch, random: this.#host.random };
-    const draft = this.#behavior.draft(state, context, prefetched);
+    const transaction = this.#behavior.begin(state, context, prefetched);
     const replies: ReplyPacket[] = [];
     const remembered: Remembered[] = [];
     for (const waiting of commands) {
@@ -216,7 +216,7 @@ export class Activation<P extends Protocol, S, D, R = undefined> {
         continue;
       }
       try {
-        const result = outcome(handlers[name]!(draft, payload));
+        const result = outcome(handlers[name]!(transaction, payload));
         replies.push(result);
         const { onRepeat } = this.#behavior.protocol.operations[name]!;
         if (onRepeat === 'remembered' && result.kind === 'reply') remembered.push({ id, reply: result.reply });
@@ -224,7 +224,7 @@ export class Activation<P extends Protocol, S, D, R = undefined> {
         return { broken: waiting, error };
       }
     }
-    return { draft, replies, remembered };
+    return { transaction, replies, remembered };
   }
 
   #end(): void {

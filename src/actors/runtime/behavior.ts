@@ -1,5 +1,5 @@
-// What an actor is, apart from how it is run: load, plan each command on a draft, commit the draft, evolve the state.
-// Planning and evolving are synchronous and pure but for the draft and the state they own.
+// What an actor is, apart from how it is run: load, plan each command on a transaction, commit the transaction, evolve the state.
+// Planning and evolving are synchronous and pure but for the transaction and the state they own.
 import type { EventPacket } from './packet.js';
 import type { Name, Operation, Outcome, Payload, Protocol } from './protocol.js';
 
@@ -15,8 +15,8 @@ export interface PlanContext {
   random(octets: number): Uint8Array;
 }
 
-export type CommandHandlers<P extends Protocol, D> = {
-  readonly [N in NamesOf<P, 'command'>]: (draft: D, payload: Payload<P, N>) => Outcome<P, N>;
+export type CommandHandlers<P extends Protocol, T> = {
+  readonly [N in NamesOf<P, 'command'>]: (transaction: T, payload: Payload<P, N>) => Outcome<P, N>;
 };
 
 export type QueryHandlers<P extends Protocol, S> = {
@@ -44,7 +44,7 @@ export interface Remembered {
 }
 
 /** `R`: what `prepare` reads. */
-export interface Behavior<P extends Protocol, S, D, R = undefined> {
+export interface Behavior<P extends Protocol, S, T, R = undefined> {
   readonly protocol: P;
   /** Claims the account for the epoch and loads it. */
   load(accountId: string, epoch: number): Promise<Loaded<S>>;
@@ -53,12 +53,12 @@ export interface Behavior<P extends Protocol, S, D, R = undefined> {
    * are planned without it when this fails, because they must not wait for what they can do without.
    */
   prepare?(state: S, commands: readonly { readonly name: string; readonly payload: unknown }[]): Promise<R> | undefined;
-  draft(state: S, context: PlanContext, prefetched?: R): D;
-  /** A handler that refuses must not have touched the draft. */
-  readonly commands: CommandHandlers<P, D>;
+  begin(state: S, context: PlanContext, prefetched?: R): T;
+  /** A handler that refuses must not have touched the transaction. */
+  readonly commands: CommandHandlers<P, T>;
   readonly queries: QueryHandlers<P, S>;
-  /** Commits the draft and what is to be remembered, then evolves the state; events are what to publish. */
-  commit(state: S, draft: D, remembered: readonly Remembered[]): Promise<Committed>;
+  /** Commits the transaction and what is to be remembered, then evolves the state; events are what to publish. */
+  commit(state: S, transaction: T, remembered: readonly Remembered[]): Promise<Committed>;
   /** The reply that was committed under this id a short while ago. */
   recall(state: S, id: string): Remembered | undefined;
   /** The account's change number that this state is of: what the seqs of its events count. */

@@ -2,7 +2,7 @@
 // back, and that nobody takes for lost meanwhile.
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
-import type { Begun } from '../../../src/actors/mailbox/delivery-slots.js';
+import type { Begun } from '../../../src/actors/mailbox/outbound/delivery-slots.js';
 import { ALONE, account, answer, type FakeEmail, HeldCourier, OutboundWorld, until, viewOf } from './outbound-world.js';
 
 const BY = 'a lives';

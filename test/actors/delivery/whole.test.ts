@@ -9,7 +9,7 @@ import { hostedDelivery, localCourier } from '../../../src/actors/delivery/local
 import { messageFacts } from '../../../src/actors/delivery/message-facts.js';
 import { DeliveryQueue } from '../../../src/actors/delivery/queue.js';
 import { SenderNotifications } from '../../../src/actors/delivery/sender-dsn.js';
-import { placeHanded } from '../../../src/actors/mailbox/handed-over.js';
+import { placeHanded } from '../../../src/actors/mailbox/outbound/handed-over.js';
 import { localTransport } from '../../../src/actors/runtime/transport-local.js';
 import { createDirectory } from '../../../src/directory/directory.js';
 import { postgresOutbound } from '../../../src/store/postgres/outbound.js';

@@ -2,7 +2,7 @@
 // place stays taken when the commit fails.
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
-import type { Begun } from '../../../src/actors/mailbox/delivery-slots.js';
+import type { Begun } from '../../../src/actors/mailbox/outbound/delivery-slots.js';
 import { type MailboxWorld, mailboxWorld } from './mailbox-world.js';
 import { enqueued, logged, outcome, reported, started } from './outbound-world.js';
 

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import type { OutboundEmail } from '../../../src/actors/mailbox/outbound-protocol.js';
+import type { OutboundEmail } from '../../../src/actors/mailbox/outbound/protocol.js';
 import { OUTBOUND_STATUSES } from '../../../src/store/outbound.js';
 import { checkRows, type MailboxWorld, mailboxWorld } from './mailbox-world.js';
 import { addressee, type Kind, outcome, stored } from './outbound-world.js';

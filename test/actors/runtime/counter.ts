@@ -25,7 +25,7 @@ export interface CounterState {
   seq: number;
 }
 
-interface CounterDraft {
+interface CounterTransaction {
   total: number;
   amounts: number[];
 }
@@ -48,7 +48,7 @@ export class CounterStore {
   }
 }
 
-export type CounterBehavior = Behavior<typeof counterProtocol, CounterState, CounterDraft>;
+export type CounterBehavior = Behavior<typeof counterProtocol, CounterState, CounterTransaction>;
 
 export function counterBehavior(store: CounterStore): CounterBehavior {
   return {
@@ -61,13 +61,13 @@ export function counterBehavior(store: CounterStore): CounterBehavior {
       row.epoch = epoch;
       return { kind: 'loaded', state: { accountId, epoch, total: row.total, seq: row.seq } };
     },
-    draft: (state) => ({ total: state.total, amounts: [] }),
+    begin: (state) => ({ total: state.total, amounts: [] }),
     commands: {
-      add(draft, { amount }) {
+      add(transaction, { amount }) {
         if (amount > 1000) return { refusal: 'tooLarge' };
-        draft.total += amount;
-        draft.amounts.push(amount);
-        return { reply: { total: draft.total } };
+        transaction.total += amount;
+        transaction.amounts.push(amount);
+        return { reply: { total: transaction.total } };
       },
       crash() {
         throw new Error('a bug in the handler');
@@ -82,17 +82,17 @@ export function counterBehavior(store: CounterStore): CounterBehavior {
       const reply = store.remembered.get(state.accountId)?.get(id);
       return reply === undefined ? undefined : { id, reply };
     },
-    async commit(state, draft, remembered): Promise<Committed> {
-      if (draft.amounts.length === 0) return { kind: 'unchanged' };
+    async commit(state, transaction, remembered): Promise<Committed> {
+      if (transaction.amounts.length === 0) return { kind: 'unchanged' };
       await store.gate;
       store.commits++;
       if (store.failure !== undefined) throw store.failure;
       const row = store.rows.get(state.accountId);
       if (row === undefined || row.epoch !== state.epoch) return { kind: 'fenced' };
       const after = row.seq;
-      row.total = draft.total;
-      row.seq += draft.amounts.length;
-      const events = draft.amounts.map((amount, i) => ({
+      row.total = transaction.total;
+      row.seq += transaction.amounts.length;
+      const events = transaction.amounts.map((amount, i) => ({
         seq: after + i + 1,
         n: 0,
         type: 'Added',

@@ -1,5 +1,5 @@
 // Outbound mail of the fake mailboxes: drafts and the queue, as far as routes can see them. Nothing is ever delivered.
-import type { OutboundEmail } from '../../../src/actors/mailbox/outbound-protocol.js';
+import type { OutboundEmail } from '../../../src/actors/mailbox/outbound/protocol.js';
 import type { MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
 import type { Payload, Reply } from '../../../src/actors/runtime/protocol.js';
 import { ONE_TOO_MANY } from './organising-fakes.js';

@@ -2,7 +2,7 @@
 // mailbox asked to queue it. The reply to a client is given only after the mailbox has committed it.
 import { randomUUID } from 'node:crypto';
 import type { Profiles } from '../../../account/protocol.js';
-import type { Addressee } from '../../../actors/mailbox/outbound-protocol.js';
+import type { Addressee } from '../../../actors/mailbox/outbound/protocol.js';
 import type { Mailboxes, MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { Outcome, Payload } from '../../../actors/runtime/protocol.js';
 import {

@@ -1,6 +1,6 @@
 // What REST shows of outbound mail and takes for it: the structs, and how the mailbox's replies become them.
 import { coerce, type Infer, nullable, optional, type Struct } from 'superstruct';
-import type { OutboundEmail } from '../../../actors/mailbox/outbound-protocol.js';
+import type { OutboundEmail } from '../../../actors/mailbox/outbound/protocol.js';
 import type { MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { AnyStruct, Reply } from '../../../actors/runtime/protocol.js';
 import { isContentId, MEDIA_TYPE } from '../../../compose/copied-attachments.js';

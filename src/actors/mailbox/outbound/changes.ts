@@ -1,12 +1,12 @@
-// The outbound mail of a draft (see draft.ts), read through as if the batch so far had happened already: rows of the batch,
+// The outbound mail of a transaction, read through as if the batch so far had happened already: rows of the batch,
 // then those in memory, then those that were read for it.
-import type { MessageSummary } from '../../mail/message-index.js';
-import type { HandedOver, MailboxChange, OutboundChange } from '../../store/mailboxes.js';
-import type { DeliveryAttempt, OutboundContent, OutboundRow, OutboundStatus } from '../../store/outbound.js';
-import type { DeliveryReport } from '../delivery/courier.js';
+import type { MessageSummary } from '../../../mail/message-index.js';
+import type { HandedOver, MailboxChange, OutboundChange } from '../../../store/mailboxes.js';
+import type { DeliveryAttempt, OutboundContent, OutboundRow, OutboundStatus } from '../../../store/outbound.js';
+import type { DeliveryReport } from '../../delivery/courier.js';
+import type { MailboxState } from '../state.js';
 import type { Begun, Room } from './delivery-slots.js';
-import type { OutboundPrefetched } from './outbound-prefetch.js';
-import type { MailboxState } from './state.js';
+import type { OutboundPrefetched } from './prefetch.js';
 
 interface Written {
   readonly row: OutboundRow;

@@ -1,9 +1,9 @@
 // Recipients of a new email whose domains are hosted here: they have the message with the commit that queues it, whether or
 // not a node lives that delivers elsewhere. What is to be tried again stays in the queue.
-import type { OutboundEmailEvent } from '../../machines/outbound-email/types.js';
-import type { DeliveryAttempt, OutboundRecipientRow } from '../../store/outbound.js';
-import type { RecipientOutcome } from '../delivery/courier.js';
-import type { MailboxTransaction } from './transaction.js';
+import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.js';
+import type { DeliveryAttempt, OutboundRecipientRow } from '../../../store/outbound.js';
+import type { RecipientOutcome } from '../../delivery/courier.js';
+import type { MailboxTransaction } from '../transaction.js';
 
 export interface HostedRecipients {
   /** By id of the recipient; a mailbox gets one copy, however many of its addresses are named. */
@@ -13,11 +13,11 @@ export interface HostedRecipients {
 }
 
 export function hostedRecipients(
-  draft: MailboxTransaction,
+  tx: MailboxTransaction,
   payload: unknown,
   recipients: readonly OutboundRecipientRow[],
 ): HostedRecipients {
-  const reports = draft.outbound.hosted(payload);
+  const reports = tx.outbound.hosted(payload);
   if (reports.length === 0) return { outcomes: [], attempts: [], events: [] };
   const idOf = (number: string) => recipients[Number(number)]!.id;
   const takers = new Set<string>();
@@ -37,7 +37,7 @@ export function hostedRecipients(
       recipients: attempt.recipients.map((tried) => ({ ...tried, id: idOf(tried.id) })),
     })),
   );
-  const planned = { now: draft.now, random: draft.random(), policy: draft.retryPolicy };
+  const planned = { now: tx.now, random: tx.random(), policy: tx.retryPolicy };
   const events = outcomes.map(({ recipientId, kind, text, statusCode }) => {
     return { type: 'answer', recipientId, kind, text, statusCode, ...planned } as const;
   });

@@ -1,9 +1,9 @@
-// A step of an outbound email's machine as part of a draft: its row, the recipients that changed, and what its effects are
+// A step of an outbound email's machine as part of a transaction: its row, the recipients that changed, and what its effects are
 // here: events, and somebody to be woken after the commit.
-import type { Step } from '../../machines/outbound-email/step.js';
-import type { MessageSummary } from '../../mail/message-index.js';
-import type { OutboundContent, OutboundRecipientRow, OutboundRow } from '../../store/outbound.js';
-import type { MailboxTransaction } from './transaction.js';
+import type { Step } from '../../../machines/outbound-email/step.js';
+import type { MessageSummary } from '../../../mail/message-index.js';
+import type { OutboundContent, OutboundRecipientRow, OutboundRow } from '../../../store/outbound.js';
+import type { MailboxTransaction } from '../transaction.js';
 
 interface Parts {
   /** What was there before, when it is not `row`. */
@@ -14,7 +14,7 @@ interface Parts {
 }
 
 /** Writes `row` as the step leaves it; returns it. */
-export function advance(draft: MailboxTransaction, row: OutboundRow, next: Step, parts?: Parts): OutboundRow {
+export function advance(tx: MailboxTransaction, row: OutboundRow, next: Step, parts?: Parts): OutboundRow {
   const changed: string[] = [];
   const recipients = row.recipients.map((recipient) => {
     const state = next.recipients.get(recipient.id);
@@ -38,12 +38,12 @@ export function advance(draft: MailboxTransaction, row: OutboundRow, next: Step,
     machine: next.snapshot,
     recipients,
   };
-  if (parts === undefined) draft.outbound.put(advanced, row, { recipients: changed });
-  else draft.outbound.put(advanced, parts.before, parts);
+  if (parts === undefined) tx.outbound.put(advanced, row, { recipients: changed });
+  else tx.outbound.put(advanced, parts.before, parts);
   for (const effect of next.effects) {
     if (effect.type === 'announce') {
-      draft.emit('OutboundStatusChanged', { outboundId: row.id, status: effect.status });
-    } else draft.outbound.wake(row.id);
+      tx.emit('OutboundStatusChanged', { outboundId: row.id, status: effect.status });
+    } else tx.outbound.wake(row.id);
   }
   return advanced;
 }

@@ -1,16 +1,16 @@
 // Deliveries of outbound mail: one begins, its outcomes come in, it ends; a report that is owed goes into the inbox. Mail
 // for mailboxes of this store is handed over in the commit that says it is delivered, so it is handed over once.
 
-import { type Step, step } from '../../machines/outbound-email/step.js';
-import type { OutboundEmailEvent } from '../../machines/outbound-email/types.js';
-import { isUuid } from '../../mail/ids.js';
-import type { MessageSummary } from '../../mail/message-index.js';
-import type { DeliveryAttempt, OutboundRow } from '../../store/outbound.js';
-import type { Outcome, Payload } from '../runtime/protocol.js';
+import { type Step, step } from '../../../machines/outbound-email/step.js';
+import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.js';
+import { isUuid } from '../../../mail/ids.js';
+import type { MessageSummary } from '../../../mail/message-index.js';
+import type { DeliveryAttempt, OutboundRow } from '../../../store/outbound.js';
+import type { Outcome, Payload } from '../../runtime/protocol.js';
+import type { MailboxProtocol } from '../protocol.js';
+import type { MailboxTransaction } from '../transaction.js';
 import type { Begun } from './delivery-slots.js';
-import { advance } from './outbound-step.js';
-import type { MailboxProtocol } from './protocol.js';
-import type { MailboxTransaction } from './transaction.js';
+import { advance } from './step.js';
 
 /** Characters that are kept of what a remote said. */
 const MOST_TEXT = 1_000;
@@ -18,25 +18,25 @@ const MOST_TEXT = 1_000;
 type Report = Payload<MailboxProtocol, 'reportDelivery'>;
 
 export function startDelivery(
-  draft: MailboxTransaction,
+  tx: MailboxTransaction,
   { outboundId, attempt, supersedes }: Payload<MailboxProtocol, 'startDelivery'>,
 ): Outcome<MailboxProtocol, 'startDelivery'> {
-  const row = isUuid(outboundId) ? draft.outbound.get(outboundId) : undefined;
+  const row = isUuid(outboundId) ? tx.outbound.get(outboundId) : undefined;
   if (row === undefined) return { refusal: 'noSuchOutbound' };
-  const isDue = row.status === 'Queued' && (row.nextRetryAt ?? 0) <= draft.now;
+  const isDue = row.status === 'Queued' && (row.nextRetryAt ?? 0) <= tx.now;
   const isLeftBehind = row.status === 'Sending' && supersedes !== null && row.attempt?.id === supersedes;
   if (!isDue && !isLeftBehind) return { refusal: 'notDue' };
-  draft.begin();
+  tx.begin();
   const started = { ...row, attempt: { id: attempt.id, by: attempt.by } };
-  const next = step(row.machine, { type: 'start', now: draft.now });
-  return { reply: begunOf(draft, advance(draft, started, next), next) };
+  const next = step(row.machine, { type: 'start', now: tx.now });
+  return { reply: begunOf(tx, advance(tx, started, next), next) };
 }
 
 /** What whoever makes the delivery needs of its email. */
-export function begunOf(draft: MailboxTransaction, row: OutboundRow, next: Step): Begun {
+export function begunOf(tx: MailboxTransaction, row: OutboundRow, next: Step): Begun {
   const { blob, size, sender, messageId, createdAt, retryCount } = row;
   const email = { blob: blob!, size, sender, messageId, createdAt, retryCount };
-  return { ...email, recipients: underWay(row, next), retryInMs: retryInMs(draft, next) };
+  return { ...email, recipients: underWay(row, next), retryInMs: retryInMs(tx, next) };
 }
 
 /** Recipients whose attempts have begun and have not come to an answer. */
@@ -47,28 +47,28 @@ function underWay({ recipients }: OutboundRow, next: Step): Begun['recipients'] 
 }
 
 /** Told as a duration: the clocks of two nodes differ. */
-function retryInMs(draft: MailboxTransaction, { nextRetryAt }: Step): number | null {
-  return nextRetryAt === null ? null : Math.max(0, nextRetryAt - draft.now);
+function retryInMs(tx: MailboxTransaction, { nextRetryAt }: Step): number | null {
+  return nextRetryAt === null ? null : Math.max(0, nextRetryAt - tx.now);
 }
 
-export function reportDelivery(draft: MailboxTransaction, report: Report): Outcome<MailboxProtocol, 'reportDelivery'> {
+export function reportDelivery(tx: MailboxTransaction, report: Report): Outcome<MailboxProtocol, 'reportDelivery'> {
   const { outboundId, attemptId, outcomes, attempts } = report;
-  const row = isUuid(outboundId) ? draft.outbound.get(outboundId) : undefined;
+  const row = isUuid(outboundId) ? tx.outbound.get(outboundId) : undefined;
   if (row === undefined) return { refusal: 'noSuchOutbound' };
   if (row.status !== 'Sending' || row.attempt?.id !== attemptId) return { refusal: 'notUnderWay' };
-  const events = eventsOf(draft, report);
+  const events = eventsOf(tx, report);
   const next = step(row.machine, ...events);
   const takers = takersOf(row, next, outcomes);
-  const summary = takers.length === 0 ? undefined : draft.outbound.summary(outboundId);
-  draft.begin();
-  keepAttempts(draft, outboundId, attempts);
-  const advanced = advance(draft, row, next);
-  const handedOver = summary === undefined ? [] : handOver(draft, row, summary, takers);
+  const summary = takers.length === 0 ? undefined : tx.outbound.summary(outboundId);
+  tx.begin();
+  keepAttempts(tx, outboundId, attempts);
+  const advanced = advance(tx, row, next);
+  const handedOver = summary === undefined ? [] : handOver(tx, row, summary, takers);
   const { status, nextRetryAt, reportDue } = advanced;
   // Those that were due begin with this report; when none was, nothing is under way that the delivery does not know.
-  const wasDue = row.nextRetryAt !== null && row.nextRetryAt <= draft.now;
+  const wasDue = row.nextRetryAt !== null && row.nextRetryAt <= tx.now;
   const recipients = report.begins === true && status === 'Sending' && wasDue ? underWay(advanced, next) : [];
-  return { reply: { status, handedOver, nextRetryAt, reportDue, recipients, retryInMs: retryInMs(draft, next) } };
+  return { reply: { status, handedOver, nextRetryAt, reportDue, recipients, retryInMs: retryInMs(tx, next) } };
 }
 
 /** Mailboxes of this store that get the message with this step. */
@@ -87,37 +87,33 @@ export function takersOf(
 }
 
 export function handOver(
-  draft: MailboxTransaction,
+  tx: MailboxTransaction,
   { blob }: OutboundRow,
   summary: MessageSummary,
   takers: readonly string[],
 ) {
   return takers.map((accountId) => {
-    const inboundId = draft.otherId();
-    draft.outbound.handOver({ accountId, id: inboundId, blob: blob!, envelope: { receivedAt: draft.now, summary } });
+    const inboundId = tx.otherId();
+    tx.outbound.handOver({ accountId, id: inboundId, blob: blob!, envelope: { receivedAt: tx.now, summary } });
     return { accountId, inboundId };
   });
 }
 
 /** Into the timeline. */
-export function keepAttempts(
-  draft: MailboxTransaction,
-  outboundId: string,
-  attempts: readonly DeliveryAttempt[],
-): void {
+export function keepAttempts(tx: MailboxTransaction, outboundId: string, attempts: readonly DeliveryAttempt[]): void {
   for (const attempt of attempts) {
     const kept = storable(attempt);
-    draft.outbound.attempt(outboundId, kept);
-    draft.emit('OutboundAttempted', { outboundId, attempt: { ...kept, recipients: [...kept.recipients] } });
+    tx.outbound.attempt(outboundId, kept);
+    tx.emit('OutboundAttempted', { outboundId, attempt: { ...kept, recipients: [...kept.recipients] } });
   }
 }
 
 function eventsOf(
-  draft: MailboxTransaction,
+  tx: MailboxTransaction,
   { outcomes, postponed = [], isOver, isInterrupted, begins = false }: Report,
 ): OutboundEmailEvent[] {
   // One draw for all: the recipients of a domain that were tried together are due together.
-  const planned = { now: draft.now, random: draft.random(), policy: draft.retryPolicy };
+  const planned = { now: tx.now, random: tx.random(), policy: tx.retryPolicy };
   const events: OutboundEmailEvent[] = outcomes.map(({ recipientId, kind, text, statusCode }) => ({
     type: 'answer',
     recipientId,
@@ -128,31 +124,31 @@ function eventsOf(
   }));
   if (postponed.length > 0) events.push({ type: 'postpone', recipientIds: postponed, ...planned });
   if (isOver) events.push({ type: 'end', isInterrupted, ...planned });
-  else if (begins) events.push({ type: 'start', now: draft.now });
+  else if (begins) events.push({ type: 'start', now: tx.now });
   return events;
 }
 
 export function giveReport(
-  draft: MailboxTransaction,
+  tx: MailboxTransaction,
   { outboundId, kind, report }: Payload<MailboxProtocol, 'giveReport'>,
 ): Outcome<MailboxProtocol, 'giveReport'> {
-  const row = isUuid(outboundId) ? draft.outbound.get(outboundId) : undefined;
+  const row = isUuid(outboundId) ? tx.outbound.get(outboundId) : undefined;
   if (row === undefined) return { refusal: 'noSuchOutbound' };
   if (row.reportDue !== kind) return { refusal: 'notDue' };
-  draft.begin();
-  advance(draft, row, step(row.machine, { type: 'reported' }));
+  tx.begin();
+  advance(tx, row, step(row.machine, { type: 'reported' }));
   if (report === null) return { reply: { emailId: null } };
   const { blob, summary } = report;
-  const emailId = draft.newId();
+  const emailId = tx.newId();
   // Past the filters: a bounce that a filter deletes is a message lost without a word.
-  const placements = draft.add(
-    { ...summary, id: emailId, blob, threadId: emailId, receivedAt: draft.now, flags: 0, keywords: [] },
-    [draft.folders.rowOf('inbox').id],
+  const placements = tx.add(
+    { ...summary, id: emailId, blob, threadId: emailId, receivedAt: tx.now, flags: 0, keywords: [] },
+    [tx.folders.rowOf('inbox').id],
   );
   const { fromAddress, fromName: fromDisplayName, subject, hasAttachments } = summary;
-  const shown = { emailId, fromAddress, fromDisplayName, subject, receivedAt: draft.now, hasAttachments };
-  draft.emit('EmailDelivered', { ...shown, isRead: false, placements });
-  draft.emitUnread();
+  const shown = { emailId, fromAddress, fromDisplayName, subject, receivedAt: tx.now, hasAttachments };
+  tx.emit('EmailDelivered', { ...shown, isRead: false, placements });
+  tx.emitUnread();
   return { reply: { emailId } };
 }
 

@@ -1,8 +1,8 @@
 // Port: deliveries that begin with the commit that queues their email, on the node that has both the mailbox and the shard's
 // deliveries: the mailbox need not be asked a second time. Places are counted while a batch is planned, held before its
 // commit, and begun or given back after it.
-import type { Reply } from '../runtime/protocol.js';
-import type { MailboxProtocol } from './protocol.js';
+import type { Reply } from '../../runtime/protocol.js';
+import type { MailboxProtocol } from '../protocol.js';
 
 /** A delivery as its mailbox has begun it. */
 export type Begun = Reply<MailboxProtocol, 'startDelivery'>;

@@ -1,11 +1,11 @@
 // What is read of outbound mail: rows from memory while they are in the queue, else from the store.
-import { isUuid } from '../../mail/ids.js';
-import type { MailboxStore } from '../../store/mailboxes.js';
-import type { DeliveryAttempt, OutboundRow, OutboundStatus } from '../../store/outbound.js';
-import type { QueryHandlers } from '../runtime/behavior.js';
-import type { OutboundEmail } from './outbound-protocol.js';
-import type { MailboxProtocol } from './protocol.js';
-import type { MailboxState } from './state.js';
+import { isUuid } from '../../../mail/ids.js';
+import type { MailboxStore } from '../../../store/mailboxes.js';
+import type { DeliveryAttempt, OutboundRow, OutboundStatus } from '../../../store/outbound.js';
+import type { QueryHandlers } from '../../runtime/behavior.js';
+import type { MailboxProtocol } from '../protocol.js';
+import type { MailboxState } from '../state.js';
+import type { OutboundEmail } from './protocol.js';
 
 type Names = 'outbound' | 'outboundPage' | 'outboundTimeline' | 'reportMaterial';
 

@@ -2,17 +2,17 @@
 // to mailboxes of this store, what becomes of recipients that are hosted here, the number of drafts. Nothing is decided without them: a command whose row could not be read
 // fails as the reading did.
 import type { Logger } from 'pino';
-import { isUuid } from '../../mail/ids.js';
-import type { MessageSummary } from '../../mail/message-index.js';
-import { summarize } from '../../mail/summary.js';
-import type { BlobStore } from '../../store/blobs.js';
-import type { MailboxStore } from '../../store/mailboxes.js';
-import type { OutboundRow } from '../../store/outbound.js';
-import type { DeliveryReport } from '../delivery/courier.js';
-import type { HostedDelivery } from '../delivery/local-courier.js';
-import type { Payload } from '../runtime/protocol.js';
-import type { MailboxProtocol } from './protocol.js';
-import type { MailboxState } from './state.js';
+import { isUuid } from '../../../mail/ids.js';
+import type { MessageSummary } from '../../../mail/message-index.js';
+import { summarize } from '../../../mail/summary.js';
+import type { BlobStore } from '../../../store/blobs.js';
+import type { MailboxStore } from '../../../store/mailboxes.js';
+import type { OutboundRow } from '../../../store/outbound.js';
+import type { DeliveryReport } from '../../delivery/courier.js';
+import type { HostedDelivery } from '../../delivery/local-courier.js';
+import type { Payload } from '../../runtime/protocol.js';
+import type { MailboxProtocol } from '../protocol.js';
+import type { MailboxState } from '../state.js';
 
 export interface OutboundPrefetched {
   /** By id; null for what is not there. Ids that are missing were not read. */

@@ -1,8 +1,8 @@
 // Outbound mail in a mailbox's memory: rows of emails in the queue, so that a delivery need not read what its mailbox has
 // just written, and how many emails have which status. Both bounded, both only what the store has as well.
-import type { MessageSummary } from '../../mail/message-index.js';
-import type { MailboxChange, OutboundCounts } from '../../store/mailboxes.js';
-import type { OutboundRow, OutboundStatus } from '../../store/outbound.js';
+import type { MessageSummary } from '../../../mail/message-index.js';
+import type { MailboxChange, OutboundCounts } from '../../../store/mailboxes.js';
+import type { OutboundRow, OutboundStatus } from '../../../store/outbound.js';
 
 const MOST_ROWS = 1_000;
 const MOST_RECIPIENTS = 10_000;

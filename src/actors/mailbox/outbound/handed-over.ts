@@ -1,8 +1,8 @@
 // Mail that a commit has handed to a mailbox of this store: the mailbox is asked to place it at once. The row is the promise:
 // mail that is not placed now its owner delivers from the row.
 import type { Logger } from 'pino';
-import type { HandedOver } from '../../store/mailboxes.js';
-import type { Mailboxes } from './protocol.js';
+import type { HandedOver } from '../../../store/mailboxes.js';
+import type { Mailboxes } from '../protocol.js';
 
 const PLACING_MS = 2_000;
 

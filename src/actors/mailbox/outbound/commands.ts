@@ -1,27 +1,19 @@
 // Outbound mail: drafts are written, messages queued with their copy in Sent, and what operators ask. Deliveries and their
 // reports are in outbound-deliveries; what becomes of an email its machine decides.
 
-import { step } from '../../machines/outbound-email/step.js';
-import type { OutboundEmailEvent } from '../../machines/outbound-email/types.js';
-import { SEEN } from '../../mail/flags.js';
-import { isUuid } from '../../mail/ids.js';
-import type { OutboundRecipientRow, OutboundRow } from '../../store/outbound.js';
-import type { CommandHandlers } from '../runtime/behavior.js';
-import type { Outcome, Payload } from '../runtime/protocol.js';
+import { step } from '../../../machines/outbound-email/step.js';
+import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.js';
+import { SEEN } from '../../../mail/flags.js';
+import { isUuid } from '../../../mail/ids.js';
+import type { OutboundRecipientRow, OutboundRow } from '../../../store/outbound.js';
+import type { CommandHandlers } from '../../runtime/behavior.js';
+import type { Outcome, Payload } from '../../runtime/protocol.js';
+import type { MailboxProtocol } from '../protocol.js';
+import type { MailboxTransaction } from '../transaction.js';
+import { begunOf, giveReport, handOver, keepAttempts, reportDelivery, startDelivery, takersOf } from './deliveries.js';
 import { hostedRecipients } from './hosted-recipients.js';
-import {
-  begunOf,
-  giveReport,
-  handOver,
-  keepAttempts,
-  reportDelivery,
-  startDelivery,
-  takersOf,
-} from './outbound-deliveries.js';
-import type { Addressee, outboundOperations } from './outbound-protocol.js';
-import { advance } from './outbound-step.js';
-import type { MailboxProtocol } from './protocol.js';
-import type { MailboxTransaction } from './transaction.js';
+import type { Addressee, outboundOperations } from './protocol.js';
+import { advance } from './step.js';
 
 const MOST_DRAFTS = 1_000;
 
@@ -53,12 +45,12 @@ export const outboundCommands: Pick<CommandHandlers<MailboxProtocol, MailboxTran
 };
 
 function createDraft(
-  draft: MailboxTransaction,
+  tx: MailboxTransaction,
   { draft: written }: Payload<MailboxProtocol, 'createDraft'>,
 ): Outcome<MailboxProtocol, 'createDraft'> {
-  if (draft.outbound.drafts >= MOST_DRAFTS) return { refusal: 'tooMany' };
-  draft.begin();
-  const id = draft.otherId();
+  if (tx.outbound.drafts >= MOST_DRAFTS) return { refusal: 'tooMany' };
+  tx.begin();
+  const id = tx.otherId();
   const row: OutboundRow = {
     id,
     status: 'Draft',
@@ -70,75 +62,75 @@ function createDraft(
     references: [],
     size: written.message?.size ?? 0,
     sentEmailId: null,
-    createdAt: draft.now,
-    updatedAt: draft.now,
+    createdAt: tx.now,
+    updatedAt: tx.now,
     ...UNQUEUED,
-    recipients: recipientsOf(draft, written.recipients),
+    recipients: recipientsOf(tx, written.recipients),
   };
-  draft.outbound.put(row, undefined, { recipients: 'all', content: written.content });
-  draft.emit('DraftCreated', { outboundId: id });
+  tx.outbound.put(row, undefined, { recipients: 'all', content: written.content });
+  tx.emit('DraftCreated', { outboundId: id });
   return { reply: { id } };
 }
 
 function updateDraft(
-  draft: MailboxTransaction,
+  tx: MailboxTransaction,
   { outboundId, draft: written }: Payload<MailboxProtocol, 'updateDraft'>,
 ): Outcome<MailboxProtocol, 'updateDraft'> {
-  const before = draftOf(draft, outboundId);
+  const before = draftOf(tx, outboundId);
   if (before === undefined) return { refusal: 'noSuchOutbound' };
-  draft.begin();
+  tx.begin();
   const { sender, subject, content, recipients, message } = written;
   // Rises with every change: a message made of an earlier one can be told by it.
-  const updatedAt = Math.max(draft.now, before.updatedAt + 1);
+  const updatedAt = Math.max(tx.now, before.updatedAt + 1);
   const { blob = null, size = 0 } = message ?? {};
-  const row = { ...before, blob, size, sender, subject, updatedAt, recipients: recipientsOf(draft, recipients) };
-  draft.outbound.put(row, before, { recipients: 'all', content });
-  draft.emit('DraftChanged', { outboundId });
+  const row = { ...before, blob, size, sender, subject, updatedAt, recipients: recipientsOf(tx, recipients) };
+  tx.outbound.put(row, before, { recipients: 'all', content });
+  tx.emit('DraftChanged', { outboundId });
   return { reply: {} };
 }
 
 function deleteDraft(
-  draft: MailboxTransaction,
+  tx: MailboxTransaction,
   { outboundId }: Payload<MailboxProtocol, 'deleteDraft'>,
 ): Outcome<MailboxProtocol, 'deleteDraft'> {
-  if (draftOf(draft, outboundId) === undefined) return { refusal: 'noSuchOutbound' };
-  draft.begin();
-  draft.outbound.remove(outboundId);
-  draft.emit('DraftDeleted', { outboundId });
+  if (draftOf(tx, outboundId) === undefined) return { refusal: 'noSuchOutbound' };
+  tx.begin();
+  tx.outbound.remove(outboundId);
+  tx.emit('DraftDeleted', { outboundId });
   return { reply: {} };
 }
 
 function enqueue(
-  draft: MailboxTransaction,
+  tx: MailboxTransaction,
   payload: Payload<MailboxProtocol, 'enqueue'>,
 ): Outcome<MailboxProtocol, 'enqueue'> {
   const { draft: from, sender, blob, summary, content, recipients: addressees } = payload;
-  const before = from === null ? undefined : draftOf(draft, from.id);
+  const before = from === null ? undefined : draftOf(tx, from.id);
   if (from !== null) {
     if (before === undefined) return { refusal: 'noSuchOutbound' };
     if (before.updatedAt !== from.updatedAt) return { refusal: 'draftChanged' };
   }
-  const { now } = draft;
-  draft.begin();
-  const id = before?.id ?? draft.otherId();
-  const recipients = recipientsOf(draft, addressees);
+  const { now } = tx;
+  tx.begin();
+  const id = before?.id ?? tx.otherId();
+  const recipients = recipientsOf(tx, addressees);
   const recipientIds = recipients.map((recipient) => recipient.id);
-  const hosted = hostedRecipients(draft, payload, recipients);
-  const by = hosted.outcomes.length === recipients.length ? undefined : draft.outbound.deliverer;
-  const attempt = by === undefined ? null : { id: draft.otherId(), by };
+  const hosted = hostedRecipients(tx, payload, recipients);
+  const by = hosted.outcomes.length === recipients.length ? undefined : tx.outbound.deliverer;
+  const attempt = by === undefined ? null : { id: tx.otherId(), by };
   const events: OutboundEmailEvent[] = [{ type: 'enqueue', now, recipientIds, hasSender: sender !== '' }];
   if (attempt !== null || hosted.events.length > 0) events.push({ type: 'start', now }, ...hosted.events);
   if (attempt === null && hosted.events.length > 0) {
     // The others are due at once.
-    events.push({ type: 'end', now, random: 0, policy: draft.retryPolicy, isInterrupted: true });
+    events.push({ type: 'end', now, random: 0, policy: tx.retryPolicy, isInterrupted: true });
   }
   const next = step(null, ...events);
-  const sentEmailId = draft.newId();
-  const [placement] = draft.add(
+  const sentEmailId = tx.newId();
+  const [placement] = tx.add(
     { ...summary, id: sentEmailId, blob, threadId: sentEmailId, receivedAt: now, flags: SEEN, keywords: [] },
-    [draft.folders.rowOf('sent').id],
+    [tx.folders.rowOf('sent').id],
   );
-  draft.emit('EmailPlaced', { emailId: sentEmailId, ...placement! });
+  tx.emit('EmailPlaced', { emailId: sentEmailId, ...placement! });
   const { subject, messageId, inReplyTo, references, size } = summary;
   const createdAt = before?.createdAt ?? now;
   const row: OutboundRow = {
@@ -158,35 +150,35 @@ function enqueue(
     attempt,
     recipients,
   };
-  keepAttempts(draft, id, hosted.attempts);
-  const advanced = advance(draft, row, next, { before, recipients: 'all', content: content ?? undefined, summary });
-  if (attempt !== null) draft.outbound.begin(advanced, attempt, begunOf(draft, advanced, next));
-  handOver(draft, row, summary, takersOf(row, next, hosted.outcomes));
+  keepAttempts(tx, id, hosted.attempts);
+  const advanced = advance(tx, row, next, { before, recipients: 'all', content: content ?? undefined, summary });
+  if (attempt !== null) tx.outbound.begin(advanced, attempt, begunOf(tx, advanced, next));
+  handOver(tx, row, summary, takersOf(row, next, hosted.outcomes));
   return { reply: { id, createdAt, sentEmailId } };
 }
 
 function manageOutbound(
-  draft: MailboxTransaction,
+  tx: MailboxTransaction,
   { outboundId, action }: Payload<MailboxProtocol, 'manageOutbound'>,
 ): Outcome<MailboxProtocol, 'manageOutbound'> {
-  const row = isUuid(outboundId) ? draft.outbound.get(outboundId) : undefined;
+  const row = isUuid(outboundId) ? tx.outbound.get(outboundId) : undefined;
   if (row === undefined) return { refusal: 'noSuchOutbound' };
   const isPossible = row.status === 'Queued' || (row.status === 'Failed' && action === 'retry');
   if (!isPossible) return { refusal: 'notPossible' };
-  const next = step(row.machine, action === 'retry' ? { type: 'retry', now: draft.now } : { type: 'cancel' });
-  draft.begin();
-  advance(draft, row, next);
+  const next = step(row.machine, action === 'retry' ? { type: 'retry', now: tx.now } : { type: 'cancel' });
+  tx.begin();
+  advance(tx, row, next);
   return { reply: { status: next.status } };
 }
 
-function draftOf(draft: MailboxTransaction, id: string): OutboundRow | undefined {
-  const row = isUuid(id) ? draft.outbound.get(id) : undefined;
+function draftOf(tx: MailboxTransaction, id: string): OutboundRow | undefined {
+  const row = isUuid(id) ? tx.outbound.get(id) : undefined;
   return row?.status === 'Draft' ? row : undefined;
 }
 
-function recipientsOf(draft: MailboxTransaction, addressees: readonly Addressee[]): OutboundRecipientRow[] {
+function recipientsOf(tx: MailboxTransaction, addressees: readonly Addressee[]): OutboundRecipientRow[] {
   return addressees.map(({ address, displayName, type, domain }) => ({
-    id: draft.otherId(),
+    id: tx.otherId(),
     address,
     displayName,
     type,

@@ -12,8 +12,8 @@ import {
   optional,
   string,
 } from 'superstruct';
-import { command, query } from '../runtime/protocol.js';
-import { messageSummary } from './message-summary.js';
+import { command, query } from '../../runtime/protocol.js';
+import { messageSummary } from '../message-summary.js';
 
 const status = enums(['Draft', 'Queued', 'Sending', 'Sent', 'Failed']);
 const recipientType = enums(['To', 'Cc', 'Bcc']);
