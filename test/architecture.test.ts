@@ -218,6 +218,51 @@ test('imports follow the layout', (t) => {
   );
 });
 
+/** Groups of files that import each other in circles: the strongly connected components of the graph (Tarjan 1972). */
+function cycles(): string[][] {
+  const targets = new Map<string, Set<string>>(files(SRC).map((file) => [file, new Set()]));
+  for (const { file, target, isOwn } of imports()) if (isOwn && targets.has(target)) targets.get(file)?.add(target);
+  const order = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const stack: string[] = [];
+  const found: string[][] = [];
+  const visit = (file: string): number => {
+    const index = order.size;
+    order.set(file, index);
+    lowest.set(file, index);
+    stack.push(file);
+    for (const target of targets.get(file) ?? []) {
+      // A file that has left the stack is in a group of its own.
+      const reached = !order.has(target) ? visit(target) : stack.includes(target) ? order.get(target)! : index;
+      lowest.set(file, Math.min(lowest.get(file)!, reached));
+    }
+    if (lowest.get(file) === index) {
+      const group = stack.splice(stack.indexOf(file));
+      if (group.length > 1 || targets.get(file)?.has(file)) found.push(group.toSorted());
+    }
+    return lowest.get(file)!;
+  };
+  for (const file of targets.keys()) if (!order.has(file)) visit(file);
+  return found;
+}
+
+test('no files import each other in circles, types included', (t) => {
+  t.deepEqual(cycles(), []);
+});
+
+test('no two exported types have one name', (t) => {
+  const places = new Map<string, string[]>();
+  const exported = /^export\s+(?:declare\s+)?(?:abstract\s+)?(?:interface|class|type|enum)\s+(\w+)/gm;
+  for (const file of files(SRC)) {
+    for (const [, name = ''] of read(file).matchAll(exported)) places.set(name, [...(places.get(name) ?? []), file]);
+  }
+  t.true(places.size > 300);
+  t.deepEqual(
+    [...places].filter(([, found]) => found.length > 1).map(([name, found]) => `${name}: ${found.join(', ')}`),
+    [],
+  );
+});
+
 test('what is named as only imported in one place is imported nowhere else', (t) => {
   const broken = imports().filter(({ file, names, target, isOwn }) => {
     const importer = isOwn ? undefined : (ONLY_IMPORTER[target] ?? ONLY_IMPORTER[packageOf(target)]);

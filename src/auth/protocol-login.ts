@@ -22,7 +22,7 @@ export interface ProtocolLoginOptions {
 }
 
 /** What a session goes on. */
-export interface Login {
+export interface ProtocolLogin {
   readonly principal: Principal;
   readonly scope: Scope;
   readonly credential: string;
@@ -31,7 +31,7 @@ export interface Login {
 }
 
 export type LoginOutcome =
-  | { readonly kind: 'open'; readonly login: Login }
+  | { readonly kind: 'open'; readonly login: ProtocolLogin }
   /** No such credential, or one of somebody else than the name says. */
   | { readonly kind: 'wrong' }
   | { readonly kind: 'scopeMissing' }
@@ -49,11 +49,11 @@ const LONGEST_CREDENTIAL = 8192;
 
 export class ProtocolLogins {
   /** Tells which logins are over; for the sessions that are open. */
-  readonly ended$: Observable<(login: Login) => boolean>;
+  readonly ended$: Observable<(login: ProtocolLogin) => boolean>;
   readonly #options: ProtocolLoginOptions;
   /** By SHA-256 of the credential. */
   readonly #known: LRUCache<string, Known>;
-  readonly #ended = new Subject<(login: Login) => boolean>();
+  readonly #ended = new Subject<(login: ProtocolLogin) => boolean>();
   /** Rises with every drop: what was looked up before is not to be relied on after. */
   #drops = 0;
 
@@ -86,7 +86,7 @@ export class ProtocolLogins {
   }
 
   /** Whether a login still holds: asked before something is done in its name. @throws StoreFault, ProviderUnavailable */
-  async holds({ principal, scope, credential, remoteAddress }: Login): Promise<boolean> {
+  async holds({ principal, scope, credential, remoteAddress }: ProtocolLogin): Promise<boolean> {
     const known = await this.#identity(credential, remoteAddress);
     if (known === 'wrong' || known === 'limited') return false;
     return known.principal.accountId === principal.accountId && mayUse(known.principal, scope);

@@ -15,9 +15,9 @@ export interface Shown {
   readonly credential: string;
 }
 
-export type Step =
+export type SaslStep =
   /** To be sent; `next` takes the response to it. */
-  | { readonly kind: 'challenge'; readonly text: string; readonly next: (response: Buffer) => Step }
+  | { readonly kind: 'challenge'; readonly text: string; readonly next: (response: Buffer) => SaslStep }
   | { readonly kind: 'shown'; readonly shown: Shown }
   /** Not what the mechanism says. */
   | { readonly kind: 'malformed' };
@@ -25,9 +25,9 @@ export type Step =
 export type Failure = 'invalidToken' | 'insufficientScope';
 
 const PAIR_END = '\u0001';
-const MALFORMED: Step = { kind: 'malformed' };
+const MALFORMED: SaslStep = { kind: 'malformed' };
 
-const FIRST: Readonly<Record<Mechanism, { readonly text: string; readonly read: (response: Buffer) => Step }>> = {
+const FIRST: Readonly<Record<Mechanism, { readonly text: string; readonly read: (response: Buffer) => SaslStep }>> = {
   PLAIN: { text: '', read: plain },
   LOGIN: { text: 'Username:', read: loginName },
   OAUTHBEARER: { text: '', read: oauthBearer },
@@ -41,7 +41,7 @@ export function mechanismOf(name: string): Mechanism | undefined {
 }
 
 /** `initial`: the response that came with the command; undefined when none did. */
-export function beginExchange(mechanism: Mechanism, initial: Buffer | undefined): Step {
+export function beginExchange(mechanism: Mechanism, initial: Buffer | undefined): SaslStep {
   const { text, read } = FIRST[mechanism];
   return initial === undefined ? { kind: 'challenge', text, next: read } : read(initial);
 }
@@ -66,7 +66,7 @@ export function decodeBase64(text: string): Buffer | undefined {
   return Buffer.from(text, 'base64');
 }
 
-function plain(response: Buffer): Step {
+function plain(response: Buffer): SaslStep {
   const parts = textOf(response)?.split('\0');
   if (parts?.length !== 3) return MALFORMED;
   const [authorization, authentication, credential] = parts as [string, string, string];
@@ -75,10 +75,10 @@ function plain(response: Buffer): Step {
   return names.length === 0 ? MALFORMED : shown(names, credential);
 }
 
-function loginName(response: Buffer): Step {
+function loginName(response: Buffer): SaslStep {
   const name = textOf(response);
   if (name === undefined || name === '') return MALFORMED;
-  const next = (answer: Buffer): Step => {
+  const next = (answer: Buffer): SaslStep => {
     const credential = textOf(answer);
     return credential === undefined ? MALFORMED : shown([name], credential);
   };
@@ -86,7 +86,7 @@ function loginName(response: Buffer): Step {
 }
 
 /** RFC 7628 §3.1: a GS2 header (RFC 5801 §4), then pairs. */
-function oauthBearer(response: Buffer): Step {
+function oauthBearer(response: Buffer): SaslStep {
   const [header, ...pairs] = pairsOf(response);
   const gs2 = /^[ny],(?:a=([^,]+))?,$/.exec(header ?? '');
   const credential = bearerOf(pairs);
@@ -95,7 +95,7 @@ function oauthBearer(response: Buffer): Step {
   return shown(name === undefined ? [] : [name], credential);
 }
 
-function xoauth2(response: Buffer): Step {
+function xoauth2(response: Buffer): SaslStep {
   const [user, ...pairs] = pairsOf(response);
   const credential = bearerOf(pairs);
   if (user?.startsWith('user=') !== true || credential === undefined) return MALFORMED;
@@ -118,7 +118,7 @@ function bearerOf(pairs: readonly string[]): string | undefined {
   return value === '' ? '' : /^bearer +([!-~]+)$/i.exec(value ?? '')?.[1];
 }
 
-function shown(names: readonly string[], credential: string): Step {
+function shown(names: readonly string[], credential: string): SaslStep {
   return { kind: 'shown', shown: { names, credential } };
 }
 

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline/promises';
 import { type Command, CommanderError } from 'commander';
 
 type Value = string | number | boolean | null | Date | readonly string[];
-export type Fields = Readonly<Record<string, Value>>;
+export type OutputFields = Readonly<Record<string, Value>>;
 
 /** The operator asked for something that cannot be; the message says what to do instead. */
 export class CommandError extends Error {
@@ -36,7 +36,7 @@ export function commandGroup(program: Command, name: string, description: string
 /** A command that prints what `work` returns. */
 export function printing<A extends unknown[]>(
   command: Command,
-  work: (...args: A) => Promise<Fields | readonly Fields[]>,
+  work: (...args: A) => Promise<OutputFields | readonly OutputFields[]>,
 ): Command {
   return reporting(command, work, textOf);
 }
@@ -68,13 +68,13 @@ function oneLine(error: unknown): string {
 }
 
 /** A record as lines of name and value, a list as a table. */
-export function textOf(result: Fields | readonly Fields[]): string {
+export function textOf(result: OutputFields | readonly OutputFields[]): string {
   if (!Array.isArray(result)) {
-    const entries = Object.entries(result as Fields);
+    const entries = Object.entries(result as OutputFields);
     const width = Math.max(...entries.map(([name]) => name.length));
     return entries.map(([name, value]) => `${name.padEnd(width)}  ${shown(value)}`).join('\n');
   }
-  const rows = result as readonly Fields[];
+  const rows = result as readonly OutputFields[];
   if (rows.length === 0) return '(none)';
   const columns = Object.keys(rows[0]!);
   const cells = [columns, ...rows.map((row) => columns.map((column) => shown(row[column] ?? null)))];

@@ -9,7 +9,7 @@ import { asField } from './fields.js';
 import type { Lookups } from './lookups.js';
 import { LEAST_BITS } from './public-keys.js';
 import { readSignature, type Signature } from './signature.js';
-import { keyName, type Outcome } from './signature-check.js';
+import { keyName, type SignatureResult } from './signature-check.js';
 
 type Chain = Exclude<ReturnType<typeof getARChain>, false>;
 
@@ -57,7 +57,7 @@ export function findChain(lines: readonly HeaderLine[], lookups: Lookups): ArcFo
 /** `message`: what became of the newest message signature. */
 export async function checkChain(
   found: ArcFound,
-  message: Outcome,
+  message: SignatureResult,
   lookups: Lookups,
 ): Promise<MethodResult | undefined> {
   if (found === 'none') return undefined;

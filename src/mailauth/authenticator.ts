@@ -16,7 +16,7 @@ import { asField } from './fields.js';
 import { Lookups } from './lookups.js';
 import { type PublicKey, PublicKeys } from './public-keys.js';
 import { readSignature, type Signature, type Unusable } from './signature.js';
-import { checkSignature, keyName, type Outcome, type SignedMessage } from './signature-check.js';
+import { checkSignature, keyName, type SignatureResult, type SignedMessage } from './signature-check.js';
 import { Spf, type SpfResult } from './spf.js';
 
 export interface AuthenticatorOptions {
@@ -163,7 +163,7 @@ class MessageChecks implements Checks {
     return Promise.all(
       this.#signatures.map(async (each) => {
         const isReadable = 'signature' in each;
-        const outcome: Outcome = isReadable
+        const outcome: SignatureResult = isReadable
           ? await checkSignature('DKIM', each, this.#message(each))
           : { result: each.result, comment: each.reason };
         const named = [
@@ -182,7 +182,7 @@ class MessageChecks implements Checks {
     );
   }
 
-  async #chainSignature(): Promise<Outcome> {
+  async #chainSignature(): Promise<SignatureResult> {
     if (!isChain(this.#arc)) return { result: 'none' };
     const { signature } = this.#arc;
     return checkSignature('ARC', signature, this.#message(signature));

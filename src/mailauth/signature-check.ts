@@ -11,7 +11,7 @@ import { asField } from './fields.js';
 import type { PublicKey } from './public-keys.js';
 import type { Signature } from './signature.js';
 
-export type Outcome = Pick<MethodResult, 'result' | 'comment'>;
+export type SignatureResult = Pick<MethodResult, 'result' | 'comment'>;
 
 const verifyAside = promisify(verify) as (
   algorithm: string | null,
@@ -21,7 +21,7 @@ const verifyAside = promisify(verify) as (
 ) => Promise<boolean>;
 
 /** Why there is no key, by the codes of mailauth and DNS. */
-const NO_KEY: Readonly<Record<string, Outcome>> = {
+const NO_KEY: Readonly<Record<string, SignatureResult>> = {
   ENOTFOUND: { result: 'permerror', comment: 'no key' },
   ENODATA: { result: 'permerror', comment: 'no key' },
   EINVALIDVER: { result: 'permerror', comment: 'unknown key version' },
@@ -49,7 +49,7 @@ export async function checkSignature(
   kind: 'DKIM' | 'ARC',
   signature: Signature,
   message: SignedMessage,
-): Promise<Outcome> {
+): Promise<SignatureResult> {
   const { algorithm, expires } = signature;
   if (signature.bodyHash !== message.bodyHash) return { result: 'fail', comment: 'body hash did not verify' };
   let found: PublicKey;

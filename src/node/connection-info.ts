@@ -3,10 +3,9 @@
 import type { Config } from '../config.js';
 import type { ConnectionInfo, ProtocolInfo } from '../gateways/http/routes/connection-info.js';
 import type { NodeRow, PublicListeners } from '../store/leases.js';
-import type { Listeners } from './listeners.js';
 
-/** The listeners of a node as it registers them. */
-export function publicListeners(hostname: string, listeners: Listeners): PublicListeners {
+/** The listeners of a node as the node registers them; `listeners`: `ip:port` by name. */
+export function publicListeners(hostname: string, listeners: Readonly<Record<string, string>>): PublicListeners {
   return Object.fromEntries(
     Object.entries(listeners).map(([name, address]) => [name, `${hostname}:${address.replace(/^.*:/, '')}`]),
   );

@@ -2,9 +2,7 @@
 // hub) or finish what they began (HTTP, SMTP) while the engine still answers.
 
 import { join } from 'node:path';
-import { createTokenVerifier, type TokenVerifier } from '../auth/oidc/token-verifier.js';
 import { anonymousGuard } from '../auth/origin.js';
-import { Rates } from '../auth/rates.js';
 import { atMost } from '../bounds/time-bounds.js';
 import type { Config } from '../config.js';
 import { BodyDecoder } from '../decode/decoder.js';
@@ -21,6 +19,7 @@ import { TrustedNetworks } from '../gateways/tcp/trusted-networks.js';
 import { prepareSpool, Spool } from '../spool/spool.js';
 import { postgresOutbound } from '../store/postgres/outbound.js';
 import { connectionInfoOf } from './connection-info.js';
+import { type CredentialChecks, openCredentialChecks } from './credential-checks.js';
 import type { Engine } from './engine.js';
 import { healthChecks } from './health-checks.js';
 import { exposition } from './metrics/exposition.js';
@@ -61,12 +60,12 @@ export async function openListeners(
   // The first, so that it is stopped last: what draining is like can be watched.
   const scraped = metrics && (await openMetrics(config, foundation, engine, metrics));
   const spool = await openSpool(foundation);
-  const access = openAccess(config, foundation);
+  const checks = openCredentialChecks(config, foundation.log);
   const decoder = config.roles.has('api') ? new BodyDecoder() : undefined;
   if (decoder !== undefined) foundation.lifecycle.add('body decoder', () => decoder.close());
   const stops = stopTogether(foundation);
-  const smtp = await openSmtp(config, foundation, engine, instruments, access, spool, dns, stops);
-  const http = decoder && (await openHttp(config, foundation, engine, instruments, access, { spool, decoder }, stops));
+  const smtp = await openSmtp(config, foundation, engine, instruments, checks, spool, dns, stops);
+  const http = decoder && (await openHttp(config, foundation, engine, instruments, checks, { spool, decoder }, stops));
   return {
     listeners: {
       ...(scraped !== undefined && { metrics: scraped }),
@@ -96,19 +95,6 @@ async function openSpool({ dataDirectory }: Resources): Promise<Spool> {
   const directory = join(dataDirectory.path, 'spool');
   await prepareSpool(directory);
   return new Spool({ directory });
-}
-
-/** How credentials are judged and counted, the same at every gateway. */
-export interface Access {
-  readonly rates: Rates;
-  readonly tokens?: TokenVerifier;
-}
-
-function openAccess(config: Config, { log }: Resources): Access {
-  const { rateGlobal: global, rateAuth: authentication, rateWrite: write } = config;
-  const rates = new Rates({ global, authentication, write });
-  const { oidcAuthority: authority, oidcAudience: audience } = config;
-  return authority === undefined ? { rates } : { rates, tokens: createTokenVerifier({ authority, audience, log }) };
 }
 
 function addresses(listeners: SmtpListeners): Readonly<Record<string, string>> {
@@ -144,7 +130,7 @@ async function openHttp(
   foundation: Resources,
   engine: Engine,
   { metrics, tracer }: Observability,
-  { rates, ...tokens }: Access,
+  { rates, ...tokens }: CredentialChecks,
   { spool, decoder }: { readonly spool: Spool; readonly decoder: BodyDecoder },
   stops: StopListener[],
 ): Promise<Listener> {

@@ -9,8 +9,8 @@ import { startMx } from '../gateways/smtp/mx.js';
 import { startSubmission } from '../gateways/smtp/submission.js';
 import { TrustedNetworks } from '../gateways/tcp/trusted-networks.js';
 import type { Spool } from '../spool/spool.js';
+import type { CredentialChecks } from './credential-checks.js';
 import type { Engine } from './engine.js';
-import type { Access } from './listeners.js';
 import type { Observability } from './observability.js';
 import type { Resources } from './resources.js';
 import { listenFailure } from './start-failure.js';
@@ -32,7 +32,7 @@ export async function openSmtp(
   foundation: Resources,
   engine: Engine,
   { metrics, tracer }: Observability,
-  access: Access,
+  checks: CredentialChecks,
   spool: Spool,
   dns: Dns,
   stops: StopListener[],
@@ -85,7 +85,7 @@ export async function openSmtp(
   const mx = roles.has('mx') ? await openMx(config.mxPort) : undefined;
   if (mx !== undefined) metrics?.watchConnections('smtp', () => mx.connections);
   if (!roles.has('submission')) return { ...(mx && { mx }) };
-  const logins = new ProtocolLogins({ directory, ...access });
+  const logins = new ProtocolLogins({ directory, ...checks });
   const [port, securePort] = [config.submissionPort, config.submissionsPort];
   const submission = await openSubmission('submission', 'MANSIO_SUBMISSION_PORT', port, logins, false);
   const submissions = await openSubmission('submissions', 'MANSIO_SUBMISSIONS_PORT', securePort, logins, true);

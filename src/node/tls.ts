@@ -3,14 +3,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import type { Logger } from 'pino';
+import type { KeyPair } from '../gateways/tcp/certificate-source.js';
 import { selfSigned } from './tls-certificate.js';
-
-export interface KeyPair {
-  /** PEM, the leaf first, then its chain. */
-  readonly cert: string;
-  /** PEM. */
-  readonly key: string;
-}
 
 interface TlsFiles {
   /** Paths. */

@@ -6,7 +6,7 @@ import type { Verdict } from '../mail/delivery-status.js';
 import { clock } from '../store/clock.js';
 import type { DeliveryAttempt } from '../store/outbound.js';
 import type { CourierMeter } from './meter.js';
-import type { Addressee } from './recipient-results.js';
+import type { TaskRecipient } from './recipient-results.js';
 
 /** What was tried; null where it did not come to it. */
 export interface Tried {
@@ -39,7 +39,7 @@ export class AttemptLog {
     { host, address: remoteAddress, tls }: Tried,
     started: number,
     decided: Verdict,
-    verdicts: readonly (readonly [addressee: Addressee, verdict: Verdict])[],
+    verdicts: readonly (readonly [addressee: TaskRecipient, verdict: Verdict])[],
   ): void {
     const { accountId, outboundId, domain } = this.#task;
     const durationMs = Math.max(0, Math.round(performance.now() - started));

@@ -13,10 +13,10 @@ import type { HostHealth } from './host-health.js';
 import type { CourierLimits } from './limits.js';
 import { type Exchanger, hostAddresses, mailExchangers } from './mail-exchangers.js';
 import type { CourierMeter } from './meter.js';
-import type { Content } from './outgoing-message.js';
+import type { OutgoingContent } from './outgoing-message.js';
 import type { HostRules } from './own-hosts.js';
 import type { SessionPool } from './pool.js';
-import type { Addressee, RecipientResults } from './recipient-results.js';
+import type { RecipientResults, TaskRecipient } from './recipient-results.js';
 import { openSession, type Session, SessionFailure, type TlsPolicy } from './session.js';
 import { allowsHost } from './sts-policy.js';
 import type { TransactionResult } from './transaction.js';
@@ -37,7 +37,7 @@ export interface Common {
 
 export interface Mail {
   readonly task: DeliveryTask;
-  readonly content: Content;
+  readonly content: OutgoingContent;
   readonly prefix: string;
   readonly policy: StsPolicy | undefined;
   /** Also when the attempt has taken its time. */
@@ -181,7 +181,7 @@ export class Attempt {
       return false;
     }
     let rest = this.#standings.pending;
-    const verdicts = new Map<Addressee, Verdict>();
+    const verdicts = new Map<TaskRecipient, Verdict>();
     let decided: Verdict | undefined;
     let isReusable = true;
     let isFirst = true;
@@ -232,12 +232,12 @@ export class Attempt {
   /** Notes the answers; gives back those for whom there was no room in the transaction. */
   #take(
     { answers, isDoubtful }: TransactionResult,
-    batch: readonly Addressee[],
+    batch: readonly TaskRecipient[],
     host: string,
-    verdicts: Map<Addressee, Verdict>,
-  ): Addressee[] {
+    verdicts: Map<TaskRecipient, Verdict>,
+  ): TaskRecipient[] {
     const isSomeoneTaken = [...answers.values()].some(({ stage }) => stage === 'data' || stage === 'message');
-    const limited: Addressee[] = [];
+    const limited: TaskRecipient[] = [];
     this.#isDoubtful = isDoubtful;
     for (const addressee of batch) {
       const { verdict, reply, stage } = answers.get(addressee.address)!;
@@ -267,7 +267,7 @@ export class Attempt {
     return undefined;
   }
 
-  #isInternational(addressees: readonly Addressee[]): boolean {
+  #isInternational(addressees: readonly TaskRecipient[]): boolean {
     const { content, task } = this.#mail;
     if (content.hasUtf8Header || !isAsciiText(task.sender)) return true;
     return addressees.some(({ address }) => !isAsciiText(address));

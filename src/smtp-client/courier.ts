@@ -16,10 +16,10 @@ import { AttemptLog } from './attempt-log.js';
 import { HostHealth } from './host-health.js';
 import { type CourierLimits, DEFAULT_LIMITS } from './limits.js';
 import { type CourierMeter, NO_METER } from './meter.js';
-import { type Content, Contents } from './outgoing-message.js';
+import { Contents, type OutgoingContent } from './outgoing-message.js';
 import { hostRules, type OwnHost } from './own-hosts.js';
 import { SessionPool } from './pool.js';
-import { type Addressee, RecipientResults } from './recipient-results.js';
+import { RecipientResults, type TaskRecipient } from './recipient-results.js';
 import { createStsPolicies } from './sts.js';
 
 export interface SmtpCourierOptions {
@@ -87,7 +87,7 @@ export function createSmtpCourier(options: SmtpCourierOptions): SmtpCourier {
   const underWay = new Set<Promise<unknown>>();
   let isClosing = false;
 
-  async function signature(task: DeliveryTask, content: Content): Promise<string> {
+  async function signature(task: DeliveryTask, content: OutgoingContent): Promise<string> {
     if (sign === undefined) return '';
     const domains = signingDomains(task, content);
     try {
@@ -198,7 +198,7 @@ export function createSmtpCourier(options: SmtpCourierOptions): SmtpCourier {
  * of the envelope, which may have another address of the account, or none. Whose address From holds was judged when the
  * message came.
  */
-function signingDomains({ sender }: DeliveryTask, { authorDomains }: Content): readonly string[] {
+function signingDomains({ sender }: DeliveryTask, { authorDomains }: OutgoingContent): readonly string[] {
   const domain = parseAddress(sender)?.domain;
   const others = authorDomains.filter((author) => author !== domain);
   if (domain === undefined) return others;
@@ -207,13 +207,13 @@ function signingDomains({ sender }: DeliveryTask, { authorDomains }: Content): r
 
 /** Addresses as they go into the envelope: read anew, so that nothing gets there that is none. */
 function envelopeOf({ sender, recipients }: DeliveryTask): {
-  readonly addressees: readonly Addressee[];
-  readonly unusable: readonly Addressee[];
+  readonly addressees: readonly TaskRecipient[];
+  readonly unusable: readonly TaskRecipient[];
   /** Undefined when it is none. */
   readonly sender: string | undefined;
 } {
   const ids = new Map<string, string[]>();
-  const unusable: Addressee[] = [];
+  const unusable: TaskRecipient[] = [];
   for (const { id, address } of recipients) {
     const path = pathOf(address);
     if (path === undefined) unusable.push({ ids: [id], address });

@@ -6,7 +6,7 @@ import { authorsOf } from '../mail/author-domains.js';
 import { headerLines } from '../mail/header-lines.js';
 import type { BlobStore } from '../store/blobs.js';
 
-export interface Content {
+export interface OutgoingContent {
   /** Octets. */
   readonly size: number;
   /** Some octet is above 127 (RFC 6152). */
@@ -27,7 +27,7 @@ const CR = 13;
 const LF = 10;
 const DOT = 46;
 
-type Needs = Pick<Content, 'isEightBit' | 'hasUtf8Header' | 'authorDomains'>;
+type Needs = Pick<OutgoingContent, 'isEightBit' | 'hasUtf8Header' | 'authorDomains'>;
 
 const SMALL_OCTETS = 256 * 1024;
 const KEPT_OCTETS = 16 * 1024 * 1024;
@@ -37,16 +37,19 @@ const HEADER_OCTETS = 256 * 1024;
 
 export class Contents {
   readonly #blobs: Pick<BlobStore, 'read' | 'stream'>;
-  readonly #small = new LRUCache<string, Content>({ maxSize: KEPT_OCTETS, sizeCalculation: ({ size }) => size + 500 });
+  readonly #small = new LRUCache<string, OutgoingContent>({
+    maxSize: KEPT_OCTETS,
+    sizeCalculation: ({ size }) => size + 500,
+  });
   readonly #needs = new LRUCache<string, Needs>({ max: KEPT_NEEDS });
-  readonly #underWay = new Map<string, Promise<Content>>();
+  readonly #underWay = new Map<string, Promise<OutgoingContent>>();
 
   constructor(blobs: Pick<BlobStore, 'read' | 'stream'>) {
     this.#blobs = blobs;
   }
 
   /** @throws StoreFault */
-  async of(blob: string, size: number): Promise<Content> {
+  async of(blob: string, size: number): Promise<OutgoingContent> {
     const kept = this.#small.get(blob);
     if (kept !== undefined) return kept;
     let read = this.#underWay.get(blob);
@@ -59,7 +62,7 @@ export class Contents {
     return read;
   }
 
-  async #readSmall(blob: string, size: number): Promise<Content> {
+  async #readSmall(blob: string, size: number): Promise<OutgoingContent> {
     const whole = size === 0 ? new Uint8Array(0) : await this.#blobs.read(blob, 0, size);
     const scan = new NeedsScan();
     scan.add(whole);
@@ -68,7 +71,7 @@ export class Contents {
     return content;
   }
 
-  async #readLarge(blob: string, size: number): Promise<Content> {
+  async #readLarge(blob: string, size: number): Promise<OutgoingContent> {
     const chunks = () => this.#blobs.stream(blob, 0, size);
     let needs = this.#needs.get(blob);
     if (needs === undefined) {

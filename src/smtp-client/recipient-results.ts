@@ -8,22 +8,22 @@ interface Standing {
   readonly host: string | null;
 }
 
-export interface Addressee {
+export interface TaskRecipient {
   readonly ids: readonly string[];
   /** As in the envelope. */
   readonly address: string;
 }
 
 export class RecipientResults {
-  readonly #pending: Set<Addressee>;
-  readonly #standing = new Map<Addressee, Standing>();
+  readonly #pending: Set<TaskRecipient>;
+  readonly #standing = new Map<TaskRecipient, Standing>();
   #isPostponed = false;
 
-  constructor(addressees: readonly Addressee[]) {
+  constructor(addressees: readonly TaskRecipient[]) {
     this.#pending = new Set(addressees);
   }
 
-  get pending(): readonly Addressee[] {
+  get pending(): readonly TaskRecipient[] {
     return [...this.#pending];
   }
 
@@ -36,13 +36,13 @@ export class RecipientResults {
     this.#isPostponed = true;
   }
 
-  settle(addressee: Addressee, verdict: Verdict, host: string | null): void {
+  settle(addressee: TaskRecipient, verdict: Verdict, host: string | null): void {
     this.#pending.delete(addressee);
     this.#standing.set(addressee, { verdict, host });
   }
 
   /** Holds for the addressee unless another host does better. */
-  note(addressee: Addressee, verdict: Verdict, host: string | null): void {
+  note(addressee: TaskRecipient, verdict: Verdict, host: string | null): void {
     const known = this.#standing.get(addressee)?.verdict;
     // A host that might take it later outweighs one that never will.
     if (known?.kind === 'temporary' && verdict.kind === 'permanent') return;

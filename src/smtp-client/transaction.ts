@@ -5,7 +5,7 @@ import type SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { type DeliveryFault, judgeFault, judgeReply, type Stage, type Verdict } from '../mail/delivery-status.js';
 import type { ClientConnection } from './connection.js';
 import type { CourierLimits } from './limits.js';
-import type { Content } from './outgoing-message.js';
+import type { OutgoingContent } from './outgoing-message.js';
 
 export interface Envelope {
   /** '' is the null sender. */
@@ -16,7 +16,7 @@ export interface Envelope {
   readonly isInternational: boolean;
   /** Header fields to put before the content; ASCII, every line ends in CRLF. */
   readonly prefix: string;
-  readonly content: Content;
+  readonly content: OutgoingContent;
 }
 
 export interface Judged {

@@ -1,7 +1,7 @@
 // Octets held for a while: in memory while they are few and the spool has room for them, else in a file (DESIGN D11). Memory
 // that is used up slows a message down and refuses none; a share of the disk that is used up refuses.
 import { SpoolFault } from './errors.js';
-import type { Spool } from './spool.js';
+import type { SpoolBudget } from './spool-budget.js';
 import { SpoolFile, STAGING_BYTES } from './spool-file.js';
 
 /** Pieces shorter than this are copied together: a Buffer of its own costs more than its octets. */
@@ -10,7 +10,7 @@ const JOINED_BYTES = 8192;
 
 /** Exactly one of `discard` and `finish` with a later `discard` ends it. */
 export class SpoolHold {
-  readonly #spool: Spool;
+  readonly #budget: SpoolBudget;
   readonly #holder: string;
   #pieces: Uint8Array[] = [];
   /** Copies of small pieces: a buffer and how much of it is in use. */
@@ -24,8 +24,8 @@ export class SpoolHold {
   /** The last write that had to be waited for. */
   #writing: Promise<void> | undefined;
 
-  constructor(spool: Spool, holder: string) {
-    this.#spool = spool;
+  constructor(budget: SpoolBudget, holder: string) {
+    this.#budget = budget;
     this.#holder = holder;
   }
 
@@ -38,7 +38,7 @@ export class SpoolHold {
     if (this.#file !== undefined) {
       this.#takeDisk(chunk.length);
       this.#writing = this.#file.write(chunk);
-    } else if (this.#size > this.#spool.inMemory || !this.#reserve(chunk.length)) {
+    } else if (this.#size > this.#budget.inMemory || !this.#reserve(chunk.length)) {
       this.#writing = this.#toFile(chunk);
     } else this.#keep(chunk);
     return this.#writing;
@@ -69,25 +69,25 @@ export class SpoolHold {
     this.#pieces = [];
     this.#joined = undefined;
     this.#unreserve(this.#reserved);
-    this.#spool.disk.give(this.#holder, this.#onDisk);
+    this.#budget.disk.give(this.#holder, this.#onDisk);
     void this.#file?.close();
   }
 
   #takeDisk(octets: number): void {
-    const exhausted = this.#spool.disk.tryTake(this.#holder, octets);
+    const exhausted = this.#budget.disk.tryTake(this.#holder, octets);
     if (exhausted === 'share') throw new SpoolFault('spool-full', `${this.#holder} has its share of the spool's disk`);
     if (exhausted === 'total') throw new SpoolFault('spool-full', 'the spool has its half of the free disk');
     this.#onDisk += octets;
   }
 
   #reserve(octets: number): boolean {
-    if (!this.#spool.reserve(this.#holder, octets)) return false;
+    if (!this.#budget.reserve(this.#holder, octets)) return false;
     this.#reserved += octets;
     return true;
   }
 
   #unreserve(octets: number): void {
-    this.#spool.unreserve(this.#holder, octets);
+    this.#budget.unreserve(this.#holder, octets);
     this.#reserved -= octets;
   }
 
@@ -115,13 +115,13 @@ export class SpoolHold {
   async #toFile(chunk: Uint8Array): Promise<void> {
     const more = STAGING_BYTES - this.#reserved;
     const staging = more <= 0 || this.#reserve(more) ? STAGING_BYTES : 0;
-    const file = await SpoolFile.create(this.#spool.directory, this.#spool.fileName(), staging);
+    const file = await SpoolFile.create(this.#budget.directory, this.#budget.fileName(), staging);
     if (this.#discarded) {
       await file.close();
       return;
     }
     this.#file = file;
-    await this.#spool.measureDisk();
+    await this.#budget.measureDisk();
     if (this.#discarded) return;
     this.#takeDisk(this.#size);
     this.#endJoined();

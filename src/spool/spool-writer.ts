@@ -3,7 +3,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { MimeIndexer } from '../mail/mime-index/indexer.js';
 import type { BlobContent } from '../store/blobs.js';
-import type { Spool } from './spool.js';
+import type { SpoolBudget } from './spool-budget.js';
 import { SpoolHold } from './spool-hold.js';
 
 /** Bytes to be stored, held until `release`. */
@@ -17,9 +17,9 @@ export class SpoolWriter {
   readonly #digest = new Digest();
   readonly #reservation: Reservation;
 
-  constructor(spool: Spool, holder: string) {
-    this.#hold = new SpoolHold(spool, holder);
-    this.#reservation = new Reservation(spool, holder);
+  constructor(budget: SpoolBudget, holder: string) {
+    this.#hold = new SpoolHold(budget, holder);
+    this.#reservation = new Reservation(budget, holder);
   }
 
   /** Whether there is room for so many octets more that the caller keeps itself; until `finish` or `discard`. */
@@ -59,9 +59,9 @@ export class BodyWriter {
   readonly #hold: SpoolHold;
   readonly #reservation: Reservation;
 
-  constructor(spool: Spool, holder: string) {
-    this.#hold = new SpoolHold(spool, holder);
-    this.#reservation = new Reservation(spool, holder);
+  constructor(budget: SpoolBudget, holder: string) {
+    this.#hold = new SpoolHold(budget, holder);
+    this.#reservation = new Reservation(budget, holder);
   }
 
   /** As of SpoolWriter, until `unreserve` too. */
@@ -116,23 +116,23 @@ export class BodyWriter {
 
 /** Memory of the spool's that is used beside it. */
 class Reservation {
-  readonly #spool: Spool;
+  readonly #budget: SpoolBudget;
   readonly #holder: string;
   #octets = 0;
 
-  constructor(spool: Spool, holder: string) {
-    this.#spool = spool;
+  constructor(budget: SpoolBudget, holder: string) {
+    this.#budget = budget;
     this.#holder = holder;
   }
 
   add(octets: number): boolean {
-    if (!this.#spool.reserve(this.#holder, octets)) return false;
+    if (!this.#budget.reserve(this.#holder, octets)) return false;
     this.#octets += octets;
     return true;
   }
 
   end(): void {
-    this.#spool.unreserve(this.#holder, this.#octets);
+    this.#budget.unreserve(this.#holder, this.#octets);
     this.#octets = 0;
   }
 }

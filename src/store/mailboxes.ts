@@ -183,7 +183,7 @@ export interface ClaimedAccount {
 }
 
 /** `count` emails as columns, ids ascending. */
-export interface EmailColumns {
+export interface LoadedEmails {
   readonly count: number;
   /** 16 octets each. */
   readonly ids: Uint8Array;
@@ -222,7 +222,7 @@ export interface MailboxStore {
   folders(accountId: string): Promise<readonly FolderRow[]>;
   filters(accountId: string): Promise<readonly FilterRow[]>;
   deferredFilters(accountId: string): Promise<readonly DeferredFilters[]>;
-  emails(accountId: string): AsyncIterable<EmailColumns>;
+  emails(accountId: string): AsyncIterable<LoadedEmails>;
   placements(accountId: string, folderId: string): AsyncIterable<PlacementColumns>;
   /** One fenced transaction; many accounts' changes may share it. */
   commit(change: MailboxChange): Promise<CommitResult>;

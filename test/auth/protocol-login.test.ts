@@ -2,7 +2,7 @@
 import test from 'ava';
 import { Subject } from 'rxjs';
 import type { TokenVerifier } from '../../src/auth/oidc/token-verifier.js';
-import { type Login, ProtocolLogins } from '../../src/auth/protocol-login.js';
+import { type ProtocolLogin, ProtocolLogins } from '../../src/auth/protocol-login.js';
 import { Rates } from '../../src/auth/rates.js';
 import type { Principal } from '../../src/directory/protocol.js';
 import type { Scope } from '../../src/store/directory.js';
@@ -40,7 +40,7 @@ function setUp(verify: TokenVerifier['verify'] = async () => undefined) {
     now: () => now,
   });
   const ended: boolean[] = [];
-  const watched = { principal: principalOf('alice', 'key-id', ['smtp']) } as Login;
+  const watched = { principal: principalOf('alice', 'key-id', ['smtp']) } as ProtocolLogin;
   logins.ended$.subscribe((isOver) => ended.push(isOver(watched)));
   return {
     logins,

@@ -3,7 +3,8 @@ import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } 
 import { join } from 'node:path';
 import test from 'ava';
 import { pino } from 'pino';
-import { type KeyPair, openTls, TlsFault } from '../../src/node/tls.js';
+import type { KeyPair } from '../../src/gateways/tcp/certificate-source.js';
+import { openTls, TlsFault } from '../../src/node/tls.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
 
 const log = pino({ level: 'silent' });

@@ -5,7 +5,7 @@ import { indexMessage } from '../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../src/mail/summary.js';
 import type { BlobContent } from '../../src/store/blobs.js';
 import { postgresBlobs } from '../../src/store/postgres/blobs.js';
-import { connect, type Sql, type Transaction } from '../../src/store/postgres/client.js';
+import { connect, type Sql, type SqlTransaction } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { postgresInbound } from '../../src/store/postgres/inbound.js';
 import { migratedDatabase, type Teardown } from '../support/embedded-database.js';
@@ -190,7 +190,7 @@ test('an account that is locked for long holds up its own mail alone', async (t)
 });
 
 /** Another connection waits for a lock of this one. */
-async function untilBlocked(tx: Transaction): Promise<void> {
+async function untilBlocked(tx: SqlTransaction): Promise<void> {
   for (;;) {
     const [row] = await tx`
       select count(*)::int as waiting from pg_locks

@@ -12,6 +12,7 @@ import type { EmailTexts } from './email-texts.js';
 import { createFilter, deleteFilter, updateFilter } from './filters.js';
 import { setRead } from './flags.js';
 import { assignLabel, createLabel, deleteLabel, unassignLabel, updateLabel } from './labels.js';
+import { organisingQueries } from './organising-queries.js';
 import { outboundCommands } from './outbound/commands.js';
 import type { DeliverySlots } from './outbound/delivery-slots.js';
 import { type Prefetched, prefetch } from './prefetch.js';
@@ -84,7 +85,7 @@ export function mailboxBehavior(
       );
     },
     commands,
-    queries: mailboxQueries(store, texts, search),
+    queries: { ...mailboxQueries(store, search), ...organisingQueries(store, texts) },
     position: (state) => state.modseq,
     octets: (state) => state.octets,
     needsCompaction: (state) => state.needsCompaction,

@@ -3,7 +3,7 @@
 import { SEEN } from '../../mail/flags.js';
 import { isUuid } from '../../mail/ids.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
-import { judge, type Verdict, verdictOf } from './filter-match.js';
+import { type FilterResult, judge, verdictOf } from './filter-match.js';
 import { factsOf } from './prefetch.js';
 import type { MailboxProtocol } from './protocol.js';
 import type { MailboxTransaction } from './transaction.js';
@@ -114,7 +114,11 @@ export function applyDeferred(
   return { reply: { applied: verdict.matched.length } };
 }
 
-function markAndLabel(tx: MailboxTransaction, slot: number, verdict: Pick<Verdict, 'markRead' | 'labelIds'>): void {
+function markAndLabel(
+  tx: MailboxTransaction,
+  slot: number,
+  verdict: Pick<FilterResult, 'markRead' | 'labelIds'>,
+): void {
   const flags = tx.flags(slot);
   if (verdict.markRead && (flags & SEEN) === 0) tx.setFlags(slot, flags | SEEN);
   for (const labelId of labelsOf(tx, verdict)) {
@@ -123,7 +127,7 @@ function markAndLabel(tx: MailboxTransaction, slot: number, verdict: Pick<Verdic
 }
 
 /** Mail is not kept waiting for its body: filters that look at it follow. */
-function deferUndecided(tx: MailboxTransaction, emailId: string, { undecided }: Verdict): void {
+function deferUndecided(tx: MailboxTransaction, emailId: string, { undecided }: FilterResult): void {
   if (undecided.length === 0) return;
   tx.filters.defer(
     emailId,
@@ -131,11 +135,11 @@ function deferUndecided(tx: MailboxTransaction, emailId: string, { undecided }: 
   );
 }
 
-function labelsOf(tx: MailboxTransaction, { labelIds }: Pick<Verdict, 'labelIds'>): string[] {
+function labelsOf(tx: MailboxTransaction, { labelIds }: Pick<FilterResult, 'labelIds'>): string[] {
   return [...labelIds].filter((id) => tx.folders.label(id) !== undefined);
 }
 
-function countMatches(tx: MailboxTransaction, { matched }: Pick<Verdict, 'matched'>): void {
+function countMatches(tx: MailboxTransaction, { matched }: Pick<FilterResult, 'matched'>): void {
   for (const filter of matched) {
     tx.filters.put({ ...filter, lastAppliedAt: tx.now, timesApplied: filter.timesApplied + 1 });
   }

@@ -2,7 +2,7 @@
 // number in memory; slots rise with ids, because ids rise with time, so an id is found by binary search. A removed
 // email leaves a dead slot behind until the mailbox is loaded again.
 import { uuidOctets, uuidText } from '../../mail/ids.js';
-import type { EmailColumns as LoadedEmails } from '../../store/mailboxes.js';
+import type { LoadedEmails } from '../../store/mailboxes.js';
 
 const FIRST_CAPACITY = 64;
 const SLOT_OCTETS = 16 + 2 + 8 + 8 + 1;

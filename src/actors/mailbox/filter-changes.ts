@@ -1,5 +1,6 @@
 // The filters of a transaction, and those that wait for bodies, read through as if the batch so far had happened already.
 import type { FilterRow, MailboxChange } from '../../store/mailboxes.js';
+import { inOrder } from './filter-match.js';
 import type { MailboxState } from './state.js';
 
 export class FilterChanges {
@@ -64,11 +65,4 @@ export class FilterChanges {
       deferralsEnded: [...this.#deferralsEnded],
     };
   }
-}
-
-/** By priority, then in the order of their making. */
-export function inOrder(filters: readonly FilterRow[]): readonly FilterRow[] {
-  return filters.toSorted(
-    (a, b) => a.priority - b.priority || a.createdAt - b.createdAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0),
-  );
 }

@@ -17,7 +17,7 @@ export interface EmailFacts {
   readonly body: ReadBody | null;
 }
 
-export interface Verdict {
+export interface FilterResult {
   readonly markRead: boolean;
   readonly labelIds: ReadonlySet<string>;
   readonly remove: boolean;
@@ -64,7 +64,7 @@ export class FoldedFacts {
 }
 
 /** `filters` in their order; one that deletes is the last that is looked at. */
-export function judge(filters: readonly FilterRow[], facts: EmailFacts): Verdict {
+export function judge(filters: readonly FilterRow[], facts: EmailFacts): FilterResult {
   const folded = new FoldedFacts(facts);
   const matched: FilterRow[] = [];
   const undecided: FilterRow[] = [];
@@ -80,7 +80,7 @@ export function judge(filters: readonly FilterRow[], facts: EmailFacts): Verdict
 }
 
 /** What these filters do together; the last of them may delete. */
-export function verdictOf(matched: readonly FilterRow[]): Omit<Verdict, 'undecided'> {
+export function verdictOf(matched: readonly FilterRow[]): Omit<FilterResult, 'undecided'> {
   const remove = matched.at(-1)?.delete === true;
   const labelIds = (remove ? [] : matched).flatMap(({ assignLabelId }) => assignLabelId ?? []);
   return {
@@ -103,4 +103,11 @@ export function needsBody(asking: readonly Asking[], facts: EmailFacts): boolean
 
 function contains(folded: string | null, part: string | null): boolean {
   return part === null || (folded?.includes(caseFolded(part)) ?? false);
+}
+
+/** By priority, then in the order of their making. */
+export function inOrder(filters: readonly FilterRow[]): readonly FilterRow[] {
+  return filters.toSorted(
+    (a, b) => a.priority - b.priority || a.createdAt - b.createdAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0),
+  );
 }

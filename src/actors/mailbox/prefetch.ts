@@ -9,7 +9,12 @@ import type { EmailSummaryRow, MailboxStore } from '../../store/mailboxes.js';
 import type { Payload } from '../runtime/protocol.js';
 import type { EmailTexts } from './email-texts.js';
 import { type Asking, type EmailFacts, needsBody, type ReadBody } from './filter-match.js';
-import { NO_OUTBOUND, type OutboundPrefetched, type OutboundSources, prefetchOutbound } from './outbound/prefetch.js';
+import {
+  NO_OUTBOUND,
+  type OutboundPrefetched,
+  type OutboundPrefetchSources,
+  prefetchOutbound,
+} from './outbound/prefetch.js';
 import type { MailboxProtocol } from './protocol.js';
 import type { MailboxState } from './state.js';
 
@@ -25,8 +30,8 @@ export interface Prefetched {
 
 export const NOTHING_PREFETCHED: Prefetched = { rows: new Map(), bodies: new Map(), outbound: NO_OUTBOUND };
 
-export interface PrefetchSources extends OutboundSources {
-  readonly store: Pick<MailboxStore, 'summaries'> & OutboundSources['store'];
+export interface PrefetchSources extends OutboundPrefetchSources {
+  readonly store: Pick<MailboxStore, 'summaries'> & OutboundPrefetchSources['store'];
   readonly texts: EmailTexts;
   readonly log: Pick<Logger, 'warn'>;
 }

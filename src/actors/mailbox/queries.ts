@@ -3,22 +3,15 @@ import { SEEN } from '../../mail/flags.js';
 import { isUuid } from '../../mail/ids.js';
 import type { EmailSummaryRow, FolderRow, MailboxStore } from '../../store/mailboxes.js';
 import type { QueryHandlers } from '../runtime/behavior.js';
-import type { EmailTexts } from './email-texts.js';
 import type { FolderColumns } from './folder-columns.js';
 import { inLabelOrder } from './labels.js';
-import { organisingQueries } from './organising-queries.js';
 import { outboundQueries } from './outbound/queries.js';
 import type { EmailDetail, EmailListItem, MailboxProtocol } from './protocol.js';
 import { countExported, exportedEmails, folderNamed, type MailboxSearch, searchMailbox } from './search.js';
 import type { MailboxState } from './state.js';
 
-export function mailboxQueries(
-  store: MailboxStore,
-  texts: EmailTexts,
-  search: MailboxSearch,
-): QueryHandlers<MailboxProtocol, MailboxState> {
+export function mailboxQueries(store: MailboxStore, search: MailboxSearch) {
   return {
-    ...organisingQueries(store, texts),
     ...outboundQueries(store),
 
     async list(state, { folder: role, page, pageSize, fromAddress }) {
@@ -69,7 +62,7 @@ export function mailboxQueries(
       const total = state.folderOf('inbox').row.total + (state.held ? state.folderOf('junk').row.total : 0);
       return { reply: { held: state.held, total } };
     },
-  };
+  } satisfies Partial<QueryHandlers<MailboxProtocol, MailboxState>>;
 }
 
 /** The list items of these slots, in their order. */

@@ -9,7 +9,7 @@ import type {
 } from '../../store/mailboxes.js';
 import type { Loaded } from '../runtime/behavior.js';
 import { EmailColumns } from './email-columns.js';
-import { inOrder } from './filter-changes.js';
+import { inOrder } from './filter-match.js';
 import { FolderColumns } from './folder-columns.js';
 import { OutboundMemory } from './outbound/memory.js';
 import { SearchMemory } from './search-memory.js';

@@ -10,7 +10,7 @@ import { LogFollower } from './log-follower.js';
 import type { Meter } from './meter.js';
 import type { Ownership } from './ownership.js';
 import type { EventRecord } from './packet.js';
-import type { Place, Resumption } from './ref.js';
+import type { Place, ResumePoint } from './ref.js';
 import { isKept } from './retention.js';
 import type { Tracer } from './tracing.js';
 import type { Transport } from './transport.js';
@@ -19,7 +19,7 @@ export interface EventStreams<E> {
   /** As `Ref.events$`. */
   of(accountId: string, after?: number): Observable<readonly E[]>;
   /** As `Ref.resume`. */
-  resume(accountId: string, from: Place | null): Promise<Resumption>;
+  resume(accountId: string, from: Place | null): Promise<ResumePoint>;
 }
 
 export interface EventStreamsOptions {

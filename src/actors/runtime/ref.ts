@@ -14,7 +14,7 @@ export interface Place {
   readonly at: number;
 }
 
-export interface Resumption {
+export interface ResumePoint {
   /** What comes after it is what `events$(place.seq)` gives. */
   readonly place: Place;
   /** False when events after `from` may be gone from the log, or it is no place of this log: then `place` is now. */
@@ -31,7 +31,7 @@ export interface Ref<P extends Protocol> {
    */
   events$(after?: number): Observable<readonly EventOf<P>[]>;
   /** Where to follow the events from, for one who had them until `from`, or wants them from now on (null). */
-  resume(from: Place | null): Promise<Resumption>;
+  resume(from: Place | null): Promise<ResumePoint>;
 }
 
 export interface Refs<P extends Protocol> {

@@ -33,14 +33,14 @@ export interface ReplyStream {
 }
 
 /** How an exchange ended: wholly handed to the kernel, left by the client, or broken off by us. */
-export type Outcome = 'sent' | 'aborted' | 'broken';
+export type SendingResult = 'sent' | 'aborted' | 'broken';
 
 export interface HttpReply {
   readonly status: number;
   readonly headers: readonly HeaderField[];
   readonly body: Uint8Array | ReplyStream | null;
   /** Called once when the exchange is over; `error` is what broke a stream. */
-  readonly finished?: (outcome: Outcome, error?: unknown) => void;
+  readonly finished?: (outcome: SendingResult, error?: unknown) => void;
 }
 
 export type HttpHandler = (request: HttpRequest) => Promise<HttpReply>;

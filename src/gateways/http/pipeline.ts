@@ -14,7 +14,7 @@ import { DecoderBusy, DecodingAbandoned } from '../../decode/decoder.js';
 import type { Directory, Principal } from '../../directory/protocol.js';
 import { authenticate, authorize } from './auth.js';
 import { BodyBudget } from './body-budget.js';
-import type { HeaderField, HttpHandler, HttpReply, HttpRequest, Log, Outcome, ReplyStream } from './exchange.js';
+import type { HeaderField, HttpHandler, HttpReply, HttpRequest, Log, ReplyStream, SendingResult } from './exchange.js';
 import { type HttpMeter, NO_METER } from './meter.js';
 import { notFound, Problem, problemOf, problemReply, tooMany } from './problem.js';
 import { revalidated } from './revalidation.js';
@@ -199,7 +199,7 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     } catch (error) {
       reply = refuse(error, trace);
     }
-    const finished = (outcome: Outcome, error?: unknown): void => {
+    const finished = (outcome: SendingResult, error?: unknown): void => {
       trace.finished?.(outcome === 'sent' && reply.status < 300);
       if (error !== undefined) log.error({ err: error, requestId: trace.id }, 'reply broken off');
       const { method } = request;

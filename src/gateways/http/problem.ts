@@ -6,8 +6,8 @@ import { ActorFault } from '../../actors/runtime/errors.js';
 import type { Name, Refusal } from '../../actors/runtime/protocol.js';
 import { ProviderUnavailable } from '../../auth/oidc/bounded-json.js';
 import { DecoderBusy, DecodingAbandoned } from '../../decode/decoder.js';
-import type { Principal } from '../../directory/protocol.js';
 import { SpoolFault } from '../../spool/errors.js';
+import type { Scope } from '../../store/directory.js';
 import { StoreFault } from '../../store/errors.js';
 import { type FieldErrors, PROBLEM_TYPE, type ProblemStatus, problemBody } from '../problem-details.js';
 import { BodyFault, type HeaderField, type HttpReply } from './exchange.js';
@@ -147,8 +147,6 @@ export const tooMany = (waitSeconds: number): Problem =>
     detail: 'Too many requests a minute; see Retry-After.',
     headers: [['Retry-After', String(waitSeconds)]],
   });
-
-export type Scope = Principal['scopes'][number];
 
 /** 403 with RFC 6750 §3.1's error code: the credential is good, its scopes are not enough. */
 export function insufficientScope(scopes: readonly Scope[]): Problem {

@@ -1,6 +1,6 @@
 // Writes a reply to the server's response object at the client's pace: never more than a piece waits in memory, a stream
 // is pulled only when the piece before is gone, and a client that does not take a piece in time loses the connection.
-import type { HttpReply, Outcome, ReplyStream } from './exchange.js';
+import type { HttpReply, ReplyStream, SendingResult } from './exchange.js';
 
 /** Of the server's response object: writing to the client. */
 export interface ReplySink {
@@ -28,7 +28,7 @@ export interface WriteOptions {
 }
 
 export interface Written {
-  readonly outcome: Outcome;
+  readonly outcome: SendingResult;
   readonly error?: unknown;
 }
 

@@ -4,10 +4,11 @@ import type { Infer, Struct } from 'superstruct';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
 import type { RateClass } from '../../auth/rates.js';
 import type { Principal } from '../../directory/protocol.js';
+import type { Scope } from '../../store/directory.js';
 import type { ProblemStatus } from '../problem-details.js';
 import type { HeaderField, ReplyStream } from './exchange.js';
 import type { Fields } from './fields.js';
-import type { Problem, Scope } from './problem.js';
+import type { Problem } from './problem.js';
 import type { UploadPlace } from './uploads.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

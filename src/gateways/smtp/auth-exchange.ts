@@ -8,29 +8,38 @@ import {
   failureChallenge,
   type Mechanism,
   mechanismOf,
+  type SaslStep,
   type Shown,
-  type Step,
 } from '../../auth/sasl.js';
-import type { Reply } from './replies.js';
+import type { SmtpReply } from './replies.js';
 
 export type AuthVerdict =
   /** `user` becomes that of the session. */
   | { readonly user: unknown }
   /** `failure`: what mechanisms with tokens say of it first; absent when the credential is not what failed. */
-  | { readonly reply: Reply; readonly failure?: Failure };
+  | { readonly reply: SmtpReply; readonly failure?: Failure };
 
 /** Judges what was shown; never rejects. */
 export type Authenticator = (shown: Shown, session: SMTPConnection['session']) => Promise<AuthVerdict>;
 
+/** Whom the server lets in, where it wants to know. */
+export interface Auth {
+  readonly judge: Authenticator;
+  /** Credentials may come without TLS. */
+  readonly plaintext: boolean;
+  /** Id of the account that a user is. */
+  readonly accountOf: (user: unknown) => string;
+}
+
 type Done = () => void;
 
-const SYNTAX: Reply = { code: 501, text: '5.5.4 Syntax: AUTH mechanism [initial-response]' };
-const UNKNOWN: Reply = { code: 504, text: '5.5.4 Mechanism not offered' };
-const NOT_NOW: Reply = { code: 503, text: '5.5.1 Already authenticated' };
+const SYNTAX: SmtpReply = { code: 501, text: '5.5.4 Syntax: AUTH mechanism [initial-response]' };
+const UNKNOWN: SmtpReply = { code: 504, text: '5.5.4 Mechanism not offered' };
+const NOT_NOW: SmtpReply = { code: 503, text: '5.5.1 Already authenticated' };
 // RFC 4954 §4: what is no base64 has 5.5.2.
-const MALFORMED: Reply = { code: 501, text: '5.5.2 Malformed response' };
-const CANCELLED: Reply = { code: 501, text: '5.7.0 Authentication cancelled' };
-const NEEDS_TLS: Reply = { code: 538, text: '5.7.11 Encryption required, use STARTTLS first' };
+const MALFORMED: SmtpReply = { code: 501, text: '5.5.2 Malformed response' };
+const CANCELLED: SmtpReply = { code: 501, text: '5.7.0 Authentication cancelled' };
+const NEEDS_TLS: SmtpReply = { code: 538, text: '5.7.11 Encryption required, use STARTTLS first' };
 
 /** `plaintext`: credentials may come without TLS. */
 export function authenticate(
@@ -52,7 +61,7 @@ function begin(
   { session, secure }: SMTPConnection,
   command: string,
   plaintext: boolean,
-): Reply | { readonly mechanism: Mechanism; readonly step: Step } {
+): SmtpReply | { readonly mechanism: Mechanism; readonly step: SaslStep } {
   const [, name, initial, ...more] = command.trim().split(/ +/);
   if (session.user) return NOT_NOW;
   if (!secure && !plaintext) return NEEDS_TLS;
@@ -76,7 +85,7 @@ class AuthExchange {
     this.#judge = judge;
   }
 
-  take(step: Step, done: Done): void {
+  take(step: SaslStep, done: Done): void {
     if (step.kind === 'malformed') this.#end(MALFORMED, done);
     else if (step.kind === 'shown') void this.#judged(step.shown, done);
     else this.#ask(step.text, (response, then) => this.take(step.next(response), then), done);
@@ -109,7 +118,7 @@ class AuthExchange {
     done();
   }
 
-  #end({ code, text }: Reply, done: Done): void {
+  #end({ code, text }: SmtpReply, done: Done): void {
     this.#connection.send(code, text);
     done();
   }

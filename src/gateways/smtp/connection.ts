@@ -3,15 +3,29 @@
 // are read as commands. What a transaction may do is decided in mx and submission; counting connections is the server's.
 
 import { setTimeout as delay } from 'node:timers/promises';
+import type { SMTPServer } from 'smtp-server';
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
-import { type Authenticator, authenticate } from './auth-exchange.js';
+import { type Auth, type Authenticator, authenticate } from './auth-exchange.js';
 import { DataCredit } from './data-credit.js';
 import { DataParser, Foreign, Overlong } from './data-parser.js';
+import type { SmtpLimits } from './limits.js';
 import { parsePath } from './path.js';
-import type { Auth, SmtpServer } from './server.js';
 
-export type Socket = SMTPConnection['_socket'];
+export type SmtpSocket = SMTPConnection['_socket'];
 type CommandHandler = Exclude<SMTPConnection['_nextHandler'], false>;
+
+/** The server, as its connections see it. */
+export interface ConnectionOwner extends SMTPServer {
+  readonly limits: SmtpLimits;
+  /** Undefined where mail is taken from anyone. */
+  readonly auth: Auth | undefined;
+  /** No new connections, and those there are end with the message they are at. */
+  readonly stopping: boolean;
+  /** Whether the account may have this connection, too; until its socket has closed. */
+  admit(connection: SmtpConnection, account: string): boolean;
+  /** The connection's socket has closed. */
+  release(connection: SmtpConnection): void;
+}
 
 /** A text that brings its own enhanced code (RFC 3463), as verdict writes them. */
 const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /;
@@ -23,7 +37,7 @@ const TOO_MANY_CONNECTIONS = { reply: { code: 421, text: '4.7.0 Too many connect
 const TOO_MANY_LOGINS = { reply: { code: 421, text: '4.7.0 Too many failed logins, closing connection' } };
 
 export class SmtpConnection extends SMTPConnection {
-  declare readonly _server: SmtpServer;
+  declare readonly _server: ConnectionOwner;
   /** Of the peer. */
   readonly network: string;
   /** Whose share of connections it counts for, once somebody has logged in. */
@@ -45,15 +59,20 @@ export class SmtpConnection extends SMTPConnection {
   /** What the peer is told with the end of the connection, once the message that has arrived got its reply. */
   #parting: string | undefined;
   /** The outermost socket, known before the handshake on it is done: tearing TLS down from below can end the process. */
-  #outermost: Socket | undefined;
+  #outermost: SmtpSocket | undefined;
   /** The socket that holds replies back until this turn of the event loop is over. */
-  #corked: Socket | undefined;
+  #corked: SmtpSocket | undefined;
   readonly #uncork = (): void => {
     this.#corked?.uncork();
     this.#corked = undefined;
   };
 
-  constructor(server: SmtpServer, socket: Socket, options: SMTPConnectionOptions | undefined, network: string) {
+  constructor(
+    server: ConnectionOwner,
+    socket: SmtpSocket,
+    options: SMTPConnectionOptions | undefined,
+    network: string,
+  ) {
     super(server, socket, options ?? null);
     this.network = network;
     // All errors are counted in one place, here.
@@ -138,7 +157,7 @@ export class SmtpConnection extends SMTPConnection {
     (this.#outermost ?? this._socket).destroy();
   }
 
-  override _armTimeout(socket: Socket = this._socket): void {
+  override _armTimeout(socket: SmtpSocket = this._socket): void {
     this.#outermost = socket;
     super._armTimeout(socket);
   }

@@ -4,21 +4,21 @@ import type { SMTPServerAddress } from 'smtp-server';
 import type { Directory, Recipient } from '../../directory/protocol.js';
 import { parseAddress, parseSender } from '../../mail/address.js';
 import { isAscii } from './path.js';
-import type { Refusal } from './replies.js';
+import type { SmtpRefusal } from './replies.js';
 
 const MAIL_PARAMETERS: ReadonlySet<string> = new Set(['SIZE', 'BODY', 'SMTPUTF8']);
 
 export function judgeSender(
   path: SMTPServerAddress,
   parameters: ReadonlySet<string> = MAIL_PARAMETERS,
-): Refusal | undefined {
+): SmtpRefusal | undefined {
   if (path.args) for (const name in path.args) if (!parameters.has(name)) return 'unknownParameter';
   if (path.address === '') return undefined;
   if (!isAscii(path.address) && !asksForUtf8(path)) return 'needsUtf8';
   return parseSender(path.address) === undefined ? 'badSender' : undefined;
 }
 
-export function judgeRecipient(path: SMTPServerAddress, sender: SMTPServerAddress | false): Refusal | undefined {
+export function judgeRecipient(path: SMTPServerAddress, sender: SMTPServerAddress | false): SmtpRefusal | undefined {
   if (path.args) return 'unknownParameter';
   if (isPostmaster(path.address)) return undefined;
   if (!isAscii(path.address) && !(sender && asksForUtf8(sender))) return 'needsUtf8';

@@ -7,14 +7,16 @@ import type { SMTPServerAddress, SMTPServerOptions, SMTPServerSession } from 'sm
 import { NO_SPAN, NO_TRACER, type Span, type Tracer } from '../../actors/runtime/tracing.js';
 import { atMost } from '../../bounds/time-bounds.js';
 import { clock } from '../../store/clock.js';
+import type { CertificateSource } from '../tcp/certificate-source.js';
 import { idSource } from '../tcp/id-source.js';
 import { TrustedNetworks } from '../tcp/trusted-networks.js';
+import type { Auth } from './auth-exchange.js';
 import type { MessageStream } from './data-parser.js';
 import { DEFAULT_LIMITS, type SmtpLimits } from './limits.js';
 import { logRefused } from './mail-log.js';
 import type { ListenerMeter } from './meter.js';
-import { type Reply, refusalIn, replyTo } from './replies.js';
-import { type Auth, type CertificateSource, ProxyRefused, SmtpServer } from './server.js';
+import { refusalIn, replyTo, type SmtpReply } from './replies.js';
+import { ProxyRefused, SmtpServer } from './server.js';
 
 export interface ListenerOptions {
   readonly bind: string;
@@ -45,7 +47,7 @@ export interface SmtpListener {
 
 /** Why a command is not carried out. */
 export interface Rejection {
-  readonly reply: Reply;
+  readonly reply: SmtpReply;
   /** One of a few words. */
   readonly reason: string;
   /** What was thrown, when it was no refusal. */
@@ -244,7 +246,7 @@ function objectionTo(error: unknown): Rejection {
 }
 
 /** As smtp-server takes a refusal. */
-function answer(done: Callback, reply: Reply): Reply {
+function answer(done: Callback, reply: SmtpReply): SmtpReply {
   done(Object.assign(new Error(reply.text), { responseCode: reply.code }));
   return reply;
 }

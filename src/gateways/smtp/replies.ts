@@ -10,14 +10,14 @@ import { UnusableHeader } from '../../mail/submitted-message.js';
 import { SpoolFault } from '../../spool/errors.js';
 import { StoreFault } from '../../store/errors.js';
 
-export interface Reply {
+export interface SmtpReply {
   readonly code: number;
   /** Enhanced code and text, as smtp-server takes it. */
   readonly text: string;
 }
 
 /** Why a command or a message is refused though nothing failed. */
-export type Refusal =
+export type SmtpRefusal =
   | 'badSender'
   | 'badRecipient'
   | 'needsUtf8'
@@ -40,11 +40,11 @@ export type Refusal =
   | 'unknownRecipient'
   | 'unqualifiedDomain';
 
-const BUSY: Reply = { code: 451, text: '4.3.0 Temporary failure, try again later' };
-const FULL: Reply = { code: 452, text: '4.3.1 Insufficient system storage' };
-const BUG: Reply = { code: 421, text: '4.3.0 Internal error, closing connection' };
+const BUSY: SmtpReply = { code: 451, text: '4.3.0 Temporary failure, try again later' };
+const FULL: SmtpReply = { code: 452, text: '4.3.1 Insufficient system storage' };
+const BUG: SmtpReply = { code: 421, text: '4.3.0 Internal error, closing connection' };
 
-const REFUSALS: Readonly<Record<Refusal, Reply>> = {
+const REFUSALS: Readonly<Record<SmtpRefusal, SmtpReply>> = {
   badSender: { code: 501, text: '5.1.7 Bad sender address' },
   badRecipient: { code: 501, text: '5.1.3 Bad recipient address' },
   // RFC 6531 §3.5.
@@ -73,32 +73,32 @@ const REFUSALS: Readonly<Record<Refusal, Reply>> = {
   unqualifiedDomain: { code: 550, text: '5.1.2 The domain is not fully qualified' },
 };
 
-const HEADERS: Readonly<Record<UnusableHeader['fault'], Refusal>> = {
+const HEADERS: Readonly<Record<UnusableHeader['fault'], SmtpRefusal>> = {
   tooLarge: 'headerTooLarge',
   malformed: 'malformedHeader',
 };
 
-const RECIPIENTS: Readonly<Record<Exclude<Recipient['kind'], 'mailbox' | 'hold'>, Reply>> = {
+const RECIPIENTS: Readonly<Record<Exclude<Recipient['kind'], 'mailbox' | 'hold'>, SmtpReply>> = {
   notHosted: { code: 550, text: '5.7.1 Relaying denied' },
   unknown: { code: 550, text: '5.1.1 No such mailbox' },
   full: { code: 450, text: '4.2.1 Mailbox is not accepting messages now' },
 };
 
 // A fault of ours is never the peer's end: even a lasting one is answered with 4xx, the mail waits until we are mended.
-const STORE: Readonly<Record<StoreFault['code'], Reply>> = {
+const STORE: Readonly<Record<StoreFault['code'], SmtpReply>> = {
   'store-unavailable': BUSY,
   'store-locked': BUSY,
   'store-conflict': BUSY,
   'store-failed': BUSY,
 };
 
-const SPOOL: Readonly<Record<SpoolFault['code'], Reply>> = {
+const SPOOL: Readonly<Record<SpoolFault['code'], SmtpReply>> = {
   'spool-full': FULL,
   'spool-memory': FULL,
   'spool-failed': BUSY,
 };
 
-const ACTOR: Readonly<Record<ActorFaultCode, Reply>> = {
+const ACTOR: Readonly<Record<ActorFaultCode, SmtpReply>> = {
   unreachable: BUSY,
   overloaded: BUSY,
   'no-such-account': BUSY,
@@ -111,31 +111,31 @@ const ACTOR: Readonly<Record<ActorFaultCode, Reply>> = {
 const NO_SPACE = new Set<unknown>(['53100', 'ENOSPC', 'EDQUOT']);
 
 export class Refused extends Error {
-  readonly refusal: Refusal;
+  readonly refusal: SmtpRefusal;
 
-  constructor(refusal: Refusal) {
+  constructor(refusal: SmtpRefusal) {
     super(refusal);
     this.refusal = refusal;
   }
 }
 
 /** The refusal that something thrown is; undefined when it is a fault. */
-export function refusalIn(error: unknown): Refusal | undefined {
+export function refusalIn(error: unknown): SmtpRefusal | undefined {
   if (error instanceof Refused) return error.refusal;
   if (error instanceof UnencodableLine) return 'longLine';
   return error instanceof UnusableHeader ? HEADERS[error.fault] : undefined;
 }
 
-export function refusalReply(refusal: Refusal): Reply {
+export function refusalReply(refusal: SmtpRefusal): SmtpReply {
   return REFUSALS[refusal];
 }
 
-export function recipientReply(kind: keyof typeof RECIPIENTS): Reply {
+export function recipientReply(kind: keyof typeof RECIPIENTS): SmtpReply {
   return RECIPIENTS[kind];
 }
 
 /** The reply to anything thrown. */
-export function replyTo(error: unknown): Reply {
+export function replyTo(error: unknown): SmtpReply {
   const refusal = refusalIn(error);
   if (refusal !== undefined) return REFUSALS[refusal];
   if (isOutOfSpace(error)) return FULL;

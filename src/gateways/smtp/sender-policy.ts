@@ -1,18 +1,18 @@
 // Who may write as whom, and to whom, at submission (RFC 6409 §6.1, CONTRACT §4 and §5): envelope sender, From and Sender are
 // addresses of the account; recipients may be anywhere, but must be written out, and exist where they are ours.
 import type { SMTPServerAddress } from 'smtp-server';
-import type { Login, ProtocolLogins } from '../../auth/protocol-login.js';
+import type { ProtocolLogin, ProtocolLogins } from '../../auth/protocol-login.js';
 import type { Directory, Principal } from '../../directory/protocol.js';
 import { parseAddress } from '../../mail/address.js';
 import type { HeaderFields } from '../../mail/mime-index/header-fields.js';
 import { type OriginatorFault, originators } from '../../mail/originators.js';
 import { judgeRecipient, judgeSender } from './envelope-policy.js';
-import type { Refusal } from './replies.js';
+import type { SmtpRefusal } from './replies.js';
 
 /** RFC 4954 §5: anybody may send `AUTH=`, and nobody here is believed to speak for somebody else. */
 const PARAMETERS: ReadonlySet<string> = new Set(['SIZE', 'BODY', 'SMTPUTF8', 'AUTH']);
 
-const HEADER_REFUSALS: Readonly<Record<OriginatorFault, Refusal>> = {
+const HEADER_REFUSALS: Readonly<Record<OriginatorFault, SmtpRefusal>> = {
   missing: 'noFrom',
   malformed: 'malformedFrom',
   senderNeeded: 'noSender',
@@ -28,7 +28,7 @@ export class SenderPolicy {
   }
 
   /** The null sender is anybody's: read receipts have it (RFC 6409 §3.2, RFC 8098 §3). @throws StoreFault */
-  async judgeSender(path: SMTPServerAddress, login: Login): Promise<Refusal | undefined> {
+  async judgeSender(path: SMTPServerAddress, login: ProtocolLogin): Promise<SmtpRefusal | undefined> {
     if (!(await this.#logins.holds(login))) return 'loginEnded';
     const refusal = judgeSender(path, PARAMETERS);
     if (refusal !== undefined || path.address === '') return refusal;
@@ -36,7 +36,7 @@ export class SenderPolicy {
   }
 
   /** A mailbox that is only full may not be so when the message gets there. @throws StoreFault */
-  async judgeRecipient(path: SMTPServerAddress, sender: SMTPServerAddress | false): Promise<Refusal | undefined> {
+  async judgeRecipient(path: SMTPServerAddress, sender: SMTPServerAddress | false): Promise<SmtpRefusal | undefined> {
     const refusal = judgeRecipient(path, sender);
     if (refusal !== undefined) return refusal;
     const domain = parseAddress(path.address)?.domain;
@@ -49,7 +49,7 @@ export class SenderPolicy {
   }
 
   /** @throws StoreFault */
-  async judgeHeader({ accountId }: Principal, header: HeaderFields): Promise<Refusal | undefined> {
+  async judgeHeader({ accountId }: Principal, header: HeaderFields): Promise<SmtpRefusal | undefined> {
     const addresses = originators(header);
     if (typeof addresses === 'string') return HEADER_REFUSALS[addresses];
     for (const address of new Set(addresses)) {

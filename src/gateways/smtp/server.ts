@@ -5,33 +5,13 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
 import { MECHANISMS } from '../../auth/sasl.js';
 import { FixedShares } from '../../bounds/fixed-shares.js';
+import type { KeyPair } from '../tcp/certificate-source.js';
 import { canonicalAddress, networkOf } from '../tcp/ip-address.js';
 import { OpeningCut, type Proxied, readProxied } from '../tcp/peek.js';
 import type { TrustedNetworks } from '../tcp/trusted-networks.js';
-import type { Authenticator } from './auth-exchange.js';
-import { SmtpConnection, type Socket } from './connection.js';
+import type { Auth } from './auth-exchange.js';
+import { type ConnectionOwner, SmtpConnection, type SmtpSocket } from './connection.js';
 import type { SmtpLimits } from './limits.js';
-
-export interface KeyPair {
-  /** PEM. */
-  readonly cert: string | Buffer;
-  readonly key: string | Buffer;
-}
-
-export interface CertificateSource {
-  current(): KeyPair;
-  /** Calls back after each change. */
-  onChange(callback: () => void): unknown;
-}
-
-/** Whom the server lets in, where it wants to know. */
-export interface Auth {
-  readonly judge: Authenticator;
-  /** Credentials may come without TLS. */
-  readonly plaintext: boolean;
-  /** Id of the account that a user is. */
-  readonly accountOf: (user: unknown) => string;
-}
 
 /** A trusted proxy sent no usable PROXY header. */
 export class ProxyRefused extends Error {
@@ -47,7 +27,7 @@ export class ProxyRefused extends Error {
 const DRAIN_TICK_MS = 25;
 const FULL = '421 4.3.2 Too many connections, try again later';
 
-export class SmtpServer extends SMTPServer {
+export class SmtpServer extends SMTPServer implements ConnectionOwner {
   readonly limits: SmtpLimits;
   readonly auth: Auth | undefined;
   /** No new connections, and those there are end with the message they are at. */
@@ -57,7 +37,7 @@ export class SmtpServer extends SMTPServer {
   readonly #accounts: FixedShares;
   readonly #open = new Set<SmtpConnection>();
   /** Of proxies that have not yet said whose connection it is. */
-  readonly #unopened = new Set<Socket>();
+  readonly #unopened = new Set<SmtpSocket>();
   readonly #sweeper: NodeJS.Timeout;
   #drainer: NodeJS.Timeout | undefined;
 
@@ -122,14 +102,14 @@ export class SmtpServer extends SMTPServer {
     }
   }
 
-  override connect(socket: Socket, options?: SMTPConnectionOptions | null): void {
+  override connect(socket: SmtpSocket, options?: SMTPConnectionOptions | null): void {
     const peer = canonicalAddress(socket.remoteAddress ?? '') ?? '';
     if (this.#trusted.includes(peer)) void this.#connectBehind(peer, socket, options);
     else this.#connect(peer, socket, options);
   }
 
   /** The peer is a proxy, or stands where one is: its first octets tell, before anything is said to it. */
-  async #connectBehind(peer: string, socket: Socket, options?: SMTPConnectionOptions | null): Promise<void> {
+  async #connectBehind(peer: string, socket: SmtpSocket, options?: SMTPConnectionOptions | null): Promise<void> {
     socket.on('error', () => socket.destroy());
     const refusal = this.#refusal();
     if (refusal !== undefined) return this.#turnAway(socket, refusal);
@@ -149,7 +129,7 @@ export class SmtpServer extends SMTPServer {
     else this.#connect(source.address, socket, { ...options, remoteAddress: source.address, remotePort: source.port });
   }
 
-  #connect(address: string, socket: Socket, options?: SMTPConnectionOptions | null): void {
+  #connect(address: string, socket: SmtpSocket, options?: SMTPConnectionOptions | null): void {
     const network = networkOf(address);
     const refusal = this.#refusal() ?? this.#exhausted(network);
     if (refusal !== undefined) {
@@ -234,7 +214,7 @@ export class SmtpServer extends SMTPServer {
   }
 
   /** Where TLS comes first nothing can be said. */
-  #turnAway(socket: Socket, reply: string): void {
+  #turnAway(socket: SmtpSocket, reply: string): void {
     if (this.options.secure) socket.destroy();
     else turnAway(socket, reply);
   }
@@ -249,7 +229,7 @@ export class SmtpServer extends SMTPServer {
   }
 }
 
-function turnAway(socket: Socket, reply: string): void {
+function turnAway(socket: SmtpSocket, reply: string): void {
   socket.on('error', () => socket.destroy());
   setTimeout(() => socket.destroy(), 1000).unref();
   socket.end(`${reply}\r\n`);

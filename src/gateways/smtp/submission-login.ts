@@ -2,11 +2,10 @@
 // they are good is protocol-login's to say.
 import type { Logger } from 'pino';
 import type { SMTPServerSession } from 'smtp-server';
-import type { Login, LoginOutcome, ProtocolLogins } from '../../auth/protocol-login.js';
+import type { LoginOutcome, ProtocolLogin, ProtocolLogins } from '../../auth/protocol-login.js';
 import { parseAddress } from '../../mail/address.js';
-import type { AuthVerdict } from './auth-exchange.js';
+import type { Auth, AuthVerdict } from './auth-exchange.js';
 import type { SubmissionMeter } from './meter.js';
-import type { Auth } from './server.js';
 
 const SCOPE = 'smtp';
 
@@ -30,7 +29,7 @@ const FAULT: AuthVerdict = { reply: { code: 454, text: '4.7.0 Credentials cannot
 export function submissionAuth({ logins, plaintext, log, meter }: SubmissionAuthOptions): Auth {
   return {
     plaintext,
-    accountOf: (user) => (user as Login).principal.accountId,
+    accountOf: (user) => (user as ProtocolLogin).principal.accountId,
     async judge(shown, session) {
       const { remoteAddress, secure: tls } = session;
       let outcome: LoginOutcome;
@@ -57,6 +56,6 @@ export function submissionAuth({ logins, plaintext, log, meter }: SubmissionAuth
 }
 
 /** Of a session that has one: commands of mail are refused before. */
-export function loginOf(session: SMTPServerSession): Login {
-  return session.user as Login;
+export function loginOf(session: SMTPServerSession): ProtocolLogin {
+  return session.user as ProtocolLogin;
 }

@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net';
 import { type Endpoint, parseProxyHeader } from './proxy-header.js';
 
-export interface Judged<T> {
+export interface Peeked<T> {
   /** Octets taken off the connection; the others go back. */
   readonly used: number;
   readonly value: T;
@@ -22,7 +22,7 @@ export class OpeningCut extends Error {
 export function readOpening<T>(
   socket: Socket,
   waitMs: number,
-  judge: (octets: Buffer) => Judged<T> | undefined,
+  judge: (octets: Buffer) => Peeked<T> | undefined,
 ): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     if (socket.destroyed) return reject(new OpeningCut('the connection is over'));

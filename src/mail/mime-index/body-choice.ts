@@ -6,7 +6,7 @@ import { attachmentOf } from './attachment.js';
 import type { ContentFields } from './content-fields.js';
 import type { Finished } from './draft-part.js';
 
-export interface Bodies {
+export interface ChosenBodies {
   readonly text: readonly IndexedPart[];
   readonly html: readonly IndexedPart[];
   readonly attachments: readonly IndexedAttachment[];
@@ -25,7 +25,7 @@ function hasName(part: Content): boolean {
   return Boolean(part.dispositionParams['filename'] || part.params['name']);
 }
 
-export function chooseBodies(root: IndexedPart, finished: Finished): Bodies {
+export function chooseBodies(root: IndexedPart, finished: Finished): ChosenBodies {
   const choice = new Choice(finished);
   choice.part(root, undefined, true, true, true);
   // A kind counts as the body only where it occurs; texts of the other kind between its parts then belong to it.

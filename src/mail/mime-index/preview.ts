@@ -2,7 +2,7 @@
 // kB, tags out, white space folded. Work is bounded by the sample whatever it holds.
 import { htmlText } from '../decode/html-text.js';
 import { textOf } from '../decode/part-text.js';
-import type { Bodies } from './body-choice.js';
+import type { ChosenBodies } from './body-choice.js';
 import { BodySample } from './body-sample.js';
 import type { DraftPart, Finished } from './draft-part.js';
 
@@ -34,7 +34,7 @@ export class PreviewSamples {
     if (part.parent === undefined) part.sample = new BodySample(TEXT_SAMPLE);
   }
 
-  preview(bodies: Bodies, finished: Finished): string {
+  preview(bodies: ChosenBodies, finished: Finished): string {
     for (const part of [bodies.text[0], bodies.html[0]]) {
       const sample = part && finished.get(part)?.sample;
       if (part === undefined || sample === undefined) continue;

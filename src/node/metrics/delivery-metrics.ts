@@ -11,7 +11,7 @@ const AGES = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 300, 900, 3_600, 14_400, 
 
 const OUTCOMES = ['delivered', 'temporary', 'permanent'] as const;
 
-export type QueueParts = Pick<Standing, 'inFlight' | 'overdueMs' | 'lookAgeMs' | 'shards'>;
+export type MeasuredQueue = Pick<Standing, 'inFlight' | 'overdueMs' | 'lookAgeMs' | 'shards'>;
 
 export function deliveryMeter(families: Families): DeliveryMeter {
   const outcomes = families.counter('outbound_outcomes_total', 'What became of recipients, counted at every try.', [
@@ -43,7 +43,7 @@ export function deliveryMeter(families: Families): DeliveryMeter {
   };
 }
 
-export function watchQueue(families: Families, standing: QueueParts): void {
+export function watchQueue(families: Families, standing: MeasuredQueue): void {
   families.gauge('outbound_in_flight', 'Emails that this node is delivering.', () => standing.inFlight);
   families.gauge('outbound_shards', 'Shards that this node delivers for.', () => standing.shards);
   families.gauge(

@@ -8,7 +8,7 @@ import type { HubMeter } from '../../gateways/hub/meter.js';
 import type { SmtpMeter, SubmissionMeter } from '../../gateways/smtp/meter.js';
 import type { CourierMeter } from '../../smtp-client/meter.js';
 import { courierMeter } from './courier-metrics.js';
-import { deliveryMeter, type QueueParts, watchQueue } from './delivery-metrics.js';
+import { deliveryMeter, type MeasuredQueue, watchQueue } from './delivery-metrics.js';
 import { type EngineParts, watchEngine } from './engine-metrics.js';
 import { eventLoopDelay } from './event-loop.js';
 import { Families } from './families.js';
@@ -27,7 +27,7 @@ export interface Metrics {
   readonly courier: CourierMeter;
   watchEngine(parts: EngineParts): void;
   /** On nodes that deliver outbound mail. */
-  watchQueue(standing: QueueParts): void;
+  watchQueue(standing: MeasuredQueue): void;
   /** `read` gives the connections open now. */
   watchConnections(gateway: 'smtp' | 'submission' | 'hub', read: () => number): void;
   readonly contentType: string;

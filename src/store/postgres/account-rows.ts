@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { Account } from '../directory.js';
 import type { FolderRole } from '../mailboxes.js';
 import { shardOf } from '../shard.js';
-import type { Sql, Transaction } from './client.js';
+import type { Sql, SqlTransaction } from './client.js';
 import { announce } from './directory-changes.js';
 
 const SYSTEM_FOLDERS: readonly { readonly role: FolderRole; readonly name: string }[] = [
@@ -39,11 +39,11 @@ export const ACCOUNT_TABLES = [
   'outbound_requests',
 ] as const;
 
-export const accountColumns = (sql: Sql | Transaction) => sql`
+export const accountColumns = (sql: Sql | SqlTransaction) => sql`
   id, email, display_name as "displayName", held, created_at as "createdAt"`;
 
 export async function insertAccount(
-  tx: Transaction,
+  tx: SqlTransaction,
   row: { email: string; displayName: string; held: boolean },
   shards: number,
 ): Promise<Account> {
@@ -57,7 +57,7 @@ export async function insertAccount(
 }
 
 /** UIDVALIDITY is the time in seconds (RFC 9051 §2.3.1.1): an account deleted and made again gets another one. */
-async function insertFolders(tx: Transaction, accountId: string): Promise<void> {
+async function insertFolders(tx: SqlTransaction, accountId: string): Promise<void> {
   const ids = SYSTEM_FOLDERS.map(() => randomUUID());
   const roles = SYSTEM_FOLDERS.map((folder) => folder.role);
   const names = SYSTEM_FOLDERS.map((folder) => folder.name);
@@ -69,7 +69,7 @@ async function insertFolders(tx: Transaction, accountId: string): Promise<void> 
 }
 
 /** The account's row is locked first: its mailbox can commit nothing after, and what it committed before is seen. */
-export async function deleteAccountRows(tx: Transaction, id: string): Promise<boolean> {
+export async function deleteAccountRows(tx: SqlTransaction, id: string): Promise<boolean> {
   const [account] = await tx<{ id: string }[]>`select id from accounts where id = ${id} for update`;
   if (account === undefined) return false;
   await registerBlobs(tx, account.id);
@@ -79,7 +79,7 @@ export async function deleteAccountRows(tx: Transaction, id: string): Promise<bo
   return true;
 }
 
-async function registerBlobs(tx: Transaction, accountId: string): Promise<void> {
+async function registerBlobs(tx: SqlTransaction, accountId: string): Promise<void> {
   await tx`
     insert into blob_candidates (hash)
     select blob from emails where account_id = ${accountId}

@@ -2,7 +2,7 @@
 import { type Account, DirectoryConflict } from '../directory.js';
 import { accountColumns, deleteAccountRows, insertAccount } from './account-rows.js';
 import { domainOf, findOwner, insertAddress, lockDomain } from './address-rows.js';
-import type { Sql, Transaction } from './client.js';
+import type { Sql, SqlTransaction } from './client.js';
 import { announce } from './directory-changes.js';
 import { claimHeld } from './held.js';
 
@@ -17,7 +17,7 @@ export async function createAccount(sql: Sql, shards: number, email: string, dis
 
 /** With the domain locked, and the address free or held by `heldId`. */
 export async function openAccount(
-  tx: Transaction,
+  tx: SqlTransaction,
   shards: number,
   { email, displayName, heldId }: { email: string; displayName: string; heldId: string | undefined },
 ): Promise<Account> {

@@ -2,26 +2,26 @@
 // that "is it free" and "take it" are one step, and the bound on held addresses cannot be overrun.
 import { randomUUID } from 'node:crypto';
 import type { AccountAddress, AddressOwner } from '../directory.js';
-import type { Sql, Transaction } from './client.js';
+import type { Sql, SqlTransaction } from './client.js';
 
 export function domainOf(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1);
 }
 
-export async function findOwner(sql: Sql | Transaction, address: string): Promise<AddressOwner | undefined> {
+export async function findOwner(sql: Sql | SqlTransaction, address: string): Promise<AddressOwner | undefined> {
   const [row] = await sql<AddressOwner[]>`
     select account_id as "accountId", held from addresses where address = ${address} and verified`;
   return row;
 }
 
 /** Until the transaction ends, nobody else gives an address of this domain an owner. */
-export async function lockDomain(tx: Transaction, domain: string): Promise<void> {
+export async function lockDomain(tx: SqlTransaction, domain: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`mansio addresses of ${domain}`}, 0))`;
 }
 
 /** Undefined when the account has the address already, unless this verifies it. */
 export async function insertAddress(
-  tx: Transaction,
+  tx: SqlTransaction,
   row: { accountId: string; address: string; verified: boolean; held: boolean },
 ): Promise<AccountAddress | undefined> {
   const [added] = await tx<AccountAddress[]>`

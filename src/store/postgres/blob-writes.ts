@@ -2,7 +2,7 @@
 // statement that others go on from (inbound), so that what refers to them is committed with them in one round trip.
 import { pipeline } from 'node:stream/promises';
 import type { BlobContent } from '../blobs.js';
-import type { Fragment, Sql, Transaction } from './client.js';
+import type { Fragment, Sql, SqlTransaction } from './client.js';
 
 /** With its key, a row that just fits a page of 8 KiB. */
 export const CHUNK_OCTETS = 8_000;
@@ -14,7 +14,7 @@ export const STRIDE_OCTETS = STRIDE_CHUNKS * CHUNK_OCTETS;
  * Stores a large blob inside a transaction, some chunks at a time, by COPY in its binary form: bytes travel as they are
  * and nothing of the size of the blob is ever in memory.
  */
-export async function writeBlob(sql: Transaction, content: BlobContent): Promise<void> {
+export async function writeBlob(sql: SqlTransaction, content: BlobContent): Promise<void> {
   const hash = Buffer.from(content.hash, 'hex');
   // Whoever stored these bytes before has committed its chunks with them, or this waits for it.
   const [row] = await sql<{ fresh: boolean }[]>`

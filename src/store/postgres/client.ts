@@ -1,12 +1,12 @@
 // The connection pool; the only importer of the driver. Everything else in this folder takes the `Sql` made here.
 import postgres from 'postgres';
 import { StoreFault } from '../errors.js';
-import { type Destination, watchedSockets } from './watched-socket.js';
+import { type SocketDestination, watchedSockets } from './watched-socket.js';
 
 export type Sql = postgres.Sql;
 /** A piece of a statement, for another statement. */
 export type Fragment = postgres.Fragment;
-export type Transaction = postgres.TransactionSql;
+export type SqlTransaction = postgres.TransactionSql;
 
 export interface DatabaseAddress {
   /** `postgres://…`; when absent, `host` (a directory of a Unix socket) and the rest are used. */
@@ -69,7 +69,7 @@ export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
     ...(patienceMs === undefined ? {} : { keep_alive: Math.max(1, Math.ceil(patienceMs / 1000)) }),
     ssl: false,
     // The driver hands over its options, and has no types for them.
-    socket: (destination: unknown) => sockets(destination as Destination),
+    socket: (destination: unknown) => sockets(destination as SocketDestination),
     backoff: reconnectAfter,
     connection: {
       application_name: options.applicationName,

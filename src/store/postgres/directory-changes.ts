@@ -3,12 +3,12 @@
 // drop everything, and which keys were revoked meanwhile.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DirectoryChange } from '../directory.js';
-import type { Sql, Transaction } from './client.js';
+import type { Sql, SqlTransaction } from './client.js';
 
 const CHANNEL = 'mansio_directory';
 const RETRY_MS = 1000;
 
-export async function announce(tx: Transaction, change: DirectoryChange): Promise<void> {
+export async function announce(tx: SqlTransaction, change: DirectoryChange): Promise<void> {
   await tx`select pg_notify(${CHANNEL}, ${JSON.stringify(change)})`;
 }
 

@@ -3,7 +3,7 @@
 import type { Account, HoldResult } from '../directory.js';
 import { accountColumns, deleteAccountRows, insertAccount } from './account-rows.js';
 import { domainOf, findOwner, insertAddress, lockDomain } from './address-rows.js';
-import type { Sql, Transaction } from './client.js';
+import type { Sql, SqlTransaction } from './client.js';
 
 export async function holdAddress(sql: Sql, shards: number, address: string, limit: number): Promise<HoldResult> {
   const domain = domainOf(address);
@@ -22,7 +22,7 @@ export async function holdAddress(sql: Sql, shards: number, address: string, lim
   });
 }
 
-async function countHeld(sql: Sql | Transaction, domain: string): Promise<number> {
+async function countHeld(sql: Sql | SqlTransaction, domain: string): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
     select count(*)::integer as count from addresses where domain = ${domain} and held`;
   return row.count;
@@ -32,7 +32,7 @@ async function countHeld(sql: Sql | Transaction, domain: string): Promise<number
  * Undefined when the held mailbox was deleted meanwhile. The modseq rises so that a mailbox actor that loaded the
  * account while it was held is fenced at its next write and loads it anew.
  */
-export async function claimHeld(tx: Transaction, id: string, displayName: string): Promise<Account | undefined> {
+export async function claimHeld(tx: SqlTransaction, id: string, displayName: string): Promise<Account | undefined> {
   const [account] = await tx<Account[]>`
     update accounts set held = false, display_name = ${displayName}, modseq = modseq + 1
     where id = ${id} and held returning ${accountColumns(tx)}`;
@@ -41,7 +41,7 @@ export async function claimHeld(tx: Transaction, id: string, displayName: string
 }
 
 /** Its mail is accepted once more, now for the other account, and the held mailbox is gone. */
-export async function handOverHeld(tx: Transaction, heldId: string, accountId: string): Promise<void> {
+export async function handOverHeld(tx: SqlTransaction, heldId: string, accountId: string): Promise<void> {
   const [held] = await tx<{ id: string }[]>`select id from accounts where id = ${heldId} and held for update`;
   if (held === undefined) return;
   await spoolHeldMail(tx, heldId, accountId);
@@ -50,7 +50,7 @@ export async function handOverHeld(tx: Transaction, heldId: string, accountId: s
 }
 
 /** Rows as InboundStore.spool writes them; the email's id serves as the delivery's. */
-async function spoolHeldMail(tx: Transaction, heldId: string, accountId: string): Promise<void> {
+async function spoolHeldMail(tx: SqlTransaction, heldId: string, accountId: string): Promise<void> {
   await tx`
     insert into inbound (account_id, id, blob, envelope)
     select ${accountId}, e.id, e.blob, jsonb_build_object(

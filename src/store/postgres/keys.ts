@@ -1,7 +1,7 @@
 // API keys. Only hashes are stored; a revoked key stays as a row so that its id is never another key's.
 import { randomUUID } from 'node:crypto';
 import type { ApiKey, MintedKey, NewKey, Scope, StoredKey } from '../directory.js';
-import type { Sql, Transaction } from './client.js';
+import type { Sql, SqlTransaction } from './client.js';
 import { announce } from './directory-changes.js';
 
 interface KeyRow {
@@ -14,11 +14,11 @@ interface KeyRow {
   readonly lastUsedAt: Date | null;
 }
 
-const columns = (sql: Sql | Transaction) => sql`
+const columns = (sql: Sql | SqlTransaction) => sql`
   k.id, k.account_id as "accountId", k.name, k.scopes, k.service_wide as "serviceWide", k.created_at as "createdAt",
   k.last_used_at as "lastUsedAt"`;
 
-export async function insertKey(sql: Sql | Transaction, key: NewKey): Promise<ApiKey> {
+export async function insertKey(sql: Sql | SqlTransaction, key: NewKey): Promise<ApiKey> {
   const [row] = await sql<[KeyRow]>`
     insert into api_keys as k (id, account_id, name, prefix, hash, scopes, service_wide, device_id)
     values (${randomUUID()}, ${key.accountId}, ${key.name}, ${key.prefix}, ${key.hash},
@@ -45,7 +45,7 @@ export async function insertKeyWithin(sql: Sql, limit: number, key: NewKey): Pro
   });
 }
 
-async function lockKeysOf(tx: Transaction, accountId: string): Promise<void> {
+async function lockKeysOf(tx: SqlTransaction, accountId: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`mansio keys of ${accountId}`}, 0))`;
 }
 

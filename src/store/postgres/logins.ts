@@ -4,7 +4,7 @@ import type { Account, Login, LoginAccount, NewLogin, Provisioned } from '../dir
 import { accountColumns } from './account-rows.js';
 import { openAccount } from './accounts.js';
 import { domainOf, findOwner, lockDomain } from './address-rows.js';
-import { codeOf, type Sql, type Transaction } from './client.js';
+import { codeOf, type Sql, type SqlTransaction } from './client.js';
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -28,7 +28,7 @@ export async function provisionLogin(sql: Sql, shards: number, login: NewLogin):
   }
 }
 
-async function provision(tx: Transaction, shards: number, login: NewLogin): Promise<Provisioned> {
+async function provision(tx: SqlTransaction, shards: number, login: NewLogin): Promise<Provisioned> {
   const { issuer, subject, email, displayName, emailVerified } = login;
   await lockDomain(tx, domainOf(email));
   const [known] = await tx<Account[]>`
@@ -43,7 +43,7 @@ async function provision(tx: Transaction, shards: number, login: NewLogin): Prom
 }
 
 /** An account that was there before: whoever made it left it to the owner of the address, and to nobody else. */
-async function claim(tx: Transaction, accountId: string, login: NewLogin): Promise<Provisioned> {
+async function claim(tx: SqlTransaction, accountId: string, login: NewLogin): Promise<Provisioned> {
   const [account] = await tx<(Account & { isFree: boolean })[]>`
     select ${accountColumns(tx)}, oidc_subject is null and email = ${login.email} as "isFree"
     from accounts where id = ${accountId} for no key update`;
@@ -53,7 +53,7 @@ async function claim(tx: Transaction, accountId: string, login: NewLogin): Promi
   return { kind: 'account', account: claimed };
 }
 
-async function setLogin(tx: Transaction, accountId: string, { issuer, subject }: Login): Promise<void> {
+async function setLogin(tx: SqlTransaction, accountId: string, { issuer, subject }: Login): Promise<void> {
   await tx`
     update accounts set oidc_issuer = ${issuer}, oidc_subject = ${subject}, last_login_at = now() where id = ${accountId}`;
 }

@@ -3,10 +3,10 @@
 import type { CommitMeter } from '../commit-meter.js';
 import type {
   CommitResult,
-  EmailColumns,
   EmailSummaryRow,
   ExportRow,
   FolderRow,
+  LoadedEmails,
   MailboxChange,
   MailboxStore,
   PlacementColumns,
@@ -79,7 +79,7 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
     );
   }
 
-  async function* emails(accountId: string): AsyncIterable<EmailColumns> {
+  async function* emails(accountId: string): AsyncIterable<LoadedEmails> {
     let after = '00000000-0000-0000-0000-000000000000';
     for (;;) {
       const rows = await guarded(
@@ -218,7 +218,7 @@ async function guarded<T>(statement: () => PromiseLike<T>): Promise<T> {
   }
 }
 
-function emailColumns(count: number, packed: Uint8Array): EmailColumns {
+function emailColumns(count: number, packed: Uint8Array): LoadedEmails {
   const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
   const ids = new Uint8Array(count * 16);
   const flags = new Uint16Array(count);

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { StoreFault } from '../errors.js';
-import { type Sql, storeFault, type Transaction } from './client.js';
+import { type Sql, type SqlTransaction, storeFault } from './client.js';
 
 export interface Migrated {
   /** Names applied now, in order; empty when the schema was up to date. */
@@ -90,7 +90,7 @@ function refuseEdited(file: MigrationFile, recorded: ReadonlyMap<string, string>
 }
 
 /** False when another node applied it while this one waited for the lock. */
-async function apply(tx: Transaction, file: MigrationFile): Promise<boolean> {
+async function apply(tx: SqlTransaction, file: MigrationFile): Promise<boolean> {
   const recorded = await readRecord(tx);
   refuseEdited(file, recorded);
   if (recorded.has(file.name)) return false;
@@ -103,7 +103,7 @@ async function apply(tx: Transaction, file: MigrationFile): Promise<boolean> {
 }
 
 /** A transaction that no other `migrate` overlaps. Waiting and long changes are no reason to be cut off. */
-async function locked<T>(sql: Sql, work: (tx: Transaction) => Promise<T>): Promise<T> {
+async function locked<T>(sql: Sql, work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
   const result = await sql.begin(async (tx) => {
     await tx`select set_config('statement_timeout', '0', true), set_config('lock_timeout', '0', true)`;
     await tx`select pg_advisory_xact_lock(${LOCK}::bigint)`;
@@ -113,7 +113,7 @@ async function locked<T>(sql: Sql, work: (tx: Transaction) => Promise<T>): Promi
 }
 
 /** Looks before it creates: a role without CREATE on the schema may run a database that somebody else migrates. */
-async function createRecord(tx: Transaction): Promise<void> {
+async function createRecord(tx: SqlTransaction): Promise<void> {
   const [row] = await tx<{ missing: boolean }[]>`select to_regclass('schema_migrations') is null as missing`;
   if (row?.missing !== true) return;
   await tx`
@@ -124,11 +124,11 @@ async function createRecord(tx: Transaction): Promise<void> {
     )`;
 }
 
-async function readRecord(tx: Transaction): Promise<Map<string, string>> {
+async function readRecord(tx: SqlTransaction): Promise<Map<string, string>> {
   const rows = await tx<{ name: string; checksum: string }[]>`select name, checksum from schema_migrations`;
   return new Map(rows.map((row) => [row.name, row.checksum]));
 }
 
-async function record(tx: Transaction, file: MigrationFile): Promise<void> {
+async function record(tx: SqlTransaction, file: MigrationFile): Promise<void> {
   await tx`insert into schema_migrations (name, checksum) values (${file.name}, ${file.checksum})`;
 }

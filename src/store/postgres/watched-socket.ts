@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream';
 import { SecuredSocket, type Security } from './secured-socket.js';
 
 /** What the driver made of the address; it reads `host` again whenever a connection fails. */
-export interface Destination {
+export interface SocketDestination {
   host: string[];
   readonly port: readonly number[];
   /** Of a Unix socket. */
@@ -31,7 +31,11 @@ const SETTLED_MS = 60_000;
 type WriteCallback = (error?: Error | null) => void;
 
 /** Makes the sockets of one pool. */
-export function watchedSockets({ patienceMs, security, isProbe }: SocketOptions): (destination: Destination) => Duplex {
+export function watchedSockets({
+  patienceMs,
+  security,
+  isProbe,
+}: SocketOptions): (destination: SocketDestination) => Duplex {
   let hosts: readonly string[] | undefined;
   let turn = 0;
   let failed = 0;

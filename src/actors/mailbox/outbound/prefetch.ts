@@ -29,7 +29,7 @@ export interface OutboundPrefetched {
 
 export const NO_OUTBOUND: OutboundPrefetched = { rows: new Map(), summaries: new Map(), hosted: new Map() };
 
-export interface OutboundSources {
+export interface OutboundPrefetchSources {
   readonly store: Pick<MailboxStore, 'outboundRows' | 'outboundCounts'>;
   readonly blobs: Pick<BlobStore, 'index'>;
   readonly outbound: { readonly hosted: HostedDelivery };
@@ -45,7 +45,7 @@ type Queued = Payload<MailboxProtocol, 'enqueue'>;
 
 /** Undefined when there is nothing to read, which is the common case. */
 export function prefetchOutbound(
-  sources: OutboundSources,
+  sources: OutboundPrefetchSources,
   state: MailboxState,
   commands: readonly Asked[],
 ): Promise<OutboundPrefetched> | undefined {
@@ -75,7 +75,7 @@ interface Wanted {
 
 /** Never rejects: recipients that could not be judged are delivered from the queue. */
 async function hostedOf(
-  { outbound, log }: OutboundSources,
+  { outbound, log }: OutboundPrefetchSources,
   { accountId }: MailboxState,
   queued: readonly Queued[],
 ): Promise<ReadonlyMap<unknown, readonly DeliveryReport[]>> {
@@ -101,7 +101,7 @@ async function hostedOf(
 }
 
 async function read(
-  sources: OutboundSources,
+  sources: OutboundPrefetchSources,
   state: MailboxState,
   { ids, handed, queued, counts }: Wanted,
 ): Promise<OutboundPrefetched> {

@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto';
 import type { Infer } from 'superstruct';
 import type { EmailDetail } from '../../../actors/mailbox/protocol.js';
+import type { Bodies } from '../../../mail/decode/bodies.js';
 import type { IndexedAddress, IndexedAttachment, MessageIndex } from '../../../mail/message-index.js';
 import { type attachment, type emailDetail, isoTime, markOf, type recipient } from './email-shapes.js';
-import type { Bodies } from './shown-bodies.js';
 
 export function detailOf(email: EmailDetail, index: MessageIndex, bodies: Bodies): Infer<typeof emailDetail> {
   const { to, cc, bcc } = index.envelope;

@@ -5,8 +5,6 @@ import type { BodyDecoder, ReadRanges, Viewer } from '../../../decode/decoder.js
 import type { BlobStore } from '../../../store/blobs.js';
 import { Problem } from '../problem.js';
 
-export type Bodies = Awaited<ReturnType<BodyDecoder['bodies']>>;
-
 /** Who asked, of a validated request. */
 interface Asker {
   readonly principal: { readonly accountId: string };
