@@ -7,17 +7,19 @@ const SRC = 'src';
 
 /** Folder → what its files may import, by prefix of the path below src or by package name. First match counts. */
 const RULES: readonly [folder: string, allowed: readonly string[]][] = [
-  ['bounds/', ['bounds/']],
+  ['errors/', ['errors/']],
+  ['bounds/', ['bounds/', 'errors/']],
   ['mail/', ['mail/', 'entities', 'iconv-lite', 'libmime']],
   ['machines/', ['machines/', 'mail/', 'xstate']],
-  ['store/postgres/', ['store/', 'mail/']],
+  ['store/postgres/', ['store/', 'mail/', 'errors/']],
   ['store/embedded', ['store/', 'bounds/time-bounds', 'pino']],
-  ['store/', ['store/', 'mail/']],
+  ['store/', ['store/', 'mail/', 'errors/']],
   [
     'actors/',
     [
       'actors/',
       'bounds/',
+      'errors/',
       'machines/',
       'mail/',
       'store/',
@@ -28,10 +30,10 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'lru-cache',
     ],
   ],
-  ['decode/', ['decode/', 'bounds/', 'mail/']],
-  ['spool/', ['spool/', 'bounds/', 'mail/', 'store/blobs', 'store/errors', 'pino']],
+  ['decode/', ['decode/', 'bounds/', 'errors/', 'mail/']],
+  ['spool/', ['spool/', 'bounds/', 'errors/', 'mail/', 'store/blobs', 'store/errors', 'pino']],
   ['compose/', ['compose/', 'spool/', 'mail/', 'store/blobs']],
-  ['dns/', ['dns/', 'lru-cache']],
+  ['dns/', ['dns/', 'errors/', 'lru-cache']],
   ['mailauth/', ['mailauth/', 'dns/', 'mail/', 'store/signing-keys', 'store/errors', 'pino', 'lru-cache']],
   [
     'smtp-client/',
@@ -56,6 +58,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
     [
       'auth/',
       'bounds/',
+      'errors/',
       'gateways/tcp/ip-address',
       'directory/protocol',
       'store/directory',
@@ -80,17 +83,19 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
     ],
   ],
   ['account/', ['account/', 'directory/', 'mail/', 'store/directory', 'store/preferences', 'store/push-subscriptions']],
-  ['gateways/tcp/', ['gateways/tcp/', 'mail/', 'pino']],
+  ['gateways/tcp/', ['gateways/tcp/', 'bounds/', 'errors/', 'mail/', 'pino']],
   ['node/metrics/', ['node/metrics/', 'actors/', 'auth/', 'decode/', 'gateways/', 'smtp-client/', 'store/']],
   ['node/tracing/', ['node/tracing/', 'actors/runtime/tracing', 'bounds/time-bounds', 'pino']],
   [
     'gateways/',
     [
       'bounds/',
+      'errors/',
       'mail/',
       'gateways/tcp/',
       'gateways/web-socket',
       'gateways/problem-details',
+      'gateways/faults',
       'account/protocol',
       'auth/',
       'compose/',
@@ -261,6 +266,12 @@ test('no two exported types have one name', (t) => {
     [...places].filter(([, found]) => found.length > 1).map(([name, found]) => `${name}: ${found.join(', ')}`),
     [],
   );
+});
+
+test('what is called a fault has the base of faults', (t) => {
+  const own = /class \w*(?:Fault|Unavailable) extends Error\b/g;
+  const found = files(SRC).flatMap((file) => (read(file).match(own) ?? []).map((line) => `${file}: ${line}`));
+  t.deepEqual(found, []);
 });
 
 test('what is named as only imported in one place is imported nowhere else', (t) => {

@@ -1,5 +1,6 @@
 // A weighted semaphore that is fair by holder: holders that wait are served round robin, within one the order is that of
 // arrival, and no holder has more than its share of the permits or of the places in the queue. Whoever waits holds no permit.
+import { Fault } from '../errors/fault.js';
 import { FixedShares } from './fixed-shares.js';
 
 export interface SemaphoreOptions {
@@ -22,10 +23,9 @@ export interface SemaphoreRequest {
 export type Release = () => void;
 
 /** As many wait as may. */
-export class SemaphoreFull extends Error {
+export class SemaphoreFull extends Fault<'semaphore-full'> {
   constructor() {
-    super('too many are waiting');
-    this.name = 'SemaphoreFull';
+    super('semaphore-full', 'too many are waiting', { temporary: true });
   }
 }
 

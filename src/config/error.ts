@@ -1,4 +1,6 @@
 // What is wrong with a configuration: every variable at once, so that a start fails once and not once a variable.
+import { StartFault } from '../errors/start-fault.js';
+
 export interface ConfigProblem {
   readonly name: string;
   /** As it was given, secrets hidden. */
@@ -7,13 +9,12 @@ export interface ConfigProblem {
 }
 
 /** Names every wrong variable, in one line. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
+export class ConfigError extends StartFault {
   readonly problems: readonly ConfigProblem[];
 
   constructor(problems: readonly ConfigProblem[]) {
     const each = problems.map(({ name, value, accepted }) => `${name}=${JSON.stringify(value)}, accepted: ${accepted}`);
-    super(`wrong configuration: ${each.join('; ')}`);
+    super('wrong-configuration', `wrong configuration: ${each.join('; ')}`);
     this.problems = problems;
   }
 }

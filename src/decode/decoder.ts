@@ -2,7 +2,9 @@
 // about a millisecond; the rest in worker threads with a heap and a time budget, so nothing a peer has written holds
 // the event loop or the process. What does not fit the budgets comes back cut, with `partial`. Accounts take turns, and
 // nothing is read for those who wait; a job whose client has gone ends.
+
 import { FairSemaphore, type Release, SemaphoreFull } from '../bounds/fair-semaphore.js';
+import { Fault } from '../errors/fault.js';
 import { type Bodies, type BodyPart, composeBodies } from '../mail/decode/bodies.js';
 import type { IndexedPart, MessageIndex, OctetRange } from '../mail/message-index.js';
 import { DecodeThread, type ThreadLimits } from './thread.js';
@@ -37,25 +39,17 @@ const DEFAULT_LIMITS: DecoderLimits = {
   module: new URL('./worker.js', import.meta.url),
 };
 
-/** Too many bodies are waiting to be decoded: the same call may succeed soon. */
-export class DecoderBusy extends Error {
-  readonly code = 'decoder-busy';
-  readonly temporary = true;
-
+/** Too many bodies are waiting to be decoded. */
+export class DecoderBusy extends Fault<'decoder-busy'> {
   constructor() {
-    super('too many messages are waiting to be decoded');
-    this.name = 'DecoderBusy';
+    super('decoder-busy', 'too many messages are waiting to be decoded', { temporary: true });
   }
 }
 
 /** Whoever asked has gone or has waited too long. */
-export class DecodingAbandoned extends Error {
-  readonly code = 'decoding-abandoned';
-  readonly temporary = true;
-
+export class DecodingAbandoned extends Fault<'decoding-abandoned'> {
   constructor() {
-    super('nobody waits for the decoded message any more');
-    this.name = 'DecodingAbandoned';
+    super('decoding-abandoned', 'nobody waits for the decoded message any more', { temporary: true });
   }
 }
 

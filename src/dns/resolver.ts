@@ -1,8 +1,10 @@
 // DNS for mail: look-ups with an end, remembered for a while, in bounded memory. It asks the name servers it is given, or
 // the system's, and never the hosts file. When none of them answers, look-ups fail at once for a short while: mail that
 // comes in meanwhile is not kept waiting for every one of its names.
+
 import { Resolver } from 'node:dns/promises';
 import { LRUCache } from 'lru-cache';
+import { Fault } from '../errors/fault.js';
 
 export interface MxRecord {
   readonly priority: number;
@@ -20,16 +22,10 @@ interface Records {
 export type RecordType = keyof Records;
 
 /** A look-up without an answer. `code` is Node's (`ENOTFOUND`, `ENODATA`, `ESERVFAIL`, `ETIMEOUT`, …). */
-export class DnsFailure extends Error {
-  override readonly name = 'DnsFailure';
-  readonly code: string;
-  /** False when DNS said that there is no such name or record: asking again will not help. */
-  readonly temporary: boolean;
-
+export class DnsFailure extends Fault {
+  /** Not temporary when DNS said that there is no such name or record: asking again will not help. */
   constructor(code: string, name: string, type: string) {
-    super(`${type} of ${name}: ${code}`);
-    this.code = code;
-    this.temporary = !ABSENT.has(code);
+    super(code, `${type} of ${name}: ${code}`, { temporary: !ABSENT.has(code) });
   }
 }
 

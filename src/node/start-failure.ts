@@ -1,38 +1,20 @@
 // Why a node did not start, in words for its operator. What is expected (a wrong setting, a port in use, a database that is
 // away) gets one message; anything else is a bug and keeps its stack.
-import { BusUnavailable } from '../actors/runtime/nats-servers.js';
-import { StoreInUse } from '../actors/runtime/ownership.js';
-import { ConfigError } from '../config/error.js';
-import { ServerLibraryFault } from '../gateways/http/server-library.js';
+import { StartFault } from '../errors/start-fault.js';
 import { StoreFault } from '../store/errors.js';
-import { LocalFault } from '../store/local-fault.js';
-import { UnsafeDatabase } from '../store/postgres/durability-check.js';
-import { MigrationMismatch } from '../store/postgres/migrate.js';
-import { TlsFault } from './tls.js';
 
 /** A listener that could not be opened. */
-class ListenFault extends Error {
-  override readonly name = 'ListenFault';
+class ListenFault extends StartFault {
+  constructor(message: string, options?: ErrorOptions) {
+    super('port-unusable', message, options);
+  }
 }
-
-const EXPECTED = [
-  BusUnavailable,
-  ConfigError,
-  LocalFault,
-  ListenFault,
-  MigrationMismatch,
-  ServerLibraryFault,
-  StoreFault,
-  StoreInUse,
-  TlsFault,
-  UnsafeDatabase,
-];
 
 /** The message of an expected failure; undefined for a bug. */
 export function explain(error: unknown): string | undefined {
   if (isForSpace(error)) return `no space is left on the disk: free some, then start again (${firstLine(error)})`;
-  if (!EXPECTED.some((type) => error instanceof type)) return undefined;
-  const { message } = error as Error;
+  if (!(error instanceof StartFault || error instanceof StoreFault)) return undefined;
+  const { message } = error;
   const database = error instanceof StoreFault && error.code === 'store-unavailable';
   return database ? `${message} (is the server of DATABASE_URL running and reachable from here?)` : message;
 }

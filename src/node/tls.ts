@@ -1,8 +1,10 @@
 // The certificate and key that every listener with TLS presents: the operator's PEM files, read again when they change, or
 // a self-signed pair made once into the data directory. What to do with a new pair is its subscribers' business.
+
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import type { Logger } from 'pino';
+import { StartFault } from '../errors/start-fault.js';
 import type { KeyPair } from '../gateways/tcp/certificate-source.js';
 import { selfSigned } from './tls-certificate.js';
 
@@ -34,8 +36,10 @@ export interface TlsOptions {
 }
 
 /** An expected reason why TLS cannot be set up. */
-export class TlsFault extends Error {
-  override readonly name = 'TlsFault';
+export class TlsFault extends StartFault {
+  constructor(message: string, options?: ErrorOptions) {
+    super('tls-unusable', message, options);
+  }
 }
 
 /** @throws TlsFault when the operator's files do not make a pair. */

@@ -1,12 +1,9 @@
-// Faults of the spool: ours, always temporary; the peer is told to come again.
+// Faults of the spool: always temporary, so the peer tries again later.
+import { Fault } from '../errors/fault.js';
 
-export class SpoolFault extends Error {
-  readonly code: 'spool-full' | 'spool-memory' | 'spool-failed';
-
+export class SpoolFault extends Fault<'spool-full' | 'spool-memory' | 'spool-failed'> {
   constructor(code: SpoolFault['code'], message: string, cause?: unknown) {
-    super(message, { cause });
-    this.name = 'SpoolFault';
-    this.code = code;
+    super(code, message, { temporary: true, cause });
   }
 }
 

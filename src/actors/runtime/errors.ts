@@ -1,5 +1,6 @@
 // Faults of the runtime: the actor could not be reached or could not do its work. Never an expected outcome: those are
 // refusals.
+import { Fault } from '../../errors/fault.js';
 
 export type ActorFaultCode =
   /** Nobody owns the account right now, or its owner did not answer before the deadline. */
@@ -15,15 +16,8 @@ export type ActorFaultCode =
   /** A bug: the handler threw. */
   | 'failed';
 
-export class ActorFault extends Error {
-  readonly code: ActorFaultCode;
-  /** The same ask may succeed later. */
-  readonly temporary: boolean;
-
+export class ActorFault extends Fault<ActorFaultCode> {
   constructor(code: ActorFaultCode, message: string, cause?: unknown) {
-    super(message, { cause });
-    this.name = 'ActorFault';
-    this.code = code;
-    this.temporary = code !== 'no-such-account' && code !== 'failed';
+    super(code, message, { temporary: code !== 'no-such-account' && code !== 'failed', cause });
   }
 }

@@ -1,5 +1,6 @@
 // The servers of NATS_URL: what a URL says of how to reach one, and in words why none could be reached. Passwords never
 // become part of a message.
+import { StartFault } from '../../errors/start-fault.js';
 
 export interface NatsServer {
   /** Name or address, without brackets. */
@@ -14,8 +15,10 @@ export interface NatsServer {
 }
 
 /** No NATS server took this node when it started. */
-export class BusUnavailable extends Error {
-  override readonly name = 'BusUnavailable';
+export class BusUnavailable extends StartFault {
+  constructor(message: string, options?: ErrorOptions) {
+    super('bus-unavailable', message, options);
+  }
 }
 
 const DEFAULT_PORT = '4222';

@@ -1,14 +1,18 @@
 // Which shards this node owns, as the parts that stand on it see it: the port of `leased-ownership`, and of the fixed
 // ownership of tests.
+
 import type { Observable } from 'rxjs';
+import { StartFault } from '../../errors/start-fault.js';
 import type { ClusterView, NodeState, PublicListeners } from '../../store/leases.js';
 import type { Move, Tenant } from './shard-leases.js';
 
 export type { Move, Tenant } from './shard-leases.js';
 
 /** Another node runs on this store, and one of the two has no bus. */
-export class StoreInUse extends Error {
-  override readonly name = 'StoreInUse';
+export class StoreInUse extends StartFault {
+  constructor(message: string, options?: ErrorOptions) {
+    super('store-in-use', message, options);
+  }
 }
 
 export interface Ownership {

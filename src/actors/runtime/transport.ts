@@ -1,26 +1,35 @@
 // The carrier of packets between actors and those who ask them (D4): request/reply and publish/subscribe, at most once.
 // Implementations: in-process (transport-local) and NATS (transport-nats); one contract suite holds for both.
 import type { Observable } from 'rxjs';
+import { Fault } from '../../errors/fault.js';
 import type { Publication, ReplyPacket, RequestPacket } from './packet.js';
 
 /** Nobody answers on the subject. */
-export class NoResponders extends Error {
-  override readonly name = 'NoResponders';
+export class NoResponders extends Fault<'no-responders'> {
+  constructor(message: string, { cause }: ErrorOptions = {}) {
+    super('no-responders', message, { temporary: true, cause });
+  }
 }
 
 /** The answer did not come in time; whether the request was carried out is not known. */
-export class RequestTimeout extends Error {
-  override readonly name = 'RequestTimeout';
+export class RequestTimeout extends Fault<'request-timeout'> {
+  constructor(message: string, { cause }: ErrorOptions = {}) {
+    super('request-timeout', message, { temporary: true, cause });
+  }
 }
 
 /** The transport cannot reach anybody at present: it is cut off from its servers, or closed. */
-export class Disconnected extends Error {
-  override readonly name = 'Disconnected';
+export class Disconnected extends Fault<'disconnected'> {
+  constructor(message: string, { cause }: ErrorOptions = {}) {
+    super('disconnected', message, { temporary: true, cause });
+  }
 }
 
 /** The packet is larger than the transport carries. */
-export class PacketTooLarge extends Error {
-  override readonly name = 'PacketTooLarge';
+export class PacketTooLarge extends Fault<'packet-too-large'> {
+  constructor(message: string, { cause }: ErrorOptions = {}) {
+    super('packet-too-large', message, { temporary: false, cause });
+  }
 }
 
 /** `foreign`: the request is from another node. */

@@ -1,16 +1,26 @@
 // Documents of an identity provider: fetched with a bound on time and size, no redirects, and a JSON object or nothing.
+
 import { parseBounded } from '../../bounds/json-scan.js';
+import { Fault } from '../../errors/fault.js';
 
 const LARGEST_OCTETS = 512 * 1024;
 
-/** The provider cannot be asked, or does not answer as one: try again later. */
-export class ProviderUnavailable extends Error {
-  override readonly name: string = 'ProviderUnavailable';
+/** The provider cannot be asked, or does not answer as one. */
+export class ProviderUnavailable extends Fault<'provider-unavailable' | 'provider-refused'> {
+  constructor(
+    message: string,
+    { cause }: ErrorOptions = {},
+    code: ProviderUnavailable['code'] = 'provider-unavailable',
+  ) {
+    super(code, message, { temporary: true, cause });
+  }
 }
 
 /** The provider has answered, and refuses what was asked: a status from 400 to 499. */
 export class ProviderRefusal extends ProviderUnavailable {
-  override readonly name = 'ProviderRefusal';
+  constructor(message: string) {
+    super(message, {}, 'provider-refused');
+  }
 }
 
 /** `token`: shown to the provider as a bearer token. @throws ProviderUnavailable */

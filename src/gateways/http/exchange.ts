@@ -48,7 +48,7 @@ export type HttpHandler = (request: HttpRequest) => Promise<HttpReply>;
 export type BodyFaultReason = 'too-large' | 'too-slow' | 'gone';
 
 /** The request's body could not be had. */
-export class BodyFault extends Error {
+export class BodyError extends Error {
   readonly reason: BodyFaultReason;
 
   constructor(reason: BodyFaultReason) {

@@ -2,15 +2,12 @@
 // of ours becomes.
 
 import type { MailboxProtocol } from '../../actors/mailbox/protocol.js';
-import { ActorFault } from '../../actors/runtime/errors.js';
 import type { Name, Refusal } from '../../actors/runtime/protocol.js';
-import { ProviderUnavailable } from '../../auth/oidc/bounded-json.js';
-import { DecoderBusy, DecodingAbandoned } from '../../decode/decoder.js';
-import { SpoolFault } from '../../spool/errors.js';
+import type { Fault } from '../../errors/fault.js';
 import type { Scope } from '../../store/directory.js';
-import { StoreFault } from '../../store/errors.js';
+import { type FaultCode, rowOf } from '../faults.js';
 import { type FieldErrors, PROBLEM_TYPE, type ProblemStatus, problemBody } from '../problem-details.js';
-import { BodyFault, type HeaderField, type HttpReply } from './exchange.js';
+import { BodyError, type HeaderField, type HttpReply } from './exchange.js';
 import { API_POLICY, SECURITY_HEADERS } from './security-headers.js';
 
 interface Particulars {
@@ -93,23 +90,41 @@ export function refused(refusal: MailboxRefusal): Problem {
   return status === 503 ? unavailable() : new Problem(status);
 }
 
+/** `temporary`: 503 if the fault is temporary, else 500 as a bug is. */
+const FAULTS: Readonly<Record<FaultCode, 'temporary' | 'invalid-credential' | 'bug'>> = {
+  'store-unavailable': 'temporary',
+  'store-locked': 'temporary',
+  'store-conflict': 'temporary',
+  'store-failed': 'temporary',
+  'spool-full': 'temporary',
+  'spool-memory': 'temporary',
+  'spool-failed': 'temporary',
+  unreachable: 'temporary',
+  overloaded: 'temporary',
+  'no-such-account': 'invalid-credential',
+  unsupported: 'temporary',
+  failed: 'bug',
+  'decoder-busy': 'temporary',
+  'decoding-abandoned': 'temporary',
+  'provider-unavailable': 'temporary',
+  'provider-refused': 'temporary',
+};
+
 /** The reply to anything thrown while a request was handled; `bug` says that it is to be logged as ours. */
 export function problemOf(error: unknown): { readonly problem: Problem; readonly bug: boolean } {
   if (error instanceof Problem) return { problem: error, bug: false };
-  if (error instanceof BodyFault) return { problem: bodyProblem(error), bug: false };
-  if (error instanceof ActorFault) return actorProblem(error);
-  if (
-    error instanceof DecoderBusy ||
-    error instanceof DecodingAbandoned ||
-    error instanceof ProviderUnavailable ||
-    error instanceof SpoolFault ||
-    (error instanceof StoreFault && error.temporary)
-  )
-    return { problem: unavailable(), bug: false };
+  if (error instanceof BodyError) return { problem: bodyProblem(error), bug: false };
+  switch (rowOf(FAULTS, error)) {
+    case 'temporary':
+      if ((error as Fault).temporary) return { problem: unavailable(), bug: false };
+      break;
+    case 'invalid-credential':
+      return { problem: unauthenticated('invalid_token'), bug: false };
+  }
   return { problem: new Problem(500), bug: true };
 }
 
-function bodyProblem(fault: BodyFault): Problem {
+function bodyProblem(fault: BodyError): Problem {
   switch (fault.reason) {
     case 'too-large':
       return new Problem(413, { detail: 'The body is larger than this endpoint takes.' });
@@ -117,20 +132,6 @@ function bodyProblem(fault: BodyFault): Problem {
       return new Problem(408, { detail: 'The body did not arrive in time.', headers: [['Connection', 'close']] });
     case 'gone':
       return new Problem(400, { detail: 'The body did not arrive.' });
-  }
-}
-
-function actorProblem(fault: ActorFault): { readonly problem: Problem; readonly bug: boolean } {
-  switch (fault.code) {
-    case 'unreachable':
-    case 'overloaded':
-    case 'store-unavailable':
-    case 'unsupported':
-      return { problem: unavailable(), bug: false };
-    case 'no-such-account':
-      return { problem: unauthenticated('invalid_token'), bug: false };
-    case 'failed':
-      return { problem: new Problem(500), bug: true };
   }
 }
 

@@ -2,7 +2,7 @@
 // is busy, and the client is held back; it is read up to a limit and a time. A body nobody wants is let run out when it is
 // short, so that the client gets to read the reply, else the connection is closed behind the reply.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { BodyFault, type BodyFaultReason, type TakeBody } from './exchange.js';
+import { BodyError, type BodyFaultReason, type TakeBody } from './exchange.js';
 
 /** Of the server's response object: reading from the client. */
 export interface BodySource {
@@ -63,7 +63,7 @@ export class RequestBody {
     let hasWaited = false;
     try {
       for (;;) {
-        if (this.#fault !== undefined) throw new BodyFault(this.#fault);
+        if (this.#fault !== undefined) throw new BodyError(this.#fault);
         const chunk = this.#chunks.shift();
         if (chunk !== undefined) {
           this.#unread -= chunk.length;

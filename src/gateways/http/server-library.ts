@@ -1,13 +1,16 @@
 // Loads uWebSockets.js: the newest build that this platform can load, and no other one. The builds are ready-made programs,
 // one a platform and major version of Node.js; npm installs those that fit by system, processor and Node.js, but npm does
 // not know the version of glibc. So the only sure way to know whether a build loads is to load it.
+import { StartFault } from '../../errors/start-fault.js';
 import './header-room.js';
 
 export type ServerLibrary = typeof import('uWebSockets.js');
 
 /** No build can be loaded. The message says what is missing and what to do, in one sentence. */
-export class ServerLibraryFault extends Error {
-  override readonly name = 'ServerLibraryFault';
+export class ServerLibraryFault extends StartFault {
+  constructor(message: string, options?: ErrorOptions) {
+    super('server-library-missing', message, options);
+  }
 }
 
 /** What decides which builds there are. */

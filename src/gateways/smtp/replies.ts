@@ -2,13 +2,10 @@
 // RFC 3463), so that a new outcome does not compile until SMTP has an answer to it. Texts are fixed: nothing a peer sent
 // comes back in one.
 
-import { ActorFault, type ActorFaultCode } from '../../actors/runtime/errors.js';
-import { ProviderUnavailable } from '../../auth/oidc/bounded-json.js';
 import { UnencodableLine } from '../../compose/short-lines.js';
 import type { Recipient } from '../../directory/protocol.js';
 import { UnusableHeader } from '../../mail/submitted-message.js';
-import { SpoolFault } from '../../spool/errors.js';
-import { StoreFault } from '../../store/errors.js';
+import { type FaultCode, rowOf } from '../faults.js';
 
 export interface SmtpReply {
   readonly code: number;
@@ -84,27 +81,24 @@ const RECIPIENTS: Readonly<Record<Exclude<Recipient['kind'], 'mailbox' | 'hold'>
   full: { code: 450, text: '4.2.1 Mailbox is not accepting messages now' },
 };
 
-// A fault of ours is never the peer's end: even a lasting one is answered with 4xx, the mail waits until we are mended.
-const STORE: Readonly<Record<StoreFault['code'], SmtpReply>> = {
+// Even a lasting fault is answered with 4xx: the peer keeps the mail until the fault is mended here.
+const FAULTS: Readonly<Record<FaultCode, SmtpReply>> = {
   'store-unavailable': BUSY,
   'store-locked': BUSY,
   'store-conflict': BUSY,
   'store-failed': BUSY,
-};
-
-const SPOOL: Readonly<Record<SpoolFault['code'], SmtpReply>> = {
   'spool-full': FULL,
   'spool-memory': FULL,
   'spool-failed': BUSY,
-};
-
-const ACTOR: Readonly<Record<ActorFaultCode, SmtpReply>> = {
   unreachable: BUSY,
   overloaded: BUSY,
   'no-such-account': BUSY,
-  'store-unavailable': BUSY,
   unsupported: BUSY,
   failed: BUSY,
+  'decoder-busy': BUSY,
+  'decoding-abandoned': BUSY,
+  'provider-unavailable': BUSY,
+  'provider-refused': BUSY,
 };
 
 /** PostgreSQL's disk_full, and the file system's. */
@@ -139,22 +133,12 @@ export function replyTo(error: unknown): SmtpReply {
   const refusal = refusalIn(error);
   if (refusal !== undefined) return REFUSALS[refusal];
   if (isOutOfSpace(error)) return FULL;
-  if (error instanceof StoreFault) return STORE[error.code];
-  if (error instanceof SpoolFault) return SPOOL[error.code];
-  if (error instanceof ActorFault) return ACTOR[error.code];
-  if (error instanceof ProviderUnavailable) return BUSY;
-  return BUG;
+  return rowOf(FAULTS, error) ?? BUG;
 }
 
 /** Whether an error is none of the expected ones, to be logged with its stack. */
 export function isBug(error: unknown): boolean {
-  return !(
-    refusalIn(error) !== undefined ||
-    error instanceof StoreFault ||
-    error instanceof SpoolFault ||
-    error instanceof ActorFault ||
-    error instanceof ProviderUnavailable
-  );
+  return refusalIn(error) === undefined && rowOf(FAULTS, error) === undefined;
 }
 
 function isOutOfSpace(error: unknown): boolean {

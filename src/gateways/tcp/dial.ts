@@ -1,5 +1,7 @@
 // Outgoing connections: to one address, with an end. Names are resolved by the caller, who has judged the address.
+
 import { connect, type Socket } from 'node:net';
+import { Fault } from '../../errors/fault.js';
 
 export type OutgoingSocket = Socket;
 
@@ -11,13 +13,9 @@ export interface DialOptions {
 }
 
 /** No connection. `code` is the system's, `ETIMEDOUT` after `timeoutMs` too, or `ABORT_ERR`. */
-export class DialFailure extends Error {
-  override readonly name = 'DialFailure';
-  readonly code: string;
-
+export class DialFailure extends Fault {
   constructor(code: string, { address, port }: DialOptions) {
-    super(`no connection to ${address} port ${port}: ${code}`);
-    this.code = code;
+    super(code, `no connection to ${address} port ${port}: ${code}`, { temporary: true });
   }
 }
 

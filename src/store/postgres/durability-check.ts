@@ -1,11 +1,14 @@
 // Refuses a database that would break what Mansio promises: an answer after the commit means nothing when a commit need
 // not survive a crash. Asked once at start, of the settings that are in force for our own role and database. Every session
 // sets synchronous_commit itself.
+import { StartFault } from '../../errors/start-fault.js';
 import { type Sql, storeFault } from './client.js';
 
 /** The database cannot be used as it is; the message says all that is wrong and what to do. */
-export class UnsafeDatabase extends Error {
-  override readonly name = 'UnsafeDatabase';
+export class UnsafeDatabase extends StartFault {
+  constructor(message: string, options?: ErrorOptions) {
+    super('database-unsafe', message, options);
+  }
 }
 
 /** What a session of ours sees. */

@@ -1,9 +1,11 @@
 // Brings the schema to this program's version: numbered files beside this one, each in a transaction of its own. Nodes
 // that start together wait for each other. Upgrades roll (D13): migrations of a later version are left alone, but a file
 // that was edited after it had been applied stops the start, because then nobody knows what the schema is.
+
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { StartFault } from '../../errors/start-fault.js';
 import { StoreFault } from '../errors.js';
 import { type Sql, type SqlTransaction, storeFault } from './client.js';
 
@@ -17,8 +19,10 @@ export interface Migrated {
 }
 
 /** The schema and the files of this program contradict each other. */
-export class MigrationMismatch extends Error {
-  override readonly name = 'MigrationMismatch';
+export class MigrationMismatch extends StartFault {
+  constructor(message: string, options?: ErrorOptions) {
+    super('schema-mismatch', message, options);
+  }
 }
 
 interface MigrationFile {

@@ -1,0 +1,17 @@
+// Every fault that can reach a gateway, by its code. A gateway's table from code to reply is a record of these codes, so a new
+// fault does not compile until every protocol has a reply to it.
+import type { ActorFault } from '../actors/runtime/errors.js';
+import type { ProviderUnavailable } from '../auth/oidc/bounded-json.js';
+import type { DecoderBusy, DecodingAbandoned } from '../decode/decoder.js';
+import { Fault } from '../errors/fault.js';
+import type { SpoolFault } from '../spool/errors.js';
+import type { StoreFault } from '../store/errors.js';
+
+type GatewayFault = StoreFault | SpoolFault | ActorFault | DecoderBusy | DecodingAbandoned | ProviderUnavailable;
+
+export type FaultCode = GatewayFault['code'];
+
+/** The row of `table` for something that was thrown; undefined for anything but one of these faults. */
+export function rowOf<Row>(table: Readonly<Record<FaultCode, Row>>, error: unknown): Row | undefined {
+  return error instanceof Fault && Object.hasOwn(table, error.code) ? table[error.code as FaultCode] : undefined;
+}

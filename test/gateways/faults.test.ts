@@ -1,0 +1,58 @@
+import test from 'ava';
+import { ActorFault } from '../../src/actors/runtime/errors.js';
+import { ProviderRefusal, ProviderUnavailable } from '../../src/auth/oidc/bounded-json.js';
+import { DecoderBusy, DecodingAbandoned } from '../../src/decode/decoder.js';
+import { DnsFailure } from '../../src/dns/resolver.js';
+import { Fault } from '../../src/errors/fault.js';
+import { problemOf } from '../../src/gateways/http/problem.js';
+import { isBug, replyTo } from '../../src/gateways/smtp/replies.js';
+import { SpoolFault } from '../../src/spool/errors.js';
+import { StoreFault } from '../../src/store/errors.js';
+
+const store = (code: StoreFault['code'], temporary: boolean) => new StoreFault(code, 'x', { temporary });
+
+const CASES: readonly (readonly [
+  error: unknown,
+  http: number,
+  smtp: number,
+  isBug: readonly [http: boolean, smtp: boolean],
+])[] = [
+  [store('store-unavailable', true), 503, 451, [false, false]],
+  [store('store-locked', true), 503, 451, [false, false]],
+  [store('store-conflict', true), 503, 451, [false, false]],
+  [store('store-conflict', false), 500, 451, [true, false]],
+  [store('store-failed', false), 500, 451, [true, false]],
+  [new SpoolFault('spool-full', 'x'), 503, 452, [false, false]],
+  [new SpoolFault('spool-memory', 'x'), 503, 452, [false, false]],
+  [new SpoolFault('spool-failed', 'x'), 503, 451, [false, false]],
+  [new ActorFault('unreachable', 'x'), 503, 451, [false, false]],
+  [new ActorFault('overloaded', 'x'), 503, 451, [false, false]],
+  [new ActorFault('store-unavailable', 'x'), 503, 451, [false, false]],
+  [new ActorFault('unsupported', 'x'), 503, 451, [false, false]],
+  [new ActorFault('no-such-account', 'x'), 401, 451, [false, false]],
+  [new ActorFault('failed', 'x'), 500, 451, [true, false]],
+  [new DecoderBusy(), 503, 451, [false, false]],
+  [new DecodingAbandoned(), 503, 451, [false, false]],
+  [new ProviderUnavailable('x'), 503, 451, [false, false]],
+  [new ProviderRefusal('x'), 503, 451, [false, false]],
+  [new DnsFailure('ETIMEOUT', 'x', 'A'), 500, 421, [true, true]],
+  [new Error('x'), 500, 421, [true, true]],
+  [Object.assign(new Error('x'), { code: 'store-unavailable', temporary: true }), 500, 421, [true, true]],
+];
+
+test('every fault has one reply at each gateway, and what is none of them is a bug', (t) => {
+  for (const [error, http, smtp, [httpBug, smtpBug]] of CASES) {
+    const { problem, bug } = problemOf(error);
+    const said = [problem.status, replyTo(error).code, bug, isBug(error)];
+    t.deepEqual(said, [http, smtp, httpBug, smtpBug], String(error));
+  }
+});
+
+test('a fault has its name, code and cause', (t) => {
+  const cause = new Error('why');
+  const fault = new ActorFault('unreachable', 'nobody answers', cause);
+  t.true(fault instanceof Fault);
+  t.like(fault, { name: 'ActorFault', code: 'unreachable', temporary: true, message: 'nobody answers' });
+  t.is(fault.cause, cause);
+  t.false('cause' in new SpoolFault('spool-failed', 'x'));
+});
