@@ -1,6 +1,5 @@
 // One mailbox of 100,000 emails over REST: list page 1 and page 500, detail, mark read, and loading it from the store.
-import { randomUUID } from 'node:crypto';
-import { uuidV7 } from '../src/mail/ids.js';
+import { idSource } from '../src/ids/new-id.js';
 import { connect } from '../src/store/postgres/client.js';
 import { figure, latency } from './support/figures.js';
 import { type BenchNode, startBenchNode } from './support/node.js';
@@ -59,8 +58,9 @@ async function fill(node: BenchNode, accountId: string, email: string): Promise<
   const sql = connect(node.database, { max: 1, applicationName: 'bench' });
   const ids: string[] = [];
   const start = Date.now() + 1000;
-  for (let i = 1; i < EMAILS; i++)
-    ids.push(uuidV7(start + i, 0, Buffer.from(randomUUID().replaceAll('-', ''), 'hex').subarray(0, 8)));
+  let ms = start;
+  const idOfNextMs = idSource(() => ++ms);
+  for (let i = 1; i < EMAILS; i++) ids.push(idOfNextMs());
   for (let from = 0; from < ids.length; from += 10_000) {
     const page = ids.slice(from, from + 10_000);
     await sql`

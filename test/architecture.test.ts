@@ -8,10 +8,11 @@ const SRC = 'src';
 /** Folder → what its files may import, by prefix of the path below src or by package name. First match counts. */
 const RULES: readonly [folder: string, allowed: readonly string[]][] = [
   ['errors/', ['errors/']],
+  ['ids/', ['ids/', 'mail/ids']],
   ['bounds/', ['bounds/', 'errors/']],
   ['mail/', ['mail/', 'entities', 'iconv-lite', 'libmime']],
   ['machines/', ['machines/', 'mail/', 'xstate']],
-  ['store/postgres/', ['store/', 'mail/', 'errors/']],
+  ['store/postgres/', ['store/', 'mail/', 'errors/', 'ids/']],
   ['store/embedded', ['store/', 'bounds/time-bounds', 'pino']],
   ['store/', ['store/', 'mail/', 'errors/']],
   [
@@ -20,6 +21,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'actors/',
       'bounds/',
       'errors/',
+      'ids/',
       'machines/',
       'mail/',
       'store/',
@@ -41,6 +43,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'smtp-client/',
       'bounds/',
       'dns/',
+      'ids/',
       'mail/',
       'gateways/tcp/',
       'actors/delivery/courier',
@@ -91,6 +94,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
     [
       'bounds/',
       'errors/',
+      'ids/',
       'mail/',
       'gateways/tcp/',
       'gateways/web-socket',
@@ -314,6 +318,11 @@ test('process.env is read in the configuration alone, and mail has no clock and 
     if (/from 'node:(fs|net|tls|http|dns|child_process|worker_threads)/.test(text)) broken.push(`${file} does I/O`);
   }
   t.deepEqual(broken, []);
+});
+
+test('ids are made in one place; the mailbox orders those of its emails itself', (t) => {
+  const makers = files(SRC).filter((file) => /\brandomUUID\b|\buuidV7\(/.test(read(file)));
+  t.deepEqual(makers.toSorted(), ['actors/mailbox/transaction.ts', 'ids/new-id.ts', 'mail/ids.ts']);
 });
 
 test('tests have their temporary directories from the one place that removes them', (t) => {

@@ -8,10 +8,9 @@ import { DeliveryQueue } from '../actors/delivery/queue.js';
 import { SenderNotifications } from '../actors/delivery/sender-dsn.js';
 import type { Mailboxes } from '../actors/mailbox/protocol.js';
 import type { Ownership } from '../actors/runtime/ownership.js';
-import { randomOctets } from '../actors/runtime/random-octets.js';
 import type { Config } from '../config.js';
+import { newId } from '../ids/new-id.js';
 import type { RetryPolicy } from '../machines/outbound-email/retry.js';
-import { uuidV7 } from '../mail/ids.js';
 import type { BlobStore } from '../store/blobs.js';
 import type { OutboundStore } from '../store/outbound.js';
 import type { Lifecycle } from './lifecycle.js';
@@ -50,8 +49,6 @@ export function openQueue(
   { store, blobs, mailboxes, hosted, ownership, wakeUps, incarnation, retry, remote }: QueueParts,
 ): DeliveryQueue {
   const { hostname, leaseTtlMs, outboundPollMs: pollMs } = config;
-  const random = randomOctets();
-  const newId = () => uuidV7(Date.now(), 0, random(8));
   const watched = metrics && { meter: metrics.deliveries };
   lifecycle.add('courier', () => remote.close(), COURIER_STOP_MS, COURIER_STOP_MS);
   const queue = new DeliveryQueue({

@@ -1,6 +1,7 @@
 // The engine of a node: its actors and what they stand on. Knows the store's ports and no gateway; gateways get `Engine`
 // and nothing else of it.
-import { randomBytes, randomUUID } from 'node:crypto';
+
+import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { createAccountApi } from '../account/account-api.js';
 import type { AccountApi } from '../account/protocol.js';
@@ -29,7 +30,7 @@ import type { Config } from '../config.js';
 import { createDirectory } from '../directory/directory.js';
 import { KeyUses } from '../directory/key-uses.js';
 import type { Directory } from '../directory/protocol.js';
-import { uuidV7 } from '../mail/ids.js';
+import { newId } from '../ids/new-id.js';
 import type { BlobStore } from '../store/blobs.js';
 import { clock } from '../store/clock.js';
 import { CommitWatch } from '../store/commit-watch.js';
@@ -131,7 +132,7 @@ export async function startEngine(
     displaced = () => reject(new Displaced(`another process has started under the name of this node, ${nodeId}`));
   });
   failed.catch(() => {});
-  const incarnation = randomUUID();
+  const incarnation = newId();
   const ownership = createOwnership({
     store: leases,
     transport,
@@ -250,9 +251,8 @@ export async function startEngine(
     log,
   });
   lifecycle.add('directory', () => directory.close(), JOB_RESERVE_MS, STOP_MS);
-  const newAttemptId = () => uuidV7(Date.now(), 0, randomBytes(8));
   const { hostname } = config;
-  const hostedHere = hostedDelivery({ directory, facts: messageFacts(blobs), hostname, newId: newAttemptId });
+  const hostedHere = hostedDelivery({ directory, facts: messageFacts(blobs), hostname, newId });
   hostedOpened(hostedHere);
 
   const desk = createAccountApi({

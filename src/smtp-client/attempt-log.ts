@@ -20,13 +20,13 @@ export class AttemptLog {
   readonly #task: DeliveryTask;
   readonly #log: Logger;
   readonly #meter: CourierMeter;
-  readonly #nextId: () => string;
+  readonly #newId: () => string;
 
-  constructor(task: DeliveryTask, log: Logger, meter: CourierMeter, nextId: () => string) {
+  constructor(task: DeliveryTask, log: Logger, meter: CourierMeter, newId: () => string) {
     this.#task = task;
     this.#log = log;
     this.#meter = meter;
-    this.#nextId = nextId;
+    this.#newId = newId;
   }
 
   withoutTls(host: string, remoteAddress: string, reason: string): void {
@@ -46,7 +46,7 @@ export class AttemptLog {
     const recipients = verdicts.flatMap(([{ ids }, { kind, statusCode }]) =>
       ids.map((id) => ({ id, outcome: kind, statusCode })),
     );
-    const id = this.#nextId();
+    const id = this.#newId();
     const reply = decided.text;
     this.entries.push({
       id,

@@ -4,7 +4,7 @@ import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
 import type { Courier, DeliveryReport, DeliveryTask } from '../actors/delivery/courier.js';
 import type { Dns } from '../dns/resolver.js';
-import { idSource } from '../gateways/tcp/id-source.js';
+import { newId } from '../ids/new-id.js';
 import { parseAddress } from '../mail/address.js';
 import type { Sign } from '../mail/authentication.js';
 import { judgeFault } from '../mail/delivery-status.js';
@@ -82,7 +82,6 @@ export function createSmtpCourier(options: SmtpCourierOptions): SmtpCourier {
     store: stsPolicies,
     log,
   });
-  const nextId = idSource();
   const stopping = new AbortController();
   const underWay = new Set<Promise<unknown>>();
   let isClosing = false;
@@ -107,7 +106,7 @@ export function createSmtpCourier(options: SmtpCourierOptions): SmtpCourier {
   }
 
   async function attempt(task: DeliveryTask): Promise<DeliveryReport> {
-    const attempts = new AttemptLog(task, log, meter, nextId);
+    const attempts = new AttemptLog(task, log, meter, newId);
     const { addressees, unusable, sender } = envelopeOf(task);
     const standings = new RecipientResults([...addressees, ...unusable]);
     const wrong = judgeFault('bad-address', 'the address cannot be written in an SMTP envelope');

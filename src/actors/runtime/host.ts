@@ -2,6 +2,7 @@
 // are addressed and passivates those that are idle, or the least recently used ones when memory is short.
 import type { Logger } from 'pino';
 import { assert, mask } from 'superstruct';
+import { randomOctets } from '../../ids/random-octets.js';
 import { clock } from '../../store/clock.js';
 import { shardOf } from '../../store/shard.js';
 import { Activation } from './activation.js';
@@ -10,7 +11,6 @@ import { type Meter, NO_METER, outcomeOf } from './meter.js';
 import type { Ownership, Tenant } from './ownership.js';
 import { type EventPacket, PACKET_VERSION, type ReplyPacket, type RequestPacket } from './packet.js';
 import type { Protocol } from './protocol.js';
-import { randomOctets } from './random-octets.js';
 import { eventSubject, requestSubject } from './subjects.js';
 import { NO_SPAN, NO_TRACER, type Tracer } from './tracing.js';
 import type { Registration, Transport } from './transport.js';

@@ -1,7 +1,7 @@
 // Refs made from a transport: an ask becomes a packet to the owner of the account's shard. While nobody answers for the
 // shard it is tried again for longer than a takeover lasts, and when another node answers for it while a reply is
 // outstanding, that one is asked too: the same ask, with the same id. Faults come back as ActorFault, outcomes as values.
-import { randomUUID } from 'node:crypto';
+import { newId } from '../../ids/new-id.js';
 import { clock } from '../../store/clock.js';
 import { StoreFault } from '../../store/errors.js';
 import { shardOf } from '../../store/shard.js';
@@ -56,7 +56,7 @@ export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P>
 
   function ask(accountId: string, name: string, payload: unknown, ask: AskOptions = {}): Promise<unknown> {
     const deadline = clock.now() + (ask.deadlineMs ?? DEADLINE_MS);
-    const request: RequestPacket = { v: PACKET_VERSION, id: randomUUID(), accountId, name, payload, deadline };
+    const request: RequestPacket = { v: PACKET_VERSION, id: newId(), accountId, name, payload, deadline };
     const carryOut = () => (isWatched ? watched(request) : carriedOut(request));
     return store === undefined ? carryOut() : store.answered(carryOut).catch(asActorFault);
   }

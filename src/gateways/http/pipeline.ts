@@ -2,7 +2,6 @@
 // query and body (404, 400, 413, 415), handler, encoding, log line. Nothing else authenticates, authorizes, limits,
 // validates or encodes. Refusals of the first two count for the rate as well.
 
-import { randomUUID } from 'node:crypto';
 import { ActorFault } from '../../actors/runtime/errors.js';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
 import { NO_TRACER, type Span, type Tracer } from '../../actors/runtime/tracing.js';
@@ -12,6 +11,7 @@ import { Rates, type Tally } from '../../auth/rates.js';
 import { inTime } from '../../bounds/time-bounds.js';
 import { DecoderBusy, DecodingAbandoned } from '../../decode/decoder.js';
 import type { Directory, Principal } from '../../directory/protocol.js';
+import { newId } from '../../ids/new-id.js';
 import { authenticate, authorize } from './auth.js';
 import { BodyBudget } from './body-budget.js';
 import type { HeaderField, HttpHandler, HttpReply, HttpRequest, Log, ReplyStream, SendingResult } from './exchange.js';
@@ -186,7 +186,7 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     const span = tracer.start('HTTP request', { kind: 'server', parent: request.headers.get('traceparent') });
     const tally = rates.tally(request.remoteAddress);
     const trace: Trace = {
-      id: randomUUID(),
+      id: newId(),
       span,
       tally,
       route: undefined,

@@ -1,6 +1,6 @@
 // Files inside a JSON body, as base64: decoded while the body arrives and kept in one spool file until the request is
 // answered, so that neither their text nor their octets are ever in memory as a whole.
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { StringSink } from '../../bounds/json-scan.js';
 import type { Spool } from '../../spool/spool.js';
 import { StrictBase64 } from './strict-base64.js';
@@ -36,7 +36,7 @@ export class Upload {
 /** Those of one body. */
 export class Uploads {
   readonly #place: UploadPlace;
-  readonly #prefix = randomUUID();
+  readonly #prefix = randomBytes(16).toString('hex');
   readonly #byToken = new Map<string, Upload>();
   /** Decoded, and not in the file yet. */
   #pending: Uint8Array[] = [];

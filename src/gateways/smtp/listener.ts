@@ -6,9 +6,9 @@ import type { Logger } from 'pino';
 import type { SMTPServerAddress, SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 import { NO_SPAN, NO_TRACER, type Span, type Tracer } from '../../actors/runtime/tracing.js';
 import { atMost } from '../../bounds/time-bounds.js';
+import { newId } from '../../ids/new-id.js';
 import { clock } from '../../store/clock.js';
 import type { CertificateSource } from '../tcp/certificate-source.js';
-import { idSource } from '../tcp/id-source.js';
 import { TrustedNetworks } from '../tcp/trusted-networks.js';
 import type { Auth } from './auth-exchange.js';
 import type { MessageStream } from './data-parser.js';
@@ -98,7 +98,6 @@ export async function startListener(
 ): Promise<{ readonly listener: SmtpListener; readonly server: SmtpServer }> {
   const { hostname, maxMessageSize, log, tracer = NO_TRACER } = options;
   const { meter } = purpose;
-  const newId = idSource();
   const underWay = new Set<Promise<void>>();
 
   const refused = (

@@ -1,6 +1,6 @@
 // An account's rows: made with the six system folders that every account has, deleted with everything that is its own.
 // Who may have which address is decided by the callers.
-import { randomUUID } from 'node:crypto';
+import { newId } from '../../ids/new-id.js';
 import type { Account } from '../directory.js';
 import type { FolderRole } from '../mailboxes.js';
 import { shardOf } from '../shard.js';
@@ -47,7 +47,7 @@ export async function insertAccount(
   row: { email: string; displayName: string; held: boolean },
   shards: number,
 ): Promise<Account> {
-  const id = randomUUID();
+  const id = newId();
   const [account] = await tx<[Account]>`
     insert into accounts (id, shard, email, display_name, held)
     values (${id}, ${shardOf(id, shards)}, ${row.email}, ${row.displayName}, ${row.held})
@@ -58,7 +58,7 @@ export async function insertAccount(
 
 /** UIDVALIDITY is the time in seconds (RFC 9051 §2.3.1.1): an account deleted and made again gets another one. */
 async function insertFolders(tx: SqlTransaction, accountId: string): Promise<void> {
-  const ids = SYSTEM_FOLDERS.map(() => randomUUID());
+  const ids = SYSTEM_FOLDERS.map(() => newId());
   const roles = SYSTEM_FOLDERS.map((folder) => folder.role);
   const names = SYSTEM_FOLDERS.map((folder) => folder.name);
   await tx`

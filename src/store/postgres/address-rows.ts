@@ -1,6 +1,6 @@
 // Rows of addresses and the lock that guards who gets one. Whatever gives an address an owner first locks its domain, so
 // that "is it free" and "take it" are one step, and the bound on held addresses cannot be overrun.
-import { randomUUID } from 'node:crypto';
+import { newId } from '../../ids/new-id.js';
 import type { AccountAddress, AddressOwner } from '../directory.js';
 import type { Sql, SqlTransaction } from './client.js';
 
@@ -26,7 +26,7 @@ export async function insertAddress(
 ): Promise<AccountAddress | undefined> {
   const [added] = await tx<AccountAddress[]>`
     insert into addresses (id, address, account_id, domain, held, verified)
-    values (${randomUUID()}, ${row.address}, ${row.accountId}, ${domainOf(row.address)}, ${row.held}, ${row.verified})
+    values (${newId()}, ${row.address}, ${row.accountId}, ${domainOf(row.address)}, ${row.held}, ${row.verified})
     on conflict (account_id, address) do update set verified = true where excluded.verified and not addresses.verified
     returning id, address, verified as "isVerified", added_at as "addedAt"`;
   return added;

@@ -1,6 +1,6 @@
 // Additional addresses of an account. Asking for one takes nothing from anybody; verifying it makes the account the owner.
 
-import { randomUUID } from 'node:crypto';
+import { newId } from '../../ids/new-id.js';
 import { type AccountAddress, type AddressRequest, DirectoryConflict } from '../directory.js';
 import { domainOf, findOwner, insertAddress, lockDomain } from './address-rows.js';
 import type { Sql } from './client.js';
@@ -46,7 +46,7 @@ export async function requestAddress(
     if (account.additional >= limit) return { kind: 'full' };
     const [added] = await tx<[AccountAddress]>`
       insert into addresses (id, address, account_id, domain, verified, verification_hash)
-      values (${randomUUID()}, ${address}, ${accountId}, ${domainOf(address)}, false, ${verificationHash})
+      values (${newId()}, ${address}, ${accountId}, ${domainOf(address)}, false, ${verificationHash})
       returning id, address, verified as "isVerified", added_at as "addedAt"`;
     return { kind: 'added', address: added };
   });

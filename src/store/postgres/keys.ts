@@ -1,5 +1,5 @@
 // API keys. Only hashes are stored; a revoked key stays as a row so that its id is never another key's.
-import { randomUUID } from 'node:crypto';
+import { newId } from '../../ids/new-id.js';
 import type { ApiKey, MintedKey, NewKey, Scope, StoredKey } from '../directory.js';
 import type { Sql, SqlTransaction } from './client.js';
 import { announce } from './directory-changes.js';
@@ -21,7 +21,7 @@ const columns = (sql: Sql | SqlTransaction) => sql`
 export async function insertKey(sql: Sql | SqlTransaction, key: NewKey): Promise<ApiKey> {
   const [row] = await sql<[KeyRow]>`
     insert into api_keys as k (id, account_id, name, prefix, hash, scopes, service_wide, device_id)
-    values (${randomUUID()}, ${key.accountId}, ${key.name}, ${key.prefix}, ${key.hash},
+    values (${newId()}, ${key.accountId}, ${key.name}, ${key.prefix}, ${key.hash},
       ${sql.array([...key.scopes])}::text[], ${key.serviceWide}, ${key.deviceId ?? null})
     returning ${columns(sql)}`;
   return row;
@@ -95,7 +95,7 @@ export async function replaceKey(
         where id = ${id} and account_id = ${accountId} and revoked_at is null and not service_wide
         returning account_id, name, scopes, device_id)
       insert into api_keys as k (id, account_id, name, prefix, hash, scopes, device_id)
-      select ${randomUUID()}::uuid, old.account_id, old.name, ${prefix}, ${hash}, old.scopes, old.device_id from old
+      select ${newId()}::uuid, old.account_id, old.name, ${prefix}, ${hash}, old.scopes, old.device_id from old
       returning ${columns(tx)}`;
     if (row !== undefined) await announce(tx, { kind: 'key-revoked', keyId: id.toLowerCase() });
     return row;

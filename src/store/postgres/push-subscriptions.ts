@@ -1,5 +1,5 @@
 // Push subscriptions in PostgreSQL.
-import { randomUUID } from 'node:crypto';
+import { newId } from '../../ids/new-id.js';
 import type { PushSubscription, PushSubscriptionStore } from '../push-subscriptions.js';
 import { type Sql, storeFault } from './client.js';
 
@@ -27,7 +27,7 @@ async function subscribe(
     const { count } = await tx`
       with account as (select id from accounts where id = ${accountId} for key share)
       insert into push_subscriptions (account_id, id, endpoint, p256dh, auth, created_at)
-      select id, ${randomUUID()}::uuid, ${endpoint}, ${p256dh}, ${auth}, clock_timestamp() from account
+      select id, ${newId()}::uuid, ${endpoint}, ${p256dh}, ${auth}, clock_timestamp() from account
       on conflict (account_id, endpoint) do update
         set p256dh = excluded.p256dh, auth = excluded.auth, created_at = excluded.created_at`;
     await tx`

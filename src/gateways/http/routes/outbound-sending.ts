@@ -1,6 +1,6 @@
 // From what a client gave to an email in the queue: whose address it may name, the message composed and stored, the sender's
 // mailbox asked to queue it. The reply to a client is given only after the mailbox has committed it.
-import { randomUUID } from 'node:crypto';
+
 import type { Profiles } from '../../../account/protocol.js';
 import type { Addressee } from '../../../actors/mailbox/outbound/protocol.js';
 import type { Mailboxes, MailboxProtocol } from '../../../actors/mailbox/protocol.js';
@@ -13,6 +13,7 @@ import {
   readdressMessage,
 } from '../../../compose/message.js';
 import type { BodyDecoder } from '../../../decode/decoder.js';
+import { newId } from '../../../ids/new-id.js';
 import { canonicalAddress, parseAddress } from '../../../mail/address.js';
 import type { IndexedAddress, MessageIndex } from '../../../mail/message-index.js';
 import { addressKey, LONGEST_DISPLAY_NAME, type OwnAddresses, type ThreadFields } from '../../../mail/reply.js';
@@ -183,7 +184,7 @@ async function compose(
   bcc: readonly IndexedAddress[],
 ): Promise<SpooledContent> {
   const header = {
-    messageId: `<${randomUUID()}@${hostname}>`,
+    messageId: `<${newId()}@${hostname}>`,
     date: new Date(clock.now()),
     from: { name: oneLine(sender.displayName), address: letter.from },
     to: namedAs('To', letter),
