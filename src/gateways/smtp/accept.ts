@@ -12,12 +12,12 @@ import type { MessageSummary } from '../../mail/message-index.js';
 import { summarize } from '../../mail/summary.js';
 import type { SpooledContent } from '../../spool/spool.js';
 import type { InboundStore } from '../../store/inbound.js';
-import type { ArrivedMessage } from './arrival.js';
+import type { ReceivedMessage } from './mx-data.js';
 import { Refused } from './replies.js';
 
 const DELIVERY_DEADLINE_MS = 2000;
 
-export interface AcceptancePorts {
+export interface AcceptPorts {
   readonly inbound: InboundStore;
   readonly mailboxes: Mailboxes;
   readonly directory: Pick<Directory, 'hold'>;
@@ -62,8 +62,8 @@ export interface Acceptance {
  * @throws Refused for a loop and when an unknown address cannot be held after all; StoreFault when nothing was committed.
  */
 export async function acceptMessage(
-  ports: AcceptancePorts,
-  { content, authenticated }: ArrivedMessage,
+  ports: AcceptPorts,
+  { content, authenticated }: ReceivedMessage,
   destinations: readonly Destination[],
   { sender, receivedAt, newId }: Transaction,
 ): Promise<Acceptance> {

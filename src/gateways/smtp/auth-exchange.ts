@@ -13,14 +13,14 @@ import {
 } from '../../auth/sasl.js';
 import type { SmtpReply } from './replies.js';
 
-export type AuthVerdict =
+export type AuthResult =
   /** `user` becomes that of the session. */
   | { readonly user: unknown }
   /** `failure`: what mechanisms with tokens say of it first; absent when the credential is not what failed. */
   | { readonly reply: SmtpReply; readonly failure?: Failure };
 
 /** Judges what was shown; never rejects. */
-export type Authenticator = (shown: Shown, session: SMTPConnection['session']) => Promise<AuthVerdict>;
+export type Authenticator = (shown: Shown, session: SMTPConnection['session']) => Promise<AuthResult>;
 
 /** Whom the server lets in, where it wants to know. */
 export interface Auth {

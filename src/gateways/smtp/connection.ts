@@ -7,7 +7,7 @@ import type { SMTPServer } from 'smtp-server';
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
 import { type Auth, type Authenticator, authenticate } from './auth-exchange.js';
 import { DataCredit } from './data-credit.js';
-import { DataParser, Foreign, Overlong } from './data-parser.js';
+import { DataParser, TooLong, WrongProtocol } from './data-parser.js';
 import type { SmtpLimits } from './limits.js';
 import { parsePath } from './path.js';
 
@@ -289,8 +289,8 @@ export class SmtpConnection extends SMTPConnection {
     });
     parser.oncommand = (command, callback) => this._onCommand(command, callback as (() => void) | undefined);
     parser.on('error', (error) => {
-      if (error instanceof Foreign) this.send(421, '4.7.0 This is SMTP, closing connection');
-      else if (!(error instanceof Overlong)) this.send(421, '4.3.0 Internal error, closing connection');
+      if (error instanceof WrongProtocol) this.send(421, '4.7.0 This is SMTP, closing connection');
+      else if (!(error instanceof TooLong)) this.send(421, '4.3.0 Internal error, closing connection');
       else if (error.what === 'command') this.#overlong();
       else this.send(552, '5.3.4 Message too large, closing connection');
       this.close();

@@ -5,9 +5,9 @@ import type { SMTPServerDataStream } from 'smtp-server';
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js';
 import { DataDecoder } from './data-decoder.js';
 
-/** The content of one message, dots taken out; `discipline.malformed` is final once the stream has ended. */
+/** The content of one message, dots taken out; `decoder.malformed` is final once the stream has ended. */
 export interface MessageStream extends SMTPServerDataStream {
-  discipline: DataDecoder;
+  decoder: DataDecoder;
 }
 
 /** Octets still read of a message that is too large, for the reply after its end, before the connection is ended. */
@@ -19,7 +19,7 @@ const NO_COMMAND = /^[^A-Za-z\s]/;
 const LONGEST_METHOD = 'CONNECT '.length;
 
 /** What the peer sent is so far beyond a limit that reading on is no use. */
-export class Overlong extends Error {
+export class TooLong extends Error {
   readonly what: 'command' | 'message';
 
   constructor(what: 'command' | 'message') {
@@ -29,17 +29,17 @@ export class Overlong extends Error {
 }
 
 /** The peer speaks another protocol. */
-export class Foreign extends Error {}
+export class WrongProtocol extends Error {}
 
 type Written = (error?: Error | null) => void;
 
 export class DataParser extends SMTPStream {
-  #discipline = new DataDecoder();
+  #decoder = new DataDecoder();
   /** The first octets are not yet known to be SMTP. */
   #isOpening = true;
 
   override _write(chunk: Buffer, encoding: BufferEncoding, done: Written): void {
-    if (this.#isOpening && !this.isClosed && this.#isForeign(chunk)) done(new Foreign());
+    if (this.#isOpening && !this.isClosed && this.#isForeign(chunk)) done(new WrongProtocol());
     else super._write(chunk, encoding, done);
   }
 
@@ -50,8 +50,8 @@ export class DataParser extends SMTPStream {
   }
 
   override startDataMode(maxBytes?: number | string | null): MessageStream {
-    this.#discipline = new DataDecoder();
-    return Object.assign(super.startDataMode(maxBytes), { discipline: this.#discipline });
+    this.#decoder = new DataDecoder();
+    return Object.assign(super.startDataMode(maxBytes), { decoder: this.#decoder });
   }
 
   override _feedDataStream(chunk: Buffer, done: Written): void {
@@ -60,15 +60,15 @@ export class DataParser extends SMTPStream {
       done();
       return;
     }
-    const end = this.#discipline.decode(chunk);
-    const content = chunk.subarray(0, this.#discipline.contentLength);
+    const end = this.#decoder.decode(chunk);
+    const content = chunk.subarray(0, this.#decoder.contentLength);
     this._countDataBytes(content.length);
     if (end >= 0) {
       this._endDataMode(content, chunk.subarray(end), done);
       return;
     }
     if (this.dataBytes > this._maxBytes + EXCESS) {
-      done(new Overlong('message'));
+      done(new TooLong('message'));
       return;
     }
     if (content.length === 0 || !stream.writable || stream.write(content) || stream.destroyed) {
@@ -86,6 +86,6 @@ export class DataParser extends SMTPStream {
 
   override _commandTooLong(): Error {
     super._commandTooLong();
-    return new Overlong('command');
+    return new TooLong('command');
   }
 }

@@ -1,7 +1,6 @@
-// What every listener for mail is: an SMTP server whose commands are put before a purpose (mx, submission), which objects or
-// does not; its objections become replies and log lines here, its messages are counted and traced here. Certificates are
-// renewed, and the stop waits for messages on their way. Limits and the wire are connection's and smtp-server's.
-
+// What all SMTP listeners have in common. The handlers (mx, submission) accept or reject each command; the listener turns
+// their rejections into replies and log lines, counts and traces their messages, renews the certificate, and waits for messages
+// on their way when it stops. `connection` holds the limits of a session, smtp-server the syntax.
 import type { Logger } from 'pino';
 import type { SMTPServerAddress, SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 import { NO_SPAN, NO_TRACER, type Span, type Tracer } from '../../actors/runtime/tracing.js';
@@ -39,7 +38,7 @@ export interface SmtpListener {
   readonly address: string;
   /** Open connections. */
   readonly connections: number;
-  /** The listener is to stop soon: everything is taken as before, and connections that have become idle are ended. */
+  /** The listener is to stop soon: everything is accepted as before, and connections that have become idle are ended. */
   beginDrain(): void;
   /** Stops listening and lets messages on their way finish for up to `graceMs`. */
   stop(graceMs: number): Promise<void>;
@@ -54,9 +53,9 @@ export interface Rejection {
   readonly fault?: unknown;
 }
 
-type Judgement = Rejection | undefined | Promise<Rejection | undefined>;
+type Decision = Rejection | undefined | Promise<Rejection | undefined>;
 
-export interface Incoming {
+export interface MailTransaction {
   /** Id in the log and in Received. */
   readonly transaction: string;
   /** ms since the epoch. */
@@ -68,7 +67,7 @@ export interface Incoming {
   readonly newId: () => string;
 }
 
-export interface Taken {
+export interface DataReply {
   /** Text of the 250. */
   readonly text: string;
   /** Called after the reply. */
@@ -79,10 +78,10 @@ export interface SmtpHandlers {
   readonly settings: Pick<SMTPServerOptions, 'secure' | 'needsUpgrade'>;
   readonly meter: ListenerMeter;
   readonly auth?: Auth;
-  mailFrom(path: SMTPServerAddress, session: SMTPServerSession): Judgement;
-  rcptTo(path: SMTPServerAddress, session: SMTPServerSession): Judgement;
+  mailFrom(path: SMTPServerAddress, session: SMTPServerSession): Decision;
+  rcptTo(path: SMTPServerAddress, session: SMTPServerSession): Decision;
   /** Resolves once the message is committed. @throws Refused and faults: it is not, then */
-  take(stream: MessageStream, session: SMTPServerSession, incoming: Incoming): Promise<Taken>;
+  onMessage(stream: MessageStream, session: SMTPServerSession, mailTransaction: MailTransaction): Promise<DataReply>;
   /** For log lines. */
   about?(session: SMTPServerSession): Readonly<Record<string, unknown>>;
 }
@@ -94,11 +93,11 @@ const NEVER_OFFERED = ['WIZ', 'SHELL', 'KILL', 'XCLIENT', 'XFORWARD'];
 /** The server comes along for those who end sessions. */
 export async function startListener(
   options: ListenerOptions,
-  purpose: SmtpHandlers,
+  handlers: SmtpHandlers,
 ): Promise<{ readonly listener: SmtpListener; readonly server: SmtpServer }> {
   const { hostname, maxMessageSize, log, tracer = NO_TRACER } = options;
-  const { meter } = purpose;
-  const underWay = new Set<Promise<void>>();
+  const { meter } = handlers;
+  const inProgress = new Set<Promise<void>>();
 
   const refused = (
     session: SMTPServerSession,
@@ -106,39 +105,39 @@ export async function startListener(
     { reply: { code }, reason, fault }: Rejection,
   ): void => {
     meter.refused(reason, code);
-    logRefused(log, session, { ...about, ...purpose.about?.(session) }, reason, code, fault);
+    logRefused(log, session, { ...about, ...handlers.about?.(session) }, reason, code, fault);
   };
 
-  const settle = (
-    judgement: Judgement,
+  const reply = (
+    decision: Decision,
     session: SMTPServerSession,
     about: Readonly<Record<string, unknown>>,
     done: Callback,
   ): void => {
-    const decide = (objection: Rejection | undefined): void => {
-      if (objection === undefined) {
+    const end = (rejection: Rejection | undefined): void => {
+      if (rejection === undefined) {
         done();
         return;
       }
-      answer(done, objection.reply);
-      refused(session, about, objection);
+      answer(done, rejection.reply);
+      refused(session, about, rejection);
     };
-    if (judgement instanceof Promise) judgement.then(decide, (fault: unknown) => decide(objectionTo(fault)));
-    else decide(judgement);
+    if (decision instanceof Promise) decision.then(end, (fault: unknown) => end(rejectionOf(fault)));
+    else end(decision);
   };
 
   const onMailFrom = (path: SMTPServerAddress, session: SMTPServerSession, done: Callback): void =>
-    settle(purpose.mailFrom(path, session), session, { sender: path.address }, done);
+    reply(handlers.mailFrom(path, session), session, { sender: path.address }, done);
 
   const onRcptTo = (path: SMTPServerAddress, session: SMTPServerSession, done: Callback): void =>
-    settle(purpose.rcptTo(path, session), session, { recipient: path.address, sender: senderOf(session) }, done);
+    reply(handlers.rcptTo(path, session), session, { recipient: path.address, sender: senderOf(session) }, done);
 
   const onData = (stream: MessageStream, session: SMTPServerSession, done: Callback): void => {
-    const work = takeMessage(stream, session, done).finally(() => underWay.delete(work));
-    underWay.add(work);
+    const work = receiveMessage(stream, session, done).finally(() => inProgress.delete(work));
+    inProgress.add(work);
   };
 
-  const takeMessage = async (stream: MessageStream, session: SMTPServerSession, done: Callback): Promise<void> => {
+  const receiveMessage = async (stream: MessageStream, session: SMTPServerSession, done: Callback): Promise<void> => {
     const transaction = newId();
     const receivedAt = clock.now();
     const sender = senderOf(session);
@@ -156,7 +155,7 @@ export async function startListener(
       span.set({ 'mansio.smtp.reply': reply });
       span.end(failure);
     };
-    const incoming: Incoming = {
+    const mailTransaction: MailTransaction = {
       transaction,
       receivedAt,
       sender,
@@ -165,29 +164,29 @@ export async function startListener(
         return span;
       },
     };
-    let taken: Taken;
+    let accepted: DataReply;
     try {
-      taken = await purpose.take(stream, session, incoming);
+      accepted = await handlers.onMessage(stream, session, mailTransaction);
     } catch (error) {
-      const objection = objectionTo(error);
-      const { code } = answer(done, objection.reply);
-      refused(session, { transaction, sender, recipients }, objection);
-      replied(code, objection.fault);
+      const rejection = rejectionOf(error);
+      const { code } = answer(done, rejection.reply);
+      refused(session, { transaction, sender, recipients }, rejection);
+      replied(code, rejection.fault);
       return;
     }
-    done(null, taken.text);
+    done(null, accepted.text);
     replied(250);
-    taken.afterwards();
+    accepted.afterwards();
   };
 
   const pair = options.tls.current();
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const server = new SmtpServer(
     {
-      ...purpose.settings,
+      ...handlers.settings,
       name: hostname,
       size: maxMessageSize,
-      disabledCommands: purpose.auth === undefined ? ['AUTH', ...NEVER_OFFERED] : NEVER_OFFERED,
+      disabledCommands: handlers.auth === undefined ? ['AUTH', ...NEVER_OFFERED] : NEVER_OFFERED,
       key: pair.key,
       cert: pair.cert,
       onMailFrom,
@@ -197,7 +196,7 @@ export async function startListener(
     },
     limits,
     options.trusted ?? new TrustedNetworks([]),
-    purpose.auth,
+    handlers.auth,
   );
   server.on('connect', (connection) => {
     log.debug({ remoteAddress: connection.remoteAddress, session: connection.id }, 'smtp connected');
@@ -226,7 +225,7 @@ export async function startListener(
       const deadline = performance.now() + graceMs;
       await server.drain(graceMs);
       // What was committed may still wait for its mailbox; that is safe, so this only spares a second try.
-      await atMost(Promise.all(underWay), deadline - performance.now());
+      await atMost(Promise.all(inProgress), deadline - performance.now());
     },
   };
   return { listener, server };
@@ -238,7 +237,7 @@ export function protocolOf({ envelope, secure, user, openingCommand }: SMTPServe
   return `${type}${secure ? 'S' : ''}${user ? 'A' : ''}`;
 }
 
-function objectionTo(error: unknown): Rejection {
+function rejectionOf(error: unknown): Rejection {
   const reply = replyTo(error);
   const refusal = refusalIn(error);
   return refusal === undefined ? { reply, reason: 'fault', fault: error } : { reply, reason: refusal };

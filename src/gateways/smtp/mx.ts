@@ -8,26 +8,26 @@ import type { Authenticate } from '../../mail/authentication.js';
 import { type Received, receivedLine, returnPathLine } from '../../mail/trace.js';
 import type { Spool } from '../../spool/spool.js';
 import { networkOf } from '../tcp/ip-address.js';
-import { type AcceptancePorts, acceptMessage, type Destination } from './accept.js';
-import { arrive, LargeHeaders } from './arrival.js';
+import { type AcceptPorts, acceptMessage, type Destination } from './accept.js';
 import type { MessageStream } from './data-parser.js';
 import { findRecipient, judgeRecipient, judgeSender } from './envelope-policy.js';
 import { DEFAULT_LIMITS } from './limits.js';
 import {
-  type Incoming,
+  type DataReply,
   type ListenerOptions,
+  type MailTransaction,
   protocolOf,
   type Rejection,
   type SmtpListener,
   startListener,
-  type Taken,
 } from './listener.js';
 import { logAccepted } from './mail-log.js';
 import { NO_METER, type SmtpMeter } from './meter.js';
+import { LargeHeaders, receiveMail } from './mx-data.js';
 
 import { recipientReply, refusalReply } from './replies.js';
 
-interface Receiver extends Omit<AcceptancePorts, 'directory' | 'tracer'> {
+interface Receiver extends Omit<AcceptPorts, 'directory' | 'tracer'> {
   readonly spool: Spool;
 }
 
@@ -46,7 +46,7 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
   const { meter = NO_METER, tracer = NO_TRACER } = options;
   const { headerSize: maxHeaderSize } = { ...DEFAULT_LIMITS, ...options.limits };
   const largeHeaders = new LargeHeaders();
-  const ports: AcceptancePorts = { ...receiver, directory, tracer };
+  const ports: AcceptPorts = { ...receiver, directory, tracer };
 
   function mailFrom(path: SMTPServerAddress): Rejection | undefined {
     const refusal = judgeSender(path);
@@ -69,27 +69,31 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
     return undefined;
   }
 
-  async function take(stream: MessageStream, session: SMTPServerSession, incoming: Incoming): Promise<Taken> {
-    const { transaction, receivedAt, sender } = incoming;
+  async function receive(
+    stream: MessageStream,
+    session: SMTPServerSession,
+    mailTransaction: MailTransaction,
+  ): Promise<DataReply> {
+    const { transaction, receivedAt, sender } = mailTransaction;
     // The recipient was put beside the address by findMailbox.
     const destinations = session.envelope.rcptTo as (SMTPServerAddress & Destination)[];
     // After a PROXY header the address is that of who connected to the proxy.
     const origin = { remoteAddress: session.remoteAddress, helo: session.hostNameAppearsAs, sender };
     const network = networkOf(session.remoteAddress);
-    const message = await arrive(stream, receiver.spool.bodyWriter(network), {
+    const message = await receiveMail(stream, receiver.spool.bodyWriter(network), {
       maxSize: maxMessageSize,
       maxHeaderSize,
       hostname,
       network,
       largeHeaders,
       returnPath: returnPathLine(sender),
-      received: receivedLine(received(session, hostname, incoming)),
+      received: receivedLine(received(session, hostname, mailTransaction)),
       authenticate: authenticate && ((header) => authenticate(origin, header)),
     });
     const { content, authenticated } = message;
-    const { span } = incoming;
+    const { span } = mailTransaction;
     span.set({ 'mansio.message.octets': content.size });
-    const accepting = span.within(() => acceptMessage(ports, message, destinations, incoming));
+    const accepting = span.within(() => acceptMessage(ports, message, destinations, mailTransaction));
     const acceptance = await accepting;
     return {
       text: `2.0.0 Accepted as ${transaction}`,
@@ -109,12 +113,16 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
     meter,
     mailFrom,
     rcptTo,
-    take,
+    onMessage: receive,
   });
   return listener;
 }
 
-function received(session: SMTPServerSession, hostName: string, { transaction: id, receivedAt }: Incoming): Received {
+function received(
+  session: SMTPServerSession,
+  hostName: string,
+  { transaction: id, receivedAt }: MailTransaction,
+): Received {
   const { rcptTo } = session.envelope;
   return {
     from: { helo: session.hostNameAppearsAs, remoteAddress: session.remoteAddress },

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { SMTPServerSession } from 'smtp-server';
 import type { LoginOutcome, ProtocolLogin, ProtocolLogins } from '../../auth/protocol-login.js';
 import { parseAddress } from '../../mail/address.js';
-import type { Auth, AuthVerdict } from './auth-exchange.js';
+import type { Auth, AuthResult } from './auth-exchange.js';
 import type { SubmissionMeter } from './meter.js';
 
 const SCOPE = 'smtp';
@@ -16,7 +16,7 @@ export interface SubmissionAuthOptions {
   readonly meter: Pick<SubmissionMeter, 'authenticated'>;
 }
 
-const VERDICTS: Readonly<Record<Exclude<LoginOutcome['kind'], 'open'>, AuthVerdict & { readonly reply: unknown }>> = {
+const VERDICTS: Readonly<Record<Exclude<LoginOutcome['kind'], 'open'>, AuthResult & { readonly reply: unknown }>> = {
   wrong: { reply: { code: 535, text: '5.7.8 Authentication credentials invalid' }, failure: 'invalidToken' },
   scopeMissing: {
     reply: { code: 535, text: '5.7.8 The API key needs the scope smtp' },
@@ -24,7 +24,7 @@ const VERDICTS: Readonly<Record<Exclude<LoginOutcome['kind'], 'open'>, AuthVerdi
   },
   limited: { reply: { code: 454, text: '4.7.0 Too many wrong credentials, try again later' } },
 };
-const FAULT: AuthVerdict = { reply: { code: 454, text: '4.7.0 Credentials cannot be checked now, try again later' } };
+const FAULT: AuthResult = { reply: { code: 454, text: '4.7.0 Credentials cannot be checked now, try again later' } };
 
 export function submissionAuth({ logins, plaintext, log, meter }: SubmissionAuthOptions): Auth {
   return {

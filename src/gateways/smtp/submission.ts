@@ -10,21 +10,21 @@ import { receivedLine } from '../../mail/trace.js';
 import type { Spool } from '../../spool/spool.js';
 import type { MessageStream } from './data-parser.js';
 import {
-  type Incoming,
+  type DataReply,
   type ListenerOptions,
+  type MailTransaction,
   protocolOf,
   type Rejection,
   type SmtpListener,
   startListener,
-  type Taken,
 } from './listener.js';
 import { logQueued } from './mail-log.js';
 import { NO_SUBMISSION_METER, type SubmissionMeter } from './meter.js';
-import { receive } from './receive.js';
 import { Refused, refusalReply } from './replies.js';
 import { SenderPolicy } from './sender-policy.js';
+import { receiveSubmission } from './submission-data.js';
 import { loginOf, submissionAuth } from './submission-login.js';
-import { type QueueingPorts, queueMessage } from './submit.js';
+import { type SubmitPorts, submitMessage } from './submit.js';
 
 export interface SubmissionOptions extends ListenerOptions {
   /** TLS before anything is said (RFC 8314 §3.3), not by STARTTLS. */
@@ -33,7 +33,7 @@ export interface SubmissionOptions extends ListenerOptions {
   readonly allowPlaintextAuth: boolean;
   readonly logins: ProtocolLogins;
   readonly directory: Pick<Directory, 'recipient' | 'isAddressOf'>;
-  readonly receiver: QueueingPorts & { readonly spool: Spool };
+  readonly receiver: SubmitPorts & { readonly spool: Spool };
   readonly meter?: SubmissionMeter;
 }
 
@@ -41,8 +41,12 @@ export async function startSubmission(options: SubmissionOptions): Promise<SmtpL
   const { receiver, logins, hostname, maxMessageSize, log, meter = NO_SUBMISSION_METER } = options;
   const policy = new SenderPolicy(options.directory, logins);
 
-  async function take(stream: MessageStream, session: SMTPServerSession, incoming: Incoming): Promise<Taken> {
-    const { transaction, receivedAt, sender } = incoming;
+  async function receive(
+    stream: MessageStream,
+    session: SMTPServerSession,
+    mailTransaction: MailTransaction,
+  ): Promise<DataReply> {
+    const { transaction, receivedAt, sender } = mailTransaction;
     const { principal } = loginOf(session);
     const date = new Date(receivedAt);
     const message = new SubmittedMessage({ date, messageId: `<${transaction}@${hostname}>` });
@@ -50,14 +54,14 @@ export async function startSubmission(options: SubmissionOptions): Promise<SmtpL
     const trace = receivedLine({ hostName: hostname, protocol: protocolOf(session), id: transaction, date });
     const recipients = session.envelope.rcptTo.map(({ address }) => address);
     const newWriter = () => receiver.spool.writer(principal.accountId);
-    let content = await receive(stream, newWriter(), Buffer.from(trace), maxMessageSize, message);
-    const { span } = incoming;
+    let content = await receiveSubmission(stream, newWriter(), Buffer.from(trace), maxMessageSize, message);
+    const { span } = mailTransaction;
     try {
       const refusal = await policy.judgeHeader(principal, message.header);
       if (refusal !== undefined) throw new Refused(refusal);
       content = await withShortLines(content, newWriter);
       span.set({ 'mansio.message.octets': content.size });
-      const queueing = span.within(() => queueMessage(receiver, principal.accountId, sender, recipients, content));
+      const queueing = span.within(() => submitMessage(receiver, principal.accountId, sender, recipients, content));
       const queued = await queueing;
       return {
         text: `2.0.0 Queued as ${queued.id}`,
@@ -79,10 +83,10 @@ export async function startSubmission(options: SubmissionOptions): Promise<SmtpL
       meter,
       auth: submissionAuth({ logins, plaintext: options.allowPlaintextAuth, log, meter }),
       mailFrom: (path: SMTPServerAddress, session: SMTPServerSession) =>
-        policy.judgeSender(path, loginOf(session)).then(objection),
+        policy.judgeSender(path, loginOf(session)).then(rejectionOf),
       rcptTo: (path: SMTPServerAddress, session: SMTPServerSession) =>
-        policy.judgeRecipient(path, session.envelope.mailFrom).then(objection),
-      take,
+        policy.judgeRecipient(path, session.envelope.mailFrom).then(rejectionOf),
+      onMessage: receive,
       about: (session) => ({ accountId: loginOf(session).principal.accountId }),
     },
   );
@@ -102,6 +106,6 @@ export async function startSubmission(options: SubmissionOptions): Promise<SmtpL
   };
 }
 
-function objection(refusal: Parameters<typeof refusalReply>[0] | undefined): Rejection | undefined {
+function rejectionOf(refusal: Parameters<typeof refusalReply>[0] | undefined): Rejection | undefined {
   return refusal === undefined ? undefined : { reply: refusalReply(refusal), reason: refusal };
 }

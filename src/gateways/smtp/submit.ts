@@ -16,7 +16,7 @@ const DEADLINE_MS = 30_000;
 /** Characters of a display name: a thousand recipients have to fit into one packet. */
 const LONGEST_NAME = 100;
 
-export interface QueueingPorts {
+export interface SubmitPorts {
   readonly blobs: Pick<BlobStore, 'put'>;
   readonly mailboxes: Mailboxes;
 }
@@ -31,8 +31,8 @@ export interface Queued {
 type Addressee = Payload<MailboxProtocol, 'enqueue'>['recipients'][number];
 
 /** `recipients` are valid addresses. @throws Refused for a loop; StoreFault, ActorFault when it is not queued */
-export async function queueMessage(
-  { blobs, mailboxes }: QueueingPorts,
+export async function submitMessage(
+  { blobs, mailboxes }: SubmitPorts,
   accountId: string,
   sender: string,
   recipients: readonly string[],

@@ -28,20 +28,20 @@ function model(raw: string): Decoded {
 }
 
 function decode(pieces: readonly string[]): Decoded {
-  const discipline = new DataDecoder();
+  const decoder = new DataDecoder();
   let content = '';
   for (const [i, piece] of pieces.entries()) {
     const chunk = Buffer.from(piece, 'latin1');
-    const end = discipline.decode(chunk);
-    content += chunk.toString('latin1', 0, discipline.contentLength);
+    const end = decoder.decode(chunk);
+    content += chunk.toString('latin1', 0, decoder.contentLength);
     if (end < 0) continue;
     const rest = chunk.toString('latin1', end) + pieces.slice(i + 1).join('');
-    return { ended: true, malformed: discipline.malformed, content: discipline.malformed ? undefined : content, rest };
+    return { ended: true, malformed: decoder.malformed, content: decoder.malformed ? undefined : content, rest };
   }
   return {
     ended: false,
-    malformed: discipline.malformed,
-    content: discipline.malformed ? undefined : content,
+    malformed: decoder.malformed,
+    content: decoder.malformed ? undefined : content,
     rest: '',
   };
 }

@@ -1,0 +1,158 @@
+// DATA at MX: the body goes into the spool, and the checks of mail authentication see the message as it passes. A header that
+// is large goes into the spool too; such a message is checked when it has arrived, a few at a time. The trace fields are
+// written last, because the results of the checks stand among them.
+import { FairSemaphore } from '../../bounds/fair-semaphore.js';
+import { Turns } from '../../bounds/turns.js';
+import type { Authenticated, Checks } from '../../mail/authentication.js';
+import { HeaderCollector } from '../../mail/header-collector.js';
+import { incomingHeader } from '../../mail/incoming-header.js';
+import type { BodyWriter, SpooledContent } from '../../spool/spool.js';
+import type { MessageStream } from './data-parser.js';
+import { type DataSink, receiveData } from './receive-data.js';
+import { Refused } from './replies.js';
+
+/** Octets of a header that is kept in memory, if the spool has room for it. Few are larger than 20 kB. */
+const HEADER_IN_MEMORY = 32_768;
+/** Messages with larger ones that are checked and stored at a time. */
+const LARGE_AT_A_TIME = 8;
+
+/** What one listener does with large headers, of whatever connection. */
+export class LargeHeaders {
+  readonly semaphore = new FairSemaphore({ total: LARGE_AT_A_TIME });
+  readonly turns = new Turns();
+}
+
+export interface MxDataOptions {
+  /** Octets of the message. */
+  readonly maxSize: number;
+  /** Octets of its header that are checked as such. */
+  readonly maxHeaderSize: number;
+  /** The network of the peer. */
+  readonly network: string;
+  readonly largeHeaders: LargeHeaders;
+  /** Begins the checks of a message whose header has arrived. */
+  readonly authenticate?: ((header: Buffer) => Checks) | undefined;
+  /** Our own name. */
+  readonly hostname: string;
+  /** Trace fields; the field with the results of the checks stands between the two. */
+  readonly returnPath: string;
+  readonly received: string;
+}
+
+export interface ReceivedMessage {
+  readonly content: SpooledContent;
+  readonly authenticated: Authenticated | undefined;
+}
+
+/** @throws Refused when DMARC of the author's domain rejects too; SpoolFault. Nothing is kept then. */
+export async function receiveMail(
+  stream: MessageStream,
+  writer: BodyWriter,
+  options: MxDataOptions,
+): Promise<ReceivedMessage> {
+  const sink = new MxSink(writer, options);
+  const { semaphore, turns } = options.largeHeaders;
+  let release = () => {};
+  let checks: Checks | undefined;
+  try {
+    await receiveData(stream, options.maxSize, sink);
+    let { header } = sink;
+    checks = sink.checks;
+    const isLarge = header === undefined;
+    let spooled = 0;
+    if (header === undefined) {
+      release = await semaphore.acquire(options.network);
+      header = await readHeader(writer, options.maxHeaderSize);
+      spooled = header.length;
+      await turns.next();
+      checks = options.authenticate?.(header);
+      for await (const piece of writer.read(spooled)) checks?.write(piece);
+    }
+    const authenticated = await checks?.finish();
+    if (authenticated?.disposition === 'reject') throw new Refused('dmarc');
+    const trace = `${options.returnPath}${authenticated?.field ?? ''}${options.received}`;
+    const head = Buffer.concat([Buffer.from(trace), incomingHeader(header, options.hostname)]);
+    if (isLarge) await turns.next();
+    const content = await writer.finish(head, spooled);
+    const releaseAll = () => {
+      content.release();
+      release();
+    };
+    return { content: { ...content, release: releaseAll }, authenticated };
+  } catch (error) {
+    (checks ?? sink.checks)?.abandon();
+    writer.discard();
+    release();
+    throw error;
+  }
+}
+
+/** The header of what was written, or as much of it as is checked. */
+async function readHeader(writer: BodyWriter, most: number): Promise<Buffer> {
+  const header = new HeaderCollector();
+  for await (const piece of writer.read()) {
+    const octets = Buffer.from(piece.buffer, piece.byteOffset, Math.min(piece.length, most - header.length));
+    if (header.push(octets) !== undefined || header.length === most) break;
+  }
+  return header.header();
+}
+
+class MxSink implements DataSink {
+  checks: Checks | undefined;
+  /** Set when the message has ended; undefined for a header that is in the spool, before the body. */
+  header: Buffer | undefined;
+  readonly #writer: BodyWriter;
+  readonly #options: MxDataOptions;
+  #header: HeaderCollector | undefined = new HeaderCollector();
+  #inBody = false;
+
+  constructor(writer: BodyWriter, options: MxDataOptions) {
+    this.#writer = writer;
+    this.#options = options;
+  }
+
+  begin(): undefined {
+    return undefined;
+  }
+
+  write(chunk: Buffer): Promise<void> | undefined {
+    return this.#inBody ? this.#keep(chunk) : this.#addToHeader(this.#header!, chunk);
+  }
+
+  end(): void {
+    if (!this.#inBody) this.#headerEnded();
+    this.header = this.#header?.header();
+  }
+
+  discard(): void {
+    this.#header = undefined;
+    this.#writer.discard();
+  }
+
+  #addToHeader(header: HeaderCollector, chunk: Buffer): Promise<void> | undefined {
+    const before = header.length;
+    const body = header.push(chunk);
+    const isSmall = header.length <= Math.min(HEADER_IN_MEMORY, this.#options.maxHeaderSize);
+    if (!isSmall || !this.#writer.reserve(header.length - before)) return this.#spoolHeader(header, body);
+    if (body === undefined) return undefined;
+    this.#headerEnded();
+    return body.length > 0 ? this.#keep(body) : undefined;
+  }
+
+  #headerEnded(): void {
+    this.#inBody = true;
+    this.checks = this.#options.authenticate?.(this.#header!.header());
+  }
+
+  #spoolHeader(header: HeaderCollector, body: Buffer | undefined): Promise<void> | undefined {
+    this.#inBody = true;
+    this.#header = undefined;
+    this.#writer.unreserve();
+    return this.#keep(body === undefined ? header.header() : Buffer.concat([header.header(), body]));
+  }
+
+  #keep(octets: Buffer): Promise<void> | undefined {
+    this.checks?.write(octets);
+    return this.#writer.write(octets);
+  }
+}

@@ -1,0 +1,70 @@
+// The loop that receives the octets of one message after DATA, for every listener: bounds the size, refuses bare line endings,
+// and pauses the peer while the sink writes. The loop reads a message that is refused to its end too, because the reply may
+// only come there (RFC 5321 §4.1.1.4).
+import type { MessageStream } from './data-parser.js';
+import { Refused } from './replies.js';
+
+export interface DataSink {
+  /** Called once, before the first octet; as `write`. */
+  begin(): Promise<void> | undefined;
+  /** Returns a promise when the peer has to wait. Throws and rejects to refuse the message. */
+  write(chunk: Buffer): Promise<void> | undefined;
+  /** The peer has sent the whole message. Throws to refuse it. */
+  end(): void;
+  /** The message is refused or cut off, and nothing of it is kept; may be called again. */
+  discard(): void;
+}
+
+/**
+ * Must be called in the turn of the event loop that made the stream. Rejects after `discard`.
+ * @throws Refused when too large, malformed or cut off; what the sink throws
+ */
+export function receiveData(stream: MessageStream, maxSize: number, sink: DataSink): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let size = 0;
+    let failure: unknown;
+    let ended = false;
+    const fail = (error: unknown): void => {
+      failure ??= error;
+      sink.discard();
+    };
+    const attempt = (step: () => Promise<void> | undefined): void => {
+      if (failure !== undefined) return;
+      try {
+        const written = step();
+        if (written === undefined) return;
+        stream.pause();
+        written.catch(fail).finally(() => stream.resume());
+      } catch (error) {
+        fail(error);
+      }
+    };
+
+    stream.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      attempt(() => {
+        if (size > maxSize) throw new Refused('tooLarge');
+        if (stream.decoder.malformed) throw new Refused('bareLineEnding');
+        return sink.write(chunk);
+      });
+    });
+    stream.once('end', () => {
+      ended = true;
+      attempt(() => {
+        if (stream.decoder.malformed) throw new Refused('bareLineEnding');
+        sink.end();
+        return undefined;
+      });
+      if (failure === undefined) resolve();
+      else reject(failure);
+    });
+    stream.once('error', () => undefined);
+    stream.once('close', () => {
+      if (ended) return;
+      const cutOff = new Refused('connectionLost');
+      fail(cutOff);
+      reject(cutOff);
+    });
+    attempt(() => sink.begin());
+  });
+}

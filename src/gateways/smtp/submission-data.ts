@@ -1,0 +1,63 @@
+// DATA at submission: the message is completed while it passes (Date, Message-Id; Bcc is taken out) and goes into the spool,
+// hashed and indexed on the way. The spool's memory bounds what is held back of the header.
+import type { SubmittedMessage } from '../../mail/submitted-message.js';
+import { SpoolFault } from '../../spool/errors.js';
+import type { SpooledContent, SpoolWriter } from '../../spool/spool.js';
+import type { MessageStream } from './data-parser.js';
+import { type DataSink, receiveData } from './receive-data.js';
+
+/** Octets that may be held back though the spool has no room for them: the header of nearly every message. */
+const ALWAYS_HELD = 32_768;
+
+/**
+ * `trace` goes before the message and does not count against `maxSize`.
+ * @throws Refused, UnusableHeader, SpoolFault; nothing is kept then.
+ */
+export async function receiveSubmission(
+  stream: MessageStream,
+  writer: SpoolWriter,
+  trace: Uint8Array,
+  maxSize: number,
+  message: SubmittedMessage,
+): Promise<SpooledContent> {
+  await receiveData(stream, maxSize, new SubmissionSink(writer, trace, message));
+  return writer.finish();
+}
+
+class SubmissionSink implements DataSink {
+  readonly #writer: SpoolWriter;
+  readonly #message: SubmittedMessage;
+  readonly #trace: Uint8Array;
+  #reserved = 0;
+
+  constructor(writer: SpoolWriter, trace: Uint8Array, message: SubmittedMessage) {
+    this.#writer = writer;
+    this.#trace = trace;
+    this.#message = message;
+  }
+
+  begin(): Promise<void> | undefined {
+    return this.#writer.write(this.#trace);
+  }
+
+  write(chunk: Buffer): Promise<void> | undefined {
+    const octets = this.#message.push(chunk);
+    const { held } = this.#message;
+    const more = held - Math.max(this.#reserved, ALWAYS_HELD);
+    if (more > 0) {
+      if (!this.#writer.reserve(more)) throw new SpoolFault('spool-memory', 'the memory of the spool is used up');
+      this.#reserved = held;
+    }
+    return octets === undefined ? undefined : this.#writer.write(octets);
+  }
+
+  end(): void {
+    const octets = this.#message.end();
+    // The writer waits for its last write before it finishes, and finds a failure then.
+    if (octets !== undefined) this.#writer.write(octets)?.catch(() => undefined);
+  }
+
+  discard(): void {
+    this.#writer.discard();
+  }
+}
