@@ -1,11 +1,11 @@
 // The events of one connection that resumes: from the cursor its client came with, exactly and in order, as fast as the
 // client takes them. A client that falls behind is not followed for any longer than its buffer lasts: its stream ends, and
-// begins anew from its place in the log when the buffer has drained. So a large backlog never waits in memory.
+// begins anew from its position in the log when the buffer has drained. So a large backlog never waits in memory.
 import type { Logger } from 'pino';
 import { Subscription } from 'rxjs';
 import type { MailboxEvent, Mailboxes } from '../../actors/mailbox/protocol.js';
-import type { Place } from '../../actors/runtime/ref.js';
-import { cursorOf, placeOf } from './cursor.js';
+import type { LogPosition } from '../../actors/runtime/ref.js';
+import { cursorOf, positionOf } from './cursor.js';
 import type { PositionedFrames } from './positioned-frames.js';
 
 /** What all resumptions of a node share. */
@@ -43,7 +43,7 @@ export class Resumption {
   readonly #around: ResumptionSurroundings;
   #state: 'new' | 'locating' | 'following' | 'paused' | 'ended' = 'new';
   /** The client has, or will find in its buffer, everything until there. */
-  #place: Place = { seq: 0, at: 0 };
+  #position: LogPosition = { seq: 0, at: 0 };
   #source: Subscription | undefined;
   #pausedVisits = 0;
 
@@ -56,7 +56,7 @@ export class Resumption {
   start(args: readonly unknown[], answer: (resumed: Resumed) => void): string | undefined {
     if (this.#state !== 'new') return "'Resume' has been called on this connection before.";
     const [cursor] = args;
-    const from = typeof cursor === 'string' ? placeOf(cursor, this.#outlet.accountId) : null;
+    const from = typeof cursor === 'string' ? positionOf(cursor, this.#outlet.accountId) : null;
     if (args.length !== 1 || (cursor !== null && typeof cursor !== 'string') || from === undefined) {
       return "'Resume' takes one argument: the cursor that came last, or null.";
     }
@@ -81,13 +81,13 @@ export class Resumption {
     if (this.#pausedVisits >= this.#around.stallVisits) this.#outlet.tooSlow();
   }
 
-  async #locate(from: Place | null, isNew: boolean, answer: (resumed: Resumed) => void): Promise<void> {
+  async #locate(from: LogPosition | null, isNew: boolean, answer: (resumed: Resumed) => void): Promise<void> {
     const { accountId } = this.#outlet;
     try {
-      const { place, complete } = await this.#around.mailboxes.of(accountId).resume(from);
+      const { position, complete } = await this.#around.mailboxes.of(accountId).resume(from);
       if (this.#state !== 'locating') return;
-      this.#place = place;
-      answer({ cursor: cursorOf(place, accountId), complete: isNew || (from !== null && complete) });
+      this.#position = position;
+      answer({ cursor: cursorOf(position, accountId), complete: isNew || (from !== null && complete) });
       this.#follow();
     } catch (err) {
       this.#interrupt(err);
@@ -102,7 +102,7 @@ export class Resumption {
     source.add(
       this.#around.mailboxes
         .of(this.#outlet.accountId)
-        .events$(this.#place.seq)
+        .events$(this.#position.seq)
         .subscribe({
           next: (batch) => {
             if (!source.closed) this.#take(batch);
@@ -115,9 +115,9 @@ export class Resumption {
 
   #take(batch: readonly MailboxEvent[]): void {
     const { accountId, topics } = this.#outlet;
-    for (const { octets, place } of this.#around.frames.of(batch, accountId, topics)) {
+    for (const { octets, position } of this.#around.frames.of(batch, accountId, topics)) {
       if (this.#state !== 'following') return;
-      this.#place = place;
+      this.#position = position;
       this.#outlet.deliver(octets);
       if (this.#outlet.bufferedBytes() > this.#around.pauseBytes) this.#pause();
     }
