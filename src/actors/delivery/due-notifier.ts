@@ -4,7 +4,7 @@
 import { shardOf } from '../../store/shard.js';
 import type { DeliverySlots, ReservedDelivery, Room } from '../mailbox/outbound/delivery-slots.js';
 import type { Ownership } from '../runtime/ownership.js';
-import { type DuePacket, type RecheckPacket, PACKET_VERSION } from '../runtime/packet.js';
+import { type DuePacket, PACKET_VERSION, type RecheckPacket } from '../runtime/packet.js';
 import { deliverySubject } from '../runtime/subjects.js';
 import type { Transport } from '../runtime/transport.js';
 import { deliverer } from './delivery-placement.js';
