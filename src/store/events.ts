@@ -5,8 +5,14 @@ import type { EventRow } from './mailboxes.js';
 export const EVENT_LOG_AGE_MS = 30 * 24 * 3_600_000;
 export const EVENT_LOG_LENGTH = 100_000;
 
+/** What a page of the log takes in the database beyond its last change: octets, after the database's compression. */
+export const EVENT_PAGE_OCTETS = 1024 * 1024;
+
 export interface EventLog {
-  /** Events of the next `limit` changes after seq `after`, ascending by (seq, n). */
+  /**
+   * Events of the next changes after seq `after`, ascending by (seq, n): of `limit` changes, and of fewer when they are
+   * large. No events: the log ends there.
+   */
   read(accountId: string, after: number, limit: number): Promise<readonly EventRow[]>;
   /** The newest seq in the log; 0 when it is empty. */
   newest(accountId: string): Promise<number>;

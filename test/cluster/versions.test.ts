@@ -143,7 +143,7 @@ class OlderNode {
         node.#owned.add(shard);
         const message = 'this node does not know the operation';
         const reply = { kind: 'fault', code: 'unsupported', message } as const;
-        await transport.respond(requestSubject('mailbox', shard), async () => reply).standing;
+        await transport.respond(requestSubject('mailbox', shard), async () => reply).ready;
       }
       return node.#owned.size === due.length;
     });

@@ -39,6 +39,17 @@ test('the log gives back the events of each change in order, and is pruned by ag
   );
   t.deepEqual([page[0]!.payload, page[1]!.payload, page[0]!.at], [{ x: 1 }, null, Date.UTC(2026, 0, 10)]);
 
+  // 100,000 ids do not compress to much less than half.
+  const ids = Array.from({ length: 100_000 }, () => randomUUID());
+  const large = JSON.stringify([{ type: 'FolderDeleted', payload: ids }]);
+  await sql`
+    insert into events (account_id, seq, entries, at)
+    select ${other}, seq, ${large}::text::json, '2026-01-01' from generate_series(100, 102) as seq`;
+  const seqs = async (after: number) => (await events.read(other, after, 100)).map(({ seq }) => seq);
+  t.deepEqual(await seqs(98), [99, 99, 100], 'a page ends after the change with which it is large');
+  t.deepEqual([await seqs(100), await seqs(101), await seqs(102)], [[101], [102], []]);
+  await sql`delete from events where account_id = ${other} and seq > 99`;
+
   t.is(await events.prune(100 * 365 * 86_400_000, 2), 1, 'all but the newest two');
   t.deepEqual([...new Set((await events.read(mine, 0, 10)).map(({ seq }) => seq))], [10, 12]);
   t.is(await events.prune(Date.now() - Date.UTC(2026, 0, 12), 100), 1, 'the older one');

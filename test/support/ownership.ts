@@ -2,9 +2,9 @@
 import { NEVER } from 'rxjs';
 import type { Ownership } from '../../src/actors/runtime/ownership.js';
 
-export type FixedOwnership = Pick<Ownership, 'shards' | 'owned' | 'epochOf' | 'recheck' | 'missing' | 'moves$'>;
+export type FixedOwnership = Pick<Ownership, 'shards' | 'owned' | 'epochOf' | 'recheck' | 'missing' | 'relocations$'>;
 
 export function fixedOwnership(shards = 1, epochOf: Ownership['epochOf'] = () => 1): FixedOwnership {
   const owned = Array.from({ length: shards }, (_, shard) => shard);
-  return { shards, owned, epochOf, recheck: () => {}, missing: () => {}, moves$: NEVER };
+  return { shards, owned, epochOf, recheck: () => {}, missing: () => {}, relocations$: NEVER };
 }

@@ -4,7 +4,7 @@
 import { shardOf } from '../../store/shard.js';
 import type { DeliverySlots, ReservedDelivery, Room } from '../mailbox/outbound/delivery-slots.js';
 import type { Ownership } from '../runtime/ownership.js';
-import { type DuePacket, type LookPacket, PACKET_VERSION } from '../runtime/packet.js';
+import { type DuePacket, PACKET_VERSION, type RecheckPacket } from '../runtime/packet.js';
 import { deliverySubject } from '../runtime/subjects.js';
 import type { Transport } from '../runtime/transport.js';
 import { deliverer } from './delivery-placement.js';
@@ -51,7 +51,7 @@ export class DueNotifier implements DeliverySlots {
   listen(woken: Woken): () => void {
     const { transport, ownership } = this.#options;
     this.#woken = woken;
-    const registration = transport.subscribe<DuePacket | LookPacket>(deliverySubject(ownership.nodeId), (packet) => {
+    const registration = transport.subscribe<DuePacket | RecheckPacket>(deliverySubject(ownership.nodeId), (packet) => {
       if (packet.kind === 'due') woken.due(packet.accountId, packet.outboundId);
       else woken.look();
     });

@@ -1,7 +1,7 @@
-// Event streams: the account's log as an observable, one bus subscription an account and node. Here is who follows which
-// account, and when all have to look into the log again; how one account is followed is the account stream's business.
+// Event streams: each account's log as an observable, with one bus subscription an account and node. A pipeline for each
+// account that is followed is in `log-follower`; here are the bounds that all accounts share.
 import type { Logger } from 'pino';
-import { Observable, type Subscriber } from 'rxjs';
+import { defer, filter, merge, type Observable } from 'rxjs';
 import { FairSemaphore } from '../../bounds/fair-semaphore.js';
 import { clock } from '../../store/clock.js';
 import type { EventLog } from '../../store/events.js';
@@ -9,8 +9,7 @@ import { shardOf } from '../../store/shard.js';
 import { LogFollower } from './log-follower.js';
 import type { Meter } from './meter.js';
 import type { Ownership } from './ownership.js';
-import type { EventRecord } from './packet.js';
-import type { Place, ResumePoint } from './ref.js';
+import type { LogPosition, ResumePoint } from './ref.js';
 import { isKept } from './retention.js';
 import type { Tracer } from './tracing.js';
 import type { Transport } from './transport.js';
@@ -19,13 +18,13 @@ export interface EventStreams<E> {
   /** As `Ref.events$`. */
   of(accountId: string, after?: number): Observable<readonly E[]>;
   /** As `Ref.resume`. */
-  resume(accountId: string, from: Place | null): Promise<ResumePoint>;
+  resume(accountId: string, from: LogPosition | null): Promise<ResumePoint>;
 }
 
 export interface EventStreamsOptions {
   readonly protocolName: string;
   readonly transport: Transport;
-  readonly ownership: Pick<Ownership, 'shards' | 'moves$'>;
+  readonly ownership: Pick<Ownership, 'shards' | 'relocations$'>;
   readonly log: EventLog;
   readonly logger: Logger;
   readonly meter?: Meter;
@@ -38,41 +37,33 @@ const READS_AT_A_TIME = 8;
 
 export function createEventStreams<E>(options: EventStreamsOptions): EventStreams<E> {
   const { transport, ownership, log } = options;
-  const shared = new Map<string, LogFollower>();
-  /** After a break every account followed has to be looked at, and nobody knows of which one anything was missed. */
+  const followers = new Map<string, LogFollower>();
+  /** After a break all accounts are read again: the bus does not say of which accounts packets were missed. */
   const recoveries = new FairSemaphore({ total: READS_AT_A_TIME });
-  /** Those who come from a node that is gone come all at once. */
-  const arrivals = new FairSemaphore({ total: READS_AT_A_TIME });
-
-  transport.breaks$.subscribe(() => {
-    for (const stream of shared.values()) stream.recover();
-  });
-  ownership.moves$.subscribe(({ shards, vanished }) => {
-    if (!vanished) return;
-    const moved = new Set(shards);
-    for (const stream of shared.values()) if (moved.has(stream.shard)) stream.recover();
-  });
+  /** The clients of a node that has gone come to the others all at once. */
+  const catchUps = new FairSemaphore({ total: READS_AT_A_TIME });
 
   function open(accountId: string): LogFollower {
     const shard = shardOf(accountId, ownership.shards);
-    const closed = () => shared.delete(accountId);
-    const stream = new LogFollower({ ...options, recoveries, arrivals, accountId, shard, closed });
-    shared.set(accountId, stream);
-    return stream;
+    const unclean$ = ownership.relocations$.pipe(filter(({ shards, unclean }) => unclean && shards.includes(shard)));
+    const missed$ = merge(transport.breaks$, unclean$);
+    const closed = () => {
+      if (followers.get(accountId) === follower) followers.delete(accountId);
+    };
+    const follower = new LogFollower({ ...options, missed$, recoveries, catchUps, accountId, closed });
+    followers.set(accountId, follower);
+    return follower;
   }
 
   return {
     of: (accountId, after) =>
-      new Observable<readonly E[]>((subscriber) => {
-        const stream = shared.get(accountId) ?? open(accountId);
-        return stream.add(subscriber as Subscriber<readonly EventRecord[]>, after);
-      }),
+      defer(() => (followers.get(accountId) ?? open(accountId)).events$(after) as Observable<readonly E[]>),
 
     async resume(accountId, from) {
-      const newest = await arrivals.run(accountId, () => log.newest(accountId));
+      const newest = await catchUps.run(accountId, () => log.newest(accountId));
       const now = clock.now();
-      if (from !== null && isKept(from, newest, now)) return { place: from, complete: true };
-      return { place: { seq: newest, at: now }, complete: from === null };
+      if (from !== null && isKept(from, newest, now)) return { position: from, complete: true };
+      return { position: { seq: newest, at: now }, complete: from === null };
     },
   };
 }

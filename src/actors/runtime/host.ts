@@ -139,7 +139,7 @@ export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S
     for (const shard of shards) {
       if (!responders.has(shard)) responders.set(shard, transport.respond(requestSubject(name, shard), tracked));
     }
-    await Promise.all(shards.map((shard) => responders.get(shard)?.standing));
+    await Promise.all(shards.map((shard) => responders.get(shard)?.ready));
   }
 
   async function vacate(shards: readonly number[]): Promise<void> {
@@ -162,7 +162,7 @@ export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S
   /** What was committed last may have gone unpublished, and whoever owns the account now may not load it for long. */
   function makeFollowersLook(accountId: string): void {
     inDoubt.delete(accountId);
-    transport.publish(eventSubject(name, accountId), { v: PACKET_VERSION, kind: 'look' });
+    transport.publish(eventSubject(name, accountId), { v: PACKET_VERSION, kind: 'recheck' });
   }
 
   /** Nobody else may address them for long, and until they are loaded their followers miss what was committed last. */

@@ -10,10 +10,10 @@ import { FailureDetector } from './failure-detector.js';
 import { Isolation } from './isolation.js';
 import type { Meter } from './meter.js';
 import { type Ownership, StoreInUse } from './ownership.js';
-import { type LookPacket, PACKET_VERSION, type PlacementNews, type PlacementPacket } from './packet.js';
+import { PACKET_VERSION, type PlacementNews, type PlacementPacket, type RecheckPacket } from './packet.js';
 import { candidates, decide } from './placement.js';
 import { rendezvous } from './rendezvous.js';
-import { type Move, ShardLeases, type Tenant } from './shard-leases.js';
+import { type Relocation, ShardLeases, type Tenant } from './shard-leases.js';
 import { nodeSubject, PLACEMENT_SUBJECT } from './subjects.js';
 import type { Registration, Transport } from './transport.js';
 
@@ -45,7 +45,7 @@ export function createOwnership(options: OwnershipOptions): Ownership {
 class LeasedOwnership implements Ownership {
   readonly shards: number;
   readonly #options: OwnershipOptions;
-  readonly #moves$ = new Subject<Move>();
+  readonly #relocations$ = new Subject<Relocation>();
   readonly #peers: FailureDetector;
   readonly #outlook: Isolation;
   readonly #holding: ShardLeases;
@@ -74,7 +74,7 @@ class LeasedOwnership implements Ownership {
     this.#holding = new ShardLeases({
       ...options,
       nodeId: options.node.id,
-      moves$: this.#moves$,
+      relocations$: this.#relocations$,
       tell: (news) => this.#tell(news),
       handedOver: () => this.#nudge(),
     });
@@ -108,8 +108,8 @@ class LeasedOwnership implements Ownership {
     return nodes.map(({ id }) => id).filter((id) => unheard.has(id));
   }
 
-  get moves$(): Observable<Move> {
-    return this.#moves$;
+  get relocations$(): Observable<Relocation> {
+    return this.#relocations$;
   }
 
   get beatAgeMs(): number {
@@ -148,9 +148,11 @@ class LeasedOwnership implements Ownership {
     const connection = transport.connected$.subscribe((connected) => this.#outlook.bus(connected));
     this.#ending.push(() => connection.unsubscribe());
     const ping = transport.respond(nodeSubject(node.id), async () => ({ kind: 'reply', reply: null }));
-    const news = transport.subscribe<PlacementPacket | LookPacket>(PLACEMENT_SUBJECT, (packet) => this.#hear(packet));
+    const news = transport.subscribe<PlacementPacket | RecheckPacket>(PLACEMENT_SUBJECT, (packet) =>
+      this.#hear(packet),
+    );
     this.#registrations.push(ping, news);
-    await Promise.all([ping.standing, news.standing]);
+    await Promise.all([ping.ready, news.ready]);
     this.#assertNotLeft();
     const heartbeat = setInterval(() => this.#nudge(), ttlMs / 3);
     this.#ending.push(() => clearInterval(heartbeat));
@@ -195,8 +197,8 @@ class LeasedOwnership implements Ownership {
     const vacated = await this.#holding.vacated(held);
     await this.#options.store.leave(this.#options.node);
     this.#tell({ kind: 'freed', shards: held });
-    if (!vacated) this.#tell({ kind: 'unsure', shards: held });
-    this.#moves$.complete();
+    if (!vacated) this.#tell({ kind: 'unclean', shards: held });
+    this.#relocations$.complete();
   }
 
   async #join(): Promise<void> {
@@ -225,15 +227,15 @@ class LeasedOwnership implements Ownership {
     if (this.#left) throw new Error('the node is stopped before it has started');
   }
 
-  #hear(packet: PlacementPacket | LookPacket): void {
+  #hear(packet: PlacementPacket | RecheckPacket): void {
     switch (packet.kind) {
       case 'settled':
-        this.#moves$.next(packet);
+        this.#relocations$.next({ shards: packet.shards, unclean: packet.crashed });
         if (packet.node !== this.nodeId && packet.shards.some((shard) => this.#holding.epochs.has(shard)))
           this.#nudge();
         return;
-      case 'unsure':
-        this.#moves$.next({ shards: packet.shards, vanished: true });
+      case 'unclean':
+        this.#relocations$.next({ shards: packet.shards, unclean: true });
         return;
       case 'freed':
         if (packet.node !== this.nodeId) this.#nudge();
@@ -244,7 +246,7 @@ class LeasedOwnership implements Ownership {
       case 'given':
         if (packet.to === this.nodeId && !this.#draining) this.#holding.accept(packet.leases);
         return;
-      case 'look':
+      case 'recheck':
         this.recheck();
         return;
     }
@@ -254,7 +256,7 @@ class LeasedOwnership implements Ownership {
   async #heardAgain(node: string): Promise<void> {
     await this.#beat();
     const shards = this.#view?.leases.filter(({ nodeId }) => nodeId === node).map(({ shard }) => shard) ?? [];
-    if (shards.length > 0) this.#moves$.next({ shards, vanished: true });
+    if (shards.length > 0) this.#relocations$.next({ shards, unclean: true });
   }
 
   #tell(news: PlacementNews): void {

@@ -25,8 +25,8 @@ export interface Meter {
   received(events: number): void;
   /** Events read from the log, by followers who had missed them or came later. */
   readFromLog(events: number): void;
-  /** `vanished`: from an owner who had not given them back. */
-  shardsTaken(shards: number, vanished: boolean): void;
+  /** `crashed`: the owner before had not released them. */
+  shardsTaken(shards: number, crashed: boolean): void;
   shardsHandedOver(shards: number): void;
   /** Taken by others while this node was not looking. */
   shardsLost(shards: number): void;

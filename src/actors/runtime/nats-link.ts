@@ -65,7 +65,7 @@ export interface LinkOptions<C> {
 
 /** When all servers were restarted, all nodes tell of it at about the same time. */
 const BREAKS_MS = 150;
-const STANDING = Promise.resolve();
+const READY = Promise.resolve();
 const EMPTY = new Uint8Array();
 
 export class NatsLink<C extends LinkConnection> {
@@ -80,7 +80,7 @@ export class NatsLink<C extends LinkConnection> {
   readonly #waiting = new Set<() => void>();
   readonly #told = new Set<string>();
   #connection: C | undefined;
-  #standing: Promise<void> | undefined;
+  #flushing: Promise<void> | undefined;
   #closed = false;
 
   constructor(options: LinkOptions<C>) {
@@ -116,11 +116,11 @@ export class NatsLink<C extends LinkConnection> {
    * Resolves when the server has whatever was sent and subscribed to; at once while there is none. Everybody who asks at
    * a time shares one round trip.
    */
-  standing(): Promise<void> {
-    if (this.connection === undefined) return STANDING;
-    this.#standing ??= new Promise((resolve) => {
+  flushed(): Promise<void> {
+    if (this.connection === undefined) return READY;
+    this.#flushing ??= new Promise((resolve) => {
       queueMicrotask(() => {
-        this.#standing = undefined;
+        this.#flushing = undefined;
         const { connection } = this;
         if (connection === undefined) return resolve();
         const stood = () => {
@@ -131,7 +131,7 @@ export class NatsLink<C extends LinkConnection> {
         connection.flush().then(stood, stood);
       });
     });
-    return this.#standing;
+    return this.#flushing;
   }
 
   close(): void {
@@ -211,7 +211,7 @@ export class NatsLink<C extends LinkConnection> {
     // What this node published meanwhile nobody heard; whatever it publishes from now on comes after this.
     this.connection?.publish(prefix + BREAKS_SUBJECT, EMPTY);
     this.#isConnected$.next(true);
-    await this.standing();
+    await this.flushed();
     if (this.#connection === connection) this.#missed$.next();
   }
 }

@@ -4,9 +4,9 @@
 import type { Observable } from 'rxjs';
 import { StartFault } from '../../errors/start-fault.js';
 import type { ClusterView, NodeState, PublicListeners } from '../../store/leases.js';
-import type { Move, Tenant } from './shard-leases.js';
+import type { Relocation, Tenant } from './shard-leases.js';
 
-export type { Move, Tenant } from './shard-leases.js';
+export type { Relocation, Tenant } from './shard-leases.js';
 
 /** Another node runs on this store, and one of the two has no bus. */
 export class StoreInUse extends StartFault {
@@ -31,7 +31,7 @@ export interface Ownership {
   /** The epoch in which this node owns the account's shard; undefined when it does not. */
   epochOf(accountId: string): number | undefined;
   /** Shards that somebody answers for since a moment ago. */
-  readonly moves$: Observable<Move>;
+  readonly relocations$: Observable<Relocation>;
   /** Nobody answers for the shard: see why, and take it if its owner is gone. */
   missing(shard: number): void;
   /** Something is not as the last heartbeat saw it. */

@@ -44,7 +44,7 @@ export function readReply(bytes: Uint8Array): ReplyPacket {
 export function readPublication(bytes: Uint8Array): Publication | undefined {
   const fields = read(bytes);
   if (fields === undefined || !isUnderstood(fields['v'])) return undefined;
-  return fields['kind'] === 'look' || isOfEvents(fields) || isDue(fields) || isOfPlacement(fields)
+  return fields['kind'] === 'recheck' || isOfEvents(fields) || isDue(fields) || isOfPlacement(fields)
     ? (fields as unknown as Publication)
     : undefined;
 }
@@ -61,11 +61,11 @@ function isDue({ kind, accountId, outboundId }: Fields): boolean {
 }
 
 /** Kinds of a later version are for those who know them. */
-function isOfPlacement({ kind, node, shards, vanished, gone, to, leases }: Fields): boolean {
+function isOfPlacement({ kind, node, shards, crashed, gone, to, leases }: Fields): boolean {
   if (typeof kind !== 'string' || kind === 'due' || typeof node !== 'string') return false;
   const ofShards = Array.isArray(shards) && shards.every(Number.isInteger);
-  if (kind === 'settled') return ofShards && typeof vanished === 'boolean';
-  if (kind === 'freed' || kind === 'unsure') return ofShards;
+  if (kind === 'settled') return ofShards && typeof crashed === 'boolean';
+  if (kind === 'freed' || kind === 'unclean') return ofShards;
   const isLease = (lease: unknown) =>
     isFields(lease) && Number.isInteger(lease['shard']) && Number.isInteger(lease['epoch']);
   if (kind === 'given') return typeof to === 'string' && Array.isArray(leases) && leases.every(isLease);

@@ -55,16 +55,16 @@ export interface EventPacket {
 export type PlacementPacket =
   /** These shards have no owner: whose they should be may take them. */
   | { readonly v: number; readonly kind: 'freed'; readonly node: string; readonly shards: readonly number[] }
-  /** `node` answers for these shards now. `vanished`: the owner before may have left commits unpublished. */
+  /** `node` answers for these shards now. `crashed`: the owner before may have left commits unpublished. */
   | {
       readonly v: number;
       readonly kind: 'settled';
       readonly node: string;
       readonly shards: readonly number[];
-      readonly vanished: boolean;
+      readonly crashed: boolean;
     }
-  /** The owner before gave these shards up with commits under way: it may go without publishing them. */
-  | { readonly v: number; readonly kind: 'unsure'; readonly node: string; readonly shards: readonly number[] }
+  /** The owner before released these shards with commits under way, and may end without publishing them. */
+  | { readonly v: number; readonly kind: 'unclean'; readonly node: string; readonly shards: readonly number[] }
   /** The leases are of the node `to` now. */
   | {
       readonly v: number;
@@ -90,17 +90,37 @@ export interface DuePacket {
 }
 
 /** Something may have happened that was not told, or in words that were not understood: look at the store. */
-export interface LookPacket {
+export interface RecheckPacket {
   readonly v: number;
-  readonly kind: 'look';
+  readonly kind: 'recheck';
 }
 
-export type Publication = EventPacket | PlacementPacket | DuePacket | LookPacket;
+export type Publication = EventPacket | PlacementPacket | DuePacket | RecheckPacket;
 
 export function encode(packet: RequestPacket | ReplyPacket | Publication): Uint8Array {
-  return Buffer.from(JSON.stringify(packet));
+  return Buffer.from(JSON.stringify(withWireNames(packet)));
 }
 
 export function decode<T>(bytes: Uint8Array): T {
-  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()) as T;
+  const value: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
+  return withNames(value) as T;
+}
+
+/** Packets keep the names of version 1 on the wire, because neighbouring versions of Mansio read them (D13). */
+function withWireNames(packet: RequestPacket | ReplyPacket | Publication): object {
+  if (!('kind' in packet)) return packet;
+  if (packet.kind === 'recheck') return { ...packet, kind: 'look' };
+  if (packet.kind === 'unclean') return { ...packet, kind: 'unsure' };
+  if (packet.kind !== 'settled') return packet;
+  const { crashed, ...rest } = packet;
+  return { ...rest, vanished: crashed };
+}
+
+function withNames(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('kind' in value)) return value;
+  if (value.kind === 'look') return { ...value, kind: 'recheck' };
+  if (value.kind === 'unsure') return { ...value, kind: 'unclean' };
+  if (value.kind !== 'settled' || !('vanished' in value)) return value;
+  const { vanished, ...rest } = value;
+  return { ...rest, crashed: vanished };
 }

@@ -7,17 +7,17 @@ export interface AskOptions {
   readonly deadlineMs?: number;
 }
 
-/** A place in an account's event log. */
-export interface Place {
+/** A position in an account's event log. */
+export interface LogPosition {
   readonly seq: number;
-  /** ms since the epoch; nothing after the place is older. */
+  /** ms since the epoch; nothing after the position is older. */
   readonly at: number;
 }
 
 export interface ResumePoint {
-  /** What comes after it is what `events$(place.seq)` gives. */
-  readonly place: Place;
-  /** False when events after `from` may be gone from the log, or it is no place of this log: then `place` is now. */
+  /** What comes after it is what `events$(position.seq)` gives. */
+  readonly position: LogPosition;
+  /** False when events after `from` may be gone from the log, or it is no position of this log: then `position` is now. */
   readonly complete: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface Ref<P extends Protocol> {
    */
   events$(after?: number): Observable<readonly EventOf<P>[]>;
   /** Where to follow the events from, for one who had them until `from`, or wants them from now on (null). */
-  resume(from: Place | null): Promise<ResumePoint>;
+  resume(from: LogPosition | null): Promise<ResumePoint>;
 }
 
 export interface Refs<P extends Protocol> {

@@ -27,7 +27,7 @@ const LATE_MS = 100;
 export interface RefsOptions<P extends Protocol> {
   readonly protocol: P;
   readonly transport: Transport;
-  readonly ownership: Pick<Ownership, 'shards' | 'epochOf' | 'moves$' | 'missing'>;
+  readonly ownership: Pick<Ownership, 'shards' | 'epochOf' | 'relocations$' | 'missing'>;
   readonly streams: EventStreams<EventOf<P>>;
   /** Fails what is asked when the store stops answering: the owner cannot commit, and soon owns nothing. */
   readonly store?: StoreAnswers;
@@ -48,9 +48,9 @@ export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P>
   const { protocol, transport, ownership, streams, store, lookMs = LOOK_MS } = options;
   const { meter = NO_METER, tracer = NO_TRACER } = options;
   const isWatched = meter !== NO_METER || tracer !== NO_TRACER;
-  const moves = new Relocations(ownership.moves$);
+  const moves = new Relocations(ownership.relocations$);
   const absences = new OwnerRetry();
-  ownership.moves$.subscribe(({ shards }) => {
+  ownership.relocations$.subscribe(({ shards }) => {
     for (const shard of shards) absences.end(shard);
   });
 

@@ -1,12 +1,12 @@
 // Who waits for something of a shard's owner, and is to hear when another node answers for the shard meanwhile.
 import type { Observable } from 'rxjs';
-import type { Move } from './ownership.js';
+import type { Relocation } from './ownership.js';
 
 export class Relocations {
   readonly #waiting = new Map<number, Set<() => void>>();
 
-  constructor(moves$: Observable<Move>) {
-    moves$.subscribe(({ shards }) => {
+  constructor(relocations$: Observable<Relocation>) {
+    relocations$.subscribe(({ shards }) => {
       for (const shard of shards) for (const tell of [...(this.#waiting.get(shard) ?? [])]) tell();
     });
   }

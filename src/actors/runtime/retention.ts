@@ -1,16 +1,16 @@
-// Whether an event log, which is pruned by age and length, still has everything after a place that a consumer kept over a
+// Whether an event log, which is pruned by age and length, still has everything after a position that a consumer kept over a
 // break. Pure.
 import { EVENT_LOG_AGE_MS, EVENT_LOG_LENGTH } from '../../store/events.js';
-import type { Place } from './ref.js';
+import type { LogPosition } from './ref.js';
 
 /** Of the age and the length: clocks of nodes differ, and pruning goes on while the rest is read. */
 const SPARE_MS = 3_600_000;
 const SPARE_CHANGES = EVENT_LOG_LENGTH / 10;
 
 /** False also for places that the log, which ends at seq `newest`, has never had. */
-export function isKept(place: Place, newest: number, now: number): boolean {
-  const behind = newest - place.seq;
-  const age = now - place.at;
+export function isKept(position: LogPosition, newest: number, now: number): boolean {
+  const behind = newest - position.seq;
+  const age = now - position.at;
   return (
     behind >= 0 && behind <= EVENT_LOG_LENGTH - SPARE_CHANGES && age >= -SPARE_MS && age <= EVENT_LOG_AGE_MS - SPARE_MS
   );

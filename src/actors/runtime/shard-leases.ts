@@ -15,10 +15,10 @@ export interface Tenant {
   vacate(shards: readonly number[]): Promise<void>;
 }
 
-export interface Move {
+export interface Relocation {
   readonly shards: readonly number[];
   /** Commits may have gone unheard: unpublished by the owner before, or published while it could not be heard. */
-  readonly vanished: boolean;
+  readonly unclean: boolean;
 }
 
 export interface ShardLeasesOptions {
@@ -27,7 +27,7 @@ export interface ShardLeasesOptions {
   readonly ttlMs: number;
   readonly log: Logger;
   readonly meter?: Meter;
-  readonly moves$: Observable<Move>;
+  readonly relocations$: Observable<Relocation>;
   tell(news: PlacementNews): void;
   /** A batch has been handed over: there may be more. */
   handedOver(): void;
@@ -134,9 +134,9 @@ export class ShardLeases {
     if (this.#ended) return;
     for (const { shard, epoch } of taken) this.#held.set(shard, epoch);
     const free = new Set(wanted.filter(({ nodeId }) => nodeId === null).map(({ shard }) => shard));
-    for (const vanished of [false, true]) {
-      const settled = taken.filter(({ shard }) => free.has(shard) !== vanished);
-      if (settled.length > 0) this.#settle(settled, vanished);
+    for (const crashed of [false, true]) {
+      const settled = taken.filter(({ shard }) => free.has(shard) !== crashed);
+      if (settled.length > 0) this.#settle(settled, crashed);
     }
   }
 
@@ -149,13 +149,13 @@ export class ShardLeases {
   }
 
   /** Not waited for: whatever the bus does, leases are renewed. */
-  #settle(leases: readonly ShardLease[], vanished: boolean): void {
+  #settle(leases: readonly ShardLease[], crashed: boolean): void {
     const settling = this.#tenant!.settle(leases.map(({ shard }) => shard))
       .then(() => {
         const shards = leases.filter((lease) => this.#holds(lease)).map(({ shard }) => shard);
-        this.#options.meter?.shardsTaken(shards.length, vanished);
-        this.#options.log.info({ shards: shards.length, vanished, held: this.#held.size }, 'shards taken');
-        if (shards.length > 0) this.#options.tell({ kind: 'settled', shards, vanished });
+        this.#options.meter?.shardsTaken(shards.length, crashed);
+        this.#options.log.info({ shards: shards.length, crashed, held: this.#held.size }, 'shards taken');
+        if (shards.length > 0) this.#options.tell({ kind: 'settled', shards, crashed });
       })
       .catch((error) => {
         this.#options.log.error({ err: error }, 'shards could not be settled');
@@ -192,7 +192,7 @@ export class ShardLeases {
       this.#options.meter?.shardsHandedOver(shards.length);
       this.#options.log.info({ shards: shards.length }, 'shards handed over');
     } catch (error) {
-      if (!vacated) this.#options.tell({ kind: 'unsure', shards });
+      if (!vacated) this.#options.tell({ kind: 'unclean', shards });
       this.#handingOver = undefined;
       throw error;
     } finally {
@@ -212,7 +212,7 @@ export class ShardLeases {
     }
     // One batch pauses at a time, however fast they are given.
     await settled;
-    if (!vacated) this.#options.tell({ kind: 'unsure', shards });
+    if (!vacated) this.#options.tell({ kind: 'unclean', shards });
     this.#handingOver = undefined;
     this.#options.handedOver();
   }
@@ -225,7 +225,7 @@ export class ShardLeases {
     const settled = new Promise<void>((resolve) => {
       end = resolve;
     });
-    const hearing = this.#options.moves$.subscribe((move) => {
+    const hearing = this.#options.relocations$.subscribe((move) => {
       for (const shard of move.shards) waiting.delete(shard);
       if (waiting.size === 0) end();
     });

@@ -27,7 +27,7 @@ export interface LocalTransportOptions {
 
 type Listener = (packet: Publication) => void;
 
-const STANDING = Promise.resolve();
+const READY = Promise.resolve();
 
 export function localTransport(options: LocalTransportOptions = {}): LocalTransport {
   const { log } = options;
@@ -50,7 +50,7 @@ export function localTransport(options: LocalTransportOptions = {}): LocalTransp
     const end = () => {
       if (responders.get(subject) === responder) responders.delete(subject);
     };
-    return { standing: STANDING, end };
+    return { ready: READY, end };
   }
 
   function publish(subject: string, packet: Publication): void {
@@ -73,7 +73,7 @@ export function localTransport(options: LocalTransportOptions = {}): LocalTransp
       interested.delete(listener as Listener);
       if (interested.size === 0 && listeners.get(subject) === interested) listeners.delete(subject);
     };
-    return { standing: STANDING, end };
+    return { ready: READY, end };
   }
 
   async function close(): Promise<void> {

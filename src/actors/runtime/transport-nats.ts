@@ -112,7 +112,7 @@ class NatsTransport implements Transport {
       feed.drain();
       if (this.#responders.get(subject) === registration) this.#responders.delete(subject);
     };
-    const registration = { standing: this.#link.standing(), end };
+    const registration = { ready: this.#link.flushed(), end };
     this.#responders.set(subject, registration);
     return registration;
   }
@@ -140,7 +140,7 @@ class NatsTransport implements Transport {
       followed.feed.end();
       this.#followed.delete(subject);
     };
-    return { standing: this.#link.standing(), end };
+    return { ready: this.#link.flushed(), end };
   }
 
   close(): Promise<void> {
@@ -157,9 +157,9 @@ class NatsTransport implements Transport {
 
   async #answerAll(): Promise<void> {
     // What the servers passed on before is here after a round trip.
-    await this.#link.standing();
+    await this.#link.flushed();
     await Promise.all(this.#underWay);
-    await this.#link.standing();
+    await this.#link.flushed();
   }
 
   /** Never rejects. */
@@ -187,7 +187,7 @@ class NatsTransport implements Transport {
   #hear(subject: string, { data }: LinkMessage): void {
     const packet = readPublication(data);
     if (packet === undefined) this.#log.warn({ subject }, 'a publication was not understood');
-    this.#local.publish(subject, packet ?? { v: PACKET_VERSION, kind: 'look' });
+    this.#local.publish(subject, packet ?? { v: PACKET_VERSION, kind: 'recheck' });
   }
 
   #send(subject: string, packet: Publication): void {

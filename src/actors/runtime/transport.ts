@@ -41,7 +41,7 @@ export interface Registration {
    * at once: what is missed until the connection is back is what `breaks$` tells of. For `lagMs` longer, publications of
    * other nodes may be missed.
    */
-  readonly standing: Promise<void>;
+  readonly ready: Promise<void>;
   end(): void;
 }
 
@@ -54,7 +54,7 @@ export interface Transport {
   publish(subject: string, packet: Publication): void;
   /**
    * Packets in the order in which one publisher published them, this node's own included. One that is not understood arrives
-   * as a LookPacket.
+   * as a RecheckPacket.
    */
   subscribe<P extends Publication>(subject: string, listener: (packet: P) => void): Registration;
   /** Whether other nodes can be reached; the present state first. */

@@ -1,5 +1,5 @@
 // One hub connection: handshake, then events out and pings both ways, until either side closes. It knows one socket and
-// counts in ticks of the roster; which events it gets is the subscriptions' business, or the resumption's when its client
+// counts in ticks of the timerWheel; which events it gets is the subscriptions' business, or the resumption's when its client
 // asked for that; who it is was settled before the upgrade. Ten thousand of these live on a node: a few fields each, no
 // timers, no closures.
 import type { Logger } from 'pino';
@@ -17,16 +17,16 @@ import {
 } from './json-codec.js';
 import { positionText } from './positioned-frames.js';
 import { ProtocolError } from './protocol-error.js';
-import { type Outlet, Resumption, type ResumptionSurroundings } from './resumption.js';
+import { type ResumingConnection, Resumption, type ResumptionDependencies } from './resumption.js';
 import type { Subscriber, Subscriptions } from './subscriptions.js';
 import { RECORD_SEPARATOR, splitFrame } from './text-format.js';
 import type { TimerWheel, Visited } from './timer-wheel.js';
 
 /** What all connections of a node share; durations in ticks. */
-export interface Surroundings {
-  readonly roster: TimerWheel<Connection>;
+export interface ConnectionDependencies {
+  readonly timerWheel: TimerWheel<Connection>;
   readonly subscriptions: Subscriptions;
-  readonly resumptions: ResumptionSurroundings;
+  readonly resumptions: ResumptionDependencies;
   readonly log: Logger;
   readonly handshakeTicks: number;
   /** Silence of ours after which a visit sends a ping. */
@@ -69,7 +69,7 @@ const RESUME = 'Resume';
 const PING_MESSAGE = Buffer.from(encodeMessage({ type: PING }));
 const ACCEPTED_MESSAGE = Buffer.from(HANDSHAKE_ACCEPTED);
 
-export class Connection implements SocketListener, Subscriber, Outlet, Visited {
+export class Connection implements SocketListener, Subscriber, ResumingConnection, Visited {
   readonly id: string;
   readonly accountId: string;
   readonly owner: string;
@@ -79,7 +79,7 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
   /** Tick at which the credential ends. */
   readonly #endsAt: number;
   readonly #socket: Socket;
-  readonly #around: Surroundings;
+  readonly #dependencies: ConnectionDependencies;
   readonly #resumption: Resumption | undefined;
   /** `joining`: the handshake was read, and is answered once the events stand. */
   #state: 'handshake' | 'joining' | 'open' | 'closing' | 'closed' = 'handshake';
@@ -92,28 +92,28 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
   /** Messages and ping frames from the client since the last visit. */
   #received = 0;
 
-  constructor(socket: Socket, holder: Holder, around: Surroundings) {
+  constructor(socket: Socket, holder: Holder, dependencies: ConnectionDependencies) {
     this.id = holder.id;
     this.accountId = holder.accountId;
     this.owner = holder.owner;
     this.keyId = holder.keyId;
     this.topics = holder.topics;
-    this.slot = around.roster.nextSlot();
+    this.slot = dependencies.timerWheel.nextSlot();
     this.#socket = socket;
-    this.#around = around;
-    this.#resumption = holder.resumes ? new Resumption(this, around.resumptions) : undefined;
-    this.#endsAt = around.roster.now + (holder.lastsTicks ?? Number.POSITIVE_INFINITY);
-    this.#heardAt = around.roster.now;
-    this.#sentAt = around.roster.now;
-    around.roster.add(this);
-    around.log.debug({ connectionId: this.id, accountId: this.accountId }, 'hub connection opened');
+    this.#dependencies = dependencies;
+    this.#resumption = holder.resumes ? new Resumption(this, dependencies.resumptions) : undefined;
+    this.#endsAt = dependencies.timerWheel.now + (holder.lastsTicks ?? Number.POSITIVE_INFINITY);
+    this.#heardAt = dependencies.timerWheel.now;
+    this.#sentAt = dependencies.timerWheel.now;
+    dependencies.timerWheel.add(this);
+    dependencies.log.debug({ connectionId: this.id, accountId: this.accountId }, 'hub connection opened');
   }
 
   message(data: Uint8Array): void {
     if (!this.#isUp) return;
-    this.#heardAt = this.#around.roster.now;
+    this.#heardAt = this.#dependencies.timerWheel.now;
     this.#blaming(() => {
-      const messages = splitFrame(data, this.#around.maxMessageBytes);
+      const messages = splitFrame(data, this.#dependencies.maxMessageBytes);
       if (!this.#mayReceive(messages.length)) return;
       if (this.#state === 'handshake') this.#shakeHands(messages.shift()!);
       if (this.#state === 'joining') this.#hold(messages);
@@ -125,7 +125,7 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
     this.#mayReceive(1);
   }
 
-  stands(): void {
+  ready(): void {
     if (this.#state !== 'joining') return;
     this.#state = 'open';
     this.#send(ACCEPTED_MESSAGE);
@@ -142,9 +142,9 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
   closed(code: number): void {
     if (this.#state === 'closed') return;
     this.#leave('closed');
-    this.#around.roster.remove(this);
-    this.#around.log.debug({ connectionId: this.id, accountId: this.accountId, code }, 'hub connection closed');
-    this.#around.gone(this);
+    this.#dependencies.timerWheel.remove(this);
+    this.#dependencies.log.debug({ connectionId: this.id, accountId: this.accountId, code }, 'hub connection closed');
+    this.#dependencies.gone(this);
   }
 
   deliver(frame: Uint8Array): void {
@@ -161,7 +161,7 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
   }
 
   tooSlow(): void {
-    this.#around.log.warn(
+    this.#dependencies.log.warn(
       { connectionId: this.id, accountId: this.accountId, bufferedBytes: this.#socket.bufferedBytes() },
       'slow hub client cut off',
     );
@@ -170,22 +170,22 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
   }
 
   visit(now: number): void {
-    const around = this.#around;
+    const dependencies = this.#dependencies;
     this.#received = 0;
     // A client that reconnects by itself asks its application for a new token.
     if (now >= this.#endsAt) this.end('The token has expired.', true, POLICY);
     if (this.#state === 'open') {
-      if (now - this.#heardAt >= around.clientTimeoutTicks) {
+      if (now - this.#heardAt >= dependencies.clientTimeoutTicks) {
         this.end('Nothing was heard from the client within the time-out.', true, NORMAL);
-      } else if (now - this.#sentAt >= around.pingTicks) {
+      } else if (now - this.#sentAt >= dependencies.pingTicks) {
         this.#send(PING_MESSAGE);
       }
       this.#resumption?.visit();
     } else if (this.#isUp) {
-      if (now - this.#sentAt < around.handshakeTicks) return;
+      if (now - this.#sentAt < dependencies.handshakeTicks) return;
       if (this.#state === 'joining') this.end(NOT_FOLLOWED, true, TRY_AGAIN);
       else this.end('The handshake was not completed in time.', true, POLICY);
-    } else if (this.#state === 'closing' && now - this.#sentAt >= around.closeTicks) {
+    } else if (this.#state === 'closing' && now - this.#sentAt >= dependencies.closeTicks) {
       this.#socket.terminate();
     }
   }
@@ -201,7 +201,7 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
   /** Counts; false when the client has sent too many, which ends the connection. */
   #mayReceive(count: number): boolean {
     this.#received += count;
-    if (this.#received <= this.#around.maxMessages) return true;
+    if (this.#received <= this.#dependencies.maxMessages) return true;
     this.end('The client sends too many messages.', false, POLICY);
     return false;
   }
@@ -216,7 +216,7 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
       read();
     } catch (err) {
       if (!(err instanceof ProtocolError)) throw err;
-      this.#around.log.debug(
+      this.#dependencies.log.debug(
         { connectionId: this.id, accountId: this.accountId, err },
         'hub client broke the protocol',
       );
@@ -229,13 +229,13 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
     this.#state = 'joining';
     // The subscription stands before the client learns that it is connected, so it misses nothing from then on; frames
     // go out at the end of a tick at the earliest, so none overtakes the answer. Who resumes says later from where.
-    if (this.#resumption !== undefined || this.accountId === '') this.stands();
-    else if (!this.#around.subscriptions.join(this.accountId, this)) this.end(NOT_FOLLOWED, true, TRY_AGAIN);
+    if (this.#resumption !== undefined || this.accountId === '') this.ready();
+    else if (!this.#dependencies.subscriptions.join(this.accountId, this)) this.end(NOT_FOLLOWED, true, TRY_AGAIN);
   }
 
   #hold(messages: readonly string[]): void {
     for (const text of messages) this.#held += text + RECORD_SEPARATOR;
-    if (this.#held.length > this.#around.maxMessageBytes) {
+    if (this.#held.length > this.#dependencies.maxMessageBytes) {
       throw new ProtocolError('More was sent than is taken before the answer to the handshake.');
     }
   }
@@ -291,17 +291,17 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
   #send(messages: Uint8Array): boolean {
     if (!this.#isUp) return false;
     // Before the send: one large frame to a client that keeps up is no reason to part.
-    if (this.#socket.bufferedBytes() > this.#around.maxBufferedBytes) {
+    if (this.#socket.bufferedBytes() > this.#dependencies.maxBufferedBytes) {
       this.tooSlow();
       return false;
     }
-    this.#sentAt = this.#around.roster.now;
+    this.#sentAt = this.#dependencies.timerWheel.now;
     return this.#socket.send(messages);
   }
 
   #close(code: number): void {
     this.#leave('closing');
-    this.#sentAt = this.#around.roster.now;
+    this.#sentAt = this.#dependencies.timerWheel.now;
     this.#socket.close(code, '');
   }
 
@@ -310,6 +310,6 @@ export class Connection implements SocketListener, Subscriber, Outlet, Visited {
     this.#state = state;
     if (this.#resumption !== undefined) this.#resumption.end();
     else if (this.accountId !== '' && (before === 'joining' || before === 'open'))
-      this.#around.subscriptions.leave(this.accountId, this);
+      this.#dependencies.subscriptions.leave(this.accountId, this);
   }
 }

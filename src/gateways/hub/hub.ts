@@ -75,7 +75,7 @@ export function createHub(options: HubOptions): Hub {
   const tickMs = limits.keepAliveMs / KEEP_ALIVE_TICKS;
   const ticks = (ms: number) => Math.ceil(ms / tickMs);
 
-  const roster = new TimerWheel<Connection>();
+  const timerWheel = new TimerWheel<Connection>();
   /** Open connections by whose they are: an account, or an address without one. */
   const owners = new Map<string, number>();
   /** Keys and accounts that ended a moment ago. */
@@ -83,8 +83,8 @@ export function createHub(options: HubOptions): Hub {
   let draining: { readonly reason: string; readonly finished: Promise<void> } | undefined;
   let emptied = () => {};
 
-  const around = {
-    roster,
+  const dependencies = {
+    timerWheel,
     subscriptions: new Subscriptions(mailboxes, log, (flush) => timing.defer(flush), options),
     resumptions: {
       mailboxes,
@@ -106,11 +106,11 @@ export function createHub(options: HubOptions): Hub {
       const left = (owners.get(owner) ?? 0) - 1;
       if (left > 0) owners.set(owner, left);
       else owners.delete(owner);
-      if (roster.size === 0) emptied();
+      if (timerWheel.size === 0) emptied();
     },
   };
 
-  const stopTicking = timing.every(tickMs, () => roster.tick());
+  const stopTicking = timing.every(tickMs, () => timerWheel.tick());
   const revoked = directory.revokedKeys$.subscribe({
     next: (id) => end(id, (connection) => connection.keyId === id, 'The API key has been revoked.'),
     error: (err) => log.error({ err }, 'the hub hears of no more revoked keys'),
@@ -123,14 +123,14 @@ export function createHub(options: HubOptions): Hub {
   function end(id: string, concerns: (connection: Connection) => boolean, error: string): void {
     ended.add(id);
     if (ended.size > MAX_ENDED) ended.delete(ended.values().next().value!);
-    for (const connection of roster) if (concerns(connection)) connection.end(error, false, POLICY);
+    for (const connection of timerWheel) if (concerns(connection)) connection.end(error, false, POLICY);
   }
 
   const isFull = (owner: string): boolean => (owners.get(owner) ?? 0) >= limits.maxOwnConnections;
 
   function refusal(owner: string) {
     if (draining !== undefined) return problem(503, 'The node is stopping.', { 'retry-after': '1' });
-    if (roster.size >= limits.maxConnections) {
+    if (timerWheel.size >= limits.maxConnections) {
       return problem(503, 'The node has as many connections as it takes.', { 'retry-after': '5' });
     }
     if (isFull(owner)) return problem(429, TOO_MANY, { 'retry-after': '60' });
@@ -141,7 +141,7 @@ export function createHub(options: HubOptions): Hub {
     maxMessageBytes: limits.maxMessageBytes,
 
     get connections() {
-      return roster.size;
+      return timerWheel.size;
     },
 
     async negotiate(request) {
@@ -168,7 +168,7 @@ export function createHub(options: HubOptions): Hub {
       return (socket) => {
         const lastsTicks = expiresAt === undefined ? undefined : ticks(expiresAt - Date.now());
         const holder = { id, accountId, owner, keyId, resumes, topics, lastsTicks };
-        const connection = new Connection(socket, holder, around);
+        const connection = new Connection(socket, holder, dependencies);
         // Others may have been opened since this one was let in.
         if (isFull(owner)) connection.end(TOO_MANY, true, TRY_AGAIN);
         owners.set(owner, (owners.get(owner) ?? 0) + 1);
@@ -190,9 +190,9 @@ export function createHub(options: HubOptions): Hub {
     const lastGone = new Promise<void>((resolve) => {
       emptied = resolve;
     });
-    log.info({ connections: roster.size }, 'hub draining');
-    for (const connection of roster) connection.end(reason, true, GOING_AWAY);
-    if (roster.size > 0) await lastGone;
+    log.info({ connections: timerWheel.size }, 'hub draining');
+    for (const connection of timerWheel) connection.end(reason, true, GOING_AWAY);
+    if (timerWheel.size > 0) await lastGone;
     stopTicking();
     revoked.unsubscribe();
     deleted.unsubscribe();

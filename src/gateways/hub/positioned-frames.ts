@@ -3,7 +3,7 @@
 // for the same topics.
 import type { Logger } from 'pino';
 import type { MailboxEvent } from '../../actors/mailbox/protocol.js';
-import type { Place } from '../../actors/runtime/ref.js';
+import type { LogPosition } from '../../actors/runtime/ref.js';
 import { cursorOf } from './cursor.js';
 import { eventTexts, logDelivered } from './event-text.js';
 import { encodeMessage, INVOCATION } from './json-codec.js';
@@ -12,7 +12,7 @@ import { TOPIC_SETS } from './projection.js';
 export interface PositionedFrame {
   /** Whole messages in UTF-8. */
   readonly octets: Uint8Array;
-  readonly place: Place;
+  readonly position: LogPosition;
 }
 
 /** A page of the log is cut after so many characters, at the end of a change. */
@@ -55,8 +55,8 @@ export class PositionedFrames {
       const next = batch[i + 1];
       const isWhole = next === undefined || (next.seq !== event.seq && text.length >= FRAME_LENGTH);
       if (!isWhole) return;
-      const place = { seq: event.seq, at: event.at };
-      frames.push({ octets: Buffer.from(text + positionText(cursorOf(place, accountId))), place });
+      const position = { seq: event.seq, at: event.at };
+      frames.push({ octets: Buffer.from(text + positionText(cursorOf(position, accountId))), position });
       text = '';
     });
     return frames;

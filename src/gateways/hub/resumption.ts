@@ -1,32 +1,44 @@
-// The events of one connection that resumes: from the cursor its client came with, exactly and in order, as fast as the
-// client takes them. A client that falls behind is not followed for any longer than its buffer lasts: its stream ends, and
-// begins anew from its place in the log when the buffer has drained. So a large backlog never waits in memory.
+// The events of one connection that resumes: all events after the cursor of its client, in order, as fast as the client
+// takes them. When the client falls behind, the stream ends; it begins anew from its position in the log when the socket's
+// buffer has drained. So a large backlog never waits in memory.
 import type { Logger } from 'pino';
-import { Subscription } from 'rxjs';
+import {
+  concat,
+  defer,
+  map,
+  type Observable,
+  repeat,
+  Subject,
+  type Subscription,
+  switchMap,
+  takeWhile,
+  tap,
+  throwError,
+} from 'rxjs';
 import type { MailboxEvent, Mailboxes } from '../../actors/mailbox/protocol.js';
-import type { Place } from '../../actors/runtime/ref.js';
-import { cursorOf, placeOf } from './cursor.js';
+import type { LogPosition } from '../../actors/runtime/ref.js';
+import { cursorOf, positionOf } from './cursor.js';
 import type { PositionedFrames } from './positioned-frames.js';
 
-/** What all resumptions of a node share. */
-export interface ResumptionSurroundings {
+/** Shared by all resumptions of a node. */
+export interface ResumptionDependencies {
   readonly mailboxes: Mailboxes;
   readonly frames: PositionedFrames;
   readonly log: Logger;
   /** With more than this waiting to be sent, the client has fallen behind. Octets */
   readonly pauseBytes: number;
-  /** A client that has not caught up with its buffer after so many visits is too slow. */
+  /** A client whose buffer has not drained after so many visits is too slow. */
   readonly stallVisits: number;
   defer(run: () => void): void;
 }
 
-/** The connection. */
-export interface Outlet {
+/** The connection, as its resumption sees it. */
+export interface ResumingConnection {
   readonly accountId: string;
   readonly topics: number;
   deliver(frame: Uint8Array): void;
   bufferedBytes(): number;
-  /** The client is to connect again. */
+  /** The client has to connect again. */
   interrupted(): void;
   tooSlow(): void;
 }
@@ -34,34 +46,46 @@ export interface Outlet {
 /** Result of the hub method. */
 export interface Resumed {
   readonly cursor: string;
-  /** False when events after the client's cursor may be missing: it is to read anew what it shows. */
+  /** False when events after the client's cursor may be missing: the client has to read anew what it shows. */
   readonly complete: boolean;
 }
 
 export class Resumption {
-  readonly #outlet: Outlet;
-  readonly #around: ResumptionSurroundings;
-  #state: 'new' | 'locating' | 'following' | 'paused' | 'ended' = 'new';
-  /** The client has, or will find in its buffer, everything until there. */
-  #place: Place = { seq: 0, at: 0 };
+  readonly #connection: ResumingConnection;
+  readonly #dependencies: ResumptionDependencies;
+  #state: 'new' | 'following' | 'paused' | 'ended' = 'new';
+  /** The client has received, or will find in its buffer, all events up to here. */
+  #position: LogPosition = { seq: 0, at: 0 };
   #source: Subscription | undefined;
+  #continue$: Subject<void> | undefined;
   #pausedVisits = 0;
 
-  constructor(outlet: Outlet, around: ResumptionSurroundings) {
-    this.#outlet = outlet;
-    this.#around = around;
+  constructor(connection: ResumingConnection, dependencies: ResumptionDependencies) {
+    this.#connection = connection;
+    this.#dependencies = dependencies;
   }
 
   /** What is wrong with the call, or undefined; then `answer` is called later, before the first event goes out. */
   start(args: readonly unknown[], answer: (resumed: Resumed) => void): string | undefined {
     if (this.#state !== 'new') return "'Resume' has been called on this connection before.";
     const [cursor] = args;
-    const from = typeof cursor === 'string' ? placeOf(cursor, this.#outlet.accountId) : null;
+    const { accountId } = this.#connection;
+    const from = typeof cursor === 'string' ? positionOf(cursor, accountId) : null;
     if (args.length !== 1 || (cursor !== null && typeof cursor !== 'string') || from === undefined) {
       return "'Resume' takes one argument: the cursor that came last, or null.";
     }
-    this.#state = 'locating';
-    void this.#locate(from, cursor === null, answer);
+    this.#state = 'following';
+    const mailbox = this.#dependencies.mailboxes.of(accountId);
+    const resumed$ = defer(() => mailbox.resume(from)).pipe(
+      tap(({ position, complete }) => {
+        this.#position = position;
+        answer({ cursor: cursorOf(position, accountId), complete: cursor === null || (from !== null && complete) });
+      }),
+    );
+    this.#source = resumed$
+      .pipe(switchMap(() => this.#deliveries((seq) => mailbox.events$(seq))))
+      .subscribe({ error: (err) => this.#interrupt(err) });
+    if (this.#isEnded) this.#source.unsubscribe();
     return undefined;
   }
 
@@ -71,70 +95,59 @@ export class Resumption {
   }
 
   drained(): void {
-    if (this.#state === 'paused' && this.#outlet.bufferedBytes() <= this.#around.pauseBytes) this.#follow();
+    if (this.#state !== 'paused' || this.#connection.bufferedBytes() > this.#dependencies.pauseBytes) return;
+    this.#state = 'following';
+    this.#continue$?.next();
   }
 
   visit(): void {
     this.drained();
     if (this.#state !== 'paused') return;
     this.#pausedVisits++;
-    if (this.#pausedVisits >= this.#around.stallVisits) this.#outlet.tooSlow();
+    if (this.#pausedVisits >= this.#dependencies.stallVisits) this.#connection.tooSlow();
   }
 
-  async #locate(from: Place | null, isNew: boolean, answer: (resumed: Resumed) => void): Promise<void> {
-    const { accountId } = this.#outlet;
-    try {
-      const { place, complete } = await this.#around.mailboxes.of(accountId).resume(from);
-      if (this.#state !== 'locating') return;
-      this.#place = place;
-      answer({ cursor: cursorOf(place, accountId), complete: isNew || (from !== null && complete) });
-      this.#follow();
-    } catch (err) {
-      this.#interrupt(err);
-    }
-  }
-
-  #follow(): void {
-    if (this.#state === 'ended') return;
-    this.#state = 'following';
-    const source = new Subscription();
-    this.#source = source;
-    source.add(
-      this.#around.mailboxes
-        .of(this.#outlet.accountId)
-        .events$(this.#place.seq)
-        .subscribe({
-          next: (batch) => {
-            if (!source.closed) this.#take(batch);
-          },
-          error: (err) => this.#interrupt(err),
-          complete: () => this.#interrupt(undefined),
-        }),
+  /** Emits for each batch that was delivered; errors when the events break off. */
+  #deliveries(eventsAfter: (seq: number) => Observable<readonly MailboxEvent[]>): Observable<unknown> {
+    const brokenOff$ = throwError(() => new Error('the event stream has ended'));
+    return defer(() => concat(eventsAfter(this.#position.seq), brokenOff$)).pipe(
+      map((batch) => this.#deliver(batch)),
+      takeWhile((isKeepingUp) => isKeepingUp),
+      repeat({ delay: () => this.#pause() }),
     );
   }
 
-  #take(batch: readonly MailboxEvent[]): void {
-    const { accountId, topics } = this.#outlet;
-    for (const { octets, place } of this.#around.frames.of(batch, accountId, topics)) {
-      if (this.#state !== 'following') return;
-      this.#place = place;
-      this.#outlet.deliver(octets);
-      if (this.#outlet.bufferedBytes() > this.#around.pauseBytes) this.#pause();
+  /** False when the client has fallen behind: the rest of the batch is read again later. */
+  #deliver(batch: readonly MailboxEvent[]): boolean {
+    const { accountId, topics } = this.#connection;
+    const { frames, pauseBytes } = this.#dependencies;
+    for (const { octets, position } of frames.of(batch, accountId, topics)) {
+      if (this.#isEnded) return false;
+      this.#position = position;
+      this.#connection.deliver(octets);
+      if (this.#connection.bufferedBytes() > pauseBytes) return false;
     }
+    return true;
   }
 
-  #pause(): void {
-    if (this.#state !== 'following') return;
+  /** Emits when the buffer has drained. */
+  #pause(): Observable<void> {
+    this.#continue$ ??= new Subject();
+    if (this.#isEnded) return this.#continue$;
     this.#state = 'paused';
     this.#pausedVisits = 0;
-    this.#source?.unsubscribe();
-    // What only waits for the end of the tick is no backlog, and nobody tells when it has left.
-    this.#around.defer(() => this.drained());
+    // Frames that only wait for the end of the tick are no backlog, and the socket does not report when they are sent.
+    this.#dependencies.defer(() => this.drained());
+    return this.#continue$;
+  }
+
+  get #isEnded(): boolean {
+    return this.#state === 'ended';
   }
 
   #interrupt(err: unknown): void {
-    if (this.#state === 'ended') return;
-    this.#around.log.warn({ err, accountId: this.#outlet.accountId }, 'mailbox events were interrupted');
-    this.#outlet.interrupted();
+    if (this.#isEnded) return;
+    this.#dependencies.log.warn({ err, accountId: this.#connection.accountId }, 'mailbox events were interrupted');
+    this.#connection.interrupted();
   }
 }

@@ -1,191 +1,170 @@
-// Fan-out of mailbox events: one subscription to an account's events however many of its connections this node has, each
-// event serialised once, and one frame a connection for all that happened in a tick. What a frame meets at a socket is
-// the connection's business.
+// Fan-out of mailbox events: the connections of an account on this node are a group, which subscribes to the account's
+// events once. Each event is encoded once, and a connection gets one frame for all events of a tick. The connection decides
+// what happens to a frame that its client is too slow for.
 import type { Logger } from 'pino';
-import { Subscription } from 'rxjs';
+import { catchError, EMPTY, filter, map, Observable, Subject, Subscription, share, tap } from 'rxjs';
 import type { MailboxEvent, Mailboxes } from '../../actors/mailbox/protocol.js';
 import { NO_TRACER, type Span, type Tracer } from '../../actors/runtime/tracing.js';
+import { batchedBy } from './batched-by.js';
 import { eventTexts, logDelivered } from './event-text.js';
 import { type HubMeter, NO_METER } from './meter.js';
-import { TOPIC_SETS, type Told } from './projection.js';
+import { SharedFrames } from './shared-frames.js';
 
 export interface Subscriber {
-  /** What it gets beyond the interface's events. */
+  /** The topics that the client asked for, beside the events for everybody. */
   readonly topics: number;
-  /** Every event from now on will be delivered, none before this call returns and its caller has run to its end. */
-  stands(): void;
+  /** Every event from now on will be delivered. No event is delivered before the caller of this method has returned. */
+  ready(): void;
   /** Takes a frame of whole messages in UTF-8: the same octets for all that get the same messages. */
   deliver(frame: Uint8Array): void;
-  /** No more events will come: the client is to connect again, and will read anew what it shows. */
+  /** No more events will come: the client has to connect again and to read anew what it shows. */
   interrupted(): void;
 }
 
-/** Who watches what is sent. */
-interface Watch {
+interface Observability {
   readonly meter: HubMeter;
   readonly tracer: Tracer;
+}
+
+/** Events of one commit; `span` from their arrival until they are sent, when they are traced. */
+interface Arrival {
+  readonly events: readonly MailboxEvent[];
+  readonly span: Span | undefined;
 }
 
 export class Subscriptions {
   readonly #mailboxes: Mailboxes;
   readonly #log: Logger;
-  readonly #defer: (flush: () => void) => void;
-  readonly #watch: Watch;
-  readonly #feeds = new Map<string, Feed>();
-  #due: Feed[] = [];
+  readonly #observability: Observability;
+  readonly #groups = new Map<string, Group>();
+  /** The end of the current tick: one for all groups that wait for it. */
+  readonly #tick$: Observable<void>;
 
   /** `defer` runs its argument once the current tick's input has been handled. */
-  constructor(mailboxes: Mailboxes, log: Logger, defer: (flush: () => void) => void, watch: Partial<Watch> = {}) {
+  constructor(
+    mailboxes: Mailboxes,
+    log: Logger,
+    defer: (run: () => void) => void,
+    observability: Partial<Observability> = {},
+  ) {
     this.#mailboxes = mailboxes;
     this.#log = log;
-    this.#defer = defer;
-    this.#watch = { meter: watch.meter ?? NO_METER, tracer: watch.tracer ?? NO_TRACER };
+    this.#observability = { meter: observability.meter ?? NO_METER, tracer: observability.tracer ?? NO_TRACER };
+    const tick$ = new Observable<void>((subscriber) =>
+      defer(() => {
+        subscriber.next();
+        subscriber.complete();
+      }),
+    );
+    this.#tick$ = tick$.pipe(share());
   }
 
   /** Accounts followed at present. */
   get accounts(): number {
-    return this.#feeds.size;
+    return this.#groups.size;
   }
 
-  /** Tells the subscriber once its events stand, at once when they do; false when the account cannot be followed now. */
+  /** The subscriber is told when it is ready, at once when the group is; false when the account cannot be followed now. */
   join(accountId: string, subscriber: Subscriber): boolean {
-    const feed = this.#feeds.get(accountId) ?? this.#open(accountId);
-    if (feed === undefined) return false;
-    feed.flush();
-    feed.subscribers.add(subscriber);
-    if (feed.stands) subscriber.stands();
+    const group = this.#groups.get(accountId) ?? this.#open(accountId);
+    if (group === undefined) return false;
+    group.flush$.next();
+    group.subscribers.add(subscriber);
+    if (group.isReady) subscriber.ready();
     return true;
   }
 
   leave(accountId: string, subscriber: Subscriber): void {
-    const feed = this.#feeds.get(accountId);
-    if (feed === undefined || !feed.subscribers.delete(subscriber) || feed.subscribers.size > 0) return;
-    this.#feeds.delete(accountId);
-    feed.source.unsubscribe();
+    const group = this.#groups.get(accountId);
+    if (group === undefined || !group.subscribers.delete(subscriber) || group.subscribers.size > 0) return;
+    this.#groups.delete(accountId);
+    // Ends the spans of what was not sent.
+    group.flush$.next();
+    group.source.unsubscribe();
   }
 
-  #open(accountId: string): Feed | undefined {
-    const feed = new Feed(accountId, this.#log, this.#watch);
-    this.#feeds.set(accountId, feed);
-    const source = this.#mailboxes
+  #open(accountId: string): Group | undefined {
+    const group = new Group(accountId, this.#log, this.#observability);
+    this.#groups.set(accountId, group);
+    const frames$ = this.#mailboxes
       .of(accountId)
       .events$()
-      .subscribe({
-        next: (batch) => {
-          feed.stand();
-          if (feed.take(batch)) this.#schedule(feed);
-        },
-        error: (err) => {
-          this.#log.warn({ err, accountId, connections: feed.subscribers.size }, 'mailbox events were interrupted');
-          this.#interrupt(feed);
-        },
-        complete: () => this.#interrupt(feed),
-      });
-    feed.source.add(source);
-    return this.#feeds.get(accountId) === feed ? feed : undefined;
+      .pipe(
+        catchError((err) => {
+          this.#log.warn({ err, accountId, connections: group.subscribers.size }, 'mailbox events were interrupted');
+          return EMPTY;
+        }),
+        tap(() => group.becomeReady()),
+        filter((events) => events.length > 0),
+        map((events) => group.arrive(events)),
+        batchedBy(this.#tick$, group.flush$),
+        map((arrivals) => group.encode(arrivals)),
+      );
+    group.source.add(
+      frames$.subscribe({ next: (frames) => group.send(frames), complete: () => this.#interrupt(group) }),
+    );
+    return this.#groups.get(accountId) === group ? group : undefined;
   }
 
-  #schedule(feed: Feed): void {
-    this.#due.push(feed);
-    if (this.#due.length > 1) return;
-    this.#defer(() => {
-      const due = this.#due;
-      this.#due = [];
-      for (const each of due) each.flush();
-    });
-  }
-
-  #interrupt(feed: Feed): void {
-    if (this.#feeds.get(feed.accountId) === feed) this.#feeds.delete(feed.accountId);
-    feed.flush();
-    const subscribers = [...feed.subscribers];
-    feed.subscribers.clear();
+  #interrupt(group: Group): void {
+    if (this.#groups.get(group.accountId) === group) this.#groups.delete(group.accountId);
+    const subscribers = [...group.subscribers];
+    group.subscribers.clear();
     for (const subscriber of subscribers) subscriber.interrupted();
   }
 }
 
-/** One account's subscribers, and what is to be sent to them at the end of the tick. */
-class Feed {
+/** The connections of one account. */
+class Group {
   readonly accountId: string;
   readonly subscribers = new Set<Subscriber>();
   readonly source = new Subscription();
-  /** Nothing that happens from now on is missed. */
-  stands = false;
+  /** Ends the batch of the tick early. */
+  readonly flush$ = new Subject<void>();
+  /** Every event from now on is delivered. */
+  isReady = false;
   readonly #log: Logger;
-  readonly #watch: Watch;
-  /** Of the changes in `#pending`, when they are traced. */
-  readonly #spans: Span[] = [];
-  #pending: Told[] = [];
-  /** Place of the last unread count in `#pending`, -1 when there is none. */
-  #count = -1;
+  readonly #observability: Observability;
 
-  constructor(accountId: string, log: Logger, watch: Watch) {
+  constructor(accountId: string, log: Logger, observability: Observability) {
     this.accountId = accountId;
     this.#log = log;
-    this.#watch = watch;
+    this.#observability = observability;
   }
 
-  stand(): void {
-    if (this.stands) return;
-    this.stands = true;
-    for (const subscriber of this.subscribers) subscriber.stands();
+  becomeReady(): void {
+    if (this.isReady) return;
+    this.isReady = true;
+    for (const subscriber of this.subscribers) subscriber.ready();
   }
 
-  /** True when this is the first to be sent since the last flush. */
-  take(batch: readonly MailboxEvent[]): boolean {
-    if (this.subscribers.size === 0) return false;
-    const before = this.#pending.length;
-    for (const event of batch) {
-      const told = eventTexts(event, this.accountId, this.#log);
-      if (told.length > 0 && event.type === 'UnreadCountChanged') this.#replaceCount();
-      this.#pending.push(...told);
-    }
-    const { tracer } = this.#watch;
-    if (this.#pending.length > before && tracer.current !== undefined) {
-      this.#spans.push(tracer.start('hub send', { kind: 'producer' }));
-    }
-    logDelivered(batch, this.accountId, { connections: this.subscribers.size }, this.#log);
-    return before === 0 && this.#pending.length > 0;
+  arrive(events: readonly MailboxEvent[]): Arrival {
+    const { tracer } = this.#observability;
+    const span = tracer.current === undefined ? undefined : tracer.start('hub send', { kind: 'producer' });
+    logDelivered(events, this.accountId, { connections: this.subscribers.size }, this.#log);
+    return { events, span };
   }
 
-  flush(): void {
-    const connections = this.subscribers.size;
-    for (const span of this.#spans.splice(0)) {
-      span.set({ 'mansio.hub.connections': connections });
-      span.end();
+  encode(arrivals: readonly Arrival[]): SharedFrames {
+    for (const { span } of arrivals) {
+      span?.set({ 'mansio.hub.connections': this.subscribers.size });
+      span?.end();
     }
-    if (this.#pending.length === 0) return;
-    const pending = this.#pending.filter(({ text }) => text !== '');
-    this.#pending = [];
-    this.#count = -1;
-    const frames = Array.from({ length: TOPIC_SETS }, (_, topics) => ({
-      messages: pending.filter(({ topic }) => (topic & ~topics) === 0),
-      octets: undefined as Uint8Array | undefined,
-      connections: 0,
-    }));
-    const common = frames[0]!;
+    const events = withLastCountOnly(arrivals.flatMap((arrival) => arrival.events));
+    return new SharedFrames(events.flatMap((event) => eventTexts(event, this.accountId, this.#log)));
+  }
+
+  send(frames: SharedFrames): void {
     for (const subscriber of this.subscribers) {
-      const frame = frames[subscriber.topics]!;
-      frame.connections++;
-      if (frame.messages.length === 0) continue;
-      // Encoded when the first asks for it; what holds nothing beyond the common messages is the same octets.
-      const source = frame.messages.length === common.messages.length ? common : frame;
-      source.octets ??= frameOf(source.messages);
-      subscriber.deliver(source.octets);
+      const frame = frames.next(subscriber.topics);
+      if (frame !== undefined) subscriber.deliver(frame);
     }
-    const { meter } = this.#watch;
-    for (const { messages, connections: many } of frames) {
-      if (messages.length > 0 && many > 0) meter.sent(messages.length, many);
-    }
-  }
-
-  /** A count that has not left yet is out of date once there is a later one; only the later one is sent. */
-  #replaceCount(): void {
-    if (this.#count >= 0) this.#pending[this.#count] = { ...this.#pending[this.#count]!, text: '' };
-    this.#count = this.#pending.length;
+    frames.count((messages, connections) => this.#observability.meter.sent(messages, connections));
   }
 }
 
-function frameOf(messages: readonly { readonly text: string }[]): Uint8Array {
-  return Buffer.from(messages.map(({ text }) => text).join(''));
+/** A later unread count replaces the earlier ones that have not been sent. */
+function withLastCountOnly(events: readonly MailboxEvent[]): readonly MailboxEvent[] {
+  const last = events.findLastIndex(({ type }) => type === 'UnreadCountChanged');
+  return events.filter(({ type }, i) => type !== 'UnreadCountChanged' || i === last);
 }

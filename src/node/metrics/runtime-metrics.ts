@@ -23,13 +23,13 @@ export function runtimeMeter(families: Families): Meter {
   const published = families.counter('events_published_total', 'Events published after commits.');
   const received = families.counter('events_received_total', 'Events received from the bus for followed accounts.');
   const read = families.counter('events_read_total', 'Events followers read from the log, to catch up.');
-  const taken = families.counter('shards_taken_total', 'Shards taken, free ones or of owners that vanished.', [
+  const taken = families.counter('shards_taken_total', 'Shards taken, free ones or of owners that crashed.', [
     'reason',
   ]);
   const handedOver = families.counter('shards_handed_over_total', 'Shards given to other nodes.');
   const lost = families.counter('shards_lost_total', 'Shards that others took while this node was not looking.');
   taken.inc({ reason: 'free' }, 0);
-  taken.inc({ reason: 'vanished' }, 0);
+  taken.inc({ reason: 'crashed' }, 0);
   return {
     now: () => performance.now(),
     asked: (protocol, outcome, local, ms) =>
@@ -42,7 +42,7 @@ export function runtimeMeter(families: Families): Meter {
     published: (events) => published.inc(events),
     received: (events) => received.inc(events),
     readFromLog: (events) => read.inc(events),
-    shardsTaken: (shards, vanished) => taken.inc({ reason: vanished ? 'vanished' : 'free' }, shards),
+    shardsTaken: (shards, crashed) => taken.inc({ reason: crashed ? 'crashed' : 'free' }, shards),
     shardsHandedOver: (shards) => handedOver.inc(shards),
     shardsLost: (shards) => lost.inc(shards),
   };

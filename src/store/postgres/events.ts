@@ -1,5 +1,5 @@
 // The event log in PostgreSQL: reading for consumers that missed something, and pruning.
-import type { EventLog } from '../events.js';
+import { EVENT_PAGE_OCTETS, type EventLog } from '../events.js';
 import type { EventRow } from '../mailboxes.js';
 import { type Sql, storeFault } from './client.js';
 
@@ -7,8 +7,14 @@ export function postgresEvents(sql: Sql): EventLog {
   async function read(accountId: string, after: number, limit: number): Promise<readonly EventRow[]> {
     try {
       const rows = await sql<{ seq: string; entries: { type: string; payload: unknown }[]; at: Date }[]>`
-        select seq, entries, at from events
-        where account_id = ${accountId} and seq > ${after} order by seq limit ${limit}`;
+        with changes as (
+          select seq, entries, at from events
+          where account_id = ${accountId} and seq > ${after} order by seq limit ${limit}
+        ), sized as (
+          select seq, entries, at, sum(pg_column_size(entries)) over (order by seq) - pg_column_size(entries) as before
+          from changes
+        )
+        select seq, entries, at from sized where before < ${EVENT_PAGE_OCTETS} order by seq`;
       return rows.flatMap(({ seq, entries, at }) =>
         entries.map(({ type, payload }, n) => ({ seq: Number(seq), n, type, payload, at: at.getTime() })),
       );

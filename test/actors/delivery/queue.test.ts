@@ -246,7 +246,7 @@ test('a packet that is not understood makes the node look', async (t) => {
   const { queue } = world.node('a', delivers, ALONE, { transport });
   await until(() => world.reads >= 3);
   const email = world.add(account(1), ['a@x.test']);
-  transport.publish(`delivery.${Buffer.from('a').toString('hex')}`, { v: 1, kind: 'look' });
+  transport.publish(`delivery.${Buffer.from('a').toString('hex')}`, { v: 1, kind: 'recheck' });
   await until(() => email.status === 'Sent');
   t.pass();
   await queue.stop();

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import pino from 'pino';
 import { NEVER, Subject } from 'rxjs';
 import { createEventStreams } from '../../../src/actors/runtime/event-streams.js';
-import type { Move } from '../../../src/actors/runtime/ownership.js';
+import type { Relocation } from '../../../src/actors/runtime/ownership.js';
 import type { EventPacket, EventRecord } from '../../../src/actors/runtime/packet.js';
 import { eventSubject } from '../../../src/actors/runtime/subjects.js';
 import type { Transport } from '../../../src/actors/runtime/transport.js';
@@ -19,7 +19,7 @@ const SHARD = shardOf(A, SHARDS);
 const event = (seq: number): EventRecord => ({ seq, n: 0, type: 'Tested', at: 0, payload: null });
 
 /** `readTurn`: reads see the log before or after a turn of the event loop, and end after it. */
-function setUp(standing: Promise<void> = Promise.resolve(), readTurn?: 'before' | 'after', lagMs = 0) {
+function setUp(ready: Promise<void> = Promise.resolve(), readTurn?: 'before' | 'after', lagMs = 0) {
   const log: EventRecord[] = [];
   const breaks = new Subject<void>();
   const local = localTransport({ encoding: true });
@@ -38,14 +38,14 @@ function setUp(standing: Promise<void> = Promise.resolve(), readTurn?: 'before' 
         subscriptions--;
         registration.end();
       };
-      return { standing, end };
+      return { ready, end };
     },
   };
-  const moves = new Subject<Move>();
+  const moves = new Subject<Relocation>();
   const streams = createEventStreams<EventRecord>({
     protocolName: 'test',
     transport: counted,
-    ownership: { shards: SHARDS, moves$: moves },
+    ownership: { shards: SHARDS, relocations$: moves },
     log: {
       read: async (_accountId, after, limit) => {
         reads++;
@@ -136,7 +136,7 @@ test('what was published in words not understood is read from the log', async (t
   streams.of(A).subscribe((events) => seen.push(...events.map((row) => row.seq)));
   await turns();
   commit(3, false);
-  transport.publish(SUBJECT, { v: 1, kind: 'look' });
+  transport.publish(SUBJECT, { v: 1, kind: 'recheck' });
   await turns();
   t.deepEqual(seen, [1, 2, 3]);
 });
@@ -232,7 +232,7 @@ test('a position that cannot be looked up is looked up again, and nothing publis
   const streams = createEventStreams<EventRecord>({
     protocolName: 'test',
     transport,
-    ownership: { shards: SHARDS, moves$: NEVER },
+    ownership: { shards: SHARDS, relocations$: NEVER },
     log: {
       read: async (_accountId, after) => rows.filter((row) => row.seq > after),
       newest: async () => {
@@ -297,10 +297,10 @@ test('whoever names no position has everything from its look-up or the first pac
 
 test('the first emission says that the stream stands, and is all that may be empty', async (t) => {
   let stand = () => {};
-  const standing = new Promise<void>((resolve) => {
+  const ready = new Promise<void>((resolve) => {
     stand = resolve;
   });
-  const { streams, commit, lookUps } = setUp(standing);
+  const { streams, commit, lookUps } = setUp(ready);
   commit(3);
   const [now, behind, ahead]: number[][][] = [[], [], []];
   const into = (emissions: number[][]) => (events: readonly EventRecord[]) =>
@@ -331,27 +331,27 @@ test('the first emission says that the stream stands, and is all that may be emp
   );
 });
 
-test('when the owner of the shard vanished its followers read on, when it handed over they do not', async (t) => {
+test('when the owner of a shard crashed its followers read on, when it handed over they do not', async (t) => {
   const { streams, commit, moves } = setUp();
   const seen: number[] = [];
   streams.of(A).subscribe((events) => seen.push(...events.map((row) => row.seq)));
   await turns();
   commit(2, false);
-  moves.next({ shards: [SHARD], vanished: false });
-  moves.next({ shards: [(SHARD + 1) % SHARDS], vanished: true });
+  moves.next({ shards: [SHARD], unclean: false });
+  moves.next({ shards: [(SHARD + 1) % SHARDS], unclean: true });
   await turns();
   t.deepEqual(seen, []);
-  moves.next({ shards: [0, SHARD], vanished: true });
+  moves.next({ shards: [0, SHARD], unclean: true });
   await turns();
   t.deepEqual(seen, [1, 2]);
 });
 
 test('whoever leaves while something is pending leaves nothing behind', async (t) => {
   let stand = () => {};
-  const standing = new Promise<void>((resolve) => {
+  const ready = new Promise<void>((resolve) => {
     stand = resolve;
   });
-  const { streams, commit, breaks, subscriptions, lookUps } = setUp(standing);
+  const { streams, commit, breaks, subscriptions, lookUps } = setUp(ready);
   commit(3);
   const silent = () => t.fail('it has left');
   const followers = [streams.of(A).subscribe(silent), streams.of(A, 1).subscribe(silent)];
@@ -384,7 +384,7 @@ test('a break does not flood the log, and what is published meanwhile does not w
   const streams = createEventStreams<EventRecord>({
     protocolName: 'test',
     transport,
-    ownership: { shards: SHARDS, moves$: NEVER },
+    ownership: { shards: SHARDS, relocations$: NEVER },
     log: {
       read: async (_accountId, after) => {
         most = Math.max(most, ++reads);
@@ -431,7 +431,7 @@ test('a break does not flood the log, and what is published meanwhile does not w
 test('whatever becomes of packets, whoever follows has everything from its place on, once and in order', async (t) => {
   const step = fc.oneof(
     fc.record({ kind: fc.constantFrom('sent', 'lost', 'repeated'), count: fc.integer({ min: 1, max: 120 }) }),
-    fc.record({ kind: fc.constantFrom('hint', 'break', 'vanished', 'turn', 'turns', 'joins', 'leaves') }),
+    fc.record({ kind: fc.constantFrom('hint', 'break', 'unclean', 'turn', 'turns', 'joins', 'leaves') }),
     fc.record({ kind: fc.constant('comes'), share: fc.double({ min: 0, max: 1, noNaN: true }) }),
   );
   await fc.assert(
@@ -457,7 +457,7 @@ test('whatever becomes of packets, whoever follows has everything from its place
           if (each.kind === 'repeated') transport.publish(SUBJECT, packet);
         } else if (each.kind === 'hint') hint();
         else if (each.kind === 'break') breaks.next();
-        else if (each.kind === 'vanished') moves.next({ shards: [SHARD], vanished: true });
+        else if (each.kind === 'unclean') moves.next({ shards: [SHARD], unclean: true });
         else if (each.kind === 'turn') await new Promise((resolve) => setImmediate(resolve));
         else if (each.kind === 'turns') await turns();
         else if (each.kind === 'joins') follow(undefined);

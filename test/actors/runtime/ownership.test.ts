@@ -2,7 +2,7 @@
 // known. What must hold at every moment is checked by the simulation itself.
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import type { Move } from '../../../src/actors/runtime/ownership.js';
+import type { Relocation } from '../../../src/actors/runtime/ownership.js';
 import {
   SimulatedCluster,
   type SimulatedNode,
@@ -156,7 +156,7 @@ test.serial('who drains hands everything over before others answer for it, and b
   t.deepEqual(a.ownership.owned, []);
   t.true(world.leases.leases.every(({ nodeId }) => nodeId !== 'a'));
   t.true(await world.time.until(() => others.size === had.length, PATIENCE_MS));
-  t.false(world.told.slice(told).some((packet) => 'vanished' in packet && packet.vanished));
+  t.false(world.told.slice(told).some((packet) => 'crashed' in packet && packet.crashed));
 });
 
 test.serial('the last node drains at once and keeps what nobody is there to take', async (t) => {
@@ -193,8 +193,8 @@ test.serial('a handover does not wait for an actor that never ends', async (t) =
   const { owned } = a.ownership;
   a.vacateMs = Number.POSITIVE_INFINITY;
   const looked = new Set<number>();
-  world.node('b')!.ownership.moves$.subscribe((move) => {
-    for (const shard of move.vanished ? move.shards : []) looked.add(shard);
+  world.node('b')!.ownership.relocations$.subscribe((move) => {
+    for (const shard of move.unclean ? move.shards : []) looked.add(shard);
   });
   await passing(world, world.leave(a));
   t.true(await world.time.until(() => world.isConverged, PATIENCE_MS));
@@ -278,8 +278,8 @@ test.serial(
   async (t) => {
     const world = await cluster(t, ['a', 'b', 'c']);
     const [a, c] = [world.node('a')!, world.node('c')!];
-    const moves: Move[] = [];
-    a.ownership.moves$.subscribe((move) => void moves.push(move));
+    const moves: Relocation[] = [];
+    a.ownership.relocations$.subscribe((move) => void moves.push(move));
     c.bus.server = 1;
     t.true(await world.time.until(() => a.ownership.unheard.length > 0, PATIENCE_MS));
     t.deepEqual(a.ownership.unheard, ['c']);
@@ -290,7 +290,7 @@ test.serial(
     c.bus.server = 0;
     t.true(await world.time.until(() => a.ownership.unheard.length === 0, PATIENCE_MS));
     t.true(await world.time.until(() => moves.length > 0, PATIENCE_MS));
-    t.true(moves.every(({ vanished }) => vanished));
+    t.true(moves.every(({ unclean }) => unclean));
     const looked = new Set(moves.flatMap(({ shards }) => shards));
     t.true(c.ownership.owned.length > 0 && c.ownership.owned.every((shard) => looked.has(shard)));
     t.deepEqual(c.ownership.unheard, []);

@@ -6,7 +6,7 @@ import { EMPTY, Subject } from 'rxjs';
 import type { ActorFault } from '../../../src/actors/runtime/errors.js';
 import type { EventStreams } from '../../../src/actors/runtime/event-streams.js';
 import { startHost } from '../../../src/actors/runtime/host.js';
-import type { Move } from '../../../src/actors/runtime/ownership.js';
+import type { Relocation } from '../../../src/actors/runtime/ownership.js';
 import type { EventOf } from '../../../src/actors/runtime/protocol.js';
 import { createRefs } from '../../../src/actors/runtime/refs.js';
 import { NoResponders, type Transport } from '../../../src/actors/runtime/transport.js';
@@ -21,14 +21,14 @@ const streams = { of: () => EMPTY } as unknown as EventStreams<EventOf<typeof co
 function setUp(change: (transport: Transport) => Partial<Transport> = () => ({})) {
   const store = new CounterStore();
   store.add(A);
-  const moves$ = new Subject<Move>();
+  const relocations$ = new Subject<Relocation>();
   const missed: number[] = [];
   const local = localTransport({ encoding: true });
   const transport = { ...local, ...change(local) };
   // Of a node that asks others.
   const ownership = {
     ...fixedOwnership(1, () => undefined),
-    moves$,
+    relocations$,
     missing: (shard: number) => void missed.push(shard),
   };
   const counters = createRefs({ protocol: counterProtocol, transport, ownership, streams });
@@ -47,7 +47,7 @@ function setUp(change: (transport: Transport) => Partial<Transport> = () => ({})
     await host.settle([0]);
     return host;
   };
-  const settled = () => moves$.next({ shards: [0], vanished: true });
+  const settled = () => relocations$.next({ shards: [0], unclean: true });
   return { store, counter: counters.of(A), own, settled, missed };
 }
 
@@ -123,7 +123,7 @@ const ASKS = 1_000;
 
 /** Many asks of one shard for which nobody answers, in virtual time. */
 async function absence(time: VirtualTime, lookMs?: number) {
-  const moves$ = new Subject<Move>();
+  const relocations$ = new Subject<Relocation>();
   const state = { requests: 0, answered: false, replies: 0, faults: [] as ActorFault[] };
   const transport: Transport = {
     ...localTransport(),
@@ -133,7 +133,7 @@ async function absence(time: VirtualTime, lookMs?: number) {
       return { kind: 'reply', reply: { total: 1 } };
     },
   };
-  const ownership = { ...fixedOwnership(1), moves$ };
+  const ownership = { ...fixedOwnership(1), relocations$ };
   const options = { protocol: counterProtocol, transport, ownership, streams };
   const refs = createRefs(lookMs === undefined ? options : { ...options, lookMs });
   for (let i = 0; i < ASKS; i++) {
@@ -146,7 +146,7 @@ async function absence(time: VirtualTime, lookMs?: number) {
       );
   }
   await time.settled();
-  return { state, settled: () => moves$.next({ shards: [0], vanished: true }) };
+  return { state, settled: () => relocations$.next({ shards: [0], unclean: true }) };
 }
 
 function virtually(name: string, run: (t: import('ava').ExecutionContext, time: VirtualTime) => Promise<void>): void {

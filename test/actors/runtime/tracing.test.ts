@@ -77,7 +77,7 @@ test('a command of one node is followed to its owner on another, into the commit
   const { nodes, tracers, spans } = await setUp();
   const [account, asker, owner] = shardOf(A, 2) === 1 ? [A, 0, 'n1'] : [A, 1, 'n0'];
   let stands = () => {};
-  const standing = new Promise<void>((resolve) => {
+  const ready = new Promise<void>((resolve) => {
     stands = resolve;
   });
   const seen = new Promise<string | undefined>((resolve) => {
@@ -85,7 +85,7 @@ test('a command of one node is followed to its owner on another, into the commit
       .events$()
       .subscribe((events) => (events.length === 0 ? stands() : resolve(tracers[asker]!.current)));
   });
-  await standing;
+  await ready;
   const root = tracers[asker]!.start('a request', { kind: 'server' });
   t.is(tracers[asker]!.current, undefined);
   await root.within(() => nodes[asker]!.counters.of(account).ask('add', { amount: 2 }));

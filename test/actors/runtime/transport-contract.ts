@@ -55,8 +55,8 @@ export function transportContract(test: TestFn, name: string, create: () => Prom
   test(`${name}: a request reaches the responder of its subject and brings the reply back`, async (t) => {
     const ends = await create();
     const { asker, owner } = ends;
-    await owner.respond('a.1', echo).standing;
-    await owner.respond('a.2', async () => ({ kind: 'refusal', refusal: 'no' })).standing;
+    await owner.respond('a.1', echo).ready;
+    await owner.respond('a.2', async () => ({ kind: 'refusal', refusal: 'no' })).ready;
     t.deepEqual(await asker.request('a.1', request('echo', { x: ['ü', null, 1.5] }), 60_000), {
       kind: 'reply',
       reply: { x: ['ü', null, 1.5] },
@@ -70,10 +70,10 @@ export function transportContract(test: TestFn, name: string, create: () => Prom
     const { asker, owner } = ends;
     await t.throwsAsync(asker.request('a.1', request('echo'), 60_000), { instanceOf: NoResponders });
     const responder = owner.respond('a.1', async () => ({ kind: 'notOwner' }));
-    await responder.standing;
+    await responder.ready;
     t.deepEqual(await asker.request('a.1', request('echo'), 60_000), { kind: 'notOwner' });
     responder.end();
-    await owner.respond('a.2', echo).standing;
+    await owner.respond('a.2', echo).ready;
     await t.throwsAsync(asker.request('a.1', request('echo'), 60_000), { instanceOf: NoResponders });
     await close(ends);
   });
@@ -82,7 +82,7 @@ export function transportContract(test: TestFn, name: string, create: () => Prom
     const ends = await create();
     const { asker, owner } = ends;
     const responder = owner.respond('a.1', echo);
-    await responder.standing;
+    await responder.ready;
     const outcomes: Promise<string>[] = [];
     for (let i = 0; i < 200; i++) {
       const outcome = asker.request('a.1', request('echo'), 60_000).then(({ kind }) => kind);
@@ -104,7 +104,7 @@ export function transportContract(test: TestFn, name: string, create: () => Prom
     const { asker, owner } = ends;
     for (const reply of [1, 2, 3]) {
       const responder = owner.respond('a.1', async () => ({ kind: 'reply', reply }));
-      await responder.standing;
+      await responder.ready;
       t.deepEqual(await asker.request('a.1', request('echo'), 60_000), { kind: 'reply', reply });
       responder.end();
     }
@@ -114,7 +114,7 @@ export function transportContract(test: TestFn, name: string, create: () => Prom
   test(`${name}: a responder that does not answer runs into the time-out`, async (t) => {
     const ends = await create();
     const { asker, owner } = ends;
-    await owner.respond('a.1', () => new Promise(() => {})).standing;
+    await owner.respond('a.1', () => new Promise(() => {})).ready;
     await t.throwsAsync(asker.request('a.1', request('echo'), 20), { instanceOf: RequestTimeout });
     await close(ends);
   });
@@ -126,7 +126,7 @@ export function transportContract(test: TestFn, name: string, create: () => Prom
       if (packet.name === 'throw') throw new Error('thrown');
       return packet.name === 'reject' ? Promise.reject(new Error('rejected')) : echo(packet);
     });
-    await responder.standing;
+    await responder.ready;
     const thrown = await asker.request('a.1', request('throw'), 60_000);
     t.deepEqual(thrown, { kind: 'fault', code: 'failed', message: 'thrown' });
     const rejected = await asker.request('a.1', request('reject'), 60_000);
@@ -151,7 +151,7 @@ export function transportContract(test: TestFn, name: string, create: () => Prom
       await gate;
       return echo(packet);
     });
-    await responder.standing;
+    await responder.ready;
     const reply = asker.request('a.1', request('echo', 'late'), 60_000);
     await taken;
     responder.end();
@@ -165,7 +165,7 @@ export function transportContract(test: TestFn, name: string, create: () => Prom
   test(`${name}: requests under way together get their own replies`, async (t) => {
     const ends = await create();
     const { asker, owner } = ends;
-    await owner.respond('a.1', echo).standing;
+    await owner.respond('a.1', echo).ready;
     const numbers = Array.from({ length: 200 }, (_, i) => i);
     const replies = await Promise.all(numbers.map((i) => asker.request('a.1', request('echo', i), 60_000)));
     t.deepEqual(
@@ -179,10 +179,10 @@ export function transportContract(test: TestFn, name: string, create: () => Prom
     const ends = await create();
     const { asker, owner } = ends;
     const large = 'ä'.repeat(MEGABYTE / 4);
-    await owner.respond('a.1', echo).standing;
+    await owner.respond('a.1', echo).ready;
     t.deepEqual(await asker.request('a.1', request('echo', large), 60_000), { kind: 'reply', reply: large });
     const { registration, all } = collected(owner, 'e.1', 1);
-    await registration.standing;
+    await registration.ready;
     asker.publish('e.1', events(1, large));
     t.deepEqual(await all, [events(1, large)]);
     await close(ends);
@@ -194,7 +194,7 @@ export function transportContract(test: TestFn, name: string, create: () => Prom
     const listeners = [collected(owner, 'e.1', 100), collected(owner, 'e.1', 100), collected(asker, 'e.1', 100)];
     const other = collected(owner, 'e.2', 1);
     other.registration.end();
-    await Promise.all(listeners.map(({ registration }) => registration.standing));
+    await Promise.all(listeners.map(({ registration }) => registration.ready));
     asker.publish('e.2', events(1));
     const expected = Array.from({ length: 100 }, (_, i) => events(i + 1));
     for (const packet of expected) asker.publish('e.1', packet);
@@ -209,7 +209,7 @@ export function transportContract(test: TestFn, name: string, create: () => Prom
     const seen: number[] = [];
     asker.subscribe<EventPacket>('e.1', ({ seq }) => seen.push(seq));
     const far = collected(owner, 'e.1', 2);
-    await far.registration.standing;
+    await far.registration.ready;
     asker.publish('e.1', events(1));
     t.deepEqual(seen, [1]);
     asker.publish('e.1', events(2));
@@ -225,7 +225,7 @@ export function transportContract(test: TestFn, name: string, create: () => Prom
       throw new Error('listener');
     });
     const { registration, all } = collected(owner, 'e.1', 2);
-    await registration.standing;
+    await registration.ready;
     asker.publish('e.1', events(1));
     asker.publish('e.1', events(2));
     t.deepEqual(await all, [events(1), events(2)]);
@@ -239,7 +239,7 @@ export function transportContract(test: TestFn, name: string, create: () => Prom
     const { registration, all } = collected(owner, 'e.1', 1);
     first.end();
     first.end();
-    await registration.standing;
+    await registration.ready;
     asker.publish('e.1', events(1));
     t.deepEqual(await all, [events(1)]);
     await close(ends);
@@ -254,7 +254,7 @@ export function transportContract(test: TestFn, name: string, create: () => Prom
   test(`${name}: is connected to begin with, and reaches nobody once it is closed`, async (t) => {
     const ends = await create();
     const { asker, owner } = ends;
-    await owner.respond('a.1', echo).standing;
+    await owner.respond('a.1', echo).ready;
     t.true(await firstValueFrom(asker.connected$));
     await asker.close();
     await asker.close();

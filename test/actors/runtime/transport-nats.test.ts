@@ -5,10 +5,18 @@ import { type AddressInfo, createConnection, createServer, type Socket } from 'n
 import test, { type ExecutionContext } from 'ava';
 import { connect, type NatsConnection } from 'nats';
 import pino from 'pino';
-import { filter, firstValueFrom, lastValueFrom, take, toArray } from 'rxjs';
+import { filter, firstValueFrom, lastValueFrom, NEVER, take, toArray } from 'rxjs';
 import { type NatsServer, startNatsCluster, startNatsServer } from '../../../dev/nats-server.js';
+import { createEventStreams } from '../../../src/actors/runtime/event-streams.js';
 import { BusUnavailable } from '../../../src/actors/runtime/nats-servers.js';
-import { decode, encode, type ReplyPacket } from '../../../src/actors/runtime/packet.js';
+import {
+  decode,
+  type EventPacket,
+  type EventRecord,
+  encode,
+  type ReplyPacket,
+} from '../../../src/actors/runtime/packet.js';
+import { eventSubject } from '../../../src/actors/runtime/subjects.js';
 import {
   Disconnected,
   NoResponders,
@@ -21,6 +29,7 @@ import { explain } from '../../../src/node/start-failure.js';
 
 import { collected, type Ends, echo, events, request, transportContract } from './transport-contract.js';
 
+const ACCOUNT = '00000000-0000-7000-8000-00000000000a';
 const log = pino({ level: 'silent' });
 const server = await startNatsServer();
 test.after.always(() => server.stop());
@@ -69,7 +78,7 @@ const connection = (transport: Transport, state: boolean) =>
   firstValueFrom(transport.connected$.pipe(filter((connected) => connected === state)));
 
 /** Whatever the transport wants from the server is with it. */
-const standing = (transport: Transport) => transport.subscribe('standing', () => {}).standing;
+const flushed = (transport: Transport) => transport.subscribe('flushed', () => {}).ready;
 
 /** A request that was taken and is never answered; `over` when it has failed because the bus is away. */
 async function underWay(t: ExecutionContext, { asker, owner }: Ends): Promise<{ readonly over: Promise<unknown> }> {
@@ -80,7 +89,7 @@ async function underWay(t: ExecutionContext, { asker, owner }: Ends): Promise<{ 
   await owner.respond('never', () => {
     took();
     return new Promise(() => {});
-  }).standing;
+  }).ready;
   const over = t.throwsAsync(asker.request('never', request('echo'), 60_000), { instanceOf: Disconnected });
   await taken;
   return { over };
@@ -97,9 +106,9 @@ transportContract(test, 'NATS, two nodes', async () => {
 
 test('clusters on one server do not hear each other', async (t) => {
   const [a, b] = [await twoNodes(t), await twoNodes(t)];
-  await a.owner.respond('a.1', echo).standing;
+  await a.owner.respond('a.1', echo).ready;
   const heard = collected(a.owner, 'e.1', 1);
-  await heard.registration.standing;
+  await heard.registration.ready;
   await t.throwsAsync(b.asker.request('a.1', request('echo'), 60_000), { instanceOf: NoResponders });
   b.asker.publish('e.1', events(1));
   // Comes after the other one if that comes at all.
@@ -110,7 +119,7 @@ test('clusters on one server do not hear each other', async (t) => {
 test('when the servers are away nobody waits, and afterwards everything is as before', async (t) => {
   const own = await ownServer(t);
   const { asker, owner } = await twoNodes(t, own);
-  await owner.respond('a.1', echo).standing;
+  await owner.respond('a.1', echo).ready;
   const cutOff = await underWay(t, { asker, owner });
   const states = [changes(asker, 2), changes(owner, 2)];
   const broke = [firstValueFrom(asker.breaks$), firstValueFrom(owner.breaks$)];
@@ -121,11 +130,11 @@ test('when the servers are away nobody waits, and afterwards everything is as be
   await t.throwsAsync(asker.request('a.1', request('echo'), 60_000), { instanceOf: Disconnected });
   t.deepEqual(await owner.request('a.1', request('echo', 'near'), 60_000), { kind: 'reply', reply: 'near' });
   const heard = collected(asker, 'e.1', 2);
-  await heard.registration.standing;
+  await heard.registration.ready;
   owner.publish('e.1', events(1));
   asker.publish('e.1', events(2));
   const late = owner.respond('a.3', echo);
-  await late.standing;
+  await late.ready;
 
   await own.restart();
   t.deepEqual(await Promise.all(states), [
@@ -133,7 +142,7 @@ test('when the servers are away nobody waits, and afterwards everything is as be
     [false, true],
   ]);
   await Promise.all(broke);
-  await Promise.all([standing(asker), standing(owner)]);
+  await Promise.all([flushed(asker), flushed(owner)]);
   t.deepEqual(await asker.request('a.1', request('echo', 1), 60_000), { kind: 'reply', reply: 1 });
   t.deepEqual(await asker.request('a.3', request('echo', 3), 60_000), { kind: 'reply', reply: 3 });
   owner.publish('e.1', events(3));
@@ -169,14 +178,14 @@ test('servers that find each other may have kept something from each other', asy
 test('servers that hang are given up, and used again when they answer', async (t) => {
   const own = await ownServer(t);
   const { asker, owner } = await twoNodes(t, own);
-  await owner.respond('a.1', echo).standing;
+  await owner.respond('a.1', echo).ready;
   own.pause();
   await Promise.all([connection(asker, false), connection(owner, false)]);
   await t.throwsAsync(asker.request('a.1', request('echo'), 60_000), { instanceOf: Disconnected });
   const broke = [firstValueFrom(asker.breaks$), firstValueFrom(owner.breaks$)];
   own.resume();
   await Promise.all([connection(asker, true), connection(owner, true)]);
-  await Promise.all([standing(asker), standing(owner)]);
+  await Promise.all([flushed(asker), flushed(owner)]);
   t.deepEqual(await asker.request('a.1', request('echo', 1), 60_000), { kind: 'reply', reply: 1 });
   await t.notThrowsAsync(Promise.all(broke));
 });
@@ -185,7 +194,7 @@ test('a node that is gone is known to be gone without waiting for its answer', a
   const clusterId = newCluster();
   const proxy = await startProxy(t, Number(new URL(server.url).port));
   const [asker, owner] = [await node(t, clusterId, 'asker'), await node(t, clusterId, 'owner', proxy)];
-  await owner.respond('a.1', echo).standing;
+  await owner.respond('a.1', echo).ready;
   t.deepEqual(await asker.request('a.1', request('echo', 1), 60_000), { kind: 'reply', reply: 1 });
   proxy.cut();
   const ask = () => asker.request('a.1', request('echo'), 100).catch((error: Error) => error);
@@ -199,12 +208,12 @@ test('packets too large for the servers are refused before or answered instead o
   const own = await ownServer(t, 'max_payload: 4096');
   const { asker, owner } = await twoNodes(t, own);
   const large = 'x'.repeat(5000);
-  await owner.respond('a.1', async () => ({ kind: 'reply', reply: large })).standing;
+  await owner.respond('a.1', async () => ({ kind: 'reply', reply: large })).ready;
   await t.throwsAsync(asker.request('a.1', request('echo', large), 60_000), { instanceOf: PacketTooLarge });
   t.like(await asker.request('a.1', request('echo', 'small'), 60_000), { kind: 'fault', code: 'failed' });
   t.deepEqual(await owner.request('a.1', request('echo', large), 60_000), { kind: 'reply', reply: large });
   const [near, far] = [collected(asker, 'e.1', 2), collected(owner, 'e.1', 2)];
-  await far.registration.standing;
+  await far.registration.ready;
   asker.publish('e.1', events(1, large));
   asker.publish('e.1', events(2));
   t.deepEqual(await near.all, [events(1, large), events(2)]);
@@ -212,15 +221,50 @@ test('packets too large for the servers are refused before or answered instead o
   t.deepEqual(await far.all, [{ ...events(1), after: 1, events: [] }, events(2)]);
 });
 
-const LOOK = { v: 1, kind: 'look' };
+test('a change too large for the bus reaches followers on other nodes from the log', async (t) => {
+  const { asker, owner } = await twoNodes(t, await ownServer(t, 'max_payload: 4096'));
+  const rows: EventRecord[] = [];
+  const streams = createEventStreams<EventRecord>({
+    protocolName: 'test',
+    transport: owner,
+    ownership: { shards: 1, relocations$: NEVER },
+    log: {
+      read: async (_accountId, after) => rows.filter(({ seq }) => seq > after),
+      newest: async () => rows.length,
+      prune: async () => 0,
+    },
+    logger: log,
+  });
+  const publish = (packet: EventPacket) => {
+    rows.push(...packet.events);
+    asker.publish(eventSubject('test', ACCOUNT), packet);
+  };
+  const seen: number[] = [];
+  await new Promise<void>((resolve) => {
+    const following = streams.of(ACCOUNT).subscribe((batch) => {
+      if (batch.length === 0) {
+        publish(events(1));
+        publish(events(2, 'x'.repeat(5000)));
+        publish(events(3));
+      }
+      seen.push(...batch.map(({ seq }) => seq));
+      if (seen.length < 3) return;
+      following.unsubscribe();
+      resolve();
+    });
+  });
+  t.deepEqual(seen, [1, 2, 3]);
+});
+
+const RECHECK = { v: 1, kind: 'recheck' };
 
 test('what is no packet, or of a later version, is answered and makes listeners look', async (t) => {
   const clusterId = newCluster();
   const owner = await node(t, clusterId, 'owner');
   const raw = await stranger(t);
-  await owner.respond('a.1', echo).standing;
+  await owner.respond('a.1', echo).ready;
   const heard = collected(owner, 'e.1', 11);
-  await heard.registration.standing;
+  await heard.registration.ready;
   const ask = async (data: Uint8Array | string): Promise<ReplyPacket> =>
     decode<ReplyPacket>((await raw.request(`mansio.${clusterId}.a.1`, data, { timeout: 60_000 })).data);
   for (const text of ['', '{', 'null', '[]', '7', '{"v":1}', '{"v":"1"}', '{"v":0}', '\u0000']) {
@@ -232,7 +276,7 @@ test('what is no packet, or of a later version, is answered and makes listeners 
   raw.publish(`mansio.${clusterId}.a.1`, encode(request('echo')));
   raw.publish(`mansio.${clusterId}.e.1`, encode({ ...events(1), v: 99 }));
   raw.publish(`mansio.${clusterId}.e.1`, encode(events(2)));
-  t.deepEqual(await heard.all, [...Array(10).fill(LOOK), events(2)] as never);
+  t.deepEqual(await heard.all, [...Array(10).fill(RECHECK), events(2)] as never);
 });
 
 test('publications that lack what their kind has make listeners look; kinds of a later version do no harm', async (t) => {
@@ -240,7 +284,7 @@ test('publications that lack what their kind has make listeners look; kinds of a
   const owner = await node(t, clusterId, 'owner');
   const raw = await stranger(t);
   const heard = collected(owner, 'p', 15);
-  await heard.registration.standing;
+  await heard.registration.ready;
   const of = (fields: object) => ({ v: 1, node: 'n', ...fields });
   const broken = [
     of({ kind: 'settled' }),
@@ -260,13 +304,14 @@ test('publications that lack what their kind has make listeners look; kinds of a
   const later = of({ kind: 'invented' });
   const good = of({ kind: 'settled', shards: [7], vanished: false });
   for (const packet of [...broken, later, due, good]) raw.publish(`mansio.${clusterId}.p`, JSON.stringify(packet));
-  t.deepEqual(await heard.all, [...broken.map(() => LOOK), later, due, good] as never);
+  const { vanished: crashed, ...settled } = good as unknown as { vanished: boolean };
+  t.deepEqual(await heard.all, [...broken.map(() => RECHECK), later, due, { ...settled, crashed }] as never);
 });
 
 test('a responder is told whether a request is from another node', async (t) => {
   const clusterId = newCluster();
   const [owner, asker] = [await node(t, clusterId, 'owner'), await node(t, clusterId, 'asker')];
-  await owner.respond('a.1', async (_, foreign = false) => ({ kind: 'reply', reply: foreign })).standing;
+  await owner.respond('a.1', async (_, foreign = false) => ({ kind: 'reply', reply: foreign })).ready;
   t.deepEqual(await owner.request('a.1', request('echo'), 60_000), { kind: 'reply', reply: false });
   t.deepEqual(await asker.request('a.1', request('echo'), 60_000), { kind: 'reply', reply: true });
 });

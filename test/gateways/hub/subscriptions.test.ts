@@ -20,14 +20,14 @@ class Reader implements Subscriber {
   readonly octets: Uint8Array[] = [];
   readonly topics: number;
   interruptions = 0;
-  standing = 0;
+  timesReady = 0;
 
   constructor(topics = 0) {
     this.topics = topics;
   }
 
-  stands(): void {
-    this.standing++;
+  ready(): void {
+    this.timesReady++;
   }
 
   deliver(frame: Uint8Array): void {
@@ -82,15 +82,15 @@ test('who joins is told when the events stand, at once when they do', (t) => {
   const [a, b, c] = [new Reader(), new Reader(), new Reader()];
   subscriptions.join('account-1', a);
   subscriptions.join('account-1', b);
-  t.deepEqual([a.standing, b.standing], [0, 0]);
+  t.deepEqual([a.timesReady, b.timesReady], [0, 0]);
   subscriptions.leave('account-1', b);
   mailboxes.events('account-1').next([emailRemoved('e1')]);
-  t.deepEqual([a.standing, b.standing], [1, 0]);
+  t.deepEqual([a.timesReady, b.timesReady], [1, 0]);
   timing.flush();
   t.deepEqual(a.told(), [['EmailDeleted', 'e1']]);
   subscriptions.join('account-1', c);
   mailboxes.events('account-1').next([emailRemoved('e2')]);
-  t.deepEqual([a.standing, c.standing], [1, 1]);
+  t.deepEqual([a.timesReady, c.timesReady], [1, 1]);
 });
 
 test('what happens in a tick leaves as one frame, the same octets for all', (t) => {
@@ -211,7 +211,7 @@ test('a subscriber that leaves while a frame goes out disturbs nobody', (t) => {
   const stays = new Reader();
   const leaves: Subscriber = {
     topics: 0,
-    stands: () => {},
+    ready: () => {},
     deliver: () => subscriptions.leave('account-1', leaves),
     interrupted: () => {},
   };

@@ -94,7 +94,7 @@ export class BusLink implements Transport {
     const end = () => {
       if (this.#responders.get(subject) === responder) this.#responders.delete(subject);
     };
-    return { standing: this.#time.pause(HOP_MS), end };
+    return { ready: this.#time.pause(HOP_MS), end };
   }
 
   publish(subject: string, packet: Publication): void {
@@ -110,7 +110,7 @@ export class BusLink implements Transport {
   subscribe<P extends Publication>(subject: string, listener: (packet: P) => void) {
     const listeners = this.#listeners.get(subject) ?? new Set();
     this.#listeners.set(subject, listeners.add(listener as (packet: Publication) => void));
-    return { standing: this.#time.pause(HOP_MS), end: () => void listeners.delete(listener as never) };
+    return { ready: this.#time.pause(HOP_MS), end: () => void listeners.delete(listener as never) };
   }
 
   async close(): Promise<void> {}

@@ -1,0 +1,44 @@
+// Permits of a semaphore as observables: work that is an observable begins with a permit and gives the permit back when it
+// ends or is cancelled.
+import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
+import type { FairSemaphore, Release } from '../../bounds/fair-semaphore.js';
+
+/** Emits once the permit is acquired, and holds the permit until it is unsubscribed. */
+export function permit$(semaphore: FairSemaphore, holder: string): Observable<void> {
+  return new Observable((subscriber) => {
+    const cancelled = new AbortController();
+    let release: Release | undefined;
+    semaphore.acquire(holder, { signal: cancelled.signal }).then(
+      (acquired) => {
+        if (cancelled.signal.aborted) return acquired();
+        release = acquired;
+        subscriber.next();
+      },
+      (error) => {
+        if (!cancelled.signal.aborted) subscriber.error(error);
+      },
+    );
+    return () => {
+      cancelled.abort();
+      release?.();
+    };
+  });
+}
+
+/** Subscribes to the source when the permit is there; the permit is unsubscribed when the source ends. */
+export function withPermit<T>(granted$: Observable<void>): MonoTypeOperatorFunction<T> {
+  return (source$) =>
+    new Observable((subscriber) => {
+      let isGranted = false;
+      subscriber.add(
+        granted$.subscribe({
+          next() {
+            if (isGranted) return;
+            isGranted = true;
+            subscriber.add(source$.subscribe(subscriber));
+          },
+          error: (error) => subscriber.error(error),
+        }),
+      );
+    });
+}
