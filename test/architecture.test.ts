@@ -28,7 +28,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'lru-cache',
     ],
   ],
-  ['decode/', ['decode/', 'bounds/', 'mail/']],
+  ['decode/', ['decode/', 'bounds/', 'mail/', 'html-to-text', 'mailparser']],
   ['spool/', ['spool/', 'bounds/', 'mail/', 'store/blobs', 'store/errors', 'pino']],
   ['compose/', ['compose/', 'spool/', 'mail/', 'store/blobs']],
   ['dns/', ['dns/', 'lru-cache']],
