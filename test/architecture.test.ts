@@ -32,7 +32,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'lru-cache',
     ],
   ],
-  ['decode/', ['decode/', 'bounds/', 'errors/', 'mail/']],
+  ['decode/', ['decode/', 'bounds/', 'errors/', 'mail/', 'html-to-text', 'mailparser']],
   ['spool/', ['spool/', 'bounds/', 'errors/', 'mail/', 'store/blobs', 'store/errors', 'pino']],
   ['compose/', ['compose/', 'spool/', 'mail/', 'store/blobs']],
   ['dns/', ['dns/', 'errors/', 'lru-cache']],

@@ -1,28 +1,32 @@
-// The bodies of a message for showing it, decoded from slices of its blob. Small ones are decoded here, which takes
-// about a millisecond; the rest in worker threads with a heap and a time budget, so nothing a peer has written holds
-// the event loop or the process. What does not fit the budgets comes back cut, with `partial`. Accounts take turns, and
-// nothing is read for those who wait; a job whose client has gone ends.
-
+// The bodies of a message for showing and searching them, decoded from slices of its blob. Worker threads with a heap and a
+// time budget decode them with mailparser, so no message holds the event loop or ends the process. Short messages have a
+// thread of their own and never wait for long ones. A job that exceeds its budget is done again by our own decoders: of a
+// short message in the caller's thread, of a long one in a new worker, and if that fails too the bodies are their start,
+// with `partial`. Bodies that are shown as their octets are need no thread. Accounts take turns, and a job whose client has
+// gone ends.
 import { FairSemaphore, type Release, SemaphoreFull } from '../bounds/fair-semaphore.js';
 import { Fault } from '../errors/fault.js';
 import { type Bodies, type BodyPart, composeBodies } from '../mail/decode/bodies.js';
-import type { IndexedPart, MessageIndex, OctetRange } from '../mail/message-index.js';
-import { DecodeThread, type ThreadLimits } from './thread.js';
+import type { IndexedPart, MessageIndex } from '../mail/message-index.js';
+import { areVerbatim, bodyParts, octetsOf, type ReadRanges, readParts } from './body-parts.js';
+import { type PoolLimits, ThreadPool } from './thread-pool.js';
 
-export interface DecoderLimits extends ThreadLimits {
-  readonly threads: number;
-  /** Jobs that wait, of all accounts together and of one; more are refused with DecoderBusy. */
-  readonly queue: number;
-  readonly queueAnAccount: number;
+export { bodyOctets, type ReadRanges } from './body-parts.js';
+
+/** `threads`, `queue` and `queueAnAccount` count short and long messages apart. */
+export interface DecoderLimits extends PoolLimits {
   /** Raw octets of messages that are being shown, from their reading until the reply has left: of all and of one account. */
   readonly shownOctets: number;
   readonly shownOctetsAnAccount: number;
-  /** Raw octets of all bodies of a message that are decoded without a thread. */
-  readonly inlineOctets: number;
+  /** Raw octets of all bodies of a short message. */
+  readonly shortOctets: number;
   /** Raw octets of all bodies of a message that are read at all. */
   readonly octets: number;
   /** Characters of both bodies together. */
   readonly characters: number;
+  /** Time in the thread: of a short message, and of a long one for each of its two attempts. */
+  readonly shortJobMs: number;
+  readonly jobMs: number;
 }
 
 const DEFAULT_LIMITS: DecoderLimits = {
@@ -31,11 +35,12 @@ const DEFAULT_LIMITS: DecoderLimits = {
   queueAnAccount: 16,
   shownOctets: 32 * 1024 * 1024,
   shownOctetsAnAccount: 16 * 1024 * 1024,
-  inlineOctets: 64 * 1024,
+  shortOctets: 64 * 1024,
   octets: 8 * 1024 * 1024,
   characters: 5 * 1024 * 1024,
   heapMb: 128,
-  jobMs: 2000,
+  shortJobMs: 500,
+  jobMs: 1000,
   module: new URL('./worker.js', import.meta.url),
 };
 
@@ -46,15 +51,12 @@ export class DecoderBusy extends Fault<'decoder-busy'> {
   }
 }
 
-/** Whoever asked has gone or has waited too long. */
+/** The client has gone or has waited too long. */
 export class DecodingAbandoned extends Fault<'decoding-abandoned'> {
   constructor() {
     super('decoding-abandoned', 'nobody waits for the decoded message any more', { temporary: true });
   }
 }
-
-/** Octets of the message, each range in a buffer of its own that is the caller's. */
-export type ReadRanges = (ranges: readonly OctetRange[], signal?: AbortSignal) => Promise<readonly Uint8Array[]>;
 
 /** For whom bodies are decoded. */
 export interface Viewer {
@@ -63,31 +65,37 @@ export interface Viewer {
   readonly signal?: AbortSignal;
 }
 
+interface Job {
+  readonly index: MessageIndex;
+  readonly chosen: readonly IndexedPart[];
+  readonly read: ReadRanges;
+  readonly viewer: Viewer;
+}
+
 export class BodyDecoder {
   readonly #limits: DecoderLimits;
-  readonly #threads: readonly DecodeThread[];
-  readonly #free: DecodeThread[];
-  readonly #turns: FairSemaphore;
+  readonly #short: ThreadPool;
+  readonly #long: ThreadPool;
   readonly #shown: FairSemaphore;
-  readonly #closing = new AbortController();
+  #isClosed = false;
 
   constructor(limits: Partial<DecoderLimits> = {}) {
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
-    const { threads, queue, queueAnAccount, shownOctets, shownOctetsAnAccount } = this.#limits;
-    this.#threads = Array.from({ length: threads }, () => new DecodeThread(this.#limits));
-    this.#free = [...this.#threads];
+    const { queue, queueAnAccount, shownOctets, shownOctetsAnAccount } = this.#limits;
+    this.#short = new ThreadPool(this.#limits);
+    this.#long = new ThreadPool(this.#limits);
     const waits = { waiting: queue, waitingShare: queueAnAccount };
-    this.#turns = new FairSemaphore({ total: threads, ...waits });
     this.#shown = new FairSemaphore({ total: shownOctets, share: shownOctetsAnAccount, ...waits });
   }
 
   /**
-   * Memory for showing messages whose bodies have so many raw octets: to be given back once the reply has left. Small ones
+   * Memory for showing messages whose bodies have so many raw octets: to be given back once the reply has left. Short ones
    * need none. @throws DecoderBusy, DecodingAbandoned
    */
-  async room(octets: number, viewer: Viewer): Promise<Release> {
-    if (octets <= this.#limits.inlineOctets) return () => {};
-    return this.#wait(this.#shown, viewer, Math.min(octets, this.#limits.octets));
+  async room(octets: number, { accountId, signal }: Viewer): Promise<Release> {
+    if (octets <= this.#limits.shortOctets) return () => {};
+    const weight = Math.min(octets, this.#limits.octets);
+    return this.#shown.acquire(accountId, { weight, signal }).catch(refused);
   }
 
   /** Rejects with what `read` rejects with, and with DecoderBusy and DecodingAbandoned. */
@@ -95,123 +103,81 @@ export class BodyDecoder {
     const chosen = bodyParts(index);
     const raw = octetsOf(chosen);
     const cut = raw > this.#limits.octets || index.truncated.some((limit) => limit !== 'addresses');
-    const bodies =
-      raw <= this.#limits.inlineOctets
-        ? composeBodies(await this.#readParts(index, chosen, read, viewer), this.#limits.characters)
-        : await this.#decodeElsewhere(index, chosen, read, viewer);
+    const job = { index, chosen, read, viewer };
+    const bodies = raw <= this.#limits.shortOctets ? await this.#decodeShort(job) : await this.#decodeLong(job);
     return cut ? { ...bodies, partial: true } : bodies;
   }
 
-  /** Ends the threads; jobs under way and waiting come back partial. */
+  /** Ends the threads; jobs of long messages under way and waiting come back partial. */
   async close(): Promise<void> {
-    this.#closing.abort();
-    await Promise.all(this.#threads.map((thread) => thread.close()));
+    this.#isClosed = true;
+    await Promise.all([this.#short.close(), this.#long.close()]);
   }
 
-  async #wait(semaphore: FairSemaphore, { accountId, signal }: Viewer, weight: number): Promise<Release> {
+  async #decodeShort(job: Job): Promise<Bodies> {
+    if (areVerbatim(job.index, job.chosen)) return this.#decodeHere(job);
+    const { accountId, signal } = job.viewer;
+    let done: Release;
     try {
-      return await semaphore.acquire(accountId, { weight, signal });
+      done = await this.#short.turn(accountId, signal);
     } catch (error) {
-      throw error instanceof SemaphoreFull ? new DecoderBusy() : new DecodingAbandoned();
+      // A short message is never refused: our own decoders take about a millisecond for it.
+      if (error instanceof SemaphoreFull) return this.#decodeHere(job);
+      throw new DecodingAbandoned();
     }
-  }
-
-  async #readParts(
-    index: MessageIndex,
-    chosen: readonly IndexedPart[],
-    read: ReadRanges,
-    { signal }: Viewer,
-  ): Promise<BodyPart[]> {
-    const text = new Set(index.textSections);
-    const html = new Set(index.htmlSections);
-    const parts: { readonly part: IndexedPart; readonly range: OctetRange }[] = [];
-    let left = this.#limits.octets;
-    for (const part of chosen) {
-      const { bodyStart: start } = part;
-      const end = Math.min(part.bodyEnd, start + left);
-      if (end === start) continue;
-      left -= end - start;
-      parts.push({ part, range: { start, end } });
-    }
-    const ranges = parts.map(({ range }) => range);
-    const bytes = ranges.length === 0 ? [] : await read(ranges, signal);
-    return parts.map(({ part }, i) => ({
-      subtype: part.subtype,
-      encoding: part.encoding,
-      params: part.params,
-      inText: text.has(part.section),
-      inHtml: html.has(part.section),
-      bytes: bytes[i]!,
-    }));
-  }
-
-  async #decodeElsewhere(
-    index: MessageIndex,
-    chosen: readonly IndexedPart[],
-    read: ReadRanges,
-    viewer: Viewer,
-  ): Promise<Bodies> {
-    const { signal } = viewer;
-    const done = await this.#wait(this.#turns, viewer, 1);
     try {
-      const parts = await this.#readParts(index, chosen, read, viewer);
-      const start = this.#startOf(parts);
-      if (this.#closing.signal.aborted) return this.#plainly(start);
-      const bodies = await this.#run(parts, signal);
-      if (signal?.aborted === true) throw new DecodingAbandoned();
-      return bodies ?? this.#plainly(start);
+      const parts = await this.#read(job);
+      const options = { ms: this.#limits.shortJobMs, movesOctets: false };
+      const bodies = await this.#run(this.#short, parts, true, options, signal);
+      return bodies ?? composeBodies(parts, this.#limits.characters);
     } finally {
       done();
     }
   }
 
-  /** There is a free thread for everyone whose turn has come. */
-  async #run(parts: readonly BodyPart[], signal: AbortSignal | undefined): Promise<Bodies | undefined> {
-    const thread = this.#free.pop()!;
+  /** With our own decoders, in the caller's thread. */
+  async #decodeHere(job: Job): Promise<Bodies> {
+    return composeBodies(await this.#read(job), this.#limits.characters);
+  }
+
+  async #decodeLong(job: Job): Promise<Bodies> {
+    const { accountId, signal } = job.viewer;
+    const done = await this.#long.turn(accountId, signal).catch(refused);
+    const options = { ms: this.#limits.jobMs, movesOctets: true };
+    const attempt = async (withMailparser: boolean) =>
+      this.#run(this.#long, await this.#read(job), withMailparser, options, signal);
     try {
-      return await thread.run({ parts, limit: this.#limits.characters }, signal);
+      return (await attempt(true)) ?? (await attempt(false)) ?? (await this.#start(job));
     } finally {
-      this.#free.push(thread);
+      done();
     }
   }
 
-  /** What is shown of bodies that cannot be decoded; copied, since the thread takes the octets. */
-  #startOf(parts: readonly BodyPart[]): BodyPart[] {
-    const starts: BodyPart[] = [];
-    let left = this.#limits.inlineOctets;
-    for (const part of parts) {
-      if (left === 0) break;
-      const bytes = Uint8Array.prototype.slice.call(part.bytes, 0, left);
-      left -= bytes.length;
-      starts.push({ ...part, params: {}, bytes });
-    }
-    return starts;
+  /** Undefined when the job exceeds its budget and when the decoder is closed. */
+  async #run(
+    pool: ThreadPool,
+    parts: readonly BodyPart[],
+    withMailparser: boolean,
+    options: { readonly ms: number; readonly movesOctets: boolean },
+    signal: AbortSignal | undefined,
+  ): Promise<Bodies | undefined> {
+    if (this.#isClosed) return undefined;
+    const bodies = await pool.run({ parts, limit: this.#limits.characters, withMailparser }, { ...options, signal });
+    if (signal?.aborted === true) throw new DecodingAbandoned();
+    return bodies;
   }
 
-  /** Without a character set. */
-  #plainly(starts: readonly BodyPart[]): Bodies {
-    return { ...composeBodies(starts, this.#limits.characters), partial: true, isUndecoded: true };
+  /** The start of bodies that cannot be decoded, without their character sets. */
+  async #start(job: Job): Promise<Bodies> {
+    const parts = (await this.#read(job, this.#limits.shortOctets)).map((part) => ({ ...part, params: {} }));
+    return { ...composeBodies(parts, this.#limits.characters), partial: true, isUndecoded: true };
+  }
+
+  #read({ index, chosen, read, viewer }: Job, octets = this.#limits.octets): Promise<BodyPart[]> {
+    return readParts(index, chosen, octets, read, viewer.signal);
   }
 }
 
-/** Raw octets of the bodies of a message. */
-export function bodyOctets(index: MessageIndex): number {
-  return octetsOf(bodyParts(index));
-}
-
-function octetsOf(parts: readonly IndexedPart[]): number {
-  return parts.reduce((sum, part) => sum + part.bodyEnd - part.bodyStart, 0);
-}
-
-/** The parts of either body in the order of the message. */
-function bodyParts(index: MessageIndex): IndexedPart[] {
-  const sections = new Set([...index.textSections, ...index.htmlSections]);
-  const found: IndexedPart[] = [];
-  // Embedded messages are attachments: nothing in them is of the body.
-  const walk = (part: IndexedPart): void => {
-    if (part.type === 'multipart') for (const child of part.parts) walk(child);
-    else if (sections.has(part.section)) found.push(part);
-  };
-  walk(index.root);
-  return found;
+function refused(error: unknown): never {
+  throw error instanceof SemaphoreFull ? new DecoderBusy() : new DecodingAbandoned();
 }

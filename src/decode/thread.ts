@@ -1,45 +1,59 @@
-// One worker thread with a heap and a time budget: runs one job, and is replaced when it dies, takes too long or its job is
-// given up.
+// One worker thread with a heap and a time budget. It runs one job at a time, and is replaced when it dies, when a job takes
+// too long and when a job is abandoned.
 import { Worker } from 'node:worker_threads';
 import type { Bodies } from '../mail/decode/bodies.js';
-import type { DecodeAnswer, DecodeJob } from './worker.js';
+import type { DecodeJob, WorkerMessage } from './worker.js';
 
 export interface ThreadLimits {
   readonly heapMb: number;
-  readonly jobMs: number;
-  /** Compiled module of the worker; tests put in one that misbehaves. */
+  /** Compiled module of the worker; tests give one that misbehaves. */
   readonly module: URL;
 }
+
+export interface JobOptions {
+  /** Time from the moment when the thread has loaded its code. */
+  readonly ms: number;
+  /** The octets move to the thread, so the caller no longer has them; else they are copied. */
+  readonly movesOctets: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Loading the code takes about 100 ms of an idle processor. */
+const START_MS = 10_000;
 
 export class DecodeThread {
   readonly #limits: ThreadLimits;
   #worker: Worker | undefined;
+  #isReady = false;
+  #onReady: (() => void) | undefined;
   #settle: ((answer: Bodies | undefined) => void) | undefined;
 
   constructor(limits: ThreadLimits) {
     this.#limits = limits;
   }
 
-  /** Undefined when the job died, ran out of time or was given up. One job at a time; its octets are the thread's then. */
-  run(job: DecodeJob, signal?: AbortSignal): Promise<Bodies | undefined> {
+  /** Undefined when the thread died, the time ran out or the job was abandoned. One job at a time. */
+  run(job: DecodeJob, { ms, movesOctets, signal }: JobOptions): Promise<Bodies | undefined> {
     return new Promise((resolve) => {
       const worker = this.#worker ?? this.#start();
       const stop = () => void this.#stop(worker);
-      const timer = setTimeout(stop, this.#limits.jobMs);
+      let timer = setTimeout(stop, this.#isReady ? ms : START_MS);
+      this.#onReady = () => {
+        clearTimeout(timer);
+        timer = setTimeout(stop, ms);
+      };
       signal?.addEventListener('abort', stop, { once: true });
       this.#settle = (answer) => {
         clearTimeout(timer);
         signal?.removeEventListener('abort', stop);
         this.#settle = undefined;
+        this.#onReady = undefined;
         // An idle thread keeps no process alive.
         worker.unref();
         resolve(answer);
       };
       worker.ref();
-      worker.postMessage(
-        job,
-        job.parts.map(({ bytes }) => bytes.buffer as ArrayBuffer),
-      );
+      worker.postMessage(job, movesOctets ? job.parts.map(({ bytes }) => bytes.buffer as ArrayBuffer) : []);
     });
   }
 
@@ -56,20 +70,25 @@ export class DecodeThread {
       stdin: false,
     });
     this.#worker = worker;
-    worker.on('message', (answer: DecodeAnswer) => {
-      if (this.#worker === worker) this.#settle?.('failed' in answer ? undefined : answer);
+    this.#isReady = false;
+    worker.on('message', (message: WorkerMessage) => {
+      if (this.#worker !== worker) return;
+      if (message === 'ready') {
+        this.#isReady = true;
+        this.#onReady?.();
+      } else this.#settle?.('failed' in message ? undefined : message);
     });
-    worker.on('error', () => this.#gone(worker));
-    worker.on('exit', () => this.#gone(worker));
+    worker.on('error', () => this.#forget(worker));
+    worker.on('exit', () => this.#forget(worker));
     return worker;
   }
 
   async #stop(worker: Worker): Promise<void> {
-    this.#gone(worker);
+    this.#forget(worker);
     await worker.terminate();
   }
 
-  #gone(worker: Worker): void {
+  #forget(worker: Worker): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
     this.#settle?.(undefined);

@@ -1,21 +1,46 @@
-// The thread that decodes bodies: takes one job at a time from BodyDecoder, answers it, knows nothing else. Its heap
-// limit and its time are set from outside; when either runs out the whole thread goes.
+// The thread that decodes bodies. It reads parts with mailparser, or with our own decoders alone when the job says so,
+// and answers one job at a time. Its owner sets its heap limit and its time; when either runs out the whole thread ends.
 import { parentPort } from 'node:worker_threads';
-import { type Bodies, type BodyPart, composeBodies } from '../mail/decode/bodies.js';
+import { type Bodies, BodiesBuilder, type BodyPart, composeBodies } from '../mail/decode/bodies.js';
+import { textOf } from '../mail/decode/part-text.js';
+import { mailparserText } from './mailparser-text.js';
+import { renderedHtml } from './rendered-html.js';
 
 export interface DecodeJob {
   readonly parts: readonly BodyPart[];
   readonly limit: number;
+  readonly withMailparser: boolean;
 }
 
-export type DecodeAnswer = Bodies | { readonly failed: string };
+type DecodeAnswer = Bodies | { readonly failed: string };
 
-parentPort?.on('message', (job: DecodeJob) => {
-  let answer: DecodeAnswer;
+/** `ready` comes once, when the thread has loaded its code. */
+export type WorkerMessage = 'ready' | DecodeAnswer;
+
+/** Parts of a job that mailparser reads: each takes it about 0.2 ms, however short. */
+const MOST_PARTS = 64;
+
+async function answerTo({ parts, limit, withMailparser }: DecodeJob): Promise<DecodeAnswer> {
   try {
-    answer = composeBodies(job.parts, job.limit);
+    return withMailparser ? await parsedBodies(parts, limit) : composeBodies(parts, limit);
   } catch (error) {
-    answer = { failed: error instanceof Error ? error.message : String(error) };
+    return { failed: error instanceof Error ? error.message : String(error) };
   }
-  parentPort?.postMessage(answer);
-});
+}
+
+async function parsedBodies(parts: readonly BodyPart[], limit: number): Promise<Bodies> {
+  const builder = new BodiesBuilder(limit, renderedHtml);
+  for (const [i, part] of parts.entries()) {
+    if (!builder.hasRoom()) break;
+    const text = i < MOST_PARTS ? await mailparserText(part, part.bytes) : undefined;
+    builder.add(part, text ?? textOf(part, part.bytes));
+  }
+  return builder.bodies;
+}
+
+function send(message: WorkerMessage): void {
+  parentPort?.postMessage(message);
+}
+
+parentPort?.on('message', (job: DecodeJob) => void answerTo(job).then(send));
+send('ready');

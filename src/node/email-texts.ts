@@ -8,9 +8,10 @@ import type { BlobStore } from '../store/blobs.js';
 const MOST_CHARACTERS = 256 * 1024;
 /** Raw octets that are read for them: base64 and markup take more room than the words. */
 const MOST_OCTETS = 1024 * 1024;
-const DECODING_MS = 1_000;
-/** Of a body that is read long after its delivery; how much is the decoder's own bound. */
-const LONG_DECODING_MS = 5_000;
+/** Time of each of the two attempts at a long body. */
+const DECODING_MS = 500;
+/** The same for a body that is read long after its delivery; the decoder's own bound says how many octets are read. */
+const LONG_DECODING_MS = 2_500;
 const HEAP_MB = 64;
 /** Those who wait hold nothing, and are few: each account has so many bodies read at a time. */
 const MOST_WAITING = 10_000;

@@ -1,6 +1,10 @@
-// Bodies decoded in place and in a worker; budgets that end a job end its view, not the process.
+// Bodies decoded by mailparser in a worker thread; a job that exceeds its budget falls back to our own decoders, and a hostile
+// one ends its view, not the process.
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import test from 'ava';
 import { BodyDecoder, DecoderBusy, type DecoderLimits, DecodingAbandoned } from '../../src/decode/decoder.js';
+import { composeBodies } from '../../src/mail/decode/bodies.js';
 import type { OctetRange } from '../../src/mail/message-index.js';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
 
@@ -17,11 +21,11 @@ function decoderFor(t: { teardown(end: () => Promise<void>): void }, limits: Par
   return decoder;
 }
 
+const moduleOf = (code: string) =>
+  new URL(`data:text/javascript,${encodeURIComponent(`import {parentPort} from 'node:worker_threads';${code}`)}`);
+
 /** A worker that runs this instead of decoding. */
-const rogue = (code: string) =>
-  new URL(
-    `data:text/javascript,${encodeURIComponent(`import {parentPort} from 'node:worker_threads';parentPort.on('message',()=>{${code}})`)}`,
-  );
+const rogue = (code: string) => moduleOf(`parentPort.postMessage('ready');parentPort.on('message',(job)=>{${code}})`);
 
 const alternative = Buffer.from(
   [
@@ -43,37 +47,130 @@ const alternative = Buffer.from(
 
 const large = Buffer.from(`Content-Type: text/plain; charset=utf-8\r\n\r\n${'Grüße '.repeat(50_000)}`);
 
-test('a small message is decoded in place', async (t) => {
-  const bodies = await decoderFor(t).bodies(indexMessage(alternative), reader(alternative), ALICE);
-  t.deepEqual(bodies, { text: 'Grüße', html: '<p>Grüße</p>', partial: false });
-});
+/** One part of HTML, shown as text too, as search and filters see it. */
+const html = Buffer.from(
+  'Content-Type: text/html; charset=utf-8\r\n\r\n<h1>Two\n  words</h1><ul><li>one<li>two</ul><img alt="Cat" src=c><a href="https://x">here</a>',
+);
+const htmlIndex = { ...indexMessage(html), textSections: ['1'] };
 
-test('a large one in the worker gives the same', async (t) => {
-  const decoder = decoderFor(t, { jobMs: 30_000 });
+test('a short message and a long one are decoded alike', async (t) => {
+  const decoder = decoderFor(t, { shortJobMs: 30_000, jobMs: 30_000 });
+  t.deepEqual(await decoder.bodies(indexMessage(alternative), reader(alternative), ALICE), {
+    text: 'Grüße',
+    html: '<p>Grüße</p>',
+    partial: false,
+  });
   const index = indexMessage(large);
   const all = await Promise.all([1, 2, 3].map(() => decoder.bodies(index, reader(large), ALICE)));
   for (const bodies of all) t.deepEqual(bodies, { text: 'Grüße '.repeat(50_000), html: '', partial: false });
-  const small = decoderFor(t, { inlineOctets: 0, jobMs: 30_000 });
-  t.is((await small.bodies(indexMessage(alternative), reader(alternative), ALICE)).text, 'Grüße');
+  const long = decoderFor(t, { shortOctets: 0, jobMs: 30_000 });
+  t.is((await long.bodies(indexMessage(alternative), reader(alternative), ALICE)).text, 'Grüße');
+});
+
+test('HTML becomes the text that a reader sees', async (t) => {
+  const decoder = decoderFor(t, { shortJobMs: 30_000 });
+  const { text } = await decoder.bodies(htmlIndex, reader(html), ALICE);
+  t.is(text, 'Two words\n\n * one\n * two\n\nCathere');
+});
+
+test('a long message of many parts: the first are read by mailparser, all are read', async (t) => {
+  const part = (i: number) =>
+    `--b\r\nContent-Type: text/plain\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n=41${i}\r\n`;
+  const parts = Array.from({ length: 200 }, (_, i) => part(i));
+  const raw = Buffer.from(`Content-Type: multipart/mixed; boundary=b\r\n\r\n${parts.join('')}--b--\r\n`);
+  const decoder = decoderFor(t, { shortJobMs: 30_000 });
+  const { text } = await decoder.bodies(indexMessage(raw), reader(raw), ALICE);
+  t.deepEqual(
+    text.split('\n'),
+    Array.from({ length: 200 }, (_, i) => `A${i}`),
+  );
+});
+
+for (const [what, module] of [
+  ['hangs', rogue('for(;;);')],
+  ['exits', rogue('process.exit(3)')],
+  ['fails', rogue('parentPort.postMessage({failed:"x"})')],
+  ['does not start', moduleOf('throw new Error("x")')],
+] as const) {
+  test(`a short message is whole when the worker ${what}`, async (t) => {
+    const decoder = decoderFor(t, { module, shortJobMs: 300 });
+    for (let round = 0; round < 2; round++) {
+      const bodies = await decoder.bodies(indexMessage(alternative), reader(alternative), ALICE);
+      t.deepEqual(bodies, { text: 'Grüße', html: '<p>Grüße</p>', partial: false });
+    }
+  });
+}
+
+test('a long message that mailparser is too slow with is decoded by our own decoders, in a new worker', async (t) => {
+  const answer = '{text:String(job.parts.length),html:"",partial:false}';
+  const module = rogue(`if(job.withMailparser)for(;;);parentPort.postMessage(${answer})`);
+  const decoder = decoderFor(t, { module, jobMs: 500 });
+  t.deepEqual(await decoder.bodies(indexMessage(large), reader(large), ALICE), { text: '1', html: '', partial: false });
+});
+
+test('our own decoders in the worker read the same', async (t) => {
+  const worker = new Worker(new URL('../../src/decode/worker.js', import.meta.url));
+  t.teardown(() => worker.terminate());
+  const [octets] = await reader(html)([{ start: indexMessage(html).root.bodyStart, end: html.length }]);
+  const part = { subtype: 'html', encoding: '7bit', params: {}, inText: true, inHtml: true, bytes: octets! };
+  t.deepEqual(await once(worker, 'message'), ['ready']);
+  worker.postMessage({ parts: [part], limit: 1000, withMailparser: false });
+  t.deepEqual(await once(worker, 'message'), [composeBodies([part], 1000)]);
+});
+
+test('text that needs no decoding needs no thread', async (t) => {
+  const decoder = decoderFor(t, { module: rogue('for(;;);'), shortJobMs: 600_000 });
+  for (const header of [
+    'X: y',
+    'Content-Type: text/plain; charset=utf-8',
+    'Content-Type: text/html; charset="US-ASCII"',
+  ]) {
+    const raw = Buffer.from(`Subject: x\r\n${header}\r\n\r\nZoë`);
+    const { text, html: shown } = await decoder.bodies(indexMessage(raw), reader(raw), ALICE);
+    t.is(text + shown, 'Zoë');
+  }
+});
+
+test('a short message waits for no long one, is not refused, and ends with its client', async (t) => {
+  const stop = new AbortController();
+  const limits = { module: rogue('for(;;);'), jobMs: 600_000, shortJobMs: 600_000, queueAnAccount: 1 };
+  const decoder = decoderFor(t, limits);
+  const long = decoder.bodies(indexMessage(large), reader(large), { ...ALICE, signal: stop.signal });
+  const index = indexMessage(alternative);
+  const views = [1, 2].map(() => decoder.bodies(index, reader(alternative), { ...ALICE, signal: stop.signal }));
+  await turn();
+  const third = await decoder.bodies(index, reader(alternative), ALICE);
+  t.deepEqual(third, { text: 'Grüße', html: '<p>Grüße</p>', partial: false });
+  stop.abort();
+  for (const view of [long, ...views]) await t.throwsAsync(view, { instanceOf: DecodingAbandoned });
+});
+
+test('a short message under way is decoded when the decoder closes', async (t) => {
+  const decoder = new BodyDecoder({ module: rogue('for(;;);'), shortJobMs: 600_000 });
+  const view = decoder.bodies(indexMessage(alternative), reader(alternative), ALICE);
+  await turn();
+  await decoder.close();
+  t.is((await view).text, 'Grüße');
+  t.is((await decoder.bodies(indexMessage(alternative), reader(alternative), ALICE)).text, 'Grüße');
 });
 
 test('a footer between html parts stays readable and harmless', async (t) => {
   const raw = Buffer.from(
     'Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/html\n\n<p>x</p>\n--b\n\n<list>\n--b--',
   );
-  const bodies = await decoderFor(t).bodies(indexMessage(raw), reader(raw), ALICE);
-  t.is(bodies.text, '\nx\n\n<list>');
+  const bodies = await decoderFor(t, { shortJobMs: 30_000 }).bodies(indexMessage(raw), reader(raw), ALICE);
+  t.is(bodies.text, 'x\n<list>');
   t.is(bodies.html, '<p>x</p>\n<br>\n<div style="white-space: pre-wrap">&lt;list&gt;</div>');
 });
 
 test('what is over the cap is cut and said to be partial', async (t) => {
-  const decoder = decoderFor(t, { characters: 10, inlineOctets: 1_000_000 });
+  const decoder = decoderFor(t, { characters: 10, shortOctets: 1_000_000 });
   t.deepEqual(await decoder.bodies(indexMessage(large), reader(large), ALICE), {
     text: 'Grüße Grüß',
     html: '',
     partial: true,
   });
-  const fewer = decoderFor(t, { octets: 8, inlineOctets: 1_000_000 });
+  const fewer = decoderFor(t, { octets: 8, shortOctets: 1_000_000 });
   t.deepEqual(await fewer.bodies(indexMessage(large), reader(large), ALICE), {
     text: 'Grüße ',
     html: '',

@@ -1,10 +1,10 @@
-// The text and html body of a message from the octets of the parts that make them up. Pure and synchronous: where it
-// runs (here, in a worker), with how many octets and for how long is the caller's.
+// The text body and the HTML body of a message, joined from the parts that make them up. The code is pure and synchronous:
+// the caller decides which decoder reads the parts, in which thread, how many octets and for how long.
 import { htmlText } from './html-text.js';
 import { type TextPart, textOf } from './part-text.js';
 
 export interface BodyPart extends TextPart {
-  /** Of the text body, of the html body; a part may be in both. */
+  /** The part belongs to the text body, to the HTML body, or to both. */
   readonly inText: boolean;
   readonly inHtml: boolean;
   readonly bytes: Uint8Array;
@@ -13,35 +13,64 @@ export interface BodyPart extends TextPart {
 export interface Bodies {
   readonly text: string;
   readonly html: string;
-  /** Something is left out: the raw message has more. */
+  /** The message has more than the bodies show. */
   readonly partial: boolean;
-  /** The decoding failed or took too long: this is the start of the bodies, without their character sets. */
+  /** The decoding failed or took too long: the bodies are the start of the message, their character sets are ignored. */
   readonly isUndecoded?: true;
 }
 
-/** `limit`: characters of text and html together. */
-export function composeBodies(parts: readonly BodyPart[], limit: number): Bodies {
-  let text = '';
-  let html = '';
-  let partial = false;
-  for (const part of parts) {
-    const left = limit - text.length - html.length;
-    if (left <= 0) return { text, html, partial: true };
-    const own = textOf(part, part.bytes);
-    const content = own.length > left ? own.slice(0, left).replace(/\p{Cs}$/u, '') : own;
-    if (content.length < own.length) partial = true;
-    const isHtml = part.subtype === 'html';
-    if (part.inText) text = joined(text, isHtml ? htmlText(content) : content, '\n');
-    if (part.inHtml) html = joined(html, isHtml ? content : asHtml(content), '\n<br>\n');
+/** Joins decoded parts until both bodies together have `limit` characters. */
+export class BodiesBuilder {
+  readonly #limit: number;
+  readonly #toText: (html: string) => string;
+  #text = '';
+  #html = '';
+  #isPartial = false;
+
+  constructor(limit: number, toText: (html: string) => string) {
+    this.#limit = limit;
+    this.#toText = toText;
   }
-  return { text, html, partial };
+
+  /** The bodies have room for a part; when they have none, they are partial. */
+  hasRoom(): boolean {
+    if (this.#left > 0) return true;
+    this.#isPartial = true;
+    return false;
+  }
+
+  add(part: BodyPart, decoded: string): void {
+    const content = decoded.length > this.#left ? decoded.slice(0, this.#left).replace(/\p{Cs}$/u, '') : decoded;
+    if (content.length < decoded.length) this.#isPartial = true;
+    const isHtml = part.subtype === 'html';
+    if (part.inText) this.#text = joined(this.#text, isHtml ? this.#toText(content) : content, '\n');
+    if (part.inHtml) this.#html = joined(this.#html, isHtml ? content : asHtml(content), '\n<br>\n');
+  }
+
+  get bodies(): Bodies {
+    return { text: this.#text, html: this.#html, partial: this.#isPartial };
+  }
+
+  get #left(): number {
+    return this.#limit - this.#text.length - this.#html.length;
+  }
+}
+
+/** The bodies as our own decoders read them. `limit`: characters of both together. */
+export function composeBodies(parts: readonly BodyPart[], limit: number): Bodies {
+  const builder = new BodiesBuilder(limit, htmlText);
+  for (const part of parts) {
+    if (!builder.hasRoom()) break;
+    builder.add(part, textOf(part, part.bytes));
+  }
+  return builder.bodies;
 }
 
 function joined(before: string, next: string, separator: string): string {
   return before === '' ? next : before + separator + next;
 }
 
-/** Plain text between html parts (a mailing list's footer), with nothing in it that html would read as markup. */
+/** Plain text between HTML parts (the footer of a mailing list), escaped so that HTML reads no markup in it. */
 function asHtml(text: string): string {
   const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   return `<div style="white-space: pre-wrap">${escaped}</div>`;

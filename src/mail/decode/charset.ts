@@ -1,13 +1,13 @@
-// Octets to text in a named charset. The platform's TextDecoder (WHATWG encodings, native) does what it knows,
-// iconv-lite the rest (UTF-7, UTF-32, code pages); a charset nobody knows is read as UTF-8 where that is valid
-// and as windows-1252 otherwise, which never fails.
+// Octets to text in a named charset. iconv-lite reads the charsets that it knows, as in mailparser; TextDecoder reads the
+// rest, and libmime the set of ISO-2022-JP that TextDecoder lacks (JIS X 0212). Octets in an unknown charset are read as
+// UTF-8 where they are valid UTF-8 and as windows-1252 otherwise, which never fails.
 import { isUtf8 } from 'node:buffer';
 import iconv from 'iconv-lite';
 import libmime from 'libmime';
 
 type Decode = (bytes: Uint8Array) => string;
 
-/** Labels that say nothing about 8-bit octets. */
+/** Labels that do not say how 8-bit octets are read. */
 const UNDECLARED = new Set([
   '',
   'us-ascii',
@@ -22,29 +22,35 @@ const UNDECLARED = new Set([
 const REMEMBERED = 256;
 const decoders = new Map<string, Decode | null>();
 
-function native(label: string): Decode | null {
+function lookUp(label: string): Decode | null {
+  if (label === 'utf-8' || label === 'utf8') return (bytes) => UTF_8.decode(bytes);
+  if (label.startsWith('iso-2022-jp')) return decodeJapanese;
+  const name = libmime.normalizeCharset(label);
+  if (iconv.encodingExists(name)) return (bytes) => iconv.decode(bytes, name);
   try {
     const decoder = new TextDecoder(label);
-    // Node's own takes windows-1252 (and latin1, which means it) for ISO 8859-1: no euro sign, no quotes.
-    if (decoder.encoding === 'windows-1252') return (bytes) => iconv.decode(bytes, 'windows-1252');
     return (bytes) => decoder.decode(bytes);
   } catch {
     return null;
   }
 }
 
-function lookUp(label: string): Decode | null {
-  const known = native(label) ?? native(libmime.normalizeCharset(label));
-  if (known !== null) return known;
-  if (label.startsWith('iso-2022-jp')) return native('iso-2022-jp');
-  return iconv.encodingExists(label) ? (bytes) => iconv.decode(bytes, label) : null;
+const UTF_8 = new TextDecoder('utf-8');
+const ISO_2022_JP = new TextDecoder('iso-2022-jp');
+/** Designation of JIS X 0212 (RFC 2237). */
+const JIS_X_0212 = Buffer.from('\x1b$(D');
+
+function decodeJapanese(bytes: Uint8Array): string {
+  const octets = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (!octets.includes(JIS_X_0212)) return ISO_2022_JP.decode(octets);
+  return libmime.decodeWord('iso-2022-jp', 'B', octets.toString('base64'));
 }
 
 function decoderOf(label: string): Decode | null {
   let decode = decoders.get(label);
   if (decode === undefined) {
     decode = lookUp(label);
-    // Peers choose the labels, so what is remembered of them is bounded.
+    // Peers choose the labels, so the number of remembered ones is bounded.
     if (decoders.size >= REMEMBERED) decoders.clear();
     decoders.set(label, decode);
   }
@@ -56,9 +62,9 @@ function normalLabel(charset: string): string {
   return /^[\w.:+-]*/.exec(label)![0];
 }
 
-/** UTF-8 where the octets are, else windows-1252: what mail without a (useful) charset most often is. */
+/** Mail without a (useful) charset is most often UTF-8 or windows-1252. */
 function decodeUndeclared(bytes: Uint8Array): string {
-  // A slice may end within a character, which does not make the rest of it something else.
+  // A slice may end within a character: the rest of the slice is UTF-8 all the same.
   const whole = bytes.subarray(0, bytes.length - cutOctets(bytes));
   if (!isUtf8(whole)) return iconv.decode(bytes, 'windows-1252');
   const text = Buffer.from(whole.buffer, whole.byteOffset, whole.byteLength).toString('utf8');
@@ -73,6 +79,19 @@ function cutOctets(bytes: Uint8Array): number {
     if (octet >= 0xc0) return back < (octet >= 0xf0 ? 4 : octet >= 0xe0 ? 3 : 2) ? back : 0;
   }
   return 0;
+}
+
+/** The charset that mailparser is given: one that is declared, and that mailparser reads as well as we do. */
+export function charsetOfMailparser(charset: string | undefined): string | undefined {
+  const label = normalLabel(charset ?? '');
+  // iconv-lite, which mailparser gives a text in pieces, reads the end of some pieces of UTF-7 wrong.
+  if (UNDECLARED.has(label) || label.startsWith('iso-2022-jp') || /^utf-?7/.test(label)) return undefined;
+  return iconv.encodingExists(libmime.normalizeCharset(label)) ? label : undefined;
+}
+
+export function isUtf8OrUndeclared(charset: string | undefined): boolean {
+  const label = normalLabel(charset ?? '');
+  return UNDECLARED.has(label) || label === 'utf-8' || label === 'utf8';
 }
 
 /** Never throws; what cannot be decoded becomes U+FFFD. */

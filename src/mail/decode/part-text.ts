@@ -1,33 +1,54 @@
-// The text of one text part: transfer encoding undone, charset decoded, format=flowed unwrapped (RFC 3676), line
-// ends `\n`, nothing in it that JSON or PostgreSQL refuse. Works on the whole part: the caller bounds the octets.
-import libmime from 'libmime';
-import { decodeCharset } from './charset.js';
+// The text of one text part: transfer encoding undone, charset decoded, format=flowed unwrapped (RFC 3676), line ends
+// `\n`, without the characters that JSON or PostgreSQL refuse. The functions read the whole part: the caller bounds its octets.
+import { decodeCharset, isUtf8OrUndeclared } from './charset.js';
+import { unwrapped } from './flowed.js';
 import { decodeTransfer } from './transfer.js';
 
-/** What of an IndexedPart says how to read it. */
+/** The fields of an IndexedPart that say how its text is read. */
 export interface TextPart {
   readonly subtype: string;
   readonly encoding: string;
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Html may name its charset inside (HTML §4.2.5), which counts only when the part's header does not. */
+/** Never throws. */
+export function textOf(part: TextPart, bytes: Uint8Array): string {
+  return textOfOctets(part, decodeTransfer(part.encoding, bytes));
+}
+
+/** Of a part whose transfer encoding is undone. Never throws. */
+export function textOfOctets(part: TextPart, octets: Uint8Array): string {
+  const charset = part.params['charset'] ?? (part.subtype === 'html' ? htmlCharset(octets) : undefined);
+  return textOfCharacters(part, decodeCharset(octets, charset));
+}
+
+/** Of a part whose transfer encoding and charset are decoded. */
+export function textOfCharacters(part: TextPart, characters: string): string {
+  const text = storable(characters).replaceAll('\r\n', '\n');
+  return isFlowed(part) ? unwrapped(text, part.params['delsp']?.toLowerCase() === 'yes') : text;
+}
+
+/** The octets of the part are its text, in UTF-8 or in an undeclared charset: no encoding and no format changes it. */
+export function isVerbatim(part: TextPart): boolean {
+  return !isEncoded(part.encoding) && !isFlowed(part) && isUtf8OrUndeclared(part.params['charset']);
+}
+
+export function isEncoded(encoding: string): boolean {
+  return encoding === 'base64' || encoding === 'quoted-printable';
+}
+
+function isFlowed({ subtype, params }: TextPart): boolean {
+  return subtype === 'plain' && params['format']?.toLowerCase() === 'flowed';
+}
+
+/** HTML may name its charset inside (HTML §4.2.5), which counts only when the part's header does not name one. */
 function htmlCharset(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 1024)).toString('latin1');
   return /<meta[^>]{0,200}?charset\s{0,9}=\s{0,9}["']?([\w.:-]{1,40})/i.exec(head)?.[1];
 }
 
-/** Never throws. */
-export function textOf(part: TextPart, bytes: Uint8Array): string {
-  const decoded = decodeTransfer(part.encoding, bytes);
-  const charset = part.params['charset'] ?? (part.subtype === 'html' ? htmlCharset(decoded) : undefined);
-  const text = storable(decodeCharset(decoded, charset)).replaceAll('\r\n', '\n');
-  if (part.subtype !== 'plain' || part.params['format']?.toLowerCase() !== 'flowed') return text;
-  return libmime.decodeFlowed(text, part.params['delsp']?.toLowerCase() === 'yes');
-}
-
 /** Without a byte order mark, and without NUL and lone surrogates, which jsonb and text columns refuse. */
-function storable(text: string): string {
+export function storable(text: string): string {
   const unmarked = text.startsWith('\ufeff') ? text.slice(1) : text;
   const whole = unmarked.includes('\0') ? unmarked.replaceAll('\0', '') : unmarked;
   return /\p{Cs}/u.test(whole) ? whole.replace(/\p{Cs}/gu, '\ufffd') : whole;

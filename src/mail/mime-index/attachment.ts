@@ -2,16 +2,16 @@
 // to send, the size after decoding.
 import libmime from 'libmime';
 import type { IndexedAttachment, IndexedPart } from '../message-index.js';
-import type { DraftPart } from './draft-part.js';
+import type { PartBuilder } from './part-builder.js';
 
 const LONGEST_NAME = 200;
 
-export function attachmentOf(part: IndexedPart, draft: DraftPart): IndexedAttachment {
+export function attachmentOf(part: IndexedPart, builder: PartBuilder): IndexedAttachment {
   return {
     section: part.section,
     fileName: fileName(part),
     contentType: `${part.type}/${part.subtype}`,
-    size: draft.size?.finish() ?? part.bodyEnd - part.bodyStart,
+    size: builder.size?.finish() ?? part.bodyEnd - part.bodyStart,
     contentId: part.id?.replace(/^<|>$/g, '') || null,
     inline: part.disposition === 'inline' || (part.disposition === null && part.id !== null),
   };

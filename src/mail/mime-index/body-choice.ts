@@ -4,7 +4,7 @@
 import type { IndexedAttachment, IndexedPart } from '../message-index.js';
 import { attachmentOf } from './attachment.js';
 import type { ContentFields } from './content-fields.js';
-import type { Finished } from './draft-part.js';
+import type { Builders } from './part-builder.js';
 
 export interface ChosenBodies {
   readonly text: readonly IndexedPart[];
@@ -25,8 +25,8 @@ function hasName(part: Content): boolean {
   return Boolean(part.dispositionParams['filename'] || part.params['name']);
 }
 
-export function chooseBodies(root: IndexedPart, finished: Finished): ChosenBodies {
-  const choice = new Choice(finished);
+export function chooseBodies(root: IndexedPart, builders: Builders): ChosenBodies {
+  const choice = new Choice(builders);
   choice.part(root, undefined, true, true, true);
   // A kind counts as the body only where it occurs; texts of the other kind between its parts then belong to it.
   const text = choice.text.some((part) => part.subtype === 'plain') ? choice.text : [];
@@ -38,10 +38,10 @@ class Choice {
   readonly text: IndexedPart[] = [];
   readonly html: IndexedPart[] = [];
   readonly attachments: IndexedAttachment[] = [];
-  readonly #finished: Finished;
+  readonly #builders: Builders;
 
-  constructor(finished: Finished) {
-    this.#finished = finished;
+  constructor(builders: Builders) {
+    this.#builders = builders;
   }
 
   /** `inText`, `inHtml`: whether text found here belongs to the text body, to the html body. */
@@ -56,7 +56,7 @@ class Choice {
         if (inHtml) this.html.push(part);
       }
     } else if (within !== 'alternative' || !isOtherForm(part)) {
-      this.attachments.push(attachmentOf(part, this.#finished.get(part)!));
+      this.attachments.push(attachmentOf(part, this.#builders.get(part)!));
     }
   }
 

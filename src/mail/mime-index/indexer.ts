@@ -5,11 +5,11 @@ import type { IndexedEnvelope, MessageIndex } from '../message-index.js';
 import { chooseBodies, isBodyText } from './body-choice.js';
 import type { Delimiter } from './boundaries.js';
 import { boundaryOf, contentFields } from './content-fields.js';
-import { asText, BodySize, DraftPart, type Finished, finishTree } from './draft-part.js';
 import { EnvelopeReader } from './envelope.js';
 import { HeaderFields } from './header-fields.js';
 import { clean, WordDecoder } from './header-text.js';
 import { DEFAULT_LIMITS, type MimeLimits, type Truncation } from './limits.js';
+import { asText, BodySize, type Builders, buildTree, PartBuilder } from './part-builder.js';
 import { type PartEvents, PartScanner } from './part-scanner.js';
 import { PreviewSamples } from './preview.js';
 
@@ -23,9 +23,9 @@ export class MimeIndexer implements PartEvents {
   readonly #envelopes: EnvelopeReader;
   readonly #scanner: PartScanner;
   readonly #samples = new PreviewSamples();
-  readonly #root = new DraftPart(0, undefined);
+  readonly #root = new PartBuilder(0, undefined);
   /** From the root to the part being read. */
-  readonly #open: DraftPart[] = [this.#root];
+  readonly #open: PartBuilder[] = [this.#root];
   #parts = 1;
   #envelope: IndexedEnvelope | undefined;
   #receivedCount = 0;
@@ -47,9 +47,9 @@ export class MimeIndexer implements PartEvents {
     this.#scanner.finish();
     const size = this.#scanner.offset;
     while (this.#open.length > 0) this.#closeInnermost(size, this.#scanner.lines);
-    const finished: Finished = new Map();
-    const root = finishTree(this.#root, finished);
-    const bodies = chooseBodies(root, finished);
+    const builders: Builders = new Map();
+    const root = buildTree(this.#root, builders);
+    const bodies = chooseBodies(root, builders);
     return {
       version: 1,
       size,
@@ -58,7 +58,7 @@ export class MimeIndexer implements PartEvents {
       textSections: bodies.text.map((part) => part.section),
       htmlSections: bodies.html.map((part) => part.section),
       attachments: bodies.attachments,
-      preview: this.#samples.preview(bodies, finished),
+      preview: this.#samples.preview(bodies, builders),
       receivedCount: this.#receivedCount,
       deliveredTo: this.#deliveredTo,
       truncated: [...this.#truncated],
@@ -97,7 +97,7 @@ export class MimeIndexer implements PartEvents {
   }
 
   /** Decides how the body of a part whose header was read is read; true when it begins with a header. */
-  #enter(part: DraftPart): boolean {
+  #enter(part: PartBuilder): boolean {
     const boundary = part.content!.type === 'multipart' ? boundaryOf(part.content!) : undefined;
     if (part.content!.type === 'multipart' && boundary === undefined) part.content = asText(part.content!);
     const content = part.content!;
@@ -126,7 +126,7 @@ export class MimeIndexer implements PartEvents {
       return false;
     }
     const parent = this.#open.at(-1)!;
-    const part = new DraftPart(headerStart, parent);
+    const part = new PartBuilder(headerStart, parent);
     parent.parts.push(part);
     this.#open.push(part);
     this.#parts++;
@@ -140,7 +140,7 @@ export class MimeIndexer implements PartEvents {
     part.lines = Math.max(0, lines - part.linesBefore);
   }
 
-  #forgetBoundary(part: DraftPart): void {
+  #forgetBoundary(part: PartBuilder): void {
     if (part.boundaryIsOpen) this.#scanner.boundaries.close(part.boundary!);
     part.boundaryIsOpen = false;
   }

@@ -4,7 +4,7 @@ import { htmlText } from '../decode/html-text.js';
 import { textOf } from '../decode/part-text.js';
 import type { ChosenBodies } from './body-choice.js';
 import { BodySample } from './body-sample.js';
-import type { DraftPart, Finished } from './draft-part.js';
+import type { Builders, PartBuilder } from './part-builder.js';
 
 const TEXT_SAMPLE = 4 * 1024;
 /** Html starts with styles more often than with words. */
@@ -18,7 +18,7 @@ export class PreviewSamples {
   #text = false;
   #html = false;
 
-  openText(part: DraftPart): void {
+  openText(part: PartBuilder): void {
     if (part.isEmbedded) return;
     if (part.content!.subtype === 'html') {
       if (!this.#html) part.sample = new BodySample(HTML_SAMPLE);
@@ -30,13 +30,13 @@ export class PreviewSamples {
   }
 
   /** What stands before the first part of a multipart is its text if it turns out to have no part at all. */
-  openPreamble(part: DraftPart): void {
+  openPreamble(part: PartBuilder): void {
     if (part.parent === undefined) part.sample = new BodySample(TEXT_SAMPLE);
   }
 
-  preview(bodies: ChosenBodies, finished: Finished): string {
+  preview(bodies: ChosenBodies, builders: Builders): string {
     for (const part of [bodies.text[0], bodies.html[0]]) {
-      const sample = part && finished.get(part)?.sample;
+      const sample = part && builders.get(part)?.sample;
       if (part === undefined || sample === undefined) continue;
       const decoded = textOf(part, sample.octets);
       const text = part.subtype === 'html' ? htmlText(decoded) : decoded;

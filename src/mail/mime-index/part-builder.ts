@@ -1,19 +1,19 @@
-// A part while it is being read: what its header said, where it lies, and what is measured of its body on the way.
-// `finish` makes the stored part of it and gives the section numbers (RFC 9051 §6.4.5), which hang on the tree.
+// A part of a message while its octets are read: the fields of its header, its offsets, and the size and the sample of its
+// body. `buildTree` turns the builders into the stored parts and numbers the sections (RFC 9051 §6.4.5).
 import { Base64Counter } from '../decode/base64.js';
 import { QuotedPrintableDecoder } from '../decode/quoted-printable.js';
 import type { IndexedEnvelope, IndexedPart } from '../message-index.js';
 import type { BodySample } from './body-sample.js';
 import type { ContentFields } from './content-fields.js';
 
-export class DraftPart {
+export class PartBuilder {
   readonly headerStart: number;
-  readonly parent: DraftPart | undefined;
+  readonly parent: PartBuilder | undefined;
   /** The first part of its parent. */
   readonly isFirst: boolean;
   /** Within a message/rfc822 part: neither a body nor an attachment of the message itself. */
   readonly isEmbedded: boolean;
-  readonly parts: DraftPart[] = [];
+  readonly parts: PartBuilder[] = [];
   content: ContentFields | undefined;
   boundary: string | undefined;
   boundaryIsOpen = false;
@@ -26,7 +26,7 @@ export class DraftPart {
   size: BodySize | undefined;
   sample: BodySample | undefined;
 
-  constructor(headerStart: number, parent: DraftPart | undefined) {
+  constructor(headerStart: number, parent: PartBuilder | undefined) {
     this.headerStart = headerStart;
     this.parent = parent;
     this.isFirst = parent === undefined || parent.parts.length === 0;
@@ -70,37 +70,37 @@ export class BodySize {
   }
 }
 
-/** Parts with their drafts, for what the drafts know and the index does not keep. */
-export type Finished = Map<IndexedPart, DraftPart>;
+/** The builder of each part: it has the decoded size and the sample, which the index does not keep. */
+export type Builders = Map<IndexedPart, PartBuilder>;
 
-export function finishTree(root: DraftPart, finished: Finished): IndexedPart {
-  return finish(root, root.isMultipart ? '' : '1', '', finished);
+export function buildTree(root: PartBuilder, builders: Builders): IndexedPart {
+  return build(root, root.isMultipart ? '' : '1', '', builders);
 }
 
 /** Depth is bounded by the limits, so recursion is. */
-function finish(draft: DraftPart, section: string, prefix: string, finished: Finished): IndexedPart {
-  const content = draft.content!;
+function build(builder: PartBuilder, section: string, prefix: string, builders: Builders): IndexedPart {
+  const content = builder.content!;
   const parts: IndexedPart[] = [];
-  if (draft.isMultipart) {
+  if (builder.isMultipart) {
     const childPrefix = section === '' ? prefix : `${section}.`;
-    for (const [i, child] of draft.parts.entries()) parts.push(finish(child, `${childPrefix}${i + 1}`, '', finished));
+    for (const [i, child] of builder.parts.entries()) parts.push(build(child, `${childPrefix}${i + 1}`, '', builders));
   } else {
-    for (const root of draft.parts) {
+    for (const root of builder.parts) {
       // The root of an embedded multipart has no number of its own; its parts count on from the message's.
-      parts.push(finish(root, root.isMultipart ? '' : `${section}.1`, `${section}.`, finished));
+      parts.push(build(root, root.isMultipart ? '' : `${section}.1`, `${section}.`, builders));
     }
   }
   const part: IndexedPart = {
     section,
-    ...(content.type === 'multipart' && !draft.isMultipart ? asText(content) : content),
-    headerStart: draft.headerStart,
-    bodyStart: draft.bodyStart,
-    bodyEnd: draft.bodyEnd,
-    lines: draft.lines,
+    ...(content.type === 'multipart' && !builder.isMultipart ? asText(content) : content),
+    headerStart: builder.headerStart,
+    bodyStart: builder.bodyStart,
+    bodyEnd: builder.bodyEnd,
+    lines: builder.lines,
     parts,
-    envelope: draft.envelope ?? null,
+    envelope: builder.envelope ?? null,
   };
-  finished.set(part, draft);
+  builders.set(part, builder);
   return part;
 }
 

@@ -1,0 +1,66 @@
+// The parts of a message that make up its bodies: which they are, how many octets they have, and their octets.
+import type { BodyPart } from '../mail/decode/bodies.js';
+import { isVerbatim } from '../mail/decode/part-text.js';
+import type { IndexedPart, MessageIndex, OctetRange } from '../mail/message-index.js';
+
+/** Octets of the message, each range in a buffer of its own that is the caller's. */
+export type ReadRanges = (ranges: readonly OctetRange[], signal?: AbortSignal) => Promise<readonly Uint8Array[]>;
+
+/** The parts of either body in the order of the message. */
+export function bodyParts(index: MessageIndex): IndexedPart[] {
+  const sections = new Set([...index.textSections, ...index.htmlSections]);
+  const found: IndexedPart[] = [];
+  // Embedded messages are attachments: no part of them belongs to the body.
+  const walk = (part: IndexedPart): void => {
+    if (part.type === 'multipart') for (const child of part.parts) walk(child);
+    else if (sections.has(part.section)) found.push(part);
+  };
+  walk(index.root);
+  return found;
+}
+
+/** Raw octets of the bodies of a message. */
+export function bodyOctets(index: MessageIndex): number {
+  return octetsOf(bodyParts(index));
+}
+
+export function octetsOf(parts: readonly IndexedPart[]): number {
+  return parts.reduce((sum, part) => sum + part.bodyEnd - part.bodyStart, 0);
+}
+
+/** Each part is shown as its octets are: no encoding, no format and no HTML that has to become text. */
+export function areVerbatim(index: MessageIndex, parts: readonly IndexedPart[]): boolean {
+  const text = new Set(index.textSections);
+  return parts.every((part) => isVerbatim(part) && (part.subtype !== 'html' || !text.has(part.section)));
+}
+
+/** Reads at most `limit` octets of the parts, all in one call of `read`. */
+export async function readParts(
+  index: MessageIndex,
+  chosen: readonly IndexedPart[],
+  limit: number,
+  read: ReadRanges,
+  signal: AbortSignal | undefined,
+): Promise<BodyPart[]> {
+  const text = new Set(index.textSections);
+  const html = new Set(index.htmlSections);
+  const parts: { readonly part: IndexedPart; readonly range: OctetRange }[] = [];
+  let left = limit;
+  for (const part of chosen) {
+    const { bodyStart: start } = part;
+    const end = Math.min(part.bodyEnd, start + left);
+    if (end === start) continue;
+    left -= end - start;
+    parts.push({ part, range: { start, end } });
+  }
+  const ranges = parts.map(({ range }) => range);
+  const bytes = ranges.length === 0 ? [] : await read(ranges, signal);
+  return parts.map(({ part }, i) => ({
+    subtype: part.subtype,
+    encoding: part.encoding,
+    params: part.params,
+    inText: text.has(part.section),
+    inHtml: html.has(part.section),
+    bytes: bytes[i]!,
+  }));
+}

@@ -1,0 +1,22 @@
+// The part of html-to-text (no types of its own) that Mansio calls.
+declare module 'html-to-text' {
+  interface Builder {
+    addInline(text: string): void;
+  }
+  interface Element {
+    readonly attribs: Readonly<Record<string, string | undefined>>;
+  }
+  interface Selector {
+    readonly selector: string;
+    readonly format?: string;
+    readonly options?: Readonly<Record<string, unknown>>;
+  }
+  interface Options {
+    readonly wordwrap: false;
+    /** None: the whole document. */
+    readonly baseElements: { readonly selectors: readonly string[] };
+    readonly formatters: Readonly<Record<string, (element: Element, walk: unknown, builder: Builder) => void>>;
+    readonly selectors: readonly Selector[];
+  }
+  export function compile(options: Options): (html: string) => string;
+}

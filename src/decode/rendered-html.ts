@@ -1,0 +1,37 @@
+// HTML rendered as text by html-to-text, which mailparser uses too: white space collapsed, list items marked, quotations
+// prefixed, images replaced by their alternative text. Links lose their targets and lines are not wrapped, because search and
+// filters look for the words that a reader sees.
+import { compile } from 'html-to-text';
+import { htmlText } from '../mail/decode/html-text.js';
+import { storable } from '../mail/decode/part-text.js';
+
+/** The document is held as a tree of about thirty times its size. */
+const MOST_CHARACTERS = 512 * 1024;
+
+const BREAK = { leadingLineBreaks: 1, trailingLineBreaks: 1 };
+const skip = (selector: string) => ({ selector, format: 'skip' });
+const line = (selector: string) => ({ selector, format: 'block', options: BREAK });
+const heading = (selector: string) => ({ selector, options: { uppercase: false } });
+
+const render = compile({
+  wordwrap: false,
+  baseElements: { selectors: [] },
+  formatters: { alternative: ({ attribs }, _walk, builder) => builder.addInline(attribs['alt'] ?? '') },
+  selectors: [
+    { selector: 'a', options: { ignoreHref: true } },
+    { selector: 'img', format: 'alternative' },
+    ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map(heading),
+    ...['address', 'dd', 'dl', 'dt', 'hr', 'section', 'td', 'th', 'tr'].map(line),
+    ...['head', 'noscript', 'script', 'style', 'svg', 'template', 'title'].map(skip),
+  ],
+});
+
+/** What is too long or too deeply nested for html-to-text is read by our own scan. Never throws. */
+export function renderedHtml(html: string): string {
+  if (html.length > MOST_CHARACTERS) return htmlText(html);
+  try {
+    return storable(render(html));
+  } catch {
+    return htmlText(html);
+  }
+}
