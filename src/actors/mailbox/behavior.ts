@@ -5,6 +5,7 @@ import type { BlobStore } from '../../store/blobs.js';
 import type { HandedOver, MailboxStore } from '../../store/mailboxes.js';
 import type { HostedDelivery } from '../delivery/local-courier.js';
 import type { Behavior, CommandHandlers } from '../runtime/behavior.js';
+import { type MailboxActorProtocol, mailboxActorProtocol } from './actor-protocol.js';
 import type { DeferralNotes } from './deferred-filters.js';
 import { expire, remove } from './delete.js';
 import { announce, applyDeferred, deliver } from './deliver.js';
@@ -13,15 +14,16 @@ import { createFilter, deleteFilter, updateFilter } from './filters.js';
 import { setRead } from './flags.js';
 import { assignLabel, createLabel, deleteLabel, unassignLabel, updateLabel } from './labels.js';
 import { outboundCommands } from './outbound/commands.js';
+import { deliveryCommands } from './outbound/deliveries.js';
 import type { DeliverySlots } from './outbound/delivery-slots.js';
+import { deliveryQueries } from './outbound/queries.js';
 import { type Prefetched, prefetch } from './prefetch.js';
-import { type MailboxProtocol, mailboxProtocol } from './protocol.js';
 import { mailboxQueries } from './queries.js';
 import type { MailboxSearch } from './search.js';
 import { loadMailbox, type MailboxState } from './state.js';
 import { MailboxTransaction } from './transaction.js';
 
-const commands: CommandHandlers<MailboxProtocol, MailboxTransaction> = {
+const commands: CommandHandlers<MailboxActorProtocol, MailboxTransaction> = {
   deliver,
   announce,
   applyDeferred,
@@ -37,6 +39,7 @@ const commands: CommandHandlers<MailboxProtocol, MailboxTransaction> = {
   updateFilter,
   deleteFilter,
   ...outboundCommands,
+  ...deliveryCommands,
 };
 
 interface OutboundHooks extends DeliverySlots {
@@ -61,10 +64,10 @@ export interface MailboxSources {
 
 export function mailboxBehavior(
   sources: MailboxSources,
-): Behavior<MailboxProtocol, MailboxState, MailboxTransaction, Prefetched> {
+): Behavior<MailboxActorProtocol, MailboxState, MailboxTransaction, Prefetched> {
   const { store, texts, search } = sources;
   return {
-    protocol: mailboxProtocol,
+    protocol: mailboxActorProtocol,
     async load(accountId, epoch) {
       const loaded = await loadMailbox(store, accountId, epoch);
       if (loaded.kind === 'loaded') {
@@ -84,7 +87,7 @@ export function mailboxBehavior(
       );
     },
     commands,
-    queries: mailboxQueries(store, texts, search),
+    queries: { ...mailboxQueries(store, texts, search), ...deliveryQueries(store) },
     position: (state) => state.modseq,
     octets: (state) => state.octets,
     needsCompaction: (state) => state.needsCompaction,
