@@ -87,7 +87,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
   ],
   ['account/', ['account/', 'directory/', 'mail/', 'store/directory', 'store/preferences', 'store/push-subscriptions']],
   ['gateways/tcp/', ['gateways/tcp/', 'bounds/', 'errors/', 'mail/', 'pino']],
-  ['node/metrics/', ['node/metrics/', 'actors/', 'auth/', 'decode/', 'gateways/', 'smtp-client/', 'store/']],
+  ['node/metrics/', ['node/metrics/', 'actors/', 'auth/', 'decode/', 'gateways/', 'mail/', 'smtp-client/', 'store/']],
   ['node/tracing/', ['node/tracing/', 'actors/runtime/tracing', 'bounds/time-bounds', 'pino']],
   [
     'gateways/',

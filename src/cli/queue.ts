@@ -4,13 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { OUTBOUND_ROLE } from '../actors/delivery/delivery-placement.js';
 import { isUuid } from '../mail/ids.js';
-import {
-  OUTBOUND_STATUSES,
-  type OutboundListing,
-  type OutboundRequest,
-  type OutboundStatus,
-  type OutboundStore,
-} from '../store/outbound.js';
+import { OUTBOUND_STATUSES } from '../mail/outbound-status.js';
+import type { OutboundListing, OutboundRequest, OutboundStatus, OutboundStore } from '../store/outbound.js';
 import { postgresLeases } from '../store/postgres/leases.js';
 import { postgresOutbound } from '../store/postgres/outbound.js';
 import { CommandError, commandGroup, reporting, textOf } from './output.js';

@@ -1,6 +1,7 @@
 // Reports to the sender of a message that failed or is late (RFC 3464 in a multipart/report of RFC 6522): a part for people,
 // one for programs, and the header of the message. Addresses, replies of remote hosts and the header are other people's
 // text: none of it can end a line, begin a field or close a part here.
+import type { ReportKind } from './outbound-status.js';
 import { encodeWords, field, foldText, inertLine, phraseDate } from './report-text.js';
 
 interface ReportedRecipient {
@@ -18,7 +19,7 @@ interface ReportedRecipient {
 /** Times are ms since the epoch. */
 export interface BounceReport {
   /** `failed`: it is given up for these recipients. `delayed`: it is tried again. */
-  readonly kind: 'failed' | 'delayed';
+  readonly kind: ReportKind;
   /** Who reports: a host name. */
   readonly hostname: string;
   /** A UUID of the report: of its Message-ID and its boundary, so not to be known before. */

@@ -6,7 +6,7 @@ import type { DueNotifier } from '../actors/delivery/due-notifier.js';
 import { type HostedDelivery, localCourier } from '../actors/delivery/local-courier.js';
 import { DeliveryQueue } from '../actors/delivery/queue.js';
 import { SenderNotifications } from '../actors/delivery/sender-dsn.js';
-import type { Mailboxes } from '../actors/mailbox/protocol.js';
+import type { DeliveryMailboxes } from '../actors/mailbox/outbound/delivery-protocol.js';
 import type { Ownership } from '../actors/runtime/ownership.js';
 import type { Config } from '../config.js';
 import { newId } from '../ids/new-id.js';
@@ -25,7 +25,7 @@ export interface RemoteCourier extends Courier {
 export interface QueueParts {
   readonly store: OutboundStore;
   readonly blobs: BlobStore;
-  readonly mailboxes: Mailboxes;
+  readonly mailboxes: DeliveryMailboxes;
   readonly hosted: HostedDelivery;
   readonly ownership: Ownership;
   readonly wakeUps: DueNotifier;

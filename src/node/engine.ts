@@ -10,11 +10,12 @@ import { DueNotifier } from '../actors/delivery/due-notifier.js';
 import { type HostedDelivery, hostedDelivery } from '../actors/delivery/local-courier.js';
 import { messageFacts } from '../actors/delivery/message-facts.js';
 import type { DeliveryQueue } from '../actors/delivery/queue.js';
+import { type MailboxActors, mailboxActorProtocol } from '../actors/mailbox/actor-protocol.js';
 import { mailboxBehavior } from '../actors/mailbox/behavior.js';
 import { startDeferredFiltering } from '../actors/mailbox/deferred-filters.js';
 import type { EmailTexts } from '../actors/mailbox/email-texts.js';
 import { placeHanded } from '../actors/mailbox/outbound/handed-over.js';
-import { type MailboxEvent, type Mailboxes, mailboxProtocol } from '../actors/mailbox/protocol.js';
+import type { MailboxEvent, Mailboxes } from '../actors/mailbox/protocol.js';
 import { startRedelivery } from '../actors/mailbox/redelivery.js';
 import { startSearchIndexing } from '../actors/mailbox/search-indexing.js';
 import { startSearchRenewal } from '../actors/mailbox/search-renewal.js';
@@ -222,7 +223,7 @@ export async function startEngine(
   lifecycle.add('mailboxes', () => host.stop(), MAILBOXES_STOP_MS, STOP_MS);
   if (config.roles.has('mailbox')) await warmUp(mailboxRows);
   await ownership.start(host);
-  const protocolName = mailboxProtocol.name;
+  const protocolName = mailboxActorProtocol.name;
   const streams = createEventStreams<MailboxEvent>({
     protocolName,
     transport,
@@ -231,14 +232,16 @@ export async function startEngine(
     logger: log,
     ...watched,
   });
-  const mailboxes: Mailboxes = createRefs({
-    protocol: mailboxProtocol,
+  const actors: MailboxActors = createRefs({
+    protocol: mailboxActorProtocol,
     transport,
     ownership,
     streams,
     store: stall,
     ...watched,
   });
+
+  const mailboxes: Mailboxes = actors;
 
   const keyUses = new KeyUses({ store: accounts, log });
   lifecycle.add('uses of keys', () => keyUses.stop(), JOB_RESERVE_MS, STOP_MS);
@@ -277,7 +280,15 @@ export async function startEngine(
   });
   lifecycle.add('housekeeping', () => housekeeping.stop(), JOB_RESERVE_MS, STOP_MS);
   metrics?.watchEngine({ host, ownership, transport, redelivery });
-  const parts = { mailboxes, hosted: hostedHere, blobs, ownership, wakeUps, incarnation, retry: outbound.retry };
+  const parts = {
+    mailboxes: actors,
+    hosted: hostedHere,
+    blobs,
+    ownership,
+    wakeUps,
+    incarnation,
+    retry: outbound.retry,
+  };
   const queue = config.roles.has(OUTBOUND_ROLE)
     ? openQueue(config, log, lifecycle, metrics, {
         ...parts,

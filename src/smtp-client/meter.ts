@@ -1,8 +1,9 @@
 // Port: what the SMTP client counts for those who watch a node. It must not throw. Recipients are the queue's to count.
+import type { OutcomeKind } from '../mail/outbound-status.js';
 
 export interface CourierMeter {
   /** One host was tried for a message; `ms` from when it was its turn to the last reply. */
-  attempted(outcome: 'delivered' | 'temporary' | 'permanent', ms: number): void;
+  attempted(outcome: OutcomeKind, ms: number): void;
   /** A connection that got as far as the first transaction. */
   connected(tls: 'none' | 'unverified' | 'verified'): void;
   /** Octets of a message that a host took. */

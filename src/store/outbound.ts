@@ -1,11 +1,14 @@
 // Port: outbound mail as it is stored, and what may be asked of it without its mailbox: the queue of all accounts. Rows are
 // written by the account's mailbox actor alone, in its commits (see mailboxes.ts).
-export const OUTBOUND_STATUSES = ['Draft', 'Queued', 'Sending', 'Sent', 'Failed'] as const;
-export type OutboundStatus = (typeof OUTBOUND_STATUSES)[number];
-type RecipientType = 'To' | 'Cc' | 'Bcc';
-export type RecipientStatus = 'Pending' | 'Delivered' | 'Failed';
-/** What the sender is told in an email of its own (RFC 3464): that it failed, or that it is not delivered yet. */
-export type ReportKind = 'failed' | 'delayed';
+import type {
+  OutboundStatus,
+  OutcomeKind,
+  RecipientStatus,
+  RecipientType,
+  ReportKind,
+} from '../mail/outbound-status.js';
+
+export type { OutboundStatus, RecipientStatus, ReportKind } from '../mail/outbound-status.js';
 
 export interface OutboundRecipientRow {
   readonly id: string;
@@ -84,7 +87,7 @@ export interface DeliveryAttempt {
   readonly reply: string;
   readonly recipients: readonly {
     readonly id: string;
-    readonly outcome: 'delivered' | 'temporary' | 'permanent';
+    readonly outcome: OutcomeKind;
     readonly statusCode: string | null;
   }[];
 }

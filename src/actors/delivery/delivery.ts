@@ -8,7 +8,7 @@ import { atMost } from '../../bounds/time-bounds.js';
 import { clock } from '../../store/clock.js';
 import { StoreFault } from '../../store/errors.js';
 import type { QueuedOutbound, ReportKind } from '../../store/outbound.js';
-import type { Mailboxes, MailboxProtocol } from '../mailbox/protocol.js';
+import type { DeliveryMailboxes, DeliveryProtocol } from '../mailbox/outbound/delivery-protocol.js';
 import { ActorFault } from '../runtime/errors.js';
 import type { Outcome, Payload, Reply } from '../runtime/protocol.js';
 import type { Courier, DeliveryReport } from './courier.js';
@@ -18,7 +18,7 @@ import type { DeliveryMeter } from './meter.js';
 import { failedBy, unreachedAgain, withoutTemporary } from './outcomes.js';
 
 export interface DeliveryPorts extends Omit<DeliveryLeaseOptions, 'confirm'> {
-  readonly mailboxes: Mailboxes;
+  readonly mailboxes: DeliveryMailboxes;
   readonly courier: Courier;
   readonly lanes: DomainLimiter;
   /** Of this process, as its entry in the store has it. */
@@ -45,10 +45,10 @@ export type Ended =
   /** The node stops before the outcome could be committed. */
   | { readonly kind: 'lost' };
 
-type Started = Reply<MailboxProtocol, 'startDelivery'>;
+type Started = Reply<DeliveryProtocol, 'startDelivery'>;
 type Recipients = Started['recipients'];
-type Report = Payload<MailboxProtocol, 'reportDelivery'>;
-type Reported = Outcome<MailboxProtocol, 'reportDelivery'>;
+type Report = Payload<DeliveryProtocol, 'reportDelivery'>;
+type Reported = Outcome<DeliveryProtocol, 'reportDelivery'>;
 
 /** For the recipients of one domain. */
 interface DomainAttempt {

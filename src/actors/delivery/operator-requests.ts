@@ -2,12 +2,12 @@
 // What cannot be done is struck off too: whoever asked looks at the email.
 import type { Logger } from 'pino';
 import type { OutboundRequest, OutboundStore } from '../../store/outbound.js';
-import type { Mailboxes } from '../mailbox/protocol.js';
+import type { DeliveryMailboxes } from '../mailbox/outbound/delivery-protocol.js';
 import { ActorFault } from '../runtime/errors.js';
 
 export interface RequestPorts {
   readonly store: Pick<OutboundStore, 'settleRequest'>;
-  readonly mailboxes: Mailboxes;
+  readonly mailboxes: DeliveryMailboxes;
   readonly log: Logger;
 }
 

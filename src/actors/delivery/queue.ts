@@ -6,8 +6,8 @@ import type { Logger } from 'pino';
 import { atMost } from '../../bounds/time-bounds.js';
 import type { OutboundStore, QueuedOutbound } from '../../store/outbound.js';
 import { shardOf } from '../../store/shard.js';
+import type { DeliveryMailboxes } from '../mailbox/outbound/delivery-protocol.js';
 import type { Begun, ReservedDelivery, Room } from '../mailbox/outbound/delivery-slots.js';
-import type { Mailboxes } from '../mailbox/protocol.js';
 import type { Ownership } from '../runtime/ownership.js';
 import { Backoff } from './backoff.js';
 import type { Courier } from './courier.js';
@@ -26,7 +26,7 @@ export interface DeliveryQueueOptions {
     OutboundStore,
     'due' | 'interrupted' | 'reportsDue' | 'requests' | 'settleRequest' | 'overdueMs'
   >;
-  readonly mailboxes: Mailboxes;
+  readonly mailboxes: DeliveryMailboxes;
   readonly courier: Courier;
   readonly reports: SenderNotifications;
   readonly ownership: Pick<Ownership, 'nodeId' | 'shards' | 'state' | 'view' | 'isCurrent' | 'beatAgeMs'>;

@@ -7,7 +7,7 @@ import { summarize } from '../../mail/summary.js';
 import { type BlobStore, blobOf } from '../../store/blobs.js';
 import { clock } from '../../store/clock.js';
 import type { OutboundStore } from '../../store/outbound.js';
-import type { Mailboxes, MailboxProtocol } from '../mailbox/protocol.js';
+import type { DeliveryMailboxes, DeliveryProtocol } from '../mailbox/outbound/delivery-protocol.js';
 import { ActorFault } from '../runtime/errors.js';
 import type { Reply } from '../runtime/protocol.js';
 import { Backoff } from './backoff.js';
@@ -17,7 +17,7 @@ import { lastRetryAt } from './retry-end.js';
 export interface SenderNotificationsOptions {
   readonly store: Pick<OutboundStore, 'reportsDue'>;
   readonly blobs: Pick<BlobStore, 'index' | 'read' | 'put'>;
-  readonly mailboxes: Mailboxes;
+  readonly mailboxes: DeliveryMailboxes;
   /** Who reports. */
   readonly hostname: string;
   readonly retry: RetryPolicy;
@@ -26,7 +26,7 @@ export interface SenderNotificationsOptions {
   readonly meter?: DeliveryMeter;
 }
 
-type Material = Reply<MailboxProtocol, 'reportMaterial'>;
+type Material = Reply<DeliveryProtocol, 'reportMaterial'>;
 
 const AT_ONCE = 10;
 /** Of the header of the message: what a report repeats. */

@@ -5,6 +5,7 @@ import type { BlobStore } from '../../store/blobs.js';
 import type { HandedOver, MailboxStore } from '../../store/mailboxes.js';
 import type { HostedDelivery } from '../delivery/local-courier.js';
 import type { Behavior, CommandHandlers } from '../runtime/behavior.js';
+import { type MailboxActorProtocol, mailboxActorProtocol } from './actor-protocol.js';
 import type { DeferralNotes } from './deferred-filters.js';
 import { expire, remove } from './delete.js';
 import { announce, applyDeferred, deliver } from './deliver.js';
@@ -14,15 +15,16 @@ import { setRead } from './flags.js';
 import { assignLabel, createLabel, deleteLabel, unassignLabel, updateLabel } from './labels.js';
 import { organisingQueries } from './organising-queries.js';
 import { outboundCommands } from './outbound/commands.js';
+import { deliveryCommands } from './outbound/deliveries.js';
 import type { DeliverySlots } from './outbound/delivery-slots.js';
+import { deliveryQueries } from './outbound/queries.js';
 import { type Prefetched, prefetch } from './prefetch.js';
-import { type MailboxProtocol, mailboxProtocol } from './protocol.js';
 import { mailboxQueries } from './queries.js';
 import type { MailboxSearch } from './search.js';
 import { loadMailbox, type MailboxState } from './state.js';
 import { MailboxTransaction } from './transaction.js';
 
-const commands: CommandHandlers<MailboxProtocol, MailboxTransaction> = {
+const commands: CommandHandlers<MailboxActorProtocol, MailboxTransaction> = {
   deliver,
   announce,
   applyDeferred,
@@ -38,6 +40,7 @@ const commands: CommandHandlers<MailboxProtocol, MailboxTransaction> = {
   updateFilter,
   deleteFilter,
   ...outboundCommands,
+  ...deliveryCommands,
 };
 
 interface OutboundHooks extends DeliverySlots {
@@ -62,10 +65,10 @@ export interface MailboxSources {
 
 export function mailboxBehavior(
   sources: MailboxSources,
-): Behavior<MailboxProtocol, MailboxState, MailboxTransaction, Prefetched> {
+): Behavior<MailboxActorProtocol, MailboxState, MailboxTransaction, Prefetched> {
   const { store, texts, search } = sources;
   return {
-    protocol: mailboxProtocol,
+    protocol: mailboxActorProtocol,
     async load(accountId, epoch) {
       const loaded = await loadMailbox(store, accountId, epoch);
       if (loaded.kind === 'loaded') {
@@ -85,7 +88,7 @@ export function mailboxBehavior(
       );
     },
     commands,
-    queries: { ...mailboxQueries(store, search), ...organisingQueries(store, texts) },
+    queries: { ...mailboxQueries(store, search), ...organisingQueries(store, texts), ...deliveryQueries(store) },
     position: (state) => state.modseq,
     octets: (state) => state.octets,
     needsCompaction: (state) => state.needsCompaction,

@@ -78,10 +78,6 @@ const REFUSALS: Readonly<Record<MailboxRefusal, ProblemStatus>> = {
   tooMany: 400,
   // Only asked by the keeper of held mailboxes, never over HTTP.
   notHeld: 500,
-  // Only asked by who delivers and by operators' commands.
-  notDue: 500,
-  notUnderWay: 500,
-  notPossible: 500,
 };
 
 /** What a mailbox's refusal is to an HTTP client. */

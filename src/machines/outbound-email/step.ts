@@ -1,11 +1,10 @@
 // One step of an outbound email: its stored snapshot and what happened, to the snapshot to be stored and what that means.
 // Pure: effects are handed out for after the commit.
 import { createActor, type Snapshot } from 'xstate';
+import type { OutboundStatus, RecipientStatus } from '../../mail/outbound-status.js';
 import { outboundEmail } from './machine.js';
 import { firstDue, readable, type StoredSnapshot } from './stored-snapshot.js';
-import type { Effect, OutboundEmailContext, OutboundEmailEvent, OutboundEmailStatus } from './types.js';
-
-type RecipientStatus = 'Pending' | 'Delivered' | 'Failed';
+import type { Effect, OutboundEmailContext, OutboundEmailEvent } from './types.js';
 
 interface RecipientState {
   readonly status: RecipientStatus;
@@ -21,7 +20,7 @@ interface RecipientState {
 export interface Step extends Omit<OutboundEmailContext, 'pending' | 'failed' | 'hasSender'> {
   /** Plain JSON. */
   readonly snapshot: unknown;
-  readonly status: OutboundEmailStatus;
+  readonly status: OutboundStatus;
   /** When the first of the recipients that wait is due; null when none waits. */
   readonly nextRetryAt: number | null;
   /** By id. */

@@ -1,11 +1,8 @@
 // What goes into and comes out of the machine of an outbound email. Times are ms since the epoch; the clock and the dice are
 // the caller's.
+import type { OutboundStatus, OutcomeKind, ReportKind } from '../../mail/outbound-status.js';
 import type { RecipientNews } from '../outbound-recipient/machine.js';
 import type { RetryPolicy } from './retry.js';
-
-export type OutboundEmailStatus = 'Draft' | 'Queued' | 'Sending' | 'Sent' | 'Failed';
-/** What the sender is told in an email of its own (RFC 3464). */
-type Report = 'failed' | 'delayed';
 
 export interface OutboundEmailContext {
   /** How many recipients are Pending and how many Failed; the rest are Delivered. */
@@ -19,7 +16,7 @@ export interface OutboundEmailContext {
   readonly lastError: string | null;
   readonly sentAt: number | null;
   /** What the sender is still to be told. */
-  readonly reportDue: Report | null;
+  readonly reportDue: ReportKind | null;
   /** The sender has been told of the delay, or is about to be. */
   readonly delayReported: boolean;
 }
@@ -44,7 +41,7 @@ export type OutboundEmailEvent =
   | ({
       readonly type: 'answer';
       readonly recipientId: string;
-      readonly kind: 'delivered' | 'temporary' | 'permanent';
+      readonly kind: OutcomeKind;
       readonly text: string;
       readonly statusCode: string;
     } & Planned)
@@ -65,7 +62,7 @@ export type MachineEvent = OutboundEmailEvent | RecipientNews;
 
 /** What is to be done once the transition is committed. */
 export type Effect =
-  | { readonly type: 'announce'; readonly status: Exclude<OutboundEmailStatus, 'Draft'> }
+  | { readonly type: 'announce'; readonly status: Exclude<OutboundStatus, 'Draft'> }
   /** Something is due now: whoever delivers may begin. */
   | { readonly type: 'wake' }
-  | { readonly type: 'report'; readonly kind: Report };
+  | { readonly type: 'report'; readonly kind: ReportKind };

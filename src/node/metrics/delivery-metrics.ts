@@ -2,14 +2,13 @@
 // label: whom people write to knows no bound.
 import type { DeliveryMeter } from '../../actors/delivery/meter.js';
 import type { Standing } from '../../actors/delivery/queue-status.js';
+import { OUTCOMES, REPORT_KINDS } from '../../mail/outbound-status.js';
 import type { Families } from './families.js';
 
 /** Seconds: from a remote host next door to one that does not answer until it is given up. */
 const ATTEMPTS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 /** Seconds: from at once to the last of the retries. */
 const AGES = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 300, 900, 3_600, 14_400, 86_400, 432_000];
-
-const OUTCOMES = ['delivered', 'temporary', 'permanent'] as const;
 
 export type MeasuredQueue = Pick<Standing, 'inFlight' | 'overdueMs' | 'lookAgeMs' | 'shards'>;
 
@@ -31,7 +30,7 @@ export function deliveryMeter(families: Families): DeliveryMeter {
   );
   const reports = families.counter('outbound_reports_total', 'Reports given to senders (RFC 3464).', ['kind']);
   for (const outcome of OUTCOMES) outcomes.inc({ outcome }, 0);
-  for (const kind of ['failed', 'delayed']) reports.inc({ kind }, 0);
+  for (const kind of REPORT_KINDS) reports.inc({ kind }, 0);
   return {
     attempted(kinds, ms) {
       for (const outcome of kinds) outcomes.inc({ outcome });

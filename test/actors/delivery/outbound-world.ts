@@ -7,7 +7,7 @@ import type { Courier, DeliveryReport, DeliveryTask, RecipientOutcome } from '..
 import { DueNotifier } from '../../../src/actors/delivery/due-notifier.js';
 import { DeliveryQueue, type DeliveryQueueOptions } from '../../../src/actors/delivery/queue.js';
 import { SenderNotifications } from '../../../src/actors/delivery/sender-dsn.js';
-import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
+import type { DeliveryMailboxes } from '../../../src/actors/mailbox/outbound/delivery-protocol.js';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import { type LocalTransport, localTransport } from '../../../src/actors/runtime/transport-local.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
@@ -219,7 +219,7 @@ export class OutboundWorld {
         return answer;
       },
     }),
-  } as unknown as Mailboxes;
+  } as unknown as DeliveryMailboxes;
 
   /** One more node with the role `outbound`; `view` as its heartbeats see it. */
   node(

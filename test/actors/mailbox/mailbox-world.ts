@@ -3,10 +3,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import pino from 'pino';
 import type { HostedDelivery } from '../../../src/actors/delivery/local-courier.js';
+import { type MailboxActors, mailboxActorProtocol } from '../../../src/actors/mailbox/actor-protocol.js';
 import { mailboxBehavior } from '../../../src/actors/mailbox/behavior.js';
 import { startDeferredFiltering } from '../../../src/actors/mailbox/deferred-filters.js';
 import type { BodyText } from '../../../src/actors/mailbox/email-texts.js';
-import { type MailboxEvent, type Mailboxes, mailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
+import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import { createEventStreams } from '../../../src/actors/runtime/event-streams.js';
 import { startHost } from '../../../src/actors/runtime/host.js';
 import { createRefs } from '../../../src/actors/runtime/refs.js';
@@ -113,7 +114,7 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     log: events,
     logger: log,
   });
-  const mailboxes: Mailboxes = createRefs({ protocol: mailboxProtocol, transport, ownership, streams });
+  const mailboxes: MailboxActors = createRefs({ protocol: mailboxActorProtocol, transport, ownership, streams });
   let number = 0;
 
   async function spool(accountIds: readonly string[], receivedAt: number, mail: Mail = {}) {

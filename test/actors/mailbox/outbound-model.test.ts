@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import type { OutboundEmail } from '../../../src/actors/mailbox/outbound/protocol.js';
-import { OUTBOUND_STATUSES } from '../../../src/store/outbound.js';
+import { OUTBOUND_STATUSES } from '../../../src/mail/outbound-status.js';
 import { checkRows, type MailboxWorld, mailboxWorld } from './mailbox-world.js';
 import { addressee, type Kind, outcome, stored } from './outbound-world.js';
 

@@ -1,5 +1,5 @@
-// Outbound mail: drafts are written, messages queued with their copy in Sent, and what operators ask. Deliveries and their
-// reports are in outbound-deliveries; what becomes of an email its machine decides.
+// Commands of users about outbound mail: drafts, and messages that are queued with their copy in Sent. What the delivery queue
+// asks is in deliveries.ts; the state of an email is decided by its machine.
 
 import { step } from '../../../machines/outbound-email/step.js';
 import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.js';
@@ -10,7 +10,7 @@ import type { CommandHandlers } from '../../runtime/behavior.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
 import type { MailboxProtocol } from '../protocol.js';
 import type { MailboxTransaction } from '../transaction.js';
-import { begunOf, giveReport, handOver, keepAttempts, reportDelivery, startDelivery, takersOf } from './deliveries.js';
+import { begunOf, handOver, keepAttempts, takersOf } from './deliveries.js';
 import { hostedRecipients } from './hosted-recipients.js';
 import type { Addressee, outboundOperations } from './protocol.js';
 import { advance } from './step.js';
@@ -38,10 +38,6 @@ export const outboundCommands: Pick<CommandHandlers<MailboxProtocol, MailboxTran
   updateDraft,
   deleteDraft,
   enqueue,
-  startDelivery,
-  reportDelivery,
-  giveReport,
-  manageOutbound,
 };
 
 function createDraft(
@@ -155,20 +151,6 @@ function enqueue(
   if (attempt !== null) tx.outbound.begin(advanced, attempt, begunOf(tx, advanced, next));
   handOver(tx, row, summary, takersOf(row, next, hosted.outcomes));
   return { reply: { id, createdAt, sentEmailId } };
-}
-
-function manageOutbound(
-  tx: MailboxTransaction,
-  { outboundId, action }: Payload<MailboxProtocol, 'manageOutbound'>,
-): Outcome<MailboxProtocol, 'manageOutbound'> {
-  const row = isUuid(outboundId) ? tx.outbound.get(outboundId) : undefined;
-  if (row === undefined) return { refusal: 'noSuchOutbound' };
-  const isPossible = row.status === 'Queued' || (row.status === 'Failed' && action === 'retry');
-  if (!isPossible) return { refusal: 'notPossible' };
-  const next = step(row.machine, action === 'retry' ? { type: 'retry', now: tx.now } : { type: 'cancel' });
-  tx.begin();
-  advance(tx, row, next);
-  return { reply: { status: next.status } };
 }
 
 function draftOf(tx: MailboxTransaction, id: string): OutboundRow | undefined {

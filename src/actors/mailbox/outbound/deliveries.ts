@@ -1,26 +1,35 @@
 // Deliveries of outbound mail: one begins, its outcomes come in, it ends; a report that is owed goes into the inbox. Mail
-// for mailboxes of this store is handed over in the commit that says it is delivered, so it is handed over once.
+// for mailboxes of this store is handed over in the commit that says it is delivered, so it is handed over once. What operators ask
+// is here too.
 
 import { type Step, step } from '../../../machines/outbound-email/step.js';
 import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.js';
 import { isUuid } from '../../../mail/ids.js';
 import type { MessageSummary } from '../../../mail/message-index.js';
 import type { DeliveryAttempt, OutboundRow } from '../../../store/outbound.js';
+import type { CommandHandlers } from '../../runtime/behavior.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
-import type { MailboxProtocol } from '../protocol.js';
 import type { MailboxTransaction } from '../transaction.js';
+import type { DeliveryProtocol } from './delivery-protocol.js';
 import type { Begun } from './delivery-slots.js';
 import { advance } from './step.js';
 
 /** Characters that are kept of what a remote said. */
 const MOST_TEXT = 1_000;
 
-type Report = Payload<MailboxProtocol, 'reportDelivery'>;
+export const deliveryCommands: CommandHandlers<DeliveryProtocol, MailboxTransaction> = {
+  startDelivery,
+  reportDelivery,
+  giveReport,
+  manageOutbound,
+};
 
-export function startDelivery(
+type Report = Payload<DeliveryProtocol, 'reportDelivery'>;
+
+function startDelivery(
   tx: MailboxTransaction,
-  { outboundId, attempt, supersedes }: Payload<MailboxProtocol, 'startDelivery'>,
-): Outcome<MailboxProtocol, 'startDelivery'> {
+  { outboundId, attempt, supersedes }: Payload<DeliveryProtocol, 'startDelivery'>,
+): Outcome<DeliveryProtocol, 'startDelivery'> {
   const row = isUuid(outboundId) ? tx.outbound.get(outboundId) : undefined;
   if (row === undefined) return { refusal: 'noSuchOutbound' };
   const isDue = row.status === 'Queued' && (row.nextRetryAt ?? 0) <= tx.now;
@@ -51,7 +60,7 @@ function retryInMs(tx: MailboxTransaction, { nextRetryAt }: Step): number | null
   return nextRetryAt === null ? null : Math.max(0, nextRetryAt - tx.now);
 }
 
-export function reportDelivery(tx: MailboxTransaction, report: Report): Outcome<MailboxProtocol, 'reportDelivery'> {
+function reportDelivery(tx: MailboxTransaction, report: Report): Outcome<DeliveryProtocol, 'reportDelivery'> {
   const { outboundId, attemptId, outcomes, attempts } = report;
   const row = isUuid(outboundId) ? tx.outbound.get(outboundId) : undefined;
   if (row === undefined) return { refusal: 'noSuchOutbound' };
@@ -128,10 +137,10 @@ function eventsOf(
   return events;
 }
 
-export function giveReport(
+function giveReport(
   tx: MailboxTransaction,
-  { outboundId, kind, report }: Payload<MailboxProtocol, 'giveReport'>,
-): Outcome<MailboxProtocol, 'giveReport'> {
+  { outboundId, kind, report }: Payload<DeliveryProtocol, 'giveReport'>,
+): Outcome<DeliveryProtocol, 'giveReport'> {
   const row = isUuid(outboundId) ? tx.outbound.get(outboundId) : undefined;
   if (row === undefined) return { refusal: 'noSuchOutbound' };
   if (row.reportDue !== kind) return { refusal: 'notDue' };
@@ -150,6 +159,20 @@ export function giveReport(
   tx.emit('EmailDelivered', { ...shown, isRead: false, placements });
   tx.emitUnread();
   return { reply: { emailId } };
+}
+
+function manageOutbound(
+  tx: MailboxTransaction,
+  { outboundId, action }: Payload<DeliveryProtocol, 'manageOutbound'>,
+): Outcome<DeliveryProtocol, 'manageOutbound'> {
+  const row = isUuid(outboundId) ? tx.outbound.get(outboundId) : undefined;
+  if (row === undefined) return { refusal: 'noSuchOutbound' };
+  const isPossible = row.status === 'Queued' || (row.status === 'Failed' && action === 'retry');
+  if (!isPossible) return { refusal: 'notPossible' };
+  const next = step(row.machine, action === 'retry' ? { type: 'retry', now: tx.now } : { type: 'cancel' });
+  tx.begin();
+  advance(tx, row, next);
+  return { reply: { status: next.status } };
 }
 
 function storable(attempt: DeliveryAttempt): DeliveryAttempt {

@@ -2,10 +2,10 @@
 // deliveries: the mailbox need not be asked a second time. Places are counted while a batch is planned, held before its
 // commit, and begun or given back after it.
 import type { Reply } from '../../runtime/protocol.js';
-import type { MailboxProtocol } from '../protocol.js';
+import type { DeliveryProtocol } from './delivery-protocol.js';
 
 /** A delivery as its mailbox has begun it. */
-export type Begun = Reply<MailboxProtocol, 'startDelivery'>;
+export type Begun = Reply<DeliveryProtocol, 'startDelivery'>;
 
 export interface Room {
   /** Deliveries of the account that may begin now; true until the turn of the event loop is over. */

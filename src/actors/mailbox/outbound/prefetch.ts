@@ -13,6 +13,7 @@ import type { HostedDelivery } from '../../delivery/local-courier.js';
 import type { Payload } from '../../runtime/protocol.js';
 import type { MailboxProtocol } from '../protocol.js';
 import type { MailboxState } from '../state.js';
+import type { DeliveryProtocol } from './delivery-protocol.js';
 
 export interface OutboundPrefetched {
   /** By id; null for what is not there. Ids that are missing were not read. */
@@ -137,6 +138,6 @@ function idOf(name: string, payload: unknown): string | undefined {
 
 function handsOver(name: string, payload: unknown): boolean {
   if (name !== 'reportDelivery') return false;
-  const { outcomes } = payload as Payload<MailboxProtocol, 'reportDelivery'>;
+  const { outcomes } = payload as Payload<DeliveryProtocol, 'reportDelivery'>;
   return outcomes.some(({ kind, handedTo }) => kind === 'delivered' && handedTo !== undefined);
 }

@@ -1,7 +1,7 @@
-// The part of the mailbox's protocol that is about mail that leaves: drafts, the queue, deliveries and their reports.
+// What users ask of the outbound mail of their mailbox: drafts, sending, and what became of it. What the delivery queue asks is
+// in delivery-protocol.ts, which gateways cannot see.
 import {
   array,
-  boolean,
   enums,
   type Infer,
   integer,
@@ -12,12 +12,12 @@ import {
   optional,
   string,
 } from 'superstruct';
+import { OUTBOUND_STATUSES, OUTCOMES, RECIPIENT_STATUSES, RECIPIENT_TYPES } from '../../../mail/outbound-status.js';
 import { command, query } from '../../runtime/protocol.js';
 import { messageSummary } from '../message-summary.js';
 
-const status = enums(['Draft', 'Queued', 'Sending', 'Sent', 'Failed']);
-const recipientType = enums(['To', 'Cc', 'Bcc']);
-const reportKind = enums(['failed', 'delayed']);
+export const outboundStatus = enums(OUTBOUND_STATUSES);
+const recipientType = enums(RECIPIENT_TYPES);
 
 /** Addresses are valid, and `domain` is lower case with A-labels; what is not is refused before it gets here. */
 const addressee = object({
@@ -46,7 +46,7 @@ const outboundRecipient = object({
   address: string(),
   displayName: nullable(string()),
   type: recipientType,
-  status: enums(['Pending', 'Delivered', 'Failed']),
+  status: enums(RECIPIENT_STATUSES),
   /** ms since the epoch. */
   deliveredAt: nullable(number()),
   lastError: nullable(string()),
@@ -54,9 +54,9 @@ const outboundRecipient = object({
 });
 
 /** Times are ms since the epoch. */
-const outboundEmail = object({
+export const outboundEmail = object({
   id: string(),
-  status,
+  status: outboundStatus,
   /** null for drafts that were never composed. */
   blob: nullable(string()),
   sender: string(),
@@ -77,14 +77,8 @@ const outboundEmail = object({
 });
 export type OutboundEmail = Infer<typeof outboundEmail>;
 
-const answer = {
-  recipientId: string(),
-  text: string(),
-  statusCode: string(),
-  host: nullable(string()),
-};
-
-const attempt = open({
+/** One host that was tried, for recipients of one domain. */
+export const deliveryAttempt = open({
   id: string(),
   at: number(),
   durationMs: number(),
@@ -93,19 +87,8 @@ const attempt = open({
   remoteAddress: nullable(string()),
   tls: nullable(string()),
   reply: string(),
-  recipients: array(
-    open({ id: string(), outcome: enums(['delivered', 'temporary', 'permanent']), statusCode: nullable(string()) }),
-  ),
+  recipients: array(open({ id: string(), outcome: enums(OUTCOMES), statusCode: nullable(string()) })),
 });
-
-/**
- * Recipients whose attempts are under way, where some of them begin; and in how many ms the first of those that wait is due,
- * null when none waits.
- */
-const underWay = {
-  recipients: array(object({ id: string(), address: string(), domain: string() })),
-  retryInMs: nullable(number()),
-};
 
 export const outboundOperations = {
   createDraft: command({
@@ -146,89 +129,6 @@ export const outboundOperations = {
     refusals: ['noSuchOutbound', 'draftChanged'],
     onRepeat: 'remembered',
   }),
-  /**
-   * Begins a delivery: Queued becomes Sending. `supersedes`: the delivery that was under way and that nobody makes any more;
-   * null when there was none.
-   */
-  startDelivery: command({
-    payload: object({
-      outboundId: string(),
-      attempt: object({ id: string(), by: string() }),
-      supersedes: nullable(string()),
-    }),
-    reply: object({
-      blob: string(),
-      size: integer(),
-      sender: string(),
-      messageId: nullable(string()),
-      createdAt: number(),
-      retryCount: integer(),
-      ...underWay,
-    }),
-    /** `notDue`: somebody else delivers it, or it has waited enough already. */
-    refusals: ['noSuchOutbound', 'notDue'],
-    onRepeat: 'remembered',
-  }),
-  /**
-   * What became of recipients in a delivery. With `isOver` it ends: the email is Sent, Failed, or Queued again. Until then a
-   * delivery makes the further attempts that become due too, each with `begins`.
-   */
-  reportDelivery: command({
-    payload: object({
-      outboundId: string(),
-      attemptId: string(),
-      outcomes: array(
-        open({
-          ...answer,
-          kind: enums(['delivered', 'temporary', 'permanent']),
-          handedTo: optional(string()),
-        }),
-      ),
-      attempts: array(attempt),
-      isOver: boolean(),
-      /**
-       * With `isOver`: it ended because the node stops. The email is due again at once, and the attempt does not count.
-       */
-      isInterrupted: boolean(),
-      /** Ids of recipients for which there was no attempt, because no connection was free: they wait, and it does not count. */
-      postponed: optional(array(string())),
-      /** Attempts that are due begin with this report, in the same delivery. */
-      begins: optional(boolean()),
-    }),
-    reply: object({
-      status,
-      /** Inbound rows of the mail that was handed to mailboxes of this store: they may be asked to deliver it now. */
-      handedOver: array(object({ accountId: string(), inboundId: string() })),
-      /** When the first recipient that waits is due; null when none waits. */
-      nextRetryAt: nullable(number()),
-      reportDue: nullable(reportKind),
-      ...underWay,
-    }),
-    /** `notUnderWay`: another delivery has taken its place. */
-    refusals: ['noSuchOutbound', 'notUnderWay'],
-    onRepeat: 'remembered',
-  }),
-  /** Puts a report that is due into the inbox; null: there is nothing to put there after all. */
-  giveReport: command({
-    payload: object({
-      outboundId: string(),
-      kind: reportKind,
-      report: nullable(object({ blob: string(), summary: messageSummary })),
-    }),
-    reply: object({ emailId: nullable(string()) }),
-    refusals: ['noSuchOutbound', 'notDue'],
-    onRepeat: 'remembered',
-  }),
-  /**
-   * An operator's: `retry` makes it due now, failed recipients of a Failed email included; `cancel` fails whoever is Pending.
-   */
-  manageOutbound: command({
-    payload: object({ outboundId: string(), action: enums(['retry', 'cancel']) }),
-    reply: object({ status }),
-    /** `notPossible`: Sent, a draft, Failed already, or a delivery is under way. */
-    refusals: ['noSuchOutbound', 'notPossible'],
-    onRepeat: 'remembered',
-  }),
   outbound: query({
     payload: object({ outboundId: string() }),
     reply: object({
@@ -240,19 +140,13 @@ export const outboundOperations = {
   }),
   /** Newest first. */
   outboundPage: query({
-    payload: object({ statuses: array(status), page: integer(), pageSize: integer() }),
+    payload: object({ statuses: array(outboundStatus), page: integer(), pageSize: integer() }),
     reply: object({ items: array(outboundEmail), totalCount: integer() }),
   }),
   /** Oldest first. */
   outboundTimeline: query({
     payload: object({ outboundId: string() }),
-    reply: object({ attempts: array(attempt) }),
-    refusals: ['noSuchOutbound'],
-  }),
-  /** All that a report is made of. */
-  reportMaterial: query({
-    payload: object({ outboundId: string() }),
-    reply: object({ kind: nullable(reportKind), email: outboundEmail, attempts: array(attempt) }),
+    reply: object({ attempts: array(deliveryAttempt) }),
     refusals: ['noSuchOutbound'],
   }),
 };
@@ -262,7 +156,7 @@ export const outboundEvents = {
   DraftChanged: open({ outboundId: string() }),
   /** A draft that is sent is not deleted: its status changes. */
   DraftDeleted: open({ outboundId: string() }),
-  OutboundStatusChanged: open({ outboundId: string(), status }),
+  OutboundStatusChanged: open({ outboundId: string(), status: outboundStatus }),
   /** A host was tried. */
-  OutboundAttempted: open({ outboundId: string(), attempt }),
+  OutboundAttempted: open({ outboundId: string(), attempt: deliveryAttempt }),
 };

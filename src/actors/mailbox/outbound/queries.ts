@@ -5,16 +5,12 @@ import type { DeliveryAttempt, OutboundRow, OutboundStatus } from '../../../stor
 import type { QueryHandlers } from '../../runtime/behavior.js';
 import type { MailboxProtocol } from '../protocol.js';
 import type { MailboxState } from '../state.js';
+import type { DeliveryProtocol } from './delivery-protocol.js';
 import type { OutboundEmail } from './protocol.js';
 
-type Names = 'outbound' | 'outboundPage' | 'outboundTimeline' | 'reportMaterial';
+type Names = 'outbound' | 'outboundPage' | 'outboundTimeline';
 
 export function outboundQueries(store: MailboxStore): Pick<QueryHandlers<MailboxProtocol, MailboxState>, Names> {
-  async function find(state: MailboxState, id: string): Promise<OutboundRow | undefined> {
-    if (!isUuid(id)) return undefined;
-    return state.outbound.get(id)?.row ?? (await store.outboundRows(state.accountId, [id]))[0];
-  }
-
   async function count(state: MailboxState, statuses: ReadonlySet<OutboundStatus>): Promise<number> {
     const unknown = [...statuses].filter((status) => state.outbound.count(status) === undefined);
     const counted = unknown.length === 0 ? undefined : await store.outboundCounts(state.accountId, unknown);
@@ -25,7 +21,7 @@ export function outboundQueries(store: MailboxStore): Pick<QueryHandlers<Mailbox
 
   return {
     async outbound(state, { outboundId }) {
-      const row = await find(state, outboundId);
+      const row = await find(store, state, outboundId);
       if (row === undefined) return { refusal: 'noSuchOutbound' };
       const content = (await store.outboundContent(state.accountId, outboundId)) ?? null;
       return { reply: { email: shown(state, row), content } };
@@ -39,17 +35,27 @@ export function outboundQueries(store: MailboxStore): Pick<QueryHandlers<Mailbox
     },
 
     async outboundTimeline(state, { outboundId }) {
-      if ((await find(state, outboundId)) === undefined) return { refusal: 'noSuchOutbound' };
+      if ((await find(store, state, outboundId)) === undefined) return { refusal: 'noSuchOutbound' };
       return { reply: { attempts: (await store.outboundAttempts(state.accountId, outboundId)).map(attempted) } };
     },
+  };
+}
 
+/** What a delivery status notification is composed of. */
+export function deliveryQueries(store: MailboxStore): QueryHandlers<DeliveryProtocol, MailboxState> {
+  return {
     async reportMaterial(state, { outboundId }) {
-      const row = await find(state, outboundId);
+      const row = await find(store, state, outboundId);
       if (row === undefined) return { refusal: 'noSuchOutbound' };
       const attempts = await store.outboundAttempts(state.accountId, outboundId);
       return { reply: { kind: row.reportDue, email: shown(state, row), attempts: attempts.map(attempted) } };
     },
   };
+}
+
+async function find(store: MailboxStore, state: MailboxState, id: string): Promise<OutboundRow | undefined> {
+  if (!isUuid(id)) return undefined;
+  return state.outbound.get(id)?.row ?? (await store.outboundRows(state.accountId, [id]))[0];
 }
 
 function attempted(attempt: DeliveryAttempt) {

@@ -4,6 +4,7 @@ import type { Infer } from 'superstruct';
 import { optional } from 'superstruct';
 import type { EmailListItem, MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { Reply } from '../../../actors/runtime/protocol.js';
+import { RECIPIENT_TYPES } from '../../../mail/outbound-status.js';
 import {
   choice,
   dateParameter,
@@ -72,7 +73,7 @@ export const attachment = named(
 
 export const recipient = named(
   'Recipient',
-  record({ id: uuid(), address: text(), displayName: text(), type: choice('To', 'Cc', 'Bcc') }),
+  record({ id: uuid(), address: text(), displayName: text(), type: choice(...RECIPIENT_TYPES) }),
 );
 
 export const emailDetail = named(

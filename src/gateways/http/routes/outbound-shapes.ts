@@ -5,6 +5,7 @@ import type { MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { AnyStruct, Reply } from '../../../actors/runtime/protocol.js';
 import { isContentId, MEDIA_TYPE } from '../../../compose/copied-attachments.js';
 import { parseAddress } from '../../../mail/address.js';
+import { OUTBOUND_STATUSES, OUTCOMES, RECIPIENT_STATUSES, RECIPIENT_TYPES } from '../../../mail/outbound-status.js';
 import { LONGEST_DISPLAY_NAME, LONGEST_SUBJECT } from '../../../mail/reply.js';
 import { choice, flag, idParameter, leaf, list, record, shortList, text, timestamp, uuid, whole } from '../fields.js';
 import { named } from '../json-schema.js';
@@ -16,7 +17,7 @@ export const MOST_RECIPIENTS = 100;
 const MOST_ATTACHMENTS = 100;
 const LONGEST_FILE_NAME = 200;
 
-const status = () => choice('Draft', 'Queued', 'Sending', 'Sent', 'Failed');
+const status = () => choice(...OUTBOUND_STATUSES);
 
 const recipient = named(
   'OutboundRecipient',
@@ -24,8 +25,8 @@ const recipient = named(
     id: uuid(),
     address: text(),
     displayName: optional(text()),
-    type: choice('To', 'Cc', 'Bcc'),
-    status: choice('Pending', 'Delivered', 'Failed'),
+    type: choice(...RECIPIENT_TYPES),
+    status: choice(...RECIPIENT_STATUSES),
     deliveredAt: nullable(timestamp()),
     lastError: nullable(text({ description: 'The last answer that was no delivery' })),
     statusCode: nullable(text({ description: 'Its enhanced status code (RFC 3463)', examples: ['5.1.1'] })),
@@ -99,9 +100,7 @@ const attempt = named(
     remoteAddress: nullable(text()),
     tls: nullable(text({ examples: ['TLSv1.3 TLS_AES_256_GCM_SHA384 (verified)'] })),
     reply: text({ description: 'The reply that decided, or what went wrong instead of one' }),
-    recipients: list(
-      record({ id: uuid(), outcome: choice('delivered', 'temporary', 'permanent'), statusCode: nullable(text()) }),
-    ),
+    recipients: list(record({ id: uuid(), outcome: choice(...OUTCOMES), statusCode: nullable(text()) })),
   }),
   { description: 'One host that was tried, for the recipients of one domain' },
 );
@@ -180,7 +179,7 @@ const recipientInput = named(
   record({
     address: address('An email address; one that is named again is passed over'),
     displayName: maybe(line(LONGEST_DISPLAY_NAME)),
-    type: choice('To', 'Cc', 'Bcc'),
+    type: choice(...RECIPIENT_TYPES),
   }),
 );
 export type RecipientInput = Infer<typeof recipientInput>;

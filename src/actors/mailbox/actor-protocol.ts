@@ -1,0 +1,14 @@
+// All that the mailbox actor takes: what users ask of it and what the delivery queue asks. For the actor's host alone; callers
+// hold `Mailboxes` or `DeliveryMailboxes`, each of which shows its own half.
+import { protocol } from '../runtime/protocol.js';
+import type { Refs } from '../runtime/ref.js';
+import { deliveryProtocol } from './outbound/delivery-protocol.js';
+import { mailboxProtocol } from './protocol.js';
+
+export const mailboxActorProtocol = protocol(mailboxProtocol.name, {
+  operations: { ...mailboxProtocol.operations, ...deliveryProtocol.operations },
+  events: mailboxProtocol.events,
+});
+
+export type MailboxActorProtocol = typeof mailboxActorProtocol;
+export type MailboxActors = Refs<MailboxActorProtocol>;

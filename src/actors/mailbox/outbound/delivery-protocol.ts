@@ -1,0 +1,127 @@
+// What the delivery queue asks of a mailbox: to begin a delivery, to take its results, to place a delivery status notification
+// in the inbox, and what operators ask. It has refs of its own onto the mailbox actor, so that gateways cannot ask any of this.
+import { array, boolean, enums, integer, nullable, number, object, type as open, optional, string } from 'superstruct';
+import { OUTCOMES, REPORT_KINDS } from '../../../mail/outbound-status.js';
+import { command, protocol, query } from '../../runtime/protocol.js';
+import type { Ref } from '../../runtime/ref.js';
+import { messageSummary } from '../message-summary.js';
+import { deliveryAttempt, outboundEmail, outboundStatus } from './protocol.js';
+
+const reportKind = enums(REPORT_KINDS);
+
+const answer = {
+  recipientId: string(),
+  text: string(),
+  statusCode: string(),
+  host: nullable(string()),
+};
+
+/**
+ * Recipients whose attempts are under way, where some of them begin; and in how many ms the first of those that wait is due,
+ * null when none waits.
+ */
+const underWay = {
+  recipients: array(object({ id: string(), address: string(), domain: string() })),
+  retryInMs: nullable(number()),
+};
+
+export const deliveryProtocol = protocol('mailbox', {
+  operations: {
+    /**
+     * Begins a delivery: Queued becomes Sending. `supersedes`: the delivery that was under way and that nobody makes any more;
+     * null when there was none.
+     */
+    startDelivery: command({
+      payload: object({
+        outboundId: string(),
+        attempt: object({ id: string(), by: string() }),
+        supersedes: nullable(string()),
+      }),
+      reply: object({
+        blob: string(),
+        size: integer(),
+        sender: string(),
+        messageId: nullable(string()),
+        createdAt: number(),
+        retryCount: integer(),
+        ...underWay,
+      }),
+      /** `notDue`: somebody else delivers it, or it has waited enough already. */
+      refusals: ['noSuchOutbound', 'notDue'],
+      onRepeat: 'remembered',
+    }),
+    /**
+     * What became of recipients in a delivery. With `isOver` it ends: the email is Sent, Failed, or Queued again. Until then a
+     * delivery makes the further attempts that become due too, each with `begins`.
+     */
+    reportDelivery: command({
+      payload: object({
+        outboundId: string(),
+        attemptId: string(),
+        outcomes: array(
+          open({
+            ...answer,
+            kind: enums(OUTCOMES),
+            handedTo: optional(string()),
+          }),
+        ),
+        attempts: array(deliveryAttempt),
+        isOver: boolean(),
+        /**
+         * With `isOver`: it ended because the node stops. The email is due again at once, and the attempt does not count.
+         */
+        isInterrupted: boolean(),
+        /** Ids of recipients for which there was no attempt, because no connection was free: they wait, and it does not count. */
+        postponed: optional(array(string())),
+        /** Attempts that are due begin with this report, in the same delivery. */
+        begins: optional(boolean()),
+      }),
+      reply: object({
+        status: outboundStatus,
+        /** Inbound rows of the mail that was handed to mailboxes of this store: they may be asked to deliver it now. */
+        handedOver: array(object({ accountId: string(), inboundId: string() })),
+        /** When the first recipient that waits is due; null when none waits. */
+        nextRetryAt: nullable(number()),
+        reportDue: nullable(reportKind),
+        ...underWay,
+      }),
+      /** `notUnderWay`: another delivery has taken its place. */
+      refusals: ['noSuchOutbound', 'notUnderWay'],
+      onRepeat: 'remembered',
+    }),
+    /** Puts a report that is due into the inbox; null: there is nothing to put there after all. */
+    giveReport: command({
+      payload: object({
+        outboundId: string(),
+        kind: reportKind,
+        report: nullable(object({ blob: string(), summary: messageSummary })),
+      }),
+      reply: object({ emailId: nullable(string()) }),
+      refusals: ['noSuchOutbound', 'notDue'],
+      onRepeat: 'remembered',
+    }),
+    /**
+     * An operator's: `retry` makes it due now, failed recipients of a Failed email included; `cancel` fails whoever is Pending.
+     */
+    manageOutbound: command({
+      payload: object({ outboundId: string(), action: enums(['retry', 'cancel']) }),
+      reply: object({ status: outboundStatus }),
+      /** `notPossible`: Sent, a draft, Failed already, or a delivery is under way. */
+      refusals: ['noSuchOutbound', 'notPossible'],
+      onRepeat: 'remembered',
+    }),
+    /** All that a report is made of. */
+    reportMaterial: query({
+      payload: object({ outboundId: string() }),
+      reply: object({ kind: nullable(reportKind), email: outboundEmail, attempts: array(deliveryAttempt) }),
+      refusals: ['noSuchOutbound'],
+    }),
+  },
+  events: {},
+});
+
+export type DeliveryProtocol = typeof deliveryProtocol;
+/** Mailboxes as the delivery queue sees them. Their events are for others. */
+export interface DeliveryMailboxes {
+  of(accountId: string): Pick<Ref<DeliveryProtocol>, 'ask'>;
+}

@@ -1,0 +1,19 @@
+// The words for outbound mail and its recipients, listed once: the machines, the store, the mailbox's protocol, the CLI and
+// the OpenAPI document derive theirs from these lists.
+
+export const OUTBOUND_STATUSES = ['Draft', 'Queued', 'Sending', 'Sent', 'Failed'] as const;
+export type OutboundStatus = (typeof OUTBOUND_STATUSES)[number];
+
+export const RECIPIENT_TYPES = ['To', 'Cc', 'Bcc'] as const;
+export type RecipientType = (typeof RECIPIENT_TYPES)[number];
+
+export const RECIPIENT_STATUSES = ['Pending', 'Delivered', 'Failed'] as const;
+export type RecipientStatus = (typeof RECIPIENT_STATUSES)[number];
+
+/** What an attempt came to for a recipient. */
+export const OUTCOMES = ['delivered', 'temporary', 'permanent'] as const;
+export type OutcomeKind = (typeof OUTCOMES)[number];
+
+/** What a delivery status notification says (RFC 3464): the email failed, or it is not delivered yet. */
+export const REPORT_KINDS = ['failed', 'delayed'] as const;
+export type ReportKind = (typeof REPORT_KINDS)[number];
