@@ -1,7 +1,8 @@
-// The pages of docs/ that are made from the code, as a whole or below a marker. `npm run docs` writes them; a test holds each
+// The pages of docs/ that are made from the code and from other pages, as a whole or below a marker. `npm run docs` writes them; a test holds each
 // against the code.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { CONFIGURATION_PAGE, configurationTables } from './configuration-page.js';
+import { DECISIONS_PAGE, decisionsTable } from './decisions-page.js';
 import { METRICS_PAGE, metricsTables } from './metrics-page.js';
 import { REST_PAGE, restTables } from './rest-page.js';
 import { STATECHART_PAGE, statechartPage } from './statechart.js';
@@ -26,6 +27,7 @@ export const PAGES: readonly Page[] = [
   { path: STATECHART_PAGE, made: statechartPage },
   below(CONFIGURATION_PAGE, configurationTables),
   below(METRICS_PAGE, metricsTables),
+  below(DECISIONS_PAGE, decisionsTable),
   below(REST_PAGE, restTables),
 ];
 

@@ -25,10 +25,12 @@ export function statechartPage(): string {
   const recipient = outboundRecipient.definition as unknown as State;
   return `# An outbound email
 
-Drawn from the machines in \`src/machines\` by \`npm run docs\`. A label reads *event [guard] / actions*; of several
-transitions for one event the first whose guard holds is taken, in the order they are listed here. The mailbox actor feeds
-events to the machine in its command handlers and commits the snapshot with the rows; what the machine emits (\`announce…\`,
-\`wake\`, reports) happens after the commit. There are no timers in it: \`nextRetryAt\` is a column that the queue looks at.
+This page draws the states of an outbound email and of its recipients, from the machines in \`src/machines\` by \`npm run docs\`.
+
+A label reads *event [guard] / actions*; of several transitions for one event the first whose guard holds is taken, in the order of
+this page. The mailbox actor sends events to the machine in its command handlers and commits the snapshot with the rows; the effects that
+the machine emits (\`announce…\`, \`wake\`, reports) run after the commit. The machine has no timers: \`nextRetryAt\` is a column
+that the queue reads.
 
 \`\`\`mermaid
 ${diagram(email)}

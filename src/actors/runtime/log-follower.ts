@@ -1,5 +1,5 @@
 // One account's event stream on this node: its bus subscription and everybody who follows it. Published packets are hints
-// (D5): one that does not join on to what was seen makes the stream read the log from there first, so a follower never
+// (decision 0005): one that does not join on to what was seen makes the stream read the log from there first, so a follower never
 // has a gap, a repeat or a wrong order. Those who are up to date go together and share every read; who names a place in
 // the log reads alone until it has caught up with them.
 import type { Logger } from 'pino';

@@ -208,7 +208,7 @@ const tooMany = () => invalid({ drafts: ['there are as many drafts as an account
 type Draft = Reply<MailboxProtocol, 'outbound'>;
 type Bodies = Pick<Letter, 'textBody' | 'htmlBody'>;
 
-/** Interface, section 3: a draft needs a recipient and a subject to be sent, and no body. */
+/** docs/interface/mail.md, "Outbound email": a draft needs a recipient and a subject to be sent, and no body. */
 function sendable({ textBody, htmlBody }: Bodies): Bodies {
   const html = htmlBody || null;
   return { textBody: textBody || (html === null ? '' : null), htmlBody: html };
