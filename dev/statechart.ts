@@ -1,5 +1,4 @@
-// docs/outbound-statechart.md, drawn from the machines' own definitions, so that the page cannot say anything else than what
-// runs. Written by draw-statechart; a test holds the page against it.
+// docs/outbound-statechart.md, drawn from the definitions of the machines. `npm run docs` writes the page; a test holds it.
 import { outboundEmail } from '../src/machines/outbound-email/machine.js';
 import { outboundRecipient } from '../src/machines/outbound-recipient/machine.js';
 
@@ -26,10 +25,12 @@ export function statechartPage(): string {
   const recipient = outboundRecipient.definition as unknown as State;
   return `# An outbound email
 
-Drawn from the machines in \`src/machines\` by \`npm run statechart\`. A label reads *event [guard] / actions*; of several
-transitions for one event the first whose guard holds is taken, in the order they are listed here. The mailbox actor feeds
-events to the machine in its command handlers and commits the snapshot with the rows; what the machine emits (\`announce…\`,
-\`wake\`, reports) happens after the commit. There are no timers in it: \`nextRetryAt\` is a column that the queue looks at.
+This page draws the states of an outbound email and of its recipients, from the machines in \`src/machines\` by \`npm run docs\`.
+
+A label reads *event [guard] / actions*; of several transitions for one event the first whose guard holds is taken, in the order of
+this page. The mailbox actor sends events to the machine in its command handlers and commits the snapshot with the rows; the effects that
+the machine emits (\`announce…\`, \`wake\`, reports) run after the commit. The machine has no timers: \`nextRetryAt\` is a column
+that the queue reads.
 
 \`\`\`mermaid
 ${diagram(email)}

@@ -340,11 +340,18 @@ test('names of files say what is in them', (t) => {
   );
 });
 
-test('the files that docs/architecture.md names are there', (t) => {
-  const named = readFileSync('docs/architecture.md', 'utf8').match(/(?:src|docs|test)\/[\w./-]+\.(?:ts|md)/g) ?? [];
-  t.true(named.length > 20);
+test('the files that docs/architecture.md names are there, and each row of "Where is it decided?" names one', (t) => {
+  const page = readFileSync('docs/architecture.md', 'utf8');
+  const file = /(?:src|docs|test)\/[\w./-]+\.(?:ts|md)/g;
   t.deepEqual(
-    named.filter((file) => !existsSync(file)),
+    (page.match(file) ?? []).filter((named) => !existsSync(named)),
+    [],
+  );
+  const [, decided = ''] = page.split('## Where is it decided?');
+  const rows = decided.split('## Invariants')[0]!.match(/^\| .*\? \|.*$/gm) ?? [];
+  t.true(rows.length > 30);
+  t.deepEqual(
+    rows.filter((row) => !/^\| [^|]+ \|[^|]*src\/[\w./-]+\.ts/.test(row)),
     [],
   );
 });

@@ -1,4 +1,4 @@
-// The admin commands of CONTRACT §3 as scripts use them: JSON on stdout, or one line on stderr and exit code 1.
+// The admin commands of docs/interface/operator.md as scripts use them: JSON on stdout, or one line on stderr and exit code 1.
 import { createPublicKey, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

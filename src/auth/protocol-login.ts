@@ -1,5 +1,5 @@
 // Logins of the mail protocols: a key or token that was shown with a name, judged for one scope and remembered for 30 s
-// (interface, section 8). What is remembered goes at once when its key is revoked or its account deleted, and so do sessions
+// (docs/interface/credentials.md). What is remembered goes at once when its key is revoked or its account deleted, and so do sessions
 // opened with it, which the gateways end themselves: they are told.
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';

@@ -1,4 +1,4 @@
-// How often may be asked (interface, section 8): requests a minute of one account, whichever keys and logins it uses, or of
+// How often may be asked (docs/interface/credentials.md, "Rates"): requests a minute of one account, whichever keys and logins it uses, or of
 // one address while no account is known. Counted in windows of a minute by this node alone. What is beyond is refused by
 // the gateways; they are told how long to wait, and what to say of it (draft-ietf-httpapi-ratelimit-headers-10).
 //

@@ -1,4 +1,4 @@
-// A message from what its sender gave: header, bodies and attachments composed by nodemailer (DESIGN D12) and streamed into
+// A message from what its sender gave: header, bodies and attachments composed by nodemailer (decision 0012) and streamed into
 // the spool, so that no message is in memory as a whole beside its bodies. Everything leaves as ASCII in lines of at most 998
 // octets, but for addresses that are not ASCII themselves (RFC 6532). The composer is given strings and streams of ours
 // alone: an object of a client's could name a file or a URL.

@@ -1,5 +1,5 @@
 // The directory as gateways see it: decides where mail for an address goes and whose credential a key is. The store has
-// the facts; here are the rules about unknown and held recipients (CONTRACT §5) and what this node remembers of both.
+// the facts; here are the rules about unknown and held recipients (docs/interface/mail.md) and what this node remembers of both.
 import { Subject } from 'rxjs';
 import type { Mailboxes } from '../actors/mailbox/protocol.js';
 import { canonicalAddress } from '../mail/address.js';

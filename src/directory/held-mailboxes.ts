@@ -1,4 +1,4 @@
-// Mailboxes for unknown addresses of hosted domains (CONTRACT §5): made when there is a message for one, within bounds for a
+// Mailboxes for unknown addresses of hosted domains (docs/interface/mail.md, "Unknown recipients"): made when there is a message for one, within bounds for a
 // mailbox, a domain and the whole store. postmaster and abuse of a domain are always accepted (RFC 5321 §4.5.1, RFC 2142):
 // the bounds are not for them, their oldest mail goes instead.
 

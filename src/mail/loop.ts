@@ -1,4 +1,4 @@
-// Whether a message goes round in circles (CONTRACT §5, RFC 5321 §6.3): by how many hosts have had it, and by the mailboxes
+// Whether a message goes round in circles (docs/interface/mail.md, "Loops"; RFC 5321 §6.3): by how many hosts have had it, and by the mailboxes
 // that had it before.
 import { canonicalAddress } from './address.js';
 import type { MessageIndex } from './message-index.js';

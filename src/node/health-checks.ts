@@ -1,4 +1,4 @@
-// What /healthz looks at (interface, section 4). How checks are run and told is the HTTP gateway's business.
+// What /healthz looks at (docs/interface/operator.md, "Health"). How checks are run and told is the HTTP gateway's business.
 
 import { statfs } from 'node:fs/promises';
 import { couriers } from '../actors/delivery/delivery-placement.js';

@@ -30,7 +30,7 @@ import { type Listener, openSmtp, type SmtpListeners, type StopListener } from '
 import { listenFailure } from './start-failure.js';
 import { version } from './version.js';
 
-/** Names of the contract's ready line; only those that are open. */
+/** Names of the ready line (docs/interface/operator.md); only those that are open. */
 export type Listeners = Readonly<Partial<Record<'http' | 'metrics' | keyof SmtpListeners, string>>>;
 
 /** What requests and messages under way get when the node stops. */

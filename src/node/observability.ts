@@ -14,8 +14,9 @@ export interface Observability {
 const TRACING_STOP_MS = 500;
 
 export async function openObservability({ config, nodeId, log, lifecycle }: Resources): Promise<Observability> {
-  const { metricsPort, otlpEndpoint } = config;
-  const metrics = metricsPort === 0 ? undefined : (await import('./metrics/metrics.js')).createMetrics({ version });
+  const { metricsPort, otlpEndpoint, roles } = config;
+  const metrics =
+    metricsPort === 0 ? undefined : (await import('./metrics/metrics.js')).createMetrics({ version, roles });
   if (otlpEndpoint === undefined) return { metrics, tracer: NO_TRACER };
   const { openTracing } = await import('./tracing/tracing.js');
   const tracing = openTracing({ endpoint: otlpEndpoint, nodeId, version, log });

@@ -1,4 +1,4 @@
-// What attempts, hosts and connections of the SMTP client may use up (DESIGN D11). Times are shorter than RFC 5321 §4.5.3.2
+// What attempts, hosts and connections of the SMTP client may use up (decision 0011). Times are shorter than RFC 5321 §4.5.3.2
 // wants only where nothing is lost but time: before a transaction has begun.
 
 export interface CourierLimits {

@@ -1,4 +1,4 @@
-// Octets held for a while: in memory while they are few and the spool has room for them, else in a file (DESIGN D11). Memory
+// Octets held for a while: in memory while they are few and the spool has room for them, else in a file (decision 0011). Memory
 // that is used up slows a message down and refuses none; a share of the disk that is used up refuses.
 import { SpoolFault } from './errors.js';
 import type { SpoolBudget } from './spool-budget.js';

@@ -1,4 +1,4 @@
-// Port: the event log, one per account, appended by the commit that made the change (D5).
+// Port: the event log, one per account, appended by the commit that made the change (decision 0005).
 import type { EventRow } from './mailboxes.js';
 
 /** How long a change is kept in the log, and how many of an account. Who was away for longer cannot read on. */

@@ -1,4 +1,4 @@
-// Port: the nodes of a cluster and which of them owns which shards, since which epoch (D2, D3). The database's clock alone
+// Port: the nodes of a cluster and which of them owns which shards, since which epoch (decisions 0002, 0003). The database's clock alone
 // decides who is late.
 
 export interface ShardLease {

@@ -1,5 +1,5 @@
 // Port: the rows of one account's mailbox. Only the account's mailbox actor writes them, by one fenced commit a batch
-// of commands (D1, D2); loading is columnar because the actor keeps a mailbox as columns.
+// of commands (decisions 0001, 0002); loading is columnar because the actor keeps a mailbox as columns.
 import type { MessageSummary } from '../mail/message-index.js';
 import type { InboundEnvelope } from './inbound.js';
 import type { DeliveryAttempt, OutboundContent, OutboundRow, OutboundStatus } from './outbound.js';

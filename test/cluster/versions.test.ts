@@ -1,4 +1,4 @@
-// Nodes of two versions side by side (D13), under load. The test speaks for the others: for a newer one, whose packets and
+// Nodes of two versions side by side (decision 0013), under load. The test speaks for the others: for a newer one, whose packets and
 // events have what this version does not know, and for an older one that owns mailboxes and does not know what it is asked.
 import { randomUUID } from 'node:crypto';
 import { connect } from 'nats';

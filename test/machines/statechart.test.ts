@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { STATECHART_PAGE, statechartPage } from '../../dev/statechart.js';
 
-test('docs/outbound-statechart.md is what the machines give (npm run statechart writes it)', (t) => {
+test('docs/outbound-statechart.md is what the machines give (npm run docs writes it)', (t) => {
   const page = statechartPage();
   t.is(readFileSync(STATECHART_PAGE, 'utf8'), page);
   for (const line of ['[*] --> Draft', 'Draft --> Queued: enqueue', 'Queued --> Sending: start', 'Sent --> [*]']) {

@@ -1,4 +1,4 @@
-// Migrations against a real PostgreSQL: once, together, edited, newer; and the catalogue rule of D10.
+// Migrations against a real PostgreSQL: once, together, edited, newer; and the catalogue rule of decision 0010.
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -151,7 +151,7 @@ test('docs/scaling.md says of every table where it goes', async (t) => {
   }
 });
 
-test('tables outside the directory have account_id first in every key (D10)', async (t) => {
+test('tables outside the directory have account_id first in every key (decision 0010)', async (t) => {
   const [sql] = await database(t);
   await migrate(sql!);
   const keys = await sql!<{ table: string; index: string; primary: boolean; first: string | null }[]>`

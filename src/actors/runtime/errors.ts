@@ -11,7 +11,7 @@ export type ActorFaultCode =
   | 'no-such-account'
   /** The store could not be used. */
   | 'store-unavailable'
-  /** The owner runs an older version that does not know the operation (D13). */
+  /** The owner runs an older version that does not know the operation (decision 0013). */
   | 'unsupported'
   /** A bug: the handler threw. */
   | 'failed';

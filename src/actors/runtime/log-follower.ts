@@ -1,4 +1,4 @@
-// The events of one account on this node: one bus subscription for all followers. Packets are hints (D5), so each follower
+// The events of one account on this node: one bus subscription for all followers. Packets are hints (decision 0005), so each follower
 // passes them through `withoutGaps` and reads the log where packets are missing. Followers at the same position share the
 // read. A follower that names a position reads on from there first; the others start at the newest change.
 import type { Logger } from 'pino';

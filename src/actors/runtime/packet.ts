@@ -1,5 +1,5 @@
 // Packets: what travels between nodes. Plain JSON with a format version, so that two neighbouring versions of Mansio
-// understand each other (D13). Encoding is apart from meaning: the in-process transport may skip it.
+// understand each other (decision 0013). Encoding is apart from meaning: the in-process transport may skip it.
 import type { ActorFaultCode } from './errors.js';
 
 /**

@@ -1,4 +1,4 @@
-// Who should own what (D3), decided by every node for itself from one look at the store: pure. Where two nodes decide
+// Who should own what (decision 0003), decided by every node for itself from one look at the store: pure. Where two nodes decide
 // differently the store lets one of them have the shard, and the next look settles it.
 import type { ClusterView, LeaseRow, NodeRow, NodeState } from '../../store/leases.js';
 import { rendezvous } from './rendezvous.js';

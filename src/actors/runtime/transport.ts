@@ -1,4 +1,4 @@
-// The carrier of packets between actors and those who ask them (D4): request/reply and publish/subscribe, at most once.
+// The carrier of packets between actors and those who ask them (decision 0004): request/reply and publish/subscribe, at most once.
 // Implementations: in-process (transport-local) and NATS (transport-nats); one contract suite holds for both.
 import type { Observable } from 'rxjs';
 import { Fault } from '../../errors/fault.js';

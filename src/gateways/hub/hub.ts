@@ -1,4 +1,4 @@
-// The real-time hub at /hubs/email (interface, section 6): a WebSocket endpoint that speaks the SignalR hub protocol and
+// The real-time hub at /hubs/email (docs/hub.md): a WebSocket endpoint that speaks the SignalR hub protocol and
 // sends every connection of an account the account's events. Sockets and HTTP are the server's; events are the
 // mailbox's. Nothing of a connection is shared with other nodes: a client that resumes brings its place in the log along.
 import type { Logger } from 'pino';

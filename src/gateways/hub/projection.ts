@@ -1,4 +1,4 @@
-// What hub clients are told of a mailbox event: the interface's event names and payloads (section 6), as the text of hub
+// What hub clients are told of a mailbox event: event names and payloads of docs/hub.md, as the text of hub
 // invocations. Pure. Event types that are not for the hub, or of a later version, are passed over. Events beyond the
 // interface's five go only to clients that asked for their topic (docs/hub.md).
 import type { MailboxEvent } from '../../actors/mailbox/protocol.js';

@@ -1,4 +1,4 @@
-// A received message becomes accepted mail (DESIGN §1): loops are refused, unknown addresses get held mailboxes, the blob
+// A received message becomes accepted mail (docs/interface/mail.md, "Durability"): loops are refused, unknown addresses get held mailboxes, the blob
 // and one inbound row an account are committed, then the mailboxes are asked to place it. The commit is the promise; what
 // a mailbox has not placed by the deadline, its owner delivers from the row. So after the commit nothing leads to a
 // refusal any more.

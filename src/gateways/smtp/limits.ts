@@ -1,4 +1,4 @@
-// What one SMTP connection, one address and the whole listener may use up (DESIGN D11). Values follow what Postfix ships.
+// What one SMTP connection, one address and the whole listener may use up (decision 0011). Values follow what Postfix ships.
 
 export interface SmtpLimits {
   /** Recipients of one message; beyond: 452 4.5.3 (RFC 5321 §4.5.3.1.8 wants at least 100). */

@@ -1,4 +1,4 @@
-// Who may write as whom, and to whom, at submission (RFC 6409 §6.1, CONTRACT §4 and §5): envelope sender, From and Sender are
+// Who may write as whom, and to whom, at submission (RFC 6409 §6.1; docs/interface/mail.md, "Sender addresses"): envelope sender, From and Sender are
 // addresses of the account; recipients may be anywhere, but must be written out, and exist where they are ours.
 import type { SMTPServerAddress } from 'smtp-server';
 import type { ProtocolLogin, ProtocolLogins } from '../../auth/protocol-login.js';

@@ -1,4 +1,4 @@
-// A received submission becomes mail that leaves (CONTRACT §5): its bytes are stored, then the sender's mailbox is asked to
+// A received submission becomes mail that leaves (docs/interface/mail.md, "Submission"): its bytes are stored, then the sender's mailbox is asked to
 // queue them, which is one commit with the copy in Sent. That commit is the promise; delivering is the queue's.
 import type { Mailboxes, MailboxProtocol } from '../../actors/mailbox/protocol.js';
 import { ActorFault } from '../../actors/runtime/errors.js';

@@ -1,4 +1,4 @@
-// The life of an outbound email (interface, section 3; D8), with one child machine a recipient. It decides and does nothing:
+// The life of an outbound email (docs/interface/mail.md, "Outbound email"; decision 0008), with one child machine a recipient. It decides and does nothing:
 // no invoke, no after, no timers, so a snapshot may be restored at any point. What is to be done it emits as effects, which
 // are for after the commit. Drafts are its first state: they have nothing to decide yet, so they are stored without a
 // snapshot and the machine begins when one is sent.

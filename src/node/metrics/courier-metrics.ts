@@ -1,23 +1,23 @@
-// The meter of the SMTP client on prom-client. No host is a label: whom people write to knows no bound.
+// The meter of the SMTP client on prom-client. No host is a label: the number of hosts has no bound.
 import type { CourierMeter } from '../../smtp-client/meter.js';
 import type { Families } from './families.js';
 
-/** Seconds: from a host next door to one that is given up. */
+/** Seconds: from a host next door to one that never answers. */
 const HOSTS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
 export function courierMeter(families: Families): CourierMeter {
   const hosts = families.histogram(
     'smtp_client_host_duration_seconds',
-    'Hosts tried for messages, from when it was their turn to the last reply.',
+    'Attempts at one host, from its turn to the last reply.',
     HOSTS,
     ['outcome'],
   );
   const connected = families.counter(
     'smtp_client_connections_total',
-    'Connections to other servers that came to their first transaction.',
+    'Connections to other servers that reached their first transaction; tls: none, unverified or verified.',
     ['tls'],
   );
-  const octets = families.counter('smtp_client_octets_total', 'Octets of messages that other servers took.', []);
+  const octets = families.counter('smtp_client_octets_total', 'Octets of messages that other servers accepted.', []);
   let [connections, waiting] = [0, 0];
   families.gauge('smtp_client_connections', 'Connections to other servers now.', () => connections);
   families.gauge('smtp_client_waiting', 'Deliveries that wait for a connection.', () => waiting);

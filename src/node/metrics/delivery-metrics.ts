@@ -1,34 +1,40 @@
-// The meter of outbound mail on prom-client, and what the queue knows of itself, read when somebody looks. No domain is a
-// label: whom people write to knows no bound.
+// The meter of outbound mail on prom-client, and the status of the queue, read at a scrape. No domain is a label: the number of
+// domains has no bound.
 import type { DeliveryMeter } from '../../actors/delivery/meter.js';
 import type { Standing } from '../../actors/delivery/queue-status.js';
 import { OUTCOMES, REPORT_KINDS } from '../../mail/outbound-status.js';
 import type { Families } from './families.js';
 
-/** Seconds: from a remote host next door to one that does not answer until it is given up. */
+/** Seconds: from a remote host next door to one that never answers. */
 const ATTEMPTS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
-/** Seconds: from at once to the last of the retries. */
+/** Seconds: from an immediate delivery to the last retry. */
 const AGES = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 300, 900, 3_600, 14_400, 86_400, 432_000];
 
 export type MeasuredQueue = Pick<Standing, 'inFlight' | 'overdueMs' | 'lookAgeMs' | 'shards'>;
 
 export function deliveryMeter(families: Families): DeliveryMeter {
-  const outcomes = families.counter('outbound_outcomes_total', 'What became of recipients, counted at every try.', [
-    'outcome',
-  ]);
+  const outcomes = families.counter(
+    'outbound_outcomes_total',
+    'Outcomes of recipients, counted at every attempt: delivered, temporary or permanent.',
+    ['outcome'],
+  );
   const attempts = families.histogram(
     'outbound_attempt_duration_seconds',
-    'Tries of the recipients of one domain, over as many hosts as it took; outcome: the best of any of them.',
+    'Attempts at the recipients of one domain, over all hosts tried; outcome: the best of any recipient.',
     ATTEMPTS,
     ['outcome'],
   );
   const ages = families.histogram(
     'outbound_delivery_age_seconds',
-    'From the making of an email to the end of a delivery, by what it is then.',
+    'From the creation of an email to the end of a delivery; status: of the email at that end.',
     AGES,
     ['status'],
   );
-  const reports = families.counter('outbound_reports_total', 'Reports given to senders (RFC 3464).', ['kind']);
+  const reports = families.counter(
+    'outbound_reports_total',
+    'Delivery status notifications given to senders (RFC 3464); kind: failed or delayed.',
+    ['kind'],
+  );
   for (const outcome of OUTCOMES) outcomes.inc({ outcome }, 0);
   for (const kind of REPORT_KINDS) reports.inc({ kind }, 0);
   return {
@@ -47,8 +53,12 @@ export function watchQueue(families: Families, standing: MeasuredQueue): void {
   families.gauge('outbound_shards', 'Shards that this node delivers for.', () => standing.shards);
   families.gauge(
     'outbound_oldest_due_seconds',
-    'Since the first email that is due on these shards was to be delivered; 0 when none is.',
+    'Seconds since the oldest due email of these shards was due; 0 when none is.',
     () => standing.overdueMs / 1000,
   );
-  families.gauge('outbound_look_age_seconds', 'Since the queue was last read.', () => standing.lookAgeMs / 1000);
+  families.gauge(
+    'outbound_look_age_seconds',
+    'Seconds since the queue was last read.',
+    () => standing.lookAgeMs / 1000,
+  );
 }

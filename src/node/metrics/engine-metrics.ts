@@ -1,5 +1,5 @@
-// What the parts of the engine know of themselves, read when somebody looks: actors in memory, leases, the cluster as the
-// last heartbeat saw it, the bus, deliveries that wait.
+// Gauges of the engine, read at a scrape: actors in memory, leases, the cluster as the last heartbeat saw it, the bus, mail that
+// waits to be placed.
 import type { Redelivery } from '../../actors/mailbox/redelivery.js';
 import type { Host } from '../../actors/runtime/host.js';
 import type { Ownership } from '../../actors/runtime/ownership.js';
@@ -18,19 +18,19 @@ const STATES = ['serving', 'cut off', 'draining', 'silent'] as const;
 
 export function watchEngine(families: Families, { host, ownership, transport, redelivery }: EngineParts): void {
   families.gauge('actors', 'Actors in memory.', () => host.load.actors);
-  families.gauge('actor_state_bytes', 'Rough memory of their states.', () => host.load.octets);
+  families.gauge('actor_state_bytes', 'Estimated memory of the states of these actors.', () => host.load.octets);
   families.gauge('actor_commands_waiting', 'Commands in the queues of all actors.', () => host.load.waiting);
 
-  families.gauge('shards', 'Shards of the store, on whatever node.', () => ownership.shards);
+  families.gauge('shards', 'Shards of the store, on all nodes.', () => ownership.shards);
   families.gauge('shards_owned', 'Shards this node owns.', () => ownership.owned.length);
   families.gauge(
     'heartbeat_age_seconds',
-    'Since the leases were renewed; beyond the lease time nothing is owned.',
+    'Seconds since this node renewed its leases; beyond MANSIO_LEASE_TTL_MS it owns nothing.',
     () => (Number.isFinite(ownership.beatAgeMs) ? ownership.beatAgeMs / 1000 : undefined),
   );
   families.gauges(
     'cluster_nodes',
-    'Nodes as the last heartbeat saw them; silent: its entry ran out.',
+    'Nodes as the last heartbeat saw them; state: serving, cut off, draining, or silent when the entry ran out.',
     ['state'],
     () => {
       const { view } = ownership;
@@ -41,7 +41,7 @@ export function watchEngine(families: Families, { host, ownership, transport, re
 
   families.gauge(
     'peers_unheard',
-    'Nodes that are alive by the store and do not answer on the bus: it is split.',
+    'Nodes that are alive by the store and do not answer on NATS: its servers do not reach each other.',
     () => ownership.unheard.length,
   );
 
@@ -53,19 +53,21 @@ export function watchEngine(families: Families, { host, ownership, transport, re
   transport.breaks$.subscribe(() => {
     breaks++;
   });
-  families.gauge('bus_connected', 'Whether other nodes can be reached (NATS); always 1 without a bus.', () =>
-    Number(connected),
+  families.gauge('bus_connected', '1 while NATS is connected; always 1 without NATS.', () => Number(connected));
+  families.readCounter(
+    'bus_breaks_total',
+    'Breaks of the connection to NATS, which may have lost published events.',
+    () => breaks,
   );
-  families.readCounter('bus_breaks_total', 'Times events may have been missed because the bus broke.', () => breaks);
 
   families.readCounter(
     'inbound_redelivered_total',
-    'Accepted messages placed after the fact, once for each mailbox.',
+    'Accepted messages that were placed after the reply, counted at each mailbox.',
     () => redelivery.delivered,
   );
   families.gauge(
     'inbound_waiting',
-    'Accepted messages for mailboxes of this node that could not be placed when last tried.',
+    'Accepted messages for mailboxes of this node that could not be placed at the last attempt, every 2 s; should be 0.',
     () => redelivery.waiting,
   );
 }

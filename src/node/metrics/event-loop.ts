@@ -11,7 +11,7 @@ export function eventLoopDelay(families: Families): void {
   delay.enable();
   families.gauges(
     'event_loop_delay_seconds',
-    'How late the event loop was since the last scrape, by quantile; 1 is the longest.',
+    'Delay of the event loop since the last scrape, by quantile; 1 is the longest. 0.1 s and more is trouble.',
     ['quantile'],
     () => {
       const prefetched = QUANTILES.map((quantile) => {

@@ -1,38 +1,63 @@
-// How the families of metrics are made: in one registry of the node's own, so that nodes of one process do not share
-// counts, and under one prefix. Gauges read their value when somebody looks.
+// Declares the families of metrics, all under one prefix and in a registry of the node's own, so that nodes of one process do not
+// share counts. Each family has the roles that export it; a node without such a role has the family's object and exports nothing
+// of it. `npm run docs` writes docs/metrics.md from what is declared. Gauges read their value at a scrape.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 const PREFIX = 'mansio_';
 
-/** Seconds: from a query answered from memory to what nobody waits for any longer. */
+/** Seconds: from a query answered from memory to the longest wait of a client. */
 const LATENCIES = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Label values and number; a gauge gives none for what is not known now. */
+/** A role with metrics of its own. */
+export type MeteredRole = 'api' | 'mx' | 'submission' | 'outbound';
+
+export interface Declared {
+  readonly name: string;
+  readonly type: 'counter' | 'gauge' | 'histogram' | 'summary';
+  readonly help: string;
+  readonly labels: readonly string[];
+  /** Undefined: every node exports it. */
+  readonly role: MeteredRole | undefined;
+}
+
+/** Label values and number; a gauge gives none for a value that is not known now. */
 export type Reading<L extends string> = readonly [labels: Readonly<Partial<Record<L, string>>>, value: number];
 
 export class Families {
-  readonly #registers: Registry[];
+  readonly #registry: Registry;
+  readonly #roles: ReadonlySet<string>;
+  readonly #declared: Declared[];
+  readonly #role: MeteredRole | undefined;
 
-  constructor(registry: Registry) {
-    this.#registers = [registry];
+  /** `roles` of the node; every declaration is added to `declared`. */
+  constructor(registry: Registry, roles: ReadonlySet<string>, declared: Declared[], role?: MeteredRole) {
+    this.#registry = registry;
+    this.#roles = roles;
+    this.#declared = declared;
+    this.#role = role;
   }
 
-  counter<L extends string = never>(name: string, help: string, labelNames: readonly L[] = []): Counter<L> {
-    return new Counter({ name: PREFIX + name, help, labelNames, registers: this.#registers });
+  /** For the families that only nodes with the role export. */
+  of(role: MeteredRole): Families {
+    return new Families(this.#registry, this.#roles, this.#declared, role);
+  }
+
+  counter<L extends string = never>(name: string, help: string, labels: readonly L[] = []): Counter<L> {
+    return new Counter(this.#declare('counter', name, help, labels));
   }
 
   /** `observe` takes seconds. */
-  latency<L extends string = never>(name: string, help: string, labelNames: readonly L[] = []): Histogram<L> {
-    return this.histogram(name, help, LATENCIES, labelNames);
+  latency<L extends string = never>(name: string, help: string, labels: readonly L[] = []): Histogram<L> {
+    return this.histogram(name, help, LATENCIES, labels);
   }
 
   histogram<L extends string = never>(
     name: string,
     help: string,
     buckets: number[],
-    labelNames: readonly L[] = [],
+    labels: readonly L[] = [],
   ): Histogram<L> {
-    return new Histogram({ name: PREFIX + name, help, buckets, labelNames, registers: this.#registers });
+    return new Histogram({ ...this.#declare('histogram', name, help, labels), buckets });
   }
 
   gauge(name: string, help: string, read: () => number | undefined): void {
@@ -42,36 +67,33 @@ export class Families {
     });
   }
 
-  gauges<L extends string>(
-    name: string,
-    help: string,
-    labelNames: readonly L[],
-    read: () => readonly Reading<L>[],
-  ): void {
+  gauges<L extends string>(name: string, help: string, labels: readonly L[], read: () => readonly Reading<L>[]): void {
     new Gauge<L>({
-      name: PREFIX + name,
-      help,
-      labelNames,
-      registers: this.#registers,
+      ...this.#declare('gauge', name, help, labels),
       collect() {
         this.reset();
-        // What reset leaves of a gauge without labels is a 0 that nobody has read.
-        if (labelNames.length === 0) this.remove();
-        for (const [labels, value] of read()) this.set(labels as Record<L, string>, value);
+        // After the reset a gauge without labels has a 0 that nobody has read.
+        if (labels.length === 0) this.remove();
+        for (const [values, value] of read()) this.set(values as Record<L, string>, value);
       },
     });
   }
 
-  /** For what somebody else counts. */
+  /** For a count that is kept elsewhere. */
   readCounter(name: string, help: string, read: () => number): void {
     new Counter({
-      name: PREFIX + name,
-      help,
-      registers: this.#registers,
+      ...this.#declare('counter', name, help, []),
       collect() {
         this.reset();
         this.inc(read());
       },
     });
+  }
+
+  #declare<L extends string>(type: Declared['type'], suffix: string, help: string, labelNames: readonly L[]) {
+    const [name, role] = [PREFIX + suffix, this.#role];
+    this.#declared.push({ name, type, help, labels: labelNames, role });
+    const isExported = role === undefined || this.#roles.has(role);
+    return { name, help, labelNames, registers: isExported ? [this.#registry] : [] };
   }
 }

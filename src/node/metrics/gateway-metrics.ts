@@ -13,12 +13,12 @@ export function smtpMeter(families: Families): SmtpMeter {
   const octets = families.counter('smtp_accepted_bytes_total', 'Octets of accepted messages.');
   const deliveries = families.counter(
     'smtp_deliveries_total',
-    'Mailboxes that accepted messages go to; placed: before the reply, else postponed.',
+    'Mailboxes of accepted messages; outcome: placed before the reply, or postponed.',
     ['outcome'],
   );
   const refusals = families.counter(
     'smtp_refused_total',
-    'Senders, recipients and messages refused, by class of the reply and reason; fault: an error of ours.',
+    'Senders, recipients and messages refused; code: 4xx or 5xx; reason fault: an error of this server.',
     ['code', 'reason'],
   );
   const replies = families.latency('smtp_message_duration_seconds', 'From the end of DATA to the reply.', ['outcome']);
@@ -42,10 +42,14 @@ export function submissionMeter(families: Families): SubmissionMeter {
   const recipients = families.counter('submission_recipients_total', 'Recipients of queued messages.');
   const refusals = families.counter(
     'submission_refused_total',
-    'Senders, recipients and messages refused, by class of the reply and reason; fault: an error of ours.',
+    'Senders, recipients and messages refused; code: 4xx or 5xx; reason fault: an error of this server.',
     ['code', 'reason'],
   );
-  const logins = families.counter('submission_logins_total', 'Credentials shown, by what became of them.', ['outcome']);
+  const logins = families.counter(
+    'submission_logins_total',
+    'Attempts to log in; outcome: open, wrong, scopeMissing, limited or fault.',
+    ['outcome'],
+  );
   const replies = families.latency('submission_duration_seconds', 'From the end of DATA to the reply.', ['outcome']);
   logins.inc({ outcome: 'open' }, 0);
   logins.inc({ outcome: 'wrong' }, 0);
@@ -64,7 +68,7 @@ export function submissionMeter(families: Families): SubmissionMeter {
 export function httpMeter(families: Families): HttpMeter {
   const requests = families.latency(
     'http_request_duration_seconds',
-    'HTTP requests until the reply was written, by the path of the route table.',
+    'HTTP requests until the reply was written; route: the path of the route table.',
     ['route', 'method', 'status'],
   );
   return {
@@ -76,6 +80,9 @@ export function httpMeter(families: Families): HttpMeter {
 }
 
 export function hubMeter(families: Families): HubMeter {
-  const sent = families.counter('hub_messages_sent_total', 'Messages sent to hub connections, counted at each.');
+  const sent = families.counter(
+    'hub_messages_sent_total',
+    'Messages sent to hub connections, counted at each connection.',
+  );
   return { sent: (messages, connections) => sent.inc(messages * connections) };
 }

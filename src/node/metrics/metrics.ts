@@ -11,7 +11,7 @@ import { courierMeter } from './courier-metrics.js';
 import { deliveryMeter, type MeasuredQueue, watchQueue } from './delivery-metrics.js';
 import { type EngineParts, watchEngine } from './engine-metrics.js';
 import { eventLoopDelay } from './event-loop.js';
-import { Families } from './families.js';
+import { type Declared, Families, type MeteredRole } from './families.js';
 import { httpMeter, hubMeter, smtpMeter, submissionMeter } from './gateway-metrics.js';
 import { runtimeMeter } from './runtime-metrics.js';
 import { type CommitMeters, commitMeters } from './store-metrics.js';
@@ -31,35 +31,64 @@ export interface Metrics {
   /** `read` gives the connections open now. */
   watchConnections(gateway: 'smtp' | 'submission' | 'hub', read: () => number): void;
   readonly contentType: string;
-  /** Everything, in Prometheus' text format. */
+  /** All families, also those of roles that this node does not have. */
+  readonly declared: readonly Declared[];
+  /** What this node exports, in Prometheus' text format. */
   text(): Promise<string>;
 }
 
 /** Of the library's: what shows the period of its own timer, and sums that are named like counters. */
 const LEFT_OUT = /eventloop_lag|nodejs_active_\w+_total/;
 
-export function createMetrics(node: { readonly version: string }): Metrics {
+interface MeteredNode {
+  readonly version: string;
+  readonly roles: ReadonlySet<string>;
+}
+
+const GATEWAY_ROLES = { smtp: 'mx', submission: 'submission', hub: 'api' } as const satisfies Record<
+  string,
+  MeteredRole
+>;
+
+export function createMetrics({ version, roles }: MeteredNode): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'mansio_' });
   for (const { name } of registry.getMetricsAsArray()) if (LEFT_OUT.test(name)) registry.removeSingleMetric(name);
-  const families = new Families(registry);
+  const declared: Declared[] = libraryFamilies(registry);
+  const families = new Families(registry, roles, declared);
+  const [api, outbound] = [families.of('api'), families.of('outbound')];
   eventLoopDelay(families);
-  families.gauges('build_info', 'Always 1; the version is its label.', ['version'], () => [[node, 1]]);
+  families.gauges('build_info', 'Always 1; the version of the program is its label.', ['version'], () => [
+    [{ version }, 1],
+  ]);
   return {
     runtime: runtimeMeter(families),
     commits: commitMeters(families),
-    smtp: smtpMeter(families),
-    submission: submissionMeter(families),
-    http: httpMeter(families),
-    hub: hubMeter(families),
-    deliveries: deliveryMeter(families),
-    courier: courierMeter(families),
+    smtp: smtpMeter(families.of('mx')),
+    submission: submissionMeter(families.of('submission')),
+    http: httpMeter(api),
+    hub: hubMeter(api),
+    deliveries: deliveryMeter(outbound),
+    courier: courierMeter(outbound),
     watchEngine: (parts) => watchEngine(families, parts),
-    watchQueue: (standing) => watchQueue(families, standing),
+    watchQueue: (standing) => watchQueue(outbound, standing),
     watchConnections(gateway, read) {
-      families.gauge(`${gateway}_connections`, 'Connections open now.', read);
+      families.of(GATEWAY_ROLES[gateway]).gauge(`${gateway}_connections`, 'Connections open now.', read);
     },
     contentType: registry.contentType,
+    declared,
     text: () => registry.metrics(),
   };
+}
+
+/** The families of prom-client itself; the types of the package do not show the kind and the labels of a metric. */
+function libraryFamilies(registry: Registry): Declared[] {
+  const metrics = registry.getMetricsAsArray() as unknown as (Omit<Declared, 'labels'> & { labelNames?: string[] })[];
+  return metrics.map(({ name, help, type, labelNames = [] }) => ({
+    name,
+    help,
+    type,
+    labels: labelNames,
+    role: undefined,
+  }));
 }

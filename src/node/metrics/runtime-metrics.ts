@@ -1,33 +1,47 @@
-// The runtime's meter on prom-client: asks and answers, actors, events, shards.
+// The runtime's meter on prom-client: requests and replies, actors, events, shards.
 import type { Meter } from '../../actors/runtime/meter.js';
 import type { Families } from './families.js';
 
 export function runtimeMeter(families: Families): Meter {
   const answers = families.latency(
     'actor_request_duration_seconds',
-    'Commands and queries that reached this node, until they were answered, by how they came out.',
+    'Commands and queries that reached actors of this node, until their reply.',
     ['protocol', 'operation', 'outcome'],
   );
   const asks = families.latency(
     'ask_duration_seconds',
-    'Asks of this node until they were answered; owner: this node (local) or another one (remote).',
+    'Requests of this node to actors, until the reply; owner: local (this node) or remote.',
     ['protocol', 'owner', 'outcome'],
   );
-  const looks = families.counter('ask_retries_total', 'Times an ask found no owner and looked for one again.');
-  const loads = families.counter('actor_loads_total', 'Actors brought to life.');
-  const passivations = families.counter('actor_passivations_total', 'Idle actors that left the memory.');
+  const looks = families.counter(
+    'ask_retries_total',
+    'Requests that found no owner and looked for it again; rises while shards move.',
+  );
+  const loads = families.counter('actor_loads_total', 'Actors activated.');
+  const passivations = families.counter('actor_passivations_total', 'Idle actors that were passivated.');
   const fenced = families.counter(
     'actor_fenced_total',
-    'Loads and commits refused because a later owner has the account.',
+    'Activations and commits refused because a later owner has the account.',
   );
   const published = families.counter('events_published_total', 'Events published after commits.');
-  const received = families.counter('events_received_total', 'Events received from the bus for followed accounts.');
-  const read = families.counter('events_read_total', 'Events followers read from the log, to catch up.');
-  const taken = families.counter('shards_taken_total', 'Shards taken, free ones or of owners that crashed.', [
-    'reason',
-  ]);
-  const handedOver = families.counter('shards_handed_over_total', 'Shards given to other nodes.');
-  const lost = families.counter('shards_lost_total', 'Shards that others took while this node was not looking.');
+  const received = families.counter(
+    'events_received_total',
+    'Events received from NATS or the process for followed accounts.',
+  );
+  const read = families.counter(
+    'events_read_total',
+    'Events that followers read from the log because they had missed them.',
+  );
+  const taken = families.counter(
+    'shards_taken_total',
+    'Shards taken; reason: free, or crashed for those of a crashed owner.',
+    ['reason'],
+  );
+  const handedOver = families.counter('shards_handed_over_total', 'Shards handed over to other nodes.');
+  const lost = families.counter(
+    'shards_lost_total',
+    'Shards that other nodes took because the lease of this node had run out.',
+  );
   taken.inc({ reason: 'free' }, 0);
   taken.inc({ reason: 'crashed' }, 0);
   return {

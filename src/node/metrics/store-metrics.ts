@@ -15,8 +15,12 @@ export interface CommitMeters {
 
 export function commitMeters(families: Families): CommitMeters {
   const labels = ['group', 'outcome'] as const;
-  const duration = families.latency('commit_duration_seconds', 'Group commits, by what they carry.', labels);
-  const size = families.histogram('commit_group_size', 'Messages or changes of mailboxes in a group commit.', SIZES, [
+  const duration = families.latency(
+    'commit_duration_seconds',
+    'Group commits; group: inbound (accepted mail), blobs (mail that leaves) or mailboxes.',
+    labels,
+  );
+  const size = families.histogram('commit_group_size', 'Messages or changes of mailboxes in one group commit.', SIZES, [
     'group',
   ]);
   const meterOf = (group: string): CommitMeter => ({

@@ -1,4 +1,4 @@
-// Nodes and shard leases (D2, D3). The database's clock alone decides what has expired. Epochs rise with every taking, also
+// Nodes and shard leases (decisions 0002, 0003). The database's clock alone decides what has expired. Epochs rise with every taking, also
 // when a node takes its own shards again after a start: nothing it wrote before can be taken for its writes now. Rows are
 // locked in order of shard, so that two nodes wait for each other instead of deadlocking.
 import { randomBytes } from 'node:crypto';

@@ -1,4 +1,4 @@
-// The fenced commit of mailbox changes (D2): one statement for a group of accounts. An account whose epoch or modseq is
+// The fenced commit of mailbox changes (decision 0002): one statement for a group of accounts. An account whose epoch or modseq is
 // not the expected one, or whose inbound rows are gone, writes nothing; the others of the group are not affected.
 import type { AddedEmail, CommitResult, MailboxChange } from '../mailboxes.js';
 import type { Sql } from './client.js';

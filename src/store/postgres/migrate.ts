@@ -1,5 +1,5 @@
 // Brings the schema to this program's version: numbered files beside this one, each in a transaction of its own. Nodes
-// that start together wait for each other. Upgrades roll (D13): migrations of a later version are left alone, but a file
+// that start together wait for each other. Upgrades roll (decision 0013): migrations of a later version are left alone, but a file
 // that was edited after it had been applied stops the start, because then nobody knows what the schema is.
 
 import { createHash } from 'node:crypto';

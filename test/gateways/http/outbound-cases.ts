@@ -275,7 +275,7 @@ const drafts: readonly Step[] = [
   ...unfit({ ...mail, recipients: [] }, 'recipients'),
   ...unfit({ ...mail, subject: ' ' }, 'subject'),
   ...unfit({}, 'recipients', 'subject'),
-  // Section 3 of the interface: it needs no body.
+  // docs/interface/mail.md, "Outbound email": it needs no body.
   put({ ...mail, textBody: '' }),
   {
     route: `POST ${D}/{id}/send`,

@@ -1,4 +1,4 @@
-// What clients are told: names and payloads exactly as section 6 of the interface has them.
+// What clients are told: names and payloads exactly as docs/hub.md has them.
 import test from 'ava';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import { CHANGES, projectEvent, TIMELINE } from '../../../src/gateways/hub/projection.js';

@@ -7,7 +7,7 @@ import { listen } from './listener.js';
 
 const MESSAGE = 'From: a@peer.test\r\nSubject: hi\r\nMessage-Id: <1@peer.test>\r\n\r\nhello';
 
-test('offers what the contract asks for', async (t) => {
+test('offers the extensions of docs/interface/mail.md', async (t) => {
   const { address } = await listen(t);
   const client = await SmtpClient.connect(address);
   const banner = await client.reply();

@@ -4,8 +4,10 @@ import { NEVER, of } from 'rxjs';
 import { createMetrics } from '../../../src/node/metrics/metrics.js';
 import { parseMetrics, sumOf } from '../../support/prometheus-text.js';
 
-function metrics() {
-  const made = createMetrics({ version: '1.2.3' });
+const ALL = new Set(['api', 'mx', 'submission', 'outbound', 'mailbox']);
+
+function metrics(roles: ReadonlySet<string> = ALL) {
+  const made = createMetrics({ version: '1.2.3', roles });
   made.watchConnections('smtp', () => 3);
   made.watchConnections('submission', () => 5);
   made.watchConnections('hub', () => 4);
@@ -66,6 +68,23 @@ test('names, labels and text are as Prometheus wants them', async (t) => {
       }
     }
   }
+});
+
+test('a node exports the families of its roles and those of every node', async (t) => {
+  const exported = async (...roles: string[]) => [...parseMetrics(await metrics(new Set(roles)).text()).keys()];
+  const ofAll = await exported(...ALL);
+  const ofFront = await exported('mx');
+  const ofNone = await exported('mailbox');
+  t.true(ofFront.includes('mansio_smtp_connections') && ofFront.includes('mansio_smtp_messages_accepted_total'));
+  t.deepEqual(
+    ofFront.filter((name) => !name.startsWith('mansio_smtp_') || name.startsWith('mansio_smtp_client_')),
+    ofNone,
+  );
+  t.deepEqual(
+    ofAll.filter((name) => !/^mansio_(smtp|submission|http|hub|outbound)_/.test(name)),
+    ofNone,
+  );
+  t.true(ofAll.length > ofNone.length + 20);
 });
 
 test('gauges read what there is when somebody looks', async (t) => {

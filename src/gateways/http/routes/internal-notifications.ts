@@ -27,7 +27,7 @@ export function internalNotificationRoute(mailboxes: Mailboxes): Route {
     path: '/api/internal-notifications',
     summary: 'Report a stored email to its user',
     description:
-      'Filters are applied, then events and Web Push messages are sent. A key made over REST reports email of its own account, one made by the operator of any.',
+      'Filters are applied, then events are sent to the hub. A key made over REST reports email of its own account, a key made by the operator that of any account.',
     tags: ['Internal'],
     access: INTERNAL,
     body: notification,

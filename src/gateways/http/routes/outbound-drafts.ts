@@ -179,7 +179,7 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
       path: `${path}/{id}/send`,
       summary: 'Send a draft',
       description:
-        'It has to have all that an email needs: a sender address of the account, a subject, a body, at least one recipient. The id stays the same, and is no draft any more.',
+        'The draft needs a sender address of the account, a subject and at least one recipient; it needs no body. The id stays the same, and the email is no longer a draft.',
       tags,
       access: WRITE,
       params: { id: idParameter() },
@@ -208,7 +208,7 @@ const tooMany = () => invalid({ drafts: ['there are as many drafts as an account
 type Draft = Reply<MailboxProtocol, 'outbound'>;
 type Bodies = Pick<Letter, 'textBody' | 'htmlBody'>;
 
-/** Interface, section 3: a draft needs a recipient and a subject to be sent, and no body. */
+/** docs/interface/mail.md, "Outbound email": a draft needs a recipient and a subject to be sent, and no body. */
 function sendable({ textBody, htmlBody }: Bodies): Bodies {
   const html = htmlBody || null;
   return { textBody: textBody || (html === null ? '' : null), htmlBody: html };

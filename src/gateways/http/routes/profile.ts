@@ -1,4 +1,4 @@
-// An account's profile and its additional addresses. Verifying an address is not implemented (interface, section 4): those
+// An account's profile and its additional addresses. Verifying an address is not implemented (docs/interface/rest.md, "Resources"): those
 // two say so whatever is asked of them.
 import type { AddressRefusal, Profiles } from '../../../account/protocol.js';
 import type { AccountAddress } from '../../../store/directory.js';

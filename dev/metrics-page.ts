@@ -1,0 +1,42 @@
+// The tables of docs/metrics.md, made from the declarations in src/node/metrics. Nothing is read or counted.
+import { NEVER } from 'rxjs';
+import type { Declared } from '../src/node/metrics/families.js';
+import { createMetrics } from '../src/node/metrics/metrics.js';
+import { code, table } from './markdown.js';
+
+export const METRICS_PAGE = 'docs/metrics.md';
+
+/** Every family that some node exports, in the order of declaration. */
+export function declaredMetrics(): readonly Declared[] {
+  const metrics = createMetrics({ version: '0.0.0', roles: new Set() });
+  for (const gateway of ['smtp', 'submission', 'hub'] as const) metrics.watchConnections(gateway, () => 0);
+  metrics.watchQueue({ inFlight: 0, overdueMs: 0, lookAgeMs: 0, shards: 0 });
+  metrics.watchEngine({
+    host: { load: { actors: 0, octets: 0, waiting: 0 } },
+    ownership: { owned: [], shards: 0, beatAgeMs: 0, unheard: [], view: undefined },
+    transport: { connected$: NEVER, breaks$: NEVER },
+    redelivery: { delivered: 0, waiting: 0 },
+  });
+  return metrics.declared;
+}
+
+const SECTIONS: readonly (readonly [title: string, holds: (family: Declared) => boolean])[] = [
+  ['Nodes with the role `mx`', ({ role }) => role === 'mx'],
+  ['Nodes with the role `submission`', ({ role }) => role === 'submission'],
+  ['Nodes with the role `api`', ({ role }) => role === 'api'],
+  ['Nodes with the role `outbound`', ({ role }) => role === 'outbound'],
+  ['Every node', ({ role, name }) => role === undefined && !isLibrary(name)],
+  ['Every node: the process', ({ name }) => isLibrary(name)],
+];
+
+const isLibrary = (name: string) => /^mansio_(process|nodejs)_/.test(name);
+
+export function metricsTables(): string {
+  const declared = declaredMetrics();
+  return SECTIONS.map(([title, holds]) => {
+    const rows = declared
+      .filter(holds)
+      .map(({ name, type, labels, help }) => [code(name), type, labels.map(code).join(', '), help]);
+    return `### ${title}\n\n${table(['Name', 'Type', 'Labels', 'Meaning'], rows)}`;
+  }).join('\n');
+}

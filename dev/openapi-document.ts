@@ -1,0 +1,11 @@
+// The OpenAPI document and the route table without a server: nothing stands behind these routes, they are read only.
+import { openApi } from '../src/gateways/http/openapi.js';
+import type { Route } from '../src/gateways/http/route.js';
+import { type RouteSources, routeTable } from '../src/gateways/http/route-table.js';
+
+export function bareRoutes(): readonly Route[] {
+  const sources = { desk: {}, push: {}, composing: {}, config: { oidc: {} }, checks: [] } as unknown as RouteSources;
+  return routeTable(sources);
+}
+
+export const bareDocument = () => openApi(bareRoutes(), '0.0.0', '/');

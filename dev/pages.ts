@@ -1,0 +1,36 @@
+// The pages of docs/ that are made from the code and from other pages, as a whole or below a marker. `npm run docs` writes them; a test holds each
+// against the code.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { CONFIGURATION_PAGE, configurationTables } from './configuration-page.js';
+import { DECISIONS_PAGE, decisionsTable } from './decisions-page.js';
+import { METRICS_PAGE, metricsTables } from './metrics-page.js';
+import { REST_PAGE, restTables } from './rest-page.js';
+import { STATECHART_PAGE, statechartPage } from './statechart.js';
+
+const MARKER = '<!-- From here on `npm run docs` writes this page from the code. -->\n';
+
+export interface Page {
+  readonly path: string;
+  readonly made: () => string;
+}
+
+const below = (path: string, made: () => string): Page => ({
+  path,
+  made: () => {
+    const [prose, ...rest] = readFileSync(path, 'utf8').split(MARKER);
+    if (rest.length === 0) throw new Error(`${path} has no marker: ${MARKER}`);
+    return `${prose}${MARKER}\n${made()}`;
+  },
+});
+
+export const PAGES: readonly Page[] = [
+  { path: STATECHART_PAGE, made: statechartPage },
+  below(CONFIGURATION_PAGE, configurationTables),
+  below(METRICS_PAGE, metricsTables),
+  below(DECISIONS_PAGE, decisionsTable),
+  below(REST_PAGE, restTables),
+];
+
+export function writePages(): void {
+  for (const { path, made } of PAGES) writeFileSync(path, made());
+}

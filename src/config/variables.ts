@@ -1,0 +1,418 @@
+// The table of all settings: the name of each environment variable, its default, what it accepts and what it means. `config.ts`
+// reads the variables, `mansio config` prints their values, and `npm run docs` writes docs/configuration.md from this table.
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
+import {
+  contactUrl,
+  databaseUrl,
+  domain,
+  domainList,
+  emailAddress,
+  flag,
+  hidden,
+  hostPort,
+  hostPorts,
+  httpUrl,
+  identifier,
+  integer,
+  ipAddress,
+  natsUrls,
+  networkList,
+  nodeName,
+  oneOf,
+  originList,
+  type Parser,
+  path,
+  port,
+  providerUrl,
+  readableFile,
+  selector,
+  setOf,
+  vapidPrivateKey,
+  vapidPublicKey,
+  withoutPassword,
+  withoutPasswords,
+} from './values.js';
+
+interface Words {
+  /** The default in words, where the value does not say it; Markdown. */
+  readonly byDefault?: string;
+  /** Hides the secret part of a value. */
+  readonly shown?: (text: string) => string;
+}
+
+export interface Variable<T, D> extends Parser<T>, Words {
+  readonly name: string;
+  readonly initial: D;
+  /** Markdown for docs/configuration.md. */
+  readonly meaning: string;
+}
+
+function variable<T, D extends T | undefined>(
+  name: string,
+  initial: D,
+  parser: Parser<T>,
+  meaning: string,
+  words: Words = {},
+): Variable<T, D> {
+  return { name, initial, meaning, ...words, accepts: parser.accepts, parse: (text) => parser.parse(text) };
+}
+
+type List = readonly string[];
+
+/** This version opens no listeners for these roles. */
+export const ROLES_TO_COME = ['imap', 'pop3'] as const;
+const ROLES = setOf('api', 'mx', 'submission', ...ROLES_TO_COME, 'mailbox', 'outbound');
+export const ALL_ROLES = ROLES.parse('all');
+
+const PUBLIC_ADDRESS = { byDefault: 'what the nodes of the cluster listen on' } as const;
+const publicAddress = (name: string, protocol: string) =>
+  variable(name, undefined, hostPort, `Host and port that clients are told for ${protocol}.`, PUBLIC_ADDRESS);
+
+const NOT_YET = 'No listener is open on it in this version.';
+const NONE = { byDefault: 'none' } as const;
+
+const store = {
+  databaseUrl: variable(
+    'DATABASE_URL',
+    undefined,
+    databaseUrl,
+    'A PostgreSQL 15 or later, encoding UTF8. Without it the node runs the embedded PostgreSQL in its data directory.',
+    { byDefault: 'none: embedded', shown: withoutPassword },
+  ),
+  natsUrl: variable<List | undefined, undefined>(
+    'NATS_URL',
+    undefined,
+    natsUrls,
+    'The NATS servers between [several nodes](cluster.md). For certificates of your own authority set `NODE_EXTRA_CA_CERTS=/path/ca.pem`, which Node.js reads.',
+    { byDefault: 'none: the node is alone', shown: withoutPasswords },
+  ),
+  dataDir: variable(
+    'MANSIO_DATA_DIR',
+    resolve('data'),
+    path,
+    'Holds the embedded database, the self-signed certificate, the spool and the name of the node. One running node uses it at a time.',
+    { byDefault: '`./data`' },
+  ),
+  allowUnsafeDatabase: variable(
+    'MANSIO_ALLOW_UNSAFE_DATABASE',
+    false,
+    flag,
+    'Start on a database that may lose commits, because `fsync` or `full_page_writes` is off.',
+  ),
+  shards: variable(
+    'MANSIO_SHARDS',
+    256,
+    integer(1, 65_536),
+    'Shards that accounts hash onto, fixed when the store is made: enough for dozens of nodes, few enough to renew in one statement.',
+  ),
+};
+
+const node = {
+  nodeId: variable('MANSIO_NODE_ID', undefined, nodeName, 'Name of this node in the cluster.', {
+    byDefault: 'random, kept in the data directory',
+  }),
+  roles: variable(
+    'MANSIO_ROLES',
+    ALL_ROLES,
+    {
+      ...ROLES,
+      accepts: `${ROLES.accepts} (${ROLES_TO_COME.join(' and ')} open no listeners in this version)`,
+    },
+    'What this node does. Without `NATS_URL` the list must have `mailbox`.',
+    { byDefault: '`all`' },
+  ),
+  leaseTtlMs: variable(
+    'MANSIO_LEASE_TTL_MS',
+    3000,
+    integer(200, 600_000),
+    'Milliseconds for which a crashed node keeps its shards. A node renews its leases after each third of this time, so it may miss two renewals.',
+  ),
+  logLevel: variable(
+    'MANSIO_LOG_LEVEL',
+    'info',
+    oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    'The least severe log lines that are written.',
+  ),
+  otlpEndpoint: variable(
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    undefined,
+    httpUrl,
+    "Base URL of an OpenTelemetry collector that takes traces over HTTP. This is OpenTelemetry's own variable.",
+    { byDefault: 'none: no traces' },
+  ),
+};
+
+const names = {
+  bind: variable(
+    'MANSIO_BIND',
+    '127.0.0.1',
+    ipAddress,
+    'Address of every listener. The default opens nothing to other machines.',
+  ),
+  hostname: variable(
+    'MANSIO_HOSTNAME',
+    machineName(),
+    domain,
+    'Name in the SMTP banner, in `Received` and in the self-signed certificate.',
+    { byDefault: "the machine's name" },
+  ),
+  publicUrl: variable(
+    'MANSIO_PUBLIC_URL',
+    undefined,
+    httpUrl,
+    'Base URL of the API for clients. The OpenAPI document names it; without it the document names the address it was read from.',
+    { byDefault: 'the HTTP listener' },
+  ),
+  httpPort: variable('MANSIO_HTTP_PORT', 8080, port, 'Port of REST, hub and health. 0 picks a free port.'),
+  metricsPort: variable(
+    'MANSIO_METRICS_PORT',
+    0,
+    port,
+    'Port of [metrics](metrics.md) in the Prometheus text format; it asks for no credential. 0 opens none.',
+    { byDefault: '`0`: off' },
+  ),
+  mxPort: variable(
+    'MANSIO_MX_PORT',
+    2525,
+    port,
+    'Port on which other mail servers deliver. 0 picks a free port; 25 needs root or the right to bind low ports.',
+  ),
+  submissionPort: variable(
+    'MANSIO_SUBMISSION_PORT',
+    2587,
+    port,
+    'Port of submission with STARTTLS. 0 picks a free port; 587 needs root or the right to bind low ports.',
+  ),
+  submissionsPort: variable(
+    'MANSIO_SUBMISSIONS_PORT',
+    2465,
+    port,
+    'Port of submission with TLS from the start. 0 picks a free port; 465 needs root or the right to bind low ports.',
+  ),
+  imapPort: variable('MANSIO_IMAP_PORT', 2143, port, `Port of IMAP with STARTTLS. ${NOT_YET}`),
+  imapsPort: variable('MANSIO_IMAPS_PORT', 2993, port, `Port of IMAP with TLS from the start. ${NOT_YET}`),
+  pop3Port: variable('MANSIO_POP3_PORT', 2110, port, `Port of POP3 with STLS. ${NOT_YET}`),
+  pop3sPort: variable('MANSIO_POP3S_PORT', 2995, port, `Port of POP3 with TLS from the start. ${NOT_YET}`),
+  publicSubmission: publicAddress('MANSIO_PUBLIC_SUBMISSION', 'submission with STARTTLS'),
+  publicSubmissions: publicAddress('MANSIO_PUBLIC_SUBMISSIONS', 'submission with TLS from the start'),
+  publicImap: publicAddress('MANSIO_PUBLIC_IMAP', 'IMAP with STARTTLS'),
+  publicImaps: publicAddress('MANSIO_PUBLIC_IMAPS', 'IMAP with TLS from the start'),
+  publicPop3: publicAddress('MANSIO_PUBLIC_POP3', 'POP3 with STLS'),
+  publicPop3s: publicAddress('MANSIO_PUBLIC_POP3S', 'POP3 with TLS from the start'),
+  tlsCert: variable(
+    'MANSIO_TLS_CERT',
+    undefined,
+    readableFile,
+    'PEM file of the certificate for STARTTLS and TLS, set together with `MANSIO_TLS_KEY`. Mansio checks the files every 2 s and uses them when they change.',
+    { byDefault: 'self-signed, made once' },
+  ),
+  tlsKey: variable('MANSIO_TLS_KEY', undefined, readableFile, 'PEM file of the private key of `MANSIO_TLS_CERT`.', {
+    byDefault: 'self-signed, made once',
+  }),
+  proxyNetworks: variable<List, List>(
+    'MANSIO_PROXY_NETWORKS',
+    [],
+    networkList,
+    'Networks of your own balancers, whose PROXY header (version 1 or 2, on every port) and `X-Forwarded-For` are believed: [behind balancers](#behind-balancers).',
+  ),
+};
+
+const incoming = {
+  hostedDomains: variable<List, List>(
+    'MANSIO_HOSTED_DOMAINS',
+    [],
+    domainList,
+    'Added to the hosted domains at start. Leaving a domain out removes nothing: `mansio domain remove` does.',
+    { byDefault: '`example.test` in the demo, else none' },
+  ),
+  unknownRecipients: variable(
+    'MANSIO_UNKNOWN_RECIPIENTS',
+    'hold',
+    oneOf('hold', 'reject'),
+    'Mail for an address of a hosted domain that no account has: `hold` keeps it for the account to come, `reject` answers `550 5.1.1`. `postmaster` and `abuse` are accepted in either case.',
+  ),
+  maxMessageSize: variable(
+    'MANSIO_MAX_MESSAGE_SIZE',
+    36_700_160,
+    integer(1024, 1_073_741_824),
+    'Octets of a message; a larger one is `552 5.3.4`. The default is 35 MiB, which 25 MiB of attachments need in base64.',
+  ),
+  dmarcReject: variable(
+    'MANSIO_DMARC_REJECT',
+    'tag',
+    oneOf('tag', 'reject', 'none'),
+    'Incoming mail that fails a DMARC policy, or whose author nobody can tell: `tag` places it in Junk, `reject` refuses it with `550 5.7.1` when the policy is `reject`, `none` leaves it in the inbox and notes the result in the header ([more](mail-authentication.md)).',
+  ),
+};
+
+const outgoing = {
+  outboundDns: variable<List | undefined, undefined>(
+    'MANSIO_OUTBOUND_DNS',
+    undefined,
+    hostPorts,
+    'Name servers for all DNS look-ups about mail.',
+    { byDefault: "the system's" },
+  ),
+  outboundPort: variable(
+    'MANSIO_OUTBOUND_PORT',
+    25,
+    integer(1, 65_535),
+    'SMTP port of other servers. Another one than 25 is for tests.',
+  ),
+  outboundAllowPrivate: variable(
+    'MANSIO_OUTBOUND_ALLOW_PRIVATE',
+    false,
+    flag,
+    'Deliver to hosts on loopback, private and link-local addresses (tests). Whoever publishes an MX record chooses where this server connects; without this setting such a host is a permanent failure 5.4.6, as is this node itself.',
+  ),
+  outboundMaxRetries: variable(
+    'MANSIO_OUTBOUND_MAX_RETRIES',
+    30,
+    integer(0, 1000),
+    'Retries of a recipient before it is *Failed*: about five days with the default delays (RFC 5321 §4.5.4.1).',
+  ),
+  outboundBackoffBaseMs: variable(
+    'MANSIO_OUTBOUND_BACKOFF_BASE_MS',
+    60_000,
+    integer(1, 86_400_000),
+    'Milliseconds before retry n: base·2ⁿ⁻¹, never more than the cap, ±10 %.',
+  ),
+  outboundBackoffCapMs: variable(
+    'MANSIO_OUTBOUND_BACKOFF_CAP_MS',
+    14_400_000,
+    integer(1, 604_800_000),
+    'The longest delay before a retry, in milliseconds.',
+  ),
+  outboundPollMs: variable(
+    'MANSIO_OUTBOUND_POLL_MS',
+    1000,
+    integer(10, 3_600_000),
+    'Milliseconds between two polls of the queue. New mail wakes the queue and does not wait for a poll.',
+  ),
+  dkimSelector: variable(
+    'MANSIO_DKIM_SELECTOR',
+    undefined,
+    selector,
+    'Selector of the key that signs for hosted domains without keys of their own, set together with `MANSIO_DKIM_KEY`.',
+    NONE,
+  ),
+  dkimKey: variable('MANSIO_DKIM_KEY', undefined, readableFile, 'PEM file of that private key.', NONE),
+};
+
+const access = {
+  allowPlaintextAuth: variable(
+    'MANSIO_ALLOW_PLAINTEXT_AUTH',
+    false,
+    flag,
+    'Take passwords without TLS; on a loopback `MANSIO_BIND` only.',
+    { byDefault: '`false`; `true` in the demo' },
+  ),
+  anonymousAccount: variable(
+    'MANSIO_ANONYMOUS_ACCOUNT',
+    undefined,
+    emailAddress,
+    'Account that requests without a credential act as. Accepted without `MANSIO_OIDC_AUTHORITY` and on loopback only; it holds for requests that name `localhost`, a loopback address, `MANSIO_HOSTNAME` or the host of `MANSIO_PUBLIC_URL`.',
+    NONE,
+  ),
+  oidcAuthority: variable(
+    'MANSIO_OIDC_AUTHORITY',
+    undefined,
+    providerUrl,
+    'URL of an OpenID provider, as its tokens name it. Without it there are no logins; API keys alone open accounts.',
+    { byDefault: 'none: no logins' },
+  ),
+  oidcClientId: variable(
+    'MANSIO_OIDC_CLIENT_ID',
+    undefined,
+    identifier,
+    'Id of the web app at the provider. `/api/config` tells it to the web app.',
+    NONE,
+  ),
+  oidcAudience: variable(
+    'MANSIO_OIDC_AUDIENCE',
+    undefined,
+    identifier,
+    'Value that tokens must have in `aud`. Set it when the provider serves other services too.',
+    { byDefault: 'none: any audience' },
+  ),
+  rateGlobal: variable(
+    'MANSIO_RATE_GLOBAL',
+    100,
+    integer(0, 1_000_000),
+    'Requests a minute of one account or address ([limits](#limits)); 0 is no limit.',
+  ),
+  rateAuth: variable(
+    'MANSIO_RATE_AUTH',
+    10,
+    integer(0, 1_000_000),
+    'Requests a minute to `/api/smtp-credentials`; 0 is no limit.',
+  ),
+  rateWrite: variable(
+    'MANSIO_RATE_WRITE',
+    30,
+    integer(0, 1_000_000),
+    'Other writes a minute (POST, PUT, PATCH, DELETE); 0 is no limit.',
+  ),
+  mboxExportInterval: variable(
+    'MANSIO_MBOX_EXPORT_INTERVAL',
+    600,
+    integer(0, 86_400),
+    'Seconds between two MBOX exports of an account; 0 for none.',
+  ),
+  corsOrigins: variable<List, List>(
+    'MANSIO_CORS_ORIGINS',
+    [],
+    originList,
+    'Browser origins whose pages may use API and hub ([pages of other origins](#pages-of-other-origins)).',
+  ),
+};
+
+const push = {
+  vapidPublicKey: variable(
+    'MANSIO_VAPID_PUBLIC_KEY',
+    undefined,
+    vapidPublicKey,
+    'Public key of Web Push, set together with `MANSIO_VAPID_PRIVATE_KEY`.',
+    { byDefault: 'a pair made once into the store' },
+  ),
+  vapidPrivateKey: variable('MANSIO_VAPID_PRIVATE_KEY', undefined, vapidPrivateKey, 'Private key of that pair.', {
+    byDefault: 'a pair made once into the store',
+    shown: hidden,
+  }),
+  vapidSubject: variable(
+    'MANSIO_VAPID_SUBJECT',
+    undefined,
+    contactUrl,
+    'URL that push services may write to. Nothing is sent to push services in this version.',
+    NONE,
+  ),
+  pushAllowPrivate: variable(
+    'MANSIO_PUSH_ALLOW_PRIVATE',
+    false,
+    flag,
+    'Take push endpoints on private addresses and without TLS (tests). Endpoints come from clients, and the server sends to them.',
+  ),
+};
+
+/** In the order of `mansio config`. */
+export const SECTIONS = {
+  'Store and data': store,
+  Node: node,
+  'Names, listeners and TLS': names,
+  'Mail in': incoming,
+  'Mail out': outgoing,
+  'Access and rates': access,
+  'Web Push': push,
+} as const;
+
+export const VARIABLES = { ...store, ...node, ...names, ...incoming, ...outgoing, ...access, ...push } as const;
+
+/** A machine's name that may not stand in a banner is replaced. */
+function machineName(): string {
+  try {
+    return domain.parse(hostname());
+  } catch {
+    return 'localhost';
+  }
+}
