@@ -106,7 +106,7 @@ export function decode<T>(bytes: Uint8Array): T {
   return withNames(value) as T;
 }
 
-/** Packets keep the names of version 1 on the wire, because neighbouring versions of Mansio read them (D13). */
+/** Packets keep the names of version 1 on the wire, because neighbouring versions of Mansio read them (decision 0013). */
 function withWireNames(packet: RequestPacket | ReplyPacket | Publication): object {
   if (!('kind' in packet)) return packet;
   if (packet.kind === 'recheck') return { ...packet, kind: 'look' };

@@ -1,5 +1,5 @@
 // The operator that makes one account's changes complete. Segments of the log arrive as they were published: some are lost,
-// repeated or early (D5). The operator passes each event once, in the order of the log. It reads the log wherever a segment
+// repeated or early (decision 0005). The operator passes each event once, in the order of the log. It reads the log wherever a segment
 // does not join on to the position that the stream has reached.
 import {
   concat,
