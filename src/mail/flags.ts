@@ -1,4 +1,6 @@
-// System flags of an email (RFC 9051 §2.3.2) as bits; `\Deleted` is of a placement, not of the email. 2, 4 and 8 are kept
-// for `\Answered`, `\Flagged` and `\Draft`.
+// System flags of an email (RFC 9051 §2.3.2) as bits; `\Deleted` is of a placement, not of the email. 8 is kept
+// for `\Draft`.
 
 export const SEEN = 1;
+export const ANSWERED = 2;
+export const FLAGGED = 4;

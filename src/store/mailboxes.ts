@@ -1,102 +1,26 @@
 // Port: the rows of one account's mailbox. Only the account's mailbox actor writes them, by one fenced commit a batch
 // of commands (decisions 0001, 0002); loading is columnar because the actor keeps a mailbox as columns.
-import type { MessageSummary } from '../mail/message-index.js';
-import type { InboundEnvelope } from './inbound.js';
+import type { Change } from './changes.js';
+import type {
+  DeferredFilters,
+  EmailSummaryRow,
+  ExportRow,
+  FilterRow,
+  FolderCounters,
+  FolderRow,
+} from './mailbox-rows.js';
 import type { DeliveryAttempt, OutboundContent, OutboundRow, OutboundStatus } from './outbound.js';
 
-export type FolderRole = 'inbox' | 'sent' | 'drafts' | 'archive' | 'trash' | 'junk' | 'label';
-
-export interface FolderRow {
-  readonly id: string;
-  readonly role: FolderRole;
-  readonly name: string;
-  readonly color: string | null;
-  readonly sortOrder: number;
-  readonly uidValidity: number;
-  readonly uidNext: number;
-  readonly total: number;
-  readonly unread: number;
-  readonly highestModseq: number;
-  /** ms since the epoch. */
-  readonly createdAt: number;
-}
-
-/** A condition that is null is not set, an action that is null or false is not taken. Times are ms since the epoch. */
-export interface FilterRow {
-  readonly id: string;
-  readonly name: string;
-  readonly isEnabled: boolean;
-  /** Lower is evaluated first; ties by `createdAt`. */
-  readonly priority: number;
-  readonly fromAddressContains: string | null;
-  readonly subjectContains: string | null;
-  readonly bodyContains: string | null;
-  readonly hasAttachments: boolean | null;
-  readonly markAsRead: boolean | null;
-  readonly assignLabelId: string | null;
-  readonly delete: boolean | null;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  readonly lastAppliedAt: number | null;
-  readonly timesApplied: number;
-}
-
-/** Filters of a delivered email that are to be applied once its body can be read. */
-export interface DeferredFilters {
-  readonly emailId: string;
-  readonly filterIds: readonly string[];
-}
-
-export interface EmailRow extends MessageSummary {
-  readonly id: string;
-  /** SHA-256 of the raw message. */
-  readonly blob: string;
-  /** When it is added: the thread that it starts unless the store knows one of its ids. */
-  readonly threadId: string;
-  /** ms since the epoch. */
-  readonly receivedAt: number;
-  /** Bits of `mail/flags`. */
-  readonly flags: number;
-  readonly keywords: readonly string[];
-  readonly modseq: number;
-}
-
-/** What an export needs of an email's row. */
-export type ExportRow = Pick<EmailRow, 'id' | 'blob' | 'fromAddress' | 'receivedAt' | 'size'>;
-
-/** What lists and details need of an email's row; flags come from the actor's memory. */
-export type EmailSummaryRow = Omit<EmailRow, 'flags' | 'keywords' | 'modseq'>;
-
-export interface EventRow {
-  readonly seq: number;
-  readonly n: number;
-  readonly type: string;
-  readonly payload: unknown;
-  /** ms since the epoch. */
-  readonly at: number;
-}
-
-/** A new email, and the message ids by which the store finds the thread that it joins; emails of one thread bring the same. */
-export interface AddedEmail extends EmailRow {
-  readonly threadIds: readonly string[];
-}
-
-/** Folder columns that a change writes; what labels alone have is there when it changed. */
-export type FolderChange = Pick<FolderRow, 'id' | 'uidNext' | 'total' | 'unread' | 'highestModseq'> &
-  Partial<Pick<FolderRow, 'name' | 'color' | 'sortOrder'>>;
-
-/** An outbound email as it is after the batch. */
-export interface OutboundChange {
-  readonly row: OutboundRow;
-  /** Its status before the batch; null when the batch made it. */
-  readonly before: OutboundStatus | null;
-  /** Ids of recipients that changed; `all`: those of the row take the place of those in the store. */
-  readonly recipients: 'all' | readonly string[];
-  /** There when it changed: drafts alone change it after they were made. null: it is in the message alone. */
-  readonly content?: OutboundContent | null;
-  /** Blob that the row had before the batch and has no more. */
-  readonly released?: string;
-}
+export type {
+  DeferredFilters,
+  EmailSummaryRow,
+  EventRow,
+  ExportRow,
+  FilterRow,
+  FolderRole,
+  FolderRow,
+  HandedOver,
+} from './mailbox-rows.js';
 
 /** How many outbound emails of an account have each of the statuses that were asked for. */
 export interface OutboundCounts {
@@ -105,59 +29,19 @@ export interface OutboundCounts {
   readonly counts: ReadonlyMap<OutboundStatus, number>;
 }
 
-/** Mail that a sender's commit hands to a mailbox of this store: a row of `inbound`, which is the promise to deliver it. */
-export interface HandedOver {
-  /** Whose inbox it is for. When there is no such account any more nothing is written. */
-  readonly accountId: string;
-  /** UUID of the inbound row. */
-  readonly id: string;
-  readonly blob: string;
-  readonly envelope: InboundEnvelope;
-}
-
-/** The net effect of a batch of commands on one account: rows to write, already merged so that no row stands twice. */
+/** What a batch of commands changes of one account: one fenced commit. */
 export interface MailboxChange {
   readonly accountId: string;
   readonly epoch: number;
   readonly modseqBefore: number;
   readonly modseqAfter: number;
-  readonly emailsAdded: readonly AddedEmail[];
-  readonly emailsFlagged: readonly { readonly id: string; readonly flags: number; readonly modseq: number }[];
-  readonly emailsRemoved: readonly string[];
-  readonly placed: readonly {
-    readonly folderId: string;
-    readonly uid: number;
-    readonly emailId: string;
-    readonly modseq: number;
-  }[];
-  readonly unplaced: readonly {
-    readonly folderId: string;
-    readonly uid: number;
-    readonly emailId: string;
-    readonly modseq: number;
-  }[];
-  readonly folders: readonly FolderChange[];
-  /** As they are after the batch: none of them stands in `folders`. */
-  readonly foldersAdded: readonly FolderRow[];
-  /** With all their placements, which stand nowhere else in the change. */
-  readonly foldersRemoved: readonly string[];
-  /** New or changed, as they are after the batch. */
-  readonly filters: readonly FilterRow[];
-  readonly filtersRemoved: readonly string[];
-  readonly filtersDeferred: readonly DeferredFilters[];
-  /** Emails whose deferred filters have been applied, and such that are gone. */
-  readonly deferralsEnded: readonly string[];
-  /** Blobs of mail that was not kept. */
-  readonly blobsReleased: readonly string[];
-  readonly events: readonly EventRow[];
+  /** In their order: the rows (`netOf`) and the entries of the log (`logged`) derive from them. Not changed afterwards. */
+  readonly changes: readonly Change[];
+  /** Of every folder that the batch has changed and not deleted, as they are after it. */
+  readonly counters: readonly FolderCounters[];
   /** Inbound rows this commit consumes; it fails as a whole when one is already gone. */
   readonly inbound: readonly string[];
   readonly remembered: readonly RememberedReply[];
-  /** New or changed. */
-  readonly outbound: readonly OutboundChange[];
-  readonly outboundRemoved: readonly string[];
-  readonly outboundAttempts: readonly { readonly outboundId: string; readonly attempt: DeliveryAttempt }[];
-  readonly handedOver: readonly HandedOver[];
 }
 
 /** What a command was answered, kept for as long as it may be asked again. */

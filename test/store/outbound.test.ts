@@ -1,8 +1,8 @@
 // Outbound mail in the store: the queue of all accounts, commits that are fenced or repeated, what is handed over, lists.
 import { createHash, randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
-import type { MailboxChange, OutboundChange } from '../../src/store/mailboxes.js';
-import type { OutboundRow } from '../../src/store/outbound.js';
+import type { ChangeContent } from '../../src/store/changes.js';
+import type { OutboundRow, OutboundStatus } from '../../src/store/outbound.js';
 import { connect } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { postgresLeases } from '../../src/store/postgres/leases.js';
@@ -10,7 +10,7 @@ import { postgresMailboxes } from '../../src/store/postgres/mailboxes.js';
 import { postgresOutbound } from '../../src/store/postgres/outbound.js';
 import { postgresStsUpkeep } from '../../src/store/postgres/sts-maintenance.js';
 import { migratedDatabase } from '../support/embedded-database.js';
-import { emptyChange } from '../support/mailbox-change.js';
+import { emptyChange, outboundRecords, records } from '../support/mailbox-change.js';
 
 const SHARDS = 4;
 const BLOB = createHash('sha256').update('x').digest('hex');
@@ -31,19 +31,24 @@ async function world(t: ExecutionContext) {
     const [row] = await sql<[{ shard: number }]>`select shard from accounts where id = ${id}`;
     const claimed = await mailboxes.claim(id, 1);
     let modseq = claimed.kind === 'claimed' ? claimed.modseq : 0;
-    const commit = async (part: Partial<MailboxChange>, epoch = 1) => {
-      const result = await mailboxes.commit({ ...emptyChange(id, epoch, modseq), ...part });
+    const commit = async (contents: readonly ChangeContent[], epoch = 1) => {
+      const changes = records(contents, modseq + 1);
+      const result = await mailboxes.commit({ ...emptyChange(id, epoch, modseq), changes });
       if (result.kind === 'committed') modseq++;
       return result.kind;
     };
-    const put = (...rows: readonly OutboundRow[]) => commit({ outbound: rows.map((row) => change(row)) });
+    const put = (...rows: readonly OutboundRow[]) => commit(rows.flatMap((row) => change(row)));
     return { id, shard: row.shard, commit, put, back: () => modseq-- };
   }
   return { address: database.address, sql, mailboxes, outbound: postgresOutbound(sql), account };
 }
 
-function change(row: OutboundRow, before: OutboundChange['before'] = null): OutboundChange {
-  return { row, before, recipients: 'all', content: { textBody: 'text', htmlBody: null } };
+function change(row: OutboundRow, before: OutboundStatus | null = null): ChangeContent[] {
+  return outboundRecords(row, before, 'all', { textBody: 'text', htmlBody: null });
+}
+
+function removal(outboundId: string): ChangeContent[] {
+  return [{ type: 'OutboundRemoved', payload: { outboundId } }];
 }
 
 function email(parts: Partial<OutboundRow> = {}): OutboundRow {
@@ -101,11 +106,11 @@ test('rows come back as they were written, recipients in their order', async (t)
     lastError: 'no',
     recipients: [changed, { ...second!, lastError: 'unsaid' }],
   };
-  await commit({ outbound: [{ row: next, before: 'Queued', recipients: [first!.id] }] });
+  await commit(outboundRecords(next, 'Queued', [first!.id]));
   t.deepEqual([...(await mailboxes.outboundRows(id, [a.id]))], [{ ...next, recipients: [changed, second!] }]);
   t.deepEqual(await mailboxes.outboundContent(id, a.id), { textBody: 'text', htmlBody: null });
   t.is((await mailboxes.outboundRows(randomUUID(), [a.id])).length, 0);
-  await commit({ outbound: [change({ ...next, recipients: [second!] }, 'Queued')] });
+  await commit(change({ ...next, recipients: [second!] }, 'Queued'));
   t.is((await sql`select from outbound_recipients where outbound_id = ${a.id}`).length, 1);
 });
 
@@ -227,7 +232,7 @@ test('reports that are due, what operators ask, and what they see', async (t) =>
   t.deepEqual(await outbound.requests(all, 10), []);
   await outbound.request({ accountId, outboundId: randomUUID(), action: 'retry' });
   t.deepEqual(await outbound.requests(all, 10), []);
-  await commit({ outboundRemoved: [draft.id] });
+  await commit(removal(draft.id));
   const { counts } = await mailboxes.outboundCounts(accountId, ['Draft', 'Queued', 'Failed']);
   t.deepEqual(
     [...counts],
@@ -245,10 +250,15 @@ test('an owner that was overtaken writes nothing of outbound mail, nor does a co
   const row = email();
   await me.put(row);
   const sent: OutboundRow = { ...row, status: 'Sent', nextRetryAt: null };
-  const part: Partial<MailboxChange> = {
-    outbound: [{ ...change(sent, 'Queued'), recipients: row.recipients.map(({ id }) => id) }],
-    outboundAttempts: [
-      {
+  const part: ChangeContent[] = [
+    ...outboundRecords(
+      sent,
+      'Queued',
+      row.recipients.map(({ id }) => id),
+    ),
+    {
+      type: 'DeliveryAttempted',
+      payload: {
         outboundId: row.id,
         attempt: {
           id: randomUUID(),
@@ -262,15 +272,12 @@ test('an owner that was overtaken writes nothing of outbound mail, nor does a co
           recipients: [],
         },
       },
-    ],
-    handedOver: [me.id, you.id, randomUUID()].map((accountId) => ({
-      accountId,
-      id: randomUUID(),
-      blob: BLOB,
-      envelope: { receivedAt: T0, summary: {} as never },
-    })),
-    outboundRemoved: [],
-  };
+    },
+    ...[me.id, you.id, randomUUID()].map((accountId): ChangeContent => {
+      const envelope = { receivedAt: T0, summary: {} as never };
+      return { type: 'MailHandedOver', payload: { accountId, id: randomUUID(), blob: BLOB, envelope } };
+    }),
+  ];
   const written = async () => {
     const [counts] = await sql`
       select (select count(*)::int from inbound) as inbound, (select count(*)::int from outbound_attempts) as attempts,
@@ -279,7 +286,7 @@ test('an owner that was overtaken writes nothing of outbound mail, nor does a co
   };
   t.is((await mailboxes.claim(me.id, 2)).kind, 'claimed');
   t.is(await me.commit(part), 'fenced');
-  t.is(await me.commit({ outboundRemoved: [row.id] }), 'fenced');
+  t.is(await me.commit(removal(row.id)), 'fenced');
   t.deepEqual(await written(), { inbound: 0, attempts: 0, status: 'Queued' });
   t.is(await me.commit(part, 2), 'committed');
   t.deepEqual(await written(), { inbound: 2, attempts: 1, status: 'Sent' });
@@ -294,7 +301,7 @@ test('an email that is removed takes everything of its own along and lets go of 
   const [gone, stays] = [email(), email()];
   await put(gone, stays);
   for (const { id } of [gone, stays]) await outbound.request({ accountId, outboundId: id, action: 'retry' });
-  await commit({ outboundRemoved: [gone.id] });
+  await commit(removal(gone.id));
   const left = await sql`
     select outbound_id from outbound_recipients union select outbound_id from outbound_contents
     union select outbound_id from outbound_requests union select id from outbound`;

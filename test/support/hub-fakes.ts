@@ -6,6 +6,8 @@ import type { MailboxEvent, Mailboxes } from '../../src/actors/mailbox/protocol.
 import type { Directory, LoginClaims, LoginResult, Principal } from '../../src/directory/protocol.js';
 import type { HubTiming } from '../../src/gateways/hub/hub.js';
 import type { Socket, UpgradeRequest } from '../../src/gateways/web-socket.js';
+import { SEEN } from '../../src/mail/flags.js';
+import type { LoggedOutbound, NewEmail } from '../../src/store/changes.js';
 import type { Scope } from '../../src/store/directory.js';
 
 export class FakeDirectory implements Directory {
@@ -177,33 +179,84 @@ export function recordingLog(): { readonly log: Logger; readonly lines: LogLine[
 
 const at = Date.UTC(2026, 4, 1, 12);
 
-export function emailDelivered(emailId: string, seq = 1): MailboxEvent {
+const NEW_EMAIL: NewEmail = {
+  id: 'e1',
+  blob: '00'.repeat(32),
+  threadId: 'e1',
+  messageId: '<1@remote.test>',
+  inReplyTo: null,
+  references: [],
+  fromAddress: 'ann@remote.test',
+  fromName: 'Ann',
+  subject: 'Subject',
+  preview: '',
+  receivedAt: at,
+  size: 100,
+  hasAttachments: false,
+  attachmentCount: 0,
+  flags: 0,
+  keywords: [],
+};
+
+export function emailAdded(emailId: string, seq = 1): MailboxEvent {
   const payload = {
-    emailId,
-    fromAddress: 'ann@remote.test',
-    fromDisplayName: 'Ann',
-    subject: `Subject of ${emailId}`,
-    receivedAt: at,
-    hasAttachments: false,
-    isRead: false,
+    email: { ...NEW_EMAIL, id: emailId, subject: `Subject of ${emailId}` },
+    placements: [],
+    isNew: true,
   };
-  return { type: 'EmailDelivered', seq, n: 0, at, payload };
+  return { type: 'EmailAdded', seq, n: 0, at, payload };
 }
 
 export function readChanged(emailId: string, isRead: boolean, seq = 1): MailboxEvent {
-  return { type: 'EmailReadChanged', seq, n: 0, at, payload: { emailId, isRead } };
+  return { type: 'FlagsChanged', seq, n: 0, at, payload: { emailId, flags: isRead ? SEEN : 0, changed: SEEN } };
 }
 
 export function emailRemoved(emailId: string, seq = 1): MailboxEvent {
-  return { type: 'EmailRemoved', seq, n: 0, at, payload: { emailId } };
+  return { type: 'EmailRemoved', seq, n: 0, at, payload: { emailId, placements: [] } };
 }
 
 export function unreadCount(unread: number, seq = 1): MailboxEvent {
   return { type: 'UnreadCountChanged', seq, n: 1, at, payload: { unread } };
 }
 
+const OUTBOUND: LoggedOutbound = {
+  id: 'o1',
+  status: 'Queued',
+  blob: '00'.repeat(32),
+  sender: 'me@example.test',
+  subject: 'Subject',
+  messageId: null,
+  inReplyTo: null,
+  references: [],
+  size: 100,
+  sentEmailId: null,
+  createdAt: at,
+  updatedAt: at,
+  queuedAt: at,
+  sentAt: null,
+  retryCount: 0,
+  nextRetryAt: null,
+  lastError: null,
+  attempt: null,
+  reportDue: null,
+  delayReported: false,
+};
+
+/** A draft that was made, or changed. */
+export function draftChanged(outboundId: string, isNew: boolean): MailboxEvent {
+  const outbound: LoggedOutbound = { ...OUTBOUND, id: outboundId, status: 'Draft' };
+  return {
+    type: 'OutboundChanged',
+    seq: 1,
+    n: 0,
+    at,
+    payload: { outbound, before: isNew ? null : 'Draft', passed: [] },
+  };
+}
+
 export function statusChanged(outboundId: string, status: 'Sending' | 'Sent', seq = 1): MailboxEvent {
-  return { type: 'OutboundStatusChanged', seq, n: 0, at, payload: { outboundId, status } };
+  const outbound = { ...OUTBOUND, id: outboundId, status };
+  return { type: 'OutboundChanged', seq, n: 0, at, payload: { outbound, before: 'Queued', passed: [status] } };
 }
 
 export function attempted(outboundId: string, seq = 1): MailboxEvent {
@@ -218,5 +271,5 @@ export function attempted(outboundId: string, seq = 1): MailboxEvent {
     reply: '250 2.0.0 OK',
     recipients: [{ id: 'r1', outcome: 'delivered' as const, statusCode: '2.0.0' }],
   };
-  return { type: 'OutboundAttempted', seq, n: 0, at, payload: { outboundId, attempt } };
+  return { type: 'DeliveryAttempted', seq, n: 0, at, payload: { outboundId, attempt } };
 }

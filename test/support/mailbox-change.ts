@@ -1,5 +1,7 @@
-// A change of a mailbox that changes nothing, to be filled by tests of the store.
+// Changes of a mailbox for tests of the store: one that changes nothing, to be filled, and records of outbound mail.
+import type { Change, ChangeContent } from '../../src/store/changes.js';
 import type { MailboxChange } from '../../src/store/mailboxes.js';
+import type { OutboundContent, OutboundRow, OutboundStatus } from '../../src/store/outbound.js';
 
 export function emptyChange(accountId: string, epoch: number, modseqBefore: number): MailboxChange {
   return {
@@ -7,25 +9,38 @@ export function emptyChange(accountId: string, epoch: number, modseqBefore: numb
     epoch,
     modseqBefore,
     modseqAfter: modseqBefore + 1,
-    emailsAdded: [],
-    emailsFlagged: [],
-    emailsRemoved: [],
-    placed: [],
-    unplaced: [],
-    folders: [],
-    foldersAdded: [],
-    foldersRemoved: [],
-    filters: [],
-    filtersRemoved: [],
-    filtersDeferred: [],
-    deferralsEnded: [],
-    blobsReleased: [],
-    events: [],
+    changes: [],
+    counters: [],
     inbound: [],
     remembered: [],
-    outbound: [],
-    outboundRemoved: [],
-    outboundAttempts: [],
-    handedOver: [],
   };
+}
+
+/** Records of one command. */
+export function records(contents: readonly ChangeContent[], seq = 1, at = 0): Change[] {
+  return contents.map((content) => ({ ...content, seq, at }) as Change);
+}
+
+/** An outbound email as it is after a change; `recipients`: ids of those that changed, or all of them. */
+export function outboundRecords(
+  row: OutboundRow,
+  before: OutboundStatus | null = null,
+  recipients: 'all' | readonly string[] = 'all',
+  content?: OutboundContent | null,
+): ChangeContent[] {
+  const { machine: _machine, recipients: all, ...outbound } = row;
+  const recipientIds = recipients === 'all' ? { recipientIds: all.map(({ id }) => id) } : {};
+  const written = all.flatMap((recipient, position): ChangeContent[] =>
+    recipients === 'all' || recipients.includes(recipient.id)
+      ? [{ type: 'RecipientChanged', payload: { outboundId: row.id, position, recipient } }]
+      : [],
+  );
+  return [
+    {
+      type: 'OutboundChanged',
+      payload: { outbound, before, passed: [row.status], ...recipientIds },
+      storedOnly: { row, ...(content === undefined ? {} : { content }) },
+    },
+    ...written,
+  ];
 }

@@ -2,7 +2,9 @@
 import type { Logger } from 'pino';
 import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
 import type { BlobStore } from '../../store/blobs.js';
+import { logged } from '../../store/changes.js';
 import type { HandedOver, MailboxStore } from '../../store/mailboxes.js';
+import { netOf } from '../../store/net-changes.js';
 import type { HostedDelivery } from '../delivery/local-courier.js';
 import type { Behavior, CommandHandlers } from '../runtime/behavior.js';
 import { type MailboxActorProtocol, mailboxActorProtocol } from './actor-protocol.js';
@@ -120,13 +122,14 @@ export function mailboxBehavior(
       }
       state.evolve(change);
       for (const [delivery, begun] of held) delivery.begin(begun);
-      const newest = change.emailsAdded.at(-1);
+      const { emailsAdded, filtersDeferred, handedOver } = netOf(change.changes);
+      const newest = emailsAdded.at(-1);
       if (newest !== undefined) search.indexing.note(change.accountId, newest.id);
-      if (change.filtersDeferred.length > 0) sources.deferrals.note(change.accountId);
-      for (const handed of change.handedOver) sources.outbound.place(handed);
+      if (filtersDeferred.length > 0) sources.deferrals.note(change.accountId);
+      for (const handed of handedOver) sources.outbound.place(handed);
       for (const id of tx.outbound.due) sources.outbound.note(change.accountId, id);
-      const { modseqBefore, modseqAfter, events } = change;
-      return { kind: 'committed', events: { after: modseqBefore, seq: modseqAfter, events } };
+      const { modseqBefore, modseqAfter, changes } = change;
+      return { kind: 'committed', events: { after: modseqBefore, seq: modseqAfter, events: logged(changes) } };
     },
   };
 }

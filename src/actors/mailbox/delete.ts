@@ -34,5 +34,5 @@ function removeSlots(tx: MailboxTransaction, slots: readonly number[]): void {
   if (slots.length === 0) return;
   tx.begin();
   for (const slot of slots) tx.remove(slot);
-  tx.emit('UnreadCountChanged', { unread: tx.folders.rowOf('inbox').unread });
+  tx.announceUnread({ always: true });
 }

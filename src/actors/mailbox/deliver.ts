@@ -20,7 +20,7 @@ export function deliver(
   tx.consume(inboundId);
   countMatches(tx, verdict);
   if (verdict.remove) {
-    tx.release(blob);
+    tx.discard(inboundId, blob);
     return { reply: { emailId: null } };
   }
   const id = tx.newId();
@@ -28,22 +28,13 @@ export function deliver(
   const flags = verdict.markRead ? SEEN : 0;
   const folderIds = [tx.folders.rowOf('inbox').id, ...labelsOf(tx, verdict)];
   // A thread is named after its first email.
-  const placements = tx.add({ ...summary, id, blob, threadId: id, receivedAt, flags, keywords: [] }, folderIds);
-  tx.emit('EmailDelivered', {
-    emailId: id,
-    fromAddress: summary.fromAddress,
-    fromDisplayName: summary.fromName,
-    subject: summary.subject,
-    receivedAt,
-    hasAttachments: summary.hasAttachments,
-    isRead: verdict.markRead,
-    placements,
-  });
-  tx.emitUnread();
+  const email = { ...summary, id, blob, threadId: id, receivedAt, flags, keywords: [] };
+  tx.add(email, folderIds, { isNew: true });
+  tx.announceUnread();
   return { reply: { emailId: id } };
 }
 
-/** Nobody is told of suspect mail: it is there to be found, and no filter brings it out. */
+/** Suspect mail is announced to nobody: it is there to be found, and no filter brings it out. */
 function deliverJunk(
   tx: MailboxTransaction,
   { inboundId, blob, receivedAt, summary }: Payload<MailboxProtocol, 'deliver'>,
@@ -51,10 +42,8 @@ function deliverJunk(
   tx.begin();
   tx.consume(inboundId);
   const emailId = tx.newId();
-  const [placement] = tx.add({ ...summary, id: emailId, blob, threadId: emailId, receivedAt, flags: 0, keywords: [] }, [
-    tx.folders.rowOf('junk').id,
-  ]);
-  tx.emit('EmailPlaced', { emailId, ...placement! });
+  const email = { ...summary, id: emailId, blob, threadId: emailId, receivedAt, flags: 0, keywords: [] };
+  tx.add(email, [tx.folders.rowOf('junk').id], { isNew: false });
   return { reply: { emailId } };
 }
 
@@ -71,19 +60,16 @@ export function announce(
   countMatches(tx, verdict);
   if (verdict.remove) {
     tx.remove(slot);
-    tx.emitUnread();
+    tx.announceUnread();
     return { reply: { isKept: false } };
   }
   deferUndecided(tx, emailId, verdict);
-  const wasRead = (tx.flags(slot) & SEEN) !== 0;
-  const isRead = wasRead || verdict.markRead;
-  markAndLabel(tx, slot, verdict);
+  const isRead = (tx.flags(slot) & SEEN) !== 0 || verdict.markRead;
+  assignLabels(tx, slot, verdict);
   const { fromAddress, fromName: fromDisplayName, subject, receivedAt, hasAttachments } = row;
-  const email = { emailId, fromAddress, fromDisplayName, subject, receivedAt, hasAttachments };
-  tx.emit('EmailDelivered', { ...email, isRead, placements: [] });
-  if (isRead !== wasRead) tx.emit('EmailReadChanged', { emailId, isRead });
-  if (isRead) tx.emitUnread();
-  else tx.emit('UnreadCountChanged', { unread: tx.folders.rowOf('inbox').unread });
+  tx.announce({ emailId, fromAddress, fromDisplayName, subject, receivedAt, hasAttachments, isRead });
+  if (isRead) tx.setFlags(slot, tx.flags(slot) | SEEN);
+  tx.announceUnread({ always: !isRead });
   return { reply: { isKept: true } };
 }
 
@@ -106,21 +92,14 @@ export function applyDeferred(
   countMatches(tx, verdict);
   if (verdict.remove) tx.remove(slot);
   else {
-    const wasRead = (tx.flags(slot) & SEEN) !== 0;
-    markAndLabel(tx, slot, verdict);
-    if (verdict.markRead && !wasRead) tx.emit('EmailReadChanged', { emailId, isRead: true });
+    assignLabels(tx, slot, verdict);
+    if (verdict.markRead) tx.setFlags(slot, tx.flags(slot) | SEEN);
   }
-  tx.emitUnread();
+  tx.announceUnread();
   return { reply: { applied: verdict.matched.length } };
 }
 
-function markAndLabel(
-  tx: MailboxTransaction,
-  slot: number,
-  verdict: Pick<FilterResult, 'markRead' | 'labelIds'>,
-): void {
-  const flags = tx.flags(slot);
-  if (verdict.markRead && (flags & SEEN) === 0) tx.setFlags(slot, flags | SEEN);
+function assignLabels(tx: MailboxTransaction, slot: number, verdict: Pick<FilterResult, 'labelIds'>): void {
   for (const labelId of labelsOf(tx, verdict)) {
     if (tx.folders.uid(labelId, slot) === 0) tx.place(slot, labelId);
   }

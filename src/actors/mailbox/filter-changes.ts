@@ -1,68 +1,80 @@
 // The filters of a transaction, and those that wait for bodies, read through as if the batch so far had happened already.
-import type { FilterRow, MailboxChange } from '../../store/mailboxes.js';
+import type { Change, ChangeContent } from '../../store/changes.js';
+import type { FilterRow } from '../../store/mailbox-rows.js';
 import { inOrder } from './filter-match.js';
 import type { MailboxState } from './state.js';
 
 export class FilterChanges {
   readonly #state: MailboxState;
+  readonly #record: (change: ChangeContent) => void;
   readonly #written = new Map<string, FilterRow>();
-  readonly #removed = new Set<string>();
+  readonly #deleted = new Set<string>();
   readonly #deferred = new Map<string, readonly string[]>();
   readonly #deferralsEnded = new Set<string>();
   #inOrder: readonly FilterRow[] | undefined;
 
-  constructor(state: MailboxState) {
+  constructor(state: MailboxState, record: (change: ChangeContent) => void) {
     this.#state = state;
+    this.#record = record;
   }
 
   get(id: string): FilterRow | undefined {
-    if (this.#removed.has(id)) return undefined;
+    if (this.#deleted.has(id)) return undefined;
     return this.#written.get(id) ?? this.#state.filters.find((filter) => filter.id === id);
   }
 
   /** In the order of evaluation. */
   all(): readonly FilterRow[] {
-    if (this.#written.size === 0 && this.#removed.size === 0) return this.#state.filters;
+    if (this.#written.size === 0 && this.#deleted.size === 0) return this.#state.filters;
     this.#inOrder ??= inOrder([
-      ...this.#state.filters.filter(({ id }) => !this.#written.has(id) && !this.#removed.has(id)),
+      ...this.#state.filters.filter(({ id }) => !this.#written.has(id) && !this.#deleted.has(id)),
       ...this.#written.values(),
     ]);
     return this.#inOrder;
   }
 
+  /** A new filter, or one that is another now. */
   put(filter: FilterRow): void {
-    this.#written.set(filter.id, filter);
-    this.#inOrder = undefined;
+    this.#record({ type: 'FilterChanged', payload: { filter } });
   }
 
-  remove(id: string): void {
-    this.#written.delete(id);
-    this.#removed.add(id);
-    this.#inOrder = undefined;
+  remove(filterId: string): void {
+    this.#record({ type: 'FilterDeleted', payload: { filterId } });
   }
 
-  /** Filters that wait for the body of an email that was there before the batch. */
+  /** The filters that wait for the body of an email. */
   deferredOf(emailId: string): readonly string[] | undefined {
-    return this.#deferralsEnded.has(emailId) ? undefined : this.#state.deferred.get(emailId);
+    if (this.#deferralsEnded.has(emailId)) return undefined;
+    return this.#deferred.get(emailId) ?? this.#state.deferred.get(emailId);
   }
 
   defer(emailId: string, filterIds: readonly string[]): void {
-    this.#deferred.set(emailId, filterIds);
-    this.#deferralsEnded.delete(emailId);
+    this.#record({ type: 'FiltersDeferred', payload: { emailId, filterIds } });
   }
 
-  /** Nothing when none waits. */
+  /** Nothing happens when no filter waits. */
   endDeferral(emailId: string): void {
-    this.#deferred.delete(emailId);
-    if (this.#state.deferred.has(emailId)) this.#deferralsEnded.add(emailId);
+    if (this.deferredOf(emailId) !== undefined) this.#record({ type: 'DeferralEnded', payload: { emailId } });
   }
 
-  change(): Pick<MailboxChange, 'filters' | 'filtersRemoved' | 'filtersDeferred' | 'deferralsEnded'> {
-    return {
-      filters: [...this.#written.values()],
-      filtersRemoved: [...this.#removed],
-      filtersDeferred: [...this.#deferred].map(([emailId, filterIds]) => ({ emailId, filterIds })),
-      deferralsEnded: [...this.#deferralsEnded],
-    };
+  apply(change: Change): void {
+    switch (change.type) {
+      case 'FilterChanged':
+        this.#written.set(change.payload.filter.id, change.payload.filter);
+        this.#inOrder = undefined;
+        return;
+      case 'FilterDeleted':
+        this.#written.delete(change.payload.filterId);
+        this.#deleted.add(change.payload.filterId);
+        this.#inOrder = undefined;
+        return;
+      case 'FiltersDeferred':
+        this.#deferred.set(change.payload.emailId, change.payload.filterIds);
+        this.#deferralsEnded.delete(change.payload.emailId);
+        return;
+      case 'DeferralEnded':
+        this.#deferred.delete(change.payload.emailId);
+        this.#deferralsEnded.add(change.payload.emailId);
+    }
   }
 }

@@ -12,11 +12,8 @@ export function setRead(
   const changing = slots.filter((slot) => (tx.flags(slot) & SEEN) !== (isRead ? SEEN : 0));
   if (changing.length === 0) return { reply: { changed: 0, missing } };
   tx.begin();
-  for (const slot of changing) {
-    tx.setFlags(slot, isRead ? tx.flags(slot) | SEEN : tx.flags(slot) & ~SEEN);
-    tx.emit('EmailReadChanged', { emailId: tx.state.emails.id(slot), isRead });
-  }
-  tx.emit('UnreadCountChanged', { unread: tx.folders.rowOf('inbox').unread });
+  for (const slot of changing) tx.setFlags(slot, isRead ? tx.flags(slot) | SEEN : tx.flags(slot) & ~SEEN);
+  tx.announceUnread({ always: true });
   return { reply: { changed: changing.length, missing } };
 }
 

@@ -1,38 +1,37 @@
-// The folders of a transaction: their rows and what is placed in them, read through as if the batch so far had happened already.
-// No row stands twice in what comes out, and nothing is left of what was made and unmade within the batch.
-import type { FolderChange, FolderRole, FolderRow, MailboxChange } from '../../store/mailboxes.js';
+// The folders of a transaction: their rows and the emails in them, read through as if the batch so far had happened already.
+// Counters have one rule, here: an email that comes or goes, or is read, changes `total` and `unread` of the folders that
+// hold it, and whatever happens in a folder raises its `highestModseq`.
+import type { FolderCounters, FolderDefinition, FolderRole, FolderRow } from '../../store/mailbox-rows.js';
 import type { FolderColumns } from './folder-columns.js';
 import type { MailboxState } from './state.js';
 
-type Placed = MailboxChange['placed'][number];
 type Mutable = { -readonly [K in keyof FolderRow]: FolderRow[K] };
 
-interface FolderDraft {
-  readonly row: Mutable;
+interface ChangedFolder {
+  row: Mutable;
   /** Undefined for a folder that the batch made. */
   readonly columns: FolderColumns | undefined;
-  /** Where the batch differs from the columns; 0 for what it took away. */
+  /** Where the batch differs from the columns; 0 for an email that it took out. */
   readonly uids: Map<number, number>;
-  renamed: boolean;
+  /** `\Deleted` of placements, where the batch has set it or has placed the email. */
+  readonly deleted: Map<number, boolean>;
 }
 
 export class FolderChanges {
   readonly #state: MailboxState;
-  readonly #touched = new Map<string, FolderDraft>();
-  readonly #removed = new Set<string>();
-  #placed: Placed[] = [];
-  #unplaced: MailboxChange['unplaced'][number][] = [];
+  readonly #changed = new Map<string, ChangedFolder>();
+  readonly #deleted = new Set<string>();
 
   constructor(state: MailboxState) {
     this.#state = state;
   }
 
   row(id: string): FolderRow | undefined {
-    if (this.#removed.has(id)) return undefined;
-    return (this.#touched.get(id) ?? this.#state.folders.get(id))?.row;
+    if (this.#deleted.has(id)) return undefined;
+    return (this.#changed.get(id) ?? this.#state.folders.get(id))?.row;
   }
 
-  rowOf(role: Exclude<FolderRole, 'label'>): FolderRow {
+  rowOf(role: Exclude<FolderRole, 'label' | 'folder'>): FolderRow {
     return this.row(this.#state.folderOf(role).row.id)!;
   }
 
@@ -42,86 +41,93 @@ export class FolderChanges {
   }
 
   rows(): FolderRow[] {
-    const ids = new Set([...this.#state.folders.keys(), ...this.#touched.keys()]);
-    return [...ids].flatMap((id) => this.row(id) ?? []);
+    return [...this.#ids()].map((id) => this.row(id)!);
   }
 
   /** The email's UID in the folder; 0 when it is not placed there. */
   uid(folderId: string, slot: number): number {
-    const overlaid = this.#touched.get(folderId)?.uids.get(slot);
-    return overlaid ?? this.#state.folders.get(folderId)?.uidOf(slot) ?? 0;
+    if (this.#deleted.has(folderId)) return 0;
+    const changed = this.#changed.get(folderId)?.uids.get(slot);
+    return changed ?? this.#state.folders.get(folderId)?.uidOf(slot) ?? 0;
+  }
+
+  isDeleted(folderId: string, slot: number): boolean {
+    const changed = this.#changed.get(folderId)?.deleted.get(slot);
+    return changed ?? false;
   }
 
   /** Ids of the folders that hold the email. */
   holding(slot: number): string[] {
-    return this.rows().flatMap(({ id, total }) => (total > 0 && this.uid(id, slot) !== 0 ? [id] : []));
+    const ids: string[] = [];
+    for (const id of this.#ids()) if (this.uid(id, slot) !== 0) ids.push(id);
+    return ids;
   }
 
-  /** Places an email; `slot` is -1 for one that this batch adds. Returns its UID there. */
-  place(folderId: string, emailId: string, slot: number, isUnread: boolean, modseq: number): number {
+  place(folderId: string, slot: number, uid: number, isUnread: boolean, modseq: number): void {
     const folder = this.#touch(folderId, modseq);
-    const uid = folder.row.uidNext++;
-    this.#count(folder, 1, isUnread);
-    if (slot >= 0) folder.uids.set(slot, uid);
-    this.#placed.push({ folderId, uid, emailId, modseq });
-    return uid;
+    folder.row.uidNext = Math.max(folder.row.uidNext, uid + 1);
+    folder.row.total++;
+    if (isUnread) folder.row.unread++;
+    folder.uids.set(slot, uid);
+    folder.deleted.set(slot, false);
   }
 
-  /** Takes an email out of a folder that holds it; returns its UID there. */
-  unplace(folderId: string, emailId: string, slot: number, isUnread: boolean, modseq: number): number {
-    const uid = this.uid(folderId, slot);
+  unplace(folderId: string, slot: number, isUnread: boolean, modseq: number): void {
     const folder = this.#touch(folderId, modseq);
-    this.#count(folder, -1, isUnread);
+    folder.row.total--;
+    if (isUnread) folder.row.unread--;
     folder.uids.set(slot, 0);
-    const kept = this.#placed.filter((row) => row.uid !== uid || row.folderId !== folderId);
-    if (kept.length < this.#placed.length) this.#placed = kept;
-    else this.#unplaced.push({ folderId, uid, emailId, modseq });
-    return uid;
   }
 
-  /** The email has been read or is unread again. */
-  recount(slot: number, isUnread: boolean, modseq: number): void {
-    for (const id of this.holding(slot)) this.#touch(id, modseq).row.unread += isUnread ? 1 : -1;
+  /** The email has other flags; `unread`: 1 when it became unread, -1 when it was read, 0 when neither. */
+  reflag(slot: number, unread: number, modseq: number): void {
+    for (const id of this.holding(slot)) this.#touch(id, modseq).row.unread += unread;
   }
 
-  add(row: FolderRow): void {
-    this.#touched.set(row.id, { row: { ...row }, columns: undefined, uids: new Map(), renamed: true });
+  setDeleted(folderId: string, slot: number, isDeleted: boolean, modseq: number): void {
+    this.#touch(folderId, modseq).deleted.set(slot, isDeleted);
   }
 
-  rename(id: string, changed: Pick<FolderRow, 'name' | 'color' | 'sortOrder'>, modseq: number): void {
-    const folder = this.#touch(id, modseq);
-    Object.assign(folder.row, changed);
-    folder.renamed = true;
+  create(folder: FolderDefinition, modseq: number): void {
+    const row = { ...folder, uidNext: 1, total: 0, unread: 0, highestModseq: modseq };
+    this.#changed.set(folder.id, { row, columns: undefined, uids: new Map(), deleted: new Map() });
   }
 
-  /** Removes a folder with its placements; returns the slots that were placed nowhere else. */
-  remove(id: string): number[] {
-    const elsewhere = new Uint8Array(this.#state.emails.size);
-    for (const row of this.rows()) {
-      if (row.id === id) continue;
-      for (const slot of this.#slots(row.id)) elsewhere[slot] = 1;
+  change(folder: FolderDefinition, modseq: number): void {
+    const changed = this.#touch(folder.id, modseq);
+    changed.row = { ...changed.row, ...folder };
+  }
+
+  /** Deletes a folder with its placements. */
+  delete(id: string): void {
+    this.#changed.delete(id);
+    this.#deleted.add(id);
+  }
+
+  /** Slots of the emails that are in this folder and in no other. `size`: above all slots. */
+  onlyIn(id: string, size: number): number[] {
+    const elsewhere = new Uint8Array(size);
+    for (const other of this.#ids()) {
+      if (other === id) continue;
+      for (const slot of this.#slots(other)) elsewhere[slot] = 1;
     }
-    const homeless = this.#slots(id).filter((slot) => elsewhere[slot] === 0);
-    this.#placed = this.#placed.filter(({ folderId }) => folderId !== id);
-    this.#unplaced = this.#unplaced.filter(({ folderId }) => folderId !== id);
-    this.#touched.delete(id);
-    this.#removed.add(id);
-    return homeless;
+    return this.#slots(id).filter((slot) => elsewhere[slot] === 0);
   }
 
-  change(): Pick<MailboxChange, 'placed' | 'unplaced' | 'folders' | 'foldersAdded' | 'foldersRemoved'> {
-    const touched = [...this.#touched.values()];
-    return {
-      placed: this.#placed,
-      unplaced: this.#unplaced,
-      folders: touched.filter(({ columns }) => columns !== undefined).map(written),
-      foldersAdded: touched.filter(({ columns }) => columns === undefined).map(({ row }) => row),
-      foldersRemoved: [...this.#removed].filter((id) => this.#state.folders.has(id)),
-    };
+  /** Of the folders that the batch has changed and not deleted. */
+  counters(): FolderCounters[] {
+    return [...this.#changed.values()].map(({ row: { id, uidNext, total, unread, highestModseq } }) => {
+      return { id, uidNext, total, unread, highestModseq };
+    });
+  }
+
+  *#ids(): Iterable<string> {
+    for (const id of this.#state.folders.keys()) if (!this.#deleted.has(id)) yield id;
+    for (const [id, { columns }] of this.#changed) if (columns === undefined) yield id;
   }
 
   #slots(id: string): number[] {
-    const uids = this.#touched.get(id)?.uids;
+    const uids = this.#changed.get(id)?.uids;
     const slots = [...(this.#state.folders.get(id)?.slots() ?? [])];
     if (uids === undefined || uids.size === 0) return slots;
     const kept = slots.filter((slot) => !uids.has(slot));
@@ -129,25 +135,14 @@ export class FolderChanges {
     return kept;
   }
 
-  #count(folder: FolderDraft, by: 1 | -1, isUnread: boolean): void {
-    folder.row.total += by;
-    if (isUnread) folder.row.unread += by;
-  }
-
-  #touch(id: string, modseq: number): FolderDraft {
-    let folder = this.#touched.get(id);
+  #touch(id: string, modseq: number): ChangedFolder {
+    let folder = this.#changed.get(id);
     if (folder === undefined) {
       const columns = this.#state.folders.get(id)!;
-      folder = { row: { ...columns.row }, columns, uids: new Map(), renamed: false };
-      this.#touched.set(id, folder);
+      folder = { row: { ...columns.row }, columns, uids: new Map(), deleted: new Map() };
+      this.#changed.set(id, folder);
     }
     folder.row.highestModseq = modseq;
     return folder;
   }
-}
-
-function written({ row, renamed }: FolderDraft): FolderChange {
-  const { id, uidNext, total, unread, highestModseq, name, color, sortOrder } = row;
-  const counted = { id, uidNext, total, unread, highestModseq };
-  return renamed ? { ...counted, name, color, sortOrder } : counted;
 }

@@ -2,7 +2,7 @@
 // would be left without any place goes to Archive: taking labels away loses nothing.
 import { caseFolded } from '../../mail/case-fold.js';
 import { isUuid } from '../../mail/ids.js';
-import type { FolderRow } from '../../store/mailboxes.js';
+import type { FolderDefinition, FolderRow } from '../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import type { Label, MailboxProtocol } from './protocol.js';
 import type { MailboxTransaction } from './transaction.js';
@@ -16,7 +16,7 @@ export function createLabel(
   if (isTaken(tx, name)) return { refusal: 'nameTaken' };
   if (tx.folders.rows().filter(({ role }) => role === 'label').length >= MOST_LABELS) return { refusal: 'tooMany' };
   const modseq = tx.begin();
-  const row: FolderRow = {
+  const folder: FolderDefinition = {
     id: tx.otherId(),
     role: 'label',
     name,
@@ -24,15 +24,10 @@ export function createLabel(
     sortOrder,
     // Another one for every label an account ever had (RFC 9051 §2.3.1.1), whatever the clock does.
     uidValidity: tx.folders.rowOf('inbox').uidValidity + modseq,
-    uidNext: 1,
-    total: 0,
-    unread: 0,
-    highestModseq: modseq,
     createdAt: tx.now,
   };
-  tx.folders.add(row);
-  tx.emit('LabelCreated', { labelId: row.id, name, color, sortOrder });
-  return { reply: labelOf(row) };
+  tx.createFolder(folder);
+  return { reply: labelOf(tx.folders.row(folder.id)!) };
 }
 
 export function updateLabel(
@@ -43,8 +38,8 @@ export function updateLabel(
   if (label === undefined) return { refusal: 'noSuchLabel' };
   if (isTaken(tx, name, labelId)) return { refusal: 'nameTaken' };
   if (label.name === name && label.color === color && label.sortOrder === sortOrder) return { reply: {} };
-  tx.folders.rename(labelId, { name, color, sortOrder }, tx.begin());
-  tx.emit('LabelChanged', { labelId, name, color, sortOrder });
+  tx.begin();
+  tx.changeFolder(labelId, { name, color, sortOrder });
   return { reply: {} };
 }
 
@@ -54,13 +49,10 @@ export function deleteLabel(
 ): Outcome<MailboxProtocol, 'deleteLabel'> {
   if (tx.folders.label(labelId) === undefined) return { refusal: 'noSuchLabel' };
   tx.begin();
-  const homeless = tx.folders.remove(labelId);
-  const archive = tx.folders.rowOf('archive').id;
-  for (const slot of homeless) tx.placeSilently(slot, archive);
+  tx.deleteFolder(labelId, tx.folders.rowOf('archive').id);
   for (const filter of tx.filters.all()) {
     if (filter.assignLabelId === labelId) tx.filters.put({ ...filter, assignLabelId: null, updatedAt: tx.now });
   }
-  tx.emit('LabelDeleted', { labelId, archived: homeless.length });
   return { reply: {} };
 }
 

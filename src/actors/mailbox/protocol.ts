@@ -1,4 +1,4 @@
-// The mailbox actor's protocol: what may be asked of one account's mail and what it tells the world.
+// The mailbox actor's protocol: what may be asked of one account's mail and what it publishes.
 import {
   array,
   boolean,
@@ -8,14 +8,15 @@ import {
   nullable,
   number,
   object,
-  type as open,
   optional,
+  type Struct,
   string,
 } from 'superstruct';
+import type { LoggedChange } from '../../store/changes.js';
 import { command, type EventOf, protocol, query } from '../runtime/protocol.js';
 import type { Refs } from '../runtime/ref.js';
 import { messageSummary } from './message-summary.js';
-import { outboundEvents, outboundOperations } from './outbound/protocol.js';
+import { outboundOperations } from './outbound/protocol.js';
 
 const labelSummary = object({ id: string(), name: string(), color: string() });
 
@@ -105,8 +106,6 @@ const deferred = object({
   filters: array(object({ id: string(), bodyContains: string() })),
 });
 
-const placement = { folderId: string(), uid: integer() };
-const placements = array(object(placement));
 const done = object({});
 /** Times of search and export: ms since the epoch, both ends included. */
 const period = { from: optional(number()), to: optional(number()) };
@@ -310,33 +309,11 @@ export const mailboxProtocol = protocol('mailbox', {
     acceptance: query({ payload: object({}), reply: object({ held: boolean(), total: integer() }) }),
     ...outboundOperations,
   },
-  events: {
-    EmailDelivered: open({
-      emailId: string(),
-      fromAddress: string(),
-      fromDisplayName: string(),
-      subject: string(),
-      /** ms since the epoch. */
-      receivedAt: number(),
-      hasAttachments: boolean(),
-      isRead: boolean(),
-      /** None when an email is told of that was there before; absent in events of earlier versions. */
-      placements: optional(placements),
-    }),
-    EmailReadChanged: open({ emailId: string(), isRead: boolean() }),
-    EmailRemoved: open({ emailId: string(), placements: optional(placements) }),
-    EmailPlaced: open({ emailId: string(), ...placement }),
-    EmailUnplaced: open({ emailId: string(), ...placement }),
-    LabelCreated: open({ labelId: string(), ...labelShape }),
-    LabelChanged: open({ labelId: string(), ...labelShape }),
-    /** `archived`: how many emails went to Archive for it. */
-    LabelDeleted: open({ labelId: string(), archived: integer() }),
-    /** Unread emails in the inbox after the change. */
-    UnreadCountChanged: open({ unread: integer() }),
-    ...outboundEvents,
-  },
+  // Types alone: the records are made by the transaction.
+  events: {} as { readonly [T in LoggedChange['type']]: Struct<Extract<LoggedChange, { type: T }>['payload'], null> },
 });
 
 export type MailboxProtocol = typeof mailboxProtocol;
 export type Mailboxes = Refs<MailboxProtocol>;
+/** A record of the log, as it is published. */
 export type MailboxEvent = EventOf<MailboxProtocol>;

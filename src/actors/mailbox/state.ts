@@ -1,12 +1,7 @@
 // The mailbox in memory: what its actor knows without asking the store. Evolves only by changes that are committed.
-import type {
-  ClaimedAccount,
-  FilterRow,
-  FolderRole,
-  MailboxChange,
-  MailboxStore,
-  RememberedReply,
-} from '../../store/mailboxes.js';
+import type { FilterRow, FolderCounters, FolderRole } from '../../store/mailbox-rows.js';
+import type { ClaimedAccount, MailboxChange, MailboxStore, RememberedReply } from '../../store/mailboxes.js';
+import { type NetChange, netOf } from '../../store/net-changes.js';
 import type { Loaded } from '../runtime/behavior.js';
 import { EmailColumns } from './email-columns.js';
 import { inOrder } from './filter-match.js';
@@ -45,7 +40,7 @@ export class MailboxState {
     this.modseq = account.modseq;
   }
 
-  folderOf(role: Exclude<FolderRole, 'label'>): FolderColumns {
+  folderOf(role: Exclude<FolderRole, 'label' | 'folder'>): FolderColumns {
     for (const folder of this.folders.values()) {
       if (folder.row.role === role) return folder;
     }
@@ -84,47 +79,43 @@ export class MailboxState {
 
   /** Takes a committed change in. */
   evolve(change: MailboxChange): void {
-    for (const email of change.emailsAdded) {
+    const net = netOf(change.changes);
+    for (const email of net.emailsAdded) {
       this.emails.append(email.id, email.flags, email.receivedAt, email.modseq, email.hasAttachments);
     }
-    for (const email of change.emailsFlagged) {
-      this.emails.setFlags(this.emails.find(email.id), email.flags, email.modseq);
+    for (const { id, flags, modseq } of net.emailsFlagged) this.emails.setFlags(this.emails.find(id), flags, modseq);
+    this.#evolveFolders(net, change.counters);
+    for (const id of net.emailsRemoved) this.emails.kill(this.emails.find(id));
+    if (net.filters.length + net.filtersRemoved.length > 0) {
+      const replaced = new Set([...net.filtersRemoved, ...net.filters.map(({ id }) => id)]);
+      this.filters = inOrder([...this.filters.filter(({ id }) => !replaced.has(id)), ...net.filters]);
     }
-    for (const row of change.foldersAdded) this.folders.set(row.id, new FolderColumns(row, this.emails));
-    for (const id of change.foldersRemoved) this.folders.delete(id);
-    // What a batch took away and put back has another UID now.
-    for (const [folderId, rows] of byFolder(change.unplaced)) {
-      this.folders.get(folderId)!.unplace(new Set(rows.map(({ emailId }) => this.emails.find(emailId))));
-    }
-    for (const [folderId, rows] of byFolder(change.placed)) {
-      this.folders.get(folderId)!.placeAll(rows.map(({ emailId, uid }) => ({ slot: this.emails.find(emailId), uid })));
-    }
-    for (const id of change.emailsRemoved) this.emails.kill(this.emails.find(id));
-    for (const row of change.folders) {
-      const folder = this.folders.get(row.id)!;
-      folder.row = { ...folder.row, ...row };
-    }
-    if (change.filters.length + change.filtersRemoved.length > 0) {
-      const gone = new Set([...change.filtersRemoved, ...change.filters.map(({ id }) => id)]);
-      this.filters = inOrder([...this.filters.filter(({ id }) => !gone.has(id)), ...change.filters]);
-    }
-    for (const { emailId, filterIds } of change.filtersDeferred) this.deferred.set(emailId, filterIds);
-    for (const id of change.deferralsEnded) this.deferred.delete(id);
-    this.outbound.evolve(change);
+    for (const { emailId, filterIds } of net.filtersDeferred) this.deferred.set(emailId, filterIds);
+    for (const id of net.deferralsEnded) this.deferred.delete(id);
+    this.outbound.evolve(net);
     this.modseq = change.modseqAfter;
     this.rememberDelivered(change.inbound);
     this.rememberReplies(change.remembered);
   }
-}
 
-function byFolder<R extends { readonly folderId: string }>(rows: readonly R[]): Map<string, R[]> {
-  const folders = new Map<string, R[]>();
-  for (const row of rows) {
-    const known = folders.get(row.folderId);
-    if (known === undefined) folders.set(row.folderId, [row]);
-    else known.push(row);
+  #evolveFolders(net: NetChange, counters: readonly FolderCounters[]): void {
+    for (const id of net.foldersRemoved) this.folders.delete(id);
+    for (const folder of net.foldersAdded) {
+      const row = { ...folder, uidNext: 1, total: 0, unread: 0, highestModseq: 0 };
+      this.folders.set(folder.id, new FolderColumns(row, this.emails));
+    }
+    const slotOf = ({ emailId }: { readonly emailId: string }) => this.emails.find(emailId);
+    for (const [folderId, { placed, expunged }] of net.placements) {
+      const folder = this.folders.get(folderId)!;
+      // An email that was taken out and put back has another UID now.
+      if (expunged.length > 0) folder.unplace(new Set(expunged.map(slotOf)));
+      if (placed.length > 0) folder.placeAll(placed.map((row) => ({ slot: slotOf(row), uid: row.uid })));
+    }
+    for (const row of [...net.foldersChanged, ...counters]) {
+      const folder = this.folders.get(row.id)!;
+      folder.row = { ...folder.row, ...row };
+    }
   }
-  return folders;
 }
 
 /** Claims the account and loads its mailbox. */

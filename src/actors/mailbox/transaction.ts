@@ -1,24 +1,21 @@
-// The transaction of one commit: what a batch of commands will change, read through as if it had happened already. Commands
-// later in the batch see the earlier ones; no row stands twice in the change that comes out.
+// The transaction of one commit: the changes of a batch of commands, and a view of the mailbox as if they had happened
+// already, so that commands later in the batch see the earlier ones. Every change is a record: it is kept, and applied to the
+// view by `apply`, which is the only way to change the view.
 
 import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
 import { SEEN } from '../../mail/flags.js';
 import { uuidV7 } from '../../mail/ids.js';
-import { joinedSets, threadIds } from '../../mail/thread.js';
-import type { AddedEmail, EmailRow, EventRow, MailboxChange, RememberedReply } from '../../store/mailboxes.js';
+import type { Change, ChangeContent, NewEmail, ShownEmail } from '../../store/changes.js';
+import type { FolderDefinition, Placement } from '../../store/mailbox-rows.js';
+import type { MailboxChange, RememberedReply } from '../../store/mailboxes.js';
 import type { PlanContext } from '../runtime/behavior.js';
+import { EmailChanges } from './email-changes.js';
 import { FilterChanges } from './filter-changes.js';
 import { FolderChanges } from './folder-changes.js';
 import { OutboundChanges } from './outbound/changes.js';
 import type { Room } from './outbound/delivery-slots.js';
 import { NOTHING_PREFETCHED, type Prefetched } from './prefetch.js';
-import type { MailboxEvent } from './protocol.js';
 import type { MailboxState } from './state.js';
-
-interface Placement {
-  readonly folderId: string;
-  readonly uid: number;
-}
 
 /** What planning for a mailbox needs besides. */
 interface TransactionContext extends PlanContext {
@@ -37,24 +34,22 @@ export class MailboxTransaction {
   /** What was read of the store for the commands of this batch. */
   readonly prefetched: Prefetched;
   readonly #context: TransactionContext;
-  #modseq: number;
-  #eventNumber = 0;
-  readonly #added: EmailRow[] = [];
-  readonly #flagged = new Map<number, { id: string; flags: number; modseq: number }>();
-  readonly #removed = new Map<number, string>();
-  readonly #events: EventRow[] = [];
+  readonly #emails: EmailChanges;
+  readonly #changes: Change[] = [];
   readonly #consumed = new Set<string>();
-  readonly #released: string[] = [];
+  #modseq: number;
   #announcedUnread: number;
   #idTime: number;
   #idSequence: number;
 
   constructor(state: MailboxState, context: TransactionContext, prefetched: Prefetched = NOTHING_PREFETCHED) {
+    const record = (change: ChangeContent) => this.#record(change);
     this.state = state;
     this.now = context.now;
+    this.#emails = new EmailChanges(state);
     this.folders = new FolderChanges(state);
-    this.filters = new FilterChanges(state);
-    this.outbound = new OutboundChanges(state, prefetched.outbound, () => context.room());
+    this.filters = new FilterChanges(state, record);
+    this.outbound = new OutboundChanges(state, prefetched.outbound, record, () => context.room());
     this.retryPolicy = context.retry;
     this.prefetched = prefetched;
     this.#context = context;
@@ -68,9 +63,8 @@ export class MailboxTransaction {
     return this.#context.epoch;
   }
 
-  /** Begins the change of one command: what follows gets the next modseq. */
+  /** Begins the change of one command: the records that follow have the next modseq. */
   begin(): number {
-    this.#eventNumber = 0;
     return ++this.#modseq;
   }
 
@@ -82,14 +76,25 @@ export class MailboxTransaction {
     this.#consumed.add(inboundId);
   }
 
-  /** The slot of an email that exists after the batch so far, or -1. */
+  /** The slot of an email that exists after the batch so far, or -1. `id` must be a UUID. */
   find(id: string): number {
-    const slot = this.state.emails.find(id);
-    return this.#removed.has(slot) ? -1 : slot;
+    return this.#emails.find(id);
+  }
+
+  id(slot: number): string {
+    return this.#emails.id(slot);
   }
 
   flags(slot: number): number {
-    return this.#flagged.get(slot)?.flags ?? this.state.emails.flags(slot);
+    return this.#emails.flags(slot);
+  }
+
+  keywords(slot: number): readonly string[] {
+    return this.#emails.keywords(slot);
+  }
+
+  isDeleted(slot: number, folderId: string): boolean {
+    return this.folders.isDeleted(folderId, slot);
   }
 
   /** A new email's id: above every id of the mailbox, whatever the clock does. */
@@ -116,66 +121,96 @@ export class MailboxTransaction {
     return Buffer.from(this.#context.random(4)).readUInt32BE() / 2 ** 32;
   }
 
-  add(email: Omit<EmailRow, 'modseq'>, folderIds: readonly string[]): Placement[] {
-    this.#added.push({ ...email, modseq: this.#modseq });
-    const isUnread = (email.flags & SEEN) === 0;
-    return folderIds.map((folderId) => ({
-      folderId,
-      uid: this.folders.place(folderId, email.id, -1, isUnread, this.#modseq),
-    }));
+  /** Adds an email with an id of `newId`. `isNew`: clients are to be told of new mail. */
+  add(email: NewEmail, folderIds: readonly string[], { isNew }: { readonly isNew: boolean }): readonly Placement[] {
+    const placements = folderIds.map((folderId) => ({ folderId, uid: this.folders.row(folderId)!.uidNext }));
+    this.#record({ type: 'EmailAdded', payload: { email, placements, isNew } });
+    return placements;
   }
 
-  /** Mail that is not kept: its bytes may go. */
-  release(blob: string): void {
-    this.#released.push(blob);
+  /** Keywords stay as they are when none are given. Nothing happens when the email has these flags already. */
+  setFlags(slot: number, flags: number, keywords?: readonly string[]): void {
+    const changed = flags ^ this.flags(slot);
+    const others = keywords !== undefined && isSame(keywords, this.keywords(slot)) ? undefined : keywords;
+    if (changed === 0 && others === undefined) return;
+    const payload = { emailId: this.id(slot), flags, changed, ...(others === undefined ? {} : { keywords: others }) };
+    this.#record({ type: 'FlagsChanged', payload });
   }
 
-  setFlags(slot: number, flags: number): void {
-    const seenBefore = this.flags(slot) & SEEN;
-    this.#flagged.set(slot, { id: this.state.emails.id(slot), flags, modseq: this.#modseq });
-    if (seenBefore !== (flags & SEEN)) this.folders.recount(slot, seenBefore !== 0, this.#modseq);
+  /** Sets `\Deleted` in a folder that holds the email. */
+  setDeleted(slot: number, folderId: string, isDeleted: boolean): void {
+    if (this.isDeleted(slot, folderId) === isDeleted) return;
+    const payload = { emailId: this.id(slot), folderId, uid: this.folders.uid(folderId, slot), isDeleted };
+    this.#record({ type: 'DeletedChanged', payload });
   }
 
-  place(slot: number, folderId: string): void {
-    const emailId = this.state.emails.id(slot);
-    const uid = this.folders.place(folderId, emailId, slot, this.#isUnread(slot), this.#modseq);
-    this.emit('EmailPlaced', { emailId, folderId, uid });
+  /** Places an email in a folder that does not hold it; returns its UID there. */
+  place(slot: number, folderId: string): number {
+    const uid = this.folders.row(folderId)!.uidNext;
+    this.#record({ type: 'EmailPlaced', payload: { emailId: this.id(slot), folderId, uid } });
+    return uid;
   }
 
+  /** Takes an email out of a folder that holds it; the email stays, so it must have another place when the batch is over. */
   unplace(slot: number, folderId: string): void {
-    const emailId = this.state.emails.id(slot);
-    const uid = this.folders.unplace(folderId, emailId, slot, this.#isUnread(slot), this.#modseq);
-    this.emit('EmailUnplaced', { emailId, folderId, uid });
-  }
-
-  /** Places an email without telling of it: one of many, of which another event tells. */
-  placeSilently(slot: number, folderId: string): void {
-    this.folders.place(folderId, this.state.emails.id(slot), slot, this.#isUnread(slot), this.#modseq);
+    const uid = this.folders.uid(folderId, slot);
+    this.#record({ type: 'EmailExpunged', payload: { emailId: this.id(slot), folderId, uid } });
   }
 
   /** Removes every placement of the email and the email itself. */
   remove(slot: number): void {
-    const emailId = this.state.emails.id(slot);
-    const isUnread = this.#isUnread(slot);
-    const placements = this.folders.holding(slot).map((folderId) => ({
-      folderId,
-      uid: this.folders.unplace(folderId, emailId, slot, isUnread, this.#modseq),
-    }));
-    this.#flagged.delete(slot);
-    this.#removed.set(slot, emailId);
+    const emailId = this.id(slot);
     this.filters.endDeferral(emailId);
-    this.emit('EmailRemoved', { emailId, placements });
+    const placements = this.folders
+      .holding(slot)
+      .map((folderId) => ({ folderId, uid: this.folders.uid(folderId, slot) }));
+    this.#record({ type: 'EmailRemoved', payload: { emailId, placements } });
   }
 
-  /** Tells of the inbox's unread emails if their number is another than was last told. */
-  emitUnread(): void {
+  /** An empty folder. */
+  createFolder(folder: FolderDefinition): void {
+    this.#record({ type: 'FolderCreated', payload: { folder } });
+  }
+
+  changeFolder(id: string, changed: Partial<Omit<FolderDefinition, 'id' | 'role'>>): void {
+    const { uidNext: _uid, total: _total, unread: _unread, highestModseq: _modseq, ...folder } = this.folders.row(id)!;
+    this.#record({ type: 'FolderChanged', payload: { folder: { ...folder, ...changed } } });
+  }
+
+  /** Deletes a folder with its placements; emails that are in no other folder are in `archiveTo` afterwards. */
+  deleteFolder(id: string, archiveTo: string): void {
+    const { role } = this.folders.row(id)!;
+    const { uidNext } = this.folders.row(archiveTo)!;
+    const emails = this.folders
+      .onlyIn(id, this.#emails.size)
+      .map((slot, i) => ({ emailId: this.id(slot), uid: uidNext + i }));
+    const placed = emails.length === 0 ? null : { folderId: archiveTo, emails };
+    this.#record({ type: 'FolderDeleted', payload: { folderId: id, role, placed } });
+  }
+
+  /** Clients are told of an email as if it had just come. */
+  announce(email: ShownEmail): void {
+    this.#record({ type: 'EmailAnnounced', payload: email });
+  }
+
+  /** Mail that is not kept: its bytes may go. */
+  discard(inboundId: string, blob: string): void {
+    this.#record({ type: 'MailDiscarded', payload: { inboundId, blob } });
+  }
+
+  /** Clients are told how many emails of the inbox are unread, if the number is another than they were told last. */
+  announceUnread({ always = false }: { readonly always?: boolean } = {}): void {
     const { unread } = this.folders.rowOf('inbox');
-    if (unread !== this.#announcedUnread) this.emit('UnreadCountChanged', { unread });
+    if (always || unread !== this.#announcedUnread) this.#record({ type: 'UnreadCountChanged', payload: { unread } });
   }
 
-  emit<T extends MailboxEvent['type']>(type: T, payload: Extract<MailboxEvent, { type: T }>['payload']): void {
-    if (type === 'UnreadCountChanged') this.#announcedUnread = this.folders.rowOf('inbox').unread;
-    this.#events.push({ seq: this.#modseq, n: this.#eventNumber++, type, payload, at: this.now });
+  /** Takes records of a log in as they are. */
+  replay(changes: readonly Change[]): void {
+    for (const change of changes) {
+      this.#modseq = change.seq;
+      this.#changes.push(change);
+      this.#apply(change);
+    }
   }
 
   /** What to commit; undefined when nothing changes. */
@@ -186,17 +221,94 @@ export class MailboxTransaction {
       epoch: this.#context.epoch,
       modseqBefore: this.state.modseq,
       modseqAfter: this.#modseq,
-      emailsAdded: threaded(this.#added),
-      emailsFlagged: [...this.#flagged.values()],
-      emailsRemoved: [...this.#removed.values()],
-      ...this.folders.change(),
-      ...this.filters.change(),
-      blobsReleased: this.#released,
-      events: this.#events,
+      changes: this.#changes,
+      counters: this.folders.counters(),
       inbound: [...this.#consumed],
       remembered,
-      ...this.outbound.change(),
     };
+  }
+
+  #record(content: ChangeContent): void {
+    const change = { ...content, seq: this.#modseq, at: this.now } as Change;
+    this.#changes.push(change);
+    this.#apply(change);
+  }
+
+  #apply(change: Change): void {
+    const { seq } = change;
+    switch (change.type) {
+      case 'EmailAdded': {
+        const { email, placements } = change.payload;
+        const slot = this.#emails.add(email);
+        for (const { folderId, uid } of placements) this.folders.place(folderId, slot, uid, this.#isUnread(slot), seq);
+        return;
+      }
+      case 'EmailPlaced': {
+        const { emailId, folderId, uid } = change.payload;
+        const slot = this.find(emailId);
+        this.folders.place(folderId, slot, uid, this.#isUnread(slot), seq);
+        return;
+      }
+      case 'EmailExpunged': {
+        const slot = this.find(change.payload.emailId);
+        this.folders.unplace(change.payload.folderId, slot, this.#isUnread(slot), seq);
+        return;
+      }
+      case 'EmailRemoved': {
+        const slot = this.find(change.payload.emailId);
+        for (const { folderId } of change.payload.placements) {
+          this.folders.unplace(folderId, slot, this.#isUnread(slot), seq);
+        }
+        this.#emails.remove(slot);
+        return;
+      }
+      case 'FlagsChanged': {
+        const slot = this.find(change.payload.emailId);
+        const unread = (change.payload.changed & SEEN) === 0 ? 0 : this.#isUnread(slot) ? -1 : 1;
+        this.#emails.setFlags(slot, change.payload);
+        this.folders.reflag(slot, unread, seq);
+        return;
+      }
+      case 'DeletedChanged': {
+        const { emailId, folderId, isDeleted } = change.payload;
+        this.folders.setDeleted(folderId, this.find(emailId), isDeleted, seq);
+        return;
+      }
+      case 'FolderCreated':
+        this.folders.create(change.payload.folder, seq);
+        return;
+      case 'FolderChanged':
+        this.folders.change(change.payload.folder, seq);
+        return;
+      case 'FolderDeleted': {
+        const { folderId, placed } = change.payload;
+        this.folders.delete(folderId);
+        for (const { emailId, uid } of placed?.emails ?? []) {
+          const slot = this.find(emailId);
+          this.folders.place(placed!.folderId, slot, uid, this.#isUnread(slot), seq);
+        }
+        return;
+      }
+      case 'FilterChanged':
+      case 'FilterDeleted':
+      case 'FiltersDeferred':
+      case 'DeferralEnded':
+        this.filters.apply(change);
+        return;
+      case 'OutboundChanged':
+      case 'RecipientChanged':
+      case 'OutboundRemoved':
+        this.outbound.apply(change);
+        return;
+      case 'UnreadCountChanged':
+        this.#announcedUnread = change.payload.unread;
+        return;
+      case 'EmailAnnounced':
+      case 'MailDiscarded':
+      case 'DeliveryAttempted':
+      case 'MailHandedOver':
+        return;
+    }
   }
 
   #isUnread(slot: number): boolean {
@@ -204,17 +316,6 @@ export class MailboxTransaction {
   }
 }
 
-/** New emails that share an id are one thread, named after the first of them; the store looks for the ids of all. */
-function threaded(emails: readonly EmailRow[]): AddedEmail[] {
-  if (emails.length === 1) return [{ ...emails[0]!, threadIds: threadIds(emails[0]!) }];
-  const ids = emails.map(threadIds);
-  const groups = joinedSets(ids);
-  const shared = new Map<number, Set<string>>();
-  groups.forEach((group, i) => {
-    shared.set(group, new Set([...(shared.get(group) ?? []), ...ids[i]!]));
-  });
-  return emails.map((email, i) => {
-    const group = groups[i]!;
-    return { ...email, threadId: emails[group]!.threadId, threadIds: [...shared.get(group)!] };
-  });
+function isSame(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((name, i) => name === b[i]);
 }

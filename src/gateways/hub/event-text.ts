@@ -15,14 +15,19 @@ export function eventTexts(event: MailboxEvent, accountId: string, log: Logger):
   }
 }
 
-/** Tells the log of new emails in a batch; `to` says who is sent it. */
+/** Writes the new emails of a batch to the log; `to` says where the batch is sent. */
 export function logDelivered(
   batch: readonly MailboxEvent[],
   accountId: string,
   to: { readonly connections: number } | { readonly resumed: true },
   log: Logger,
 ): void {
-  const emailIds = batch.flatMap((event) => (event.type === 'EmailDelivered' ? [event.payload.emailId] : []));
+  const emailIds = batch.flatMap(newEmailId);
   if (emailIds.length === 0) return;
   log.info({ emailIds, seq: batch.at(-1)?.seq, accountId, ...to }, 'new email sent to hub connections');
+}
+
+function newEmailId(event: MailboxEvent): string[] {
+  if (event.type === 'EmailAnnounced') return [event.payload.emailId];
+  return event.type === 'EmailAdded' && event.payload.isNew ? [event.payload.email.id] : [];
 }

@@ -1,7 +1,8 @@
-// What hub clients are told of a mailbox event: event names and payloads of docs/hub.md, as the text of hub
-// invocations. Pure. Event types that are not for the hub, or of a later version, are passed over. Events beyond the
+// What hub clients are told of a record of the log: event names and payloads of docs/hub.md, as the text of hub
+// invocations. Pure. Records that are not for the hub, or of a later version, are passed over. Events beyond the
 // interface's five go only to clients that asked for their topic (docs/hub.md).
 import type { MailboxEvent } from '../../actors/mailbox/protocol.js';
+import { ANSWERED, FLAGGED, SEEN } from '../../mail/flags.js';
 import { encodeMessage, INVOCATION } from './json-codec.js';
 
 /** Topics are bits, so that what a client asked for is a number. */
@@ -17,53 +18,86 @@ export interface Told {
   readonly topic: typeof TIMELINE | typeof CHANGES | 0;
 }
 
-/** Empty when the hub says nothing about this event. */
+/** Empty when clients are told nothing of this event. */
 export function projectEvent(event: MailboxEvent): readonly Told[] {
   switch (event.type) {
-    case 'EmailDelivered':
-      return [
-        everybody('NewEmail', {
-          id: event.payload.emailId,
-          from: event.payload.fromAddress,
-          fromDisplay: event.payload.fromDisplayName,
-          subject: event.payload.subject,
-          receivedAt: new Date(event.payload.receivedAt).toISOString(),
-          hasAttachments: event.payload.hasAttachments,
-        }),
-        ...(event.payload.placements ?? []).map(({ folderId }) => placed(event.payload.emailId, folderId)),
-      ];
-    case 'EmailReadChanged':
-      return [everybody('EmailUpdated', { id: event.payload.emailId, isRead: event.payload.isRead })];
+    case 'EmailAdded':
+      return emailAdded(event.payload);
+    case 'EmailAnnounced':
+      return [newEmail(event.payload)];
+    case 'FlagsChanged':
+      return flagsChanged(event.payload);
     case 'EmailRemoved':
       return [everybody('EmailDeleted', event.payload.emailId)];
     case 'UnreadCountChanged':
       return [everybody('UnreadCountChanged', event.payload.unread)];
-    case 'OutboundStatusChanged':
-      return [everybody('DeliveryStatusChanged', { id: event.payload.outboundId, status: event.payload.status })];
-    case 'OutboundAttempted': {
+    case 'EmailPlaced':
+      return [placed(event.payload.emailId, event.payload.folderId)];
+    case 'EmailExpunged':
+      return [change('EmailUnplaced', { id: event.payload.emailId, folderId: event.payload.folderId })];
+    case 'FolderCreated':
+      return folder('Created', event.payload.folder);
+    case 'FolderChanged':
+      return folder('Updated', event.payload.folder);
+    case 'FolderDeleted': {
+      const { role, folderId: id } = event.payload;
+      return [change(role === 'label' ? 'LabelDeleted' : 'FolderDeleted', { id })];
+    }
+    case 'OutboundChanged':
+      return outboundChanged(event.payload);
+    case 'OutboundRemoved':
+      return [change('DraftDeleted', { id: event.payload.outboundId })];
+    case 'DeliveryAttempted': {
       const { outboundId: id, attempt } = event.payload;
       const shown = { ...attempt, at: new Date(attempt.at).toISOString() };
       return [{ topic: TIMELINE, text: invocation('DeliveryAttempted', { id, attempt: shown }) }];
     }
-    case 'EmailPlaced':
-      return [placed(event.payload.emailId, event.payload.folderId)];
-    case 'EmailUnplaced':
-      return [change('EmailUnplaced', { id: event.payload.emailId, folderId: event.payload.folderId })];
-    case 'LabelCreated':
-      return [change('LabelCreated', labelOf(event.payload))];
-    case 'LabelChanged':
-      return [change('LabelUpdated', labelOf(event.payload))];
-    case 'LabelDeleted':
-      return [change('LabelDeleted', { id: event.payload.labelId })];
-    case 'DraftCreated':
-      return [change('DraftCreated', { id: event.payload.outboundId })];
-    case 'DraftChanged':
-      return [change('DraftUpdated', { id: event.payload.outboundId })];
-    case 'DraftDeleted':
-      return [change('DraftDeleted', { id: event.payload.outboundId })];
     default:
       return [];
   }
+}
+
+function emailAdded({ email, placements, isNew }: Payload<'EmailAdded'>): Told[] {
+  const { id: emailId, fromAddress, fromName: fromDisplayName, subject, receivedAt, hasAttachments } = email;
+  const places = placements.map(({ folderId }) => placed(emailId, folderId));
+  if (!isNew) return places;
+  return [newEmail({ emailId, fromAddress, fromDisplayName, subject, receivedAt, hasAttachments }), ...places];
+}
+
+function newEmail(email: Omit<Payload<'EmailAnnounced'>, 'isRead'>): Told {
+  return everybody('NewEmail', {
+    id: email.emailId,
+    from: email.fromAddress,
+    fromDisplay: email.fromDisplayName,
+    subject: email.subject,
+    receivedAt: new Date(email.receivedAt).toISOString(),
+    hasAttachments: email.hasAttachments,
+  });
+}
+
+function flagsChanged({ emailId: id, flags, changed, keywords }: Payload<'FlagsChanged'>): Told[] {
+  const isRead = (flags & SEEN) !== 0;
+  const told: Told[] = [];
+  if ((changed & SEEN) !== 0) told.push(everybody('EmailUpdated', { id, isRead }));
+  if ((changed & ~SEEN) !== 0 || keywords !== undefined) {
+    const isFlagged = (flags & FLAGGED) !== 0;
+    const isAnswered = (flags & ANSWERED) !== 0;
+    told.push(change('EmailFlagsChanged', { id, isRead, isFlagged, isAnswered, keywords }));
+  }
+  return told;
+}
+
+function folder(
+  done: 'Created' | 'Updated',
+  { id, role, name, color, sortOrder }: Payload<'FolderCreated'>['folder'],
+): Told[] {
+  if (role === 'label') return [change(`Label${done}`, { id, name, color, sortOrder })];
+  return [change(`Folder${done}`, { id, path: name })];
+}
+
+function outboundChanged({ outbound: { id, status }, before, passed }: Payload<'OutboundChanged'>): Told[] {
+  if (status === 'Draft') return [change(before === null ? 'DraftCreated' : 'DraftUpdated', { id })];
+  return passed.map((each) => everybody('DeliveryStatusChanged', { id, status: each }));
 }
 
 function everybody(target: string, payload: unknown): Told {
@@ -78,11 +112,7 @@ function placed(id: string, folderId: string): Told {
   return change('EmailPlaced', { id, folderId });
 }
 
-function labelOf({ labelId: id, name, color, sortOrder }: LabelPayload) {
-  return { id, name, color, sortOrder };
-}
-
-type LabelPayload = Extract<MailboxEvent, { readonly type: 'LabelCreated' }>['payload'];
+type Payload<T extends MailboxEvent['type']> = Extract<MailboxEvent, { readonly type: T }>['payload'];
 
 function invocation(target: string, payload: unknown): string {
   return encodeMessage({ type: INVOCATION, target, arguments: [payload] });

@@ -1,6 +1,7 @@
 // Labels and filters in PostgreSQL: the part of the mailbox commit that writes them, and the reading of filters. Most
 // commits have none of it, so it is not in their statement.
 import type { DeferredFilters, FilterRow, MailboxChange } from '../mailboxes.js';
+import { netOf } from '../net-changes.js';
 import type { Sql } from './client.js';
 
 /** What follows the other parts of the commit's `with`, which has the accounts that passed the fence as `passed`. */
@@ -12,15 +13,17 @@ export function organising(sql: Sql, changes: readonly MailboxChange[]) {
   const deferred = [];
   const deferralsEnded = [];
   const released = [];
-  for (const change of changes) {
-    const a = change.accountId;
-    for (const row of change.foldersAdded) labels.push({ a, ...row });
-    for (const id of change.foldersRemoved) labelsGone.push({ a, id });
-    for (const row of change.filters) filters.push({ a, ...row });
-    for (const id of change.filtersRemoved) filtersGone.push({ a, id });
-    for (const row of change.filtersDeferred) deferred.push({ a, id: row.emailId, filters: row.filterIds });
-    for (const id of change.deferralsEnded) deferralsEnded.push({ a, id });
-    for (const hash of change.blobsReleased) released.push({ a, hash });
+  for (const { accountId: a, changes: list, counters } of changes) {
+    const net = netOf(list);
+    for (const folder of net.foldersAdded) {
+      labels.push({ a, ...folder, ...counters.find(({ id }) => id === folder.id) });
+    }
+    for (const id of net.foldersRemoved) labelsGone.push({ a, id });
+    for (const row of net.filters) filters.push({ a, ...row });
+    for (const id of net.filtersRemoved) filtersGone.push({ a, id });
+    for (const row of net.filtersDeferred) deferred.push({ a, id: row.emailId, filters: row.filterIds });
+    for (const id of net.deferralsEnded) deferralsEnded.push({ a, id });
+    for (const hash of net.blobsReleased) released.push({ a, hash });
   }
   if (
     [labels, labelsGone, filters, filtersGone, deferred, deferralsEnded, released].every(({ length }) => length === 0)

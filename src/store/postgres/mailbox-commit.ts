@@ -1,6 +1,8 @@
 // The fenced commit of mailbox changes (decision 0002): one statement for a group of accounts. An account whose epoch or modseq is
 // not the expected one, or whose inbound rows are gone, writes nothing; the others of the group are not affected.
-import type { AddedEmail, CommitResult, MailboxChange } from '../mailboxes.js';
+import type { Change } from '../changes.js';
+import type { CommitResult, MailboxChange } from '../mailboxes.js';
+import { type AddedEmail, netOf } from '../net-changes.js';
 import type { Sql } from './client.js';
 import { organising } from './labels-commit.js';
 import { outgoing } from './outbound-commit.js';
@@ -14,30 +16,43 @@ function rowsOf(changes: readonly MailboxChange[]) {
   const flagged = [];
   const removed = [];
   const placed = [];
-  const unplaced = [];
+  const expunged = [];
+  const marked = [];
   const folders = [];
   const events = [];
   const remembered = [];
   for (const change of changes) {
     const a = change.accountId;
+    const net = netOf(change.changes);
     fences.push({ a, epoch: change.epoch, before: change.modseqBefore, after: change.modseqAfter });
     for (const id of change.inbound) consumed.push({ a, id });
-    for (const email of change.emailsAdded) added.push(emailRow(a, email));
-    for (const email of change.emailsFlagged) flagged.push({ a, ...email });
-    for (const id of change.emailsRemoved) removed.push({ a, id });
-    for (const row of change.placed) placed.push({ a, f: row.folderId, uid: row.uid, e: row.emailId, m: row.modseq });
-    for (const row of change.unplaced) unplaced.push({ a, f: row.folderId, uid: row.uid, m: row.modseq });
-    for (const folder of change.folders) folders.push({ a, ...folder });
-    for (const row of eventRows(change.events)) events.push({ a, ...row });
+    for (const email of net.emailsAdded) added.push(emailRow(a, email));
+    for (const email of net.emailsFlagged) flagged.push({ a, ...email });
+    for (const id of net.emailsRemoved) removed.push({ a, id });
+    for (const [f, placements] of net.placements) {
+      for (const { uid, emailId: e, isDeleted: d, modseq: m } of placements.placed) placed.push({ a, f, uid, e, d, m });
+      for (const { uid, modseq: m } of placements.expunged) expunged.push({ a, f, uid, m });
+      for (const { uid, isDeleted: d, modseq: m } of placements.marked) marked.push({ a, f, uid, d, m });
+    }
+    folders.push(...folderRows(change));
+    for (const row of eventRows(change.changes)) events.push({ a, ...row });
     for (const { id, reply } of change.remembered) remembered.push({ a, id, reply });
   }
-  return { fences, consumed, added, flagged, removed, placed, unplaced, folders, events, remembered };
+  return { fences, consumed, added, flagged, removed, placed, expunged, marked, folders, events, remembered };
 }
 
-/** One row a seq: a change of many events costs no more rows than one of a single event. */
-function eventRows(events: MailboxChange['events']) {
+/** Of the folders that were there before: their counters, and what else they are when that has changed. */
+function folderRows({ accountId: a, changes, counters }: MailboxChange) {
+  const { foldersAdded, foldersChanged } = netOf(changes);
+  const added = new Set(foldersAdded.map(({ id }) => id));
+  const changed = new Map(foldersChanged.map((folder) => [folder.id, folder]));
+  return counters.flatMap((row) => (added.has(row.id) ? [] : [{ a, ...changed.get(row.id), ...row }]));
+}
+
+/** One row a seq: a change of many entries costs no more rows than one of a single entry. */
+function eventRows(changes: readonly Change[]) {
   const rows: { seq: number; at: number; entries: { type: string; payload: unknown }[] }[] = [];
-  for (const { seq, at, type, payload } of events) {
+  for (const { seq, at, type, payload } of changes) {
     const last = rows.at(-1);
     if (last?.seq === seq) last.entries.push({ type, payload });
     else rows.push({ seq, at, entries: [{ type, payload }] });
@@ -110,9 +125,9 @@ export async function commitChanges(sql: Sql, changes: readonly MailboxChange[])
       select a, k, coalesce(threads[1], thread_id) from added, unnest(keys) k
       on conflict do nothing
     ), email_flagged as (
-      update emails t set flags = r.flags, modseq = r.modseq
+      update emails t set flags = r.flags, keywords = coalesce(r.keywords, t.keywords), modseq = r.modseq
       from json_to_recordset(${json(rows.flagged)}::text::json)
-        as r (a uuid, id uuid, flags smallint, modseq bigint), passed p
+        as r (a uuid, id uuid, flags smallint, keywords text[], modseq bigint), passed p
       where t.account_id = r.a and t.id = r.id and p.a = r.a
     ), email_removed as (
       delete from emails t using json_to_recordset(${json(rows.removed)}::text::json) as r (a uuid, id uuid), passed p
@@ -124,11 +139,11 @@ export async function commitChanges(sql: Sql, changes: readonly MailboxChange[])
     ), candidate as (
       insert into blob_candidates (hash) select blob from email_removed
     ), placed as (
-      insert into placements (account_id, folder_id, uid, email_id, modseq)
-      select a, f, uid, e, m from json_to_recordset(${json(rows.placed)}::text::json)
-        as x (a uuid, f uuid, uid bigint, e uuid, m bigint) join passed using (a)
+      insert into placements (account_id, folder_id, uid, email_id, deleted, modseq)
+      select a, f, uid, e, d, m from json_to_recordset(${json(rows.placed)}::text::json)
+        as x (a uuid, f uuid, uid bigint, e uuid, d boolean, m bigint) join passed using (a)
     ), gone as materialized (
-      select a, f, uid, m from json_to_recordset(${json(rows.unplaced)}::text::json)
+      select a, f, uid, m from json_to_recordset(${json(rows.expunged)}::text::json)
         as x (a uuid, f uuid, uid bigint, m bigint) join passed using (a)
     ), unplaced as (
       delete from placements t using gone g where t.account_id = g.a and t.folder_id = g.f and t.uid = g.uid
@@ -152,6 +167,7 @@ export async function commitChanges(sql: Sql, changes: readonly MailboxChange[])
       select a, id, reply from json_to_recordset(${json(rows.remembered)}::text::json)
         as x (a uuid, id uuid, reply json) join passed using (a)
     )
+    ${rows.marked.length === 0 ? sql`` : marking(sql, rows.marked)}
     ${organising(sql, changes)}
     ${outgoing(sql, changes)}
     select a as account_id, null::uuid as consumed, null::uuid[] as threads from passed
@@ -165,4 +181,14 @@ export async function commitChanges(sql: Sql, changes: readonly MailboxChange[])
     const gone = own.flatMap((row) => (row.consumed === null ? [] : [row.consumed]));
     return gone.length === 0 ? { kind: 'committed' } : { kind: 'consumed', inbound: gone };
   });
+}
+
+/** Placements whose `\\Deleted` is another one; most commits have none. */
+function marking(sql: Sql, marked: readonly unknown[]) {
+  return sql`
+    , marked as (
+      update placements t set deleted = r.d, modseq = r.m
+      from json_to_recordset(${json(marked)}::text::json) as r (a uuid, f uuid, uid bigint, d boolean, m bigint), passed p
+      where t.account_id = r.a and t.folder_id = r.f and t.uid = r.uid and p.a = r.a
+    )`;
 }

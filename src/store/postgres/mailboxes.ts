@@ -14,6 +14,7 @@ import type {
   ThreadPart,
   ThreadRows,
 } from '../mailboxes.js';
+import { netOf } from '../net-changes.js';
 import { type Sql, storeFault } from './client.js';
 import { GroupCommit } from './group-commit.js';
 import { deferredFilterRows, filterRows } from './labels-commit.js';
@@ -40,12 +41,10 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
     maxItems: 64,
     maxWeight: 1000,
     maxWaiting: 1_000_000,
-    weigh: (change) =>
-      1 +
-      change.emailsAdded.length +
-      change.emailsFlagged.length +
-      change.emailsRemoved.length +
-      outgoingWeight(change),
+    weigh({ changes }) {
+      const net = netOf(changes);
+      return 1 + net.emailsAdded.length + net.emailsFlagged.length + net.emailsRemoved.length + outgoingWeight(net);
+    },
     meter,
   });
 

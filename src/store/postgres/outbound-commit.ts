@@ -1,7 +1,9 @@
 // Outbound mail in the mailbox commit: the part that writes it, and what it hands to mailboxes of this store. Most commits
 // have none of it, so it is not in their statement. Reading is in outbound-rows.
+import type { LoggedOutbound } from '../changes.js';
 import type { MailboxChange } from '../mailboxes.js';
-import type { OutboundRecipientRow, OutboundRow } from '../outbound.js';
+import { type NetChange, netOf } from '../net-changes.js';
+import type { OutboundRecipientRow } from '../outbound.js';
 import type { Sql } from './client.js';
 
 const json = (rows: readonly unknown[]) => JSON.stringify(rows);
@@ -9,10 +11,10 @@ const json = (rows: readonly unknown[]) => JSON.stringify(rows);
 const CHARACTERS_A_WEIGHT = 4096;
 
 /** In rows; bodies, which may be as long as a message, count by their length. */
-export function outgoingWeight({ outbound, outboundAttempts }: MailboxChange): number {
-  let weight = outboundAttempts.length;
-  for (const { row, recipients, content } of outbound) {
-    weight += 1 + (recipients === 'all' ? row.recipients : recipients).length;
+export function outgoingWeight({ outbound, attempts }: NetChange): number {
+  let weight = attempts.length;
+  for (const { recipients, content } of outbound) {
+    weight += 1 + recipients.length;
     const characters = (content?.textBody?.length ?? 0) + (content?.htmlBody?.length ?? 0);
     weight += Math.floor(characters / CHARACTERS_A_WEIGHT);
   }
@@ -30,25 +32,29 @@ export function outgoing(sql: Sql, changes: readonly MailboxChange[]) {
   const released = [];
   const removed = [];
   const handed = [];
-  for (const change of changes) {
-    const a = change.accountId;
-    for (const { row, before, recipients: written, content, released: blob } of change.outbound) {
-      emails.push(emailRow(a, row));
-      if (blob !== undefined) released.push({ a, blob: `\\x${blob}` });
-      if (written === 'all' && before !== null)
-        replaced.push({ a, o: row.id, kept: row.recipients.map(({ id }) => id) });
-      row.recipients.forEach((recipient, position) => {
-        if (written !== 'all' && !written.includes(recipient.id)) return;
-        recipients.push(recipientRow(a, row.id, position, recipient));
-      });
+  for (const { accountId: a, changes: list } of changes) {
+    const net = netOf(list);
+    for (const {
+      outbound: row,
+      before,
+      row: whole,
+      recipientIds,
+      recipients: written,
+      content,
+      released: blobs,
+    } of net.outbound) {
+      emails.push(emailRow(a, row, whole?.machine ?? null));
+      for (const blob of blobs) released.push({ a, blob: `\\x${blob}` });
+      if (recipientIds !== undefined && before !== null) replaced.push({ a, o: row.id, kept: recipientIds });
+      for (const { position, recipient } of written) recipients.push(recipientRow(a, row.id, position, recipient));
       if (content === null) dropped.push({ a, o: row.id });
       else if (content !== undefined) contents.push({ a, o: row.id, text: content.textBody, html: content.htmlBody });
     }
-    for (const { outboundId: o, attempt } of change.outboundAttempts) {
+    for (const { outboundId: o, attempt } of net.attempts) {
       attempts.push({ a, o, id: attempt.id, at: attempt.at, entry: attempt });
     }
-    for (const o of change.outboundRemoved) removed.push({ a, o });
-    for (const { accountId, id, blob, envelope } of change.handedOver) {
+    for (const o of net.outboundRemoved) removed.push({ a, o });
+    for (const { accountId, id, blob, envelope } of net.handedOver) {
       handed.push({ a, to: accountId, id, blob: `\\x${blob}`, envelope });
     }
   }
@@ -170,7 +176,7 @@ function handing(sql: Sql, handed: readonly unknown[]) {
     )`;
 }
 
-function emailRow(a: string, row: OutboundRow) {
+function emailRow(a: string, row: LoggedOutbound, machine: unknown) {
   return {
     a,
     id: row.id,
@@ -194,7 +200,7 @@ function emailRow(a: string, row: OutboundRow) {
     attempt_by: row.attempt?.by ?? null,
     report_due: row.reportDue,
     delay_reported: row.delayReported,
-    machine: row.machine,
+    machine,
   };
 }
 

@@ -67,7 +67,7 @@ test('mail is delivered without its body, and the filters that look at it follow
   ]);
   t.deepEqual(
     (await world.events.read(accountId, before, 1000)).map(({ type }) => type),
-    ['EmailPlaced', 'EmailReadChanged', 'UnreadCountChanged'],
+    ['DeferralEnded', 'FilterChanged', 'EmailPlaced', 'FlagsChanged', 'UnreadCountChanged'],
   );
   const [rows] = await world.sql`select count(*)::int as count from deferred_filters`;
   t.is(rows?.['count'], 0);

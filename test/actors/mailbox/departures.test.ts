@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import type { Begun } from '../../../src/actors/mailbox/outbound/delivery-slots.js';
 import { type MailboxWorld, mailboxWorld } from './mailbox-world.js';
-import { enqueued, logged, outcome, reported, started } from './outbound-world.js';
+import { enqueued, outcome, reported, started, statusesLogged } from './outbound-world.js';
 
 interface Held {
   readonly outboundId: string;
@@ -67,9 +67,9 @@ test('as many as there is room for are Sending with the commit that queues them;
     t.is((await reported(world, accountId, id, place.attemptId, outcomes)).reply?.status, 'Sent');
   }
   const [first] = held;
-  const statuses = (await logged(world, accountId, 'OutboundStatusChanged')).map(([, payload]) => payload);
+  const statuses = await statusesLogged(world, accountId);
   t.deepEqual(
-    statuses.filter((payload) => (payload as Held).outboundId === first!.outboundId),
+    statuses.filter(({ outboundId }) => outboundId === first!.outboundId),
     ['Queued', 'Sending', 'Sent'].map((status) => ({ outboundId: first!.outboundId, status })),
   );
 });

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
-import { emptyChange } from '../../support/mailbox-change.js';
+import { emptyChange, records } from '../../support/mailbox-change.js';
 import { checkRows, mailboxWorld } from './mailbox-world.js';
 
 type Shown = { id: string; subject: string; receivedAt: number; isRead: boolean };
@@ -111,7 +111,7 @@ test('a commit of an epoch that was overtaken writes nothing', async (t) => {
   t.is((await world.store.claim(randomUUID(), 5)).kind, 'noSuchAccount');
   const result = await world.store.commit({
     ...emptyChange(account.id, 5, before.modseq),
-    events: [{ seq: before.modseq + 1, n: 0, type: 'EmailRemoved', payload: {}, at: 0 }],
+    changes: records([{ type: 'UnreadCountChanged', payload: { unread: 0 } }], before.modseq + 1),
   });
   t.deepEqual(result, { kind: 'fenced' });
   t.deepEqual(await world.events.read(account.id, 0, 10), []);

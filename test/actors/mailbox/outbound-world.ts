@@ -1,5 +1,6 @@
 // Outbound mail of a mailbox world: messages stored and queued, deliveries made by hand.
 import { createHash, randomUUID } from 'node:crypto';
+import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../../src/mail/summary.js';
 import type { MailboxWorld } from './mailbox-world.js';
@@ -87,6 +88,16 @@ export async function reported(
 ) {
   const report = { outboundId, attemptId, outcomes: [...outcomes], attempts: [], isOver: true, isInterrupted };
   return world.mailboxes.of(accountId).ask('reportDelivery', report);
+}
+
+/** Statuses that outbound emails have come to, in order. */
+export async function statusesLogged(world: MailboxWorld, accountId: string) {
+  const events = (await world.events.read(accountId, 0, 10_000)) as unknown as MailboxEvent[];
+  return events.flatMap((event) => {
+    if (event.type !== 'OutboundChanged') return [];
+    const { outbound, passed } = event.payload;
+    return passed.map((status) => ({ outboundId: outbound.id, status }));
+  });
 }
 
 /** What the event log has of these types, as `[type, payload]`. */

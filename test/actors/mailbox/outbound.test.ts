@@ -1,9 +1,20 @@
 // Outbound mail in a mailbox on a real store: drafts, queueing, deliveries, reports, operators.
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
+import type { ChangeOf } from '../../../src/store/changes.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { mailboxWorld } from './mailbox-world.js';
-import { addressee, attempt, enqueued, logged, outcome, reported, started, stored } from './outbound-world.js';
+import {
+  addressee,
+  attempt,
+  enqueued,
+  logged,
+  outcome,
+  reported,
+  started,
+  statusesLogged,
+  stored,
+} from './outbound-world.js';
 
 const draft = (subject: string, to: readonly string[] = ['a@one.test', 'b@two.test']) => ({
   sender: 'me@example.test',
@@ -155,11 +166,12 @@ test('a queued message has its copy in Sent, read, in its thread, and hub client
   const { reply: delivered } = await reply!.deliver();
   const { threadId } = (await mailbox.ask('detail', { emailId: delivered!.emailId! })).reply!;
   t.is(threadId, sent.items[0]!.threadId);
-  t.deepEqual(await logged(world, accountId, 'EmailPlaced', 'OutboundStatusChanged'), [
-    ['EmailPlaced', { emailId: sentEmailId, folderId: (await folder(world, accountId, 'sent')).id, uid: 1 }],
-    ['OutboundStatusChanged', { outboundId: id, status: 'Queued' }],
+  const [inbox, copies] = [await folder(world, accountId, 'inbox'), await folder(world, accountId, 'sent')];
+  t.deepEqual(await added(world, accountId), [
+    { id: sentEmailId, placements: [{ folderId: copies.id, uid: 1 }], isNew: false },
+    { id: delivered!.emailId, placements: [{ folderId: inbox.id, uid: 1 }], isNew: true },
   ]);
-  t.is((await logged(world, accountId, 'EmailDelivered')).length, 1);
+  t.deepEqual(await statusesLogged(world, accountId), [{ outboundId: id, status: 'Queued' }]);
   const { email } = (await mailbox.ask('outbound', { outboundId: id })).reply!;
   t.deepEqual([email.blob, email.sentEmailId], [blob, sentEmailId]);
   t.deepEqual(
@@ -173,6 +185,15 @@ test('a queued message has its copy in Sent, read, in its thread, and hub client
   const after = (await mailbox.ask('outbound', { outboundId: id })).reply!.email;
   t.deepEqual([after.id, after.sentEmailId], [id, undefined]);
 });
+
+/** New emails of the log. */
+async function added(world: Awaited<ReturnType<typeof mailboxWorld>>, accountId: string) {
+  const events = await logged(world, accountId, 'EmailAdded');
+  return events.map(([, payload]) => {
+    const { email, placements, isNew } = payload as ChangeOf<'EmailAdded'>['payload'];
+    return { id: email.id, placements, isNew };
+  });
+}
 
 async function folder(world: Awaited<ReturnType<typeof mailboxWorld>>, accountId: string, role: string) {
   const folders = await world.store.folders(accountId);
@@ -232,13 +253,11 @@ test('recipients that were delivered are not delivered again; retries run out; t
     ],
   );
   t.deepEqual((await mailbox.ask('outboundTimeline', { outboundId: id })).reply, { attempts: [tried] });
-  t.deepEqual(await logged(world, accountId, 'OutboundAttempted'), [
-    ['OutboundAttempted', { outboundId: id, attempt: tried }],
+  t.deepEqual(await logged(world, accountId, 'DeliveryAttempted'), [
+    ['DeliveryAttempted', { outboundId: id, attempt: tried }],
   ]);
   t.deepEqual(
-    (await logged(world, accountId, 'OutboundStatusChanged')).map(
-      ([, payload]) => (payload as { status: string }).status,
-    ),
+    (await statusesLogged(world, accountId)).map(({ status }) => status),
     ['Queued', 'Sending', 'Queued', 'Sending', 'Queued', 'Sending', 'Failed'],
   );
 
@@ -250,7 +269,10 @@ test('recipients that were delivered are not delivered again; retries run out; t
   t.is(again.refusal, 'notDue');
   const inbox = (await mailbox.ask('list', { folder: 'inbox', page: 1, pageSize: 10 })).reply!;
   t.deepEqual([inbox.items.map((item) => item.id), inbox.unreadCount], [[given.reply!.emailId!], 1]);
-  t.is((await logged(world, accountId, 'EmailDelivered')).length, 1);
+  t.deepEqual(
+    (await added(world, accountId)).filter(({ isNew }) => isNew).map((email) => email.id),
+    [given.reply!.emailId],
+  );
 });
 
 test('a delivery that was left behind is taken over by whoever knows it, and one that stops is due again at once', async (t) => {
@@ -487,9 +509,12 @@ test('suspect mail goes to Junk: unread there alone, past the filters, and nobod
   t.deepEqual((await mailbox.ask('unreadCount', {})).reply, { unread: 0 });
   const events = (await world.events.read(accountId, 0, 100)).slice(before.length);
   t.deepEqual(
-    events.map(({ type, payload }) => [type, payload]),
-    [['EmailPlaced', { emailId: first.reply!.emailId, folderId: junk.id, uid: 1 }]],
+    events.map(({ type }) => type),
+    ['EmailAdded'],
   );
+  t.deepEqual(await added(world, accountId), [
+    { id: first.reply!.emailId, placements: [{ folderId: junk.id, uid: 1 }], isNew: false },
+  ]);
   t.is((await world.sql`select from inbound`).length, 0);
 });
 

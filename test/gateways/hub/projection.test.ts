@@ -2,9 +2,11 @@
 import test from 'ava';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import { CHANGES, projectEvent, TIMELINE } from '../../../src/gateways/hub/projection.js';
+import { FLAGGED, SEEN } from '../../../src/mail/flags.js';
 import {
   attempted,
-  emailDelivered,
+  draftChanged,
+  emailAdded,
   emailRemoved,
   readChanged,
   statusChanged,
@@ -30,7 +32,7 @@ const of = <T extends MailboxEvent['type']>(type: T, payload: Extract<MailboxEve
   ({ type, seq: 1, n: 0, at: 0, payload }) as MailboxEvent;
 
 test('NewEmail', (t) => {
-  t.deepEqual(told(emailDelivered('e1')), {
+  t.deepEqual(told(emailAdded('e1')), {
     type: 1,
     target: 'NewEmail',
     arguments: [
@@ -63,7 +65,7 @@ test('DeliveryStatusChanged, and DeliveryAttempted with its time as the interfac
     arguments: [{ id: 'o1', status: 'Sent' }],
   });
   const event = attempted('o1');
-  if (event.type !== 'OutboundAttempted') throw new Error('of the wrong type');
+  if (event.type !== 'DeliveryAttempted') throw new Error('of the wrong type');
   const attempt = { ...event.payload.attempt, at: '2026-05-01T12:00:00.000Z' };
   t.is(told(event), undefined, 'for those alone who asked');
   t.deepEqual(told(event, TIMELINE), { type: 1, target: 'DeliveryAttempted', arguments: [{ id: 'o1', attempt }] });
@@ -77,33 +79,81 @@ test('mail that was sent, or put into Junk, is no new email', (t) => {
 test('changes of labels, drafts and folders, for those who asked for them', (t) => {
   const label = { name: 'Bills', color: '#ff0000', sortOrder: 1 };
   const placement = { emailId: 'e1', folderId: 'f1', uid: 7 };
+  const folder = { id: 'l1', role: 'label' as const, ...label, uidValidity: 1, createdAt: 0 };
   const cases: [MailboxEvent, string, unknown][] = [
-    [of('LabelCreated', { labelId: 'l1', ...label }), 'LabelCreated', { id: 'l1', ...label }],
-    [of('LabelChanged', { labelId: 'l1', ...label }), 'LabelUpdated', { id: 'l1', ...label }],
-    [of('LabelDeleted', { labelId: 'l1', archived: 3 }), 'LabelDeleted', { id: 'l1' }],
-    [of('DraftCreated', { outboundId: 'o1' }), 'DraftCreated', { id: 'o1' }],
-    [of('DraftChanged', { outboundId: 'o1' }), 'DraftUpdated', { id: 'o1' }],
-    [of('DraftDeleted', { outboundId: 'o1' }), 'DraftDeleted', { id: 'o1' }],
+    [of('FolderCreated', { folder }), 'LabelCreated', { id: 'l1', ...label }],
+    [of('FolderChanged', { folder }), 'LabelUpdated', { id: 'l1', ...label }],
+    [of('FolderDeleted', { folderId: 'l1', role: 'label', placed: null }), 'LabelDeleted', { id: 'l1' }],
+    [draftChanged('o1', true), 'DraftCreated', { id: 'o1' }],
+    [draftChanged('o1', false), 'DraftUpdated', { id: 'o1' }],
+    [of('OutboundRemoved', { outboundId: 'o1' }), 'DraftDeleted', { id: 'o1' }],
     [of('EmailPlaced', placement), 'EmailPlaced', { id: 'e1', folderId: 'f1' }],
-    [of('EmailUnplaced', placement), 'EmailUnplaced', { id: 'e1', folderId: 'f1' }],
+    [of('EmailExpunged', placement), 'EmailUnplaced', { id: 'e1', folderId: 'f1' }],
   ];
   for (const [event, name, payload] of cases) {
     t.deepEqual(toldOf(CHANGES, event), [[name, payload]]);
     t.deepEqual(toldOf(0, event), [], name);
   }
-  const delivered = emailDelivered('e1');
-  if (delivered.type !== 'EmailDelivered') throw new Error('of the wrong type');
+  const added = emailAdded('e1');
+  if (added.type !== 'EmailAdded') throw new Error('of the wrong type');
   const placements = ['inbox-id', 'label-id'].map((folderId) => ({ folderId, uid: 1 }));
+  const placed = placements.map(({ folderId }) => ['EmailPlaced', { id: 'e1', folderId }]);
+  t.deepEqual(toldOf(CHANGES, { ...added, payload: { ...added.payload, placements } }), placed);
+  const silent = { ...added, payload: { ...added.payload, placements, isNew: false } };
+  t.deepEqual([toldOf(CHANGES, silent), toldOf(0, silent)], [placed, []], 'the copy of sent mail, or suspect mail');
+});
+
+test('an email that is announced is a new email, placed already', (t) => {
+  const { topic: _topic, text } = projectEvent(emailAdded('e1'))[0]!;
+  const announced = of('EmailAnnounced', {
+    emailId: 'e1',
+    fromAddress: 'ann@remote.test',
+    fromDisplayName: 'Ann',
+    subject: 'Subject of e1',
+    receivedAt: Date.UTC(2026, 4, 1, 12),
+    hasAttachments: false,
+    isRead: false,
+  });
+  t.deepEqual(projectEvent(announced), [{ topic: 0, text }]);
+});
+
+test('folders of the user, and flags beyond the read one, for those who asked for changes', (t) => {
+  const folder = { role: 'folder' as const, color: null, sortOrder: 0, uidValidity: 1, createdAt: 0 };
+  const shown = { id: 'f1', path: 'Work/2026' };
+  const row = { ...folder, id: 'f1', name: 'Work/2026' };
+  const flagged = { emailId: 'e1', flags: SEEN | FLAGGED };
+  const flags = { id: 'e1', isRead: true, isFlagged: true, isAnswered: false };
+  const cases: [MailboxEvent, unknown[]][] = [
+    [of('FolderCreated', { folder: row }), [['FolderCreated', shown]]],
+    [of('FolderChanged', { folder: row }), [['FolderUpdated', shown]]],
+    [of('FolderDeleted', { folderId: 'f1', role: 'folder', placed: null }), [['FolderDeleted', { id: 'f1' }]]],
+    [of('FlagsChanged', { ...flagged, changed: FLAGGED }), [['EmailFlagsChanged', flags]]],
+    [of('FlagsChanged', { ...flagged, changed: SEEN }), []],
+    [
+      of('FlagsChanged', { ...flagged, changed: 0, keywords: ['Later'] }),
+      [['EmailFlagsChanged', { ...flags, keywords: ['Later'] }]],
+    ],
+  ];
+  for (const [event, expected] of cases) t.deepEqual(toldOf(CHANGES, event), expected);
+  const both = of('FlagsChanged', { ...flagged, changed: SEEN | FLAGGED });
+  t.deepEqual(toldOf(0, both), [['EmailUpdated', { id: 'e1', isRead: true }]]);
+  t.deepEqual(toldOf(CHANGES, both), [['EmailFlagsChanged', flags]]);
+});
+
+test('statuses that an email passed in one change are told in their order', (t) => {
+  const event = statusChanged('o1', 'Sending');
+  if (event.type !== 'OutboundChanged') throw new Error('of the wrong type');
   t.deepEqual(
-    toldOf(CHANGES, { ...delivered, payload: { ...delivered.payload, placements } }),
-    ['inbox-id', 'label-id'].map((folderId) => ['EmailPlaced', { id: 'e1', folderId }]),
+    toldOf(0, { ...event, payload: { ...event.payload, passed: ['Queued', 'Sending'] } }),
+    ['Queued', 'Sending'].map((status) => ['DeliveryStatusChanged', { id: 'o1', status }]),
   );
 });
 
 test('the record separator in a subject is escaped', (t) => {
-  const event = emailDelivered('e1');
-  if (event.type !== 'EmailDelivered') throw new Error('of the wrong type');
-  const [one] = projectEvent({ ...event, payload: { ...event.payload, subject: 'a\u001eb' } });
+  const event = emailAdded('e1');
+  if (event.type !== 'EmailAdded') throw new Error('of the wrong type');
+  const email = { ...event.payload.email, subject: 'a\u001eb' };
+  const [one] = projectEvent({ ...event, payload: { ...event.payload, email } });
   t.is(one!.text.indexOf('\u001e'), one!.text.length - 1);
 });
 

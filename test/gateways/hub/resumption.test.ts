@@ -8,7 +8,7 @@ import type { SocketListener } from '../../../src/gateways/web-socket.js';
 import { EventBus } from '../../support/event-bus.js';
 import {
   attempted,
-  emailDelivered,
+  emailAdded,
   emailRemoved,
   FakeDirectory,
   FakeSocket,
@@ -109,7 +109,7 @@ test('a client that asked for the timeline resumes with it, the others without',
   const [plain, watching] = [await open(), await open('resume=true&timeline=true')];
   const [answer] = await plain.resume(null);
   await watching.resume(null);
-  bus.commit(MINE, [statusChanged('o1', 'Sending'), emailDelivered('e1'), attempted('o1')]);
+  bus.commit(MINE, [statusChanged('o1', 'Sending'), emailAdded('e1'), attempted('o1')]);
   bus.commit(MINE, [attempted('o1')]);
   const targets = (told: readonly Told[]) => told.map(({ target }) => target).filter((target) => target !== undefined);
   const [some, all] = [plain.take(), watching.take()];
@@ -237,7 +237,7 @@ test('connections that resume share what is made of an event, and a new email is
   const connections = [await open(), await open()];
   for (const { resume } of connections) await resume(null);
   t.is(bus.subscriptions, 1);
-  bus.commit(MINE, [emailDelivered('e1')]);
+  bus.commit(MINE, [emailAdded('e1')]);
   const [a, b] = connections.map(({ socket }) => socket.sent.at(-1));
   t.is(a, b);
   t.like(

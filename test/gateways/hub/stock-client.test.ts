@@ -4,7 +4,7 @@ import test from 'ava';
 import { anonymousGuard } from '../../../src/auth/origin.js';
 import { createHub } from '../../../src/gateways/hub/hub.js';
 import {
-  emailDelivered,
+  emailAdded,
   emailRemoved,
   FakeDirectory,
   FakeMailboxes,
@@ -69,7 +69,7 @@ test('connects, and gets the events in order with the payloads of the interface'
   t.regex(client.connectionId ?? '', /^[\w-]{22}$/);
 
   const stream = mailboxes.events('account-1');
-  stream.next([emailDelivered('e1', 1), unreadCount(1, 1)]);
+  stream.next([emailAdded('e1', 1), unreadCount(1, 1)]);
   await events.atLeast(2);
   stream.next([readChanged('e1', true, 2), unreadCount(0, 2)]);
   stream.next([emailRemoved('e1', 3)]);

@@ -6,7 +6,7 @@ import { CHANGES, TIMELINE } from '../../../src/gateways/hub/projection.js';
 import { type Subscriber, Subscriptions } from '../../../src/gateways/hub/subscriptions.js';
 import {
   attempted,
-  emailDelivered,
+  emailAdded,
   emailRemoved,
   FakeMailboxes,
   FakeTiming,
@@ -99,7 +99,7 @@ test('what happens in a tick leaves as one frame, the same octets for all', (t) 
   subscriptions.join('account-1', a);
   subscriptions.join('account-1', b);
   const events = mailboxes.events('account-1');
-  events.next([emailDelivered('e1', 1)]);
+  events.next([emailAdded('e1', 1)]);
   events.next([readChanged('e1', true, 2), emailRemoved('e1', 2)]);
   t.deepEqual(a.frames, []);
   timing.flush();
@@ -133,7 +133,7 @@ test('who joins gets what comes after, not what was waiting to be sent', (t) => 
 
 test('a count that has not left is replaced by a later one; everything else keeps its order', (t) => {
   const event = fc.oneof(
-    fc.nat(99).map((n) => emailDelivered(`e${n}`)),
+    fc.nat(99).map((n) => emailAdded(`e${n}`)),
     fc.nat(99).map((n) => emailRemoved(`e${n}`)),
     fc.nat(99).map((n) => unreadCount(n)),
   );
@@ -155,7 +155,10 @@ test('a count that has not left is replaced by a later one; everything else keep
         told
           .filter(([target]) => !isCount(target))
           .map(([, id]) => (typeof id === 'string' ? id : (id as { id: string }).id)),
-        all.flatMap((each) => ('emailId' in each.payload ? [each.payload.emailId] : [])),
+        all.flatMap((each) => {
+          if (each.type === 'EmailAdded') return [each.payload.email.id];
+          return each.type === 'EmailRemoved' ? [each.payload.emailId] : [];
+        }),
       );
       const last = all.filter((each) => each.type === 'UnreadCountChanged').at(-1);
       t.deepEqual(told.filter(([target]) => isCount(target)).at(-1)?.[1], last?.payload.unread);
@@ -242,8 +245,10 @@ test('an event that cannot be shown is passed over and logged', (t) => {
   const { mailboxes, timing, lines, subscriptions } = setUp();
   const reader = new Reader();
   subscriptions.join('account-1', reader);
-  const broken = emailDelivered('e1', 7);
-  const event = { ...broken, payload: { ...broken.payload, receivedAt: 1e300 } } as MailboxEvent;
+  const broken = emailAdded('e1', 7);
+  if (broken.type !== 'EmailAdded') throw new Error('of the wrong type');
+  const email = { ...broken.payload.email, receivedAt: 1e300 };
+  const event: MailboxEvent = { ...broken, payload: { ...broken.payload, email } };
   const unknown = { type: 'LabelPainted', seq: 7, n: 2, at: 0, payload: {} } as unknown as MailboxEvent;
   mailboxes.events('account-1').next([unknown, event, emailRemoved('e2', 7)]);
   timing.flush();
@@ -255,7 +260,7 @@ test('a new email is logged once with its id, change number and connections', (t
   const { mailboxes, timing, lines, subscriptions } = setUp();
   subscriptions.join('account-1', new Reader());
   subscriptions.join('account-1', new Reader());
-  mailboxes.events('account-1').next([emailDelivered('e1', 5), unreadCount(1, 5)]);
+  mailboxes.events('account-1').next([emailAdded('e1', 5), unreadCount(1, 5)]);
   mailboxes.events('account-1').next([unreadCount(2, 6)]);
   timing.flush();
   const info = lines.filter((line) => line.level === 30);

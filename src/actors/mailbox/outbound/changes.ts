@@ -1,8 +1,15 @@
 // The outbound mail of a transaction, read through as if the batch so far had happened already: rows of the batch,
 // then those in memory, then those that were read for it.
 import type { MessageSummary } from '../../../mail/message-index.js';
-import type { HandedOver, MailboxChange, OutboundChange } from '../../../store/mailboxes.js';
-import type { DeliveryAttempt, OutboundContent, OutboundRow, OutboundStatus } from '../../../store/outbound.js';
+import type { Change, ChangeContent, ChangeOf } from '../../../store/changes.js';
+import type { HandedOver } from '../../../store/mailbox-rows.js';
+import type {
+  DeliveryAttempt,
+  OutboundContent,
+  OutboundRecipientRow,
+  OutboundRow,
+  OutboundStatus,
+} from '../../../store/outbound.js';
 import type { DeliveryReport } from '../../delivery/courier.js';
 import type { MailboxState } from '../state.js';
 import type { Begun, Room } from './delivery-slots.js';
@@ -10,11 +17,6 @@ import type { OutboundPrefetched } from './prefetch.js';
 
 interface Written {
   readonly row: OutboundRow;
-  readonly before: OutboundStatus | null;
-  /** Of its message before the batch. */
-  readonly blob: string | null;
-  readonly recipients: 'all' | ReadonlySet<string>;
-  readonly content: OutboundContent | null | undefined;
   readonly summary: MessageSummary | undefined;
 }
 
@@ -24,6 +26,8 @@ export interface WrittenParts {
   readonly recipients: 'all' | readonly string[];
   readonly content?: OutboundContent | null | undefined;
   readonly summary?: MessageSummary;
+  /** Statuses that the email came to with the change, in order. */
+  readonly passed?: readonly OutboundStatus[];
 }
 
 /** A delivery that begins with the batch. */
@@ -36,18 +40,23 @@ interface BegunDelivery {
 export class OutboundChanges {
   readonly #state: MailboxState;
   readonly #prefetched: OutboundPrefetched;
+  readonly #record: (change: ChangeContent) => void;
   readonly #written = new Map<string, Written>();
   readonly #removed = new Set<string>();
-  readonly #attempts: MailboxChange['outboundAttempts'][number][] = [];
-  readonly #handedOver: HandedOver[] = [];
   readonly #due = new Set<string>();
   readonly #begun: BegunDelivery[] = [];
   readonly #room: () => Room | undefined;
   #drafts = 0;
 
-  constructor(state: MailboxState, prefetched: OutboundPrefetched, room: () => Room | undefined) {
+  constructor(
+    state: MailboxState,
+    prefetched: OutboundPrefetched,
+    record: (change: ChangeContent) => void,
+    room: () => Room | undefined,
+  ) {
     this.#state = state;
     this.#prefetched = prefetched;
+    this.#record = record;
     this.#room = room;
   }
 
@@ -80,34 +89,60 @@ export class OutboundChanges {
   }
 
   /** `before`: what `get` gave; undefined for an email that is new. */
-  put(row: OutboundRow, before: OutboundRow | undefined, { recipients, content, summary }: WrittenParts): void {
-    const known = this.#written.get(row.id);
-    const isAll = recipients === 'all' || known?.recipients === 'all';
-    this.#written.set(row.id, {
-      row,
-      before: known === undefined ? (before?.status ?? null) : known.before,
-      blob: known === undefined ? (before?.blob ?? null) : known.blob,
-      recipients: isAll ? 'all' : new Set([...(known?.recipients ?? []), ...recipients]),
-      content: content === undefined ? known?.content : content,
-      summary: summary ?? known?.summary,
+  put(
+    row: OutboundRow,
+    before: OutboundRow | undefined,
+    { recipients, content, summary, passed = [] }: WrittenParts,
+  ): void {
+    const { machine: _machine, recipients: all, ...outbound } = row;
+    const hasOtherBlob = before !== undefined && before.blob !== null && before.blob !== row.blob;
+    this.#record({
+      type: 'OutboundChanged',
+      payload: {
+        outbound,
+        before: before?.status ?? null,
+        passed,
+        ...(recipients === 'all' ? { recipientIds: all.map(({ id }) => id) } : {}),
+        ...(hasOtherBlob ? { released: before.blob! } : {}),
+      },
+      storedOnly: {
+        row,
+        ...(content === undefined ? {} : { content }),
+        ...(summary === undefined ? {} : { summary }),
+      },
     });
-    this.#drafts += Number(row.status === 'Draft') - Number(before?.status === 'Draft');
+    all.forEach((recipient, position) => {
+      if (recipients !== 'all' && !recipients.includes(recipient.id)) return;
+      this.#record({ type: 'RecipientChanged', payload: { outboundId: row.id, position, recipient } });
+    });
   }
 
   /** A draft. */
-  remove(id: string): void {
-    const known = this.#written.get(id);
-    this.#written.delete(id);
-    this.#drafts--;
-    if (known?.before !== null) this.#removed.add(id);
+  remove(outboundId: string): void {
+    this.#record({ type: 'OutboundRemoved', payload: { outboundId } });
   }
 
   attempt(outboundId: string, attempt: DeliveryAttempt): void {
-    this.#attempts.push({ outboundId, attempt });
+    this.#record({ type: 'DeliveryAttempted', payload: { outboundId, attempt } });
   }
 
   handOver(handed: HandedOver): void {
-    this.#handedOver.push(handed);
+    this.#record({ type: 'MailHandedOver', payload: handed });
+  }
+
+  apply(change: Change): void {
+    switch (change.type) {
+      case 'OutboundChanged':
+        this.#applyChanged(change);
+        return;
+      case 'RecipientChanged':
+        this.#applyRecipient(change.payload);
+        return;
+      case 'OutboundRemoved':
+        this.#written.delete(change.payload.outboundId);
+        this.#removed.add(change.payload.outboundId);
+        this.#drafts--;
+    }
   }
 
   /** Somebody has something to do for this email once the batch is committed. */
@@ -135,26 +170,28 @@ export class OutboundChanges {
     return this.#begun;
   }
 
-  change(): Pick<MailboxChange, 'outbound' | 'outboundRemoved' | 'outboundAttempts' | 'handedOver'> {
-    return {
-      outbound: [...this.#written.values()].map(written),
-      outboundRemoved: [...this.#removed],
-      outboundAttempts: this.#attempts,
-      handedOver: this.#handedOver,
-    };
+  #applyChanged({ payload: { outbound, before, recipientIds }, storedOnly }: ChangeOf<'OutboundChanged'>): void {
+    const { id, status } = outbound;
+    const known = this.#written.get(id);
+    this.#drafts += Number(status === 'Draft') - Number(before === 'Draft');
+    if (storedOnly !== undefined) {
+      this.#written.set(id, { row: storedOnly.row, summary: storedOnly.summary ?? known?.summary });
+      return;
+    }
+    // Of the log: the list of recipients is what follows, or what was there.
+    const recipients = recipientIds === undefined ? (known?.row.recipients ?? []) : [];
+    this.#written.set(id, { row: { ...outbound, machine: null, recipients }, summary: known?.summary });
+  }
+
+  #applyRecipient({ outboundId, position, recipient }: ChangeOf<'RecipientChanged'>['payload']): void {
+    const known = this.#written.get(outboundId);
+    if (known === undefined || known.row.recipients[position] === recipient) return;
+    const recipients: OutboundRecipientRow[] = [...known.row.recipients];
+    recipients[position] = recipient;
+    this.#written.set(outboundId, { ...known, row: { ...known.row, recipients } });
   }
 
   #unread(message: string): unknown {
     return this.#prefetched.fault ?? new Error(message);
   }
-}
-
-function written({ row, before, blob, recipients, content }: Written): OutboundChange {
-  return {
-    row,
-    before,
-    recipients: recipients === 'all' ? recipients : [...recipients],
-    ...(content === undefined ? {} : { content }),
-    ...(blob === null || blob === row.blob ? {} : { released: blob }),
-  };
 }

@@ -64,7 +64,6 @@ function createDraft(
     recipients: recipientsOf(tx, written.recipients),
   };
   tx.outbound.put(row, undefined, { recipients: 'all', content: written.content });
-  tx.emit('DraftCreated', { outboundId: id });
   return { reply: { id } };
 }
 
@@ -81,7 +80,6 @@ function updateDraft(
   const { blob = null, size = 0 } = message ?? {};
   const row = { ...before, blob, size, sender, subject, updatedAt, recipients: recipientsOf(tx, recipients) };
   tx.outbound.put(row, before, { recipients: 'all', content });
-  tx.emit('DraftChanged', { outboundId });
   return { reply: {} };
 }
 
@@ -92,7 +90,6 @@ function deleteDraft(
   if (draftOf(tx, outboundId) === undefined) return { refusal: 'noSuchOutbound' };
   tx.begin();
   tx.outbound.remove(outboundId);
-  tx.emit('DraftDeleted', { outboundId });
   return { reply: {} };
 }
 
@@ -122,11 +119,8 @@ function enqueue(
   }
   const next = step(null, ...events);
   const sentEmailId = tx.newId();
-  const [placement] = tx.add(
-    { ...summary, id: sentEmailId, blob, threadId: sentEmailId, receivedAt: now, flags: SEEN, keywords: [] },
-    [tx.folders.rowOf('sent').id],
-  );
-  tx.emit('EmailPlaced', { emailId: sentEmailId, ...placement! });
+  const copy = { ...summary, id: sentEmailId, blob, threadId: sentEmailId, receivedAt: now, flags: SEEN, keywords: [] };
+  tx.add(copy, [tx.folders.rowOf('sent').id], { isNew: false });
   const { subject, messageId, inReplyTo, references, size } = summary;
   const createdAt = before?.createdAt ?? now;
   const row: OutboundRow = {

@@ -111,9 +111,7 @@ export function handOver(
 /** Into the timeline. */
 export function keepAttempts(tx: MailboxTransaction, outboundId: string, attempts: readonly DeliveryAttempt[]): void {
   for (const attempt of attempts) {
-    const kept = storable(attempt);
-    tx.outbound.attempt(outboundId, kept);
-    tx.emit('OutboundAttempted', { outboundId, attempt: { ...kept, recipients: [...kept.recipients] } });
+    tx.outbound.attempt(outboundId, storable(attempt));
   }
 }
 
@@ -150,14 +148,9 @@ function giveReport(
   const { blob, summary } = report;
   const emailId = tx.newId();
   // Past the filters: a bounce that a filter deletes is a message lost without a word.
-  const placements = tx.add(
-    { ...summary, id: emailId, blob, threadId: emailId, receivedAt: tx.now, flags: 0, keywords: [] },
-    [tx.folders.rowOf('inbox').id],
-  );
-  const { fromAddress, fromName: fromDisplayName, subject, hasAttachments } = summary;
-  const shown = { emailId, fromAddress, fromDisplayName, subject, receivedAt: tx.now, hasAttachments };
-  tx.emit('EmailDelivered', { ...shown, isRead: false, placements });
-  tx.emitUnread();
+  const email = { ...summary, id: emailId, blob, threadId: emailId, receivedAt: tx.now, flags: 0, keywords: [] };
+  tx.add(email, [tx.folders.rowOf('inbox').id], { isNew: true });
+  tx.announceUnread();
   return { reply: { emailId } };
 }
 

@@ -1,7 +1,8 @@
 // Outbound mail in a mailbox's memory: rows of emails in the queue, so that a delivery need not read what its mailbox has
 // just written, and how many emails have which status. Both bounded, both only what the store has as well.
 import type { MessageSummary } from '../../../mail/message-index.js';
-import type { MailboxChange, OutboundCounts } from '../../../store/mailboxes.js';
+import type { OutboundCounts } from '../../../store/mailboxes.js';
+import type { NetChange } from '../../../store/net-changes.js';
 import type { OutboundRow, OutboundStatus } from '../../../store/outbound.js';
 
 const MOST_ROWS = 1_000;
@@ -41,19 +42,17 @@ export class OutboundMemory {
     for (const [status, count] of counts) this.#counts.set(status, count);
   }
 
-  evolve(change: MailboxChange): void {
-    const { outbound, outboundRemoved, emailsAdded } = change;
-    for (const { row, before } of outbound) {
-      const known = this.#forget(row.id);
-      if (isInFlight(row)) {
-        const copy =
-          before === 'Queued' || before === 'Sending'
-            ? undefined
-            : emailsAdded.find(({ id }) => id === row.sentEmailId);
-        this.#remember({ row, summary: known?.summary ?? copy });
-      }
+  evolve({ outbound, outboundRemoved }: NetChange): void {
+    for (const {
+      outbound: { id, status },
+      before,
+      row,
+      summary,
+    } of outbound) {
+      const known = this.#forget(id);
+      if (row !== undefined && isInFlight(row)) this.#remember({ row, summary: summary ?? known?.summary });
       if (before !== null) this.#add(before, -1);
-      this.#add(row.status, 1);
+      this.#add(status, 1);
     }
     for (const id of outboundRemoved) this.#forget(id);
     this.#add('Draft', -outboundRemoved.length);

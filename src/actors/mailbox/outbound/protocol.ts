@@ -150,13 +150,3 @@ export const outboundOperations = {
     refusals: ['noSuchOutbound'],
   }),
 };
-
-export const outboundEvents = {
-  DraftCreated: open({ outboundId: string() }),
-  DraftChanged: open({ outboundId: string() }),
-  /** A draft that is sent is not deleted: its status changes. */
-  DraftDeleted: open({ outboundId: string() }),
-  OutboundStatusChanged: open({ outboundId: string(), status: outboundStatus }),
-  /** A host was tried. */
-  OutboundAttempted: open({ outboundId: string(), attempt: deliveryAttempt }),
-};

@@ -1,5 +1,5 @@
-// A step of an outbound email's machine as part of a transaction: its row, the recipients that changed, and what its effects are
-// here: events, and somebody to be woken after the commit.
+// A step of an outbound email's machine as part of a transaction: its row, the recipients that changed, the statuses that
+// it came to, and a wake-up after the commit when something is due.
 import type { Step } from '../../../machines/outbound-email/step.js';
 import type { MessageSummary } from '../../../mail/message-index.js';
 import type { OutboundContent, OutboundRecipientRow, OutboundRow } from '../../../store/outbound.js';
@@ -38,13 +38,10 @@ export function advance(tx: MailboxTransaction, row: OutboundRow, next: Step, pa
     machine: next.snapshot,
     recipients,
   };
-  if (parts === undefined) tx.outbound.put(advanced, row, { recipients: changed });
-  else tx.outbound.put(advanced, parts.before, parts);
-  for (const effect of next.effects) {
-    if (effect.type === 'announce') {
-      tx.emit('OutboundStatusChanged', { outboundId: row.id, status: effect.status });
-    } else tx.outbound.wake(row.id);
-  }
+  const passed = next.effects.flatMap((effect) => (effect.type === 'announce' ? [effect.status] : []));
+  if (parts === undefined) tx.outbound.put(advanced, row, { recipients: changed, passed });
+  else tx.outbound.put(advanced, parts.before, { ...parts, passed });
+  if (next.effects.some(({ type }) => type !== 'announce')) tx.outbound.wake(row.id);
   return advanced;
 }
 

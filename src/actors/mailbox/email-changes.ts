@@ -1,0 +1,65 @@
+// The emails of a transaction: flags, and which emails there are, read through as if the batch so far had happened already.
+// An email that the batch adds has the slot that it would have if nothing of the batch were undone.
+import type { ChangeOf, NewEmail } from '../../store/changes.js';
+import type { MailboxState } from './state.js';
+
+interface Flags {
+  readonly flags: number;
+  readonly keywords: readonly string[];
+}
+
+export class EmailChanges {
+  readonly #state: MailboxState;
+  readonly #added: NewEmail[] = [];
+  readonly #addedSlots = new Map<string, number>();
+  readonly #flags = new Map<number, Flags>();
+  readonly #removed = new Set<number>();
+  /** Emails of the state come first. */
+  readonly #firstAdded: number;
+
+  constructor(state: MailboxState) {
+    this.#state = state;
+    this.#firstAdded = state.emails.size;
+  }
+
+  /** The slot of an email that exists after the batch so far, or -1. */
+  find(id: string): number {
+    const slot = this.#addedSlots.get(id) ?? this.#state.emails.find(id);
+    return this.#removed.has(slot) ? -1 : slot;
+  }
+
+  id(slot: number): string {
+    return this.#added[slot - this.#firstAdded]?.id ?? this.#state.emails.id(slot);
+  }
+
+  flags(slot: number): number {
+    const known = this.#flags.get(slot) ?? this.#added[slot - this.#firstAdded];
+    return known?.flags ?? this.#state.emails.flags(slot);
+  }
+
+  keywords(slot: number): readonly string[] {
+    const known = this.#flags.get(slot) ?? this.#added[slot - this.#firstAdded];
+    return known?.keywords ?? [];
+  }
+
+  /** One more than the last slot, those of the batch included. */
+  get size(): number {
+    return this.#firstAdded + this.#added.length;
+  }
+
+  /** The slot of the new email. */
+  add(email: NewEmail): number {
+    const slot = this.size;
+    this.#added.push(email);
+    this.#addedSlots.set(email.id, slot);
+    return slot;
+  }
+
+  setFlags(slot: number, { flags, keywords = this.keywords(slot) }: ChangeOf<'FlagsChanged'>['payload']): void {
+    this.#flags.set(slot, { flags, keywords });
+  }
+
+  remove(slot: number): void {
+    this.#removed.add(slot);
+  }
+}

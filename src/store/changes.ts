@@ -1,0 +1,153 @@
+// The change records of a mailbox: what a batch of commands changes, and nothing else does. The log's entries and what is
+// published are these records; the rows of the commit and the state of the actor derive from them (net-changes.ts). Who
+// has all records of an account can rebuild its mailbox, but for what is stored only: bodies of drafts and the snapshots
+// of the machines of outbound emails.
+import type { MessageSummary } from '../mail/message-index.js';
+import type {
+  EmailRow,
+  EventRow,
+  FilterRow,
+  FolderDefinition,
+  FolderRole,
+  HandedOver,
+  Placement,
+} from './mailbox-rows.js';
+import type {
+  DeliveryAttempt,
+  OutboundContent,
+  OutboundRecipientRow,
+  OutboundRow,
+  OutboundStatus,
+} from './outbound.js';
+
+/** All columns of a new email's row but its modseq, which is that of the change. */
+export type NewEmail = Omit<EmailRow, 'modseq'>;
+
+/** An outbound email's row without its recipients, which have records of their own, and without its machine's snapshot. */
+export type LoggedOutbound = Omit<OutboundRow, 'recipients' | 'machine'>;
+
+/** What clients show of a new email. */
+export interface ShownEmail {
+  readonly emailId: string;
+  readonly fromAddress: string;
+  readonly fromDisplayName: string;
+  readonly subject: string;
+  /** ms since the epoch. */
+  readonly receivedAt: number;
+  readonly hasAttachments: boolean;
+  readonly isRead: boolean;
+}
+
+interface EmailPlacement extends Placement {
+  readonly emailId: string;
+}
+
+interface Payloads {
+  /** `isNew`: clients are to be told of new mail. */
+  EmailAdded: { readonly email: NewEmail; readonly placements: readonly Placement[]; readonly isNew: boolean };
+  EmailPlaced: EmailPlacement;
+  /** The email has left a folder and is still in others. */
+  EmailExpunged: EmailPlacement;
+  /** The email and all its placements are gone. */
+  EmailRemoved: { readonly emailId: string; readonly placements: readonly Placement[] };
+  /** `flags`: all bits after the change; `changed`: bits that differ; `keywords`: all after the change, when they changed. */
+  FlagsChanged: {
+    readonly emailId: string;
+    readonly flags: number;
+    readonly changed: number;
+    readonly keywords?: readonly string[];
+  };
+  /** `\Deleted`, which belongs to a placement. */
+  DeletedChanged: EmailPlacement & { readonly isDeleted: boolean };
+  /** It is empty. */
+  FolderCreated: { readonly folder: FolderDefinition };
+  /** As it is after the change. */
+  FolderChanged: { readonly folder: FolderDefinition };
+  /** With its placements. `placed`: where its emails are now that were in no other folder. */
+  FolderDeleted: {
+    readonly folderId: string;
+    readonly role: FolderRole;
+    readonly placed: {
+      readonly folderId: string;
+      readonly emails: readonly { readonly emailId: string; readonly uid: number }[];
+    } | null;
+  };
+  /** New or changed. */
+  FilterChanged: { readonly filter: FilterRow };
+  FilterDeleted: { readonly filterId: string };
+  /** The filters of an email that wait for its body. */
+  FiltersDeferred: { readonly emailId: string; readonly filterIds: readonly string[] };
+  DeferralEnded: { readonly emailId: string };
+  /** Clients are to be told of an email as if it had just come. */
+  EmailAnnounced: ShownEmail;
+  /** Mail that a filter deleted before it was placed. */
+  MailDiscarded: { readonly inboundId: string; readonly blob: string };
+  /** Unread emails of the inbox after the change. */
+  UnreadCountChanged: { readonly unread: number };
+  /**
+   * New or changed. `before`: its status before; null for a new one. `passed`: statuses that it came to with the change, in
+   * order. `recipientIds`: there when the list of recipients is a new one; each of them has its record after this one.
+   * `released`: the blob of its message before, when it has another.
+   */
+  OutboundChanged: {
+    readonly outbound: LoggedOutbound;
+    readonly before: OutboundStatus | null;
+    readonly passed: readonly OutboundStatus[];
+    readonly recipientIds?: readonly string[];
+    readonly released?: string;
+  };
+  RecipientChanged: {
+    readonly outboundId: string;
+    readonly position: number;
+    readonly recipient: OutboundRecipientRow;
+  };
+  /** A draft was deleted. */
+  OutboundRemoved: { readonly outboundId: string };
+  DeliveryAttempted: { readonly outboundId: string; readonly attempt: DeliveryAttempt };
+  MailHandedOver: HandedOver;
+}
+
+/** What the commit stores and the log does not have; absent in records that were read from the log. */
+export interface StoredOnly {
+  /** The whole row, with its machine and its recipients. */
+  readonly row: OutboundRow;
+  /** There when it changed. null: it is in the message alone. */
+  readonly content?: OutboundContent | null;
+  /** Of its message, for the memory. */
+  readonly summary?: MessageSummary;
+}
+
+export type Change = {
+  [T in keyof Payloads]: {
+    readonly type: T;
+    /** The account's modseq of the command. */
+    readonly seq: number;
+    /** ms since the epoch. */
+    readonly at: number;
+    readonly payload: Payloads[T];
+  } & (T extends 'OutboundChanged' ? { readonly storedOnly?: StoredOnly } : unknown);
+}[keyof Payloads];
+
+export type ChangeOf<T extends Change['type']> = Extract<Change, { readonly type: T }>;
+
+/** A record before it has its place in the log. */
+export type ChangeContent = {
+  [T in Change['type']]: Omit<ChangeOf<T>, 'seq' | 'at'>;
+}[Change['type']];
+
+/** As the log has the record and as it is published; `n` counts the records of one seq. */
+export type LoggedChange = {
+  [T in Change['type']]: Omit<ChangeOf<T>, 'storedOnly'> & { readonly n: number };
+}[Change['type']];
+
+/** The entries of the log. */
+export function logged(changes: readonly Change[]): (LoggedChange & EventRow)[] {
+  let seq = 0;
+  let n = 0;
+  return changes.map((change) => {
+    n = change.seq === seq ? n + 1 : 0;
+    seq = change.seq;
+    const { type, at, payload } = change;
+    return { type, seq, n, at, payload } as LoggedChange;
+  });
+}

@@ -1,0 +1,99 @@
+// The rows of one account's mailbox: folders, emails, placements, filters, and the entries of its log. The store's port
+// (mailboxes.ts) and the change records (changes.ts) are made of them.
+import type { MessageSummary } from '../mail/message-index.js';
+import type { InboundEnvelope } from './inbound.js';
+
+export type FolderRole = 'inbox' | 'sent' | 'drafts' | 'archive' | 'trash' | 'junk' | 'label' | 'folder';
+
+/** What a folder is, apart from what is in it. */
+export interface FolderDefinition {
+  readonly id: string;
+  readonly role: FolderRole;
+  readonly name: string;
+  readonly color: string | null;
+  readonly sortOrder: number;
+  readonly uidValidity: number;
+  /** ms since the epoch. */
+  readonly createdAt: number;
+}
+
+export interface FolderCounters {
+  readonly id: string;
+  readonly uidNext: number;
+  readonly total: number;
+  readonly unread: number;
+  readonly highestModseq: number;
+}
+
+export interface FolderRow extends FolderDefinition, FolderCounters {}
+
+/** An email's place in a folder. */
+export interface Placement {
+  readonly folderId: string;
+  readonly uid: number;
+}
+
+/** A condition that is null is not set, an action that is null or false is not taken. Times are ms since the epoch. */
+export interface FilterRow {
+  readonly id: string;
+  readonly name: string;
+  readonly isEnabled: boolean;
+  /** Lower is evaluated first; ties by `createdAt`. */
+  readonly priority: number;
+  readonly fromAddressContains: string | null;
+  readonly subjectContains: string | null;
+  readonly bodyContains: string | null;
+  readonly hasAttachments: boolean | null;
+  readonly markAsRead: boolean | null;
+  readonly assignLabelId: string | null;
+  readonly delete: boolean | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly lastAppliedAt: number | null;
+  readonly timesApplied: number;
+}
+
+/** Filters of a delivered email that are to be applied once its body can be read. */
+export interface DeferredFilters {
+  readonly emailId: string;
+  readonly filterIds: readonly string[];
+}
+
+export interface EmailRow extends MessageSummary {
+  readonly id: string;
+  /** SHA-256 of the raw message. */
+  readonly blob: string;
+  /** When it is added: the thread that it starts unless the store knows one of its ids. */
+  readonly threadId: string;
+  /** ms since the epoch. */
+  readonly receivedAt: number;
+  /** Bits of `mail/flags`. */
+  readonly flags: number;
+  readonly keywords: readonly string[];
+  readonly modseq: number;
+}
+
+/** What an export needs of an email's row. */
+export type ExportRow = Pick<EmailRow, 'id' | 'blob' | 'fromAddress' | 'receivedAt' | 'size'>;
+
+/** What lists and details need of an email's row; flags come from the actor's memory. */
+export type EmailSummaryRow = Omit<EmailRow, 'flags' | 'keywords' | 'modseq'>;
+
+export interface EventRow {
+  readonly seq: number;
+  readonly n: number;
+  readonly type: string;
+  readonly payload: unknown;
+  /** ms since the epoch. */
+  readonly at: number;
+}
+
+/** Mail that a sender's commit hands to a mailbox of this store: a row of `inbound`, which is the promise to deliver it. */
+export interface HandedOver {
+  /** Whose inbox it is for. When there is no such account any more nothing is written. */
+  readonly accountId: string;
+  /** UUID of the inbound row. */
+  readonly id: string;
+  readonly blob: string;
+  readonly envelope: InboundEnvelope;
+}

@@ -1,0 +1,336 @@
+// The net effect of a list of changes: rows that stand once, from which the statement of the commit and the state of the
+// actor are made. What the list adds and takes away again is not in it; of several changes of a row the last one is.
+import type { MessageSummary } from '../mail/message-index.js';
+import { joinedSets, threadIds } from '../mail/thread.js';
+import type { Change, ChangeOf, LoggedOutbound, StoredOnly } from './changes.js';
+import type { DeferredFilters, EmailRow, FilterRow, FolderDefinition, HandedOver } from './mailbox-rows.js';
+import type {
+  DeliveryAttempt,
+  OutboundContent,
+  OutboundRecipientRow,
+  OutboundRow,
+  OutboundStatus,
+} from './outbound.js';
+
+/** A new email, and the message ids by which the store finds its thread; emails of one thread have the same ids. */
+export interface AddedEmail extends EmailRow {
+  readonly threadIds: readonly string[];
+}
+
+interface FlaggedEmail {
+  readonly id: string;
+  readonly flags: number;
+  /** There when they changed. */
+  readonly keywords?: readonly string[];
+  readonly modseq: number;
+}
+
+interface PlacementRow {
+  readonly uid: number;
+  readonly emailId: string;
+  readonly isDeleted: boolean;
+  readonly modseq: number;
+}
+
+/** Placements of one folder. */
+interface NetPlacements {
+  readonly placed: readonly PlacementRow[];
+  readonly expunged: readonly PlacementRow[];
+  /** Placements from before the list whose `\Deleted` is another one. */
+  readonly marked: readonly PlacementRow[];
+}
+
+interface NetOutbound {
+  readonly outbound: LoggedOutbound;
+  /** Its status before the list; null when the list made it. */
+  readonly before: OutboundStatus | null;
+  /** There when the list of recipients is a new one: others are no more. */
+  readonly recipientIds?: readonly string[];
+  readonly recipients: readonly { readonly position: number; readonly recipient: OutboundRecipientRow }[];
+  /** Blobs of messages that it no longer has. */
+  readonly released: readonly string[];
+  /** Absent when the record is from the log. */
+  readonly row?: OutboundRow;
+  readonly content?: OutboundContent | null;
+  readonly summary?: MessageSummary;
+}
+
+export interface NetChange {
+  /** In the order of their ids. */
+  readonly emailsAdded: readonly AddedEmail[];
+  readonly emailsFlagged: readonly FlaggedEmail[];
+  readonly emailsRemoved: readonly string[];
+  /** By folder; a folder that is removed is not among them. */
+  readonly placements: ReadonlyMap<string, NetPlacements>;
+  readonly foldersAdded: readonly FolderDefinition[];
+  readonly foldersChanged: readonly FolderDefinition[];
+  readonly foldersRemoved: readonly string[];
+  readonly filters: readonly FilterRow[];
+  readonly filtersRemoved: readonly string[];
+  readonly filtersDeferred: readonly DeferredFilters[];
+  /** Emails for which no filter waits any more. */
+  readonly deferralsEnded: readonly string[];
+  /** Blobs of mail that was not kept. */
+  readonly blobsReleased: readonly string[];
+  readonly outbound: readonly NetOutbound[];
+  readonly outboundRemoved: readonly string[];
+  readonly attempts: readonly { readonly outboundId: string; readonly attempt: DeliveryAttempt }[];
+  readonly handedOver: readonly HandedOver[];
+}
+
+const nets = new WeakMap<readonly Change[], NetChange>();
+
+/** Computed once for a list, which must not change afterwards. */
+export function netOf(changes: readonly Change[]): NetChange {
+  let net = nets.get(changes);
+  if (net === undefined) {
+    const fold = new Fold();
+    for (const change of changes) fold.take(change);
+    net = fold.result();
+    nets.set(changes, net);
+  }
+  return net;
+}
+
+class FolderFold {
+  readonly placed = new Map<number, PlacementRow>();
+  readonly expunged = new Map<number, PlacementRow>();
+  readonly marked = new Map<number, PlacementRow>();
+}
+
+interface OutboundFold {
+  outbound: LoggedOutbound;
+  readonly before: OutboundStatus | null;
+  recipientIds: readonly string[] | undefined;
+  readonly recipients: Map<string, { readonly position: number; readonly recipient: OutboundRecipientRow }>;
+  readonly blobs: Set<string>;
+  stored: Partial<StoredOnly>;
+}
+
+class Fold {
+  readonly #added = new Map<string, EmailRow>();
+  readonly #flagged = new Map<string, FlaggedEmail>();
+  readonly #removed = new Set<string>();
+  readonly #placements = new Map<string, FolderFold>();
+  readonly #foldersAdded = new Map<string, FolderDefinition>();
+  readonly #foldersChanged = new Map<string, FolderDefinition>();
+  readonly #foldersRemoved = new Set<string>();
+  readonly #filters = new Map<string, FilterRow>();
+  readonly #filtersRemoved = new Set<string>();
+  readonly #deferred = new Map<string, readonly string[]>();
+  readonly #deferralsEnded = new Set<string>();
+  readonly #released: string[] = [];
+  readonly #outbound = new Map<string, OutboundFold>();
+  readonly #outboundRemoved = new Set<string>();
+  readonly #attempts: NetChange['attempts'][number][] = [];
+  readonly #handedOver: HandedOver[] = [];
+
+  take(change: Change): void {
+    switch (change.type) {
+      case 'EmailAdded': {
+        const { email, placements } = change.payload;
+        this.#added.set(email.id, { ...email, modseq: change.seq });
+        for (const { folderId, uid } of placements) this.#place(folderId, uid, email.id, change.seq);
+        return;
+      }
+      case 'EmailPlaced': {
+        const { folderId, uid, emailId } = change.payload;
+        this.#place(folderId, uid, emailId, change.seq);
+        return;
+      }
+      case 'EmailExpunged': {
+        const { folderId, uid, emailId } = change.payload;
+        this.#expunge(folderId, uid, emailId, change.seq);
+        return;
+      }
+      case 'EmailRemoved':
+        this.#remove(change);
+        return;
+      case 'FlagsChanged':
+        this.#flag(change);
+        return;
+      case 'DeletedChanged':
+        this.#mark(change);
+        return;
+      case 'FolderCreated':
+        this.#foldersAdded.set(change.payload.folder.id, change.payload.folder);
+        return;
+      case 'FolderChanged': {
+        const { folder } = change.payload;
+        (this.#foldersAdded.has(folder.id) ? this.#foldersAdded : this.#foldersChanged).set(folder.id, folder);
+        return;
+      }
+      case 'FolderDeleted':
+        this.#deleteFolder(change);
+        return;
+      case 'FilterChanged':
+        this.#filters.set(change.payload.filter.id, change.payload.filter);
+        return;
+      case 'FilterDeleted':
+        this.#filters.delete(change.payload.filterId);
+        this.#filtersRemoved.add(change.payload.filterId);
+        return;
+      case 'FiltersDeferred':
+        this.#deferred.set(change.payload.emailId, change.payload.filterIds);
+        this.#deferralsEnded.delete(change.payload.emailId);
+        return;
+      case 'DeferralEnded':
+        this.#deferred.delete(change.payload.emailId);
+        this.#deferralsEnded.add(change.payload.emailId);
+        return;
+      case 'MailDiscarded':
+        this.#released.push(change.payload.blob);
+        return;
+      case 'OutboundChanged':
+        this.#changeOutbound(change);
+        return;
+      case 'RecipientChanged': {
+        const { outboundId, position, recipient } = change.payload;
+        this.#outbound.get(outboundId)!.recipients.set(recipient.id, { position, recipient });
+        return;
+      }
+      case 'OutboundRemoved':
+        this.#removeOutbound(change.payload.outboundId);
+        return;
+      case 'DeliveryAttempted':
+        this.#attempts.push(change.payload);
+        return;
+      case 'MailHandedOver':
+        this.#handedOver.push(change.payload);
+        return;
+      case 'EmailAnnounced':
+      case 'UnreadCountChanged':
+        return;
+    }
+  }
+
+  result(): NetChange {
+    const removed = this.#outboundRemoved;
+    return {
+      emailsAdded: threaded([...this.#added.values()]),
+      emailsFlagged: [...this.#flagged.values()],
+      emailsRemoved: [...this.#removed],
+      placements: new Map(
+        [...this.#placements].map(([folderId, { placed, expunged, marked }]) => [
+          folderId,
+          { placed: [...placed.values()], expunged: [...expunged.values()], marked: [...marked.values()] },
+        ]),
+      ),
+      foldersAdded: [...this.#foldersAdded.values()],
+      foldersChanged: [...this.#foldersChanged.values()],
+      foldersRemoved: [...this.#foldersRemoved],
+      filters: [...this.#filters.values()],
+      filtersRemoved: [...this.#filtersRemoved],
+      filtersDeferred: [...this.#deferred].map(([emailId, filterIds]) => ({ emailId, filterIds })),
+      deferralsEnded: [...this.#deferralsEnded],
+      blobsReleased: this.#released,
+      outbound: [...this.#outbound.values()].map(outboundOf),
+      outboundRemoved: [...removed],
+      attempts: this.#attempts.filter(({ outboundId }) => !removed.has(outboundId)),
+      handedOver: this.#handedOver,
+    };
+  }
+
+  #folder(id: string): FolderFold {
+    let folder = this.#placements.get(id);
+    if (folder === undefined) {
+      folder = new FolderFold();
+      this.#placements.set(id, folder);
+    }
+    return folder;
+  }
+
+  #place(folderId: string, uid: number, emailId: string, modseq: number): void {
+    this.#folder(folderId).placed.set(uid, { uid, emailId, isDeleted: false, modseq });
+  }
+
+  #expunge(folderId: string, uid: number, emailId: string, modseq: number): void {
+    const folder = this.#folder(folderId);
+    folder.marked.delete(uid);
+    if (!folder.placed.delete(uid)) folder.expunged.set(uid, { uid, emailId, isDeleted: false, modseq });
+  }
+
+  #mark({ seq: modseq, payload: { folderId, uid, emailId, isDeleted } }: ChangeOf<'DeletedChanged'>): void {
+    const { placed, marked } = this.#folder(folderId);
+    (placed.has(uid) ? placed : marked).set(uid, { uid, emailId, isDeleted, modseq });
+  }
+
+  #remove({ seq, payload: { emailId, placements } }: ChangeOf<'EmailRemoved'>): void {
+    for (const { folderId, uid } of placements) this.#expunge(folderId, uid, emailId, seq);
+    this.#flagged.delete(emailId);
+    const added = this.#added.get(emailId);
+    if (added === undefined) this.#removed.add(emailId);
+    else {
+      this.#added.delete(emailId);
+      this.#released.push(added.blob);
+    }
+  }
+
+  #flag({ seq: modseq, payload }: ChangeOf<'FlagsChanged'>): void {
+    const { emailId: id, flags, keywords } = payload;
+    const changed = { flags, modseq, ...(keywords === undefined ? {} : { keywords }) };
+    const added = this.#added.get(id);
+    if (added === undefined) this.#flagged.set(id, { ...this.#flagged.get(id), id, ...changed });
+    else this.#added.set(id, { ...added, ...changed });
+  }
+
+  #deleteFolder({ seq, payload: { folderId, placed } }: ChangeOf<'FolderDeleted'>): void {
+    this.#placements.delete(folderId);
+    this.#foldersChanged.delete(folderId);
+    if (!this.#foldersAdded.delete(folderId)) this.#foldersRemoved.add(folderId);
+    for (const { emailId, uid } of placed?.emails ?? []) this.#place(placed!.folderId, uid, emailId, seq);
+  }
+
+  #changeOutbound({ payload, storedOnly }: ChangeOf<'OutboundChanged'>): void {
+    const { outbound, before, recipientIds, released } = payload;
+    let known = this.#outbound.get(outbound.id);
+    if (known === undefined) {
+      known = { outbound, before, recipientIds, recipients: new Map(), blobs: new Set(), stored: {} };
+      this.#outbound.set(outbound.id, known);
+    }
+    known.outbound = outbound;
+    known.recipientIds = recipientIds ?? known.recipientIds;
+    known.stored = { ...known.stored, ...storedOnly };
+    if (released !== undefined) known.blobs.add(released);
+    if (outbound.blob !== null) known.blobs.delete(outbound.blob);
+    if (recipientIds === undefined) return;
+    const kept = new Set(recipientIds);
+    for (const id of known.recipients.keys()) if (!kept.has(id)) known.recipients.delete(id);
+  }
+
+  #removeOutbound(id: string): void {
+    const known = this.#outbound.get(id);
+    this.#outbound.delete(id);
+    if (known !== undefined) this.#released.push(...known.blobs);
+    if (known?.before !== null) this.#outboundRemoved.add(id);
+    else if (known.outbound.blob !== null) this.#released.push(known.outbound.blob);
+  }
+}
+
+function outboundOf({ outbound, before, recipientIds, recipients, blobs, stored }: OutboundFold): NetOutbound {
+  return {
+    outbound,
+    before,
+    ...(recipientIds === undefined ? {} : { recipientIds }),
+    recipients: [...recipients.values()],
+    released: [...blobs],
+    ...stored,
+  };
+}
+
+/** New emails that share an id are one thread, named after the first of them; the store looks for the ids of all. */
+function threaded(emails: readonly EmailRow[]): AddedEmail[] {
+  if (emails.length === 1) return [{ ...emails[0]!, threadIds: threadIds(emails[0]!) }];
+  const ids = emails.map(threadIds);
+  const groups = joinedSets(ids);
+  const shared = new Map<number, Set<string>>();
+  groups.forEach((group, i) => {
+    const known = shared.get(group);
+    if (known === undefined) shared.set(group, new Set(ids[i]!));
+    else for (const id of ids[i]!) known.add(id);
+  });
+  return emails.map((email, i) => {
+    const group = groups[i]!;
+    return { ...email, threadId: emails[group]!.threadId, threadIds: [...shared.get(group)!] };
+  });
+}
