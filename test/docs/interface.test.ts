@@ -1,5 +1,5 @@
 // The pages of docs/interface that are written by hand agree with the code where both list the same things.
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import test from 'ava';
 import { Command } from 'commander';
 import { bareRoutes } from '../../dev/openapi-document.js';
@@ -50,5 +50,17 @@ test('index: default ports are those of the settings', (t) => {
   t.deepEqual(
     ports,
     settings.map(({ initial }) => initial),
+  );
+});
+
+test('hub: every event of docs/hub.md is sent by the hub', (t) => {
+  const tables = readFileSync('docs/hub.md', 'utf8').split('## Resuming')[0]!;
+  const names = (tables.match(/^\| `[A-Z].*$/gm) ?? []).flatMap((row) => codes(row.split('|')[1]!));
+  const folder = 'src/gateways/hub';
+  const source = readdirSync(folder).map((file) => readFileSync(`${folder}/${file}`, 'utf8'));
+  t.true(names.length >= 14);
+  t.deepEqual(
+    names.filter((name) => !source.some((text) => text.includes(`'${name}'`))),
+    [],
   );
 });

@@ -10,7 +10,7 @@ import { type HubMeter, NO_METER } from './meter.js';
 import { TOPIC_SETS, type Told } from './projection.js';
 
 export interface Subscriber {
-  /** What it gets beyond the interface's events. */
+  /** Topics whose events it gets beside the events for everybody. */
   readonly topics: number;
   /** Every event from now on will be delivered, none before this call returns and its caller has run to its end. */
   stands(): void;
