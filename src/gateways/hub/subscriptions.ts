@@ -10,12 +10,8 @@ import { eventTexts, logDelivered } from './event-text.js';
 import { type HubMeter, NO_METER } from './meter.js';
 import { SharedFrames } from './shared-frames.js';
 
-export type Subscriber = {}
-<<<<<<< HEAD
+export interface Subscriber {
   /** The topics that the client asked for, beside the events for everybody. */
-=======
-  /** Topics whose events it gets beside the events for everybody. */
->>>>>>> docs
   readonly topics: number;
   /** Every event from now on will be delivered. No event is delivered before the caller of this method has returned. */
   ready(): void;
