@@ -61,6 +61,13 @@ export function createEventStreams<E>(options: EventStreamsOptions): EventStream
     return stream;
   }
 
+  /** Whether the log has the change after the place: it may begin later than its age and its length say. */
+  async function isNextKept(accountId: string, { seq }: Place, newest: number): Promise<boolean> {
+    if (seq === newest) return true;
+    const [next] = await arrivals.run(accountId, () => log.read(accountId, seq, 1));
+    return next?.seq === seq + 1;
+  }
+
   return {
     of: (accountId, after) =>
       new Observable<readonly E[]>((subscriber) => {
@@ -71,7 +78,9 @@ export function createEventStreams<E>(options: EventStreamsOptions): EventStream
     async resume(accountId, from) {
       const newest = await arrivals.run(accountId, () => log.newest(accountId));
       const now = clock.now();
-      if (from !== null && isKept(from, newest, now)) return { place: from, complete: true };
+      if (from !== null && isKept(from, newest, now) && (await isNextKept(accountId, from, newest))) {
+        return { place: from, complete: true };
+      }
       return { place: { seq: newest, at: now }, complete: from === null };
     },
   };

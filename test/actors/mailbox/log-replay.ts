@@ -10,7 +10,7 @@ import type { MailboxWorld } from './mailbox-world.js';
 /** Above the epochs that a test gets to with owners that change. */
 const EPOCH = 1_000_000;
 
-const CONTEXT = {
+export const CONTEXT = {
   now: 0,
   epoch: EPOCH,
   random: (octets: number) => Buffer.alloc(octets),
