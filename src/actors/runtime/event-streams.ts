@@ -55,6 +55,13 @@ export function createEventStreams<E>(options: EventStreamsOptions): EventStream
     return follower;
   }
 
+  /** Whether the log has the change after the position: it may begin later than its age and its length say. */
+  async function isNextKept(accountId: string, { seq }: LogPosition, newest: number): Promise<boolean> {
+    if (seq === newest) return true;
+    const [next] = await catchUps.run(accountId, () => log.read(accountId, seq, 1));
+    return next?.seq === seq + 1;
+  }
+
   return {
     of: (accountId, after) =>
       defer(() => (followers.get(accountId) ?? open(accountId)).events$(after) as Observable<readonly E[]>),
@@ -62,7 +69,9 @@ export function createEventStreams<E>(options: EventStreamsOptions): EventStream
     async resume(accountId, from) {
       const newest = await catchUps.run(accountId, () => log.newest(accountId));
       const now = clock.now();
-      if (from !== null && isKept(from, newest, now)) return { position: from, complete: true };
+      if (from !== null && isKept(from, newest, now) && (await isNextKept(accountId, from, newest))) {
+        return { position: from, complete: true };
+      }
       return { position: { seq: newest, at: now }, complete: from === null };
     },
   };
