@@ -50,12 +50,12 @@ export class Subscriptions {
     this.#mailboxes = mailboxes;
     this.#log = log;
     this.#observability = { meter: observability.meter ?? NO_METER, tracer: observability.tracer ?? NO_TRACER };
-    const tick$ = new Observable<void>((subscriber) =>
+    const tick$ = new Observable<void>((subscriber) => {
       defer(() => {
         subscriber.next();
         subscriber.complete();
-      }),
-    );
+      });
+    });
     this.#tick$ = tick$.pipe(share());
   }
 
