@@ -454,7 +454,7 @@ test('followers at one position share every read, and get the same array', async
   );
   for (const seen of followers) {
     t.is(seen.length, 3);
-    seen.forEach((events, i) => t.is(events, batches![i]!));
+    for (const [i, events] of seen.entries()) t.is(events, batches![i]!);
   }
 });
 
