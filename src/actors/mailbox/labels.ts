@@ -28,6 +28,7 @@ export function createLabel(
     total: 0,
     unread: 0,
     highestModseq: modseq,
+    isSubscribed: true,
     createdAt: tx.now,
   };
   tx.folders.add(row);

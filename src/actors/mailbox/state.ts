@@ -5,6 +5,7 @@ import type {
   FolderRole,
   MailboxChange,
   MailboxStore,
+  PlacementPage,
   RememberedReply,
 } from '../../store/mailboxes.js';
 import type { Loaded } from '../runtime/behavior.js';
@@ -85,19 +86,23 @@ export class MailboxState {
   /** Takes a committed change in. */
   evolve(change: MailboxChange): void {
     for (const email of change.emailsAdded) {
-      this.emails.append(email.id, email.flags, email.receivedAt, email.modseq, email.hasAttachments);
+      this.emails.append(email);
     }
     for (const email of change.emailsFlagged) {
-      this.emails.setFlags(this.emails.find(email.id), email.flags, email.modseq);
+      this.emails.setFlags(this.emails.find(email.id), email.flags, undefined, email.modseq);
     }
     for (const row of change.foldersAdded) this.folders.set(row.id, new FolderColumns(row, this.emails));
     for (const id of change.foldersRemoved) this.folders.delete(id);
     // What a batch took away and put back has another UID now.
-    for (const [folderId, rows] of byFolder(change.unplaced)) {
-      this.folders.get(folderId)!.unplace(new Set(rows.map(({ emailId }) => this.emails.find(emailId))));
+    for (const rows of grouped(change.unplaced, ({ folderId, modseq }) => `${folderId} ${modseq}`)) {
+      const { folderId, modseq } = rows[0]!;
+      const slots = rows.map(({ emailId }) => this.emails.find(emailId));
+      this.folders.get(folderId)!.unplaceAll(slots, modseq);
     }
-    for (const [folderId, rows] of byFolder(change.placed)) {
-      this.folders.get(folderId)!.placeAll(rows.map(({ emailId, uid }) => ({ slot: this.emails.find(emailId), uid })));
+    for (const rows of grouped(change.placed, ({ folderId }) => folderId)) {
+      const { folderId } = rows[0]!;
+      const placements = rows.map(({ emailId, uid, modseq }) => ({ slot: this.emails.find(emailId), uid, modseq }));
+      this.folders.get(folderId)!.placeAll(placements);
     }
     for (const id of change.emailsRemoved) this.emails.kill(this.emails.find(id));
     for (const row of change.folders) {
@@ -117,17 +122,17 @@ export class MailboxState {
   }
 }
 
-function byFolder<R extends { readonly folderId: string }>(rows: readonly R[]): Map<string, R[]> {
-  const folders = new Map<string, R[]>();
+function grouped<R>(rows: readonly R[], keyOf: (row: R) => string): Iterable<R[]> {
+  const groups = new Map<string, R[]>();
   for (const row of rows) {
-    const known = folders.get(row.folderId);
-    if (known === undefined) folders.set(row.folderId, [row]);
+    const known = groups.get(keyOf(row));
+    if (known === undefined) groups.set(keyOf(row), [row]);
     else known.push(row);
   }
-  return folders;
+  return groups.values();
 }
 
-/** Claims the account and loads its mailbox. */
+/** Claims the account and loads its mailbox: no other owner can change it after the claim, so all is read at once. */
 export async function loadMailbox(
   store: MailboxStore,
   accountId: string,
@@ -136,19 +141,33 @@ export async function loadMailbox(
   const account = await store.claim(accountId, epoch);
   if (account.kind !== 'claimed') return account;
   const state = new MailboxState(accountId, account);
-  for await (const page of store.emails(accountId)) state.emails.load(page);
-  for (const row of await store.folders(accountId)) {
-    const folder = new FolderColumns(row, state.emails);
-    if (row.total > 0) {
-      for await (const page of store.placements(accountId, row.id)) folder.load(page);
-      folder.sort();
-    }
-    state.folders.set(row.id, folder);
+  const placements: PlacementPage[] = [];
+  const [overview, keywords] = await Promise.all([
+    store.overview(accountId),
+    store.keywords(accountId),
+    each(store.emails(accountId), (page) => state.emails.load(page)),
+    each(store.placements(accountId), (page) => placements.push(page)),
+  ]);
+  for (const { names, emailIds } of keywords) {
+    state.emails.eachSlot(emailIds, (slot) => state.emails.loadKeywords(slot, names));
   }
-  state.filters = inOrder(await store.filters(accountId));
-  for (const { emailId, filterIds } of await store.deferredFilters(accountId)) state.deferred.set(emailId, filterIds);
-  state.rememberReplies(await store.remembered(accountId));
+  for (const row of overview.folders) state.folders.set(row.id, new FolderColumns(row, state.emails));
+  for (const page of placements) state.folders.get(page.folderId)?.load(page);
+  const { floor, folders } = overview.expunged;
+  for (const page of folders) state.folders.get(page.folderId)?.loadExpunged(page);
+  for (const folder of state.folders.values()) {
+    folder.pruneExpunged(floor);
+    folder.trim();
+  }
+  state.emails.trim();
+  state.filters = inOrder(overview.filters);
+  for (const { emailId, filterIds } of overview.deferredFilters) state.deferred.set(emailId, filterIds);
+  state.rememberReplies(overview.remembered);
   return { kind: 'loaded', state };
+}
+
+async function each<T>(pages: AsyncIterable<T>, take: (page: T) => void): Promise<void> {
+  for await (const page of pages) take(page);
 }
 
 /**
@@ -158,10 +177,10 @@ export async function loadMailbox(
 export async function warmUp(store: MailboxStore): Promise<void> {
   const load = async () => {
     await store.claim(NOBODY, 0);
-    await store.folders(NOBODY);
+    await store.overview(NOBODY);
+    await store.keywords(NOBODY);
     for await (const _ of store.emails(NOBODY));
-    for await (const _ of store.placements(NOBODY, NOBODY));
-    await store.remembered(NOBODY);
+    for await (const _ of store.placements(NOBODY));
   };
   await Promise.all(Array.from({ length: REHEARSALS }, load));
 }

@@ -1,7 +1,7 @@
 // Labels and filters in PostgreSQL: the part of the mailbox commit that writes them, and the reading of filters. Most
 // commits have none of it, so it is not in their statement.
 import type { DeferredFilters, FilterRow, MailboxChange } from '../mailboxes.js';
-import type { Sql } from './client.js';
+import type { Sql, Statement } from './client.js';
 
 /** What follows the other parts of the commit's `with`, which has the accounts that passed the fence as `passed`. */
 export function organising(sql: Sql, changes: readonly MailboxChange[]) {
@@ -83,12 +83,12 @@ export function organising(sql: Sql, changes: readonly MailboxChange[]) {
     )`;
 }
 
-export function deferredFilterRows(sql: Sql, accountId: string): PromiseLike<DeferredFilters[]> {
+export function deferredFilterRows(sql: Sql, accountId: string): Statement<DeferredFilters[]> {
   return sql<DeferredFilters[]>`
     select email_id as "emailId", filter_ids as "filterIds" from deferred_filters where account_id = ${accountId}`;
 }
 
-export function filterRows(sql: Sql, accountId: string): PromiseLike<FilterRow[]> {
+export function filterRows(sql: Sql, accountId: string): Statement<FilterRow[]> {
   return sql<FilterRow[]>`
     select id, name, is_enabled as "isEnabled", priority, from_contains as "fromAddressContains",
       subject_contains as "subjectContains", body_contains as "bodyContains", has_attachments as "hasAttachments",

@@ -175,7 +175,7 @@ test('a queued message has its copy in Sent, read, in its thread, and hub client
 });
 
 async function folder(world: Awaited<ReturnType<typeof mailboxWorld>>, accountId: string, role: string) {
-  const folders = await world.store.folders(accountId);
+  const { folders } = await world.store.overview(accountId);
   return folders.find((row) => row.role === role)!;
 }
 
