@@ -53,7 +53,7 @@ export class FolderChanges {
 
   isDeleted(folderId: string, slot: number): boolean {
     const changed = this.#changed.get(folderId)?.deleted.get(slot);
-    return changed ?? false;
+    return changed ?? this.#state.folders.get(folderId)?.isDeleted(slot) ?? false;
   }
 
   /** Ids of the folders that hold the email. */
