@@ -13,6 +13,7 @@ export interface FolderDefinition {
   readonly color: string | null;
   readonly sortOrder: number;
   readonly uidValidity: number;
+  readonly isSubscribed: boolean;
   /** ms since the epoch. */
   readonly createdAt: number;
 }

@@ -53,13 +53,20 @@ export class FolderChanges {
 
   isDeleted(folderId: string, slot: number): boolean {
     const changed = this.#changed.get(folderId)?.deleted.get(slot);
-    return changed ?? false;
+    return changed ?? this.#state.folders.get(folderId)?.isDeleted(slot) ?? false;
   }
 
   /** Ids of the folders that hold the email. */
   holding(slot: number): string[] {
     const ids: string[] = [];
-    for (const id of this.#ids()) if (this.uid(id, slot) !== 0) ids.push(id);
+    for (const [id, columns] of this.#state.folders) {
+      const changed = this.#changed.get(id);
+      if ((changed ?? columns).row.total === 0 || this.#deleted.has(id)) continue;
+      if ((changed?.uids.get(slot) ?? columns.uidOf(slot)) !== 0) ids.push(id);
+    }
+    for (const [id, { columns, uids }] of this.#changed) {
+      if (columns === undefined && (uids.get(slot) ?? 0) !== 0) ids.push(id);
+    }
     return ids;
   }
 
