@@ -12,6 +12,7 @@ export interface FolderDefinition {
   readonly name: string;
   readonly color: string | null;
   readonly sortOrder: number;
+  readonly isSubscribed: boolean;
   readonly uidValidity: number;
   /** ms since the epoch. */
   readonly createdAt: number;

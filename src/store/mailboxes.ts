@@ -67,23 +67,59 @@ export interface ClaimedAccount {
 }
 
 /** `count` emails as columns, ids ascending. */
-export interface LoadedEmails {
+export interface EmailPage {
   readonly count: number;
   /** 16 octets each. */
   readonly ids: Uint8Array;
   readonly flags: Uint16Array;
   readonly receivedAt: Float64Array;
-  readonly modseq: Float64Array;
+  readonly sizes: Float64Array;
+  readonly modseqs: Float64Array;
   /** 0 or 1. */
   readonly hasAttachments: Uint8Array;
 }
 
-/** `count` placements of one folder as columns, uids ascending. */
-export interface PlacementColumns {
+/** `count` placements of one folder as columns, UIDs ascending. */
+export interface PlacementPage {
+  readonly folderId: string;
   readonly count: number;
   readonly uids: Uint32Array;
   /** 16 octets each. */
   readonly emailIds: Uint8Array;
+  readonly modseqs: Float64Array;
+  /** 0 or 1. */
+  readonly isDeleted: Uint8Array;
+}
+
+/** `count` UIDs that left one folder, by ascending modseq. */
+export interface ExpungedPage {
+  readonly folderId: string;
+  readonly count: number;
+  readonly uids: Uint32Array;
+  readonly modseqs: Float64Array;
+}
+
+/** The UIDs that left the folders of an account after `floor`; of those that left before, some are not known any more. */
+export interface Expunged {
+  readonly floor: number;
+  readonly folders: readonly ExpungedPage[];
+}
+
+/** Emails that have the same keywords. */
+export interface KeywordSet {
+  readonly names: readonly string[];
+  /** 16 octets each, ascending. */
+  readonly emailIds: Uint8Array;
+}
+
+/** A mailbox but for its emails and where they are placed. */
+export interface MailboxOverview {
+  readonly folders: readonly FolderRow[];
+  readonly filters: readonly FilterRow[];
+  readonly deferredFilters: readonly DeferredFilters[];
+  /** Replies of the last minute, oldest first. */
+  readonly remembered: readonly RememberedReply[];
+  readonly expunged: Expunged;
 }
 
 /** The newest emails of a thread, or a page of all of them, the first of which begins with the oldest (1-based). */
@@ -101,13 +137,12 @@ export interface MailboxStore {
     accountId: string,
     epoch: number,
   ): Promise<ClaimedAccount | { readonly kind: 'noSuchAccount' } | { readonly kind: 'fenced' }>;
-  /** Replies of the last minute. */
-  remembered(accountId: string): Promise<readonly RememberedReply[]>;
-  folders(accountId: string): Promise<readonly FolderRow[]>;
-  filters(accountId: string): Promise<readonly FilterRow[]>;
-  deferredFilters(accountId: string): Promise<readonly DeferredFilters[]>;
-  emails(accountId: string): AsyncIterable<LoadedEmails>;
-  placements(accountId: string, folderId: string): AsyncIterable<PlacementColumns>;
+  overview(accountId: string): Promise<MailboxOverview>;
+  emails(accountId: string): AsyncIterable<EmailPage>;
+  /** Every email that has keywords stands once. */
+  keywords(accountId: string): Promise<readonly KeywordSet[]>;
+  /** Folder by folder. */
+  placements(accountId: string): AsyncIterable<PlacementPage>;
   /** One fenced transaction; many accounts' changes may share it. */
   commit(change: MailboxChange): Promise<CommitResult>;
   /** Whether a commit of this epoch, after this change, would not be fenced. */

@@ -39,7 +39,7 @@ export class EmailChanges {
 
   keywords(slot: number): readonly string[] {
     const known = this.#flags.get(slot) ?? this.#added[slot - this.#firstAdded];
-    return known?.keywords ?? [];
+    return known?.keywords ?? this.#state.emails.keywords(slot);
   }
 
   /** One more than the last slot, those of the batch included. */

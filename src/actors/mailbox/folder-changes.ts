@@ -52,8 +52,9 @@ export class FolderChanges {
   }
 
   isDeleted(folderId: string, slot: number): boolean {
+    if (this.uid(folderId, slot) === 0) return false;
     const changed = this.#changed.get(folderId)?.deleted.get(slot);
-    return changed ?? false;
+    return changed ?? this.#state.folders.get(folderId)?.isDeleted(slot) ?? false;
   }
 
   /** Ids of the folders that hold the email. */

@@ -24,6 +24,7 @@ export function createLabel(
     sortOrder,
     // Another one for every label an account ever had (RFC 9051 §2.3.1.1), whatever the clock does.
     uidValidity: tx.folders.rowOf('inbox').uidValidity + modseq,
+    isSubscribed: true,
     createdAt: tx.now,
   };
   tx.createFolder(folder);

@@ -35,10 +35,10 @@ export interface SearchCriteria {
   readonly folder?: string | undefined;
 }
 
-/** Labels have a role in common: they go by their ids. */
+/** Labels have a role in common, and so have folders of the user: they go by their ids. */
 export function folderNamed(state: MailboxState, name: string): FolderColumns | undefined {
   const byId = state.folders.get(name);
-  if (byId !== undefined || name === 'label') return byId;
+  if (byId !== undefined || name === 'label' || name === 'folder') return byId;
   return [...state.folders.values()].find(({ row }) => row.role === name);
 }
 

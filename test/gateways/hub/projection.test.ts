@@ -118,7 +118,14 @@ test('an email that is announced is a new email, placed already', (t) => {
 });
 
 test('folders of the user, and flags beyond the read one, for those who asked for changes', (t) => {
-  const folder = { role: 'folder' as const, color: null, sortOrder: 0, uidValidity: 1, createdAt: 0 };
+  const folder = {
+    role: 'folder' as const,
+    color: null,
+    sortOrder: 0,
+    isSubscribed: true,
+    uidValidity: 1,
+    createdAt: 0,
+  };
   const shown = { id: 'f1', path: 'Work/2026' };
   const row = { ...folder, id: 'f1', name: 'Work/2026' };
   const flagged = { emailId: 'e1', flags: SEEN | FLAGGED };
