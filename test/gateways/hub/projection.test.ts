@@ -79,7 +79,7 @@ test('mail that was sent, or put into Junk, is no new email', (t) => {
 test('changes of labels, drafts and folders, for those who asked for them', (t) => {
   const label = { name: 'Bills', color: '#ff0000', sortOrder: 1 };
   const placement = { emailId: 'e1', folderId: 'f1', uid: 7 };
-  const folder = { id: "l1", role: "label" as const, ...label, isSubscribed: true, uidValidity: 1, createdAt: 0 };
+  const folder = { id: 'l1', role: 'label' as const, ...label, isSubscribed: true, uidValidity: 1, createdAt: 0 };
   const cases: [MailboxEvent, string, unknown][] = [
     [of('FolderCreated', { folder }), 'LabelCreated', { id: 'l1', ...label }],
     [of('FolderChanged', { folder }), 'LabelUpdated', { id: 'l1', ...label }],
