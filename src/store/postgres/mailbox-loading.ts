@@ -93,11 +93,12 @@ type PlacementPageRow = Packed<'uids' | 'emailIds' | 'modseqs' | 'isDeleted'> & 
   readonly last: string;
 };
 
+/** In the order of the first email of each. */
 export function keywordSets(sql: Sql, accountId: string): Promise<readonly KeywordSet[]> {
   return guarded(
     () => sql<KeywordSet[]>`
       select keywords as names, string_agg(uuid_send(id), ''::bytea order by id) as "emailIds"
-      from emails where account_id = ${accountId} and keywords <> '{}' group by keywords order by min(id)`,
+      from emails where account_id = ${accountId} and keywords <> '{}' group by keywords order by 2`,
   );
 }
 

@@ -27,9 +27,17 @@ export const EMAILS: Readonly<Record<string, readonly Case[]>> = {
       status: 200,
       check: (t, body) => t.like(body, { items: [], page: 1_000_000_000 }),
     },
-    { path: '?isRead=false', status: 200, check: (t, body) => t.deepEqual([body.totalCount, body.unreadCount], [1, 1]) },
+    {
+      path: '?isRead=false',
+      status: 200,
+      check: (t, body) => t.deepEqual([body.totalCount, body.unreadCount], [1, 1]),
+    },
     { path: '?isFlagged=true', status: 200, check: (t, body) => t.is(body.totalCount, 0) },
-    { path: '?sort=-date', status: 200, check: (t, body) => t.like(body.items[0], { isFlagged: false, isAnswered: false }) },
+    {
+      path: '?sort=-date',
+      status: 200,
+      check: (t, body) => t.like(body.items[0], { isFlagged: false, isAnswered: false }),
+    },
     { path: '?sort=size', status: 200, check: (t, body) => t.is(body.items[0].id, UNREAD_ID) },
     {
       path: '?sort=newest&isRead=yes&isFlagged=0',

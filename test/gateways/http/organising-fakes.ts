@@ -93,6 +93,8 @@ export const organisingAnswers = {
   thread: (emails: Emails, { threadId, page, pageSize = 20 }: Of<'thread'>) => {
     const found = emails.filter((email) => email.threadId === threadId);
     const newest = page === undefined ? found.slice(-500) : found.slice((page - 1) * pageSize, page * pageSize);
-    return found.length === 0 ? { refusal: 'noSuchThread' } : { reply: { emails: newest.map(detailOf), total: found.length } };
+    return found.length === 0
+      ? { refusal: 'noSuchThread' }
+      : { reply: { emails: newest.map(detailOf), total: found.length } };
   },
 };
