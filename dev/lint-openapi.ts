@@ -2,7 +2,7 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { bareDocument } from './openapi-document.js';
 
-/** What the interface prescribes although a rule is against it: rule and the place where it may be broken. */
+/** Paths and replies of docs/interface/rest.md that a rule is against: the rule, and the place that may break it. */
 const PRESCRIBED: readonly (readonly [rule: string, place: RegExp])[] = [
   // Likewise `drafts`, which is no UUID.
   ['no-ambiguous-paths', /^#\/paths\/~1api~1outbound~1/],

@@ -134,6 +134,8 @@ function typeText(schema: Schema): string {
   if (schema.enum !== undefined) return schema.enum.map((value) => code(String(value))).join(', ');
   const types = [schema.type ?? 'object'].flat().map((type) => {
     if (type === 'array') return `array of ${typeText(schema.items ?? {})}`;
+    if (type === 'object' && schema.properties !== undefined)
+      return code(`{${Object.keys(schema.properties).join(', ')}}`);
     if (type !== 'string' || schema.format === undefined) return type;
     return schema.format === 'date-time'
       ? 'timestamp'

@@ -265,10 +265,10 @@ export function withoutPasswords(urls: string): string {
     .join(',');
 }
 
-/** The URL with its passwords replaced; text that is no URL may be a password as a whole. */
-/** A secret says nothing. */
+/** Shows nothing of a secret. */
 export const hidden = (): string => '[hidden]';
 
+/** The URL with its passwords replaced; text that is no URL may be a password as a whole. */
 export function withoutPassword(url: string): string {
   if (!/^\w+:\/\//.test(url)) return '[hidden]';
   const hidden = url.replace(/^([^/]*\/\/[^:/@]*:).*@/, '$1[hidden]@');

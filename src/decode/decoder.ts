@@ -39,6 +39,7 @@ const DEFAULT_LIMITS: DecoderLimits = {
   octets: 8 * 1024 * 1024,
   characters: 5 * 1024 * 1024,
   heapMb: 128,
+  startMs: 10_000,
   shortJobMs: 500,
   jobMs: 1000,
   module: new URL('./worker.js', import.meta.url),

@@ -36,7 +36,7 @@ export function openEmailTexts(
     queueAnAccount: MOST_WAITING,
   });
 
-  async function bodyOf(accountId: string, blob: string, index: MessageIndex, by = decoder) {
+  async function bodyOf(accountId: string, blob: string, index: MessageIndex, by: BodyDecoder, until?: AbortSignal) {
     // Sections of the text body that hold markup come out as words: so do those of a message of markup alone.
     const { textSections, htmlSections } = index;
     const words = {
@@ -44,7 +44,8 @@ export function openEmailTexts(
       textSections: textSections.length > 0 ? textSections : htmlSections,
       htmlSections: [],
     };
-    return by.bodies(words, (ranges, signal) => blobs.readRanges(blob, ranges, signal), { accountId });
+    const viewer = { accountId, ...(until !== undefined && { signal: until }) };
+    return by.bodies(words, (ranges, signal) => blobs.readRanges(blob, ranges, signal), viewer);
   }
 
   async function textOf(accountId: string, blob: string, by: BodyDecoder): Promise<BodyText> {
@@ -57,14 +58,14 @@ export function openEmailTexts(
   return {
     text: (accountId, blob) => textOf(accountId, blob, decoder),
     longText: (accountId, blob) => textOf(accountId, blob, longDecoder),
-    async searchable(accountId, blob) {
+    async searchable(accountId, blob, signal) {
       const index = await blobs.index(blob);
       if (index === undefined) return { recipients: '', attachments: '', body: '' };
       const { to, cc } = index.envelope;
       return {
         recipients: joined([...to, ...cc].map(nameOf)),
         attachments: joined(index.attachments.map(({ fileName }) => fileName)),
-        body: (await bodyOf(accountId, blob, index)).text,
+        body: (await bodyOf(accountId, blob, index, decoder, signal)).text,
       };
     },
     async close() {

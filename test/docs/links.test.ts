@@ -72,6 +72,20 @@ test('every page of docs/ can be reached from the README', (t) => {
   );
 });
 
+test('files that documents name exist', (t) => {
+  const broken: string[] = [];
+  for (const page of pages) {
+    for (const [, named = ''] of prose(page).matchAll(/`((?:src|test|dev|bench|docs|deploy)\/[\w./-]+)`/g)) {
+      if (!existsSync(named)) broken.push(`${page}: ${named}`);
+    }
+    if (page !== 'docs/scaling.md') continue;
+    for (const [, named = ''] of prose(page).matchAll(/`([a-z-]+\.ts)`/g)) {
+      if (!existsSync(join('src/store/postgres', named))) broken.push(`${page}: ${named}`);
+    }
+  }
+  t.deepEqual(broken, []);
+});
+
 test('decisions that code and documents cite by number exist', (t) => {
   const numbers = new Set(readdirSync('docs/decisions').map((file) => file.slice(0, 4)));
   const broken: string[] = [];

@@ -53,7 +53,7 @@ export interface Holder {
   readonly lastsTicks?: number | undefined;
   /** Events come from the log, when the client has said from where. */
   readonly resumes: boolean;
-  /** Asked for beyond the interface's events. */
+  /** Topics that the client asked for, beside the events for everybody. */
   readonly topics: number;
 }
 

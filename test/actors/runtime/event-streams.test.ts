@@ -428,6 +428,52 @@ test('a break does not flood the log, and what is published meanwhile does not w
   for (const accountId of accounts) t.deepEqual(seen.get(accountId), [1], accountId);
 });
 
+test('followers at one position share every read, and get the same array', async (t) => {
+  const { streams, commit, breaks, reads } = setUp();
+  const followers: (readonly EventRecord[])[][] = Array.from({ length: 100 }, () => []);
+  const [batches] = followers;
+  followers.forEach((seen, i) => {
+    streams.of(A, i % 2 === 0 ? 0 : undefined).subscribe((events) => {
+      if (events.length > 0) seen.push(events);
+    });
+  });
+  await turns();
+  const before = reads();
+  commit(3, false);
+  commit(1);
+  await turns();
+  t.is(reads(), before + 1, 'a gap');
+  commit(2, false);
+  breaks.next();
+  await turns();
+  t.is(reads(), before + 3, 'a break: one page, and one that says that the log ends there');
+  commit(1);
+  t.deepEqual(
+    batches!.map((events) => events.map(({ seq }) => seq)),
+    [[1, 2, 3, 4], [5, 6], [7]],
+  );
+  for (const seen of followers) {
+    t.is(seen.length, 3);
+    for (const [i, events] of seen.entries()) t.is(events, batches![i]!);
+  }
+});
+
+test('when the last follower that is up to date has left, the next one looks up where now is', async (t) => {
+  const { streams, commit, lookUps } = setUp();
+  const first = streams.of(A).subscribe();
+  await turns();
+  const starting = streams.of(A, 0).subscribe();
+  first.unsubscribe();
+  commit(2, false);
+  const seen: number[] = [];
+  streams.of(A).subscribe((events) => seen.push(...events.map(({ seq }) => seq)));
+  await turns();
+  t.is(lookUps(), 2);
+  commit(1);
+  t.deepEqual(seen, [3]);
+  starting.unsubscribe();
+});
+
 test('whatever becomes of packets, whoever follows has everything from its place on, once and in order', async (t) => {
   const step = fc.oneof(
     fc.record({ kind: fc.constantFrom('sent', 'lost', 'repeated'), count: fc.integer({ min: 1, max: 120 }) }),

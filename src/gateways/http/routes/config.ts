@@ -1,5 +1,5 @@
-// What the web app has to know before it can sign anybody in. The reference's web client reads the same from a file
-// beside its pages, under other names.
+// What a web app has to know before it can sign anybody in. Some web clients read the same from a file beside their pages, under
+// other names.
 import { flag, record, text } from '../fields.js';
 import { named } from '../json-schema.js';
 import { defineRoute, type Route } from '../route.js';
@@ -51,7 +51,7 @@ export function configRoutes(config: WebConfig, publicUrl: string | undefined): 
       defineRoute({
         method: 'GET',
         path,
-        summary: 'Settings of the web app, in the form of the reference’s web client',
+        summary: 'Settings of the web app, in flat fields',
         tags: TAGS,
         access: 'public',
         replies: { 200: webClientFile },

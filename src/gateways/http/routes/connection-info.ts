@@ -1,5 +1,5 @@
-// Where the mail protocols are, as discovery tells everyone and the list of API keys tells their owner. The owner is told
-// once more in flat fields, which the reference's clients read.
+// Where the mail protocols are: in discovery for everybody, and in the list of API keys for their owner, there also in the flat
+// fields that some clients read.
 import { flag, record, text, whole } from '../fields.js';
 import { named } from '../json-schema.js';
 

@@ -105,7 +105,7 @@ export function credentialRoutes(sources: CredentialSources): readonly Route[] {
       rate: 'authentication',
       description:
         'The key has the scope `app`. A device has one key: a further key with the same `deviceId` revokes the one before. ' +
-        'Programs of the reference send `deviceName` in place of `name` and `deviceId`.',
+        'Phone and desktop programs may send `deviceName` in place of `name` and `deviceId`.',
       body: newMobileKey,
       example: { name: 'Phone', platform: 'ios', deviceId: '6F9619FF-8B86' },
       replies: { 201: issuedKey },
