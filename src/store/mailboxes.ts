@@ -122,6 +122,26 @@ export interface MailboxOverview {
   readonly expunged: Expunged;
 }
 
+/** Emails of a folder whose flags are `flags` where `mask` has bits, and whose sender contains `fromAddress` in any case. */
+export interface ListCriteria {
+  readonly mask: number;
+  readonly flags: number;
+  readonly fromAddress?: string | undefined;
+  /** Emails that are alike in it stand newest first. */
+  readonly order: 'date' | 'from' | 'subject' | 'size';
+  readonly isDescending: boolean;
+  /** 1-based. */
+  readonly page: number;
+  readonly pageSize: number;
+}
+
+/** A page, and how many there are on all pages. */
+export interface ListedEmails {
+  readonly ids: readonly string[];
+  readonly totalCount: number;
+  readonly unreadCount: number;
+}
+
 /** The newest emails of a thread, or a page of all of them, the first of which begins with the oldest (1-based). */
 export type ThreadPart = { readonly newest: number } | { readonly page: number; readonly pageSize: number };
 
@@ -153,8 +173,7 @@ export interface MailboxStore {
   thread(accountId: string, threadId: string, part: ThreadPart): Promise<ThreadRows>;
   /** What an export needs of these emails, in no particular order; ids that are not there are left out. */
   exportRows(accountId: string, ids: readonly string[]): Promise<readonly ExportRow[]>;
-  /** Ids in the folder whose sender contains `fromAddress` (any case), newest first. */
-  idsFrom(accountId: string, folderId: string, fromAddress: string): Promise<readonly string[]>;
+  listed(accountId: string, folderId: string, criteria: ListCriteria): Promise<ListedEmails>;
   /** Rows of outbound emails; ids that are not there are left out. */
   outboundRows(accountId: string, ids: readonly string[]): Promise<readonly OutboundRow[]>;
   /** Outbound emails by their copies in Sent; those that have none are missing. */

@@ -1,5 +1,5 @@
 // The mailbox in memory: what its actor knows without asking the store. Evolves only by changes that are committed.
-import type { FilterRow, FolderCounters, FolderRole } from '../../store/mailbox-rows.js';
+import type { FilterRow, FolderCounters, SystemRole } from '../../store/mailbox-rows.js';
 import type {
   ClaimedAccount,
   MailboxChange,
@@ -46,7 +46,7 @@ export class MailboxState {
     this.modseq = account.modseq;
   }
 
-  folderOf(role: Exclude<FolderRole, 'label' | 'folder'>): FolderColumns {
+  folderOf(role: SystemRole): FolderColumns {
     for (const folder of this.folders.values()) {
       if (folder.row.role === role) return folder;
     }

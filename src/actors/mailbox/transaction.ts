@@ -93,6 +93,26 @@ export class MailboxTransaction {
     return this.#emails.keywords(slot);
   }
 
+  /** Keywords of the account by their lower-case names, in the spelling that was seen first. */
+  keywordNames(): ReadonlyMap<string, string> {
+    return this.#emails.keywordNames();
+  }
+
+  receivedAt(slot: number): number {
+    return this.#emails.receivedAt(slot);
+  }
+
+  /** When the email changed last or, in a folder, the email or its placement. */
+  modseq(slot: number, folderId?: string): number {
+    const email = this.#emails.modseq(slot);
+    return folderId === undefined ? email : Math.max(email, this.folders.modseq(folderId, slot));
+  }
+
+  /** Ids of emails with this Message-Id that the batch has added, newest first. */
+  addedWith(messageId: string): string[] {
+    return this.#emails.addedWith(messageId);
+  }
+
   isDeleted(slot: number, folderId: string): boolean {
     return this.folders.isDeleted(folderId, slot);
   }
@@ -195,8 +215,8 @@ export class MailboxTransaction {
   }
 
   /** Mail that is not kept: its bytes may go. */
-  discard(inboundId: string, blob: string): void {
-    this.#record({ type: 'MailDiscarded', payload: { inboundId, blob } });
+  discard(blob: string, inboundId?: string): void {
+    this.#record({ type: 'MailDiscarded', payload: { blob, ...(inboundId !== undefined && { inboundId }) } });
   }
 
   /** Clients are told how many emails of the inbox are unread, if the number is another than they were told last. */
@@ -240,7 +260,7 @@ export class MailboxTransaction {
     switch (change.type) {
       case 'EmailAdded': {
         const { email, placements } = change.payload;
-        const slot = this.#emails.add(email);
+        const slot = this.#emails.add(email, seq);
         for (const { folderId, uid } of placements) this.folders.place(folderId, slot, uid, this.#isUnread(slot), seq);
         return;
       }
@@ -266,7 +286,7 @@ export class MailboxTransaction {
       case 'FlagsChanged': {
         const slot = this.find(change.payload.emailId);
         const unread = (change.payload.changed & SEEN) === 0 ? 0 : this.#isUnread(slot) ? -1 : 1;
-        this.#emails.setFlags(slot, change.payload);
+        this.#emails.setFlags(change, slot);
         this.folders.reflag(slot, unread, seq);
         return;
       }

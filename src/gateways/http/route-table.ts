@@ -17,6 +17,7 @@ import { type ExportSources, exportRoute } from './routes/emails-export.js';
 import { searchRoute } from './routes/emails-search.js';
 import { sentRoutes } from './routes/emails-sent.js';
 import { filterRoutes } from './routes/filters.js';
+import { folderRoutes } from './routes/folders.js';
 import { healthRoute } from './routes/health.js';
 import { internalNotificationRoute } from './routes/internal-notifications.js';
 import { labelRoutes } from './routes/labels.js';
@@ -75,6 +76,7 @@ export function routeTable(sources: RouteSources): readonly Route[] {
       features: { oidc: sources.config.oidc.enabled, pushNotifications: false },
       version: sources.version,
     })),
+    ...folderRoutes('/api/folders', ['Folders'], mailboxes),
     ...labelRoutes('/api/labels', ['Labels'], mailboxes),
     ...filterRoutes('/api/filters', ['Filters'], mailboxes),
     ...configRoutes(sources.config, sources.publicUrl),

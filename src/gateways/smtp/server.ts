@@ -103,8 +103,8 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
   override connect(socket: SmtpSocket, options?: SMTPConnectionOptions | null): void {
     const peer = canonicalAddress(socket.remoteAddress ?? '') ?? '';
     const slot = this.stopping ? undefined : this.#places.enter();
-    if (slot === undefined) return this.#turnAway(socket, this.stopping ? STOPPING : FULL);
-    if (this.#trusted.includes(peer)) void this.#connectBehind(peer, socket, slot, options);
+    if (slot === undefined) this.#turnAway(socket, this.stopping ? STOPPING : FULL);
+    else if (this.#trusted.includes(peer)) void this.#connectBehind(peer, socket, slot, options);
     else this.#connect(peer, socket, slot, options);
   }
 

@@ -11,6 +11,7 @@ import type {
 } from '../mailboxes.js';
 import { netOf } from '../net-changes.js';
 import { guarded, type Sql } from './client.js';
+import { listedEmails } from './folder-lists.js';
 import { GroupCommit } from './group-commit.js';
 import { commitChanges } from './mailbox-commit.js';
 import { emailPages, keywordSets, overview, placementPages } from './mailbox-loading.js';
@@ -80,17 +81,6 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
     );
   }
 
-  async function idsFrom(accountId: string, folderId: string, fromAddress: string): Promise<readonly string[]> {
-    const rows = await guarded(
-      () => sql<{ id: string }[]>`
-        select e.id from placements p join emails e on e.account_id = p.account_id and e.id = p.email_id
-        where p.account_id = ${accountId} and p.folder_id = ${folderId}
-          and position(lower(${fromAddress}) in lower(e.from_address)) > 0
-        order by e.received_at desc, e.id desc`,
-    );
-    return rows.map((row) => row.id);
-  }
-
   async function senders(accountId: string, folderId: string): Promise<readonly string[]> {
     const rows = await guarded(
       () => sql<{ address: string }[]>`
@@ -128,7 +118,7 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
     summaries,
     thread,
     exportRows,
-    idsFrom,
+    listed: (...of) => guarded(() => listedEmails(sql, ...of)),
     senders,
   };
 }
