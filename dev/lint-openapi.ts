@@ -15,7 +15,13 @@ const PRESCRIBED: readonly (readonly [rule: string, place: RegExp])[] = [
   ['operation-2xx-response', /^#\/paths\/~1api~1profile~1addresses~1\{addressId\}~1(send-verification|verify)\/post\//],
 ];
 
-const sources = { desk: {}, push: {}, composing: {}, config: { oidc: {} }, checks: [] } as unknown as RouteSources;
+const sources = {
+  accountApi: {},
+  push: {},
+  composing: {},
+  config: { oidc: {} },
+  checks: [],
+} as unknown as RouteSources;
 const source = JSON.stringify(openApi(routeTable(sources), '0.0.0', '/'), null, 1);
 const config = await createConfig({ extends: ['recommended'] });
 const problems = (await lintFromString({ source, absoluteRef: 'openapi.json', config })).filter(

@@ -33,7 +33,7 @@ export async function identify(
     ? await ofToken(credential, directory, tokens)
     : await ofKey(credential, directory);
   if (identity.kind === 'known') return identity;
-  const waitSeconds = await tally.wrong();
+  const waitSeconds = await tally.recordFailure();
   return waitSeconds > 0 ? { kind: 'limited', waitSeconds } : identity;
 }
 

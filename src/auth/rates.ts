@@ -73,12 +73,12 @@ export class Tally {
   }
 
   /** Public endpoints, and whoever shows no credential. */
-  stranger(rate: RateClass): Promise<number> {
+  countAnonymous(rate: RateClass): Promise<number> {
     return this.#count(windowsFor(this.#addresses, rate), this.#network);
   }
 
   /** A credential that opens nothing. */
-  wrong(): Promise<number> {
+  recordFailure(): Promise<number> {
     return this.#wrong === undefined ? Promise.resolve(0) : this.#count([this.#wrong], this.#network);
   }
 

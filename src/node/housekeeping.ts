@@ -8,7 +8,7 @@ import { clock } from '../store/clock.js';
 import type { DirectoryStore } from '../store/directory.js';
 import { EVENT_LOG_AGE_MS, EVENT_LOG_LENGTH, type EventLog } from '../store/events.js';
 import type { MailboxStore } from '../store/mailboxes.js';
-import type { StsPolicyUpkeep } from '../store/sts-policies.js';
+import type { StsPolicyMaintenance } from '../store/sts-policies.js';
 
 const FIRST_PASS_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -25,7 +25,7 @@ export interface HousekeepingOptions {
   readonly replies: Pick<MailboxStore, 'forget'>;
   readonly blobs: BlobStore;
   readonly directory: DirectoryStore;
-  readonly stsPolicies: StsPolicyUpkeep;
+  readonly stsPolicies: StsPolicyMaintenance;
   readonly mailboxes: Mailboxes;
   readonly log: Logger;
 }

@@ -29,7 +29,7 @@ export type SmtpListeners = Readonly<Partial<Record<'mx' | 'submission' | 'submi
 
 export async function openSmtp(
   config: Config,
-  foundation: Resources,
+  resources: Resources,
   engine: Engine,
   { metrics, tracer }: Observability,
   checks: CredentialChecks,
@@ -37,7 +37,7 @@ export async function openSmtp(
   dns: Dns,
   stops: StopListener[],
 ): Promise<SmtpListeners> {
-  const { log, tls } = foundation;
+  const { log, tls } = resources;
   const { roles, bind, hostname, maxMessageSize, allowPlaintextAuth } = config;
   if (!roles.has('mx') && !roles.has('submission')) return {};
   const trusted = new TrustedNetworks(config.proxyNetworks);

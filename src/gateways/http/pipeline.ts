@@ -106,13 +106,13 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     if (found.kind === 'method' && request.method === 'OPTIONS') return allowed(found.allow);
     const { tally } = trace;
     if (found.kind !== 'route') {
-      inRate(await tally.stranger('plain'));
+      inRate(await tally.countAnonymous('plain'));
       throw found.kind === 'none' ? notFound() : new Problem(405, { headers: [['Allow', found.allow]] });
     }
     const { route } = found;
     trace.route = route;
     trace.span.rename(`${route.method} ${route.path}`);
-    if (route.access === 'public') inRate(await tally.stranger(route.rate));
+    if (route.access === 'public') inRate(await tally.countAnonymous(route.rate));
     else {
       const identified = authenticate(directory, guard, tokens, request, tally, route.rate);
       trace.principal = await inTime(identified, deadlineMs, noAnswer);

@@ -9,7 +9,7 @@ import { closeAfter } from '../tcp/closing.js';
 import { ConnectionLimits, type ConnectionSlot } from '../tcp/connection-limits.js';
 import { canonicalAddress, networkOf } from '../tcp/ip-address.js';
 import { listenerAddress } from '../tcp/listener-address.js';
-import { OpeningCut, type Proxied, readProxied } from '../tcp/peek.js';
+import { PeerLeft, type Proxied, readProxied } from '../tcp/peek.js';
 import type { TrustedNetworks } from '../tcp/trusted-networks.js';
 import type { Auth } from './auth-exchange.js';
 import { type ConnectionOwner, SmtpConnection, type SmtpSocket } from './connection.js';
@@ -103,8 +103,8 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
   override connect(socket: SmtpSocket, options?: SMTPConnectionOptions | null): void {
     const peer = canonicalAddress(socket.remoteAddress ?? '') ?? '';
     const slot = this.stopping ? undefined : this.#places.enter();
-    if (slot === undefined) return this.#turnAway(socket, this.stopping ? STOPPING : FULL);
-    if (this.#trusted.includes(peer)) void this.#connectBehind(peer, socket, slot, options);
+    if (slot === undefined) this.#turnAway(socket, this.stopping ? STOPPING : FULL);
+    else if (this.#trusted.includes(peer)) void this.#connectBehind(peer, socket, slot, options);
     else this.#connect(peer, socket, slot, options);
   }
 
@@ -123,7 +123,7 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
     } catch (error) {
       slot.leave();
       socket.destroy();
-      if (!(error instanceof OpeningCut)) this._onError(new ProxyRefused(peer, error));
+      if (!(error instanceof PeerLeft)) this._onError(new ProxyRefused(peer, error));
       return;
     } finally {
       this.#unopened.delete(socket);
