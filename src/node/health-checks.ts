@@ -1,4 +1,4 @@
-// What /healthz looks at (interface, section 4). How checks are run and told is the HTTP gateway's business.
+// The checks of /healthz (interface, section 4). The HTTP gateway runs them and shows the results.
 
 import { statfs } from 'node:fs/promises';
 import { couriers } from '../actors/delivery/delivery-placement.js';

@@ -1,6 +1,6 @@
-// What must be done now and then and is in nobody's way: pruning event logs, forgetting replies that nobody asks for again,
-// collecting blobs that nothing refers to, emptying held mailboxes that nobody claimed in time, dropping policies of other
-// domains that hold no longer. Each job is harmless when several nodes do it.
+// Jobs that run now and then: prune event logs, forget replies to old commands, collect blobs without references, empty
+// held mailboxes that were not claimed in time, delete expired policies of other domains. Each job is harmless when
+// several nodes run it.
 import type { Logger } from 'pino';
 import type { Mailboxes } from '../actors/mailbox/protocol.js';
 import type { BlobStore } from '../store/blobs.js';

@@ -102,7 +102,7 @@ export async function openResources(
   const stall = new StallWatch(
     () => ping(healthSql),
     (isStalled) => {
-      if (isStalled) log.error('the database does not answer: what needs it is refused');
+      if (isStalled) log.error('the database does not answer: requests that need the database are refused');
       else log.info('the database answers again');
     },
   );

@@ -1,5 +1,5 @@
-// The SMTP listeners of a node: MX for other servers, submission for the accounts' own programs, on one spool. Opened and
-// stopped as listeners says.
+// The SMTP listeners of a node: MX for other servers, submission for the accounts' own programs, on one spool.
+// `listeners` opens and stops them.
 
 import { ProtocolLogins } from '../auth/protocol-login.js';
 import type { Config } from '../config.js';

@@ -1,5 +1,5 @@
-// Whose request it is: the peer, or behind a proxy of the operator's who the proxy says it is, in its PROXY header (which the
-// proxy listener has read) and then in X-Forwarded-For. What others write into that field is nothing.
+// The address of the client: the peer's, or the address that a trusted proxy gives in its PROXY header (read by the proxy
+// listener), then in X-Forwarded-For. X-Forwarded-For of any other peer is ignored.
 import { isIP } from 'node:net';
 import { canonicalAddress } from '../tcp/ip-address.js';
 import type { ProxyListener } from '../tcp/proxy-listener.js';

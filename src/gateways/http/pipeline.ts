@@ -1,6 +1,6 @@
-// What happens to every request, in this order: route (404, 405), credential (401), rate (429), scope (403), parameters,
-// query and body (404, 400, 413, 415), handler, encoding, log line. Nothing else authenticates, authorizes, limits,
-// validates or encodes. Refusals of the first two count for the rate as well.
+// The steps of every request, in this order: route (404, 405), credential (401), rate (429), scope (403), parameters,
+// query and body (404, 400, 413, 415), handler, encoding, log line. No other file authenticates, authorizes, limits,
+// validates or encodes. Refusals of the first two steps count for the rate as well.
 
 import { ActorFault } from '../../actors/runtime/errors.js';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';

@@ -1,6 +1,7 @@
-// The HTTP server: stands on uWebSockets.js, which nobody else uses. Turns its callbacks into plain requests for a handler and plain
-// replies into its calls, carries WebSockets for their endpoints, and stops without cutting replies short. What a
-// request means is the pipeline's business; PROXY headers are read by a listener before the server, which is there only if any are believed.
+// The HTTP server on uWebSockets.js, which only this file uses. The server turns the library's callbacks into plain
+// requests for a handler, and plain replies into the library's calls; carries WebSockets; and stops without cutting
+// replies short. The pipeline gives requests their meaning. A proxy listener before the server reads PROXY headers, where
+// the operator trusts any.
 
 import type { HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -1,5 +1,6 @@
-// What a connection begins with, read before anybody else owns its socket: octets that are not used go back, so that who
-// gets the socket next finds it as if nothing had been read. Bounded in time here, in octets by who judges them.
+// The first octets of a connection, read before the socket has an owner. Octets that are not used go back, so that the
+// next reader finds the socket as if nothing had been read. The wait is bounded here, the octets by the caller's
+// function.
 import type { Socket } from 'node:net';
 import { type Endpoint, parseProxyHeader } from './proxy-header.js';
 

@@ -1,7 +1,8 @@
-// A listener before a server that cannot read PROXY headers itself: takes connections, finds out whose they are, and carries
-// their octets to the server's Unix socket and back, each side at the other's pace. The server learns whose connection
-// it has by a token, handed to it as the address of a PROXY header (version 2): uWebSockets.js takes such a header before
-// every request, so an address could be put in the place of ours by any client, but nobody else knows a token.
+// A listener before a server that cannot read PROXY headers. The listener accepts connections, learns the client's
+// address, and carries octets between the client and the server's Unix socket, each side at the other's pace. The server
+// learns the address by a token: the listener hands the token over as the address of a PROXY header (version 2).
+// uWebSockets.js takes such a header before every request, so a client could put an address there, but no client knows a
+// token.
 import { randomBytes } from 'node:crypto';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';

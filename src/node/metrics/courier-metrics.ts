@@ -14,12 +14,12 @@ export function courierMeter(families: Families): CourierMeter {
   );
   const connected = families.counter(
     'smtp_client_connections_total',
-    'Connections to other servers that came to their first transaction.',
+    'Connections to other servers that reached their first transaction.',
     ['tls'],
   );
-  const octets = families.counter('smtp_client_octets_total', 'Octets of messages that other servers took.', []);
+  const octets = families.counter('smtp_client_octets_total', 'Octets of messages that other servers accepted.', []);
   let [connections, waiting] = [0, 0];
-  families.gauge('smtp_client_connections', 'Connections to other servers now.', () => connections);
+  families.gauge('smtp_client_connections', 'Open connections to other servers.', () => connections);
   families.gauge('smtp_client_waiting', 'Deliveries that wait for a connection.', () => waiting);
   for (const tls of ['none', 'unverified', 'verified']) connected.inc({ tls }, 0);
   return {

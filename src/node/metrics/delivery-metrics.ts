@@ -1,5 +1,5 @@
-// The meter of outbound mail on prom-client, and what the queue knows of itself, read when somebody looks. No domain is a
-// label: whom people write to knows no bound.
+// The meter of outbound mail on prom-client, and gauges of the queue, read at each scrape. No domain is a label: the
+// number of domains that people write to has no bound.
 import type { DeliveryMeter } from '../../actors/delivery/meter.js';
 import type { Standing } from '../../actors/delivery/queue-status.js';
 import type { Families } from './families.js';
@@ -14,22 +14,22 @@ const OUTCOMES = ['delivered', 'temporary', 'permanent'] as const;
 export type MeasuredQueue = Pick<Standing, 'inFlight' | 'overdueMs' | 'lookAgeMs' | 'shards'>;
 
 export function deliveryMeter(families: Families): DeliveryMeter {
-  const outcomes = families.counter('outbound_outcomes_total', 'What became of recipients, counted at every try.', [
+  const outcomes = families.counter('outbound_outcomes_total', 'Outcomes of recipients, counted at every attempt.', [
     'outcome',
   ]);
   const attempts = families.histogram(
     'outbound_attempt_duration_seconds',
-    'Tries of the recipients of one domain, over as many hosts as it took; outcome: the best of any of them.',
+    'Attempts for the recipients of one domain, over all hosts tried; outcome: the best of any recipient.',
     ATTEMPTS,
     ['outcome'],
   );
   const ages = families.histogram(
     'outbound_delivery_age_seconds',
-    'From the making of an email to the end of a delivery, by what it is then.',
+    'From the creation of an email to the end of a delivery, by the status of the email then.',
     AGES,
     ['status'],
   );
-  const reports = families.counter('outbound_reports_total', 'Reports given to senders (RFC 3464).', ['kind']);
+  const reports = families.counter('outbound_reports_total', 'Delivery status notifications given to senders (RFC 3464).', ['kind']);
   for (const outcome of OUTCOMES) outcomes.inc({ outcome }, 0);
   for (const kind of ['failed', 'delayed']) reports.inc({ kind }, 0);
   return {
@@ -48,8 +48,8 @@ export function watchQueue(families: Families, standing: MeasuredQueue): void {
   families.gauge('outbound_shards', 'Shards that this node delivers for.', () => standing.shards);
   families.gauge(
     'outbound_oldest_due_seconds',
-    'Since the first email that is due on these shards was to be delivered; 0 when none is.',
+    'Age of the oldest email that is due on these shards; 0 when none is due.',
     () => standing.overdueMs / 1000,
   );
-  families.gauge('outbound_look_age_seconds', 'Since the queue was last read.', () => standing.lookAgeMs / 1000);
+  families.gauge('outbound_look_age_seconds', 'Time since the queue was last read.', () => standing.lookAgeMs / 1000);
 }

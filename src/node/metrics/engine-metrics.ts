@@ -1,5 +1,5 @@
-// What the parts of the engine know of themselves, read when somebody looks: actors in memory, leases, the cluster as the
-// last heartbeat saw it, the bus, deliveries that wait.
+// Gauges of the engine, read at each scrape: actors in memory, leases, the cluster as the last heartbeat saw it, the bus,
+// deliveries that wait.
 import type { Redelivery } from '../../actors/mailbox/redelivery.js';
 import type { Host } from '../../actors/runtime/host.js';
 import type { Ownership } from '../../actors/runtime/ownership.js';
@@ -18,14 +18,14 @@ const STATES = ['serving', 'cut off', 'draining', 'silent'] as const;
 
 export function watchEngine(families: Families, { host, ownership, transport, redelivery }: EngineParts): void {
   families.gauge('actors', 'Actors in memory.', () => host.load.actors);
-  families.gauge('actor_state_bytes', 'Rough memory of their states.', () => host.load.octets);
+  families.gauge('actor_state_bytes', 'Memory of all actors, estimated.', () => host.load.octets);
   families.gauge('actor_commands_waiting', 'Commands in the queues of all actors.', () => host.load.waiting);
 
-  families.gauge('shards', 'Shards of the store, on whatever node.', () => ownership.shards);
-  families.gauge('shards_owned', 'Shards this node owns.', () => ownership.owned.length);
+  families.gauge('shards', 'Shards of the store, on all nodes.', () => ownership.shards);
+  families.gauge('shards_owned', 'Shards that this node owns.', () => ownership.owned.length);
   families.gauge(
     'heartbeat_age_seconds',
-    'Since the leases were renewed; beyond the lease time nothing is owned.',
+    'Time since the leases were renewed; beyond the lease time the node owns nothing.',
     () => (Number.isFinite(ownership.beatAgeMs) ? ownership.beatAgeMs / 1000 : undefined),
   );
   families.gauges(

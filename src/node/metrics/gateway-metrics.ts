@@ -45,7 +45,7 @@ export function submissionMeter(families: Families): SubmissionMeter {
     'Senders, recipients and messages refused, by class of the reply and reason; fault: an error of ours.',
     ['code', 'reason'],
   );
-  const logins = families.counter('submission_logins_total', 'Credentials shown, by what became of them.', ['outcome']);
+  const logins = families.counter('submission_logins_total', 'Logins by outcome.', ['outcome']);
   const replies = families.latency('submission_duration_seconds', 'From the end of DATA to the reply.', ['outcome']);
   logins.inc({ outcome: 'open' }, 0);
   logins.inc({ outcome: 'wrong' }, 0);

@@ -13,21 +13,21 @@ export function runtimeMeter(families: Families): Meter {
     'Asks of this node until they were answered; owner: this node (local) or another one (remote).',
     ['protocol', 'owner', 'outcome'],
   );
-  const looks = families.counter('ask_retries_total', 'Times an ask found no owner and looked for one again.');
-  const loads = families.counter('actor_loads_total', 'Actors brought to life.');
-  const passivations = families.counter('actor_passivations_total', 'Idle actors that left the memory.');
+  const looks = families.counter('ask_retries_total', 'Requests to an actor that were sent again because no node answered for the account.');
+  const loads = families.counter('actor_loads_total', 'Actors loaded into memory.');
+  const passivations = families.counter('actor_passivations_total', 'Idle actors removed from memory.');
   const fenced = families.counter(
     'actor_fenced_total',
     'Loads and commits refused because a later owner has the account.',
   );
   const published = families.counter('events_published_total', 'Events published after commits.');
   const received = families.counter('events_received_total', 'Events received from the bus for followed accounts.');
-  const read = families.counter('events_read_total', 'Events followers read from the log, to catch up.');
-  const taken = families.counter('shards_taken_total', 'Shards taken, free ones or of owners that vanished.', [
+  const read = families.counter('events_read_total', 'Events read from the log by followers that were behind.');
+  const taken = families.counter('shards_taken_total', 'Shards taken: free ones, or those of nodes that crashed.', [
     'reason',
   ]);
   const handedOver = families.counter('shards_handed_over_total', 'Shards given to other nodes.');
-  const lost = families.counter('shards_lost_total', 'Shards that others took while this node was not looking.');
+  const lost = families.counter('shards_lost_total', 'Shards that other nodes took before this node gave them up.');
   taken.inc({ reason: 'free' }, 0);
   taken.inc({ reason: 'vanished' }, 0);
   return {

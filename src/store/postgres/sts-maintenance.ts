@@ -1,4 +1,4 @@
-// MTA-STS policies that hold no longer are deleted: who delivers asks for those that hold (see sts-policies).
+// Deletes MTA-STS policies that have expired.
 import type { StsPolicyMaintenance } from '../sts-policies.js';
 import { type Sql, storeFault } from './client.js';
 
