@@ -29,7 +29,11 @@ export function deliveryMeter(families: Families): DeliveryMeter {
     AGES,
     ['status'],
   );
-  const reports = families.counter('outbound_reports_total', 'Delivery status notifications given to senders (RFC 3464).', ['kind']);
+  const reports = families.counter(
+    'outbound_reports_total',
+    'Delivery status notifications given to senders (RFC 3464).',
+    ['kind'],
+  );
   for (const outcome of OUTCOMES) outcomes.inc({ outcome }, 0);
   for (const kind of ['failed', 'delayed']) reports.inc({ kind }, 0);
   return {

@@ -13,7 +13,10 @@ export function runtimeMeter(families: Families): Meter {
     'Asks of this node until they were answered; owner: this node (local) or another one (remote).',
     ['protocol', 'owner', 'outcome'],
   );
-  const looks = families.counter('ask_retries_total', 'Requests to an actor that were sent again because no node answered for the account.');
+  const looks = families.counter(
+    'ask_retries_total',
+    'Requests to an actor that were sent again because no node answered for the account.',
+  );
   const loads = families.counter('actor_loads_total', 'Actors loaded into memory.');
   const passivations = families.counter('actor_passivations_total', 'Idle actors removed from memory.');
   const fenced = families.counter(
