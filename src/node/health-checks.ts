@@ -1,13 +1,13 @@
-// What /healthz looks at (docs/interface/operator.md, "Health"). How checks are run and told is the HTTP gateway's business.
+// The checks of /healthz (docs/interface/operator.md, "Health"). The HTTP gateway runs them and shows the results.
 
 import { statfs } from 'node:fs/promises';
 import { couriers } from '../actors/delivery/delivery-placement.js';
-import type { Standing as QueueStatus } from '../actors/delivery/queue-status.js';
+import type { Standing as OwnershipStatus } from '../actors/delivery/queue-status.js';
 import type { Ownership } from '../actors/runtime/ownership.js';
 import type { HealthCheck, HealthResult } from '../gateways/http/health.js';
 import type { CommitWatch } from '../store/commit-watch.js';
 import type { OutboundStore } from '../store/outbound.js';
-import { assertReachable } from '../store/postgres/ping.js';
+import { ping } from '../store/postgres/ping.js';
 import type { Resources } from './resources.js';
 
 /** Room for an operator to see it and act: renewal of certificates of 90 days is due at 30 and tried again daily. */
@@ -26,7 +26,7 @@ const ABSENCE_MS = 10_000;
 type Standing = Pick<Ownership, 'nodeId' | 'state' | 'isCurrent' | 'owned' | 'shards' | 'view' | 'unheard'>;
 
 type Queue = Pick<
-  QueueStatus,
+  OwnershipStatus,
   'isStopped' | 'lookAgeMs' | 'failingMs' | 'overdueMs' | 'inFlight' | 'shards' | 'pollMs'
 >;
 
@@ -57,7 +57,7 @@ export function healthChecks(
       name: 'database',
       tags: ['infrastructure'],
       run: async () => {
-        await stall.answered(() => assertReachable(healthSql));
+        await stall.answered(() => ping(healthSql));
         return { status: 'Healthy', description: 'The database is reachable and accepts connections.' };
       },
     },

@@ -35,7 +35,7 @@ export async function admit(
 ): Promise<Admission> {
   const tally = rates.tally(request.remoteAddress);
   const refuse = async (answer: HttpAnswer): Promise<Admission> => {
-    const wait = await tally.stranger('hub');
+    const wait = await tally.countAnonymous('hub');
     return { refused: wait > 0 ? tooMany(wait, tally) : answer };
   };
   const token = credential(request, query);
