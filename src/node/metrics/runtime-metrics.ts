@@ -13,7 +13,7 @@ export function runtimeMeter(families: Families): Meter {
     'Asks of this node until they were answered; owner: this node (local) or another one (remote).',
     ['protocol', 'owner', 'outcome'],
   );
-  const looks = families.counter('ask_retries_total', 'Times an ask found no owner and looked for one again.');
+  const retries = families.counter('ask_retries_total', 'Attempts of asks that found no owner and were repeated.');
   const loads = families.counter('actor_loads_total', 'Actors brought to life.');
   const passivations = families.counter('actor_passivations_total', 'Idle actors that left the memory.');
   const fenced = families.counter(
@@ -34,7 +34,7 @@ export function runtimeMeter(families: Families): Meter {
     now: () => performance.now(),
     asked: (protocol, outcome, local, ms) =>
       asks.observe({ protocol, owner: local ? 'local' : 'remote', outcome }, ms / 1000),
-    lookedAgain: () => looks.inc(),
+    askRetried: () => retries.inc(),
     answered: (protocol, operation, outcome, ms) => answers.observe({ protocol, operation, outcome }, ms / 1000),
     loaded: () => loads.inc(),
     passivated: (actors) => passivations.inc(actors),
