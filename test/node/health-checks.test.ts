@@ -184,7 +184,14 @@ test('the queue speaks of the cluster: what is due and what no node that lives d
       },
       isStranded: async () => isStranded,
     };
-    const ownership = { nodeId: 'a', state: 'serving', isCurrent: true, owned: [0], shards: 3, unreachable: [] } as const;
+    const ownership = {
+      nodeId: 'a',
+      state: 'serving',
+      isCurrent: true,
+      owned: [0],
+      shards: 3,
+      unreachable: [],
+    } as const;
     const checks = healthChecks(
       {
         healthSql: undefined as never,
