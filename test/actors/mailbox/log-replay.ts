@@ -87,7 +87,12 @@ export function snapshotOf(state: MailboxState) {
   const folders = [...state.folders.values()].map((folder) => {
     const { id, uidValidity, createdAt, ...row } = folder.row;
     const isSystem = SYSTEM.includes(row.role);
-    const placed = [...folder.slots()].map((slot) => [emails.id(slot), folder.uidOf(slot)]);
+    const placed = [...folder.slots()].map((slot) => [
+      emails.id(slot),
+      folder.uidOf(slot),
+      folder.isDeleted(slot),
+      folder.modseqOf(slot),
+    ]);
     return isSystem ? { row, placed } : { row: { ...row, id, uidValidity, createdAt }, placed };
   });
   return {
@@ -95,6 +100,9 @@ export function snapshotOf(state: MailboxState) {
     emails: slots.map((slot) => ({
       id: emails.id(slot),
       flags: emails.flags(slot),
+      keywords: emails.keywords(slot),
+      modseq: emails.modseq(slot),
+      size: emails.sizeOf(slot),
       receivedAt: emails.receivedAt(slot),
       hasAttachments: emails.hasAttachments(slot),
     })),

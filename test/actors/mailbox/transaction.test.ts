@@ -102,7 +102,16 @@ function make(tx: MailboxTransaction, next: Call, known: Known): void {
       const uidValidity = tx.begin();
       const name = `${next.role} ${known.number++}`;
       const color = '#000000';
-      tx.createFolder({ id: tx.otherId(), role: next.role, name, color, sortOrder: 0, uidValidity, createdAt: 1 });
+      tx.createFolder({
+        id: tx.otherId(),
+        role: next.role,
+        name,
+        color,
+        sortOrder: 0,
+        isSubscribed: true,
+        uidValidity,
+        createdAt: 1,
+      });
       return;
     }
     case 'changeFolder':
