@@ -38,8 +38,6 @@ const FAULTS = {
   'too-large': '5.3.4',
   'no-8bitmime': '5.6.3',
   'no-smtputf8': '5.6.7',
-  /** No connection became free in time. */
-  busy: '4.4.5',
   /** The attempt took too long, or the node stops. */
   ended: '4.4.2',
   /** The stored message could not be read. */

@@ -181,7 +181,7 @@ export async function startEngine(
   lifecycle.add('renewal of search', () => renewal.stop(), JOB_RESERVE_MS, STOP_MS);
   const deferrals = startDeferredFiltering({ texts, mailboxes: () => mailboxes, log });
   lifecycle.add('deferred filters', () => deferrals.stop(), JOB_RESERVE_MS, STOP_MS);
-  const wakeUps = new DueNotifier({ transport, ownership });
+  const dueNotifier = new DueNotifier({ transport, ownership });
   let hostedOpened: (delivery: HostedDelivery) => void = () => {};
   const hosted = new Promise<HostedDelivery>((resolve) => {
     hostedOpened = resolve;
@@ -192,9 +192,8 @@ export async function startEngine(
       baseMs: config.outboundBackoffBaseMs,
       capMs: config.outboundBackoffCapMs,
     },
-    note: (accountId: string, outboundId: string) => wakeUps.note(accountId, outboundId),
-    room: (accountId: string) => wakeUps.room(accountId),
-    hold: (accountId: string, outboundId: string, attemptId: string) => wakeUps.hold(accountId, outboundId, attemptId),
+    notifyDue: (accountId: string, outboundId: string) => dueNotifier.notify(accountId, outboundId),
+    reserve: (accountId: string, wanted: number) => dueNotifier.reserve(accountId, wanted),
     hosted: async (task: Parameters<HostedDelivery>[0]) => (await hosted)(task),
     place: (handed: HandedOver) => placeHanded(mailboxes, handed, log),
   };
@@ -285,7 +284,7 @@ export async function startEngine(
     hosted: hostedHere,
     blobs,
     ownership,
-    wakeUps,
+    dueNotifier,
     incarnation,
     retry: outbound.retry,
   };

@@ -2,7 +2,7 @@
 
 import { statfs } from 'node:fs/promises';
 import { couriers } from '../actors/delivery/delivery-placement.js';
-import type { Standing as QueueStatus } from '../actors/delivery/queue-status.js';
+import type { QueueStatus } from '../actors/delivery/queue-status.js';
 import type { Ownership } from '../actors/runtime/ownership.js';
 import type { HealthCheck, HealthResult } from '../gateways/http/health.js';
 import type { CommitWatch } from '../store/commit-watch.js';

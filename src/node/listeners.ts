@@ -136,7 +136,7 @@ function checksOf(
   hub: { readonly connections: number } | undefined,
 ) {
   const outbound = foundation.stall.port(postgresOutbound(foundation.healthSql));
-  return healthChecks(foundation, { commits, hub, ownership, queue: queue?.standing, outbound });
+  return healthChecks(foundation, { commits, hub, ownership, queue: queue?.status, outbound });
 }
 
 async function openHttp(

@@ -25,7 +25,7 @@ import type { TransactionResult } from './transaction.js';
 export interface Common {
   readonly dns: Dns;
   readonly pool: SessionPool;
-  readonly reachability: HostHealth;
+  readonly health: HostHealth;
   readonly rules: HostRules;
   readonly limits: CourierLimits;
   readonly meter: CourierMeter;
@@ -45,26 +45,26 @@ export interface Mail {
   readonly log: AttemptLog;
 }
 
-/** A host that rests no longer than this is waited for. */
-const SHORT_REST_MS = 2_000;
+/** A host that may be connected to again within it is waited for. */
+const SHORT_WAIT_MS = 2_000;
 /** Sessions that ended while they were idle, in a row, before a new one is taken for dead too. */
 const STALE = 6;
 
 export class Attempt {
   readonly #common: Common;
   readonly #mail: Mail;
-  readonly #standings: RecipientResults;
+  readonly #results: RecipientResults;
   /** Somebody may have the message already. */
   #isDoubtful = false;
 
-  constructor(common: Common, mail: Mail, standings: RecipientResults) {
+  constructor(common: Common, mail: Mail, results: RecipientResults) {
     this.#common = common;
     this.#mail = mail;
-    this.#standings = standings;
+    this.#results = results;
   }
 
   get #isOver(): boolean {
-    return this.#standings.isOver || this.#isDoubtful || this.#mail.signal.aborted;
+    return this.#results.isOver || this.#isDoubtful || this.#mail.signal.aborted;
   }
 
   /** @throws what reading the message throws */
@@ -89,7 +89,7 @@ export class Attempt {
 
   /** Its addresses in turn; true when it is this node itself. */
   async #tryHost(exchanger: Exchanger): Promise<boolean> {
-    const { dns, random, limits, rules, reachability } = this.#common;
+    const { dns, random, limits, rules, health } = this.#common;
     const { policy } = this.#mail;
     const { host } = exchanger;
     const started = performance.now();
@@ -118,7 +118,7 @@ export class Attempt {
       this.#missed({ host, address: found[0]!, tls: null }, started, judgeFault('private-host', detail));
       return false;
     }
-    for (const address of reachability.order(allowed).slice(0, limits.addressesPerHost)) {
+    for (const address of health.order(allowed).slice(0, limits.addressesPerHost)) {
       if (this.#isOver || !(await this.#tryAddress(host, address))) break;
     }
     return false;
@@ -126,34 +126,32 @@ export class Attempt {
 
   /** True when another address of the host may do better. */
   async #tryAddress(host: string, address: string): Promise<boolean> {
-    const { reachability, pool } = this.#common;
+    const { health, pool } = this.#common;
     const { signal } = this.#mail;
     const started = performance.now();
     const tried: Tried = { host, address, tls: null };
-    const rest = reachability.rest(address);
-    if (rest !== undefined && rest.ms > SHORT_REST_MS) {
-      this.#missed(tried, started, judgeReply(rest.reply, 'greeting'), true);
-      return true;
-    }
-    if (rest !== undefined) await pause(rest.ms, undefined, { signal }).catch(() => {});
-    const silence = reachability.silence(address);
-    if (silence !== undefined) {
-      this.#missed(tried, started, judgeFault('unreachable', silence));
+    const notNow = health.notNow(address);
+    if (notNow?.kind === 'closing' && notNow.ms <= SHORT_WAIT_MS)
+      await pause(notNow.ms, undefined, { signal }).catch(() => {});
+    else if (notNow !== undefined) {
+      const isClosing = notNow.kind === 'closing';
+      const verdict = isClosing ? judgeReply(notNow.reason, 'greeting') : judgeFault('unreachable', notNow.reason);
+      this.#missed(tried, started, verdict, isClosing);
       return true;
     }
     for (let stale = 0; ; stale++) {
-      let session: Session;
+      let session: Session | undefined;
       try {
-        session = await pool.acquire(this.#target(host, address), signal, this.#mail.task.waits);
+        session = await pool.acquire(this.#target(host, address), signal, this.#mail.task.connect);
       } catch (error) {
         if (!(error instanceof SessionFailure)) throw error;
-        if (error.kind === 'busy') {
-          this.#standings.postpone();
-          return false;
-        }
         this.#learn(address, error);
         this.#missed(tried, started, error.verdict, error.kind !== 'unreachable');
         return error.kind === 'unreachable' || error.kind === 'silent';
+      }
+      if (session === undefined) {
+        this.#results.postpone();
+        return false;
       }
       tried.tls = session.tls;
       const isFresh = session.served === 0;
@@ -164,14 +162,14 @@ export class Attempt {
 
   /** Transactions until everyone pending was asked for. Undefined when the session turns out to have ended before. */
   async #converse(session: Session, tried: Tried, started: number, isTrusted: boolean): Promise<boolean | undefined> {
-    const { pool, limits, reachability, meter } = this.#common;
+    const { pool, limits, health, meter } = this.#common;
     const { content, prefix, task, log } = this.#mail;
     const host = session.host;
     const unfit = this.#unfit(session);
     if (unfit !== undefined) {
       pool.release(session, true);
-      const pending = this.#standings.pending;
-      this.#standings.settleAll(unfit, host);
+      const pending = this.#results.pending;
+      this.#results.settleAll(unfit, host);
       log.add(
         tried,
         started,
@@ -180,7 +178,7 @@ export class Attempt {
       );
       return false;
     }
-    let rest = this.#standings.pending;
+    let rest = this.#results.pending;
     const verdicts = new Map<Addressee, Verdict>();
     let decided: Verdict | undefined;
     let isReusable = true;
@@ -207,14 +205,14 @@ export class Attempt {
         decided = decisive(verdicts.values(), decided);
         if (isDelivered(result)) meter.sent(prefix.length + content.size);
         const closing = [...result.answers.values()].find(({ reply }) => reply !== undefined && isClosing(reply));
-        if (closing !== undefined) reachability.closed(session.address, closing.reply!);
-        else if (!result.isUnheard) reachability.spoke(session.address);
+        if (closing !== undefined) health.closing(session.address, closing.reply!);
+        else if (!result.isUnheard) health.answered(session.address);
         isReusable = result.isReusable && (!result.needsReset || (await session.reset()));
         rest = [...limited, ...rest.slice(batch.length)];
       }
     } catch (error) {
       isReusable = false;
-      this.#standings.noteAll(judgeFault('unread', 'the stored message could not be read'), host);
+      this.#results.noteAll(judgeFault('unread', 'the stored message could not be read'), host);
       throw error;
     } finally {
       pool.release(session, isReusable);
@@ -222,7 +220,7 @@ export class Attempt {
     const ended = judgeFault('lost', `${host}: the connection ended before all recipients were asked for`);
     for (const addressee of rest) {
       if (verdicts.has(addressee)) continue;
-      this.#standings.note(addressee, ended, host);
+      this.#results.note(addressee, ended, host);
       verdicts.set(addressee, ended);
     }
     log.add(tried, started, decided ?? ended, [...verdicts]);
@@ -242,8 +240,8 @@ export class Attempt {
     for (const addressee of batch) {
       const { verdict, reply, stage } = answers.get(addressee.address)!;
       verdicts.set(addressee, verdict);
-      if (verdict.kind === 'temporary' || stage === undefined) this.#standings.note(addressee, verdict, host);
-      else this.#standings.settle(addressee, verdict, host);
+      if (verdict.kind === 'temporary' || stage === undefined) this.#results.note(addressee, verdict, host);
+      else this.#results.settle(addressee, verdict, host);
       // Only while the others get on: a server that has no room for anyone is not asked again.
       if (isSomeoneTaken && stage === 'rcpt' && isRecipientLimit(reply ?? '')) limited.push(addressee);
     }
@@ -258,7 +256,7 @@ export class Attempt {
     if (largestMessage > 0 && size > largestMessage) {
       return judgeFault('too-large', `the message has ${size} octets, ${host} takes ${largestMessage}`);
     }
-    if (this.#isInternational(this.#standings.pending) && !session.supports('SMTPUTF8')) {
+    if (this.#isInternational(this.#results.pending) && !session.supports('SMTPUTF8')) {
       return judgeFault('no-smtputf8', `the message needs SMTPUTF8, which ${host} does not know`);
     }
     if (content.isEightBit && !session.supports('8BITMIME')) {
@@ -274,29 +272,27 @@ export class Attempt {
   }
 
   #target(host: string, address: string) {
-    const { hostname, port, ca, limits, reachability, meter } = this.#common;
-    const { policy, signal, task } = this.#mail;
+    const { hostname, port, ca, limits, health, meter } = this.#common;
+    const { policy, signal } = this.#mail;
     const wanted: TlsPolicy = policy?.mode === 'enforce' ? 'verified' : 'opportunistic';
     const open = async (tls: TlsPolicy) => {
       const session = await openSession({ host, address, port, tls, ca, hostname, limits, signal });
-      reachability.connected(address);
+      health.connected(address);
       meter.connected(session.tls === null ? 'none' : session.isVerified ? 'verified' : 'unverified');
       return session;
     };
     return {
       address,
       key: `${address} ${host} ${wanted}`,
-      accountId: task.accountId,
-      domain: task.domain,
       open: async () => {
         if (wanted === 'verified') return open(wanted);
-        if (!reachability.hasTls(address)) return open('none');
+        if (!health.hasTls(address)) return open('none');
         try {
           return await open(wanted);
         } catch (error) {
           // RFC 7435: what was encrypted for nobody in particular goes in the clear when that does not work.
           if (!(error instanceof SessionFailure) || error.kind !== 'tls' || signal.aborted) throw error;
-          reachability.tlsFailed(address);
+          health.tlsFailed(address);
           this.#mail.log.withoutTls(host, address, error.verdict.text);
           return open('none');
         }
@@ -305,17 +301,17 @@ export class Attempt {
   }
 
   #learn(address: string, { kind, code, verdict }: SessionFailure): void {
-    const { reachability } = this.#common;
+    const { health } = this.#common;
     if (this.#mail.signal.aborted) return;
-    if (kind === 'unreachable') reachability.unreachable(address, code ?? '');
-    if (kind === 'silent' || code === 'ETIMEDOUT') reachability.silent(address, verdict.text);
-    if (kind === 'closing') reachability.closed(address, verdict.text);
+    if (kind === 'unreachable') health.unreachable(address, code ?? '');
+    if (kind === 'silent' || code === 'ETIMEDOUT') health.silent(address, verdict.text);
+    if (kind === 'closing') health.closing(address, verdict.text);
   }
 
   /** A host that could not be asked for anyone; `isReached`: because of what it said or did. */
   #missed(tried: Tried, started: number, verdict: Verdict, isReached = false): void {
-    const pending = this.#standings.pending;
-    this.#standings.noteAll(verdict, isReached ? tried.host : null);
+    const pending = this.#results.pending;
+    this.#results.noteAll(verdict, isReached ? tried.host : null);
     this.#mail.log.add(
       tried,
       started,

@@ -1,5 +1,5 @@
-// The courier over SMTP: takes a task, reads and signs the message once, tries the hosts of its domain, reports. Keeps the
-// connections, what is known of hosts and of MTA-STS policies, and the end of all attempts when the node stops.
+// The courier over SMTP: reads and signs the message of a task once, tries the hosts of its domain, and reports the outcomes.
+// Holds the connections, the health of hosts, the MTA-STS policies, and ends all attempts when the node stops.
 import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
 import type { Courier, DeliveryReport, DeliveryTask } from '../actors/delivery/courier.js';
@@ -43,12 +43,12 @@ export interface SmtpCourierOptions {
 }
 
 export interface SmtpCourier extends Courier {
-  /** Takes no more tasks, and ends those that are not done after `graceMs`. */
+  /** Takes no more tasks, and ends tasks under way after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
 const STS_FETCH_MS = 20_000;
-/** What is slow but moves is given the time for it, on top of the limit. */
+/** Added to the time limit of an attempt, for large messages over slow connections. */
 const SLOWEST_OCTETS_PER_MS = 32;
 /** Lines of printable ASCII and blanks, ended by CRLF, none of them empty. */
 const HEADER_LINES = /^(?:[\t -~]+\r\n)*$/;
@@ -63,7 +63,7 @@ export function createSmtpCourier(options: SmtpCourierOptions): SmtpCourier {
   const common: Common = {
     dns,
     pool,
-    reachability: new HostHealth(limits.restMs),
+    health: new HostHealth(limits.closingMs),
     rules,
     limits,
     meter,
@@ -109,13 +109,13 @@ export function createSmtpCourier(options: SmtpCourierOptions): SmtpCourier {
   async function attempt(task: DeliveryTask): Promise<DeliveryReport> {
     const attempts = new AttemptLog(task, log, meter, nextId);
     const { addressees, unusable, sender } = envelopeOf(task);
-    const standings = new RecipientResults([...addressees, ...unusable]);
+    const results = new RecipientResults([...addressees, ...unusable]);
     const wrong = judgeFault('bad-address', 'the address cannot be written in an SMTP envelope');
-    for (const addressee of unusable) standings.settle(addressee, wrong, null);
-    if (sender === undefined) standings.settleAll(wrong, null);
-    if (isClosing) standings.noteAll(judgeFault('ended', 'the node stops'), null);
-    if (isClosing || standings.isOver || sender === undefined) {
-      return { outcomes: standings.outcomes(), attempts: [] };
+    for (const addressee of unusable) results.settle(addressee, wrong, null);
+    if (sender === undefined) results.settleAll(wrong, null);
+    if (isClosing) results.noteAll(judgeFault('ended', 'the node stops'), null);
+    if (isClosing || results.isOver || sender === undefined) {
+      return { outcomes: results.outcomes(), attempts: [] };
     }
     const end = endOf(task);
     try {
@@ -127,20 +127,20 @@ export function createSmtpCourier(options: SmtpCourierOptions): SmtpCourier {
       const prefix = await signature(task, content);
       const mail = { task: { ...task, sender }, content, prefix, policy, signal: end.signal, log: attempts };
       try {
-        await new Attempt(common, mail, standings).run();
+        await new Attempt(common, mail, results).run();
       } catch (error) {
-        // What was delivered already is told; the rest is tried again.
-        if (standings.pending.length === addressees.length) throw error;
+        // Deliveries so far are reported; the rest is tried again.
+        if (results.pending.length === addressees.length) throw error;
         log.error({ accountId: task.accountId, outboundId: task.outboundId, err: error }, 'delivery broke off');
       }
       if (policy?.mode === 'testing') logTesting(task, attempts);
-      return { outcomes: standings.outcomes(), attempts: attempts.entries };
+      return { outcomes: results.outcomes(), attempts: attempts.entries };
     } finally {
       end.release();
     }
   }
 
-  /** A policy on trial changes nothing (RFC 8461 §5); who runs it wants to know. */
+  /** A policy in testing mode changes nothing (RFC 8461 §5); its effect is logged. */
   function logTesting({ domain, outboundId }: DeliveryTask, { entries }: AttemptLog): void {
     for (const { host, tls } of entries) {
       if (host === null || tls?.endsWith('(verified)')) continue;

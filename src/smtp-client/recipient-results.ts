@@ -1,9 +1,9 @@
-// What became of each recipient of a task so far. A host's answer to RCPT, DATA or the message is final when it is delivered or
-// permanent; everything else stands only until another host says something better.
+// The outcome of each recipient of a task so far. A host's reply to RCPT, DATA or the message is final when it is delivered or
+// permanent; any other outcome holds until another host gives a better one.
 import type { RecipientOutcome } from '../actors/delivery/courier.js';
 import { judgeFault, type Verdict } from '../mail/delivery-status.js';
 
-interface Standing {
+interface Result {
   readonly verdict: Verdict;
   readonly host: string | null;
 }
@@ -16,7 +16,7 @@ export interface Addressee {
 
 export class RecipientResults {
   readonly #pending: Set<Addressee>;
-  readonly #standing = new Map<Addressee, Standing>();
+  readonly #results = new Map<Addressee, Result>();
   #isPostponed = false;
 
   constructor(addressees: readonly Addressee[]) {
@@ -31,22 +31,22 @@ export class RecipientResults {
     return this.#pending.size === 0 || this.#isPostponed;
   }
 
-  /** No connection was free: those of whom nothing is known were not tried. */
+  /** No connection was free: recipients without an outcome were not tried. */
   postpone(): void {
     this.#isPostponed = true;
   }
 
   settle(addressee: Addressee, verdict: Verdict, host: string | null): void {
     this.#pending.delete(addressee);
-    this.#standing.set(addressee, { verdict, host });
+    this.#results.set(addressee, { verdict, host });
   }
 
   /** Holds for the addressee unless another host does better. */
   note(addressee: Addressee, verdict: Verdict, host: string | null): void {
-    const known = this.#standing.get(addressee)?.verdict;
+    const known = this.#results.get(addressee)?.verdict;
     // A host that might take it later outweighs one that never will.
     if (known?.kind === 'temporary' && verdict.kind === 'permanent') return;
-    this.#standing.set(addressee, { verdict, host });
+    this.#results.set(addressee, { verdict, host });
   }
 
   noteAll(verdict: Verdict, host: string | null): void {
@@ -60,7 +60,7 @@ export class RecipientResults {
   /** Of all but those that were postponed. */
   outcomes(): RecipientOutcome[] {
     const unheard = { verdict: judgeFault('ended', 'the attempt ended before it was its turn'), host: null };
-    const settled = new Map(this.#standing);
+    const settled = new Map(this.#results);
     const unknown = this.#isPostponed ? [] : [...this.#pending].filter((addressee) => !settled.has(addressee));
     for (const addressee of unknown) settled.set(addressee, unheard);
     return [...settled].flatMap(([{ ids }, { verdict, host }]) =>

@@ -25,15 +25,15 @@ export interface SessionOptions {
   readonly signal: AbortSignal;
 }
 
-/** No session came about. */
+/** No session could be opened. */
 export class SessionFailure extends Error {
   override readonly name = 'SessionFailure';
   readonly verdict: Verdict;
   /**
-   * `unreachable`: code of the system in `code`; `busy`: no place for a connection; `silent`: no greeting in time; `tls`:
-   * STARTTLS was offered and failed, or was wanted.
+   * `unreachable`: code of the system in `code`; `silent`: no greeting in time; `tls`: STARTTLS was offered and failed, or was
+   * required.
    */
-  readonly kind: 'unreachable' | 'busy' | 'silent' | 'closing' | 'tls' | 'other';
+  readonly kind: 'unreachable' | 'silent' | 'closing' | 'tls' | 'other';
   readonly code: string | undefined;
 
   constructor(verdict: Verdict, kind: SessionFailure['kind'], code?: string) {
@@ -95,7 +95,7 @@ export class Session {
         tls: { minVersion: 'TLSv1.2', rejectUnauthorized: tls === 'verified', ...(ca !== undefined && { ca }) },
         connectionTimeout: limits.setupMs,
         greetingTimeout: limits.setupMs,
-        // Ends are absolute and set here; this is for what they do not know of.
+        // Time limits are absolute and set here; this is for what they do not cover.
         socketTimeout: limits.attemptMs,
         socketCloseTimeout: CLOSE_MS,
       },
@@ -126,7 +126,7 @@ export class Session {
       });
       connection.once('end', () => {
         this.#isOver = true;
-        // Whoever ended it says why in the same turn.
+        // The reason it was ended is set in the same turn.
         queueMicrotask(() => {
           fail(new SessionFailure(judgeFault('lost', `${host} closed the connection`), 'other'));
           this.#transaction?.lost(`${host} closed the connection`);
@@ -213,16 +213,16 @@ export class Session {
     });
   }
 
-  /** For a session that nobody uses: ends it after `ms`, and says when it is over for whatever reason. */
-  rest(ms: number, onOver: () => void): void {
+  /** Keeps the session for `ms`, then ends it. `onOver` is called when it is over for whatever reason. */
+  keepIdle(ms: number, onOver: () => void): void {
     this.#connection.begin(false, false);
     this.#onOver = onOver;
     this.#watch(ms, () => this.quit());
     this.#timer?.unref();
   }
 
-  /** It is used again. */
-  wake(): void {
+  /** Ends being idle. */
+  use(): void {
     this.#onOver = undefined;
     this.#unwatch();
   }

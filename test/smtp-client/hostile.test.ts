@@ -113,7 +113,7 @@ test('whatever a server answers, everyone has an outcome, and delivered is what 
   const { bare, deliver } = await world(t, {
     zones: ZONES,
     // What a connection answers is settled when it opens.
-    limits: { setupMs: 500, envelopeMs: 200, messageMs: 200, restMs: 1, messagesPerConnection: 1 },
+    limits: { setupMs: 500, envelopeMs: 200, messageMs: 200, closingMs: 1, messagesPerConnection: 1 },
   });
   let replies: Readonly<Record<string, string>> = {};
   await bare('127.0.0.2', (socket) => scripted({ ...replies })(socket));
@@ -166,7 +166,7 @@ test('whatever a server answers, everyone has an outcome, and delivered is what 
 });
 
 test('421 ends the connection, and the host is left alone for a moment', async (t) => {
-  const { bare, remote, deliver } = await world(t, { zones: ZONES, limits: { restMs: 100 } });
+  const { bare, remote, deliver } = await world(t, { zones: ZONES, limits: { closingMs: 100 } });
   const closing = await bare('127.0.0.2', scripted({ greeting: '421 4.3.2 not now' }));
   await remote('127.0.0.3');
   const report = await deliver('remote.test');

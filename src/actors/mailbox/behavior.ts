@@ -17,7 +17,7 @@ import { outboundCommands } from './outbound/commands.js';
 import { deliveryCommands } from './outbound/deliveries.js';
 import type { DeliverySlots } from './outbound/delivery-slots.js';
 import { deliveryQueries } from './outbound/queries.js';
-import { type Prefetched, prefetch } from './prefetch.js';
+import { NOTHING_PREFETCHED, type Prefetched, prefetch } from './prefetch.js';
 import { mailboxQueries } from './queries.js';
 import type { MailboxSearch } from './search.js';
 import { loadMailbox, type MailboxState } from './state.js';
@@ -44,8 +44,8 @@ const commands: CommandHandlers<MailboxActorProtocol, MailboxTransaction> = {
 
 interface OutboundHooks extends DeliverySlots {
   readonly retry: RetryPolicy;
-  /** A commit has made something due now: a delivery, or a report. Must not throw. */
-  note(accountId: string, outboundId: string): void;
+  /** A commit has made a delivery or a notification of the sender due now. Must not throw. */
+  notifyDue(accountId: string, outboundId: string): void;
   /** Delivery to domains that are hosted here. */
   readonly hosted: HostedDelivery;
   /** A commit has handed mail to a mailbox of this store, which may be asked to place it now. Must not throw. */
@@ -77,15 +77,19 @@ export function mailboxBehavior(
       }
       return loaded;
     },
-    prepare: (state, commands) => prefetch(sources, state, commands),
-    begin: (state, context, read) => {
-      const { retry } = sources.outbound;
-      return new MailboxTransaction(
-        state,
-        { ...context, retry, room: () => sources.outbound.room(state.accountId) },
-        read,
-      );
+    prepare: (state, commands) => {
+      const reading = prefetch(sources, state, commands);
+      const queued = commands.filter(({ name }) => name === 'enqueue').length;
+      if (queued === 0) return reading;
+      return Promise.resolve(reading).then((read = NOTHING_PREFETCHED) => ({
+        ...read,
+        slots: sources.outbound.reserve(state.accountId, queued),
+      }));
     },
+    begin: (state, context, read) => {
+      return new MailboxTransaction(state, { ...context, retry: sources.outbound.retry }, read);
+    },
+    release: ({ slots }) => slots?.release(),
     commands,
     queries: { ...mailboxQueries(store, texts, search), ...deliveryQueries(store) },
     position: (state) => state.modseq,
@@ -101,9 +105,8 @@ export function mailboxBehavior(
         const isNewest = await store.isNewest(state.accountId, tx.epoch, state.modseq);
         return { kind: isNewest ? 'unchanged' : 'fenced' };
       }
-      // In the turn in which they were planned: until now nobody else can have taken their places.
-      const held = tx.outbound.begun.map(
-        ({ id, attempt, begun }) => [sources.outbound.hold(change.accountId, id, attempt.id), begun] as const,
+      const begun = tx.outbound.begun.map(
+        ({ id, attempt, started }) => [tx.prefetched.slots!.assign(id, attempt.id), started] as const,
       );
       let isCommitted = false;
       try {
@@ -115,15 +118,15 @@ export function mailboxBehavior(
         }
         isCommitted = true;
       } finally {
-        if (!isCommitted) for (const [delivery] of held) delivery.release();
+        if (!isCommitted) for (const [slot] of begun) slot.release();
       }
       state.evolve(change);
-      for (const [delivery, begun] of held) delivery.begin(begun);
+      for (const [slot, started] of begun) slot.begin(started);
       const newest = change.emailsAdded.at(-1);
       if (newest !== undefined) search.indexing.note(change.accountId, newest.id);
       if (change.filtersDeferred.length > 0) sources.deferrals.note(change.accountId);
       for (const handed of change.handedOver) sources.outbound.place(handed);
-      for (const id of tx.outbound.due) sources.outbound.note(change.accountId, id);
+      for (const id of tx.outbound.due) sources.outbound.notifyDue(change.accountId, id);
       const { modseqBefore, modseqAfter, events } = change;
       return { kind: 'committed', events: { after: modseqBefore, seq: modseqAfter, events } };
     },

@@ -10,7 +10,6 @@ import type { PlanContext } from '../runtime/behavior.js';
 import { FilterChanges } from './filter-changes.js';
 import { FolderChanges } from './folder-changes.js';
 import { OutboundChanges } from './outbound/changes.js';
-import type { Room } from './outbound/delivery-slots.js';
 import { NOTHING_PREFETCHED, type Prefetched } from './prefetch.js';
 import type { MailboxEvent } from './protocol.js';
 import type { MailboxState } from './state.js';
@@ -23,8 +22,6 @@ interface Placement {
 /** What planning for a mailbox needs besides. */
 interface TransactionContext extends PlanContext {
   readonly retry: RetryPolicy;
-  /** For deliveries that begin with this batch. */
-  room(): Room | undefined;
 }
 
 export class MailboxTransaction {
@@ -54,7 +51,7 @@ export class MailboxTransaction {
     this.now = context.now;
     this.folders = new FolderChanges(state);
     this.filters = new FilterChanges(state);
-    this.outbound = new OutboundChanges(state, prefetched.outbound, () => context.room());
+    this.outbound = new OutboundChanges(state, prefetched.outbound, prefetched.slots);
     this.retryPolicy = context.retry;
     this.prefetched = prefetched;
     this.#context = context;

@@ -1,7 +1,7 @@
 // The meter of outbound mail on prom-client, and what the queue knows of itself, read when somebody looks. No domain is a
 // label: whom people write to knows no bound.
 import type { DeliveryMeter } from '../../actors/delivery/meter.js';
-import type { Standing } from '../../actors/delivery/queue-status.js';
+import type { QueueStatus } from '../../actors/delivery/queue-status.js';
 import { OUTCOMES, REPORT_KINDS } from '../../mail/outbound-status.js';
 import type { Families } from './families.js';
 
@@ -10,25 +10,29 @@ const ATTEMPTS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 6
 /** Seconds: from at once to the last of the retries. */
 const AGES = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 300, 900, 3_600, 14_400, 86_400, 432_000];
 
-export type QueueParts = Pick<Standing, 'inFlight' | 'overdueMs' | 'lookAgeMs' | 'shards'>;
+export type QueueParts = Pick<QueueStatus, 'inFlight' | 'overdueMs' | 'lookAgeMs' | 'shards'>;
 
 export function deliveryMeter(families: Families): DeliveryMeter {
-  const outcomes = families.counter('outbound_outcomes_total', 'What became of recipients, counted at every try.', [
+  const outcomes = families.counter('outbound_outcomes_total', 'Outcomes of recipients, counted at every attempt.', [
     'outcome',
   ]);
   const attempts = families.histogram(
     'outbound_attempt_duration_seconds',
-    'Tries of the recipients of one domain, over as many hosts as it took; outcome: the best of any of them.',
+    'Attempts for the recipients of one domain, over as many hosts as it took; outcome: the best of any recipient.',
     ATTEMPTS,
     ['outcome'],
   );
   const ages = families.histogram(
     'outbound_delivery_age_seconds',
-    'From the making of an email to the end of a delivery, by what it is then.',
+    'From the creation of an email to the end of a delivery, by its status then.',
     AGES,
     ['status'],
   );
-  const reports = families.counter('outbound_reports_total', 'Reports given to senders (RFC 3464).', ['kind']);
+  const reports = families.counter(
+    'outbound_reports_total',
+    'Delivery status notifications given to senders (RFC 3464).',
+    ['kind'],
+  );
   for (const outcome of OUTCOMES) outcomes.inc({ outcome }, 0);
   for (const kind of REPORT_KINDS) reports.inc({ kind }, 0);
   return {
@@ -42,13 +46,13 @@ export function deliveryMeter(families: Families): DeliveryMeter {
   };
 }
 
-export function watchQueue(families: Families, standing: QueueParts): void {
-  families.gauge('outbound_in_flight', 'Emails that this node is delivering.', () => standing.inFlight);
-  families.gauge('outbound_shards', 'Shards that this node delivers for.', () => standing.shards);
+export function watchQueue(families: Families, status: QueueParts): void {
+  families.gauge('outbound_in_flight', 'Emails that this node is delivering.', () => status.inFlight);
+  families.gauge('outbound_shards', 'Shards that this node delivers for.', () => status.shards);
   families.gauge(
     'outbound_oldest_due_seconds',
-    'Since the first email that is due on these shards was to be delivered; 0 when none is.',
-    () => standing.overdueMs / 1000,
+    'Since the oldest email that is due on these shards became due; 0 when none is.',
+    () => status.overdueMs / 1000,
   );
-  families.gauge('outbound_look_age_seconds', 'Since the queue was last read.', () => standing.lookAgeMs / 1000);
+  families.gauge('outbound_look_age_seconds', 'Since the queue was last read.', () => status.lookAgeMs / 1000);
 }

@@ -27,7 +27,7 @@ export interface Metrics {
   readonly courier: CourierMeter;
   watchEngine(parts: EngineParts): void;
   /** On nodes that deliver outbound mail. */
-  watchQueue(standing: QueueParts): void;
+  watchQueue(status: QueueParts): void;
   /** `read` gives the connections open now. */
   watchConnections(gateway: 'smtp' | 'submission' | 'hub', read: () => number): void;
   readonly contentType: string;
@@ -55,7 +55,7 @@ export function createMetrics(node: { readonly version: string }): Metrics {
     deliveries: deliveryMeter(families),
     courier: courierMeter(families),
     watchEngine: (parts) => watchEngine(families, parts),
-    watchQueue: (standing) => watchQueue(families, standing),
+    watchQueue: (status) => watchQueue(families, status),
     watchConnections(gateway, read) {
       families.gauge(`${gateway}_connections`, 'Connections open now.', read);
     },

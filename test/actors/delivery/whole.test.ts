@@ -8,6 +8,7 @@ import { DueNotifier } from '../../../src/actors/delivery/due-notifier.js';
 import { hostedDelivery, localCourier } from '../../../src/actors/delivery/local-courier.js';
 import { messageFacts } from '../../../src/actors/delivery/message-facts.js';
 import { DeliveryQueue } from '../../../src/actors/delivery/queue.js';
+import { DeliveryScheduler } from '../../../src/actors/delivery/scheduler/scheduler.js';
 import { SenderNotifications } from '../../../src/actors/delivery/sender-dsn.js';
 import { placeHanded } from '../../../src/actors/mailbox/outbound/handed-over.js';
 import { localTransport } from '../../../src/actors/runtime/transport-local.js';
@@ -44,14 +45,14 @@ async function queueOn(world: World, remote: Courier) {
       leases: [{ shard: 0, epoch: 1, nodeId: 'a', expired: false }],
     },
   };
-  const shared = { store, mailboxes, log, newId: randomUUID };
+  const shared = { store, mailboxes, scheduler: new DeliveryScheduler(), log, newId: randomUUID };
   const retry = { maxRetries: 2, baseMs: 60_000, capMs: 600_000 };
   const queue = new DeliveryQueue({
     ...shared,
     courier: localCourier(hosted, remote),
-    reports: new SenderNotifications({ ...shared, blobs, hostname: 'mx.example.test', retry }),
+    notifications: new SenderNotifications({ ...shared, blobs, hostname: 'mx.example.test', retry }),
     ownership,
-    wakeUps: new DueNotifier({ transport: { ...localTransport(), breaks$: NEVER }, ownership }),
+    dueNotifier: new DueNotifier({ transport: { ...localTransport(), breaks$: NEVER }, ownership }),
     incarnation: 'a lives',
     leaseTtlMs: 60_000,
     pollMs: 20,
@@ -117,9 +118,9 @@ test('an email for here, for elsewhere and for nobody: delivered once, reported 
   const timeline = await mailbox.ask('outboundTimeline', { outboundId: id });
   t.deepEqual(timeline.reply!.attempts.map(({ host }) => host).sort(), ['mx.example.test', 'mx.test', 'mx.test']);
   // Some more looks: nothing is done twice.
-  const { lookAgeMs } = running.queue.standing;
+  const { lookAgeMs } = running.queue.status;
   await eventually(
-    async () => running.queue.standing.lookAgeMs,
+    async () => running.queue.status.lookAgeMs,
     (age) => age <= lookAgeMs || age < 20,
   );
   await running.end();

@@ -11,7 +11,7 @@ import type { CommandHandlers } from '../../runtime/behavior.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
 import type { MailboxTransaction } from '../transaction.js';
 import type { DeliveryProtocol } from './delivery-protocol.js';
-import type { Begun } from './delivery-slots.js';
+import type { StartedDelivery } from './delivery-slots.js';
 import { advance } from './step.js';
 
 /** Characters that are kept of what a remote said. */
@@ -38,18 +38,18 @@ function startDelivery(
   tx.begin();
   const started = { ...row, attempt: { id: attempt.id, by: attempt.by } };
   const next = step(row.machine, { type: 'start', now: tx.now });
-  return { reply: begunOf(tx, advance(tx, started, next), next) };
+  return { reply: startedOf(tx, advance(tx, started, next), next) };
 }
 
-/** What whoever makes the delivery needs of its email. */
-export function begunOf(tx: MailboxTransaction, row: OutboundRow, next: Step): Begun {
+/** What the delivery needs to know of its email. */
+export function startedOf(tx: MailboxTransaction, row: OutboundRow, next: Step): StartedDelivery {
   const { blob, size, sender, messageId, createdAt, retryCount } = row;
   const email = { blob: blob!, size, sender, messageId, createdAt, retryCount };
   return { ...email, recipients: underWay(row, next), retryInMs: retryInMs(tx, next) };
 }
 
 /** Recipients whose attempts have begun and have not come to an answer. */
-function underWay({ recipients }: OutboundRow, next: Step): Begun['recipients'] {
+function underWay({ recipients }: OutboundRow, next: Step): StartedDelivery['recipients'] {
   return recipients
     .filter(({ id, status }) => status === 'Pending' && next.recipients.get(id)?.nextTryAt === null)
     .map(({ id, address, domain }) => ({ id, address, domain }));
