@@ -29,7 +29,7 @@ export function statechartPage(): string {
 Drawn from the machines in \`src/machines\` by \`npm run statechart\`. A label reads *event [guard] / actions*; of several
 transitions for one event the first whose guard holds is taken, in the order they are listed here. The mailbox actor feeds
 events to the machine in its command handlers and commits the snapshot with the rows; what the machine emits (\`announce…\`,
-\`wake\`, reports) happens after the commit. There are no timers in it: \`nextRetryAt\` is a column that the queue looks at.
+\`notifyDue\`, notifications of senders) happens after the commit. There are no timers in it: \`nextRetryAt\` is a column that the queue looks at.
 
 \`\`\`mermaid
 ${diagram(email)}

@@ -6,7 +6,7 @@ import type { OutcomeKind } from './outbound-status.js';
 /** What was answered: the greeting, EHLO or HELO, MAIL, RCPT, DATA, or the message after its final dot. */
 export type Stage = 'greeting' | 'hello' | 'mail' | 'rcpt' | 'data' | 'message';
 
-export interface Verdict {
+export interface DeliveryStatus {
   readonly kind: OutcomeKind;
   readonly statusCode: string;
   /** One line without control characters, at most 500 characters. */
@@ -86,7 +86,7 @@ const LONGEST_TEXT = 500;
 const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]+/gu;
 
 /** `reply`: as it came, its lines parted by line feeds. */
-export function judgeReply(reply: string, stage: Stage): Verdict {
+export function replyStatus(reply: string, stage: Stage): DeliveryStatus {
   const text = replyText(reply);
   const match = hasOneCode(reply) ? REPLY.exec(text) : null;
   const code = codeOf(match, stage);
@@ -107,7 +107,7 @@ function codeOf(match: RegExpExecArray | null, stage: Stage): string {
 }
 
 /** `detail`: what there is to say about it, in words. */
-export function judgeFault(fault: DeliveryFault, detail: string): Verdict {
+export function faultStatus(fault: DeliveryFault, detail: string): DeliveryStatus {
   const statusCode = FAULTS[fault];
   return { kind: statusCode.startsWith('5') ? 'permanent' : 'temporary', statusCode, text: replyText(detail) };
 }

@@ -1,19 +1,19 @@
-// One attempt for the recipients of one domain: hosts in their order until every recipient has an answer that is final, or
-// there is no host left (RFC 5321 §5.1). Connection faults lead to the next address, temporary replies and refusals before
-// MAIL to the next host; refusals of the sender, of recipients and of the message are final, and so is a doubt whether the
-// message was taken: trying elsewhere at once would make two of it.
+// One attempt for the recipients of one domain: hosts in their order until every recipient has a final reply, or no host is left
+// (RFC 5321 §5.1). Connection faults lead to the next address, temporary replies and refusals before MAIL to the next host.
+// Refusals of the sender, of recipients and of the message are final. When it is unknown whether a host took the message, the
+// attempt ends: another host would deliver it twice.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DeliveryTask } from '../actors/delivery/courier.js';
 import type { Dns } from '../dns/resolver.js';
-import { isClosing, isRecipientLimit, judgeFault, judgeReply, type Verdict } from '../mail/delivery-status.js';
+import { type DeliveryStatus, faultStatus, isClosing, isRecipientLimit, replyStatus } from '../mail/delivery-status.js';
 import type { StsPolicy } from '../store/sts-policies.js';
 import type { AttemptLog, Tried } from './attempt-log.js';
 import type { HostHealth } from './host-health.js';
 import type { CourierLimits } from './limits.js';
 import { type Exchanger, hostAddresses, mailExchangers } from './mail-exchangers.js';
 import type { CourierMeter } from './meter.js';
-import type { Content } from './outgoing-message.js';
+import type { OutgoingMessage } from './outgoing-message.js';
 import type { HostRules } from './own-hosts.js';
 import type { SessionPool } from './pool.js';
 import type { Addressee, RecipientResults } from './recipient-results.js';
@@ -37,7 +37,7 @@ export interface Common {
 
 export interface Mail {
   readonly task: DeliveryTask;
-  readonly content: Content;
+  readonly content: OutgoingMessage;
   readonly prefix: string;
   readonly policy: StsPolicy | undefined;
   /** Also when the attempt has taken its time. */
@@ -47,14 +47,14 @@ export interface Mail {
 
 /** A host that may be connected to again within it is waited for. */
 const SHORT_WAIT_MS = 2_000;
-/** Sessions that ended while they were idle, in a row, before a new one is taken for dead too. */
+/** Sessions in a row that ended while idle, before the next failure counts as the host's. */
 const STALE = 6;
 
 export class Attempt {
   readonly #common: Common;
   readonly #mail: Mail;
   readonly #results: RecipientResults;
-  /** Somebody may have the message already. */
+  /** A host may have taken the message. */
   #isDoubtful = false;
 
   constructor(common: Common, mail: Mail, results: RecipientResults) {
@@ -73,13 +73,13 @@ export class Attempt {
     const { domain } = this.#mail.task;
     const started = performance.now();
     const route = await mailExchangers(dns, domain, random);
-    if ('fault' in route) return this.#missed(nowhere(null), started, judgeFault(route.fault, route.detail));
+    if ('fault' in route) return this.#missed(nowhere(null), started, faultStatus(route.fault, route.detail));
     // RFC 5321 §5.1: what is preferred no more than this node leads back to it.
     let end = route.find(({ host }) => rules.isOwnName(host))?.priority ?? Number.POSITIVE_INFINITY;
     const hosts = route.filter(({ priority }) => priority < end);
     if (hosts.length === 0) {
       const detail = `mail for ${domain} would come back to this host`;
-      return this.#missed(nowhere(route[0]!.host), started, judgeFault('own-host', detail));
+      return this.#missed(nowhere(route[0]!.host), started, faultStatus('own-host', detail));
     }
     for (const host of hosts.slice(0, limits.hosts)) {
       if (this.#isOver || host.priority >= end) return;
@@ -97,25 +97,25 @@ export class Attempt {
       this.#missed(
         nowhere(host),
         started,
-        judgeFault('sts-host', `${host} is not in the MTA-STS policy of the domain`),
+        faultStatus('sts-host', `${host} is not in the MTA-STS policy of the domain`),
       );
       return false;
     }
     const found = await hostAddresses(dns, exchanger, random);
     if ('fault' in found) {
-      this.#missed(nowhere(host), started, judgeFault(found.fault, found.detail));
+      this.#missed(nowhere(host), started, faultStatus(found.fault, found.detail));
       return false;
     }
     const own = found.find((address) => rules.isOwnAddress(address));
     if (own !== undefined) {
       const detail = `${host} (${own}) is this host itself`;
-      this.#missed({ host, address: own, tls: null }, started, judgeFault('own-host', detail));
+      this.#missed({ host, address: own, tls: null }, started, faultStatus('own-host', detail));
       return true;
     }
     const allowed = found.filter((address) => rules.isAllowed(address));
     if (allowed.length === 0) {
       const detail = `${host} has no public address (${found[0]})`;
-      this.#missed({ host, address: found[0]!, tls: null }, started, judgeFault('private-host', detail));
+      this.#missed({ host, address: found[0]!, tls: null }, started, faultStatus('private-host', detail));
       return false;
     }
     for (const address of health.order(allowed).slice(0, limits.addressesPerHost)) {
@@ -135,8 +135,8 @@ export class Attempt {
       await pause(notNow.ms, undefined, { signal }).catch(() => {});
     else if (notNow !== undefined) {
       const isClosing = notNow.kind === 'closing';
-      const verdict = isClosing ? judgeReply(notNow.reason, 'greeting') : judgeFault('unreachable', notNow.reason);
-      this.#missed(tried, started, verdict, isClosing);
+      const status = isClosing ? replyStatus(notNow.reason, 'greeting') : faultStatus('unreachable', notNow.reason);
+      this.#missed(tried, started, status, isClosing);
       return true;
     }
     for (let stale = 0; ; stale++) {
@@ -146,7 +146,7 @@ export class Attempt {
       } catch (error) {
         if (!(error instanceof SessionFailure)) throw error;
         this.#learn(address, error);
-        this.#missed(tried, started, error.verdict, error.kind !== 'unreachable');
+        this.#missed(tried, started, error.status, error.kind !== 'unreachable');
         return error.kind === 'unreachable' || error.kind === 'silent';
       }
       if (session === undefined) {
@@ -155,8 +155,8 @@ export class Attempt {
       }
       tried.tls = session.tls;
       const isFresh = session.served === 0;
-      const heard = await this.#converse(session, tried, started, isFresh || stale >= STALE);
-      if (heard !== undefined) return heard;
+      const isDone = await this.#converse(session, tried, started, isFresh || stale >= STALE);
+      if (isDone !== undefined) return isDone;
     }
   }
 
@@ -179,8 +179,8 @@ export class Attempt {
       return false;
     }
     let rest = this.#results.pending;
-    const verdicts = new Map<Addressee, Verdict>();
-    let decided: Verdict | undefined;
+    const statuses = new Map<Addressee, DeliveryStatus>();
+    let decided: DeliveryStatus | undefined;
     let isReusable = true;
     let isFirst = true;
     try {
@@ -196,71 +196,71 @@ export class Attempt {
           },
           this.#mail.signal,
         );
-        if (isFirst && result.isUnheard && !isTrusted && !this.#mail.signal.aborted) {
+        if (isFirst && result.isUnanswered && !isTrusted && !this.#mail.signal.aborted) {
           isReusable = false;
           return undefined;
         }
         isFirst = false;
-        const limited = this.#take(result, batch, host, verdicts);
-        decided = decisive(verdicts.values(), decided);
+        const limited = this.#take(result, batch, host, statuses);
+        decided = decisive(statuses.values(), decided);
         if (isDelivered(result)) meter.sent(prefix.length + content.size);
         const closing = [...result.answers.values()].find(({ reply }) => reply !== undefined && isClosing(reply));
         if (closing !== undefined) health.closing(session.address, closing.reply!);
-        else if (!result.isUnheard) health.answered(session.address);
+        else if (!result.isUnanswered) health.answered(session.address);
         isReusable = result.isReusable && (!result.needsReset || (await session.reset()));
         rest = [...limited, ...rest.slice(batch.length)];
       }
     } catch (error) {
       isReusable = false;
-      this.#results.noteAll(judgeFault('unread', 'the stored message could not be read'), host);
+      this.#results.noteAll(faultStatus('unread', 'the stored message could not be read'), host);
       throw error;
     } finally {
       pool.release(session, isReusable);
     }
-    const ended = judgeFault('lost', `${host}: the connection ended before all recipients were asked for`);
+    const ended = faultStatus('lost', `${host}: the connection ended before all recipients were asked for`);
     for (const addressee of rest) {
-      if (verdicts.has(addressee)) continue;
+      if (statuses.has(addressee)) continue;
       this.#results.note(addressee, ended, host);
-      verdicts.set(addressee, ended);
+      statuses.set(addressee, ended);
     }
-    log.add(tried, started, decided ?? ended, [...verdicts]);
+    log.add(tried, started, decided ?? ended, [...statuses]);
     return false;
   }
 
-  /** Notes the answers; gives back those for whom there was no room in the transaction. */
+  /** Notes the replies; returns the recipients that the host wants in another transaction. */
   #take(
     { answers, isDoubtful }: TransactionResult,
     batch: readonly Addressee[],
     host: string,
-    verdicts: Map<Addressee, Verdict>,
+    statuses: Map<Addressee, DeliveryStatus>,
   ): Addressee[] {
     const isSomeoneTaken = [...answers.values()].some(({ stage }) => stage === 'data' || stage === 'message');
     const limited: Addressee[] = [];
     this.#isDoubtful = isDoubtful;
     for (const addressee of batch) {
-      const { verdict, reply, stage } = answers.get(addressee.address)!;
-      verdicts.set(addressee, verdict);
-      if (verdict.kind === 'temporary' || stage === undefined) this.#results.note(addressee, verdict, host);
-      else this.#results.settle(addressee, verdict, host);
+      const { status, reply, stage } = answers.get(addressee.address)!;
+      statuses.set(addressee, status);
+      if (status.kind === 'temporary' || stage === undefined) this.#results.note(addressee, status, host);
+      else this.#results.settle(addressee, status, host);
       // Only while the others get on: a server that has no room for anyone is not asked again.
       if (isSomeoneTaken && stage === 'rcpt' && isRecipientLimit(reply ?? '')) limited.push(addressee);
     }
     return limited;
   }
 
-  /** What the message needs and the server lacks. */
-  #unfit(session: Session): Verdict | undefined {
+  /** The status when the server lacks an extension that the message needs. */
+  #unfit(session: Session): DeliveryStatus | undefined {
     const { content, prefix } = this.#mail;
     const size = prefix.length + content.size;
     const { largestMessage, host } = session;
     if (largestMessage > 0 && size > largestMessage) {
-      return judgeFault('too-large', `the message has ${size} octets, ${host} takes ${largestMessage}`);
+      return faultStatus('too-large', `the message has ${size} octets, ${host} takes ${largestMessage}`);
     }
     if (this.#isInternational(this.#results.pending) && !session.supports('SMTPUTF8')) {
-      return judgeFault('no-smtputf8', `the message needs SMTPUTF8, which ${host} does not know`);
+      return faultStatus('no-smtputf8', `the message needs SMTPUTF8, which ${host} does not know`);
     }
     if (content.isEightBit && !session.supports('8BITMIME')) {
-      return judgeFault('no-8bitmime', `the message needs 8BITMIME, which ${host} does not know`);
+      return faultStatus('no-8bitmime', `the message needs 8BITMIME, which ${host} does not know`);
     }
     return undefined;
   }
@@ -290,33 +290,33 @@ export class Attempt {
         try {
           return await open(wanted);
         } catch (error) {
-          // RFC 7435: what was encrypted for nobody in particular goes in the clear when that does not work.
+          // RFC 7435: without a policy, mail goes unencrypted where encryption fails.
           if (!(error instanceof SessionFailure) || error.kind !== 'tls' || signal.aborted) throw error;
           health.tlsFailed(address);
-          this.#mail.log.withoutTls(host, address, error.verdict.text);
+          this.#mail.log.withoutTls(host, address, error.status.text);
           return open('none');
         }
       },
     };
   }
 
-  #learn(address: string, { kind, code, verdict }: SessionFailure): void {
+  #learn(address: string, { kind, code, status }: SessionFailure): void {
     const { health } = this.#common;
     if (this.#mail.signal.aborted) return;
     if (kind === 'unreachable') health.unreachable(address, code ?? '');
-    if (kind === 'silent' || code === 'ETIMEDOUT') health.silent(address, verdict.text);
-    if (kind === 'closing') health.closing(address, verdict.text);
+    if (kind === 'silent' || code === 'ETIMEDOUT') health.silent(address, status.text);
+    if (kind === 'closing') health.closing(address, status.text);
   }
 
-  /** A host that could not be asked for anyone; `isReached`: because of what it said or did. */
-  #missed(tried: Tried, started: number, verdict: Verdict, isReached = false): void {
+  /** No recipient was asked for at this host; `isReached`: because of the host's reply. */
+  #missed(tried: Tried, started: number, status: DeliveryStatus, isReached = false): void {
     const pending = this.#results.pending;
-    this.#results.noteAll(verdict, isReached ? tried.host : null);
+    this.#results.noteAll(status, isReached ? tried.host : null);
     this.#mail.log.add(
       tried,
       started,
-      verdict,
-      pending.map((addressee) => [addressee, verdict]),
+      status,
+      pending.map((addressee) => [addressee, status]),
     );
   }
 }
@@ -326,14 +326,14 @@ function nowhere(host: string | null): Tried {
 }
 
 function isDelivered({ answers }: TransactionResult): boolean {
-  return [...answers.values()].some(({ verdict }) => verdict.kind === 'delivered');
+  return [...answers.values()].some(({ status }) => status.kind === 'delivered');
 }
 
 /** The reply that says most about an attempt: that it was delivered, else that it may be, else that it never will. */
-function decisive(verdicts: Iterable<Verdict>, known: Verdict | undefined): Verdict | undefined {
+function decisive(statuses: Iterable<DeliveryStatus>, known: DeliveryStatus | undefined): DeliveryStatus | undefined {
   const weight = { delivered: 3, temporary: 2, permanent: 1 };
   let found = known;
-  for (const verdict of verdicts) if (found === undefined || weight[verdict.kind] > weight[found.kind]) found = verdict;
+  for (const status of statuses) if (found === undefined || weight[status.kind] > weight[found.kind]) found = status;
   return found;
 }
 

@@ -7,7 +7,7 @@ import type { Dns } from '../dns/resolver.js';
 import { idSource } from '../gateways/tcp/id-source.js';
 import { parseAddress } from '../mail/address.js';
 import type { Sign } from '../mail/authentication.js';
-import { judgeFault } from '../mail/delivery-status.js';
+import { faultStatus } from '../mail/delivery-status.js';
 import type { BlobStore } from '../store/blobs.js';
 import { StoreFault } from '../store/errors.js';
 import type { StsPolicyStore } from '../store/sts-policies.js';
@@ -16,7 +16,7 @@ import { AttemptLog } from './attempt-log.js';
 import { HostHealth } from './host-health.js';
 import { type CourierLimits, DEFAULT_LIMITS } from './limits.js';
 import { type CourierMeter, NO_METER } from './meter.js';
-import { type Content, Contents } from './outgoing-message.js';
+import { type OutgoingMessage, OutgoingMessages } from './outgoing-message.js';
 import { hostRules, type OwnHost } from './own-hosts.js';
 import { SessionPool } from './pool.js';
 import { type Addressee, RecipientResults } from './recipient-results.js';
@@ -58,7 +58,7 @@ export function createSmtpCourier(options: SmtpCourierOptions): SmtpCourier {
   const { meter = NO_METER, random = Math.random, stsPort = 443 } = options;
   const limits: CourierLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const rules = hostRules(own, port, allowPrivate);
-  const contents = new Contents(blobs);
+  const messages = new OutgoingMessages(blobs);
   const pool = new SessionPool(limits, meter);
   const common: Common = {
     dns,
@@ -87,7 +87,7 @@ export function createSmtpCourier(options: SmtpCourierOptions): SmtpCourier {
   const underWay = new Set<Promise<unknown>>();
   let isClosing = false;
 
-  async function signature(task: DeliveryTask, content: Content): Promise<string> {
+  async function signature(task: DeliveryTask, content: OutgoingMessage): Promise<string> {
     if (sign === undefined) return '';
     const domains = signingDomains(task, content);
     try {
@@ -110,10 +110,10 @@ export function createSmtpCourier(options: SmtpCourierOptions): SmtpCourier {
     const attempts = new AttemptLog(task, log, meter, nextId);
     const { addressees, unusable, sender } = envelopeOf(task);
     const results = new RecipientResults([...addressees, ...unusable]);
-    const wrong = judgeFault('bad-address', 'the address cannot be written in an SMTP envelope');
+    const wrong = faultStatus('bad-address', 'the address cannot be written in an SMTP envelope');
     for (const addressee of unusable) results.settle(addressee, wrong, null);
     if (sender === undefined) results.settleAll(wrong, null);
-    if (isClosing) results.noteAll(judgeFault('ended', 'the node stops'), null);
+    if (isClosing) results.noteAll(faultStatus('ended', 'the node stops'), null);
     if (isClosing || results.isOver || sender === undefined) {
       return { outcomes: results.outcomes(), attempts: [] };
     }
@@ -121,7 +121,7 @@ export function createSmtpCourier(options: SmtpCourierOptions): SmtpCourier {
     try {
       const isLiteral = task.domain.startsWith('[');
       const [content, policy] = await Promise.all([
-        contents.of(task.blob, task.size),
+        messages.of(task.blob, task.size),
         isLiteral ? undefined : sts.policyOf(task.domain),
       ]);
       const prefix = await signature(task, content);
@@ -194,11 +194,10 @@ export function createSmtpCourier(options: SmtpCourierOptions): SmtpCourier {
 }
 
 /**
- * Who may sign, the best first: the domain of From, which is what readers see and DMARC asks for (RFC 9989 §4.4), else that
- * of the envelope, which may have another address of the account, or none. Whose address From holds was judged when the
- * message came.
+ * Domains whose key may sign, the best first: the domain of From, which readers see and DMARC requires (RFC 9989 §4.4), then the
+ * domain of the envelope's sender. Whether the account may use the address in From was checked when the message was submitted.
  */
-function signingDomains({ sender }: DeliveryTask, { authorDomains }: Content): readonly string[] {
+function signingDomains({ sender }: DeliveryTask, { authorDomains }: OutgoingMessage): readonly string[] {
   const domain = parseAddress(sender)?.domain;
   const others = authorDomains.filter((author) => author !== domain);
   if (domain === undefined) return others;

@@ -1,10 +1,10 @@
 // The outcome of each recipient of a task so far. A host's reply to RCPT, DATA or the message is final when it is delivered or
 // permanent; any other outcome holds until another host gives a better one.
 import type { RecipientOutcome } from '../actors/delivery/courier.js';
-import { judgeFault, type Verdict } from '../mail/delivery-status.js';
+import { type DeliveryStatus, faultStatus } from '../mail/delivery-status.js';
 
 interface Result {
-  readonly verdict: Verdict;
+  readonly status: DeliveryStatus;
   readonly host: string | null;
 }
 
@@ -36,35 +36,35 @@ export class RecipientResults {
     this.#isPostponed = true;
   }
 
-  settle(addressee: Addressee, verdict: Verdict, host: string | null): void {
+  settle(addressee: Addressee, status: DeliveryStatus, host: string | null): void {
     this.#pending.delete(addressee);
-    this.#results.set(addressee, { verdict, host });
+    this.#results.set(addressee, { status, host });
   }
 
   /** Holds for the addressee unless another host does better. */
-  note(addressee: Addressee, verdict: Verdict, host: string | null): void {
-    const known = this.#results.get(addressee)?.verdict;
+  note(addressee: Addressee, status: DeliveryStatus, host: string | null): void {
+    const known = this.#results.get(addressee)?.status;
     // A host that might take it later outweighs one that never will.
-    if (known?.kind === 'temporary' && verdict.kind === 'permanent') return;
-    this.#results.set(addressee, { verdict, host });
+    if (known?.kind === 'temporary' && status.kind === 'permanent') return;
+    this.#results.set(addressee, { status, host });
   }
 
-  noteAll(verdict: Verdict, host: string | null): void {
-    for (const addressee of this.#pending) this.note(addressee, verdict, host);
+  noteAll(status: DeliveryStatus, host: string | null): void {
+    for (const addressee of this.#pending) this.note(addressee, status, host);
   }
 
-  settleAll(verdict: Verdict, host: string | null): void {
-    for (const addressee of this.#pending) this.settle(addressee, verdict, host);
+  settleAll(status: DeliveryStatus, host: string | null): void {
+    for (const addressee of this.#pending) this.settle(addressee, status, host);
   }
 
   /** Of all but those that were postponed. */
   outcomes(): RecipientOutcome[] {
-    const unheard = { verdict: judgeFault('ended', 'the attempt ended before it was its turn'), host: null };
+    const untried = { status: faultStatus('ended', 'the attempt ended before it was its turn'), host: null };
     const settled = new Map(this.#results);
     const unknown = this.#isPostponed ? [] : [...this.#pending].filter((addressee) => !settled.has(addressee));
-    for (const addressee of unknown) settled.set(addressee, unheard);
-    return [...settled].flatMap(([{ ids }, { verdict, host }]) =>
-      ids.map((recipientId) => ({ recipientId, ...verdict, host })),
+    for (const addressee of unknown) settled.set(addressee, untried);
+    return [...settled].flatMap(([{ ids }, { status, host }]) =>
+      ids.map((recipientId) => ({ recipientId, ...status, host })),
     );
   }
 }

@@ -102,7 +102,7 @@ test('a slow host does not keep the others from their mail', async (t) => {
   t.true(Math.max(...inUse) <= 3);
 });
 
-test('who waits too long is told and was not tried, and what waits is bounded', async (t) => {
+test('a delivery that waits too long has no attempt, and the number that waits is bounded', async (t) => {
   const { remote, deliver } = await world(t, {
     zones: zonesOf(1),
     limits: { connectionsPerHost: 1, waitingForConnection: 1, connectionWaitMs: 100 },

@@ -11,7 +11,7 @@ export const NO_OUTBOUND = {
     retry: { maxRetries: 0, baseMs: 1, capMs: 1 },
     notifyDue() {},
     hosted: async () => undefined,
-    place() {},
+    handedOver() {},
     ...NO_DELIVERY_SLOTS,
   },
 };

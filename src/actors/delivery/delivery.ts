@@ -73,7 +73,7 @@ export class Delivery {
   readonly slot: EmailSlot;
   readonly #ports: DeliveryPorts;
   readonly #log: Logger;
-  readonly #attemptId: string;
+  readonly #deliveryId: string;
   readonly #abort = new AbortController();
   readonly #lease: DeliveryLease;
   /** Reports of domains that the mailbox does not have yet. */
@@ -89,13 +89,13 @@ export class Delivery {
   readonly #handedTo = new Set<string>();
 
   /** To be made before the delivery is in the store. */
-  constructor(ports: DeliveryPorts, queued: QueuedOutbound, attemptId: string, slot: EmailSlot) {
+  constructor(ports: DeliveryPorts, queued: QueuedOutbound, deliveryId: string, slot: EmailSlot) {
     this.queued = queued;
     this.slot = slot;
     this.#ports = ports;
-    this.#attemptId = attemptId;
+    this.#deliveryId = deliveryId;
     const { accountId, outboundId } = queued;
-    this.#log = ports.log.child({ accountId, outboundId, attemptId });
+    this.#log = ports.log.child({ accountId, outboundId, deliveryId });
     // One listener a domain, and an email may go to a thousand.
     setMaxListeners(0, this.#abort.signal);
     this.#lease = new DeliveryLease({ ...ports, confirm: () => this.#confirm() });
@@ -112,7 +112,7 @@ export class Delivery {
     if (started !== undefined) return this.#deliver(started);
     const { mailboxes, incarnation: by } = this.#ports;
     const { accountId, outboundId, interrupted: supersedes } = this.queued;
-    const attempt = { id: this.#attemptId, by };
+    const attempt = { id: this.#deliveryId, by };
     let reply: StartedDelivery | undefined;
     try {
       ({ reply } = await mailboxes.of(accountId).ask('startDelivery', { outboundId, attempt, supersedes }));
@@ -299,7 +299,7 @@ export class Delivery {
   async #persist(report: Omit<Report, 'outboundId' | 'attemptId'>): Promise<Reported | undefined> {
     const { mailboxes, closed } = this.#ports;
     const { accountId, outboundId } = this.queued;
-    const whole = { outboundId, attemptId: this.#attemptId, ...report };
+    const whole = { outboundId, attemptId: this.#deliveryId, ...report };
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       try {
         return await mailboxes.of(accountId).ask('reportDelivery', whole);

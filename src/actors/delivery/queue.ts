@@ -133,7 +133,7 @@ export class DeliveryQueue {
         return slots.length;
       },
       by: incarnation,
-      assign: (outboundId, attemptId) => this.#assign(slots, { accountId, outboundId, interrupted: null }, attemptId),
+      assign: (outboundId, deliveryId) => this.#assign(slots, { accountId, outboundId, interrupted: null }, deliveryId),
       release: () => {
         for (const slot of slots.splice(0)) slot.release();
         this.#reservations--;
@@ -142,10 +142,10 @@ export class DeliveryQueue {
     };
   }
 
-  #assign(slots: EmailSlot[], queued: QueuedOutbound, attemptId: string): AssignedSlot {
+  #assign(slots: EmailSlot[], queued: QueuedOutbound, deliveryId: string): AssignedSlot {
     const slot = slots.pop();
     if (slot === undefined) throw new Error(`a bug: no slot is reserved for ${queued.outboundId}`);
-    const delivery = this.#admit(queued, slot, attemptId);
+    const delivery = this.#admit(queued, slot, deliveryId);
     return {
       begin: (started) => this.#begin(delivery, started),
       release: () => {
@@ -174,8 +174,8 @@ export class DeliveryQueue {
   }
 
   /** Records the delivery as under way, before it is in the store. */
-  #admit(queued: QueuedOutbound, slot: EmailSlot, attemptId: string): Delivery {
-    const delivery = new Delivery(this.#ports, queued, attemptId, slot);
+  #admit(queued: QueuedOutbound, slot: EmailSlot, deliveryId: string): Delivery {
+    const delivery = new Delivery(this.#ports, queued, deliveryId, slot);
     this.#underWay.set(queued.outboundId, delivery);
     return delivery;
   }

@@ -48,8 +48,8 @@ interface OutboundHooks extends DeliverySlots {
   notifyDue(accountId: string, outboundId: string): void;
   /** Delivery to domains that are hosted here. */
   readonly hosted: HostedDelivery;
-  /** A commit has handed mail to a mailbox of this store, which may be asked to place it now. Must not throw. */
-  place(handed: HandedOver): void;
+  /** A commit has handed mail to a mailbox of this store, which may be asked to deliver it now. Must not throw. */
+  handedOver(handed: HandedOver): void;
 }
 
 export interface MailboxSources {
@@ -125,7 +125,7 @@ export function mailboxBehavior(
       const newest = change.emailsAdded.at(-1);
       if (newest !== undefined) search.indexing.note(change.accountId, newest.id);
       if (change.filtersDeferred.length > 0) sources.deferrals.note(change.accountId);
-      for (const handed of change.handedOver) sources.outbound.place(handed);
+      for (const handed of change.handedOver) sources.outbound.handedOver(handed);
       for (const id of tx.outbound.due) sources.outbound.notifyDue(change.accountId, id);
       const { modseqBefore, modseqAfter, events } = change;
       return { kind: 'committed', events: { after: modseqBefore, seq: modseqAfter, events } };

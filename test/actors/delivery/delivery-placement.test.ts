@@ -1,4 +1,4 @@
-// Who delivers for which shard: every node comes to the same answer, and each shard with somebody able has exactly one.
+// Which node delivers for which shard: every node decides the same, and each shard for which a node is able has exactly one.
 import test from 'ava';
 import fc from 'fast-check';
 import { deliverer, shardsOf } from '../../../src/actors/delivery/delivery-placement.js';
@@ -13,7 +13,7 @@ test('the owner of a shard delivers for it when it has the role', (t) => {
   t.deepEqual(shardsOf(view, 'b'), []);
 });
 
-test('shards of owners without the role, of nobody, or of those who leave are shared among the others', (t) => {
+test('shards without an owner, of owners without the role, or of nodes that leave are shared among the others', (t) => {
   const roles = { boxes: ['mailbox'], out1: ['outbound'], out2: ['outbound'] };
   for (const owner of ['boxes', null, 'left']) {
     const view = viewOf(roles, owner);

@@ -70,7 +70,7 @@ test('no more emails are in flight than there is room for, and none is begun bef
   await queue.stop();
 });
 
-test('an account with thousands of emails keeps nobody waiting', async (t) => {
+test('an account with thousands of emails delays no other account', async (t) => {
   const world = new OutboundWorld();
   const old = Date.now() - 60_000;
   for (let i = 0; i < 2_000; i++) world.add(account(1), [`x@d${i}.test`], { dueAt: old });
@@ -78,10 +78,10 @@ test('an account with thousands of emails keeps nobody waiting', async (t) => {
   const { queue, dueNotifier } = world.node('a', courier, ALONE, { limits: { emails: 30 }, pollMs: 20, graceMs: 0 });
   await until(() => courier.open.length === 20);
   t.is(queue.status.inFlight, 20, 'it leaves a third of the room to others');
-  // By a look.
+  // By a read of the store.
   const looked = world.add(account(2), ['x@late.test']);
   await until(() => courier.open.some(({ outboundId }) => outboundId === looked.outboundId));
-  // By word.
+  // By a notification.
   const told = world.add(account(3), ['x@told.test']);
   dueNotifier.notify(told.accountId, told.outboundId);
   await until(() => courier.open.some(({ outboundId }) => outboundId === told.outboundId));
@@ -99,7 +99,7 @@ test('deliveries to one domain are bounded; when it is dead, those in its line a
   const [first, second] = courier.open.filter(({ domain }) => domain === 'dead.test');
   first!.settle(answer(first!, 'temporary', null));
   await until(() => emails.filter(({ status }) => status === 'Queued').length === 7);
-  t.is(courier.tasks.length, 3, 'nobody knocked in vain again');
+  t.is(courier.tasks.length, 3, 'no other delivery tried the dead domain');
   const flushed = world.asksOf('reportDelivery').flatMap(({ payload }) => payload.outcomes);
   t.is(flushed.filter(({ text }) => /for another message/.test(text)).length, 6);
   for (const task of [second!, ...courier.open.filter(({ domain }) => domain === 'live.test')])
@@ -188,7 +188,7 @@ test('what was superseded while it waited for its turn is not sent', async (t) =
   await queue.stop();
 });
 
-test('when a report tells that another delivery has taken over, the rest of this one is cut short', async (t) => {
+test('when the answer to a report says that another delivery has taken over, the rest of this one is cut short', async (t) => {
   const world = new OutboundWorld();
   const email = world.add(account(1), ['a@x.test', 'b@y.test']);
   const courier = new HeldCourier();
@@ -230,7 +230,7 @@ test('the node that delivers for a shard is woken over the bus by the one that h
   await Promise.all([idle, ...nodes.map(({ queue }) => queue)].map((queue) => queue.stop()));
 });
 
-test("the owner's own queue is first to deliver, and starts as soon as it is told", async (t) => {
+test("the owner's own queue is first to deliver, and starts as soon as it is notified", async (t) => {
   const world = new OutboundWorld();
   const transport = localTransport({ encoding: true });
   const view = () => viewOf({ a: ['mailbox', 'outbound'], b: ['outbound'] }, 'a');
@@ -256,7 +256,7 @@ test('a packet that is not understood makes the node look', async (t) => {
   await queue.stop();
 });
 
-test('a store that is away is looked at again, and what was told is delivered meanwhile', async (t) => {
+test('a store that is away is read again later, and emails that were notified are delivered meanwhile', async (t) => {
   const world = new OutboundWorld();
   world.storeFault = away();
   const { queue, dueNotifier } = world.node('a', delivers, ALONE, { pollMs: 5 });
@@ -271,7 +271,7 @@ test('a store that is away is looked at again, and what was told is delivered me
   await queue.stop();
 });
 
-test('a mailbox that cannot be reached rests and holds nobody up; it is asked again by and by', async (t) => {
+test('a mailbox that cannot be reached backs off and delays no other; it is asked again later', async (t) => {
   const world = new OutboundWorld();
   let isAway = true;
   world.mailboxFault = ({ accountId }) => (isAway && accountId === account(1) ? unreachable() : undefined);
@@ -384,7 +384,7 @@ test('mail that is handed over goes to each account once', async (t) => {
   await queue.stop();
 });
 
-test('a sender is told of a failure, once, and one without an address is not', async (t) => {
+test('a sender is notified of a failure, once; the null sender is not', async (t) => {
   const world = new OutboundWorld();
   const courier: Courier = { deliver: async (task) => answer(task, 'permanent') };
   const email = world.add(account(1), ['a@x.test']);
@@ -465,7 +465,7 @@ test('after the grace the rest is cut short: due again at once, and what was del
     deliver: (task) => {
       if (task.domain === 'x.test') return Promise.resolve(answer(task));
       return new Promise((resolve) =>
-        // y.test had just taken it when it was told to stop.
+        // y.test had just taken it when the node was stopped.
         task.signal.addEventListener('abort', () =>
           resolve(answer(task, task.domain === 'y.test' ? 'delivered' : 'temporary')),
         ),
@@ -483,7 +483,7 @@ test('after the grace the rest is cut short: due again at once, and what was del
   t.true(world.asksOf('reportDelivery').at(-1)!.payload.isInterrupted);
 });
 
-test('a courier that does not let go keeps no node from stopping', async (t) => {
+test('a courier that does not end in time keeps no node from stopping', async (t) => {
   const world = new OutboundWorld();
   const email = world.add(account(1), ['a@x.test']);
   const courier = new HeldCourier();
@@ -512,7 +512,7 @@ test('an email to a thousand domains warns of no leak: each of its deliveries li
   const { queue } = world.node('a', courier, ALONE);
   await until(() => email.recipients.at(-1)!.status === 'Delivered');
   await queue.stop();
-  // Warnings are told in a later turn.
+  // Warnings are emitted in a later turn.
   await new Promise(setImmediate);
   t.deepEqual(warnings, []);
 });

@@ -82,17 +82,17 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
   const blobs = postgresBlobs(sql);
   const noted: string[] = [];
   const deliverySlots = { port: NO_DELIVERY_SLOTS };
-  /** For a test to play; nothing is hosted here, and nothing handed over is placed. */
-  const inside: { hosted: HostedDelivery; place(handed: HandedOver): void } = {
+  /** For a test to play; nothing is hosted here, and mail that is handed over is not delivered. */
+  const inside: { hosted: HostedDelivery; handedOver(handed: HandedOver): void } = {
     hosted: async () => undefined,
-    place() {},
+    handedOver() {},
   };
   const outbound = {
     retry,
     notifyDue: (_: string, outboundId: string) => void noted.push(outboundId),
     reserve: (accountId: string, wanted: number) => deliverySlots.port.reserve(accountId, wanted),
     hosted: (task: Parameters<HostedDelivery>[0]) => inside.hosted(task),
-    place: (handed: HandedOver) => inside.place(handed),
+    handedOver: (handed: HandedOver) => inside.handedOver(handed),
   };
   const host = startHost({
     behavior: mailboxBehavior({ store, texts, search: NO_SEARCH, deferrals, blobs, outbound, log }),

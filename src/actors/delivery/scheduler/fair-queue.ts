@@ -24,7 +24,7 @@ export interface TurnRequest {
 export type Entry =
   /** To be left again. */
   | { readonly kind: 'entered' }
-  /** Nobody of the group could be reached a moment ago. */
+  /** No host of the group could be reached a moment ago. */
   | { readonly kind: 'unreachable'; readonly text: string }
   /** Too many requests wait, or this one waited too long. */
   | { readonly kind: 'busy' }
@@ -90,7 +90,7 @@ export class FairQueue {
   }
 
   /**
-   * `unreachable`: why nobody of the group was reached, when that is so. `mayStay`: another request of the group is served for
+   * `unreachable`: why no host of the group was reached, when that is so. `mayStay`: another request of the group is served for
    * less than one of another group, because its connection is there.
    */
   leave(

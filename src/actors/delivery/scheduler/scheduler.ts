@@ -182,7 +182,7 @@ export class DomainTurn {
     return entry instanceof Promise ? Promise.resolve(this.#counted(entry)).then(turn) : turn(entry);
   }
 
-  /** `unreachable`: why nobody of the domain was reached, when that is so. */
+  /** `unreachable`: why no host of the domain was reached, when that is so. */
   leave(unreachable?: string): void {
     if (this.#hasEntered) this.#domains.leave(this.#request(this.#domain), { unreachable });
     this.#slot.count(-1, 0);

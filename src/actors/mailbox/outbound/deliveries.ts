@@ -55,7 +55,7 @@ function underWay({ recipients }: OutboundRow, next: Step): StartedDelivery['rec
     .map(({ id, address, domain }) => ({ id, address, domain }));
 }
 
-/** Told as a duration: the clocks of two nodes differ. */
+/** As a duration: the clocks of two nodes differ. */
 function retryInMs(tx: MailboxTransaction, { nextRetryAt }: Step): number | null {
   return nextRetryAt === null ? null : Math.max(0, nextRetryAt - tx.now);
 }
@@ -180,7 +180,7 @@ function storable(attempt: DeliveryAttempt): DeliveryAttempt {
   return { id, at, durationMs, domain, host, remoteAddress, tls, reply: plain(reply), recipients };
 }
 
-/** Remote servers say anything: what the store can hold of it, and not more than is of use. */
+/** Text of remote servers, cut and freed of what the store cannot hold. */
 function plain(text: string): string {
   return Buffer.from(text.slice(0, MOST_TEXT)).toString().replaceAll('\0', '');
 }

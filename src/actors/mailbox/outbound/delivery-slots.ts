@@ -18,7 +18,7 @@ export interface ReservedSlots {
   /** Incarnation of this node, which makes the deliveries. */
   readonly by: string;
   /** Before the commit, so that the queue does not take an email that it finds in the store for an interrupted one. */
-  assign(outboundId: string, attemptId: string): AssignedSlot;
+  assign(outboundId: string, deliveryId: string): AssignedSlot;
   /** Returns the slots that no email has. */
   release(): void;
 }

@@ -1,4 +1,4 @@
-// Turns of groups against any history of requests: never above the bounds, fair among accounts and groups, nobody forgotten.
+// Turns of groups against any history of requests: never above the bounds, fair among accounts and groups, no request forgotten.
 import { setMaxListeners } from 'node:events';
 import test from 'ava';
 import fc from 'fast-check';
@@ -60,7 +60,7 @@ const bounds = fc.record({
   total: fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined }),
 });
 
-test('never above the bounds, no turn idle that somebody may have, and everybody is served in the end', async (t) => {
+test('never above the bounds, no turn idle that a request may have, and every request is served in the end', async (t) => {
   await fc.assert(
     fc.asyncProperty(bounds, fc.array(step, { maxLength: 120 }), async ({ perGroup, total }, steps) => {
       const of = world(total === undefined ? { perGroup } : { perGroup, total });
