@@ -1,6 +1,6 @@
-// What became of a recipient: the only judge of replies and faults. A remote's reply, or what went wrong instead of one,
-// becomes delivered, temporary or permanent with an enhanced status code (RFC 3463, RFC 5248) and one line of text that is
-// safe to store and to show. When and where it is tried again is decided elsewhere.
+// What a reply of a remote host, or a fault in place of one, means for a recipient: delivered, temporary or permanent, with an
+// enhanced status code (RFC 3463, RFC 5248) and one line of text that is safe to store and to show. When and where the recipient is
+// tried again is decided elsewhere.
 import type { OutcomeKind } from './outbound-status.js';
 
 /** What was answered: the greeting, EHLO or HELO, MAIL, RCPT, DATA, or the message after its final dot. */
