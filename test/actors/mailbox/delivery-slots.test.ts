@@ -155,3 +155,27 @@ test('slots of emails that are refused, or have no recipient elsewhere, are rele
   t.is(queue.reserved, 0);
   t.is(queue.free, 10);
 });
+
+test('when the commit is repeated, the email has the same slot in the second one', async (t) => {
+  const world = await mailboxWorld();
+  t.teardown(world.end);
+  const queue = queueOf(world, 1);
+  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
+  const [mail] = await world.spool([accountId], 1);
+  // Delivered by an earlier owner: the commit learns it from the row that is gone.
+  await world.sql`delete from inbound`;
+  const { blob, summary } = await stored(world);
+  const payload = { draft: null, sender: 'me@example.test', blob, summary, content: null };
+  // One batch: both wait for the mailbox to be loaded.
+  const [delivered, enqueuedOne] = await Promise.all([
+    mail!.deliver(),
+    world.mailboxes.of(accountId).ask('enqueue', { ...payload, recipients: [addressee('a@one.test')] }),
+  ]);
+  t.is(delivered.reply?.emailId, null);
+  const [repeated, used] = queue.assigned;
+  t.true(repeated?.isReleased);
+  t.is(used?.outboundId, enqueuedOne.reply?.id);
+  t.not(used?.started, undefined);
+  t.deepEqual(queue.wanted, [1]);
+  t.is(queue.reserved, 0);
+});
