@@ -7,9 +7,9 @@ import type { Mailboxes, MailboxProtocol } from '../../../actors/mailbox/protoco
 import type { Outcome, Payload } from '../../../actors/runtime/protocol.js';
 import {
   composeMessage,
+  type MessageToCompose,
   MessageTooLarge,
   type OutgoingAttachment,
-  type OutgoingMessage,
   readdressMessage,
 } from '../../../compose/message.js';
 import type { BodyDecoder } from '../../../decode/decoder.js';
@@ -209,8 +209,8 @@ async function compose(
 
 const messageOf = (
   { inReplyTo, references, textBody, htmlBody, attachments }: Letter,
-  header: Omit<OutgoingMessage, keyof Letter> & Pick<OutgoingMessage, 'from' | 'subject'>,
-): OutgoingMessage => ({ ...header, inReplyTo, references, textBody, htmlBody, attachments });
+  header: Omit<MessageToCompose, keyof Letter> & Pick<MessageToCompose, 'from' | 'subject'>,
+): MessageToCompose => ({ ...header, inReplyTo, references, textBody, htmlBody, attachments });
 
 const namedAs = (type: Addressee['type'], { addressees }: Letterhead): IndexedAddress[] =>
   addressees
