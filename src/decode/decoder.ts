@@ -64,6 +64,8 @@ export interface Viewer {
   readonly accountId: string;
   /** Aborts when nobody waits any more. */
   readonly signal?: AbortSignal;
+  /** A short message is decoded by our own decoders in the caller's thread: a delivery waits for its text. */
+  readonly atOnce?: boolean;
 }
 
 interface Job {
@@ -116,7 +118,7 @@ export class BodyDecoder {
   }
 
   async #decodeShort(job: Job): Promise<Bodies> {
-    if (areVerbatim(job.index, job.chosen)) return this.#decodeHere(job);
+    if (job.viewer.atOnce === true || areVerbatim(job.index, job.chosen)) return this.#decodeHere(job);
     const { accountId, signal } = job.viewer;
     let done: Release;
     try {

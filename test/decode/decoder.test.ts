@@ -133,6 +133,13 @@ test('text that needs no decoding needs no thread', async (t) => {
   }
 });
 
+test('a short message that is wanted at once needs no thread', async (t) => {
+  const decoder = decoderFor(t, { module: rogue('for(;;);'), shortJobMs: 600_000 });
+  const viewer = { ...ALICE, atOnce: true };
+  const bodies = await decoder.bodies(indexMessage(alternative), reader(alternative), viewer);
+  t.deepEqual(bodies, { text: 'Grüße', html: '<p>Grüße</p>', partial: false });
+});
+
 test('a short message waits for no long one, is not refused, and ends with its client', async (t) => {
   const stop = new AbortController();
   const limits = { module: rogue('for(;;);'), jobMs: 600_000, shortJobMs: 600_000, queueAnAccount: 1 };

@@ -88,7 +88,14 @@ export class FolderChanges {
   /** Ids of the folders that hold the email. */
   holding(slot: number): string[] {
     const ids: string[] = [];
-    for (const id of this.#ids()) if (this.uid(id, slot) !== 0) ids.push(id);
+    for (const [id, columns] of this.#state.folders) {
+      const changed = this.#changed.get(id);
+      if ((changed ?? columns).row.total === 0 || this.#deleted.has(id)) continue;
+      if ((changed?.uids.get(slot) ?? columns.uidOf(slot)) !== 0) ids.push(id);
+    }
+    for (const [id, { columns, uids }] of this.#changed) {
+      if (columns === undefined && (uids.get(slot) ?? 0) !== 0) ids.push(id);
+    }
     return ids;
   }
 

@@ -114,9 +114,13 @@ export class MailboxState {
     for (const [folderId, { placed, expunged, marked }] of net.placements) {
       const folder = this.folders.get(folderId)!;
       // An email that was taken out and put back has another UID now.
-      for (const [modseq, rows] of grouped(expunged, (row) => row.modseq)) folder.unplaceAll(rows.map(slotOf), modseq);
-      folder.placeAll(placed.map((row) => ({ slot: slotOf(row), uid: row.uid, modseq: row.modseq })));
-      for (const row of [...placed.filter(({ isDeleted }) => isDeleted), ...marked]) {
+      for (let from = 0, to = 1; from < expunged.length; from = to++) {
+        const { modseq } = expunged[from]!;
+        while (expunged[to]?.modseq === modseq) to++;
+        folder.unplaceAll(expunged.slice(from, to).map(slotOf), modseq);
+      }
+      folder.placeAll(placed.map((row) => ({ ...row, slot: slotOf(row) })));
+      for (const row of [...marked, ...placed.filter(({ isDeleted }) => isDeleted)]) {
         folder.setDeleted(slotOf(row), row.isDeleted, row.modseq);
       }
     }
@@ -125,16 +129,6 @@ export class MailboxState {
       folder.row = { ...folder.row, ...row };
     }
   }
-}
-
-function grouped<R, K>(rows: readonly R[], keyOf: (row: R) => K): ReadonlyMap<K, R[]> {
-  const groups = new Map<K, R[]>();
-  for (const row of rows) {
-    const known = groups.get(keyOf(row));
-    if (known === undefined) groups.set(keyOf(row), [row]);
-    else known.push(row);
-  }
-  return groups;
 }
 
 /** Claims the account and loads its mailbox: no other owner can change it after the claim, so all is read at once. */

@@ -144,17 +144,18 @@ export class MailboxTransaction {
   /** Adds an email with an id of `newId`. `isNew`: clients are to be told of new mail. */
   add(email: NewEmail, folderIds: readonly string[], { isNew }: { readonly isNew: boolean }): readonly Placement[] {
     const placements = folderIds.map((folderId) => ({ folderId, uid: this.folders.row(folderId)!.uidNext }));
-    this.#record({ type: 'EmailAdded', payload: { email, placements, isNew } });
+    const added = { ...email, keywords: inOrder(email.keywords) };
+    this.#record({ type: 'EmailAdded', payload: { email: added, placements, isNew } });
     return placements;
   }
 
   /** Keywords stay as they are when none are given. Nothing happens when the email has these flags already. */
   setFlags(slot: number, flags: number, keywords?: readonly string[]): void {
     const changed = flags ^ this.flags(slot);
-    const others = keywords !== undefined && isSame(keywords, this.keywords(slot)) ? undefined : keywords;
-    if (changed === 0 && others === undefined) return;
-    const payload = { emailId: this.id(slot), flags, changed, ...(others === undefined ? {} : { keywords: others }) };
-    this.#record({ type: 'FlagsChanged', payload });
+    const payload = { emailId: this.id(slot), flags, changed };
+    if (keywords !== undefined && !isSame(inOrder(keywords), this.keywords(slot))) {
+      this.#record({ type: 'FlagsChanged', payload: { ...payload, keywords: inOrder(keywords) } });
+    } else if (changed !== 0) this.#record({ type: 'FlagsChanged', payload });
   }
 
   /** Sets `\Deleted` in a folder that holds the email. */
@@ -334,6 +335,13 @@ export class MailboxTransaction {
   #isUnread(slot: number): boolean {
     return (this.flags(slot) & SEEN) === 0;
   }
+}
+
+/** A set of keywords, always written the same way. */
+function inOrder(keywords: readonly string[]): readonly string[] {
+  if (keywords.length < 2) return keywords;
+  const folded = (name: string) => name.toLowerCase();
+  return keywords.toSorted((a, b) => (folded(a) < folded(b) ? -1 : 1));
 }
 
 function isSame(a: readonly string[], b: readonly string[]): boolean {

@@ -1,4 +1,4 @@
-// Conditional GET (RFC 9110 §13.1.2): a client that has what it asks for is told so, and nothing is read to tell it.
+// Conditional GET (RFC 9110 §13.1.2): a client that has the current version gets 304, and nothing is read for the reply.
 import type { HeaderField } from './exchange.js';
 import type { AnyReply } from './route.js';
 

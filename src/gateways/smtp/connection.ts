@@ -1,6 +1,7 @@
-// One SMTP connection: smtp-server's command loop with the limits and the replies it has not: an enhanced code on every
-// reply, errors and junk commands counted, a deadline a command and a minimum rate for DATA, BDAT cut off before its octets
-// are read as commands. What a transaction may do is decided in mx and submission; counting connections is the server's.
+// One SMTP connection: smtp-server's command loop, with the limits and replies that the library lacks: an enhanced code
+// on every reply, counts of errors and junk commands, a deadline for each command, a minimum rate for DATA, and an end at
+// BDAT before its octets are read as commands. mx and submission decide about transactions; the server counts
+// connections.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SMTPServer } from 'smtp-server';

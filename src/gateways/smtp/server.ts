@@ -1,6 +1,6 @@
-// The SMTP listener: smtp-server with connections counted by address, which trusted proxies tell in a PROXY header, a sweep
-// that ends what is too slow, and a stop that lets messages on their way finish. What the commands mean is given by the
-// handlers in the options. smtp-server's own PROXY header is version 1 only and takes addresses, not networks.
+// The SMTP server: smtp-server with limits on connections, the PROXY header of trusted proxies (smtp-server's own is
+// version 1 only and takes addresses, not networks), a sweep that ends slow connections, and a stop that lets messages on
+// their way finish. The handlers in the options decide about the commands.
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
 import { MECHANISMS } from '../../auth/sasl.js';
@@ -9,7 +9,7 @@ import { closeAfter } from '../tcp/closing.js';
 import { ConnectionLimits, type ConnectionSlot } from '../tcp/connection-limits.js';
 import { canonicalAddress, networkOf } from '../tcp/ip-address.js';
 import { listenerAddress } from '../tcp/listener-address.js';
-import { OpeningCut, type Proxied, readProxied } from '../tcp/peek.js';
+import { PeerLeft, type Proxied, readProxied } from '../tcp/peek.js';
 import type { TrustedNetworks } from '../tcp/trusted-networks.js';
 import type { Auth } from './auth-exchange.js';
 import { type ConnectionOwner, SmtpConnection, type SmtpSocket } from './connection.js';
@@ -103,8 +103,8 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
   override connect(socket: SmtpSocket, options?: SMTPConnectionOptions | null): void {
     const peer = canonicalAddress(socket.remoteAddress ?? '') ?? '';
     const slot = this.stopping ? undefined : this.#places.enter();
-    if (slot === undefined) return this.#turnAway(socket, this.stopping ? STOPPING : FULL);
-    if (this.#trusted.includes(peer)) void this.#connectBehind(peer, socket, slot, options);
+    if (slot === undefined) this.#turnAway(socket, this.stopping ? STOPPING : FULL);
+    else if (this.#trusted.includes(peer)) void this.#connectBehind(peer, socket, slot, options);
     else this.#connect(peer, socket, slot, options);
   }
 
@@ -123,7 +123,7 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
     } catch (error) {
       slot.leave();
       socket.destroy();
-      if (!(error instanceof OpeningCut)) this._onError(new ProxyRefused(peer, error));
+      if (!(error instanceof PeerLeft)) this._onError(new ProxyRefused(peer, error));
       return;
     } finally {
       this.#unopened.delete(socket);

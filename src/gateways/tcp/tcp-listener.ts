@@ -11,7 +11,7 @@ import { canonicalAddress, networkOf } from './ip-address.js';
 import { ConnectionEnd, type ConnectionTimes, type EndReason, LineConnection } from './line-connection.js';
 import { FramingError, type LineFramerOptions } from './line-framer.js';
 import { listenerAddress } from './listener-address.js';
-import { OpeningCut, readProxied } from './peek.js';
+import { PeerLeft, readProxied } from './peek.js';
 import type { Endpoint } from './proxy-header.js';
 import type { WriterLimits } from './socket-writer.js';
 import type { TrustedNetworks } from './trusted-networks.js';
@@ -153,7 +153,7 @@ class LineListener implements TcpListener {
       return (await readProxied(socket, proxyHeaderMs)).source ?? own;
     } catch (error) {
       socket.destroy();
-      if (!(error instanceof OpeningCut)) log.warn({ err: error, proxy: address }, 'unusable PROXY header');
+      if (!(error instanceof PeerLeft)) log.warn({ err: error, proxy: address }, 'unusable PROXY header');
       return undefined;
     } finally {
       this.#unopened.delete(socket);

@@ -31,14 +31,14 @@ export function organising(sql: Sql, changes: readonly MailboxChange[]) {
     return sql``;
   return sql`
     , label as (
-      insert into folders (account_id, id, role, name, color, sort_order, is_subscribed, uidvalidity, uidnext, total, unread,
-        highest_modseq, created_at)
-      select a, id, role, name, color, "sortOrder", "isSubscribed", "uidValidity", "uidNext", total, unread, "highestModseq",
-        to_timestamp("createdAt" / 1000.0)
+      insert into folders (account_id, id, role, name, color, sort_order, uidvalidity, uidnext, total, unread,
+        highest_modseq, is_subscribed, created_at)
+      select a, id, role, name, color, "sortOrder", "uidValidity", "uidNext", total, unread, "highestModseq",
+        "isSubscribed", to_timestamp("createdAt" / 1000.0)
       from json_to_recordset(${JSON.stringify(labels)}::text::json)
-        as x (a uuid, id uuid, role text, name text, color text, "sortOrder" int, "isSubscribed" boolean,
-          "uidValidity" bigint, "uidNext" bigint,
-          total int, unread int, "highestModseq" bigint, "createdAt" double precision)
+        as x (a uuid, id uuid, role text, name text, color text, "sortOrder" int, "uidValidity" bigint, "uidNext" bigint,
+          total int, unread int, "highestModseq" bigint, "isSubscribed" boolean,
+          "createdAt" double precision)
       join passed using (a)
     ), label_gone as materialized (
       select a, id from json_to_recordset(${JSON.stringify(labelsGone)}::text::json) as x (a uuid, id uuid)

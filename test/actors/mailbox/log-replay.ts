@@ -87,12 +87,12 @@ export function snapshotOf(state: MailboxState) {
   const folders = [...state.folders.values()].map((folder) => {
     const { id, uidValidity, createdAt, ...row } = folder.row;
     const isSystem = SYSTEM.includes(row.role);
-    const placed = [...folder.slots()].map((slot) => [
-      emails.id(slot),
-      folder.uidOf(slot),
-      folder.isDeleted(slot),
-      folder.modseqOf(slot),
-    ]);
+    const placed = [...folder.slots()].map((slot) => ({
+      id: emails.id(slot),
+      uid: folder.uidOf(slot),
+      isDeleted: folder.isDeleted(slot),
+      modseq: folder.modseqOf(slot),
+    }));
     return isSystem ? { row, placed } : { row: { ...row, id, uidValidity, createdAt }, placed };
   });
   return {

@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import { ACCOUNT } from './account-cases.js';
 import { EMAILS } from './email-cases.js';
 import { BASES, type Case, fill, READ_ID, type Step, stepsOf } from './endpoint-case.js';
-import { KEY_ID } from './fake-desk.js';
+import { KEY_ID } from './fake-account-api.js';
 import { ALICE, type Scopes } from './fakes.js';
 import { FOLDERS } from './folder-cases.js';
 import { type Gateway, startGateway } from './gateway.js';
