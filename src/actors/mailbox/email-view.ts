@@ -46,7 +46,7 @@ export type EmailHead = Pick<EmailListItem, keyof typeof head>;
 export const emailPage = object({ items: array(listItem), totalCount: integer(), unreadCount: integer() });
 
 /** `date` is the oldest first, `-date` the newest first, which is the default. */
-export const SORTS = ['date', '-date', 'from', '-from', 'subject', '-subject', 'size', '-size'] as const;
+const SORTS = ['date', '-date', 'from', '-from', 'subject', '-subject', 'size', '-size'] as const;
 
 /** Which emails of a folder a list shows. */
 export const listing = {
