@@ -36,9 +36,9 @@ export function projectEvent(event: MailboxEvent): readonly Told[] {
     case 'EmailExpunged':
       return [change('EmailUnplaced', { id: event.payload.emailId, folderId: event.payload.folderId })];
     case 'FolderCreated':
-      return folder('Created', event.payload.folder);
+      return folder(event.payload.folder, { label: 'LabelCreated', folder: 'FolderCreated' });
     case 'FolderChanged':
-      return folder('Updated', event.payload.folder);
+      return folder(event.payload.folder, { label: 'LabelUpdated', folder: 'FolderUpdated' });
     case 'FolderDeleted': {
       const { role, folderId: id } = event.payload;
       return [change(role === 'label' ? 'LabelDeleted' : 'FolderDeleted', { id })];
@@ -88,11 +88,11 @@ function flagsChanged({ emailId: id, flags, changed, keywords }: Payload<'FlagsC
 }
 
 function folder(
-  done: 'Created' | 'Updated',
   { id, role, name, color, sortOrder, isSubscribed }: Payload<'FolderCreated'>['folder'],
+  names: { readonly label: string; readonly folder: string },
 ): Told[] {
-  if (role === 'label') return [change(`Label${done}`, { id, name, color, sortOrder })];
-  return [change(`Folder${done}`, { id, path: name, isSubscribed })];
+  if (role === 'label') return [change(names.label, { id, name, color, sortOrder })];
+  return [change(names.folder, { id, path: name, isSubscribed })];
 }
 
 function outboundChanged({ outbound: { id, status }, before, passed }: Payload<'OutboundChanged'>): Told[] {
