@@ -90,7 +90,7 @@ test('as many as there are slots for are Sending with the commit that queues the
   }
   const [first] = queue.assigned;
   t.is(queue.reserved, 0);
-  const statuses = (await logged(world, accountId, 'OutboundStatusChanged')).map(([, payload]) => payload);
+  const statuses = await statusesLogged(world, accountId);
   t.deepEqual(
     statuses.filter(({ outboundId }) => outboundId === first!.outboundId),
     ['Queued', 'Sending', 'Sent'].map((status) => ({ outboundId: first!.outboundId, status })),
