@@ -2,7 +2,7 @@
 // published are these records; the rows of the commit and the state of the actor derive from them (net-changes.ts). Who
 // has all records of an account can rebuild its mailbox, but for what is stored only: bodies of drafts and the snapshots
 // of the machines of outbound emails.
-import type { MessageSummary } from '../mail/message-index.js';
+import type { MessageSummary } from '../mail/summary.js';
 import type {
   EmailRow,
   EventRow,

@@ -1,6 +1,6 @@
 // The net effect of a list of changes: rows that stand once, from which the statement of the commit and the state of the
 // actor are made. What the list adds and takes away again is not in it; of several changes of a row the last one is.
-import type { MessageSummary } from '../mail/message-index.js';
+import type { MessageSummary } from '../mail/summary.js';
 import { joinedSets, threadIds } from '../mail/thread.js';
 import type { Change, ChangeOf, LoggedOutbound, StoredOnly } from './changes.js';
 import type { DeferredFilters, EmailRow, FilterRow, FolderDefinition, HandedOver } from './mailbox-rows.js';

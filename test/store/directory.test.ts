@@ -1,7 +1,7 @@
 // The directory store against a real PostgreSQL: accounts, held mailboxes, addresses, keys, and news of changes.
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
-import type { MessageSummary } from '../../src/mail/message-index.js';
+import type { MessageSummary } from '../../src/mail/summary.js';
 import { type DirectoryChange, DirectoryConflict, type DirectoryStore } from '../../src/store/directory.js';
 import { StoreFault } from '../../src/store/errors.js';
 import { connect, type Sql } from '../../src/store/postgres/client.js';

@@ -1,13 +1,13 @@
 // What delivery inside needs to know of a message, from its index: the summary that its envelope carries, and where it has
 // been. Remembered for a moment: one email often goes to many mailboxes.
 import { LRUCache } from 'lru-cache';
-import type { MessageSummary } from '../../mail/message-index.js';
+import type { MessageSummary } from '../../mail/summary.js';
 import { summarize } from '../../mail/summary.js';
 import type { BlobStore } from '../../store/blobs.js';
 import { StoreFault } from '../../store/errors.js';
 
 export interface MessageFacts {
-  readonly summary: MessageSummary & { references: string[] };
+  readonly summary: MessageSummary;
   readonly receivedCount: number;
   readonly deliveredTo: readonly string[];
 }

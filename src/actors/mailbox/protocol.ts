@@ -11,12 +11,12 @@ import {
   type Struct,
   string,
 } from 'superstruct';
+import { messageSummary } from '../../mail/summary.js';
 import type { LoggedChange } from '../../store/changes.js';
 import { command, type EventOf, protocol, query } from '../runtime/protocol.js';
 import type { Refs } from '../runtime/ref.js';
 import { emailDetail, emailPage, listing } from './email-view.js';
 import { folderOperations } from './folder-operations.js';
-import { messageSummary } from './message-summary.js';
 import { outboundOperations } from './outbound/protocol.js';
 import { placementOperations } from './placement-operations.js';
 

@@ -4,6 +4,7 @@ import type { Account, HoldResult } from '../directory.js';
 import { accountColumns, deleteAccountRows, insertAccount } from './account-rows.js';
 import { domainOf, findOwner, insertAddress, lockDomain } from './address-rows.js';
 import type { Sql, SqlTransaction } from './client.js';
+import { messageColumns } from './mailbox-columns.js';
 
 export async function holdAddress(sql: Sql, shards: number, address: string, limit: number): Promise<HoldResult> {
   const domain = domainOf(address);
@@ -58,18 +59,7 @@ async function spoolHeldMail(tx: SqlTransaction, heldId: string, accountId: stri
       'isJunk', exists (
         select from placements p join folders f on f.account_id = p.account_id and f.id = p.folder_id
         where p.account_id = e.account_id and p.email_id = e.id and f.role = 'junk'),
-      'summary', jsonb_build_object(
-        'messageId', e.message_id,
-        'inReplyTo', e.in_reply_to,
-        'references', to_jsonb(e.refs),
-        'fromAddress', e.from_address,
-        'fromIsEnvelopeSender', e.from_envelope,
-        'fromName', e.from_name,
-        'subject', e.subject,
-        'preview', e.preview,
-        'size', e.size,
-        'hasAttachments', e.has_attachments,
-        'attachmentCount', e.attachment_count))
+      'summary', jsonb_build_object(${tx.unsafe(messageColumns.pairs)}))
     from emails e where e.account_id = ${heldId}`;
 }
 
