@@ -63,7 +63,7 @@ function eventRows(changes: readonly Change[]) {
 
 /** The thread of the first id that the store knows is the email's; keys are what the store has of ids. */
 function emailRow(a: string, email: AddedEmail) {
-  return { ...email, a, threadIds: email.threadIds.map(messageKey) };
+  return { a, ...email, threadIds: email.threadIds.map(messageKey) };
 }
 
 const storedEmail = emailColumns.stored({ threadId: 'coalesce(threads[1], "threadId")' });
