@@ -101,6 +101,6 @@ export async function startRedelivery(options: RedeliveryOptions): Promise<Redel
 
 function open(envelope: PendingInbound['envelope']) {
   const { receivedAt, summary, isJunk } = envelope;
-  const shown = { receivedAt, summary: { ...summary, references: [...summary.references] } };
+  const shown = { receivedAt, summary };
   return isJunk === true ? { ...shown, isJunk } : shown;
 }

@@ -10,7 +10,7 @@ const storedFilter = filterColumns.stored();
 const changedFilter = filterColumns.except('id', 'createdAt').set((name) => `excluded.${name}`);
 
 /** What follows the other parts of the commit's `with`, which has the accounts that passed the fence as `passed`. */
-export function organising(sql: Sql, changes: readonly MailboxChange[]) {
+export function writeLabels(sql: Sql, changes: readonly MailboxChange[]) {
   const labels = [];
   const labelsGone = [];
   const filters = [];

@@ -4,7 +4,7 @@ import type { Change } from '../changes.js';
 import type { CommitResult, MailboxChange } from '../mailboxes.js';
 import { type AddedEmail, netOf } from '../net-changes.js';
 import type { Sql } from './client.js';
-import { organising } from './labels-commit.js';
+import { writeLabels } from './labels-commit.js';
 import { changingFolderColumns, emailColumns, folderColumns, folderCounters } from './mailbox-columns.js';
 import { outgoing } from './outbound-commit.js';
 import { joinThreads, messageKey } from './threads.js';
@@ -144,7 +144,7 @@ export async function commitChanges(sql: Sql, changes: readonly MailboxChange[])
         as x (a uuid, id uuid, reply json) join passed using (a)
     )
     ${rows.marked.length === 0 ? sql`` : marking(sql, rows.marked)}
-    ${organising(sql, changes)}
+    ${writeLabels(sql, changes)}
     ${outgoing(sql, changes)}
     select a as account_id, null::uuid as consumed, null::uuid[] as threads from passed
     union all select a, id, null from consumed

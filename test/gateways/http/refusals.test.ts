@@ -9,7 +9,7 @@ import { BOBS_ID, BOBS_THREAD_ID, fill, NO_ID, PDF_ID, READ_ID, THREAD_ID } from
 import { ADDRESS_ID, BOBS_ADDRESS_ID, BOBS_KEY_ID, KEY_ID } from './fake-account-api.js';
 import { ALICE, BOB, type Scopes } from './fakes.js';
 import { type Gateway, startGateway } from './gateway.js';
-import { filterIdOf, labelIdOf } from './organising-fakes.js';
+import { filterIdOf, labelIdOf } from './label-filter-fakes.js';
 import { outboundIdOf } from './outbound-fakes.js';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
