@@ -113,11 +113,11 @@ function humanText(report: Dsn): string {
 function recipientText({ address, statusCode, text, host }: ReportedRecipient): string {
   const meaning = meaningOf(statusCode);
   const said = inertLine(text ?? '');
-  const told = host === null ? said : `${inertLine(host)} said: ${said}`;
+  const quoted = host === null ? said : `${inertLine(host)} said: ${said}`;
   return [
     inertLine(address),
     ...(meaning === undefined ? [] : [foldText(meaning, '    ')]),
-    ...(said === '' ? [] : [foldText(told, '    ')]),
+    ...(said === '' ? [] : [foldText(quoted, '    ')]),
   ].join(CRLF);
 }
 

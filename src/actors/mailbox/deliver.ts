@@ -3,7 +3,7 @@
 import { SEEN } from '../../mail/flags.js';
 import { isUuid } from '../../mail/ids.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
-import { matchFilters, type FilterResult, resultOf } from './filter-match.js';
+import { type FilterResult, matchFilters, resultOf } from './filter-match.js';
 import { factsOf } from './prefetch.js';
 import type { MailboxProtocol } from './protocol.js';
 import type { MailboxTransaction } from './transaction.js';

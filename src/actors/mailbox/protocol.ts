@@ -78,13 +78,13 @@ const exported = object({
 export type ExportedEmail = Infer<typeof exported>;
 
 /** Where an export goes on: after an email, among those that were there when it began. */
-const exportPlace = object({
+const exportPosition = object({
   receivedAt: number(),
   id: string(),
   /** Newest email of the mailbox when the export began. */
   newestId: string(),
 });
-export type ExportPlace = Infer<typeof exportPlace>;
+export type ExportPosition = Infer<typeof exportPosition>;
 
 export const mailboxProtocol = protocol('mailbox', {
   operations: {
@@ -261,8 +261,8 @@ export const mailboxProtocol = protocol('mailbox', {
     }),
     /** The emails of an export, oldest first, page by page: the next begins at `place`, null after the last. */
     exportPage: query({
-      payload: object({ ...period, folder: optional(string()), place: nullable(exportPlace), limit: integer() }),
-      reply: object({ emails: array(exported), place: nullable(exportPlace) }),
+      payload: object({ ...period, folder: optional(string()), place: nullable(exportPosition), limit: integer() }),
+      reply: object({ emails: array(exported), place: nullable(exportPosition) }),
     }),
     detail: query({ payload: object({ emailId: string() }), reply: emailDetail, refusals: ['noSuchEmail'] }),
     unreadCount: query({ payload: object({}), reply: object({ unread: integer() }) }),

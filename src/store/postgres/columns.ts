@@ -1,5 +1,5 @@
-// How the properties of a row stand in its table: each in one line, from which every statement about the row takes its
-// lists of columns. All lists are constant texts, so a statement stays the same text and is prepared once.
+// The column of each property of a row, one line each. Every statement about the row takes its lists of columns from
+// these lines. All lists are constant texts, so a statement stays the same text and is prepared once.
 
 export interface Column {
   /** In the table. */

@@ -4,7 +4,7 @@
 import { StartFault } from '../../errors/start-fault.js';
 import { type Sql, storeFault } from './client.js';
 
-/** The database cannot be used as it is; the message says all that is wrong and what to do. */
+/** The database cannot be used as it is; the message names every problem and its remedy. */
 export class UnsafeDatabase extends StartFault {
   constructor(message: string, options?: ErrorOptions) {
     super('database-unsafe', message, options);

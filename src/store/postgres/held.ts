@@ -1,5 +1,5 @@
-// Held mailboxes: accounts without a login that keep mail of unknown addresses until somebody claims the address, as an
-// account of its own (which then is the held one, mail and all) or as a further address (which is given the mail).
+// Held mailboxes: accounts without a login that keep mail of unknown addresses until the address gets an owner: a
+// new account, which then is the held one with its mail, or an account with a further address, which receives the mail.
 import type { Account, HoldResult } from '../directory.js';
 import { accountColumns, deleteAccountRows, insertAccount } from './account-rows.js';
 import { domainOf, findOwner, insertAddress, lockDomain } from './address-rows.js';
@@ -73,7 +73,7 @@ export async function listHeld(sql: Sql, before: number, limit: number): Promise
   return rows.map((row) => row.id);
 }
 
-/** With the row locked nobody claims the account, and no mail is spooled for it (which shares the lock). */
+/** With the row locked no login claims the account, and no mail is spooled for it (which shares the lock). */
 export function dropHeld(sql: Sql, id: string, before: number): Promise<boolean> {
   return sql.begin(async (tx) => {
     const [held] = await tx`

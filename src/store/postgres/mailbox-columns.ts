@@ -1,4 +1,4 @@
-// The columns of a mailbox's tables: how the properties of the rows of emails, folders and filters stand in them. The
+// The columns of a mailbox's tables: one declaration each for emails, folders and filters. The
 // commit, the queries and the loading of a mailbox take their lists of columns from here.
 import { type MessageSummary, messageSummary } from '../../mail/summary.js';
 import type { EmailRow, FilterRow, FolderRow } from '../mailbox-rows.js';

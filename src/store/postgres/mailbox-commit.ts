@@ -61,7 +61,7 @@ function eventRows(changes: readonly Change[]) {
   return rows;
 }
 
-/** The thread of the first id that the store knows is the email's; keys are what the store has of ids. */
+/** `threadIds` become keys of `thread_refs`; the first key that the store has gives the email its thread. */
 function emailRow(a: string, email: AddedEmail) {
   return { a, ...email, threadIds: email.threadIds.map(messageKey) };
 }

@@ -29,7 +29,7 @@ export async function threadRows(sql: Sql, accountId: string, threadId: string, 
 
 /**
  * Threads that share a set become the one with the lowest id, which is the oldest; the others' ids lead to it. Apart from
- * the commit, whose rows it may touch: what a fault leaves undone, the next email that refers to both sides asks for again.
+ * the commit, whose rows it may touch: what a fault leaves undone, the next email that refers to both sides repeats.
  */
 export async function joinThreads(
   sql: Sql,
@@ -58,6 +58,6 @@ export async function joinThreads(
       insert into thread_refs (account_id, message_key, thread_id)
       select a, "from", "into" from joined on conflict (account_id, message_key) do update set thread_id = excluded.thread_id`;
   } catch {
-    // The commit stands, and is what was asked for.
+    // The commit has succeeded; the join is an addition to it.
   }
 }
