@@ -60,7 +60,7 @@ test('the number of shards and the name of the cluster are fixed by the first wh
   t.is(await postgresLeases(sql).clusterId(), name);
 });
 
-test('a node without a bus is alone: whoever comes second is told who is there', async (t) => {
+test('a node without a bus is alone: the second node gets the name of the first', async (t) => {
   const { leases, expire } = await store(t);
   const alone = node('a', { bus: 'in-process' });
   t.deepEqual(await leases.join(alone, LONG), { kind: 'joined' });
@@ -110,7 +110,7 @@ test('a heartbeat extends the entry and the leases and shows everything of that 
   t.false('incarnation' in a!);
 });
 
-test('a process whose name another one has renews nothing, gives back nothing and is told', async (t) => {
+test('a process whose name another one has renews nothing, gives back nothing and learns it', async (t) => {
   const { leases, rows, owners, expire } = await store(t);
   await leases.join(node('a'), LONG);
   const [free] = await rows();
@@ -227,7 +227,7 @@ test('what is given to a node is its, in the next epoch, if it serves; otherwise
   t.is((await owners())[0], 'b');
 });
 
-test('of nodes that want the same at once each shard goes to one, and nobody waits for ever', async (t) => {
+test('of nodes that want the same at once each shard goes to one, and no call waits for ever', async (t) => {
   const { leases, rows, owners } = await store(t, 64);
   const names = ['a', 'b', 'c', 'd'];
   for (const id of names) await leases.join(node(id), LONG);

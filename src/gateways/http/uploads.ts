@@ -49,7 +49,7 @@ export class Uploads {
 
   begin(): { readonly token: string; readonly sink: StringSink } {
     const upload = new Upload(this.#octets, (from, to) => this.#read(from, to));
-    // Nobody but this process knows the prefix: no client can name a file.
+    // The prefix is a secret of this process: no client can name a file.
     const token = `${this.#prefix}/${this.#byToken.size}`;
     this.#byToken.set(token, upload);
     const decoder = new StrictBase64();
