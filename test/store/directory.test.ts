@@ -1,4 +1,4 @@
-// The directory store against a real PostgreSQL: accounts, held mailboxes, addresses, keys, and news of changes.
+// The directory store against a real PostgreSQL: accounts, held mailboxes, addresses, keys, and notifications of changes.
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import type { MessageSummary } from '../../src/mail/summary.js';
