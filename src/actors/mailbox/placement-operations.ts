@@ -1,8 +1,8 @@
 // Operations on emails in folders: append, store flags, copy, move, expunge. Folders are named by id or role. A command
 // takes at most 10,000 emails.
 import { array, boolean, enums, integer, number, object, optional, refine, string, tuple, union } from 'superstruct';
+import { messageSummary } from '../../mail/summary.js';
 import { command } from '../runtime/protocol.js';
-import { messageSummary } from './message-summary.js';
 
 /** First and last UID, both included. */
 const uidRanges = array(tuple([integer(), integer()]));

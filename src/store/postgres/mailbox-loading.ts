@@ -15,6 +15,7 @@ import type {
 } from '../mailboxes.js';
 import { guarded, type Sql } from './client.js';
 import { deferredFilterRows, filterRows } from './labels-commit.js';
+import { folderColumns } from './mailbox-columns.js';
 
 const PAGE_ROWS = 20_000;
 /** Expunged UIDs of an account that are loaded: the newest. */
@@ -151,9 +152,7 @@ export async function overview(sql: Sql, accountId: string): Promise<MailboxOver
 }
 
 const folderRows = (sql: Sql, accountId: string) => sql`
-  select id, role, name, color, sort_order as "sortOrder", uidvalidity::float8 as "uidValidity",
-    uidnext::float8 as "uidNext", total, unread, highest_modseq::float8 as "highestModseq",
-    is_subscribed as "isSubscribed", (extract(epoch from created_at) * 1000)::float8 as "createdAt"
+  select ${sql.unsafe(folderColumns.selected)}
   from folders where account_id = ${accountId} order by sort_order, id`;
 
 const EXPUNGED_OCTETS = 16 + 8 + 8;

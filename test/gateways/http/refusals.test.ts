@@ -10,7 +10,7 @@ import { ADDRESS_ID, BOBS_ADDRESS_ID, BOBS_KEY_ID, KEY_ID } from './fake-account
 import { ALICE, BOB, type Scopes } from './fakes.js';
 import { folderIdOf } from './folder-fakes.js';
 import { type Gateway, startGateway } from './gateway.js';
-import { filterIdOf, labelIdOf } from './organising-fakes.js';
+import { filterIdOf, labelIdOf } from './label-filter-fakes.js';
 import { outboundIdOf } from './outbound-fakes.js';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;

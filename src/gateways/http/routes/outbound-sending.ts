@@ -22,7 +22,7 @@ import type { Spool, SpooledContent } from '../../../spool/spool.js';
 import type { BlobStore } from '../../../store/blobs.js';
 import { clock } from '../../../store/clock.js';
 import { Problem, unauthenticated } from '../problem.js';
-import type { UploadPlace } from '../uploads.js';
+import type { UploadField } from '../uploads.js';
 import { isoTime } from './email-shapes.js';
 import type { RecipientInput } from './outbound-shapes.js';
 
@@ -66,7 +66,7 @@ export function ownAddress({ own }: Sender, address: string): string | undefined
 
 /** Of the bodies of the routes that take attachments. */
 export const LIMIT = 'The body may have as many octets as a message, and 4 MiB without the content of its attachments.';
-export const uploads = ({ spool }: OutboundSources): UploadPlace => ({ list: 'attachments', field: 'content', spool });
+export const uploads = ({ spool }: OutboundSources): UploadField => ({ list: 'attachments', field: 'content', spool });
 
 export const NOT_OWN = "must be the account's address or one of its verified additional addresses";
 export const NO_BODY = {
