@@ -89,7 +89,8 @@ function store(
   for (const slot of slots) {
     const before = tx.flags(slot);
     const bits = mode === 'replace' ? flags.bits : mode === 'add' ? before | flags.bits : before & ~flags.bits;
-    const keywords = changedKeywords(tx.keywords(slot), flags.keywords, mode);
+    const areNamed = flags.keywords.length > 0 || mode === 'replace';
+    const keywords = areNamed ? changedKeywords(tx.keywords(slot), flags.keywords, mode) : undefined;
     const isDeletedChanged = folderId !== undefined && changesDeleted(tx.isDeleted(slot, folderId), flags, mode);
     if (bits === before && keywords === undefined && !isDeletedChanged) continue;
     if (changed++ === 0) tx.begin();

@@ -35,7 +35,12 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
     maxWaiting: 1_000_000,
     weigh({ changes }) {
       const net = netOf(changes);
-      return 1 + net.emailsAdded.length + net.emailsFlagged.length + net.emailsRemoved.length + outgoingWeight(net);
+      const emails = net.emailsAdded.length + net.emailsFlagged.length + net.emailsRemoved.length;
+      let placements = 0;
+      for (const { placed, expunged, marked } of net.placements.values()) {
+        placements += placed.length + expunged.length + marked.length;
+      }
+      return 1 + Math.max(emails, placements) + outgoingWeight(net);
     },
     meter,
   });
