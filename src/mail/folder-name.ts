@@ -28,6 +28,7 @@ export function labelName(text: string): NameRead {
   const name = text.normalize('NFC').trim();
   const length = lengthOf(name);
   if (length === 0 || length > LONGEST_LEVEL) return { problem: `must have 1 to ${LONGEST_LEVEL} characters` };
+  if (levelsOf(name).length > MOST_LEVELS) return { problem: `must have at most ${MOST_LEVELS} levels` };
   if (levelsOf(name).some((level) => level.trim() === ''))
     return { problem: 'must have no empty level between slashes' };
   return { name };

@@ -57,6 +57,7 @@ export function organisingCases(): readonly Step[] {
       'INBOX',
       ' sent ',
       'a//b',
+      'a/'.repeat(20).concat('a'),
       '/a',
       '\ud800',
       ONE_TOO_MANY,
