@@ -36,9 +36,9 @@ export function projectEvent(event: MailboxEvent): readonly Told[] {
     case 'EmailExpunged':
       return [change('EmailUnplaced', { id: event.payload.emailId, folderId: event.payload.folderId })];
     case 'FolderCreated':
-      return folder('Created', event.payload.folder);
+      return folder('LabelCreated', 'FolderCreated', event.payload.folder);
     case 'FolderChanged':
-      return folder('Updated', event.payload.folder);
+      return folder('LabelUpdated', 'FolderUpdated', event.payload.folder);
     case 'FolderDeleted': {
       const { role, folderId: id } = event.payload;
       return [change(role === 'label' ? 'LabelDeleted' : 'FolderDeleted', { id })];
@@ -88,11 +88,12 @@ function flagsChanged({ emailId: id, flags, changed, keywords }: Payload<'FlagsC
 }
 
 function folder(
-  done: 'Created' | 'Updated',
+  asLabel: string,
+  asFolder: string,
   { id, role, name, color, sortOrder, isSubscribed }: Payload<'FolderCreated'>['folder'],
 ): Told[] {
-  if (role === 'label') return [change(`Label${done}`, { id, name, color, sortOrder })];
-  return [change(`Folder${done}`, { id, path: name, isSubscribed })];
+  if (role === 'label') return [change(asLabel, { id, name, color, sortOrder })];
+  return [change(asFolder, { id, path: name, isSubscribed })];
 }
 
 function outboundChanged({ outbound: { id, status }, before, passed }: Payload<'OutboundChanged'>): Told[] {
