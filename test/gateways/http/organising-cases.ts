@@ -48,6 +48,7 @@ export function organisingCases(): readonly Step[] {
     },
     { route: `POST ${L}`, json: { ...work, sortOrder: 2 ** 31 }, status: 400, fields: ['sortOrder'] },
     badName('Work/Cafe\u0301'),
+    badName(' Work / Café\u00a0'),
     ...[
       '',
       '   ',
