@@ -36,12 +36,12 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
     maxWaiting: 1_000_000,
     weigh({ changes }) {
       const net = netOf(changes);
+      const emails = net.emailsAdded.length + net.emailsFlagged.length + net.emailsRemoved.length;
       let placements = 0;
       for (const { placed, expunged, marked } of net.placements.values()) {
         placements += placed.length + expunged.length + marked.length;
       }
-      const emails = net.emailsAdded.length + net.emailsFlagged.length + net.emailsRemoved.length;
-      return 1 + emails + placements + outgoingWeight(net);
+      return 1 + Math.max(emails, placements) + outgoingWeight(net);
     },
     meter,
   });

@@ -48,6 +48,7 @@ export function labelFilterCases(): readonly Step[] {
     },
     { route: `POST ${L}`, json: { ...work, sortOrder: 2 ** 31 }, status: 400, fields: ['sortOrder'] },
     badName('Work/Cafe\u0301'),
+    badName(' Work / Café\u00a0'),
     ...[
       '',
       '   ',
@@ -57,6 +58,7 @@ export function labelFilterCases(): readonly Step[] {
       'INBOX',
       ' sent ',
       'a//b',
+      'a/'.repeat(20).concat('a'),
       '/a',
       '\ud800',
       ONE_TOO_MANY,
