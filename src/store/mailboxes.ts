@@ -9,7 +9,7 @@ import type {
   FolderCounters,
   FolderRow,
 } from './mailbox-rows.js';
-import type { DeliveryAttempt, OutboundContent, OutboundRow, OutboundStatus } from './outbound.js';
+import type { DeliveryAttempt, DraftEmail, OutboundContent, OutboundRow, OutboundStatus } from './outbound.js';
 
 export type {
   DeferredFilters,
@@ -124,6 +124,8 @@ export interface MailboxStore {
   outboundRows(accountId: string, ids: readonly string[]): Promise<readonly OutboundRow[]>;
   /** Outbound emails by their copies in Sent; those that have none are missing. */
   outboundOfCopies(accountId: string, emailIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** All drafts, in no particular order. */
+  draftEmails(accountId: string): Promise<readonly DraftEmail[]>;
   /** Newest first by creation. `page` is 1-based. */
   outboundPage(
     accountId: string,

@@ -80,7 +80,10 @@ export function mailboxBehavior(
       }
       return loaded;
     },
-    prepare: (state, commands) => prefetch(sources, state, commands),
+    prepare(state, commands) {
+      state.outbound.draftReads.clear();
+      return prefetch(sources, state, commands);
+    },
     begin: (state, context, read) => {
       const { retry } = sources.outbound;
       return new MailboxTransaction(
@@ -98,6 +101,12 @@ export function mailboxBehavior(
     recall: (state, id) => state.recall(id),
 
     async commit(state, tx, remembered) {
+      const { draftReads } = state.outbound;
+      if (tx.unread.size > 0) {
+        await draftReads.read(store, state.accountId, tx.unread);
+        return { kind: 'again' };
+      }
+      draftReads.clear();
       const change = tx.change(remembered);
       if (change === undefined) {
         // What changes nothing, refusals as well, was decided on this state: a later owner may have another.

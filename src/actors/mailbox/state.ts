@@ -138,6 +138,7 @@ export async function loadMailbox(
   }
   state.filters = inOrder(await store.filters(accountId));
   for (const { emailId, filterIds } of await store.deferredFilters(accountId)) state.deferred.set(emailId, filterIds);
+  state.outbound.loadDrafts(await store.draftEmails(accountId));
   state.rememberReplies(await store.remembered(accountId));
   return { kind: 'loaded', state };
 }

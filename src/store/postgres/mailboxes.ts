@@ -21,6 +21,7 @@ import { deferredFilterRows, filterRows } from './labels-commit.js';
 import { commitChanges } from './mailbox-commit.js';
 import { outgoingWeight } from './outbound-commit.js';
 import {
+  draftEmails,
   emailsByMessageId,
   outboundAttempts,
   outboundContent,
@@ -179,6 +180,7 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
     outboundRows: async (accountId, ids) => (ids.length === 0 ? [] : guarded(() => outboundRows(sql, accountId, ids))),
     outboundOfCopies: async (accountId, emailIds) =>
       emailIds.length === 0 ? new Map() : guarded(() => outboundOfCopies(sql, accountId, emailIds)),
+    draftEmails: (accountId) => guarded(() => draftEmails(sql, accountId)),
     outboundPage: (...of) => guarded(() => outboundPage(sql, ...of)),
     outboundCounts: (...of) => guarded(() => outboundCounts(sql, ...of)),
     outboundContent: (accountId, id) => guarded(() => outboundContent(sql, accountId, id)),
