@@ -1,4 +1,5 @@
-// Conditional GET (RFC 9110 §13.1.2): a client that has what it asks for is told so, and nothing is read to tell it.
+// Conditional requests (RFC 9110 §13.1): a GET of a version that the client has is answered with 304, and a change that
+// names versions is made of these alone.
 import type { HeaderField } from './exchange.js';
 import type { AnyReply } from './route.js';
 
@@ -15,6 +16,16 @@ export function revalidated(reply: AnyReply, ifNoneMatch: string | undefined): A
   if (tag === undefined || !names(ifNoneMatch, tag)) return reply;
   const headers = (reply.headers ?? []).filter(([name]) => KEPT.has(name.toLowerCase()));
   return { status: 304, headers };
+}
+
+/**
+ * The tags that If-Match names, without their quotes; undefined when any version will do. Weak tags match nothing (§13.1.1).
+ * `ifMatch`: the field's value.
+ */
+export function matchingTags(ifMatch: string | undefined): readonly string[] | undefined {
+  if (ifMatch === undefined || ifMatch.trim() === '*') return undefined;
+  const tags = ifMatch.matchAll(/(W\/)?"([!#-~\x80-\xff]*)"/g);
+  return [...tags].flatMap(([, weak, tag = '']) => (weak === undefined ? [tag] : []));
 }
 
 /** Our tags hold no comma; compared weakly, as the field asks for (RFC 9110 §8.8.3.2). */

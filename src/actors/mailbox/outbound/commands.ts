@@ -81,8 +81,9 @@ function save(
   tx.outbound.put(written, before, { recipients: 'all', content });
   const kept = before === undefined ? undefined : takeOut(tx, before);
   if (emailId === null || summary === undefined || blob === null) return;
-  const { flags, keywords, labels } = kept ?? { flags: DRAFT | SEEN, keywords: [], labels: [] };
-  const email = { ...summary, id: emailId, blob, threadId: emailId, receivedAt: tx.now, flags, keywords };
+  const { flags, keywords, labels } = kept ?? { flags: SEEN, keywords: [], labels: [] };
+  const ids = { id: emailId, blob, threadId: emailId };
+  const email = { ...summary, ...ids, receivedAt: tx.now, flags: flags | DRAFT, keywords };
   tx.add(email, [tx.folders.rowOf('drafts').id, ...labels], { isNew: false });
 }
 
