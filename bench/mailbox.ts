@@ -1,12 +1,16 @@
-// One mailbox of 100,000 emails over REST: list page 1 and page 500, detail, mark read, and loading it from the store.
+// One mailbox of 100,000 emails over REST: list page 1 and page 500, detail, mark read; loading it from the store, and the
+// memory that an email of it takes.
+import { loadMailbox } from '../src/actors/mailbox/state.js';
 import { idSource } from '../src/ids/new-id.js';
 import { connect } from '../src/store/postgres/client.js';
+import { postgresMailboxes } from '../src/store/postgres/mailboxes.js';
 import { figure, latency } from './support/figures.js';
 import { type BenchNode, startBenchNode } from './support/node.js';
 import { SmtpSender } from './support/smtp-load.js';
 
 const EMAILS = 100_000;
 const SAMPLES = 200;
+const LOADS = 20;
 
 export async function run(): Promise<void> {
   const node = await startBenchNode({ MANSIO_LOG_LEVEL: 'warn' });
@@ -14,6 +18,7 @@ export async function run(): Promise<void> {
     const [account] = await node.createAccounts(1);
     const key = await node.createKey(account!.id);
     await fill(node, account!.id, account!.email);
+    await measureLoading(node, account!.id);
     const base = `http://127.0.0.1:${node.port('http')}/api/emails`;
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const get = async (path: string) => {
@@ -47,6 +52,23 @@ async function timed(name: string, call: (i: number) => Promise<unknown>): Promi
     samples.push(performance.now() - started);
   }
   latency(name, samples);
+}
+
+/** Loads the mailbox as its actor does, under the epoch that its owner has. */
+async function measureLoading(node: BenchNode, accountId: string): Promise<void> {
+  const sql = connect(node.database, { max: 4, applicationName: 'bench' });
+  const store = postgresMailboxes(sql, sql);
+  const [row] = await sql<[{ epoch: string }]>`select epoch from accounts where id = ${accountId}`;
+  const samples: number[] = [];
+  for (let i = 0; i < LOADS; i++) {
+    const started = performance.now();
+    const loaded = await loadMailbox(store, accountId, Number(row.epoch));
+    samples.push(performance.now() - started);
+    if (loaded.kind !== 'loaded') throw new Error(`the mailbox could not be loaded: ${loaded.kind}`);
+    if (i === 0) figure('bytes an email in memory', loaded.state.octets / loaded.state.emails.size, 'octets');
+  }
+  latency(`load ${EMAILS} emails`, samples);
+  await sql.end();
 }
 
 /** One real message by SMTP, the rest as copies of its row: only the mailbox's size matters here. */

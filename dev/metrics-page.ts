@@ -13,7 +13,7 @@ export function declaredMetrics(): readonly Declared[] {
   metrics.watchQueue({ inFlight: 0, overdueMs: 0, lookAgeMs: 0, shards: 0 });
   metrics.watchEngine({
     host: { load: { actors: 0, octets: 0, waiting: 0 } },
-    ownership: { owned: [], shards: 0, beatAgeMs: 0, unheard: [], view: undefined },
+    ownership: { owned: [], shards: 0, heartbeatAgeMs: 0, unreachable: [], view: undefined },
     transport: { connected$: NEVER, breaks$: NEVER },
     redelivery: { delivered: 0, waiting: 0 },
   });

@@ -1,4 +1,4 @@
-// Composition root: foundation → engine → listeners, stopped in reverse. Knows what a node is made of and nothing of how
+// Composition root: resources → engine → listeners, stopped in reverse. Knows what a node is made of and nothing of how
 // any of it works; who calls it (`cli/serve`) owns signals, output and exit codes.
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -8,7 +8,7 @@ import { createResolver } from './dns/resolver.js';
 import { loadServerLibrary } from './gateways/http/server-library.js';
 import { publicListeners } from './node/connection-info.js';
 import { type Demo, prepareDemo } from './node/demo.js';
-import { handOver } from './node/drain.js';
+import { drainNode } from './node/drain.js';
 import { openEmailTexts } from './node/email-texts.js';
 import { type EngineAdapters, startEngine } from './node/engine.js';
 import { Lifecycle } from './node/lifecycle.js';
@@ -30,7 +30,7 @@ export interface RunningNode {
 
 const STOP_MS = 9500;
 /** The part of it for others to take the mailboxes over. */
-const HANDOVER_MS = 3000;
+const DRAIN_MS = 3000;
 
 /** Everything that was started is stopped again when it fails. @throws what `start-failure` explains, or a bug */
 export async function startNode(
@@ -53,32 +53,32 @@ async function assemble(config: Config, log: Logger, lifecycle: Lifecycle, signa
   if (idle.length > 0) log.warn({ roles: idle }, 'these roles open no listeners in this version');
   // First: nothing is made on a platform where the node could not start.
   await loadServerLibrary();
-  const foundation = await openResources(config, log, lifecycle, signal);
-  const { nodeId, dataDirectory } = foundation;
-  const instruments = await openObservability(foundation);
+  const resources = await openResources(config, log, lifecycle, signal);
+  const { nodeId, dataDirectory } = resources;
+  const observability = await openObservability(resources);
   const dns = createResolver({ servers: config.outboundDns });
   let mxPort: number | undefined;
   const adapters: EngineAdapters = {
     texts: openEmailTexts,
     courier: (stores) =>
-      openRemoteCourier({ config, log, dns, metrics: instruments.metrics, mxPort: () => mxPort }, stores),
+      openRemoteCourier({ config, log, dns, metrics: observability.metrics, mxPort: () => mxPort }, stores),
   };
-  const engine = await startEngine(config, log, lifecycle, foundation, instruments, adapters);
+  const engine = await startEngine(config, log, lifecycle, resources, observability, adapters);
   signal.throwIfAborted();
   const { accounts: directory } = engine;
   const authenticate = engine.directory.authenticate;
   const mintKey = () => newApiKey(randomBytes);
   const demo = config.demo ? await prepareDemo({ dataDirectory, directory, authenticate, mintKey }) : undefined;
-  const { listeners, beginDrain } = await openListeners(config, foundation, engine, instruments, dns);
+  const { listeners, beginDrain } = await openListeners(config, resources, engine, observability, dns);
   await engine.ownership.announce(publicListeners(config.hostname, listeners));
   if (listeners.mx !== undefined) mxPort = Number(listeners.mx.replace(/^.*:/, ''));
   signal.throwIfAborted();
   // The first to be stopped: while others take the mailboxes over, clients are still served.
   const { ownership, queue, failed } = engine;
-  const drain = () => {
+  const beginDrainOfAll = () => {
     queue?.beginDrain();
     beginDrain();
   };
-  lifecycle.add('handover', () => handOver({ ownership, beginDrain: drain, withinMs: HANDOVER_MS }), HANDOVER_MS);
+  lifecycle.add('drain', () => drainNode({ ownership, beginDrain: beginDrainOfAll, withinMs: DRAIN_MS }), DRAIN_MS);
   return { nodeId, listeners, demo, failed, stop: () => lifecycle.stop(STOP_MS) };
 }

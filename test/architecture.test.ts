@@ -155,6 +155,8 @@ const ONLY_IMPORTER: Readonly<Record<string, string | readonly string[]>> = {
   'node:dgram': 'gateways/tcp/',
   'node:child_process': 'store/',
   'node:worker_threads': 'decode/',
+  mailparser: 'decode/',
+  'html-to-text': 'decode/',
 };
 
 /** The driver takes sockets made elsewhere, and its own are not watched. */

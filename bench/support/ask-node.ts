@@ -32,8 +32,8 @@ const YIELD_EVERY = 100;
 const log = pino({ level: 'warn' });
 const lifecycle = new Lifecycle(log);
 const config = readConfig();
-const foundation = await openResources(config, log, lifecycle, new AbortController().signal);
-const instruments = await openObservability(foundation);
+const resources = await openResources(config, log, lifecycle, new AbortController().signal);
+const observability = await openObservability(resources);
 const adapters: EngineAdapters = {
   texts: () => ({
     text: async () => ({ text: '', extent: 'whole' }),
@@ -43,7 +43,7 @@ const adapters: EngineAdapters = {
   }),
   courier: async () => ({ deliver: () => Promise.reject(new Error('no mail leaves here')), close: async () => {} }),
 };
-const { mailboxes } = await startEngine(config, log, lifecycle, foundation, instruments, adapters);
+const { mailboxes } = await startEngine(config, log, lifecycle, resources, observability, adapters);
 
 async function run({ targets, operation, inFlight, milliseconds }: AskOrder): Promise<AskReport> {
   const samples: number[] = [];

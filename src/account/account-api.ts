@@ -5,7 +5,7 @@ import type { DirectoryStore } from '../store/directory.js';
 import type { PreferenceStore } from '../store/preferences.js';
 import type { PushSubscriptionStore } from '../store/push-subscriptions.js';
 import { createKeyring } from './keyring.js';
-import { createPreferenceBook } from './preferences.js';
+import { createPreferences } from './preferences.js';
 import { createProfiles } from './profiles.js';
 import type { AccountApi } from './protocol.js';
 
@@ -26,7 +26,7 @@ export function createAccountApi(options: AccountApiOptions): AccountApi {
   return {
     keys: createKeyring({ store, keyUses, random }),
     profiles: createProfiles({ store, random }),
-    preferences: createPreferenceBook(preferences),
+    preferences: createPreferences(preferences),
     push: {
       subscribe: (accountId, subscription) => subscriptions.subscribe(accountId, subscription, MOST_SUBSCRIPTIONS),
       unsubscribe: (accountId) => subscriptions.unsubscribe(accountId),

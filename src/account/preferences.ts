@@ -1,9 +1,9 @@
 // Preferences: what an account chose, over the defaults. Only choices are stored, so another default reaches everyone who
 // never chose.
 import type { PreferenceStore } from '../store/preferences.js';
-import type { PreferenceBook, Preferences } from './protocol.js';
+import type { Preferences, PreferenceValues } from './protocol.js';
 
-const DEFAULTS: Preferences = {
+const DEFAULTS: PreferenceValues = {
   theme: 'system',
   displayDensity: 'comfortable',
   emailsPerPage: 20,
@@ -16,11 +16,11 @@ const DEFAULTS: Preferences = {
   digestTime: '09:00',
 };
 
-export function createPreferenceBook(store: PreferenceStore): PreferenceBook {
+export function createPreferences(store: PreferenceStore): Preferences {
   return {
     async read(accountId) {
       const found = await store.choices(accountId);
-      return found && { ...DEFAULTS, ...(found.chosen as Partial<Preferences>), updatedAt: found.updatedAt };
+      return found && { ...DEFAULTS, ...(found.chosen as Partial<PreferenceValues>), updatedAt: found.updatedAt };
     },
 
     async choose(accountId, chosen) {

@@ -32,7 +32,7 @@ export interface Profiles {
   removeAddress(accountId: string, addressId: string): Promise<boolean>;
 }
 
-export interface Preferences {
+export interface PreferenceValues {
   readonly theme: 'light' | 'dark' | 'system';
   readonly displayDensity: 'compact' | 'comfortable' | 'spacious';
   readonly emailsPerPage: number;
@@ -46,14 +46,14 @@ export interface Preferences {
   readonly digestTime: string;
 }
 
-export interface PreferenceBook {
+export interface Preferences {
   /** Chosen values over the defaults; undefined when there is no such account. */
-  read(accountId: string): Promise<(Preferences & { readonly updatedAt: Date }) | undefined>;
+  read(accountId: string): Promise<(PreferenceValues & { readonly updatedAt: Date }) | undefined>;
   /** False when there is no such account. */
-  choose(accountId: string, chosen: Partial<Preferences>): Promise<boolean>;
+  choose(accountId: string, chosen: Partial<PreferenceValues>): Promise<boolean>;
 }
 
-export interface PushRegister {
+export interface PushSubscriptions {
   /** False when there is no such account. */
   subscribe(accountId: string, subscription: PushSubscription): Promise<boolean>;
   unsubscribe(accountId: string): Promise<void>;
@@ -62,6 +62,6 @@ export interface PushRegister {
 export interface AccountApi {
   readonly keys: Keyring;
   readonly profiles: Profiles;
-  readonly preferences: PreferenceBook;
-  readonly push: PushRegister;
+  readonly preferences: Preferences;
+  readonly push: PushSubscriptions;
 }

@@ -1,5 +1,5 @@
-// Who a credential stands for, the same for every gateway: an API key is the directory's to judge, a token of the identity
-// provider is verified first and then has or gets its account. Neither kind is ever taken for the other.
+// The principal of a credential, the same for every gateway. The directory judges an API key; a token of the identity
+// provider is verified first, and then has or gets its account. A credential of one kind is never tried as the other.
 import type { Directory, LoginRefusal, Principal } from '../directory/protocol.js';
 import { isToken, type TokenVerifier } from './oidc/token-verifier.js';
 import type { Tally } from './rates.js';
@@ -33,7 +33,7 @@ export async function identify(
     ? await ofToken(credential, directory, tokens)
     : await ofKey(credential, directory);
   if (identity.kind === 'known') return identity;
-  const waitSeconds = await tally.wrong();
+  const waitSeconds = await tally.recordFailure();
   return waitSeconds > 0 ? { kind: 'limited', waitSeconds } : identity;
 }
 

@@ -1,6 +1,6 @@
-// Logins of the mail protocols: a key or token that was shown with a name, judged for one scope and remembered for 30 s
-// (docs/interface/credentials.md). What is remembered goes at once when its key is revoked or its account deleted, and so do sessions
-// opened with it, which the gateways end themselves: they are told.
+// Logins of the mail protocols: a name with a key or token, judged for one scope, and remembered for 30 s
+// (docs/interface/credentials.md). When a key is revoked or an account deleted, its logins are forgotten at once, and the gateways are
+// notified and end the sessions.
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { map, merge, type Observable, Subject } from 'rxjs';

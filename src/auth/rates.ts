@@ -1,9 +1,8 @@
-// How often may be asked (docs/interface/credentials.md, "Rates"): requests a minute of one account, whichever keys and logins it uses, or of
-// one address while no account is known. Counted in windows of a minute by this node alone. What is beyond is refused by
-// the gateways; they are told how long to wait, and what to say of it (draft-ietf-httpapi-ratelimit-headers-10).
-//
-// Wrong credentials count for themselves, by address, and beyond their limit are told to wait. Every credential is looked
-// up nevertheless: who shares an address with somebody who guesses is not shut out, and a key has 256 random bits.
+// Rates of requests (docs/interface/credentials.md, "Rates"): requests a minute of one account, whichever keys and logins it uses, and
+// of one address while no account is known. This node alone counts, in windows of a minute. The gateways refuse what
+// exceeds a limit, and tell the client how long to wait (draft-ietf-httpapi-ratelimit-headers-10). Wrong credentials have
+// a count of their own by address; beyond its limit the client has to wait. Every credential is looked up nevertheless,
+// so that a guessing neighbour at the same address shuts nobody out; a key has 256 random bits.
 import { LRUCache } from 'lru-cache';
 import { networkOf } from '../gateways/tcp/ip-address.js';
 
@@ -73,12 +72,12 @@ export class Tally {
   }
 
   /** Public endpoints, and whoever shows no credential. */
-  stranger(rate: RateClass): Promise<number> {
+  countAnonymous(rate: RateClass): Promise<number> {
     return this.#count(windowsFor(this.#addresses, rate), this.#network);
   }
 
   /** A credential that opens nothing. */
-  wrong(): Promise<number> {
+  recordFailure(): Promise<number> {
     return this.#wrong === undefined ? Promise.resolve(0) : this.#count([this.#wrong], this.#network);
   }
 

@@ -1,5 +1,5 @@
-// A bound with a fixed share for each holder: all holders together have never more than `total`, and one of them never more
-// than `share`, so nobody takes what belongs to the others. What a holder is told when nothing is left is the caller's.
+// A bound with a fixed share for each holder: all holders together never have more than `total`, one of them never more
+// than `share`. The caller decides what to do when nothing is left.
 import { Holdings } from './holdings.js';
 
 export interface SharesOptions {

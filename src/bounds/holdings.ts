@@ -1,5 +1,5 @@
-// Who holds how much of something that many share: connections, places, octets. What may be taken is decided elsewhere
-// (`FixedShares`, `DynamicShares`). A holder is an account id, a domain, or the network of an address (`networkOf`).
+// The amounts that holders have of a shared resource: connections, places, octets. `FixedShares` and `DynamicShares`
+// decide how much a holder may take. A holder is an account id, a domain, or the network of an address (`networkOf`).
 
 export class Holdings {
   /** A holder of nothing is not in it, so the map is never larger than what is held. */

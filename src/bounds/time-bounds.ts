@@ -1,5 +1,5 @@
-// Waiting that ends, whether or not the work does: work that is late goes on by itself, and nobody hears what becomes of it.
-// The timers are cleared once they are of no use, so that none of them keeps a process alive.
+// Waiting with an end. Work that is late goes on, and its outcome is dropped. The timers are cleared as soon as they are
+// of no use, so that none keeps a process alive.
 
 /** By the global timer, so that a test can replace the clock. */
 export function pause(ms: number): Promise<void> {

@@ -39,6 +39,7 @@ const DEFAULT_LIMITS: DecoderLimits = {
   octets: 8 * 1024 * 1024,
   characters: 5 * 1024 * 1024,
   heapMb: 128,
+  startMs: 10_000,
   shortJobMs: 500,
   jobMs: 1000,
   module: new URL('./worker.js', import.meta.url),
@@ -63,6 +64,8 @@ export interface Viewer {
   readonly accountId: string;
   /** Aborts when nobody waits any more. */
   readonly signal?: AbortSignal;
+  /** A short message is decoded by our own decoders in the caller's thread: a delivery waits for its text. */
+  readonly atOnce?: boolean;
 }
 
 interface Job {
@@ -115,7 +118,7 @@ export class BodyDecoder {
   }
 
   async #decodeShort(job: Job): Promise<Bodies> {
-    if (areVerbatim(job.index, job.chosen)) return this.#decodeHere(job);
+    if (job.viewer.atOnce === true || areVerbatim(job.index, job.chosen)) return this.#decodeHere(job);
     const { accountId, signal } = job.viewer;
     let done: Release;
     try {

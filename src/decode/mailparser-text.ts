@@ -51,7 +51,7 @@ function parse(header: string, bytes: Uint8Array): Promise<string> {
   });
 }
 
-/** Looks at every 76th octet: a longer run of spaces and tabs has one of them. */
+/** Looks at every 77th octet: a longer run of spaces and tabs has one of them. */
 function hasLongSpace(bytes: Uint8Array): boolean {
   for (let at = LONGEST_SPACE; at < bytes.length; at += LONGEST_SPACE + 1) {
     if (!isSpace(bytes[at])) continue;

@@ -6,6 +6,8 @@ import type { DecodeJob, WorkerMessage } from './worker.js';
 
 export interface ThreadLimits {
   readonly heapMb: number;
+  /** Time for loading the code, which takes about 100 ms of an idle processor. */
+  readonly startMs: number;
   /** Compiled module of the worker; tests give one that misbehaves. */
   readonly module: URL;
 }
@@ -17,9 +19,6 @@ export interface JobOptions {
   readonly movesOctets: boolean;
   readonly signal?: AbortSignal | undefined;
 }
-
-/** Loading the code takes about 100 ms of an idle processor. */
-const START_MS = 10_000;
 
 export class DecodeThread {
   readonly #limits: ThreadLimits;
@@ -37,7 +36,7 @@ export class DecodeThread {
     return new Promise((resolve) => {
       const worker = this.#worker ?? this.#start();
       const stop = () => void this.#stop(worker);
-      let timer = setTimeout(stop, this.#isReady ? ms : START_MS);
+      let timer = setTimeout(stop, this.#isReady ? ms : this.#limits.startMs);
       this.#onReady = () => {
         clearTimeout(timer);
         timer = setTimeout(stop, ms);

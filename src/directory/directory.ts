@@ -1,5 +1,5 @@
-// The directory as gateways see it: decides where mail for an address goes and whose credential a key is. The store has
-// the facts; here are the rules about unknown and held recipients (docs/interface/mail.md) and what this node remembers of both.
+// The directory for gateways: the account that gets mail for an address, and the owner of a credential. The store has the
+// facts; this file has the rules about unknown and held recipients (docs/interface/mail.md), and caches both.
 import { Subject } from 'rxjs';
 import type { Mailboxes } from '../actors/mailbox/protocol.js';
 import { canonicalAddress } from '../mail/address.js';
@@ -61,7 +61,7 @@ export async function createDirectory(options: DirectoryOptions): Promise<Direct
         revokedKeys.next(change.keyId);
         return;
       case 'all':
-        log.info({}, 'changes to the directory may have been missed; reading it anew');
+        log.info({}, 'notifications of the directory may have been missed: reading the directory again');
         hosted = undefined;
         owners.clear();
         logins.clear();

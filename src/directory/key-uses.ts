@@ -59,7 +59,7 @@ export class KeyUses {
     try {
       await this.#store.touchKeys(uses);
     } catch (err) {
-      this.#log.warn({ err, keys: uses.size }, 'times of use of API keys could not be written');
+      this.#log.warn({ err, keys: uses.size }, 'the times when API keys were used could not be written');
       if (this.#pending.size + uses.size > MOST_PENDING) return;
       this.#pending = new Map([...uses, ...this.#pending]);
     }

@@ -44,7 +44,7 @@ export class Logins {
       this.#log.info({ issuer, refusal: result.kind }, 'first login refused');
       return result.kind;
     }
-    this.#log.info({ issuer, accountId: result.account.id }, 'account given to its first login');
+    this.#log.info({ issuer, accountId: result.account.id }, 'account claimed by its first login');
     return result.account;
   }
 

@@ -1,5 +1,5 @@
-// Mail addresses (RFC 5321 §4.1.2 Mailbox, RFC 6531 for non-ASCII): what is one, and the form all look-ups use. The
-// lenient reading of header fields is the MIME index's; who owns an address is the directory's.
+// Mail addresses (RFC 5321 §4.1.2 Mailbox, RFC 6531 for non-ASCII): which text is an address, and the canonical form that
+// all look-ups use. The MIME index reads header fields leniently; the directory knows the owner of an address.
 import { domainToASCII, domainToUnicode } from 'node:url';
 
 export interface Address {
@@ -17,23 +17,23 @@ const LONGEST_ADDRESS = 254;
 const DOT_ATOM = /^[\w!#$%&'*+/=?^`{|}~\u0080-\u{10ffff}-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u0080-\u{10ffff}-]+)*$/u;
 const QUOTED = /^"((?:[^"\\]|\\[ -~])*)"$/u;
 const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** Names of DNS that are no host names, which some senders have (RFC 2181 §11). */
+/** DNS names that are not host names; some senders have such domains (RFC 2181 §11). */
 const NAME_WITH_UNDERSCORES = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** The full stop and those of other scripts that stand for one (RFC 5895 §2). */
 const DOTS = /[.\u3002\uff0e\uff61]/;
 const UNICODE_LABEL = /^(?:[\p{L}\p{N}\p{M}-]|\p{Join_Control})+$/u;
-/** Controls, direction marks and whatever else is not seen: two addresses that look the same must be the same. */
+/** Controls, direction marks and other invisible characters: two addresses that look the same must be the same. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 /** Parts of words in some scripts (RFC 5892 §A.1, §A.2), which IDN judges in domains. */
 const JOINERS = /\p{Join_Control}/gu;
 const LITERAL = /^\[(?:\d{1,3}(?:\.\d{1,3}){3}|ipv6:[0-9a-f:.]{2,45})\]$/;
 
-/** Undefined for what is no address; the text is taken as it is, so trim before. */
+/** Undefined when the text is not an address. The caller trims the text. */
 export function parseAddress(text: string): Address | undefined {
   return parse(text, HOST_NAME);
 }
 
-/** The address of a sender: its domain may have underscores, as DNS lets it. Nothing is sent to such a domain. */
+/** The address of a sender: its domain may have underscores, which DNS allows. Mansio sends no mail to such a domain. */
 export function parseSender(text: string): Address | undefined {
   return parse(text, NAME_WITH_UNDERSCORES);
 }
@@ -56,7 +56,7 @@ function parseLocalPart(text: string): string | undefined {
   if (DOT_ATOM.test(text)) return /\s/u.test(text) ? undefined : text;
   const content = QUOTED.exec(text)?.[1]?.replace(/\\(.)/gu, '$1');
   if (content === undefined || content === '') return undefined;
-  // RFC 5321 §4.1.2: the quotes are no part of the name where they are not needed.
+  // RFC 5321 §4.1.2: quotes that are not needed are no part of the local part.
   if (DOT_ATOM.test(content) && !/\s/u.test(content)) return content;
   return `"${content.replace(/["\\]/g, '\\$&')}"`;
 }
@@ -71,8 +71,8 @@ function parseDomain(text: string, name: RegExp): string | undefined {
 }
 
 /**
- * Its A-label (RFC 5890); '' for what is none. domainToASCII maps characters to others (`①` to `1`), which would make another
- * domain of what was written: only what comes back as it was is taken.
+ * The A-label of the domain (RFC 5890); '' when it has none. domainToASCII maps characters to others (`①` to `1`), which
+ * would change the domain: a domain is valid when it comes back unchanged.
  */
 function asciiLabel(label: string): string {
   if (isAscii(label)) return label.toLowerCase();
@@ -90,7 +90,7 @@ export function canonicalAddress(text: string): string | undefined {
   if (address === undefined) return undefined;
   const { localPart, domain } = address;
   const plus = localPart.startsWith('"') ? -1 : localPart.indexOf('+');
-  // Without what a tag leaves behind: `a.+tag` is `a`. A name that is only a tag has none.
+  // The dot before a tag goes too: `a.+tag` is `a`. A local part that is only a tag keeps the tag.
   const name = plus > 0 ? localPart.slice(0, plus).replace(/\.+$/, '') || localPart : localPart;
   return `${name.toLowerCase().normalize('NFC')}@${domain}`;
 }

@@ -1,13 +1,13 @@
-// The Authentication-Results field (RFC 8601): written from results, and recognised when a message comes with one that
-// claims to be ours. Whatever a peer chose (domains, selectors, addresses) stands as a value that cannot end itself: as a
-// token, or in quotes, in printable ASCII and of a bounded length. Comments are our own words.
+// The Authentication-Results field (RFC 8601): Mansio writes it from results, and recognises a field of an incoming message
+// that claims to be Mansio's. Text that a peer chose (domains, selectors, addresses) is a value that cannot end itself: a
+// token or a quoted string, in printable ASCII and of a bounded length. Comments are Mansio's own words.
 
 export interface MethodResult {
   readonly method: 'spf' | 'dkim' | 'dmarc' | 'arc';
   readonly result: 'none' | 'pass' | 'fail' | 'softfail' | 'neutral' | 'policy' | 'temperror' | 'permerror';
-  /** Fixed words of ours. */
+  /** Fixed words of Mansio. */
   readonly comment?: string;
-  /** `smtp.mailfrom`, `header.d` … with what the peer chose. */
+  /** `smtp.mailfrom`, `header.d` … with values that the peer chose. */
   readonly properties?: readonly (readonly [name: string, value: string])[];
 }
 
@@ -16,7 +16,7 @@ const TOKEN = /^[!#$%&'*+.0-9A-Z^_`a-z{|}~-]+$/;
 const MAILBOX = /^(?:[!#$%&'*+.0-9A-Z^_`a-z{|}~-]+)?@[0-9A-Za-z._-]+$/;
 const LONGEST_VALUE = 254;
 
-/** The field, folded a line a result, with its line end. */
+/** The field, one line for each result, with its line end. */
 export function authenticationResults(host: string, results: readonly MethodResult[]): string {
   const told = results.length === 0 ? ['none'] : results.map(resultText);
   return `Authentication-Results: ${[host, ...told].join(';\r\n\t')}\r\n`;
@@ -35,8 +35,8 @@ function valueText(value: string): string {
 }
 
 /**
- * Whether a field that arrived names `host` as who says it: such a field is not ours and must go (RFC 8601 §5). `value` is
- * what follows the colon. What cannot be read counts as a claim when the name is in it.
+ * Whether a field of an incoming message names `host` as its authserv-id: Mansio did not write such a field and removes it
+ * (RFC 8601 §5). `value` follows the colon. A malformed field counts when it contains the name.
  */
 export function claimsToBeFrom(host: string, value: string): boolean {
   const name = host.toLowerCase();
@@ -45,7 +45,7 @@ export function claimsToBeFrom(host: string, value: string): boolean {
   return id.toLowerCase().replace(/\.$/, '') === name;
 }
 
-/** undefined when there is none that can be read. */
+/** Undefined when the field is malformed. */
 function authservId(value: string): string | undefined {
   let at = 0;
   for (let depth = 0; at < value.length; at++) {

@@ -1,10 +1,10 @@
-// What is found out about a message's origin while it arrives, and what is said of it when it leaves: between the gateways
-// that take mail in and carry it, and the one that knows SPF, DKIM, DMARC and ARC.
+// The results of SPF, DKIM, DMARC and ARC for an incoming message, and the signatures of an outgoing one: the interface
+// between the gateways that receive and send mail and the code that verifies and signs.
 
-/** Who sends, as SMTP saw it. */
+/** The sender in the SMTP session. */
 export interface Origin {
   readonly remoteAddress: string;
-  /** What the peer said in HELO or EHLO. */
+  /** The name in HELO or EHLO. */
   readonly helo: string;
   /** The reverse-path; '' for the null one. */
   readonly sender: string;
@@ -13,7 +13,7 @@ export interface Origin {
 export interface Authenticated {
   /** The `Authentication-Results` field, with its line end. */
   readonly field: string;
-  /** `junk`, `reject`: it fails what the owner of its author's domain demands. */
+  /** `junk`, `reject`: the message fails the DMARC policy of its author's domain. */
   readonly disposition: 'accept' | 'junk' | 'reject';
   /** For the log, a word a method: `{ spf: 'pass', dkim: 'none', dmarc: 'pass' }`. */
   readonly summary: Readonly<Record<string, string>>;
@@ -23,9 +23,9 @@ export interface Authenticated {
 export interface Checks {
   /** The next octets of the body. */
   write(body: Uint8Array): void;
-  /** Once, after the body. Never rejects: what cannot be found out is a result too. */
+  /** Once, after the body. Never rejects: an error is a result too. */
   finish(): Promise<Authenticated>;
-  /** Instead of `finish`, when the message is not taken. */
+  /** Instead of `finish`, when the message is refused. */
   abandon(): void;
 }
 
@@ -34,10 +34,10 @@ export type Authenticate = (origin: Origin, header: Buffer) => Checks;
 
 /**
  * DKIM-Signature fields of a message, a line end after each; '' when the domain has no keys. `open` gives the
- * message from its first octet; it is called once at most. Rejects with StoreFault, and with what reading throws.
+ * message from its first octet and is called at most once. Rejects with StoreFault, and with the errors of reading.
  */
 export type Sign = (
-  /** Who signs; A-labels, lower case. */
+  /** The domain that signs; A-labels, lower case. */
   domain: string,
   open: () => AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   /** Octets. */

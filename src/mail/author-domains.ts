@@ -1,6 +1,6 @@
-// Whose name a message bears: the domains of its From field, whose policies DMARC applies (RFC 9989 §5.3.1), and whether the
-// field can be read in one way only. Names of fields and addresses are read as leniently as what is shown to people, so that
-// no form shows an author that was not checked; a field that two programs may read differently is a fault.
+// The domains of the From field, whose policies DMARC applies (RFC 9989 §5.3.1), and whether the field can be read in one
+// way only. Field names and addresses are read as leniently as mail programs read them, so no form of a header shows an
+// author that was not checked; a field that two programs may read differently is malformed.
 import { domainToASCII } from 'node:url';
 import { parseAddress } from './address.js';
 import { fieldValue, type HeaderLine } from './header-lines.js';
@@ -11,18 +11,18 @@ import { ADDRESS, QUOTED_OR_COMMENT } from './originators.js';
 export type AuthorFault = 'missing' | 'multiple' | 'malformed';
 
 export interface Authors {
-  /** In the form that is looked up, each once, in order. Empty when no author has a domain. */
+  /** In the form for look-ups, each once, in order. Empty when no author has a domain. */
   readonly domains: readonly string[];
-  /** Why nobody can say who the author is: no From field, several, or one that cannot be read. */
+  /** Why the author is unknown: the From field is missing, repeated or malformed. */
   readonly fault: AuthorFault | undefined;
 }
 
 /** Addresses and fields that are read. */
 const MOST = 50;
-/** Characters of a field; bounds what the expressions below cost. */
+/** Characters of a field: the bound of the time that the expressions below take. */
 const LONGEST_FIELD = 4096;
 const LONGEST_NAME = 80;
-/** Comments within comments that are read. */
+/** Depth of nested comments. */
 const DEEPEST = 10;
 const ANGLE = /<([^<>]*)>/g;
 const IN_ANGLES = new RegExp(`^\\s*${ADDRESS}\\s*$`);
@@ -48,7 +48,7 @@ export function authorsOf(lines: readonly HeaderLine[]): Authors {
   return { domains: [...domains], fault };
 }
 
-/** The domain of one author, as it is looked up; undefined for what is no address. */
+/** The domain of one author in the form for look-ups; undefined when the text is not an address. */
 export function authorDomain(address: string): string | undefined {
   return parseAddress(address)?.domain ?? nearlyDomain(address);
 }
@@ -58,7 +58,7 @@ function faultOf(fields: number, isReadable: boolean): AuthorFault | undefined {
   return isReadable ? undefined : 'malformed';
 }
 
-/** Whatever is unseen before the colon is passed over: some programs do, such as a byte order mark before the first field. */
+/** Invisible characters before the colon are ignored, as in some programs: for example a byte order mark before the first field. */
 function isFrom({ name, raw }: HeaderLine): boolean {
   if (name !== '') return name === 'from';
   const colon = raw.slice(0, LONGEST_NAME).indexOf(':');
@@ -72,8 +72,8 @@ function isFrom({ name, raw }: HeaderLine): boolean {
 }
 
 /**
- * Whether nobody can find another address in the field than this reader does: every quote, comment and angle bracket is closed,
- * and a mailbox has one address. Display names with commas, colons and at signs, which many write without quotes, are let pass.
+ * Whether every reader finds the same addresses in the field: each quote, comment and angle bracket is closed, and a mailbox
+ * has one address. Unquoted display names with commas, colons and at signs are accepted, since many programs write them.
  */
 function isUnambiguous(field: string): boolean {
   if (field.length > LONGEST_FIELD || field.includes(MARK)) return false;
@@ -100,7 +100,7 @@ function withoutQuotes(field: string): string {
   return text;
 }
 
-/** Of what is no address by the book, such as one with a local part that is too long. */
+/** Of an address that breaks the grammar, for example one whose local part is too long. */
 function nearlyDomain(text: string): string | undefined {
   const name = text
     .slice(text.lastIndexOf('@') + 1)

@@ -1,6 +1,6 @@
-// The body canonicalizations of DKIM (RFC 6376 §3.4.3, §3.4.4) over pieces of any size. One pass, and memory that does not
-// grow whatever the body is: line ends are counted until something follows them, white space is remembered as a bit. (That
-// of mailauth keeps lines and runs of empty lines, which a peer may make as long as its message.)
+// The body canonicalizations of DKIM (RFC 6376 §3.4.3, §3.4.4) over pieces of any size, in one pass and in constant memory:
+// line ends are counted until other octets follow them, white space is remembered as a bit. (mailauth keeps lines and runs of
+// empty lines, and a peer decides how long those are.)
 
 export type BodyCanonicalization = 'simple' | 'relaxed';
 
@@ -16,12 +16,12 @@ export class CanonicalBody {
   readonly #buffer = Buffer.allocUnsafe(BUFFER_OCTETS);
   #used = 0;
   #isEmpty = true;
-  /** Line ends that only count when something follows. */
+  /** Line ends that count only when other octets follow. */
   #lineEnds = 0;
   #whiteSpace = false;
   #carriageReturn = false;
 
-  /** `sink` must have done with the octets when it returns. */
+  /** `sink` may not use the octets after it returns. */
   constructor(kind: BodyCanonicalization, sink: (octets: Uint8Array) => void) {
     this.#relaxed = kind === 'relaxed';
     this.#sink = sink;
@@ -48,7 +48,7 @@ export class CanonicalBody {
   /** Once, after the last piece. */
   finish(): void {
     if (this.#carriageReturn) this.#content(CR);
-    // An empty body is nothing when relaxed, and a line end when simple.
+    // An empty body is no octet in `relaxed`, and a line end in `simple`.
     if (!this.#isEmpty || !this.#relaxed) this.#lineEnd();
     this.#flush();
   }

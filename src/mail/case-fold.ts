@@ -1,4 +1,4 @@
-// One rule for comparing words of people without regard to case, wherever Mansio does it: composed (NFC), then lower case
-// as Unicode has it without a language.
+// The one rule for comparing words without regard to case: composed (NFC), then Unicode lower case of no particular
+// language.
 
 export const caseFolded = (text: string): string => text.normalize('NFC').toLowerCase();

@@ -1,9 +1,9 @@
-// What became of a recipient: the only judge of replies and faults. A remote's reply, or what went wrong instead of one,
-// becomes delivered, temporary or permanent with an enhanced status code (RFC 3463, RFC 5248) and one line of text that is
-// safe to store and to show. When and where it is tried again is decided elsewhere.
+// The status of a recipient (RFC 3464 §2.3.3), from the reply of a remote host or from the fault that came instead:
+// delivered, temporary or permanent, with an enhanced status code (RFC 3463, RFC 5248) and one line of text that is safe to
+// store and to show. No other code judges replies and faults. The schedule of attempts is decided elsewhere.
 import type { OutcomeKind } from './outbound-status.js';
 
-/** What was answered: the greeting, EHLO or HELO, MAIL, RCPT, DATA, or the message after its final dot. */
+/** What the host replied to: the connection, EHLO or HELO, MAIL, RCPT, DATA, or the final dot of the message. */
 export type Stage = 'greeting' | 'hello' | 'mail' | 'rcpt' | 'data' | 'message';
 
 export interface Verdict {
@@ -13,25 +13,25 @@ export interface Verdict {
   readonly text: string;
 }
 
-/** Without a reply that decides. */
+/** The attempt ended without a reply that decides. */
 const FAULTS = {
   /** DNS gave no answer. */
   dns: '4.4.3',
   'no-domain': '5.1.2',
   /** RFC 7505 §4.1. */
   'null-mx': '5.1.10',
-  /** There are MX records, and no address behind them. */
+  /** There are MX records, but their hosts have no address. */
   'no-host': '5.4.4',
   'bad-address': '5.1.3',
-  /** An address that mail is not sent to: private, loopback, link-local and the like. */
+  /** Mail is not sent to such an address: private, loopback, link-local and the like. */
   'private-host': '5.4.6',
   'own-host': '5.4.6',
   unreachable: '4.4.1',
-  /** The connection was lost, or an answer did not come in time. */
+  /** The connection was lost, or a reply did not come in time. */
   lost: '4.4.2',
-  /** What the remote says is no SMTP. */
+  /** The remote does not speak SMTP. */
   protocol: '4.5.0',
-  /** RFC 8461 §5: the policy of the domain wants it otherwise. */
+  /** RFC 8461 §5: the policy of the domain forbids the delivery. */
   'sts-host': '4.7.0',
   'sts-no-tls': '4.7.4',
   'sts-certificate': '4.7.5',
@@ -48,7 +48,7 @@ const FAULTS = {
 
 export type DeliveryFault = keyof typeof FAULTS;
 
-/** RFC 5321 §4.2.3, §4.2.2 and RFC 7504: what a reply without an enhanced status code means. */
+/** The meaning of a reply without an enhanced status code: RFC 5321 §4.2.3, §4.2.2 and RFC 7504. */
 const BY_CODE: Readonly<Record<string, string>> = {
   '421': '4.3.2',
   '432': '4.7.12',
@@ -73,7 +73,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
   '555': '5.5.4',
   '556': '5.1.10',
 };
-/** Where the command says more. */
+/** Replies whose meaning depends on the command. */
 const BY_STAGE: Readonly<Record<string, string>> = {
   'mail 550': '5.1.0',
   'mail 553': '5.1.7',
@@ -84,10 +84,10 @@ const BY_STAGE: Readonly<Record<string, string>> = {
 
 const REPLY = /^([2-5]\d\d)(?:[ -](?:([245])\.(\d{1,3})\.(\d{1,3})(?= |$))?|$)/;
 const LONGEST_TEXT = 500;
-/** Controls, line separators, and what is not seen but turns the direction of writing or hides text. */
+/** Controls, line separators, and invisible characters that turn the direction of writing or hide text. */
 const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]+/gu;
 
-/** `reply`: as it came, its lines parted by line feeds. */
+/** `reply`: as received, its lines separated by line feeds. */
 export function judgeReply(reply: string, stage: Stage): Verdict {
   const text = replyText(reply);
   const match = hasOneCode(reply) ? REPLY.exec(text) : null;
@@ -102,19 +102,19 @@ export function judgeReply(reply: string, stage: Stage): Verdict {
   return { kind, statusCode: given ?? made, text };
 }
 
-/** RFC 5321 §4.5.3.1.10: 552 to RCPT is the 452 of old. */
+/** RFC 5321 §4.5.3.1.10: 552 to RCPT means 452. */
 function codeOf(match: RegExpExecArray | null, stage: Stage): string {
   const code = match?.[1] ?? '';
   return stage === 'rcpt' && code === '552' ? '452' : code;
 }
 
-/** `detail`: what there is to say about it, in words. */
+/** `detail`: the fault in words. */
 export function judgeFault(fault: DeliveryFault, detail: string): Verdict {
   const statusCode = FAULTS[fault];
   return { kind: statusCode.startsWith('5') ? 'permanent' : 'temporary', statusCode, text: replyText(detail) };
 }
 
-/** Whether a reply to RCPT says that one transaction must not have more recipients (RFC 5321 §4.5.3.1.10). */
+/** Whether a reply to RCPT means that the transaction has too many recipients (RFC 5321 §4.5.3.1.10). */
 export function isRecipientLimit(reply: string): boolean {
   const match = REPLY.exec(replyText(reply));
   const [, , , subject, detail] = match ?? [];
@@ -130,14 +130,14 @@ export function hasOneCode(reply: string): boolean {
   return more.every((line) => line.startsWith(code) && /^(?:[ -]|$)/.test(line.slice(3)));
 }
 
-/** The host closes the connection and is to be left alone for a while (RFC 5321 §3.8). */
+/** The host closes the connection; it gets no new one for a while (RFC 5321 §3.8). */
 export function isClosing(reply: string): boolean {
   return /^421(?:[ -]|$)/.test(reply);
 }
 
-/** A reply in one line: codes that every line of it repeats are kept once. */
+/** A reply in one line: a code that every line repeats is kept once. */
 export function replyText(reply: string): string {
-  // Long enough for what is shown of it, however long the lines are that a remote makes up.
+  // The shown line is shorter, however long the lines of the remote are.
   const [first = '', ...more] = reply.slice(0, 8 * LONGEST_TEXT).split(/\r?\n/);
   const [, code, enhanced = ''] = /^(\d{3})[ -](\d\.\d{1,3}\.\d{1,3} )?/.exec(first) ?? [];
   const rest = more.map((line) => {

@@ -1,28 +1,28 @@
-// Reports to the sender of a message that failed or is late (RFC 3464 in a multipart/report of RFC 6522): a part for people,
-// one for programs, and the header of the message. Addresses, replies of remote hosts and the header are other people's
-// text: none of it can end a line, begin a field or close a part here.
+// Delivery status notifications (RFC 3464 in a multipart/report of RFC 6522) to the sender of a message that failed or is
+// late: a part for people, a part for programs, and the header of the message. Others chose the addresses, the replies of
+// hosts and the header: none of that text can end a line, begin a field or close a part.
 import type { ReportKind } from './outbound-status.js';
 import { encodeWords, field, foldText, inertLine, phraseDate } from './report-text.js';
 
 interface ReportedRecipient {
   readonly address: string;
-  /** RFC 3463; null when nobody gave one. */
+  /** RFC 3463; null when the host gave none. */
   readonly statusCode: string | null;
-  /** The reply of the host, or what went wrong instead of one. */
+  /** The reply of the host, or the fault that came instead. */
   readonly text: string | null;
-  /** Who said it; null when nobody was reached. */
+  /** The host that replied; null when no host was reached. */
   readonly host: string | null;
-  /** ms since the epoch of the last try; null when there was none. */
+  /** Time of the last attempt; null when there was none. */
   readonly attemptedAt: number | null;
 }
 
 /** Times are ms since the epoch. */
 export interface BounceReport {
-  /** `failed`: it is given up for these recipients. `delayed`: it is tried again. */
+  /** `failed`: no attempt follows for these recipients. `delayed`: further attempts follow. */
   readonly kind: ReportKind;
-  /** Who reports: a host name. */
+  /** The host name of the reporting MTA. */
   readonly hostname: string;
-  /** A UUID of the report: of its Message-ID and its boundary, so not to be known before. */
+  /** A random UUID of the report, in its Message-ID and its boundary: a sender cannot guess the boundary. */
   readonly id: string;
   readonly now: number;
   readonly email: {
@@ -31,14 +31,14 @@ export interface BounceReport {
     readonly messageId: string | null;
     readonly references: readonly string[];
     readonly createdAt: number;
-    /** Octets of its header, or of the start of it. */
+    /** The header of the message, or its start. */
     readonly header: Uint8Array;
   };
-  /** Whom the report is about. */
+  /** The recipients that the report names. */
   readonly recipients: readonly ReportedRecipient[];
-  /** Who has got it. */
+  /** The recipients that have received the message. */
   readonly delivered: readonly string[];
-  /** When it is tried for the last time, of a delay. */
+  /** Time of the last attempt to come, in a report of a delay. */
   readonly retriedUntil: number | null;
 }
 
@@ -56,7 +56,7 @@ export function bounceReport(report: BounceReport): Uint8Array {
   const parts = [
     part('text/plain; charset=utf-8', true, humanText(report)),
     part('message/delivery-status', false, statusText(report)),
-    // RFC 6533 §4: what is not ASCII has a type of its own.
+    // RFC 6533 §4: a header with non-ASCII text has a type of its own.
     part(headerIsAscii ? 'text/rfc822-headers' : 'message/global-headers', !headerIsAscii, header),
   ];
   const body = parts.map((text) => `--${boundary}${CRLF}${text}`).join('');
@@ -140,7 +140,7 @@ function statusText({ kind, hostname, email, recipients, retriedUntil }: BounceR
   return groups.map((fields) => fields.join('')).join(CRLF);
 }
 
-/** RFC 3464 §2.3.2; what is not ASCII is written as in RFC 6533 §3. */
+/** RFC 3464 §2.3.2; non-ASCII addresses as in RFC 6533 §3. */
 function finalRecipient(address: string): readonly string[] {
   const line = inertLine(address);
   if (isAscii(line)) return ['rfc822;', ...line.split(' ')];
@@ -171,7 +171,7 @@ function meaningOf(code: string | null): string | undefined {
   return code === null ? undefined : MEANINGS.find(([pattern]) => pattern.test(code))?.[1];
 }
 
-/** Whole lines, as they were but for what no line may have; a line that was cut off by the limit is left out. */
+/** Whole lines without the characters that no line may have; a line that the limit cut is left out. */
 function originalHeader(octets: Uint8Array): string {
   const whole = Buffer.from(octets).toString('utf8').split(/\r?\n/);
   const isCut = whole.at(-1) !== '';
@@ -186,7 +186,7 @@ function withinLimit(line: string): string {
   return Buffer.byteLength(line) <= LONGEST_LINE ? line : [...line].slice(0, LONGEST_LINE / 4).join('');
 }
 
-/** Undefined for what is none, or would not fit a line. */
+/** Undefined when the text is not a msg-id, or does not fit a line. */
 function messageId(text: string | null): string | undefined {
   return text !== null && /^<[!-;=?-~]+>$/.test(text) && text.length < LONGEST_LINE / 2 ? text : undefined;
 }

@@ -1,5 +1,5 @@
-// The content of a forward: what its sender writes, then who wrote the original to whom and when, then the original's own
-// text, once as text and once as html.
+// The content of a forward: the text of its sender, then the sender, the recipients and the date of the original, then the
+// text of the original; once as plain text and once as HTML.
 import type { IndexedAddress, IndexedEnvelope } from './message-index.js';
 
 const RULE = '---------- Forwarded message ----------';
@@ -9,7 +9,7 @@ export function forwardedText(comment: string, envelope: IndexedEnvelope, text: 
   return [...(comment === '' ? [] : [comment, '']), RULE, ...about, '', text].join('\n');
 }
 
-/** The original's html follows as it was, its own head included: html in the middle of html is read as more of it. */
+/** The HTML of the original follows unchanged, with its head: readers treat HTML within HTML as a continuation. */
 export function forwardedHtml(comment: string, envelope: IndexedEnvelope, html: string): string {
   const about = particulars(envelope).map(([name, value]) => `<b>${name}:</b> ${escaped(value)}<br>`);
   const before = comment === '' ? '' : `<div style="white-space: pre-wrap">${escaped(comment)}</div>\n<br>\n`;

@@ -1,5 +1,5 @@
-// The header of a message out of the stream of its octets, up to its first empty line and with it (RFC 5322 §2.1). How much
-// of one is taken is the reader's to say.
+// Collects the header of a message from the stream of its octets, up to its first empty line and with it (RFC 5322 §2.1).
+// The caller bounds the size.
 
 const EMPTY_LINE = '\r\n\r\n';
 
@@ -7,7 +7,7 @@ export class HeaderCollector {
   /** The first piece itself, then a buffer with room for more. */
   #kept: Buffer = Buffer.alloc(0);
   #length = 0;
-  /** Fewer octets than make an empty line; a message begins as if a line had ended before it. */
+  /** Octets that may begin an empty line; a message begins as if a line had ended before it. */
   #tail: Buffer = Buffer.from('\r\n');
 
   /** Octets so far. */
@@ -15,7 +15,7 @@ export class HeaderCollector {
     return this.#length;
   }
 
-  /** What follows the header, once it has ended; undefined before. */
+  /** The octets after the header, once it has ended; undefined before. */
   push(chunk: Buffer): Buffer | undefined {
     const bodyStart = this.#endIn(chunk);
     if (bodyStart === undefined) {
@@ -27,7 +27,7 @@ export class HeaderCollector {
     return chunk.subarray(bodyStart);
   }
 
-  /** Once it has ended, or the message has. */
+  /** The header, once it or the message has ended. */
   header(): Buffer {
     return this.#kept.subarray(0, this.#length);
   }

@@ -1,10 +1,10 @@
-// A message's header as a list of fields, every octet kept: for what signs, verifies and removes fields. The MIME index
-// has a reader of its own, which keeps values and no octets.
+// The header of a message as a list of fields that keeps every octet, for code that signs, verifies and removes fields. The
+// reader of the MIME index keeps values instead of octets.
 
 export interface HeaderLine {
-  /** In lower case; '' for a line that is no field. */
+  /** In lower case; '' for a line that is not a field. */
   readonly name: string;
-  /** The field as it stands, folded, without its last line end; one character an octet. */
+  /** The field as written, folded, without its last line end; one character for each octet. */
   readonly raw: string;
   /** Octets [start, end) of the header, with the line end. */
   readonly start: number;
@@ -15,7 +15,7 @@ const LINE_FEED = 0x0a;
 const SPACE = 0x20;
 const TAB = 0x09;
 
-/** The fields in order; the empty line at the end is none of them. */
+/** The fields in order, without the empty line at the end. */
 export function headerLines(header: Buffer): readonly HeaderLine[] {
   const text = header.toString('latin1');
   const lines: HeaderLine[] = [];
@@ -30,7 +30,7 @@ export function headerLines(header: Buffer): readonly HeaderLine[] {
   return lines;
 }
 
-/** What follows the colon, unfolded. */
+/** The text after the colon, unfolded. */
 export function fieldValue({ raw }: HeaderLine): string {
   return raw.slice(raw.indexOf(':') + 1).replace(/\r?\n(?=[ \t])/g, '');
 }

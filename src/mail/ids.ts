@@ -1,5 +1,5 @@
-// Identifiers: version 7 UUIDs (RFC 9562 §5.7), so that ids made later sort later. The clock and the random
-// octets are the caller's.
+// Identifiers: version 7 UUIDs (RFC 9562 §5.7), so later ids sort after earlier ones. The caller gives the clock and the
+// random octets.
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 

@@ -1,6 +1,6 @@
-// Lines of more than 998 octets, which no server need take (RFC 5321 §4.5.3.1.6) and some cut in two, which breaks signatures:
-// where they are in a message, and which of its parts have to be encoded anew so that it has none. What the parts hold stays
-// the same octet for octet. Parts that somebody signed or encrypted are not touched (RFC 1847 §2.1).
+// Lines of more than 998 octets: servers may refuse them (RFC 5321 §4.5.3.1.6), and some cut them, which breaks signatures.
+// This finds the long lines of a message and the parts that need another transfer encoding to have none. The decoded content
+// of a part stays the same octet for octet. Signed and encrypted parts are not changed (RFC 1847 §2.1).
 import { headerLines } from './header-lines.js';
 import type { IndexedPart, MessageIndex } from './message-index.js';
 
@@ -8,7 +8,7 @@ import type { IndexedPart, MessageIndex } from './message-index.js';
 const LONGEST_LINE = 998;
 const LF = 0x0a;
 
-/** Finds them in pieces of any size; lines end in CRLF. */
+/** Finds long lines in pieces of any size; lines end in CRLF. */
 export class LongLines {
   /** Offsets of their first octets, in order. */
   readonly starts: number[] = [];
@@ -43,7 +43,7 @@ export interface Reencoding {
   readonly bodyEnd: number;
   readonly from: string;
   readonly to: 'quoted-printable' | 'base64';
-  /** Its header is that of a message, which says that it is MIME. */
+  /** The header of the part is the header of a message: it needs MIME-Version. */
   readonly isMessage: boolean;
 }
 
@@ -79,7 +79,7 @@ function leavesOf(part: IndexedPart, isMessage: boolean, isSealed = false): Leaf
 
 const EMPTY_LINE = '\r\n';
 
-/** The header of a part with its new encoding; undefined when it does not end in an empty line. */
+/** The header of a part with its new encoding; undefined when the header does not end in an empty line. */
 export function reencodedHeader(header: Buffer, { to, isMessage }: Pick<Reencoding, 'to' | 'isMessage'>) {
   const text = header.toString('latin1');
   if (text !== EMPTY_LINE && !text.endsWith(`\r\n${EMPTY_LINE}`)) return undefined;

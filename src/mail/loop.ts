@@ -1,9 +1,9 @@
-// Whether a message goes round in circles (docs/interface/mail.md, "Loops"; RFC 5321 §6.3): by how many hosts have had it, and by the mailboxes
-// that had it before.
+// Whether a message is in a mail loop (docs/interface/mail.md, "Loops"; RFC 5321 §6.3): the number of hosts that received
+// it, and the mailboxes that it was delivered to before.
 import { canonicalAddress } from './address.js';
 import type { MessageIndex } from './message-index.js';
 
-/** `Received` fields a message may come with. */
+/** The most `Received` fields of an incoming message. */
 const MAX_RECEIVED = 50;
 
 /** Our own `Received` is among them. */

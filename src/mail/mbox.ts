@@ -1,5 +1,5 @@
 // The mboxrd form of a mailbox file (RFC 4155, the variant that quotes reversibly): a `From ` line, the message with line
-// feeds alone and one more `>` before every line that begins with any number of them and `From `, an empty line.
+// feeds alone and with one more `>` before each line of any number of `>` and `From `, and an empty line.
 
 const CR = 0x0d;
 const LF = 0x0a;
@@ -19,16 +19,16 @@ export function fromLine(sender: string, receivedAt: number): string {
   return `From ${address} ${DAYS[date.getUTCDay()]} ${MONTHS[date.getUTCMonth()]} ${day} ${time} ${year}\n`;
 }
 
-/** Quotes one message, piece by piece; holds nothing back but the start of `From ` and a carriage return. */
+/** Quotes one message piece by piece; holds back only the start of `From ` and a carriage return. */
 export class MboxQuoter {
-  /** Only `>` since the start of the line, and so much of `From ` after them. */
+  /** Octets of `From ` after the `>` at the start of the line; the line has had no others. */
   #isLineStart = true;
   #matched = 0;
   #hasCr = false;
   #last = LF;
 
   push(piece: Uint8Array): Buffer {
-    // A quote is one octet more for at least five; what was held back is extra.
+    // A quote adds one octet to at least five; the octets that were held back come on top.
     const out = Buffer.allocUnsafe(Math.ceil(piece.length * 1.25) + FROM.length + 2);
     let at = 0;
     for (let i = 0; i < piece.length; ) {
@@ -54,7 +54,7 @@ export class MboxQuoter {
         this.#isLineStart = false;
         if (isMore) continue;
       }
-      // To the end of the line in one go.
+      // To the end of the line at once.
       const feed = piece.indexOf(LF, i);
       const end = feed < 0 ? piece.length : feed;
       const hasCr = end > i && piece[end - 1] === CR;
@@ -74,7 +74,7 @@ export class MboxQuoter {
     return out.subarray(0, at);
   }
 
-  /** What ends the message: the rest, a line's end when it has none, and the empty line. */
+  /** The end of the message: the octets held back, a line end if it lacks one, and the empty line. */
   end(): Buffer {
     const rest = FROM.toString('latin1', 0, this.#matched) + (this.#hasCr ? '\r' : '');
     return Buffer.from(`${rest}${rest === '' && this.#last === LF ? '' : '\n'}\n`, 'latin1');

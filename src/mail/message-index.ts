@@ -1,7 +1,7 @@
-// The MIME index of a message: what one pass over its bytes finds out and everything later reads instead of
-// parsing again: the envelope, the part tree with byte offsets (RFC 9051 BODYSTRUCTURE has all it needs here),
-// which parts are the bodies and which are attachments, and a preview. Stored as JSON beside the blob, so every
-// value is plain JSON; `version` rises when the shape or the meaning of an offset changes.
+// The MIME index of a message, made by one pass over its octets so that no other code parses them again: the envelope, the
+// part tree with octet offsets (enough for BODYSTRUCTURE, RFC 9051), the choice of bodies and attachments, and a preview. The
+// index is stored as JSON beside the blob, so every value is plain JSON; `version` rises when the shape or the meaning of an
+// offset changes.
 
 /** A mailbox of an address header field (RFC 5322 §3.4), decoded (RFC 2047). */
 export interface IndexedAddress {

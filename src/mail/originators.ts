@@ -1,13 +1,13 @@
-// Who a message says it is from (RFC 5322 §3.6.2), read so strictly that no reader can see somebody else there: what the
-// lenient reading of the index makes the best of is refused here. Whose the addresses are is not decided here.
+// The originators of a message (RFC 5322 §3.6.2), read strictly: a header that a reader could read in another way is refused,
+// where the index reads it leniently. The directory decides whose the addresses are.
 import { addressList } from './mime-index/address-list.js';
 import type { HeaderFields } from './mime-index/header-fields.js';
 import { WordDecoder } from './mime-index/header-text.js';
 
-/** `missing`: there is no From. `malformed`: a field that may stand once stands twice, or is no list of mailboxes. */
+/** `missing`: there is no From. `malformed`: a field is repeated, or is not a list of mailboxes. */
 export type OriginatorFault = 'missing' | 'malformed' | 'senderNeeded';
 
-/** Characters of a field; bounds what the expressions below cost. */
+/** Characters of a field: the bound of the time that the expressions below take. */
 const LONGEST_FIELD = 4096;
 const MAILBOXES = 50;
 export const QUOTED_OR_COMMENT = /"(?:[^"\\]|\\.)*"|\((?:[^()\\]|\\.)*\)/gs;

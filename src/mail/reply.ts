@@ -1,5 +1,5 @@
-// What a reply or a forward takes over from its original: subject, threading fields (RFC 5322 §3.6.4), and for a reply whom
-// it goes to and from which of the own addresses. Bodies are the sender's; forward.ts has the forwarded content.
+// The header of a reply or a forward, taken from its original: subject, threading fields (RFC 5322 §3.6.4), and for a reply
+// its recipients and the sender's own address. The sender writes the body; forward.ts has the content of a forward.
 import { canonicalAddress, parseAddress } from './address.js';
 import type { IndexedAddress, IndexedEnvelope, MessageIndex } from './message-index.js';
 
@@ -11,7 +11,7 @@ const FORWARD_MARKS = /^(?:\s*(?:fwd?|wg)(?:\s?(?:\[\d{1,4}\]|\(\d{1,4}\)))?\s*:
 export const LONGEST_SUBJECT = 998;
 export const LONGEST_DISPLAY_NAME = 200;
 
-/** A msg-id that a header line may hold; RFC 5322 §2.1.1 has 998 octets a line. */
+/** Octets of a msg-id that fits a header line (RFC 5322 §2.1.1: 998 octets). */
 const USABLE_ID = /^<[!-;=?-~]{1,900}>$/;
 const MOST_REFERENCES = 50;
 const REFERENCES_OCTETS = 8 * 1024;
@@ -49,8 +49,8 @@ export interface ReplyAddressee extends IndexedAddress {
 export type OwnAddresses = ReadonlySet<string>;
 
 /**
- * Whom a reply goes to, each address once: Reply-To, else From; when the account itself sent the original, its To again.
- * `all` adds the original's To and Cc but for the account's own addresses. Empty when there is no usable address.
+ * The recipients of a reply, each address once: Reply-To, else From; of an original that the account itself sent, its To.
+ * `all` adds To and Cc of the original without the account's own addresses. Empty when there is no usable address.
  */
 export function replyAddressees(envelope: IndexedEnvelope, own: OwnAddresses, all: boolean): readonly ReplyAddressee[] {
   const isOwn = ({ address }: IndexedAddress) => own.has(canonicalAddress(address) ?? '');
@@ -60,7 +60,7 @@ export function replyAddressees(envelope: IndexedEnvelope, own: OwnAddresses, al
   const wasSent = authors.length > 0 && authors.every(isOwn);
   const [to, cc] = [usable(envelope.to), usable(envelope.cc)];
   const targets = wasSent && to.length > 0 ? to : answerTo;
-  // Somebody who writes to himself may answer himself.
+  // A message to oneself is answered to oneself.
   const first = others(targets).length > 0 || (all && others([...to, ...cc]).length > 0) ? others(targets) : targets;
   const found = [
     ...first.map((one) => ({ ...one, type: 'To' as const })),
@@ -82,7 +82,7 @@ export function ownAddressOf(
   return [...written, ...deliveredTo].map(canonicalAddress).find((address) => own.has(address ?? ''));
 }
 
-/** What makes two writings one address: case does not count, a tag does (it may mean another mailbox elsewhere). */
+/** The form in which addresses are compared: without case, with the tag (another server may have a mailbox for it). */
 export function addressKey(address: string): string {
   const parsed = parseAddress(address);
   return parsed === undefined ? address.toLowerCase() : `${parsed.localPart.toLowerCase()}@${parsed.domain}`;
@@ -95,7 +95,7 @@ const shortNamed = (one: ReplyAddressee): ReplyAddressee => ({ ...one, name: cut
 
 const marked = (mark: string, rest: string): string => cut(`${mark} ${rest.trim()}`.trim(), LONGEST_SUBJECT);
 
-/** Never half of a surrogate pair. */
+/** Cut without leaving half of a surrogate pair. */
 function cut(text: string, most: number): string {
   if (text.length <= most) return text;
   return text.slice(0, most).replace(/[\ud800-\udbff]$/, '');

@@ -1,15 +1,15 @@
-// Header fields and lines of the messages that Mansio writes itself, of text that others wrote: one line stays one line,
-// and a folded one stays within its width (RFC 5322 §2.1.1, RFC 2047).
+// Header fields and lines of the messages that Mansio writes, made of text that others wrote: one line stays one line, and a
+// folded line keeps its width (RFC 5322 §2.1.1, RFC 2047).
 
 const CRLF = '\r\n';
 const WIDTH = 76;
-/** Octets. A word that is longer is broken up: RFC 5322's limit is 998 a line. */
+/** Octets. A longer word is broken: a line has at most 998 (RFC 5322 §2.1.1). */
 const LONGEST_WORD = 900;
 /** Characters of such a piece, of 4 octets at most. */
 const PIECE = LONGEST_WORD / 4;
 /** Characters of a text by others. */
 const LONGEST_TEXT = 2_000;
-/** Octets in one encoded word: 75 characters with what is around them (RFC 2047 §2). */
+/** Octets in one encoded word, which has at most 75 characters (RFC 2047 §2). */
 const WORD_OCTETS = 42;
 
 /** One line without control characters, white space folded. */
@@ -26,15 +26,15 @@ export function field(name: string, words: readonly string[]): string {
   return `${fold(`${name}:`, words, ' ')}${CRLF}`;
 }
 
-/** Text for people in lines of a readable width, each begun with `indent`. */
+/** Text for people in lines of a readable width, each with `indent` before it. */
 export function foldText(text: string, indent = ''): string {
   return fold('', inertLine(text).split(' '), indent);
 }
 
-/** Unstructured text as words of a field: as it is when that is ASCII, else encoded (RFC 2047, UTF-8 in base64). */
+/** Unstructured text as words of a field: ASCII unchanged, other text encoded (RFC 2047, UTF-8 in base64). */
 export function encodeWords(text: string): readonly string[] {
   const line = inertLine(text);
-  // What looks like an encoded word would be decoded.
+  // Text that looks like an encoded word would be decoded.
   if (/^[ -~]*$/.test(line) && !line.includes('=?')) return line.split(' ');
   const words: string[] = [];
   let octets = Buffer.alloc(0);

@@ -1,8 +1,8 @@
-// Words for search: how text becomes words, the same way for what is indexed and for what is asked. Case, accents and
-// forms of a letter are folded; a word is a run of letters and digits; scripts that are written without spaces give one
-// word a character, which a query finds again as a phrase.
+// The words of search, made from indexed text and from queries in the same way. Case, accents and forms of a letter are
+// folded; a word is a run of letters and digits; in scripts that are written without spaces each character is a word, and a
+// query finds a run of them as a phrase.
 
-/** Longer words are cut, so that the start of one is still found. */
+/** Longer words are cut, so a query finds their start. */
 const LONGEST_WORD = 64;
 
 const SCRIPTS_WITHOUT_SPACES = ['Han', 'Hiragana', 'Katakana', 'Bopomofo', 'Thai', 'Lao', 'Khmer', 'Myanmar'];
@@ -53,16 +53,16 @@ export function wordsOf(text: string, limit = Number.POSITIVE_INFINITY): string[
   return words;
 }
 
-/** Words that stand one after the other; with `prefix` the last may go on. */
+/** Consecutive words; with `prefix` the last one is the start of a word. */
 export interface SearchTerm {
   readonly words: readonly string[];
   readonly prefix: boolean;
 }
 
 /**
- * The terms of a query, all of which must match: what stands between double quotes is a phrase of whole words, anything
- * else between spaces the start of a word (`ann@example` of words that follow each other). Nothing is an operator, a
- * quote that is not closed goes to the end. Empty for text without a word.
+ * The terms of a query, all of which must match: text between double quotes is a phrase of whole words, other text between
+ * spaces the start of a word (`ann@example` of consecutive words). There are no operators; a quote that is not closed ends
+ * with the query. Empty for text without a word.
  */
 export function searchTerms(query: string): SearchTerm[] {
   const terms: SearchTerm[] = [];

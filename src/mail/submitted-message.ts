@@ -1,14 +1,14 @@
-// A message as its author's program submits it (RFC 6409 §8), made ready to leave while it passes: Bcc and Return-Path
-// fields are taken out, a missing Date or Message-Id is put before the others, every other octet stays as it is. Only the
-// header is held in memory, and that within a bound. Who may write as whom is not decided here.
+// A message that its author's program submits (RFC 6409 §8), prepared for sending while it streams through: Bcc and
+// Return-Path are removed, a missing Date or Message-Id is added before the other fields, every other octet stays unchanged.
+// Only the header is held in memory, within a bound. The submission gateway checks the author.
 import { HeaderFields } from './mime-index/header-fields.js';
 import { rfc5322Date } from './trace.js';
 
 /** Octets. */
 const LONGEST_HEADER = 256 * 1024;
-/** `Bcc` tells recipients of each other, `Return-Path` is for whoever delivers at last (RFC 5321 §4.4). */
+/** `Bcc` names hidden recipients; the delivering server writes `Return-Path` (RFC 5321 §4.4). */
 const TAKEN_OUT = new Set(['bcc', 'resent-bcc', 'return-path']);
-/** RFC 5322 §2.2; white space before the colon is not to be sent any more (§4.5.8). */
+/** RFC 5322 §2.2; white space before the colon is obsolete (§4.5.8). */
 const FIELD_NAME = /^[!-9;-~]+(?=:)/;
 const MESSAGE_ID = /<[^<>@\s\p{Cc}]+@[^<>@\s\p{Cc}]+>/u;
 const CR = 0x0d;
@@ -17,7 +17,7 @@ const SPACE = 0x20;
 const TAB = 0x09;
 const EMPTY = Buffer.alloc(0);
 
-/** The header is larger than it may be, or has a line that is no part of any field. */
+/** The header is too large, or has a line that belongs to no field. */
 export class UnusableHeader extends Error {
   override readonly name = 'UnusableHeader';
   readonly fault: 'tooLarge' | 'malformed';
@@ -34,7 +34,7 @@ export interface Supplements {
   readonly messageId: string;
 }
 
-/** Takes one message in pieces of any size, lines ended by CRLF. */
+/** Of one message in pieces of any size, whose lines end in CRLF. */
 export class SubmittedMessage {
   readonly #supplements: Supplements;
   #held: Buffer = EMPTY;
@@ -50,13 +50,13 @@ export class SubmittedMessage {
     return this.#header === undefined ? this.#length : 0;
   }
 
-  /** As submitted, without what was taken out or put in. Once the message has ended. */
+  /** Octets as submitted, before fields are removed and added. Once the message has ended. */
   get header(): HeaderFields {
     if (this.#header === undefined) throw new Error('the header has not come to its end');
     return this.#header;
   }
 
-  /** What may go on, undefined while the header is incomplete. @throws UnusableHeader */
+  /** The octets to send, undefined while the header is incomplete. @throws UnusableHeader */
   push(piece: Uint8Array): Uint8Array | undefined {
     if (this.#header !== undefined) return piece;
     const from = Math.max(0, this.#length - 3);
@@ -67,7 +67,7 @@ export class SubmittedMessage {
     return end < 0 ? undefined : this.#finish(held, end);
   }
 
-  /** What is left when the message has no body (RFC 5322 §3.5). @throws UnusableHeader */
+  /** The rest of a message without a body (RFC 5322 §3.5). @throws UnusableHeader */
   end(): Uint8Array | undefined {
     if (this.#header !== undefined) return undefined;
     if (this.#length > LONGEST_HEADER) throw new UnusableHeader('tooLarge');
@@ -82,7 +82,7 @@ export class SubmittedMessage {
     return Buffer.concat([...pieces, octets.subarray(end)]);
   }
 
-  /** Small pieces must not cost a copy of everything each. */
+  /** The buffer doubles, so small pieces do not copy all octets each time. */
   #hold(piece: Uint8Array): void {
     const length = this.#length + piece.length;
     if (this.#length === 0) this.#held = Buffer.from(piece.buffer, piece.byteOffset, piece.length);
@@ -97,7 +97,7 @@ export class SubmittedMessage {
   }
 }
 
-/** Where the empty line before the body begins; -1 when it has not come yet. */
+/** The offset of the empty line before the body; -1 when it has not come yet. */
 function headerEnd(octets: Buffer, from: number): number {
   if (octets[0] === CR && octets[1] === LF) return 0;
   const at = octets.indexOf('\r\n\r\n', from, 'latin1');

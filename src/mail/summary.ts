@@ -1,9 +1,9 @@
-// What lists show of a message, taken from its index. A summary travels with every delivery and lies in every list row, so
-// what a peer can put into it is bounded more tightly than the envelope, which is read one message at a time.
+// The fields of a message that lists show, taken from its index. Each delivery carries a summary and each row of a list holds
+// one, so its bounds are tighter than those of the envelope, which is read one message at a time.
 import { authorDomain } from './author-domains.js';
 import type { MessageIndex, MessageSummary } from './message-index.js';
 
-/** Octets of a msg-id: what a line may have (RFC 5322 §2.1.1). */
+/** Octets of a msg-id, as many as a line may have (RFC 5322 §2.1.1). */
 const ID_OCTETS = 998;
 const REFERENCES = 100;
 /** Octets of all references. */
@@ -14,8 +14,8 @@ const FROM_NAME = 300;
 const FROM_ADDRESS = 320;
 
 /**
- * The author is the first mailbox of From that is one. Sender is never shown as the author: DMARC does not look at it.
- * `envelopeSender`: of mail that came in, '' for the null one; it is shown, and marked, where there is no author.
+ * The author is the first valid mailbox of From. Sender is never shown as the author: DMARC does not check it.
+ * `envelopeSender`: of incoming mail, '' for the null reverse-path; it is shown, and marked, when there is no author.
  */
 export function summarize(index: MessageIndex, envelopeSender = ''): MessageSummary {
   const { envelope } = index;
@@ -36,12 +36,12 @@ export function summarize(index: MessageIndex, envelopeSender = ''): MessageSumm
   };
 }
 
-/** A part of an id is none. */
+/** An id is never cut: a part of an id is not an id. */
 function usable(id: string | null): string | null {
   return id !== null && Buffer.byteLength(id) <= ID_OCTETS ? id : null;
 }
 
-/** The first, which is the thread's start, and as many of the last, the nearest ancestors, as there is room for. */
+/** The first, which is the start of the thread, and as many of the last, the nearest ancestors, as fit. */
 function nearest(references: readonly string[]): readonly string[] {
   const ids = references.filter((id) => usable(id) !== null);
   const [first, ...others] = ids;
@@ -56,7 +56,7 @@ function nearest(references: readonly string[]): readonly string[] {
   return from === 0 ? ids : [first, ...others.slice(from)];
 }
 
-/** Never half of a surrogate pair: jsonb takes none. */
+/** Cut without leaving half of a surrogate pair, which jsonb refuses. */
 function start(text: string, characters: number): string {
   if (text.length <= characters) return text;
   const isPair = /[\uD800-\uDBFF]/.test(text[characters - 1]!);

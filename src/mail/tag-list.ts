@@ -1,14 +1,14 @@
-// Tag lists of DKIM and ARC fields (RFC 6376 §3.2): `name=value` between semicolons. Read strictly: a list that breaks the
-// grammar is none, because what one reader takes for the signing domain another must not overlook.
+// Tag lists of DKIM and ARC fields (RFC 6376 §3.2): `name=value` between semicolons. They are read strictly: a list that
+// breaks the grammar is refused, so no two readers find different signing domains in it.
 
 export type TagList = ReadonlyMap<string, string>;
 
 const NAME = /^[A-Za-z][A-Za-z0-9_]*$/;
-/** Printable but for the semicolon, and the white space of folding. */
+/** Printable characters without the semicolon, and the white space of folding. */
 const VALUE = /^[\t\r\n !-:<-~]*$/;
 const MOST = 100;
 
-/** Names as written, values trimmed; undefined for what is no tag list, with a tag twice too. */
+/** Names as written, values trimmed; undefined when the text is not a tag list or repeats a tag. */
 export function tagList(text: string): TagList | undefined {
   const parts = text.split(';', MOST + 1);
   if (parts.length > MOST) return undefined;
@@ -24,7 +24,7 @@ export function tagList(text: string): TagList | undefined {
   return tags;
 }
 
-/** The value without the white space that base64 and lists may be folded with. */
+/** The value without the white space that folds base64 and lists. */
 export function compact(value: string): string {
   return value.replace(/[\t\r\n ]+/g, '');
 }

@@ -1,8 +1,8 @@
-// Which emails are one conversation: those that share a message id, be it their own or one they refer to (RFC 5322
-// §3.6.4). Ids are compared as written, between angle brackets and without white space around them.
+// Threads: emails that share a message id belong to one thread, be it their own id or one that they refer to
+// (RFC 5322 §3.6.4). Ids are compared as written, between angle brackets and without white space around them.
 import type { MessageSummary } from './message-index.js';
 
-/** Of the references; beside the first, which is the thread's start. */
+/** The most references, beside the first, which is the start of the thread. */
 const NEAREST = 50;
 
 /** The ids that tie an email to its thread, each once. */
@@ -16,7 +16,7 @@ export function threadIds(summary: Pick<MessageSummary, 'messageId' | 'inReplyTo
   return [...ids];
 }
 
-/** Sets that share a member become one: the number of the group of each set, groups numbered by their first set. */
+/** Sets that share a member form a group: the number of the group of each set; groups are numbered by their first set. */
 export function joinedSets<T>(sets: readonly Iterable<T>[]): number[] {
   const parent = sets.map((_, i) => i);
   const rootOf = (i: number): number => {

@@ -1,19 +1,19 @@
-// Trace fields put before a received message (RFC 5321 §4.4). Whatever a peer said is reduced to characters that
-// cannot end the line, open a comment or look like another clause. Lines end in CRLF.
+// Trace fields before a received message (RFC 5321 §4.4). Text that a peer chose is reduced to characters that cannot end the
+// line, open a comment or look like another clause. Lines end in CRLF.
 
 export interface Received {
-  /** Who sent it; absent when that is nobody's business: of a message that its author submitted. */
+  /** The sending host; absent for a submitted message, whose author keeps that private. */
   readonly from?: {
-    /** What the peer said in HELO or EHLO. */
+    /** The name in HELO or EHLO. */
     readonly helo: string;
     readonly remoteAddress: string;
   };
-  /** Our own name. */
+  /** The name of this server. */
   readonly hostName: string;
   /** RFC 3848, RFC 6531: `ESMTP`, `ESMTPS`, `ESMTPSA`, `UTF8SMTPS` … */
   readonly protocol: string;
   readonly id: string;
-  /** Only of a message with a single recipient: others must not learn of each other. */
+  /** Only of a message with a single recipient: recipients must not see each other. */
   readonly recipient?: string | undefined;
   /** When it was received. */
   readonly date: Date;
@@ -22,7 +22,7 @@ export interface Received {
 const WIDTH = 78;
 const LONGEST_WORD = 255;
 
-/** `Return-Path: <reverse-path>`; an empty path is the null one of bounces. */
+/** `Return-Path: <reverse-path>`; an empty one is the null reverse-path of bounces. */
 export function returnPathLine(reversePath: string): string {
   return `Return-Path: <${path(reversePath)}>\r\n`;
 }

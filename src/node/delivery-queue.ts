@@ -28,7 +28,7 @@ export interface QueueParts {
   readonly mailboxes: DeliveryMailboxes;
   readonly hosted: HostedDelivery;
   readonly ownership: Ownership;
-  readonly wakeUps: DueNotifier;
+  readonly dueNotifier: DueNotifier;
   /** Of this process, as its entry in the store has it. */
   readonly incarnation: string;
   readonly retry: RetryPolicy;
@@ -46,7 +46,7 @@ export function openQueue(
   log: Logger,
   lifecycle: Lifecycle,
   metrics: Metrics | undefined,
-  { store, blobs, mailboxes, hosted, ownership, wakeUps, incarnation, retry, remote }: QueueParts,
+  { store, blobs, mailboxes, hosted, ownership, dueNotifier, incarnation, retry, remote }: QueueParts,
 ): DeliveryQueue {
   const { hostname, leaseTtlMs, outboundPollMs: pollMs } = config;
   const watched = metrics && { meter: metrics.deliveries };
@@ -66,7 +66,7 @@ export function openQueue(
       ...watched,
     }),
     ownership,
-    wakeUps,
+    wakeUps: dueNotifier,
     incarnation,
     leaseTtlMs,
     pollMs,

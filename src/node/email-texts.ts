@@ -1,7 +1,7 @@
 // The words of messages for the actors: the text body of a blob as the decoder of the gateways gives it, and the names in its
 // header. It has a decoder of its own, so that a burst of deliveries never keeps a reader of mail waiting.
 import type { BodyText, EmailTexts } from '../actors/mailbox/email-texts.js';
-import { BodyDecoder } from '../decode/decoder.js';
+import { BodyDecoder, type Viewer } from '../decode/decoder.js';
 import type { IndexedAddress, MessageIndex } from '../mail/message-index.js';
 import type { BlobStore } from '../store/blobs.js';
 
@@ -36,7 +36,7 @@ export function openEmailTexts(
     queueAnAccount: MOST_WAITING,
   });
 
-  async function bodyOf(accountId: string, blob: string, index: MessageIndex, by = decoder) {
+  async function bodyOf(blob: string, index: MessageIndex, by: BodyDecoder, viewer: Viewer) {
     // Sections of the text body that hold markup come out as words: so do those of a message of markup alone.
     const { textSections, htmlSections } = index;
     const words = {
@@ -44,27 +44,27 @@ export function openEmailTexts(
       textSections: textSections.length > 0 ? textSections : htmlSections,
       htmlSections: [],
     };
-    return by.bodies(words, (ranges, signal) => blobs.readRanges(blob, ranges, signal), { accountId });
+    return by.bodies(words, (ranges, signal) => blobs.readRanges(blob, ranges, signal), viewer);
   }
 
   async function textOf(accountId: string, blob: string, by: BodyDecoder): Promise<BodyText> {
     const index = await blobs.index(blob);
     if (index === undefined) return { text: '', extent: 'whole' };
-    const { text, partial, isUndecoded } = await bodyOf(accountId, blob, index, by);
+    const { text, partial, isUndecoded } = await bodyOf(blob, index, by, { accountId, atOnce: true });
     return { text, extent: isUndecoded === true ? 'undecoded' : partial ? 'start' : 'whole' };
   }
 
   return {
     text: (accountId, blob) => textOf(accountId, blob, decoder),
     longText: (accountId, blob) => textOf(accountId, blob, longDecoder),
-    async searchable(accountId, blob) {
+    async searchable(accountId, blob, signal) {
       const index = await blobs.index(blob);
       if (index === undefined) return { recipients: '', attachments: '', body: '' };
       const { to, cc } = index.envelope;
       return {
         recipients: joined([...to, ...cc].map(nameOf)),
         attachments: joined(index.attachments.map(({ fileName }) => fileName)),
-        body: (await bodyOf(accountId, blob, index)).text,
+        body: (await bodyOf(blob, index, decoder, { accountId, ...(signal && { signal }) })).text,
       };
     },
     async close() {

@@ -51,7 +51,7 @@ import { postgresPushSubscriptions } from '../store/postgres/push-subscriptions.
 import { postgresSearch } from '../store/postgres/search.js';
 import { postgresSettings } from '../store/postgres/settings.js';
 import { postgresSigningKeys } from '../store/postgres/signing-keys.js';
-import { postgresStsUpkeep } from '../store/postgres/sts-maintenance.js';
+import { postgresStsMaintenance } from '../store/postgres/sts-maintenance.js';
 import { postgresStsPolicies } from '../store/postgres/sts-policies.js';
 import type { SettingStore } from '../store/settings.js';
 import { openQueue, type RemoteCourier } from './delivery-queue.js';
@@ -68,7 +68,7 @@ export interface Engine {
   readonly mailboxes: Mailboxes;
   readonly directory: Directory;
   readonly accounts: DirectoryStore;
-  readonly desk: AccountApi;
+  readonly accountApi: AccountApi;
   readonly settings: SettingStore;
   readonly inbound: InboundStore;
   readonly blobs: BlobStore;
@@ -112,11 +112,11 @@ export async function startEngine(
   config: Config,
   log: Logger,
   lifecycle: Lifecycle,
-  node: Pick<Resources, 'sql' | 'writerSql' | 'searchSql' | 'leaseSql' | 'upkeepSql' | 'nodeId' | 'stall'>,
+  node: Pick<Resources, 'sql' | 'writerSql' | 'searchSql' | 'leaseSql' | 'maintenanceSql' | 'nodeId' | 'stall'>,
   { metrics, tracer }: Observability,
   open: EngineAdapters,
 ): Promise<Engine> {
-  const { sql, writerSql, searchSql, leaseSql, upkeepSql, nodeId, stall } = node;
+  const { sql, writerSql, searchSql, leaseSql, maintenanceSql, nodeId, stall } = node;
   const leases = postgresLeases(leaseSql);
   const watched = { tracer, ...(metrics && { meter: metrics.runtime }) };
   const { leaseTtlMs: ttlMs, shards: configured } = config;
@@ -182,7 +182,7 @@ export async function startEngine(
   lifecycle.add('renewal of search', () => renewal.stop(), JOB_RESERVE_MS, STOP_MS);
   const deferrals = startDeferredFiltering({ texts, mailboxes: () => mailboxes, log });
   lifecycle.add('deferred filters', () => deferrals.stop(), JOB_RESERVE_MS, STOP_MS);
-  const wakeUps = new DueNotifier({ transport, ownership });
+  const dueNotifier = new DueNotifier({ transport, ownership });
   let hostedOpened: (delivery: HostedDelivery) => void = () => {};
   const hosted = new Promise<HostedDelivery>((resolve) => {
     hostedOpened = resolve;
@@ -193,9 +193,10 @@ export async function startEngine(
       baseMs: config.outboundBackoffBaseMs,
       capMs: config.outboundBackoffCapMs,
     },
-    note: (accountId: string, outboundId: string) => wakeUps.note(accountId, outboundId),
-    room: (accountId: string) => wakeUps.room(accountId),
-    hold: (accountId: string, outboundId: string, attemptId: string) => wakeUps.hold(accountId, outboundId, attemptId),
+    note: (accountId: string, outboundId: string) => dueNotifier.note(accountId, outboundId),
+    room: (accountId: string) => dueNotifier.room(accountId),
+    hold: (accountId: string, outboundId: string, attemptId: string) =>
+      dueNotifier.hold(accountId, outboundId, attemptId),
     hosted: async (task: Parameters<HostedDelivery>[0]) => (await hosted)(task),
     place: (handed: HandedOver) => placeHanded(mailboxes, handed, log),
   };
@@ -255,10 +256,10 @@ export async function startEngine(
   });
   lifecycle.add('directory', () => directory.close(), JOB_RESERVE_MS, STOP_MS);
   const { hostname } = config;
-  const hostedHere = hostedDelivery({ directory, facts: messageFacts(blobs), hostname, newId });
-  hostedOpened(hostedHere);
+  const localDelivery = hostedDelivery({ directory, facts: messageFacts(blobs), hostname, newId });
+  hostedOpened(localDelivery);
 
-  const desk = createAccountApi({
+  const accountApi = createAccountApi({
     directory: accounts,
     preferences: stall.port(postgresPreferences(sql)),
     subscriptions: stall.port(postgresPushSubscriptions(sql)),
@@ -270,11 +271,11 @@ export async function startEngine(
   const redelivery = await startRedelivery({ inbound, mailboxes, ownership, log, intervalMs, minAgeMs, tracer });
   lifecycle.add('redelivery', () => redelivery.stop(), JOB_RESERVE_MS, STOP_MS);
   const housekeeping = startHousekeeping({
-    events: postgresEvents(upkeepSql),
-    replies: postgresMailboxes(upkeepSql, writerSql),
-    blobs: postgresBlobs(upkeepSql),
+    events: postgresEvents(maintenanceSql),
+    replies: postgresMailboxes(maintenanceSql, writerSql),
+    blobs: postgresBlobs(maintenanceSql),
     directory: accounts,
-    stsPolicies: postgresStsUpkeep(upkeepSql),
+    stsPolicies: postgresStsMaintenance(maintenanceSql),
     mailboxes,
     log,
   });
@@ -282,10 +283,10 @@ export async function startEngine(
   metrics?.watchEngine({ host, ownership, transport, redelivery });
   const parts = {
     mailboxes: actors,
-    hosted: hostedHere,
+    hosted: localDelivery,
     blobs,
     ownership,
-    wakeUps,
+    dueNotifier,
     incarnation,
     retry: outbound.retry,
   };
@@ -305,7 +306,7 @@ export async function startEngine(
     mailboxes,
     directory,
     accounts,
-    desk,
+    accountApi,
     settings,
     inbound,
     blobs,

@@ -22,7 +22,7 @@ export function exportTurns(store: ExportStore, intervalSeconds: number, log: Pi
       const giveBack = () => {
         if (turn === null) return;
         store.giveBack(accountId, turn, intervalSeconds, GIVEN_BACK).catch((err: unknown) => {
-          log.warn({ accountId, err }, 'the turn of an export that broke off counts');
+          log.warn({ accountId, err }, 'an export broke off; the account has to wait for its next one');
         });
       };
       return { waitSeconds: 0, giveBack };

@@ -1,13 +1,13 @@
-// What /healthz looks at (docs/interface/operator.md, "Health"). How checks are run and told is the HTTP gateway's business.
+// The checks of /healthz (docs/interface/operator.md, "Health"). The HTTP gateway runs them and shows the results.
 
 import { statfs } from 'node:fs/promises';
 import { couriers } from '../actors/delivery/delivery-placement.js';
-import type { Standing as QueueStatus } from '../actors/delivery/queue-status.js';
+import type { Standing as OwnershipStatus } from '../actors/delivery/queue-status.js';
 import type { Ownership } from '../actors/runtime/ownership.js';
 import type { HealthCheck, HealthResult } from '../gateways/http/health.js';
 import type { CommitWatch } from '../store/commit-watch.js';
 import type { OutboundStore } from '../store/outbound.js';
-import { assertReachable } from '../store/postgres/ping.js';
+import { ping } from '../store/postgres/ping.js';
 import type { Resources } from './resources.js';
 
 /** Room for an operator to see it and act: renewal of certificates of 90 days is due at 30 and tried again daily. */
@@ -23,10 +23,10 @@ const LAG_MS = 60_000;
 const ABSENCE_MS = 10_000;
 
 /** Of this node in its cluster. */
-type Standing = Pick<Ownership, 'nodeId' | 'state' | 'isCurrent' | 'owned' | 'shards' | 'view' | 'unheard'>;
+type Standing = Pick<Ownership, 'nodeId' | 'state' | 'isCurrent' | 'owned' | 'shards' | 'view' | 'unreachable'>;
 
 type Queue = Pick<
-  QueueStatus,
+  OwnershipStatus,
   'isStopped' | 'lookAgeMs' | 'failingMs' | 'overdueMs' | 'inFlight' | 'shards' | 'pollMs'
 >;
 
@@ -57,7 +57,7 @@ export function healthChecks(
       name: 'database',
       tags: ['infrastructure'],
       run: async () => {
-        await stall.answered(() => assertReachable(healthSql));
+        await stall.answered(() => ping(healthSql));
         return { status: 'Healthy', description: 'The database is reachable and accepts connections.' };
       },
     },
@@ -111,7 +111,7 @@ function hubCheck(hub: { readonly connections: number }): HealthCheck {
 }
 
 /** A node that cannot serve is to get no more clients: the balancer before it looks here. */
-function shardsResult({ nodeId, state, isCurrent, owned, shards, view, unheard }: Standing): HealthResult {
+function shardsResult({ nodeId, state, isCurrent, owned, shards, view, unreachable }: Standing): HealthResult {
   const data = { state, owned: owned.length, shards };
   const unhealthy = (description: string): HealthResult => ({ status: 'Unhealthy', description, data });
   if (state === 'draining') return unhealthy('This node is stopping.');
@@ -122,10 +122,10 @@ function shardsResult({ nodeId, state, isCurrent, owned, shards, view, unheard }
     // Sent away, clients find a node that can do more; when none can, they are as well off here.
     return { status: others === true ? 'Unhealthy' : 'Degraded', description, data };
   }
-  if (unheard.length > 0) {
+  if (unreachable.length > 0) {
     // No reason to send clients away: those who are not heard say the same of this node.
-    const description = `NATS is split: ${unheard.length} of the nodes that are alive do not answer on it.`;
-    return { status: 'Degraded', description, data: { ...data, unheard: unheard.length } };
+    const description = `NATS is split: ${unreachable.length} of the nodes that are alive do not answer on it.`;
+    return { status: 'Degraded', description, data: { ...data, unheard: unreachable.length } };
   }
   return { status: 'Healthy', description: `This node owns ${owned.length} of ${shards} shards of mailboxes.`, data };
 }

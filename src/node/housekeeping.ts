@@ -1,6 +1,6 @@
-// What must be done now and then and is in nobody's way: pruning event logs, forgetting replies that nobody asks for again,
-// collecting blobs that nothing refers to, emptying held mailboxes that nobody claimed in time, dropping policies of other
-// domains that hold no longer. Each job is harmless when several nodes do it.
+// Jobs that run now and then: prune event logs, forget replies to old commands, collect blobs without references, empty
+// held mailboxes that were not claimed in time, delete expired policies of other domains. Each job is harmless when
+// several nodes run it.
 import type { Logger } from 'pino';
 import type { Mailboxes } from '../actors/mailbox/protocol.js';
 import type { BlobStore } from '../store/blobs.js';
@@ -8,7 +8,7 @@ import { clock } from '../store/clock.js';
 import type { DirectoryStore } from '../store/directory.js';
 import { EVENT_LOG_AGE_MS, EVENT_LOG_LENGTH, type EventLog } from '../store/events.js';
 import type { MailboxStore } from '../store/mailboxes.js';
-import type { StsPolicyUpkeep } from '../store/sts-policies.js';
+import type { StsPolicyMaintenance } from '../store/sts-policies.js';
 
 const FIRST_PASS_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -25,7 +25,7 @@ export interface HousekeepingOptions {
   readonly replies: Pick<MailboxStore, 'forget'>;
   readonly blobs: BlobStore;
   readonly directory: DirectoryStore;
-  readonly stsPolicies: StsPolicyUpkeep;
+  readonly stsPolicies: StsPolicyMaintenance;
   readonly mailboxes: Mailboxes;
   readonly log: Logger;
 }

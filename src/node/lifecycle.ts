@@ -61,11 +61,11 @@ export class Lifecycle {
     const started = performance.now();
     try {
       const isStopped = await atMost(Promise.resolve(stop(boundMs)), boundMs);
-      if (!isStopped) this.#log.error({ part: name, boundMs }, 'did not stop in time');
+      if (!isStopped) this.#log.error({ part: name, boundMs }, 'a part of the node did not stop in time');
       else this.#log.debug({ part: name, ms: performance.now() - started }, 'stopped');
       return isStopped;
     } catch (error) {
-      this.#log.error({ part: name, err: error }, 'did not stop cleanly');
+      this.#log.error({ part: name, err: error }, 'a part of the node did not stop cleanly');
       return false;
     }
   }

@@ -51,21 +51,21 @@ export interface OpenListeners {
 
 export async function openListeners(
   config: Config,
-  foundation: Resources,
+  resources: Resources,
   engine: Engine,
-  instruments: Observability,
+  observability: Observability,
   dns: Dns,
 ): Promise<OpenListeners> {
-  const { metrics } = instruments;
+  const { metrics } = observability;
   // The first, so that it is stopped last: what draining is like can be watched.
-  const scraped = metrics && (await openMetrics(config, foundation, engine, metrics));
-  const spool = await openSpool(foundation);
-  const checks = openCredentialChecks(config, foundation.log);
+  const scraped = metrics && (await openMetrics(config, resources, engine, metrics));
+  const spool = await openSpool(resources);
+  const checks = openCredentialChecks(config, resources.log);
   const decoder = config.roles.has('api') ? new BodyDecoder() : undefined;
-  if (decoder !== undefined) foundation.lifecycle.add('body decoder', () => decoder.close());
-  const stops = stopTogether(foundation);
-  const smtp = await openSmtp(config, foundation, engine, instruments, checks, spool, dns, stops);
-  const http = decoder && (await openHttp(config, foundation, engine, instruments, checks, { spool, decoder }, stops));
+  if (decoder !== undefined) resources.lifecycle.add('body decoder', () => decoder.close());
+  const stops = stopTogether(resources);
+  const smtp = await openSmtp(config, resources, engine, observability, checks, spool, dns, stops);
+  const http = decoder && (await openHttp(config, resources, engine, observability, checks, { spool, decoder }, stops));
   return {
     listeners: {
       ...(scraped !== undefined && { metrics: scraped }),
@@ -102,10 +102,10 @@ function addresses(listeners: SmtpListeners): Readonly<Record<string, string>> {
 }
 
 /** Nodes without HTTP for clients tell here how they are, too. */
-async function openMetrics(config: Config, foundation: Resources, engine: Engine, metrics: Metrics): Promise<string> {
+async function openMetrics(config: Config, resources: Resources, engine: Engine, metrics: Metrics): Promise<string> {
   const { bind, metricsPort: port, roles } = config;
-  const { log, lifecycle } = foundation;
-  const health = createHealth({ checks: checksOf(foundation, engine, undefined), now: () => performance.now(), log });
+  const { log, lifecycle } = resources;
+  const health = createHealth({ checks: checksOf(resources, engine, undefined), now: () => performance.now(), log });
   const handler = exposition(metrics, roles.has('api') ? undefined : health);
   try {
     const http = await startHttp({ bind, port, handler, webSockets: [], log });
@@ -117,26 +117,26 @@ async function openMetrics(config: Config, foundation: Resources, engine: Engine
 }
 
 function checksOf(
-  foundation: Resources,
+  resources: Resources,
   { commits, ownership, queue }: Engine,
   hub: { readonly connections: number } | undefined,
 ) {
-  const outbound = foundation.stall.port(postgresOutbound(foundation.healthSql));
-  return healthChecks(foundation, { commits, hub, ownership, queue: queue?.standing, outbound });
+  const outbound = resources.stall.port(postgresOutbound(resources.healthSql));
+  return healthChecks(resources, { commits, hub, ownership, queue: queue?.standing, outbound });
 }
 
 async function openHttp(
   config: Config,
-  foundation: Resources,
+  resources: Resources,
   engine: Engine,
   { metrics, tracer }: Observability,
   { rates, ...tokens }: CredentialChecks,
   { spool, decoder }: { readonly spool: Spool; readonly decoder: BodyDecoder },
   stops: StopListener[],
 ): Promise<Listener> {
-  const { log } = foundation;
+  const { log } = resources;
   const { bind, httpPort: port, hostname, maxMessageSize } = config;
-  const { mailboxes, blobs, directory, desk, exports } = engine;
+  const { mailboxes, blobs, directory, accountApi, exports } = engine;
   const guard = anonymousGuard({ ...config, origins: config.corsOrigins });
   const cors = createCors(config.corsOrigins);
   const { oidcAuthority: authority } = config;
@@ -157,14 +157,14 @@ async function openHttp(
     blobs,
     decoder,
     exports,
-    desk,
+    accountApi,
     connectionInfo: () => connectionInfoOf(config, engine.ownership.view?.nodes ?? []),
     composing: { spool, hostname, maxMessageSize },
     push: { publicKey, check: subscriptionCheck(config.pushAllowPrivate) },
     config: {
       oidc: { authority: authority ?? '', clientId: config.oidcClientId ?? '', enabled: authority !== undefined },
     },
-    checks: checksOf(foundation, engine, hub),
+    checks: checksOf(resources, engine, hub),
     version,
     publicUrl: config.publicUrl,
     log,

@@ -1,4 +1,4 @@
-// What a node is watched with, metrics and traces: each is loaded when its setting turns it on, and costs nothing else.
+// Metrics and traces of a node. Each is loaded when its setting turns it on, and costs nothing otherwise.
 import { NO_TRACER, type Tracer } from '../actors/runtime/tracing.js';
 import type { Metrics } from './metrics/metrics.js';
 import type { Resources } from './resources.js';

@@ -1,5 +1,5 @@
-// Blobs that this node has stored a moment ago, in memory: a message that is sent is read again at once, by who delivers it
-// and by who makes its copy searchable. Only small ones, within a bound; the store has them all.
+// Blobs that this node stored a moment ago, in memory: delivery and search indexing read a message again right after it
+// was stored. Only small blobs, within a bound; the store has them all.
 import { LRUCache } from 'lru-cache';
 import type { MessageIndex } from '../mail/message-index.js';
 import type { BlobContent, BlobStore } from '../store/blobs.js';

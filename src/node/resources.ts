@@ -15,7 +15,7 @@ import {
 } from '../store/postgres/client.js';
 import { checkDatabase } from '../store/postgres/durability-check.js';
 import { type Migrated, migrate } from '../store/postgres/migrate.js';
-import { assertReachable } from '../store/postgres/ping.js';
+import { ping } from '../store/postgres/ping.js';
 import { StallWatch } from '../store/postgres/stall-watch.js';
 import type { Lifecycle } from './lifecycle.js';
 import { openTls, type TlsMaterial } from './tls.js';
@@ -39,7 +39,7 @@ export interface Resources {
   /** Whether the database answers. */
   readonly stall: StallWatch;
   /** For statements that look through whole tables: they take as long as they take. */
-  readonly upkeepSql: Sql;
+  readonly maintenanceSql: Sql;
   readonly tls: TlsMaterial;
 }
 
@@ -94,15 +94,15 @@ export async function openResources(
   const leasePatienceMs = Math.max(LEAST_LEASE_PATIENCE_MS, config.leaseTtlMs * LEASE_PATIENCE_TTLS);
   const leaseSql = pool(1, ' leases', leasePatienceMs);
   const healthSql = pool(1, ' health', WRITER_PATIENCE_MS, { probe: true });
-  const upkeepSql = pool(1, ' upkeep', undefined);
+  const maintenanceSql = pool(1, ' maintenance', undefined);
   const { applied, version } = await prepare(config, database, name);
   if (applied.length > 0) log.info({ applied, version }, 'schema brought up to date');
   await openConnections(writerSql, WRITER_POOL_SIZE);
   await openConnections(healthSql, 1);
   const stall = new StallWatch(
-    () => assertReachable(healthSql),
+    () => ping(healthSql),
     (isStalled) => {
-      if (isStalled) log.error('the database does not answer: what needs it is refused');
+      if (isStalled) log.error('the database does not answer: requests that need the database are refused');
       else log.info('the database answers again');
     },
   );
@@ -125,7 +125,7 @@ export async function openResources(
     leaseSql,
     healthSql,
     stall,
-    upkeepSql,
+    maintenanceSql,
     tls,
   };
 }

@@ -1,5 +1,5 @@
-// The SMTP listeners of a node: MX for other servers, submission for the accounts' own programs, on one spool. Opened and
-// stopped as listeners says.
+// The SMTP listeners of a node: MX for other servers, submission for the accounts' own programs, on one spool.
+// `listeners` opens and stops them.
 
 import { ProtocolLogins } from '../auth/protocol-login.js';
 import type { Config } from '../config.js';
@@ -29,7 +29,7 @@ export type SmtpListeners = Readonly<Partial<Record<'mx' | 'submission' | 'submi
 
 export async function openSmtp(
   config: Config,
-  foundation: Resources,
+  resources: Resources,
   engine: Engine,
   { metrics, tracer }: Observability,
   checks: CredentialChecks,
@@ -37,7 +37,7 @@ export async function openSmtp(
   dns: Dns,
   stops: StopListener[],
 ): Promise<SmtpListeners> {
-  const { log, tls } = foundation;
+  const { log, tls } = resources;
   const { roles, bind, hostname, maxMessageSize, allowPlaintextAuth } = config;
   if (!roles.has('mx') && !roles.has('submission')) return {};
   const trusted = new TrustedNetworks(config.proxyNetworks);

@@ -1,5 +1,5 @@
-// Why a node did not start, in words for its operator. What is expected (a wrong setting, a port in use, a database that is
-// away) gets one message; anything else is a bug and keeps its stack.
+// The message for the operator when a node does not start. An expected reason (StartFault, a store that is away, a full
+// disk) has one message; anything else is a bug and keeps its stack.
 import { StartFault } from '../errors/start-fault.js';
 import { StoreFault } from '../store/errors.js';
 

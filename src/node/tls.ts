@@ -1,5 +1,5 @@
-// The certificate and key that every listener with TLS presents: the operator's PEM files, read again when they change, or
-// a self-signed pair made once into the data directory. What to do with a new pair is its subscribers' business.
+// The certificate and key of every listener with TLS: the operator's PEM files, read again when they change, or a
+// self-signed pair made once in the data directory. Subscribers get each new pair.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';

@@ -1,5 +1,6 @@
-// A message on its way into the spool, in two forms: one that is hashed and indexed as it passes, and one whose beginning is
-// only known at its end (a field put before it says what was found out about the whole), which is hashed and indexed then.
+// A message on its way into the spool, in two forms. SpoolWriter hashes and indexes the message as it passes. BodyWriter
+// takes a message whose first fields are written last, because they hold the results of its checks, and hashes and
+// indexes at the end.
 import { createHash, type Hash } from 'node:crypto';
 import { MimeIndexer } from '../mail/mime-index/indexer.js';
 import type { BlobContent } from '../store/blobs.js';

@@ -1,6 +1,6 @@
-// Octets of a message on their way from a socket to the store, for every gateway that takes messages in: hashed and indexed,
-// kept in memory while they are few, else in a file, within one bound for all connections of the node
-// (decisions 0006, 0011). Knows nothing of protocols; what is not a message any more is the caller's to discard.
+// Octets of a message on their way from a socket to the store, for every gateway that receives messages: hashed and
+// indexed, kept in memory while they are few, else in a file, within one bound for all connections of the node
+// (decisions 0006, 0011). The spool knows no protocol. The caller discards what does not become a message.
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SpoolBudget, SUFFIX } from './spool-budget.js';

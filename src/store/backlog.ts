@@ -1,4 +1,4 @@
-// Port: how far behind the engine is, for those who only look.
+// Port: how much accepted mail waits for its mailbox, for health checks and metrics.
 
 export interface Backlog {
   /** ms since the epoch when this was looked at, by the database's clock. */

@@ -80,8 +80,8 @@ interface Payloads {
   DeferralEnded: { readonly emailId: string };
   /** Clients are to be told of an email as if it had just come. */
   EmailAnnounced: ShownEmail;
-  /** Mail that a filter deleted before it was placed. */
-  MailDiscarded: { readonly inboundId: string; readonly blob: string };
+  /** Mail that was not placed: a filter deleted it, or a copy of it was there. */
+  MailDiscarded: { readonly inboundId?: string; readonly blob: string };
   /** Unread emails of the inbox after the change. */
   UnreadCountChanged: { readonly unread: number };
   /**

@@ -1,4 +1,4 @@
-// Port: what is counted of group commits for those who watch a node. Called once a write, so it must not throw.
+// Port: counts of group commits for the node's metrics. Called once a write, so it must not throw.
 import type { StoreFault } from './errors.js';
 
 export interface CommitMeter {

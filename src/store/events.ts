@@ -16,6 +16,9 @@ export interface EventLog {
   read(accountId: string, after: number, limit: number): Promise<readonly EventRow[]>;
   /** The newest seq in the log; 0 when it is empty. */
   newest(accountId: string): Promise<number>;
-  /** Drops changes older than `maxAgeMs` and all but the newest `maxLength` of each account; returns how many. */
+  /**
+   * Drops changes older than `maxAgeMs`, all before them, and all but the newest `maxLength` of each account, and with
+   * them the UIDs that were expunged until then; returns how many changes.
+   */
   prune(maxAgeMs: number, maxLength: number): Promise<number>;
 }

@@ -1,5 +1,5 @@
-// An expected reason why the data directory or the embedded database cannot be used. The message is written for the
-// operator and says what to do; whoever starts the node shows it without a stack.
+// The expected faults of the data directory and the embedded database. The message tells the operator what to do; the
+// program shows the message without a stack.
 import { StartFault } from '../errors/start-fault.js';
 
 export class LocalFault extends StartFault {

@@ -3,7 +3,11 @@
 import type { MessageSummary } from '../mail/message-index.js';
 import type { InboundEnvelope } from './inbound.js';
 
-export type FolderRole = 'inbox' | 'sent' | 'drafts' | 'archive' | 'trash' | 'junk' | 'label' | 'folder';
+/** Roles of the folders that every account has, one each. */
+export const SYSTEM_ROLES = ['inbox', 'sent', 'drafts', 'archive', 'trash', 'junk'] as const;
+export type SystemRole = (typeof SYSTEM_ROLES)[number];
+export const FOLDER_ROLES = [...SYSTEM_ROLES, 'label', 'folder'] as const;
+export type FolderRole = (typeof FOLDER_ROLES)[number];
 
 /** What a folder is, apart from what is in it. */
 export interface FolderDefinition {
@@ -12,6 +16,7 @@ export interface FolderDefinition {
   readonly name: string;
   readonly color: string | null;
   readonly sortOrder: number;
+  readonly isSubscribed: boolean;
   readonly uidValidity: number;
   /** ms since the epoch. */
   readonly createdAt: number;

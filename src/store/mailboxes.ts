@@ -67,23 +67,80 @@ export interface ClaimedAccount {
 }
 
 /** `count` emails as columns, ids ascending. */
-export interface LoadedEmails {
+export interface EmailPage {
   readonly count: number;
   /** 16 octets each. */
   readonly ids: Uint8Array;
   readonly flags: Uint16Array;
   readonly receivedAt: Float64Array;
-  readonly modseq: Float64Array;
+  readonly sizes: Float64Array;
+  readonly modseqs: Float64Array;
   /** 0 or 1. */
   readonly hasAttachments: Uint8Array;
 }
 
-/** `count` placements of one folder as columns, uids ascending. */
-export interface PlacementColumns {
+/** `count` placements of one folder as columns, UIDs ascending. */
+export interface PlacementPage {
+  readonly folderId: string;
   readonly count: number;
   readonly uids: Uint32Array;
   /** 16 octets each. */
   readonly emailIds: Uint8Array;
+  readonly modseqs: Float64Array;
+  /** 0 or 1. */
+  readonly isDeleted: Uint8Array;
+}
+
+/** `count` UIDs that left one folder, by ascending modseq. */
+export interface ExpungedPage {
+  readonly folderId: string;
+  readonly count: number;
+  readonly uids: Uint32Array;
+  readonly modseqs: Float64Array;
+}
+
+/** The UIDs that left the folders of an account after `floor`; of those that left before, some are not known any more. */
+export interface Expunged {
+  readonly floor: number;
+  readonly folders: readonly ExpungedPage[];
+}
+
+/** Emails that have the same keywords. */
+export interface KeywordSet {
+  readonly names: readonly string[];
+  /** 16 octets each, ascending. */
+  readonly emailIds: Uint8Array;
+}
+
+/** A mailbox but for its emails and where they are placed. */
+export interface MailboxOverview {
+  readonly folders: readonly FolderRow[];
+  readonly filters: readonly FilterRow[];
+  readonly deferredFilters: readonly DeferredFilters[];
+  readonly drafts: readonly DraftEmail[];
+  /** Replies of the last minute, oldest first. */
+  readonly remembered: readonly RememberedReply[];
+  readonly expunged: Expunged;
+}
+
+/** Emails of a folder whose flags are `flags` where `mask` has bits, and whose sender contains `fromAddress` in any case. */
+export interface ListCriteria {
+  readonly mask: number;
+  readonly flags: number;
+  readonly fromAddress?: string | undefined;
+  /** Emails that are alike in it stand newest first. */
+  readonly order: 'date' | 'from' | 'subject' | 'size';
+  readonly isDescending: boolean;
+  /** 1-based. */
+  readonly page: number;
+  readonly pageSize: number;
+}
+
+/** A page, and how many there are on all pages. */
+export interface ListedEmails {
+  readonly ids: readonly string[];
+  readonly totalCount: number;
+  readonly unreadCount: number;
 }
 
 /** The newest emails of a thread, or a page of all of them, the first of which begins with the oldest (1-based). */
@@ -101,13 +158,12 @@ export interface MailboxStore {
     accountId: string,
     epoch: number,
   ): Promise<ClaimedAccount | { readonly kind: 'noSuchAccount' } | { readonly kind: 'fenced' }>;
-  /** Replies of the last minute. */
-  remembered(accountId: string): Promise<readonly RememberedReply[]>;
-  folders(accountId: string): Promise<readonly FolderRow[]>;
-  filters(accountId: string): Promise<readonly FilterRow[]>;
-  deferredFilters(accountId: string): Promise<readonly DeferredFilters[]>;
-  emails(accountId: string): AsyncIterable<LoadedEmails>;
-  placements(accountId: string, folderId: string): AsyncIterable<PlacementColumns>;
+  overview(accountId: string): Promise<MailboxOverview>;
+  emails(accountId: string): AsyncIterable<EmailPage>;
+  /** Every email that has keywords stands once. */
+  keywords(accountId: string): Promise<readonly KeywordSet[]>;
+  /** Folder by folder. */
+  placements(accountId: string): AsyncIterable<PlacementPage>;
   /** One fenced transaction; many accounts' changes may share it. */
   commit(change: MailboxChange): Promise<CommitResult>;
   /** Whether a commit of this epoch, after this change, would not be fenced. */
@@ -118,14 +174,11 @@ export interface MailboxStore {
   thread(accountId: string, threadId: string, part: ThreadPart): Promise<ThreadRows>;
   /** What an export needs of these emails, in no particular order; ids that are not there are left out. */
   exportRows(accountId: string, ids: readonly string[]): Promise<readonly ExportRow[]>;
-  /** Ids in the folder whose sender contains `fromAddress` (any case), newest first. */
-  idsFrom(accountId: string, folderId: string, fromAddress: string): Promise<readonly string[]>;
+  listed(accountId: string, folderId: string, criteria: ListCriteria): Promise<ListedEmails>;
   /** Rows of outbound emails; ids that are not there are left out. */
   outboundRows(accountId: string, ids: readonly string[]): Promise<readonly OutboundRow[]>;
   /** Outbound emails by their copies in Sent; those that have none are missing. */
   outboundOfCopies(accountId: string, emailIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** All drafts, in no particular order. */
-  draftEmails(accountId: string): Promise<readonly DraftEmail[]>;
   /** Newest first by creation. `page` is 1-based. */
   outboundPage(
     accountId: string,

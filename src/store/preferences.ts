@@ -1,4 +1,4 @@
-// Port: what accounts chose to have otherwise than by default. Which preferences there are is not the store's business.
+// Port: values that accounts chose in place of the defaults. The store does not know which preferences there are.
 
 export interface Choices {
   readonly chosen: Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-// Port: where the browsers of accounts want to be told of new mail (Web Push, RFC 8030).
+// Port: the push subscriptions of the accounts' browsers (Web Push, RFC 8030).
 
 export interface PushSubscription {
   /** URL of the push service; one a browser. */

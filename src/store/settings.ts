@@ -1,4 +1,4 @@
-// Port: values the cluster agrees on once, for example secrets that every node must share.
+// Port: values that the cluster agrees on once, for example secrets that every node must share.
 
 export interface SettingStore {
   /** The stored value, or `initial()` stored and returned if there was none; all nodes get the same one. */

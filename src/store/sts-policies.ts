@@ -9,7 +9,7 @@ export interface StsPolicy {
   readonly expiresAt: number;
 }
 
-export interface StsPolicyUpkeep {
+export interface StsPolicyMaintenance {
   /** Deletes those that have expired; returns how many. */
   dropExpired(): Promise<number>;
 }

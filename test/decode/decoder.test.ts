@@ -11,6 +11,8 @@ import { indexMessage } from '../../src/mail/mime-index/indexer.js';
 const reader = (raw: Buffer) => async (ranges: readonly OctetRange[]) =>
   ranges.map(({ start, end }) => Uint8Array.prototype.slice.call(raw, start, end));
 
+/** Time enough on a busy machine. */
+const PATIENT = { startMs: 120_000, shortJobMs: 60_000, jobMs: 60_000 };
 const ALICE = { accountId: 'alice' };
 const BOB = { accountId: 'bob' };
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -54,7 +56,7 @@ const html = Buffer.from(
 const htmlIndex = { ...indexMessage(html), textSections: ['1'] };
 
 test('a short message and a long one are decoded alike', async (t) => {
-  const decoder = decoderFor(t, { shortJobMs: 30_000, jobMs: 30_000 });
+  const decoder = decoderFor(t, PATIENT);
   t.deepEqual(await decoder.bodies(indexMessage(alternative), reader(alternative), ALICE), {
     text: 'Grüße',
     html: '<p>Grüße</p>',
@@ -63,12 +65,12 @@ test('a short message and a long one are decoded alike', async (t) => {
   const index = indexMessage(large);
   const all = await Promise.all([1, 2, 3].map(() => decoder.bodies(index, reader(large), ALICE)));
   for (const bodies of all) t.deepEqual(bodies, { text: 'Grüße '.repeat(50_000), html: '', partial: false });
-  const long = decoderFor(t, { shortOctets: 0, jobMs: 30_000 });
+  const long = decoderFor(t, { ...PATIENT, shortOctets: 0 });
   t.is((await long.bodies(indexMessage(alternative), reader(alternative), ALICE)).text, 'Grüße');
 });
 
 test('HTML becomes the text that a reader sees', async (t) => {
-  const decoder = decoderFor(t, { shortJobMs: 30_000 });
+  const decoder = decoderFor(t, PATIENT);
   const { text } = await decoder.bodies(htmlIndex, reader(html), ALICE);
   t.is(text, 'Two words\n\n * one\n * two\n\nCathere');
 });
@@ -78,7 +80,7 @@ test('a long message of many parts: the first are read by mailparser, all are re
     `--b\r\nContent-Type: text/plain\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n=41${i}\r\n`;
   const parts = Array.from({ length: 200 }, (_, i) => part(i));
   const raw = Buffer.from(`Content-Type: multipart/mixed; boundary=b\r\n\r\n${parts.join('')}--b--\r\n`);
-  const decoder = decoderFor(t, { shortJobMs: 30_000 });
+  const decoder = decoderFor(t, PATIENT);
   const { text } = await decoder.bodies(indexMessage(raw), reader(raw), ALICE);
   t.deepEqual(
     text.split('\n'),
@@ -131,6 +133,13 @@ test('text that needs no decoding needs no thread', async (t) => {
   }
 });
 
+test('a short message that is wanted at once needs no thread', async (t) => {
+  const decoder = decoderFor(t, { module: rogue('for(;;);'), shortJobMs: 600_000 });
+  const viewer = { ...ALICE, atOnce: true };
+  const bodies = await decoder.bodies(indexMessage(alternative), reader(alternative), viewer);
+  t.deepEqual(bodies, { text: 'Grüße', html: '<p>Grüße</p>', partial: false });
+});
+
 test('a short message waits for no long one, is not refused, and ends with its client', async (t) => {
   const stop = new AbortController();
   const limits = { module: rogue('for(;;);'), jobMs: 600_000, shortJobMs: 600_000, queueAnAccount: 1 };
@@ -158,7 +167,7 @@ test('a footer between html parts stays readable and harmless', async (t) => {
   const raw = Buffer.from(
     'Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/html\n\n<p>x</p>\n--b\n\n<list>\n--b--',
   );
-  const bodies = await decoderFor(t, { shortJobMs: 30_000 }).bodies(indexMessage(raw), reader(raw), ALICE);
+  const bodies = await decoderFor(t, PATIENT).bodies(indexMessage(raw), reader(raw), ALICE);
   t.is(bodies.text, 'x\n<list>');
   t.is(bodies.html, '<p>x</p>\n<br>\n<div style="white-space: pre-wrap">&lt;list&gt;</div>');
 });
@@ -246,7 +255,7 @@ test('all bodies of a message are read at once, however many parts they are', as
 });
 
 test('accounts take turns: one that asks for many messages keeps another waiting for one of them', async (t) => {
-  const decoder = decoderFor(t, { jobMs: 30_000 });
+  const decoder = decoderFor(t, PATIENT);
   const index = indexMessage(large);
   const order: string[] = [];
   const view = async (name: string, viewer: { accountId: string }) => {

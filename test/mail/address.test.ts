@@ -1,4 +1,4 @@
-// Addresses: what is one, and the form look-ups use.
+// Addresses: which text is an address, and the canonical form for look-ups.
 import test from 'ava';
 import fc from 'fast-check';
 import { canonicalAddress, hasTag, parseAddress, parseSender } from '../../src/mail/address.js';

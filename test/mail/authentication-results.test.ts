@@ -1,4 +1,4 @@
-// The Authentication-Results field: nothing a peer chooses gets out of its value, and claims to be us are recognised.
+// The Authentication-Results field: text of a peer stays within its value, and forged fields are recognised.
 import test from 'ava';
 import fc from 'fast-check';
 import { authenticationResults, claimsToBeFrom } from '../../src/mail/authentication-results.js';

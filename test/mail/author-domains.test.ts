@@ -1,4 +1,4 @@
-// Authors of a message: whose policies apply, and when nobody can say who the author is.
+// The author domains of a message, and the From fields in which the author is unknown.
 import test from 'ava';
 import { authorsOf } from '../../src/mail/author-domains.js';
 import { headerLines } from '../../src/mail/header-lines.js';

@@ -1,4 +1,4 @@
-// Replies and faults to verdicts: the table, and what no reply of a hostile server can do to the text.
+// The status of replies and faults: the table, and replies of hostile servers, which cannot break the text.
 import test from 'ava';
 import fc from 'fast-check';
 import {

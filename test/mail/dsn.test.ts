@@ -1,4 +1,4 @@
-// Reports to senders as a mail program reads them, and with the worst that addresses, replies and headers may hold.
+// Delivery status notifications as a mail program reads them, and with hostile addresses, replies and headers.
 import test from 'ava';
 import fc from 'fast-check';
 import { simpleParser } from 'mailparser';

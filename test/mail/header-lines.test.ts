@@ -1,4 +1,4 @@
-// Headers taken out of a stream and apart: every octet accounted for, however it is cut.
+// Headers collected from a stream and split into fields: every octet is kept, however the stream is cut.
 import test from 'ava';
 import fc from 'fast-check';
 import { HeaderCollector } from '../../src/mail/header-collector.js';

@@ -1,4 +1,4 @@
-// What is taken out of the header of a message that comes in, and that nothing else is.
+// The fields that are removed from the header of an incoming message; all others stay.
 import test from 'ava';
 import { incomingHeader } from '../../src/mail/incoming-header.js';
 

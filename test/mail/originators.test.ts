@@ -1,4 +1,4 @@
-// Who a message says it is from: what a reader could see differently is not read at all.
+// The originators of a message: a header that a reader could read in another way is refused.
 import test from 'ava';
 import fc from 'fast-check';
 import { HeaderFields } from '../../src/mail/mime-index/header-fields.js';

@@ -1,4 +1,4 @@
-// Messages cut into pieces, for everything that must not depend on where they are cut.
+// Messages cut into pieces, for code that must not depend on the cuts.
 
 /** Cut at these offsets (taken modulo the length, in any order). */
 export function piecesOf(raw: Buffer, cuts: readonly number[]): Buffer[] {

@@ -1,4 +1,4 @@
-// What replies and forwards take over from their original.
+// The fields of replies and forwards that come from the original.
 import test from 'ava';
 import fc from 'fast-check';
 import type { IndexedAddress, IndexedEnvelope } from '../../src/mail/message-index.js';

@@ -1,4 +1,4 @@
-// Words of search: what is folded into one, how a query is read, and that no text breaks either.
+// The words of search: folding, the terms of a query, and arbitrary text.
 import test from 'ava';
 import fc from 'fast-check';
 import { fold, searchTerms, wordsOf } from '../../src/mail/search-text.js';

@@ -1,4 +1,4 @@
-// What a submitted message becomes: only the fields that are meant change, whatever pieces it comes in.
+// A submitted message after its preparation: only the intended fields change, in pieces of any size.
 import test from 'ava';
 import fc from 'fast-check';
 import { SubmittedMessage, UnusableHeader } from '../../src/mail/submitted-message.js';

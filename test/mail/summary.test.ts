@@ -1,4 +1,4 @@
-// What a peer can put into a summary is bounded, whatever the envelope keeps.
+// The bounds of a summary, whatever the envelope holds.
 import test from 'ava';
 import fc from 'fast-check';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';

@@ -1,4 +1,4 @@
-// Trace lines, and that nothing a peer says gets out of its place in them.
+// Trace fields: text of a peer stays in its place.
 import test from 'ava';
 import fc from 'fast-check';
 import { receivedLine, returnPathLine } from '../../src/mail/trace.js';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { handOver } from '../../src/node/drain.js';
+import { drainNode } from '../../src/node/drain.js';
 import type { ClusterView, NodeRow } from '../../src/store/leases.js';
 
 const row = (id: string, over: Partial<NodeRow> = {}): NodeRow => ({
@@ -26,7 +26,7 @@ async function run(nodes: readonly NodeRow[] | undefined, noticeMs: number): Pro
       happened.push('drained');
     },
   };
-  await handOver({ ownership, beginDrain: () => happened.push('listeners drain'), withinMs: 3000, noticeMs });
+  await drainNode({ ownership, beginDrain: () => happened.push('listeners drain'), withinMs: 3000, noticeMs });
   return happened;
 }
 

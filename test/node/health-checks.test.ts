@@ -24,7 +24,7 @@ test("the certificate is watched when it is the operator's, degraded near its en
     owned: [0],
     shards: 1,
     view: undefined,
-    unheard: [],
+    unreachable: [],
   };
   const names = (files: typeof FILES | undefined) =>
     healthChecks(
@@ -71,7 +71,7 @@ test('a node that cannot serve is unhealthy; one that is cut off only when other
     state?: NodeState;
     isCurrent?: boolean;
     view?: ClusterView;
-    unheard?: string[];
+    unreachable?: string[];
   }) => {
     const ownership = {
       nodeId: 'a',
@@ -80,7 +80,7 @@ test('a node that cannot serve is unhealthy; one that is cut off only when other
       owned: [0],
       shards: 2,
       view: undefined,
-      unheard: [],
+      unreachable: [],
     } as const;
     const checks = healthChecks(
       {
@@ -101,7 +101,7 @@ test('a node that cannot serve is unhealthy; one that is cut off only when other
     return checks.find(({ name }) => name === 'shards')!.run();
   };
   t.like(await result({}), { status: 'Healthy', data: { owned: 1, shards: 2 } });
-  t.like(await result({ unheard: ['b'] }), { status: 'Degraded', data: { unheard: 1 } });
+  t.like(await result({ unreachable: ['b'] }), { status: 'Degraded', data: { unheard: 1 } });
   t.is((await result({ state: 'draining' })).status, 'Unhealthy');
   t.is((await result({ isCurrent: false })).status, 'Unhealthy');
   t.is((await result({ state: 'cut off', view: others('cut off') })).status, 'Degraded');
@@ -127,7 +127,7 @@ test('the queue is unhealthy when it has stopped or does not work, degraded when
       owned: [0],
       shards: 1,
       view: undefined,
-      unheard: [],
+      unreachable: [],
     } as const;
     const foundation = {
       healthSql: undefined as never,
@@ -184,7 +184,14 @@ test('the queue speaks of the cluster: what is due and what no node that lives d
       },
       isStranded: async () => isStranded,
     };
-    const ownership = { nodeId: 'a', state: 'serving', isCurrent: true, owned: [0], shards: 3, unheard: [] } as const;
+    const ownership = {
+      nodeId: 'a',
+      state: 'serving',
+      isCurrent: true,
+      owned: [0],
+      shards: 3,
+      unreachable: [],
+    } as const;
     const checks = healthChecks(
       {
         healthSql: undefined as never,

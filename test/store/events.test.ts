@@ -50,8 +50,29 @@ test('the log gives back the events of each change in order, and is pruned by ag
   t.deepEqual([await seqs(100), await seqs(101), await seqs(102)], [[101], [102], []]);
   await sql`delete from events where account_id = ${other} and seq > 99`;
 
+  const expunged = async () =>
+    (await sql`select account_id, modseq::int from expunged order by modseq`).map((row) => row['modseq']);
+  await sql`
+    insert into expunged (account_id, folder_id, uid, modseq)
+    select a, gen_random_uuid(), seq, seq
+    from (values (${mine}::uuid, 3), (${mine}, 9), (${mine}, 10), (${mine}, 12), (${other}, 8)) as x (a, seq)`;
   t.is(await events.prune(100 * 365 * 86_400_000, 2), 1, 'all but the newest two');
   t.deepEqual([...new Set((await events.read(mine, 0, 10)).map(({ seq }) => seq))], [10, 12]);
+  t.deepEqual(await expunged(), [8, 10, 12], 'expunged UIDs go with the changes; those of another account stay');
   t.is(await events.prune(Date.now() - Date.UTC(2026, 0, 12), 100), 1, 'the older one');
   t.is(await events.newest(mine), 12);
+  t.deepEqual(await expunged(), [8, 12]);
+
+  // A clock that was ahead must leave no gap: the log is pruned from its beginning, up to the last entry that is old enough.
+  await sql`
+    insert into events (account_id, seq, entries, at)
+    select ${mine}, seq, ${entries}::text::json, at
+    from (values (13, now()), (14, '2026-01-01'), (15, now())) as x (seq, at)`;
+  t.is(
+    await events.prune(Date.now() - Date.UTC(2026, 0, 2), 100),
+    3,
+    'the one of 12 January stays no longer than those after it',
+  );
+  t.deepEqual([...new Set((await events.read(mine, 0, 10)).map(({ seq }) => seq))], [15]);
+  t.deepEqual(await expunged(), [8]);
 });

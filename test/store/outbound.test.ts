@@ -8,7 +8,7 @@ import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { postgresLeases } from '../../src/store/postgres/leases.js';
 import { postgresMailboxes } from '../../src/store/postgres/mailboxes.js';
 import { postgresOutbound } from '../../src/store/postgres/outbound.js';
-import { postgresStsUpkeep } from '../../src/store/postgres/sts-maintenance.js';
+import { postgresStsMaintenance } from '../../src/store/postgres/sts-maintenance.js';
 import { migratedDatabase } from '../support/embedded-database.js';
 import { emptyChange, outboundRecords, records } from '../support/mailbox-change.js';
 
@@ -320,7 +320,7 @@ test('policies that have expired are dropped, the others stay', async (t) => {
   await sql`
     insert into sts_policies (domain, policy_id, policy, expires_at)
     values ('old.test', '1', '{}', now() - interval '1 second'), ('new.test', '1', '{}', now() + interval '1 day')`;
-  t.is(await postgresStsUpkeep(sql).dropExpired(), 1);
+  t.is(await postgresStsMaintenance(sql).dropExpired(), 1);
   t.deepEqual(
     (await sql`select domain from sts_policies`).map((row) => row['domain']),
     ['new.test'],

@@ -3,7 +3,7 @@
 import type { Ownership } from '../runtime/ownership.js';
 
 export interface DeliveryLeaseOptions {
-  readonly ownership: Pick<Ownership, 'beatAgeMs'>;
+  readonly ownership: Pick<Ownership, 'heartbeatAgeMs'>;
   readonly leaseTtlMs: number;
   /** Asks the mailbox: whether the delivery is under way still. */
   readonly confirm: () => Promise<boolean>;
@@ -30,6 +30,6 @@ export class DeliveryLease {
 
   #horizon(): number {
     const { ownership, leaseTtlMs } = this.#options;
-    return performance.now() - ownership.beatAgeMs + leaseTtlMs;
+    return performance.now() - ownership.heartbeatAgeMs + leaseTtlMs;
   }
 }

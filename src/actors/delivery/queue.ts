@@ -29,7 +29,7 @@ export interface DeliveryQueueOptions {
   readonly mailboxes: DeliveryMailboxes;
   readonly courier: Courier;
   readonly reports: SenderNotifications;
-  readonly ownership: Pick<Ownership, 'nodeId' | 'shards' | 'state' | 'view' | 'isCurrent' | 'beatAgeMs'>;
+  readonly ownership: Pick<Ownership, 'nodeId' | 'shards' | 'state' | 'view' | 'isCurrent' | 'heartbeatAgeMs'>;
   readonly wakeUps: Pick<DueNotifier, 'listen'>;
   /** Of this process, as its entry in the store has it. */
   readonly incarnation: string;

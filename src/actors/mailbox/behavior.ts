@@ -8,18 +8,21 @@ import { netOf } from '../../store/net-changes.js';
 import type { HostedDelivery } from '../delivery/local-courier.js';
 import type { Behavior, CommandHandlers } from '../runtime/behavior.js';
 import { type MailboxActorProtocol, mailboxActorProtocol } from './actor-protocol.js';
+import { append } from './append.js';
 import type { DeferralNotes } from './deferred-filters.js';
 import { expire, remove } from './delete.js';
 import { announce, applyDeferred, deliver } from './deliver.js';
 import type { EmailTexts } from './email-texts.js';
 import { createFilter, deleteFilter, updateFilter } from './filters.js';
-import { setRead } from './flags.js';
+import { setRead, storeFlags } from './flags.js';
+import { createFolder, deleteFolder, renameFolder, subscribeFolder } from './folders.js';
 import { assignLabel, createLabel, deleteLabel, unassignLabel, updateLabel } from './labels.js';
 import { organisingQueries } from './organising-queries.js';
 import { outboundCommands } from './outbound/commands.js';
 import { deliveryCommands } from './outbound/deliveries.js';
 import type { DeliverySlots } from './outbound/delivery-slots.js';
 import { deliveryQueries } from './outbound/queries.js';
+import { copy, expunge, move } from './placing.js';
 import { type Prefetched, prefetch } from './prefetch.js';
 import { mailboxQueries } from './queries.js';
 import type { MailboxSearch } from './search.js';
@@ -30,9 +33,18 @@ const commands: CommandHandlers<MailboxActorProtocol, MailboxTransaction> = {
   deliver,
   announce,
   applyDeferred,
+  append,
   setRead,
+  storeFlags,
+  copy,
+  move,
+  expunge,
   remove,
   expire,
+  createFolder,
+  renameFolder,
+  deleteFolder,
+  subscribeFolder,
   createLabel,
   updateLabel,
   deleteLabel,

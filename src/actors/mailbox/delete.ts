@@ -1,7 +1,7 @@
 // Deleting emails for good, by id or, in held mailboxes, by age.
 import type { Outcome, Payload } from '../runtime/protocol.js';
-import { found } from './flags.js';
 import type { MailboxProtocol } from './protocol.js';
+import { found } from './selection.js';
 import type { MailboxTransaction } from './transaction.js';
 
 const MAX_EXPIRED = 1_000;

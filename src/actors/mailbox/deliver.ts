@@ -20,7 +20,7 @@ export function deliver(
   tx.consume(inboundId);
   countMatches(tx, verdict);
   if (verdict.remove) {
-    tx.discard(inboundId, blob);
+    tx.discard(blob, inboundId);
     return { reply: { emailId: null } };
   }
   const id = tx.newId();

@@ -6,11 +6,12 @@ import type { MailboxState } from './state.js';
 interface Flags {
   readonly flags: number;
   readonly keywords: readonly string[];
+  readonly modseq: number;
 }
 
 export class EmailChanges {
   readonly #state: MailboxState;
-  readonly #added: NewEmail[] = [];
+  readonly #added: (NewEmail & { readonly modseq: number })[] = [];
   readonly #addedSlots = new Map<string, number>();
   readonly #flags = new Map<number, Flags>();
   readonly #removed = new Set<number>();
@@ -44,7 +45,32 @@ export class EmailChanges {
 
   keywords(slot: number): readonly string[] {
     const known = this.#flags.get(slot) ?? this.#added[slot - this.#firstAdded];
-    return known?.keywords ?? [];
+    return known?.keywords ?? this.#state.emails.keywords(slot);
+  }
+
+  /** Keywords of the account by their lower-case names, in the spelling that was seen first. */
+  keywordNames(): ReadonlyMap<string, string> {
+    const names = new Map(this.#state.emails.keywordNames.map((name) => [name.toLowerCase(), name]));
+    for (const { keywords } of [...this.#added, ...this.#flags.values()]) {
+      for (const name of keywords) if (!names.has(name.toLowerCase())) names.set(name.toLowerCase(), name);
+    }
+    return names;
+  }
+
+  /** When the email changed last. */
+  modseq(slot: number): number {
+    const known = this.#flags.get(slot) ?? this.#added[slot - this.#firstAdded];
+    return known?.modseq ?? this.#state.emails.modseq(slot);
+  }
+
+  receivedAt(slot: number): number {
+    return this.#added[slot - this.#firstAdded]?.receivedAt ?? this.#state.emails.receivedAt(slot);
+  }
+
+  /** Ids of emails with this Message-Id that the batch has added, newest first. */
+  addedWith(messageId: string): string[] {
+    const ids = this.#added.filter((email) => email.messageId === messageId).map(({ id }) => id);
+    return ids.reverse();
   }
 
   /** One more than the last slot, those of the batch included. */
@@ -53,15 +79,16 @@ export class EmailChanges {
   }
 
   /** The slot of the new email. */
-  add(email: NewEmail): number {
+  add(email: NewEmail, modseq: number): number {
     const slot = this.size;
-    this.#added.push(email);
+    this.#added.push({ ...email, modseq });
     this.#addedSlots.set(email.id, slot);
     return slot;
   }
 
-  setFlags(slot: number, { flags, keywords = this.keywords(slot) }: ChangeOf<'FlagsChanged'>['payload']): void {
-    this.#flags.set(slot, { flags, keywords });
+  setFlags({ payload, seq: modseq }: ChangeOf<'FlagsChanged'>, slot: number): void {
+    const { flags, keywords = this.keywords(slot) } = payload;
+    this.#flags.set(slot, { flags, keywords, modseq });
   }
 
   remove(slot: number): void {

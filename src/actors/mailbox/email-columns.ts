@@ -1,52 +1,95 @@
-// The emails of one mailbox as columns: about 35 octets an email instead of an object each. A slot is an email's stable
-// number in memory; slots rise with ids, because ids rise with time, so an id is found by binary search. A removed
-// email leaves a dead slot behind until the mailbox is loaded again.
+// The emails of one mailbox as columns: 30 octets an email instead of an object each. A slot is an email's stable number in
+// memory; slots rise with ids, because ids rise with time, so an id is found by binary search. A removed email leaves a
+// dead slot behind until the mailbox is loaded again.
 import { uuidOctets, uuidText } from '../../mail/ids.js';
-import type { LoadedEmails } from '../../store/mailboxes.js';
+import type { EmailPage } from '../../store/mailboxes.js';
+import { KeywordColumns } from './keyword-columns.js';
+import { ARRAY_OCTETS } from './sparse-column.js';
+import { grownCapacity, resized, WIDE_LIMIT, WideColumn } from './wide-column.js';
 
 const FIRST_CAPACITY = 64;
-const SLOT_OCTETS = 16 + 2 + 8 + 8 + 1;
-const ALIVE = 1;
-const HAS_ATTACHMENTS = 2;
+const ALIVE = 0x8000;
+const HAS_ATTACHMENTS = 0x4000;
+const FLAGS = 0x3fff;
+/**
+ * `receivedAt` is kept as its distance from the time in the email's id, modulo 2^48. Distances of up to 24 days to either
+ * side lie below 2^32, which takes 4 octets.
+ */
+const DISTANCE_BIAS = 2 ** 31;
+/** First of the times that are exact, in 1935; the last is in the year 10854. */
+const EARLIEST = -(2 ** 40);
+
+export interface NewEmail {
+  readonly id: string;
+  readonly flags: number;
+  readonly keywords: readonly string[];
+  readonly receivedAt: number;
+  readonly size: number;
+  readonly modseq: number;
+  readonly hasAttachments: boolean;
+}
 
 export class EmailColumns {
-  /** Slots in use, dead ones included. */
-  size = 0;
-  dead = 0;
+  #size = 0;
+  #dead = 0;
+  #capacity = FIRST_CAPACITY;
   #ids = new Uint32Array(FIRST_CAPACITY * 4);
   #flags = new Uint16Array(FIRST_CAPACITY);
-  #receivedAt = new Float64Array(FIRST_CAPACITY);
-  #modseq = new Float64Array(FIRST_CAPACITY);
-  #marks = new Uint8Array(FIRST_CAPACITY);
+  readonly #receivedAt = new WideColumn(FIRST_CAPACITY);
+  readonly #sizes = new WideColumn(FIRST_CAPACITY);
+  readonly #modseqs = new WideColumn(FIRST_CAPACITY);
+  readonly #keywords = new KeywordColumns();
+
+  /** Slots in use, dead ones included; the slot of the next email. */
+  get size(): number {
+    return this.#size;
+  }
+
+  get dead(): number {
+    return this.#dead;
+  }
 
   get octets(): number {
-    return this.#marks.length * SLOT_OCTETS;
+    const wide = this.#receivedAt.octets + this.#sizes.octets + this.#modseqs.octets;
+    return this.#capacity * 18 + ARRAY_OCTETS * 2 + wide + this.#keywords.octets;
   }
 
   /** Appends a page of loaded emails, ids ascending and above all before. */
-  load(page: LoadedEmails): void {
+  load(page: EmailPage): void {
     const ids = new DataView(page.ids.buffer, page.ids.byteOffset, page.ids.byteLength);
-    this.#reserve(this.size + page.count);
+    this.#reserve(this.#size + page.count);
     for (let i = 0; i < page.count; i++) {
-      const slot = this.size++;
+      const slot = this.#size++;
       for (let w = 0; w < 4; w++) this.#ids[slot * 4 + w] = ids.getUint32(i * 16 + w * 4);
-      this.#flags[slot] = page.flags[i]!;
-      this.#receivedAt[slot] = page.receivedAt[i]!;
-      this.#modseq[slot] = page.modseq[i]!;
-      this.#marks[slot] = ALIVE | (page.hasAttachments[i] === 1 ? HAS_ATTACHMENTS : 0);
+      this.#fill(
+        slot,
+        page.flags[i]!,
+        page.receivedAt[i]!,
+        page.sizes[i]!,
+        page.modseqs[i]!,
+        page.hasAttachments[i] === 1,
+      );
     }
   }
 
+  /** Gives a loaded email its keywords. */
+  loadKeywords(slot: number, names: readonly string[]): void {
+    this.#keywords.set(slot, names);
+  }
+
+  /** Gives back what is reserved and not in use. */
+  trim(): void {
+    this.#resize(Math.max(FIRST_CAPACITY, this.#size));
+  }
+
   /** The new email's slot; its id must be above every id before. */
-  append(id: string, flags: number, receivedAt: number, modseq: number, hasAttachments: boolean): number {
-    const octets = uuidOctets(id);
-    this.#reserve(this.size + 1);
-    const slot = this.size++;
-    for (let w = 0; w < 4; w++) this.#ids[slot * 4 + w] = octets.readUInt32BE(w * 4);
-    this.#flags[slot] = flags;
-    this.#receivedAt[slot] = receivedAt;
-    this.#modseq[slot] = modseq;
-    this.#marks[slot] = ALIVE | (hasAttachments ? HAS_ATTACHMENTS : 0);
+  append({ id, flags, keywords, receivedAt, size, modseq, hasAttachments }: NewEmail): number {
+    const words = wordsOf(uuidOctets(id), 0);
+    this.#reserve(this.#size + 1);
+    const slot = this.#size++;
+    this.#ids.set(words, slot * 4);
+    this.#fill(slot, flags, receivedAt, size, modseq, hasAttachments);
+    this.#keywords.set(slot, keywords);
     return slot;
   }
 
@@ -61,14 +104,14 @@ export class EmailColumns {
     return slot >= 0 && this.isAlive(slot) && this.#compare(slot, words) === 0 ? slot : -1;
   }
 
-  /** Calls back with the slot of each id of a packed list that is there; fast when they are mostly in order. */
-  eachSlot(packed: Uint8Array, found: (slot: number) => void): void {
+  /** Calls back with the slot and the position of each id of a packed list that is there; fast when they are mostly in order. */
+  eachSlot(packed: Uint8Array, found: (slot: number, position: number) => void): void {
     const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
     const ids = this.#ids;
     let next = 0;
     for (let at = 0; at + 16 <= packed.length; at += 16) {
       const isNext =
-        next < this.size &&
+        next < this.#size &&
         ids[next * 4] === view.getUint32(at) &&
         ids[next * 4 + 1] === view.getUint32(at + 4) &&
         ids[next * 4 + 2] === view.getUint32(at + 8) &&
@@ -76,7 +119,7 @@ export class EmailColumns {
         this.isAlive(next);
       const slot = isNext ? next : this.findOctets(packed, at);
       if (slot < 0) continue;
-      found(slot);
+      found(slot, at / 16);
       next = slot + 1;
     }
   }
@@ -94,46 +137,90 @@ export class EmailColumns {
 
   /** ms since the epoch in the id of the newest slot; 0 when there is none. */
   get newestIdTime(): number {
-    if (this.size === 0) return 0;
-    const at = (this.size - 1) * 4;
-    return this.#ids[at]! * 0x10000 + (this.#ids[at + 1]! >>> 16);
+    return this.#size === 0 ? 0 : this.#idTime(this.#size - 1);
   }
 
   /** The 12 bits after the version in the id of the newest slot. */
   get newestIdSequence(): number {
-    return this.size === 0 ? 0 : this.#ids[(this.size - 1) * 4 + 1]! & 0xfff;
+    return this.#size === 0 ? 0 : this.#ids[(this.#size - 1) * 4 + 1]! & 0xfff;
   }
 
   flags(slot: number): number {
-    return this.#flags[slot]!;
+    return this.#flags[slot]! & FLAGS;
   }
 
+  /** Names of the email's keywords, in the order of their lower-case forms. */
+  keywords(slot: number): string[] {
+    return this.#keywords.of(slot);
+  }
+
+  hasKeyword(slot: number, name: string): boolean {
+    return this.#keywords.has(slot, name);
+  }
+
+  /** Every keyword that an email of the mailbox has. */
+  get keywordNames(): string[] {
+    return this.#keywords.names;
+  }
+
+  /** The keyword as it was seen first; undefined when no email has it. */
+  keywordSpelling(name: string): string | undefined {
+    return this.#keywords.spelling(name);
+  }
+
+  /** ms since the epoch. */
   receivedAt(slot: number): number {
-    return this.#receivedAt[slot]!;
+    const distance = this.#receivedAt.get(slot) - DISTANCE_BIAS;
+    return modulo(this.#idTime(slot) - distance - EARLIEST) + EARLIEST;
+  }
+
+  /** Octets of the message. */
+  sizeOf(slot: number): number {
+    return this.#sizes.get(slot);
+  }
+
+  modseq(slot: number): number {
+    return this.#modseqs.get(slot);
   }
 
   isAlive(slot: number): boolean {
-    return (this.#marks[slot]! & ALIVE) !== 0;
+    return (this.#flags[slot]! & ALIVE) !== 0;
   }
 
   hasAttachments(slot: number): boolean {
-    return (this.#marks[slot]! & HAS_ATTACHMENTS) !== 0;
+    return (this.#flags[slot]! & HAS_ATTACHMENTS) !== 0;
   }
 
-  setFlags(slot: number, flags: number, modseq: number): void {
-    this.#flags[slot] = flags;
-    this.#modseq[slot] = modseq;
+  /** `keywords`: all of them, when they changed. */
+  setFlags(slot: number, flags: number, keywords: readonly string[] | undefined, modseq: number): void {
+    this.#flags[slot] = (this.#flags[slot]! & ~FLAGS) | (flags & FLAGS);
+    this.#modseqs.set(slot, modseq);
+    if (keywords !== undefined) this.#keywords.set(slot, keywords);
   }
 
   kill(slot: number): void {
     if (!this.isAlive(slot)) return;
-    this.#marks[slot]! &= ~ALIVE;
-    this.dead++;
+    this.#flags[slot]! &= ~ALIVE;
+    this.#keywords.set(slot, []);
+    this.#dead++;
+  }
+
+  #fill(slot: number, flags: number, receivedAt: number, size: number, modseq: number, hasAttachments: boolean): void {
+    this.#flags[slot] = (flags & FLAGS) | ALIVE | (hasAttachments ? HAS_ATTACHMENTS : 0);
+    const time = Math.min(Math.max(Math.round(receivedAt), EARLIEST), EARLIEST + WIDE_LIMIT - 1);
+    this.#receivedAt.set(slot, modulo(this.#idTime(slot) - time + DISTANCE_BIAS));
+    this.#sizes.set(slot, size);
+    this.#modseqs.set(slot, modseq);
+  }
+
+  /** ms since the epoch in the email's id. */
+  #idTime(slot: number): number {
+    return this.#ids[slot * 4]! * 0x10000 + (this.#ids[slot * 4 + 1]! >>> 16);
   }
 
   #last(words: readonly number[]): number {
     let low = 0;
-    let high = this.size;
+    let high = this.#size;
     while (low < high) {
       const middle = (low + high) >>> 1;
       if (this.#compare(middle, words) <= 0) low = middle + 1;
@@ -151,22 +238,24 @@ export class EmailColumns {
   }
 
   #reserve(size: number): void {
-    if (size <= this.#marks.length) return;
-    const capacity = Math.max(size, Math.ceil(this.#marks.length * 1.5));
-    this.#ids = grown(new Uint32Array(capacity * 4), this.#ids);
-    this.#flags = grown(new Uint16Array(capacity), this.#flags);
-    this.#receivedAt = grown(new Float64Array(capacity), this.#receivedAt);
-    this.#modseq = grown(new Float64Array(capacity), this.#modseq);
-    this.#marks = grown(new Uint8Array(capacity), this.#marks);
+    if (size > this.#capacity) this.#resize(grownCapacity(this.#capacity, size));
   }
+
+  #resize(capacity: number): void {
+    this.#capacity = capacity;
+    this.#ids = resized(this.#ids, capacity * 4);
+    this.#flags = resized(this.#flags, capacity);
+    for (const column of [this.#receivedAt, this.#sizes, this.#modseqs]) column.resize(capacity);
+  }
+}
+
+/** From 0 to 2^48 - 1. */
+function modulo(number: number): number {
+  const rest = number % WIDE_LIMIT;
+  return rest < 0 ? rest + WIDE_LIMIT : rest;
 }
 
 function wordsOf(octets: Uint8Array, offset: number): readonly number[] {
   const view = new DataView(octets.buffer, octets.byteOffset + offset, 16);
   return [view.getUint32(0), view.getUint32(4), view.getUint32(8), view.getUint32(12)];
-}
-
-export function grown<T extends Uint8Array | Uint16Array | Uint32Array | Float64Array>(into: T, from: T): T {
-  into.set(from);
-  return into;
 }

@@ -21,6 +21,6 @@ export interface EmailTexts {
   text(accountId: string, blob: string): Promise<BodyText>;
   /** As much of it as is shown to people: of at most 8 MiB of the message. @throws StoreFault */
   longText(accountId: string, blob: string): Promise<BodyText>;
-  /** @throws StoreFault */
-  searchable(accountId: string, blob: string): Promise<SearchableTexts>;
+  /** Rejects when `signal` aborts. @throws StoreFault */
+  searchable(accountId: string, blob: string, signal?: AbortSignal): Promise<SearchableTexts>;
 }

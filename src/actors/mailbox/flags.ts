@@ -1,30 +1,122 @@
-// Marking emails read and unread.
-import { SEEN } from '../../mail/flags.js';
+// Flags of emails: stored by name, for emails or for the placements of a folder, and marked read or unread. Names that have
+// a bit are bits; `\Deleted` belongs to a placement; all others are keywords, of which an account has at most 200.
+import { flagBit, isDeletedFlag, isKeyword, MOST_KEYWORDS, SEEN } from '../../mail/flags.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import type { MailboxProtocol } from './protocol.js';
+import { found, rangesOf, selected } from './selection.js';
 import type { MailboxTransaction } from './transaction.js';
+
+interface FlagSet {
+  readonly bits: number;
+  /** As the account spells them. */
+  readonly keywords: readonly string[];
+  readonly isDeleted: boolean;
+}
+
+type Mode = Payload<MailboxProtocol, 'storeFlags'>['mode'];
+
+export function storeFlags(
+  tx: MailboxTransaction,
+  { selection, mode, flags, unchangedSince = Number.POSITIVE_INFINITY }: Payload<MailboxProtocol, 'storeFlags'>,
+): Outcome<MailboxProtocol, 'storeFlags'> {
+  const chosen = selected(tx, selection);
+  if ('refusal' in chosen) return chosen;
+  const named = flagsNamed(tx, flags, mode !== 'remove');
+  if ('refusal' in named) return named;
+  const { slots, missing, folderId } = chosen;
+  if (named.isDeleted && folderId === undefined) return { refusal: 'noSuchFlag' };
+  const isModified = (slot: number) => tx.modseq(slot, folderId) > unchangedSince;
+  const modified = folderId === undefined ? [] : slots.filter(isModified).map((slot) => tx.folders.uid(folderId, slot));
+  const changed = store(
+    tx,
+    slots.filter((slot) => !isModified(slot)),
+    named,
+    mode,
+    folderId,
+  );
+  return { reply: { changed, missing, modified: rangesOf(modified) } };
+}
 
 export function setRead(
   tx: MailboxTransaction,
   { emailIds, isRead }: Payload<MailboxProtocol, 'setRead'>,
 ): Outcome<MailboxProtocol, 'setRead'> {
   const { missing, slots } = found(tx, emailIds);
-  const changing = slots.filter((slot) => (tx.flags(slot) & SEEN) !== (isRead ? SEEN : 0));
-  if (changing.length === 0) return { reply: { changed: 0, missing } };
-  tx.begin();
-  for (const slot of changing) tx.setFlags(slot, isRead ? tx.flags(slot) | SEEN : tx.flags(slot) & ~SEEN);
-  tx.announceUnread({ always: true });
-  return { reply: { changed: changing.length, missing } };
+  const seen = { bits: SEEN, keywords: [], isDeleted: false };
+  return { reply: { changed: store(tx, slots, seen, isRead ? 'add' : 'remove', undefined), missing } };
 }
 
-/** Slots of the ids that are there, each once, and the ids that are not. */
-export function found(tx: MailboxTransaction, emailIds: readonly string[]): { missing: string[]; slots: number[] } {
-  const missing: string[] = [];
-  const slots = new Set<number>();
-  for (const id of emailIds) {
-    const slot = tx.find(id);
-    if (slot < 0) missing.push(id);
-    else slots.add(slot);
+/** The flags of these names; names that are not kept are not counted among the account's keywords. */
+export function flagsNamed(
+  tx: MailboxTransaction,
+  names: readonly string[],
+  areKept: boolean,
+): FlagSet | { readonly refusal: 'noSuchFlag' | 'tooManyKeywords' } {
+  let bits = 0;
+  let isDeleted = false;
+  const keywords = new Map<string, string>();
+  let known: ReadonlyMap<string, string> | undefined;
+  let added = 0;
+  for (const name of names) {
+    if (isDeletedFlag(name)) {
+      isDeleted = true;
+      continue;
+    }
+    const bit = flagBit(name);
+    bits |= bit;
+    if (bit !== 0) continue;
+    if (!isKeyword(name)) return { refusal: 'noSuchFlag' };
+    known ??= tx.keywordNames();
+    const folded = name.toLowerCase();
+    if (keywords.has(folded)) continue;
+    if (!known.has(folded)) added++;
+    keywords.set(folded, known.get(folded) ?? name);
   }
-  return { missing, slots: [...slots] };
+  if (areKept && added > 0 && known!.size + added > MOST_KEYWORDS) return { refusal: 'tooManyKeywords' };
+  return { bits, keywords: [...keywords.values()], isDeleted };
+}
+
+/** Returns how many emails have other flags now, in the folder when one is named. */
+function store(
+  tx: MailboxTransaction,
+  slots: readonly number[],
+  flags: FlagSet,
+  mode: Mode,
+  folderId: string | undefined,
+): number {
+  let changed = 0;
+  let isSeenChanged = false;
+  for (const slot of slots) {
+    const before = tx.flags(slot);
+    const bits = mode === 'replace' ? flags.bits : mode === 'add' ? before | flags.bits : before & ~flags.bits;
+    const keywords = changedKeywords(tx.keywords(slot), flags.keywords, mode);
+    const isDeletedChanged = folderId !== undefined && changesDeleted(tx.isDeleted(slot, folderId), flags, mode);
+    if (bits === before && keywords === undefined && !isDeletedChanged) continue;
+    if (changed++ === 0) tx.begin();
+    if (bits !== before || keywords !== undefined) tx.setFlags(slot, bits, keywords);
+    if (isDeletedChanged) tx.setDeleted(slot, folderId, !tx.isDeleted(slot, folderId));
+    isSeenChanged ||= ((bits ^ before) & SEEN) !== 0;
+  }
+  if (isSeenChanged) tx.announceUnread({ always: true });
+  return changed;
+}
+
+function changesDeleted(isDeleted: boolean, flags: FlagSet, mode: Mode): boolean {
+  if (mode === 'replace') return isDeleted !== flags.isDeleted;
+  return flags.isDeleted && isDeleted !== (mode === 'add');
+}
+
+/** Undefined when they stay as they are. */
+function changedKeywords(before: readonly string[], named: readonly string[], mode: Mode): string[] | undefined {
+  const isAmong = (names: readonly string[]) => {
+    const folded = new Set(names.map((name) => name.toLowerCase()));
+    return (name: string) => folded.has(name.toLowerCase());
+  };
+  if (mode === 'remove') {
+    const kept = before.filter((name) => !isAmong(named)(name));
+    return kept.length === before.length ? undefined : kept;
+  }
+  const added = named.filter((name) => !isAmong(before)(name));
+  const kept = mode === 'add' ? before : before.filter(isAmong(named));
+  return added.length === 0 && kept.length === before.length ? undefined : [...kept, ...added];
 }

@@ -1,9 +1,11 @@
 // The folders of a transaction: their rows and the emails in them, read through as if the batch so far had happened already.
 // Counters have one rule, here: an email that comes or goes, or is read, changes `total` and `unread` of the folders that
 // hold it, and whatever happens in a folder raises its `highestModseq`.
-import type { FolderCounters, FolderDefinition, FolderRole, FolderRow } from '../../store/mailbox-rows.js';
+import type { FolderCounters, FolderDefinition, FolderRow, SystemRole } from '../../store/mailbox-rows.js';
 import type { FolderColumns } from './folder-columns.js';
 import type { MailboxState } from './state.js';
+
+const NONE: ReadonlyMap<number, number> = new Map();
 
 type Mutable = { -readonly [K in keyof FolderRow]: FolderRow[K] };
 
@@ -13,6 +15,8 @@ interface ChangedFolder {
   readonly columns: FolderColumns | undefined;
   /** Where the batch differs from the columns; 0 for an email that it took out. */
   readonly uids: Map<number, number>;
+  /** When placements changed last, where the batch has changed them. */
+  readonly modseqs: Map<number, number>;
   /** `\Deleted` of placements, where the batch has set it or has placed the email. */
   readonly deleted: Map<number, boolean>;
 }
@@ -31,7 +35,7 @@ export class FolderChanges {
     return (this.#changed.get(id) ?? this.#state.folders.get(id))?.row;
   }
 
-  rowOf(role: Exclude<FolderRole, 'label' | 'folder'>): FolderRow {
+  rowOf(role: SystemRole): FolderRow {
     return this.row(this.#state.folderOf(role).row.id)!;
   }
 
@@ -51,15 +55,47 @@ export class FolderChanges {
     return changed ?? this.#state.folders.get(folderId)?.uidOf(slot) ?? 0;
   }
 
+  /** Slots whose UIDs in the folder lie within the ranges, by UID. */
+  slotsOfUids(folderId: string, ranges: readonly (readonly [first: number, last: number])[]): number[] {
+    const columns = this.#deleted.has(folderId) ? undefined : this.#state.folders.get(folderId);
+    const changed = this.#changed.get(folderId)?.uids ?? NONE;
+    const slots: number[] = [];
+    for (const [first, last] of joined(ranges)) {
+      const end = columns?.indexOfUid(last + 1) ?? 0;
+      for (let i = columns?.indexOfUid(first) ?? 0; i < end; i++) {
+        const slot = columns!.slotAt(i);
+        if (!changed.has(slot)) slots.push(slot);
+      }
+      // The batch gives UIDs above all that were there.
+      const placed = [...changed].filter(([, uid]) => uid >= first && uid <= last && uid !== 0);
+      for (const [slot] of placed.sort(([, a], [, b]) => a - b)) slots.push(slot);
+    }
+    return slots;
+  }
+
+  /** When the placement changed last, if that was in this batch; else when it or the email did. */
+  modseq(folderId: string, slot: number): number {
+    const changed = this.#changed.get(folderId)?.modseqs.get(slot);
+    return changed ?? this.#state.folders.get(folderId)?.modseqOf(slot) ?? 0;
+  }
+
   isDeleted(folderId: string, slot: number): boolean {
+    if (this.uid(folderId, slot) === 0) return false;
     const changed = this.#changed.get(folderId)?.deleted.get(slot);
-    return changed ?? false;
+    return changed ?? this.#state.folders.get(folderId)?.isDeleted(slot) ?? false;
   }
 
   /** Ids of the folders that hold the email. */
   holding(slot: number): string[] {
     const ids: string[] = [];
-    for (const id of this.#ids()) if (this.uid(id, slot) !== 0) ids.push(id);
+    for (const [id, columns] of this.#state.folders) {
+      const changed = this.#changed.get(id);
+      if ((changed ?? columns).row.total === 0 || this.#deleted.has(id)) continue;
+      if ((changed?.uids.get(slot) ?? columns.uidOf(slot)) !== 0) ids.push(id);
+    }
+    for (const [id, { columns, uids }] of this.#changed) {
+      if (columns === undefined && (uids.get(slot) ?? 0) !== 0) ids.push(id);
+    }
     return ids;
   }
 
@@ -70,6 +106,7 @@ export class FolderChanges {
     if (isUnread) folder.row.unread++;
     folder.uids.set(slot, uid);
     folder.deleted.set(slot, false);
+    folder.modseqs.set(slot, modseq);
   }
 
   unplace(folderId: string, slot: number, isUnread: boolean, modseq: number): void {
@@ -85,12 +122,14 @@ export class FolderChanges {
   }
 
   setDeleted(folderId: string, slot: number, isDeleted: boolean, modseq: number): void {
-    this.#touch(folderId, modseq).deleted.set(slot, isDeleted);
+    const folder = this.#touch(folderId, modseq);
+    folder.deleted.set(slot, isDeleted);
+    folder.modseqs.set(slot, modseq);
   }
 
   create(folder: FolderDefinition, modseq: number): void {
     const row = { ...folder, uidNext: 1, total: 0, unread: 0, highestModseq: modseq };
-    this.#changed.set(folder.id, { row, columns: undefined, uids: new Map(), deleted: new Map() });
+    this.#changed.set(folder.id, { row, columns: undefined, uids: new Map(), modseqs: new Map(), deleted: new Map() });
   }
 
   change(folder: FolderDefinition, modseq: number): void {
@@ -139,10 +178,21 @@ export class FolderChanges {
     let folder = this.#changed.get(id);
     if (folder === undefined) {
       const columns = this.#state.folders.get(id)!;
-      folder = { row: { ...columns.row }, columns, uids: new Map(), deleted: new Map() };
+      folder = { row: { ...columns.row }, columns, uids: new Map(), modseqs: new Map(), deleted: new Map() };
       this.#changed.set(id, folder);
     }
     folder.row.highestModseq = modseq;
     return folder;
   }
+}
+
+/** Ascending, without overlaps. */
+function joined(ranges: readonly (readonly [first: number, last: number])[]): [first: number, last: number][] {
+  const result: [first: number, last: number][] = [];
+  for (const [first, last] of ranges.toSorted(([a], [b]) => a - b)) {
+    const before = result.at(-1);
+    if (before !== undefined && first <= before[1] + 1) before[1] = Math.max(before[1], last);
+    else if (first <= last) result.push([Math.max(first, 1), last]);
+  }
+  return result;
 }

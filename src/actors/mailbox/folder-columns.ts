@@ -1,18 +1,29 @@
-// What one folder holds, in memory: the UID of each email placed in it, and the order in which lists show them (newest
-// `receivedAt` first). Counters are the folder row's, kept by the commits.
-import type { FolderRow, PlacementColumns } from '../../store/mailboxes.js';
-import { type EmailColumns, grown } from './email-columns.js';
-import { SparseColumn } from './sparse-column.js';
+// What one folder holds, in memory: its emails in UID order (sequence numbers), the order in which lists show them (newest
+// `receivedAt` first), `\Deleted`, and the UIDs that were expunged. Both orders are one array while they agree, which is
+// usual in the inbox. Counters are the folder row's, kept by the commits.
+import type { ExpungedPage, FolderRow, PlacementPage } from '../../store/mailboxes.js';
+import type { EmailColumns } from './email-columns.js';
+import { type ExpungedSince, ExpungedUids } from './expunged-uids.js';
+import { ARRAY_OCTETS, SparseBits, SparseColumn } from './sparse-column.js';
+import { grownCapacity, resized } from './wide-column.js';
 
-/** Up to so many placements are put in one by one; sorting the folder again costs less beyond. */
-const FEW = 64;
+export interface SlotPlacement {
+  readonly slot: number;
+  readonly uid: number;
+  readonly modseq: number;
+}
 
 export class FolderColumns {
   row: FolderRow;
   readonly #emails: EmailColumns;
   readonly #uids = new SparseColumn();
-  // Slots by ascending (receivedAt, slot).
-  #order = new Uint32Array(16);
+  readonly #deleted = new SparseBits();
+  /** Where a placement changed later than its email. */
+  readonly #modseqs = new SparseColumn();
+  readonly #expunged = new ExpungedUids();
+  #slots = new Uint32Array(0);
+  /** Slots by ascending (receivedAt, slot); undefined while `#slots` is in that order too. */
+  #byTime: Uint32Array | undefined;
   #count = 0;
 
   constructor(row: FolderRow, emails: EmailColumns) {
@@ -25,7 +36,36 @@ export class FolderColumns {
   }
 
   get octets(): number {
-    return this.#order.length * 4 + this.#uids.octets;
+    const orders = this.#slots.length * (this.#byTime === undefined ? 4 : 8) + ARRAY_OCTETS * 2;
+    return orders + this.#uids.octets + this.#deleted.octets + this.#modseqs.octets + this.#expunged.octets;
+  }
+
+  /** Appends a page of loaded placements, UIDs ascending and above all before. */
+  load(page: PlacementPage): void {
+    const placements: SlotPlacement[] = [];
+    this.#emails.eachSlot(page.emailIds, (slot, i) => {
+      placements.push({ slot, uid: page.uids[i]!, modseq: page.modseqs[i]! });
+      if (page.isDeleted[i] === 1) this.#deleted.set(slot, true);
+    });
+    this.placeAll(placements);
+  }
+
+  /** Remembers loaded UIDs that left the folder, modseqs ascending. */
+  loadExpunged({ uids, modseqs, count }: ExpungedPage): void {
+    for (let start = 0, end = 1; start < count; start = end++) {
+      while (end < count && modseqs[end] === modseqs[start]) end++;
+      this.#expunged.add(uids.subarray(start, end), modseqs[start]!, this.#count);
+    }
+  }
+
+  /** Forgets which UIDs were expunged at this modseq or before. */
+  pruneExpunged(modseq: number): void {
+    this.#expunged.prune(modseq);
+  }
+
+  /** Gives back what is reserved and not in use. */
+  trim(): void {
+    this.#resize(this.#count);
   }
 
   /** The email's UID here; 0 when it is not placed here. */
@@ -33,104 +73,186 @@ export class FolderColumns {
     return this.#uids.get(slot);
   }
 
-  /** Appends a page of loaded placements; `sort` must follow the last one. */
-  load(page: PlacementColumns): void {
-    this.#reserve(this.#count + page.count);
-    for (let i = 0; i < page.count; i++) {
-      const slot = this.#emails.findOctets(page.emailIds, i * 16);
-      if (slot < 0) continue;
-      this.#uids.set(slot, page.uids[i]!);
-      this.#order[this.#count++] = slot;
-    }
+  /** The email with this UID; -1 when there is none. */
+  slotOfUid(uid: number): number {
+    const index = this.indexOfUid(uid);
+    return index < this.#count && this.uidAt(index) === uid ? this.#slots[index]! : -1;
   }
 
-  sort(): void {
-    const order = this.#order.subarray(0, this.#count);
-    for (let i = 1; i < order.length; i++) {
-      if (this.#precedes(order[i - 1]!, order[i]!)) continue;
-      order.sort((a, b) => this.#emails.receivedAt(a) - this.#emails.receivedAt(b) || a - b);
-      return;
-    }
+  /** By position in UID order, from 0: a sequence number less 1. */
+  uidAt(index: number): number {
+    return this.#uids.get(this.#slots[index]!);
   }
 
-  /** Slots by ascending (receivedAt, slot); valid until the next change. */
-  slots(): Uint32Array {
-    return this.#order.subarray(0, this.#count);
+  slotAt(index: number): number {
+    return this.#slots[index]!;
   }
 
-  /** Places many at once. */
-  placeAll(placements: readonly { readonly slot: number; readonly uid: number }[]): void {
-    if (placements.length <= FEW) {
-      for (const { slot, uid } of placements) this.place(slot, uid);
-      return;
-    }
-    this.#reserve(this.#count + placements.length);
-    for (const { slot, uid } of placements) {
-      this.#uids.set(slot, uid);
-      this.#order[this.#count++] = slot;
-    }
-    this.sort();
-  }
-
-  place(slot: number, uid: number): void {
-    this.#uids.set(slot, uid);
-    this.#reserve(this.#count + 1);
-    let at = this.#count;
-    if (at > 0 && !this.#precedes(this.#order[at - 1]!, slot)) at = this.#position(slot);
-    this.#order.copyWithin(at + 1, at, this.#count);
-    this.#order[at] = slot;
-    this.#count++;
-  }
-
-  /** Takes many placements away in one pass. */
-  unplace(slots: ReadonlySet<number>): void {
-    for (const slot of slots) this.#uids.set(slot, 0);
-    let kept = 0;
-    for (let i = 0; i < this.#count; i++) {
-      const slot = this.#order[i]!;
-      if (!slots.has(slot)) this.#order[kept++] = slot;
-    }
-    this.#count = kept;
-  }
-
-  /** Slots of a page (1-based), newest first. */
-  page(page: number, pageSize: number): number[] {
-    const slots: number[] = [];
-    for (let i = this.#count - 1 - (page - 1) * pageSize; i >= 0 && slots.length < pageSize; i--) {
-      slots.push(this.#order[i]!);
-    }
-    return slots;
-  }
-
-  /** Slots received before a time (ms since the epoch), oldest first, at most `limit`. */
-  before(time: number, limit: number): number[] {
-    const slots: number[] = [];
-    for (let i = 0; i < this.#count && slots.length < limit; i++) {
-      const slot = this.#order[i]!;
-      if (this.#emails.receivedAt(slot) >= time) break;
-      slots.push(slot);
-    }
-    return slots;
-  }
-
-  #precedes(a: number, b: number): boolean {
-    const difference = this.#emails.receivedAt(a) - this.#emails.receivedAt(b);
-    return difference < 0 || (difference === 0 && a < b);
-  }
-
-  #position(slot: number): number {
+  /** The position of the first UID that is not below this one; `count` when there is none. */
+  indexOfUid(uid: number): number {
     let low = 0;
     let high = this.#count;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.#precedes(this.#order[middle]!, slot)) low = middle + 1;
+      if (this.uidAt(middle) < uid) low = middle + 1;
       else high = middle;
     }
     return low;
   }
 
-  #reserve(size: number): void {
-    if (size <= this.#order.length) return;
-    this.#order = grown(new Uint32Array(Math.max(size, Math.ceil(this.#order.length * 1.5))), this.#order);
+  /** Whether `\Deleted` is set on the email here. */
+  isDeleted(slot: number): boolean {
+    return this.#deleted.has(slot);
+  }
+
+  /** How many emails here have `\Deleted`. */
+  get deletedCount(): number {
+    return this.#deleted.count;
+  }
+
+  /** When the email or its placement here changed last. */
+  modseqOf(slot: number): number {
+    return Math.max(this.#emails.modseq(slot), this.#modseqs.get(slot));
+  }
+
+  /** Slots by ascending (receivedAt, slot); valid until the next change. */
+  slots(): Uint32Array {
+    return (this.#byTime ?? this.#slots).subarray(0, this.#count);
+  }
+
+  /** Places emails that are not here yet, with UIDs above all that are here. */
+  placeAll(placements: readonly SlotPlacement[]): void {
+    if (placements.length === 0) return;
+    const end = this.#count + placements.length;
+    if (end > this.#slots.length) this.#resize(grownCapacity(this.#slots.length, end));
+    let last = this.#count === 0 ? 0 : this.uidAt(this.#count - 1);
+    for (const { slot, uid, modseq } of byUid(placements)) {
+      if (uid <= last) throw new Error(`UID ${uid} is not above UID ${last}, which folder ${this.row.id} has given`);
+      if (this.uidOf(slot) !== 0)
+        throw new Error(`folder ${this.row.id} holds the email already, as UID ${this.uidOf(slot)}`);
+      last = uid;
+      this.#uids.set(slot, uid);
+      this.#keepModseq(slot, modseq);
+      this.#slots[this.#count++] = slot;
+    }
+    this.#orderByTime(this.#count - placements.length);
+  }
+
+  /** Takes those of the emails away that are here, and remembers that their UIDs were expunged at this modseq. */
+  unplaceAll(slots: Iterable<number>, modseq: number): void {
+    const gone = [...new Set(slots)].filter((slot) => this.uidOf(slot) !== 0);
+    if (gone.length === 0) return;
+    const uids = gone.map((slot) => this.uidOf(slot));
+    const atUids = Uint32Array.from(uids, (uid) => this.indexOfUid(uid)).sort();
+    if (this.#byTime !== undefined) {
+      const byTime = this.#byTime;
+      withdraw(byTime, this.#count, Uint32Array.from(gone, (slot) => this.#position(byTime, slot)).sort());
+    }
+    withdraw(this.#slots, this.#count, atUids);
+    this.#count -= gone.length;
+    for (const slot of gone) {
+      this.#uids.set(slot, 0);
+      this.#deleted.set(slot, false);
+      this.#modseqs.set(slot, 0);
+    }
+    if (this.#byTime !== undefined && this.#agree(this.#byTime)) this.#byTime = undefined;
+    if (this.#count * 2 < this.#slots.length) this.trim();
+    this.#expunged.add(
+      uids.sort((a, b) => a - b),
+      modseq,
+      this.#count,
+    );
+  }
+
+  setDeleted(slot: number, isDeleted: boolean, modseq: number): void {
+    this.#deleted.set(slot, isDeleted);
+    this.#keepModseq(slot, modseq);
+  }
+
+  /** UIDs that left the folder after this modseq. */
+  expungedSince(modseq: number): ExpungedSince {
+    return this.#expunged.since(modseq);
+  }
+
+  /** Slots of a page (1-based), newest first. */
+  page(page: number, pageSize: number): number[] {
+    const end = this.#count - (page - 1) * pageSize;
+    return end <= 0 ? [] : [...this.slots().subarray(Math.max(0, end - pageSize), end)].reverse();
+  }
+
+  /** Slots received before a time (ms since the epoch), oldest first, at most `limit`. */
+  before(time: number, limit: number): number[] {
+    const slots = this.slots();
+    let count = 0;
+    while (count < slots.length && count < limit && this.#emails.receivedAt(slots[count]!) < time) count++;
+    return [...slots.subarray(0, count)];
+  }
+
+  #keepModseq(slot: number, modseq: number): void {
+    if (modseq > this.#emails.modseq(slot)) this.#modseqs.set(slot, modseq);
+  }
+
+  /** Puts the emails from `from` on, which were appended in UID order, in their places by time. */
+  #orderByTime(from: number): void {
+    const isInOrder = this.#byTime === undefined && this.#isInOrder(from);
+    if (isInOrder) return;
+    const byTime = this.#byTime ?? this.#slots.slice();
+    this.#byTime = byTime;
+    const added = this.#slots.slice(from, this.#count).sort((a, b) => this.#compare(a, b));
+    // From the end: newer emails are the usual ones, and all before the oldest of those that were added stay in place.
+    let old = from - 1;
+    let next = added.length - 1;
+    for (let to = this.#count - 1; next >= 0; to--) {
+      const isOld = old >= 0 && this.#compare(byTime[old]!, added[next]!) > 0;
+      byTime[to] = isOld ? byTime[old--]! : added[next--]!;
+    }
+  }
+
+  #isInOrder(from: number): boolean {
+    for (let i = Math.max(1, from); i < this.#count; i++) {
+      if (this.#compare(this.#slots[i - 1]!, this.#slots[i]!) > 0) return false;
+    }
+    return true;
+  }
+
+  #agree(byTime: Uint32Array): boolean {
+    for (let i = 0; i < this.#count; i++) if (byTime[i] !== this.#slots[i]) return false;
+    return true;
+  }
+
+  #compare(a: number, b: number): number {
+    return this.#emails.receivedAt(a) - this.#emails.receivedAt(b) || a - b;
+  }
+
+  #position(byTime: Uint32Array, slot: number): number {
+    let low = 0;
+    let high = this.#count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#compare(byTime[middle]!, slot) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #resize(capacity: number): void {
+    this.#slots = resized(this.#slots, capacity);
+    if (this.#byTime !== undefined) this.#byTime = resized(this.#byTime, capacity);
+  }
+}
+
+function byUid(placements: readonly SlotPlacement[]): readonly SlotPlacement[] {
+  const isSorted = placements.every(({ uid }, i) => i === 0 || placements[i - 1]!.uid < uid);
+  return isSorted ? placements : [...placements].sort((a, b) => a.uid - b.uid);
+}
+
+/** Takes the entries at these positions, ascending, out of the first `count` of an array; the others move together. */
+function withdraw(array: Uint32Array, count: number, positions: Uint32Array): void {
+  let to = positions[0]!;
+  for (let i = 0; i < positions.length; i++) {
+    const start = positions[i]! + 1;
+    const end = positions[i + 1] ?? count;
+    array.copyWithin(to, start, end);
+    to += end - start;
   }
 }

@@ -2,32 +2,18 @@
 // would be left without any place goes to Archive: taking labels away loses nothing.
 import { caseFolded } from '../../mail/case-fold.js';
 import { isUuid } from '../../mail/ids.js';
-import type { FolderDefinition, FolderRow } from '../../store/mailbox-rows.js';
+import type { FolderRow } from '../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
+import { addFolder, deleteFolders, renameTree } from './folders.js';
 import type { Label, MailboxProtocol } from './protocol.js';
 import type { MailboxTransaction } from './transaction.js';
-
-const MOST_LABELS = 500;
 
 export function createLabel(
   tx: MailboxTransaction,
   { name, color, sortOrder }: Payload<MailboxProtocol, 'createLabel'>,
 ): Outcome<MailboxProtocol, 'createLabel'> {
-  if (isTaken(tx, name)) return { refusal: 'nameTaken' };
-  if (tx.folders.rows().filter(({ role }) => role === 'label').length >= MOST_LABELS) return { refusal: 'tooMany' };
-  const modseq = tx.begin();
-  const folder: FolderDefinition = {
-    id: tx.otherId(),
-    role: 'label',
-    name,
-    color,
-    sortOrder,
-    // Another one for every label an account ever had (RFC 9051 §2.3.1.1), whatever the clock does.
-    uidValidity: tx.folders.rowOf('inbox').uidValidity + modseq,
-    createdAt: tx.now,
-  };
-  tx.createFolder(folder);
-  return { reply: labelOf(tx.folders.row(folder.id)!) };
+  const made = addFolder(tx, { role: 'label', name, color, sortOrder });
+  return 'refusal' in made ? made : { reply: labelOf(made) };
 }
 
 export function updateLabel(
@@ -36,23 +22,16 @@ export function updateLabel(
 ): Outcome<MailboxProtocol, 'updateLabel'> {
   const label = tx.folders.label(labelId);
   if (label === undefined) return { refusal: 'noSuchLabel' };
-  if (isTaken(tx, name, labelId)) return { refusal: 'nameTaken' };
-  if (label.name === name && label.color === color && label.sortOrder === sortOrder) return { reply: {} };
-  tx.begin();
-  tx.changeFolder(labelId, { name, color, sortOrder });
-  return { reply: {} };
+  return renameTree(tx, label, name, { color, sortOrder }) ?? { reply: {} };
 }
 
 export function deleteLabel(
   tx: MailboxTransaction,
   { labelId }: Payload<MailboxProtocol, 'deleteLabel'>,
 ): Outcome<MailboxProtocol, 'deleteLabel'> {
-  if (tx.folders.label(labelId) === undefined) return { refusal: 'noSuchLabel' };
-  tx.begin();
-  tx.deleteFolder(labelId, tx.folders.rowOf('archive').id);
-  for (const filter of tx.filters.all()) {
-    if (filter.assignLabelId === labelId) tx.filters.put({ ...filter, assignLabelId: null, updatedAt: tx.now });
-  }
+  const label = tx.folders.label(labelId);
+  if (label === undefined) return { refusal: 'noSuchLabel' };
+  deleteFolders(tx, [label]);
   return { reply: {} };
 }
 
@@ -95,9 +74,4 @@ export function inLabelOrder(rows: readonly FolderRow[]): FolderRow[] {
     .map((row) => ({ row, folded: caseFolded(row.name) }))
     .sort((a, b) => a.row.sortOrder - b.row.sortOrder || (a.folded < b.folded ? -1 : 1))
     .map(({ row }) => row);
-}
-
-function isTaken(tx: MailboxTransaction, name: string, except?: string): boolean {
-  const folded = caseFolded(name);
-  return tx.folders.rows().some((row) => row.id !== except && caseFolded(row.name) === folded);
 }

@@ -1,15 +1,17 @@
-// Queries about labels, filters and threads.
+// Queries about folders, labels, filters and threads.
 import type { EmailSummaryRow, FilterRow, MailboxStore } from '../../store/mailboxes.js';
 import type { QueryHandlers } from '../runtime/behavior.js';
 import type { EmailTexts } from './email-texts.js';
 import { FoldedFacts } from './filter-match.js';
+import { shownFolders } from './folders.js';
 import { inLabelOrder, labelOf } from './labels.js';
+import { listFolder } from './lists.js';
 import { bodiesOf, factsOf } from './prefetch.js';
 import type { MailboxProtocol } from './protocol.js';
-import { detailOf, listPage } from './queries.js';
+import { detailOf } from './queries.js';
 import type { MailboxState } from './state.js';
 
-type Names = 'labels' | 'labelEmails' | 'filters' | 'deferredFilters' | 'testFilter' | 'thread';
+type Names = 'folders' | 'labels' | 'labelEmails' | 'filters' | 'deferredFilters' | 'testFilter' | 'thread';
 
 /** Emails of a thread that are shown: the newest. */
 const MOST_OF_THREAD = 500;
@@ -28,11 +30,14 @@ export function organisingQueries(
       return { reply: { labels: inLabelOrder(rows).map(labelOf) } };
     },
 
-    async labelEmails(state, { labelId, page, pageSize }) {
+    async labelEmails(state, { labelId, ...criteria }) {
       const folder = state.folders.get(labelId);
       if (folder?.row.role !== 'label') return { refusal: 'noSuchLabel' };
-      const { total: totalCount, unread: unreadCount } = folder.row;
-      return { reply: { items: await listPage(store, state, folder.page(page, pageSize)), totalCount, unreadCount } };
+      return { reply: await listFolder(store, state, folder, criteria) };
+    },
+
+    async folders(state) {
+      return { reply: { folders: shownFolders([...state.folders.values()].map(({ row }) => row)) } };
     },
 
     async filters(state) {

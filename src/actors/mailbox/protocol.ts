@@ -2,7 +2,6 @@
 import {
   array,
   boolean,
-  enums,
   type Infer,
   integer,
   nullable,
@@ -15,52 +14,11 @@ import {
 import type { LoggedChange } from '../../store/changes.js';
 import { command, type EventOf, protocol, query } from '../runtime/protocol.js';
 import type { Refs } from '../runtime/ref.js';
+import { emailDetail, emailPage, listing } from './email-view.js';
+import { folderOperations } from './folder-operations.js';
 import { messageSummary } from './message-summary.js';
 import { outboundOperations } from './outbound/protocol.js';
-
-const labelSummary = object({ id: string(), name: string(), color: string() });
-
-const listItem = object({
-  id: string(),
-  fromAddress: string(),
-  /** True when the message names no author: the address is the sender of its envelope. */
-  fromIsEnvelopeSender: optional(boolean()),
-  fromDisplayName: string(),
-  subject: string(),
-  previewText: string(),
-  /** ms since the epoch. */
-  receivedAt: number(),
-  isRead: boolean(),
-  hasAttachments: boolean(),
-  attachmentCount: integer(),
-  threadId: string(),
-  messageId: nullable(string()),
-  sizeBytes: integer(),
-  labels: array(labelSummary),
-  /** Of what it is the copy in Sent. */
-  outboundId: optional(string()),
-});
-export type EmailListItem = Infer<typeof listItem>;
-
-const detail = object({
-  id: string(),
-  /** SHA-256 of the raw message; the gateway reads index and bytes itself. */
-  blob: string(),
-  fromAddress: string(),
-  /** True when the message names no author: the address is the sender of its envelope. */
-  fromIsEnvelopeSender: optional(boolean()),
-  fromDisplayName: string(),
-  subject: string(),
-  receivedAt: number(),
-  isRead: boolean(),
-  threadId: string(),
-  messageId: nullable(string()),
-  inReplyTo: nullable(string()),
-  references: array(string()),
-  sizeBytes: integer(),
-  labels: array(labelSummary),
-});
-export type EmailDetail = Infer<typeof detail>;
+import { placementOperations } from './placement-operations.js';
 
 const label = object({
   id: string(),
@@ -179,16 +137,18 @@ export const mailboxProtocol = protocol('mailbox', {
       reply: object({ applied: integer() }),
       onRepeat: 'harmless',
     }),
+    ...placementOperations,
+    ...folderOperations,
     createLabel: command({
       payload: object(labelShape),
       reply: label,
-      refusals: ['nameTaken', 'tooMany'],
+      refusals: ['nameTaken', 'nameTooLong', 'tooMany'],
       onRepeat: 'remembered',
     }),
     updateLabel: command({
       payload: object({ labelId: string(), ...labelShape }),
       reply: done,
-      refusals: ['noSuchLabel', 'nameTaken'],
+      refusals: ['noSuchLabel', 'nameTaken', 'nameTooLong'],
       onRepeat: 'remembered',
     }),
     /** Emails that had no other place are in Archive afterwards; filters no longer assign it. */
@@ -233,8 +193,8 @@ export const mailboxProtocol = protocol('mailbox', {
     /** By sortOrder, then name. */
     labels: query({ payload: object({}), reply: object({ labels: array(label) }) }),
     labelEmails: query({
-      payload: object({ labelId: string(), page: integer(), pageSize: integer() }),
-      reply: object({ items: array(listItem), totalCount: integer(), unreadCount: integer() }),
+      payload: object({ labelId: string(), ...listing }),
+      reply: emailPage,
       refusals: ['noSuchLabel'],
     }),
     /** In the order of evaluation. */
@@ -261,19 +221,19 @@ export const mailboxProtocol = protocol('mailbox', {
     thread: query({
       payload: object({ threadId: string(), page: optional(integer()), pageSize: optional(integer()) }),
       /** `total`: emails of the whole thread; owners of earlier versions do not say. */
-      reply: object({ emails: array(detail), total: optional(integer()) }),
+      reply: object({ emails: array(emailDetail), total: optional(integer()) }),
       refusals: ['noSuchThread'],
     }),
+    /** Emails of a folder (id or role); counts are of all that match. */
     list: query({
       payload: object({
-        folder: enums(['inbox', 'sent']),
-        /** 1-based. */
-        page: integer(),
-        pageSize: integer(),
+        folder: string(),
+        ...listing,
         /** Only emails whose sender address contains this, in any case. */
         fromAddress: optional(string()),
       }),
-      reply: object({ items: array(listItem), totalCount: integer(), unreadCount: integer() }),
+      reply: emailPage,
+      refusals: ['noSuchFolder'],
     }),
     /** Newest first, in a folder (id or role), else over all but what is only in trash or junk; counts are of all that match. */
     search: query({
@@ -283,11 +243,14 @@ export const mailboxProtocol = protocol('mailbox', {
         ...period,
         hasAttachments: optional(boolean()),
         isRead: optional(boolean()),
+        isFlagged: optional(boolean()),
+        /** A flag or keyword. */
+        keyword: optional(string()),
         folder: optional(string()),
         page: integer(),
         pageSize: integer(),
       }),
-      reply: object({ items: array(listItem), totalCount: integer(), unreadCount: integer() }),
+      reply: emailPage,
       refusals: ['noSuchFolder'],
     }),
     /** How many emails of a period an export holds, of a folder (id or role) or of all but what is only in trash or junk. */
@@ -301,7 +264,7 @@ export const mailboxProtocol = protocol('mailbox', {
       payload: object({ ...period, folder: optional(string()), place: nullable(exportPlace), limit: integer() }),
       reply: object({ emails: array(exported), place: nullable(exportPlace) }),
     }),
-    detail: query({ payload: object({ emailId: string() }), reply: detail, refusals: ['noSuchEmail'] }),
+    detail: query({ payload: object({ emailId: string() }), reply: emailDetail, refusals: ['noSuchEmail'] }),
     unreadCount: query({ payload: object({}), reply: object({ unread: integer() }) }),
     /** Distinct senders of what the account sent. */
     sentAddresses: query({ payload: object({}), reply: object({ addresses: array(string()) }) }),
@@ -312,6 +275,9 @@ export const mailboxProtocol = protocol('mailbox', {
   // Types alone: the records are made by the transaction.
   events: {} as { readonly [T in LoggedChange['type']]: Struct<Extract<LoggedChange, { type: T }>['payload'], null> },
 });
+
+export type { EmailDetail, EmailListItem } from './email-view.js';
+export type { Folder } from './folder-operations.js';
 
 export type MailboxProtocol = typeof mailboxProtocol;
 export type Mailboxes = Refs<MailboxProtocol>;

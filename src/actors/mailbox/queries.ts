@@ -1,12 +1,13 @@
 // What is read of a mailbox: order, counts and flags from memory, texts from the store by primary key.
-import { SEEN } from '../../mail/flags.js';
+import { ANSWERED, FLAGGED, SEEN } from '../../mail/flags.js';
 import { isUuid } from '../../mail/ids.js';
-import type { EmailSummaryRow, FolderRow, MailboxStore } from '../../store/mailboxes.js';
+import type { EmailSummaryRow, MailboxStore } from '../../store/mailboxes.js';
 import type { QueryHandlers } from '../runtime/behavior.js';
-import type { FolderColumns } from './folder-columns.js';
+import type { EmailDetail, EmailHead, EmailListItem } from './email-view.js';
 import { inLabelOrder } from './labels.js';
+import { listFolder } from './lists.js';
 import { outboundQueries } from './outbound/queries.js';
-import type { EmailDetail, EmailListItem, MailboxProtocol } from './protocol.js';
+import type { MailboxProtocol } from './protocol.js';
 import { countExported, exportedEmails, folderNamed, type MailboxSearch, searchMailbox } from './search.js';
 import type { MailboxState } from './state.js';
 
@@ -14,13 +15,10 @@ export function mailboxQueries(store: MailboxStore, search: MailboxSearch) {
   return {
     ...outboundQueries(store),
 
-    async list(state, { folder: role, page, pageSize, fromAddress }) {
-      const folder = state.folderOf(role);
-      const { totalCount, unreadCount, slots } =
-        fromAddress === undefined
-          ? { totalCount: folder.row.total, unreadCount: folder.row.unread, slots: folder.page(page, pageSize) }
-          : await pageFrom(store, state, folder, fromAddress, page, pageSize);
-      return { reply: { items: await listPage(store, state, slots), totalCount, unreadCount } };
+    async list(state, { folder: name, ...criteria }) {
+      const folder = folderNamed(state, name);
+      if (folder === undefined) return { refusal: 'noSuchFolder' };
+      return { reply: await listFolder(store, state, folder, criteria) };
     },
 
     async search(state, { page, pageSize, ...criteria }) {
@@ -85,34 +83,10 @@ export async function listPage(
   });
 }
 
-async function pageFrom(
-  store: MailboxStore,
-  state: MailboxState,
-  folder: FolderColumns,
-  fromAddress: string,
-  page: number,
-  pageSize: number,
-): Promise<{ totalCount: number; unreadCount: number; slots: number[] }> {
-  const ids = await store.idsFrom(state.accountId, folder.row.id, fromAddress);
-  const slots = ids.map((id) => state.emails.find(id)).filter((slot) => slot >= 0);
-  return {
-    totalCount: slots.length,
-    unreadCount: slots.filter((slot) => !isRead(state, slot)).length,
-    slots: slots.slice((page - 1) * pageSize, page * pageSize),
-  };
-}
-
-const isRead = (state: MailboxState, slot: number): boolean => (state.emails.flags(slot) & SEEN) !== 0;
-
-function labelsOf(state: MailboxState, slot: number): EmailListItem['labels'] {
-  const rows: FolderRow[] = [];
-  for (const folder of state.folders.values()) {
-    if (folder.row.role === 'label' && folder.uidOf(slot) !== 0) rows.push(folder.row);
-  }
-  return inLabelOrder(rows).map(({ id, name, color }) => ({ id, name, color: color ?? '' }));
-}
-
-function common(state: MailboxState, slot: number, row: EmailSummaryRow) {
+function headOf(state: MailboxState, slot: number, row: EmailSummaryRow): EmailHead {
+  const flags = state.emails.flags(slot);
+  const folders = [...state.folders.values()].filter((folder) => folder.uidOf(slot) !== 0).map(({ row }) => row);
+  const labels = inLabelOrder(folders.filter(({ role }) => role === 'label'));
   return {
     id: row.id,
     fromAddress: row.fromAddress,
@@ -120,11 +94,14 @@ function common(state: MailboxState, slot: number, row: EmailSummaryRow) {
     fromDisplayName: row.fromName,
     subject: row.subject,
     receivedAt: row.receivedAt,
-    isRead: isRead(state, slot),
+    isRead: (flags & SEEN) !== 0,
+    isFlagged: (flags & FLAGGED) !== 0,
+    isAnswered: (flags & ANSWERED) !== 0,
     threadId: row.threadId,
     messageId: row.messageId,
     sizeBytes: row.size,
-    labels: labelsOf(state, slot),
+    folderIds: folders.map(({ id }) => id),
+    labels: labels.map(({ id, name, color }) => ({ id, name, color: color ?? '' })),
   };
 }
 
@@ -135,7 +112,7 @@ function listItem(
   outboundId: string | undefined,
 ): EmailListItem {
   return {
-    ...common(state, slot, row),
+    ...headOf(state, slot, row),
     previewText: row.preview,
     hasAttachments: row.hasAttachments,
     attachmentCount: row.attachmentCount,
@@ -145,7 +122,7 @@ function listItem(
 
 export function detailOf(state: MailboxState, slot: number, row: EmailSummaryRow): EmailDetail {
   return {
-    ...common(state, slot, row),
+    ...headOf(state, slot, row),
     blob: row.blob,
     inReplyTo: row.inReplyTo,
     references: [...row.references],

@@ -58,9 +58,10 @@ export async function emailWords(
   texts: Pick<EmailTexts, 'searchable'>,
   accountId: string,
   emails: readonly UnindexedEmail[],
+  signal: AbortSignal,
 ): Promise<readonly EmailWords[]> {
   const words = async ({ id, blob, subject, fromAddress, fromName }: UnindexedEmail): Promise<EmailWords> => {
-    const { recipients, attachments, body } = await texts.searchable(accountId, blob);
+    const { recipients, attachments, body } = await texts.searchable(accountId, blob, signal);
     return {
       id,
       subject: wordsOf(subject),
@@ -82,7 +83,7 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
   const jobs = new Map<string, Job>();
   const known = new Map<string, string>();
   let background = 0;
-  let stopped = false;
+  const stopping = new AbortController();
 
   const isReached = (accountId: string, id: string): boolean => (known.get(accountId) ?? '') >= id;
 
@@ -95,13 +96,13 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
 
   async function pageOf(accountId: string): Promise<number> {
     const emails = await store.unindexed(accountId, PAGE);
-    await store.put(accountId, await emailWords(texts, accountId, emails));
+    await store.put(accountId, await emailWords(texts, accountId, emails, stopping.signal));
     if (emails.length > 0) learn(accountId, emails.at(-1)!.id);
     return emails.length;
   }
 
   async function run(accountId: string, job: Pick<Job, 'target' | 'hurried'>): Promise<void> {
-    while (!stopped) {
+    while (!stopping.signal.aborted) {
       const { target } = job;
       const started = performance.now();
       const count = await pageOf(accountId);
@@ -110,7 +111,11 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
         learn(accountId, target);
         if (job.target === target) return;
       }
-      for (let rest = (performance.now() - started) * REST; rest > 0 && !job.hurried && !stopped; rest -= LOOK_MS)
+      for (
+        let rest = (performance.now() - started) * REST;
+        rest > 0 && !job.hurried && !stopping.signal.aborted;
+        rest -= LOOK_MS
+      )
         await pause(Math.min(rest, LOOK_MS));
     }
   }
@@ -137,7 +142,9 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
       waiting.delete(accountId);
       background++;
       work(accountId, newestId, false)
-        .catch((err: unknown) => log.warn({ accountId, err }, 'emails are not searchable yet'))
+        .catch((err: unknown) => {
+          if (!stopping.signal.aborted) log.warn({ accountId, err }, 'emails are not searchable yet');
+        })
         .finally(() => background--);
     }
   }
@@ -158,13 +165,14 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
         const left = until - performance.now();
         const job = work(accountId, newestId, true);
         job.catch(() => {});
-        if (left <= 0 || stopped || !(await atMost(job, left)))
+        if (left <= 0 || stopping.signal.aborted || !(await atMost(job, left)))
           throw new ActorFault('overloaded', 'the emails of this account are still being made searchable');
       }
     },
 
     async stop() {
-      stopped = true;
+      // The page under way is indexed after the next start.
+      stopping.abort();
       clearInterval(timer);
       await Promise.allSettled([...jobs.values()].map(({ done }) => done));
     },

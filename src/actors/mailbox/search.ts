@@ -1,9 +1,10 @@
 // Search and export: passes over all emails of a mailbox by time. Which emails match a text comes from the store; time,
 // flags and folders are in memory, so totals are exact. Both leave out what is in nothing but trash and junk.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { SEEN } from '../../mail/flags.js';
+import { FLAGGED, flagBit, SEEN } from '../../mail/flags.js';
 import { isUuid } from '../../mail/ids.js';
 import type { SearchTerm } from '../../mail/search-text.js';
+import { SYSTEM_ROLES } from '../../store/mailbox-rows.js';
 import type { SearchStore } from '../../store/search.js';
 import type { FolderColumns } from './folder-columns.js';
 import type { ExportPlace } from './protocol.js';
@@ -31,15 +32,23 @@ export interface SearchCriteria {
   readonly to?: number | undefined;
   readonly hasAttachments?: boolean | undefined;
   readonly isRead?: boolean | undefined;
+  readonly isFlagged?: boolean | undefined;
+  /** A flag or keyword. */
+  readonly keyword?: string | undefined;
   /** Id or role; nothing else is searched then, trash and junk may be. */
   readonly folder?: string | undefined;
 }
 
-/** Labels have a role in common: they go by their ids. */
+/** By id or role; several folders share the roles `label` and `folder`, so these name none. */
 export function folderNamed(state: MailboxState, name: string): FolderColumns | undefined {
-  const byId = state.folders.get(name);
-  if (byId !== undefined || name === 'label') return byId;
-  return [...state.folders.values()].find(({ row }) => row.role === name);
+  const role = SYSTEM_ROLES.find((candidate) => candidate === name);
+  return role === undefined ? state.folders.get(name) : state.folderOf(role);
+}
+
+/** Whether an email has a flag or keyword. */
+function hasFlag({ emails }: MailboxState, name: string): (slot: number) => boolean {
+  const bit = flagBit(name);
+  return bit === 0 ? (slot) => emails.hasKeyword(slot, name) : (slot) => (emails.flags(slot) & bit) !== 0;
 }
 
 export async function searchMailbox(
@@ -54,7 +63,8 @@ export async function searchMailbox(
   const question = JSON.stringify([criteria, page, pageSize, pages]);
   const known = state.search.page(modseq, question);
   if (known !== undefined) return known;
-  const { terms = [], hasAttachments, isRead } = criteria;
+  const { terms = [], hasAttachments, isRead, isFlagged, keyword } = criteria;
+  const has = keyword === undefined ? undefined : hasFlag(state, keyword);
   let matches: TextMatches | undefined;
   if (terms.length > 0) {
     const { accountId, emails } = state;
@@ -76,8 +86,11 @@ export async function searchMailbox(
     if (few === undefined && matches?.has(slot) === false) continue;
     if (!emails.isAlive(slot) || isLeftOut?.(slot) === true) continue;
     if (hasAttachments !== undefined && emails.hasAttachments(slot) !== hasAttachments) continue;
-    const isUnread = (emails.flags(slot) & SEEN) === 0;
+    const flags = emails.flags(slot);
+    const isUnread = (flags & SEEN) === 0;
     if (isRead === isUnread) continue;
+    if (isFlagged !== undefined && ((flags & FLAGGED) !== 0) !== isFlagged) continue;
+    if (has?.(slot) === false) continue;
     if (totalCount >= first && slots.length < pageSize) slots.push(slot);
     totalCount++;
     if (isUnread) unreadCount++;

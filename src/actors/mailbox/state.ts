@@ -1,6 +1,12 @@
 // The mailbox in memory: what its actor knows without asking the store. Evolves only by changes that are committed.
-import type { FilterRow, FolderCounters, FolderRole } from '../../store/mailbox-rows.js';
-import type { ClaimedAccount, MailboxChange, MailboxStore, RememberedReply } from '../../store/mailboxes.js';
+import type { FilterRow, FolderCounters, SystemRole } from '../../store/mailbox-rows.js';
+import type {
+  ClaimedAccount,
+  MailboxChange,
+  MailboxStore,
+  PlacementPage,
+  RememberedReply,
+} from '../../store/mailboxes.js';
 import { type NetChange, netOf } from '../../store/net-changes.js';
 import type { Loaded } from '../runtime/behavior.js';
 import { EmailColumns } from './email-columns.js';
@@ -40,7 +46,7 @@ export class MailboxState {
     this.modseq = account.modseq;
   }
 
-  folderOf(role: Exclude<FolderRole, 'label' | 'folder'>): FolderColumns {
+  folderOf(role: SystemRole): FolderColumns {
     for (const folder of this.folders.values()) {
       if (folder.row.role === role) return folder;
     }
@@ -80,10 +86,10 @@ export class MailboxState {
   /** Takes a committed change in. */
   evolve(change: MailboxChange): void {
     const net = netOf(change.changes);
-    for (const email of net.emailsAdded) {
-      this.emails.append(email.id, email.flags, email.receivedAt, email.modseq, email.hasAttachments);
+    for (const email of net.emailsAdded) this.emails.append(email);
+    for (const { id, flags, keywords, modseq } of net.emailsFlagged) {
+      this.emails.setFlags(this.emails.find(id), flags, keywords, modseq);
     }
-    for (const { id, flags, modseq } of net.emailsFlagged) this.emails.setFlags(this.emails.find(id), flags, modseq);
     this.#evolveFolders(net, change.counters);
     for (const id of net.emailsRemoved) this.emails.kill(this.emails.find(id));
     if (net.filters.length + net.filtersRemoved.length > 0) {
@@ -105,11 +111,18 @@ export class MailboxState {
       this.folders.set(folder.id, new FolderColumns(row, this.emails));
     }
     const slotOf = ({ emailId }: { readonly emailId: string }) => this.emails.find(emailId);
-    for (const [folderId, { placed, expunged }] of net.placements) {
+    for (const [folderId, { placed, expunged, marked }] of net.placements) {
       const folder = this.folders.get(folderId)!;
       // An email that was taken out and put back has another UID now.
-      if (expunged.length > 0) folder.unplace(new Set(expunged.map(slotOf)));
-      if (placed.length > 0) folder.placeAll(placed.map((row) => ({ slot: slotOf(row), uid: row.uid })));
+      for (let from = 0, to = 1; from < expunged.length; from = to++) {
+        const { modseq } = expunged[from]!;
+        while (expunged[to]?.modseq === modseq) to++;
+        folder.unplaceAll(expunged.slice(from, to).map(slotOf), modseq);
+      }
+      folder.placeAll(placed.map((row) => ({ ...row, slot: slotOf(row) })));
+      for (const row of [...marked, ...placed.filter(({ isDeleted }) => isDeleted)]) {
+        folder.setDeleted(slotOf(row), row.isDeleted, row.modseq);
+      }
     }
     for (const row of [...net.foldersChanged, ...counters]) {
       const folder = this.folders.get(row.id)!;
@@ -118,7 +131,7 @@ export class MailboxState {
   }
 }
 
-/** Claims the account and loads its mailbox. */
+/** Claims the account and loads its mailbox: no other owner can change it after the claim, so all is read at once. */
 export async function loadMailbox(
   store: MailboxStore,
   accountId: string,
@@ -127,20 +140,34 @@ export async function loadMailbox(
   const account = await store.claim(accountId, epoch);
   if (account.kind !== 'claimed') return account;
   const state = new MailboxState(accountId, account);
-  for await (const page of store.emails(accountId)) state.emails.load(page);
-  for (const row of await store.folders(accountId)) {
-    const folder = new FolderColumns(row, state.emails);
-    if (row.total > 0) {
-      for await (const page of store.placements(accountId, row.id)) folder.load(page);
-      folder.sort();
-    }
-    state.folders.set(row.id, folder);
+  const placements: PlacementPage[] = [];
+  const [overview, keywords] = await Promise.all([
+    store.overview(accountId),
+    store.keywords(accountId),
+    each(store.emails(accountId), (page) => state.emails.load(page)),
+    each(store.placements(accountId), (page) => placements.push(page)),
+  ]);
+  for (const { names, emailIds } of keywords) {
+    state.emails.eachSlot(emailIds, (slot) => state.emails.loadKeywords(slot, names));
   }
-  state.filters = inOrder(await store.filters(accountId));
-  for (const { emailId, filterIds } of await store.deferredFilters(accountId)) state.deferred.set(emailId, filterIds);
-  state.outbound.loadDrafts(await store.draftEmails(accountId));
-  state.rememberReplies(await store.remembered(accountId));
+  for (const row of overview.folders) state.folders.set(row.id, new FolderColumns(row, state.emails));
+  for (const page of placements) state.folders.get(page.folderId)?.load(page);
+  const { floor, folders } = overview.expunged;
+  for (const page of folders) state.folders.get(page.folderId)?.loadExpunged(page);
+  for (const folder of state.folders.values()) {
+    folder.pruneExpunged(floor);
+    folder.trim();
+  }
+  state.emails.trim();
+  state.filters = inOrder(overview.filters);
+  for (const { emailId, filterIds } of overview.deferredFilters) state.deferred.set(emailId, filterIds);
+  state.outbound.loadDrafts(overview.drafts);
+  state.rememberReplies(overview.remembered);
   return { kind: 'loaded', state };
+}
+
+async function each<T>(pages: AsyncIterable<T>, take: (page: T) => void): Promise<void> {
+  for await (const page of pages) take(page);
 }
 
 /**
@@ -150,10 +177,10 @@ export async function loadMailbox(
 export async function warmUp(store: MailboxStore): Promise<void> {
   const load = async () => {
     await store.claim(NOBODY, 0);
-    await store.folders(NOBODY);
+    await store.overview(NOBODY);
+    await store.keywords(NOBODY);
     for await (const _ of store.emails(NOBODY));
-    for await (const _ of store.placements(NOBODY, NOBODY));
-    await store.remembered(NOBODY);
+    for await (const _ of store.placements(NOBODY));
   };
   await Promise.all(Array.from({ length: REHEARSALS }, load));
 }

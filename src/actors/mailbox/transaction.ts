@@ -103,6 +103,26 @@ export class MailboxTransaction {
     return this.#emails.keywords(slot);
   }
 
+  /** Keywords of the account by their lower-case names, in the spelling that was seen first. */
+  keywordNames(): ReadonlyMap<string, string> {
+    return this.#emails.keywordNames();
+  }
+
+  receivedAt(slot: number): number {
+    return this.#emails.receivedAt(slot);
+  }
+
+  /** When the email changed last or, in a folder, the email or its placement. */
+  modseq(slot: number, folderId?: string): number {
+    const email = this.#emails.modseq(slot);
+    return folderId === undefined ? email : Math.max(email, this.folders.modseq(folderId, slot));
+  }
+
+  /** Ids of emails with this Message-Id that the batch has added, newest first. */
+  addedWith(messageId: string): string[] {
+    return this.#emails.addedWith(messageId);
+  }
+
   isDeleted(slot: number, folderId: string): boolean {
     return this.folders.isDeleted(folderId, slot);
   }
@@ -134,17 +154,18 @@ export class MailboxTransaction {
   /** Adds an email with an id of `newId`. `isNew`: clients are to be told of new mail. */
   add(email: NewEmail, folderIds: readonly string[], { isNew }: { readonly isNew: boolean }): readonly Placement[] {
     const placements = folderIds.map((folderId) => ({ folderId, uid: this.folders.row(folderId)!.uidNext }));
-    this.#record({ type: 'EmailAdded', payload: { email, placements, isNew } });
+    const added = { ...email, keywords: inOrder(email.keywords) };
+    this.#record({ type: 'EmailAdded', payload: { email: added, placements, isNew } });
     return placements;
   }
 
   /** Keywords stay as they are when none are given. Nothing happens when the email has these flags already. */
   setFlags(slot: number, flags: number, keywords?: readonly string[]): void {
     const changed = flags ^ this.flags(slot);
-    const others = keywords !== undefined && isSame(keywords, this.keywords(slot)) ? undefined : keywords;
-    if (changed === 0 && others === undefined) return;
-    const payload = { emailId: this.id(slot), flags, changed, ...(others === undefined ? {} : { keywords: others }) };
-    this.#record({ type: 'FlagsChanged', payload });
+    const payload = { emailId: this.id(slot), flags, changed };
+    if (keywords !== undefined && !isSame(inOrder(keywords), this.keywords(slot))) {
+      this.#record({ type: 'FlagsChanged', payload: { ...payload, keywords: inOrder(keywords) } });
+    } else if (changed !== 0) this.#record({ type: 'FlagsChanged', payload });
   }
 
   /** Sets `\Deleted` in a folder that holds the email. */
@@ -204,8 +225,8 @@ export class MailboxTransaction {
   }
 
   /** Mail that is not kept: its bytes may go. */
-  discard(inboundId: string, blob: string): void {
-    this.#record({ type: 'MailDiscarded', payload: { inboundId, blob } });
+  discard(blob: string, inboundId?: string): void {
+    this.#record({ type: 'MailDiscarded', payload: { blob, ...(inboundId !== undefined && { inboundId }) } });
   }
 
   /** Clients are told how many emails of the inbox are unread, if the number is another than they were told last. */
@@ -255,7 +276,7 @@ export class MailboxTransaction {
     switch (change.type) {
       case 'EmailAdded': {
         const { email, placements } = change.payload;
-        const slot = this.#emails.add(email);
+        const slot = this.#emails.add(email, seq);
         for (const { folderId, uid } of placements) this.folders.place(folderId, slot, uid, this.#isUnread(slot), seq);
         return;
       }
@@ -281,7 +302,7 @@ export class MailboxTransaction {
       case 'FlagsChanged': {
         const slot = this.find(change.payload.emailId);
         const unread = (change.payload.changed & SEEN) === 0 ? 0 : this.#isUnread(slot) ? -1 : 1;
-        this.#emails.setFlags(slot, change.payload);
+        this.#emails.setFlags(change, slot);
         this.folders.reflag(slot, unread, seq);
         return;
       }
@@ -330,6 +351,13 @@ export class MailboxTransaction {
   #isUnread(slot: number): boolean {
     return (this.flags(slot) & SEEN) === 0;
   }
+}
+
+/** A set of keywords, always written the same way. */
+function inOrder(keywords: readonly string[]): readonly string[] {
+  if (keywords.length < 2) return keywords;
+  const folded = (name: string) => name.toLowerCase();
+  return keywords.toSorted((a, b) => (folded(a) < folded(b) ? -1 : 1));
 }
 
 function isSame(a: readonly string[], b: readonly string[]): boolean {

@@ -1,6 +1,6 @@
 // One living actor: its state, its command queue and the loop that plans, commits, evolves, replies and publishes, in
 // this order. A fault of the store ends the activation, because whether its commit happened is then unknown; the next
-// load has the truth, and every load tells followers how far the log goes, in case nothing was published of its end.
+// load reads the truth, and every load publishes the log's position, in case the last commit was not published.
 import type { Logger } from 'pino';
 import type { Behavior, Remembered } from './behavior.js';
 import { CommandQueue } from './command-queue.js';
@@ -26,15 +26,15 @@ export interface ActivationHost {
   publish(packet: EventPacket): void;
   /** The state is in memory. */
   loaded(): void;
-  /** A commit of the account may have happened unpublished, or its state could not be read: load it again some time. */
-  inDoubt(accountId: string): void;
+  /** A commit of the account may have happened unpublished, or its state could not be read: the host loads it again. */
+  uncertain(accountId: string): void;
   /** A later owner has the account. */
   fenced(): void;
-  /** The activation is over: forget it. */
+  /** The activation has ended. */
   ended(activation: { readonly accountId: string }): void;
 }
 
-/** The account has a later owner: whoever asked has to look for it. */
+/** The account has a later owner, which the asker has to find. */
 class Fenced extends Error {}
 
 type Handlers<C> = Readonly<Record<string, ((context: C, payload: unknown) => unknown) | undefined>>;
@@ -61,7 +61,7 @@ export class Activation<P extends Protocol, S, T, R = undefined> {
     this.#state = this.#load();
     this.#state.catch((error: unknown) => {
       this.#end();
-      if (isTemporary(error)) this.#host.inDoubt(accountId);
+      if (isTemporary(error)) this.#host.uncertain(accountId);
     });
   }
 
@@ -178,7 +178,7 @@ export class Activation<P extends Protocol, S, T, R = undefined> {
         return;
       } catch (error) {
         for (const waiting of commands) waiting.answer(this.#faultOf(error, waiting.request));
-        this.#host.inDoubt(this.accountId);
+        this.#host.uncertain(this.accountId);
         throw error;
       }
     }
@@ -188,7 +188,7 @@ export class Activation<P extends Protocol, S, T, R = undefined> {
     try {
       return await reading;
     } catch (error) {
-      this.#host.log.warn({ accountId: this.accountId, err: error }, 'commands are planned without what they look at');
+      this.#host.log.warn({ accountId: this.accountId, err: error }, 'commands are planned without prefetched data');
       return undefined;
     }
   }

@@ -1,7 +1,7 @@
 // Event streams: each account's log as an observable, with one bus subscription an account and node. A pipeline for each
 // account that is followed is in `log-follower`; here are the bounds that all accounts share.
 import type { Logger } from 'pino';
-import { defer, filter, merge, type Observable } from 'rxjs';
+import { defer, filter, type Observable } from 'rxjs';
 import { FairSemaphore } from '../../bounds/fair-semaphore.js';
 import { clock } from '../../store/clock.js';
 import type { EventLog } from '../../store/events.js';
@@ -42,17 +42,31 @@ export function createEventStreams<E>(options: EventStreamsOptions): EventStream
   const recoveries = new FairSemaphore({ total: READS_AT_A_TIME });
   /** The clients of a node that has gone come to the others all at once. */
   const catchUps = new FairSemaphore({ total: READS_AT_A_TIME });
+  const shared = { ...options, recoveries, catchUps };
+
+  transport.breaks$.subscribe(() => {
+    for (const follower of followers.values()) follower.recheck();
+  });
+  ownership.relocations$.pipe(filter(({ unclean }) => unclean)).subscribe(({ shards }) => {
+    const relocated = new Set(shards);
+    for (const follower of followers.values()) if (relocated.has(follower.shard)) follower.recheck();
+  });
 
   function open(accountId: string): LogFollower {
-    const shard = shardOf(accountId, ownership.shards);
-    const unclean$ = ownership.relocations$.pipe(filter(({ shards, unclean }) => unclean && shards.includes(shard)));
-    const missed$ = merge(transport.breaks$, unclean$);
     const closed = () => {
       if (followers.get(accountId) === follower) followers.delete(accountId);
     };
-    const follower = new LogFollower({ ...options, missed$, recoveries, catchUps, accountId, closed });
+    const shard = shardOf(accountId, ownership.shards);
+    const follower = new LogFollower(shared, accountId, shard, closed);
     followers.set(accountId, follower);
     return follower;
+  }
+
+  /** Whether the log has the change after the position: it may begin later than its age and its length say. */
+  async function isNextKept(accountId: string, { seq }: LogPosition, newest: number): Promise<boolean> {
+    if (seq === newest) return true;
+    const [next] = await catchUps.run(accountId, () => log.read(accountId, seq, 1));
+    return next?.seq === seq + 1;
   }
 
   return {
@@ -62,7 +76,9 @@ export function createEventStreams<E>(options: EventStreamsOptions): EventStream
     async resume(accountId, from) {
       const newest = await catchUps.run(accountId, () => log.newest(accountId));
       const now = clock.now();
-      if (from !== null && isKept(from, newest, now)) return { position: from, complete: true };
+      if (from !== null && isKept(from, newest, now) && (await isNextKept(accountId, from, newest))) {
+        return { position: from, complete: true };
+      }
       return { position: { seq: newest, at: now }, complete: from === null };
     },
   };

@@ -1,7 +1,7 @@
-// Which other nodes answer on the bus. A node that died has no subscription there, which is known at once, long before its
-// leases run out; one that only changes its bus server is back before it is asked a second time. The bus may be wrong (its
-// servers may be split): who then still renews its entry in the store is alive after all, and is not taken for gone again
-// before it has answered.
+// Detects other nodes that do not answer on the bus. The bus has no subscription of a node that crashed, which shows long
+// before its leases expire; a node that only changes its bus server answers the second ping. When the servers of the bus are
+// split, a node that does not answer may still renew its entry in the store. Such a node is alive but unreachable, and is not
+// taken for gone again before it has answered.
 
 import { pause } from '../../bounds/time-bounds.js';
 import { clock } from '../../store/clock.js';
@@ -11,68 +11,68 @@ import { MAILBOX_ROLE } from './placement.js';
 import { nodeSubject } from './subjects.js';
 import { NoResponders, type Transport } from './transport.js';
 
-export interface PeerNews {
-  /** Nobody answers for the node; told once. */
-  gone(node: string): void;
-  /** It answers again: what it published meanwhile may not have been heard here. */
-  heard(node: string): void;
+export interface PeerListener {
+  /** The node does not answer; called once. */
+  unreachable(node: string): void;
+  /** The node answers again. Its publications of the time between may not have arrived here. */
+  reachable(node: string): void;
 }
 
 const PING_MS = 500;
 const CONFIRM_MS = 250;
-/** However many askers miss its shards. */
+/** A node is not suspected again sooner, however many asks find no owner. */
 const SUSPECT_AGAIN_MS = 50;
 
 export class FailureDetector {
   readonly #transport: Transport;
   readonly #self: string;
-  readonly #news: PeerNews;
-  /** Node → when it was found out, by the monotonic clock. */
+  readonly #listener: PeerListener;
+  /** Node → the time when it stopped answering, by the monotonic clock. */
   readonly #goneSince = new Map<string, number>();
-  readonly #aliveAfterAll = new Set<string>();
-  readonly #asked = new Set<string>();
+  readonly #aliveUnreachable = new Set<string>();
+  readonly #pinged = new Set<string>();
   readonly #suspectedAt = new Map<string, number>();
   #stopped = false;
 
-  constructor(transport: Transport, self: string, news: PeerNews) {
+  constructor(transport: Transport, self: string, listener: PeerListener) {
     this.#transport = transport;
     this.#self = self;
-    this.#news = news;
+    this.#listener = listener;
   }
 
   get gone(): ReadonlySet<string> {
     return new Set(this.#goneSince.keys());
   }
 
-  /** They renew their entries in the store, and do not answer. */
-  get unheard(): ReadonlySet<string> {
-    return this.#aliveAfterAll;
+  /** Nodes that renew their entries in the store, and do not answer. */
+  get unreachable(): ReadonlySet<string> {
+    return this.#aliveUnreachable;
   }
 
   /**
-   * Asks the node whether it is there, unless that is known or was asked a moment ago. A heartbeat's question may be out
-   * that nobody will answer. `confirmed`: another node has asked twice.
+   * Pings the node, unless it is known to be gone or was pinged a moment ago. A ping of the last heartbeat, which may never
+   * be answered, does not count. `confirmed`: another node has pinged twice.
    */
   suspect(node: string, confirmed = false): void {
     if (this.#stopped || node === this.#self || this.#goneSince.has(node)) return;
     const now = performance.now();
     if (!confirmed && now - (this.#suspectedAt.get(node) ?? -SUSPECT_AGAIN_MS) < SUSPECT_AGAIN_MS) return;
     this.#suspectedAt.set(node, now);
-    void this.#ask(node, confirmed);
+    void this.#ping(node, confirmed);
   }
 
-  /** With every heartbeat; `began`: when it did, by the monotonic clock. */
-  look({ nodes, leases }: ClusterView, began: number): void {
+  /** Called with the view of every heartbeat; `began` is the heartbeat's start by the monotonic clock. */
+  update({ nodes, leases }: ClusterView, began: number): void {
     const rows = new Map(nodes.map((row) => [row.id, row]));
     for (const [node, since] of this.#goneSince) {
       const row = rows.get(node);
       if (row === undefined || row.expired) this.#goneSince.delete(node);
       else if (row.silentMs < began - since && row.state !== 'cut off') {
         this.#goneSince.delete(node);
-        this.#aliveAfterAll.add(node);
+        this.#aliveUnreachable.add(node);
       }
     }
-    for (const known of [this.#aliveAfterAll, this.#suspectedAt]) {
+    for (const known of [this.#aliveUnreachable, this.#suspectedAt]) {
       for (const node of known.keys()) if (!rows.has(node)) known.delete(node);
     }
     const owners = new Set(leases.map(({ nodeId }) => nodeId));
@@ -86,29 +86,29 @@ export class FailureDetector {
   }
 
   #verify(node: string): void {
-    if (this.#stopped || node === this.#self || this.#asked.has(node)) return;
-    this.#asked.add(node);
-    void this.#ask(node, false).finally(() => this.#asked.delete(node));
+    if (this.#stopped || node === this.#self || this.#pinged.has(node)) return;
+    this.#pinged.add(node);
+    void this.#ping(node, false).finally(() => this.#pinged.delete(node));
   }
 
-  async #ask(node: string, confirmed: boolean): Promise<void> {
-    const isNews = () => !this.#stopped && !this.#goneSince.has(node) && !this.#aliveAfterAll.has(node);
+  async #ping(node: string, confirmed: boolean): Promise<void> {
+    const isNew = () => !this.#stopped && !this.#goneSince.has(node) && !this.#aliveUnreachable.has(node);
     let answers = await this.#answers(node);
-    if (answers === false && !confirmed && isNews()) {
+    if (answers === false && !confirmed && isNew()) {
       await pause(CONFIRM_MS);
       if (this.#stopped) return;
       answers = await this.#answers(node);
     }
     if (answers === true) {
       const wasGone = this.#goneSince.delete(node);
-      if ((this.#aliveAfterAll.delete(node) || wasGone) && !this.#stopped) this.#news.heard(node);
-    } else if (answers === false && isNews()) {
+      if ((this.#aliveUnreachable.delete(node) || wasGone) && !this.#stopped) this.#listener.reachable(node);
+    } else if (answers === false && isNew()) {
       this.#goneSince.set(node, performance.now());
-      this.#news.gone(node);
+      this.#listener.unreachable(node);
     }
   }
 
-  /** Undefined: cannot be told. */
+  /** Undefined when the bus gives no answer in time. */
   async #answers(node: string): Promise<boolean | undefined> {
     const deadline = clock.now() + PING_MS;
     const ping: RequestPacket = { v: PACKET_VERSION, id: '', accountId: '', name: 'ping', payload: null, deadline };

@@ -1,5 +1,5 @@
-// The host of a node's actors: answers requests on the subjects of the shards it owns, brings actors to life when they
-// are addressed and passivates those that are idle, or the least recently used ones when memory is short.
+// The host of a node's actors. Answers requests for the shards that the node owns, activates actors when they are addressed,
+// and passivates actors that are idle, or the least recently used ones when memory is short.
 import type { Logger } from 'pino';
 import { assert, mask } from 'superstruct';
 import { randomOctets } from '../../ids/random-octets.js';
@@ -24,7 +24,7 @@ export interface HostOptions<P extends Protocol, S, D, R> {
   readonly idleMs: number;
   /** States kept in memory, in octets; the least recently used idle actors go first beyond it. */
   readonly maxOctets: number;
-  /** How often idleness and memory are looked at, in ms. */
+  /** How often idleness and memory are checked, in ms. */
   readonly sweepMs: number;
   /** Check this node's own payloads and replies against the protocol's structs too, as tests do: others' always are. */
   readonly checked: boolean;
@@ -32,7 +32,7 @@ export interface HostOptions<P extends Protocol, S, D, R> {
   readonly tracer?: Tracer;
 }
 
-/** What the actors in memory come to. */
+/** The sum over the actors in memory. */
 interface HostLoad {
   readonly actors: number;
   /** Rough memory of their states. */
@@ -50,8 +50,8 @@ export interface Host extends Tenant {
   stop(): Promise<void>;
 }
 
-/** Accounts in doubt that one sweep loads again: a database that comes back is not to be flooded. */
-const DOUBTS_A_SWEEP = 100;
+/** Uncertain accounts that one sweep loads again: a database that has recovered must not be flooded. */
+const RELOADS_A_SWEEP = 100;
 /** Without its state an actor still has a queue and bookkeeping. */
 const ACTIVATION_OCTETS = 2_000;
 
@@ -63,7 +63,8 @@ export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S
   /** Requests being carried out, with the shard they concern. */
   const underWay = new Map<Promise<ReplyPacket>, number>();
   const responders = new Map<number, Registration>();
-  const inDoubt = new Set<string>();
+  /** Accounts whose last commit may have happened unpublished. */
+  const uncertain = new Set<string>();
 
   const activationHost = {
     log,
@@ -75,7 +76,7 @@ export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S
       transport.publish(eventSubject(name, packet.accountId), packet);
     },
     loaded: () => meter.loaded(),
-    inDoubt: (accountId: string) => void inDoubt.add(accountId),
+    uncertain: (accountId: string) => void uncertain.add(accountId),
     fenced: () => {
       meter.fenced();
       ownership.recheck();
@@ -120,7 +121,10 @@ export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S
     const reply = span
       .within(() => respond(traced, foreign))
       .catch((error: unknown): ReplyPacket => {
-        log.error({ accountId: request.accountId, operation: request.name, err: error }, 'request was not understood');
+        log.error(
+          { accountId: request.accountId, operation: request.name, err: error },
+          'request could not be carried out',
+        );
         return { kind: 'fault', code: 'failed', message: error instanceof Error ? error.message : String(error) };
       });
     underWay.set(reply, shardOf(request.accountId, ownership.shards));
@@ -148,37 +152,37 @@ export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S
       responders.get(shard)?.end();
       responders.delete(shard);
     }
-    // As they are now: the shards may be settled again before the last answer is out.
+    // Collected now: the shards may be settled again before the last answer is sent.
     const taken = [...underWay].filter(([, shard]) => leaving.has(shard)).map(([reply]) => reply);
     const over = [...activations].filter(([accountId]) => leaving.has(shardOf(accountId, ownership.shards)));
     await Promise.allSettled(taken);
     for (const [accountId, activation] of over) {
       if (activations.get(accountId) === activation) activations.delete(accountId);
     }
-    for (const accountId of inDoubt)
-      if (leaving.has(shardOf(accountId, ownership.shards))) makeFollowersLook(accountId);
+    for (const accountId of uncertain)
+      if (leaving.has(shardOf(accountId, ownership.shards))) recheckFollowers(accountId);
   }
 
-  /** What was committed last may have gone unpublished, and whoever owns the account now may not load it for long. */
-  function makeFollowersLook(accountId: string): void {
-    inDoubt.delete(accountId);
+  /** The last commit may be unpublished, and the account's owner may not load the account for long. */
+  function recheckFollowers(accountId: string): void {
+    uncertain.delete(accountId);
     transport.publish(eventSubject(name, accountId), { v: PACKET_VERSION, kind: 'recheck' });
   }
 
-  /** Nobody else may address them for long, and until they are loaded their followers miss what was committed last. */
-  function settleDoubts(): void {
-    for (const accountId of [...inDoubt].slice(0, DOUBTS_A_SWEEP)) {
+  /** Without a load, which publishes the position, followers would miss the last commit until somebody addresses the account. */
+  function reloadUncertain(): void {
+    for (const accountId of [...uncertain].slice(0, RELOADS_A_SWEEP)) {
       const epoch = ownership.epochOf(accountId);
-      if (epoch === undefined) makeFollowersLook(accountId);
+      if (epoch === undefined) recheckFollowers(accountId);
       else {
-        inDoubt.delete(accountId);
+        uncertain.delete(accountId);
         activationOf(accountId, epoch);
       }
     }
   }
 
   function sweep(): void {
-    settleDoubts();
+    reloadUncertain();
     const idleSince = clock.now() - options.idleMs;
     const before = activations.size;
     let { octets } = load();
@@ -216,7 +220,7 @@ export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S
       for (const responder of responders.values()) responder.end();
       while (underWay.size > 0) await Promise.allSettled([...underWay.keys()]);
       activations.clear();
-      for (const accountId of inDoubt) makeFollowersLook(accountId);
+      for (const accountId of uncertain) recheckFollowers(accountId);
     },
   };
 }

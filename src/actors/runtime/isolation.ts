@@ -1,7 +1,7 @@
-// How far this node may trust what it sees of the others. Whoever was cut off or asleep itself sees others late or gone that
-// were so together with it and are about to come back: for the time of a lease it takes nothing from them.
+// Whether this node was isolated itself. A node that was cut off or paused sees other nodes as late or gone that were cut off
+// together with it and are about to come back. So it takes no shards from them for the time of a lease.
 
-/** Without the bus for longer, others are to know and take over: reconnecting to another of its servers takes less. */
+/** A node without the bus for longer is cut off, and others take its shards. To connect to another bus server takes less. */
 const CUT_OFF_MS = 250;
 
 export class Isolation {
@@ -10,11 +10,11 @@ export class Isolation {
   #connected = true;
   #cutOff = false;
   #cuttingOff: NodeJS.Timeout | undefined;
-  /** Times are of the monotonic clock. */
+  /** By the monotonic clock. */
   #storeSeenAt: number | undefined;
   #patientUntil = Number.NEGATIVE_INFINITY;
 
-  /** `changed`: other nodes are to be told, or may be looked at again. */
+  /** `changed` is called when the state for other nodes has changed, or when their shards may be taken again. */
   constructor(ttlMs: number, changed: () => void) {
     this.#ttlMs = ttlMs;
     this.#changed = changed;
@@ -28,7 +28,7 @@ export class Isolation {
     return !this.#connected || performance.now() < this.#patientUntil;
   }
 
-  /** The bus was lost or is back. */
+  /** Called when the connection to the bus is lost or made. */
   bus(connected: boolean): void {
     if (connected === this.#connected) return;
     this.#connected = connected;
@@ -45,7 +45,7 @@ export class Isolation {
     }
   }
 
-  /** A heartbeat that began then has reached the store. One that was missed may have been missed by all. */
+  /** Called when a heartbeat has reached the store. After a pause all nodes may have missed theirs. */
   store(began: number): void {
     const missed = this.#storeSeenAt !== undefined && began - this.#storeSeenAt > this.#ttlMs / 2;
     if (missed) this.#patientUntil = Math.max(this.#patientUntil, began + this.#ttlMs);

@@ -1,6 +1,6 @@
-// Which shards this node owns and since which epoch: a heartbeat renews the leases, looks at the whole cluster and acts on
-// what `placement` decides. Others are told of every change on the bus, so that nobody waits for a heartbeat to notice;
-// what is told is a hint, the store decides. Alone on its store a node does the same and owns everything.
+// The shards that this node owns, and the epochs since when. A heartbeat renews the leases, reads the view of the whole
+// cluster and applies what `placement` decides from the view. Every change is published on the bus, so that other nodes need
+// not wait for their next heartbeat. A publication is a hint; the store decides. A node alone on its store owns all shards.
 import type { Logger } from 'pino';
 import { type Observable, Subject } from 'rxjs';
 import { atMost, inTime, pause } from '../../bounds/time-bounds.js';
@@ -10,7 +10,7 @@ import { FailureDetector } from './failure-detector.js';
 import { Isolation } from './isolation.js';
 import type { Meter } from './meter.js';
 import { type Ownership, StoreInUse } from './ownership.js';
-import { PACKET_VERSION, type PlacementNews, type PlacementPacket, type RecheckPacket } from './packet.js';
+import { PACKET_VERSION, type PlacementNotice, type PlacementPacket, type RecheckPacket } from './packet.js';
 import { candidates, decide } from './placement.js';
 import { rendezvous } from './rendezvous.js';
 import { type Relocation, ShardLeases, type Tenant } from './shard-leases.js';
@@ -24,17 +24,17 @@ export interface OwnershipOptions {
   readonly shards: number;
   readonly ttlMs: number;
   readonly log: Logger;
-  /** Another process has this node's name now: this one owns nothing any more. */
+  /** Another process has taken this node's name: this process owns nothing any more. */
   readonly displaced: () => void;
   readonly meter?: Meter;
-  /** Told the time of the database with every heartbeat; both moments are of the monotonic clock. */
+  /** Called with the database's time at every heartbeat; `asked` and `answered` are of the monotonic clock. */
   readonly clock?: { learn(time: number, asked: number, answered: number): void };
 }
 
-/** Handed over at a time: few enough that no account pauses for long, enough to be done soon. */
+/** Shards are handed over in so many batches: small enough that no account pauses for long. */
 const HANDOVER_SHARES = 16;
 const RECHECK_MS = 50;
-/** Times of the store are whole ms. */
+/** The store's times are whole ms. */
 const EXPIRY_MARGIN_MS = 5;
 
 /** @throws StoreInUse from `start` */
@@ -46,24 +46,24 @@ class LeasedOwnership implements Ownership {
   readonly shards: number;
   readonly #options: OwnershipOptions;
   readonly #relocations$ = new Subject<Relocation>();
-  readonly #peers: FailureDetector;
-  readonly #outlook: Isolation;
-  readonly #holding: ShardLeases;
+  readonly #failureDetector: FailureDetector;
+  readonly #isolation: Isolation;
+  readonly #shardLeases: ShardLeases;
   readonly #registrations: Registration[] = [];
-  readonly #ending: (() => void)[] = [];
+  readonly #teardown: (() => void)[] = [];
   #view: ClusterView | undefined;
   #listeners: PublicListeners = {};
   #state: NodeState = 'serving';
   #draining = false;
   #left = false;
-  #lapse: NodeJS.Timeout | undefined;
-  #expiry: NodeJS.Timeout | undefined;
+  #lapseTimer: NodeJS.Timeout | undefined;
+  #expiryTimer: NodeJS.Timeout | undefined;
   #joining: Promise<void> | undefined;
-  /** Before, the store has no entry to renew. */
+  /** The store has an entry of this node to renew. */
   #hasEntered = false;
-  #beating: Promise<void> | undefined;
-  #again = false;
-  /** Times are of the monotonic clock: a paused process finds its leases run out when it wakes. */
+  #heartbeating: Promise<void> | undefined;
+  #isRequested = false;
+  /** By the monotonic clock: a process that was paused finds its leases expired. */
   #renewedAt = Number.NEGATIVE_INFINITY;
   #recheckedAt = Number.NEGATIVE_INFINITY;
   #failing = false;
@@ -71,22 +71,22 @@ class LeasedOwnership implements Ownership {
   constructor(options: OwnershipOptions) {
     this.#options = options;
     this.shards = options.shards;
-    this.#holding = new ShardLeases({
+    this.#shardLeases = new ShardLeases({
       ...options,
       nodeId: options.node.id,
       relocations$: this.#relocations$,
-      tell: (news) => this.#tell(news),
-      handedOver: () => this.#nudge(),
+      publish: (notice) => this.#publish(notice),
+      handedOver: () => this.#requestHeartbeat(),
     });
-    this.#peers = new FailureDetector(options.transport, options.node.id, {
-      gone: (gone) => {
-        this.#tell({ kind: 'gone', gone });
-        this.#nudge();
+    this.#failureDetector = new FailureDetector(options.transport, options.node.id, {
+      unreachable: (gone) => {
+        this.#publish({ kind: 'gone', gone });
+        this.#requestHeartbeat();
       },
-      heard: (node) => void this.#heardAgain(node),
+      reachable: (node) => void this.#peerReachable(node),
     });
-    this.#outlook = new Isolation(options.ttlMs, () => {
-      if (this.#view !== undefined) this.#nudge();
+    this.#isolation = new Isolation(options.ttlMs, () => {
+      if (this.#view !== undefined) this.#requestHeartbeat();
     });
   }
 
@@ -102,71 +102,71 @@ class LeasedOwnership implements Ownership {
     return this.#view;
   }
 
-  get unheard(): readonly string[] {
-    const { unheard } = this.#peers;
+  get unreachable(): readonly string[] {
+    const { unreachable } = this.#failureDetector;
     const nodes = this.#view?.nodes.filter(({ expired, state }) => !expired && state !== 'cut off') ?? [];
-    return nodes.map(({ id }) => id).filter((id) => unheard.has(id));
+    return nodes.map(({ id }) => id).filter((id) => unreachable.has(id));
   }
 
   get relocations$(): Observable<Relocation> {
     return this.#relocations$;
   }
 
-  get beatAgeMs(): number {
+  get heartbeatAgeMs(): number {
     return performance.now() - this.#renewedAt;
   }
 
   get isCurrent(): boolean {
-    return this.beatAgeMs < this.#options.ttlMs && !this.#left;
+    return this.heartbeatAgeMs < this.#options.ttlMs && !this.#left;
   }
 
   get owned(): readonly number[] {
-    return this.isCurrent ? this.#holding.answered : [];
+    return this.isCurrent ? this.#shardLeases.answered : [];
   }
 
   epochOf(accountId: string): number | undefined {
-    return this.isCurrent ? this.#holding.epochOf(shardOf(accountId, this.shards)) : undefined;
+    return this.isCurrent ? this.#shardLeases.epochOf(shardOf(accountId, this.shards)) : undefined;
   }
 
   missing(shard: number): void {
     const owner = this.#view?.leases[shard]?.nodeId ?? null;
-    if (owner !== null && owner !== this.nodeId) this.#peers.suspect(owner);
+    if (owner !== null && owner !== this.nodeId) this.#failureDetector.suspect(owner);
     else this.recheck();
   }
 
   recheck(): void {
     if (performance.now() - this.#recheckedAt < RECHECK_MS) return;
     this.#recheckedAt = performance.now();
-    this.#nudge();
+    this.#requestHeartbeat();
   }
 
   async start(tenant: Tenant): Promise<void> {
     const { transport, node, ttlMs } = this.#options;
     this.#joining = this.#join();
     await this.#joining;
-    this.#holding.let(tenant);
-    const connection = transport.connected$.subscribe((connected) => this.#outlook.bus(connected));
-    this.#ending.push(() => connection.unsubscribe());
+    this.#shardLeases.setTenant(tenant);
+    const connection = transport.connected$.subscribe((connected) => this.#isolation.bus(connected));
+    this.#teardown.push(() => connection.unsubscribe());
     const ping = transport.respond(nodeSubject(node.id), async () => ({ kind: 'reply', reply: null }));
-    const news = transport.subscribe<PlacementPacket | RecheckPacket>(PLACEMENT_SUBJECT, (packet) =>
-      this.#hear(packet),
+    const notices = transport.subscribe<PlacementPacket | RecheckPacket>(PLACEMENT_SUBJECT, (packet) =>
+      this.#receive(packet),
     );
-    this.#registrations.push(ping, news);
-    await Promise.all([ping.ready, news.ready]);
+    this.#registrations.push(ping, notices);
+    await Promise.all([ping.ready, notices.ready]);
     this.#assertNotLeft();
-    const heartbeat = setInterval(() => this.#nudge(), ttlMs / 3);
-    this.#ending.push(() => clearInterval(heartbeat));
-    await this.#beat();
-    await this.#holding.settled;
-    // Owners that have to give something to this node need not wait for their next heartbeat.
-    this.#tell({ kind: 'freed', shards: [] });
+    const heartbeat = setInterval(() => this.#requestHeartbeat(), ttlMs / 3);
+    this.#teardown.push(() => clearInterval(heartbeat));
+    await this.#heartbeat();
+    await this.#shardLeases.settled;
+    // Makes owners of shards that this node should own hand them over before their next heartbeat.
+    this.#publish({ kind: 'freed', shards: [] });
   }
 
   async announce(listeners: PublicListeners): Promise<void> {
     this.#listeners = listeners;
-    await this.#beat();
-    // The others look at the store now, not with their next heartbeat.
-    this.#tell({ kind: 'freed', shards: [] });
+    await this.#heartbeat();
+    // Makes the other nodes read the store now, not with their next heartbeat.
+    this.#publish({ kind: 'freed', shards: [] });
   }
 
   async drain(withinMs: number): Promise<void> {
@@ -174,30 +174,30 @@ class LeasedOwnership implements Ownership {
     this.#draining = true;
     const left = () => deadline - performance.now();
     while (left() > 0) {
-      await atMost(this.#beat(), left());
-      if (this.#holding.epochs.size === 0 || this.#view === undefined) return;
-      if (candidates({ view: this.#view, gone: this.#peers.gone }).length === 0) return;
-      await atMost(this.#holding.handingOver ?? pause(RECHECK_MS), left());
+      await atMost(this.#heartbeat(), left());
+      if (this.#shardLeases.epochs.size === 0 || this.#view === undefined) return;
+      if (candidates({ view: this.#view, gone: this.#failureDetector.gone }).length === 0) return;
+      await atMost(this.#shardLeases.handingOver ?? pause(RECHECK_MS), left());
     }
   }
 
   async leave(): Promise<void> {
-    for (const end of this.#ending) end();
-    clearTimeout(this.#lapse);
-    clearTimeout(this.#expiry);
+    for (const end of this.#teardown) end();
+    clearTimeout(this.#lapseTimer);
+    clearTimeout(this.#expiryTimer);
     for (const registration of this.#registrations) registration.end();
     this.#left = true;
-    this.#peers.stop();
-    this.#outlook.stop();
-    const held = this.#holding.drop();
-    // The entry could be made after it was removed.
+    this.#failureDetector.stop();
+    this.#isolation.stop();
+    const held = this.#shardLeases.drop();
+    // A join under way could make the entry after it was removed.
     await this.#joining?.catch(() => {});
-    // A beat under way could take leases anew after they were given back.
-    await this.#beating;
-    const vacated = await this.#holding.vacated(held);
+    // A heartbeat under way could take leases again after they were released.
+    await this.#heartbeating;
+    const vacated = await this.#shardLeases.vacated(held);
     await this.#options.store.leave(this.#options.node);
-    this.#tell({ kind: 'freed', shards: held });
-    if (!vacated) this.#tell({ kind: 'unclean', shards: held });
+    this.#publish({ kind: 'freed', shards: held });
+    if (!vacated) this.#publish({ kind: 'unclean', shards: held });
     this.#relocations$.complete();
   }
 
@@ -227,24 +227,25 @@ class LeasedOwnership implements Ownership {
     if (this.#left) throw new Error('the node is stopped before it has started');
   }
 
-  #hear(packet: PlacementPacket | RecheckPacket): void {
+  #receive(packet: PlacementPacket | RecheckPacket): void {
     switch (packet.kind) {
       case 'settled':
         this.#relocations$.next({ shards: packet.shards, unclean: packet.crashed });
-        if (packet.node !== this.nodeId && packet.shards.some((shard) => this.#holding.epochs.has(shard)))
-          this.#nudge();
+        if (packet.node !== this.nodeId && packet.shards.some((shard) => this.#shardLeases.epochs.has(shard)))
+          this.#requestHeartbeat();
         return;
       case 'unclean':
         this.#relocations$.next({ shards: packet.shards, unclean: true });
         return;
       case 'freed':
-        if (packet.node !== this.nodeId) this.#nudge();
+        if (packet.node !== this.nodeId) this.#requestHeartbeat();
         return;
       case 'gone':
-        if (packet.gone !== this.nodeId && packet.node !== this.nodeId) this.#peers.suspect(packet.gone, true);
+        if (packet.gone !== this.nodeId && packet.node !== this.nodeId)
+          this.#failureDetector.suspect(packet.gone, true);
         return;
       case 'given':
-        if (packet.to === this.nodeId && !this.#draining) this.#holding.accept(packet.leases);
+        if (packet.to === this.nodeId && !this.#draining) this.#shardLeases.accept(packet.leases);
         return;
       case 'recheck':
         this.recheck();
@@ -252,46 +253,46 @@ class LeasedOwnership implements Ownership {
     }
   }
 
-  /** Of what it has now: it may have got it meanwhile. */
-  async #heardAgain(node: string): Promise<void> {
-    await this.#beat();
+  /** The node's events of the time when it was unreachable may have been missed, for all shards that it owns now. */
+  async #peerReachable(node: string): Promise<void> {
+    await this.#heartbeat();
     const shards = this.#view?.leases.filter(({ nodeId }) => nodeId === node).map(({ shard }) => shard) ?? [];
     if (shards.length > 0) this.#relocations$.next({ shards, unclean: true });
   }
 
-  #tell(news: PlacementNews): void {
-    this.#options.transport.publish(PLACEMENT_SUBJECT, { v: PACKET_VERSION, node: this.nodeId, ...news });
+  #publish(notice: PlacementNotice): void {
+    this.#options.transport.publish(PLACEMENT_SUBJECT, { v: PACKET_VERSION, node: this.nodeId, ...notice });
   }
 
-  /** One more heartbeat, after the one under way. */
-  #nudge(): void {
-    void this.#beat();
+  /** Requests a heartbeat, after the one under way. */
+  #requestHeartbeat(): void {
+    void this.#heartbeat();
   }
 
   /** Resolves after a heartbeat that began now or later. */
-  #beat(): Promise<void> {
+  #heartbeat(): Promise<void> {
     if (this.#left || !this.#hasEntered) return Promise.resolve();
-    this.#again = true;
-    this.#beating ??= this.#beatUntilQuiet();
-    return this.#beating;
+    this.#isRequested = true;
+    this.#heartbeating ??= this.#heartbeatWhileRequested();
+    return this.#heartbeating;
   }
 
-  async #beatUntilQuiet(): Promise<void> {
+  async #heartbeatWhileRequested(): Promise<void> {
     try {
-      while (this.#again && !this.#left) {
-        this.#again = false;
-        await this.#beatOnce();
+      while (this.#isRequested && !this.#left) {
+        this.#isRequested = false;
+        await this.#heartbeatOnce();
       }
     } finally {
-      // In the same turn as the last look at `again`: whoever comes between would not be heard.
-      this.#beating = undefined;
+      // In the same turn as the last check of `isRequested`: a request in between would be lost.
+      this.#heartbeating = undefined;
     }
   }
 
-  async #beatOnce(): Promise<void> {
+  async #heartbeatOnce(): Promise<void> {
     const { store, node, ttlMs, log } = this.#options;
     const began = performance.now();
-    this.#state = this.#draining ? 'draining' : this.#outlook.isCutOff ? 'cut off' : 'serving';
+    this.#state = this.#draining ? 'draining' : this.#isolation.isCutOff ? 'cut off' : 'serving';
     let view: Heartbeat | undefined;
     try {
       view = await inTime(
@@ -306,66 +307,66 @@ class LeasedOwnership implements Ownership {
       this.#failing = true;
       return;
     }
-    if (view === undefined) return this.#displaced();
+    if (view === undefined) return this.#becomeDisplaced();
     this.#options.clock?.learn(view.now, began, performance.now());
-    this.#outlook.store(began);
+    this.#isolation.store(began);
     this.#renewedAt = began;
     this.#awaitLapse();
     this.#view = view;
     this.#awaitExpiry(view);
-    this.#peers.look(view, began);
-    this.#holding.notice(view);
+    this.#failureDetector.update(view, began);
+    this.#shardLeases.notice(view);
     try {
-      await this.#act(view);
+      await this.#apply(view);
     } catch (error) {
       log.warn({ err: error }, 'shards could not be taken');
     }
   }
 
   #awaitLapse(): void {
-    clearTimeout(this.#lapse);
-    this.#lapse = setTimeout(() => {
+    clearTimeout(this.#lapseTimer);
+    this.#lapseTimer = setTimeout(() => {
       if (this.isCurrent) this.#awaitLapse();
-      else this.#holding.lapse();
-    }, this.#options.ttlMs - this.beatAgeMs);
+      else this.#shardLeases.lapse();
+    }, this.#options.ttlMs - this.heartbeatAgeMs);
   }
 
-  /** What a silent node had is to be had when its leases run out, not with whatever heartbeat comes after. */
+  /** The shards of a node that has gone are taken when its leases expire, not with the next heartbeat after that. */
   #awaitExpiry({ nodes }: ClusterView): void {
-    clearTimeout(this.#expiry);
+    clearTimeout(this.#expiryTimer);
     const { ttlMs } = this.#options;
     const others = nodes.filter(({ id, expired, silentMs }) => id !== this.nodeId && !expired && silentMs < ttlMs);
     const leftMs = Math.min(...others.map(({ silentMs }) => ttlMs - silentMs));
-    if (leftMs < ttlMs / 3) this.#expiry = setTimeout(() => this.#nudge(), leftMs + EXPIRY_MARGIN_MS);
+    if (leftMs < ttlMs / 3) this.#expiryTimer = setTimeout(() => this.#requestHeartbeat(), leftMs + EXPIRY_MARGIN_MS);
   }
 
-  #displaced(): void {
+  #becomeDisplaced(): void {
     if (this.#left) return;
     this.#left = true;
-    clearTimeout(this.#lapse);
-    clearTimeout(this.#expiry);
+    clearTimeout(this.#lapseTimer);
+    clearTimeout(this.#expiryTimer);
     this.#options.log.fatal({ nodeId: this.nodeId }, 'another process has started under the name of this node');
-    void this.#holding.vacated(this.#holding.drop());
+    void this.#shardLeases.vacated(this.#shardLeases.drop());
     this.#options.displaced();
   }
 
-  async #act(view: ClusterView): Promise<void> {
+  async #apply(view: ClusterView): Promise<void> {
     const decision = decide({
       self: this.nodeId,
       state: this.#state,
       view,
-      held: this.#holding.epochs,
-      gone: this.#peers.gone,
-      patient: this.#outlook.isPatient,
+      held: this.#shardLeases.epochs,
+      gone: this.#failureDetector.gone,
+      patient: this.#isolation.isPatient,
     });
-    if (decision.give.length > 0 && this.#holding.handingOver === undefined) {
-      const names = candidates({ view, gone: this.#peers.gone }).map(({ id }) => id);
+    if (decision.give.length > 0 && this.#shardLeases.handingOver === undefined) {
+      const names = candidates({ view, gone: this.#failureDetector.gone }).map(({ id }) => id);
       const batch = decision.give
-        .filter(({ shard }) => !this.#holding.isLeaving(shard))
+        .filter(({ shard }) => !this.#shardLeases.isLeaving(shard))
         .slice(0, Math.ceil(this.shards / HANDOVER_SHARES))
         .map(({ shard, epoch }) => ({ shard, epoch, to: rendezvous(shard, names) }));
-      this.#holding.handOver(batch);
+      this.#shardLeases.handOver(batch);
     }
-    await this.#holding.take(decision.take);
+    await this.#shardLeases.take(decision.take);
   }
 }

@@ -5,19 +5,17 @@ import type { Logger } from 'pino';
 import {
   defer,
   EMPTY,
-  filter,
   finalize,
   map,
-  merge,
-  min,
   Observable,
   of,
   repeat,
   retry,
+  Subject,
+  type Subscriber,
   share,
   shareReplay,
   switchMap,
-  takeUntil,
   tap,
 } from 'rxjs';
 import type { FairSemaphore } from '../../bounds/fair-semaphore.js';
@@ -29,145 +27,173 @@ import { SharedReads } from './shared-reads.js';
 import { eventSubject } from './subjects.js';
 import { NO_TRACER, type Tracer } from './tracing.js';
 import type { Transport } from './transport.js';
-import { type LogSegment, UNKNOWN_CHANGES, withoutGaps } from './without-gaps.js';
+import { type LogReading, type LogSegment, UNKNOWN_CHANGES, withoutGaps } from './without-gaps.js';
 
 /** Changes, each of up to a thousand events; the log cuts a page that would be too large. */
 const LOG_PAGE = 100;
 const RETRY_MS = 500;
 const AGAIN$ = of(true);
 
+/** Shared by the accounts of a node. */
 export interface LogFollowerOptions {
   readonly protocolName: string;
-  readonly accountId: string;
   readonly transport: Transport;
   readonly log: EventLog;
   readonly logger: Logger;
-  /** Emits when packets of the account may have been missed. */
-  readonly missed$: Observable<unknown>;
   /** Permits for reads that only may find something. */
   readonly recoveries: FairSemaphore;
   /** Permits for the reads of followers that start. */
   readonly catchUps: FairSemaphore;
-  /** The last follower has left, and the bus subscription has ended. */
-  closed(): void;
   readonly meter?: Meter;
   /** Followers are called in the trace context of the change. */
   readonly tracer?: Tracer;
 }
 
 export class LogFollower {
+  readonly shard: number;
+  readonly #accountId: string;
   readonly #options: LogFollowerOptions;
+  /** Called when the last follower has left, and the bus subscription has ended. */
+  readonly #closed: () => void;
   /** What the bus says of the account's changes. */
-  readonly #segments$: Observable<LogSegment>;
-  readonly #startingReads: SharedReads<LogSegment>;
-  readonly #gapReads: SharedReads<LogSegment>;
-  /** The number of the newest change, or of one before it when a packet has already brought later ones. */
-  readonly #newest$: Observable<number>;
-  /** One permit for all followers that recover at a time. */
-  readonly #recovery$: Observable<void>;
+  readonly #segments$ = new Subject<LogSegment>();
+  /** The same, with the bus subscription of all followers. */
+  readonly #subscription$: Observable<LogSegment>;
+  #newest$: Observable<LogSegment> | undefined;
+  #recovery$: Observable<void> | undefined;
+  #startingReads: SharedReads<LogSegment> | undefined;
+  #gapReads: SharedReads<LogSegment> | undefined;
   #subscribed = Promise.resolve();
-  #segmentsSoFar = 0;
+  #rechecking: NodeJS.Timeout | undefined;
+  /** How many segments the bus has brought. */
+  #segments = 0;
   #announced = 0;
+  /** The lowest change number before a packet that came while the newest change was looked up. */
+  #floor = Number.POSITIVE_INFINITY;
   #upToDate = 0;
   /** The position that the followers which are up to date have reached; undefined while there are none. */
   #position: number | undefined;
 
-  constructor(options: LogFollowerOptions) {
+  constructor(options: LogFollowerOptions, accountId: string, shard: number, closed: () => void) {
+    this.#accountId = accountId;
+    this.shard = shard;
     this.#options = options;
-    const { accountId, catchUps, recoveries, log } = options;
-    const starting = <T>() => withPermit<T>(permit$(catchUps, accountId));
-    const segmentsSoFar = () => this.#segmentsSoFar;
-    this.#segments$ = merge(this.#packets(), this.#hints()).pipe(
-      tap((segment) => this.#note(segment)),
-      finalize(() => options.closed()),
-      share(),
+    this.#closed = closed;
+    this.#subscription$ = new Observable<LogSegment>((subscriber) => this.#subscribe(subscriber)).pipe(
+      share({ connector: () => this.#segments$ }),
     );
-    this.#gapReads = new SharedReads((after) => this.#page(after), segmentsSoFar);
-    this.#startingReads = new SharedReads((after) => this.#page(after).pipe(starting()), segmentsSoFar);
-    this.#recovery$ = permit$(recoveries, accountId).pipe(shareReplay({ bufferSize: 1, refCount: true }));
-    const newest$ = defer(() => this.#subscribed).pipe(
-      switchMap(() => this.#reading(() => log.newest(accountId)).pipe(starting())),
-      share(),
-    );
-    const meanwhile$ = this.#segments$.pipe(
-      map(({ after }) => after),
-      takeUntil(newest$),
-    );
-    this.#newest$ = merge(meanwhile$, newest$).pipe(min(), share());
   }
 
   /** As `Ref.events$`. */
   events$(after: number | undefined): Observable<readonly EventRecord[]> {
-    return defer(() => {
-      let isUpToDate = false;
-      let position = 0;
-      const reached = (seq: number) => {
-        position = seq;
-        if (isUpToDate) this.#position = Math.max(this.#position ?? 0, position);
-      };
-      const caughtUp = () => {
-        isUpToDate = true;
-        this.#upToDate++;
-        reached(position);
-      };
-      const left = () => {
-        if (isUpToDate && --this.#upToDate === 0) this.#position = undefined;
-      };
-      const start$ = (after === undefined ? this.#now() : this.#backlog(after)).pipe(
-        tap({ next: ({ seq }) => reached(seq), complete: caughtUp }),
-      );
-      return this.#segments$.pipe(
-        withoutGaps({
-          start$,
-          read: (seq) => this.#gapReads.after(seq),
-          admit: (read$) => read$.pipe(withPermit(this.#recovery$)),
-        }),
-        tap(({ seq }) => reached(seq)),
-        finalize(left),
-        filter(({ events }, index) => index === 0 || events.length > 0),
-        map(({ events }) => events),
-      );
-    });
-  }
-
-  #packets(): Observable<LogSegment> {
-    const { protocolName, accountId, transport, meter = NO_METER, tracer = NO_TRACER } = this.#options;
     return new Observable((subscriber) => {
-      const subject = eventSubject(protocolName, accountId);
-      const registration = transport.subscribe<EventPacket | RecheckPacket>(subject, (packet) => {
-        if ('kind' in packet) return subscriber.next(UNKNOWN_CHANGES);
-        meter.received(packet.events.length);
-        tracer.within(packet.trace, () => subscriber.next(packet));
+      let isUpToDate = false;
+      const reading: LogReading = {
+        start: () => (after === undefined ? this.#now() : this.#backlog(after)),
+        read: (position) => this.#readGap(position),
+        admit: (read$) => read$.pipe(withPermit(this.#recovery())),
+        reached: (position) => {
+          if (!isUpToDate) this.#upToDate++;
+          isUpToDate = true;
+          if (this.#position === undefined || position > this.#position) this.#position = position;
+        },
+      };
+      subscriber.add(() => {
+        if (isUpToDate && --this.#upToDate === 0) this.#position = undefined;
       });
-      this.#subscribed = registration.ready;
-      return () => registration.end();
+      return this.#subscription$.pipe(withoutGaps(reading)).subscribe(subscriber);
     });
   }
 
-  /** After a break, and once other nodes know for certain that this one subscribes. */
-  #hints(): Observable<LogSegment> {
-    const { missed$, transport } = this.#options;
-    const subscribed$ = defer(() => this.#subscribed);
-    const late$ = merge(subscribed$, missed$).pipe(
-      switchMap(() => (transport.lagMs > 0 ? inBackground(transport.lagMs) : EMPTY)),
-    );
-    return merge(missed$, late$).pipe(map(() => UNKNOWN_CHANGES));
+  /** Packets may have been missed: the log is read, now and once other nodes know for certain that this one subscribes. */
+  recheck(): void {
+    this.#recheckLater();
+    this.#arrive(UNKNOWN_CHANGES);
   }
 
-  #note({ seq }: LogSegment): void {
-    this.#segmentsSoFar++;
-    if (Number.isFinite(seq) && seq > this.#announced) this.#announced = seq;
+  #subscribe(subscriber: Subscriber<LogSegment>): () => void {
+    const { protocolName, transport, meter = NO_METER, tracer = NO_TRACER } = this.#options;
+    const subject = eventSubject(protocolName, this.#accountId);
+    const registration = transport.subscribe<EventPacket | RecheckPacket>(subject, (packet) => {
+      if ('kind' in packet) return this.#arrive(UNKNOWN_CHANGES);
+      meter.received(packet.events.length);
+      tracer.within(packet.trace, () => this.#arrive(packet));
+    });
+    this.#subscribed = registration.ready;
+    void registration.ready.then(() => {
+      if (!subscriber.closed) this.#recheckLater();
+    });
+    return () => {
+      clearTimeout(this.#rechecking);
+      registration.end();
+      this.#closed();
+    };
+  }
+
+  #arrive(segment: LogSegment): void {
+    this.#segments++;
+    if (segment.after < this.#floor) this.#floor = segment.after;
+    if (segment !== UNKNOWN_CHANGES && segment.seq > this.#announced) this.#announced = segment.seq;
+    this.#segments$.next(segment);
+  }
+
+  #recheckLater(): void {
+    const { lagMs } = this.#options.transport;
+    clearTimeout(this.#rechecking);
+    if (lagMs > 0) this.#rechecking = setTimeout(() => this.#arrive(UNKNOWN_CHANGES), lagMs).unref();
   }
 
   #now(): Observable<LogSegment> {
-    const seq$ = this.#position === undefined ? this.#newest$ : of(this.#position);
-    return seq$.pipe(map((seq) => ({ after: seq, seq, events: [] })));
+    return this.#position === undefined ? this.#newest() : of(emptyAt(this.#position));
+  }
+
+  /** The newest change, or the one before the first packet when that comes meanwhile. Looked up once for all that wait. */
+  #newest(): Observable<LogSegment> {
+    if (this.#newest$ !== undefined) return this.#newest$;
+    const { log, catchUps } = this.#options;
+    this.#floor = Number.POSITIVE_INFINITY;
+    this.#newest$ = defer(() => this.#subscribed).pipe(
+      switchMap(() =>
+        this.#reading(() => log.newest(this.#accountId)).pipe(withPermit(permit$(catchUps, this.#accountId))),
+      ),
+      map((seq) => emptyAt(Math.min(seq, this.#floor))),
+      finalize(() => {
+        this.#newest$ = undefined;
+      }),
+      share(),
+    );
+    return this.#newest$;
+  }
+
+  /** One permit for all followers that recover at a time. */
+  #recovery(): Observable<void> {
+    this.#recovery$ ??= permit$(this.#options.recoveries, this.#accountId).pipe(
+      finalize(() => {
+        this.#recovery$ = undefined;
+      }),
+      shareReplay({ bufferSize: 1, refCount: true }),
+    );
+    return this.#recovery$;
+  }
+
+  #readGap(position: number): Observable<LogSegment> {
+    this.#gapReads ??= new SharedReads(
+      (after) => this.#page(after),
+      () => this.#segments,
+    );
+    return this.#gapReads.after(position);
   }
 
   #backlog(after: number): Observable<LogSegment> {
+    const { catchUps } = this.#options;
+    this.#startingReads ??= new SharedReads(
+      (position) => this.#page(position).pipe(withPermit(permit$(catchUps, this.#accountId))),
+      () => this.#segments,
+    );
+    const reads = this.#startingReads;
     let position = after;
     let isOver = false;
-    const page$ = defer(() => this.#startingReads.after(position)).pipe(
+    const page$ = defer(() => reads.after(position)).pipe(
       tap(({ seq, events }) => {
         position = seq;
         isOver = events.length === 0;
@@ -178,11 +204,11 @@ export class LogFollower {
   }
 
   #page(after: number): Observable<LogSegment> {
-    const { log, accountId, meter = NO_METER } = this.#options;
+    const { log, meter = NO_METER } = this.#options;
     return defer(() => {
       // A change may have no events: the log has nothing of the changes that were announced before an empty page.
       const announced = this.#announced;
-      return this.#reading(() => log.read(accountId, after, LOG_PAGE)).pipe(
+      return this.#reading(() => log.read(this.#accountId, after, LOG_PAGE)).pipe(
         tap((events) => meter.readFromLog(events.length)),
         map((events) => ({ after, seq: Math.max(after, events.at(-1)?.seq ?? announced), events })),
       );
@@ -191,16 +217,20 @@ export class LogFollower {
 
   /** Tries again until the store answers. */
   #reading<T>(read: () => Promise<T>): Observable<T> {
-    const { logger, accountId } = this.#options;
+    const { logger } = this.#options;
     return defer(read).pipe(
       retry({
         delay: (err) => {
-          logger.warn({ accountId, err }, 'event log could not be read');
+          logger.warn({ accountId: this.#accountId, err }, 'event log could not be read');
           return inBackground(RETRY_MS);
         },
       }),
     );
   }
+}
+
+function emptyAt(seq: number): LogSegment {
+  return { after: seq, seq, events: [] };
 }
 
 /** Emits after the time, and keeps no process alive until then. */

@@ -1,18 +1,18 @@
-// Port: what the runtime counts for those who watch a node. Its methods are called on hot paths: they must not throw and
-// must cost next to nothing. What can be read when somebody looks (`Host.load`, `Ownership`) is not counted here.
+// Port: metrics of the runtime. The methods are called on hot paths: they must not throw and must cost next to nothing.
+// Figures that can be read on demand (`Host.load`, `Ownership`) are not counted here.
 import type { ActorFaultCode } from './errors.js';
 import type { ReplyPacket } from './packet.js';
 
-/** How an ask, or the answer to one, came out. */
+/** The outcome of an ask, or of a request. */
 export type AskOutcome = 'reply' | 'refusal' | 'not-owner' | ActorFaultCode;
 
 export interface Meter {
-  /** Monotonic, in ms; who counts nothing does not look at the clock either. */
+  /** Monotonic, in ms; 0 where nothing is measured. */
   now(): number;
   /** An ask of this node is over. `local`: this node owned the account. */
   asked(protocol: string, outcome: AskOutcome, local: boolean, ms: number): void;
-  /** An ask was not answered by an owner and looks for one again. */
-  lookedAgain(): void;
+  /** An ask found no owner and is repeated. */
+  askRetried(): void;
   /** A request that reached this node's host was answered. */
   answered(protocol: string, operation: string, outcome: AskOutcome, ms: number): void;
   /** An actor's state was loaded. */
@@ -23,19 +23,19 @@ export interface Meter {
   fenced(): void;
   published(events: number): void;
   received(events: number): void;
-  /** Events read from the log, by followers who had missed them or came later. */
+  /** Events that followers read from the log, because they had missed them or started at an earlier position. */
   readFromLog(events: number): void;
   /** `crashed`: the owner before had not released them. */
   shardsTaken(shards: number, crashed: boolean): void;
   shardsHandedOver(shards: number): void;
-  /** Taken by others while this node was not looking. */
+  /** Other nodes had taken the shards, which this node noticed afterwards. */
   shardsLost(shards: number): void;
 }
 
 export const NO_METER: Meter = {
   now: () => 0,
   asked: () => {},
-  lookedAgain: () => {},
+  askRetried: () => {},
   answered: () => {},
   loaded: () => {},
   passivated: () => {},

@@ -1,14 +1,13 @@
-// The link of this node to the bus: one connection at a time, and the subscriptions that every new one takes over. Knows
-// when what was published may not have been heard; knows nothing of packets. A connection that is lost is replaced here
-// and not by the client: when servers hang, its own reconnection may wait for ever, and mixes up the sockets that it gave
-// up with the one it has.
+// The connection of this node to the bus: one at a time, and each new connection takes over the subscriptions. Reports when
+// publications may have been missed; knows nothing of packets. A lost connection is replaced here and not by the client: the
+// client's reconnection may wait for ever when servers hang, and confuses closed sockets with the open one.
 import type { Logger } from 'pino';
 import { auditTime, BehaviorSubject, type Observable, Subject, share } from 'rxjs';
 import { BREAKS_SUBJECT } from './subjects.js';
 
 export interface LinkMessage {
   readonly data: Uint8Array;
-  /** Where the answer is awaited; '' or undefined when none is. */
+  /** The subject for the answer; '' or undefined when none is awaited. */
   readonly reply?: string;
 }
 
@@ -24,7 +23,7 @@ interface LinkStatus {
   readonly permissionContext?: { readonly operation: string; readonly subject: string };
 }
 
-/** What the link needs of a connection of the NATS client. */
+/** The part of the NATS client's connection that the link uses. */
 export interface LinkConnection {
   getServer(): string;
   publish(subject: string, data: Uint8Array): void;
@@ -35,20 +34,20 @@ export interface LinkConnection {
   flush(): Promise<void>;
   status(): AsyncIterable<LinkStatus>;
   isClosed(): boolean;
-  /** Resolves when it is closed, whoever did it, with the error if there was one. */
+  /** Resolves when the connection is closed, with the error if there was one. */
   closed(): Promise<unknown>;
-  /** At once, and whatever is under way fails. */
+  /** Closes at once; requests under way fail. */
   close(): Promise<void>;
 }
 
-/** A subscription of this node, whichever connection it has. */
-export interface Feed {
-  /** Ends it; messages that are on their way arrive yet. */
+/** A subscription of this node, on each connection that it has. */
+export interface BusSubscription {
+  /** Ends the subscription; messages under way still arrive. */
   drain(): void;
   end(): void;
 }
 
-interface OpenFeed {
+interface OpenSubscription {
   readonly subject: string;
   readonly receive: (message: LinkMessage) => void;
   subscription: LinkSubscription | undefined;
@@ -63,22 +62,22 @@ export interface LinkOptions<C> {
   readonly log: Logger;
 }
 
-/** When all servers were restarted, all nodes tell of it at about the same time. */
+/** After a restart of all servers, all nodes report the break at about the same time. */
 const BREAKS_MS = 150;
 const READY = Promise.resolve();
 const EMPTY = new Uint8Array();
 
 export class NatsLink<C extends LinkConnection> {
   readonly connected$: Observable<boolean>;
-  /** Emits when publications, of whatever node, may not have been heard here. */
+  /** Emits when publications of any node may have been missed here. */
   readonly breaks$: Observable<void>;
   readonly #options: LinkOptions<C>;
   readonly #isConnected$ = new BehaviorSubject(true);
   readonly #missed$ = new Subject<void>();
-  readonly #feeds = new Set<OpenFeed>();
+  readonly #subscriptions = new Set<OpenSubscription>();
   /** Called when the connection is lost. */
   readonly #waiting = new Set<() => void>();
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   #connection: C | undefined;
   #flushing: Promise<void> | undefined;
   #closed = false;
@@ -87,24 +86,24 @@ export class NatsLink<C extends LinkConnection> {
     this.#options = options;
     this.connected$ = this.#isConnected$.asObservable();
     this.breaks$ = this.#missed$.pipe(auditTime(BREAKS_MS), share());
-    this.feed(BREAKS_SUBJECT, () => this.#missed$.next());
+    this.subscribe(BREAKS_SUBJECT, () => this.#missed$.next());
     this.#use(options.first);
     options.log.info({ server: options.first.getServer() }, 'connected to the bus');
   }
 
   /** Undefined while this node is cut off. */
   get connection(): C | undefined {
-    // A connection is closed a moment before it says so.
+    // A connection is closed a moment before `closed()` resolves.
     return this.#connection?.isClosed() === false ? this.#connection : undefined;
   }
 
-  feed(subject: string, receive: (message: LinkMessage) => void): Feed {
-    const feed: OpenFeed = { subject, receive, subscription: undefined };
-    this.#feeds.add(feed);
-    if (this.connection !== undefined) this.#attach(feed, this.connection);
+  subscribe(subject: string, receive: (message: LinkMessage) => void): BusSubscription {
+    const subscription: OpenSubscription = { subject, receive, subscription: undefined };
+    this.#subscriptions.add(subscription);
+    if (this.connection !== undefined) this.#attach(subscription, this.connection);
     const over = (end: (subscription: LinkSubscription) => void) => {
-      this.#feeds.delete(feed);
-      if (feed.subscription?.isClosed() === false) end(feed.subscription);
+      this.#subscriptions.delete(subscription);
+      if (subscription.subscription?.isClosed() === false) end(subscription.subscription);
     };
     return {
       drain: () => over((subscription) => void subscription.drain().catch(() => {})),
@@ -113,8 +112,8 @@ export class NatsLink<C extends LinkConnection> {
   }
 
   /**
-   * Resolves when the server has whatever was sent and subscribed to; at once while there is none. Everybody who asks at
-   * a time shares one round trip.
+   * Resolves when the server has processed all publications and subscriptions so far; at once while there is no connection.
+   * Calls at the same time share one round trip.
    */
   flushed(): Promise<void> {
     if (this.connection === undefined) return READY;
@@ -123,12 +122,12 @@ export class NatsLink<C extends LinkConnection> {
         this.#flushing = undefined;
         const { connection } = this;
         if (connection === undefined) return resolve();
-        const stood = () => {
-          this.#waiting.delete(stood);
+        const flushed = () => {
+          this.#waiting.delete(flushed);
           resolve();
         };
-        this.#waiting.add(stood);
-        connection.flush().then(stood, stood);
+        this.#waiting.add(flushed);
+        connection.flush().then(flushed, flushed);
       });
     });
     return this.#flushing;
@@ -143,18 +142,18 @@ export class NatsLink<C extends LinkConnection> {
 
   #use(connection: C): void {
     this.#connection = connection;
-    for (const feed of this.#feeds) this.#attach(feed, connection);
+    for (const subscription of this.#subscriptions) this.#attach(subscription, connection);
     void this.#watch(connection);
     void connection.closed().then((error) => {
       this.#lost(connection, error instanceof Error ? error.message : 'the connection was closed');
     });
   }
 
-  #attach(feed: OpenFeed, connection: C): void {
+  #attach(subscription: OpenSubscription, connection: C): void {
     if (connection.isClosed()) return;
-    feed.subscription = connection.subscribe(this.#options.prefix + feed.subject, {
+    subscription.subscription = connection.subscribe(this.#options.prefix + subscription.subject, {
       callback: (error, message) => {
-        if (error === null && this.#connection === connection) feed.receive(message);
+        if (error === null && this.#connection === connection) subscription.receive(message);
       },
     });
   }
@@ -162,7 +161,7 @@ export class NatsLink<C extends LinkConnection> {
   async #watch(connection: C): Promise<void> {
     for await (const status of connection.status()) {
       if (this.#connection !== connection) return;
-      // The client closes it when what waits to be sent is sent, which may be never.
+      // The client would close the connection after it has sent all that waits, which may be never.
       if (status.type === 'staleConnection') this.#lost(connection, 'the server does not answer');
       else this.#note(status);
     }
@@ -172,12 +171,12 @@ export class NatsLink<C extends LinkConnection> {
     const { log } = this.#options;
     if (type === 'error') {
       const error = `${data} ${permissionContext?.operation}`;
-      if (!this.#told.has(error)) log.error({ code: data, ...permissionContext }, 'the bus reports an error');
-      this.#told.add(error);
+      if (!this.#reported.has(error)) log.error({ code: data, ...permissionContext }, 'the bus reports an error');
+      this.#reported.add(error);
     } else if (type === 'ldm') {
       log.info({ server: data }, 'the server of the bus is about to stop');
     } else if (type === 'update') {
-      // Servers that find each other were apart before, and passed nothing on to each other.
+      // Servers that join were apart before, and did not forward publications to each other.
       const { added = [], deleted = [] } = data as { readonly added?: unknown[]; readonly deleted?: unknown[] };
       if (added.length + deleted.length > 0) this.#missed$.next();
     }
@@ -205,10 +204,10 @@ export class NatsLink<C extends LinkConnection> {
     const connection = await next(() => this.#closed);
     if (connection === undefined) return;
     if (this.#closed) return connection.close();
-    this.#told.clear();
+    this.#reported.clear();
     this.#use(connection);
     log.info({ server: connection.getServer() }, 'connected to the bus again');
-    // What this node published meanwhile nobody heard; whatever it publishes from now on comes after this.
+    // Nobody received what this node published meanwhile; later publications come after this one.
     this.connection?.publish(prefix + BREAKS_SUBJECT, EMPTY);
     this.#isConnected$.next(true);
     await this.flushed();

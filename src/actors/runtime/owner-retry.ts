@@ -1,66 +1,66 @@
-// Shards that nobody seems to answer for, and who waits for somebody to: one asker at a time looks again on behalf of all,
-// so that a takeover is not met with a thousand polls. News of an owner ends the waiting at once; the looking is for news
-// that got lost, and for owners that come to themselves without any.
+// Asks that found no owner of their shard wait here before they are repeated. One ask a shard is repeated at a time, on behalf
+// of all that wait: a takeover must not meet a thousand retries. All continue at once when a node announces that it answers
+// for the shard. The retries are for announcements that were lost, and for owners that recover without one.
 
-/** Pauses before looking again. */
-const LOOK_AGAIN_MS = [5, 10, 25, 50, 100, 200];
+/** Pauses between retries. */
+const RETRY_MS = [5, 10, 25, 50, 100, 200];
 
-interface Absence {
-  /** The one who waited longest first. */
+interface OwnerlessShard {
+  /** In the order of arrival. */
   readonly waiting: Set<() => void>;
-  looks: number;
+  retries: number;
   timer: NodeJS.Timeout | undefined;
 }
 
 export class OwnerRetry {
-  readonly #absences = new Map<number, Absence>();
+  readonly #shards = new Map<number, OwnerlessShard>();
 
-  /** Resolves true when it is this asker's turn to look, or somebody answers for the shard; false when time is over before. */
+  /** Resolves true when this ask has its turn, or a node answers for the shard; false when `boundMs` is over before. */
   turn(shard: number, boundMs: number): Promise<boolean> {
-    const absence = this.#absences.get(shard) ?? { waiting: new Set(), looks: 0, timer: undefined };
-    this.#absences.set(shard, absence);
+    const ownerless = this.#shards.get(shard) ?? { waiting: new Set(), retries: 0, timer: undefined };
+    this.#shards.set(shard, ownerless);
     return new Promise((resolve) => {
       const end = (inTime: boolean) => {
         clearTimeout(bound);
-        absence.waiting.delete(go);
+        ownerless.waiting.delete(go);
         resolve(inTime);
       };
       const go = () => end(true);
       const bound = setTimeout(() => {
         end(false);
-        this.#endIfEmpty(shard, absence);
+        this.#endIfEmpty(shard, ownerless);
       }, boundMs);
-      absence.waiting.add(go);
-      if (absence.timer === undefined) this.#schedule(shard, absence);
+      ownerless.waiting.add(go);
+      if (ownerless.timer === undefined) this.#schedule(shard, ownerless);
     });
   }
 
-  /** Somebody answers for the shard. */
+  /** A node answers for the shard. */
   end(shard: number): void {
-    const absence = this.#absences.get(shard);
-    if (absence === undefined) return;
-    this.#absences.delete(shard);
-    clearTimeout(absence.timer);
-    for (const go of [...absence.waiting]) go();
+    const ownerless = this.#shards.get(shard);
+    if (ownerless === undefined) return;
+    this.#shards.delete(shard);
+    clearTimeout(ownerless.timer);
+    for (const go of [...ownerless.waiting]) go();
   }
 
-  #schedule(shard: number, absence: Absence): void {
-    const pauseMs = LOOK_AGAIN_MS[Math.min(absence.looks++, LOOK_AGAIN_MS.length - 1)]!;
-    absence.timer = setTimeout(
+  #schedule(shard: number, ownerless: OwnerlessShard): void {
+    const pauseMs = RETRY_MS[Math.min(ownerless.retries++, RETRY_MS.length - 1)]!;
+    ownerless.timer = setTimeout(
       () => {
-        const [next] = absence.waiting;
-        if (next === undefined) return this.#endIfEmpty(shard, absence);
+        const [next] = ownerless.waiting;
+        if (next === undefined) return this.#endIfEmpty(shard, ownerless);
         next();
-        // Whoever looks may be long about it, or find nobody again.
-        this.#schedule(shard, absence);
+        // The ask may take long, or find no owner again.
+        this.#schedule(shard, ownerless);
       },
       pauseMs * (0.75 + Math.random() / 2),
     );
   }
 
-  #endIfEmpty(shard: number, absence: Absence): void {
-    if (absence.waiting.size > 0 || this.#absences.get(shard) !== absence) return;
-    clearTimeout(absence.timer);
-    this.#absences.delete(shard);
+  #endIfEmpty(shard: number, ownerless: OwnerlessShard): void {
+    if (ownerless.waiting.size > 0 || this.#shards.get(shard) !== ownerless) return;
+    clearTimeout(ownerless.timer);
+    this.#shards.delete(shard);
   }
 }

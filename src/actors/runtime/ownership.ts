@@ -1,6 +1,4 @@
-// Which shards this node owns, as the parts that stand on it see it: the port of `leased-ownership`, and of the fixed
-// ownership of tests.
-
+// Port: the shards that this node owns. `leased-ownership` implements it, and tests have a fixed ownership.
 import type { Observable } from 'rxjs';
 import { StartFault } from '../../errors/start-fault.js';
 import type { ClusterView, NodeState, PublicListeners } from '../../store/leases.js';
@@ -20,28 +18,28 @@ export interface Ownership {
   readonly shards: number;
   readonly state: NodeState;
   readonly owned: readonly number[];
-  /** What the last heartbeat saw; undefined before the first. */
+  /** The cluster at the last heartbeat; undefined before the first. */
   readonly view: ClusterView | undefined;
-  /** Nodes that are alive by the store and do not answer on the bus: it is split. */
-  readonly unheard: readonly string[];
-  /** ms since the leases were renewed; they run out after the lease time. */
-  readonly beatAgeMs: number;
-  /** Whether the leases are this node's for certain. */
+  /** Nodes that are alive by the store and do not answer on the bus: the bus is split. */
+  readonly unreachable: readonly string[];
+  /** ms since the leases were renewed; they expire after the lease time. */
+  readonly heartbeatAgeMs: number;
+  /** Whether the leases certainly belong to this node. */
   readonly isCurrent: boolean;
   /** The epoch in which this node owns the account's shard; undefined when it does not. */
   epochOf(accountId: string): number | undefined;
-  /** Shards that somebody answers for since a moment ago. */
+  /** Emits shards when a node begins to answer for them. */
   readonly relocations$: Observable<Relocation>;
-  /** Nobody answers for the shard: see why, and take it if its owner is gone. */
+  /** No node answers for the shard: checks the owner, and takes the shard if the owner is gone. */
   missing(shard: number): void;
-  /** Something is not as the last heartbeat saw it. */
+  /** The cluster has changed since the last heartbeat. */
   recheck(): void;
-  /** Enters the cluster; the first shards are settled when it resolves. */
+  /** Joins the cluster; resolves when the node answers for its first shards. */
   start(tenant: Tenant): Promise<void>;
-  /** Tells the other nodes where clients reach this one; every heartbeat repeats it. */
+  /** Publishes the addresses at which clients reach this node; every heartbeat repeats them. */
   announce(listeners: PublicListeners): Promise<void>;
-  /** Hands everything over to others; resolves when all of it is, nobody is there to take it, or `withinMs` is over. */
+  /** Hands all shards over; resolves when that is done, no node can take them, or `withinMs` is over. */
   drain(withinMs: number): Promise<void>;
-  /** Gives back what is left and leaves the cluster, also one that it has not quite entered. */
+  /** Releases the remaining shards and leaves the cluster, also when the join is not finished. */
   leave(): Promise<void>;
 }

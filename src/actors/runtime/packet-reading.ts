@@ -1,12 +1,12 @@
-// Packets from other nodes, read with distrust: they may be of a version that this one does not understand, or no packets
-// at all. Whoever asked is told so in a reply; whoever listens is told to look for itself.
+// Reads packets from other nodes, which may be of a version that this node does not understand, or no packets at all. The
+// asker gets a fault in reply; the subscribers of a publication get a RecheckPacket.
 import { decode, PACKET_VERSION, type Publication, type ReplyPacket, type RequestPacket } from './packet.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 export type RequestReading =
   | { readonly request: RequestPacket }
-  /** What to answer instead. */
+  /** The answer. */
   | { readonly fault: ReplyPacket & { readonly kind: 'fault' } };
 
 export function readRequest(bytes: Uint8Array): RequestReading {
@@ -18,7 +18,7 @@ export function readRequest(bytes: Uint8Array): RequestReading {
   }
   const { id, accountId, name, deadline } = fields;
   const texts = [id, accountId, name].every((field) => typeof field === 'string');
-  if (!texts || typeof deadline !== 'number') return failed('the request lacks what a request has');
+  if (!texts || typeof deadline !== 'number') return failed('the request lacks a field');
   return { request: fields as unknown as RequestPacket };
 }
 
@@ -40,7 +40,7 @@ export function readReply(bytes: Uint8Array): ReplyPacket {
   return failed('the reply was not understood').fault;
 }
 
-/** Undefined when it is not understood. */
+/** Undefined for a packet that is not understood. */
 export function readPublication(bytes: Uint8Array): Publication | undefined {
   const fields = read(bytes);
   if (fields === undefined || !isUnderstood(fields['v'])) return undefined;

@@ -1,5 +1,5 @@
-// Packets: what travels between nodes. Plain JSON with a format version, so that two neighbouring versions of Mansio
-// understand each other (decision 0013). Encoding is apart from meaning: the in-process transport may skip it.
+// Packets between nodes: plain JSON with a format version, so that two neighbouring versions of Mansio understand each other
+// (decision 0013). The in-process transport may skip the encoding.
 import type { ActorFaultCode } from './errors.js';
 
 /**
@@ -18,7 +18,7 @@ export interface RequestPacket {
   /** Name of the command or query. */
   readonly name: string;
   readonly payload: unknown;
-  /** ms since the epoch: later than this nobody waits for the outcome. */
+  /** ms since the epoch: the asker waits no longer. */
   readonly deadline: number;
   /** W3C trace context of the asker, when it is traced. */
   readonly trace?: string;
@@ -28,7 +28,7 @@ export type ReplyPacket =
   | { readonly kind: 'reply'; readonly reply: unknown }
   | { readonly kind: 'refusal'; readonly refusal: string }
   | { readonly kind: 'fault'; readonly code: ActorFaultCode; readonly message: string }
-  /** Whoever was asked does not own the account: look again. */
+  /** The node does not own the account: the asker tries again. */
   | { readonly kind: 'notOwner' };
 
 export interface EventRecord {
@@ -51,9 +51,9 @@ export interface EventPacket {
   readonly trace?: string;
 }
 
-/** What nodes tell each other of the placement of shards; hints, the leases in the store are the truth. */
+/** Notices between nodes about the placement of shards; hints, because the leases in the store decide. */
 export type PlacementPacket =
-  /** These shards have no owner: whose they should be may take them. */
+  /** These shards have no owner: the nodes that should own them may take them. */
   | { readonly v: number; readonly kind: 'freed'; readonly node: string; readonly shards: readonly number[] }
   /** `node` answers for these shards now. `crashed`: the owner before may have left commits unpublished. */
   | {
@@ -73,11 +73,11 @@ export type PlacementPacket =
       readonly to: string;
       readonly leases: readonly { readonly shard: number; readonly epoch: number }[];
     }
-  /** Nobody answers for the node `gone`, and did not a moment before: see for yourselves. */
+  /** The node `gone` did not answer two pings: the others have to check for themselves. */
   | { readonly v: number; readonly kind: 'gone'; readonly node: string; readonly gone: string };
 
 /** A PlacementPacket without its sender. */
-export type PlacementNews = {
+export type PlacementNotice = {
   [K in PlacementPacket['kind']]: Omit<Extract<PlacementPacket, { readonly kind: K }>, 'v' | 'node'>;
 }[PlacementPacket['kind']];
 
@@ -89,7 +89,7 @@ export interface DuePacket {
   readonly outboundId: string;
 }
 
-/** Something may have happened that was not told, or in words that were not understood: look at the store. */
+/** A packet may have been missed or was not understood: subscribers have to read the store. */
 export interface RecheckPacket {
   readonly v: number;
   readonly kind: 'recheck';

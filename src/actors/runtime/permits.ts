@@ -3,25 +3,22 @@
 import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
 import type { FairSemaphore, Release } from '../../bounds/fair-semaphore.js';
 
-/** Emits once the permit is acquired, and holds the permit until it is unsubscribed. */
+/**
+ * Emits once the permit is acquired, and holds the permit until it is unsubscribed. Who unsubscribes before that gives the
+ * permit back when it comes: an AbortSignal for each would cost more than the waiting.
+ */
 export function permit$(semaphore: FairSemaphore, holder: string): Observable<void> {
   return new Observable((subscriber) => {
-    const cancelled = new AbortController();
     let release: Release | undefined;
-    semaphore.acquire(holder, { signal: cancelled.signal }).then(
+    semaphore.acquire(holder).then(
       (acquired) => {
-        if (cancelled.signal.aborted) return acquired();
+        if (subscriber.closed) return acquired();
         release = acquired;
         subscriber.next();
       },
-      (error) => {
-        if (!cancelled.signal.aborted) subscriber.error(error);
-      },
+      (error) => subscriber.error(error),
     );
-    return () => {
-      cancelled.abort();
-      release?.();
-    };
+    return () => release?.();
   });
 }
 

@@ -1,34 +1,34 @@
-// Who should own what (decision 0003), decided by every node for itself from one look at the store: pure. Where two nodes decide
-// differently the store lets one of them have the shard, and the next look settles it.
+// Placement of shards on nodes (decision 0003): every node decides for itself from its view of the store. Pure. When two nodes decide
+// differently, the store gives the shard to one of them, and the next view ends the disagreement.
 import type { ClusterView, LeaseRow, NodeRow, NodeState } from '../../store/leases.js';
 import { rendezvous } from './rendezvous.js';
 
 export const MAILBOX_ROLE = 'mailbox';
 
-export interface Standpoint {
+export interface PlacementInput {
   readonly self: string;
   readonly state: NodeState;
   readonly view: ClusterView;
-  /** Shard → epoch, of what this process holds. */
+  /** Shard → epoch of the leases that this process holds. */
   readonly held: ReadonlyMap<number, number>;
-  /** Nodes for which nobody answers on the bus. */
+  /** Nodes that do not answer on the bus. */
   readonly gone: ReadonlySet<string>;
-  /** Others may only seem to be late or gone, because this node was cut off itself until now: take what is free alone. */
+  /** This node was isolated itself, so other nodes may only seem to be late or gone: it takes free shards only. */
   readonly patient: boolean;
 }
 
 export interface Decision {
   /**
-   * Free, this node's own of before, or of owners that are late, gone or cut off. `expired` where it counts: it has to be so
-   * still when the lease is taken.
+   * Shards that are free, that were this node's before, or whose owners are late, gone or cut off. With `expired`, the lease
+   * must still be expired when it is taken.
    */
   readonly take: readonly LeaseRow[];
-  /** This node's, and another's to own. */
+  /** Shards of this node that another node should own. */
   readonly give: readonly LeaseRow[];
 }
 
-/** Nodes that should own mailboxes: while no other can, those that are cut off. */
-export function candidates({ view, gone }: Pick<Standpoint, 'view' | 'gone'>): readonly NodeRow[] {
+/** Nodes that can own mailboxes; nodes that are cut off only while there are no others. */
+export function candidates({ view, gone }: Pick<PlacementInput, 'view' | 'gone'>): readonly NodeRow[] {
   const able = view.nodes.filter(
     (node) => !node.expired && node.state !== 'draining' && !gone.has(node.id) && node.roles.includes(MAILBOX_ROLE),
   );
@@ -36,10 +36,10 @@ export function candidates({ view, gone }: Pick<Standpoint, 'view' | 'gone'>): r
   return serving.length > 0 ? serving : able;
 }
 
-export function decide(at: Standpoint): Decision {
+export function decide(at: PlacementInput): Decision {
   const names = candidates(at).map(({ id }) => id);
   const self = at.view.nodes.find(({ id }) => id === at.self);
-  // Its former life may have had the role.
+  // The process before may have had the role.
   const unable = self?.roles.includes(MAILBOX_ROLE) !== true;
   const take: LeaseRow[] = [];
   const give: LeaseRow[] = [];
@@ -50,15 +50,15 @@ export function decide(at: Standpoint): Decision {
       if (unable || others) give.push(lease);
       else if (at.held.get(lease.shard) !== lease.epoch && at.state !== 'draining') take.push(lease);
     } else if (rightful === at.self) {
-      const wanted = takeable(at, lease);
-      if (wanted !== undefined) take.push(wanted);
+      const takeableLease = takeable(at, lease);
+      if (takeableLease !== undefined) take.push(takeableLease);
     }
   }
   return { take, give };
 }
 
-/** What an owner that lives holds is its to give. */
-function takeable({ view, gone, patient }: Standpoint, lease: LeaseRow): LeaseRow | undefined {
+/** Shards of an owner that is alive are not taken: the owner hands them over. */
+function takeable({ view, gone, patient }: PlacementInput, lease: LeaseRow): LeaseRow | undefined {
   if (lease.nodeId === null) return lease;
   if (patient) return undefined;
   const owner = view.nodes.find(({ id }) => id === lease.nodeId);

@@ -1,9 +1,9 @@
-// What gateways hold of an actor: ask it, and follow its events. Where the actor lives is the runtime's business.
+// A reference to an actor, wherever it is: gateways ask the actor, and follow its events.
 import type { Observable } from 'rxjs';
 import type { EventOf, Name, Outcome, Payload, Protocol } from './protocol.js';
 
 export interface AskOptions {
-  /** How long to wait for the outcome, in ms; 10,000 when absent. Without an owner it is 6,000 at most. */
+  /** How long to wait for the outcome, in ms; 10,000 when absent, and 6,000 at most while there is no owner. */
   readonly deadlineMs?: number;
 }
 
@@ -15,9 +15,9 @@ export interface LogPosition {
 }
 
 export interface ResumePoint {
-  /** What comes after it is what `events$(position.seq)` gives. */
+  /** `events$(position.seq)` gives the events after it. */
   readonly position: LogPosition;
-  /** False when events after `from` may be gone from the log, or it is no position of this log: then `position` is now. */
+  /** False when events after `from` may be gone from the log, or `from` is no position of this log: then `position` is now. */
   readonly complete: boolean;
 }
 
@@ -25,12 +25,14 @@ export interface Ref<P extends Protocol> {
   /** @throws ActorFault when the actor cannot be reached or fails; expected outcomes are values. */
   ask<N extends Name<P>>(name: N, payload: Payload<P, N>, options?: AskOptions): Promise<Outcome<P, N>>;
   /**
-   * The account's events in order and without gaps, one array a commit or a page of the log: from after seq `after` when
-   * given (read from the log), else from now. The first array may be empty and says that the stream stands: nothing that
-   * happens from then on is missed. Later ones are never empty. The bus subscription is shared by all on this node.
+   * The account's events in order, each once and without gaps; an array holds the events of a commit or of a page of the log.
+   * The stream begins after seq `after` when that is given, else now. The first array may be empty: with it the stream is
+   * ready, and no later event is missed. The other arrays are not empty. All subscribers of a node share one bus
+   * subscription and the reads of the log. To unsubscribe ends what the subscriber has caused; nothing is buffered, so a
+   * subscriber that falls behind unsubscribes and begins anew from its position.
    */
   events$(after?: number): Observable<readonly EventOf<P>[]>;
-  /** Where to follow the events from, for one who had them until `from`, or wants them from now on (null). */
+  /** Where to follow the events from: after `from` when the log still has these events, else (and for null) from now. */
   resume(from: LogPosition | null): Promise<ResumePoint>;
 }
 

@@ -1,6 +1,6 @@
 // Refs made from a transport: an ask becomes a packet to the owner of the account's shard. While nobody answers for the
-// shard it is tried again for longer than a takeover lasts, and when another node answers for it while a reply is
-// outstanding, that one is asked too: the same ask, with the same id. Faults come back as ActorFault, outcomes as values.
+// shard the ask is repeated, for longer than a takeover lasts. When another node begins to answer for the shard while a reply
+// is outstanding, that node is asked too, with the same id. Faults are thrown as ActorFault, outcomes are values.
 import { newId } from '../../ids/new-id.js';
 import { clock } from '../../store/clock.js';
 import { StoreFault } from '../../store/errors.js';
@@ -19,9 +19,9 @@ import { NO_TRACER, type Tracer } from './tracing.js';
 import { Disconnected, NoResponders, PacketTooLarge, RequestTimeout, type Transport } from './transport.js';
 
 const DEADLINE_MS = 10_000;
-/** How long to look for an owner when there is none: longer than a lease lasts, shorter than a client's patience. */
-const LOOK_MS = 6_000;
-/** Unanswered for longer, an ask may be with a node that died with it: no bus tells of that. */
+/** How long an ask waits for an owner: longer than a lease lasts, shorter than clients wait. */
+const OWNER_WAIT_MS = 6_000;
+/** After this time the owner is checked: it may have crashed with the request, which the bus does not report. */
 const LATE_MS = 100;
 
 export interface RefsOptions<P extends Protocol> {
@@ -31,8 +31,8 @@ export interface RefsOptions<P extends Protocol> {
   readonly streams: EventStreams<EventOf<P>>;
   /** Fails what is asked when the store stops answering: the owner cannot commit, and soon owns nothing. */
   readonly store?: StoreAnswers;
-  /** How long an ask looks for an owner when there is none, in ms; 6,000 when absent. */
-  readonly lookMs?: number;
+  /** How long an ask waits for an owner, in ms; 6,000 when absent. */
+  readonly ownerWaitMs?: number;
   readonly meter?: Meter;
   readonly tracer?: Tracer;
 }
@@ -45,13 +45,13 @@ interface StoreAnswers {
 type Opened = { readonly reply: unknown } | { readonly refusal: string };
 
 export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P> {
-  const { protocol, transport, ownership, streams, store, lookMs = LOOK_MS } = options;
+  const { protocol, transport, ownership, streams, store, ownerWaitMs = OWNER_WAIT_MS } = options;
   const { meter = NO_METER, tracer = NO_TRACER } = options;
   const isWatched = meter !== NO_METER || tracer !== NO_TRACER;
-  const moves = new Relocations(ownership.relocations$);
-  const absences = new OwnerRetry();
+  const relocations = new Relocations(ownership.relocations$);
+  const ownerRetry = new OwnerRetry();
   ownership.relocations$.subscribe(({ shards }) => {
-    for (const shard of shards) absences.end(shard);
+    for (const shard of shards) ownerRetry.end(shard);
   });
 
   function ask(accountId: string, name: string, payload: unknown, ask: AskOptions = {}): Promise<unknown> {
@@ -61,7 +61,7 @@ export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P>
     return store === undefined ? carryOut() : store.answered(carryOut).catch(asActorFault);
   }
 
-  /** Apart, because a promise and a name more for every ask can be measured. */
+  /** A function of its own, because another promise for every ask is a measurable cost. */
   async function watched(request: RequestPacket): Promise<Opened> {
     const began = meter.now();
     const span = tracer.start(`ask ${protocol.name}.${request.name}`, { kind: 'client' });
@@ -82,22 +82,22 @@ export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P>
     }
   }
 
-  /** Looks for the owner until one answers or it is too late. */
+  /** Repeats the ask until an owner answers or the time is over. */
   async function carriedOut(request: RequestPacket): Promise<Opened> {
     const { accountId, deadline } = request;
     const shard = shardOf(accountId, ownership.shards);
     let giveUp: number | undefined;
     for (;;) {
-      const reply = await moves.orMove(shard, attempt(shard, request));
-      // Somebody else answers for the shard now, and the first may never do.
+      const reply = await relocations.orRelocation(shard, attempt(shard, request));
+      // Another node answers for the shard now, and the first may never answer.
       if (reply === undefined) continue;
       if (reply.kind === 'notOwner') {
-        giveUp ??= Math.min(deadline, clock.now() + lookMs);
-        meter.lookedAgain();
-        if (await absences.turn(shard, giveUp - clock.now())) continue;
-        throw new ActorFault('unreachable', `nobody answers for account ${accountId}`);
+        giveUp ??= Math.min(deadline, clock.now() + ownerWaitMs);
+        meter.askRetried();
+        if (await ownerRetry.turn(shard, giveUp - clock.now())) continue;
+        throw new ActorFault('unreachable', `no node answers for account ${accountId}`);
       }
-      if (giveUp !== undefined) absences.end(shard);
+      if (giveUp !== undefined) ownerRetry.end(shard);
       if (reply.kind === 'fault') throw new ActorFault(reply.code, reply.message);
       return reply.kind === 'reply' ? { reply: reply.reply } : { refusal: reply.refusal };
     }

@@ -1,4 +1,4 @@
-// Who waits for something of a shard's owner, and is to hear when another node answers for the shard meanwhile.
+// Ends the waiting for a shard's owner when another node begins to answer for the shard.
 import type { Observable } from 'rxjs';
 import type { Relocation } from './ownership.js';
 
@@ -7,24 +7,24 @@ export class Relocations {
 
   constructor(relocations$: Observable<Relocation>) {
     relocations$.subscribe(({ shards }) => {
-      for (const shard of shards) for (const tell of [...(this.#waiting.get(shard) ?? [])]) tell();
+      for (const shard of shards) for (const relocated of [...(this.#waiting.get(shard) ?? [])]) relocated();
     });
   }
 
-  /** What `awaited` comes to, or undefined when somebody begins to answer for the shard before. */
-  orMove<T>(shard: number, awaited: Promise<T>): Promise<T | undefined> {
+  /** The result of `awaited`, or undefined when a node begins to answer for the shard before. */
+  orRelocation<T>(shard: number, awaited: Promise<T>): Promise<T | undefined> {
     return new Promise((resolve, reject) => {
       const waiting = this.#waiting.get(shard) ?? new Set();
       this.#waiting.set(shard, waiting);
       const over = () => {
-        waiting.delete(moved);
+        waiting.delete(relocated);
         if (waiting.size === 0 && this.#waiting.get(shard) === waiting) this.#waiting.delete(shard);
       };
-      const moved = () => {
+      const relocated = () => {
         over();
         resolve(undefined);
       };
-      waiting.add(moved);
+      waiting.add(relocated);
       awaited.then(
         (value) => {
           over();

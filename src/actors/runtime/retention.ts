@@ -1,5 +1,4 @@
-// Whether an event log, which is pruned by age and length, still has everything after a position that a consumer kept over a
-// break. Pure.
+// Whether an event log, which is pruned by age and length, still has all changes after a position. Pure.
 import { EVENT_LOG_AGE_MS, EVENT_LOG_LENGTH } from '../../store/events.js';
 import type { LogPosition } from './ref.js';
 

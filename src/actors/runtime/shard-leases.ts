@@ -1,23 +1,23 @@
-// What this node holds at present: it takes leases, has its tenant answer for them, notices those it lost and hands over what
-// others should own. When to do which is decided by `ownership`, the store says whether it is so.
+// The leases that this node holds. Takes leases, lets the tenant answer for their shards, notices leases that were lost and
+// hands over those that other nodes should own. `ownership` decides when; the store decides whether it succeeds.
 import type { Logger } from 'pino';
 import type { Observable } from 'rxjs';
 import { atMost, inTime } from '../../bounds/time-bounds.js';
 import type { ClusterView, LeaseRow, LeaseStore, ReleasedLease, ShardLease } from '../../store/leases.js';
 import type { Meter } from './meter.js';
-import type { PlacementNews } from './packet.js';
+import type { PlacementNotice } from './packet.js';
 
-/** Those who answer for what the node owns. */
+/** Answers requests for the shards that the node owns. */
 export interface Tenant {
-  /** Answers for the shards from now on; resolves when whatever is asked from then on arrives. */
+  /** Begins to answer for the shards; resolves once requests of other nodes arrive. */
   settle(shards: readonly number[]): Promise<void>;
-  /** Ends answering for the shards at once; resolves when what was asked before is committed and answered. */
+  /** Stops answering for the shards at once; resolves when earlier requests are committed and answered. */
   vacate(shards: readonly number[]): Promise<void>;
 }
 
 export interface Relocation {
   readonly shards: readonly number[];
-  /** Commits may have gone unheard: unpublished by the owner before, or published while it could not be heard. */
+  /** Events may have been missed: the owner before did not publish them, or nobody received them. */
   readonly unclean: boolean;
 }
 
@@ -28,22 +28,22 @@ export interface ShardLeasesOptions {
   readonly log: Logger;
   readonly meter?: Meter;
   readonly relocations$: Observable<Relocation>;
-  tell(news: PlacementNews): void;
-  /** A batch has been handed over: there may be more. */
+  publish(notice: PlacementNotice): void;
+  /** Called when a batch has been handed over; there may be more shards to hand over. */
   handedOver(): void;
 }
 
-/** What an actor may take to finish when its shard moves; its commits are refused afterwards. */
+/** How long an actor may take to finish when its shard is handed over; later commits are fenced. */
 const VACATE_MS = 2_000;
-/** The same at the end, when the tenant has been stopped before. */
+/** The same when the node stops; the tenant has been stopped before. */
 const LAST_VACATE_MS = 50;
-/** What others may take to answer for what they were given before they are given more. */
+/** How long the next batch waits until the new owners answer for this one. */
 const SETTLED_MS = 250;
 
 export class ShardLeases {
   readonly #options: ShardLeasesOptions;
   readonly #held = new Map<number, number>();
-  /** Being handed over: not answered for any more, and not free yet. */
+  /** Shards that are being handed over: this node answers no more requests for them, and still has the lease. */
   readonly #leaving = new Set<number>();
   readonly #settling = new Set<Promise<void>>();
   #tenant: Tenant | undefined;
@@ -59,7 +59,7 @@ export class ShardLeases {
     return this.#held;
   }
 
-  /** Shards that are answered for. */
+  /** Shards for which this node answers. */
   get answered(): readonly number[] {
     return [...this.#held.keys()].filter((shard) => !this.#leaving.has(shard));
   }
@@ -80,16 +80,16 @@ export class ShardLeases {
     return this.#leaving.has(shard);
   }
 
-  let(tenant: Tenant): void {
+  setTenant(tenant: Tenant): void {
     this.#tenant = tenant;
   }
 
-  /** The leases have run out: others may take them, and must not find this node answering that it is no owner. */
+  /** The leases have expired. Other nodes may take them, so this node stops answering for their shards. */
   lapse(): void {
-    this.#lose(this.answered, 'shard leases have run out');
+    this.#lose(this.answered, 'shard leases have expired');
   }
 
-  /** Holds nothing from now on. */
+  /** Forgets all leases, and takes none any more. */
   drop(): readonly number[] {
     this.#ended = true;
     const shards = [...this.#held.keys()];
@@ -97,32 +97,32 @@ export class ShardLeases {
     return shards;
   }
 
-  /** Ends answering for what it had at the end; false when some of it was still at work. */
+  /** Stops answering for the last shards; false when an actor was still at work. */
   async vacated(shards: readonly number[]): Promise<boolean> {
     const vacating = this.#tenant?.vacate(shards) ?? Promise.resolve();
     await this.#handingOver;
     return atMost(vacating, LAST_VACATE_MS);
   }
 
-  /** What was taken from this node while it was not looking. */
+  /** Ends the leases that other nodes have taken over by the view. */
   notice(view: ClusterView): void {
     const lost: number[] = [];
     for (const [shard, epoch] of this.#held) {
       if (this.#leaving.has(shard)) continue;
       const lease = view.leases[shard];
-      // What it was given since then the look does not show yet.
+      // The view is older than a lease that another node has given since.
       const isOlder = lease !== undefined && lease.epoch < epoch;
       if (!isOlder && (lease?.nodeId !== this.#options.nodeId || lease.epoch !== epoch)) lost.push(shard);
     }
     this.#lose(lost, 'shards were taken over by others');
   }
 
-  #lose(shards: readonly number[], why: string): void {
+  #lose(shards: readonly number[], reason: string): void {
     if (shards.length === 0) return;
     for (const shard of shards) this.#held.delete(shard);
     this.#options.meter?.shardsLost(shards.length);
-    this.#options.log.warn({ shards: shards.length }, why);
-    // Not waited for: nothing that is still under way can be committed.
+    this.#options.log.warn({ shards: shards.length }, reason);
+    // Without waiting: work that is still under way cannot commit.
     void this.#tenant!.vacate(shards);
   }
 
@@ -140,26 +140,28 @@ export class ShardLeases {
     }
   }
 
-  /** Given by the owner before, who does not answer for them any more. Looks, which may be older, come to know them later. */
+  /** Takes leases that their owner has given to this node. A view that was read before does not show them yet. */
   accept(leases: readonly ShardLease[]): void {
     if (this.#ended || this.#tenant === undefined) return;
-    const news = leases.filter(({ shard, epoch }) => !this.#leaving.has(shard) && epoch > (this.#held.get(shard) ?? 0));
-    for (const { shard, epoch } of news) this.#held.set(shard, epoch);
-    if (news.length > 0) this.#settle(news, false);
+    const accepted = leases.filter(
+      ({ shard, epoch }) => !this.#leaving.has(shard) && epoch > (this.#held.get(shard) ?? 0),
+    );
+    for (const { shard, epoch } of accepted) this.#held.set(shard, epoch);
+    if (accepted.length > 0) this.#settle(accepted, false);
   }
 
-  /** Not waited for: whatever the bus does, leases are renewed. */
+  /** Without waiting: leases are renewed whatever the bus does. */
   #settle(leases: readonly ShardLease[], crashed: boolean): void {
     const settling = this.#tenant!.settle(leases.map(({ shard }) => shard))
       .then(() => {
         const shards = leases.filter((lease) => this.#holds(lease)).map(({ shard }) => shard);
         this.#options.meter?.shardsTaken(shards.length, crashed);
         this.#options.log.info({ shards: shards.length, crashed, held: this.#held.size }, 'shards taken');
-        if (shards.length > 0) this.#options.tell({ kind: 'settled', shards, crashed });
+        if (shards.length > 0) this.#options.publish({ kind: 'settled', shards, crashed });
       })
       .catch((error) => {
         this.#options.log.error({ err: error }, 'shards could not be settled');
-        // The next heartbeat takes them anew.
+        // The next heartbeat takes them again.
         const failed = leases.filter((lease) => this.#holds(lease)).map(({ shard }) => shard);
         for (const shard of failed) this.#held.delete(shard);
         void this.#tenant!.vacate(failed);
@@ -172,7 +174,7 @@ export class ShardLeases {
     return this.#held.get(shard) === epoch && !this.#leaving.has(shard);
   }
 
-  /** Unless a batch is under way. */
+  /** Does nothing while a batch is under way. */
   handOver(leases: readonly ReleasedLease[]): void {
     if (leases.length === 0 || this.#handingOver !== undefined) return;
     this.#handingOver = this.#handOver(leases).catch((error) =>
@@ -192,11 +194,11 @@ export class ShardLeases {
       this.#options.meter?.shardsHandedOver(shards.length);
       this.#options.log.info({ shards: shards.length }, 'shards handed over');
     } catch (error) {
-      if (!vacated) this.#options.tell({ kind: 'unclean', shards });
+      if (!vacated) this.#options.publish({ kind: 'unclean', shards });
       this.#handingOver = undefined;
       throw error;
     } finally {
-      // Where the answer got lost the next look tells whose they are.
+      // When the store's answer was lost, the next view shows the owners.
       for (const shard of shards) {
         this.#held.delete(shard);
         this.#leaving.delete(shard);
@@ -204,20 +206,20 @@ export class ShardLeases {
     }
     const taken = new Set(given.map(({ shard }) => shard));
     const freed = shards.filter((shard) => !taken.has(shard));
-    if (freed.length > 0) this.#options.tell({ kind: 'freed', shards: freed });
+    if (freed.length > 0) this.#options.publish({ kind: 'freed', shards: freed });
     const settled = this.#settledByOthers(taken);
     for (const to of new Set(given.map((lease) => lease.to))) {
-      const its = given.filter((lease) => lease.to === to).map(({ shard, epoch }) => ({ shard, epoch }));
-      if (to !== undefined) this.#options.tell({ kind: 'given', to, leases: its });
+      const theirs = given.filter((lease) => lease.to === to).map(({ shard, epoch }) => ({ shard, epoch }));
+      if (to !== undefined) this.#options.publish({ kind: 'given', to, leases: theirs });
     }
-    // One batch pauses at a time, however fast they are given.
+    // The accounts of one batch pause at a time.
     await settled;
-    if (!vacated) this.#options.tell({ kind: 'unclean', shards });
+    if (!vacated) this.#options.publish({ kind: 'unclean', shards });
     this.#handingOver = undefined;
     this.#options.handedOver();
   }
 
-  /** Resolves when others answer for the shards, or are long about it. */
+  /** Resolves when other nodes answer for the shards, or after `SETTLED_MS`. */
   async #settledByOthers(shards: ReadonlySet<number>): Promise<void> {
     const waiting = new Set(shards);
     if (waiting.size === 0) return;

@@ -9,15 +9,15 @@ export interface SpanOptions {
   readonly kind?: 'server' | 'client' | 'producer' | 'consumer';
   /** Trace context it belongs under; the current one when absent, a new trace when there is none or it is malformed. */
   readonly parent?: string | undefined;
-  /** Trace contexts it has to do with besides. */
+  /** Other trace contexts that are related. */
   readonly links?: readonly string[];
   readonly attributes?: Attributes;
 }
 
 export interface Span {
-  /** Trace context for whatever comes of it; undefined when nothing is traced. */
+  /** Trace context for the work that the span causes; undefined when nothing is traced. */
   readonly trace: string | undefined;
-  /** What is begun in `work` is of this span. */
+  /** Spans that begin in `work` are children of this span. */
   within<T>(work: () => T): T;
   rename(name: string): void;
   set(attributes: Attributes): void;
@@ -26,9 +26,9 @@ export interface Span {
 }
 
 export interface Tracer {
-  /** Trace context of what is being done; undefined when there is none or nothing is traced. */
+  /** The current trace context; undefined when there is none or nothing is traced. */
   readonly current: string | undefined;
-  /** What is begun in `work` is of this trace context, or of none. */
+  /** Spans that begin in `work` belong to this trace context, or to none. */
   within<T>(trace: string | undefined, work: () => T): T;
   start(name: string, options?: SpanOptions): Span;
 }

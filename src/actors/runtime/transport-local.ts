@@ -1,6 +1,5 @@
-// The in-process transport of a node that runs alone: a request is a function call, a publication a loop over the
-// listeners. Also the near half of every other transport. `encoding` sends every packet through its JSON form, as the
-// tests do, so that nothing but JSON is relied on.
+// The in-process transport of a node that runs alone: a request is a function call, a publication a loop over the listeners.
+// The NATS transport uses it for packets within the node. `encoding` converts every packet to JSON and back, as tests do.
 
 import type { Logger } from 'pino';
 import { NEVER, of } from 'rxjs';

@@ -1,12 +1,12 @@
-// The NATS transport of a cluster's nodes. What stays on the node is left to the in-process transport; what leaves it is
-// JSON on subjects below `mansio.<cluster>`, over the connection that the link has at the moment.
+// The NATS transport of a cluster's nodes. The in-process transport carries packets within the node; packets to other nodes
+// are JSON on subjects below `mansio.<cluster>`, over the link's present connection.
 
 import { connect, type NatsConnection, type TlsOptions } from 'nats';
 import type { Logger } from 'pino';
 import type { Observable } from 'rxjs';
 import { atMost, inTime } from '../../bounds/time-bounds.js';
 import { dialAtStart, dialForEver } from './nats-dialing.js';
-import { type Feed, type LinkMessage, NatsLink } from './nats-link.js';
+import { type BusSubscription, type LinkMessage, NatsLink } from './nats-link.js';
 import { type NatsServer, natsServer } from './nats-servers.js';
 import { encode, PACKET_VERSION, type Publication, type ReplyPacket, type RequestPacket } from './packet.js';
 import { readPublication, readReply, readRequest } from './packet-reading.js';
@@ -30,10 +30,10 @@ export interface NatsTransportOptions {
   readonly log: Logger;
 }
 
-/** A server that answers none of two is taken for gone. */
+/** A server that answers neither of two pings is taken for gone. */
 const PING_MS = 1_000;
 const CLOSE_MS = 1_000;
-/** Servers tell each other what is subscribed to a moment after they have told the node that it is. */
+/** Servers pass subscriptions on to each other a moment after they have confirmed them to the node. */
 const LAG_MS = 1_000;
 
 /** @throws BusUnavailable when no server can be used within about five seconds */
@@ -61,7 +61,7 @@ class NatsTransport implements Transport {
   readonly #log: Logger;
   readonly #local: ReturnType<typeof localTransport>;
   readonly #responders = new Map<string, Registration>();
-  readonly #followed = new Map<string, { readonly feed: Feed; listeners: number }>();
+  readonly #followed = new Map<string, { readonly subscription: BusSubscription; listeners: number }>();
   /** Requests of other nodes that are being answered. */
   readonly #underWay = new Set<Promise<void>>();
   #closing: Promise<void> | undefined;
@@ -100,7 +100,7 @@ class NatsTransport implements Transport {
     this.#responders.get(subject)?.end();
     const local = this.#local.respond(subject, responder);
     let ended = false;
-    const feed = this.#link.feed(subject, (message) => {
+    const subscription = this.#link.subscribe(subject, (message) => {
       const answering = this.#answer(subject, message, ended ? notHere : responder);
       this.#underWay.add(answering);
       void answering.finally(() => this.#underWay.delete(answering));
@@ -109,7 +109,7 @@ class NatsTransport implements Transport {
       if (ended) return;
       ended = true;
       local.end();
-      feed.drain();
+      subscription.drain();
       if (this.#responders.get(subject) === registration) this.#responders.delete(subject);
     };
     const registration = { ready: this.#link.flushed(), end };
@@ -118,7 +118,7 @@ class NatsTransport implements Transport {
   }
 
   publish(subject: string, packet: Publication): void {
-    // Before the listeners of this node, who may publish in turn.
+    // Before the listeners of this node, which may publish in turn.
     this.#send(subject, packet);
     this.#local.publish(subject, packet);
   }
@@ -126,7 +126,7 @@ class NatsTransport implements Transport {
   subscribe<P extends Publication>(subject: string, listener: (packet: P) => void): Registration {
     const local = this.#local.subscribe(subject, listener);
     const followed = this.#followed.get(subject) ?? {
-      feed: this.#link.feed(subject, (message) => this.#hear(subject, message)),
+      subscription: this.#link.subscribe(subject, (message) => this.#receive(subject, message)),
       listeners: 0,
     };
     this.#followed.set(subject, followed);
@@ -137,7 +137,7 @@ class NatsTransport implements Transport {
       ended = true;
       local.end();
       if (--followed.listeners > 0) return;
-      followed.feed.end();
+      followed.subscription.end();
       this.#followed.delete(subject);
     };
     return { ready: this.#link.flushed(), end };
@@ -156,7 +156,7 @@ class NatsTransport implements Transport {
   }
 
   async #answerAll(): Promise<void> {
-    // What the servers passed on before is here after a round trip.
+    // After a round trip, everything that the servers forwarded before is here.
     await this.#link.flushed();
     await Promise.all(this.#underWay);
     await this.#link.flushed();
@@ -184,7 +184,7 @@ class NatsTransport implements Transport {
     }
   }
 
-  #hear(subject: string, { data }: LinkMessage): void {
+  #receive(subject: string, { data }: LinkMessage): void {
     const packet = readPublication(data);
     if (packet === undefined) this.#log.warn({ subject }, 'a publication was not understood');
     this.#local.publish(subject, packet ?? { v: PACKET_VERSION, kind: 'recheck' });
@@ -195,14 +195,14 @@ class NatsTransport implements Transport {
     if (connection === undefined) return;
     let bytes = encode(packet);
     const most = capacity(connection);
-    // A change that joins on to nothing is read from the log.
+    // Followers read a change from the log when its packet does not join on to their position.
     if (bytes.length > most && 'events' in packet) bytes = encode({ ...packet, after: packet.seq, events: [] });
     if (bytes.length <= most) connection.publish(this.#prefix + subject, bytes);
     else this.#log.error({ subject }, tooLarge('the publication', bytes, most));
   }
 }
 
-/** Asked when the registration was over already. */
+/** For requests after the end of the registration. */
 const notHere: Responder = async () => ({ kind: 'notOwner' });
 
 async function connectTo(server: NatsServer, name: string, timeoutMs: number): Promise<NatsConnection> {

@@ -4,7 +4,7 @@ import type { Observable } from 'rxjs';
 import { Fault } from '../../errors/fault.js';
 import type { Publication, ReplyPacket, RequestPacket } from './packet.js';
 
-/** Nobody answers on the subject. */
+/** No responder is subscribed to the subject. */
 export class NoResponders extends Fault<'no-responders'> {
   constructor(message: string, { cause }: ErrorOptions = {}) {
     super('no-responders', message, { temporary: true, cause });
@@ -18,7 +18,7 @@ export class RequestTimeout extends Fault<'request-timeout'> {
   }
 }
 
-/** The transport cannot reach anybody at present: it is cut off from its servers, or closed. */
+/** The transport is cut off from its servers, or closed. */
 export class Disconnected extends Fault<'disconnected'> {
   constructor(message: string, { cause }: ErrorOptions = {}) {
     super('disconnected', message, { temporary: true, cause });
@@ -37,9 +37,8 @@ export type Responder = (request: RequestPacket, foreign?: boolean) => Promise<R
 
 export interface Registration {
   /**
-   * Resolves once whatever anybody sends or publishes from then on arrives here. While the transport is cut off it resolves
-   * at once: what is missed until the connection is back is what `breaks$` tells of. For `lagMs` longer, publications of
-   * other nodes may be missed.
+   * Resolves once later requests and publications arrive here. While the transport is cut off it resolves at once: `breaks$`
+   * emits when the connection is back. Publications of other nodes may be missed for `lagMs` longer.
    */
   readonly ready: Promise<void>;
   end(): void;
@@ -48,9 +47,9 @@ export interface Registration {
 export interface Transport {
   /** @throws NoResponders | RequestTimeout | Disconnected | PacketTooLarge */
   request(subject: string, request: RequestPacket, timeoutMs: number): Promise<ReplyPacket>;
-  /** Answers requests on the subject until the registration is ended; what was taken before is still answered. */
+  /** Answers requests on the subject until the registration is ended; requests that were taken before are still answered. */
   respond(subject: string, responder: Responder): Registration;
-  /** Best effort: nobody may be listening. */
+  /** Best effort. */
   publish(subject: string, packet: Publication): void;
   /**
    * Packets in the order in which one publisher published them, this node's own included. One that is not understood arrives
@@ -61,8 +60,8 @@ export interface Transport {
   readonly connected$: Observable<boolean>;
   /** Emits after a break, of this node or of another one, during which published packets may have been missed. */
   readonly breaks$: Observable<void>;
-  /** What word of a registration, or of an end of a break, may take to other nodes; 0 when there are none. */
+  /** How long other nodes may not know of a registration, or of the end of a break; 0 without other nodes. */
   readonly lagMs: number;
-  /** What was taken is answered, what was published is sent. */
+  /** Answers the requests that were taken, and sends what was published. */
   close(): Promise<void>;
 }

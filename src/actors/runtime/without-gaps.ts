@@ -1,19 +1,8 @@
 // The operator that makes one account's changes complete. Segments of the log arrive as they were published: some are lost,
 // repeated or early (decision 0005). The operator passes each event once, in the order of the log. It reads the log wherever a segment
-// does not join on to the position that the stream has reached.
-import {
-  concat,
-  defer,
-  EMPTY,
-  exhaustMap,
-  type MonoTypeOperatorFunction,
-  merge,
-  Observable,
-  of,
-  repeat,
-  Subject,
-  tap,
-} from 'rxjs';
+// does not join on to the position that the stream has reached. It is one class, because a node has a hundred thousand of
+// these streams: the same as a chain of built-in operators took 34 KB an account and 190 ns an event.
+import { defer, EMPTY, Observable, type OperatorFunction, of, repeat, type Subscriber, tap } from 'rxjs';
 import type { EventRecord } from './packet.js';
 
 /** All events of the changes after number `after`, up to and with number `seq`. A change may have no events. */
@@ -31,90 +20,146 @@ export const UNKNOWN_CHANGES: LogSegment = {
 };
 
 export interface LogReading {
-  /** The first segments. The first of them is passed on even when it is empty: the stream is ready then. */
-  readonly start$: Observable<LogSegment>;
+  /** The first segments. With the first of them, even an empty one, the stream is ready. */
+  start(): Observable<LogSegment>;
   /** One segment of the log after the position; without events when the log ends there. */
   read(position: number): Observable<LogSegment>;
   /** Delays a read after `UNKNOWN_CHANGES`, which may find nothing. A read that fills a gap is not delayed. */
   admit(read$: Observable<LogSegment>): Observable<LogSegment>;
+  /** Called when the start has completed, and then whenever the position changes. */
+  reached(position: number): void;
 }
 
 const AGAIN$ = of(true);
 
-/** The output segments join: each begins where the one before ended. Nothing is buffered. */
-export function withoutGaps({ start$, read, admit }: LogReading): MonoTypeOperatorFunction<LogSegment> {
+/** Emits arrays of events. The first one may be empty, the others are not. Nothing is buffered. */
+export function withoutGaps(reading: LogReading): OperatorFunction<LogSegment, readonly EventRecord[]> {
   return (source$) =>
     new Observable((subscriber) => {
-      /** Everything up to here has been passed on; undefined until `start$` emits. */
-      let position: number | undefined;
-      /** The newest change number that the source has named. */
-      let announced = 0;
-      let isUncertain = false;
-      let isReading = true;
-      let isEmitting = false;
-      const gaps$ = new Subject<void>();
-      const hints$ = new Subject<void>();
-
-      const hasGap = () => position !== undefined && announced > position;
-      const isBehind = () => isUncertain || hasGap();
-
-      function pass(segment: LogSegment): void {
-        const from = position ?? segment.after;
-        if (position !== undefined && segment.seq <= position) return;
-        position = segment.seq;
-        isEmitting = true;
-        subscriber.next(segment.after >= from ? segment : restOf(segment, from));
-        isEmitting = false;
-      }
-
-      const page$ = defer(() => {
-        const untilEnd = isUncertain;
-        isUncertain = false;
-        return read(position ?? 0).pipe(
-          tap(({ events }) => {
-            isUncertain ||= untilEnd && events.length > 0;
-          }),
-        );
-      });
-
-      /** One read at a time: a read under way goes on as long as the stream is behind. */
-      const pages$ = defer(() => {
-        if (isReading || !isBehind()) return EMPTY;
-        isReading = true;
-        return page$.pipe(
-          repeat({ delay: () => (isBehind() ? AGAIN$ : EMPTY) }),
-          tap({ complete: () => (isReading = false) }),
-        );
-      });
-
-      const reads$ = merge(
-        hints$.pipe(exhaustMap(() => admit(pages$))),
-        gaps$.pipe(exhaustMap(() => pages$)),
-        concat(
-          start$.pipe(tap({ complete: () => (isReading = false) })),
-          defer(() => (hasGap() ? pages$ : isUncertain ? admit(pages$) : EMPTY)),
-        ),
-      );
-
-      function receive(segment: LogSegment): void {
-        if (segment === UNKNOWN_CHANGES) {
-          isUncertain = true;
-          hints$.next();
-          return;
-        }
-        if (segment.seq > announced) announced = segment.seq;
-        if (position === undefined || segment.seq <= position) return;
-        // A subscriber that causes a segment is not called again before it returns.
-        if (isEmitting || segment.after > position) gaps$.next();
-        else pass(segment);
-      }
-
-      subscriber.add(source$.subscribe({ next: receive, error: (error) => subscriber.error(error) }));
-      if (!subscriber.closed)
-        subscriber.add(reads$.subscribe({ next: pass, error: (error) => subscriber.error(error) }));
+      const reader = new GapReader(reading, subscriber);
+      subscriber.add(source$.subscribe(reader));
+      reader.start();
     });
 }
 
-function restOf({ seq, events }: LogSegment, position: number): LogSegment {
-  return { after: position, seq, events: events.filter((event) => event.seq > position) };
+class GapReader {
+  readonly #reading: LogReading;
+  readonly #subscriber: Subscriber<readonly EventRecord[]>;
+  /** Everything up to here has been passed on; undefined until the start emits. */
+  #position: number | undefined;
+  /** The newest change number that the source has named. */
+  #announced = 0;
+  /** The log may hold changes that the source has not named. */
+  #isUncertain = false;
+  #isReading = true;
+  #isStarting = true;
+  #isAdmitting = false;
+  #isEmitting = false;
+
+  constructor(reading: LogReading, subscriber: Subscriber<readonly EventRecord[]>) {
+    this.#reading = reading;
+    this.#subscriber = subscriber;
+  }
+
+  start(): void {
+    this.#passAll(this.#reading.start(), () => {
+      this.#isReading = false;
+      this.#isStarting = false;
+      this.#reading.reached(this.#position ?? 0);
+      if (this.#hasGap) this.#fillGap();
+      else if (this.#isUncertain) this.#recheck();
+    });
+  }
+
+  /** A segment of the source. */
+  next(segment: LogSegment): void {
+    if (segment === UNKNOWN_CHANGES) {
+      this.#isUncertain = true;
+      this.#recheck();
+      return;
+    }
+    const { after, seq } = segment;
+    if (seq > this.#announced) this.#announced = seq;
+    const position = this.#position;
+    if (position === undefined || seq <= position) return;
+    // A subscriber that causes a segment is not called again before it returns.
+    if (after > position || this.#isEmitting) this.#fillGap();
+    else this.#pass(segment);
+  }
+
+  error(error: unknown): void {
+    this.#subscriber.error(error);
+  }
+
+  complete(): void {
+    this.#subscriber.complete();
+  }
+
+  get #hasGap(): boolean {
+    return this.#position !== undefined && this.#announced > this.#position;
+  }
+
+  get #isBehind(): boolean {
+    return this.#isUncertain || this.#hasGap;
+  }
+
+  #pass({ after, seq, events }: LogSegment): void {
+    const position = this.#position;
+    if (position !== undefined && seq <= position) return;
+    this.#position = seq;
+    if (!this.#isStarting) this.#reading.reached(seq);
+    const rest = position === undefined || after >= position ? events : events.filter((event) => event.seq > position);
+    if (rest.length === 0 && position !== undefined) return;
+    this.#isEmitting = true;
+    this.#subscriber.next(rest);
+    this.#isEmitting = false;
+  }
+
+  #fillGap(): void {
+    if (!this.#isReading) this.#passAll(this.#pages());
+  }
+
+  #recheck(): void {
+    if (this.#isAdmitting || this.#isReading) return;
+    this.#isAdmitting = true;
+    const pages$ = defer(() => {
+      this.#isAdmitting = false;
+      return this.#pages();
+    });
+    this.#passAll(this.#reading.admit(pages$));
+  }
+
+  /** Reads as long as the stream is behind; one read at a time. */
+  #pages(): Observable<LogSegment> {
+    if (this.#isReading || !this.#isBehind) return EMPTY;
+    this.#isReading = true;
+    return defer(() => this.#page()).pipe(
+      repeat({ delay: () => (this.#isBehind ? AGAIN$ : EMPTY) }),
+      tap({
+        complete: () => {
+          this.#isReading = false;
+        },
+      }),
+    );
+  }
+
+  /** After `UNKNOWN_CHANGES` the log is read until a page is empty. */
+  #page(): Observable<LogSegment> {
+    const untilEnd = this.#isUncertain;
+    this.#isUncertain = false;
+    return this.#reading.read(this.#position ?? 0).pipe(
+      tap(({ events }) => {
+        this.#isUncertain ||= untilEnd && events.length > 0;
+      }),
+    );
+  }
+
+  #passAll(segments$: Observable<LogSegment>, complete?: () => void): void {
+    const next = (segment: LogSegment) => this.#pass(segment);
+    const error = (fault: unknown) => this.error(fault);
+    if (!this.#subscriber.closed)
+      this.#subscriber.add(segments$.subscribe({ next, error, complete: complete ?? DONE }));
+  }
 }
+
+const DONE = () => {};

@@ -27,7 +27,7 @@ export async function authenticate(
   rate: RateClass,
 ): Promise<Principal> {
   const refused = async (problem: Problem): Promise<Problem> => {
-    const waitSeconds = await tally.stranger(rate);
+    const waitSeconds = await tally.countAnonymous(rate);
     return waitSeconds > 0 ? tooMany(waitSeconds) : problem;
   };
   const header = request.headers.get('authorization');

@@ -1,6 +1,6 @@
-// Room for bodies while they arrive and until their request is answered. What has come counts, not what was announced, and a
-// holder may have as much as is left for all others: alone half of the room, beside n others their equal part. Who finds no
-// room is told to come again.
+// The memory for bodies of requests, from their first octet until the request is answered. Octets that have arrived
+// count, not those announced. A holder may have as much as is left for all others: alone half of the memory, beside n
+// others an equal part. A request without room gets 503.
 import { DynamicShares } from '../../bounds/dynamic-shares.js';
 
 /** The first octets of every body need no room: requests of the usual size are served however large others are. */

@@ -1,5 +1,5 @@
-// Whose request it is: the peer, or behind a proxy of the operator's who the proxy says it is, in its PROXY header (which the
-// front has read) and then in X-Forwarded-For. What others write into that field is nothing.
+// The address of the client: the peer's, or the address that a trusted proxy gives in its PROXY header (read by the proxy
+// listener), then in X-Forwarded-For. X-Forwarded-For of any other peer is ignored.
 import { isIP } from 'node:net';
 import { canonicalAddress } from '../tcp/ip-address.js';
 import type { ProxyListener } from '../tcp/proxy-listener.js';
@@ -22,10 +22,10 @@ export const peerAddress: ReadAddress = (response) => {
   return Buffer.from(response.getRemoteAddressAsText()).toString();
 };
 
-/** Of what comes through the front. */
-export function clientAddress(front: Pick<ProxyListener, 'addressOf'>, trusted: TrustedNetworks): ReadAddress {
+/** Of what comes through the proxy listener. */
+export function clientAddress(proxyListener: Pick<ProxyListener, 'addressOf'>, trusted: TrustedNetworks): ReadAddress {
   return (response, headers) => {
-    const peer = front.addressOf(new Uint8Array(response.getProxiedRemoteAddress()));
+    const peer = proxyListener.addressOf(new Uint8Array(response.getProxiedRemoteAddress()));
     if (peer === undefined || !trusted.includes(peer)) return peer;
     return forwardedFor(headers.get('x-forwarded-for') ?? '', trusted) ?? peer;
   };

@@ -1,5 +1,5 @@
-// A JSON body, read as it arrives: scanned before it is parsed, so that what is parsed is small, flat and of few values
-// however the body is made, and the parsing holds nobody up. Files in it go to the spool on the way (uploads).
+// A JSON body, read as it arrives. A scan before the parser bounds depth and number of values, so that parsing is short
+// however the body is made. Files in the body go to the spool on the way (uploads).
 import { isUtf8 } from 'node:buffer';
 import { JsonExcess, JsonScan } from '../../bounds/json-scan.js';
 import type { BodyShare } from './body-budget.js';

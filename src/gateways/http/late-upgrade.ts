@@ -1,8 +1,8 @@
-// Upgrades decided late, that is outside the callback that brought the request. Within the response's own cork they are
-// not safe: behind the callback uWebSockets takes the response for still being one if its address is the same, and when
-// the new WebSocket was made in place it reads that as a response and may shut it down. Without a cork it complains on
-// stderr, once an upgrade. While another response is corked neither happens: one cork at a time is all it has, so ours
-// runs the callback and nothing else. That other response is the anchor: a request of our own, to ourselves, never answered.
+// WebSocket upgrades that are decided later than in the callback that brought the request. uWebSockets.js makes such an
+// upgrade safely only while another response is corked. Inside the response's own cork it may take the new WebSocket for
+// the response and shut it down; without a cork it prints a complaint for each upgrade. So the server keeps one request
+// of its own open to itself, never answers that request, and runs late upgrades inside its cork. That request is the
+// anchor.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from './exchange.js';

@@ -1,4 +1,4 @@
-// Port: what this gateway counts for those who watch a node. Called once a request; it must not throw.
+// Port: counts of this gateway for the node's metrics. Called once a request; it must not throw.
 
 export interface HttpMeter {
   /** `route`: the path of the route table; null when none matched. `ms`: until the reply was written. */

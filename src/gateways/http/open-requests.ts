@@ -1,6 +1,6 @@
-// The requests under way, for a server that stops: when it may close its connections without taking a request with it.
-// A client that was answered a moment ago may have sent its next request already, so a connection counts as idle only
-// after a while; told of the end with every reply, clients come to that by themselves.
+// The requests in progress, so that a server that stops closes its connections without cutting a request off. A client
+// that just got a reply may have sent its next request already, so a connection counts as idle only after a while. While
+// the server stops, every reply tells the client to close the connection.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** From a reply to the request that follows it on the same connection, at most, between machines that are not far apart. */

@@ -5,6 +5,8 @@ export const TAGS: Readonly<Record<string, string>> = {
   'External emails': 'The same endpoints for integrations: read with `api:read`, change with `api:write`.',
   Outbound:
     'Mail that leaves: drafts, sending, replying and forwarding, and what became of each recipient. An email is Draft, Queued, Sending, Sent or Failed.',
+  Folders:
+    'Folders of the account, labels among them: inbox, sent, drafts, archive, trash and junk, which every account has, and those of its own.',
   Labels: 'Labels and the emails that carry them. An email may carry several.',
   Filters:
     'Rules for new mail, evaluated in the order of `priority`, lower first. Conditions are joined with AND; every action of a filter that matches is applied.',

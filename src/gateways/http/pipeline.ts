@@ -1,6 +1,6 @@
-// What happens to every request, in this order: route (404, 405), credential (401), rate (429), scope (403), parameters,
-// query and body (404, 400, 413, 415), handler, encoding, log line. Nothing else authenticates, authorizes, limits,
-// validates or encodes. Refusals of the first two count for the rate as well.
+// The steps of every request, in this order: route (404, 405), credential (401), rate (429), scope (403), parameters,
+// query and body (404, 400, 413, 415), handler, encoding, log line. No other file authenticates, authorizes, limits,
+// validates or encodes. Refusals of the first two steps count for the rate as well.
 
 import { ActorFault } from '../../actors/runtime/errors.js';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
@@ -106,13 +106,13 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     if (found.kind === 'method' && request.method === 'OPTIONS') return allowed(found.allow);
     const { tally } = trace;
     if (found.kind !== 'route') {
-      inRate(await tally.stranger('plain'));
+      inRate(await tally.countAnonymous('plain'));
       throw found.kind === 'none' ? notFound() : new Problem(405, { headers: [['Allow', found.allow]] });
     }
     const { route } = found;
     trace.route = route;
     trace.span.rename(`${route.method} ${route.path}`);
-    if (route.access === 'public') inRate(await tally.stranger(route.rate));
+    if (route.access === 'public') inRate(await tally.countAnonymous(route.rate));
     else {
       const identified = authenticate(directory, guard, tokens, request, tally, route.rate);
       trace.principal = await inTime(identified, deadlineMs, noAnswer);

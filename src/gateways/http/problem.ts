@@ -75,7 +75,15 @@ const REFUSALS: Readonly<Record<MailboxRefusal, ProblemStatus>> = {
   draftChanged: 412,
   // Routes name the field that these are about.
   nameTaken: 400,
+  nameTooLong: 400,
   tooMany: 400,
+  tooManyEmails: 400,
+  tooManyKeywords: 400,
+  noSuchFlag: 400,
+  noSuchParent: 400,
+  noSuchSource: 400,
+  intoItself: 400,
+  systemFolder: 400,
   // Only asked by the keeper of held mailboxes, never over HTTP.
   notHeld: 500,
 };

@@ -1,6 +1,6 @@
-// The body of one request as it arrives. Only a little of it is kept, before somebody asks for it and while whoever reads it
-// is busy, and the client is held back; it is read up to a limit and a time. A body nobody wants is let run out when it is
-// short, so that the client gets to read the reply, else the connection is closed behind the reply.
+// The body of one request as it arrives, up to a limit and a time. Before a handler asks for the body, and while its
+// reader is busy, only a little is kept and the client is held back. The server reads a short body that no handler wants
+// to its end, so that the client reads the reply; after a longer one it closes the connection behind the reply.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BodyError, type BodyFaultReason, type TakeBody } from './exchange.js';
 

@@ -1,5 +1,5 @@
-// Conditional requests (RFC 9110 §13.1): a GET of a version that the client has is answered with 304, and a change that
-// names versions is made of these alone.
+// Conditional requests (RFC 9110 §13.1): a client that has the current version gets 304 for a GET, and nothing is read for
+// the reply; a change that names versions is made of these alone.
 import type { HeaderField } from './exchange.js';
 import type { AnyReply } from './route.js';
 

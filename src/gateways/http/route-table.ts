@@ -17,6 +17,7 @@ import { type ExportSources, exportRoute } from './routes/emails-export.js';
 import { searchRoute } from './routes/emails-search.js';
 import { sentRoutes } from './routes/emails-sent.js';
 import { filterRoutes } from './routes/filters.js';
+import { folderRoutes } from './routes/folders.js';
 import { healthRoute } from './routes/health.js';
 import { internalNotificationRoute } from './routes/internal-notifications.js';
 import { labelRoutes } from './routes/labels.js';
@@ -31,10 +32,10 @@ import { threadRoute } from './routes/threads.js';
 
 export interface RouteSources extends EmailSources {
   readonly exports: ExportSources['exports'];
-  readonly desk: AccountApi;
+  readonly accountApi: AccountApi;
   /** Asked at each request: listeners come and go. */
   readonly connectionInfo: () => ConnectionInfo;
-  readonly push: Omit<PushSources, 'register'>;
+  readonly push: Omit<PushSources, 'subscriptions'>;
   /** What messages are composed with. */
   readonly composing: Pick<OutboundSources, 'spool' | 'hostname' | 'maxMessageSize'>;
   readonly config: WebConfig;
@@ -47,7 +48,7 @@ export interface RouteSources extends EmailSources {
 }
 
 export function routeTable(sources: RouteSources): readonly Route[] {
-  const { mailboxes, desk, connectionInfo, log } = sources;
+  const { mailboxes, accountApi, connectionInfo, log } = sources;
   const emails = (base: string, tags: readonly string[]): readonly Route[] => [
     ...emailRoutes(base, tags, sources),
     ...bulkRoutes(base, tags, mailboxes),
@@ -57,17 +58,17 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     searchRoute(base, tags, mailboxes),
     exportRoute(base, tags, sources),
   ];
-  const outbound: OutboundSources = { ...sources, ...sources.composing, profiles: desk.profiles };
+  const outbound: OutboundSources = { ...sources, ...sources.composing, profiles: accountApi.profiles };
   const routes: readonly Route[] = [
     ...emails('/api/emails', ['Emails']),
     ...emails('/api/external/emails', ['External emails']),
     ...outboundRoutes('/api/outbound', ['Outbound'], outbound),
     ...draftRoutes('/api/outbound', ['Outbound'], outbound),
     ...replyRoutes('/api/outbound', ['Outbound'], outbound),
-    ...credentialRoutes({ keys: desk.keys, connectionInfo }),
-    ...profileRoutes(desk.profiles),
-    ...preferenceRoutes(desk.preferences),
-    ...pushRoutes({ ...sources.push, register: desk.push }),
+    ...credentialRoutes({ keys: accountApi.keys, connectionInfo }),
+    ...profileRoutes(accountApi.profiles),
+    ...preferenceRoutes(accountApi.preferences),
+    ...pushRoutes({ ...sources.push, subscriptions: accountApi.push }),
     internalNotificationRoute(mailboxes),
     discoveryRoute(() => ({
       ...connectionInfo(),
@@ -75,6 +76,7 @@ export function routeTable(sources: RouteSources): readonly Route[] {
       features: { oidc: sources.config.oidc.enabled, pushNotifications: false },
       version: sources.version,
     })),
+    ...folderRoutes('/api/folders', ['Folders'], mailboxes),
     ...labelRoutes('/api/labels', ['Labels'], mailboxes),
     ...filterRoutes('/api/filters', ['Filters'], mailboxes),
     ...configRoutes(sources.config, sources.publicUrl),

@@ -1,5 +1,5 @@
-// Routes are data: what the pipeline needs to admit, validate and encode, what OpenAPI needs to describe, and a handler
-// whose types follow from the structs beside it. A handler says what to answer; how it is written is the pipeline's.
+// Routes are data: their scopes and rates admit a request, their structs validate it and describe it in OpenAPI, and the
+// handler's types follow from the structs. A handler returns the reply; the pipeline writes it.
 import type { Infer, Struct } from 'superstruct';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
 import type { RateClass } from '../../auth/rates.js';

@@ -1,6 +1,7 @@
-// The HTTP server: stands on uWebSockets.js, which nobody else uses. Turns its callbacks into plain requests for a handler and plain
-// replies into its calls, carries WebSockets for their endpoints, and stops without cutting replies short. What a
-// request means is the pipeline's business; PROXY headers are read by the front, which is there only if any are believed.
+// The HTTP server on uWebSockets.js, which only this file uses. The server turns the library's callbacks into plain
+// requests for a handler, and plain replies into the library's calls; carries WebSockets; and stops without cutting
+// replies short. The pipeline gives requests their meaning. A proxy listener before the server reads PROXY headers, where
+// the operator trusts any.
 
 import type { HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -76,7 +77,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const limits = { ...HTTP_LIMITS, ...options.limits };
   const endpoints = new Map(options.webSockets.map(({ path, endpoint }) => [path, endpoint]));
   const { trusted } = options;
-  const traffic = new OpenRequests();
+  const openRequests = new OpenRequests();
   let draining = false;
   let stopping: Promise<void> | undefined;
   let addressOf: ReadAddress = peerAddress;
@@ -105,7 +106,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
       log.debug({ method: head.method, status: problem.status }, 'request refused');
       return;
     }
-    traffic.begin();
+    openRequests.begin();
     const writer = new ReplyWriter(response);
     const body = new RequestBody(response, head.contentLength, limits);
     const isRead = head.method === 'GET' || head.method === 'HEAD';
@@ -153,13 +154,13 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
         reply.finished?.(written.outcome, written.error);
       })
       .catch((error: unknown) => log.error({ err: error }, 'reply could not be written'))
-      .finally(() => traffic.end());
+      .finally(() => openRequests.end());
   }
 
   const uws = await loadServerLibrary();
   const app = uws.App();
-  const quiet = new LateUpgrade(log);
-  if (endpoints.size > 0) app.get(quiet.path, (response) => quiet.take(response));
+  const lateUpgrades = new LateUpgrade(log);
+  if (endpoints.size > 0) app.get(lateUpgrades.path, (response) => lateUpgrades.take(response));
   for (const [path, endpoint] of endpoints) {
     const handlers = socketHandlers(limits.socketBufferBytes, log);
     app.ws<SocketData>(path, {
@@ -177,7 +178,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
           log,
           remoteAddress: (of, headers) => addressOf(of, headers),
           stopping: () => stopping !== undefined,
-          late: (to, run) => quiet.run(to, run),
+          late: (to, run) => lateUpgrades.run(to, run),
           refuse,
           reply: (to, reply) =>
             void new ReplyWriter(to).write(reply, { head: false, close: true, stallMs: limits.stallMs }),
@@ -189,8 +190,8 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   async function shutDown(listening: Listening, graceMs: number): Promise<void> {
     draining = true;
     listening.end();
-    await traffic.settle(graceMs);
-    quiet.stop();
+    await openRequests.settle(graceMs);
+    lateUpgrades.stop();
     app.close();
     await listening.closed?.();
   }
@@ -200,7 +201,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
       ? await listenItself(uws, app, options)
       : await listenBehind(app, options, trusted);
   addressOf = listening.addressOf ?? peerAddress;
-  if (endpoints.size > 0) await quiet.start(`http://${authority(reachable(options.bind), listening.port)}`);
+  if (endpoints.size > 0) await lateUpgrades.start(`http://${authority(loopbackOf(options.bind), listening.port)}`);
   return {
     address: authority(options.bind, listening.port),
     beginDrain() {
@@ -231,13 +232,13 @@ async function listenItself(uws: ServerLibrary, app: TemplatedApp, { bind, port 
   return { port: uws.us_socket_local_port(listener), end: () => uws.us_listen_socket_close(listener) };
 }
 
-/** Behind a front, which alone reaches the socket: nobody else may enter its directory. */
+/** Behind a proxy listener, which alone reaches the socket: nobody else may enter its directory. */
 async function listenBehind(app: TemplatedApp, options: HttpOptions, trusted: TrustedNetworks): Promise<Listening> {
   const { bind, port, log } = options;
   const directory = await mkdtemp(join(tmpdir(), 'mansio-http-'));
   const server = join(directory, 'socket');
   const refused = (err: unknown, proxy: string) => log.warn({ err, proxy }, 'unusable PROXY header');
-  const front = new ProxyListener({ bind, port, server, trusted, refused });
+  const proxyListener = new ProxyListener({ bind, port, server, trusted, refused });
   const remove = () => rm(directory, { recursive: true, force: true });
   try {
     await new Promise<void>((resolve, reject) => {
@@ -247,11 +248,11 @@ async function listenBehind(app: TemplatedApp, options: HttpOptions, trusted: Tr
       app.listen_unix(listens, server);
     });
     return {
-      port: await front.open(),
-      addressOf: clientAddress(front, trusted),
-      end: () => front.stopListening(),
+      port: await proxyListener.open(),
+      addressOf: clientAddress(proxyListener, trusted),
+      end: () => proxyListener.stopListening(),
       async closed() {
-        await front.close(LINGER_MS);
+        await proxyListener.close(LINGER_MS);
         await remove();
       },
     };
@@ -270,7 +271,7 @@ function authority(host: string, port: number): string {
 }
 
 /** An address of this machine that `bind` takes connections to. */
-function reachable(bind: string): string {
+function loopbackOf(bind: string): string {
   if (bind === '0.0.0.0') return '127.0.0.1';
   return bind === '::' ? '::1' : bind;
 }

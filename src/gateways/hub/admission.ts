@@ -1,9 +1,9 @@
-// Who may connect to the hub: the credential of a request (Authorization header, or `access_token` in the query, where
-// browsers have to put it), the principal it stands for, and the answer when there is none. The tokens themselves go
-// no further than the directory and the verifier.
+// Admission to the hub: finds the credential of a request (Authorization header, or `access_token` in the query, which
+// browsers need) and its principal, or the answer that refuses the request. Tokens are given to the directory and the verifier
+// only.
 //
-// Hub events are reads of the account: keys with `api:read` or `app` may connect, and so may whoever has no key, which is
-// to say JWT users and the configured anonymous account; other keys are refused with 403.
+// Hub events are reads of the account. Keys with `api:read` or `app` may connect, users with a JWT and the configured anonymous
+// account too; other keys are refused with 403.
 import type { Logger } from 'pino';
 import { type Identity, identify } from '../../auth/credentials.js';
 import type { TokenVerifier } from '../../auth/oidc/token-verifier.js';
@@ -16,7 +16,7 @@ import type { HttpAnswer, UpgradeRequest } from '../web-socket.js';
 const MAX_TOKEN = 8192;
 
 interface Admitted {
-  /** Undefined for a token that names no user: connected, and told nothing. */
+  /** Undefined for a token without a user: the client is connected, and gets no events. */
   readonly principal: Principal | undefined;
   /** ms since the epoch, undefined when the credential does not end by itself. */
   readonly expiresAt: number | undefined;
@@ -35,7 +35,7 @@ export async function admit(
 ): Promise<Admission> {
   const tally = rates.tally(request.remoteAddress);
   const refuse = async (answer: HttpAnswer): Promise<Admission> => {
-    const wait = await tally.stranger('hub');
+    const wait = await tally.countAnonymous('hub');
     return { refused: wait > 0 ? tooMany(wait, tally) : answer };
   };
   const token = credential(request, query);
@@ -68,7 +68,7 @@ function tooMany(waitSeconds: number, tally: Tally): HttpAnswer {
   return problem(429, 'Too many requests a minute; see Retry-After.', headers);
 }
 
-/** What is no credential at all was not looked up, and not counted as a wrong one. */
+/** Text that cannot be a credential was not looked up, and is not counted as a wrong credential. */
 const isShown = (token: string | undefined): token is string =>
   token !== undefined && token !== '' && token.length <= MAX_TOKEN;
 
@@ -85,7 +85,7 @@ function mayRead({ keyId, scopes }: Principal): boolean {
   return keyId === null || scopes.includes('app') || scopes.includes('api:read');
 }
 
-/** Undefined when none was given, an empty string when it is no credential we know. */
+/** Undefined without a credential, an empty string for a credential of another scheme. */
 function credential(request: UpgradeRequest, query: URLSearchParams): string | undefined {
   const header = request.header('authorization');
   if (header !== '') return /^(?:bearer|apikey) +(\S+) *$/i.exec(header)?.[1] ?? '';

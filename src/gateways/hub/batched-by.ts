@@ -1,14 +1,41 @@
-// The operator that joins values into batches: a batch begins with its first value and ends with the tick after, or when
-// `flush$` emits before. What was collected when the source ends is emitted.
-import { buffer, connect, exhaustMap, filter, merge, type Observable, type OperatorFunction } from 'rxjs';
+// The operator that joins values into batches: a batch begins with its first value and ends with the tick, or when `flush$`
+// emits before. What was collected when the source ends is emitted. Written out, because the same of `buffer`, `connect` and
+// `exhaustMap` took twice the time a tick.
+import { Observable, type OperatorFunction } from 'rxjs';
 
-/** `tick$` is subscribed to when a batch begins, and emits at the end of the tick. */
-export function batchedBy<T>(tick$: Observable<unknown>, flush$: Observable<unknown>): OperatorFunction<T, T[]> {
-  return connect((values$) => {
-    const ticks$ = values$.pipe(exhaustMap(() => tick$));
-    return values$.pipe(
-      buffer(merge(ticks$, flush$)),
-      filter((batch) => batch.length > 0),
-    );
-  });
+/** `atEndOfTick` runs its argument once the current tick's input has been handled. */
+export function batchedBy<T>(
+  atEndOfTick: (run: () => void) => void,
+  flush$: Observable<unknown>,
+): OperatorFunction<T, readonly T[]> {
+  return (source$) =>
+    new Observable((subscriber) => {
+      let batch: T[] = [];
+      let isScheduled = false;
+      const flush = () => {
+        if (batch.length === 0) return;
+        const values = batch;
+        batch = [];
+        subscriber.next(values);
+      };
+      const endTick = () => {
+        isScheduled = false;
+        flush();
+      };
+      subscriber.add(flush$.subscribe(flush));
+      subscriber.add(
+        source$.subscribe({
+          next(value) {
+            batch.push(value);
+            if (!isScheduled) atEndOfTick(endTick);
+            isScheduled = true;
+          },
+          error: (error) => subscriber.error(error),
+          complete() {
+            flush();
+            subscriber.complete();
+          },
+        }),
+      );
+    });
 }

@@ -1,7 +1,7 @@
-// One hub connection: handshake, then events out and pings both ways, until either side closes. It knows one socket and
-// counts in ticks of the timerWheel; which events it gets is the subscriptions' business, or the resumption's when its client
-// asked for that; who it is was settled before the upgrade. Ten thousand of these live on a node: a few fields each, no
-// timers, no closures.
+// One hub connection: the handshake, then events to the client and pings both ways, until either side closes. Admission has
+// decided before the upgrade which account the connection belongs to; `subscriptions` or, for a client that resumes,
+// `resumption` decides which events it gets. Durations are ticks of the timer wheel. A node has ten thousand connections: each
+// has a few fields, no timers and no closures.
 import type { Logger } from 'pino';
 import type { Socket, SocketListener } from '../web-socket.js';
 import { checkHandshake, HANDSHAKE_ACCEPTED, handshakeRefused } from './handshake.js';
@@ -22,14 +22,14 @@ import type { Subscriber, Subscriptions } from './subscriptions.js';
 import { RECORD_SEPARATOR, splitFrame } from './text-format.js';
 import type { TimerWheel, Visited } from './timer-wheel.js';
 
-/** What all connections of a node share; durations in ticks. */
+/** Shared by all connections of a node; durations in ticks. */
 export interface ConnectionDependencies {
   readonly timerWheel: TimerWheel<Connection>;
   readonly subscriptions: Subscriptions;
   readonly resumptions: ResumptionDependencies;
   readonly log: Logger;
   readonly handshakeTicks: number;
-  /** Silence of ours after which a visit sends a ping. */
+  /** A visit sends a ping when nothing was sent for so long. */
   readonly pingTicks: number;
   readonly clientTimeoutTicks: number;
   readonly closeTicks: number;
@@ -37,21 +37,21 @@ export interface ConnectionDependencies {
   readonly maxBufferedBytes: number;
   /** Messages and ping frames that a client may send between two visits. */
   readonly maxMessages: number;
-  /** Called after a connection has gone. */
-  gone(connection: Connection): void;
+  /** Called after a connection was closed. */
+  closed(connection: Connection): void;
 }
 
-/** Whose connection it is; `keyId` as in Principal. */
-export interface Holder {
+/** Who has opened the connection, and with which query; `keyId` as in Principal. */
+export interface ConnectionOptions {
   readonly id: string;
-  /** Empty for nobody, who gets no events. */
+  /** Empty for a client without an account, which gets no events. */
   readonly accountId: string;
-  /** For whom it counts: the account, or the address of nobody. */
+  /** The bounds count the connection for this account, or for this address without an account. */
   readonly owner: string;
   readonly keyId: string | null;
-  /** What the credential has left; undefined when it does not end by itself. */
-  readonly lastsTicks?: number | undefined;
-  /** Events come from the log, when the client has said from where. */
+  /** How long the credential is valid; undefined when it does not expire. */
+  readonly validTicks?: number | undefined;
+  /** The client calls `Resume`, and gets the events from its cursor on. */
   readonly resumes: boolean;
   /** Topics that the client asked for, beside the events for everybody. */
   readonly topics: number;
@@ -81,10 +81,10 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
   readonly #socket: Socket;
   readonly #dependencies: ConnectionDependencies;
   readonly #resumption: Resumption | undefined;
-  /** `joining`: the handshake was read, and is answered once the events stand. */
+  /** `joining`: the handshake was read, and is answered once the subscription is ready. */
   #state: 'handshake' | 'joining' | 'open' | 'closing' | 'closed' = 'handshake';
-  /** Messages that came while joining. */
-  #held = '';
+  /** Messages that arrived while joining. */
+  #early = '';
   /** Tick of the last message from the client. */
   #heardAt: number;
   /** Tick of the last message to the client. */
@@ -92,17 +92,17 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
   /** Messages and ping frames from the client since the last visit. */
   #received = 0;
 
-  constructor(socket: Socket, holder: Holder, dependencies: ConnectionDependencies) {
-    this.id = holder.id;
-    this.accountId = holder.accountId;
-    this.owner = holder.owner;
-    this.keyId = holder.keyId;
-    this.topics = holder.topics;
+  constructor(socket: Socket, options: ConnectionOptions, dependencies: ConnectionDependencies) {
+    this.id = options.id;
+    this.accountId = options.accountId;
+    this.owner = options.owner;
+    this.keyId = options.keyId;
+    this.topics = options.topics;
     this.slot = dependencies.timerWheel.nextSlot();
     this.#socket = socket;
     this.#dependencies = dependencies;
-    this.#resumption = holder.resumes ? new Resumption(this, dependencies.resumptions) : undefined;
-    this.#endsAt = dependencies.timerWheel.now + (holder.lastsTicks ?? Number.POSITIVE_INFINITY);
+    this.#resumption = options.resumes ? new Resumption(this, dependencies.resumptions) : undefined;
+    this.#endsAt = dependencies.timerWheel.now + (options.validTicks ?? Number.POSITIVE_INFINITY);
     this.#heardAt = dependencies.timerWheel.now;
     this.#sentAt = dependencies.timerWheel.now;
     dependencies.timerWheel.add(this);
@@ -110,13 +110,13 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
   }
 
   message(data: Uint8Array): void {
-    if (!this.#isUp) return;
+    if (!this.#isOpen) return;
     this.#heardAt = this.#dependencies.timerWheel.now;
-    this.#blaming(() => {
+    this.#guarded(() => {
       const messages = splitFrame(data, this.#dependencies.maxMessageBytes);
       if (!this.#mayReceive(messages.length)) return;
       if (this.#state === 'handshake') this.#shakeHands(messages.shift()!);
-      if (this.#state === 'joining') this.#hold(messages);
+      if (this.#state === 'joining') this.#keep(messages);
       else this.#take(messages);
     });
   }
@@ -129,10 +129,10 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
     if (this.#state !== 'joining') return;
     this.#state = 'open';
     this.#send(ACCEPTED_MESSAGE);
-    const held = this.#held.split(RECORD_SEPARATOR);
-    this.#held = '';
-    held.pop();
-    this.#blaming(() => this.#take(held));
+    const early = this.#early.split(RECORD_SEPARATOR);
+    this.#early = '';
+    early.pop();
+    this.#guarded(() => this.#take(early));
   }
 
   drained(): void {
@@ -144,7 +144,7 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
     this.#leave('closed');
     this.#dependencies.timerWheel.remove(this);
     this.#dependencies.log.debug({ connectionId: this.id, accountId: this.accountId, code }, 'hub connection closed');
-    this.#dependencies.gone(this);
+    this.#dependencies.closed(this);
   }
 
   deliver(frame: Uint8Array): void {
@@ -181,7 +181,7 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
         this.#send(PING_MESSAGE);
       }
       this.#resumption?.visit();
-    } else if (this.#isUp) {
+    } else if (this.#isOpen) {
       if (now - this.#sentAt < dependencies.handshakeTicks) return;
       if (this.#state === 'joining') this.end(NOT_FOLLOWED, true, TRY_AGAIN);
       else this.end('The handshake was not completed in time.', true, POLICY);
@@ -190,9 +190,9 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
     }
   }
 
-  /** Tells the client why and closes; before the handshake the reason is the answer to it. */
+  /** Sends the client the reason and closes; before the handshake is complete, the reason is the answer to it. */
   end(error: string, allowReconnect: boolean, code: number): void {
-    if (!this.#isUp) return;
+    if (!this.#isOpen) return;
     const farewell =
       this.#state === 'open' ? encodeMessage({ type: CLOSE, error, allowReconnect }) : handshakeRefused(error);
     if (this.#send(Buffer.from(farewell))) this.#close(code);
@@ -206,12 +206,12 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
     return false;
   }
 
-  get #isUp(): boolean {
+  get #isOpen(): boolean {
     return this.#state === 'handshake' || this.#state === 'joining' || this.#state === 'open';
   }
 
-  /** What the client did wrong ends the connection. */
-  #blaming(read: () => void): void {
+  /** A ProtocolError ends the connection. */
+  #guarded(read: () => void): void {
     try {
       read();
     } catch (err) {
@@ -227,15 +227,15 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
   #shakeHands(text: string): void {
     checkHandshake(text);
     this.#state = 'joining';
-    // The subscription stands before the client learns that it is connected, so it misses nothing from then on; frames
-    // go out at the end of a tick at the earliest, so none overtakes the answer. Who resumes says later from where.
+    // The subscription is ready before the client learns that it is connected, so the client misses no later event. Frames are
+    // sent at the end of a tick at the earliest, so none overtakes the answer. A client that resumes calls `Resume` later.
     if (this.#resumption !== undefined || this.accountId === '') this.ready();
     else if (!this.#dependencies.subscriptions.join(this.accountId, this)) this.end(NOT_FOLLOWED, true, TRY_AGAIN);
   }
 
-  #hold(messages: readonly string[]): void {
-    for (const text of messages) this.#held += text + RECORD_SEPARATOR;
-    if (this.#held.length > this.#dependencies.maxMessageBytes) {
+  #keep(messages: readonly string[]): void {
+    for (const text of messages) this.#early += text + RECORD_SEPARATOR;
+    if (this.#early.length > this.#dependencies.maxMessageBytes) {
       throw new ProtocolError('More was sent than is taken before the answer to the handshake.');
     }
   }
@@ -243,14 +243,14 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
   #take(messages: readonly string[]): void {
     let answers = '';
     for (const text of messages) {
-      // Closed by a message before: the rest is of no interest.
+      // An earlier message has closed the connection.
       if (this.#state !== 'open') return;
       answers += this.#handle(text);
     }
     if (answers !== '') this.#send(Buffer.from(answers));
   }
 
-  /** Returns what is to be answered. */
+  /** Returns the answer, which may be empty. */
   #handle(text: string): string {
     const message = parseMessage(text);
     switch (message?.type) {
@@ -274,12 +274,12 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
     return encodeMessage({ type: COMPLETION, invocationId, error });
   }
 
-  /** What is wrong with the call, or undefined when it is answered later. */
+  /** The error, or undefined for a call that is answered later. */
   #resume(invocationId: string | undefined, args: readonly unknown[]): string | undefined {
     if (this.#resumption === undefined)
       return `'${RESUME}' needs a connection whose URL has 'resume=true' in its query.`;
     return this.#resumption.start(args, (result) => {
-      // Before the answer, so that a client need take cursors from this event only.
+      // Sent before the answer, so that clients can take all cursors from this event.
       const position = positionText(result.cursor);
       const isAsked = invocationId !== undefined;
       const completion = isAsked ? encodeMessage({ type: COMPLETION, invocationId, result }) : '';
@@ -287,10 +287,10 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
     });
   }
 
-  /** False when the connection is gone, or was cut off because the client does not keep up. */
+  /** False when the connection is closed, or was cut off because the client does not keep up. */
   #send(messages: Uint8Array): boolean {
-    if (!this.#isUp) return false;
-    // Before the send: one large frame to a client that keeps up is no reason to part.
+    if (!this.#isOpen) return false;
+    // Checked before the send: one large frame does not cut off a client that keeps up.
     if (this.#socket.bufferedBytes() > this.#dependencies.maxBufferedBytes) {
       this.tooSlow();
       return false;

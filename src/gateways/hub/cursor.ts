@@ -1,9 +1,9 @@
-// Cursors: a position in an account's event log as text that a client keeps and brings back, to this node or another one.
-// Pure. Clients read nothing into them; the mark of the account only keeps them from being mixed up.
+// Cursors: a position in an account's event log as text, which a client keeps and gives to this node or another one. Pure.
+// The text means nothing to clients. It has a mark of the account, so that cursors of two accounts are not confused.
 import { createHash } from 'node:crypto';
 import type { LogPosition } from '../../actors/runtime/ref.js';
 
-/** What a cursor of any version may look like; longer or stranger text is no cursor. */
+/** The form of cursors of any version; other text is no cursor. */
 const ANY = /^[\w.-]{1,128}$/;
 const OURS = /^(\d{1,15})-(\d{1,15})-([\w-]{8})$/;
 
@@ -11,7 +11,7 @@ export function cursorOf(position: LogPosition, accountId: string): string {
   return `${position.seq}-${position.at}-${markOf(accountId)}`;
 }
 
-/** The position; null for a cursor of another account or version; undefined for what is no cursor at all. */
+/** The position; null for a cursor of another account or version; undefined for text that is no cursor. */
 export function positionOf(cursor: string, accountId: string): LogPosition | null | undefined {
   if (!ANY.test(cursor)) return undefined;
   const [, seq, at, mark] = OURS.exec(cursor) ?? [];

@@ -1,5 +1,5 @@
 // The first message of a hub connection in either direction: the client names the protocol it will speak, the server
-// agrees with `{}` or says why not. Pure. Version 2 of the JSON protocol belongs to stateful reconnect, which is not
+// agrees with `{}` or answers the reason of its refusal. Pure. Version 2 of the JSON protocol belongs to stateful reconnect, which is not
 // offered, so clients ask for version 1.
 // https://github.com/dotnet/aspnetcore/blob/main/src/SignalR/docs/specs/HubProtocol.md#overview
 import { parseObject } from './json-codec.js';

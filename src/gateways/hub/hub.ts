@@ -1,6 +1,6 @@
 // The real-time hub at /hubs/email (docs/hub.md): a WebSocket endpoint that speaks the SignalR hub protocol and
-// sends every connection of an account the account's events. Sockets and HTTP are the server's; events are the
-// mailbox's. Nothing of a connection is shared with other nodes: a client that resumes brings its place in the log along.
+// sends every connection of an account the account's events. The HTTP server has the sockets, the mailbox the events. Nodes
+// share nothing of a connection: a client that resumes sends its position in the log.
 import type { Logger } from 'pino';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
 import type { Tracer } from '../../actors/runtime/tracing.js';
@@ -28,7 +28,7 @@ export interface HubOptions {
   readonly meter?: HubMeter;
   readonly tracer?: Tracer;
   readonly limits?: Partial<HubLimits>;
-  /** For whom the anonymous account acts. */
+  /** Which requests without a token act for the anonymous account. */
   readonly guard: AnonymousGuard;
   /** No limits when absent. */
   readonly rates?: Rates;
@@ -38,7 +38,7 @@ export interface HubOptions {
 export interface HubTiming {
   /** Calls back every `ms` until the returned function is called. */
   every(ms: number, tick: () => void): () => void;
-  /** Runs once the input of the current turn of the event loop has been handled. */
+  /** Runs its argument once the input of the current turn of the event loop has been handled. */
   defer(run: () => void): void;
 }
 
@@ -46,8 +46,8 @@ export interface Hub extends WebSocketEndpoint {
   /** Open connections. */
   readonly connections: number;
   /**
-   * For a node that stops: new connections are refused with 503, the others told to connect again (to another node) and
-   * closed. Resolves when the last has gone; clients that do not answer are dropped after `closeMs`.
+   * For a node that stops: refuses new connections with 503, and closes the others with the request to connect again (to
+   * another node). Resolves when the last connection is closed; clients that do not answer are dropped after `closeMs`.
    */
   drain(reason: string): Promise<void>;
 }
@@ -55,7 +55,7 @@ export interface Hub extends WebSocketEndpoint {
 const TOO_MANY = 'The account has as many connections as it may.';
 /** Ticks in the keep-alive time; a connection is visited every `SLOTS` of them. */
 const KEEP_ALIVE_TICKS = 3 * SLOTS;
-/** A client that resumes is waited for when so much less than the bound is in its buffer. */
+/** The stream of a client that resumes pauses at this fraction of the bound of its buffer. */
 const PAUSE_SHARE = 4;
 /** A revocation may arrive between the check of a key and the opening of its socket. Ids kept. */
 const MAX_ENDED = 1024;
@@ -76,12 +76,12 @@ export function createHub(options: HubOptions): Hub {
   const ticks = (ms: number) => Math.ceil(ms / tickMs);
 
   const timerWheel = new TimerWheel<Connection>();
-  /** Open connections by whose they are: an account, or an address without one. */
+  /** Number of open connections by account, or by address without an account. */
   const owners = new Map<string, number>();
   /** Keys and accounts that ended a moment ago. */
   const ended = new Set<string>();
   let draining: { readonly reason: string; readonly finished: Promise<void> } | undefined;
-  let emptied = () => {};
+  let lastClosed = () => {};
 
   const dependencies = {
     timerWheel,
@@ -102,22 +102,22 @@ export function createHub(options: HubOptions): Hub {
     maxMessageBytes: limits.maxMessageBytes,
     maxBufferedBytes: limits.maxBufferedBytes,
     maxMessages: limits.maxMessages,
-    gone({ owner }: Connection) {
+    closed({ owner }: Connection) {
       const left = (owners.get(owner) ?? 0) - 1;
       if (left > 0) owners.set(owner, left);
       else owners.delete(owner);
-      if (timerWheel.size === 0) emptied();
+      if (timerWheel.size === 0) lastClosed();
     },
   };
 
   const stopTicking = timing.every(tickMs, () => timerWheel.tick());
   const revoked = directory.revokedKeys$.subscribe({
     next: (id) => end(id, (connection) => connection.keyId === id, 'The API key has been revoked.'),
-    error: (err) => log.error({ err }, 'the hub hears of no more revoked keys'),
+    error: (err) => log.error({ err }, 'the hub is not notified of revoked keys any more'),
   });
   const deleted = directory.deletedAccounts$.subscribe({
     next: (id) => end(id, (connection) => connection.accountId === id, 'The account has been deleted.'),
-    error: (err) => log.error({ err }, 'the hub hears of no more deleted accounts'),
+    error: (err) => log.error({ err }, 'the hub is not notified of deleted accounts any more'),
   });
 
   function end(id: string, concerns: (connection: Connection) => boolean, error: string): void {
@@ -166,10 +166,10 @@ export function createHub(options: HubOptions): Hub {
       const topics =
         (query.get('timeline') === 'true' ? TIMELINE : 0) | (query.get('changes') === 'true' ? CHANGES : 0);
       return (socket) => {
-        const lastsTicks = expiresAt === undefined ? undefined : ticks(expiresAt - Date.now());
-        const holder = { id, accountId, owner, keyId, resumes, topics, lastsTicks };
-        const connection = new Connection(socket, holder, dependencies);
-        // Others may have been opened since this one was let in.
+        const validTicks = expiresAt === undefined ? undefined : ticks(expiresAt - Date.now());
+        const connectionOptions = { id, accountId, owner, keyId, resumes, topics, validTicks };
+        const connection = new Connection(socket, connectionOptions, dependencies);
+        // Others may have been opened since this one was admitted.
         if (isFull(owner)) connection.end(TOO_MANY, true, TRY_AGAIN);
         owners.set(owner, (owners.get(owner) ?? 0) + 1);
         if (draining !== undefined) connection.end(draining.reason, true, GOING_AWAY);
@@ -187,12 +187,12 @@ export function createHub(options: HubOptions): Hub {
   };
 
   async function empty(reason: string): Promise<void> {
-    const lastGone = new Promise<void>((resolve) => {
-      emptied = resolve;
+    const allClosed = new Promise<void>((resolve) => {
+      lastClosed = resolve;
     });
     log.info({ connections: timerWheel.size }, 'hub draining');
     for (const connection of timerWheel) connection.end(reason, true, GOING_AWAY);
-    if (timerWheel.size > 0) await lastGone;
+    if (timerWheel.size > 0) await allClosed;
     stopTicking();
     revoked.unsubscribe();
     deleted.unsubscribe();

@@ -1,11 +1,11 @@
-// What bounds a hub connection, with the defaults of ASP.NET Core where clients count on them.
+// The bounds of hub connections, with the defaults of ASP.NET Core where clients rely on them.
 
 export interface HubLimits {
   /** A connection that has not completed the handshake by then is closed. ms */
   readonly handshakeMs: number;
-  /** Something is sent to every client at least this often. The stock client gives up after 30 s. ms */
+  /** Every client is sent a message at least this often. The stock client gives up after 30 s. ms */
   readonly keepAliveMs: number;
-  /** A client not heard of for so long is closed. The stock client pings every 15 s. ms */
+  /** A client that sends nothing for so long is closed. The stock client pings every 15 s. ms */
   readonly clientTimeoutMs: number;
   /** A client that does not answer a close is dropped after so long. ms */
   readonly closeMs: number;

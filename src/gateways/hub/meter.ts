@@ -1,4 +1,4 @@
-// Port: what this gateway counts for those who watch a node. Called once a frame and account; it must not throw.
+// Port: metrics of the hub. Called once a frame and account; it must not throw.
 
 export interface HubMeter {
   /** So many messages went to each of so many connections. */

@@ -1,5 +1,5 @@
-// Negotiation: what the server offers (WebSockets with text) and the token under which the client then connects. The
-// token stands for nothing here: the upgrade authenticates by itself, so any node takes it and no session is kept.
+// Negotiation: the server's offer (WebSockets with text) and the token with which the client then connects. The token has no
+// meaning on the server: the upgrade is authenticated by itself, so any node accepts it and no node keeps a session.
 // https://github.com/dotnet/aspnetcore/blob/main/src/SignalR/docs/specs/TransportProtocols.md
 import { createHash, randomBytes } from 'node:crypto';
 import type { HttpAnswer } from '../web-socket.js';
@@ -29,7 +29,7 @@ export function connectionIdFor(query: URLSearchParams): string | undefined {
   return TOKEN.test(token) ? connectionIdOf(token) : undefined;
 }
 
-/** Derived, so that the node that takes the socket logs the id which another node gave to the client. */
+/** Derived from the token, so that all nodes log the same id. */
 function connectionIdOf(token: string): string {
   return createHash('sha256').update(token).digest('base64url').slice(0, 22);
 }

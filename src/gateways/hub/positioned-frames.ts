@@ -1,5 +1,5 @@
 // Frames for connections that resume: whole changes in the order of the log, and at the end the event `Position` with the
-// cursor that the client has once it has handled the frame. Made once for all connections that get the same batch and asked
+// client's cursor after the frame. A frame is made once for all connections that get the same batch and have asked
 // for the same topics.
 import type { Logger } from 'pino';
 import type { MailboxEvent } from '../../actors/mailbox/protocol.js';

@@ -89,10 +89,10 @@ function flagsChanged({ emailId: id, flags, changed, keywords }: Payload<'FlagsC
 
 function folder(
   done: 'Created' | 'Updated',
-  { id, role, name, color, sortOrder }: Payload<'FolderCreated'>['folder'],
+  { id, role, name, color, sortOrder, isSubscribed }: Payload<'FolderCreated'>['folder'],
 ): Told[] {
   if (role === 'label') return [change(`Label${done}`, { id, name, color, sortOrder })];
-  return [change(`Folder${done}`, { id, path: name })];
+  return [change(`Folder${done}`, { id, path: name, isSubscribed })];
 }
 
 function outboundChanged({ outbound: { id, status }, before, passed }: Payload<'OutboundChanged'>): Told[] {

@@ -1,39 +1,27 @@
-// Frames of the same messages for many connections: encoded once for all connections that asked for the same topics.
-import { TOPIC_SETS, type Told } from './projection.js';
+// Frames of the same messages for many connections: encoded once for all connections that asked for the same topics. Pure.
+import type { Told } from './projection.js';
 
-interface Frame {
-  readonly messages: readonly Told[];
-  octets: Uint8Array | undefined;
-  connections: number;
+export interface SharedFrame {
+  readonly octets: Uint8Array;
+  readonly messages: number;
 }
 
-export class SharedFrames {
-  readonly #frames: readonly Frame[];
+/** By sets of topics, for those that connections have asked for; undefined where there is no message. */
+export function sharedFrames(
+  messages: readonly Told[],
+  connections: readonly number[],
+): readonly (SharedFrame | undefined)[] {
+  /** Without a message of a topic, a frame is the same for all. */
+  let common: SharedFrame | undefined;
+  return connections.map((count, topics) => {
+    const chosen = count === 0 ? [] : messages.filter(({ topic }) => (topic & ~topics) === 0);
+    if (chosen.length === 0) return undefined;
+    if (chosen.some(({ topic }) => topic !== 0)) return encoded(chosen);
+    common ??= encoded(chosen);
+    return common;
+  });
+}
 
-  constructor(messages: readonly Told[]) {
-    this.#frames = Array.from({ length: TOPIC_SETS }, (_, topics) => ({
-      messages: messages.filter(({ topic }) => (topic & ~topics) === 0),
-      octets: undefined,
-      connections: 0,
-    }));
-  }
-
-  /** The frame of one more connection; undefined when there is nothing for its topics. */
-  next(topics: number): Uint8Array | undefined {
-    const frame = this.#frames[topics]!;
-    frame.connections++;
-    if (frame.messages.length === 0) return undefined;
-    // A frame without messages of its topics is the frame of connections that asked for no topic.
-    const common = this.#frames[0]!;
-    const source = frame.messages.length === common.messages.length ? common : frame;
-    source.octets ??= Buffer.from(source.messages.map(({ text }) => text).join(''));
-    return source.octets;
-  }
-
-  /** Calls back for each set of topics that connections were given messages of. */
-  count(sent: (messages: number, connections: number) => void): void {
-    for (const { messages, connections } of this.#frames) {
-      if (messages.length > 0 && connections > 0) sent(messages.length, connections);
-    }
-  }
+function encoded(messages: readonly Told[]): SharedFrame {
+  return { octets: Buffer.from(messages.map(({ text }) => text).join('')), messages: messages.length };
 }

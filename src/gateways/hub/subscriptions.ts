@@ -2,13 +2,14 @@
 // events once. Each event is encoded once, and a connection gets one frame for all events of a tick. The connection decides
 // what happens to a frame that its client is too slow for.
 import type { Logger } from 'pino';
-import { catchError, EMPTY, filter, map, Observable, Subject, Subscription, share, tap } from 'rxjs';
+import { catchError, EMPTY, filter, map, Subject, Subscription, tap } from 'rxjs';
 import type { MailboxEvent, Mailboxes } from '../../actors/mailbox/protocol.js';
 import { NO_TRACER, type Span, type Tracer } from '../../actors/runtime/tracing.js';
 import { batchedBy } from './batched-by.js';
 import { eventTexts, logDelivered } from './event-text.js';
 import { type HubMeter, NO_METER } from './meter.js';
-import { SharedFrames } from './shared-frames.js';
+import { TOPIC_SETS } from './projection.js';
+import { type SharedFrame, sharedFrames } from './shared-frames.js';
 
 export interface Subscriber {
   /** The topics that the client asked for, beside the events for everybody. */
@@ -37,26 +38,19 @@ export class Subscriptions {
   readonly #log: Logger;
   readonly #observability: Observability;
   readonly #groups = new Map<string, Group>();
-  /** The end of the current tick: one for all groups that wait for it. */
-  readonly #tick$: Observable<void>;
+  readonly #atEndOfTick: (run: () => void) => void;
 
-  /** `defer` runs its argument once the current tick's input has been handled. */
+  /** `atEndOfTick` runs its argument once the current tick's input has been handled. */
   constructor(
     mailboxes: Mailboxes,
     log: Logger,
-    defer: (run: () => void) => void,
+    atEndOfTick: (run: () => void) => void,
     observability: Partial<Observability> = {},
   ) {
     this.#mailboxes = mailboxes;
     this.#log = log;
     this.#observability = { meter: observability.meter ?? NO_METER, tracer: observability.tracer ?? NO_TRACER };
-    const tick$ = new Observable<void>((subscriber) =>
-      defer(() => {
-        subscriber.next();
-        subscriber.complete();
-      }),
-    );
-    this.#tick$ = tick$.pipe(share());
+    this.#atEndOfTick = atEndOfTick;
   }
 
   /** Accounts followed at present. */
@@ -69,14 +63,14 @@ export class Subscriptions {
     const group = this.#groups.get(accountId) ?? this.#open(accountId);
     if (group === undefined) return false;
     group.flush$.next();
-    group.subscribers.add(subscriber);
+    group.add(subscriber);
     if (group.isReady) subscriber.ready();
     return true;
   }
 
   leave(accountId: string, subscriber: Subscriber): void {
     const group = this.#groups.get(accountId);
-    if (group === undefined || !group.subscribers.delete(subscriber) || group.subscribers.size > 0) return;
+    if (group === undefined || !group.delete(subscriber) || group.subscribers.size > 0) return;
     this.#groups.delete(accountId);
     // Ends the spans of what was not sent.
     group.flush$.next();
@@ -97,7 +91,7 @@ export class Subscriptions {
         tap(() => group.becomeReady()),
         filter((events) => events.length > 0),
         map((events) => group.arrive(events)),
-        batchedBy(this.#tick$, group.flush$),
+        batchedBy(this.#atEndOfTick, group.flush$),
         map((arrivals) => group.encode(arrivals)),
       );
     group.source.add(
@@ -123,6 +117,8 @@ class Group {
   readonly flush$ = new Subject<void>();
   /** Every event from now on is delivered. */
   isReady = false;
+  /** How many connections have asked for each set of topics. */
+  readonly #connections = new Array<number>(TOPIC_SETS).fill(0);
   readonly #log: Logger;
   readonly #observability: Observability;
 
@@ -145,21 +141,36 @@ class Group {
     return { events, span };
   }
 
-  encode(arrivals: readonly Arrival[]): SharedFrames {
+  add(subscriber: Subscriber): void {
+    if (!this.subscribers.has(subscriber)) this.#connections[subscriber.topics]!++;
+    this.subscribers.add(subscriber);
+  }
+
+  delete(subscriber: Subscriber): boolean {
+    if (!this.subscribers.delete(subscriber)) return false;
+    this.#connections[subscriber.topics]!--;
+    return true;
+  }
+
+  encode(arrivals: readonly Arrival[]): readonly (SharedFrame | undefined)[] {
     for (const { span } of arrivals) {
       span?.set({ 'mansio.hub.connections': this.subscribers.size });
       span?.end();
     }
     const events = withLastCountOnly(arrivals.flatMap((arrival) => arrival.events));
-    return new SharedFrames(events.flatMap((event) => eventTexts(event, this.accountId, this.#log)));
+    const messages = events.flatMap((event) => eventTexts(event, this.accountId, this.#log));
+    return sharedFrames(messages, this.#connections);
   }
 
-  send(frames: SharedFrames): void {
+  send(frames: readonly (SharedFrame | undefined)[]): void {
+    const { meter } = this.#observability;
+    frames.forEach((frame, topics) => {
+      if (frame !== undefined) meter.sent(frame.messages, this.#connections[topics]!);
+    });
     for (const subscriber of this.subscribers) {
-      const frame = frames.next(subscriber.topics);
-      if (frame !== undefined) subscriber.deliver(frame);
+      const frame = frames[subscriber.topics];
+      if (frame !== undefined) subscriber.deliver(frame.octets);
     }
-    frames.count((messages, connections) => this.#observability.meter.sent(messages, connections));
   }
 }
 

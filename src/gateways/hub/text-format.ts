@@ -1,5 +1,5 @@
 // Framing of the SignalR text transfer format: each message ends with the record separator 0x1E, and a WebSocket
-// message holds one or more whole messages. Pure; what a message says is the codec's.
+// message holds one or more whole messages. Pure; the codec reads the messages.
 // https://github.com/dotnet/aspnetcore/blob/main/src/SignalR/docs/specs/HubProtocol.md#json-encoding
 import { ProtocolError } from './protocol-error.js';
 

@@ -1,9 +1,9 @@
-// All connections of the node, looked after by one timer: they are spread over slots, a tick visits one slot, so ten
-// thousand pings do not fall into one moment. Time is counted in ticks: a process that was held up does not throw out
-// clients for a silence of its own.
+// A timer wheel: one timer for all connections of the node. Connections are spread over slots and a tick visits one slot, so
+// ten thousand pings do not fall into one moment. Time is counted in ticks: a process that was paused does not close
+// connections because of its own pause.
 
 export interface Visited {
-  /** Slot the connection was put in. */
+  /** The connection's slot. */
   readonly slot: number;
   /** Called once every `SLOTS` ticks. */
   visit(now: number): void;

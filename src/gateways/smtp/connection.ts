@@ -1,12 +1,14 @@
-// One SMTP connection: smtp-server's command loop with the limits and the replies it has not: an enhanced code on every
-// reply, errors and junk commands counted, a deadline a command and a minimum rate for DATA, BDAT cut off before its octets
-// are read as commands. What a transaction may do is decided in mx and submission; counting connections is the server's.
+// One SMTP connection: smtp-server's command loop, with the limits and replies that the library lacks: an enhanced code
+// on every reply, counts of errors and junk commands, a deadline for each command, a minimum rate for DATA, and an end at
+// BDAT before its octets are read as commands. mx and submission decide about transactions; the server counts
+// connections.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SMTPServer } from 'smtp-server';
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
+import type { ConnectionSlot } from '../tcp/connection-limits.js';
+import { RateCredit } from '../tcp/rate-credit.js';
 import { type Auth, type Authenticator, authenticate } from './auth-exchange.js';
-import { DataCredit } from './data-credit.js';
 import { DataParser, TooLong, WrongProtocol } from './data-parser.js';
 import type { SmtpLimits } from './limits.js';
 import { parsePath } from './path.js';
@@ -21,8 +23,6 @@ export interface ConnectionOwner extends SMTPServer {
   readonly auth: Auth | undefined;
   /** No new connections, and those there are end with the message they are at. */
   readonly stopping: boolean;
-  /** Whether the account may have this connection, too; until its socket has closed. */
-  admit(connection: SmtpConnection, account: string): boolean;
   /** The connection's socket has closed. */
   release(connection: SmtpConnection): void;
 }
@@ -38,15 +38,12 @@ const TOO_MANY_LOGINS = { reply: { code: 421, text: '4.7.0 Too many failed login
 
 export class SmtpConnection extends SMTPConnection {
   declare readonly _server: ConnectionOwner;
-  /** Of the peer. */
-  readonly network: string;
-  /** Whose share of connections it counts for, once somebody has logged in. */
-  account: string | undefined;
+  readonly #slot: ConnectionSlot;
   #errors = 0;
   #junk = 0;
   #excessRecipients = 0;
   #lastSeen = performance.now();
-  #credit: DataCredit | undefined;
+  #credit: RateCredit | undefined;
   #failedLogins = 0;
   /** The reply to a failed login is held back. */
   #isDelayed = false;
@@ -71,10 +68,10 @@ export class SmtpConnection extends SMTPConnection {
     server: ConnectionOwner,
     socket: SmtpSocket,
     options: SMTPConnectionOptions | undefined,
-    network: string,
+    slot: ConnectionSlot,
   ) {
     super(server, socket, options ?? null);
-    this.network = network;
+    this.#slot = slot;
     // All errors are counted in one place, here.
     this._maxAllowedUnauthenticatedCommands = false;
   }
@@ -187,7 +184,7 @@ export class SmtpConnection extends SMTPConnection {
     if (!this._dataStream) return;
     this.#inData = true;
     const { minRate, minRateGraceMs } = this._server.limits;
-    this.#credit = new DataCredit(minRate, minRateGraceMs, performance.now());
+    this.#credit = new RateCredit(minRate, minRateGraceMs, performance.now());
   }
 
   override handler_EHLO(command: Buffer, callback: () => void): void {
@@ -216,7 +213,7 @@ export class SmtpConnection extends SMTPConnection {
   #within({ judge, accountOf }: Auth): Authenticator {
     return async (shown, session) => {
       const verdict = await judge(shown, session);
-      if ('user' in verdict) return this._server.admit(this, accountOf(verdict.user)) ? verdict : TOO_MANY_CONNECTIONS;
+      if ('user' in verdict) return this.#slot.logIn(accountOf(verdict.user)) ? verdict : TOO_MANY_CONNECTIONS;
       const { authFailures, authDelayMs } = this._server.limits;
       const failures = ++this.#failedLogins;
       this.#isDelayed = true;
@@ -308,6 +305,7 @@ export class SmtpConnection extends SMTPConnection {
     super._onClose();
     if (this.#released) return;
     this.#released = true;
+    this.#slot.leave();
     this._server.release(this);
   }
 

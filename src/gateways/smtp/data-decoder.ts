@@ -1,10 +1,10 @@
-// The octets after DATA (RFC 5321 §4.5.2): takes the dots out that transparency put in, finds the end of the message and
-// tells of lines that do not end in CRLF. Pure: no stream, no socket. smtp-server's own decoder ends DATA at the right
-// place but says nothing of bare CR and LF, leaves the dot of an unstuffed `.x` line in and yields to the event loop at
-// every stuffed line; so data-parser puts this one in its place.
+// The octets after DATA (RFC 5321 §4.5.2): takes out the dots of transparency, finds the end of the message, and reports
+// lines that do not end in CRLF. Pure: no stream, no socket. smtp-server's own decoder ends DATA at the right place, but
+// does not report bare CR and LF, leaves the dot of an unstuffed `.x` line in, and yields to the event loop at every
+// stuffed line; so data-parser uses this one.
 //
-// Nothing but CR LF . CR LF ends the message, and only CR LF begins a line: no octets a relay before us may have taken for
-// a line end can be read as one here, so no second message can appear (SMTP smuggling).
+// Nothing but CR LF . CR LF ends the message, and only CR LF begins a line. A relay before us may take other octets for a
+// line end; this decoder does not, so no second message can appear (SMTP smuggling).
 
 const CR = 13;
 const LF = 10;

@@ -1,6 +1,6 @@
-// smtp-server's parser of what the peer sends, with our decoder of the octets after DATA in place of its own (see
-// data-decoder), a cap on how much of a message that is too large is still read, and a look at the first octets: what is
-// another protocol's is not read at all. Commands stay the library's.
+// smtp-server's parser of the peer's octets, with three changes: our decoder reads DATA (see data-decoder); a message
+// that is too large is read only up to a cap; and a connection whose first octets belong to another protocol is not read.
+// The library parses the commands.
 import type { SMTPServerDataStream } from 'smtp-server';
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js';
 import { DataDecoder } from './data-decoder.js';

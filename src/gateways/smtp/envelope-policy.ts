@@ -1,5 +1,5 @@
-// What may be a sender and a recipient: syntax and parameters, for every listener; and who is one of mail that comes in over
-// MX, by the directory. What is not hosted here is never taken there (RFC 5321 §7.1: no relay).
+// Senders and recipients that are valid: syntax and parameters, for every listener. For mail that comes in over MX, the
+// directory decides about the recipient; MX refuses domains that are not hosted here (RFC 5321 §7.1: no relay).
 import type { SMTPServerAddress } from 'smtp-server';
 import type { Directory, Recipient } from '../../directory/protocol.js';
 import { parseAddress, parseSender } from '../../mail/address.js';

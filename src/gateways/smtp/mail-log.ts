@@ -1,5 +1,6 @@
-// The log lines of this gateway: one a message taken, one a command or message refused, with the ids that lead on to the
-// store and the mailbox. Never contents; what a peer said only as JSON values, which pino escapes.
+// The log lines of this gateway: one for each message accepted, one for each command or message refused, with the ids
+// that lead to the store and the mailbox. No line has contents of a message; words of a peer appear as JSON values only,
+// which pino escapes.
 import type { Logger } from 'pino';
 import type { SMTPServerSession } from 'smtp-server';
 import type { Principal } from '../../directory/protocol.js';

@@ -1,4 +1,4 @@
-// Ports: what these gateways count for those who watch a node. Called once a message, refusal or login; they must not throw.
+// Ports: counts of these gateways for the node's metrics. Called once a message, refusal or login; they must not throw.
 
 export interface ListenerMeter {
   /** A sender, a recipient or a message; `reason` is one of a few words. */

@@ -1,6 +1,6 @@
-// The MX listener (RFC 5321): takes mail for hosted domains from anyone and relays nothing. It decides who is a recipient
-// by asking the directory, reads the message and hands it to acceptance; what it has in common with submission is
-// listener's. One log line a message and a refusal, with ids and never with contents.
+// The MX listener (RFC 5321): accepts mail for hosted domains from anyone and relays nothing. The directory decides about
+// recipients, mx-data receives the message, accept commits it. listener has the part that submission shares. One log line
+// for each message and each refusal, with ids and without contents.
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
 import { NO_TRACER } from '../../actors/runtime/tracing.js';
 import type { Directory } from '../../directory/protocol.js';

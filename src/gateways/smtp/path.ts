@@ -1,6 +1,6 @@
-// MAIL FROM and RCPT TO: command line to path and parameters (RFC 5321 §4.1.1.2, §4.1.1.3, §4.1.2). Whether the address
-// is one is mail/address's business, whether a parameter is known the listener's. smtp-server's own reader rewrites
-// domains to Unicode and cannot read a quoted local part with a blank.
+// MAIL FROM and RCPT TO: command line to path and parameters (RFC 5321 §4.1.1.2, §4.1.1.3, §4.1.2). mail/address decides
+// whether an address is valid, the listener whether a parameter is known. smtp-server's own reader rewrites domains to
+// Unicode and cannot read a quoted local part with a blank.
 
 export interface Path {
   /** As written, without source route and brackets; empty for the null sender. */

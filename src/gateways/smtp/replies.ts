@@ -1,6 +1,6 @@
-// What the peer is told: one exhaustive table from every outcome and fault to a reply with an enhanced code (RFC 5321 §4.2,
-// RFC 3463), so that a new outcome does not compile until SMTP has an answer to it. Texts are fixed: nothing a peer sent
-// comes back in one.
+// Replies to the peer: one exhaustive table from every outcome and fault to a reply with an enhanced code (RFC 5321 §4.2,
+// RFC 3463). A new outcome does not compile until SMTP has a reply to it. Texts are fixed: no reply repeats octets of the
+// peer.
 
 import { UnencodableLine } from '../../compose/short-lines.js';
 import type { Recipient } from '../../directory/protocol.js';

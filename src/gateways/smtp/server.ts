@@ -1,13 +1,15 @@
-// The SMTP listener: smtp-server with connections counted by address, which trusted proxies tell in a PROXY header, a sweep
-// that ends what is too slow, and a stop that lets messages on their way finish. What the commands mean is given by the
-// handlers in the options. smtp-server's own PROXY header is version 1 only and takes addresses, not networks.
+// The SMTP server: smtp-server with limits on connections, the PROXY header of trusted proxies (smtp-server's own is
+// version 1 only and takes addresses, not networks), a sweep that ends slow connections, and a stop that lets messages on
+// their way finish. The handlers in the options decide about the commands.
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
 import { MECHANISMS } from '../../auth/sasl.js';
-import { FixedShares } from '../../bounds/fixed-shares.js';
 import type { KeyPair } from '../tcp/certificate-source.js';
+import { closeAfter } from '../tcp/closing.js';
+import { ConnectionLimits, type ConnectionSlot } from '../tcp/connection-limits.js';
 import { canonicalAddress, networkOf } from '../tcp/ip-address.js';
-import { OpeningCut, type Proxied, readProxied } from '../tcp/peek.js';
+import { listenerAddress } from '../tcp/listener-address.js';
+import { PeerLeft, type Proxied, readProxied } from '../tcp/peek.js';
 import type { TrustedNetworks } from '../tcp/trusted-networks.js';
 import type { Auth } from './auth-exchange.js';
 import { type ConnectionOwner, SmtpConnection, type SmtpSocket } from './connection.js';
@@ -25,7 +27,9 @@ export class ProxyRefused extends Error {
 }
 
 const DRAIN_TICK_MS = 25;
+const STOPPING = '421 4.3.2 Service closing, try again later';
 const FULL = '421 4.3.2 Too many connections, try again later';
+const FULL_FOR_ADDRESS = '421 4.7.0 Too many connections from your address';
 
 export class SmtpServer extends SMTPServer implements ConnectionOwner {
   readonly limits: SmtpLimits;
@@ -33,8 +37,7 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
   /** No new connections, and those there are end with the message they are at. */
   stopping = false;
   readonly #trusted: TrustedNetworks;
-  readonly #shares: FixedShares;
-  readonly #accounts: FixedShares;
+  readonly #places: ConnectionLimits;
   readonly #open = new Set<SmtpConnection>();
   /** Of proxies that have not yet said whose connection it is. */
   readonly #unopened = new Set<SmtpSocket>();
@@ -60,8 +63,7 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
       ...options,
     });
     this.limits = limits;
-    this.#shares = new FixedShares({ total: limits.connections, share: limits.connectionsPerAddress });
-    this.#accounts = new FixedShares({ total: limits.connections, share: limits.connectionsPerAccount });
+    this.#places = new ConnectionLimits(limits);
     this.auth = auth;
     this.#trusted = trusted;
     const shortest = Math.min(limits.idleMs, limits.stressIdleMs, limits.handshakeMs, limits.minRateGraceMs);
@@ -81,11 +83,7 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
       this.server.once('error', reject);
       this.listen(port, bind, () => {
         this.server.removeListener('error', reject);
-        const address = this.server.address();
-        if (address === null || typeof address === 'string') throw new Error('not a TCP listener');
-        resolve(
-          address.family === 'IPv6' ? `[${address.address}]:${address.port}` : `${address.address}:${address.port}`,
-        );
+        resolve(listenerAddress(this.server));
       });
     });
   }
@@ -104,39 +102,48 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
 
   override connect(socket: SmtpSocket, options?: SMTPConnectionOptions | null): void {
     const peer = canonicalAddress(socket.remoteAddress ?? '') ?? '';
-    if (this.#trusted.includes(peer)) void this.#connectBehind(peer, socket, options);
-    else this.#connect(peer, socket, options);
+    const slot = this.stopping ? undefined : this.#places.enter();
+    if (slot === undefined) this.#turnAway(socket, this.stopping ? STOPPING : FULL);
+    else if (this.#trusted.includes(peer)) void this.#connectBehind(peer, socket, slot, options);
+    else this.#connect(peer, socket, slot, options);
   }
 
   /** The peer is a proxy, or stands where one is: its first octets tell, before anything is said to it. */
-  async #connectBehind(peer: string, socket: SmtpSocket, options?: SMTPConnectionOptions | null): Promise<void> {
+  async #connectBehind(
+    peer: string,
+    socket: SmtpSocket,
+    slot: ConnectionSlot,
+    options?: SMTPConnectionOptions | null,
+  ): Promise<void> {
     socket.on('error', () => socket.destroy());
-    const refusal = this.#refusal();
-    if (refusal !== undefined) return this.#turnAway(socket, refusal);
     this.#unopened.add(socket);
     let proxied: Proxied;
     try {
       proxied = await readProxied(socket, this.limits.proxyHeaderMs);
     } catch (error) {
+      slot.leave();
       socket.destroy();
-      if (!(error instanceof OpeningCut)) this._onError(new ProxyRefused(peer, error));
+      if (!(error instanceof PeerLeft)) this._onError(new ProxyRefused(peer, error));
       return;
     } finally {
       this.#unopened.delete(socket);
     }
     const { source } = proxied;
-    if (source === undefined) this.#connect(peer, socket, options);
-    else this.#connect(source.address, socket, { ...options, remoteAddress: source.address, remotePort: source.port });
+    if (source === undefined) this.#connect(peer, socket, slot, options);
+    else {
+      const { address: remoteAddress, port: remotePort } = source;
+      this.#connect(remoteAddress, socket, slot, { ...options, remoteAddress, remotePort });
+    }
   }
 
-  #connect(address: string, socket: SmtpSocket, options?: SMTPConnectionOptions | null): void {
-    const network = networkOf(address);
-    const refusal = this.#refusal() ?? this.#exhausted(network);
-    if (refusal !== undefined) {
-      this.#turnAway(socket, refusal);
+  #connect(address: string, socket: SmtpSocket, slot: ConnectionSlot, options?: SMTPConnectionOptions | null): void {
+    const exhausted = this.stopping ? undefined : slot.ofNetwork(networkOf(address));
+    if (this.stopping || exhausted !== undefined) {
+      slot.leave();
+      this.#turnAway(socket, this.stopping ? STOPPING : exhausted === 'share' ? FULL_FOR_ADDRESS : FULL);
       return;
     }
-    const connection = new SmtpConnection(this, socket, options ?? undefined, network);
+    const connection = new SmtpConnection(this, socket, options ?? undefined, slot);
     this.#open.add(connection);
     this.connections.add(connection);
     connection.on('error', (error) => this._onError(error));
@@ -146,23 +153,7 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
 
   /** A connection's socket has closed. */
   release(connection: SmtpConnection): void {
-    if (!this.#open.delete(connection)) return;
-    this.#shares.give(connection.network);
-    this.#leave(connection);
-  }
-
-  /** Whether the account may have this connection, too; until its socket has closed. */
-  admit(connection: SmtpConnection, account: string): boolean {
-    // After a login without TLS the session begins anew with STARTTLS.
-    this.#leave(connection);
-    if (!this.#open.has(connection) || this.#accounts.tryTake(account) !== undefined) return false;
-    connection.account = account;
-    return true;
-  }
-
-  #leave(connection: SmtpConnection): void {
-    if (connection.account !== undefined) this.#accounts.give(connection.account);
-    connection.account = undefined;
+    this.#open.delete(connection);
   }
 
   /** Connections are ended as they come to be idle: their peers find another node with the next message. */
@@ -201,38 +192,18 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
     for (const connection of this.#open) connection.drain(now);
   }
 
-  #refusal(): string | undefined {
-    if (this.stopping) return '421 4.3.2 Service closing, try again later';
-    return this.#open.size + this.#unopened.size >= this.limits.connections ? FULL : undefined;
-  }
-
-  /** Takes a connection of the network's share, or says why not. */
-  #exhausted(network: string): string | undefined {
-    const exhausted = this.#shares.tryTake(network);
-    if (exhausted === 'share') return '421 4.7.0 Too many connections from your address';
-    return exhausted === 'total' ? FULL : undefined;
-  }
-
   /** Where TLS comes first nothing can be said. */
   #turnAway(socket: SmtpSocket, reply: string): void {
     if (this.options.secure) socket.destroy();
-    else turnAway(socket, reply);
+    else closeAfter(socket, `${reply}\r\n`);
   }
 
   #sweep(): void {
     const now = performance.now();
     const { idleMs, stressIdleMs, stressConnections } = this.limits;
     // With few free slots, who says nothing has to go sooner (Postfix: stress-adaptive behaviour).
-    const isStressed = this.#open.size + this.#unopened.size >= stressConnections;
+    const isStressed = this.#places.open >= stressConnections;
     const mostMs = isStressed ? Math.min(idleMs, stressIdleMs) : idleMs;
     for (const connection of this.#open) connection.sweep(now, mostMs);
   }
-}
-
-function turnAway(socket: SmtpSocket, reply: string): void {
-  socket.on('error', () => socket.destroy());
-  setTimeout(() => socket.destroy(), 1000).unref();
-  socket.end(`${reply}\r\n`);
-  // Unread octets would turn the close into a reset, which may overtake the reply.
-  socket.resume();
 }

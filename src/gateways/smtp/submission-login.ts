@@ -1,5 +1,5 @@
-// What becomes of credentials at submission: the session's login, or a reply (RFC 4954 §6), a count and a log line. Whether
-// they are good is protocol-login's to say.
+// A login at submission becomes the session's user, or a reply (RFC 4954 §6), with a count and a log line. protocol-login
+// judges the credentials.
 import type { Logger } from 'pino';
 import type { SMTPServerSession } from 'smtp-server';
 import type { LoginOutcome, ProtocolLogin, ProtocolLogins } from '../../auth/protocol-login.js';

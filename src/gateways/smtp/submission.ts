@@ -1,6 +1,6 @@
-// The submission listeners (RFC 6409, RFC 8314): take mail from the account's own programs, with STARTTLS or TLS from the
-// start, and queue it to leave. Who may write as whom is sender-policy's to say, who somebody is submission-login's; what is
-// done with a message that was received is queueing's. What they have in common with MX is listener's.
+// The submission listeners (RFC 6409, RFC 8314): they take mail from the account's own programs, with STARTTLS or TLS
+// from the start, and queue it. sender-policy decides which senders an account may use, submission-login checks the
+// login, submit queues the message. listener has the part that MX shares.
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
 import type { ProtocolLogins } from '../../auth/protocol-login.js';
 import { withShortLines } from '../../compose/short-lines.js';

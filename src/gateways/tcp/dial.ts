@@ -1,4 +1,4 @@
-// Outgoing connections: to one address, with an end. Names are resolved by the caller, who has judged the address.
+// Outgoing connections to one address, bounded in time. The caller has resolved the name and judged the address.
 
 import { connect, type Socket } from 'node:net';
 import { Fault } from '../../errors/fault.js';

@@ -1,5 +1,6 @@
-// What a connection begins with, read before anybody else owns its socket: octets that are not used go back, so that who
-// gets the socket next finds it as if nothing had been read. Bounded in time here, in octets by who judges them.
+// The first octets of a connection, read before the socket has an owner. Octets that are not used go back, so that the
+// next reader finds the socket as if nothing had been read. The wait is bounded here, the octets by the caller's
+// function.
 import type { Socket } from 'node:net';
 import { type Endpoint, parseProxyHeader } from './proxy-header.js';
 
@@ -10,7 +11,7 @@ export interface Peeked<T> {
 }
 
 /** The peer left, or closed its side, before there was enough. */
-export class OpeningCut extends Error {
+export class PeerLeft extends Error {
   override readonly name = 'OpeningCut';
 }
 
@@ -19,15 +20,15 @@ export class OpeningCut extends Error {
  * nothing is taken then. Errors of the socket are the caller's to listen for. @throws OpeningCut, and what `judge` throws:
  * the socket has to be destroyed then
  */
-export function readOpening<T>(
+export function peek<T>(
   socket: Socket,
   waitMs: number,
   judge: (octets: Buffer) => Peeked<T> | undefined,
 ): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
-    if (socket.destroyed) return reject(new OpeningCut('the connection is over'));
+    if (socket.destroyed) return reject(new PeerLeft('the connection is over'));
     let octets: Buffer = Buffer.alloc(0);
-    const cut = (): void => fail(new OpeningCut('the connection ended before it had begun'));
+    const cut = (): void => fail(new PeerLeft('the connection ended before it had begun'));
     const over = setTimeout(() => settle(octets, undefined), waitMs);
     socket.on('readable', read);
     socket.on('end', cut);
@@ -79,7 +80,7 @@ const HIMSELF: Proxied = { source: undefined };
  * silence for `waitMs`. @throws OpeningCut, ProxyHeaderError
  */
 export async function readProxied(socket: Socket, waitMs: number): Promise<Proxied> {
-  const read = await readOpening<Proxied>(socket, waitMs, (octets) => {
+  const read = await peek<Proxied>(socket, waitMs, (octets) => {
     const header = parseProxyHeader(octets);
     if (header.kind === 'more') return undefined;
     if (header.kind === 'none') return { used: 0, value: HIMSELF };

@@ -1,6 +1,6 @@
-// The PROXY protocol, versions 1 and 2 (HAProxy's "The PROXY protocol", 2020): what a balancer writes before the first octet
-// of a connection, to say whose connection it is. Pure, bytes → header; who may say so and how long one waits for it is
-// decided by those who own the socket. Addresses of the balancer's side and TLVs are passed over.
+// The PROXY protocol, versions 1 and 2 (HAProxy's "The PROXY protocol", 2020): a balancer writes the client's address
+// before the first octet of a connection. Pure, bytes → header. The owner of the socket decides which peers may send a
+// header, and how long to wait for one. The balancer's own addresses and TLVs are skipped.
 import { isIP } from 'node:net';
 import { addressText, canonicalAddress } from './ip-address.js';
 

@@ -1,12 +1,13 @@
-// A listener before a server that cannot read PROXY headers itself: takes connections, finds out whose they are, and carries
-// their octets to the server's Unix socket and back, each side at the other's pace. The server learns whose connection
-// it has by a token, handed to it as the address of a PROXY header (version 2): uWebSockets.js takes such a header before
-// every request, so an address could be put in the place of ours by any client, but nobody else knows a token.
+// A listener before a server that cannot read PROXY headers. The listener accepts connections, learns the client's
+// address, and carries octets between the client and the server's Unix socket, each side at the other's pace. The server
+// learns the address by a token: the listener hands the token over as the address of a PROXY header (version 2).
+// uWebSockets.js takes such a header before every request, so a client could put an address there, but no client knows a
+// token.
 import { randomBytes } from 'node:crypto';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { canonicalAddress } from './ip-address.js';
-import { OpeningCut, readOpening, readProxied } from './peek.js';
+import { PeerLeft, peek, readProxied } from './peek.js';
 import { encodeProxyHeader } from './proxy-header.js';
 import type { TrustedNetworks } from './trusted-networks.js';
 
@@ -20,10 +21,10 @@ export interface ProxyListenerOptions {
   /** A trusted peer sent no usable PROXY header. */
   readonly refused: (error: unknown, peer: string) => void;
   /** How long a connection may be silent; 10 s when absent, as long as uWebSockets.js waits. */
-  readonly openingMs?: number;
+  readonly firstOctetsMs?: number;
 }
 
-const OPENING_MS = 10_000;
+const FIRST_OCTETS_MS = 10_000;
 /** As many as the kernel allows: who does not fit tries again a second later. */
 const BACKLOG = 4096;
 /** More than a request without a body has. */
@@ -79,21 +80,21 @@ export class ProxyListener {
   }
 
   async #take(client: Socket): Promise<void> {
-    const { trusted, openingMs = OPENING_MS, refused } = this.#options;
+    const { trusted, firstOctetsMs = FIRST_OCTETS_MS, refused } = this.#options;
     const peer = canonicalAddress(client.remoteAddress ?? '');
     client.on('error', () => client.destroy());
     this.#clients.add(client);
     client.on('close', () => this.#clients.delete(client));
     try {
-      if (peer === undefined) throw new OpeningCut('gone at once');
+      if (peer === undefined) throw new PeerLeft('gone at once');
       // A trusted peer that says nothing yet may still send a header: its first octets tell.
-      const { source } = trusted.includes(peer) ? await readProxied(client, openingMs) : { source: undefined };
-      const start = await readOpening(client, openingMs, anything);
+      const { source } = trusted.includes(peer) ? await readProxied(client, firstOctetsMs) : { source: undefined };
+      const start = await peek(client, firstOctetsMs, anything);
       if (start === undefined) client.destroy();
       else this.#join(client, start, source?.address ?? peer);
     } catch (error) {
       client.destroy();
-      if (!(error instanceof OpeningCut)) refused(error, peer ?? '');
+      if (!(error instanceof PeerLeft)) refused(error, peer ?? '');
     }
   }
 

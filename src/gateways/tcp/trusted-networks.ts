@@ -1,5 +1,5 @@
-// The networks of an operator's own balancers and proxies: what those say of a client's address is believed, what anybody
-// else says is not.
+// The networks of the operator's own balancers and proxies. Their PROXY headers and X-Forwarded-For are believed, those
+// of other peers are not.
 import { BlockList, isIPv6 } from 'node:net';
 import { canonicalAddress } from './ip-address.js';
 

@@ -1,11 +1,12 @@
-// Base64 (RFC 2045 §6.8) in pieces: tolerant of anything outside the alphabet, of missing padding and of several
-// padded runs one after another, in constant memory. The counter says how much the decoder would put out.
+// Base64 (RFC 2045 §6.8) in pieces and in constant memory. The decoder ignores octets outside the alphabet, missing padding
+// and padding between runs. The counter says how many octets the decoder would write. Ours because libbase64 holds pieces as
+// strings, and because attachments are counted and streamed without being held.
 
 const PAD = 64;
 const OTHER = 65;
 const LF = 66;
 
-/** Sextet of an octet, or PAD, LF, OTHER. Takes the URL alphabet too, as Node's own decoder does. */
+/** The sextet of an octet, or PAD, LF, OTHER. The URL alphabet is read too, as in Node's own decoder. */
 const SEXTET = new Uint8Array(256).fill(OTHER);
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 for (let i = 0; i < 64; i++) SEXTET[ALPHABET.charCodeAt(i)] = i;
@@ -55,7 +56,7 @@ export class Base64Decoder {
   }
 }
 
-/** A quantum cut short by padding or the end: two sextets are one octet, three are two, one alone is nothing. */
+/** A quantum cut short by padding or the end: two sextets are one octet, three are two, one is none. */
 function writeRest(out: Uint8Array, at: number, bits: number, held: number): number {
   if (held < 2) return 0;
   out[at] = held === 2 ? bits >> 4 : bits >> 10;
@@ -65,7 +66,7 @@ function writeRest(out: Uint8Array, at: number, bits: number, held: number): num
 
 /** Octets that are summed up without a branch; each field of COUNTS can hold the sum of so many. */
 const BLOCK = 512;
-/** What an octet adds: bits 0–9 outside the alphabet, 10–19 line feeds, 20–29 padding. */
+/** The sums of an octet: bits 0–9 outside the alphabet, 10–19 line feeds, 20–29 padding. */
 const COUNTS = new Int32Array(256);
 for (let octet = 0; octet < 256; octet++) {
   const kind = SEXTET[octet]!;

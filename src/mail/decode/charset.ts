@@ -1,6 +1,6 @@
 // Octets to text in a named charset. iconv-lite reads the charsets that it knows, as in mailparser; TextDecoder reads the
-// rest, and libmime the set of ISO-2022-JP that TextDecoder lacks (JIS X 0212). Octets in an unknown charset are read as
-// UTF-8 where they are valid UTF-8 and as windows-1252 otherwise, which never fails.
+// rest, and libmime reads JIS X 0212, which TextDecoder lacks in ISO-2022-JP. Octets in an unknown charset are UTF-8 where
+// they are valid UTF-8 and windows-1252 otherwise, which never fails.
 import { isUtf8 } from 'node:buffer';
 import iconv from 'iconv-lite';
 import libmime from 'libmime';
@@ -71,7 +71,7 @@ function decodeUndeclared(bytes: Uint8Array): string {
   return whole.length === bytes.length ? text : `${text}\ufffd`;
 }
 
-/** How many octets at the end are the start of a longer UTF-8 sequence. */
+/** The number of octets at the end that begin a longer UTF-8 sequence. */
 function cutOctets(bytes: Uint8Array): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
     const octet = bytes[bytes.length - back]!;
@@ -81,10 +81,10 @@ function cutOctets(bytes: Uint8Array): number {
   return 0;
 }
 
-/** The charset that mailparser is given: one that is declared, and that mailparser reads as well as we do. */
+/** The name of a charset that mailparser reads as we do; undefined when we decode the octets. */
 export function charsetOfMailparser(charset: string | undefined): string | undefined {
   const label = normalLabel(charset ?? '');
-  // iconv-lite, which mailparser gives a text in pieces, reads the end of some pieces of UTF-7 wrong.
+  // mailparser gives iconv-lite the text in pieces, and iconv-lite misreads UTF-7 at the end of some pieces.
   if (UNDECLARED.has(label) || label.startsWith('iso-2022-jp') || /^utf-?7/.test(label)) return undefined;
   return iconv.encodingExists(libmime.normalizeCharset(label)) ? label : undefined;
 }
@@ -94,7 +94,7 @@ export function isUtf8OrUndeclared(charset: string | undefined): boolean {
   return UNDECLARED.has(label) || label === 'utf-8' || label === 'utf8';
 }
 
-/** Never throws; what cannot be decoded becomes U+FFFD. */
+/** Never throws; octets that cannot be decoded become U+FFFD. */
 export function decodeCharset(bytes: Uint8Array, charset: string | undefined): string {
   const label = normalLabel(charset ?? '');
   if (UNDECLARED.has(label)) return decodeUndeclared(bytes);

@@ -1,5 +1,5 @@
-// Text of format=flowed (RFC 3676 §4) to paragraphs of one line each. Ours because libmime, and mailparser with it, joins
-// quoted lines with their marks (`> one > two`) and drops the last line end.
+// Text of format=flowed (RFC 3676 §4) to paragraphs of one line each. Ours because libmime, and so mailparser, joins quoted
+// lines with their quote marks (`> one > two`) and drops the last line end.
 
 /** `text` has line ends `\n`. `delSp`: the space before a soft line break is no part of the text. */
 export function unwrapped(text: string, delSp: boolean): string {

@@ -1,11 +1,12 @@
-// Html to plain text for previews and search: tags, comments, styles and scripts dropped, entities decoded. One
-// forward scan, so linear on any input. It is no sanitiser: its result is text, to be escaped where it is shown.
+// HTML to plain text for previews at delivery, and for HTML that html-to-text cannot read: tags, comments, styles and scripts
+// are dropped, entities decoded. One forward scan, so the time is linear in any input. The result is text, not safe HTML: it is
+// escaped where it is shown.
 import { decodeHTML } from 'entities';
 
 const HIDDEN = /^(?:script|style|head|title|template|noscript|svg)$/;
 const BREAKING = /^(?:address|article|blockquote|br|dd|div|dl|dt|h[1-6]|hr|li|ol|p|pre|section|table|td|th|tr|ul)$/;
 
-/** Text between the tags; a block's end is a line feed. Unfolded: runs of white space stay as they are. */
+/** The text between the tags; the end of a block is a line feed. Runs of white space stay as they are. */
 export function htmlText(html: string): string {
   const pieces: string[] = [];
   let at = 0;
@@ -39,7 +40,7 @@ function after(html: string, end: string, from: number): number {
   return at < 0 ? html.length : at + end.length;
 }
 
-/** Past `</name>`. An unclosed element hides the rest, as in a browser. */
+/** The offset after `</name>`. An unclosed element hides the rest, as in a browser. */
 function afterElement(html: string, name: string, from: number): number {
   const end = new RegExp(`</${name}`, 'gi');
   end.lastIndex = from;

@@ -1,5 +1,5 @@
-// Quoted-printable (RFC 2045 §6.7) in pieces and in constant memory. Ours because libqp takes whole bodies only and
-// is quadratic on runs of white space (64 kB of spaces hold it for seconds). A `=` that starts nothing is itself.
+// Quoted-printable (RFC 2045 §6.7) in pieces and in constant memory. Ours because libqp decodes whole bodies only and takes
+// quadratic time for runs of white space (seconds for 64 kB of spaces). A `=` without an escape is a literal `=`.
 
 const CR = 0x0d;
 const LF = 0x0a;
@@ -14,7 +14,7 @@ for (let i = 0; i < 16; i++) {
   HEX['0123456789abcdef'.charCodeAt(i)] = i;
 }
 
-// Where the decoder is after what it has seen.
+// The states of the decoder.
 const TEXT = 0;
 const AFTER_EQUALS = 1;
 const AFTER_DIGIT = 2;
@@ -37,7 +37,7 @@ export class QuotedPrintableDecoder {
     for (let i = 0; i < length; i++) {
       const octet = piece[i]!;
       if (this.#state === TEXT) {
-        // The common case: nothing held, nothing special.
+        // The common case: an ordinary octet, and no white space is held.
         if (octet > 0x20 && octet !== EQUALS && this.#spaces === 0) this.#out[this.#at++] = octet;
         else this.#text(octet);
       } else this.#escape(octet);

@@ -1,5 +1,5 @@
-// Content-Transfer-Encoding (RFC 2045 §6) undone, whole or as a stream in bounded memory. An encoding nobody knows
-// is taken as identity; broken content decodes to as much as there is and never throws.
+// Content-Transfer-Encoding (RFC 2045 §6) undone, whole or as a stream in bounded memory. An unknown encoding is read as
+// identity. Broken content is decoded as far as possible and never throws.
 import { Base64Decoder } from './base64.js';
 import { QuotedPrintableDecoder } from './quoted-printable.js';
 

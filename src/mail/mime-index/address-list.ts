@@ -1,14 +1,14 @@
-// Address lists of header fields (RFC 5322 §3.4 with the obsolete forms) as they are found in the wild: one forward
-// scan with counters in place of recursion, so nested groups and comments cost no more than their length. Every text
-// yields some list; nothing is refused here (`address.ts` judges addresses).
+// Address lists of header fields (RFC 5322 §3.4 with the obsolete forms) as real mail has them: one forward scan with counters
+// in place of recursion, so nested groups and comments take linear time. Every text yields a list; `address.ts` decides which
+// addresses are valid.
 import type { IndexedAddress } from '../message-index.js';
 import { clean, type WordDecoder } from './header-text.js';
 
-/** `Name <a@b>`, `"Name" <a@b>`, `a@b`: nearly every field there is. */
+/** `Name <a@b>`, `"Name" <a@b>`, `a@b`: nearly every field. */
 const PLAIN = /^(?:"([^"\\]{0,200})"|([^"()<>[\]:;@\\,]{0,200}))\s{0,9}<([^\s"()<>[\]:;\\,]{1,320})>$/;
 const BARE = /^[^\s"()<>[\]:;\\,]{1,320}$/;
 
-/** The rest of a domain literal; bounded, so many `[` cost no more than their number. */
+/** The rest of a domain literal; bounded, so many `[` take linear time. */
 const LITERAL_REST = /[^[\]]{0,64}\]/y;
 const SPECIAL = /["(<[,;:]/g;
 
@@ -36,7 +36,7 @@ class AddressScanner {
   readonly #words: WordDecoder;
   readonly #found: IndexedAddress[] = [];
   #at = 0;
-  // Of the mailbox being read. `#raw` is the text as written and without comments; `#phrase` has quotes undone.
+  // The current mailbox. `#raw` is the text as written, without comments; `#phrase` has its quotes undone.
   #raw = '';
   #phrase = '';
   #comment = '';
@@ -65,7 +65,7 @@ class AddressScanner {
     return { addresses: truncated ? this.#found.slice(0, this.#limit) : this.#found, truncated };
   }
 
-  /** The text up to the next character that means something. */
+  /** The text up to the next special character. */
   #plain(): void {
     const start = this.#at - 1;
     SPECIAL.lastIndex = this.#at;
@@ -85,7 +85,7 @@ class AddressScanner {
     this.#raw += this.#text.slice(start, this.#at);
   }
 
-  /** Comments nest; the outermost one's text may be the name (`a@b (Name)`). */
+  /** Comments nest; the text of the outermost one may be the name (`a@b (Name)`). */
   #skipComment(): void {
     let depth = 1;
     let comment = '';

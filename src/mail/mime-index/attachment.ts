@@ -1,5 +1,5 @@
-// What REST shows of a part that is an attachment: a file name that is safe to save under, a media type that is safe
-// to send, the size after decoding.
+// An attachment as REST shows it: a file name that is safe to save under, a media type that is safe to send, and the size
+// after decoding.
 import libmime from 'libmime';
 import type { IndexedAttachment, IndexedPart } from '../message-index.js';
 import type { PartBuilder } from './part-builder.js';

@@ -1,6 +1,5 @@
-// Which parts are the message's body and which are attachments, the way RFC 8621 §4.1.4 decides it: in an
-// alternative the understood kinds, in a related its root, elsewhere text without a file name. Embedded messages are
-// attachments whole.
+// The choice of the parts that are the body and of those that are attachments (RFC 8621 §4.1.4): in an alternative the kinds
+// that Mansio shows, in a related its root, elsewhere text without a file name. An embedded message is one attachment.
 import type { IndexedAttachment, IndexedPart } from '../message-index.js';
 import { attachmentOf } from './attachment.js';
 import type { ContentFields } from './content-fields.js';
@@ -14,7 +13,7 @@ export interface ChosenBodies {
 
 type Content = Pick<ContentFields, 'type' | 'subtype' | 'params' | 'disposition' | 'dispositionParams'>;
 
-/** Text that is read as (a piece of) the body, never offered as an attachment. */
+/** The part is text of the body, never an attachment. */
 export function isBodyText(part: Content, multipartSubtype: string | undefined, isFirst: boolean): boolean {
   if (part.type !== 'text' || (part.subtype !== 'plain' && part.subtype !== 'html')) return false;
   if (part.disposition === 'attachment') return false;
@@ -44,7 +43,7 @@ class Choice {
     this.#builders = builders;
   }
 
-  /** `inText`, `inHtml`: whether text found here belongs to the text body, to the html body. */
+  /** `inText`, `inHtml`: whether text in the part belongs to the text body, to the HTML body. */
   part(part: IndexedPart, within: string | undefined, isFirst: boolean, inText: boolean, inHtml: boolean): void {
     if (part.type === 'multipart' && part.parts.length > 0) this.#multipart(part, inText, inHtml);
     else if (isBodyText(part, within, isFirst)) {
@@ -68,7 +67,7 @@ class Choice {
     for (const [i, part] of multipart.parts.entries()) this.part(part, multipart.subtype, i === 0, inText, inHtml);
   }
 
-  /** Each branch is a form of the same: one that has html inside is the html form only, if there is a plain one. */
+  /** Each branch is a form of the same content: a branch with HTML is only the HTML form if a plain form exists. */
   #alternative(multipart: IndexedPart, inText: boolean, inHtml: boolean): void {
     const texts = this.text.length;
     const htmls = this.html.length;
@@ -77,7 +76,7 @@ class Choice {
       const hasHtml = nested && holds(part, 'html');
       this.part(part, 'alternative', i === 0, inText && !hasHtml, inHtml && (!nested || hasHtml));
     }
-    // With one form only, that form stands in both bodies.
+    // A single form belongs to both bodies.
     if (this.text.length === texts && inText) this.text.push(...this.html.slice(htmls));
     else if (this.html.length === htmls && inHtml) this.html.push(...this.text.slice(texts));
   }
@@ -88,7 +87,7 @@ function holds(part: IndexedPart, subtype: string): boolean {
   return part.type === 'text' && part.subtype === subtype && part.disposition !== 'attachment';
 }
 
-/** A form of the body that we do not show (text/x-amp-html, text/enriched …); calendars are wanted as files. */
+/** A form of the body that is not shown (text/x-amp-html, text/enriched …); a calendar is shown as a file. */
 function isOtherForm(part: IndexedPart): boolean {
   return part.type === 'text' && part.subtype !== 'calendar' && part.disposition !== 'attachment' && !hasName(part);
 }

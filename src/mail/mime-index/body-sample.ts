@@ -1,4 +1,4 @@
-// The first octets of a body, copied while it is read, for the preview.
+// A copy of the first octets of a body, for the preview.
 
 export class BodySample {
   readonly #octets: Buffer;
@@ -13,7 +13,7 @@ export class BodySample {
     this.#length += data.copy(this.#octets, this.#length, from, to);
   }
 
-  /** The body went on beyond the sample, so its last character may be cut. */
+  /** The body is longer than the sample, so the last character may be cut. */
   get full(): boolean {
     return this.#length === this.#octets.length;
   }

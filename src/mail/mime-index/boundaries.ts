@@ -1,5 +1,5 @@
-// The delimiters that can end what is being read: those of all open multiparts (RFC 2046 §5.1.1). Looked up by the
-// text of a line, so a line costs the same at any depth. Where two levels share a delimiter the inner one has it.
+// The delimiters of all open multiparts (RFC 2046 §5.1.1), any of which can end a body. They are looked up by the text of a
+// line, so a line takes the same time at any depth. When two levels share a delimiter, it belongs to the inner one.
 
 const DASH = 0x2d;
 
@@ -27,7 +27,7 @@ export class Boundaries {
     else levels.push(level);
   }
 
-  /** Forgets the innermost of this name. */
+  /** Removes the innermost delimiter of this name. */
   close(boundary: string): void {
     const levels = this.#levels.get(boundary);
     levels?.pop();
@@ -38,7 +38,7 @@ export class Boundaries {
     this.#levels.clear();
   }
 
-  /** Judges the line [start, end) of `data`, which begins with two dashes; `end` excludes the line feed. */
+  /** Whether the line [start, end) of `data` is a delimiter. The line begins with two dashes; `end` excludes the line feed. */
   match(data: Buffer, start: number, end: number): Delimiter | undefined {
     if (end - start > LONGEST_DELIMITER_LINE) return undefined;
     let stop = end;

@@ -1,10 +1,10 @@
-// What a header says about its body (RFC 2045, 2183, 3282, 2557): type, encoding, disposition and the rest, decoded
-// and capped; RFC 2231 parameters by libmime. A field that cannot be read counts as missing.
+// The fields of a header that describe its body (RFC 2045, 2183, 3282, 2557): type, encoding, disposition and the others,
+// decoded and capped. libmime decodes RFC 2231 parameters. A malformed field counts as missing.
 import libmime from 'libmime';
 import type { HeaderFields } from './header-fields.js';
 import { clean, type WordDecoder } from './header-text.js';
 
-/** Of one structured field; what is beyond is not read. */
+/** Characters of one structured field; the rest is not read. */
 const STRUCTURED_LIMIT = 8 * 1024;
 const PARAMETERS = 64;
 const LANGUAGES = 20;
@@ -49,7 +49,7 @@ export function contentFields(fields: HeaderFields, words: WordDecoder, digest: 
   };
 }
 
-/** The delimiter of a multipart as octets read as latin1; undefined when it has none that can be used. */
+/** The boundary of a multipart as octets read as latin1; undefined when it has no usable one. */
 export function boundaryOf(content: ContentFields): string | undefined {
   const boundary = content.params['boundary']?.trimEnd();
   if (boundary === undefined || boundary === '' || boundary.length > LONGEST_BOUNDARY) return undefined;
@@ -60,7 +60,7 @@ function parameters(field: string, words: WordDecoder): Record<string, string> {
   if (!field.includes(';')) return {};
   let text = field.slice(0, STRUCTURED_LIMIT);
   const marks = text.includes('*') ? text.split('*').length : 0;
-  // Out of budget, continuations and charsets are left as they stand.
+  // Without budget, continuations and charsets stay undecoded.
   if (marks > 0 && !words.spend(text, marks)) text = text.replaceAll('*', '_');
   const kept: Record<string, string> = {};
   let count = 0;

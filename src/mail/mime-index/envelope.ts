@@ -1,5 +1,5 @@
-// The envelope of a message or an embedded one (RFC 5322 §3.6) from its header fields: addresses, subject, date and
-// ids, decoded and capped. Fields that may stand once count once (the first); destination fields add up.
+// The envelope of a message or of an embedded one (RFC 5322 §3.6), read from its header fields: addresses, subject, date and
+// ids, decoded and capped. Of a field that may stand once the first counts; destination fields add up.
 import type { IndexedAddress, IndexedEnvelope } from '../message-index.js';
 import { addressList } from './address-list.js';
 import type { HeaderFields } from './header-fields.js';
@@ -61,7 +61,7 @@ export class EnvelopeReader {
   }
 }
 
-/** In angle brackets; a bare `left@right`, which some senders write, gets them. */
+/** In angle brackets; a bare `left@right`, as some senders write it, gets angle brackets. */
 function messageId(field: string | undefined): string | null {
   if (field === undefined) return null;
   const id = MESSAGE_ID.exec(field)?.[0];
@@ -73,7 +73,7 @@ function messageId(field: string | undefined): string | null {
 /** `21 Nov 2026 13:10`, `Nov 21 13:10:19 2026`, `2026-11-21`: without one of these `Date.parse` guesses. */
 const DATE = /\d{1,2}[\s-]+[a-z]{3,9}[\s-]+\d{2,4}\s+\d|[a-z]{3}\s+\d{1,2}\s+\d\d?:\d\d|\d{4}-\d\d-\d\d/i;
 
-/** RFC 5322 §3.3 dates and what `Date.parse` makes of near ones; without a zone it is UTC, not this machine's. */
+/** RFC 5322 §3.3 dates, and similar ones that `Date.parse` reads; a date without a zone is in UTC. */
 function sentAt(field: string): number | null {
   const date = field
     .slice(0, 128)

@@ -1,5 +1,5 @@
-// The octets of the header block being read, kept up to what the message may have of header in all. While the block
-// lies within one piece of input it is not copied.
+// The octets of the current header block, up to the limit of all header octets of a message. A block that lies within one
+// piece of input is not copied.
 
 const EMPTY = Buffer.alloc(0);
 
@@ -35,7 +35,7 @@ export class HeaderBlock {
     this.#to = end;
   }
 
-  /** Copies what still refers to the input, which may be reused. */
+  /** Copies the octets that still refer to the input, which the caller may reuse. */
   detach(): void {
     const length = this.#to - this.#from;
     if (length > 0) {

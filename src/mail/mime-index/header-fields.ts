@@ -1,5 +1,5 @@
-// The fields of one header block (RFC 5322 §2.2) that the index needs, found in one pass over its lines. Values come
-// back unfolded and as text, encoded words still encoded. Lines that are no field are passed over.
+// The fields of one header block (RFC 5322 §2.2) that the index needs, found in one pass over its lines. Values are unfolded
+// text whose encoded words are still encoded. Lines that are not fields are ignored.
 import { eightBit } from './header-text.js';
 
 const WANTED = new Set([
@@ -78,7 +78,7 @@ export class HeaderFields {
   }
 }
 
-/** -1 where the line has no field name short enough to be wanted, so a long line costs nothing. */
+/** -1 when the line has no short field name; a long line takes constant time. */
 function colonOf(text: string, start: number, end: number): number {
   const stop = Math.min(end, start + LONGEST_NAME + 8);
   for (let at = start; at < stop; at++) if (text.charCodeAt(at) === COLON) return at;
@@ -86,8 +86,8 @@ function colonOf(text: string, start: number, end: number): number {
 }
 
 function wantedName(text: string, start: number, colon: number): string | undefined {
-  // RFC 5322 §4.5: obsolete syntax has white space before the colon. What is unseen before the name, such as a byte order
-  // mark, is passed over by some programs, which would show an author that is not known here.
+  // RFC 5322 §4.5: obsolete syntax has white space before the colon. Some programs ignore invisible characters before the
+  // name, such as a byte order mark, and would show an author that the index lacks.
   const name = text
     .slice(start, colon)
     .trimEnd()

@@ -1,5 +1,5 @@
-// Header field text made fit to show and to store: raw 8-bit octets read, encoded words decoded (RFC 2047, by
-// libmime), control characters and lone surrogates out (they break logs, headers written from them, and jsonb).
+// The text of header fields, safe to show and to store: raw 8-bit octets are read, libmime decodes encoded words (RFC 2047),
+// control characters and lone surrogates are removed (they break logs, written header fields and jsonb).
 import { isUtf8 } from 'node:buffer';
 import libmime from 'libmime';
 import { decodeCharset } from '../decode/charset.js';
@@ -10,10 +10,10 @@ const FIELD_LIMIT = 16 * 1024;
 /** A decode of one short word with a strange charset costs about as much as this many characters of a long one. */
 const WORD_COST = 60;
 
-/** Decoding budget of one message in characters: about 50 ms of the worst a peer can write. */
+/** Decoding budget of one message in characters: about 50 ms for the worst case. */
 const BUDGET = 160 * 1024;
 
-/** Octets read as latin1, turned into UTF-8 text where they are that (RFC 6532), else taken as windows-1252. */
+/** Of octets read as latin1: UTF-8 where they are valid UTF-8 (RFC 6532), else windows-1252. */
 export function eightBit(text: string): string {
   if (!/[\u0080-\u00ff]/.test(text)) return text;
   const octets = Buffer.from(text, 'latin1');
@@ -34,7 +34,7 @@ export function clean(text: string): string {
 export class WordDecoder {
   #budget = BUDGET;
 
-  /** False once the message has used its budget up: then `text` stays as written. */
+  /** False when the budget of the message is used up: then `text` stays as written. */
   spend(text: string, marks: number): boolean {
     this.#budget -= text.length + marks * WORD_COST;
     return this.#budget >= 0;

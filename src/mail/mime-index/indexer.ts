@@ -1,6 +1,6 @@
-// Bytes of a message → its MIME index, in one pass over pieces of any size and in memory that does not grow with the
-// message: header blocks up to the limit while they are read, and the start of the first bodies for the preview. The
-// scanner finds what is where; this builds the part tree of it. Never throws, whatever the bytes.
+// The octets of a message to its MIME index, in one pass over pieces of any size. Memory does not grow with the message: it
+// holds header blocks up to their limit, and the start of the first bodies for the preview. The scanner finds headers, bodies
+// and delimiters; the indexer builds the part tree. Never throws.
 import type { IndexedEnvelope, MessageIndex } from '../message-index.js';
 import { chooseBodies, isBodyText } from './body-choice.js';
 import type { Delimiter } from './boundaries.js';
@@ -24,7 +24,7 @@ export class MimeIndexer implements PartEvents {
   readonly #scanner: PartScanner;
   readonly #samples = new PreviewSamples();
   readonly #root = new PartBuilder(0, undefined);
-  /** From the root to the part being read. */
+  /** From the root to the current part. */
   readonly #open: PartBuilder[] = [this.#root];
   #parts = 1;
   #envelope: IndexedEnvelope | undefined;
@@ -96,7 +96,7 @@ export class MimeIndexer implements PartEvents {
     return !delimiter.closing && this.#openPart(next);
   }
 
-  /** Decides how the body of a part whose header was read is read; true when it begins with a header. */
+  /** Decides how the body of a part is read, after its header; true when the body begins with a header. */
   #enter(part: PartBuilder): boolean {
     const boundary = part.content!.type === 'multipart' ? boundaryOf(part.content!) : undefined;
     if (part.content!.type === 'multipart' && boundary === undefined) part.content = asText(part.content!);
@@ -118,7 +118,7 @@ export class MimeIndexer implements PartEvents {
     return false;
   }
 
-  /** A child of the innermost part; false when the limits leave the rest of the message to what is open now. */
+  /** Adds a child to the innermost part; false when a limit is reached, so the rest belongs to the open part. */
   #openPart(headerStart: number): boolean {
     if (this.#parts >= this.#limits.parts || this.#scanner.headers.full) {
       this.#truncated.add(this.#parts >= this.#limits.parts ? 'parts' : 'header');

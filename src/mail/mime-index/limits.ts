@@ -1,11 +1,11 @@
-// What the index keeps of a message, whatever a peer puts into it. Beyond a limit the message is still whole in its
-// blob; only the view of it is partial, and `truncated` says so.
+// The limits of the index, whatever a peer sends. The blob has the whole message; the index says in `truncated` which limits
+// were reached.
 
 export interface MimeLimits {
   /** Levels of multipart and message/rfc822 parts. */
   readonly depth: number;
   readonly parts: number;
-  /** Octets of header in all, the message's and its parts'. */
+  /** Octets of all headers together, of the message and of its parts. */
   readonly headerOctets: number;
   /** Addresses of one field. */
   readonly addresses: number;

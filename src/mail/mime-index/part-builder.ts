@@ -77,7 +77,7 @@ export function buildTree(root: PartBuilder, builders: Builders): IndexedPart {
   return build(root, root.isMultipart ? '' : '1', '', builders);
 }
 
-/** Depth is bounded by the limits, so recursion is. */
+/** The limits bound the depth of the recursion. */
 function build(builder: PartBuilder, section: string, prefix: string, builders: Builders): IndexedPart {
   const content = builder.content!;
   const parts: IndexedPart[] = [];
@@ -86,7 +86,7 @@ function build(builder: PartBuilder, section: string, prefix: string, builders: 
     for (const [i, child] of builder.parts.entries()) parts.push(build(child, `${childPrefix}${i + 1}`, '', builders));
   } else {
     for (const root of builder.parts) {
-      // The root of an embedded multipart has no number of its own; its parts count on from the message's.
+      // The root of an embedded multipart has no number; its parts continue the number of the message part.
       parts.push(build(root, root.isMultipart ? '' : `${section}.1`, `${section}.`, builders));
     }
   }

@@ -1,6 +1,6 @@
-// Cuts the bytes of a message, coming in pieces of any size, into header blocks, body octets and delimiter lines
-// (RFC 2046 §5.1.1); what they mean is the indexer's. Lines end in CRLF or LF. Holds back at most one line that may
-// be a delimiter and the line break before it; searches are the platform's, so long bodies cost little.
+// Cuts the octets of a message, given in pieces of any size, into header blocks, body octets and delimiter lines
+// (RFC 2046 §5.1.1); the indexer interprets them. Lines end in CRLF or LF. The scanner holds back at most one line that may be
+// a delimiter and the line break before it. Buffer.indexOf searches, so long bodies take little time.
 import { Boundaries, type Delimiter, LONGEST_DELIMITER_LINE } from './boundaries.js';
 import { HeaderBlock } from './header-block.js';
 
@@ -15,9 +15,9 @@ const LINE_BREAK = Buffer.from('\r\n');
 
 /** `lines` is always the number of line feeds before the offset beside it. */
 export interface PartEvents {
-  /** A header ended. Returns whether another begins at once (an embedded message). */
+  /** A header ended. Returns whether another header follows at once (an embedded message). */
   header(block: Buffer, cut: boolean, bodyStart: number, lines: number): boolean;
-  /** Octets of the body being read; returns how many line feeds they have. */
+  /** Octets of the current body; returns the number of line feeds in them. */
   body(data: Buffer, from: number, to: number): number;
   /** A delimiter ended a body at `bodyEnd`. Returns whether a header begins at `next`. */
   delimiter(delimiter: Delimiter, bodyEnd: number, lines: number, next: number): boolean;
@@ -27,14 +27,14 @@ export class PartScanner {
   readonly boundaries = new Boundaries();
   readonly headers: HeaderBlock;
   readonly #events: PartEvents;
-  /** Octets before the piece being read, without what is held of the last one. */
+  /** Octets before the current piece, without the octets held back from the last one. */
   #base = 0;
-  /** The start of a line that cannot be judged before its end is seen. */
+  /** The start of a line that may be a delimiter: its end has not come. */
   #held: Buffer = EMPTY;
   #inHeader = true;
   #atLineStart = true;
   #lines = 0;
-  /** The line break that ends what was read of a body: the body's own, unless a delimiter follows. */
+  /** The line break at the end of the octets so far: it belongs to the body unless a delimiter follows. */
   #break: Buffer = EMPTY;
 
   constructor(headerOctets: number, events: PartEvents) {
@@ -66,7 +66,7 @@ export class PartScanner {
     if (this.#break.length > 0) this.#lines += this.#events.body(this.#break, 0, this.#break.length);
   }
 
-  /** Reads `data` as far as it can be judged; returns how far. */
+  /** Reads `data` up to a line that may be a delimiter; returns the offset reached. */
   #read(data: Buffer, last: boolean): number {
     let at = 0;
     while (at < data.length) {
@@ -123,7 +123,7 @@ export class PartScanner {
       }
       const found = data.indexOf(DELIMITER_START, at);
       const stop = found < 0 ? data.length : found + 1;
-      // A dash that begins the last line of the piece may begin a delimiter: left for the next piece.
+      // A dash at the start of the last line of the piece may begin a delimiter: it waits for the next piece.
       const undecided = found < 0 && !last && stop - at > 1 && data[stop - 1] === DASH && data[stop - 2] === LF;
       const end = undecided ? stop - 1 : stop;
       this.#body(data, at, end);

@@ -1,5 +1,5 @@
-// The preview line of a message: the start of its first text body (else of its html), decoded from a sample of a few
-// kB, tags out, white space folded. Work is bounded by the sample whatever it holds.
+// The preview of a message: the start of its first text body, else of its HTML body, decoded from a sample of a few kB,
+// without tags and with white space folded. The sample bounds the work.
 import { htmlText } from '../decode/html-text.js';
 import { textOf } from '../decode/part-text.js';
 import type { ChosenBodies } from './body-choice.js';
@@ -7,10 +7,10 @@ import { BodySample } from './body-sample.js';
 import type { Builders, PartBuilder } from './part-builder.js';
 
 const TEXT_SAMPLE = 4 * 1024;
-/** Html starts with styles more often than with words. */
+/** HTML begins with styles more often than with words. */
 const HTML_SAMPLE = 32 * 1024;
 const LENGTH = 200;
-/** Characters of the decoded sample looked at: fillers and white space may come before the words. */
+/** Characters of the decoded sample that are read: fillers and white space may come before the words. */
 const SCANNED = 4000;
 const FILLER = /^(?:\u034f|[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff])$/;
 
@@ -29,7 +29,7 @@ export class PreviewSamples {
     }
   }
 
-  /** What stands before the first part of a multipart is its text if it turns out to have no part at all. */
+  /** The octets before the first part of a multipart are its text if the multipart has no part. */
   openPreamble(part: PartBuilder): void {
     if (part.parent === undefined) part.sample = new BodySample(TEXT_SAMPLE);
   }
@@ -47,7 +47,7 @@ export class PreviewSamples {
   }
 }
 
-/** White space folded, invisible fillers out, at most LENGTH characters and no half of a pair. */
+/** White space folded, invisible fillers removed, at most LENGTH characters and no half of a surrogate pair. */
 function firstLine(text: string): string {
   const end = Math.min(text.length, SCANNED);
   let line = '';
@@ -55,7 +55,7 @@ function firstLine(text: string): string {
   for (let at = 0; at < end && line.length < LENGTH; ) {
     const start = at;
     while (at < end && isPrintable(text.charCodeAt(at))) at++;
-    // One character at a time where it is not ASCII.
+    // Other characters are read one at a time.
     const other = at === start ? text[at++]! : '';
     if (/\s|\p{Cc}/u.test(other)) parted = true;
     else if (!FILLER.test(other)) {

@@ -19,7 +19,7 @@ export function courierMeter(families: Families): CourierMeter {
   );
   const octets = families.counter('smtp_client_octets_total', 'Octets of messages that other servers accepted.', []);
   let [connections, waiting] = [0, 0];
-  families.gauge('smtp_client_connections', 'Connections to other servers now.', () => connections);
+  families.gauge('smtp_client_connections', 'Open connections to other servers.', () => connections);
   families.gauge('smtp_client_waiting', 'Deliveries that wait for a connection.', () => waiting);
   for (const tls of ['none', 'unverified', 'verified']) connected.inc({ tls }, 0);
   return {

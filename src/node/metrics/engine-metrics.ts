@@ -9,7 +9,7 @@ import type { Families } from './families.js';
 
 export interface EngineParts {
   readonly host: Pick<Host, 'load'>;
-  readonly ownership: Pick<Ownership, 'owned' | 'shards' | 'beatAgeMs' | 'view' | 'unheard'>;
+  readonly ownership: Pick<Ownership, 'owned' | 'shards' | 'heartbeatAgeMs' | 'view' | 'unreachable'>;
   readonly transport: Pick<Transport, 'connected$' | 'breaks$'>;
   readonly redelivery: Pick<Redelivery, 'delivered' | 'waiting'>;
 }
@@ -26,7 +26,7 @@ export function watchEngine(families: Families, { host, ownership, transport, re
   families.gauge(
     'heartbeat_age_seconds',
     'Seconds since this node renewed its leases; beyond MANSIO_LEASE_TTL_MS it owns nothing.',
-    () => (Number.isFinite(ownership.beatAgeMs) ? ownership.beatAgeMs / 1000 : undefined),
+    () => (Number.isFinite(ownership.heartbeatAgeMs) ? ownership.heartbeatAgeMs / 1000 : undefined),
   );
   families.gauges(
     'cluster_nodes',
@@ -40,9 +40,9 @@ export function watchEngine(families: Families, { host, ownership, transport, re
   );
 
   families.gauge(
-    'peers_unheard',
+    'peers_unreachable',
     'Nodes that are alive by the store and do not answer on NATS: its servers do not reach each other.',
-    () => ownership.unheard.length,
+    () => ownership.unreachable.length,
   );
 
   let connected = false;

@@ -13,7 +13,7 @@ export function runtimeMeter(families: Families): Meter {
     'Requests of this node to actors, until the reply; owner: local (this node) or remote.',
     ['protocol', 'owner', 'outcome'],
   );
-  const looks = families.counter(
+  const retries = families.counter(
     'ask_retries_total',
     'Requests that found no owner and looked for it again; rises while shards move.',
   );
@@ -48,7 +48,7 @@ export function runtimeMeter(families: Families): Meter {
     now: () => performance.now(),
     asked: (protocol, outcome, local, ms) =>
       asks.observe({ protocol, owner: local ? 'local' : 'remote', outcome }, ms / 1000),
-    lookedAgain: () => looks.inc(),
+    askRetried: () => retries.inc(),
     answered: (protocol, operation, outcome, ms) => answers.observe({ protocol, operation, outcome }, ms / 1000),
     loaded: () => loads.inc(),
     passivated: (actors) => passivations.inc(actors),

@@ -5,7 +5,7 @@ import { type AccountAddress, type AddressRequest, DirectoryConflict } from '../
 import { domainOf, findOwner, insertAddress, lockDomain } from './address-rows.js';
 import type { Sql } from './client.js';
 import { announce } from './directory-changes.js';
-import { handOverHeld } from './held.js';
+import { moveHeld } from './held.js';
 
 export async function addAddress(
   sql: Sql,
@@ -17,7 +17,7 @@ export async function addAddress(
     await lockDomain(tx, domainOf(address));
     const owner = await findOwner(tx, address);
     if (owner !== undefined && !owner.held) throw new DirectoryConflict(`the address ${address} is taken`);
-    if (owner !== undefined && verified) await handOverHeld(tx, owner.accountId, accountId);
+    if (owner !== undefined && verified) await moveHeld(tx, owner.accountId, accountId);
     const added = await insertAddress(tx, { accountId, address, verified, held: false });
     if (added === undefined) throw new DirectoryConflict(`the account has the address ${address} already`);
     await announce(tx, { kind: 'address', address });

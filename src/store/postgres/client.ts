@@ -6,6 +6,8 @@ import { type SocketDestination, watchedSockets } from './watched-socket.js';
 export type Sql = postgres.Sql;
 /** A piece of a statement, for another statement. */
 export type Fragment = postgres.Fragment;
+/** A statement that is sent when it is awaited, and may be a piece of another statement. */
+export type Statement<Rows extends readonly object[]> = postgres.PendingQuery<Rows & postgres.MaybeRow[]>;
 export type SqlTransaction = postgres.TransactionSql;
 
 export interface DatabaseAddress {
@@ -143,4 +145,13 @@ export function storeFault(error: unknown): StoreFault {
     temporary: false,
     cause: error,
   });
+}
+
+/** Runs a statement. @throws StoreFault */
+export async function guarded<T>(statement: () => PromiseLike<T>): Promise<T> {
+  try {
+    return await statement();
+  } catch (error) {
+    throw storeFault(error);
+  }
 }

@@ -1,6 +1,6 @@
-// Tells every node and command what changed in the directory: a NOTIFY in the transaction of the change, so it arrives
-// if and only if the change was committed. A broken connection misses notifications; afterwards consumers are told to
-// drop everything, and which keys were revoked meanwhile.
+// Notifies every node and command of changes in the directory. The NOTIFY is in the transaction of the change, so it
+// arrives if and only if the change was committed. A broken connection misses notifications; afterwards consumers drop
+// all that they remember, and get the keys that were revoked meanwhile.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DirectoryChange } from '../directory.js';
 import type { Sql, SqlTransaction } from './client.js';

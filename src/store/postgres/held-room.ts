@@ -1,5 +1,6 @@
-// How much held mailboxes have: whether a domain may have another held address, octets by domain, and what is too much of one
-// mailbox. Reads without a lock: `holdAddress` decides about addresses, the rest may be overrun by what comes at the same time.
+// The size of held mailboxes: whether a domain may have another held address, octets by domain, and the excess of one
+// mailbox. Reads without a lock: `holdAddress` decides about addresses; concurrent mail may exceed the other bounds a
+// little.
 import { domainOf } from './address-rows.js';
 import type { Sql } from './client.js';
 

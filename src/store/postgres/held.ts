@@ -41,7 +41,7 @@ export async function claimHeld(tx: SqlTransaction, id: string, displayName: str
 }
 
 /** Its mail is accepted once more, now for the other account, and the held mailbox is gone. */
-export async function handOverHeld(tx: SqlTransaction, heldId: string, accountId: string): Promise<void> {
+export async function moveHeld(tx: SqlTransaction, heldId: string, accountId: string): Promise<void> {
   const [held] = await tx<{ id: string }[]>`select id from accounts where id = ${heldId} and held for update`;
   if (held === undefined) return;
   await spoolHeldMail(tx, heldId, accountId);

@@ -2,7 +2,7 @@
 // commits have none of it, so it is not in their statement.
 import type { DeferredFilters, FilterRow, MailboxChange } from '../mailboxes.js';
 import { netOf } from '../net-changes.js';
-import type { Sql } from './client.js';
+import type { Sql, Statement } from './client.js';
 
 /** What follows the other parts of the commit's `with`, which has the accounts that passed the fence as `passed`. */
 export function organising(sql: Sql, changes: readonly MailboxChange[]) {
@@ -32,12 +32,13 @@ export function organising(sql: Sql, changes: readonly MailboxChange[]) {
   return sql`
     , label as (
       insert into folders (account_id, id, role, name, color, sort_order, uidvalidity, uidnext, total, unread,
-        highest_modseq, created_at)
+        highest_modseq, is_subscribed, created_at)
       select a, id, role, name, color, "sortOrder", "uidValidity", "uidNext", total, unread, "highestModseq",
-        to_timestamp("createdAt" / 1000.0)
+        "isSubscribed", to_timestamp("createdAt" / 1000.0)
       from json_to_recordset(${JSON.stringify(labels)}::text::json)
         as x (a uuid, id uuid, role text, name text, color text, "sortOrder" int, "uidValidity" bigint, "uidNext" bigint,
-          total int, unread int, "highestModseq" bigint, "createdAt" double precision)
+          total int, unread int, "highestModseq" bigint, "isSubscribed" boolean,
+          "createdAt" double precision)
       join passed using (a)
     ), label_gone as materialized (
       select a, id from json_to_recordset(${JSON.stringify(labelsGone)}::text::json) as x (a uuid, id uuid)
@@ -86,12 +87,12 @@ export function organising(sql: Sql, changes: readonly MailboxChange[]) {
     )`;
 }
 
-export function deferredFilterRows(sql: Sql, accountId: string): PromiseLike<DeferredFilters[]> {
+export function deferredFilterRows(sql: Sql, accountId: string): Statement<DeferredFilters[]> {
   return sql<DeferredFilters[]>`
     select email_id as "emailId", filter_ids as "filterIds" from deferred_filters where account_id = ${accountId}`;
 }
 
-export function filterRows(sql: Sql, accountId: string): PromiseLike<FilterRow[]> {
+export function filterRows(sql: Sql, accountId: string): Statement<FilterRow[]> {
   return sql<FilterRow[]>`
     select id, name, is_enabled as "isEnabled", priority, from_contains as "fromAddressContains",
       subject_contains as "subjectContains", body_contains as "bodyContains", has_attachments as "hasAttachments",

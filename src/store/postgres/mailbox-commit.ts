@@ -152,10 +152,10 @@ export async function commitChanges(sql: Sql, changes: readonly MailboxChange[])
     ), folder as (
       update folders t set uidnext = r."uidNext", total = r.total, unread = r.unread, highest_modseq = r."highestModseq",
         name = coalesce(r.name, t.name), color = coalesce(r.color, t.color),
-        sort_order = coalesce(r."sortOrder", t.sort_order)
+        sort_order = coalesce(r."sortOrder", t.sort_order), is_subscribed = coalesce(r."isSubscribed", t.is_subscribed)
       from json_to_recordset(${json(rows.folders)}::text::json)
         as r (a uuid, id uuid, "uidNext" bigint, total int, unread int, "highestModseq" bigint,
-          name text, color text, "sortOrder" int), passed p
+          name text, color text, "sortOrder" int, "isSubscribed" boolean), passed p
       where t.account_id = r.a and t.id = r.id and p.a = r.a
     ), event as (
       insert into events (account_id, seq, entries, at)

@@ -39,7 +39,7 @@ export async function outboundOfCopies(
   return new Map(rows.map(({ id, emailId }) => [emailId, id]));
 }
 
-export function draftEmails(sql: Sql, accountId: string): PromiseLike<DraftEmail[]> {
+export function draftEmailRows(sql: Sql, accountId: string) {
   return sql<DraftEmail[]>`
     select id, sent_email_id as "emailId" from outbound where account_id = ${accountId} and status = 'Draft'`;
 }

@@ -1,5 +1,5 @@
-// The queue of outbound mail of all accounts. Who delivers looks at its own shards, each by its own piece of an index that
-// holds what waits and nothing else: neither what was sent before nor what others have to send slows a look.
+// The queue of outbound mail of all accounts. A node reads its own shards, each by its own range of an index that holds
+// only emails that wait. So neither sent emails nor those of other shards slow a read.
 import type { OutboundListing, OutboundStore, QueuedOutbound } from '../outbound.js';
 import { type Fragment, type Sql, storeFault } from './client.js';
 import { outboundColumns } from './outbound-rows.js';

@@ -2,7 +2,7 @@
 import { type Sql, storeFault } from './client.js';
 
 /** @throws StoreFault when it does not. */
-export async function assertReachable(sql: Sql): Promise<void> {
+export async function ping(sql: Sql): Promise<void> {
   try {
     await sql`select 1`;
   } catch (error) {

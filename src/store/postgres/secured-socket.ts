@@ -1,6 +1,6 @@
-// TLS to PostgreSQL as one stream that can be written to at once: it asks the server for TLS, upgrades the connection, and
-// passes on what was written meanwhile. The driver could do so itself, but then a watch sees only that encrypted octets come
-// and go, not whether an answer is due; and a connection that is cut would end before its error is told, or not tell it.
+// TLS to PostgreSQL as one stream that accepts writes at once: the stream asks the server for TLS, upgrades the
+// connection, and then sends the writes. With the driver's own TLS the stall watch would see encrypted octets only and
+// not know whether an answer is due, and a connection that is cut would end before its error is reported.
 import { isIP, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect } from 'node:tls';

@@ -1,8 +1,8 @@
-// MTA-STS policies that hold no longer are deleted: who delivers asks for those that hold (see sts-policies).
-import type { StsPolicyUpkeep } from '../sts-policies.js';
+// Deletes MTA-STS policies that have expired.
+import type { StsPolicyMaintenance } from '../sts-policies.js';
 import { type Sql, storeFault } from './client.js';
 
-export function postgresStsUpkeep(sql: Sql): StsPolicyUpkeep {
+export function postgresStsMaintenance(sql: Sql): StsPolicyMaintenance {
   return {
     async dropExpired() {
       try {

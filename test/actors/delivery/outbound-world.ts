@@ -234,7 +234,7 @@ export class OutboundWorld {
       nodeId,
       shards: SHARDS,
       state: 'serving' as const,
-      beatAgeMs: 0,
+      heartbeatAgeMs: 0,
       get view() {
         return view();
       },

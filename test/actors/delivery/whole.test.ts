@@ -38,7 +38,7 @@ async function queueOn(world: World, remote: Courier) {
     shards: 1,
     state: 'serving' as const,
     isCurrent: true,
-    beatAgeMs: 0,
+    heartbeatAgeMs: 0,
     view: {
       nodes: [{ ...row, state: 'serving' as const, startedAt: 0, silentMs: 0, expired: false }],
       leases: [{ shard: 0, epoch: 1, nodeId: 'a', expired: false }],

@@ -8,6 +8,7 @@ import { mailboxBehavior } from '../../../src/actors/mailbox/behavior.js';
 import { startDeferredFiltering } from '../../../src/actors/mailbox/deferred-filters.js';
 import type { BodyText } from '../../../src/actors/mailbox/email-texts.js';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
+import type { MailboxState } from '../../../src/actors/mailbox/state.js';
 import { createEventStreams } from '../../../src/actors/runtime/event-streams.js';
 import { startHost } from '../../../src/actors/runtime/host.js';
 import { createRefs } from '../../../src/actors/runtime/refs.js';
@@ -15,7 +16,7 @@ import { localTransport } from '../../../src/actors/runtime/transport-local.js';
 import type { RetryPolicy } from '../../../src/machines/outbound-email/retry.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../../src/mail/summary.js';
-import type { HandedOver } from '../../../src/store/mailboxes.js';
+import type { HandedOver, MailboxChange, MailboxStore } from '../../../src/store/mailboxes.js';
 import { postgresBlobs } from '../../../src/store/postgres/blobs.js';
 import { connect } from '../../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../../src/store/postgres/directory.js';
@@ -50,7 +51,17 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
   let epoch = 1;
   const transport = localTransport({ encoding: true });
   const ownership = fixedOwnership(1, () => epoch);
-  const store = postgresMailboxes(sql, writerSql);
+  const stored = postgresMailboxes(sql, writerSql);
+  const commits: MailboxChange[] = [];
+  const store: MailboxStore = {
+    ...stored,
+    async commit(change) {
+      const result = await stored.commit(change);
+      if (result.kind === 'committed') commits.push(change);
+      return result;
+    },
+  };
+  const states = new Map<string, MailboxState>();
   const bodies = new Map<string, string>();
   const texts = {
     fault: undefined as Error | undefined,
@@ -96,8 +107,16 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     hosted: (task: Parameters<HostedDelivery>[0]) => inside.hosted(task),
     place: (handed: HandedOver) => inside.place(handed),
   };
+  const behavior = mailboxBehavior({ store, texts, search: NO_SEARCH, deferrals, blobs, outbound, log });
   const host = startHost({
-    behavior: mailboxBehavior({ store, texts, search: NO_SEARCH, deferrals, blobs, outbound, log }),
+    behavior: {
+      ...behavior,
+      async load(accountId, epoch) {
+        const loaded = await behavior.load(accountId, epoch);
+        if (loaded.kind === 'loaded') states.set(accountId, loaded.state);
+        return loaded;
+      },
+    },
     transport,
     ownership,
     log,
@@ -131,7 +150,8 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     const summary = { ...summarize(index), references: [...summarize(index).references] };
     await inbound.spool({ hash, size: raw.length, index, chunks: () => [raw] }, { receivedAt, summary }, deliveries);
     return deliveries.map(({ id: inboundId, accountId }) => ({
-      deliver: () => mailboxes.of(accountId).ask('deliver', { inboundId, blob: hash, receivedAt, summary }),
+      deliver: (more: { readonly isJunk?: boolean } = {}) =>
+        mailboxes.of(accountId).ask('deliver', { inboundId, blob: hash, receivedAt, summary, ...more }),
       subject: summary.subject,
       blob: hash,
     }));
@@ -146,6 +166,10 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     texts,
     spool,
     blobs,
+    /** Changes of all accounts that the store has, in their order. */
+    commits,
+    /** The state of an account's actor. */
+    stateOf: (accountId: string) => states.get(accountId)!,
     /** Outbound emails of which somebody was to be woken. */
     noted,
     /** Where deliveries begin with the commit that queues them; nowhere unless a test says so. */

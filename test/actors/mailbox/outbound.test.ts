@@ -197,7 +197,7 @@ async function added(world: Awaited<ReturnType<typeof mailboxWorld>>, accountId:
 }
 
 async function folder(world: Awaited<ReturnType<typeof mailboxWorld>>, accountId: string, role: string) {
-  const folders = await world.store.folders(accountId);
+  const { folders } = await world.store.overview(accountId);
   return folders.find((row) => row.role === role)!;
 }
 

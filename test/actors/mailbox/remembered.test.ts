@@ -88,7 +88,7 @@ test('a repeated command gets the reply of the first time from the next owner to
   await sql`update recent_commands set at = now() - interval '11 minutes'`;
   await next.ask(randomUUID(), 'setRead', { emailIds, isRead: true });
   t.is(await rows.forget(10 * 60_000), 1);
-  t.is((await rows.remembered(account.id)).length, 1);
+  t.is((await rows.overview(account.id)).remembered.length, 1);
   // An owner of before does not know that they are read now; nor does it say that nothing is left to be done.
   t.deepEqual(await first.ask(randomUUID(), 'setRead', { emailIds, isRead: false }), { kind: 'notOwner' });
   const third = await owner(3);

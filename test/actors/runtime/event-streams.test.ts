@@ -93,7 +93,7 @@ const turns = async () => {
   for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
 };
 
-test('a subscriber sees what is published after it came, all share one subscription', async (t) => {
+test('a follower gets the events after its start, and all followers share one bus subscription', async (t) => {
   const { streams, commit, subscriptions, lookUps } = setUp();
   commit(3);
   const seen: number[] = [];
@@ -116,7 +116,7 @@ test('a subscriber sees what is published after it came, all share one subscript
   t.is(subscriptions(), 0);
 });
 
-test('who names a position gets the log from there and then the live events, without gap or repeat', async (t) => {
+test('a follower with a position gets the log from there and then the live events, without gap or repeat', async (t) => {
   const { streams, commit } = setUp();
   commit(1200, false);
   const seen: number[] = [];
@@ -130,7 +130,7 @@ test('who names a position gets the log from there and then the live events, wit
   );
 });
 
-test('what was published in words not understood is read from the log', async (t) => {
+test('after a packet that is not understood followers read the log', async (t) => {
   const { streams, commit, transport } = setUp();
   const seen: number[] = [];
   streams.of(A).subscribe((events) => seen.push(...events.map((row) => row.seq)));
@@ -153,11 +153,11 @@ test('a break makes followers read on from where they were', async (t) => {
   t.deepEqual(seen, [1, 2, 3]);
 });
 
-test('what other nodes published before they knew of a follower is read a moment later, as after a break', async (t) => {
+test('events that other nodes published before they knew of a follower are read after the lag, as after a break', async (t) => {
   const { streams, commit, breaks, reads, subscriptions } = setUp(undefined, undefined, 50);
   const seen: number[] = [];
   const following = streams.of(A).subscribe((events) => {
-    // Its stream stands.
+    // The stream is ready.
     if (events.length === 0) commit(2, false);
     seen.push(...events.map((row) => row.seq));
   });
@@ -173,7 +173,7 @@ test('what other nodes published before they knew of a follower is read a moment
   t.is(subscriptions(), 0);
 });
 
-test('whatever packets are lost or repeated, a follower has every event once and in order', async (t) => {
+test('whatever packets are lost or repeated, a follower gets each event once and in order', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(fc.integer({ min: 1, max: 5 }), fc.constantFrom('sent', 'lost', 'repeated', 'pause')), {
@@ -202,7 +202,7 @@ test('whatever packets are lost or repeated, a follower has every event once and
   );
 });
 
-test('what went unpublished before the first packet is not skipped', async (t) => {
+test('events that were not published before the first packet are not skipped', async (t) => {
   const { streams, commit } = setUp();
   commit(3);
   const seen: number[] = [];
@@ -214,7 +214,7 @@ test('what went unpublished before the first packet is not skipped', async (t) =
   t.deepEqual(seen, [4, 5, 6]);
 });
 
-test('a hint alone brings what went unpublished', async (t) => {
+test('a hint alone brings events that were not published', async (t) => {
   const { streams, commit, hint } = setUp();
   const seen: number[] = [];
   streams.of(A).subscribe((events) => seen.push(...events.map((row) => row.seq)));
@@ -259,7 +259,7 @@ test('a position that cannot be looked up is looked up again, and nothing publis
   t.deepEqual(seen, [2]);
 });
 
-test('whoever names no position has everything from its look-up or the first packet on, whatever is lost', async (t) => {
+test('a follower without a position gets all events from its look-up or the first packet on, whatever is lost', async (t) => {
   const fates = fc.constantFrom('sent', 'lost', 'repeated', 'hint', 'pause');
   const steps = fc.array(fc.tuple(fc.integer({ min: 1, max: 5 }), fates), { maxLength: 20 });
   await fc.assert(
@@ -295,10 +295,10 @@ test('whoever names no position has everything from its look-up or the first pac
   );
 });
 
-test('the first emission says that the stream stands, and is all that may be empty', async (t) => {
-  let stand = () => {};
+test('with the first emission the stream is ready, and only that one may be empty', async (t) => {
+  let becomeReady = () => {};
   const ready = new Promise<void>((resolve) => {
-    stand = resolve;
+    becomeReady = resolve;
   });
   const { streams, commit, lookUps } = setUp(ready);
   commit(3);
@@ -309,15 +309,15 @@ test('the first emission says that the stream stands, and is all that may be emp
   streams.of(A, 1).subscribe(into(behind!));
   streams.of(A, 3).subscribe(into(ahead!));
   await turns();
-  t.deepEqual([now, behind, ahead, lookUps()], [[], [], [], 0], 'nothing before the subscription stands');
+  t.deepEqual([now, behind, ahead, lookUps()], [[], [], [], 0], 'nothing before the subscription is ready');
   commit(1, false);
-  stand();
+  becomeReady();
   await turns();
   t.deepEqual(now, [[]], 'looked up afterwards');
   t.deepEqual([behind, ahead], [[[2, 3, 4]], [[4]]]);
   const [later, upToDate]: number[][][] = [[], []];
   streams.of(A).subscribe(into(later!));
-  t.deepEqual(later, [[]], 'at once when it stands');
+  t.deepEqual(later, [[]], 'at once when the stream is ready');
   streams.of(A, 4).subscribe(into(upToDate!));
   await turns();
   commit(1);
@@ -346,10 +346,10 @@ test('when the owner of a shard crashed its followers read on, when it handed ov
   t.deepEqual(seen, [1, 2]);
 });
 
-test('whoever leaves while something is pending leaves nothing behind', async (t) => {
-  let stand = () => {};
+test('a follower that leaves while a read is pending leaves nothing behind', async (t) => {
+  let becomeReady = () => {};
   const ready = new Promise<void>((resolve) => {
-    stand = resolve;
+    becomeReady = resolve;
   });
   const { streams, commit, breaks, subscriptions, lookUps } = setUp(ready);
   commit(3);
@@ -358,7 +358,7 @@ test('whoever leaves while something is pending leaves nothing behind', async (t
   breaks.next();
   for (const follower of followers) follower.unsubscribe();
   t.is(subscriptions(), 0);
-  stand();
+  becomeReady();
   await turns();
   t.is(lookUps(), 0);
   const seen: number[] = [];
@@ -374,7 +374,7 @@ test('whoever leaves while something is pending leaves nothing behind', async (t
   t.is(subscriptions(), 0);
 });
 
-test('a break does not flood the log, and what is published meanwhile does not wait for it', async (t) => {
+test('a break does not flood the log, and events that are published meanwhile do not wait', async (t) => {
   const accounts = Array.from({ length: 50 }, (_, i) => `00000000-0000-7000-8000-${String(i).padStart(12, '0')}`);
   const breaks = new Subject<void>();
   const transport: Transport = { ...localTransport(), breaks$: breaks };
@@ -428,7 +428,53 @@ test('a break does not flood the log, and what is published meanwhile does not w
   for (const accountId of accounts) t.deepEqual(seen.get(accountId), [1], accountId);
 });
 
-test('whatever becomes of packets, whoever follows has everything from its place on, once and in order', async (t) => {
+test('followers at one position share every read, and get the same array', async (t) => {
+  const { streams, commit, breaks, reads } = setUp();
+  const followers: (readonly EventRecord[])[][] = Array.from({ length: 100 }, () => []);
+  const [batches] = followers;
+  followers.forEach((seen, i) => {
+    streams.of(A, i % 2 === 0 ? 0 : undefined).subscribe((events) => {
+      if (events.length > 0) seen.push(events);
+    });
+  });
+  await turns();
+  const before = reads();
+  commit(3, false);
+  commit(1);
+  await turns();
+  t.is(reads(), before + 1, 'a gap');
+  commit(2, false);
+  breaks.next();
+  await turns();
+  t.is(reads(), before + 3, 'a break: one page, and one that says that the log ends there');
+  commit(1);
+  t.deepEqual(
+    batches!.map((events) => events.map(({ seq }) => seq)),
+    [[1, 2, 3, 4], [5, 6], [7]],
+  );
+  for (const seen of followers) {
+    t.is(seen.length, 3);
+    for (const [i, events] of seen.entries()) t.is(events, batches![i]!);
+  }
+});
+
+test('when the last follower that is up to date has left, the next one looks up where now is', async (t) => {
+  const { streams, commit, lookUps } = setUp();
+  const first = streams.of(A).subscribe();
+  await turns();
+  const starting = streams.of(A, 0).subscribe();
+  first.unsubscribe();
+  commit(2, false);
+  const seen: number[] = [];
+  streams.of(A).subscribe((events) => seen.push(...events.map(({ seq }) => seq)));
+  await turns();
+  t.is(lookUps(), 2);
+  commit(1);
+  t.deepEqual(seen, [3]);
+  starting.unsubscribe();
+});
+
+test('whatever happens to packets, a follower gets all events from its position on, once and in order', async (t) => {
   const step = fc.oneof(
     fc.record({ kind: fc.constantFrom('sent', 'lost', 'repeated'), count: fc.integer({ min: 1, max: 120 }) }),
     fc.record({ kind: fc.constantFrom('hint', 'break', 'unclean', 'turn', 'turns', 'joins', 'leaves') }),
@@ -438,12 +484,12 @@ test('whatever becomes of packets, whoever follows has everything from its place
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.constantFrom('before', 'after'), async (steps, readTurn) => {
       const { streams, commit, hint, breaks, moves, transport, subscriptions } = setUp(Promise.resolve(), readTurn);
       let total = 0;
-      const followers: { from: number | undefined; stoodAt: number; seen: number[]; leave: () => void }[] = [];
+      const followers: { from: number | undefined; readyAt: number; seen: number[]; leave: () => void }[] = [];
       const follow = (from: number | undefined) => {
-        const follower = { from, stoodAt: -1, seen: [] as number[], leave: () => {} };
+        const follower = { from, readyAt: -1, seen: [] as number[], leave: () => {} };
         const subscription = streams.of(A, from).subscribe((events) => {
-          if (follower.stoodAt >= 0) t.true(events.length > 0);
-          else follower.stoodAt = total;
+          if (follower.readyAt >= 0) t.true(events.length > 0);
+          else follower.readyAt = total;
           follower.seen.push(...events.map(({ seq }) => seq));
         });
         follower.leave = () => subscription.unsubscribe();
@@ -468,9 +514,9 @@ test('whatever becomes of packets, whoever follows has everything from its place
       else hint();
       // Pages of the log come one a turn, and at most eight at a time.
       for (let i = 0; i < 10 + followers.length; i++) await turns();
-      for (const { from, stoodAt, seen } of followers) {
+      for (const { from, readyAt, seen } of followers) {
         const first = seen[0] ?? total + 1;
-        if (from === undefined) t.true(first <= stoodAt + 1, 'nothing is missed once it stands');
+        if (from === undefined) t.true(first <= readyAt + 1, 'nothing is missed once the stream is ready');
         else t.is(first, from + 1);
         t.deepEqual(
           seen,

@@ -17,7 +17,7 @@ const B = '00000000-0000-7000-8000-00000000000b';
 const log = pino({ level: 'silent' });
 
 function setUp(
-  options: { checked?: boolean; idleMs?: number; maxOctets?: number; sweepMs?: number; lookMs?: number } = {},
+  options: { checked?: boolean; idleMs?: number; maxOctets?: number; sweepMs?: number; ownerWaitMs?: number } = {},
 ) {
   const store = new CounterStore();
   store.add(A);
@@ -54,8 +54,8 @@ function setUp(
     },
     logger: log,
   });
-  const { lookMs = 6_000 } = options;
-  const counters = createRefs({ protocol: counterProtocol, transport, ownership, streams, lookMs });
+  const { ownerWaitMs = 6_000 } = options;
+  const counters = createRefs({ protocol: counterProtocol, transport, ownership, streams, ownerWaitMs });
   return {
     store,
     host,
@@ -230,7 +230,7 @@ test('who owns nothing is unreachable until the deadline, an account that is not
 });
 
 test('without an owner an ask does not wait for its whole deadline', async (t) => {
-  const { counters, host, own } = setUp({ lookMs: 50 });
+  const { counters, host, own } = setUp({ ownerWaitMs: 50 });
   own(undefined);
   const asked = counters.of(A).ask('total', {}, { deadlineMs: 600_000 });
   const error = await t.throwsAsync(asked, { instanceOf: ActorFault });

@@ -281,19 +281,19 @@ test.serial(
     const moves: Relocation[] = [];
     a.ownership.relocations$.subscribe((move) => void moves.push(move));
     c.bus.server = 1;
-    t.true(await world.time.until(() => a.ownership.unheard.length > 0, PATIENCE_MS));
-    t.deepEqual(a.ownership.unheard, ['c']);
-    t.true(await world.time.until(() => c.ownership.unheard.length === 2, PATIENCE_MS));
+    t.true(await world.time.until(() => a.ownership.unreachable.length > 0, PATIENCE_MS));
+    t.deepEqual(a.ownership.unreachable, ['c']);
+    t.true(await world.time.until(() => c.ownership.unreachable.length === 2, PATIENCE_MS));
     await world.time.advance(4 * TTL_MS);
     t.true(world.isConverged);
     moves.length = 0;
     c.bus.server = 0;
-    t.true(await world.time.until(() => a.ownership.unheard.length === 0, PATIENCE_MS));
+    t.true(await world.time.until(() => a.ownership.unreachable.length === 0, PATIENCE_MS));
     t.true(await world.time.until(() => moves.length > 0, PATIENCE_MS));
     t.true(moves.every(({ unclean }) => unclean));
     const looked = new Set(moves.flatMap(({ shards }) => shards));
     t.true(c.ownership.owned.length > 0 && c.ownership.owned.every((shard) => looked.has(shard)));
-    t.deepEqual(c.ownership.unheard, []);
+    t.deepEqual(c.ownership.unreachable, []);
   },
 );
 

@@ -1,7 +1,7 @@
 // Who should own what, as functions: rendezvous hashing, and what nodes decide from one and the same look at the store.
 import test from 'ava';
 import fc from 'fast-check';
-import { decide, type Standpoint } from '../../../src/actors/runtime/placement.js';
+import { decide, type PlacementInput } from '../../../src/actors/runtime/placement.js';
 import { rendezvous } from '../../../src/actors/runtime/rendezvous.js';
 import type { ClusterView, LeaseRow, NodeRow, NodeState } from '../../../src/store/leases.js';
 
@@ -64,7 +64,7 @@ const look = fc.tuple(fc.tuple(row, row, row, row), fc.array(lease, { minLength:
 interface Look {
   readonly view: ClusterView;
   readonly gone: ReadonlySet<string>;
-  standpoint(self: string): Standpoint;
+  standpoint(self: string): PlacementInput;
 }
 
 /** One look at the store; every node's standpoint is of this same look. */

@@ -122,7 +122,7 @@ test('an ask that another node leaves unanswered makes it looked for, whatever t
 const ASKS = 1_000;
 
 /** Many asks of one shard for which nobody answers, in virtual time. */
-async function absence(time: VirtualTime, lookMs?: number) {
+async function absence(time: VirtualTime, ownerWaitMs?: number) {
   const relocations$ = new Subject<Relocation>();
   const state = { requests: 0, answered: false, replies: 0, faults: [] as ActorFault[] };
   const transport: Transport = {
@@ -135,7 +135,7 @@ async function absence(time: VirtualTime, lookMs?: number) {
   };
   const ownership = { ...fixedOwnership(1), relocations$ };
   const options = { protocol: counterProtocol, transport, ownership, streams };
-  const refs = createRefs(lookMs === undefined ? options : { ...options, lookMs });
+  const refs = createRefs(ownerWaitMs === undefined ? options : { ...options, ownerWaitMs });
   for (let i = 0; i < ASKS; i++) {
     refs
       .of(A)

@@ -1,6 +1,6 @@
 // How the routes about an account itself reply: keys, profile, preferences, push subscriptions, internal notifications.
 import { BOBS_ID, type Case, NO_ID, READ_ID } from './endpoint-case.js';
-import { ADDRESS_ID, BOBS_ADDRESS_ID, BOBS_KEY_ID, KEY_ID, SERVICE_KEY_ID } from './fake-desk.js';
+import { ADDRESS_ID, BOBS_ADDRESS_ID, BOBS_KEY_ID, KEY_ID, SERVICE_KEY_ID } from './fake-account-api.js';
 import { ALICE, BOB } from './fakes.js';
 import { VAPID_KEY } from './gateway.js';
 

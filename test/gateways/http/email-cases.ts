@@ -1,5 +1,6 @@
 // How the routes of emails reply, by `METHOD path` below either of their bases; `{id}` stands for the read email's id.
 import { BOBS_ID, type Case, NO_ID, PDF, PDF_ID, READ_ID, SENT_ID, UNREAD_ID } from './endpoint-case.js';
+import { INBOX_ID, NO_FOLDER_ID } from './folder-fakes.js';
 import type { Document } from './schema-check.js';
 
 export const EMAILS: Readonly<Record<string, readonly Case[]>> = {
@@ -25,6 +26,23 @@ export const EMAILS: Readonly<Record<string, readonly Case[]>> = {
       path: '?page=99999999999999999999',
       status: 200,
       check: (t, body) => t.like(body, { items: [], page: 1_000_000_000 }),
+    },
+    {
+      path: '?isRead=false',
+      status: 200,
+      check: (t, body) => t.deepEqual([body.totalCount, body.unreadCount], [1, 1]),
+    },
+    { path: '?isFlagged=true', status: 200, check: (t, body) => t.is(body.totalCount, 0) },
+    {
+      path: '?sort=-date',
+      status: 200,
+      check: (t, body) => t.like(body.items[0], { isFlagged: false, isAnswered: false }),
+    },
+    { path: '?sort=size', status: 200, check: (t, body) => t.is(body.items[0].id, UNREAD_ID) },
+    {
+      path: '?sort=newest&isRead=yes&isFlagged=0',
+      status: 400,
+      check: (t, body) => t.deepEqual(Object.keys(body.errors).sort(), ['isFlagged', 'isRead', 'sort']),
     },
     { path: '?page=0', status: 400, check: (t, body) => t.deepEqual(Object.keys(body.errors), ['page']) },
     { path: '?page=1.5', status: 400, check: (t, body) => t.deepEqual(Object.keys(body.errors), ['page']) },
@@ -83,6 +101,9 @@ export const EMAILS: Readonly<Record<string, readonly Case[]>> = {
     },
     { json: {}, status: 400, check: (t, body) => t.deepEqual(body.errors, { isRead: ['is required'] }) },
     { json: { isRead: { toString: 1, valueOf: 1 } }, status: 400 },
+    { json: { isFlagged: true }, status: 204 },
+    { json: { isRead: true, isFlagged: false }, status: 204 },
+    { json: { isRead: true, isFlagged: null }, status: 400 },
     { json: [], status: 400, check: (t, body) => t.deepEqual(Object.keys(body.errors), ['body']) },
     { path: `/${NO_ID}`, json: { isRead: true }, status: 404 },
     { path: `/${BOBS_ID}`, json: { isRead: true }, status: 404 },
@@ -113,6 +134,36 @@ export const EMAILS: Readonly<Record<string, readonly Case[]>> = {
     },
     { json: { emailIds: Array(1000).fill(NO_ID), isRead: true }, status: 200 },
   ],
+  'POST /bulk/move': [
+    {
+      json: { emailIds: [UNREAD_ID, UNREAD_ID.toUpperCase(), NO_ID, BOBS_ID, 'nonsense'], folderId: 'Junk' },
+      status: 200,
+      check: (t, body) => t.deepEqual(body, { count: 1 }),
+    },
+    {
+      json: { emailIds: [UNREAD_ID], folderId: 'inbox', fromFolderId: 'sent' },
+      status: 200,
+      check: (t, body) => t.deepEqual(body, { count: 0 }),
+    },
+    {
+      json: { emailIds: [UNREAD_ID], folderId: INBOX_ID.toUpperCase(), fromFolderId: 'junk' },
+      status: 200,
+      check: (t, body) => t.deepEqual(body, { count: 1 }),
+    },
+    { json: { emailIds: [], folderId: 'inbox' }, status: 200, check: (t, body) => t.deepEqual(body, { count: 0 }) },
+    ...[NO_FOLDER_ID, 'folder', 'label', '', '__proto__'].map((folderId) => ({
+      json: { emailIds: [UNREAD_ID], folderId },
+      status: 400,
+      fields: ['folderId'],
+    })),
+    {
+      json: { emailIds: [UNREAD_ID], folderId: 'inbox', fromFolderId: NO_FOLDER_ID },
+      status: 400,
+      fields: ['fromFolderId'],
+    },
+    { json: { emailIds: Array(1001).fill(NO_ID), folderId: 7 }, status: 400, fields: ['emailIds', 'folderId'] },
+    { json: {}, status: 400, fields: ['emailIds', 'folderId'] },
+  ],
   'GET /sent': [
     { status: 200, check: (t, body) => t.is(body.items[0].id, SENT_ID) },
     { path: '/sent?fromAddress=alice', status: 200, check: (t, body) => t.is(body.totalCount, 1) },
@@ -139,6 +190,13 @@ export const EMAILS: Readonly<Record<string, readonly Case[]>> = {
     { path: '/search?q=---', status: 200, check: (t, body) => t.is(body.totalCount, 0) },
     { path: "/search?q=a'&page=2&pageSize=1", status: 200, check: (t, body) => t.like(body, { page: 2, pageSize: 1 }) },
     { path: '/search?isRead=true', status: 200, check: (t, body) => t.like(body, { totalCount: 2, unreadCount: 0 }) },
+    { path: '/search?isFlagged=true', status: 200, check: (t, body) => t.is(body.totalCount, 0) },
+    { path: '/search?keyword=$NotJunk', status: 200, check: (t, body) => t.is(body.totalCount, 0) },
+    {
+      path: '/search?keyword=a%20b&isFlagged=1',
+      status: 400,
+      check: (t, body) => t.deepEqual(Object.keys(body.errors).sort(), ['isFlagged', 'keyword']),
+    },
     { path: '/search?hasAttachments=false', status: 200, check: (t, body) => t.is(body.totalCount, 2) },
     {
       path: '/search?fromDate=2026-01-02&toDate=2026-01-02',

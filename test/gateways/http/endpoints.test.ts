@@ -4,8 +4,9 @@ import test, { type ExecutionContext } from 'ava';
 import { ACCOUNT } from './account-cases.js';
 import { EMAILS } from './email-cases.js';
 import { BASES, type Case, fill, READ_ID, type Step, stepsOf } from './endpoint-case.js';
-import { KEY_ID } from './fake-desk.js';
+import { KEY_ID } from './fake-account-api.js';
 import { ALICE, type Scopes } from './fakes.js';
+import { FOLDERS } from './folder-cases.js';
 import { type Gateway, startGateway } from './gateway.js';
 import { organisingCases } from './organising-cases.js';
 import { OUTBOUND } from './outbound-cases.js';
@@ -28,6 +29,7 @@ const ACCOUNT_STEPS = stepsOf(ACCOUNT).map(({ path, ...rest }) => ({
 
 const GROUPS: Readonly<Record<string, readonly Step[]>> = {
   ...Object.fromEntries(BASES.map((base) => [base, emailSteps(base)])),
+  folders: FOLDERS,
   'labels and filters': organisingCases(),
   'outbound mail': OUTBOUND,
   'the account itself': ACCOUNT_STEPS,

@@ -2,15 +2,17 @@
 // them, so that tests can look at it.
 import { createHash } from 'node:crypto';
 import { EMPTY, Subject } from 'rxjs';
-import type { EmailDetail, EmailListItem, Mailboxes } from '../../../src/actors/mailbox/protocol.js';
+import type { EmailDetail, EmailListItem, Mailboxes, MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
 import { ActorFault, type ActorFaultCode } from '../../../src/actors/runtime/errors.js';
+import type { Payload } from '../../../src/actors/runtime/protocol.js';
 import type { BodyDecoder } from '../../../src/decode/decoder.js';
 import type { Directory, LoginClaims, LoginResult, Principal } from '../../../src/directory/protocol.js';
 import type { Log } from '../../../src/gateways/http/exchange.js';
 import type { IndexedPart, MessageIndex, OctetRange } from '../../../src/mail/message-index.js';
 import type { BlobContent, BlobStore } from '../../../src/store/blobs.js';
 import { StoreFault } from '../../../src/store/errors.js';
-import { organisingAnswers } from './organising-fakes.js';
+import { folderAnswers } from './folder-fakes.js';
+import { detailOf, organisingAnswers } from './organising-fakes.js';
 import { outboundAnswers } from './outbound-fakes.js';
 
 export const ALICE = '018f0000-0000-7000-8000-00000000000a';
@@ -75,7 +77,9 @@ export class FakeDirectory implements Directory {
 
 interface StoredEmail extends EmailDetail {
   isRead: boolean;
-  readonly folder: 'inbox' | 'sent';
+  isFlagged: boolean;
+  /** A role, or the id of a folder. */
+  folder: string;
   readonly preview: string;
   readonly attachmentCount: number;
 }
@@ -86,8 +90,18 @@ interface SearchPayload {
   readonly to?: number;
   readonly hasAttachments?: boolean;
   readonly isRead?: boolean;
+  readonly isFlagged?: boolean;
+  readonly keyword?: string;
   readonly page: number;
   readonly pageSize: number;
+}
+
+type StoreFlags = Payload<MailboxProtocol, 'storeFlags'>;
+
+interface ListPayload extends Pick<SearchPayload, 'isRead' | 'isFlagged' | 'page' | 'pageSize'> {
+  readonly folder: string;
+  readonly fromAddress?: string;
+  readonly sort?: string;
 }
 
 export class FakeMailboxes {
@@ -120,6 +134,7 @@ export class FakeMailboxes {
 
   readonly #answers: Record<string, (emails: StoredEmail[], payload: never) => unknown> = {
     ...organisingAnswers,
+    ...folderAnswers.answers,
     ...outboundAnswers,
     labelEmails: (emails, payload: { labelId: string; page: number; pageSize: number }) => {
       if (!organisingAnswers.labels(emails).reply.labels.some(({ id }) => id === payload.labelId))
@@ -128,10 +143,16 @@ export class FakeMailboxes {
       const items = emails.slice(start, start + payload.pageSize).map(itemOf);
       return { reply: { items, totalCount: emails.length, unreadCount: 0 } };
     },
-    list: (emails, payload: { folder: string; page: number; pageSize: number; fromAddress?: string }) => {
+    list: (emails, payload: ListPayload) => {
+      if (!folderAnswers.isFolder(emails, payload.folder)) return { refusal: 'noSuchFolder' };
       const all = emails.filter(
-        (email) => email.folder === payload.folder && email.fromAddress.includes(payload.fromAddress ?? ''),
+        (email) =>
+          email.folder === folderAnswers.nameOf(payload.folder) &&
+          email.fromAddress.includes(payload.fromAddress ?? '') &&
+          (payload.isRead ?? email.isRead) === email.isRead &&
+          (payload.isFlagged ?? email.isFlagged) === email.isFlagged,
       );
+      if (payload.sort === 'size') all.sort((a, b) => a.sizeBytes - b.sizeBytes);
       const start = (payload.page - 1) * payload.pageSize;
       const items = all.slice(start, start + payload.pageSize).map(itemOf);
       return { reply: { items, totalCount: all.length, unreadCount: all.filter((email) => !email.isRead).length } };
@@ -143,6 +164,8 @@ export class FakeMailboxes {
           (payload.from ?? 0) <= email.receivedAt &&
           email.receivedAt <= (payload.to ?? Number.POSITIVE_INFINITY) &&
           (payload.isRead ?? email.isRead) === email.isRead &&
+          (payload.isFlagged ?? email.isFlagged) === email.isFlagged &&
+          payload.keyword === undefined &&
           (payload.hasAttachments ?? email.attachmentCount > 0) === email.attachmentCount > 0,
       );
       const start = (payload.page - 1) * payload.pageSize;
@@ -155,7 +178,7 @@ export class FakeMailboxes {
     }),
     detail: (emails, payload: { emailId: string }) => {
       const email = emails.find(({ id }) => id === payload.emailId);
-      return email === undefined ? { refusal: 'noSuchEmail' } : { reply: email };
+      return email === undefined ? { refusal: 'noSuchEmail' } : { reply: detailOf(email) };
     },
     announce: (emails, payload: { emailId: string }) =>
       emails.some(({ id }) => id === payload.emailId) ? { reply: { isKept: true } } : { refusal: 'noSuchEmail' },
@@ -169,6 +192,16 @@ export class FakeMailboxes {
         if (email !== undefined) email.isRead = payload.isRead;
       }
       return { reply: { changed, missing } };
+    },
+    storeFlags: (emails, { selection, mode, flags }: StoreFlags) => {
+      const ids = 'emailIds' in selection ? selection.emailIds : [];
+      const found = emails.filter(({ id }) => ids.includes(id));
+      for (const email of found) {
+        if (flags.includes('\\Seen')) email.isRead = mode === 'add';
+        if (flags.includes('\\Flagged')) email.isFlagged = mode === 'add';
+      }
+      const missing = ids.filter((id) => !found.some((email) => email.id === id));
+      return { reply: { changed: found.length, missing, modified: [] } };
     },
     remove: (emails, payload: { emailIds: string[] }) => {
       let removed = 0;
@@ -187,23 +220,8 @@ export class FakeMailboxes {
 }
 
 function itemOf(email: StoredEmail): EmailListItem {
-  const { id, fromAddress, fromDisplayName, subject, receivedAt, isRead, threadId, messageId, sizeBytes, labels } =
-    email;
-  return {
-    id,
-    fromAddress,
-    fromDisplayName,
-    subject,
-    receivedAt,
-    isRead,
-    threadId,
-    messageId,
-    sizeBytes,
-    labels,
-    previewText: email.preview,
-    hasAttachments: email.attachmentCount > 0,
-    attachmentCount: email.attachmentCount,
-  };
+  const { blob: _, inReplyTo: _i, references: _r, folder: _f, preview: previewText, ...item } = email;
+  return { ...item, previewText, hasAttachments: email.attachmentCount > 0 };
 }
 
 export class FakeBlobs implements BlobStore {

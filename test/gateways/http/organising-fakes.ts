@@ -27,6 +27,13 @@ function organisedOf(emails: readonly { readonly id: string }[]): Organised {
 
 type Emails = readonly { readonly id: string; readonly threadId: string }[];
 
+/** An email of the fakes without what is not of details. */
+export function detailOf(email: object): object {
+  return Object.fromEntries(
+    Object.entries(email).filter(([key]) => !['folder', 'preview', 'attachmentCount'].includes(key)),
+  );
+}
+
 const done = (isThere: boolean, refusal: string) => (isThere ? { reply: {} } : { refusal });
 
 export const organisingAnswers = {
@@ -86,6 +93,8 @@ export const organisingAnswers = {
   thread: (emails: Emails, { threadId, page, pageSize = 20 }: Of<'thread'>) => {
     const found = emails.filter((email) => email.threadId === threadId);
     const newest = page === undefined ? found.slice(-500) : found.slice((page - 1) * pageSize, page * pageSize);
-    return found.length === 0 ? { refusal: 'noSuchThread' } : { reply: { emails: newest, total: found.length } };
+    return found.length === 0
+      ? { refusal: 'noSuchThread' }
+      : { reply: { emails: newest.map(detailOf), total: found.length } };
   },
 };

@@ -31,7 +31,7 @@ test('requests of an account count together, whichever keys it uses; others are 
 
 test.serial('a clock that is set an hour on or back neither ends a minute nor makes it longer', async (t) => {
   const rates = new Rates(limits(2));
-  const count = () => rates.tally('192.0.2.1').stranger('plain');
+  const count = () => rates.tally('192.0.2.1').countAnonymous('plain');
   t.teardown(() => {
     Date.now = DATE_NOW;
   });
@@ -115,7 +115,7 @@ test('the hub has a bucket of its own, of the global size', async (t) => {
   const count = async (rate: 'hub' | 'plain') => (await rates.tally('192.0.2.1').account(ALICE, rate)) > 0;
   t.deepEqual([await count('hub'), await count('hub'), await count('hub')], [false, false, true]);
   t.deepEqual([await count('plain'), await count('plain'), await count('plain')], [false, false, true]);
-  const stranger = async (rate: 'hub' | 'plain') => (await rates.tally('192.0.2.1').stranger(rate)) > 0;
+  const stranger = async (rate: 'hub' | 'plain') => (await rates.tally('192.0.2.1').countAnonymous(rate)) > 0;
   t.deepEqual([await stranger('hub'), await stranger('hub'), await stranger('hub')], [false, false, true]);
   t.false(await stranger('plain'));
 });
@@ -155,7 +155,7 @@ test('a service-wide key is not limited', async (t) => {
 
 test('memory is bounded: whoever has not asked for longest starts anew', async (t) => {
   const rates = new Rates(limits(1), 2);
-  const ask = (address: string) => rates.tally(address).stranger('plain');
+  const ask = (address: string) => rates.tally(address).countAnonymous('plain');
   t.is(await ask('192.0.2.1'), 0);
   t.true((await ask('192.0.2.1')) > 0);
   t.is(await ask('192.0.2.2'), 0);

@@ -6,7 +6,7 @@ import { isRequired } from '../../../src/gateways/http/json-schema.js';
 import type { Route } from '../../../src/gateways/http/route.js';
 import { SCOPES } from '../../../src/store/directory.js';
 import { BOBS_ID, BOBS_THREAD_ID, fill, NO_ID, PDF_ID, READ_ID, THREAD_ID } from './endpoint-case.js';
-import { ADDRESS_ID, BOBS_ADDRESS_ID, BOBS_KEY_ID, KEY_ID } from './fake-desk.js';
+import { ADDRESS_ID, BOBS_ADDRESS_ID, BOBS_KEY_ID, KEY_ID } from './fake-account-api.js';
 import { ALICE, BOB, type Scopes } from './fakes.js';
 import { type Gateway, startGateway } from './gateway.js';
 import { filterIdOf, labelIdOf } from './organising-fakes.js';

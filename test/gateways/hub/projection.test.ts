@@ -79,7 +79,7 @@ test('mail that was sent, or put into Junk, is no new email', (t) => {
 test('changes of labels, drafts and folders, for those who asked for them', (t) => {
   const label = { name: 'Bills', color: '#ff0000', sortOrder: 1 };
   const placement = { emailId: 'e1', folderId: 'f1', uid: 7 };
-  const folder = { id: 'l1', role: 'label' as const, ...label, uidValidity: 1, createdAt: 0 };
+  const folder = { id: 'l1', role: 'label' as const, ...label, uidValidity: 1, isSubscribed: true, createdAt: 0 };
   const cases: [MailboxEvent, string, unknown][] = [
     [of('FolderCreated', { folder }), 'LabelCreated', { id: 'l1', ...label }],
     [of('FolderChanged', { folder }), 'LabelUpdated', { id: 'l1', ...label }],
@@ -118,8 +118,15 @@ test('an email that is announced is a new email, placed already', (t) => {
 });
 
 test('folders of the user, and flags beyond the read one, for those who asked for changes', (t) => {
-  const folder = { role: 'folder' as const, color: null, sortOrder: 0, uidValidity: 1, createdAt: 0 };
-  const shown = { id: 'f1', path: 'Work/2026' };
+  const folder = {
+    role: 'folder' as const,
+    color: null,
+    sortOrder: 0,
+    uidValidity: 1,
+    isSubscribed: true,
+    createdAt: 0,
+  };
+  const shown = { id: 'f1', path: 'Work/2026', isSubscribed: true };
   const row = { ...folder, id: 'f1', name: 'Work/2026' };
   const flagged = { emailId: 'e1', flags: SEEN | FLAGGED };
   const flags = { id: 'e1', isRead: true, isFlagged: true, isAnswered: false };

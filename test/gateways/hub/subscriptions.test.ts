@@ -42,7 +42,7 @@ class Reader implements Subscriber {
     this.interruptions++;
   }
 
-  told(): [target: string, argument: unknown][] {
+  invocations(): [target: string, argument: unknown][] {
     const messages = this.frames.join('').split('\u001e').slice(0, -1);
     return messages.map((text) => {
       const { target, arguments: args } = JSON.parse(text) as { target: string; arguments: unknown[] };
@@ -76,7 +76,7 @@ test('the connections of an account share one subscription, which ends with the 
   t.is(mailboxes.followed, 2);
 });
 
-test('who joins is told when the events stand, at once when they do', (t) => {
+test('a connection that joins is ready when its group is, at once when the group is ready already', (t) => {
   const { mailboxes, timing, subscriptions } = setUp();
   mailboxes.late = true;
   const [a, b, c] = [new Reader(), new Reader(), new Reader()];
@@ -87,13 +87,13 @@ test('who joins is told when the events stand, at once when they do', (t) => {
   mailboxes.events('account-1').next([emailRemoved('e1')]);
   t.deepEqual([a.timesReady, b.timesReady], [1, 0]);
   timing.flush();
-  t.deepEqual(a.told(), [['EmailDeleted', 'e1']]);
+  t.deepEqual(a.invocations(), [['EmailDeleted', 'e1']]);
   subscriptions.join('account-1', c);
   mailboxes.events('account-1').next([emailRemoved('e2')]);
   t.deepEqual([a.timesReady, c.timesReady], [1, 1]);
 });
 
-test('what happens in a tick leaves as one frame, the same octets for all', (t) => {
+test('the events of a tick are sent as one frame, the same octets to all', (t) => {
   const { mailboxes, timing, subscriptions } = setUp();
   const [a, b] = [new Reader(), new Reader()];
   subscriptions.join('account-1', a);
@@ -108,7 +108,7 @@ test('what happens in a tick leaves as one frame, the same octets for all', (t) 
   t.is(a.octets[0], b.octets[0]);
   t.true(a.octets[0] instanceof Uint8Array);
   t.deepEqual(
-    a.told().map(([target]) => target),
+    a.invocations().map(([target]) => target),
     ['NewEmail', 'EmailUpdated', 'EmailDeleted'],
   );
   events.next([emailRemoved('e2', 3)]);
@@ -116,7 +116,7 @@ test('what happens in a tick leaves as one frame, the same octets for all', (t) 
   t.is(a.frames.length, 2);
 });
 
-test('who joins gets what comes after, not what was waiting to be sent', (t) => {
+test('a connection that joins gets later events, not those that wait to be sent', (t) => {
   const { mailboxes, timing, subscriptions } = setUp();
   const [early, late] = [new Reader(), new Reader()];
   subscriptions.join('account-1', early);
@@ -124,14 +124,14 @@ test('who joins gets what comes after, not what was waiting to be sent', (t) => 
   subscriptions.join('account-1', late);
   mailboxes.events('account-1').next([emailRemoved('e2')]);
   timing.flush();
-  t.deepEqual(early.told(), [
+  t.deepEqual(early.invocations(), [
     ['EmailDeleted', 'e1'],
     ['EmailDeleted', 'e2'],
   ]);
-  t.deepEqual(late.told(), [['EmailDeleted', 'e2']]);
+  t.deepEqual(late.invocations(), [['EmailDeleted', 'e2']]);
 });
 
-test('a count that has not left is replaced by a later one; everything else keeps its order', (t) => {
+test('a later unread count replaces one that was not sent; all other events keep their order', (t) => {
   const event = fc.oneof(
     fc.nat(99).map((n) => emailAdded(`e${n}`)),
     fc.nat(99).map((n) => emailRemoved(`e${n}`)),
@@ -149,10 +149,10 @@ test('a count that has not left is replaced by a later one; everything else keep
         if (flush) timing.flush();
       }
       timing.flush();
-      const told = reader.told();
+      const sent = reader.invocations();
       const isCount = (target: string) => target === 'UnreadCountChanged';
       t.deepEqual(
-        told
+        sent
           .filter(([target]) => !isCount(target))
           .map(([, id]) => (typeof id === 'string' ? id : (id as { id: string }).id)),
         all.flatMap((each) => {
@@ -161,13 +161,13 @@ test('a count that has not left is replaced by a later one; everything else keep
         }),
       );
       const last = all.filter((each) => each.type === 'UnreadCountChanged').at(-1);
-      t.deepEqual(told.filter(([target]) => isCount(target)).at(-1)?.[1], last?.payload.unread);
+      t.deepEqual(sent.filter(([target]) => isCount(target)).at(-1)?.[1], last?.payload.unread);
       for (const frame of reader.frames) t.true(frame.split('UnreadCountChanged').length <= 2);
     }),
   );
 });
 
-test('attempts go to those who asked for the timeline, in their place among the others', (t) => {
+test('attempts go to connections that asked for the timeline, in order among the other events', (t) => {
   const { mailboxes, timing, subscriptions } = setUp();
   const [plain, watching] = [new Reader(), new Reader(TIMELINE)];
   subscriptions.join('account-1', plain);
@@ -180,17 +180,17 @@ test('attempts go to those who asked for the timeline, in their place among the 
   mailboxes.events('account-1').next([attempted('o1'), statusChanged('o1', 'Sent')]);
   timing.flush();
   t.deepEqual(
-    plain.told().map(([target]) => target),
+    plain.invocations().map(([target]) => target),
     ['DeliveryStatusChanged', 'DeliveryStatusChanged'],
   );
   t.deepEqual(
-    watching.told().map(([target]) => target),
+    watching.invocations().map(([target]) => target),
     ['DeliveryStatusChanged', 'DeliveryAttempted', 'DeliveryAttempted', 'DeliveryStatusChanged'],
   );
   t.deepEqual([plain.frames.length, watching.frames.length], [2, 3]);
 });
 
-test('each gets what it asked for, whatever others asked for', (t) => {
+test('each connection gets its topics, whatever others asked for', (t) => {
   const { mailboxes, timing, subscriptions } = setUp();
   const readers = [0, TIMELINE, CHANGES, TIMELINE | CHANGES].map((topics) => new Reader(topics));
   for (const reader of readers) subscriptions.join('account-1', reader);
@@ -199,7 +199,7 @@ test('each gets what it asked for, whatever others asked for', (t) => {
   mailboxes.events('account-1').next([attempted('o1'), placed, statusChanged('o1', 'Sent')]);
   timing.flush();
   t.deepEqual(
-    readers.map((reader) => reader.told().map(([target]) => target)),
+    readers.map((reader) => reader.invocations().map(([target]) => target)),
     [
       ['DeliveryStatusChanged'],
       ['DeliveryAttempted', 'DeliveryStatusChanged'],
@@ -209,7 +209,7 @@ test('each gets what it asked for, whatever others asked for', (t) => {
   );
 });
 
-test('a subscriber that leaves while a frame goes out disturbs nobody', (t) => {
+test('a connection that leaves while a frame is sent does not disturb the others', (t) => {
   const { mailboxes, timing, subscriptions } = setUp();
   const stays = new Reader();
   const leaves: Subscriber = {
@@ -227,7 +227,7 @@ test('a subscriber that leaves while a frame goes out disturbs nobody', (t) => {
   t.is(stays.frames.length, 2);
 });
 
-test('when the events break off, everybody is told what came before and then that they broke off', (t) => {
+test('when the events break off, connections get the events before and are then interrupted', (t) => {
   const { mailboxes, lines, subscriptions } = setUp();
   const reader = new Reader();
   subscriptions.join('account-1', reader);
@@ -241,7 +241,7 @@ test('when the events break off, everybody is told what came before and then tha
   t.is(subscriptions.accounts, 0);
 });
 
-test('an event that cannot be shown is passed over and logged', (t) => {
+test('an event that cannot be encoded is skipped and logged', (t) => {
   const { mailboxes, timing, lines, subscriptions } = setUp();
   const reader = new Reader();
   subscriptions.join('account-1', reader);
@@ -252,7 +252,7 @@ test('an event that cannot be shown is passed over and logged', (t) => {
   const unknown = { type: 'LabelPainted', seq: 7, n: 2, at: 0, payload: {} } as unknown as MailboxEvent;
   mailboxes.events('account-1').next([unknown, event, emailRemoved('e2', 7)]);
   timing.flush();
-  t.deepEqual(reader.told(), [['EmailDeleted', 'e2']]);
+  t.deepEqual(reader.invocations(), [['EmailDeleted', 'e2']]);
   t.true(lines.some((line) => line.level === 50 && line['seq'] === 7));
 });
 

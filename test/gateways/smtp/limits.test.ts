@@ -1,7 +1,7 @@
 // Each limit of the MX listener with a small value in its place: what the peer is told and that the connection ends.
 import test, { type ExecutionContext } from 'ava';
-import { DataCredit } from '../../../src/gateways/smtp/data-credit.js';
 import type { SmtpLimits } from '../../../src/gateways/smtp/limits.js';
+import { RateCredit } from '../../../src/gateways/tcp/rate-credit.js';
 import { SmtpClient } from '../../support/smtp-client.js';
 import { type Harness, listen } from './listener.js';
 
@@ -96,7 +96,7 @@ test('octets that came early buy no long silence', async (t) => {
 });
 
 test('what a message earns by its octets is capped, and waiting for this side costs nothing', (t) => {
-  const credit = new DataCredit(500, 60_000, 0);
+  const credit = new RateCredit(500, 60_000, 0);
   t.is(credit.left(0, 300_000, 1000, false), 59_000);
   t.is(credit.left(1000, 300_000, 2000, false), 60_000);
   t.is(credit.left(500_000, 300_000, 3000, false), 300_000);
@@ -104,7 +104,7 @@ test('what a message earns by its octets is capped, and waiting for this side co
   t.is(credit.left(500_001, 300_000, 359_000, false), 1002);
   t.is(credit.left(500_001, 300_000, 361_000, false), -998);
   // A cap that is lowered, under stress, holds at once.
-  const stressed = new DataCredit(500, 60_000, 0);
+  const stressed = new RateCredit(500, 60_000, 0);
   t.is(stressed.left(0, 10_000, 0, false), 10_000);
 });
 

@@ -1,4 +1,4 @@
-// Text of parts in the charsets mail is written in, and in those nobody knows.
+// The text of parts in the charsets of real mail, and in unknown ones.
 import test from 'ava';
 import iconv from 'iconv-lite';
 import { decodeCharset } from '../../../src/mail/decode/charset.js';

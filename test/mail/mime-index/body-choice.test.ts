@@ -1,4 +1,4 @@
-// Which parts are the body and which are attachments, for the structures mail programs send.
+// The choice of body and attachments for the structures that mail programs send.
 import test from 'ava';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 

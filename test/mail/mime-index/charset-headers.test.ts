@@ -1,4 +1,4 @@
-// Subjects, names, file names and previews in the charsets mail is written in.
+// Subjects, names, file names and previews in the charsets of real mail.
 import test from 'ava';
 import iconv from 'iconv-lite';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';

@@ -1,4 +1,4 @@
-// Envelope fields as they come in the wild.
+// Envelope fields as real mail has them.
 import test from 'ava';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../../src/mail/summary.js';

@@ -1,4 +1,4 @@
-// Mail made to break readers: it is indexed, within the limits, and says what it left out.
+// Hostile mail: it is indexed within the limits, and the index says which limits were reached.
 import test from 'ava';
 import type { IndexedPart, MessageIndex } from '../../../src/mail/message-index.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';

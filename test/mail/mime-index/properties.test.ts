@@ -1,5 +1,5 @@
-// Properties of the index: what was put into a generated MIME tree lies where the index says, however the bytes were
-// cut, and arbitrary bytes are indexed without a throw.
+// Properties of the index: the parts of a generated MIME tree lie at the offsets of the index, however the octets are cut, and
+// arbitrary octets are indexed without a throw.
 import test from 'ava';
 import fc from 'fast-check';
 import MailComposer from 'nodemailer/lib/mail-composer';

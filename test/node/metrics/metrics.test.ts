@@ -17,8 +17,8 @@ function metrics(roles: ReadonlySet<string> = ALL) {
     ownership: {
       owned: [1, 2],
       shards: 256,
-      beatAgeMs: 1_500,
-      unheard: ['d'],
+      heartbeatAgeMs: 1_500,
+      unreachable: ['d'],
       view: {
         nodes: [
           { ...node, state: 'serving', expired: false },

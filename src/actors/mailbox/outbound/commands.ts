@@ -3,7 +3,7 @@
 
 import { step } from '../../../machines/outbound-email/step.js';
 import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.js';
-import { DRAFT, SEEN } from '../../../mail/flags.js';
+import { DRAFT, flagBit, SEEN } from '../../../mail/flags.js';
 import { isUuid } from '../../../mail/ids.js';
 import type { OutboundRecipientRow, OutboundRow } from '../../../store/outbound.js';
 import type { CommandHandlers } from '../../runtime/behavior.js';
@@ -134,6 +134,7 @@ function enqueue(
   const sentEmailId = tx.newId();
   const copy = { ...summary, id: sentEmailId, blob, threadId: sentEmailId, receivedAt: now, flags: SEEN, keywords: [] };
   tx.add(copy, [tx.folders.rowOf('sent').id], { isNew: false });
+  flagOriginal(tx, payload.original);
   const { subject, messageId, inReplyTo, references, size } = summary;
   const createdAt = before?.createdAt ?? now;
   const row: OutboundRow = {
@@ -157,6 +158,13 @@ function enqueue(
   if (attempt !== null) tx.outbound.begin(advanced, attempt, begunOf(tx, advanced, next));
   handOver(tx, row, summary, takersOf(row, next, hosted.outcomes));
   return { reply: { id, createdAt, sentEmailId } };
+}
+
+/** It may have been deleted meanwhile. */
+function flagOriginal(tx: MailboxTransaction, original: Payload<MailboxProtocol, 'enqueue'>['original']): void {
+  if (original === undefined) return;
+  const slot = isUuid(original.emailId) ? tx.find(original.emailId) : -1;
+  if (slot >= 0) tx.setFlags(slot, tx.flags(slot) | flagBit(original.flag));
 }
 
 function draftOf(tx: MailboxTransaction, id: string): OutboundRow | undefined {

@@ -127,6 +127,8 @@ export const outboundOperations = {
       /** What is shown as its bodies; null when they are to be read from the blob. */
       content: nullable(content),
       recipients: array(addressee),
+      /** The email that it replies to or forwards, which gets the flag. */
+      original: optional(object({ emailId: string(), flag: enums(['\\Answered', '$Forwarded']) })),
     }),
     reply: object({ id: string(), createdAt: number(), sentEmailId: string() }),
     /** `draftChanged`: read it again. */

@@ -5,34 +5,25 @@ import type { Infer } from 'superstruct';
 import type { EmailDetail } from '../../../actors/mailbox/protocol.js';
 import type { Bodies } from '../../../mail/decode/bodies.js';
 import type { IndexedAddress, IndexedAttachment, MessageIndex } from '../../../mail/message-index.js';
-import { type attachment, type emailDetail, isoTime, markOf, type recipient } from './email-shapes.js';
+import { type attachment, type emailDetail, type recipient, shown } from './email-shapes.js';
 
 export function detailOf(email: EmailDetail, index: MessageIndex, bodies: Bodies): Infer<typeof emailDetail> {
   const { to, cc, bcc } = index.envelope;
+  const { blob: _, inReplyTo, references, ...head } = email;
   return {
-    id: email.id,
-    fromAddress: email.fromAddress,
-    ...markOf(email),
-    fromDisplayName: email.fromDisplayName,
+    ...shown(head),
     toAddresses: plain(to),
     ccAddresses: plain(cc),
-    subject: email.subject,
     textBody: bodies.text,
     htmlBody: bodies.html,
-    receivedAt: isoTime(email.receivedAt),
-    isRead: email.isRead,
-    threadId: email.threadId,
-    messageId: email.messageId ?? '',
-    inReplyTo: email.inReplyTo ?? '',
-    references: email.references.join(' '),
+    inReplyTo: inReplyTo ?? '',
+    references: references.join(' '),
     attachments: index.attachments.map((part) => attachmentOf(email.id, part)),
-    labels: email.labels,
     recipients: [
       ...recipientsOf(email.id, 'To', to),
       ...recipientsOf(email.id, 'Cc', cc),
       ...recipientsOf(email.id, 'Bcc', bcc),
     ],
-    sizeBytes: email.sizeBytes,
     ...(bodies.partial ? { isPartial: true } : {}),
   };
 }

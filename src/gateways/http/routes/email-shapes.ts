@@ -3,12 +3,13 @@
 import type { Infer } from 'superstruct';
 import { optional } from 'superstruct';
 import type { EmailListItem, MailboxProtocol } from '../../../actors/mailbox/protocol.js';
-import type { Reply } from '../../../actors/runtime/protocol.js';
+import type { Payload, Reply } from '../../../actors/runtime/protocol.js';
 import { RECIPIENT_TYPES } from '../../../mail/outbound-status.js';
 import {
   choice,
   dateParameter,
   flag,
+  flagParameter,
   list,
   pageParameter,
   pageSizeParameter,
@@ -33,22 +34,30 @@ const fromIsEnvelopeSender = () =>
     }),
   );
 
+/** Of lists and details. */
+const head = () => ({
+  id: uuid(),
+  fromAddress: text(),
+  fromIsEnvelopeSender: fromIsEnvelopeSender(),
+  fromDisplayName: text(),
+  subject: text(),
+  receivedAt: timestamp(),
+  isRead: flag(),
+  isFlagged: flag(),
+  isAnswered: flag(),
+  threadId: uuid(),
+  messageId: text(),
+  sizeBytes: whole(),
+  folderIds: list(uuid({ description: 'Of every folder that holds it, labels included' })),
+  labels: list(labelSummary),
+});
+
 const emailItem = named(
   'EmailListItem',
   record({
-    id: uuid(),
-    fromAddress: text(),
-    fromIsEnvelopeSender: fromIsEnvelopeSender(),
-    fromDisplayName: text(),
-    subject: text(),
+    ...head(),
     previewText: text({ description: 'The beginning of the text' }),
-    receivedAt: timestamp(),
-    isRead: flag(),
     hasAttachments: flag(),
-    threadId: uuid(),
-    labels: list(labelSummary),
-    messageId: text(),
-    sizeBytes: whole(),
     attachmentCount: whole(),
     outboundId: optional(uuid({ description: 'Of the outbound email that it is the copy in Sent of' })),
   }),
@@ -79,25 +88,15 @@ export const recipient = named(
 export const emailDetail = named(
   'EmailDetail',
   record({
-    id: uuid(),
-    fromAddress: text(),
-    fromIsEnvelopeSender: fromIsEnvelopeSender(),
-    fromDisplayName: text(),
+    ...head(),
     toAddresses: list(text()),
     ccAddresses: list(text()),
-    subject: text(),
     textBody: text({ description: 'Empty when there is none' }),
     htmlBody: text({ description: 'As it was sent: not made safe to show' }),
-    receivedAt: timestamp(),
-    isRead: flag(),
-    threadId: uuid(),
-    messageId: text(),
     inReplyTo: text(),
     references: text({ description: 'Message ids, separated by spaces' }),
     attachments: list(attachment),
-    labels: list(labelSummary),
     recipients: list(recipient),
-    sizeBytes: whole(),
     isPartial: optional(flag({ description: 'Present and true when a limit was hit: the bodies are not whole' })),
   }),
 );
@@ -123,6 +122,27 @@ export const noSuchFolder = () => invalid({ folder: ['names no folder of this ac
 
 export const paging = { page: pageParameter(), pageSize: pageSizeParameter(20) };
 
+/** Query: which emails of a folder a list shows. */
+export const listing = {
+  ...paging,
+  isRead: optional(flagParameter()),
+  isFlagged: optional(flagParameter()),
+  sort: optional(choice('date', '-date', 'from', '-from', 'subject', '-subject', 'size', '-size')),
+};
+
+type Listing = Omit<Payload<MailboxProtocol, 'list'>, 'folder' | 'fromAddress'>;
+
+/** What `listing` has read, as the mailbox takes it. */
+export function listingOf({ page, pageSize, isRead, isFlagged, sort }: Listing): Listing {
+  return {
+    page,
+    pageSize,
+    ...(isRead !== undefined && { isRead }),
+    ...(isFlagged !== undefined && { isFlagged }),
+    ...(sort !== undefined && { sort }),
+  };
+}
+
 export function pageOf(
   reply: Reply<MailboxProtocol, 'list'>,
   query: { readonly page: number; readonly pageSize: number },
@@ -139,26 +159,12 @@ export function pageOf(
 
 export const isoTime = (ms: number): string => new Date(ms).toISOString();
 
-/** Present where the address is not the author's. */
-export const markOf = ({ fromIsEnvelopeSender: mark }: { readonly fromIsEnvelopeSender?: boolean | undefined }) =>
-  mark === true ? { fromIsEnvelopeSender: true } : {};
-
-function itemOf(item: EmailListItem): Infer<typeof emailItem> {
-  return {
-    id: item.id,
-    fromAddress: item.fromAddress,
-    ...markOf(item),
-    fromDisplayName: item.fromDisplayName,
-    subject: item.subject,
-    previewText: item.previewText,
-    receivedAt: isoTime(item.receivedAt),
-    isRead: item.isRead,
-    hasAttachments: item.hasAttachments,
-    threadId: item.threadId,
-    labels: item.labels,
-    messageId: item.messageId ?? '',
-    sizeBytes: item.sizeBytes,
-    attachmentCount: item.attachmentCount,
-    ...(item.outboundId !== undefined && { outboundId: item.outboundId }),
-  };
+/** What lists and details show alike; other fields pass as they are. */
+export function shown<E extends { readonly receivedAt: number; readonly messageId: string | null }>(email: E) {
+  return { ...email, receivedAt: isoTime(email.receivedAt), messageId: email.messageId ?? '' };
 }
+
+type Item = Infer<typeof emailItem>;
+/** Every field of the mailbox's list items has to be one of REST's. */
+const itemOf = (item: EmailListItem & { readonly [K in Exclude<keyof EmailListItem, keyof Item>]: never }): Item =>
+  shown(item);

@@ -1,10 +1,11 @@
-// Marking and deleting many emails in one command. Ids that name nothing of the account's do not count; one that is not
+// Marking, moving and deleting many emails in one command. Ids that name nothing of the account's do not count; one that is not
 // a UUID cannot name anything.
+import { optional } from 'superstruct';
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
 import { isUuid } from '../../../mail/ids.js';
-import { flag, record, textList, whole } from '../fields.js';
+import { flag, record, text, textList, whole } from '../fields.js';
 import { named } from '../json-schema.js';
-import { refused } from '../problem.js';
+import { invalid, refused } from '../problem.js';
 import { defineRoute, type Route, WRITE } from '../route.js';
 
 const EXAMPLE_ID = '0192f3a1-7c2e-7d4b-8f10-2b6a5c9e0d11';
@@ -15,6 +16,8 @@ const emailIds = textList(MOST_IDS, {
   description: 'Ids of emails; those that name none of the account do not count',
 });
 const bulkMark = named('BulkMark', record({ emailIds, isRead: flag() }));
+const folderId = () => text({ description: 'Id of a folder or label, or a role such as archive' });
+const bulkMove = named('BulkMove', record({ emailIds, folderId: folderId(), fromFolderId: optional(folderId()) }));
 const bulkDelete = named('BulkDelete', record({ emailIds }));
 
 export function bulkRoutes(base: string, tags: readonly string[], mailboxes: Mailboxes): readonly Route[] {
@@ -35,6 +38,28 @@ export function bulkRoutes(base: string, tags: readonly string[], mailboxes: Mai
         const outcome = await mailboxes.of(principal.accountId).ask('setRead', payload);
         if (outcome.reply === undefined) return refused(outcome.refusal);
         return { status: 200, json: { count: outcome.reply.changed } };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${base}/bulk/move`,
+      summary: 'Move up to 1,000 emails to a folder',
+      description:
+        'Out of `fromFolderId`, when it is given: emails that are not in it stay where they are. Else out of every folder; labels stay on an email unless it goes to trash or junk. Moved to a label, an email leaves the inbox and no other folder.',
+      tags,
+      access: WRITE,
+      body: bulkMove,
+      example: { emailIds: [EXAMPLE_ID], folderId: 'archive' },
+      replies: { 200: changeCount },
+      handler: async ({ principal, body }) => {
+        const [toFolderId, fromFolderId] = [body.folderId.toLowerCase(), body.fromFolderId?.toLowerCase()];
+        const selection = { emailIds: possible(body.emailIds) };
+        const payload = { selection, toFolderId, ...(fromFolderId !== undefined && { fromFolderId }) };
+        const outcome = await mailboxes.of(principal.accountId).ask('move', payload);
+        if (outcome.reply !== undefined) return { status: 200, json: { count: outcome.reply.count } };
+        if (outcome.refusal === 'tooManyEmails') return refused(outcome.refusal);
+        const field = outcome.refusal === 'noSuchSource' ? 'fromFolderId' : 'folderId';
+        return invalid({ [field]: ['names no folder of this account'] });
       },
     }),
     defineRoute({

@@ -1,8 +1,9 @@
 // Search over one account's mail: words as prefixes, quoted phrases, dates and flags, in the envelope of a list.
 import { optional } from 'superstruct';
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
+import { flagBit, isKeyword } from '../../../mail/flags.js';
 import { searchTerms, wordCount } from '../../../mail/search-text.js';
-import { flagParameter, periodOf, text } from '../fields.js';
+import { flagParameter, leaf, periodOf, text } from '../fields.js';
 import { invalid } from '../problem.js';
 import { defineRoute, READ, type Route } from '../route.js';
 import { emailPage, folderOf, folderParameter, noSuchFolder, pageOf, paging, period } from './email-shapes.js';
@@ -31,11 +32,23 @@ export function searchRoute(base: string, tags: readonly string[], mailboxes: Ma
       ...period,
       hasAttachments: optional(flagParameter()),
       isRead: optional(flagParameter()),
+      isFlagged: optional(flagParameter()),
+      keyword: optional(
+        leaf<string>(
+          'string',
+          (value) =>
+            (typeof value === 'string' && (isKeyword(value) || flagBit(value) !== 0)) || 'must be a flag or keyword',
+          {
+            description: 'A flag or keyword as mail programs set them, in any case',
+            examples: ['$NotJunk'],
+          },
+        ),
+      ),
       folder: folderParameter,
     },
     replies: { 200: emailPage },
     handler: async ({ principal, query }) => {
-      const { page, pageSize, q = '', fromDate, toDate, hasAttachments, isRead, folder } = query;
+      const { page, pageSize, q = '', fromDate, toDate, hasAttachments, isRead, isFlagged, keyword, folder } = query;
       if (q.length > MOST_CHARACTERS) return invalid({ q: [`must have at most ${MOST_CHARACTERS} characters`] });
       const terms = searchTerms(q);
       if (wordCount(terms) > MOST_WORDS) return invalid({ q: [`must have at most ${MOST_WORDS} words`] });
@@ -47,6 +60,8 @@ export function searchRoute(base: string, tags: readonly string[], mailboxes: Ma
         ...periodOf(fromDate, toDate),
         ...(hasAttachments === undefined ? {} : { hasAttachments }),
         ...(isRead === undefined ? {} : { isRead }),
+        ...(isFlagged === undefined ? {} : { isFlagged }),
+        ...(keyword === undefined ? {} : { keyword }),
         ...folderOf(folder),
         page,
         pageSize,

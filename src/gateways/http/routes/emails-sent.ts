@@ -4,7 +4,7 @@ import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
 import { list, text } from '../fields.js';
 import { invalid, refused } from '../problem.js';
 import { defineRoute, READ, type Route } from '../route.js';
-import { emailPage, pageOf, paging } from './email-shapes.js';
+import { emailPage, listing, listingOf, pageOf } from './email-shapes.js';
 
 export function sentRoutes(base: string, tags: readonly string[], mailboxes: Mailboxes): readonly Route[] {
   return [
@@ -14,14 +14,13 @@ export function sentRoutes(base: string, tags: readonly string[], mailboxes: Mai
       summary: 'Sent emails, newest first',
       tags,
       access: READ,
-      query: { ...paging, fromAddress: optional(text({ description: 'Part of the sender address' })) },
+      query: { ...listing, fromAddress: optional(text({ description: 'Part of the sender address' })) },
       replies: { 200: emailPage },
       handler: async ({ principal, query }) => {
-        const { page, pageSize } = query;
         const filter = query.fromAddress?.trim() ?? '';
         // PostgreSQL's text has none.
         if (filter.includes('\0')) return invalid({ fromAddress: ['must not hold control characters'] });
-        const payload = { folder: 'sent' as const, page, pageSize, ...(filter === '' ? {} : { fromAddress: filter }) };
+        const payload = { folder: 'sent', ...listingOf(query), ...(filter === '' ? {} : { fromAddress: filter }) };
         const outcome = await mailboxes.of(principal.accountId).ask('list', payload);
         if (outcome.reply === undefined) return refused(outcome.refusal);
         return { status: 200, json: pageOf(outcome.reply, query) };

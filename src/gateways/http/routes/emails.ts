@@ -1,17 +1,20 @@
 // One account's received mail: list, detail, mark, delete. Everything is mounted twice: `/api/external/emails` mirrors
 // `/api/emails` for integrations.
+import { optional } from 'superstruct';
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
 import { type BodyDecoder, bodyOctets } from '../../../decode/decoder.js';
 import type { BlobStore } from '../../../store/blobs.js';
 import { flag, idParameter, record } from '../fields.js';
 import { named } from '../json-schema.js';
-import { notFound, refused } from '../problem.js';
+import { invalid, notFound, refused } from '../problem.js';
 import { defineRoute, EMPTY, READ, type Route, WRITE } from '../route.js';
 import { detailOf } from './email-detail.js';
-import { emailDetail, emailPage, pageOf, paging } from './email-shapes.js';
+import { emailDetail, emailPage, listing, listingOf, pageOf } from './email-shapes.js';
 import { rangesOf, viewerOf, withRoom } from './shown-bodies.js';
 
-const readMark = named('ReadMark', record({ isRead: flag() }));
+const marks = named('EmailMarks', record({ isRead: optional(flag()), isFlagged: optional(flag()) }), {
+  description: 'At least one of them',
+});
 
 export interface EmailSources {
   readonly mailboxes: Mailboxes;
@@ -28,11 +31,11 @@ export function emailRoutes(base: string, tags: readonly string[], sources: Emai
       summary: 'Emails in the inbox, newest first',
       tags,
       access: READ,
-      query: paging,
+      query: listing,
       replies: { 200: emailPage },
       handler: async ({ principal, query }) => {
-        const { page, pageSize } = query;
-        const outcome = await mailboxes.of(principal.accountId).ask('list', { folder: 'inbox', page, pageSize });
+        const payload = { folder: 'inbox', ...listingOf(query) };
+        const outcome = await mailboxes.of(principal.accountId).ask('list', payload);
         if (outcome.reply === undefined) return refused(outcome.refusal);
         return { status: 200, json: pageOf(outcome.reply, query) };
       },
@@ -63,18 +66,29 @@ export function emailRoutes(base: string, tags: readonly string[], sources: Emai
     defineRoute({
       method: 'PATCH',
       path: `${base}/{id}`,
-      summary: 'Mark an email as read or unread',
+      summary: 'Mark an email as read or unread, flagged or not',
       tags,
       access: WRITE,
       params: { id: idParameter() },
-      body: readMark,
-      example: { isRead: true },
+      body: marks,
+      example: { isRead: true, isFlagged: true },
       replies: { 204: EMPTY },
       handler: async ({ principal, params, body }) => {
-        const payload = { emailIds: [params.id], isRead: body.isRead };
-        const outcome = await mailboxes.of(principal.accountId).ask('setRead', payload);
-        if (outcome.reply === undefined) return refused(outcome.refusal);
-        return outcome.reply.missing.length > 0 ? notFound() : { status: 204 };
+        const { isRead, isFlagged } = body;
+        if (isRead === undefined && isFlagged === undefined) return invalid({ isRead: ['is required'] });
+        const mailbox = mailboxes.of(principal.accountId);
+        const selection = { emailIds: [params.id] };
+        for (const [mode, value] of [
+          ['add', true],
+          ['remove', false],
+        ] as const) {
+          const flags = [...(isRead === value ? ['\\Seen'] : []), ...(isFlagged === value ? ['\\Flagged'] : [])];
+          if (flags.length === 0) continue;
+          const outcome = await mailbox.ask('storeFlags', { selection, mode, flags });
+          if (outcome.reply === undefined) return refused(outcome.refusal);
+          if (outcome.reply.missing.length > 0) return notFound();
+        }
+        return { status: 204 };
       },
     }),
     defineRoute({

@@ -1,14 +1,14 @@
 // Labels and the emails that carry them. A body with any field at fault is refused with every fault named.
 import type { Infer } from 'superstruct';
-import { coerce } from 'superstruct';
 import type { Label, Mailboxes } from '../../../actors/mailbox/protocol.js';
+import { isSystemName, LABEL_COLOR, LONGEST_LEVEL, labelName, SYSTEM_NAMES } from '../../../mail/folder-name.js';
 import { isUuid } from '../../../mail/ids.js';
-import { LABEL_COLOR, LONGEST_LABEL_NAME, labelName, SYSTEM_LABEL_NAMES } from '../../../mail/label-name.js';
 import { idParameter, leaf, list, record, smallWhole, text, timestamp, uuid, whole } from '../fields.js';
 import { named } from '../json-schema.js';
 import { invalid, notFound, refused } from '../problem.js';
 import { defineRoute, EMPTY, READ, type Route, WRITE } from '../route.js';
-import { colorText, emailPage, isoTime, pageOf, paging } from './email-shapes.js';
+import { colorText, emailPage, isoTime, listing, listingOf, pageOf } from './email-shapes.js';
+import { nameField } from './name-field.js';
 
 const label = named(
   'Label',
@@ -22,23 +22,12 @@ const label = named(
   }),
 );
 
-const name = () =>
-  coerce(
-    leaf<string>(
-      'string',
-      (value) => {
-        if (typeof value !== 'string') return 'must be a string';
-        const read = labelName(value);
-        return 'name' in read || read.problem;
-      },
-      { minLength: 1, maxLength: LONGEST_LABEL_NAME },
-    ),
-    text(),
-    (value) => {
-      const read = labelName(value);
-      return 'name' in read ? read.name : value;
-    },
-  );
+const name = () => nameField(freeName, { minLength: 1, maxLength: LONGEST_LEVEL });
+
+function freeName(text: string): ReturnType<typeof labelName> {
+  const read = labelName(text);
+  return 'name' in read && isSystemName(read.name) ? { problem: 'is the name of a system folder' } : read;
+}
 
 const color = () =>
   leaf<string>('string', (value) => (typeof value === 'string' && LABEL_COLOR.test(value)) || 'must be #rrggbb', {
@@ -46,7 +35,7 @@ const color = () =>
   });
 
 const labelInput = named('LabelInput', record({ name: name(), color: color(), sortOrder: smallWhole() }), {
-  description: `Names are unique in an account, whatever the case, and none of ${SYSTEM_LABEL_NAMES.join(', ')}`,
+  description: `Names are unique in an account, whatever the case, and none of ${SYSTEM_NAMES.join(', ')}`,
 });
 const assignment = named(
   'LabelAssignment',
@@ -57,6 +46,9 @@ const EXAMPLE = { name: 'Work', color: '#3b82f6', sortOrder: 1 };
 
 const nameTaken = () => invalid({ name: ['is the name of another label'] });
 const tooMany = () => invalid({ name: ['there are as many labels as an account may have'] });
+
+/** For labels that move along below this one. */
+const tooLong = () => invalid({ name: ['makes a name below it too long'] });
 
 export function labelRoutes(base: string, tags: readonly string[], mailboxes: Mailboxes): readonly Route[] {
   return [
@@ -84,14 +76,14 @@ export function labelRoutes(base: string, tags: readonly string[], mailboxes: Ma
       replies: { 201: label },
       handler: async ({ principal, body }) => {
         const outcome = await mailboxes.of(principal.accountId).ask('createLabel', shapeOf(body));
-        if (outcome.reply === undefined) return outcome.refusal === 'nameTaken' ? nameTaken() : tooMany();
+        if (outcome.reply === undefined) return outcome.refusal === 'tooMany' ? tooMany() : nameTaken();
         return { status: 201, json: shown(outcome.reply) };
       },
     }),
     defineRoute({
       method: 'PUT',
       path: `${base}/{id}`,
-      summary: 'Change a label',
+      summary: 'Change a label; names below it change with its own',
       tags,
       access: WRITE,
       params: { id: idParameter() },
@@ -102,6 +94,7 @@ export function labelRoutes(base: string, tags: readonly string[], mailboxes: Ma
         const payload = { labelId: params.id, ...shapeOf(body) };
         const { refusal } = await mailboxes.of(principal.accountId).ask('updateLabel', payload);
         if (refusal === 'nameTaken') return nameTaken();
+        if (refusal === 'nameTooLong') return tooLong();
         return refusal === undefined ? { status: 204 } : refused(refusal);
       },
     }),
@@ -125,10 +118,10 @@ export function labelRoutes(base: string, tags: readonly string[], mailboxes: Ma
       tags,
       access: READ,
       params: { labelId: idParameter() },
-      query: paging,
+      query: listing,
       replies: { 200: emailPage },
       handler: async ({ principal, params, query }) => {
-        const payload = { labelId: params.labelId, page: query.page, pageSize: query.pageSize };
+        const payload = { labelId: params.labelId, ...listingOf(query) };
         const outcome = await mailboxes.of(principal.accountId).ask('labelEmails', payload);
         if (outcome.reply === undefined) return refused(outcome.refusal);
         return { status: 200, json: pageOf(outcome.reply, query) };

@@ -83,7 +83,8 @@ export function replyRoutes(base: string, tags: readonly string[], sources: Outb
           attachments,
           ...threadFields(envelope),
         };
-        const outcome = await enqueue(sources, sender, letter, null);
+        const original = { emailId: params.emailId, flag: '\\Answered' as const };
+        const outcome = await enqueue(sources, sender, letter, null, original);
         return outcome.reply === undefined ? refused(outcome.refusal) : sent(outcome.reply);
       },
     }),
@@ -109,16 +110,17 @@ export function replyRoutes(base: string, tags: readonly string[], sources: Outb
         if (attachments instanceof Problem) return attachments;
         const viewer = viewerOf(call);
         return withRoom(sources.decoder, bodyOctets(found.index), viewer, async () => {
-          const original = await forwarded(sources, found, body.textBody ?? '', viewer);
+          const content = await forwarded(sources, found, body.textBody ?? '', viewer);
           const letter = {
             from: fromOf(sender, found.index),
             subject: forwardSubject(found.index.envelope.subject),
             addressees: addresseesOf(body.recipients),
-            ...original,
-            attachments: [...attachments, ...original.attachments],
+            ...content,
+            attachments: [...attachments, ...content.attachments],
             ...NO_THREAD,
           };
-          const outcome = await enqueue(sources, sender, letter, null);
+          const original = { emailId: params.emailId, flag: '$Forwarded' as const };
+          const outcome = await enqueue(sources, sender, letter, null, original);
           return outcome.reply === undefined ? refused(outcome.refusal) : sent(outcome.reply);
         });
       },

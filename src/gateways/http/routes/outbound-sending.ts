@@ -119,12 +119,16 @@ const KEPT_CHARACTERS = 128 * 1024;
 const keptOf = ({ textBody, htmlBody }: Bodies): Bodies | null =>
   (textBody?.length ?? 0) + (htmlBody?.length ?? 0) <= KEPT_CHARACTERS ? { textBody, htmlBody } : null;
 
-/** `draft`: what the letter was made of, and when that was changed last. @throws Problem 413, SpoolFault, StoreFault */
+/**
+ * `draft`: what the letter was made of, and when that was changed last; `original`: what it replies to or forwards.
+ * @throws Problem 413, SpoolFault, StoreFault
+ */
 export function enqueue(
   sources: OutboundSources,
   sender: Sender,
   letter: Letter | ComposedLetter,
   draft: { readonly id: string; readonly updatedAt: number } | null,
+  original?: Payload<MailboxProtocol, 'enqueue'>['original'],
 ): Promise<Outcome<MailboxProtocol, 'enqueue'>> {
   return stored(sources, sender, letter, { messageId: newMessageId(sources), bcc: [] }, ({ hash, index }) =>
     sources.mailboxes.of(sender.accountId).ask('enqueue', {
@@ -134,6 +138,7 @@ export function enqueue(
       summary: summaryOf(index),
       content: 'index' in letter ? letter.bodies : keptOf(letter),
       recipients: letter.addressees,
+      ...(original !== undefined && { original }),
     }),
   );
 }

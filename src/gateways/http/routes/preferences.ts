@@ -1,6 +1,6 @@
 // An account's preferences. Fields that are left out keep their value; what is not a preference is passed over.
 import { optional } from 'superstruct';
-import type { PreferenceBook, Preferences } from '../../../account/protocol.js';
+import type { Preferences, PreferenceValues } from '../../../account/protocol.js';
 import { choice, flag, leaf, record, timestamp, uuid, wholeWithin } from '../fields.js';
 import { named } from '../json-schema.js';
 import { unauthenticated } from '../problem.js';
@@ -29,7 +29,7 @@ const fields = {
   digestFrequency: choice('daily', 'weekly'),
   digestTime: clockTime(),
 };
-const NAMES = Object.keys(fields) as (keyof Preferences)[];
+const NAMES = Object.keys(fields) as (keyof PreferenceValues)[];
 
 const preferences = named('Preferences', record({ id: uuid(), userId: uuid(), updatedAt: timestamp(), ...fields }));
 const changes = named(
@@ -48,7 +48,7 @@ const changes = named(
   }),
 );
 
-export function preferenceRoutes(book: PreferenceBook): readonly Route[] {
+export function preferenceRoutes(book: Preferences): readonly Route[] {
   return [
     defineRoute({
       method: 'GET',

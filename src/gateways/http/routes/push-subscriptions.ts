@@ -1,12 +1,12 @@
 // Web Push: the key that browsers subscribe with, and the subscriptions they bring.
-import type { PushRegister } from '../../../account/protocol.js';
+import type { PushSubscriptions } from '../../../account/protocol.js';
 import { record, text } from '../fields.js';
 import { named } from '../json-schema.js';
 import { invalid, unauthenticated } from '../problem.js';
 import { defineRoute, EMPTY, OWNER, type Route } from '../route.js';
 
 export interface PushSources {
-  readonly register: PushRegister;
+  readonly subscriptions: PushSubscriptions;
   /** VAPID, 65 octets in base64url. */
   readonly publicKey: string;
   /** How a subscription is to be stored, or what is wrong with which field. */
@@ -45,7 +45,7 @@ const EXAMPLE: Subscription = {
   auth: 'BTBZMqHH6r4Tts7J_aSIgg',
 };
 
-export function pushRoutes({ register, publicKey, check }: PushSources): readonly Route[] {
+export function pushRoutes({ subscriptions, publicKey, check }: PushSources): readonly Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -68,7 +68,7 @@ export function pushRoutes({ register, publicKey, check }: PushSources): readonl
       handler: async ({ principal, body }) => {
         const checked = check(body);
         if ('errors' in checked) return invalid(checked.errors);
-        const done = await register.subscribe(principal.accountId, checked.subscription);
+        const done = await subscriptions.subscribe(principal.accountId, checked.subscription);
         return done ? { status: 201 } : unauthenticated('invalid_token');
       },
     }),
@@ -80,7 +80,7 @@ export function pushRoutes({ register, publicKey, check }: PushSources): readonl
       access: OWNER,
       replies: { 204: EMPTY },
       handler: async ({ principal }) => {
-        await register.unsubscribe(principal.accountId);
+        await subscriptions.unsubscribe(principal.accountId);
         return { status: 204 };
       },
     }),

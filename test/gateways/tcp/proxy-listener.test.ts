@@ -12,7 +12,7 @@ async function open(t: ExecutionContext, trusted: readonly string[]): Promise<[P
     server: '/nonexistent/socket',
     trusted: new TrustedNetworks(trusted),
     refused: () => t.fail(),
-    openingMs: 30,
+    firstOctetsMs: 30,
   });
   t.teardown(() => front.close(0));
   return [front, await front.open()];

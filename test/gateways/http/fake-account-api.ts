@@ -1,7 +1,7 @@
 // Accounts' own affairs in memory, by the rules that routes can see: one profile, keys, addresses, preferences and
 // subscriptions an account, each bounded low so that tests reach the bound.
 import { randomUUID } from 'node:crypto';
-import type { AccountApi, IssuedKey, Preferences } from '../../../src/account/protocol.js';
+import type { AccountApi, IssuedKey, PreferenceValues } from '../../../src/account/protocol.js';
 import { canonicalAddress, hasTag } from '../../../src/mail/address.js';
 import type { AccountAddress, ApiKey } from '../../../src/store/directory.js';
 import { ALICE, BOB } from './fakes.js';
@@ -26,7 +26,7 @@ const key = (id: string, accountId: string, serviceWide = false): ApiKey => ({
 
 const address = (id: string, text: string): AccountAddress => ({ id, address: text, isVerified: true, addedAt: at });
 
-const DEFAULTS: Preferences = {
+const DEFAULTS: PreferenceValues = {
   theme: 'system',
   displayDensity: 'comfortable',
   emailsPerPage: 20,
@@ -53,7 +53,7 @@ export function fakeDesk(): AccountApi {
     [BOB, 'Bob'],
   ]);
   const devices = new Map<string, string>();
-  const preferences = new Map<string, Partial<Preferences>>();
+  const preferences = new Map<string, Partial<PreferenceValues>>();
   const find = (accountId: string, id: string) => keys.findIndex((one) => one.id === id && one.accountId === accountId);
   const add = (made: ApiKey): IssuedKey => {
     keys.push(made);

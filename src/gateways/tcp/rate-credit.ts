@@ -1,7 +1,7 @@
-// How long a peer may take for its message (Postfix: smtpd_min_data_rate, smtpd_per_request_deadline): time runs off, octets
-// earn time, and what is earned is capped, so octets that came early do not buy a long silence. Pure: the clock is an argument.
+// How long a peer may take for many octets (Postfix: smtpd_min_data_rate, smtpd_per_request_deadline): time runs off, octets
+// earn time, and a cap on earned time keeps octets that came early from buying a long silence. Pure: the clock is an argument.
 
-export class DataCredit {
+export class RateCredit {
   readonly #octetsPerSecond: number;
   #ms: number;
   #octets = 0;

@@ -1,0 +1,81 @@
+// UIDs that left a folder and the modseq at which they left, by ascending modseq (QRESYNC, RFC 7162): what a client that
+// comes back is told has vanished. Bounded: beyond the newest of them a client is told of every UID that is not there, which
+// is complete in any case.
+import { ARRAY_OCTETS } from './sparse-column.js';
+import { grownCapacity, resized, WideColumn } from './wide-column.js';
+
+/** UIDs remembered of a folder that holds fewer emails. */
+const LEAST_REMEMBERED = 20_000;
+
+export interface ExpungedSince {
+  /** Ascending. */
+  readonly uids: number[];
+  /** False when UIDs that were expunged after the modseq may be missing. */
+  readonly isComplete: boolean;
+}
+
+export class ExpungedUids {
+  #uids = new Uint32Array(0);
+  readonly #modseqs = new WideColumn(0);
+  #count = 0;
+  /** UIDs that were expunged at this modseq or before are not known. */
+  #floor = 0;
+
+  get octets(): number {
+    return this.#uids.length * 4 + ARRAY_OCTETS + this.#modseqs.octets;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Remembers UIDs of a folder that still holds `present` emails. */
+  add(uids: Iterable<number>, modseq: number, present: number): void {
+    const added = Uint32Array.from(uids);
+    const end = this.#count + added.length;
+    if (end > this.#uids.length) this.#resize(grownCapacity(this.#uids.length, end));
+    const at = this.#after(modseq);
+    this.#uids.copyWithin(at + added.length, at, this.#count);
+    this.#modseqs.move(at + added.length, at, this.#count);
+    this.#uids.set(added, at);
+    for (let i = 0; i < added.length; i++) this.#modseqs.set(at + i, modseq);
+    this.#count = end;
+    const most = Math.max(LEAST_REMEMBERED, present);
+    // Pruned to half, so that pruning costs little for each UID.
+    if (end > most * 2) this.prune(this.#modseqs.get(end - most - 1));
+  }
+
+  /** Forgets the UIDs that were expunged at this modseq or before. */
+  prune(modseq: number): void {
+    if (modseq <= this.#floor) return;
+    this.#floor = modseq;
+    const gone = this.#after(modseq);
+    if (gone === 0) return;
+    this.#uids.copyWithin(0, gone, this.#count);
+    this.#modseqs.move(0, gone, this.#count);
+    this.#count -= gone;
+    this.#resize(this.#count);
+  }
+
+  since(modseq: number): ExpungedSince {
+    const uids = [...this.#uids.subarray(this.#after(modseq), this.#count)].sort((a, b) => a - b);
+    return { uids, isComplete: modseq >= this.#floor };
+  }
+
+  /** How many were expunged at this modseq or before. */
+  #after(modseq: number): number {
+    let low = 0;
+    let high = this.#count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#modseqs.get(middle) <= modseq) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #resize(capacity: number): void {
+    this.#uids = resized(this.#uids, capacity);
+    this.#modseqs.resize(capacity);
+  }
+}

@@ -1,0 +1,60 @@
+// Operations on folders and labels as folders. A folder's path is unique in the account, whatever the case; the levels of
+// a name are of a valid form (mail/folder-name).
+import { array, boolean, enums, type Infer, integer, nullable, object, optional, string } from 'superstruct';
+import { FOLDER_ROLES } from '../../store/mailbox-rows.js';
+import { command, query } from '../runtime/protocol.js';
+
+const folder = object({
+  id: string(),
+  /** Whole path. */
+  path: string(),
+  /** The part of the path below the folder's superior, which is `parentId`; all of it at the top. */
+  name: string(),
+  role: enums(FOLDER_ROLES),
+  parentId: nullable(string()),
+  total: integer(),
+  unread: integer(),
+  /** Labels have one. */
+  color: nullable(string()),
+  isSubscribed: boolean(),
+});
+export type Folder = Infer<typeof folder>;
+
+const done = object({});
+
+export const folderOperations = {
+  createFolder: command({
+    /** `name` is one level below a parent, or a path. */
+    payload: object({ name: string(), parentId: optional(nullable(string())), role: enums(['folder', 'label']) }),
+    reply: folder,
+    refusals: ['noSuchParent', 'nameTaken', 'nameTooLong', 'tooMany'],
+    onRepeat: 'remembered',
+  }),
+  /** With all that is below it. Without `parentId` it stays where it is; null moves it to the top. */
+  renameFolder: command({
+    payload: object({
+      folderId: string(),
+      name: string(),
+      parentId: optional(nullable(string())),
+      isSubscribed: optional(boolean()),
+    }),
+    reply: done,
+    refusals: ['noSuchFolder', 'systemFolder', 'noSuchParent', 'intoItself', 'nameTaken', 'nameTooLong'],
+    onRepeat: 'remembered',
+  }),
+  /** Emails that had no other place are in Archive afterwards. Without `withInferiors` what is below it stays. */
+  deleteFolder: command({
+    payload: object({ folderId: string(), withInferiors: boolean() }),
+    reply: done,
+    refusals: ['noSuchFolder', 'systemFolder'],
+    onRepeat: 'remembered',
+  }),
+  subscribeFolder: command({
+    payload: object({ folderId: string(), isSubscribed: boolean() }),
+    reply: done,
+    refusals: ['noSuchFolder'],
+    onRepeat: 'remembered',
+  }),
+  /** Those of the system first, the others by path. */
+  folders: query({ payload: object({}), reply: object({ folders: array(folder) }) }),
+};

@@ -1,0 +1,169 @@
+// Folders that users make: created, renamed with all that is below them, subscribed and deleted. Labels are folders too, so
+// what holds for paths is here for both. Nothing is lost with a folder: emails without another place go to Archive.
+import { caseFolded } from '../../mail/case-fold.js';
+import {
+  belowLevels,
+  isBelow,
+  isPathWithinBounds,
+  isSystemName,
+  levelsOf,
+  superiorsOf,
+} from '../../mail/folder-name.js';
+import { type FolderRow, SYSTEM_ROLES } from '../../store/mailbox-rows.js';
+import type { Outcome, Payload } from '../runtime/protocol.js';
+import type { Folder } from './folder-operations.js';
+import type { MailboxProtocol } from './protocol.js';
+import { folderNamed } from './selection.js';
+import type { MailboxTransaction } from './transaction.js';
+
+/** Labels of an account, and folders. */
+const MOST_OF_ROLE = 500;
+/** Of labels that are made as folders. */
+const LABEL_COLOR = '#808080';
+
+const isSystemFolder = ({ role }: FolderRow): boolean => SYSTEM_ROLES.some((system) => system === role);
+
+export function createFolder(
+  tx: MailboxTransaction,
+  { name, parentId = null, role }: Payload<MailboxProtocol, 'createFolder'>,
+): Outcome<MailboxProtocol, 'createFolder'> {
+  const parent = parentId === null ? undefined : folderNamed(tx, parentId);
+  if (parentId !== null && parent === undefined) return { refusal: 'noSuchParent' };
+  const color = role === 'label' ? LABEL_COLOR : null;
+  const made = addFolder(tx, { role, name: pathIn(parent, name), color, sortOrder: 0 });
+  return 'refusal' in made ? made : { reply: shownFolders(tx.folders.rows()).find(({ id }) => id === made.id)! };
+}
+
+/** Adds an empty folder with this path. */
+export function addFolder(
+  tx: MailboxTransaction,
+  folder: Pick<FolderRow, 'role' | 'name' | 'color' | 'sortOrder'>,
+): FolderRow | { readonly refusal: 'nameTaken' | 'nameTooLong' | 'tooMany' } {
+  if (!isPathWithinBounds(folder.name)) return { refusal: 'nameTooLong' };
+  const rows = tx.folders.rows();
+  const taken = new Set(rows.map(({ name }) => caseFolded(name)));
+  if (isSystemName(folder.name) || taken.has(caseFolded(folder.name))) return { refusal: 'nameTaken' };
+  if (rows.filter(({ role }) => role === folder.role).length >= MOST_OF_ROLE) return { refusal: 'tooMany' };
+  const modseq = tx.begin();
+  const id = tx.otherId();
+  // Another one for every folder an account ever had (RFC 9051 §2.3.1.1), whatever the clock does.
+  const uidValidity = tx.folders.rowOf('inbox').uidValidity + modseq;
+  tx.createFolder({ ...folder, id, uidValidity, isSubscribed: true, createdAt: tx.now });
+  return tx.folders.row(id)!;
+}
+
+export function renameFolder(
+  tx: MailboxTransaction,
+  { folderId, name, parentId, isSubscribed }: Payload<MailboxProtocol, 'renameFolder'>,
+): Outcome<MailboxProtocol, 'renameFolder'> {
+  const folder = folderNamed(tx, folderId);
+  if (folder === undefined) return { refusal: 'noSuchFolder' };
+  if (isSystemFolder(folder)) return { refusal: 'systemFolder' };
+  let parent: FolderRow | undefined;
+  if (parentId === undefined) parent = superiorOf(folder.name, byPath(tx.folders.rows()));
+  else if (parentId !== null) {
+    parent = folderNamed(tx, parentId);
+    if (parent === undefined) return { refusal: 'noSuchParent' };
+    if (parent.id === folder.id || isBelow(parent.name, folder.name)) return { refusal: 'intoItself' };
+  }
+  const changed = isSubscribed === undefined ? {} : { isSubscribed };
+  return renameTree(tx, folder, pathIn(parent, name), changed) ?? { reply: {} };
+}
+
+/** Gives a folder another path, and with it all that is below; `changed` is what else changes of the folder. */
+export function renameTree(
+  tx: MailboxTransaction,
+  folder: FolderRow,
+  path: string,
+  changed: Partial<Pick<FolderRow, 'color' | 'sortOrder' | 'isSubscribed'>> = {},
+): { readonly refusal: 'nameTaken' | 'nameTooLong' } | undefined {
+  const rows = tx.folders.rows();
+  const depth = levelsOf(folder.name).length;
+  const moving = rows.filter(({ name }) => isBelow(name, folder.name));
+  const paths = new Map(moving.map(({ id, name }) => [id, `${path}/${belowLevels(name, depth)}`]));
+  paths.set(folder.id, path);
+  const taken = new Set(rows.filter(({ id }) => !paths.has(id)).map(({ name }) => caseFolded(name)));
+  const all = [...paths.values()];
+  if (isSystemName(path) || all.some((name) => taken.has(caseFolded(name)))) return { refusal: 'nameTaken' };
+  if (!all.every(isPathWithinBounds)) return { refusal: 'nameTooLong' };
+  const isSame = Object.entries(changed).every(([key, value]) => folder[key as keyof FolderRow] === value);
+  if (folder.name === path && isSame) return undefined;
+  tx.begin();
+  tx.changeFolder(folder.id, { ...changed, name: path });
+  if (folder.name === path) return undefined;
+  for (const { id } of moving) tx.changeFolder(id, { name: paths.get(id)! });
+  return undefined;
+}
+
+export function deleteFolder(
+  tx: MailboxTransaction,
+  { folderId, withInferiors }: Payload<MailboxProtocol, 'deleteFolder'>,
+): Outcome<MailboxProtocol, 'deleteFolder'> {
+  const folder = folderNamed(tx, folderId);
+  if (folder === undefined) return { refusal: 'noSuchFolder' };
+  if (isSystemFolder(folder)) return { refusal: 'systemFolder' };
+  const below = withInferiors ? tx.folders.rows().filter(({ name }) => isBelow(name, folder.name)) : [];
+  deleteFolders(tx, [folder, ...below]);
+  return { reply: {} };
+}
+
+/** Filters no longer assign those that are labels. */
+export function deleteFolders(tx: MailboxTransaction, folders: readonly FolderRow[]): void {
+  tx.begin();
+  const archive = tx.folders.rowOf('archive').id;
+  for (const { id } of folders) tx.deleteFolder(id, archive);
+  const gone = new Set(folders.map(({ id }) => id));
+  for (const filter of tx.filters.all()) {
+    if (filter.assignLabelId === null || !gone.has(filter.assignLabelId)) continue;
+    tx.filters.put({ ...filter, assignLabelId: null, updatedAt: tx.now });
+  }
+}
+
+export function subscribeFolder(
+  tx: MailboxTransaction,
+  { folderId, isSubscribed }: Payload<MailboxProtocol, 'subscribeFolder'>,
+): Outcome<MailboxProtocol, 'subscribeFolder'> {
+  const folder = folderNamed(tx, folderId);
+  if (folder === undefined) return { refusal: 'noSuchFolder' };
+  if (folder.isSubscribed === isSubscribed) return { reply: {} };
+  tx.begin();
+  tx.changeFolder(folder.id, { isSubscribed });
+  return { reply: {} };
+}
+
+/** Those of the system first, the others by path. */
+export function shownFolders(rows: readonly FolderRow[]): Folder[] {
+  const paths = byPath(rows);
+  const place = (row: FolderRow) => (isSystemFolder(row) ? (SYSTEM_ROLES as readonly string[]).indexOf(row.role) : 9);
+  return rows
+    .map((row) => ({ row, place: place(row), levels: levelsOf(caseFolded(row.name)) }))
+    .sort((a, b) => a.place - b.place || comparePaths(a.levels, b.levels))
+    .map(({ row }) => {
+      const { id, name: path, role, total, unread, color, isSubscribed } = row;
+      const superior = superiorOf(path, paths);
+      const name = superior === undefined ? path : belowLevels(path, levelsOf(superior.name).length);
+      return { id, path, name, role, parentId: superior?.id ?? null, total, unread, color, isSubscribed };
+    });
+}
+
+/** A superior stands before what is below it. */
+function comparePaths(a: readonly string[], b: readonly string[]): number {
+  const at = a.findIndex((level, i) => level !== b[i]);
+  if (at < 0) return a.length - b.length;
+  return at >= b.length || a[at]! > b[at]! ? 1 : -1;
+}
+
+const byPath = (rows: readonly FolderRow[]): ReadonlyMap<string, FolderRow> =>
+  new Map(rows.map((row) => [caseFolded(row.name), row]));
+
+/** The folder with the longest path above this one; undefined at the top. */
+function superiorOf(path: string, folders: ReadonlyMap<string, FolderRow>): FolderRow | undefined {
+  for (const superior of superiorsOf(path)) {
+    const folder = folders.get(superior);
+    if (folder !== undefined) return folder;
+  }
+  return undefined;
+}
+
+const pathIn = (parent: FolderRow | undefined, name: string): string =>
+  parent === undefined ? name : `${parent.name}/${name}`;

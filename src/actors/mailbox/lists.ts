@@ -1,0 +1,75 @@
+// Lists of a folder's emails: a page in the order asked for, and counts of all that match. Times and flags are in memory;
+// what they cannot decide the store finds in one statement.
+import { FLAGGED, SEEN } from '../../mail/flags.js';
+import type { ListCriteria, MailboxStore } from '../../store/mailboxes.js';
+import type { Payload, Reply } from '../runtime/protocol.js';
+import type { FolderColumns } from './folder-columns.js';
+import type { MailboxProtocol } from './protocol.js';
+import { listPage } from './queries.js';
+import type { FoundPage } from './search-memory.js';
+import type { MailboxState } from './state.js';
+
+export async function listFolder(
+  store: MailboxStore,
+  state: MailboxState,
+  folder: FolderColumns,
+  asked: Omit<Payload<MailboxProtocol, 'list'>, 'folder'>,
+): Promise<Reply<MailboxProtocol, 'list'>> {
+  const criteria = criteriaOf(asked);
+  const { totalCount, unreadCount, slots } =
+    criteria.order === 'date' && criteria.fromAddress === undefined
+      ? pageByTime(state, folder, criteria)
+      : await pageOfStore(store, state, folder, criteria);
+  return { items: await listPage(store, state, slots), totalCount, unreadCount };
+}
+
+function criteriaOf({
+  page,
+  pageSize,
+  isRead,
+  isFlagged,
+  sort = '-date',
+  fromAddress,
+}: Omit<Payload<MailboxProtocol, 'list'>, 'folder'>): ListCriteria {
+  const mask = (isRead === undefined ? 0 : SEEN) | (isFlagged === undefined ? 0 : FLAGGED);
+  const flags = (isRead === true ? SEEN : 0) | (isFlagged === true ? FLAGGED : 0);
+  const isDescending = sort.startsWith('-');
+  const order = (isDescending ? sort.slice(1) : sort) as ListCriteria['order'];
+  return { page, pageSize, mask, flags, order, isDescending, fromAddress };
+}
+
+function pageByTime(
+  { emails }: MailboxState,
+  folder: FolderColumns,
+  { page, pageSize, mask, flags, isDescending }: ListCriteria,
+): FoundPage {
+  const ordered = folder.slots();
+  const first = (page - 1) * pageSize;
+  const at = (i: number) => ordered[isDescending ? ordered.length - 1 - i : i]!;
+  const slots: number[] = [];
+  if (mask === 0) {
+    for (let i = first; i < ordered.length && slots.length < pageSize; i++) slots.push(at(i));
+    return { totalCount: folder.row.total, unreadCount: folder.row.unread, slots };
+  }
+  let totalCount = 0;
+  let unreadCount = 0;
+  for (let i = 0; i < ordered.length; i++) {
+    const slot = at(i);
+    const has = emails.flags(slot);
+    if ((has & mask) !== flags) continue;
+    if (totalCount >= first && slots.length < pageSize) slots.push(slot);
+    totalCount++;
+    if ((has & SEEN) === 0) unreadCount++;
+  }
+  return { totalCount, unreadCount, slots };
+}
+
+async function pageOfStore(
+  store: MailboxStore,
+  { accountId, emails }: MailboxState,
+  folder: FolderColumns,
+  criteria: ListCriteria,
+): Promise<FoundPage> {
+  const { ids, totalCount, unreadCount } = await store.listed(accountId, folder.row.id, criteria);
+  return { totalCount, unreadCount, slots: ids.map((id) => emails.find(id)).filter((slot) => slot >= 0) };
+}

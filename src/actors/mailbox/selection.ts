@@ -1,0 +1,65 @@
+// Which emails a command is about: by id, or by the UIDs of a folder, as the batch so far has left them. And which folder,
+// by id or by the role of one that every account has.
+import { isUuid } from '../../mail/ids.js';
+import { type FolderRow, SYSTEM_ROLES } from '../../store/mailbox-rows.js';
+import type { Payload } from '../runtime/protocol.js';
+import type { MailboxProtocol } from './protocol.js';
+import type { MailboxTransaction } from './transaction.js';
+
+/** Emails that one command takes. */
+export const MOST_EMAILS = 10_000;
+
+export type Selection = Payload<MailboxProtocol, 'copy'>['selection'];
+export type UidRange = [first: number, last: number];
+
+interface Selected {
+  /** By UID when they were selected so. */
+  readonly slots: readonly number[];
+  /** Ids that name no email. */
+  readonly missing: string[];
+  /** Whose UIDs selected them. */
+  readonly folderId?: string;
+}
+
+/** By id or role; several folders share the roles `label` and `folder`, so these name none. */
+export function folderNamed(tx: MailboxTransaction, name: string): FolderRow | undefined {
+  const role = SYSTEM_ROLES.find((candidate) => candidate === name);
+  return role === undefined ? tx.folders.row(name) : tx.folders.rowOf(role);
+}
+
+export function selected(
+  tx: MailboxTransaction,
+  selection: Selection,
+): Selected | { readonly refusal: 'noSuchFolder' | 'tooManyEmails' } {
+  if ('emailIds' in selection) {
+    const chosen = found(tx, selection.emailIds);
+    return chosen.slots.length > MOST_EMAILS ? { refusal: 'tooManyEmails' } : chosen;
+  }
+  const folder = folderNamed(tx, selection.folderId);
+  if (folder === undefined) return { refusal: 'noSuchFolder' };
+  const slots = tx.folders.slotsOfUids(folder.id, selection.uids);
+  return slots.length > MOST_EMAILS ? { refusal: 'tooManyEmails' } : { slots, missing: [], folderId: folder.id };
+}
+
+/** Slots of the ids that are there, each once, and the ids that are not. */
+export function found(tx: MailboxTransaction, emailIds: readonly string[]): Selected {
+  const missing: string[] = [];
+  const slots = new Set<number>();
+  for (const id of emailIds) {
+    const slot = isUuid(id) ? tx.find(id) : -1;
+    if (slot < 0) missing.push(id);
+    else slots.add(slot);
+  }
+  return { missing, slots: [...slots] };
+}
+
+/** UIDs in their order; those that follow each other share a range. */
+export function rangesOf(uids: readonly number[]): UidRange[] {
+  const ranges: UidRange[] = [];
+  for (const uid of uids) {
+    const last = ranges.at(-1);
+    if (last !== undefined && uid === last[1] + 1) last[1] = uid;
+    else ranges.push([uid, uid]);
+  }
+  return ranges;
+}

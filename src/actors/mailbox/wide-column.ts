@@ -1,0 +1,60 @@
+// A growing column of whole numbers below 2^48: 4 octets each while all of them are below 2^32, 6 octets each from then on.
+// Small columns grow by half, large ones by a fixed number of places: what is reserved stays a small part.
+import { ARRAY_OCTETS } from './sparse-column.js';
+
+const LOW = 2 ** 32;
+export const WIDE_LIMIT = 2 ** 48;
+const LEAST_GROWTH = 64;
+const MOST_GROWTH = 4_096;
+
+/** The capacity of a column that must hold `size` places. */
+export function grownCapacity(capacity: number, size: number): number {
+  const growth = Math.min(MOST_GROWTH, Math.max(LEAST_GROWTH, capacity >>> 1));
+  return Math.max(size, capacity + growth);
+}
+
+/** A copy with another capacity; places that it has no room for are dropped. */
+export function resized<T extends Uint16Array | Uint32Array>(array: T, capacity: number): T {
+  const copy = new (array.constructor as new (length: number) => T)(capacity);
+  copy.set(array.length <= capacity ? array : array.subarray(0, capacity));
+  return copy;
+}
+
+export class WideColumn {
+  #low: Uint32Array;
+  #high: Uint16Array | undefined;
+
+  constructor(capacity: number) {
+    this.#low = new Uint32Array(capacity);
+  }
+
+  get octets(): number {
+    const low = this.#low.length * 4 + ARRAY_OCTETS;
+    return this.#high === undefined ? low : low + this.#high.length * 2 + ARRAY_OCTETS;
+  }
+
+  get(at: number): number {
+    const low = this.#low[at]!;
+    return this.#high === undefined ? low : this.#high[at]! * LOW + low;
+  }
+
+  /** @throws RangeError when the column cannot hold the number */
+  set(at: number, value: number): void {
+    if (!Number.isInteger(value) || value < 0 || value >= WIDE_LIMIT)
+      throw new RangeError(`${value} is not a whole number below 2^48`);
+    if (value >= LOW) this.#high ??= new Uint16Array(this.#low.length);
+    if (this.#high !== undefined) this.#high[at] = Math.floor(value / LOW);
+    this.#low[at] = value;
+  }
+
+  resize(capacity: number): void {
+    this.#low = resized(this.#low, capacity);
+    if (this.#high !== undefined) this.#high = resized(this.#high, capacity);
+  }
+
+  /** Moves places like `copyWithin` of an array. */
+  move(to: number, start: number, end: number): void {
+    this.#low.copyWithin(to, start, end);
+    this.#high?.copyWithin(to, start, end);
+  }
+}

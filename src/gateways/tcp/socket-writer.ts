@@ -1,0 +1,118 @@
+// Output of one connection in bounded memory. Writes of one turn of the event loop leave together (a write is what costs most);
+// a writer with much to send waits until the socket has room; a peer that reads nothing for a while, or for whom too much waits,
+// is cut off.
+import type { Socket } from 'node:net';
+
+export interface WriterLimits {
+  /** Octets that wait to be sent when `write` begins to hold its caller back. */
+  readonly highWater: number;
+  /** Octets that may wait at all: of callers that do not wait for `write`. */
+  readonly mostBuffered: number;
+  /** ms in which the peer has to take something. */
+  readonly stalledMs: number;
+}
+
+const DEFAULT_WRITER_LIMITS: WriterLimits = {
+  highWater: 65_536,
+  mostBuffered: 1_048_576,
+  stalledMs: 60_000,
+};
+
+export class SocketWriter {
+  readonly #limits: WriterLimits;
+  #socket: Socket;
+  #isCorked = false;
+  #stalled: NodeJS.Timeout | undefined;
+  #taken = 0;
+  #waiting: (() => void)[] = [];
+
+  constructor(socket: Socket, limits: WriterLimits = DEFAULT_WRITER_LIMITS) {
+    this.#limits = limits;
+    this.#socket = socket;
+    this.use(socket);
+  }
+
+  /** Writes go to this socket from now on; everything has been flushed. */
+  use(socket: Socket): void {
+    this.#socket = socket;
+    this.#taken = 0;
+    socket.on('drain', () => this.#release());
+    socket.on('close', () => {
+      clearInterval(this.#stalled);
+      this.#release();
+    });
+  }
+
+  /** Octets that wait to be sent. */
+  get buffered(): number {
+    return this.#socket.writableLength;
+  }
+
+  /** Returns a promise when the caller has to wait before it writes again; the promise is kept too when the connection ends. */
+  write(octets: string | Uint8Array): Promise<void> | undefined {
+    const socket = this.#socket;
+    if (!socket.writable) return undefined;
+    this.#cork(socket);
+    socket.write(octets);
+    if (socket.writableLength > this.#limits.mostBuffered) {
+      socket.destroy();
+      return undefined;
+    }
+    if (socket.writableLength < this.#limits.highWater) return undefined;
+    this.#uncork(socket);
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** Resolves when everything has been handed to the system, or the connection is over. */
+  flush(): Promise<void> {
+    const socket = this.#socket;
+    this.uncork();
+    if (!socket.writable) return Promise.resolve();
+    return new Promise((resolve) => socket.write('', () => resolve()));
+  }
+
+  /** Sends what this turn has written so far. */
+  uncork(): void {
+    this.#uncork(this.#socket);
+  }
+
+  #cork(socket: Socket): void {
+    if (this.#isCorked) return;
+    this.#isCorked = true;
+    socket.cork();
+    setImmediate(() => this.#uncork(socket));
+  }
+
+  #uncork(socket: Socket): void {
+    if (!this.#isCorked || socket !== this.#socket) return;
+    this.#isCorked = false;
+    socket.uncork();
+    if (socket.writableLength > 0) this.#watch(socket);
+    else this.#release();
+  }
+
+  #watch(socket: Socket): void {
+    if (this.#stalled !== undefined || socket.destroyed) return;
+    this.#taken = sentBy(socket);
+    this.#stalled = setInterval(() => {
+      const sent = sentBy(socket);
+      if (socket.writableLength === 0 || socket !== this.#socket) this.#stopWatching();
+      else if (sent === this.#taken) socket.destroy();
+      this.#taken = sent;
+    }, this.#limits.stalledMs).unref();
+  }
+
+  #stopWatching(): void {
+    clearInterval(this.#stalled);
+    this.#stalled = undefined;
+  }
+
+  #release(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}
+
+/** Octets that have left: `bytesWritten` counts what waits, too. */
+function sentBy(socket: Socket): number {
+  return socket.bytesWritten - socket.writableLength;
+}

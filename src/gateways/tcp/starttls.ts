@@ -1,0 +1,35 @@
+// TLS on a socket that is connected already, at the server's side: for STARTTLS and for listeners with TLS from the first octet.
+import type { Socket } from 'node:net';
+import { type SecureContext, TLSSocket } from 'node:tls';
+
+/** The peer did not make a handshake. */
+class HandshakeFailed extends Error {
+  override readonly name = 'HandshakeFailed';
+}
+
+/**
+ * Octets that were read off the socket and not used must be gone: they would be read as the handshake. Nothing may wait to be
+ * written. @throws HandshakeFailed; the socket is destroyed then
+ */
+export function secure(socket: Socket, secureContext: SecureContext, handshakeMs: number): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const secured = new TLSSocket(socket, { isServer: true, secureContext });
+    const fail = (cause?: unknown): void => {
+      clearTimeout(late);
+      secured.destroy();
+      socket.destroy();
+      reject(new HandshakeFailed('no TLS handshake', { cause }));
+    };
+    const late = setTimeout(fail, handshakeMs);
+    const cut = () => fail();
+    // Later errors are its owner's.
+    secured.on('error', fail);
+    secured.once('_tlsError', fail);
+    secured.once('close', cut);
+    secured.once('secure', () => {
+      clearTimeout(late);
+      secured.off('close', cut);
+      resolve(secured);
+    });
+  });
+}

@@ -1,0 +1,56 @@
+// Names of folders and labels. A folder's name is its whole path, as IMAP shows mailbox names (RFC 9051 §5.1): composed
+// (NFC), without control characters, with `/` between levels, of which none is empty. Names are compared by `caseFolded`;
+// those of the system folders are taken at the top level.
+import { caseFolded } from './case-fold.js';
+
+/** Characters of one level, and of the whole name of a label. */
+export const LONGEST_LEVEL = 100;
+const LONGEST_PATH = 1_000;
+const MOST_LEVELS = 20;
+const UNFIT = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u;
+export const SYSTEM_NAMES = ['Inbox', 'Sent', 'Drafts', 'Trash', 'Junk', 'Archive', 'Outbox'];
+const TAKEN = new Set(SYSTEM_NAMES.map(caseFolded));
+
+export const LABEL_COLOR = /^#[0-9a-f]{6}$/i;
+
+type NameRead = { readonly name: string } | { readonly problem: string };
+
+/** One level of a folder's path as it is kept, or what is wrong with it in words. */
+export function levelName(text: string): NameRead {
+  const read = labelName(text);
+  return 'name' in read && read.name.includes('/') ? { problem: 'must have no slashes' } : read;
+}
+
+/** A label's name as it is kept, or what is wrong with it in words. It may have several levels. */
+export function labelName(text: string): NameRead {
+  // Before blanks are taken off: a line break at an end is one of them.
+  if (UNFIT.test(text)) return { problem: 'must have no control characters or line breaks' };
+  const name = text.normalize('NFC').trim();
+  const length = lengthOf(name);
+  if (length === 0 || length > LONGEST_LEVEL) return { problem: `must have 1 to ${LONGEST_LEVEL} characters` };
+  if (levelsOf(name).some((level) => level.trim() === ''))
+    return { problem: 'must have no empty level between slashes' };
+  return { name };
+}
+
+export const isSystemName = (path: string): boolean => TAKEN.has(caseFolded(path));
+
+/** Whether a folder may have this path, whose levels are fit each for itself. */
+export const isPathWithinBounds = (path: string): boolean =>
+  lengthOf(path) <= LONGEST_PATH && levelsOf(path).length <= MOST_LEVELS;
+
+export const isBelow = (path: string, superior: string): boolean =>
+  caseFolded(path).startsWith(`${caseFolded(superior)}/`);
+
+/** The paths above a path, folded, the longest first. */
+export function superiorsOf(path: string): string[] {
+  const levels = levelsOf(caseFolded(path));
+  return levels.slice(1).map((_, i) => levels.slice(0, levels.length - 1 - i).join('/'));
+}
+
+/** The part of a path below the first `count` levels. */
+export const belowLevels = (path: string, count: number): string => levelsOf(path).slice(count).join('/');
+
+const lengthOf = (text: string): number => Array.from(text).length;
+
+export const levelsOf = (path: string): string[] => path.split('/');

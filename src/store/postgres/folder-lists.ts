@@ -1,0 +1,31 @@
+// Pages of a folder's emails by what only the store knows: sender, subject, size. Texts compare without case. A subject is
+// compared without its `Re:` and `Fwd:`, as threads are (RFC 5256 §2.1); senders by the name that lists show.
+import type { ListCriteria, ListedEmails } from '../mailboxes.js';
+import type { Sql } from './client.js';
+
+export async function listedEmails(
+  sql: Sql,
+  accountId: string,
+  folderId: string,
+  { page, pageSize, mask, flags, order, isDescending, fromAddress = '' }: ListCriteria,
+): Promise<ListedEmails> {
+  const keys = {
+    date: sql`e.received_at`,
+    from: sql`lower(coalesce(nullif(e.from_name, ''), e.from_address))`,
+    subject: sql`regexp_replace(lower(e.subject), '^\\s*((re|fwd?|aw|wg)\\s*(\\[\\d+\\])?:\\s*)+', '')`,
+    size: sql`e.size`,
+  };
+  const direction = isDescending ? sql`desc` : sql`asc`;
+  const [row] = await sql<ListedEmails[]>`
+    with found as materialized (
+      select e.id, e.flags, e.received_at, ${keys[order]} as key
+      from placements p join emails e on e.account_id = p.account_id and e.id = p.email_id
+      where p.account_id = ${accountId} and p.folder_id = ${folderId} and e.flags & ${mask}::int = ${flags}::int
+        and (${fromAddress} = '' or position(lower(${fromAddress}) in lower(e.from_address)) > 0)
+    )
+    select (select count(*)::int from found) as "totalCount",
+      (select count(*)::int from found where flags & 1 = 0) as "unreadCount",
+      array(select id from found order by key ${direction}, received_at ${order === 'date' ? direction : sql`desc`},
+        id ${order === 'date' ? direction : sql`desc`} limit ${pageSize} offset ${(page - 1) * pageSize}) as ids`;
+  return row!;
+}

@@ -1,0 +1,153 @@
+// The log of an account taken as what a fresh account begins with: its records replayed into the state and the tables of
+// another account, and both written down so that they can be compared.
+import { randomUUID } from 'node:crypto';
+import { loadMailbox, type MailboxState } from '../../../src/actors/mailbox/state.js';
+import { MailboxTransaction } from '../../../src/actors/mailbox/transaction.js';
+import type { Change } from '../../../src/store/changes.js';
+import type { MailboxChange } from '../../../src/store/mailboxes.js';
+import type { MailboxWorld } from './mailbox-world.js';
+
+/** Above the epochs that a test gets to with owners that change. */
+const EPOCH = 1_000_000;
+
+export const CONTEXT = {
+  now: 0,
+  epoch: EPOCH,
+  random: (octets: number) => Buffer.alloc(octets),
+  retry: { maxRetries: 2, baseMs: 60_000, capMs: 600_000 },
+  room: () => undefined,
+};
+
+/** A new account, loaded. */
+export async function freshAccount(world: MailboxWorld) {
+  const { id } = await world.directory.createAccount(`${randomUUID()}@example.test`, 'Fresh');
+  const loaded = await loadMailbox(world.store, id, EPOCH);
+  if (loaded.kind !== 'loaded') throw new Error(loaded.kind);
+  return { id, state: loaded.state };
+}
+
+/** The folders that every account has, by id: what they have in common is their role. */
+async function rolesOf(world: MailboxWorld, accountId: string): Promise<ReadonlyMap<string, string>> {
+  const rows = await world.sql<{ id: string; role: string }[]>`
+    select id, role from folders where account_id = ${accountId} and role not in ('label', 'folder')`;
+  return new Map(rows.map(({ id, role }) => [id, role]));
+}
+
+/** All records of the log, as those of the account `to`. Mail that is handed over is handed to nobody once more. */
+export async function logOf(world: MailboxWorld, from: string, to: string): Promise<Change[]> {
+  const records = await world.events.read(from, 0, 1_000_000);
+  let text = JSON.stringify(records);
+  const others = new Map([...(await rolesOf(world, to))].map(([id, role]) => [role, id]));
+  for (const [id, role] of await rolesOf(world, from)) text = text.replaceAll(id, others.get(role)!);
+  const changes = JSON.parse(text) as Change[];
+  return changes.map((change) =>
+    change.type === 'MailHandedOver' ? { ...change, payload: { ...change.payload, accountId: randomUUID() } } : change,
+  );
+}
+
+/** The change that these records make of the state. */
+export function replayed(state: MailboxState, changes: readonly Change[]): MailboxChange | undefined {
+  const tx = new MailboxTransaction(state, CONTEXT);
+  tx.replay(changes);
+  return tx.change([]);
+}
+
+/** The records cut after these modseqs: as they were committed. */
+export function cutAfter(changes: readonly Change[], modseqs: readonly number[]): Change[][] {
+  let from = 0;
+  return modseqs.map((modseq) => {
+    const next = changes.findIndex(({ seq }, i) => i >= from && seq > modseq);
+    const part = changes.slice(from, next < 0 ? undefined : next);
+    from += part.length;
+    return part;
+  });
+}
+
+/** Replays groups of records, a commit each, into the account's state and tables. */
+export async function replayInto(
+  world: MailboxWorld,
+  { state }: { readonly state: MailboxState },
+  groups: readonly (readonly Change[])[],
+): Promise<void> {
+  for (const group of groups) {
+    const change = replayed(state, group);
+    if (change === undefined) continue;
+    const { kind } = await world.store.commit(change);
+    if (kind !== 'committed') throw new Error(`the replay was ${kind}`);
+    state.evolve(change);
+  }
+}
+
+const SYSTEM = ['inbox', 'sent', 'drafts', 'archive', 'trash', 'junk'];
+
+/** What the state knows of the mailbox, its own folders under their roles. */
+export function snapshotOf(state: MailboxState) {
+  const { emails } = state;
+  const slots = Array.from({ length: emails.size }, (_, slot) => slot).filter((slot) => emails.isAlive(slot));
+  const folders = [...state.folders.values()].map((folder) => {
+    const { id, uidValidity, createdAt, ...row } = folder.row;
+    const isSystem = SYSTEM.includes(row.role);
+    const placed = [...folder.slots()].map((slot) => ({
+      id: emails.id(slot),
+      uid: folder.uidOf(slot),
+      isDeleted: folder.isDeleted(slot),
+      modseq: folder.modseqOf(slot),
+    }));
+    return isSystem ? { row, placed } : { row: { ...row, id, uidValidity, createdAt }, placed };
+  });
+  return {
+    modseq: state.modseq,
+    emails: slots.map((slot) => ({
+      id: emails.id(slot),
+      flags: emails.flags(slot),
+      keywords: emails.keywords(slot),
+      modseq: emails.modseq(slot),
+      size: emails.sizeOf(slot),
+      receivedAt: emails.receivedAt(slot),
+      hasAttachments: emails.hasAttachments(slot),
+    })),
+    folders: folders.sort((a, b) => (a.row.name < b.row.name ? -1 : 1)),
+    filters: state.filters,
+    deferred: [...state.deferred].sort(),
+  };
+}
+
+const TABLES = [
+  'emails',
+  'placements',
+  'expunged',
+  'folders',
+  'filters',
+  'deferred_filters',
+  'thread_refs',
+  'outbound',
+  'outbound_recipients',
+  'outbound_attempts',
+] as const;
+
+/** Of the account, of a time that is not in the log, or stored only. */
+const NOT_COMPARED = ['account_id', 'shard', 'machine', 'at'];
+
+/** The account's rows of every table, its own folders under their roles. */
+export async function tablesOf(world: MailboxWorld, accountId: string): Promise<Record<string, string[]>> {
+  const roles = await rolesOf(world, accountId);
+  const tables: Record<string, string[]> = {};
+  for (const table of TABLES) {
+    const rows = await world.sql`select * from ${world.sql(table)} where account_id = ${accountId}`;
+    tables[table] = rows.map((row) => textOf(table, row, roles)).sort();
+  }
+  return tables;
+}
+
+function textOf(table: string, row: Record<string, unknown>, roles: ReadonlyMap<string, string>): string {
+  const kept: Record<string, unknown> = {};
+  const isSystem = table === 'folders' && SYSTEM.includes(String(row['role']));
+  for (const [name, value] of Object.entries(row)) {
+    if (NOT_COMPARED.includes(name) && !(table === 'outbound_attempts' && name === 'at')) continue;
+    if (isSystem && (name === 'created_at' || name === 'uidvalidity')) continue;
+    kept[name] = value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value;
+  }
+  let text = JSON.stringify(kept);
+  for (const [id, role] of roles) text = text.replaceAll(id, role);
+  return text;
+}
