@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { cutAfter, freshAccount, logOf, replayed, replayInto, snapshotOf, tablesOf } from './log-replay.js';
-import { checkRows, type MailboxWorld, mailboxWorld } from './mailbox-world.js';
+import { checkDrafts, checkRows, type MailboxWorld, mailboxWorld } from './mailbox-world.js';
 import { addressee, attempt, type Kind, outcome, stored } from './outbound-world.js';
 
 const WORDS = ['red', 'green', 'blue'];
@@ -53,6 +53,15 @@ const command = fc.oneof(
     arbitrary: fc.record({ kind: fc.constantFrom('createFilter' as const, 'updateFilter' as const), which, rule }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('deleteFilter' as const), which }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('append' as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('copy' as const, 'move' as const),
+      which,
+      toFolderId: fc.constantFrom('drafts', 'archive'),
+    }),
+  },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -65,9 +74,9 @@ const command = fc.oneof(
     weight: 3,
     arbitrary: fc.record({ kind: fc.constant('enqueue' as const), which: fc.option(which), to: fc.nat(2) }),
   },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('startDelivery' as const), which }) },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('startDelivery' as const), which }) },
   {
-    weight: 5,
+    weight: 8,
     arbitrary: fc.record({
       kind: fc.constant('reportDelivery' as const),
       which,
@@ -163,6 +172,13 @@ class Writers {
       }
       case 'deleteFilter':
         return mailbox.ask('deleteFilter', { filterId: one(this.filters, next.which) ?? randomUUID() });
+      case 'append': {
+        const { blob, summary } = await stored(this.#world);
+        return mailbox.ask('append', { folderId: 'drafts', blob, summary, receivedAt: 1, flags: ['\\Draft'] });
+      }
+      case 'copy':
+      case 'move':
+        return mailbox.ask(next.kind, { selection: { emailIds: [email] }, toFolderId: next.toFolderId });
       case 'createDraft':
         return mailbox.ask('createDraft', { draft: await this.#draft(next.to) });
       case 'updateDraft':
@@ -211,7 +227,7 @@ class Writers {
       subject: `${to}`,
       content: { textBody: 't', htmlBody: null },
       recipients: Array.from({ length: to }, (_, i) => addressee(`r${i}@d${i}.test`)),
-      message: { blob, size: summary.size },
+      message: { blob, size: summary.size, summary },
     };
   }
 
@@ -286,9 +302,10 @@ test('the log of random histories gives the state of the actor and the tables of
       }
       for (const { type } of await world.events.read(accountId, 0, 1_000_000)) seen.add(type);
       await checkRows(world, t, accountId);
+      await checkDrafts(world, t, accountId);
       await checkReplay(t, world, accountId);
     }),
-    { numRuns: 30 },
+    { numRuns: 80 },
   );
   t.deepEqual([...seen].sort(), [
     'DeferralEnded',
