@@ -149,7 +149,7 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
       tags,
       access: READ,
       params: { id: idParameter() },
-      replies: { 200: draftDetail },
+      replies: { 200: draftDetail, 304: EMPTY },
       replyFields: TAGGED,
       handler: (call) => shown(200, call, call.params.id),
     }),
