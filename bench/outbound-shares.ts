@@ -1,6 +1,5 @@
-// How long mail of others takes while one account sends to hosts that never answer the final dot: 72 emails of one account to
-// 72 such domains, then a stream of emails of ten other accounts to hosts that are well, each from its submission to its
-// arrival.
+// How long mail of other accounts takes while one account sends to hosts that never reply to the final dot: 72 emails to 72 such
+// domains, then a stream of emails of ten other accounts to healthy hosts, each measured from its submission to its arrival.
 import { setTimeout as pause } from 'node:timers/promises';
 import { startDnsServer, type Zone } from '../dev/dns-server.js';
 import { freePort } from '../dev/ports.js';

@@ -4,7 +4,13 @@ import type { Route } from '../src/gateways/http/route.js';
 import { type RouteSources, routeTable } from '../src/gateways/http/route-table.js';
 
 export function bareRoutes(): readonly Route[] {
-  const sources = { desk: {}, push: {}, composing: {}, config: { oidc: {} }, checks: [] } as unknown as RouteSources;
+  const sources = {
+    accountApi: {},
+    push: {},
+    composing: {},
+    config: { oidc: {} },
+    checks: [],
+  } as unknown as RouteSources;
   return routeTable(sources);
 }
 

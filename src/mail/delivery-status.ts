@@ -6,7 +6,7 @@ import type { OutcomeKind } from './outbound-status.js';
 /** What the host replied to: the connection, EHLO or HELO, MAIL, RCPT, DATA, or the final dot of the message. */
 export type Stage = 'greeting' | 'hello' | 'mail' | 'rcpt' | 'data' | 'message';
 
-export interface Verdict {
+export interface DeliveryStatus {
   readonly kind: OutcomeKind;
   readonly statusCode: string;
   /** One line without control characters, at most 500 characters. */
@@ -38,8 +38,6 @@ const FAULTS = {
   'too-large': '5.3.4',
   'no-8bitmime': '5.6.3',
   'no-smtputf8': '5.6.7',
-  /** No connection became free in time. */
-  busy: '4.4.5',
   /** The attempt took too long, or the node stops. */
   ended: '4.4.2',
   /** The stored message could not be read. */
@@ -88,7 +86,7 @@ const LONGEST_TEXT = 500;
 const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]+/gu;
 
 /** `reply`: as received, its lines separated by line feeds. */
-export function judgeReply(reply: string, stage: Stage): Verdict {
+export function replyStatus(reply: string, stage: Stage): DeliveryStatus {
   const text = replyText(reply);
   const match = hasOneCode(reply) ? REPLY.exec(text) : null;
   const code = codeOf(match, stage);
@@ -109,7 +107,7 @@ function codeOf(match: RegExpExecArray | null, stage: Stage): string {
 }
 
 /** `detail`: the fault in words. */
-export function judgeFault(fault: DeliveryFault, detail: string): Verdict {
+export function faultStatus(fault: DeliveryFault, detail: string): DeliveryStatus {
   const statusCode = FAULTS[fault];
   return { kind: statusCode.startsWith('5') ? 'permanent' : 'temporary', statusCode, text: replyText(detail) };
 }

@@ -1,10 +1,11 @@
-// The queue of outbound mail of a node, put together: couriers for mail that stays here and mail that leaves, reports to
-// senders, and the queue that uses both. Stopped before the mailboxes that it reports to.
+// The delivery queue of a node, put together: couriers for hosted and for remote domains, notifications of senders, and the
+// queue that uses both. Stopped before the mailboxes that it reports to.
 import type { Logger } from 'pino';
 import type { Courier } from '../actors/delivery/courier.js';
 import type { DueNotifier } from '../actors/delivery/due-notifier.js';
 import { type HostedDelivery, localCourier } from '../actors/delivery/local-courier.js';
 import { DeliveryQueue } from '../actors/delivery/queue.js';
+import { DeliveryScheduler } from '../actors/delivery/scheduler/scheduler.js';
 import { SenderNotifications } from '../actors/delivery/sender-dsn.js';
 import type { DeliveryMailboxes } from '../actors/mailbox/outbound/delivery-protocol.js';
 import type { Ownership } from '../actors/runtime/ownership.js';
@@ -16,7 +17,7 @@ import type { OutboundStore } from '../store/outbound.js';
 import type { Lifecycle } from './lifecycle.js';
 import type { Metrics } from './metrics/metrics.js';
 
-/** Carries mail to domains of elsewhere. */
+/** Delivers to remote domains. */
 export interface RemoteCourier extends Courier {
   /** Ends connections that are kept for the next message. */
   close(): Promise<void>;
@@ -35,7 +36,7 @@ export interface QueueParts {
   readonly remote: RemoteCourier;
 }
 
-/** For couriers to let go of what they have, and for the last reports. */
+/** For couriers to end, and for the last reports. */
 const STOP_MS = 1_000;
 /** What is left of its grace besides. */
 const AT_MOST_MS = 5_000;
@@ -51,12 +52,15 @@ export function openQueue(
   const { hostname, leaseTtlMs, outboundPollMs: pollMs } = config;
   const watched = metrics && { meter: metrics.deliveries };
   lifecycle.add('courier', () => remote.close(), COURIER_STOP_MS, COURIER_STOP_MS);
+  const scheduler = new DeliveryScheduler();
   const queue = new DeliveryQueue({
     store,
+    scheduler,
     mailboxes,
     courier: localCourier(hosted, remote),
-    reports: new SenderNotifications({
+    notifications: new SenderNotifications({
       store,
+      scheduler,
       blobs,
       mailboxes,
       hostname,
@@ -66,7 +70,7 @@ export function openQueue(
       ...watched,
     }),
     ownership,
-    wakeUps: dueNotifier,
+    dueNotifier,
     incarnation,
     leaseTtlMs,
     pollMs,
@@ -75,6 +79,6 @@ export function openQueue(
     ...watched,
   });
   lifecycle.add('delivery queue', () => queue.stop(), STOP_MS, AT_MOST_MS);
-  metrics?.watchQueue(queue.standing);
+  metrics?.watchQueue(queue.status);
   return queue;
 }

@@ -14,7 +14,7 @@ import { type MailboxActors, mailboxActorProtocol } from '../actors/mailbox/acto
 import { mailboxBehavior } from '../actors/mailbox/behavior.js';
 import { startDeferredFiltering } from '../actors/mailbox/deferred-filters.js';
 import type { EmailTexts } from '../actors/mailbox/email-texts.js';
-import { placeHanded } from '../actors/mailbox/outbound/handed-over.js';
+import { deliverHandedOver } from '../actors/mailbox/outbound/handed-over.js';
 import type { MailboxEvent, Mailboxes } from '../actors/mailbox/protocol.js';
 import { startRedelivery } from '../actors/mailbox/redelivery.js';
 import { startSearchIndexing } from '../actors/mailbox/search-indexing.js';
@@ -193,12 +193,10 @@ export async function startEngine(
       baseMs: config.outboundBackoffBaseMs,
       capMs: config.outboundBackoffCapMs,
     },
-    note: (accountId: string, outboundId: string) => dueNotifier.note(accountId, outboundId),
-    room: (accountId: string) => dueNotifier.room(accountId),
-    hold: (accountId: string, outboundId: string, attemptId: string) =>
-      dueNotifier.hold(accountId, outboundId, attemptId),
+    notifyDue: (accountId: string, outboundId: string) => dueNotifier.notify(accountId, outboundId),
+    reserve: (accountId: string, wanted: number) => dueNotifier.reserve(accountId, wanted),
     hosted: async (task: Parameters<HostedDelivery>[0]) => (await hosted)(task),
-    place: (handed: HandedOver) => placeHanded(mailboxes, handed, log),
+    handedOver: (handed: HandedOver) => deliverHandedOver(mailboxes, handed, log),
   };
   const host = startHost({
     behavior: mailboxBehavior({

@@ -2,7 +2,7 @@
 
 import { statfs } from 'node:fs/promises';
 import { couriers } from '../actors/delivery/delivery-placement.js';
-import type { Standing as OwnershipStatus } from '../actors/delivery/queue-status.js';
+import type { QueueStatus } from '../actors/delivery/queue-status.js';
 import type { Ownership } from '../actors/runtime/ownership.js';
 import type { HealthCheck, HealthResult } from '../gateways/http/health.js';
 import type { CommitWatch } from '../store/commit-watch.js';
@@ -23,10 +23,10 @@ const LAG_MS = 60_000;
 const ABSENCE_MS = 10_000;
 
 /** Of this node in its cluster. */
-type Standing = Pick<Ownership, 'nodeId' | 'state' | 'isCurrent' | 'owned' | 'shards' | 'view' | 'unreachable'>;
+type OwnershipStatus = Pick<Ownership, 'nodeId' | 'state' | 'isCurrent' | 'owned' | 'shards' | 'view' | 'unreachable'>;
 
 type Queue = Pick<
-  OwnershipStatus,
+  QueueStatus,
   'isStopped' | 'lookAgeMs' | 'failingMs' | 'overdueMs' | 'inFlight' | 'shards' | 'pollMs'
 >;
 
@@ -44,7 +44,7 @@ export function healthChecks(
     readonly commits: Pick<CommitWatch, 'failing'>;
     /** Undefined on nodes without the role `api`. */
     readonly hub: { readonly connections: number } | undefined;
-    readonly ownership: Standing;
+    readonly ownership: OwnershipStatus;
     /** Undefined on nodes without the role `outbound`. */
     readonly queue: Queue | undefined;
     /** Of all nodes. */
@@ -111,7 +111,7 @@ function hubCheck(hub: { readonly connections: number }): HealthCheck {
 }
 
 /** A node that cannot serve is to get no more clients: the balancer before it looks here. */
-function shardsResult({ nodeId, state, isCurrent, owned, shards, view, unreachable }: Standing): HealthResult {
+function shardsResult({ nodeId, state, isCurrent, owned, shards, view, unreachable }: OwnershipStatus): HealthResult {
   const data = { state, owned: owned.length, shards };
   const unhealthy = (description: string): HealthResult => ({ status: 'Unhealthy', description, data });
   if (state === 'draining') return unhealthy('This node is stopping.');
@@ -133,7 +133,7 @@ function shardsResult({ nodeId, state, isCurrent, owned, shards, view, unreachab
 /** `own`: of the queue of this node, where it has one. */
 async function clusterResult(
   outbound: Pick<OutboundStore, 'overdueMs' | 'isStranded'>,
-  { view, shards }: Standing,
+  { view, shards }: OwnershipStatus,
   own: HealthResult | undefined,
 ): Promise<HealthResult> {
   const all = Array.from({ length: shards }, (_, shard) => shard);

@@ -122,7 +122,7 @@ function checksOf(
   hub: { readonly connections: number } | undefined,
 ) {
   const outbound = resources.stall.port(postgresOutbound(resources.healthSql));
-  return healthChecks(resources, { commits, hub, ownership, queue: queue?.standing, outbound });
+  return healthChecks(resources, { commits, hub, ownership, queue: queue?.status, outbound });
 }
 
 async function openHttp(

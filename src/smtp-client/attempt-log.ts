@@ -2,7 +2,7 @@
 // never contents.
 import type { Logger } from 'pino';
 import type { DeliveryTask } from '../actors/delivery/courier.js';
-import type { Verdict } from '../mail/delivery-status.js';
+import type { DeliveryStatus } from '../mail/delivery-status.js';
 import { clock } from '../store/clock.js';
 import type { DeliveryAttempt } from '../store/outbound.js';
 import type { CourierMeter } from './meter.js';
@@ -38,12 +38,12 @@ export class AttemptLog {
   add(
     { host, address: remoteAddress, tls }: Tried,
     started: number,
-    decided: Verdict,
-    verdicts: readonly (readonly [addressee: TaskRecipient, verdict: Verdict])[],
+    decided: DeliveryStatus,
+    statuses: readonly (readonly [addressee: TaskRecipient, status: DeliveryStatus])[],
   ): void {
     const { accountId, outboundId, domain } = this.#task;
     const durationMs = Math.max(0, Math.round(performance.now() - started));
-    const recipients = verdicts.flatMap(([{ ids }, { kind, statusCode }]) =>
+    const recipients = statuses.flatMap(([{ ids }, { kind, statusCode }]) =>
       ids.map((id) => ({ id, outcome: kind, statusCode })),
     );
     const id = this.#newId();

@@ -1,19 +1,19 @@
-// One attempt for the recipients of one domain: hosts in their order until every recipient has an answer that is final, or
-// there is no host left (RFC 5321 §5.1). Connection faults lead to the next address, temporary replies and refusals before
-// MAIL to the next host; refusals of the sender, of recipients and of the message are final, and so is a doubt whether the
-// message was taken: trying elsewhere at once would make two of it.
+// One attempt for the recipients of one domain: hosts in their order until every recipient has a final reply, or no host is left
+// (RFC 5321 §5.1). Connection faults lead to the next address, temporary replies and refusals before MAIL to the next host.
+// Refusals of the sender, of recipients and of the message are final. When it is unknown whether a host took the message, the
+// attempt ends: another host would deliver it twice.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DeliveryTask } from '../actors/delivery/courier.js';
 import type { Dns } from '../dns/resolver.js';
-import { isClosing, isRecipientLimit, judgeFault, judgeReply, type Verdict } from '../mail/delivery-status.js';
+import { type DeliveryStatus, faultStatus, isClosing, isRecipientLimit, replyStatus } from '../mail/delivery-status.js';
 import type { StsPolicy } from '../store/sts-policies.js';
 import type { AttemptLog, Tried } from './attempt-log.js';
 import type { HostHealth } from './host-health.js';
 import type { CourierLimits } from './limits.js';
 import { type Exchanger, hostAddresses, mailExchangers } from './mail-exchangers.js';
 import type { CourierMeter } from './meter.js';
-import type { OutgoingContent } from './outgoing-message.js';
+import type { OutgoingMessage } from './outgoing-message.js';
 import type { HostRules } from './own-hosts.js';
 import type { SessionPool } from './pool.js';
 import type { RecipientResults, TaskRecipient } from './recipient-results.js';
@@ -25,7 +25,7 @@ import type { TransactionResult } from './transaction.js';
 export interface Common {
   readonly dns: Dns;
   readonly pool: SessionPool;
-  readonly reachability: HostHealth;
+  readonly health: HostHealth;
   readonly rules: HostRules;
   readonly limits: CourierLimits;
   readonly meter: CourierMeter;
@@ -37,7 +37,7 @@ export interface Common {
 
 export interface Mail {
   readonly task: DeliveryTask;
-  readonly content: OutgoingContent;
+  readonly content: OutgoingMessage;
   readonly prefix: string;
   readonly policy: StsPolicy | undefined;
   /** Also when the attempt has taken its time. */
@@ -45,26 +45,26 @@ export interface Mail {
   readonly log: AttemptLog;
 }
 
-/** A host that rests no longer than this is waited for. */
-const SHORT_REST_MS = 2_000;
-/** Sessions that ended while they were idle, in a row, before a new one is taken for dead too. */
+/** A host that may be connected to again within it is waited for. */
+const SHORT_WAIT_MS = 2_000;
+/** Sessions in a row that ended while idle, before the next failure counts as the host's. */
 const STALE = 6;
 
 export class Attempt {
   readonly #common: Common;
   readonly #mail: Mail;
-  readonly #standings: RecipientResults;
-  /** Somebody may have the message already. */
+  readonly #results: RecipientResults;
+  /** A host may have taken the message. */
   #isDoubtful = false;
 
-  constructor(common: Common, mail: Mail, standings: RecipientResults) {
+  constructor(common: Common, mail: Mail, results: RecipientResults) {
     this.#common = common;
     this.#mail = mail;
-    this.#standings = standings;
+    this.#results = results;
   }
 
   get #isOver(): boolean {
-    return this.#standings.isOver || this.#isDoubtful || this.#mail.signal.aborted;
+    return this.#results.isOver || this.#isDoubtful || this.#mail.signal.aborted;
   }
 
   /** @throws what reading the message throws */
@@ -73,13 +73,13 @@ export class Attempt {
     const { domain } = this.#mail.task;
     const started = performance.now();
     const route = await mailExchangers(dns, domain, random);
-    if ('fault' in route) return this.#missed(nowhere(null), started, judgeFault(route.fault, route.detail));
+    if ('fault' in route) return this.#missed(nowhere(null), started, faultStatus(route.fault, route.detail));
     // RFC 5321 §5.1: what is preferred no more than this node leads back to it.
     let end = route.find(({ host }) => rules.isOwnName(host))?.priority ?? Number.POSITIVE_INFINITY;
     const hosts = route.filter(({ priority }) => priority < end);
     if (hosts.length === 0) {
       const detail = `mail for ${domain} would come back to this host`;
-      return this.#missed(nowhere(route[0]!.host), started, judgeFault('own-host', detail));
+      return this.#missed(nowhere(route[0]!.host), started, faultStatus('own-host', detail));
     }
     for (const host of hosts.slice(0, limits.hosts)) {
       if (this.#isOver || host.priority >= end) return;
@@ -89,7 +89,7 @@ export class Attempt {
 
   /** Its addresses in turn; true when it is this node itself. */
   async #tryHost(exchanger: Exchanger): Promise<boolean> {
-    const { dns, random, limits, rules, reachability } = this.#common;
+    const { dns, random, limits, rules, health } = this.#common;
     const { policy } = this.#mail;
     const { host } = exchanger;
     const started = performance.now();
@@ -97,28 +97,28 @@ export class Attempt {
       this.#missed(
         nowhere(host),
         started,
-        judgeFault('sts-host', `${host} is not in the MTA-STS policy of the domain`),
+        faultStatus('sts-host', `${host} is not in the MTA-STS policy of the domain`),
       );
       return false;
     }
     const found = await hostAddresses(dns, exchanger, random);
     if ('fault' in found) {
-      this.#missed(nowhere(host), started, judgeFault(found.fault, found.detail));
+      this.#missed(nowhere(host), started, faultStatus(found.fault, found.detail));
       return false;
     }
     const own = found.find((address) => rules.isOwnAddress(address));
     if (own !== undefined) {
       const detail = `${host} (${own}) is this host itself`;
-      this.#missed({ host, address: own, tls: null }, started, judgeFault('own-host', detail));
+      this.#missed({ host, address: own, tls: null }, started, faultStatus('own-host', detail));
       return true;
     }
     const allowed = found.filter((address) => rules.isAllowed(address));
     if (allowed.length === 0) {
       const detail = `${host} has no public address (${found[0]})`;
-      this.#missed({ host, address: found[0]!, tls: null }, started, judgeFault('private-host', detail));
+      this.#missed({ host, address: found[0]!, tls: null }, started, faultStatus('private-host', detail));
       return false;
     }
-    for (const address of reachability.order(allowed).slice(0, limits.addressesPerHost)) {
+    for (const address of health.order(allowed).slice(0, limits.addressesPerHost)) {
       if (this.#isOver || !(await this.#tryAddress(host, address))) break;
     }
     return false;
@@ -126,52 +126,50 @@ export class Attempt {
 
   /** True when another address of the host may do better. */
   async #tryAddress(host: string, address: string): Promise<boolean> {
-    const { reachability, pool } = this.#common;
+    const { health, pool } = this.#common;
     const { signal } = this.#mail;
     const started = performance.now();
     const tried: Tried = { host, address, tls: null };
-    const rest = reachability.rest(address);
-    if (rest !== undefined && rest.ms > SHORT_REST_MS) {
-      this.#missed(tried, started, judgeReply(rest.reply, 'greeting'), true);
-      return true;
-    }
-    if (rest !== undefined) await pause(rest.ms, undefined, { signal }).catch(() => {});
-    const silence = reachability.silence(address);
-    if (silence !== undefined) {
-      this.#missed(tried, started, judgeFault('unreachable', silence));
+    const notNow = health.notNow(address);
+    if (notNow?.kind === 'closing' && notNow.ms <= SHORT_WAIT_MS)
+      await pause(notNow.ms, undefined, { signal }).catch(() => {});
+    else if (notNow !== undefined) {
+      const isClosing = notNow.kind === 'closing';
+      const status = isClosing ? replyStatus(notNow.reason, 'greeting') : faultStatus('unreachable', notNow.reason);
+      this.#missed(tried, started, status, isClosing);
       return true;
     }
     for (let stale = 0; ; stale++) {
-      let session: Session;
+      let session: Session | undefined;
       try {
-        session = await pool.acquire(this.#target(host, address), signal, this.#mail.task.waits);
+        session = await pool.acquire(this.#target(host, address), signal, this.#mail.task.connect);
       } catch (error) {
         if (!(error instanceof SessionFailure)) throw error;
-        if (error.kind === 'busy') {
-          this.#standings.postpone();
-          return false;
-        }
         this.#learn(address, error);
-        this.#missed(tried, started, error.verdict, error.kind !== 'unreachable');
+        this.#missed(tried, started, error.status, error.kind !== 'unreachable');
         return error.kind === 'unreachable' || error.kind === 'silent';
+      }
+      if (session === undefined) {
+        this.#results.postpone();
+        return false;
       }
       tried.tls = session.tls;
       const isFresh = session.served === 0;
-      const heard = await this.#converse(session, tried, started, isFresh || stale >= STALE);
-      if (heard !== undefined) return heard;
+      const isDone = await this.#converse(session, tried, started, isFresh || stale >= STALE);
+      if (isDone !== undefined) return isDone;
     }
   }
 
   /** Transactions until everyone pending was asked for. Undefined when the session turns out to have ended before. */
   async #converse(session: Session, tried: Tried, started: number, isTrusted: boolean): Promise<boolean | undefined> {
-    const { pool, limits, reachability, meter } = this.#common;
+    const { pool, limits, health, meter } = this.#common;
     const { content, prefix, task, log } = this.#mail;
     const host = session.host;
     const unfit = this.#unfit(session);
     if (unfit !== undefined) {
       pool.release(session, true);
-      const pending = this.#standings.pending;
-      this.#standings.settleAll(unfit, host);
+      const pending = this.#results.pending;
+      this.#results.settleAll(unfit, host);
       log.add(
         tried,
         started,
@@ -180,9 +178,9 @@ export class Attempt {
       );
       return false;
     }
-    let rest = this.#standings.pending;
-    const verdicts = new Map<TaskRecipient, Verdict>();
-    let decided: Verdict | undefined;
+    let rest = this.#results.pending;
+    const statuses = new Map<TaskRecipient, DeliveryStatus>();
+    let decided: DeliveryStatus | undefined;
     let isReusable = true;
     let isFirst = true;
     try {
@@ -198,71 +196,71 @@ export class Attempt {
           },
           this.#mail.signal,
         );
-        if (isFirst && result.isUnheard && !isTrusted && !this.#mail.signal.aborted) {
+        if (isFirst && result.isUnanswered && !isTrusted && !this.#mail.signal.aborted) {
           isReusable = false;
           return undefined;
         }
         isFirst = false;
-        const limited = this.#take(result, batch, host, verdicts);
-        decided = decisive(verdicts.values(), decided);
+        const limited = this.#take(result, batch, host, statuses);
+        decided = decisive(statuses.values(), decided);
         if (isDelivered(result)) meter.sent(prefix.length + content.size);
         const closing = [...result.answers.values()].find(({ reply }) => reply !== undefined && isClosing(reply));
-        if (closing !== undefined) reachability.closed(session.address, closing.reply!);
-        else if (!result.isUnheard) reachability.spoke(session.address);
+        if (closing !== undefined) health.closing(session.address, closing.reply!);
+        else if (!result.isUnanswered) health.answered(session.address);
         isReusable = result.isReusable && (!result.needsReset || (await session.reset()));
         rest = [...limited, ...rest.slice(batch.length)];
       }
     } catch (error) {
       isReusable = false;
-      this.#standings.noteAll(judgeFault('unread', 'the stored message could not be read'), host);
+      this.#results.noteAll(faultStatus('unread', 'the stored message could not be read'), host);
       throw error;
     } finally {
       pool.release(session, isReusable);
     }
-    const ended = judgeFault('lost', `${host}: the connection ended before all recipients were asked for`);
+    const ended = faultStatus('lost', `${host}: the connection ended before all recipients were asked for`);
     for (const addressee of rest) {
-      if (verdicts.has(addressee)) continue;
-      this.#standings.note(addressee, ended, host);
-      verdicts.set(addressee, ended);
+      if (statuses.has(addressee)) continue;
+      this.#results.note(addressee, ended, host);
+      statuses.set(addressee, ended);
     }
-    log.add(tried, started, decided ?? ended, [...verdicts]);
+    log.add(tried, started, decided ?? ended, [...statuses]);
     return false;
   }
 
-  /** Notes the answers; gives back those for whom there was no room in the transaction. */
+  /** Notes the replies; returns the recipients that the host wants in another transaction. */
   #take(
     { answers, isDoubtful }: TransactionResult,
     batch: readonly TaskRecipient[],
     host: string,
-    verdicts: Map<TaskRecipient, Verdict>,
+    statuses: Map<TaskRecipient, DeliveryStatus>,
   ): TaskRecipient[] {
     const isSomeoneTaken = [...answers.values()].some(({ stage }) => stage === 'data' || stage === 'message');
     const limited: TaskRecipient[] = [];
     this.#isDoubtful = isDoubtful;
     for (const addressee of batch) {
-      const { verdict, reply, stage } = answers.get(addressee.address)!;
-      verdicts.set(addressee, verdict);
-      if (verdict.kind === 'temporary' || stage === undefined) this.#standings.note(addressee, verdict, host);
-      else this.#standings.settle(addressee, verdict, host);
+      const { status, reply, stage } = answers.get(addressee.address)!;
+      statuses.set(addressee, status);
+      if (status.kind === 'temporary' || stage === undefined) this.#results.note(addressee, status, host);
+      else this.#results.settle(addressee, status, host);
       // Only while the others get on: a server that has no room for anyone is not asked again.
       if (isSomeoneTaken && stage === 'rcpt' && isRecipientLimit(reply ?? '')) limited.push(addressee);
     }
     return limited;
   }
 
-  /** What the message needs and the server lacks. */
-  #unfit(session: Session): Verdict | undefined {
+  /** The status when the server lacks an extension that the message needs. */
+  #unfit(session: Session): DeliveryStatus | undefined {
     const { content, prefix } = this.#mail;
     const size = prefix.length + content.size;
     const { largestMessage, host } = session;
     if (largestMessage > 0 && size > largestMessage) {
-      return judgeFault('too-large', `the message has ${size} octets, ${host} takes ${largestMessage}`);
+      return faultStatus('too-large', `the message has ${size} octets, ${host} takes ${largestMessage}`);
     }
-    if (this.#isInternational(this.#standings.pending) && !session.supports('SMTPUTF8')) {
-      return judgeFault('no-smtputf8', `the message needs SMTPUTF8, which ${host} does not know`);
+    if (this.#isInternational(this.#results.pending) && !session.supports('SMTPUTF8')) {
+      return faultStatus('no-smtputf8', `the message needs SMTPUTF8, which ${host} does not know`);
     }
     if (content.isEightBit && !session.supports('8BITMIME')) {
-      return judgeFault('no-8bitmime', `the message needs 8BITMIME, which ${host} does not know`);
+      return faultStatus('no-8bitmime', `the message needs 8BITMIME, which ${host} does not know`);
     }
     return undefined;
   }
@@ -274,53 +272,51 @@ export class Attempt {
   }
 
   #target(host: string, address: string) {
-    const { hostname, port, ca, limits, reachability, meter } = this.#common;
-    const { policy, signal, task } = this.#mail;
+    const { hostname, port, ca, limits, health, meter } = this.#common;
+    const { policy, signal } = this.#mail;
     const wanted: TlsPolicy = policy?.mode === 'enforce' ? 'verified' : 'opportunistic';
     const open = async (tls: TlsPolicy) => {
       const session = await openSession({ host, address, port, tls, ca, hostname, limits, signal });
-      reachability.connected(address);
+      health.connected(address);
       meter.connected(session.tls === null ? 'none' : session.isVerified ? 'verified' : 'unverified');
       return session;
     };
     return {
       address,
       key: `${address} ${host} ${wanted}`,
-      accountId: task.accountId,
-      domain: task.domain,
       open: async () => {
         if (wanted === 'verified') return open(wanted);
-        if (!reachability.hasTls(address)) return open('none');
+        if (!health.hasTls(address)) return open('none');
         try {
           return await open(wanted);
         } catch (error) {
-          // RFC 7435: what was encrypted for nobody in particular goes in the clear when that does not work.
+          // RFC 7435: without a policy, mail goes unencrypted where encryption fails.
           if (!(error instanceof SessionFailure) || error.kind !== 'tls' || signal.aborted) throw error;
-          reachability.tlsFailed(address);
-          this.#mail.log.withoutTls(host, address, error.verdict.text);
+          health.tlsFailed(address);
+          this.#mail.log.withoutTls(host, address, error.status.text);
           return open('none');
         }
       },
     };
   }
 
-  #learn(address: string, { kind, code, verdict }: SessionFailure): void {
-    const { reachability } = this.#common;
+  #learn(address: string, { kind, code, status }: SessionFailure): void {
+    const { health } = this.#common;
     if (this.#mail.signal.aborted) return;
-    if (kind === 'unreachable') reachability.unreachable(address, code ?? '');
-    if (kind === 'silent' || code === 'ETIMEDOUT') reachability.silent(address, verdict.text);
-    if (kind === 'closing') reachability.closed(address, verdict.text);
+    if (kind === 'unreachable') health.unreachable(address, code ?? '');
+    if (kind === 'silent' || code === 'ETIMEDOUT') health.silent(address, status.text);
+    if (kind === 'closing') health.closing(address, status.text);
   }
 
-  /** A host that could not be asked for anyone; `isReached`: because of what it said or did. */
-  #missed(tried: Tried, started: number, verdict: Verdict, isReached = false): void {
-    const pending = this.#standings.pending;
-    this.#standings.noteAll(verdict, isReached ? tried.host : null);
+  /** No recipient was asked for at this host; `isReached`: because of the host's reply. */
+  #missed(tried: Tried, started: number, status: DeliveryStatus, isReached = false): void {
+    const pending = this.#results.pending;
+    this.#results.noteAll(status, isReached ? tried.host : null);
     this.#mail.log.add(
       tried,
       started,
-      verdict,
-      pending.map((addressee) => [addressee, verdict]),
+      status,
+      pending.map((addressee) => [addressee, status]),
     );
   }
 }
@@ -330,14 +326,14 @@ function nowhere(host: string | null): Tried {
 }
 
 function isDelivered({ answers }: TransactionResult): boolean {
-  return [...answers.values()].some(({ verdict }) => verdict.kind === 'delivered');
+  return [...answers.values()].some(({ status }) => status.kind === 'delivered');
 }
 
 /** The reply that says most about an attempt: that it was delivered, else that it may be, else that it never will. */
-function decisive(verdicts: Iterable<Verdict>, known: Verdict | undefined): Verdict | undefined {
+function decisive(statuses: Iterable<DeliveryStatus>, known: DeliveryStatus | undefined): DeliveryStatus | undefined {
   const weight = { delivered: 3, temporary: 2, permanent: 1 };
   let found = known;
-  for (const verdict of verdicts) if (found === undefined || weight[verdict.kind] > weight[found.kind]) found = verdict;
+  for (const status of statuses) if (found === undefined || weight[status.kind] > weight[found.kind]) found = status;
   return found;
 }
 

@@ -1,4 +1,4 @@
-// nodemailer's SMTPConnection with what it lacks: an end to what a server may say (it keeps every empty line of an endless
+// nodemailer's SMTPConnection with additions: a limit on the octets of replies (the library keeps every empty line of an endless
 // flood), SMTPUTF8 for headers and not for addresses alone (RFC 6531 §3.4), a view of what EHLO announced, one write for a
 // message that is in memory and needs no dot put before its lines, and RFC 5321 where the library is lenient: 354 alone
 // starts the message, a reply comes after its command, and all lines of a reply have one code. The methods and fields of
@@ -64,7 +64,7 @@ export class ClientConnection extends SMTPConnection {
     return (this as unknown as Inside)._maxAllowedSize;
   }
 
-  /** The server took DATA for something else: what it says next answers nobody knows what. */
+  /** The server did not take DATA as DATA: which command a later reply belongs to is unknown. */
   get isOutOfStep(): boolean {
     return this.#isOutOfStep;
   }
@@ -118,7 +118,7 @@ export class ClientConnection extends SMTPConnection {
     const { _responseActions, _actionSMTPStream } = this as unknown as Inside;
     _responseActions.push((reply) => _actionSMTPStream.call(this, reply, callback));
     return new PlainMessage((octets) => {
-      // What has ended is told of by its end.
+      // The end of a connection is reported by its own event.
       if (this._socket && !this._socket.destroyed) this._socket.write(octets);
     });
   }
@@ -132,7 +132,7 @@ export class ClientConnection extends SMTPConnection {
 
 const FINAL_DOT = Buffer.from('.\r\n');
 
-/** Where a plain message goes: what the library's stream is to who writes the message, and to the library. */
+/** Takes a plain message in place of the library's stream: the writer and the library see the same interface. */
 class PlainMessage {
   outByteCount = 0;
   readonly #put: (octets: Uint8Array) => void;

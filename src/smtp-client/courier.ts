@@ -1,5 +1,5 @@
-// The courier over SMTP: takes a task, reads and signs the message once, tries the hosts of its domain, reports. Keeps the
-// connections, what is known of hosts and of MTA-STS policies, and the end of all attempts when the node stops.
+// The courier over SMTP: reads and signs the message of a task once, tries the hosts of its domain, and reports the outcomes.
+// Holds the connections, the health of hosts, the MTA-STS policies, and ends all attempts when the node stops.
 import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
 import type { Courier, DeliveryReport, DeliveryTask } from '../actors/delivery/courier.js';
@@ -7,7 +7,7 @@ import type { Dns } from '../dns/resolver.js';
 import { newId } from '../ids/new-id.js';
 import { parseAddress } from '../mail/address.js';
 import type { Sign } from '../mail/authentication.js';
-import { judgeFault } from '../mail/delivery-status.js';
+import { faultStatus } from '../mail/delivery-status.js';
 import type { BlobStore } from '../store/blobs.js';
 import { StoreFault } from '../store/errors.js';
 import type { StsPolicyStore } from '../store/sts-policies.js';
@@ -16,7 +16,7 @@ import { AttemptLog } from './attempt-log.js';
 import { HostHealth } from './host-health.js';
 import { type CourierLimits, DEFAULT_LIMITS } from './limits.js';
 import { type CourierMeter, NO_METER } from './meter.js';
-import { Contents, type OutgoingContent } from './outgoing-message.js';
+import { type OutgoingMessage, OutgoingMessages } from './outgoing-message.js';
 import { hostRules, type OwnHost } from './own-hosts.js';
 import { SessionPool } from './pool.js';
 import { RecipientResults, type TaskRecipient } from './recipient-results.js';
@@ -43,12 +43,12 @@ export interface SmtpCourierOptions {
 }
 
 export interface SmtpCourier extends Courier {
-  /** Takes no more tasks, and ends those that are not done after `graceMs`. */
+  /** Takes no more tasks, and ends tasks under way after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
 const STS_FETCH_MS = 20_000;
-/** What is slow but moves is given the time for it, on top of the limit. */
+/** Added to the time limit of an attempt, for large messages over slow connections. */
 const SLOWEST_OCTETS_PER_MS = 32;
 /** Lines of printable ASCII and blanks, ended by CRLF, none of them empty. */
 const HEADER_LINES = /^(?:[\t -~]+\r\n)*$/;
@@ -58,12 +58,12 @@ export function createSmtpCourier(options: SmtpCourierOptions): SmtpCourier {
   const { meter = NO_METER, random = Math.random, stsPort = 443 } = options;
   const limits: CourierLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const rules = hostRules(own, port, allowPrivate);
-  const contents = new Contents(blobs);
+  const messages = new OutgoingMessages(blobs);
   const pool = new SessionPool(limits, meter);
   const common: Common = {
     dns,
     pool,
-    reachability: new HostHealth(limits.restMs),
+    health: new HostHealth(limits.closingMs),
     rules,
     limits,
     meter,
@@ -86,7 +86,7 @@ export function createSmtpCourier(options: SmtpCourierOptions): SmtpCourier {
   const underWay = new Set<Promise<unknown>>();
   let isClosing = false;
 
-  async function signature(task: DeliveryTask, content: OutgoingContent): Promise<string> {
+  async function signature(task: DeliveryTask, content: OutgoingMessage): Promise<string> {
     if (sign === undefined) return '';
     const domains = signingDomains(task, content);
     try {
@@ -108,38 +108,38 @@ export function createSmtpCourier(options: SmtpCourierOptions): SmtpCourier {
   async function attempt(task: DeliveryTask): Promise<DeliveryReport> {
     const attempts = new AttemptLog(task, log, meter, newId);
     const { addressees, unusable, sender } = envelopeOf(task);
-    const standings = new RecipientResults([...addressees, ...unusable]);
-    const wrong = judgeFault('bad-address', 'the address cannot be written in an SMTP envelope');
-    for (const addressee of unusable) standings.settle(addressee, wrong, null);
-    if (sender === undefined) standings.settleAll(wrong, null);
-    if (isClosing) standings.noteAll(judgeFault('ended', 'the node stops'), null);
-    if (isClosing || standings.isOver || sender === undefined) {
-      return { outcomes: standings.outcomes(), attempts: [] };
+    const results = new RecipientResults([...addressees, ...unusable]);
+    const wrong = faultStatus('bad-address', 'the address cannot be written in an SMTP envelope');
+    for (const addressee of unusable) results.settle(addressee, wrong, null);
+    if (sender === undefined) results.settleAll(wrong, null);
+    if (isClosing) results.noteAll(faultStatus('ended', 'the node stops'), null);
+    if (isClosing || results.isOver || sender === undefined) {
+      return { outcomes: results.outcomes(), attempts: [] };
     }
     const end = endOf(task);
     try {
       const isLiteral = task.domain.startsWith('[');
       const [content, policy] = await Promise.all([
-        contents.of(task.blob, task.size),
+        messages.of(task.blob, task.size),
         isLiteral ? undefined : sts.policyOf(task.domain),
       ]);
       const prefix = await signature(task, content);
       const mail = { task: { ...task, sender }, content, prefix, policy, signal: end.signal, log: attempts };
       try {
-        await new Attempt(common, mail, standings).run();
+        await new Attempt(common, mail, results).run();
       } catch (error) {
-        // What was delivered already is told; the rest is tried again.
-        if (standings.pending.length === addressees.length) throw error;
+        // Deliveries so far are reported; the rest is tried again.
+        if (results.pending.length === addressees.length) throw error;
         log.error({ accountId: task.accountId, outboundId: task.outboundId, err: error }, 'delivery broke off');
       }
       if (policy?.mode === 'testing') logTesting(task, attempts);
-      return { outcomes: standings.outcomes(), attempts: attempts.entries };
+      return { outcomes: results.outcomes(), attempts: attempts.entries };
     } finally {
       end.release();
     }
   }
 
-  /** A policy on trial changes nothing (RFC 8461 §5); who runs it wants to know. */
+  /** A policy in testing mode changes nothing (RFC 8461 §5); its effect is logged. */
   function logTesting({ domain, outboundId }: DeliveryTask, { entries }: AttemptLog): void {
     for (const { host, tls } of entries) {
       if (host === null || tls?.endsWith('(verified)')) continue;
@@ -193,11 +193,10 @@ export function createSmtpCourier(options: SmtpCourierOptions): SmtpCourier {
 }
 
 /**
- * Who may sign, the best first: the domain of From, which is what readers see and DMARC asks for (RFC 9989 §4.4), else that
- * of the envelope, which may have another address of the account, or none. Whose address From holds was judged when the
- * message came.
+ * Domains whose key may sign, the best first: the domain of From, which readers see and DMARC requires (RFC 9989 §4.4), then the
+ * domain of the envelope's sender. Whether the account may use the address in From was checked when the message was submitted.
  */
-function signingDomains({ sender }: DeliveryTask, { authorDomains }: OutgoingContent): readonly string[] {
+function signingDomains({ sender }: DeliveryTask, { authorDomains }: OutgoingMessage): readonly string[] {
   const domain = parseAddress(sender)?.domain;
   const others = authorDomains.filter((author) => author !== domain);
   if (domain === undefined) return others;

@@ -1,7 +1,8 @@
-// What connections have taught: addresses that do not answer, hosts that asked to be left alone (421), hosts whose TLS does
-// not work, and address families that lead nowhere from this machine. It saves the time of finding out again for every
-// message; it forgets soon, and never decides about mail by itself.
+// Hosts that are not to be connected to now: hosts that did not answer, and hosts that close connections (421). It is the one
+// place that knows so. Hosts whose TLS fails and address families without a route are here too. All of it saves time for the
+// next message, is soon forgotten, and by itself fails no mail for good.
 import { LRUCache } from 'lru-cache';
+import { Backoff } from '../bounds/backoff.js';
 
 const REMEMBERED = 10_000;
 /** As long as the shortest delay between two attempts, or a silent host would never be asked again. */
@@ -10,28 +11,29 @@ const NO_TLS_MS = 600_000;
 const FAMILY_MS = 600_000;
 /** Of a family whose connections time out; where there is no route at all, one failure is enough. */
 const FAMILY_FAILURES = 3;
-const LONGEST_REST_MS = 60_000;
+const LONGEST_CLOSING_MS = 60_000;
 const NO_ROUTE: ReadonlySet<string> = new Set(['ENETUNREACH', 'EADDRNOTAVAIL', 'EAFNOSUPPORT']);
 
-interface Rest {
-  readonly until: number;
+export interface NotNow {
+  readonly kind: 'silent' | 'closing';
+  /** For how long the host is not connected to. */
   readonly ms: number;
-  readonly reply: string;
+  /** `silent`: what went wrong; `closing`: the reply. */
+  readonly reason: string;
 }
 
 export class HostHealth {
-  readonly #silent = new LRUCache<string, { readonly why: string }>({ max: REMEMBERED, ttl: SILENT_MS });
-  readonly #rests = new LRUCache<string, Rest>({ max: REMEMBERED, ttl: 2 * LONGEST_REST_MS });
+  readonly #silent = new Backoff<string>({ firstMs: SILENT_MS, longestMs: SILENT_MS, most: REMEMBERED });
+  readonly #closing: Backoff<string>;
   readonly #noTls = new LRUCache<string, true>({ max: REMEMBERED, ttl: NO_TLS_MS });
-  readonly #restMs: number;
   readonly #families = { 4: { failures: 0, until: 0 }, 6: { failures: 0, until: 0 } };
 
-  /** `restMs`: for how long a host is left alone the first time. */
-  constructor(restMs: number) {
-    this.#restMs = restMs;
+  /** `closingMs`: for how long a host that closes connections is not connected to, the first time. */
+  constructor(closingMs: number) {
+    this.#closing = new Backoff({ firstMs: closingMs, longestMs: LONGEST_CLOSING_MS, most: REMEMBERED });
   }
 
-  /** The same addresses without those of a family that leads nowhere, unless all are; families take turns. */
+  /** The same addresses without those of a family that has no route, unless all are; families alternate. */
   order(addresses: readonly string[]): readonly string[] {
     const now = performance.now();
     const [six, four] = [addresses.filter((address) => isV6(address)), addresses.filter((address) => !isV6(address))];
@@ -45,9 +47,11 @@ export class HostHealth {
     return mixed;
   }
 
-  /** Why it was silent a moment ago; undefined when it was not. */
-  silence(address: string): string | undefined {
-    return this.#silent.get(address)?.why;
+  /** Why the host is not to be connected to now; undefined when it may be. */
+  notNow(address: string): NotNow | undefined {
+    const [closing, silent] = [this.#closing.of(address), this.#silent.of(address)];
+    if (closing !== undefined && closing.ms >= (silent?.ms ?? 0)) return { kind: 'closing', ...closing };
+    return silent && { kind: 'silent', ...silent };
   }
 
   connected(address: string): void {
@@ -65,31 +69,20 @@ export class HostHealth {
     }
   }
 
-  /** It took long to find out. */
-  silent(address: string, why: string): void {
-    this.#silent.set(address, { why });
+  /** The host did not answer until a time limit. */
+  silent(address: string, reason: string): void {
+    this.#silent.failed(address, reason);
   }
 
-  /** It has taken or refused mail as a mail server does. */
-  spoke(address: string): void {
-    this.#silent.delete(address);
-    this.#rests.delete(address);
+  /** The host has taken or refused mail as a mail server does. */
+  answered(address: string): void {
+    this.#silent.succeeded(address);
+    this.#closing.succeeded(address);
   }
 
-  /** It closes connections (421): it is left alone, longer each time. */
-  closed(address: string, reply: string): void {
-    const known = this.#rests.get(address);
-    const now = performance.now();
-    if (known !== undefined && known.until > now) return;
-    const ms = known === undefined ? this.#restMs : Math.min(LONGEST_REST_MS, 2 * known.ms);
-    this.#rests.set(address, { until: now + ms, ms, reply });
-  }
-
-  /** For how long it is still left alone, and what it said; undefined when it is not. */
-  rest(address: string): { readonly ms: number; readonly reply: string } | undefined {
-    const rest = this.#rests.get(address);
-    const ms = rest === undefined ? 0 : rest.until - performance.now();
-    return rest !== undefined && ms > 0 ? { ms, reply: rest.reply } : undefined;
+  /** The host closes connections (421): it is not connected to, longer each time. */
+  closing(address: string, reply: string): void {
+    this.#closing.failed(address, reply);
   }
 
   tlsFailed(address: string): void {

@@ -1,5 +1,5 @@
-// Where the mail of a domain goes: MX look-up with priorities, ties in random order (RFC 5321 §5.1), the implicit MX, the
-// null MX (RFC 7505), address literals. Says which hosts, not which of their addresses.
+// The mail hosts of a domain: MX look-up with priorities, ties in random order (RFC 5321 §5.1), the implicit MX, the null MX
+// (RFC 7505), address literals; and the addresses of a host.
 
 import { type Dns, DnsFailure, type MxRecord } from '../dns/resolver.js';
 import { canonicalAddress } from '../gateways/tcp/ip-address.js';

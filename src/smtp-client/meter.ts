@@ -1,4 +1,4 @@
-// Port: what the SMTP client counts for those who watch a node. It must not throw. Recipients are the queue's to count.
+// Port: what is measured of the SMTP client. It must not throw. Recipients are counted by the delivery queue.
 import type { OutcomeKind } from '../mail/outbound-status.js';
 
 export interface CourierMeter {

@@ -1,12 +1,12 @@
-// The message as it is sent: its octets from the blob store, pulled by the connection, and what it asks of a server, found
-// out by reading it once. Small messages are kept in memory for a while: one goes to many domains at the same time.
+// The message as it is sent: its octets, read from the blob store as the connection takes them, and the extensions it needs,
+// found by reading it once. Small messages are kept in memory for a while: one message often goes to many domains.
 import { isAscii, isUtf8 } from 'node:buffer';
 import { LRUCache } from 'lru-cache';
 import { authorsOf } from '../mail/author-domains.js';
 import { headerLines } from '../mail/header-lines.js';
 import type { BlobStore } from '../store/blobs.js';
 
-export interface OutgoingContent {
+export interface OutgoingMessage {
   /** Octets. */
   readonly size: number;
   /** Some octet is above 127 (RFC 6152). */
@@ -27,7 +27,7 @@ const CR = 13;
 const LF = 10;
 const DOT = 46;
 
-type Needs = Pick<OutgoingContent, 'isEightBit' | 'hasUtf8Header' | 'authorDomains'>;
+type Needs = Pick<OutgoingMessage, 'isEightBit' | 'hasUtf8Header' | 'authorDomains'>;
 
 const SMALL_OCTETS = 256 * 1024;
 const KEPT_OCTETS = 16 * 1024 * 1024;
@@ -35,21 +35,21 @@ const KEPT_NEEDS = 20_000;
 /** A longer header is not looked at to its end. */
 const HEADER_OCTETS = 256 * 1024;
 
-export class Contents {
+export class OutgoingMessages {
   readonly #blobs: Pick<BlobStore, 'read' | 'stream'>;
-  readonly #small = new LRUCache<string, OutgoingContent>({
+  readonly #small = new LRUCache<string, OutgoingMessage>({
     maxSize: KEPT_OCTETS,
     sizeCalculation: ({ size }) => size + 500,
   });
   readonly #needs = new LRUCache<string, Needs>({ max: KEPT_NEEDS });
-  readonly #underWay = new Map<string, Promise<OutgoingContent>>();
+  readonly #underWay = new Map<string, Promise<OutgoingMessage>>();
 
   constructor(blobs: Pick<BlobStore, 'read' | 'stream'>) {
     this.#blobs = blobs;
   }
 
   /** @throws StoreFault */
-  async of(blob: string, size: number): Promise<OutgoingContent> {
+  async of(blob: string, size: number): Promise<OutgoingMessage> {
     const kept = this.#small.get(blob);
     if (kept !== undefined) return kept;
     let read = this.#underWay.get(blob);
@@ -62,7 +62,7 @@ export class Contents {
     return read;
   }
 
-  async #readSmall(blob: string, size: number): Promise<OutgoingContent> {
+  async #readSmall(blob: string, size: number): Promise<OutgoingMessage> {
     const whole = size === 0 ? new Uint8Array(0) : await this.#blobs.read(blob, 0, size);
     const scan = new NeedsScan();
     scan.add(whole);
@@ -71,7 +71,7 @@ export class Contents {
     return content;
   }
 
-  async #readLarge(blob: string, size: number): Promise<OutgoingContent> {
+  async #readLarge(blob: string, size: number): Promise<OutgoingMessage> {
     const chunks = () => this.#blobs.stream(blob, 0, size);
     let needs = this.#needs.get(blob);
     if (needs === undefined) {

@@ -1,5 +1,5 @@
-// Which hosts mail may be sent to: not this node itself, which would send it round in circles (RFC 5321 §5.1), and nothing
-// inside the network the node stands in, unless that is allowed. Judged by the address that is connected to.
+// Hosts that mail may be sent to: not this node itself, which would be a mail loop (RFC 5321 §5.1), and no host with a private
+// address, unless that is allowed. The address that is connected to decides.
 import { networkInterfaces } from 'node:os';
 import { isPublicAddress } from '../gateways/tcp/address-scope.js';
 import { canonicalAddress } from '../gateways/tcp/ip-address.js';

@@ -1,10 +1,10 @@
-// What became of each recipient of a task so far. A host's answer to RCPT, DATA or the message is final when it is delivered or
-// permanent; everything else stands only until another host says something better.
+// The outcome of each recipient of a task so far. A host's reply to RCPT, DATA or the message is final when it is delivered or
+// permanent; any other outcome holds until another host gives a better one.
 import type { RecipientOutcome } from '../actors/delivery/courier.js';
-import { judgeFault, type Verdict } from '../mail/delivery-status.js';
+import { type DeliveryStatus, faultStatus } from '../mail/delivery-status.js';
 
-interface Standing {
-  readonly verdict: Verdict;
+interface Result {
+  readonly status: DeliveryStatus;
   readonly host: string | null;
 }
 
@@ -16,7 +16,7 @@ export interface TaskRecipient {
 
 export class RecipientResults {
   readonly #pending: Set<TaskRecipient>;
-  readonly #standing = new Map<TaskRecipient, Standing>();
+  readonly #results = new Map<TaskRecipient, Result>();
   #isPostponed = false;
 
   constructor(addressees: readonly TaskRecipient[]) {
@@ -31,40 +31,40 @@ export class RecipientResults {
     return this.#pending.size === 0 || this.#isPostponed;
   }
 
-  /** No connection was free: those of whom nothing is known were not tried. */
+  /** No connection was free: recipients without an outcome were not tried. */
   postpone(): void {
     this.#isPostponed = true;
   }
 
-  settle(addressee: TaskRecipient, verdict: Verdict, host: string | null): void {
+  settle(addressee: TaskRecipient, status: DeliveryStatus, host: string | null): void {
     this.#pending.delete(addressee);
-    this.#standing.set(addressee, { verdict, host });
+    this.#results.set(addressee, { status, host });
   }
 
   /** Holds for the addressee unless another host does better. */
-  note(addressee: TaskRecipient, verdict: Verdict, host: string | null): void {
-    const known = this.#standing.get(addressee)?.verdict;
+  note(addressee: TaskRecipient, status: DeliveryStatus, host: string | null): void {
+    const known = this.#results.get(addressee)?.status;
     // A host that might take it later outweighs one that never will.
-    if (known?.kind === 'temporary' && verdict.kind === 'permanent') return;
-    this.#standing.set(addressee, { verdict, host });
+    if (known?.kind === 'temporary' && status.kind === 'permanent') return;
+    this.#results.set(addressee, { status, host });
   }
 
-  noteAll(verdict: Verdict, host: string | null): void {
-    for (const addressee of this.#pending) this.note(addressee, verdict, host);
+  noteAll(status: DeliveryStatus, host: string | null): void {
+    for (const addressee of this.#pending) this.note(addressee, status, host);
   }
 
-  settleAll(verdict: Verdict, host: string | null): void {
-    for (const addressee of this.#pending) this.settle(addressee, verdict, host);
+  settleAll(status: DeliveryStatus, host: string | null): void {
+    for (const addressee of this.#pending) this.settle(addressee, status, host);
   }
 
   /** Of all but those that were postponed. */
   outcomes(): RecipientOutcome[] {
-    const unheard = { verdict: judgeFault('ended', 'the attempt ended before it was its turn'), host: null };
-    const settled = new Map(this.#standing);
+    const untried = { status: faultStatus('ended', 'the attempt ended before it was its turn'), host: null };
+    const settled = new Map(this.#results);
     const unknown = this.#isPostponed ? [] : [...this.#pending].filter((addressee) => !settled.has(addressee));
-    for (const addressee of unknown) settled.set(addressee, unheard);
-    return [...settled].flatMap(([{ ids }, { verdict, host }]) =>
-      ids.map((recipientId) => ({ recipientId, ...verdict, host })),
+    for (const addressee of unknown) settled.set(addressee, untried);
+    return [...settled].flatMap(([{ ids }, { status, host }]) =>
+      ids.map((recipientId) => ({ recipientId, ...status, host })),
     );
   }
 }

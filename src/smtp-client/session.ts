@@ -3,7 +3,13 @@
 import type { TLSSocket } from 'node:tls';
 import type SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { DialFailure, dial } from '../gateways/tcp/dial.js';
-import { type DeliveryFault, isClosing, judgeFault, judgeReply, type Verdict } from '../mail/delivery-status.js';
+import {
+  type DeliveryFault,
+  type DeliveryStatus,
+  faultStatus,
+  isClosing,
+  replyStatus,
+} from '../mail/delivery-status.js';
 import { ClientConnection } from './connection.js';
 import type { CourierLimits } from './limits.js';
 import { type Envelope, Transaction, type TransactionResult } from './transaction.js';
@@ -25,20 +31,20 @@ export interface SessionOptions {
   readonly signal: AbortSignal;
 }
 
-/** No session came about. */
+/** No session could be opened. */
 export class SessionFailure extends Error {
   override readonly name = 'SessionFailure';
-  readonly verdict: Verdict;
+  readonly status: DeliveryStatus;
   /**
-   * `unreachable`: code of the system in `code`; `busy`: no place for a connection; `silent`: no greeting in time; `tls`:
-   * STARTTLS was offered and failed, or was wanted.
+   * `unreachable`: code of the system in `code`; `silent`: no greeting in time; `tls`: STARTTLS was offered and failed, or was
+   * required.
    */
-  readonly kind: 'unreachable' | 'busy' | 'silent' | 'closing' | 'tls' | 'other';
+  readonly kind: 'unreachable' | 'silent' | 'closing' | 'tls' | 'other';
   readonly code: string | undefined;
 
-  constructor(verdict: Verdict, kind: SessionFailure['kind'], code?: string) {
-    super(verdict.text);
-    this.verdict = verdict;
+  constructor(status: DeliveryStatus, kind: SessionFailure['kind'], code?: string) {
+    super(status.text);
+    this.status = status;
     this.kind = kind;
     this.code = code;
   }
@@ -52,8 +58,8 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const { address, port, limits, signal } = options;
   const socket = await dial({ address, port, timeoutMs: limits.connectMs, signal }).catch((error: unknown) => {
     if (!(error instanceof DialFailure)) throw error;
-    const verdict = judgeFault(error.code === 'ABORT_ERR' ? 'ended' : 'unreachable', error.message);
-    throw new SessionFailure(verdict, 'unreachable', error.code);
+    const status = faultStatus(error.code === 'ABORT_ERR' ? 'ended' : 'unreachable', error.message);
+    throw new SessionFailure(status, 'unreachable', error.code);
   });
   const session = new Session(options, socket);
   await session.ready;
@@ -95,7 +101,7 @@ export class Session {
         tls: { minVersion: 'TLSv1.2', rejectUnauthorized: tls === 'verified', ...(ca !== undefined && { ca }) },
         connectionTimeout: limits.setupMs,
         greetingTimeout: limits.setupMs,
-        // Ends are absolute and set here; this is for what they do not know of.
+        // Time limits are absolute and set here; this is for what they do not cover.
         socketTimeout: limits.attemptMs,
         socketCloseTimeout: CLOSE_MS,
       },
@@ -112,7 +118,7 @@ export class Session {
         reject(failure);
         this.close();
       };
-      const onAbort = () => fail(new SessionFailure(judgeFault('ended', 'the attempt was ended'), 'other'));
+      const onAbort = () => fail(new SessionFailure(faultStatus('ended', 'the attempt was ended'), 'other'));
       options.signal.addEventListener('abort', onAbort, { once: true });
       this.#watch(limits.setupMs, () => {
         const late = Object.assign(new Error(`no session within ${limits.setupMs / 1000} s`), {
@@ -126,9 +132,9 @@ export class Session {
       });
       connection.once('end', () => {
         this.#isOver = true;
-        // Whoever ended it says why in the same turn.
+        // The reason it was ended is set in the same turn.
         queueMicrotask(() => {
-          fail(new SessionFailure(judgeFault('lost', `${host} closed the connection`), 'other'));
+          fail(new SessionFailure(faultStatus('lost', `${host} closed the connection`), 'other'));
           this.#transaction?.lost(`${host} closed the connection`);
           this.#onOver?.();
         });
@@ -213,16 +219,16 @@ export class Session {
     });
   }
 
-  /** For a session that nobody uses: ends it after `ms`, and says when it is over for whatever reason. */
-  rest(ms: number, onOver: () => void): void {
+  /** Keeps the session for `ms`, then ends it. `onOver` is called when it is over for whatever reason. */
+  keepIdle(ms: number, onOver: () => void): void {
     this.#connection.begin(false, false);
     this.#onOver = onOver;
     this.#watch(ms, () => this.quit());
     this.#timer?.unref();
   }
 
-  /** It is used again. */
-  wake(): void {
+  /** Ends being idle. */
+  use(): void {
     this.#onOver = undefined;
     this.#unwatch();
   }
@@ -270,15 +276,15 @@ function setupFailure(error: LibraryError, isUpgrading: boolean, { host, tls }: 
   const { response, command = '', code, timeoutType } = error;
   if (isUpgrading || code === 'ETLS') {
     const fault = tls !== 'verified' ? 'lost' : command === 'STARTTLS' && response ? 'sts-no-tls' : 'sts-certificate';
-    return new SessionFailure(judgeFault(fault, `TLS with ${host} failed: ${error.message}`), 'tls');
+    return new SessionFailure(faultStatus(fault, `TLS with ${host} failed: ${error.message}`), 'tls');
   }
   if (response !== undefined) {
     const stage = command === 'CONN' ? 'greeting' : 'hello';
-    return new SessionFailure(judgeReply(response, stage), isClosing(response) ? 'closing' : 'other');
+    return new SessionFailure(replyStatus(response, stage), isClosing(response) ? 'closing' : 'other');
   }
   if (timeoutType === 'GREETING_TIMEOUT') {
-    return new SessionFailure(judgeFault('lost', `${host} sent no greeting in time`), 'silent');
+    return new SessionFailure(faultStatus('lost', `${host} sent no greeting in time`), 'silent');
   }
   const fault = code === 'EPROTOCOL' ? 'protocol' : 'lost';
-  return new SessionFailure(judgeFault(fault, `${host}: ${error.message}`), 'other');
+  return new SessionFailure(faultStatus(fault, `${host}: ${error.message}`), 'other');
 }

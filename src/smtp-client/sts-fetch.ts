@@ -1,5 +1,5 @@
-// Fetching an MTA-STS policy (RFC 8461 §3.3): HTTPS from the one address it has, with a certificate that is the host's, no
-// redirects, bounded in time and size. Names go through our resolver, and addresses through the rule for all that others choose.
+// Fetching an MTA-STS policy (RFC 8461 §3.3): HTTPS with a valid certificate of the host, no redirects, bounded in time and size.
+// Names are resolved by the DNS resolver of the SMTP client, and private addresses are refused as for mail hosts.
 import { request } from 'node:https';
 import type { Dns } from '../dns/resolver.js';
 import { hostAddresses } from './mail-exchangers.js';

@@ -1,6 +1,6 @@
 // MTA-STS in text: the TXT record that announces a policy (RFC 8461 §3.1), the policy (§3.2), and which hosts it allows
-// (§4.1). Mailauth's reading of policies takes the last of repeated fields and lets a wildcard stand for several labels; the
-// RFC wants the first, and one label.
+// (§4.1). Mailauth's parser takes the last of repeated fields and lets a wildcard match several labels; the RFC requires the first
+// field and one label.
 import type { StsPolicy } from '../store/sts-policies.js';
 
 /** What is fetched: a policy without the id it was announced by. */
@@ -17,7 +17,7 @@ const MX = /^(?:\*\.)?(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9](?:[
 const LONGEST_AGE_S = 31_557_600;
 const MOST_MX = 1_000;
 
-/** The id of the one record there is; undefined when there is none, or none that can be read. */
+/** The id of the only record; undefined without a valid one, or with several. */
 export function stsId(records: readonly (readonly string[])[]): string | undefined {
   const texts = records.map((strings) => strings.join('')).filter((text) => RECORD.test(text));
   if (texts.length !== 1) return undefined;
@@ -28,7 +28,7 @@ export function stsId(records: readonly (readonly string[])[]): string | undefin
   return undefined;
 }
 
-/** Undefined for what is no policy. */
+/** Undefined when the text is no valid policy. */
 export function parseStsPolicy(text: string): StsText | undefined {
   const fields = new Map<string, string>();
   const mx = new Set<string>();

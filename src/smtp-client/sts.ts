@@ -1,6 +1,6 @@
-// The MTA-STS policy of a domain (RFC 8461): announced in DNS, fetched when the announcement is new, kept in memory and in
-// the store for as long as it says. A policy that holds is not forgotten because DNS or its host is silent (§5.1), and mail
-// never waits for one longer than a fetch may take.
+// The MTA-STS policy of a domain (RFC 8461): announced in DNS, fetched when the announcement is new, cached in memory and in the
+// store for its `max_age`. A valid policy is kept while DNS or the policy's host does not answer (§5.1). Mail waits for a policy no
+// longer than a fetch may take.
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { DnsFailure } from '../dns/resolver.js';
@@ -15,7 +15,7 @@ export interface StsOptions extends StsFetchOptions {
 }
 
 export interface StsPolicies {
-  /** Undefined when there is none that holds. Never rejects. */
+  /** Undefined without a valid policy. Never rejects. */
   policyOf(domain: string): Promise<StsPolicy | undefined>;
 }
 
@@ -26,9 +26,9 @@ interface Known {
 const REMEMBERED = 20_000;
 /** Until the store is asked again: another node may have fetched a policy. */
 const KNOWN_MS = 600_000;
-/** Until a policy that could not be had is asked for again. */
+/** Until a policy that could not be fetched is fetched again. */
 const FAILED_MS = 300_000;
-/** A policy that ends sooner is fetched again (§3.3), beside the mail. */
+/** A policy that expires sooner is fetched again (§3.3), without delaying mail. */
 const RENEW_BEFORE_MS = 86_400_000;
 const RENEWED_MS = 3_600_000;
 
@@ -42,11 +42,11 @@ export function createStsPolicies(options: StsOptions): StsPolicies {
 
   async function stored(domain: string): Promise<StsPolicy | undefined> {
     const remembered = known.get(domain);
-    if (remembered !== undefined) return holding(remembered.policy);
+    if (remembered !== undefined) return ifValid(remembered.policy);
     try {
       const policy = await store.policyOf(domain);
       known.set(domain, { policy });
-      return holding(policy);
+      return ifValid(policy);
     } catch (error) {
       log.warn({ domain, err: error }, 'MTA-STS policy not read');
       return undefined;
@@ -112,6 +112,6 @@ export function createStsPolicies(options: StsOptions): StsPolicies {
   };
 }
 
-function holding(policy: StsPolicy | undefined): StsPolicy | undefined {
+function ifValid(policy: StsPolicy | undefined): StsPolicy | undefined {
   return policy !== undefined && policy.expiresAt > clock.now() ? policy : undefined;
 }

@@ -1,11 +1,17 @@
-// One mail transaction (RFC 5321 §3.3): envelope, message, and what the server said to each recipient and to the whole. The
-// library sends it, pipelined where the server allows; this feeds it the message and settles exactly once, whatever happens.
+// One mail transaction (RFC 5321 §3.3): envelope, message, and the server's reply to each recipient and to the message. The
+// library sends commands, pipelined where the server allows; this file writes the message and settles exactly once.
 import type { Writable } from 'node:stream';
 import type SMTPConnection from 'nodemailer/lib/smtp-connection';
-import { type DeliveryFault, judgeFault, judgeReply, type Stage, type Verdict } from '../mail/delivery-status.js';
+import {
+  type DeliveryFault,
+  type DeliveryStatus,
+  faultStatus,
+  replyStatus,
+  type Stage,
+} from '../mail/delivery-status.js';
 import type { ClientConnection } from './connection.js';
 import type { CourierLimits } from './limits.js';
-import type { OutgoingContent } from './outgoing-message.js';
+import type { OutgoingMessage } from './outgoing-message.js';
 
 export interface Envelope {
   /** '' is the null sender. */
@@ -16,36 +22,36 @@ export interface Envelope {
   readonly isInternational: boolean;
   /** Header fields to put before the content; ASCII, every line ends in CRLF. */
   readonly prefix: string;
-  readonly content: OutgoingContent;
+  readonly content: OutgoingMessage;
 }
 
-export interface Judged {
-  readonly verdict: Verdict;
-  /** What the server said that decided; undefined when it said nothing. */
+export interface Answer {
+  readonly status: DeliveryStatus;
+  /** The reply that decided; undefined without one. */
   readonly reply?: string | undefined;
   readonly stage?: Stage;
 }
 
 export interface TransactionResult {
   /** By recipient; every one is there. */
-  readonly answers: ReadonlyMap<string, Judged>;
+  readonly answers: ReadonlyMap<string, Answer>;
   /** The final dot is out and there is no reply: the message may have been taken (RFC 5321 §4.5.5). */
   readonly isDoubtful: boolean;
   /** The connection failed before the server said anything to this message. */
-  readonly isUnheard: boolean;
+  readonly isUnanswered: boolean;
   readonly isReusable: boolean;
   /** Before the next transaction. */
   readonly needsReset: boolean;
 }
 
-interface Surroundings {
+interface TransactionOptions {
   readonly limits: CourierLimits;
-  /** Replaces what was watched for before. */
+  /** Sets the time limit; it replaces the one before. */
   watch(ms: number, what: string): void;
 }
 
-/** The library keeps its books in the envelope it is given. */
-interface Books {
+/** The library writes its results into the envelope. */
+interface LibraryEnvelope {
   from: string;
   to: string[];
   size: number;
@@ -61,8 +67,8 @@ export class Transaction {
   readonly done: Promise<TransactionResult>;
   readonly #connection: ClientConnection;
   readonly #envelope: Envelope;
-  readonly #around: Surroundings;
-  readonly #books: Books;
+  readonly #options: TransactionOptions;
+  readonly #envelopeState: LibraryEnvelope;
   #settle!: (result: TransactionResult) => void;
   #reject!: (error: unknown) => void;
   #isOver = false;
@@ -70,11 +76,11 @@ export class Transaction {
   /** The last octet of the message was given to the library. */
   #isWritten = false;
 
-  constructor(connection: ClientConnection, envelope: Envelope, around: Surroundings) {
+  constructor(connection: ClientConnection, envelope: Envelope, options: TransactionOptions) {
     this.#connection = connection;
     this.#envelope = envelope;
-    this.#around = around;
-    this.#books = {
+    this.#options = options;
+    this.#envelopeState = {
       from: envelope.sender,
       to: [...envelope.recipients],
       size: envelope.prefix.length + envelope.content.size,
@@ -87,29 +93,29 @@ export class Transaction {
   }
 
   start(): void {
-    const { limits } = this.#around;
+    const { limits } = this.#options;
     const { isInternational, prefix, content } = this.#envelope;
     this.#connection.begin(isInternational, content.isPlain && !DOT_FIRST.test(prefix));
-    this.#around.watch(limits.envelopeMs, 'no reply to the envelope');
+    this.#options.watch(limits.envelopeMs, 'no reply to the envelope');
     // The library asks of a stream no more than `pipe` when it has nothing to listen to.
     const message = { pipe: (target: Writable) => this.#write(target) };
-    this.#connection.send(this.#books, message as never, (error, info) => {
+    this.#connection.send(this.#envelopeState, message as never, (error, info) => {
       if (error) this.#refused(error);
       else if (this.#isWritten) this.#accepted(info.response);
       else this.lost('the server took the message before it was sent', 'protocol');
     });
   }
 
-  /** The connection is gone, or given up. `reply`: what the server said of it. */
+  /** The connection ended or is abandoned. `reply`: the server's reason. */
   lost(detail: string, fault: DeliveryFault = 'lost', reply?: string): void {
-    const verdict = reply === undefined ? judgeFault(fault, detail) : judgeReply(reply, 'mail');
-    const { accepted = [], rejectedErrors = [], mailError } = this.#books;
-    const isUnheard = accepted.length === 0 && rejectedErrors.length === 0 && mailError === undefined;
-    this.#end({ verdict, reply }, { isReusable: false, isDoubtful: this.#isWritten, isUnheard });
+    const status = reply === undefined ? faultStatus(fault, detail) : replyStatus(reply, 'mail');
+    const { accepted = [], rejectedErrors = [], mailError } = this.#envelopeState;
+    const isUnanswered = accepted.length === 0 && rejectedErrors.length === 0 && mailError === undefined;
+    this.#end({ status, reply }, { isReusable: false, isDoubtful: this.#isWritten, isUnanswered });
   }
 
   #accepted(reply: string): void {
-    this.#end({ verdict: judgeReply(reply, 'message'), reply, stage: 'message' }, { isReusable: true });
+    this.#end({ status: replyStatus(reply, 'message'), reply, stage: 'message' }, { isReusable: true });
   }
 
   #refused(error: SMTPConnection.SMTPError): void {
@@ -121,35 +127,35 @@ export class Transaction {
   }
 
   #judged(reply: string, stage: Stage, isReusable: boolean): void {
-    // Another reply than a refusal: server and client are out of step.
+    // Not a refusal: server and client are out of step.
     const isInStep = /^[45]/.test(reply);
     this.#end(
-      { verdict: judgeReply(reply, stage), reply, stage },
+      { status: replyStatus(reply, stage), reply, stage },
       { isReusable: isReusable && isInStep, needsReset: true },
     );
   }
 
-  /** `rest`: for those whom the server did not refuse by name. */
-  #end(rest: Judged, about: Partial<Omit<TransactionResult, 'answers'>>): void {
+  /** `rest`: for recipients without a refusal of their own. */
+  #end(rest: Answer, about: Partial<Omit<TransactionResult, 'answers'>>): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#wake?.();
-    const answers = new Map<string, Judged>();
-    // Pipelined recipients of a refused sender are refused too, and not for their own sake.
-    const refusals = this.#books.mailError === undefined ? (this.#books.rejectedErrors ?? []) : [];
+    const answers = new Map<string, Answer>();
+    // Where the sender is refused, refusals of pipelined recipients mean the sender.
+    const refusals = this.#envelopeState.mailError === undefined ? (this.#envelopeState.rejectedErrors ?? []) : [];
     for (const { recipient = '', response } of refusals) {
       if (response === undefined) continue;
-      answers.set(recipient, { verdict: judgeReply(response, 'rcpt'), reply: response, stage: 'rcpt' });
+      answers.set(recipient, { status: replyStatus(response, 'rcpt'), reply: response, stage: 'rcpt' });
     }
     for (const recipient of this.#envelope.recipients) if (!answers.has(recipient)) answers.set(recipient, rest);
     const { destroyed, isOutOfStep } = this.#connection;
     const isReusable = about.isReusable === true && !destroyed && !isOutOfStep;
-    this.#settle({ isDoubtful: false, isUnheard: false, needsReset: false, ...about, isReusable, answers });
+    this.#settle({ isDoubtful: false, isUnanswered: false, needsReset: false, ...about, isReusable, answers });
   }
 
   #write(target: Writable): void {
     const { prefix, content } = this.#envelope;
-    const { limits, watch } = this.#around;
+    const { limits, watch } = this.#options;
     if (prefix !== '') target.write(prefix, 'latin1');
     if (content.whole !== undefined) {
       this.#isWritten = true;
@@ -165,7 +171,7 @@ export class Transaction {
   }
 
   async #stream(target: Writable): Promise<void> {
-    const { limits, watch } = this.#around;
+    const { limits, watch } = this.#options;
     for await (const chunk of this.#envelope.content.chunks()) {
       if (this.#isOver) return;
       watch(limits.blockMs, 'the message was not taken');
@@ -176,7 +182,7 @@ export class Transaction {
       });
       if (this.#isOver) return;
     }
-    // What is still on its way is at most what buffers hold.
+    // Buffers hold the rest.
     this.#isWritten = true;
     watch(limits.messageMs, 'no reply to the message');
     target.end();

@@ -62,7 +62,7 @@ class Model {
   sentAt: number | null = null;
   reportDue: 'failed' | 'delayed' | null = null;
   delayReported = false;
-  effects: Effect[] = [{ type: 'announce', status: 'Queued' }, { type: 'wake' }];
+  effects: Effect[] = [{ type: 'announce', status: 'Queued' }, { type: 'due' }];
   readonly #hasSender: boolean;
 
   constructor(count: number, hasSender: boolean, now: number) {
@@ -144,7 +144,7 @@ class Model {
     }
     for (const recipient of this.pending) recipient.nextTryAt ??= now + (isInterrupted ? 0 : delay(policy, 0, random));
     this.#become('Queued');
-    if (isInterrupted) this.effects.push({ type: 'wake' });
+    if (isInterrupted) this.effects.push({ type: 'due' });
     this.#delayed(now);
   }
 
@@ -177,7 +177,7 @@ class Model {
       this.#become('Queued');
     }
     for (const recipient of this.pending) recipient.nextTryAt = now;
-    this.effects.push({ type: 'wake' });
+    this.effects.push({ type: 'due' });
   }
 }
 

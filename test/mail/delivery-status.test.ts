@@ -1,16 +1,16 @@
-// The status of replies and faults: the table, and replies of hostile servers, which cannot break the text.
+// Replies and faults to statuses: the table, and what no reply of a hostile server can do to the text.
 import test from 'ava';
 import fc from 'fast-check';
 import {
+  faultStatus,
   isClosing,
   isRecipientLimit,
-  judgeFault,
-  judgeReply,
+  replyStatus,
   replyText,
   type Stage,
 } from '../../src/mail/delivery-status.js';
 
-const TABLE: readonly [reply: string, stage: Stage, verdict: string][] = [
+const TABLE: readonly [reply: string, stage: Stage, status: string][] = [
   ['250 2.0.0 Ok: queued as 1', 'message', 'delivered 2.0.0'],
   ['250 Ok', 'message', 'delivered 2.0.0'],
   ['250 2.6.0 <id> Queued', 'message', 'delivered 2.6.0'],
@@ -53,17 +53,17 @@ const TABLE: readonly [reply: string, stage: Stage, verdict: string][] = [
 
 for (const [reply, stage, expected] of TABLE) {
   test(`${stage}: ${reply} is ${expected}`, (t) => {
-    const { kind, statusCode } = judgeReply(reply, stage);
+    const { kind, statusCode } = replyStatus(reply, stage);
     t.is(`${kind} ${statusCode}`, expected);
   });
 }
 
 test('faults have the kind that their code says', (t) => {
-  t.deepEqual(judgeFault('null-mx', 'no mail'), { kind: 'permanent', statusCode: '5.1.10', text: 'no mail' });
-  t.deepEqual(judgeFault('dns', 'silence'), { kind: 'temporary', statusCode: '4.4.3', text: 'silence' });
-  t.is(judgeFault('private-host', '').kind, 'permanent');
-  t.is(judgeFault('lost', '').kind, 'temporary');
-  t.is(judgeFault('sts-certificate', '').statusCode, '4.7.5');
+  t.deepEqual(faultStatus('null-mx', 'no mail'), { kind: 'permanent', statusCode: '5.1.10', text: 'no mail' });
+  t.deepEqual(faultStatus('dns', 'silence'), { kind: 'temporary', statusCode: '4.4.3', text: 'silence' });
+  t.is(faultStatus('private-host', '').kind, 'permanent');
+  t.is(faultStatus('lost', '').kind, 'temporary');
+  t.is(faultStatus('sts-certificate', '').statusCode, '4.7.5');
 });
 
 test('lines of a reply become one, without what they repeat', (t) => {
@@ -92,7 +92,7 @@ test('limits on recipients are told from other refusals', (t) => {
   t.false(isClosing('4210 bye'));
 });
 
-test('whatever a server says, the verdict is bounded and can be shown', (t) => {
+test('whatever a server says, the status is bounded and can be shown', (t) => {
   const stages = fc.constantFrom<Stage>('greeting', 'hello', 'mail', 'rcpt', 'data', 'message');
   const replies = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 2000 }),
@@ -102,7 +102,7 @@ test('whatever a server says, the verdict is bounded and can be shown', (t) => {
   );
   fc.assert(
     fc.property(replies, stages, (reply, stage) => {
-      const { kind, statusCode, text } = judgeReply(reply, stage);
+      const { kind, statusCode, text } = replyStatus(reply, stage);
       t.regex(statusCode, /^[245]\.\d{1,3}\.\d{1,3}$/);
       const classes = { delivered: '2', temporary: '4', permanent: '5' };
       t.is(statusCode[0], classes[kind]);

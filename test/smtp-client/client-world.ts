@@ -6,13 +6,15 @@ import { startDnsServer, type Zone } from '../../dev/dns-server.js';
 import { freePort } from '../../dev/ports.js';
 import { type RemoteOptions, startBareServer, startRemoteSmtp } from '../../dev/remote-smtp.js';
 import type { DeliveryReport, DeliveryTask } from '../../src/actors/delivery/courier.js';
+import { DeliveryScheduler, type SchedulerLimits } from '../../src/actors/delivery/scheduler/scheduler.js';
 import { createResolver } from '../../src/dns/resolver.js';
 import { createSmtpCourier, type SmtpCourierOptions } from '../../src/smtp-client/courier.js';
 import type { StsPolicy } from '../../src/store/sts-policies.js';
 
 export const MESSAGE = 'From: a@sender.test\r\nTo: b@remote.test\r\nSubject: hi\r\n\r\nhello\r\n';
 
-export interface WorldOptions extends Partial<SmtpCourierOptions> {
+export interface WorldOptions extends Omit<Partial<SmtpCourierOptions>, 'limits'> {
+  readonly limits?: SmtpCourierOptions['limits'] & Partial<SchedulerLimits>;
   readonly zones?: Readonly<Record<string, Zone>>;
   /** Short where a name server is silent. */
   readonly dnsTimeoutMs?: number;
@@ -26,6 +28,14 @@ export async function world(t: ExecutionContext, { zones = {}, dnsTimeoutMs = 20
   const texts = new Map<string, Buffer>();
   const policies = new Map<string, StsPolicy>();
   const logged: Record<string, unknown>[] = [];
+  const { connections, connectionsPerHost, waitingForConnection, connectionWaitMs } = options.limits ?? {};
+  const scheduler = new DeliveryScheduler({
+    ...(connections !== undefined && { connections }),
+    ...(connectionsPerHost !== undefined && { connectionsPerHost }),
+    ...(waitingForConnection !== undefined && { waitingForConnection }),
+    ...(connectionWaitMs !== undefined && { connectionWaitMs }),
+    emails: Number.POSITIVE_INFINITY,
+  });
   const courier = createSmtpCourier({
     dns: createResolver({ servers: [dns.address], timeoutMs: dnsTimeoutMs, tries: 1 }),
     blobs: {
@@ -68,6 +78,7 @@ export async function world(t: ExecutionContext, { zones = {}, dnsTimeoutMs = 20
       blob,
       size: octets.length,
       signal: new AbortController().signal,
+      connect: (host, signal) => scheduler.domain(scheduler.reserve(accountId)!, domain).connect(host, signal),
     };
   }
 

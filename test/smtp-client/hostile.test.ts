@@ -75,7 +75,7 @@ test('endless replies end: one line, many lines, empty lines, many replies', asy
   }
 });
 
-test('replies that nobody asked for, in the middle of an envelope', async (t) => {
+test('unsolicited replies in the middle of an envelope', async (t) => {
   const { bare, deliver } = await world(t, { zones: ZONES });
   const server = await bare(
     '127.0.0.2',
@@ -113,7 +113,7 @@ test('whatever a server answers, everyone has an outcome, and delivered is what 
   const { bare, deliver } = await world(t, {
     zones: ZONES,
     // What a connection answers is settled when it opens.
-    limits: { setupMs: 500, envelopeMs: 200, messageMs: 200, restMs: 1, messagesPerConnection: 1 },
+    limits: { setupMs: 500, envelopeMs: 200, messageMs: 200, closingMs: 1, messagesPerConnection: 1 },
   });
   let replies: Readonly<Record<string, string>> = {};
   await bare('127.0.0.2', (socket) => scripted({ ...replies })(socket));
@@ -155,7 +155,7 @@ test('whatever a server answers, everyone has an outcome, and delivered is what 
       const report = await deliver('one.test', ['a', 'b']);
       t.deepEqual(Object.keys(kinds(report)).sort(), ['a', 'b']);
       t.true(report.attempts.length >= 1);
-      // Replies that nobody asked for may be taken for any other: those of this server are its own loss.
+      // An unsolicited reply may be taken for the reply to any command: that is the server's own loss.
       const isInStep = Object.values({ ...script, EHLO: '' }).every((text) => !text.includes('\r\n'));
       const isTaken = Object.values(kinds(report)).some((kind) => kind.startsWith('delivered'));
       // RFC 5321 §4.2.1: the first digit says that it was taken.
@@ -166,7 +166,7 @@ test('whatever a server answers, everyone has an outcome, and delivered is what 
 });
 
 test('421 ends the connection, and the host is left alone for a moment', async (t) => {
-  const { bare, remote, deliver } = await world(t, { zones: ZONES, limits: { restMs: 100 } });
+  const { bare, remote, deliver } = await world(t, { zones: ZONES, limits: { closingMs: 100 } });
   const closing = await bare('127.0.0.2', scripted({ greeting: '421 4.3.2 not now' }));
   await remote('127.0.0.3');
   const report = await deliver('remote.test');
@@ -179,7 +179,7 @@ test('421 ends the connection, and the host is left alone for a moment', async (
   await closing.close();
 });
 
-test('421 in the middle tells who had an answer from who had none', async (t) => {
+test('421 in the middle: recipients with a reply keep it, the others are tried again', async (t) => {
   const { bare, deliver } = await world(t, { zones: ZONES });
   let recipients = 0;
   await bare('127.0.0.2', (socket) => {

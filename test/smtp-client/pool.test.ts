@@ -1,9 +1,23 @@
 // Connections of the SMTP client: used again, bounded by host and in all, fair when they are short.
 import test from 'ava';
+import type { DeliveryTask } from '../../src/actors/delivery/courier.js';
 import { MESSAGE, only, world } from './client-world.js';
 
 const zonesOf = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [`d${i}.test`, { A: [`127.0.0.${i + 2}`] }]));
+
+/** The task, and whether it waits for a connection. */
+function observed(task: DeliveryTask, waits: (isWaiting: boolean) => void): DeliveryTask {
+  return {
+    ...task,
+    connect(host, signal) {
+      const turn = task.connect(host, signal);
+      if (!(turn instanceof Promise)) return turn;
+      waits(true);
+      return turn.finally(() => waits(false));
+    },
+  };
+}
 
 test('one connection serves many messages, up to its share', async (t) => {
   const { remote, deliver } = await world(t, {
@@ -88,10 +102,10 @@ test('a slow host does not keep the others from their mail', async (t) => {
   t.true(Math.max(...inUse) <= 3);
 });
 
-test('who waits too long is told and was not tried, and what waits is bounded', async (t) => {
+test('a delivery that waits too long has no attempt, and the number that waits is bounded', async (t) => {
   const { remote, deliver } = await world(t, {
     zones: zonesOf(1),
-    limits: { connectionsPerHost: 1, waiting: 1, waitMs: 100 },
+    limits: { connectionsPerHost: 1, waitingForConnection: 1, connectionWaitMs: 100 },
   });
   let answer = () => {};
   const held = new Promise<undefined>((resolve) => {
@@ -108,7 +122,7 @@ test('who waits too long is told and was not tried, and what waits is bounded', 
   t.is(only(await first), 'delivered 2.0.0');
 });
 
-test('an account has its share of the connections, and waiting for one is told', async (t) => {
+test('an account has its share of the connections; the others wait', async (t) => {
   const { remote, courier, task, deliver } = await world(t, {
     zones: zonesOf(20),
     limits: { connections: 9, connectionsPerHost: 3 },
@@ -128,10 +142,12 @@ test('an account has its share of the connections, and waiting for one is told',
   const waiting = new Set<number>();
   // To ten hosts that never answer the final dot.
   const stuck = Array.from({ length: 70 }, (_, i) =>
-    courier.deliver({
-      ...task(`d${i % 10}.test`, ['b'], MESSAGE, 'hostile'),
-      waits: (isWaiting) => void (isWaiting ? waiting.add(i) : waiting.delete(i)),
-    }),
+    courier.deliver(
+      observed(task(`d${i % 10}.test`, ['b'], MESSAGE, 'hostile'), (isWaiting) => {
+        if (isWaiting) waiting.add(i);
+        else waiting.delete(i);
+      }),
+    ),
   );
   while (open < 6 || waiting.size < 64) await new Promise((resolve) => setTimeout(resolve, 1));
   for (let round = 0; round < 5; round++) {
@@ -162,13 +178,14 @@ test('a host serves the accounts in turn', async (t) => {
   });
   const many = Array.from({ length: 10 }, (_, i) => deliver('d0.test', [`many${i}`], MESSAGE, 'many'));
   while (order.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
-  let isInLine = false;
-  const waits = (isWaiting: boolean) => {
-    isInLine ||= isWaiting;
-  };
-  const one = courier.deliver({ ...task('d0.test', ['one'], MESSAGE, 'one'), waits });
+  let hasWaited = false;
+  const one = courier.deliver(
+    observed(task('d0.test', ['one'], MESSAGE, 'one'), () => {
+      hasWaited = true;
+    }),
+  );
   // Behind the nine.
-  while (!isInLine) await new Promise((resolve) => setTimeout(resolve, 1));
+  while (!hasWaited) await new Promise((resolve) => setTimeout(resolve, 1));
   release();
   await Promise.all([...many, one]);
   t.true(order.indexOf('one') <= 2, order.join(' '));

@@ -137,7 +137,7 @@ test('under an enforced policy nothing goes in the clear, and to no other host',
   t.is(only(await other.deliver('remote.test')), 'temporary 4.7.0');
 });
 
-test('a policy on trial changes nothing and is told of', async (t) => {
+test('a policy in testing mode changes nothing and is logged', async (t) => {
   const { remote, deliver, logged } = await withPolicy(t, { policy: ENFORCE.replace('enforce', 'testing') });
   await remote('127.0.0.2');
   t.is(only(await deliver('remote.test')), 'delivered 2.0.0');

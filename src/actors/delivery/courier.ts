@@ -1,5 +1,5 @@
-// Port: who carries a message to the recipients of one domain, and what became of each. The queue decides when and what is
-// tried again; a courier makes one attempt, over as many hosts as it takes, within bounded time.
+// Port: delivery of a message to the recipients of one domain, and the outcome for each. The scheduler decides when a task runs
+// and when it may connect; a courier makes one attempt, over as many hosts as it takes, within bounded time.
 import type { DeliveryAttempt } from '../../store/outbound.js';
 
 export interface DeliveryTask {
@@ -13,11 +13,26 @@ export interface DeliveryTask {
   readonly blob: string;
   /** Octets of the blob. */
   readonly size: number;
-  /** Ends the attempt when the node stops: what has not got a reply yet is temporary. */
+  /** Ends the attempt when the node stops: recipients without a reply are temporary. */
   readonly signal: AbortSignal;
-  /** Told when the task waits for a connection to become free, and when that is over. */
-  readonly waits?: (isWaiting: boolean) => void;
+  /**
+   * Asks for a turn to have a connection to the host (an IP address): at once, or a promise where the task waits. Undefined when
+   * none was free in time.
+   */
+  readonly connect: (
+    host: string,
+    signal: AbortSignal,
+  ) => Promise<ConnectionTurn | undefined> | ConnectionTurn | undefined;
 }
+
+export interface ConnectionTurn {
+  /** To be called once. `mayStay`: the connection is kept for another message to the same host. */
+  leave(mayStay: boolean): void;
+}
+
+/** Connections of a node that are in use at the same time; those that are idle make room for others. */
+export const CONNECTIONS = 100;
+export const CONNECTIONS_PER_HOST = 5;
 
 interface Answer {
   readonly recipientId: string;
@@ -25,14 +40,14 @@ interface Answer {
   readonly text: string;
   /** Enhanced status code (RFC 3463), made from the reply code when the remote gave none. */
   readonly statusCode: string;
-  /** Who said it; null when nobody was reached. */
+  /** The host that replied; null when none was reached. */
   readonly host: string | null;
 }
 
 export type RecipientOutcome =
   | (Answer & {
       readonly kind: 'delivered';
-      /** The mailbox of this store that gets it: the sender's commit hands it over. Absent when a remote host took it. */
+      /** The mailbox of this store that gets the message with the sender's commit. Absent when a remote host took it. */
       readonly handedTo?: string;
     })
   | (Answer & { readonly kind: 'temporary' })

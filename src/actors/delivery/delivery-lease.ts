@@ -1,11 +1,11 @@
-// Whether a delivery is still this node's. Others take it over when they see the node's entry in the store run out; for as
-// long as it cannot have, nobody needs to be asked. A process that was paused finds out by the clock.
+// Whether a delivery still belongs to this node. Other nodes take deliveries over when the entry of this node in the store runs
+// out. As long as the entry cannot have run out, the mailbox need not be asked. A process that was paused learns it by the clock.
 import type { Ownership } from '../runtime/ownership.js';
 
 export interface DeliveryLeaseOptions {
   readonly ownership: Pick<Ownership, 'heartbeatAgeMs'>;
   readonly leaseTtlMs: number;
-  /** Asks the mailbox: whether the delivery is under way still. */
+  /** Asks the mailbox whether the delivery is still under way. */
   readonly confirm: () => Promise<boolean>;
 }
 
@@ -14,21 +14,21 @@ export class DeliveryLease {
   /** By the monotonic clock. */
   #certainUntil: number;
 
-  /** To be made before the delivery is begun. */
+  /** To be made before the delivery is in the store. */
   constructor(options: DeliveryLeaseOptions) {
     this.#options = options;
-    this.#certainUntil = this.#horizon();
+    this.#certainUntil = this.#expiry();
   }
 
-  async holds(): Promise<boolean> {
+  async isHeld(): Promise<boolean> {
     if (performance.now() < this.#certainUntil) return true;
-    const horizon = this.#horizon();
+    const expiry = this.#expiry();
     if (!(await this.#options.confirm())) return false;
-    this.#certainUntil = horizon;
+    this.#certainUntil = expiry;
     return true;
   }
 
-  #horizon(): number {
+  #expiry(): number {
     const { ownership, leaseTtlMs } = this.#options;
     return performance.now() - ownership.heartbeatAgeMs + leaseTtlMs;
   }

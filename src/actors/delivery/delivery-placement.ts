@@ -31,7 +31,8 @@ export function deliverer(view: View, shard: number): string | undefined {
   );
 }
 
-export function territory(view: View, nodeId: string): readonly number[] {
+/** Shards that the node delivers for. */
+export function shardsOf(view: View, nodeId: string): readonly number[] {
   const able = couriers(view).map(({ id }) => id);
   return view.leases.filter((lease) => delivererOf(lease, able) === nodeId).map(({ shard }) => shard);
 }

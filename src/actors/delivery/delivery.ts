@@ -1,7 +1,6 @@
-// One delivery of one email: begun by its mailbox, carried domain by domain side by side, and reported to the mailbox as the
-// domains come back. A domain that is to be tried again is, when it is due, as long as the delivery goes on for the sake of
-// another one: no domain waits for another. What a remote host has taken is committed before anything else waits; a report
-// that cannot be committed is tried until the node ends, because without it the message would go out twice.
+// One delivery of one email: started by its mailbox, made for all domains side by side, and reported to the mailbox as domains
+// end. As long as one domain is under way, the delivery also retries the domains that become due: no domain waits for another.
+// A report that cannot be committed is repeated until the node ends, because without it the message would go out twice.
 import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
 import { atMost } from '../../bounds/time-bounds.js';
@@ -9,131 +8,124 @@ import { clock } from '../../store/clock.js';
 import { StoreFault } from '../../store/errors.js';
 import type { QueuedOutbound, ReportKind } from '../../store/outbound.js';
 import type { DeliveryMailboxes, DeliveryProtocol } from '../mailbox/outbound/delivery-protocol.js';
+import type { StartedDelivery } from '../mailbox/outbound/delivery-slots.js';
 import { ActorFault } from '../runtime/errors.js';
-import type { Outcome, Payload, Reply } from '../runtime/protocol.js';
-import type { Courier, DeliveryReport } from './courier.js';
+import type { Outcome, Payload } from '../runtime/protocol.js';
+import type { Courier, DeliveryReport, DeliveryTask } from './courier.js';
 import { DeliveryLease, type DeliveryLeaseOptions } from './delivery-lease.js';
-import type { DomainLimiter } from './domain-limiter.js';
 import type { DeliveryMeter } from './meter.js';
-import { failedBy, unreachedAgain, withoutTemporary } from './outcomes.js';
+import { failedBy, unreachableAgain, withoutTemporary } from './outcomes.js';
+import type { EmailSlot } from './scheduler/email-slots.js';
+import type { DeliveryScheduler, DomainTurn } from './scheduler/scheduler.js';
 
 export interface DeliveryPorts extends Omit<DeliveryLeaseOptions, 'confirm'> {
   readonly mailboxes: DeliveryMailboxes;
   readonly courier: Courier;
-  readonly lanes: DomainLimiter;
+  readonly scheduler: DeliveryScheduler;
   /** Of this process, as its entry in the store has it. */
   readonly incarnation: string;
   readonly log: Logger;
   readonly meter: DeliveryMeter;
-  /** Aborted when the node waits for no report any longer. */
+  /** Aborted when the node no longer waits for reports. */
   readonly closed: AbortSignal;
-  /** False when the node begins no attempts any more. */
+  /** False when the node begins no further attempts. */
   mayBegin(): boolean;
 }
 
-/** Told when all that is left of a delivery stands in line, and when that is over. */
-type Waits = (waits: boolean) => void;
-
 export type Ended =
-  /** It has not begun after all. */
-  | { readonly kind: 'released' }
   | { readonly kind: 'reported'; readonly reportDue: ReportKind | null }
-  /** There is nothing to do, or somebody else does it. */
+  /** The email is not due, or another node delivers it. */
   | { readonly kind: 'refused' }
-  /** It could not be begun. */
+  /** The mailbox could not be asked to start the delivery. */
   | { readonly kind: 'fault'; readonly error: unknown }
-  /** The node stops before the outcome could be committed. */
+  /** The node stopped before the result was committed. */
   | { readonly kind: 'lost' };
 
-type Started = Reply<DeliveryProtocol, 'startDelivery'>;
-type Recipients = Started['recipients'];
+type Recipients = StartedDelivery['recipients'];
 type Report = Payload<DeliveryProtocol, 'reportDelivery'>;
 type Reported = Outcome<DeliveryProtocol, 'reportDelivery'>;
 
-/** For the recipients of one domain. */
-interface DomainAttempt {
+/** The recipients of one domain. */
+interface DomainDelivery {
   readonly domain: string;
   readonly recipients: Recipients;
-  /** For its turn, or for a connection. */
-  isWaiting: boolean;
+  readonly turn: DomainTurn;
 }
 
 interface DomainReport extends DeliveryReport {
-  /** Ids of recipients that were not tried, because no connection was free. */
+  /** Ids of recipients without an attempt, because no connection was free. */
   readonly postponed: readonly string[];
 }
 
-/** Domains that end together are one commit. */
+/** Domains that end within it are reported in one commit. */
 const TOGETHER_MS = 10;
-/** For a courier to let go of what it has been told to. */
-const LETTING_GO_MS = 1_000;
+/** For a courier to end a task that was aborted. */
+const ABORT_MS = 1_000;
+/** Between two attempts to commit a report. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
-/** For the next look at what is due. */
+/** Until recipients that wait are due. */
 const SHORTEST_WAIT_MS = 10;
 const LONGEST_WAIT_MS = 3_600_000;
 
 export class Delivery {
+  readonly queued: QueuedOutbound;
+  readonly slot: EmailSlot;
   readonly #ports: DeliveryPorts;
-  readonly #queued: QueuedOutbound;
   readonly #log: Logger;
-  readonly #attempt: { readonly id: string; readonly by: string };
+  readonly #deliveryId: string;
   readonly #abort = new AbortController();
-  readonly #claim: DeliveryLease;
+  readonly #lease: DeliveryLease;
   /** Reports of domains that the mailbox does not have yet. */
   #unreported: DomainReport[] = [];
-  readonly #open = new Set<DomainAttempt>();
-  /** Ids of recipients whose attempts were begun and whose answers are not committed. */
+  readonly #domains = new Set<DomainDelivery>();
+  /** Ids of recipients whose attempts were begun and whose outcomes are not committed. */
   readonly #begun = new Set<string>();
   /** When the first recipient that waits is due, by the monotonic clock. */
   #dueAt: number | undefined;
-  readonly #waits: Waits;
-  /** Recipients were left without an attempt, or it was cut short. */
-  #cut = false;
-  #cameBack = () => {};
+  /** Recipients were left without an attempt, or their attempt was cut short. */
+  #isInterrupted = false;
+  #domainEnded = () => {};
   readonly #handedTo = new Set<string>();
 
-  /** To be made before the delivery is begun in the store. */
-  constructor(ports: DeliveryPorts, queued: QueuedOutbound, attemptId: string, waits: Waits) {
+  /** To be made before the delivery is in the store. */
+  constructor(ports: DeliveryPorts, queued: QueuedOutbound, deliveryId: string, slot: EmailSlot) {
+    this.queued = queued;
+    this.slot = slot;
     this.#ports = ports;
-    this.#waits = waits;
-    this.#queued = queued;
+    this.#deliveryId = deliveryId;
     const { accountId, outboundId } = queued;
-    this.#attempt = { id: attemptId, by: ports.incarnation };
-    this.#log = ports.log.child({ accountId, outboundId, attemptId: this.#attempt.id });
-    // One a domain, and an email may go to a thousand.
+    this.#log = ports.log.child({ accountId, outboundId, deliveryId });
+    // One listener a domain, and an email may go to a thousand.
     setMaxListeners(0, this.#abort.signal);
-    this.#claim = new DeliveryLease({ ...ports, confirm: () => this.#confirm() });
+    this.#lease = new DeliveryLease({ ...ports, confirm: () => this.#confirm() });
   }
 
-  /** Cuts short what is under way. What a remote host has answered still counts. */
+  /** Cuts short what is under way. Replies that remote hosts have given still count. */
   abort(): void {
     this.#abort.abort();
-    setTimeout(() => this.#letGo(), LETTING_GO_MS).unref();
+    setTimeout(() => this.#abandon(), ABORT_MS).unref();
   }
 
-  /** Begins it, and makes it. */
-  async run(): Promise<Ended> {
-    const { mailboxes } = this.#ports;
-    const { accountId, outboundId, interrupted: supersedes } = this.#queued;
-    let started: Started;
+  /** `started`: what the mailbox has committed; without it the mailbox is asked to start the delivery. */
+  async run(started?: StartedDelivery): Promise<Ended> {
+    if (started !== undefined) return this.#deliver(started);
+    const { mailboxes, incarnation: by } = this.#ports;
+    const { accountId, outboundId, interrupted: supersedes } = this.queued;
+    const attempt = { id: this.#deliveryId, by };
+    let reply: StartedDelivery | undefined;
     try {
-      const begun = await mailboxes
-        .of(accountId)
-        .ask('startDelivery', { outboundId, attempt: this.#attempt, supersedes });
-      if (begun.refusal !== undefined) return { kind: 'refused' };
-      started = begun.reply;
+      ({ reply } = await mailboxes.of(accountId).ask('startDelivery', { outboundId, attempt, supersedes }));
     } catch (error) {
       if (error instanceof ActorFault && error.code === 'no-such-account') return { kind: 'refused' };
       return { kind: 'fault', error };
     }
-    return this.carryOn(started);
+    return reply === undefined ? { kind: 'refused' } : this.#deliver(reply);
   }
 
-  /** Makes a delivery that its mailbox has begun. */
-  async carryOn(started: Started): Promise<Ended> {
+  async #deliver(started: StartedDelivery): Promise<Ended> {
     const { meter } = this.#ports;
-    const reported = await this.#carry(started);
+    const reported = await this.#deliverAndReport(started);
     const ageMs = Math.max(0, clock.now() - started.createdAt);
     if (reported === undefined) return { kind: 'lost' };
     if (reported.refusal !== undefined) {
@@ -142,24 +134,24 @@ export class Delivery {
       return { kind: 'refused' };
     }
     const { status, nextRetryAt, reportDue } = reported.reply;
-    meter.ended(this.#cut ? 'interrupted' : status, ageMs);
+    meter.ended(this.#isInterrupted ? 'interrupted' : status, ageMs);
     this.#log.info({ status, nextRetryAt, ageMs }, 'delivery over');
     return { kind: 'reported', reportDue };
   }
 
-  /** What the mailbox said to the last report; undefined when it never got it. */
-  async #carry(started: Started): Promise<Reported | undefined> {
+  /** The mailbox's answer to the last report; undefined when it never got the report. */
+  async #deliverAndReport(started: StartedDelivery): Promise<Reported | undefined> {
     this.#begin(started, started);
     for (;;) {
-      if (this.#unreported.length === 0 && this.#open.size > 0) await this.#news();
+      if (this.#unreported.length === 0 && this.#domains.size > 0) await this.#endOrDue();
       const until = performance.now() + TOGETHER_MS;
-      while (this.#open.size > 0 && (await atMost(this.#next(), until - performance.now())));
+      while (this.#domains.size > 0 && (await atMost(this.#nextEnd(), until - performance.now())));
       const reports = this.#unreported;
       this.#unreported = [];
-      const isOver = this.#open.size === 0;
+      const isOver = this.#domains.size === 0;
       const reported = await this.#report(reports, isOver);
       if (isOver || reported?.reply === undefined) {
-        // Somebody else has taken its place.
+        // Another delivery has taken over.
         if (!isOver) this.abort();
         return reported;
       }
@@ -171,113 +163,106 @@ export class Delivery {
   }
 
   /** Begins the attempts that the mailbox has begun and this delivery has not. */
-  #begin(started: Started, { recipients = [], retryInMs = null }: Pick<Started, 'recipients' | 'retryInMs'>): void {
+  #begin(
+    started: StartedDelivery,
+    { recipients = [], retryInMs = null }: Pick<StartedDelivery, 'recipients' | 'retryInMs'>,
+  ): void {
+    const { scheduler } = this.#ports;
     this.#dueAt = retryInMs === null ? undefined : performance.now() + Math.max(SHORTEST_WAIT_MS, retryInMs);
+    const domains: DomainDelivery[] = [];
     for (const [domain, each] of byDomain(recipients.filter(({ id }) => !this.#begun.has(id)))) {
       for (const { id } of each) this.#begun.add(id);
-      const attempt = { domain, recipients: each, isWaiting: false };
-      this.#open.add(attempt);
-      void this.#attemptDomain(started, attempt).then((report) => this.#settle(attempt, report));
+      domains.push({ domain, recipients: each, turn: scheduler.domain(this.slot, domain) });
     }
-    this.#tellWhetherItWaits();
+    for (const domain of domains) {
+      this.#domains.add(domain);
+      void this.#deliverDomain(started, domain).then((report) => this.#end(domain, report));
+    }
   }
 
-  /** Resolves when a domain comes back, or a recipient that waits is due. */
-  async #news(): Promise<void> {
-    const next = this.#next();
+  /** Resolves when a domain ends, or a recipient that waits is due. */
+  async #endOrDue(): Promise<void> {
+    const next = this.#nextEnd();
     if (this.#dueAt === undefined || !this.#ports.mayBegin()) return next;
     await atMost(next, Math.min(LONGEST_WAIT_MS, this.#dueAt - performance.now()));
   }
 
-  /** Resolves when a domain comes back. */
-  #next(): Promise<void> {
+  /** Resolves when a domain ends. */
+  #nextEnd(): Promise<void> {
     return new Promise((resolve) => {
-      this.#cameBack = resolve;
+      this.#domainEnded = resolve;
     });
   }
 
-  #settle(attempt: DomainAttempt, report: DomainReport | undefined): void {
-    // It was let go of before.
-    if (!this.#open.delete(attempt)) return;
+  #end(domain: DomainDelivery, report: DomainReport | undefined): void {
+    // Abandoned before.
+    if (!this.#domains.delete(domain)) return;
     if (report !== undefined) this.#unreported.push(report);
-    this.#tellWhetherItWaits();
-    this.#cameBack();
+    this.#domainEnded();
   }
 
-  #wait(attempt: DomainAttempt, isWaiting: boolean): void {
-    if (attempt.isWaiting === isWaiting) return;
-    attempt.isWaiting = isWaiting;
-    this.#tellWhetherItWaits();
-  }
-
-  #tellWhetherItWaits(): void {
-    this.#waits(this.#open.size > 0 && [...this.#open].every(({ isWaiting }) => isWaiting));
-  }
-
-  #letGo(): void {
-    const domains = [...this.#open].map(({ domain }) => domain);
-    if (domains.length > 0) this.#log.warn({ domains }, 'deliveries did not end when they were to');
-    for (const attempt of this.#open) {
-      this.#cut = true;
-      this.#settle(attempt, undefined);
+  /** Ends without the domains whose couriers did not end in time. */
+  #abandon(): void {
+    const domains = [...this.#domains].map(({ domain }) => domain);
+    if (domains.length > 0) this.#log.warn({ domains }, 'deliveries did not end in time after they were aborted');
+    for (const domain of this.#domains) {
+      this.#isInterrupted = true;
+      this.#end(domain, undefined);
     }
   }
 
   /** Never rejects; undefined when nothing is known of any recipient. */
-  async #attemptDomain(started: Started, attempt: DomainAttempt): Promise<DomainReport | undefined> {
-    const { lanes } = this.#ports;
-    const { domain, recipients } = attempt;
-    const { accountId } = this.#queued;
+  async #deliverDomain(started: StartedDelivery, domain: DomainDelivery): Promise<DomainReport | undefined> {
+    const { turn, recipients } = domain;
     const { signal } = this.#abort;
-    const turn = lanes.enter(domain, accountId, signal);
-    if (turn instanceof Promise) this.#wait(attempt, true);
-    const entry = await turn;
-    this.#wait(attempt, false);
-    if (entry.kind === 'unreached') return { ...unreachedAgain(recipients, entry.text), postponed: [] };
-    if (entry.kind === 'aborted') {
-      this.#cut = true;
-      return undefined;
-    }
     let report: DeliveryReport | undefined;
     try {
-      report = await this.#deliver(started, attempt);
-      return report && this.#whole(report, recipients);
+      const entry = await turn.enter(signal);
+      if (entry.kind === 'unreachable') return { ...unreachableAgain(recipients, entry.text), postponed: [] };
+      if (entry.kind !== 'entered') {
+        this.#isInterrupted = true;
+        return undefined;
+      }
+      report = await this.#askCourier(started, domain);
+      return report && this.#withPostponed(report, recipients);
     } finally {
-      lanes.leave(domain, accountId, { unreached: signal.aborted ? undefined : unreachedBy(report) });
+      turn.leave(signal.aborted ? undefined : unreachableBy(report));
     }
   }
 
-  /** What the courier says; undefined when it was not asked. */
-  async #deliver({ blob, size, sender }: Started, attempt: DomainAttempt): Promise<DeliveryReport | undefined> {
+  /** Undefined when the courier was not asked. */
+  async #askCourier(
+    { blob, size, sender }: StartedDelivery,
+    { domain, recipients, turn }: DomainDelivery,
+  ): Promise<DeliveryReport | undefined> {
     const { courier, meter } = this.#ports;
-    const { accountId, outboundId } = this.#queued;
-    const { domain, recipients } = attempt;
+    const { accountId, outboundId } = this.queued;
     const { signal } = this.#abort;
-    if (!(await this.#claim.holds()) || signal.aborted) {
-      this.#cut = true;
+    if (!(await this.#lease.isHeld()) || signal.aborted) {
+      this.#isInterrupted = true;
       return undefined;
     }
     const began = performance.now();
-    const waits = (isWaiting: boolean) => this.#wait(attempt, isWaiting);
+    const connect: DeliveryTask['connect'] = (host, ended) => turn.connect(host, ended);
     const report = await courier
-      .deliver({ accountId, outboundId, sender, domain, recipients, blob, size, signal, waits })
+      .deliver({ accountId, outboundId, sender, domain, recipients, blob, size, signal, connect })
       .catch((error: unknown) => this.#failed(error, recipients));
     const kinds = report.outcomes.map(({ kind }) => kind);
     if (kinds.length > 0) meter.attempted(kinds, performance.now() - began);
     return report;
   }
 
-  /** With the recipients that were not tried; of an attempt that was cut short, what the remote hosts have said. */
-  #whole(report: DeliveryReport, recipients: Recipients): DomainReport {
+  /** Adds the recipients without an attempt. Of an attempt that was cut short, the replies of remote hosts are left. */
+  #withPostponed(report: DeliveryReport, recipients: Recipients): DomainReport {
     const tried = new Set(report.outcomes.map(({ recipientId }) => recipientId));
     const postponed = recipients.map(({ id }) => id).filter((id) => !tried.has(id));
-    const isCut = postponed.length > 0 || report.outcomes.some(({ kind }) => kind === 'temporary');
-    if (!this.#abort.signal.aborted || !isCut) return { ...report, postponed };
-    this.#cut = true;
+    const isCutShort = postponed.length > 0 || report.outcomes.some(({ kind }) => kind === 'temporary');
+    if (!this.#abort.signal.aborted || !isCutShort) return { ...report, postponed };
+    this.#isInterrupted = true;
     return { ...withoutTemporary(report), postponed: [] };
   }
 
-  #failed(error: unknown, recipients: Started['recipients']): DeliveryReport {
+  #failed(error: unknown, recipients: Recipients): DeliveryReport {
     if (error instanceof StoreFault) this.#log.warn({ err: error }, 'a message could not be read for its delivery');
     else this.#log.error({ err: error }, 'a bug: the courier failed');
     return failedBy(recipients);
@@ -295,7 +280,7 @@ export class Delivery {
         attempts.map((attempt) => ({ ...attempt, recipients: [...attempt.recipients] })),
       ),
       isOver,
-      isInterrupted: isOver && this.#cut,
+      isInterrupted: isOver && this.#isInterrupted,
       postponed: reports.flatMap(({ postponed }) => postponed),
       begins: !isOver && !this.#abort.signal.aborted && this.#ports.mayBegin(),
     });
@@ -310,17 +295,17 @@ export class Delivery {
     return outcome;
   }
 
-  /** Undefined when the node waits no longer. */
+  /** Undefined when the node no longer waits. */
   async #persist(report: Omit<Report, 'outboundId' | 'attemptId'>): Promise<Reported | undefined> {
     const { mailboxes, closed } = this.#ports;
-    const { accountId, outboundId } = this.#queued;
-    const whole = { outboundId, attemptId: this.#attempt.id, ...report };
+    const { accountId, outboundId } = this.queued;
+    const whole = { outboundId, attemptId: this.#deliveryId, ...report };
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       try {
         return await mailboxes.of(accountId).ask('reportDelivery', whole);
       } catch (error) {
         if (error instanceof ActorFault && error.code === 'no-such-account') return { refusal: 'noSuchOutbound' };
-        this.#log.warn({ err: error }, 'what became of a delivery could not be committed yet');
+        this.#log.warn({ err: error }, 'the report of a delivery could not be committed yet');
       }
       await pauseUntil(closed, pauseMs);
       if (closed.aborted) return undefined;
@@ -328,8 +313,8 @@ export class Delivery {
   }
 }
 
-function byDomain(recipients: Started['recipients']): ReadonlyMap<string, Started['recipients']> {
-  const domains = new Map<string, Started['recipients']>();
+function byDomain(recipients: Recipients): ReadonlyMap<string, Recipients> {
+  const domains = new Map<string, Recipients>();
   for (const recipient of recipients) {
     const others = domains.get(recipient.domain);
     if (others === undefined) domains.set(recipient.domain, [recipient]);
@@ -338,8 +323,8 @@ function byDomain(recipients: Started['recipients']): ReadonlyMap<string, Starte
   return domains;
 }
 
-/** Why nobody of the domain was reached, when that is so. */
-function unreachedBy(report: DeliveryReport | undefined): string | undefined {
+/** Why no host of the domain was reached, when that is so. */
+function unreachableBy(report: DeliveryReport | undefined): string | undefined {
   const isUnreached = report?.outcomes.every(({ kind, host }) => kind === 'temporary' && host === null) === true;
   return isUnreached && report.attempts.length > 0 ? report.outcomes[0]?.text : undefined;
 }

@@ -1,18 +1,19 @@
-// Word of outbound mail that is due at once, from the mailbox that has committed it to whoever delivers for its shard: a
-// call on this node, a packet to another. A hint: whoever delivers looks at the store all the same, now and then.
+// Notifications of outbound mail that is due now, from the mailbox that has committed it to the node that delivers for its
+// shard: a call on this node, a packet to another. Notifications are hints: the delivery queue reads the store at intervals too.
 
 import { shardOf } from '../../store/shard.js';
-import type { DeliverySlots, ReservedDelivery, Room } from '../mailbox/outbound/delivery-slots.js';
+import type { DeliverySlots, ReservedSlots } from '../mailbox/outbound/delivery-slots.js';
 import type { Ownership } from '../runtime/ownership.js';
 import { type DuePacket, PACKET_VERSION, type RecheckPacket } from '../runtime/packet.js';
 import { deliverySubject } from '../runtime/subjects.js';
 import type { Transport } from '../runtime/transport.js';
 import { deliverer } from './delivery-placement.js';
 
-export interface Woken extends DeliverySlots {
+/** The delivery queue of this node. */
+export interface DueListener extends DeliverySlots {
   due(accountId: string, outboundId: string): void;
-  /** Something may be due that was not told. */
-  look(): void;
+  /** Notifications may have been lost: the store is to be read. */
+  read(): void;
 }
 
 export interface DueNotifierOptions {
@@ -22,42 +23,38 @@ export interface DueNotifierOptions {
 
 export class DueNotifier implements DeliverySlots {
   readonly #options: DueNotifierOptions;
-  #woken: Woken | undefined;
+  #listener: DueListener | undefined;
 
   constructor(options: DueNotifierOptions) {
     this.#options = options;
   }
 
   /** To be called after the commit. */
-  note(accountId: string, outboundId: string): void {
+  notify(accountId: string, outboundId: string): void {
     const { transport, ownership } = this.#options;
     const { view, nodeId, shards } = ownership;
     const node = view && deliverer(view, shardOf(accountId, shards));
-    if (node === nodeId) this.#woken?.due(accountId, outboundId);
+    if (node === nodeId) this.#listener?.due(accountId, outboundId);
     else if (node !== undefined)
       transport.publish(deliverySubject(node), { v: PACKET_VERSION, kind: 'due', accountId, outboundId });
   }
 
   /** Undefined unless this node has the role and delivers for the shard. */
-  room(accountId: string): Room | undefined {
-    return this.#woken?.room(accountId);
+  reserve(accountId: string, wanted: number): ReservedSlots | undefined {
+    return this.#listener?.reserve(accountId, wanted);
   }
 
-  hold(accountId: string, outboundId: string, attemptId: string): ReservedDelivery {
-    return this.#woken!.hold(accountId, outboundId, attemptId);
-  }
-
-  /** Tells `woken` of what this node is to deliver, whichever node has it from its mailbox. Returns how to end it. */
-  listen(woken: Woken): () => void {
+  /** Passes notifications for this node on to its queue. Returns how to end that. */
+  listen(listener: DueListener): () => void {
     const { transport, ownership } = this.#options;
-    this.#woken = woken;
+    this.#listener = listener;
     const registration = transport.subscribe<DuePacket | RecheckPacket>(deliverySubject(ownership.nodeId), (packet) => {
-      if (packet.kind === 'due') woken.due(packet.accountId, packet.outboundId);
-      else woken.look();
+      if (packet.kind === 'due') listener.due(packet.accountId, packet.outboundId);
+      else listener.read();
     });
-    const breaks = transport.breaks$.subscribe(() => woken.look());
+    const breaks = transport.breaks$.subscribe(() => listener.read());
     return () => {
-      this.#woken = undefined;
+      this.#listener = undefined;
       registration.end();
       breaks.unsubscribe();
     };

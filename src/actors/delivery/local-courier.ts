@@ -1,6 +1,7 @@
-// Delivery to domains that are hosted here: no SMTP, the sender's commit hands the message over to the mailboxes. The mailbox
-// of the sender asks for it when it queues an email; the courier does what is left to be tried again. Domains that are not
-// hosted are another courier's. Addresses are judged as the MX judges them (docs/interface/mail.md, "Addresses").
+// Delivery to hosted domains, without SMTP: the sender's commit hands the message over to the mailboxes. The mailbox of the
+// sender asks for it when it queues an email; the courier retries recipients that failed for now. Domains that are not hosted
+// go to another courier. Addresses are accepted and refused as at the MX
+// (docs/interface/mail.md, "Addresses").
 
 import type { Directory, Recipient } from '../../directory/protocol.js';
 import { hasCircled, wasDeliveredTo } from '../../mail/loop.js';

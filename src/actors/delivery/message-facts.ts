@@ -1,5 +1,5 @@
-// What delivery inside needs to know of a message, from its index: the summary that its envelope carries, and where it has
-// been. Remembered for a moment: one email often goes to many mailboxes.
+// What local delivery needs to know of a message, from its index: the summary, and the hosts and mailboxes it has passed. Cached:
+// one email often goes to many mailboxes.
 import { LRUCache } from 'lru-cache';
 import type { MessageSummary } from '../../mail/message-index.js';
 import { summarize } from '../../mail/summary.js';

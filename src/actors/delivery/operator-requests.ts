@@ -1,5 +1,5 @@
-// What operators asked of emails in the queue (`mansio queue retry`, `cancel`): carried out by the mailboxes, then struck off.
-// What cannot be done is struck off too: whoever asked looks at the email.
+// Requests of operators about emails in the queue (`mansio queue retry`, `cancel`): carried out by the mailboxes, then deleted.
+// A request that the mailbox refuses is deleted too: the command shows the email afterwards.
 import type { Logger } from 'pino';
 import type { OutboundRequest, OutboundStore } from '../../store/outbound.js';
 import type { DeliveryMailboxes } from '../mailbox/outbound/delivery-protocol.js';
@@ -11,7 +11,7 @@ export interface RequestPorts {
   readonly log: Logger;
 }
 
-/** Those that cannot be carried out now are found again. */
+/** Requests that cannot be carried out now are read again later. */
 export async function carryOutRequests(ports: RequestPorts, requests: readonly OutboundRequest[]): Promise<void> {
   await Promise.all(requests.map((request) => carryOut(ports, request)));
 }
@@ -21,10 +21,10 @@ async function carryOut({ store, mailboxes, log }: RequestPorts, request: Outbou
   try {
     const outcome = await mailboxes.of(accountId).ask('manageOutbound', { outboundId, action });
     const result = outcome.refusal ?? outcome.reply.status;
-    log.info({ accountId, outboundId, action, result }, 'an operator asked for it');
+    log.info({ accountId, outboundId, action, result }, 'request of an operator carried out');
   } catch (error) {
     if (!(error instanceof ActorFault && error.code === 'no-such-account')) {
-      log.warn({ accountId, outboundId, action, err: error }, 'what an operator asked for is not done yet');
+      log.warn({ accountId, outboundId, action, err: error }, 'request of an operator not carried out yet');
       return;
     }
   }

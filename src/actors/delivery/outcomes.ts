@@ -1,4 +1,4 @@
-// Outcomes that the queue itself has for recipients of a domain: pure.
+// Outcomes that a delivery sets for recipients of a domain itself: pure.
 import type { DeliveryReport } from './courier.js';
 
 type Recipients = readonly { readonly id: string }[];
@@ -8,8 +8,8 @@ const OUR_FAULT = '4.3.0';
 /** RFC 3463 §3.5: no answer from host. */
 const NO_ANSWER = '4.4.1';
 
-/** Nobody was reached a moment ago, for another message. */
-export function unreachedAgain(recipients: Recipients, text: string): DeliveryReport {
+/** No host was reached a moment ago, for another message. */
+export function unreachableAgain(recipients: Recipients, text: string): DeliveryReport {
   return temporary(recipients, `${text} (found out for another message a moment before)`, NO_ANSWER);
 }
 
@@ -18,7 +18,7 @@ export function failedBy(recipients: Recipients): DeliveryReport {
   return temporary(recipients, 'The message could not be read or sent because of a fault on our side.', OUR_FAULT);
 }
 
-/** What the remote hosts have said so far, of a delivery that was cut short. */
+/** The outcomes that hosts gave in an attempt that was cut short. */
 export function withoutTemporary({ outcomes, attempts }: DeliveryReport): DeliveryReport {
   return { outcomes: outcomes.filter(({ kind }) => kind !== 'temporary'), attempts };
 }

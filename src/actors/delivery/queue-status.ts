@@ -1,20 +1,20 @@
-// How the queue of a node does, for its health check and its metrics.
+// The status of a node's delivery queue, for its health check and its metrics.
 
-/** An overdue time is asked of the store no more often. */
+/** The store is not asked more often how long the oldest email has been due. */
 const OVERDUE_MS = 5_000;
 
-export class Standing {
+export class QueueStatus {
   readonly #inFlight: () => number;
   readonly pollMs: number;
   shards = 0;
-  /** ms that the first of what is due has been due; as of the last look. */
+  /** ms that the oldest due email has been due, when the store was last read. */
   overdueMs = 0;
   isStopped = false;
   // By the monotonic clock.
-  #lookedAt = performance.now();
+  #readAt = performance.now();
   #overdueAt = Number.NEGATIVE_INFINITY;
   #failingSince: number | undefined;
-  #isBlind = false;
+  #isUnreadable = false;
 
   constructor(inFlight: () => number, pollMs: number) {
     this.#inFlight = inFlight;
@@ -25,12 +25,12 @@ export class Standing {
     return this.#inFlight();
   }
 
-  /** ms since it has seen what is due. */
+  /** ms since the queue was last read from the store. */
   get lookAgeMs(): number {
-    return performance.now() - this.#lookedAt;
+    return performance.now() - this.#readAt;
   }
 
-  /** ms for which no delivery could be begun though there were some; 0 when the last one could. */
+  /** ms for which no delivery could be started though some were due; 0 when the last one could. */
   get failingMs(): number {
     return this.#failingSince === undefined ? 0 : performance.now() - this.#failingSince;
   }
@@ -39,18 +39,18 @@ export class Standing {
     return performance.now() - this.#overdueAt > OVERDUE_MS;
   }
 
-  looked(shards: number): void {
+  read(shards: number): void {
     this.shards = shards;
     if (shards === 0) this.overdueMs = 0;
-    this.#lookedAt = performance.now();
-    this.#isBlind = false;
+    this.#readAt = performance.now();
+    this.#isUnreadable = false;
   }
 
-  /** Whether that is news. */
-  failedToLook(): boolean {
-    const isNews = !this.#isBlind;
-    this.#isBlind = true;
-    return isNews;
+  /** True for the first failure after a success. */
+  failedToRead(): boolean {
+    const isFirst = !this.#isUnreadable;
+    this.#isUnreadable = true;
+    return isFirst;
   }
 
   overdue(ms: number): void {
@@ -58,11 +58,11 @@ export class Standing {
     this.#overdueAt = performance.now();
   }
 
-  delivers(): void {
+  started(): void {
     this.#failingSince = undefined;
   }
 
-  failedToDeliver(): void {
+  failedToStart(): void {
     this.#failingSince ??= performance.now();
   }
 

@@ -1,24 +1,24 @@
-// Reports that senders are owed (RFC 3464): composed of what the mailbox knows of the delivery and of the header of the
-// message, stored, and given to the mailbox, which puts it into the inbox in the commit that strikes it off.
+// Delivery status notifications for senders (RFC 3464): composed of the mailbox's record of the delivery and the header of the
+// message, stored, and given to the mailbox, which places them in the inbox.
 import type { Logger } from 'pino';
-import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
+import { lastRetryAt, type RetryPolicy } from '../../machines/outbound-email/retry.js';
 import { bounceReport } from '../../mail/dsn.js';
 import { summarize } from '../../mail/summary.js';
 import { type BlobStore, blobOf } from '../../store/blobs.js';
 import { clock } from '../../store/clock.js';
-import type { OutboundStore } from '../../store/outbound.js';
+import type { OutboundStore, ReportKind } from '../../store/outbound.js';
 import type { DeliveryMailboxes, DeliveryProtocol } from '../mailbox/outbound/delivery-protocol.js';
 import { ActorFault } from '../runtime/errors.js';
 import type { Reply } from '../runtime/protocol.js';
-import { Backoff } from './backoff.js';
 import { type DeliveryMeter, NO_DELIVERY_METER } from './meter.js';
-import { lastRetryAt } from './retry-end.js';
+import type { DeliveryScheduler } from './scheduler/scheduler.js';
 
 export interface SenderNotificationsOptions {
   readonly store: Pick<OutboundStore, 'reportsDue'>;
   readonly blobs: Pick<BlobStore, 'index' | 'read' | 'put'>;
   readonly mailboxes: DeliveryMailboxes;
-  /** Who reports. */
+  readonly scheduler: DeliveryScheduler;
+  /** Name of this host. */
   readonly hostname: string;
   readonly retry: RetryPolicy;
   readonly newId: () => string;
@@ -28,40 +28,42 @@ export interface SenderNotificationsOptions {
 
 type Material = Reply<DeliveryProtocol, 'reportMaterial'>;
 
-const AT_ONCE = 10;
-/** Of the header of the message: what a report repeats. */
+/** Of the header of the message: what a notification repeats. */
 const HEADER_OCTETS = 64 * 1024;
 
 export class SenderNotifications {
   readonly #options: SenderNotificationsOptions;
+  /** By id of the email. */
   readonly #underWay = new Map<string, Promise<void>>();
-  readonly #rests = new Backoff(() => performance.now());
 
   constructor(options: SenderNotificationsOptions) {
     this.#options = options;
   }
 
-  /** The email owes its sender a report. Without room for it now it is found by a look. */
+  /** The email owes its sender a notification. While there is no slot for it, the email is found by `read`. */
   give(accountId: string, outboundId: string): void {
-    if (this.#underWay.size >= AT_ONCE || this.#underWay.has(outboundId) || this.#rests.has(outboundId)) return;
+    const { scheduler, log } = this.#options;
+    if (this.#underWay.has(outboundId) || !scheduler.takeNotification(accountId, outboundId)) return;
+    let hasFailed = false;
     const work = this.#give(accountId, outboundId)
-      .then(
-        () => this.#rests.succeeded(outboundId),
-        (error) => {
-          this.#rests.failed(outboundId);
-          this.#options.log.warn({ accountId, outboundId, err: error }, 'a sender could not be told yet');
-        },
-      )
-      .finally(() => this.#underWay.delete(outboundId));
+      .catch((error) => {
+        hasFailed = true;
+        log.warn({ accountId, outboundId, err: error }, 'a sender could not be notified yet');
+      })
+      .finally(() => {
+        this.#underWay.delete(outboundId);
+        scheduler.releaseNotification(accountId, outboundId, hasFailed);
+      });
     this.#underWay.set(outboundId, work);
   }
 
-  /** @throws StoreFault */
-  async look(shards: readonly number[]): Promise<void> {
-    const room = AT_ONCE - this.#underWay.size;
-    if (room <= 0) return;
-    const except = [...this.#underWay.keys(), ...this.#rests.ids];
-    const due = await this.#options.store.reportsDue(shards, room, except);
+  /** Reads from the store which emails owe one. @throws StoreFault */
+  async read(shards: readonly number[]): Promise<void> {
+    const { scheduler, store } = this.#options;
+    const { freeNotifications, refusedNotifications } = scheduler;
+    if (freeNotifications <= 0) return;
+    const except = [...this.#underWay.keys(), ...refusedNotifications];
+    const due = await store.reportsDue(shards, freeNotifications, except);
     for (const { accountId, outboundId } of due) this.give(accountId, outboundId);
   }
 
@@ -81,17 +83,17 @@ export class SenderNotifications {
       if (content !== undefined) await blobs.put(content);
       const report = content && { blob: content.hash, summary: summaryOf(content.index) };
       const { reply, refusal } = await mailbox.ask('giveReport', { outboundId, kind, report: report ?? null });
-      // By somebody else.
+      // Another node has given it.
       if (refusal !== undefined) return;
       if (report !== undefined) meter.reported(kind);
-      log.info({ accountId, outboundId, kind, emailId: reply.emailId }, 'the sender is told');
+      log.info({ accountId, outboundId, kind, emailId: reply.emailId }, 'the sender is notified');
     } catch (error) {
       if (error instanceof ActorFault && error.code === 'no-such-account') return;
       throw error;
     }
   }
 
-  async #compose(kind: 'failed' | 'delayed', { email, attempts }: Material): Promise<Uint8Array> {
+  async #compose(kind: ReportKind, { email, attempts }: Material): Promise<Uint8Array> {
     const { hostname, retry, newId } = this.#options;
     const { recipients, nextRetryAt, retryCount } = email;
     const status = kind === 'failed' ? 'Failed' : 'Pending';
@@ -115,7 +117,7 @@ export class SenderNotifications {
   async #headerOf(blob: string | null): Promise<Uint8Array> {
     const { blobs } = this.#options;
     const index = blob === null ? undefined : await blobs.index(blob);
-    // Without the message there is still something to tell.
+    // A notification without the header is better than none.
     if (blob === null || index === undefined) return new Uint8Array(0);
     return blobs.read(blob, 0, Math.min(index.root.bodyStart, HEADER_OCTETS));
   }

@@ -23,7 +23,7 @@ import { deliveryCommands } from './outbound/deliveries.js';
 import type { DeliverySlots } from './outbound/delivery-slots.js';
 import { deliveryQueries } from './outbound/queries.js';
 import { copy, expunge, move } from './placing.js';
-import { type Prefetched, prefetch } from './prefetch.js';
+import { NOTHING_PREFETCHED, type Prefetched, prefetch } from './prefetch.js';
 import { mailboxQueries } from './queries.js';
 import type { MailboxSearch } from './search.js';
 import { loadMailbox, type MailboxState } from './state.js';
@@ -59,12 +59,12 @@ const commands: CommandHandlers<MailboxActorProtocol, MailboxTransaction> = {
 
 interface OutboundHooks extends DeliverySlots {
   readonly retry: RetryPolicy;
-  /** A commit has made something due now: a delivery, or a report. Must not throw. */
-  note(accountId: string, outboundId: string): void;
+  /** A commit has made a delivery or a notification of the sender due now. Must not throw. */
+  notifyDue(accountId: string, outboundId: string): void;
   /** Delivery to domains that are hosted here. */
   readonly hosted: HostedDelivery;
-  /** A commit has handed mail to a mailbox of this store, which may be asked to place it now. Must not throw. */
-  place(handed: HandedOver): void;
+  /** A commit has handed mail to a mailbox of this store, which may be asked to deliver it now. Must not throw. */
+  handedOver(handed: HandedOver): void;
 }
 
 export interface MailboxSources {
@@ -92,18 +92,20 @@ export function mailboxBehavior(
       }
       return loaded;
     },
-    prepare(state, commands) {
+    prepare: (state, commands) => {
       state.outbound.draftReads.clear();
-      return prefetch(sources, state, commands);
+      const reading = prefetch(sources, state, commands);
+      const queued = commands.filter(({ name }) => name === 'enqueue').length;
+      if (queued === 0) return reading;
+      return Promise.resolve(reading).then((read = NOTHING_PREFETCHED) => ({
+        ...read,
+        slots: sources.outbound.reserve(state.accountId, queued),
+      }));
     },
     begin: (state, context, read) => {
-      const { retry } = sources.outbound;
-      return new MailboxTransaction(
-        state,
-        { ...context, retry, room: () => sources.outbound.room(state.accountId) },
-        read,
-      );
+      return new MailboxTransaction(state, { ...context, retry: sources.outbound.retry }, read);
     },
+    release: ({ slots }) => slots?.release(),
     commands,
     queries: { ...mailboxQueries(store, search), ...organisingQueries(store, texts), ...deliveryQueries(store) },
     position: (state) => state.modseq,
@@ -125,9 +127,8 @@ export function mailboxBehavior(
         const isNewest = await store.isNewest(state.accountId, tx.epoch, state.modseq);
         return { kind: isNewest ? 'unchanged' : 'fenced' };
       }
-      // In the turn in which they were planned: until now nobody else can have taken their places.
-      const held = tx.outbound.begun.map(
-        ({ id, attempt, begun }) => [sources.outbound.hold(change.accountId, id, attempt.id), begun] as const,
+      const begun = tx.outbound.begun.map(
+        ({ id, attempt, started }) => [tx.prefetched.slots!.assign(id, attempt.id), started] as const,
       );
       let isCommitted = false;
       try {
@@ -139,16 +140,16 @@ export function mailboxBehavior(
         }
         isCommitted = true;
       } finally {
-        if (!isCommitted) for (const [delivery] of held) delivery.release();
+        if (!isCommitted) for (const [slot] of begun) slot.release();
       }
       state.evolve(change);
-      for (const [delivery, begun] of held) delivery.begin(begun);
+      for (const [slot, started] of begun) slot.begin(started);
       const { emailsAdded, filtersDeferred, handedOver } = netOf(change.changes);
       const newest = emailsAdded.at(-1);
       if (newest !== undefined) search.indexing.note(change.accountId, newest.id);
       if (filtersDeferred.length > 0) sources.deferrals.note(change.accountId);
-      for (const handed of handedOver) sources.outbound.place(handed);
-      for (const id of tx.outbound.due) sources.outbound.note(change.accountId, id);
+      for (const handed of handedOver) sources.outbound.handedOver(handed);
+      for (const id of tx.outbound.due) sources.outbound.notifyDue(change.accountId, id);
       const { modseqBefore, modseqAfter, changes } = change;
       return { kind: 'committed', events: { after: modseqBefore, seq: modseqAfter, events: logged(changes) } };
     },

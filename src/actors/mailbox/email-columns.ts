@@ -19,7 +19,7 @@ const DISTANCE_BIAS = 2 ** 31;
 /** First of the times that are exact, in 1935; the last is in the year 10854. */
 const EARLIEST = -(2 ** 40);
 
-export interface NewEmail {
+interface AppendedEmail {
   readonly id: string;
   readonly flags: number;
   readonly keywords: readonly string[];
@@ -83,7 +83,7 @@ export class EmailColumns {
   }
 
   /** The new email's slot; its id must be above every id before. */
-  append({ id, flags, keywords, receivedAt, size, modseq, hasAttachments }: NewEmail): number {
+  append({ id, flags, keywords, receivedAt, size, modseq, hasAttachments }: AppendedEmail): number {
     const words = wordsOf(uuidOctets(id), 0);
     this.#reserve(this.#size + 1);
     const slot = this.#size++;

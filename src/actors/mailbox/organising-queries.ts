@@ -8,7 +8,7 @@ import { inLabelOrder, labelOf } from './labels.js';
 import { listFolder } from './lists.js';
 import { bodiesOf, factsOf } from './prefetch.js';
 import type { MailboxProtocol } from './protocol.js';
-import { detailOf } from './queries.js';
+import { detailOf } from './shown-emails.js';
 import type { MailboxState } from './state.js';
 
 type Names = 'folders' | 'labels' | 'labelEmails' | 'filters' | 'deferredFilters' | 'testFilter' | 'thread';

@@ -9,6 +9,7 @@ import type { EmailSummaryRow, MailboxStore } from '../../store/mailboxes.js';
 import type { Payload } from '../runtime/protocol.js';
 import type { EmailTexts } from './email-texts.js';
 import { type Asking, type EmailFacts, needsBody, type ReadBody } from './filter-match.js';
+import type { ReservedSlots } from './outbound/delivery-slots.js';
 import {
   NO_OUTBOUND,
   type OutboundPrefetched,
@@ -28,6 +29,8 @@ export interface Prefetched {
   /** Words of bodies by blob. */
   readonly bodies: ReadonlyMap<string, ReadBody>;
   readonly outbound: OutboundPrefetched;
+  /** Reserved for emails that the commands queue; absent when no delivery is to begin on this node now. */
+  readonly slots?: ReservedSlots | undefined;
 }
 
 export const NOTHING_PREFETCHED: Prefetched = {

@@ -13,7 +13,6 @@ import { EmailChanges } from './email-changes.js';
 import { FilterChanges } from './filter-changes.js';
 import { FolderChanges } from './folder-changes.js';
 import { OutboundChanges } from './outbound/changes.js';
-import type { Room } from './outbound/delivery-slots.js';
 import { DraftRows } from './outbound/draft-rows.js';
 import { NOTHING_PREFETCHED, type Prefetched } from './prefetch.js';
 import type { MailboxState } from './state.js';
@@ -21,8 +20,6 @@ import type { MailboxState } from './state.js';
 /** What planning for a mailbox needs besides. */
 interface TransactionContext extends PlanContext {
   readonly retry: RetryPolicy;
-  /** For deliveries that begin with this batch. */
-  room(): Room | undefined;
 }
 
 export class MailboxTransaction {
@@ -51,7 +48,7 @@ export class MailboxTransaction {
     this.#emails = new EmailChanges(state);
     this.folders = new FolderChanges(state);
     this.filters = new FilterChanges(state, record);
-    this.outbound = new OutboundChanges(state, prefetched.outbound, record, () => context.room());
+    this.outbound = new OutboundChanges(state, prefetched.outbound, record, prefetched.slots);
     this.#draftRows = new DraftRows({
       draftsId: state.folderOf('drafts').row.id,
       reads: state.outbound.draftReads,

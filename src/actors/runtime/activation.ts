@@ -139,7 +139,7 @@ export class Activation<P extends Protocol, S, T, R = undefined> {
   }
 
   async #fold(state: S, group: readonly Waiting[]): Promise<void> {
-    let commands = group.filter((waiting) => waiting.request.deadline > this.#host.now());
+    const commands = group.filter((waiting) => waiting.request.deadline > this.#host.now());
     for (const late of group) {
       if (!commands.includes(late)) late.answer(fault('unreachable', 'the deadline had passed'));
     }
@@ -148,6 +148,15 @@ export class Activation<P extends Protocol, S, T, R = undefined> {
       commands.map(({ request }) => request),
     );
     const prefetched = reading && (await this.#prefetch(reading));
+    try {
+      await this.#commit(state, commands, prefetched);
+    } finally {
+      if (prefetched !== undefined) this.#behavior.release?.(prefetched);
+    }
+  }
+
+  async #commit(state: S, all: readonly Waiting[], prefetched: R | undefined): Promise<void> {
+    let commands = all;
     while (commands.length > 0) {
       const planned = this.#plan(state, commands, prefetched);
       if ('broken' in planned) {

@@ -54,6 +54,8 @@ export interface Behavior<P extends Protocol, S, T, R = undefined> {
    */
   prepare?(state: S, commands: readonly { readonly name: string; readonly payload: unknown }[]): Promise<R> | undefined;
   begin(state: S, context: PlanContext, prefetched?: R): T;
+  /** Releases what `prepare` has reserved, once the commands are committed or have failed. Must not throw. */
+  release?(prefetched: R): void;
   /** A handler that refuses must not have touched the transaction. */
   readonly commands: CommandHandlers<P, T>;
   readonly queries: QueryHandlers<P, S>;

@@ -1,12 +1,11 @@
-// The life of an outbound email (docs/interface/mail.md, "Outbound email"; decision 0008), with one child machine a recipient. It decides and does nothing:
-// no invoke, no after, no timers, so a snapshot may be restored at any point. What is to be done it emits as effects, which
-// are for after the commit. Drafts are its first state: they have nothing to decide yet, so they are stored without a
-// snapshot and the machine begins when one is sent.
+// The states of an outbound email (docs/interface/mail.md, "Outbound email"; decision 0008), with one child machine a recipient. The machine is pure: no invoke, no after, no timers, so
+// a snapshot may be restored at any point. Its effects are carried out after the commit. A draft is its first state and is
+// stored without a snapshot: the machine starts when the draft is sent.
 import { type ActorRefFrom, assign, emit, enqueueActions, setup } from 'xstate';
 import { outboundRecipient } from '../outbound-recipient/machine.js';
 import type { Effect, MachineEvent, OutboundEmailContext, OutboundEmailEvent } from './types.js';
 
-/** After this long in the queue the sender is told of the delay. */
+/** After this long in the queue the sender is notified of the delay. */
 const DELAY_NOTICE_MS = 4 * 3_600_000;
 
 const CANCELLED = { type: 'abandoned', text: 'Cancelled by the operator.', statusCode: '5.0.0' } as const;
@@ -30,7 +29,7 @@ function pendingOf(self: WithRecipients): Recipient[] {
   );
 }
 
-/** Those whose attempts are under way. */
+/** Recipients whose attempts are under way. */
 function triedOf(self: WithRecipients): Recipient[] {
   return pendingOf(self).filter((recipient) => recipient.getSnapshot().context.nextTryAt === null);
 }
@@ -85,7 +84,7 @@ export const outboundEmail = setup({
       queuedAt: now,
     })),
     beginAnew: assign((_, { now }: EventOf<'retry'>) => ({ queuedAt: now, retryCount: 0, reportDue: null })),
-    wake: emit({ type: 'wake' }),
+    notifyDue: emit({ type: 'due' }),
     reportDelay: enqueueActions(({ enqueue, context }, { now }: { now: number }) => {
       const { hasSender, delayReported, queuedAt } = context;
       if (!hasSender || delayReported || now - (queuedAt ?? now) < DELAY_NOTICE_MS) return;
@@ -146,7 +145,7 @@ export const outboundEmail = setup({
           actions: [
             { type: 'noteQueued', params: ({ event }) => event },
             { type: 'spawnRecipients', params: ({ event }) => event },
-            'wake',
+            'notifyDue',
           ],
         },
       },
@@ -155,7 +154,7 @@ export const outboundEmail = setup({
       entry: 'announceQueued',
       on: {
         start: { target: 'Sending', actions: { type: 'tryDue', params: ({ event }) => event } },
-        retry: { actions: [{ type: 'makeDue', params: ({ event }) => event }, 'wake'] },
+        retry: { actions: [{ type: 'makeDue', params: ({ event }) => event }, 'notifyDue'] },
         cancel: { target: 'Failed', actions: 'abandonPending' },
       },
     },
@@ -179,7 +178,7 @@ export const outboundEmail = setup({
             actions: [
               { type: 'makeTriedDue', params: ({ event }) => event },
               { type: 'reportDelay', params: ({ event }) => event },
-              'wake',
+              'notifyDue',
             ],
           },
           {
@@ -202,7 +201,7 @@ export const outboundEmail = setup({
           actions: [
             { type: 'reviveFailed', params: ({ event }) => event },
             { type: 'beginAnew', params: ({ event }) => event },
-            'wake',
+            'notifyDue',
           ],
         },
       },

@@ -1,6 +1,6 @@
 // One recipient of an outbound email: Pending until it is Delivered or Failed. It is a child of its email's machine, which
-// passes it the answers it got and is told what they came to. It has its own retries, so that a domain that answers late keeps
-// the recipients of no other domain waiting. Delivered is final: nothing is delivered twice.
+// passes replies on and gets the results. Every recipient has its own retries, so that a slow domain delays no other domain.
+// Delivered is final: nothing is delivered twice.
 import { assign, sendParent, setup } from 'xstate';
 import { type RetryPolicy, retryDelay } from '../outbound-email/retry.js';
 
@@ -30,14 +30,14 @@ type RecipientEvent =
   | { readonly type: 'delivered'; readonly now: number }
   | ({ readonly type: 'deferred' } & Answer & Planned)
   | ({ readonly type: 'refused' } & Answer)
-  /** Nobody tries any longer; what was answered last stays, should there have been an answer. */
+  /** There are no further attempts; the last reply stays, if there was one. */
   | ({ readonly type: 'abandoned' } & Answer)
   | { readonly type: 'revived'; readonly now: number };
 
 type EventOf<T extends RecipientEvent['type']> = Extract<RecipientEvent, { type: T }>;
 
-/** What the email's machine is told. */
-export type RecipientNews =
+/** Sent to the machine of the email. */
+export type RecipientResult =
   | { readonly type: 'recipientDelivered' }
   | { readonly type: 'recipientDeferred'; readonly text: string; readonly retryCount: number; readonly now: number }
   | { readonly type: 'recipientFailed'; readonly text: string }
@@ -62,12 +62,12 @@ export const outboundRecipient = setup({
     })),
     wait: assign((_, { now, random, policy }: Planned) => ({ nextTryAt: now + retryDelay(policy, 0, random) })),
     beginAnew: assign((_, { now }: EventOf<'revived'>) => ({ retryCount: 0, nextTryAt: now })),
-    tellDelivered: sendParent({ type: 'recipientDelivered' }),
-    tellDeferred: sendParent(({ context }, { now }: EventOf<'deferred'>) => {
+    reportDelivered: sendParent({ type: 'recipientDelivered' }),
+    reportDeferred: sendParent(({ context }, { now }: EventOf<'deferred'>) => {
       return { type: 'recipientDeferred', text: context.lastError, retryCount: context.retryCount, now };
     }),
-    tellFailed: sendParent(({ context }) => ({ type: 'recipientFailed', text: context.lastError })),
-    tellRevived: sendParent({ type: 'recipientRevived' }),
+    reportFailed: sendParent(({ context }) => ({ type: 'recipientFailed', text: context.lastError })),
+    reportRevived: sendParent({ type: 'recipientRevived' }),
   },
 }).createMachine({
   id: 'outboundRecipient',
@@ -88,30 +88,33 @@ export const outboundRecipient = setup({
         postponed: { actions: { type: 'wait', params: ({ event }) => event } },
         delivered: {
           target: 'Delivered',
-          actions: [{ type: 'keepTime', params: ({ event }) => event }, 'tellDelivered'],
+          actions: [{ type: 'keepTime', params: ({ event }) => event }, 'reportDelivered'],
         },
         deferred: [
           {
             guard: { type: 'retriesExhausted', params: ({ event }) => event },
             target: 'Failed',
-            actions: [{ type: 'keepAnswer', params: ({ event }) => event }, 'tellFailed'],
+            actions: [{ type: 'keepAnswer', params: ({ event }) => event }, 'reportFailed'],
           },
           {
             actions: [
               { type: 'keepAnswer', params: ({ event }) => event },
               { type: 'backOff', params: ({ event }) => event },
-              { type: 'tellDeferred', params: ({ event }) => event },
+              { type: 'reportDeferred', params: ({ event }) => event },
             ],
           },
         ],
-        refused: { target: 'Failed', actions: [{ type: 'keepAnswer', params: ({ event }) => event }, 'tellFailed'] },
-        abandoned: { target: 'Failed', actions: [{ type: 'keepReason', params: ({ event }) => event }, 'tellFailed'] },
+        refused: { target: 'Failed', actions: [{ type: 'keepAnswer', params: ({ event }) => event }, 'reportFailed'] },
+        abandoned: {
+          target: 'Failed',
+          actions: [{ type: 'keepReason', params: ({ event }) => event }, 'reportFailed'],
+        },
       },
     },
     Delivered: { type: 'final' },
     Failed: {
       on: {
-        revived: { target: 'Pending', actions: [{ type: 'beginAnew', params: ({ event }) => event }, 'tellRevived'] },
+        revived: { target: 'Pending', actions: [{ type: 'beginAnew', params: ({ event }) => event }, 'reportRevived'] },
       },
     },
   },

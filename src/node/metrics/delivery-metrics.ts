@@ -1,7 +1,7 @@
 // The meter of outbound mail on prom-client, and the status of the queue, read at a scrape. No domain is a label: the number of
 // domains has no bound.
 import type { DeliveryMeter } from '../../actors/delivery/meter.js';
-import type { Standing } from '../../actors/delivery/queue-status.js';
+import type { QueueStatus } from '../../actors/delivery/queue-status.js';
 import { OUTCOMES, REPORT_KINDS } from '../../mail/outbound-status.js';
 import type { Families } from './families.js';
 
@@ -10,7 +10,7 @@ const ATTEMPTS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 6
 /** Seconds: from an immediate delivery to the last retry. */
 const AGES = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 300, 900, 3_600, 14_400, 86_400, 432_000];
 
-export type MeasuredQueue = Pick<Standing, 'inFlight' | 'overdueMs' | 'lookAgeMs' | 'shards'>;
+export type MeasuredQueue = Pick<QueueStatus, 'inFlight' | 'overdueMs' | 'lookAgeMs' | 'shards'>;
 
 export function deliveryMeter(families: Families): DeliveryMeter {
   const outcomes = families.counter(
@@ -48,17 +48,13 @@ export function deliveryMeter(families: Families): DeliveryMeter {
   };
 }
 
-export function watchQueue(families: Families, standing: MeasuredQueue): void {
-  families.gauge('outbound_in_flight', 'Emails that this node is delivering.', () => standing.inFlight);
-  families.gauge('outbound_shards', 'Shards that this node delivers for.', () => standing.shards);
+export function watchQueue(families: Families, status: MeasuredQueue): void {
+  families.gauge('outbound_in_flight', 'Emails that this node is delivering.', () => status.inFlight);
+  families.gauge('outbound_shards', 'Shards that this node delivers for.', () => status.shards);
   families.gauge(
     'outbound_oldest_due_seconds',
     'Seconds since the oldest due email of these shards was due; 0 when none is.',
-    () => standing.overdueMs / 1000,
+    () => status.overdueMs / 1000,
   );
-  families.gauge(
-    'outbound_look_age_seconds',
-    'Seconds since the queue was last read.',
-    () => standing.lookAgeMs / 1000,
-  );
+  families.gauge('outbound_look_age_seconds', 'Seconds since the queue was last read.', () => status.lookAgeMs / 1000);
 }

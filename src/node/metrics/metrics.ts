@@ -27,7 +27,7 @@ export interface Metrics {
   readonly courier: CourierMeter;
   watchEngine(parts: EngineParts): void;
   /** On nodes that deliver outbound mail. */
-  watchQueue(standing: MeasuredQueue): void;
+  watchQueue(status: MeasuredQueue): void;
   /** `read` gives the connections open now. */
   watchConnections(gateway: 'smtp' | 'submission' | 'hub', read: () => number): void;
   readonly contentType: string;
@@ -71,7 +71,7 @@ export function createMetrics({ version, roles }: MeteredNode): Metrics {
     deliveries: deliveryMeter(outbound),
     courier: courierMeter(outbound),
     watchEngine: (parts) => watchEngine(families, parts),
-    watchQueue: (standing) => watchQueue(outbound, standing),
+    watchQueue: (status) => watchQueue(outbound, status),
     watchConnections(gateway, read) {
       families.of(GATEWAY_ROLES[gateway]).gauge(`${gateway}_connections`, 'Connections open now.', read);
     },

@@ -54,6 +54,7 @@ async function setUp(t: ExecutionContext, unknownRecipients: 'hold' | 'reject' =
       blob: content.hash,
       size: content.size,
       signal: new AbortController().signal,
+      connect: () => undefined,
     };
   }
   const outcomes = async (addresses: readonly string[], header?: string) => {

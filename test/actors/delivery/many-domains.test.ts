@@ -23,7 +23,7 @@ test.serial('a delivery to a thousand domains warns of nothing', async (t) => {
   const others = Array.from({ length: 40 }, (_, i) => world.add(account(1), [`b${i}@d0.test`]));
   world.mailboxFault = ({ name }) =>
     name === 'reportDelivery' && world.asked.length % 3 > 0 ? new Error('away') : undefined;
-  const { queue } = world.node('a', courier, ALONE, { pollMs: 5, domainLimit: 2 });
+  const { queue } = world.node('a', courier, ALONE, { pollMs: 5, limits: { perDomain: 2 } });
   await until(() => courier.open.length >= DOMAINS && others.every(({ status }) => status === 'Sending'));
   while (email.status !== 'Sent' || others.some(({ status }) => status !== 'Sent')) {
     for (const task of courier.open) task.settle(answer(task));

@@ -6,6 +6,7 @@ import { NEVER } from 'rxjs';
 import type { Courier, DeliveryReport, DeliveryTask, RecipientOutcome } from '../../../src/actors/delivery/courier.js';
 import { DueNotifier } from '../../../src/actors/delivery/due-notifier.js';
 import { DeliveryQueue, type DeliveryQueueOptions } from '../../../src/actors/delivery/queue.js';
+import { DeliveryScheduler, type SchedulerLimits } from '../../../src/actors/delivery/scheduler/scheduler.js';
 import { SenderNotifications } from '../../../src/actors/delivery/sender-dsn.js';
 import type { DeliveryMailboxes } from '../../../src/actors/mailbox/outbound/delivery-protocol.js';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
@@ -226,9 +227,13 @@ export class OutboundWorld {
     nodeId: string,
     courier: Courier,
     view: () => ClusterView,
-    changes: Partial<DeliveryQueueOptions> & { transport?: LocalTransport; isCurrent?: () => boolean } = {},
+    changes: Partial<DeliveryQueueOptions> & {
+      transport?: LocalTransport;
+      isCurrent?: () => boolean;
+      limits?: Partial<SchedulerLimits>;
+    } = {},
   ) {
-    const { transport = localTransport({ encoding: true }), isCurrent = () => true, ...options } = changes;
+    const { transport = localTransport({ encoding: true }), isCurrent = () => true, limits = {}, ...options } = changes;
     const log = pino({ level: 'silent' });
     const ownership = {
       nodeId,
@@ -242,7 +247,7 @@ export class OutboundWorld {
         return isCurrent();
       },
     };
-    const wakeUps = new DueNotifier({ transport: { ...transport, breaks$: NEVER }, ownership });
+    const dueNotifier = new DueNotifier({ transport: { ...transport, breaks$: NEVER }, ownership });
     this.alive.add(`${nodeId} lives`);
     const blobs = {
       index: async () => indexMessage(MESSAGE),
@@ -251,19 +256,20 @@ export class OutboundWorld {
     };
     const { store, mailboxes } = this;
     const retry = { maxRetries: 3, baseMs: 1_000, capMs: 10_000 };
-    const shared = { store, mailboxes, log, newId: randomUUID };
+    const scheduler = new DeliveryScheduler(limits);
+    const shared = { store, mailboxes, scheduler, log, newId: randomUUID };
     const queue = new DeliveryQueue({
       ...shared,
       courier,
-      reports: new SenderNotifications({ ...shared, blobs, hostname: 'mx.here.test', retry }),
+      notifications: new SenderNotifications({ ...shared, blobs, hostname: 'mx.here.test', retry }),
       ownership,
-      wakeUps,
+      dueNotifier,
       incarnation: `${nodeId} lives`,
       leaseTtlMs: 60_000,
       pollMs: 3_600_000,
       ...options,
     });
-    return { queue, wakeUps };
+    return { queue, dueNotifier, scheduler };
   }
 }
 

@@ -57,7 +57,7 @@ test('no more emails are in flight than there is room for, and none is begun bef
   const world = new OutboundWorld();
   for (let i = 0; i < 30; i++) world.add(account(i), [`x@d${i}.test`]);
   const courier = new HeldCourier();
-  const { queue } = world.node('a', courier, ALONE, { limit: 5 });
+  const { queue } = world.node('a', courier, ALONE, { limits: { emails: 5 } });
   await until(() => courier.open.length === 5);
   t.is(world.count('Sending'), 5);
   for (let ended = 0; ended < 30; ended++) {
@@ -70,20 +70,20 @@ test('no more emails are in flight than there is room for, and none is begun bef
   await queue.stop();
 });
 
-test('an account with thousands of emails keeps nobody waiting', async (t) => {
+test('an account with thousands of emails delays no other account', async (t) => {
   const world = new OutboundWorld();
   const old = Date.now() - 60_000;
   for (let i = 0; i < 2_000; i++) world.add(account(1), [`x@d${i}.test`], { dueAt: old });
   const courier = new HeldCourier();
-  const { queue, wakeUps } = world.node('a', courier, ALONE, { limit: 30, pollMs: 20, graceMs: 0 });
+  const { queue, dueNotifier } = world.node('a', courier, ALONE, { limits: { emails: 30 }, pollMs: 20, graceMs: 0 });
   await until(() => courier.open.length === 20);
-  t.is(queue.standing.inFlight, 20, 'it leaves a third of the room to others');
-  // By a look.
+  t.is(queue.status.inFlight, 20, 'it leaves a third of the room to others');
+  // By a read of the store.
   const looked = world.add(account(2), ['x@late.test']);
   await until(() => courier.open.some(({ outboundId }) => outboundId === looked.outboundId));
-  // By word.
+  // By a notification.
   const told = world.add(account(3), ['x@told.test']);
-  wakeUps.note(told.accountId, told.outboundId);
+  dueNotifier.notify(told.accountId, told.outboundId);
   await until(() => courier.open.some(({ outboundId }) => outboundId === told.outboundId));
   await queue.stop();
 });
@@ -93,13 +93,13 @@ test('deliveries to one domain are bounded; when it is dead, those in its line a
   const emails = Array.from({ length: 8 }, (_, i) => world.add(account(i), ['x@dead.test']));
   const other = world.add(account(9), ['x@live.test']);
   const courier = new HeldCourier();
-  const { queue } = world.node('a', courier, ALONE, { domainLimit: 2 });
+  const { queue } = world.node('a', courier, ALONE, { limits: { perDomain: 2 } });
   await until(() => courier.open.length === 3 && world.count('Sending') === 9);
   t.is(courier.open.filter(({ domain }) => domain === 'dead.test').length, 2);
   const [first, second] = courier.open.filter(({ domain }) => domain === 'dead.test');
   first!.settle(answer(first!, 'temporary', null));
   await until(() => emails.filter(({ status }) => status === 'Queued').length === 7);
-  t.is(courier.tasks.length, 3, 'nobody knocked in vain again');
+  t.is(courier.tasks.length, 3, 'no other delivery tried the dead domain');
   const flushed = world.asksOf('reportDelivery').flatMap(({ payload }) => payload.outcomes);
   t.is(flushed.filter(({ text }) => /for another message/.test(text)).length, 6);
   for (const task of [second!, ...courier.open.filter(({ domain }) => domain === 'live.test')])
@@ -112,7 +112,7 @@ test('a domain that answers slowly is served in turn', async (t) => {
   const world = new OutboundWorld();
   for (let i = 0; i < 6; i++) world.add(account(i), ['x@slow.test']);
   const courier = new HeldCourier();
-  const { queue } = world.node('a', courier, ALONE, { domainLimit: 2 });
+  const { queue } = world.node('a', courier, ALONE, { limits: { perDomain: 2 } });
   for (let sent = 0; sent < 6; sent++) {
     await until(() => courier.open.length === Math.min(2, 6 - sent));
     courier.open[0]!.settle(answer(courier.open[0]!));
@@ -128,14 +128,18 @@ test('what stands in line for a slow domain keeps no other mail of its account w
   for (let i = 0; i < 100; i++) world.add(account(1), [`x${i}@slow.test`], { dueAt: old });
   const both = world.add(account(1), ['y@slow.test', 'y@good.test'], { dueAt: old + 1 });
   const courier = new HeldCourier();
-  const { queue, wakeUps } = world.node('a', courier, ALONE, { limit: 10, domainLimit: 2, pollMs: 20, graceMs: 0 });
+  const { queue, dueNotifier } = world.node('a', courier, ALONE, {
+    limits: { emails: 10, perDomain: 2 },
+    pollMs: 20,
+    graceMs: 0,
+  });
   const open = (domain: string) => courier.open.filter((task) => task.domain === domain);
   await until(() => open('good.test').length === 1);
   t.is(open('slow.test').length, 2);
   open('good.test')[0]!.settle(answer(open('good.test')[0]!));
   await until(() => both.recipients[1]!.status === 'Delivered');
   const late = world.add(account(1), ['late@good.test']);
-  wakeUps.note(late.accountId, late.outboundId);
+  dueNotifier.notify(late.accountId, late.outboundId);
   await until(() => open('good.test').length === 1);
   t.is(open('slow.test').length, 2);
   // All of them get their turn.
@@ -171,20 +175,20 @@ test('what was superseded while it waited for its turn is not sent', async (t) =
   const first = world.add(account(1), ['a@x.test']);
   const courier = new HeldCourier();
   // With a lease time of 0 the node is never certain, and asks before each domain.
-  const { queue, wakeUps } = world.node('a', courier, ALONE, { domainLimit: 1, leaseTtlMs: 0 });
+  const { queue, dueNotifier } = world.node('a', courier, ALONE, { limits: { perDomain: 1 }, leaseTtlMs: 0 });
   await until(() => courier.open.length === 1);
   const second = world.add(account(2), ['b@x.test']);
-  wakeUps.note(second.accountId, second.outboundId);
+  dueNotifier.notify(second.accountId, second.outboundId);
   await until(() => second.status === 'Sending');
   second.attempt = { id: 'of another node', by: 'b lives' };
   courier.open[0]!.settle(answer(courier.open[0]!));
-  await until(() => first.status === 'Sent' && queue.standing.inFlight === 0);
+  await until(() => first.status === 'Sent' && queue.status.inFlight === 0);
   t.is(courier.tasks.length, 1);
   t.is(second.attempt.id, 'of another node');
   await queue.stop();
 });
 
-test('when a report tells that another delivery has taken over, the rest of this one is cut short', async (t) => {
+test('when the answer to a report says that another delivery has taken over, the rest of this one is cut short', async (t) => {
   const world = new OutboundWorld();
   const email = world.add(account(1), ['a@x.test', 'b@y.test']);
   const courier = new HeldCourier();
@@ -193,7 +197,7 @@ test('when a report tells that another delivery has taken over, the rest of this
   email.attempt = { id: 'of another node', by: 'b lives' };
   courier.open[0]!.settle(answer(courier.open[0]!));
   await until(() => courier.open[0]!.signal.aborted);
-  await until(() => queue.standing.inFlight === 0);
+  await until(() => queue.status.inFlight === 0);
   t.is(email.recipients[0]!.status, 'Pending');
   courier.open[0]!.settle(answer(courier.open[0]!, 'temporary'));
   await queue.stop();
@@ -205,10 +209,10 @@ test('the node that delivers for a shard is woken over the bus by the one that h
   const view = () => viewOf({ boxes: ['mailbox'], out: ['outbound'], both: ['mailbox', 'outbound'] }, 'boxes');
   const [out, both] = [new HeldCourier(), new HeldCourier()];
   const nodes = [world.node('out', out, view, { transport }), world.node('both', both, view, { transport })];
-  const { wakeUps: boxes, queue: idle } = world.node('boxes', new HeldCourier(), view, { transport });
+  const { dueNotifier: boxes, queue: idle } = world.node('boxes', new HeldCourier(), view, { transport });
   for (let i = 0; i < 40; i++) {
     const { accountId, outboundId } = world.add(account(i), ['a@x.test']);
-    boxes.note(accountId, outboundId);
+    boxes.notify(accountId, outboundId);
   }
   await until(() => out.open.length + both.open.length >= 20);
   const took = (courier: HeldCourier) => new Set(courier.open.map(({ outboundId }) => outboundId));
@@ -226,14 +230,14 @@ test('the node that delivers for a shard is woken over the bus by the one that h
   await Promise.all([idle, ...nodes.map(({ queue }) => queue)].map((queue) => queue.stop()));
 });
 
-test("the owner's own queue is first to deliver, and starts as soon as it is told", async (t) => {
+test("the owner's own queue is first to deliver, and starts as soon as it is notified", async (t) => {
   const world = new OutboundWorld();
   const transport = localTransport({ encoding: true });
   const view = () => viewOf({ a: ['mailbox', 'outbound'], b: ['outbound'] }, 'a');
   const [a, b] = [new HeldCourier(), new HeldCourier()];
   const [own, other] = [world.node('a', a, view, { transport }), world.node('b', b, view, { transport })];
   const { accountId, outboundId } = world.add(account(1), ['a@x.test']);
-  other.wakeUps.note(accountId, outboundId);
+  other.dueNotifier.notify(accountId, outboundId);
   await until(() => a.open.length === 1);
   t.is(b.open.length, 0);
   a.open[0]!.settle(answer(a.open[0]!));
@@ -252,13 +256,13 @@ test('a packet that is not understood makes the node look', async (t) => {
   await queue.stop();
 });
 
-test('a store that is away is looked at again, and what was told is delivered meanwhile', async (t) => {
+test('a store that is away is read again later, and emails that were notified are delivered meanwhile', async (t) => {
   const world = new OutboundWorld();
   world.storeFault = away();
-  const { queue, wakeUps } = world.node('a', delivers, ALONE, { pollMs: 5 });
+  const { queue, dueNotifier } = world.node('a', delivers, ALONE, { pollMs: 5 });
   const found = world.add(account(1), ['a@x.test']);
   const told = world.add(account(2), ['a@x.test']);
-  wakeUps.note(told.accountId, told.outboundId);
+  dueNotifier.notify(told.accountId, told.outboundId);
   await until(() => told.status === 'Sent');
   await until(() => world.reads > 3);
   t.is(found.status, 'Queued');
@@ -267,12 +271,12 @@ test('a store that is away is looked at again, and what was told is delivered me
   await queue.stop();
 });
 
-test('a mailbox that cannot be reached rests and holds nobody up; it is asked again by and by', async (t) => {
+test('a mailbox that cannot be reached backs off and delays no other; it is asked again later', async (t) => {
   const world = new OutboundWorld();
   let isAway = true;
   world.mailboxFault = ({ accountId }) => (isAway && accountId === account(1) ? unreachable() : undefined);
   const waiting = Array.from({ length: 50 }, () => world.add(account(1), ['a@x.test'], { dueAt: 0 }));
-  const { queue } = world.node('a', delivers, ALONE, { limit: 10, pollMs: 5 });
+  const { queue } = world.node('a', delivers, ALONE, { limits: { emails: 10 }, pollMs: 5 });
   const other = world.add(account(2), ['a@x.test']);
   await until(() => other.status === 'Sent');
   const { reads } = world;
@@ -281,7 +285,7 @@ test('a mailbox that cannot be reached rests and holds nobody up; it is asked ag
   t.true(world.asksOf('startDelivery').length <= 60, `${world.asksOf('startDelivery').length}`);
   isAway = false;
   await until(() => waiting.every(({ status }) => status === 'Sent'));
-  t.is(queue.standing.failingMs, 0);
+  t.is(queue.status.failingMs, 0);
   await queue.stop();
 });
 
@@ -326,7 +330,7 @@ test('an answer that got lost is no second delivery', async (t) => {
   const { queue } = world.node('a', courier, ALONE, { pollMs: 5 });
   await until(() => courier.open.length === 1);
   courier.open[0]!.settle(answer(courier.open[0]!));
-  await until(() => email.status === 'Sent' && queue.standing.inFlight === 0);
+  await until(() => email.status === 'Sent' && queue.status.inFlight === 0);
   t.is(courier.tasks.length, 1);
   await queue.stop();
 });
@@ -380,7 +384,7 @@ test('mail that is handed over goes to each account once', async (t) => {
   await queue.stop();
 });
 
-test('a sender is told of a failure, once, and one without an address is not', async (t) => {
+test('a sender is notified of a failure, once; the null sender is not', async (t) => {
   const world = new OutboundWorld();
   const courier: Courier = { deliver: async (task) => answer(task, 'permanent') };
   const email = world.add(account(1), ['a@x.test']);
@@ -419,14 +423,14 @@ test('what operators ask for is done and struck off, or stays until it can be', 
 test('a node that is not sure of its leases, or gives them away, begins nothing', async (t) => {
   const world = new OutboundWorld();
   let isCurrent = false;
-  const { queue, wakeUps } = world.node('a', delivers, ALONE, { pollMs: 2, isCurrent: () => isCurrent });
+  const { queue, dueNotifier } = world.node('a', delivers, ALONE, { pollMs: 2, isCurrent: () => isCurrent });
   const email = world.add(account(1), ['a@x.test']);
-  wakeUps.note(email.accountId, email.outboundId);
+  dueNotifier.notify(email.accountId, email.outboundId);
   let polls = 0;
-  const looked = queue.standing.looked.bind(queue.standing);
-  queue.standing.looked = (shards) => {
+  const read = queue.status.read.bind(queue.status);
+  queue.status.read = (shards) => {
     polls++;
-    looked(shards);
+    read(shards);
   };
   await until(() => polls > 5);
   t.is(email.status, 'Queued');
@@ -434,7 +438,7 @@ test('a node that is not sure of its leases, or gives them away, begins nothing'
   await until(() => email.status === 'Sent');
   queue.beginDrain();
   const late = world.add(account(1), ['a@x.test']);
-  wakeUps.note(late.accountId, late.outboundId);
+  dueNotifier.notify(late.accountId, late.outboundId);
   await queue.stop();
   t.is(late.status, 'Queued');
 });
@@ -446,10 +450,10 @@ test('a stop waits for what is under way', async (t) => {
   const { queue } = world.node('a', courier, ALONE, { graceMs: 60_000 });
   await until(() => courier.open.length === 1);
   const stopped = queue.stop();
-  t.false(queue.standing.isStopped);
+  t.false(queue.status.isStopped);
   courier.open[0]!.settle(answer(courier.open[0]!));
   await stopped;
-  t.true(queue.standing.isStopped);
+  t.true(queue.status.isStopped);
   t.is(email.status, 'Sent');
 });
 
@@ -461,14 +465,14 @@ test('after the grace the rest is cut short: due again at once, and what was del
     deliver: (task) => {
       if (task.domain === 'x.test') return Promise.resolve(answer(task));
       return new Promise((resolve) =>
-        // y.test had just taken it when it was told to stop.
+        // y.test had just taken it when the node was stopped.
         task.signal.addEventListener('abort', () =>
           resolve(answer(task, task.domain === 'y.test' ? 'delivered' : 'temporary')),
         ),
       );
     },
   };
-  const { queue } = world.node('a', courier, ALONE, { graceMs: 0, domainLimit: 1 });
+  const { queue } = world.node('a', courier, ALONE, { graceMs: 0, limits: { perDomain: 1 } });
   await until(() => email.recipients[0]!.status === 'Delivered' && inLine.status === 'Sending');
   await queue.stop();
   t.deepEqual(
@@ -479,7 +483,7 @@ test('after the grace the rest is cut short: due again at once, and what was del
   t.true(world.asksOf('reportDelivery').at(-1)!.payload.isInterrupted);
 });
 
-test('a courier that does not let go keeps no node from stopping', async (t) => {
+test('a courier that does not end in time keeps no node from stopping', async (t) => {
   const world = new OutboundWorld();
   const email = world.add(account(1), ['a@x.test']);
   const courier = new HeldCourier();
@@ -508,7 +512,7 @@ test('an email to a thousand domains warns of no leak: each of its deliveries li
   const { queue } = world.node('a', courier, ALONE);
   await until(() => email.recipients.at(-1)!.status === 'Delivered');
   await queue.stop();
-  // Warnings are told in a later turn.
+  // Warnings are emitted in a later turn.
   await new Promise(setImmediate);
   t.deepEqual(warnings, []);
 });

@@ -24,7 +24,7 @@ import { postgresEvents } from '../../../src/store/postgres/events.js';
 import { postgresInbound } from '../../../src/store/postgres/inbound.js';
 import { postgresMailboxes } from '../../../src/store/postgres/mailboxes.js';
 import { migratedDatabase } from '../../support/embedded-database.js';
-import { NO_DEPARTURES } from '../../support/no-outbound.js';
+import { NO_DELIVERY_SLOTS } from '../../support/no-outbound.js';
 import { NO_SEARCH } from '../../support/no-search.js';
 import { fixedOwnership } from '../../support/ownership.js';
 
@@ -92,20 +92,18 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
   const deferrals = startDeferredFiltering({ texts, mailboxes: () => mailboxes, log, retryMs: 10 });
   const blobs = postgresBlobs(sql);
   const noted: string[] = [];
-  const departures = { port: NO_DEPARTURES };
-  /** For a test to play; nothing is hosted here, and nothing handed over is placed. */
-  const inside: { hosted: HostedDelivery; place(handed: HandedOver): void } = {
+  const deliverySlots = { port: NO_DELIVERY_SLOTS };
+  /** For a test to play; nothing is hosted here, and mail that is handed over is not delivered. */
+  const inside: { hosted: HostedDelivery; handedOver(handed: HandedOver): void } = {
     hosted: async () => undefined,
-    place() {},
+    handedOver() {},
   };
   const outbound = {
     retry,
-    note: (_: string, outboundId: string) => void noted.push(outboundId),
-    room: (accountId: string) => departures.port.room(accountId),
-    hold: (accountId: string, outboundId: string, attemptId: string) =>
-      departures.port.hold(accountId, outboundId, attemptId),
+    notifyDue: (_: string, outboundId: string) => void noted.push(outboundId),
+    reserve: (accountId: string, wanted: number) => deliverySlots.port.reserve(accountId, wanted),
     hosted: (task: Parameters<HostedDelivery>[0]) => inside.hosted(task),
-    place: (handed: HandedOver) => inside.place(handed),
+    handedOver: (handed: HandedOver) => inside.handedOver(handed),
   };
   const behavior = mailboxBehavior({ store, texts, search: NO_SEARCH, deferrals, blobs, outbound, log });
   const host = startHost({
@@ -173,7 +171,7 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     /** Outbound emails of which somebody was to be woken. */
     noted,
     /** Where deliveries begin with the commit that queues them; nowhere unless a test says so. */
-    departures,
+    deliverySlots,
     inside,
     /** Another owner: the state in memory is loaded afresh. */
     reload: () => {

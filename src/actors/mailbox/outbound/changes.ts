@@ -12,7 +12,7 @@ import type {
 } from '../../../store/outbound.js';
 import type { DeliveryReport } from '../../delivery/courier.js';
 import type { MailboxState } from '../state.js';
-import type { Begun, Room } from './delivery-slots.js';
+import type { ReservedSlots, StartedDelivery } from './delivery-slots.js';
 import { DraftEmails } from './draft-emails.js';
 import type { OutboundPrefetched } from './prefetch.js';
 
@@ -35,7 +35,7 @@ export interface WrittenParts {
 interface BegunDelivery {
   readonly id: string;
   readonly attempt: NonNullable<OutboundRow['attempt']>;
-  readonly begun: Begun;
+  readonly started: StartedDelivery;
 }
 
 export class OutboundChanges {
@@ -46,7 +46,7 @@ export class OutboundChanges {
   readonly #removed = new Set<string>();
   readonly #due = new Set<string>();
   readonly #begun: BegunDelivery[] = [];
-  readonly #room: () => Room | undefined;
+  readonly #slots: Pick<ReservedSlots, 'count' | 'by'> | undefined;
   /** Undefined until the batch changes a draft. */
   #drafts: DraftEmails | undefined;
 
@@ -54,12 +54,12 @@ export class OutboundChanges {
     state: MailboxState,
     prefetched: OutboundPrefetched,
     record: (change: ChangeContent) => void,
-    room: () => Room | undefined,
+    slots: Pick<ReservedSlots, 'count' | 'by'> | undefined,
   ) {
     this.#state = state;
     this.#prefetched = prefetched;
     this.#record = record;
-    this.#room = room;
+    this.#slots = slots;
   }
 
   /** After the batch so far; not to be changed. */
@@ -154,15 +154,15 @@ export class OutboundChanges {
     return this.#due;
   }
 
-  /** Incarnation of this node when it may make another delivery of this account now. */
+  /** Incarnation of this node when a slot is left for another delivery. */
   get deliverer(): string | undefined {
-    const room = this.#room();
-    return room !== undefined && this.#begun.length < room.places ? room.by : undefined;
+    const slots = this.#slots;
+    return slots !== undefined && this.#begun.length < slots.count ? slots.by : undefined;
   }
 
-  /** The delivery begins once the batch is committed: nobody need be woken for it. */
-  begin(row: OutboundRow, attempt: BegunDelivery['attempt'], begun: Begun): void {
-    this.#begun.push({ id: row.id, attempt, begun });
+  /** The delivery begins once the batch is committed: the queue need not be notified. */
+  begin(row: OutboundRow, attempt: BegunDelivery['attempt'], started: StartedDelivery): void {
+    this.#begun.push({ id: row.id, attempt, started });
     this.#due.delete(row.id);
   }
 

@@ -10,7 +10,7 @@ import type { CommandHandlers } from '../../runtime/behavior.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
 import type { MailboxProtocol } from '../protocol.js';
 import type { MailboxTransaction } from '../transaction.js';
-import { begunOf, handOver, keepAttempts, takersOf } from './deliveries.js';
+import { handOver, keepAttempts, startedOf, takersOf } from './deliveries.js';
 import { MOST_DRAFTS } from './draft-emails.js';
 import { newDraft } from './draft-rows.js';
 import { hostedRecipients } from './hosted-recipients.js';
@@ -155,7 +155,7 @@ function enqueue(
   keepAttempts(tx, id, hosted.attempts);
   const advanced = advance(tx, row, next, { before, recipients: 'all', content: content ?? undefined, summary });
   if (before !== undefined) takeOut(tx, before);
-  if (attempt !== null) tx.outbound.begin(advanced, attempt, begunOf(tx, advanced, next));
+  if (attempt !== null) tx.outbound.begin(advanced, attempt, startedOf(tx, advanced, next));
   handOver(tx, row, summary, takersOf(row, next, hosted.outcomes));
   return { reply: { id, createdAt, sentEmailId } };
 }

@@ -11,7 +11,7 @@ import type { CommandHandlers } from '../../runtime/behavior.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
 import type { MailboxTransaction } from '../transaction.js';
 import type { DeliveryProtocol } from './delivery-protocol.js';
-import type { Begun } from './delivery-slots.js';
+import type { StartedDelivery } from './delivery-slots.js';
 import { advance } from './step.js';
 
 /** Characters that are kept of what a remote said. */
@@ -38,24 +38,24 @@ function startDelivery(
   tx.begin();
   const started = { ...row, attempt: { id: attempt.id, by: attempt.by } };
   const next = step(row.machine, { type: 'start', now: tx.now });
-  return { reply: begunOf(tx, advance(tx, started, next), next) };
+  return { reply: startedOf(tx, advance(tx, started, next), next) };
 }
 
-/** What whoever makes the delivery needs of its email. */
-export function begunOf(tx: MailboxTransaction, row: OutboundRow, next: Step): Begun {
+/** What the delivery needs to know of its email. */
+export function startedOf(tx: MailboxTransaction, row: OutboundRow, next: Step): StartedDelivery {
   const { blob, size, sender, messageId, createdAt, retryCount } = row;
   const email = { blob: blob!, size, sender, messageId, createdAt, retryCount };
   return { ...email, recipients: underWay(row, next), retryInMs: retryInMs(tx, next) };
 }
 
 /** Recipients whose attempts have begun and have not come to an answer. */
-function underWay({ recipients }: OutboundRow, next: Step): Begun['recipients'] {
+function underWay({ recipients }: OutboundRow, next: Step): StartedDelivery['recipients'] {
   return recipients
     .filter(({ id, status }) => status === 'Pending' && next.recipients.get(id)?.nextTryAt === null)
     .map(({ id, address, domain }) => ({ id, address, domain }));
 }
 
-/** Told as a duration: the clocks of two nodes differ. */
+/** As a duration: the clocks of two nodes differ. */
 function retryInMs(tx: MailboxTransaction, { nextRetryAt }: Step): number | null {
   return nextRetryAt === null ? null : Math.max(0, nextRetryAt - tx.now);
 }
@@ -173,7 +173,7 @@ function storable(attempt: DeliveryAttempt): DeliveryAttempt {
   return { id, at, durationMs, domain, host, remoteAddress, tls, reply: plain(reply), recipients };
 }
 
-/** Remote servers say anything: what the store can hold of it, and not more than is of use. */
+/** Text of remote servers, cut and freed of what the store cannot hold. */
 function plain(text: string): string {
   return Buffer.from(text.slice(0, MOST_TEXT)).toString().replaceAll('\0', '');
 }

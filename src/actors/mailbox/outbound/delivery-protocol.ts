@@ -28,8 +28,8 @@ const underWay = {
 export const deliveryProtocol = protocol('mailbox', {
   operations: {
     /**
-     * Begins a delivery: Queued becomes Sending. `supersedes`: the delivery that was under way and that nobody makes any more;
-     * null when there was none.
+     * Begins a delivery: Queued becomes Sending. `supersedes`: the interrupted delivery that was under way; null when there was
+     * none.
      */
     startDelivery: command({
       payload: object({
@@ -46,13 +46,13 @@ export const deliveryProtocol = protocol('mailbox', {
         retryCount: integer(),
         ...underWay,
       }),
-      /** `notDue`: somebody else delivers it, or it has waited enough already. */
+      /** `notDue`: another node delivers it, or it is no longer due. */
       refusals: ['noSuchOutbound', 'notDue'],
       onRepeat: 'remembered',
     }),
     /**
-     * What became of recipients in a delivery. With `isOver` it ends: the email is Sent, Failed, or Queued again. Until then a
-     * delivery makes the further attempts that become due too, each with `begins`.
+     * Outcomes of recipients in a delivery. With `isOver` the delivery ends: the email is Sent, Failed, or Queued again. Until
+     * then the delivery also makes the attempts that become due, each with `begins`.
      */
     reportDelivery: command({
       payload: object({
@@ -89,7 +89,7 @@ export const deliveryProtocol = protocol('mailbox', {
       refusals: ['noSuchOutbound', 'notUnderWay'],
       onRepeat: 'remembered',
     }),
-    /** Puts a report that is due into the inbox; null: there is nothing to put there after all. */
+    /** Places a notification that is due in the inbox; null: none is to be given after all. */
     giveReport: command({
       payload: object({
         outboundId: string(),
@@ -110,7 +110,7 @@ export const deliveryProtocol = protocol('mailbox', {
       refusals: ['noSuchOutbound', 'notPossible'],
       onRepeat: 'remembered',
     }),
-    /** All that a report is made of. */
+    /** All that a notification is composed of. */
     reportMaterial: query({
       payload: object({ outboundId: string() }),
       reply: object({ kind: nullable(reportKind), email: outboundEmail, attempts: array(deliveryAttempt) }),

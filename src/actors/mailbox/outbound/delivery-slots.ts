@@ -1,30 +1,32 @@
-// Port: deliveries that begin with the commit that queues their email, on the node that has both the mailbox and the shard's
-// deliveries: the mailbox need not be asked a second time. Places are counted while a batch is planned, held before its
-// commit, and begun or given back after it.
+// Port: deliveries that begin with the commit that queues their email, on the node that has both the mailbox and the deliveries
+// of its shard: one commit saved. Slots are reserved before a batch is planned, so that planning has their number as data. The
+// commit assigns them to emails, and deliveries begin in them after it. Slots without a delivery are released after the batch.
 import type { Reply } from '../../runtime/protocol.js';
 import type { DeliveryProtocol } from './delivery-protocol.js';
 
-/** A delivery as its mailbox has begun it. */
-export type Begun = Reply<DeliveryProtocol, 'startDelivery'>;
+/** What a delivery needs to know of its email. */
+export type StartedDelivery = Reply<DeliveryProtocol, 'startDelivery'>;
 
-export interface Room {
-  /** Deliveries of the account that may begin now; true until the turn of the event loop is over. */
-  readonly places: number;
-  /** Incarnation of this node, which makes them. */
-  readonly by: string;
+export interface DeliverySlots {
+  /** Undefined when deliveries of the account do not begin on this node, or not now; else up to `wanted` slots. */
+  reserve(accountId: string, wanted: number): ReservedSlots | undefined;
 }
 
-/** A place that is held: one of the two is called, once. */
-export interface ReservedDelivery {
-  /** The commit that begins it is done. Must not throw. */
-  begin(begun: Begun): void;
-  /** The commit failed, or nobody knows whether it happened: what is begun in the store is found there. */
+export interface ReservedSlots {
+  /** Slots that no email has yet. */
+  readonly count: number;
+  /** Incarnation of this node, which makes the deliveries. */
+  readonly by: string;
+  /** Before the commit, so that the queue does not take an email that it finds in the store for an interrupted one. */
+  assign(outboundId: string, deliveryId: string): AssignedSlot;
+  /** Returns the slots that no email has. */
   release(): void;
 }
 
-export interface DeliverySlots {
-  /** Undefined when the delivery is not to begin here, or not now. */
-  room(accountId: string): Room | undefined;
-  /** Within what `room` said in this turn. */
-  hold(accountId: string, outboundId: string, attemptId: string): ReservedDelivery;
+/** One of the two is called, once. */
+export interface AssignedSlot {
+  /** The commit is done. Must not throw. */
+  begin(started: StartedDelivery): void;
+  /** The commit failed, or its result is unknown: the slot is reserved again. A delivery that is in the store is found there. */
+  release(): void;
 }

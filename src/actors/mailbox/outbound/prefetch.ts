@@ -1,6 +1,6 @@
-// What commands about outbound mail need of the store: rows that are not in memory, summaries of messages that are handed
-// to mailboxes of this store, what becomes of recipients that are hosted here. Nothing is decided without them: a command
-// whose row could not be read fails as the reading did.
+// What commands about outbound mail need of the store: rows that are not in memory, summaries of messages that are handed to
+// mailboxes of this store, outcomes of recipients in hosted domains. A command whose row could not be read fails with the
+// same error.
 import type { Logger } from 'pino';
 import { isUuid } from '../../../mail/ids.js';
 import type { MessageSummary } from '../../../mail/message-index.js';

@@ -1,7 +1,7 @@
-// Who delivers for which shard: every node comes to the same answer, and each shard with somebody able has exactly one.
+// Which node delivers for which shard: every node decides the same, and each shard for which a node is able has exactly one.
 import test from 'ava';
 import fc from 'fast-check';
-import { deliverer, territory } from '../../../src/actors/delivery/delivery-placement.js';
+import { deliverer, shardsOf } from '../../../src/actors/delivery/delivery-placement.js';
 import type { ClusterView } from '../../../src/store/leases.js';
 import { SHARDS, viewOf } from './outbound-world.js';
 
@@ -9,26 +9,26 @@ const ALL = Array.from({ length: SHARDS }, (_, shard) => shard);
 
 test('the owner of a shard delivers for it when it has the role', (t) => {
   const view = viewOf({ a: ['mailbox', 'outbound'], b: ['outbound'] }, 'a');
-  t.deepEqual(territory(view, 'a'), ALL);
-  t.deepEqual(territory(view, 'b'), []);
+  t.deepEqual(shardsOf(view, 'a'), ALL);
+  t.deepEqual(shardsOf(view, 'b'), []);
 });
 
-test('shards of owners without the role, of nobody, or of those who leave are shared among the others', (t) => {
+test('shards without an owner, of owners without the role, or of nodes that leave are shared among the others', (t) => {
   const roles = { boxes: ['mailbox'], out1: ['outbound'], out2: ['outbound'] };
   for (const owner of ['boxes', null, 'left']) {
     const view = viewOf(roles, owner);
-    t.deepEqual([...territory(view, 'out1'), ...territory(view, 'out2')].sort(), ALL);
-    t.deepEqual(territory(view, 'boxes'), []);
+    t.deepEqual([...shardsOf(view, 'out1'), ...shardsOf(view, 'out2')].sort(), ALL);
+    t.deepEqual(shardsOf(view, 'boxes'), []);
   }
   const draining = viewOf({ a: ['mailbox', 'outbound'], b: ['outbound'] }, 'a', { a: 'draining' });
-  t.deepEqual(territory(draining, 'b'), ALL);
-  t.deepEqual(territory(draining, 'a'), []);
+  t.deepEqual(shardsOf(draining, 'b'), ALL);
+  t.deepEqual(shardsOf(draining, 'a'), []);
 });
 
 test('a node that is cut off delivers only when no other can', (t) => {
   const roles = { a: ['mailbox', 'outbound'], b: ['outbound'] };
-  t.deepEqual(territory(viewOf(roles, 'a', { a: 'cut off' }), 'b'), ALL);
-  t.deepEqual(territory(viewOf({ a: roles.a }, 'a', { a: 'cut off' }), 'a'), ALL);
+  t.deepEqual(shardsOf(viewOf(roles, 'a', { a: 'cut off' }), 'b'), ALL);
+  t.deepEqual(shardsOf(viewOf({ a: roles.a }, 'a', { a: 'cut off' }), 'a'), ALL);
   t.is(deliverer(viewOf({ boxes: ['mailbox'] }, 'boxes'), 0), undefined);
 });
 
@@ -57,7 +57,7 @@ test('every shard has one deliverer of those that are able, and all see the same
         (row) => !row.expired && row.state !== 'draining' && row.roles.includes('outbound'),
       );
       for (const shard of ALL) {
-        const whose = view.nodes.filter(({ id }) => territory(view, id).includes(shard)).map(({ id }) => id);
+        const whose = view.nodes.filter(({ id }) => shardsOf(view, id).includes(shard)).map(({ id }) => id);
         t.deepEqual(whose, able.length === 0 ? [] : [deliverer(view, shard)!]);
         for (const id of whose) t.true(able.some((row) => row.id === id));
       }

@@ -29,23 +29,25 @@ test('a family that times out is passed over after a few in a row', (t) => {
   t.deepEqual(known.order(ALL), FOUR);
 });
 
-test('a host that closes connections rests longer each time, until it takes mail', (t) => {
+test('a host that closes connections is left alone, longer each time, until it answers', (t) => {
   const known = new HostHealth(50_000);
-  known.closed('192.0.2.1', '421 no');
-  const first = known.rest('192.0.2.1')!;
-  t.is(first.reply, '421 no');
+  known.closing('192.0.2.1', '421 no');
+  const first = known.notNow('192.0.2.1')!;
+  t.like(first, { kind: 'closing', reason: '421 no' });
   t.true(first.ms > 40_000 && first.ms <= 50_000);
-  known.closed('192.0.2.1', '421 still no');
-  t.true(known.rest('192.0.2.1')!.ms <= 50_000, 'what rests already does not rest longer');
-  t.is(known.rest('192.0.2.2'), undefined);
-  known.spoke('192.0.2.1');
-  t.is(known.rest('192.0.2.1'), undefined);
+  known.closing('192.0.2.1', '421 still no');
+  t.true(known.notNow('192.0.2.1')!.ms <= 50_000, 'failures during a back-off do not make it longer');
+  t.is(known.notNow('192.0.2.2'), undefined);
+  known.answered('192.0.2.1');
+  t.is(known.notNow('192.0.2.1'), undefined);
 });
 
-test('silence is remembered until the host speaks', (t) => {
+test('a host that did not answer is left alone until it answers', (t) => {
   const known = new HostHealth(1000);
   known.silent('192.0.2.1', 'no greeting');
-  t.is(known.silence('192.0.2.1'), 'no greeting');
-  known.spoke('192.0.2.1');
-  t.is(known.silence('192.0.2.1'), undefined);
+  t.like(known.notNow('192.0.2.1'), { kind: 'silent', reason: 'no greeting' });
+  known.closing('192.0.2.1', '421 no');
+  t.like(known.notNow('192.0.2.1'), { kind: 'silent' }, 'the longer of the two');
+  known.answered('192.0.2.1');
+  t.is(known.notNow('192.0.2.1'), undefined);
 });

@@ -1,0 +1,230 @@
+// Turns of which a bounded number run at a time, in each group (a domain, a host) and in all. Every account has its share of
+// each bound, every domain its share of the bound on all. A request that gets no turn waits. The next turn goes to the account
+// that has the fewest, then to the group that has the fewest, then to the request that came first. When a group turns out to be
+// unreachable, all that wait for it are sent away: to try each in turn would keep each for as long as a dead host takes.
+import { DynamicShares } from '../../../bounds/dynamic-shares.js';
+
+export interface FairQueueOptions {
+  /** Turns at a time in one group. */
+  readonly perGroup: number;
+  /** Turns at a time in all groups; unbounded when absent. */
+  readonly total?: number;
+  /** Requests that may wait; unbounded when absent. */
+  readonly mostWaiting?: number;
+  /** ms that a request waits; unbounded when absent. */
+  readonly waitMs?: number;
+}
+
+export interface TurnRequest {
+  readonly accountId: string;
+  readonly domain: string;
+  readonly group: string;
+}
+
+export type Entry =
+  /** To be left again. */
+  | { readonly kind: 'entered' }
+  /** No host of the group could be reached a moment ago. */
+  | { readonly kind: 'unreachable'; readonly text: string }
+  /** Too many requests wait, or this one waited too long. */
+  | { readonly kind: 'busy' }
+  | { readonly kind: 'aborted' };
+
+interface Waiter {
+  readonly request: TurnRequest;
+  readonly number: number;
+  settle(entry: Entry): void;
+}
+
+interface Group {
+  readonly shares: DynamicShares;
+  /** In the order in which they came. */
+  readonly waiters: Set<Waiter>;
+  /** Since it last gave one up to another group. */
+  turns: number;
+}
+
+/** Turns after which a group that has more than another gives one up to it, where all are taken. */
+const TURNS_IN_A_ROW = 20;
+const ENTERED: Entry = { kind: 'entered' };
+
+export class FairQueue {
+  readonly #options: FairQueueOptions;
+  readonly #groups = new Map<string, Group>();
+  /** Groups that requests wait for. */
+  readonly #wanted = new Set<Group>();
+  readonly #accounts: DynamicShares;
+  readonly #domains: DynamicShares;
+  #waiting = 0;
+  #number = 0;
+
+  constructor(options: FairQueueOptions) {
+    this.#options = options;
+    const total = options.total ?? Number.POSITIVE_INFINITY;
+    this.#accounts = new DynamicShares({ total });
+    this.#domains = new DynamicShares({ total });
+  }
+
+  /** Turns that run. */
+  get running(): number {
+    return this.#accounts.held;
+  }
+
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** At once where a turn is free; a promise where the request waits. */
+  enter(request: TurnRequest, signal: AbortSignal): Promise<Entry> | Entry {
+    if (signal.aborted) return { kind: 'aborted' };
+    const group = this.#group(request.group);
+    if (this.#mayTake(group, request)) {
+      this.#take(group, request);
+      return ENTERED;
+    }
+    if (this.#waiting >= (this.#options.mostWaiting ?? Number.POSITIVE_INFINITY)) {
+      this.#forgetEmpty(request.group, group);
+      return { kind: 'busy' };
+    }
+    return this.#wait(group, request, signal);
+  }
+
+  /**
+   * `unreachable`: why no host of the group was reached, when that is so. `mayStay`: another request of the group is served for
+   * less than one of another group, because its connection is there.
+   */
+  leave(
+    request: TurnRequest,
+    { unreachable, mayStay = false }: { readonly unreachable?: string | undefined; readonly mayStay?: boolean } = {},
+  ): void {
+    const group = this.#groups.get(request.group)!;
+    const { accountId, domain } = request;
+    const wasFull = this.#accounts.free <= 0;
+    group.shares.give(accountId);
+    this.#accounts.give(accountId);
+    this.#domains.give(domain);
+    if (unreachable !== undefined) {
+      for (const { settle } of [...group.waiters]) settle({ kind: 'unreachable', text: unreachable });
+    }
+    if (mayStay && wasFull) this.#passOn(group);
+    this.#serve(group);
+    this.#forgetEmpty(request.group, group);
+  }
+
+  #group(name: string): Group {
+    let group = this.#groups.get(name);
+    if (group === undefined) {
+      group = { shares: new DynamicShares({ total: this.#options.perGroup }), waiters: new Set(), turns: 0 };
+      this.#groups.set(name, group);
+    }
+    return group;
+  }
+
+  #forgetEmpty(name: string, { shares, waiters }: Group): void {
+    if (shares.held === 0 && waiters.size === 0) this.#groups.delete(name);
+  }
+
+  #mayTake({ shares }: Group, { accountId, domain }: TurnRequest): boolean {
+    return shares.mayTake(accountId) && this.#accounts.mayTake(accountId) && this.#domains.mayTake(domain);
+  }
+
+  #take(group: Group, { accountId, domain }: TurnRequest): void {
+    group.turns++;
+    group.shares.take(accountId);
+    this.#accounts.take(accountId);
+    this.#domains.take(domain);
+  }
+
+  #grant(group: Group, waiter: Waiter): void {
+    this.#take(group, waiter.request);
+    waiter.settle(ENTERED);
+  }
+
+  #wait(group: Group, request: TurnRequest, signal: AbortSignal): Promise<Entry> {
+    const { waitMs } = this.#options;
+    return new Promise((resolve) => {
+      const abort = () => leave({ kind: 'aborted' });
+      const timer = waitMs === undefined ? undefined : setTimeout(() => leave({ kind: 'busy' }), waitMs);
+      const waiter: Waiter = {
+        request,
+        number: ++this.#number,
+        settle: (entry) => {
+          clearTimeout(timer);
+          signal.removeEventListener('abort', abort);
+          group.waiters.delete(waiter);
+          if (group.waiters.size === 0) this.#wanted.delete(group);
+          this.#waiting--;
+          resolve(entry);
+        },
+      };
+      const leave = (entry: Entry) => {
+        waiter.settle(entry);
+        this.#forgetEmpty(request.group, group);
+      };
+      signal.addEventListener('abort', abort, { once: true });
+      group.waiters.add(waiter);
+      this.#wanted.add(group);
+      this.#waiting++;
+    });
+  }
+
+  /** Gives turns to those who wait, as long as there are some. Without a bound on all, a group's turns are its own. */
+  #serve(left: Group): void {
+    const groups = this.#options.total === undefined ? [left] : this.#wanted;
+    for (let next = this.#neediest(groups); next !== undefined; next = this.#neediest(groups)) {
+      this.#grant(next.group, next.waiter);
+    }
+  }
+
+  #neediest(groups: Iterable<Group>): { readonly group: Group; readonly waiter: Waiter } | undefined {
+    let found: { readonly group: Group; readonly waiter: Waiter } | undefined;
+    for (const group of groups) {
+      const waiter = this.#fairest(group);
+      if (waiter === undefined) continue;
+      if (found === undefined || this.#compare({ group, waiter }, found) < 0) found = { group, waiter };
+    }
+    return found;
+  }
+
+  /** Of those who wait for the group and have a share left. */
+  #fairest(group: Group): Waiter | undefined {
+    if (group.shares.free <= 0) return undefined;
+    let found: Waiter | undefined;
+    for (const waiter of group.waiters) {
+      if (!this.#mayTake(group, waiter.request)) continue;
+      if (found === undefined || this.#compareInGroup(group, waiter, found) < 0) found = waiter;
+    }
+    return found;
+  }
+
+  #compareInGroup({ shares }: Group, a: Waiter, b: Waiter): number {
+    const [one, other] = [a.request.accountId, b.request.accountId];
+    return shares.compare(one, other) || this.#accounts.compare(one, other) || a.number - b.number;
+  }
+
+  #compare(
+    a: { readonly group: Group; readonly waiter: Waiter },
+    b: { readonly group: Group; readonly waiter: Waiter },
+  ): number {
+    const byAccount = this.#accounts.compare(a.waiter.request.accountId, b.waiter.request.accountId);
+    return byAccount || a.group.shares.held - b.group.shares.held || a.waiter.number - b.waiter.number;
+  }
+
+  /** Gives the turn that the group has just left to one of its own, unless another group has fewer. */
+  #passOn(group: Group): void {
+    const own = this.#fairest(group);
+    const other = this.#neediest([...this.#wanted].filter((wanted) => wanted !== group));
+    if (other !== undefined && this.#isOwed(group, own, other)) {
+      group.turns = 0;
+      this.#grant(other.group, other.waiter);
+    } else if (own !== undefined) this.#grant(group, own);
+  }
+
+  #isOwed(group: Group, own: Waiter | undefined, other: { readonly group: Group; readonly waiter: Waiter }): boolean {
+    if (own === undefined) return true;
+    const [held, otherHeld] = [own, other.waiter].map(({ request }) => this.#accounts.heldBy(request.accountId));
+    if (held! < otherHeld!) return false;
+    const [ours, theirs] = [group.shares.held + 1, other.group.shares.held];
+    return theirs + 1 < ours || (theirs < ours && group.turns >= TURNS_IN_A_ROW);
+  }
+}

@@ -1,0 +1,204 @@
+// What the delivery queue of a node runs next. All bounds are here, and the share that every account and every domain has of
+// them: emails at a time, deliveries to one domain, connections to one host and in all, notifications of senders; and the
+// back-off of emails and accounts that failed for a reason of our own. When a recipient is due is decided elsewhere, by its
+// machine (machines/outbound-email/retry.ts); which hosts do not answer now is in smtp-client/host-health.ts.
+import { Backoff } from '../../../bounds/backoff.js';
+import { DynamicShares } from '../../../bounds/dynamic-shares.js';
+import { CONNECTIONS, CONNECTIONS_PER_HOST, type ConnectionTurn } from '../courier.js';
+import { type EmailSlot, EmailSlots } from './email-slots.js';
+import { type Entry, FairQueue } from './fair-queue.js';
+
+export interface SchedulerLimits {
+  /** Emails that are delivered at the same time. */
+  readonly emails: number;
+  /** Emails all of whose domains wait, besides. */
+  readonly waitingEmails: number;
+  /** Deliveries to one domain at the same time. */
+  readonly perDomain: number;
+  readonly connections: number;
+  readonly connectionsPerHost: number;
+  /** Deliveries that wait for a connection. */
+  readonly waitingForConnection: number;
+  /** ms that a delivery waits for a connection. */
+  readonly connectionWaitMs: number;
+  /** Notifications of senders that are composed at the same time. */
+  readonly notifications: number;
+}
+
+const DEFAULT_LIMITS: SchedulerLimits = {
+  emails: 200,
+  waitingEmails: 2_000,
+  // More than one host has connections: those that wait for one are known to be next.
+  perDomain: 20,
+  connections: CONNECTIONS,
+  connectionsPerHost: CONNECTIONS_PER_HOST,
+  waitingForConnection: 10_000,
+  connectionWaitMs: 60_000,
+  notifications: 10,
+};
+
+/** More than fail within the longest back-off. */
+const BACKOFF = { firstMs: 500, longestMs: 30_000, most: 5_000 };
+/** Of the slots: the store is not read again for each slot that becomes free. */
+const WORTH_READING = 0.1;
+
+export class DeliveryScheduler {
+  readonly emails: EmailSlots;
+  readonly #emailBackoff: Backoff;
+  readonly #accountBackoff: Backoff;
+  readonly #notificationBackoff: Backoff;
+  readonly #notifications: DynamicShares;
+  readonly #domains: FairQueue;
+  readonly #connections: FairQueue;
+  /** More is due than there were slots for. */
+  #isMoreDue = false;
+  #onFree = () => {};
+
+  /** `now`: ms of a clock that does not jump. */
+  constructor(limits: Partial<SchedulerLimits> = {}, now = () => performance.now()) {
+    const all = { ...DEFAULT_LIMITS, ...limits };
+    this.emails = new EmailSlots({
+      total: all.emails,
+      mostWaiting: all.waitingEmails,
+      freed: () => this.#offerSlots(),
+    });
+    this.#emailBackoff = new Backoff({ ...BACKOFF, now });
+    this.#accountBackoff = new Backoff({ ...BACKOFF, now });
+    this.#notificationBackoff = new Backoff({ ...BACKOFF, now });
+    this.#notifications = new DynamicShares({ total: all.notifications });
+    this.#domains = new FairQueue({ perGroup: all.perDomain });
+    this.#connections = new FairQueue({
+      total: all.connections,
+      perGroup: all.connectionsPerHost,
+      mostWaiting: all.waitingForConnection,
+      waitMs: all.connectionWaitMs,
+    });
+  }
+
+  /** `free` is called when slots have become free and more was due than there were slots for. */
+  whenFree(free: () => void): void {
+    this.#onFree = free;
+  }
+
+  /** More emails are due than `take` had slots for. */
+  noteMoreDue(isMoreDue: boolean): void {
+    this.#isMoreDue = isMoreDue;
+  }
+
+  /** A slot to deliver the email in; undefined while none is free for the account, or the email or its account backs off. */
+  take(accountId: string, outboundId: string): EmailSlot | undefined {
+    if (this.#emailBackoff.has(outboundId)) return undefined;
+    return this.reserve(accountId);
+  }
+
+  /** A slot for an email that has no id yet. */
+  reserve(accountId: string): EmailSlot | undefined {
+    if (this.#accountBackoff.has(accountId)) return undefined;
+    return this.emails.take(accountId);
+  }
+
+  /** Emails and accounts that `take` refuses now. */
+  get refused(): { readonly emails: readonly string[]; readonly accounts: readonly string[] } {
+    return {
+      emails: this.#emailBackoff.ids,
+      accounts: [...this.emails.accountsAtShare, ...this.#accountBackoff.ids],
+    };
+  }
+
+  /** The delivery of one domain in an email that has the slot. It counts until it is left. */
+  domain(slot: EmailSlot, domain: string): DomainTurn {
+    return new DomainTurn(slot, domain, this.#domains, this.#connections);
+  }
+
+  delivered(accountId: string, outboundId: string): void {
+    this.#emailBackoff.succeeded(outboundId);
+    this.#accountBackoff.succeeded(accountId);
+  }
+
+  /** The mailbox refused to begin the delivery: it is not due, or another node makes it. */
+  emailFailed(outboundId: string): void {
+    this.#emailBackoff.failed(outboundId);
+  }
+
+  /** The mailbox could not be asked. */
+  accountFailed(accountId: string): void {
+    this.#accountBackoff.failed(accountId);
+  }
+
+  get freeNotifications(): number {
+    return this.#notifications.free;
+  }
+
+  get refusedNotifications(): readonly string[] {
+    return this.#notificationBackoff.ids;
+  }
+
+  /** False while no slot is free for the account, or the last notification of the email failed. */
+  takeNotification(accountId: string, outboundId: string): boolean {
+    if (this.#notificationBackoff.has(outboundId) || !this.#notifications.mayTake(accountId)) return false;
+    this.#notifications.take(accountId);
+    return true;
+  }
+
+  releaseNotification(accountId: string, outboundId: string, hasFailed: boolean): void {
+    this.#notifications.give(accountId);
+    if (hasFailed) this.#notificationBackoff.failed(outboundId);
+    else this.#notificationBackoff.succeeded(outboundId);
+  }
+
+  #offerSlots(): void {
+    if (this.#isMoreDue && this.emails.free >= this.emails.total * WORTH_READING) this.#onFree();
+  }
+}
+
+/** The turn of one email to deliver to one domain. */
+export class DomainTurn {
+  readonly #slot: EmailSlot;
+  readonly #domain: string;
+  readonly #domains: FairQueue;
+  readonly #connections: FairQueue;
+  #hasEntered = false;
+
+  constructor(slot: EmailSlot, domain: string, domains: FairQueue, connections: FairQueue) {
+    this.#slot = slot;
+    this.#domain = domain;
+    this.#domains = domains;
+    this.#connections = connections;
+    slot.count(1, 0);
+  }
+
+  /** Waits for the turn. The email waits while all of its domains do. */
+  async enter(signal: AbortSignal): Promise<Entry> {
+    const entry = await this.#counted(this.#domains.enter(this.#request(this.#domain), signal));
+    this.#hasEntered = entry.kind === 'entered';
+    return entry;
+  }
+
+  /** A turn to have a connection to the host; undefined when none was free in time. */
+  connect(host: string, signal: AbortSignal): Promise<ConnectionTurn | undefined> | ConnectionTurn | undefined {
+    const request = this.#request(host);
+    const turn = (entry: Entry) => (entry.kind === 'entered' ? this.#connection(host) : undefined);
+    const entry = this.#connections.enter(request, signal);
+    return entry instanceof Promise ? Promise.resolve(this.#counted(entry)).then(turn) : turn(entry);
+  }
+
+  /** `unreachable`: why no host of the domain was reached, when that is so. */
+  leave(unreachable?: string): void {
+    if (this.#hasEntered) this.#domains.leave(this.#request(this.#domain), { unreachable });
+    this.#slot.count(-1, 0);
+  }
+
+  #connection(host: string): ConnectionTurn {
+    return { leave: (mayStay) => this.#connections.leave(this.#request(host), { mayStay }) };
+  }
+
+  #counted(entry: Promise<Entry> | Entry): Promise<Entry> | Entry {
+    if (!(entry instanceof Promise)) return entry;
+    this.#slot.count(0, 1);
+    return entry.finally(() => this.#slot.count(0, -1));
+  }
+
+  #request(group: string) {
+    return { accountId: this.#slot.accountId, domain: this.#domain, group };
+  }
+}

@@ -1,0 +1,73 @@
+// Emails as lists and details show them: flags and places from memory, texts from the store by primary key.
+import { ANSWERED, FLAGGED, SEEN } from '../../mail/flags.js';
+import type { EmailSummaryRow } from '../../store/mailbox-rows.js';
+import type { MailboxStore } from '../../store/mailboxes.js';
+import type { EmailDetail, EmailHead, EmailListItem } from './email-view.js';
+import { inLabelOrder } from './labels.js';
+import type { MailboxState } from './state.js';
+
+/** The list items of these slots, in their order. */
+export async function listPage(
+  store: MailboxStore,
+  state: MailboxState,
+  slots: readonly number[],
+): Promise<EmailListItem[]> {
+  const ids = slots.map((slot) => state.emails.id(slot));
+  const sent = state.folderOf('sent');
+  const copies = slots.filter((slot) => sent.uidOf(slot) !== 0).map((slot) => state.emails.id(slot));
+  const [found, outbound] = await Promise.all([
+    store.summaries(state.accountId, ids),
+    store.outboundOfCopies(state.accountId, copies),
+  ]);
+  const rows = new Map(found.map((row) => [row.id, row]));
+  return slots.flatMap((slot, i) => {
+    const row = rows.get(ids[i]!);
+    return row === undefined ? [] : [listItem(state, slot, row, outbound.get(row.id))];
+  });
+}
+
+function headOf(state: MailboxState, slot: number, row: EmailSummaryRow): EmailHead {
+  const flags = state.emails.flags(slot);
+  const folders = [...state.folders.values()].filter((folder) => folder.uidOf(slot) !== 0).map(({ row }) => row);
+  const labels = inLabelOrder(folders.filter(({ role }) => role === 'label'));
+  return {
+    id: row.id,
+    fromAddress: row.fromAddress,
+    ...(row.fromIsEnvelopeSender === true && { fromIsEnvelopeSender: true }),
+    fromDisplayName: row.fromName,
+    subject: row.subject,
+    receivedAt: row.receivedAt,
+    isRead: (flags & SEEN) !== 0,
+    isFlagged: (flags & FLAGGED) !== 0,
+    isAnswered: (flags & ANSWERED) !== 0,
+    threadId: row.threadId,
+    messageId: row.messageId,
+    sizeBytes: row.size,
+    folderIds: folders.map(({ id }) => id),
+    labels: labels.map(({ id, name, color }) => ({ id, name, color: color ?? '' })),
+  };
+}
+
+function listItem(
+  state: MailboxState,
+  slot: number,
+  row: EmailSummaryRow,
+  outboundId: string | undefined,
+): EmailListItem {
+  return {
+    ...headOf(state, slot, row),
+    previewText: row.preview,
+    hasAttachments: row.hasAttachments,
+    attachmentCount: row.attachmentCount,
+    ...(outboundId !== undefined && { outboundId }),
+  };
+}
+
+export function detailOf(state: MailboxState, slot: number, row: EmailSummaryRow): EmailDetail {
+  return {
+    ...headOf(state, slot, row),
+    blob: row.blob,
+    inReplyTo: row.inReplyTo,
+    references: [...row.references],
+  };
+}

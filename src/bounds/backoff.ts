@@ -1,0 +1,65 @@
+// Back-off after failures: what has failed is left alone for a while, twice as long after each further failure, up to a limit.
+// A success ends it. What has not failed again for as long as its last back-off begins anew.
+
+export interface BackoffOptions {
+  readonly firstMs: number;
+  readonly longestMs: number;
+  /** Ids that are remembered; the oldest is forgotten beyond it. */
+  readonly most: number;
+  /** ms of a clock that does not jump; `performance.now` when absent. */
+  readonly now?: () => number;
+}
+
+interface Failure<R> {
+  readonly until: number;
+  readonly ms: number;
+  readonly reason: R;
+}
+
+/** `R`: the reason that is kept with each failure. */
+export class Backoff<R = undefined> {
+  readonly #options: Required<BackoffOptions>;
+  readonly #failures = new Map<string, Failure<R>>();
+
+  constructor(options: BackoffOptions) {
+    this.#options = { now: () => performance.now(), ...options };
+  }
+
+  /** Ids that back off now. */
+  get ids(): readonly string[] {
+    const now = this.#options.now();
+    const found: string[] = [];
+    for (const [id, { until, ms }] of this.#failures) {
+      if (until > now) found.push(id);
+      else if (until + ms < now) this.#failures.delete(id);
+    }
+    return found;
+  }
+
+  has(id: string): boolean {
+    return this.of(id) !== undefined;
+  }
+
+  /** How long the id still backs off, and why; undefined when it does not. */
+  of(id: string): { readonly ms: number; readonly reason: R } | undefined {
+    const failure = this.#failures.get(id);
+    const ms = failure === undefined ? 0 : failure.until - this.#options.now();
+    return failure !== undefined && ms > 0 ? { ms, reason: failure.reason } : undefined;
+  }
+
+  /** Failures during a back-off count as the one that began it. */
+  failed(id: string, ...[reason]: R extends undefined ? [] : [reason: R]): void {
+    if (this.has(id)) return;
+    const { firstMs, longestMs, most, now } = this.#options;
+    const before = this.#failures.get(id);
+    const isRecent = before !== undefined && before.until + before.ms >= now();
+    const ms = isRecent ? Math.min(2 * before.ms, longestMs) : firstMs;
+    this.#failures.delete(id);
+    this.#failures.set(id, { until: now() + ms, ms, reason: reason as R });
+    if (this.#failures.size > most) this.#failures.delete(this.#failures.keys().next().value!);
+  }
+
+  succeeded(id: string): void {
+    this.#failures.delete(id);
+  }
+}

@@ -1,0 +1,211 @@
+// Turns of groups against any history of requests: never above the bounds, fair among accounts and groups, no request forgotten.
+import { setMaxListeners } from 'node:events';
+import test from 'ava';
+import fc from 'fast-check';
+import { type Entry, FairQueue, type TurnRequest } from '../../../../src/actors/delivery/scheduler/fair-queue.js';
+
+const { signal } = new AbortController();
+// Every request that waits listens; in the product each delivery has a signal of its own.
+setMaxListeners(0, signal);
+
+interface Asked {
+  readonly request: TurnRequest;
+  readonly abort: AbortController;
+  readonly number: number;
+  entry?: Entry;
+}
+
+/** Settled promises are seen by then. */
+const settled = () => new Promise(setImmediate);
+
+function world(options: ConstructorParameters<typeof FairQueue>[0]) {
+  const queue = new FairQueue(options);
+  const asked: Asked[] = [];
+  return {
+    queue,
+    asked,
+    ask(account: number, group: number) {
+      const request = { accountId: `a${account}`, domain: `d${group}`, group: `g${group}` };
+      const one: Asked = { request, abort: new AbortController(), number: asked.length };
+      asked.push(one);
+      const entry = queue.enter(request, one.abort.signal);
+      if (entry instanceof Promise) void entry.then((given) => Object.assign(one, { entry: given }));
+      else one.entry = entry;
+      return one;
+    },
+    running: () => asked.filter(({ entry }) => entry?.kind === 'entered'),
+    waiting: () => asked.filter(({ entry }) => entry === undefined),
+    leave(one: Asked, left?: Parameters<FairQueue['leave']>[1]) {
+      asked.splice(asked.indexOf(one), 1);
+      queue.leave(one.request, left);
+    },
+  };
+}
+
+const step = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('ask' as const), account: fc.nat(4), group: fc.nat(3) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('leave' as const),
+      which: fc.nat(1_000),
+      mayStay: fc.boolean(),
+      unreachable: fc.option(fc.constant('dead'), { nil: undefined, freq: 8 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('abort' as const), which: fc.nat(1_000) }) },
+);
+const bounds = fc.record({
+  perGroup: fc.integer({ min: 1, max: 6 }),
+  total: fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined }),
+});
+
+test('never above the bounds, no turn idle that a request may have, and every request is served in the end', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(bounds, fc.array(step, { maxLength: 120 }), async ({ perGroup, total }, steps) => {
+      const of = world(total === undefined ? { perGroup } : { perGroup, total });
+      const check = () => {
+        const running = of.running();
+        t.is(of.queue.running, running.length);
+        t.is(of.queue.waiting, of.waiting().length);
+        t.true(running.length <= (total ?? Number.POSITIVE_INFINITY));
+        for (const group of new Set(running.map(({ request }) => request.group)))
+          t.true(running.filter(({ request }) => request.group === group).length <= perGroup);
+        if (total === undefined || running.length < total) {
+          // An account without a turn in a group that has one free, and without any where all are bounded, never waits.
+          for (const { request } of of.waiting()) {
+            const inGroup = running.filter((other) => other.request.group === request.group);
+            const isStranger = total === undefined ? inGroup : running;
+            const isFree = inGroup.length < perGroup;
+            const holdsNone = !isStranger.some((other) => other.request.accountId === request.accountId);
+            const domainHoldsNone = total === undefined || inGroup.length === 0;
+            t.false(isFree && holdsNone && domainHoldsNone);
+          }
+        }
+      };
+      for (const one of steps) {
+        if (one.kind === 'ask') of.ask(one.account, one.group);
+        if (one.kind === 'leave') {
+          const running = of.running();
+          const left = running[one.which % (running.length || 1)];
+          if (left === undefined) continue;
+          const group = of.waiting().filter(({ request }) => request.group === left.request.group);
+          of.leave(left, { mayStay: one.mayStay, unreachable: one.unreachable });
+          await settled();
+          if (one.unreachable !== undefined) {
+            t.true(group.every(({ entry }) => entry?.kind === 'unreachable'));
+            for (const dismissed of group) of.asked.splice(of.asked.indexOf(dismissed), 1);
+          }
+        }
+        if (one.kind === 'abort') {
+          const waiting = of.waiting();
+          const aborted = waiting[one.which % (waiting.length || 1)];
+          if (aborted === undefined) continue;
+          aborted.abort.abort();
+          await settled();
+          t.is(aborted.entry?.kind, 'aborted');
+          of.asked.splice(of.asked.indexOf(aborted), 1);
+        }
+        await settled();
+        check();
+      }
+      for (let left = of.running()[0]; left !== undefined; left = of.running()[0]) {
+        of.leave(left);
+        await settled();
+        check();
+      }
+      t.deepEqual(of.asked, []);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('accounts that want as much as they can get have about as many turns as each other, and so have groups', async (t) => {
+  const accounts = fc.integer({ min: 2, max: 5 });
+  await fc.assert(
+    fc.asyncProperty(accounts, fc.integer({ min: 2, max: 4 }), async (count, groups) => {
+      const of = world({ perGroup: 3, total: 8 });
+      const served = new Map<string, number>();
+      const byGroup = new Map<string, number>();
+      for (let i = 0; i < 40; i++)
+        for (let account = 0; account < count; account++)
+          for (let group = 0; group < groups; group++) of.ask(account, group);
+      for (let turn = 0; turn < 30 * count; turn++) {
+        const [left] = of.running();
+        const { accountId, group } = left!.request;
+        served.set(accountId, (served.get(accountId) ?? 0) + 1);
+        byGroup.set(group, (byGroup.get(group) ?? 0) + 1);
+        of.leave(left!);
+        await settled();
+      }
+      t.is(served.size, count);
+      t.true(Math.max(...served.values()) <= 2 * Math.min(...served.values()), `${[...served]}`);
+      t.is(byGroup.size, groups);
+      t.true(Math.max(...byGroup.values()) <= 2 * Math.min(...byGroup.values()), `${[...byGroup]}`);
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test('an account leaves turns of a group to others, and others come before its many that wait', async (t) => {
+  const queue = new FairQueue({ perGroup: 20 });
+  const entered: string[] = [];
+  const request = (accountId: string) => ({ accountId, domain: 'slow.test', group: 'slow.test' });
+  const enter = async (accountId: string) => {
+    const entry = await queue.enter(request(accountId), signal);
+    if (entry.kind === 'entered') entered.push(accountId);
+  };
+  for (let i = 0; i < 100; i++) void enter('many');
+  await settled();
+  t.is(entered.length, 14, 'two thirds');
+  for (let i = 0; i < 6; i++) void enter(`other ${i}`);
+  await settled();
+  t.is(entered.length, 20);
+  void enter('late');
+  queue.leave(request('many'));
+  await settled();
+  t.is(entered.at(-1), 'late', 'before the 86 that came before it');
+});
+
+test('where there is one turn the accounts alternate', async (t) => {
+  const queue = new FairQueue({ perGroup: 1 });
+  const order: string[] = [];
+  const deliver = async (accountId: string) => {
+    const request = { accountId, domain: 'd.test', group: 'd.test' };
+    await queue.enter(request, signal);
+    order.push(accountId);
+    await settled();
+    queue.leave(request);
+  };
+  await Promise.all([...Array.from({ length: 4 }, () => deliver('a')), deliver('b'), deliver('b')]);
+  t.deepEqual(order, ['a', 'b', 'a', 'b', 'a', 'a']);
+});
+
+test('a group keeps its turns for requests of its own, but not for ever while another group has fewer', async (t) => {
+  const of = world({ perGroup: 2, total: 3 });
+  for (let i = 0; i < 60; i++) of.ask(i % 3, 0);
+  await settled();
+  for (let i = 0; i < 10; i++) of.ask(i % 3, 1);
+  await settled();
+  let turns = 0;
+  while (of.running().filter(({ request }) => request.group === 'g1').length < 2 && turns < 50) {
+    of.leave(of.running().find(({ request }) => request.group === 'g0')!, { mayStay: true });
+    turns++;
+    await settled();
+  }
+  t.true(turns > 10 && turns < 30, `${turns}`);
+});
+
+test('waiting is bounded in number and in time', async (t) => {
+  const queue = new FairQueue({ perGroup: 1, total: 1, mostWaiting: 1, waitMs: 20 });
+  const request = (accountId: string) => ({ accountId, domain: 'd', group: 'h' });
+  t.deepEqual(queue.enter(request('a'), signal), { kind: 'entered' });
+  const waits = queue.enter(request('b'), signal);
+  t.deepEqual(queue.enter(request('c'), signal), { kind: 'busy' });
+  t.deepEqual(await waits, { kind: 'busy' });
+  t.is(queue.waiting, 0);
+  const { signal: ended } = AbortSignal.abort() && { signal: AbortSignal.abort() };
+  t.deepEqual(queue.enter(request('d'), ended), { kind: 'aborted' });
+  queue.leave(request('a'));
+  t.deepEqual(queue.enter(request('d'), signal), { kind: 'entered' });
+});

@@ -1,0 +1,89 @@
+// What runs next: back-off of emails and accounts, slots that are offered again, connections, notifications.
+import test from 'ava';
+import { DeliveryScheduler } from '../../../../src/actors/delivery/scheduler/scheduler.js';
+
+const { signal } = new AbortController();
+
+test('an email or an account that failed gets no slot until its back-off is over', (t) => {
+  let now = 0;
+  const scheduler = new DeliveryScheduler({}, () => now);
+  scheduler.emailFailed('e1');
+  scheduler.accountFailed('b');
+  t.is(scheduler.take('a', 'e1'), undefined);
+  t.not(scheduler.take('a', 'e2'), undefined, 'another email of the account');
+  t.is(scheduler.take('b', 'e3'), undefined);
+  t.is(scheduler.reserve('b'), undefined);
+  t.deepEqual(scheduler.refused, { emails: ['e1'], accounts: ['b'] });
+  now = 500;
+  t.deepEqual(scheduler.refused, { emails: [], accounts: [] });
+  t.not(scheduler.take('a', 'e1'), undefined);
+  scheduler.emailFailed('e1');
+  now = 1_400;
+  t.is(scheduler.take('a', 'e1'), undefined, 'twice as long');
+  scheduler.delivered('a', 'e1');
+  t.not(scheduler.take('a', 'e1'), undefined);
+});
+
+test('slots are offered once enough are free, when more was due', (t) => {
+  const scheduler = new DeliveryScheduler({ emails: 20 });
+  let offered = 0;
+  scheduler.whenFree(() => offered++);
+  const slots = Array.from({ length: 20 }, (_, i) => scheduler.reserve(`a${i}`)!);
+  slots.pop()!.release();
+  t.is(offered, 0, 'nothing more is due');
+  scheduler.noteMoreDue(true);
+  const again = scheduler.reserve('b')!;
+  again.release();
+  t.is(offered, 0, 'one in twenty');
+  slots.pop()!.release();
+  t.is(offered, 1);
+});
+
+test('an email that waits for a connection leaves its slot until it has one', async (t) => {
+  const scheduler = new DeliveryScheduler({ emails: 2, connectionsPerHost: 1 });
+  const [one, two] = [scheduler.reserve('a')!, scheduler.reserve('b')!];
+  const [first, second] = [scheduler.domain(one, 'x.test'), scheduler.domain(two, 'y.test')];
+  t.is((await first.enter(signal)).kind, 'entered');
+  t.is((await second.enter(signal)).kind, 'entered');
+  const connection = await first.connect('192.0.2.1', signal);
+  t.is(scheduler.emails.free, 0);
+  const waits = second.connect('192.0.2.1', signal);
+  t.is(scheduler.emails.free, 1);
+  connection!.leave(true);
+  const other = await waits;
+  t.is(scheduler.emails.free, 0);
+  other!.leave(false);
+  for (const turn of [first, second]) turn.leave();
+  for (const slot of [one, two]) slot.release();
+  t.is(scheduler.emails.free, 2);
+});
+
+test('a domain of which no host was reached is tried for one email, not for all that wait', async (t) => {
+  const scheduler = new DeliveryScheduler({ perDomain: 1 });
+  const turns = ['a', 'b', 'c'].map((accountId) => scheduler.domain(scheduler.reserve(accountId)!, 'dead.test'));
+  const entries = turns.map((turn) => turn.enter(signal));
+  t.is((await entries[0]!).kind, 'entered');
+  turns[0]!.leave('no route');
+  t.deepEqual(await Promise.all(entries.slice(1)), [
+    { kind: 'unreachable', text: 'no route' },
+    { kind: 'unreachable', text: 'no route' },
+  ]);
+  for (const turn of turns.slice(1)) turn.leave();
+  t.is((await scheduler.domain(scheduler.reserve('d')!, 'dead.test').enter(signal)).kind, 'entered');
+});
+
+test('an account has its share of the notifications, and one that failed backs off', (t) => {
+  let now = 0;
+  const scheduler = new DeliveryScheduler({ notifications: 3 }, () => now);
+  t.true(scheduler.takeNotification('a', 'e1'));
+  t.true(scheduler.takeNotification('a', 'e2'));
+  t.false(scheduler.takeNotification('a', 'e3'), 'two thirds');
+  t.true(scheduler.takeNotification('b', 'e4'));
+  scheduler.releaseNotification('a', 'e1', true);
+  t.deepEqual(scheduler.refusedNotifications, ['e1']);
+  t.false(scheduler.takeNotification('a', 'e1'));
+  now = 500;
+  scheduler.releaseNotification('a', 'e2', false);
+  t.true(scheduler.takeNotification('a', 'e1'));
+  t.is(scheduler.freeNotifications, 1);
+});
