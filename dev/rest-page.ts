@@ -83,13 +83,17 @@ function endpointTable(document: Document, tag: string): string {
 }
 
 function queryText({ parameters }: Operation): string {
-  const query = parameters.filter((parameter) => parameter.in === 'query');
-  if (query.length === 0) return '';
-  const each = query.map(({ name, required, description, schema }) => {
+  return ['query', 'header'].map((where) => parametersText(parameters, where)).join('');
+}
+
+function parametersText(parameters: Operation['parameters'], where: string): string {
+  const found = parameters.filter((parameter) => parameter.in === where);
+  if (found.length === 0) return '';
+  const each = found.map(({ name, required, description, schema }) => {
     const notes = [typeText(schema), description ?? '', boundsText(schema)].filter(Boolean).join('; ');
     return `${code(name)}${required ? '' : '?'} (${notes})`;
   });
-  return `<br>Query: ${each.join(', ')}.`;
+  return `<br>${where === 'query' ? 'Query' : 'Header'}: ${each.join(', ')}.`;
 }
 
 const bodyText = (body: Content | undefined): string =>

@@ -4,6 +4,7 @@
 import { encodeWord, foldLines, quoteString } from 'nodemailer/lib/mime-funcs';
 import { parseAddress } from '../mail/address.js';
 import type { IndexedAddress } from '../mail/message-index.js';
+import type { ThreadFields } from '../mail/reply.js';
 
 /** RFC 2047 §2 has 75 characters a word; with room for what stands before it. */
 const WORD = 52;
@@ -20,6 +21,18 @@ export const subjectField = (subject: string): string =>
 export function addressField(name: 'From' | 'To' | 'Cc' | 'Bcc', mailboxes: readonly IndexedAddress[]): string {
   return mailboxes.length === 0 ? '' : `${name}: ${mailboxes.map(mailbox).join(',\r\n ')}\r\n`;
 }
+
+/** Ids that would not fit into a line, or are none, are left out. */
+export function threadFields({ inReplyTo, references }: ThreadFields): string {
+  const [parent = ''] = inReplyTo === null ? [] : [inReplyTo].filter(isWritable);
+  const ancestors = references.filter(isWritable);
+  return (
+    (parent === '' ? '' : `In-Reply-To: ${parent}\r\n`) +
+    (ancestors.length === 0 ? '' : `References: ${ancestors.join('\r\n ')}\r\n`)
+  );
+}
+
+const isWritable = (id: string): boolean => /^<[!-;=?-~]{1,900}>$/.test(id);
 
 /** RFC 5322 §3.4: an empty group, for mail that all get in secret. */
 export const UNDISCLOSED = 'To: undisclosed-recipients:;\r\n';

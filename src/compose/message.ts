@@ -8,7 +8,7 @@ import { headerLines } from '../mail/header-lines.js';
 import type { IndexedAddress, MessageIndex } from '../mail/message-index.js';
 import type { SpooledContent, SpoolWriter } from '../spool/spool.js';
 import type { BlobStore } from '../store/blobs.js';
-import { addressField, subjectField, UNDISCLOSED } from './header-fields.js';
+import { addressField, subjectField, threadFields, UNDISCLOSED } from './header-fields.js';
 
 export interface OutgoingAttachment {
   readonly fileName: string;
@@ -70,7 +70,13 @@ export function composeMessage(
   });
 }
 
-type NewHeader = Pick<MessageToCompose, 'messageId' | 'date' | 'from' | 'to' | 'cc' | 'bcc' | 'subject'>;
+type NewHeader = Pick<
+  MessageToCompose,
+  'messageId' | 'date' | 'from' | 'to' | 'cc' | 'bcc' | 'subject' | 'inReplyTo' | 'references'
+>;
+
+/** Fields of a message's writer that stay when its header is replaced, beside those of its content. */
+const KEPT_FIELDS = new Set(['mime-version', 'reply-to', 'importance', 'disposition-notification-to']);
 
 /**
  * A composed message under another header: its content stays as it is, octet for octet. Otherwise as composeMessage.
@@ -85,9 +91,10 @@ export function readdressMessage(
   return written(writer, maxSize, async (write) => {
     const before = Buffer.from(await blobs.read(blob, 0, index.root.bodyStart));
     const date = message.date.toUTCString().replace('GMT', '+0000');
-    await write(Buffer.from(`${header(message)}Message-ID: ${message.messageId}\r\nDate: ${date}\r\n`));
+    const ids = `Message-ID: ${message.messageId}\r\n${threadFields(message)}`;
+    await write(Buffer.from(`${header(message)}${ids}Date: ${date}\r\n`));
     for (const { name, start, end } of headerLines(before)) {
-      if (name === 'mime-version' || name.startsWith('content-')) await write(before.subarray(start, end));
+      if (KEPT_FIELDS.has(name) || name.startsWith('content-')) await write(before.subarray(start, end));
     }
     await write(Buffer.from('\r\n'));
     for await (const piece of blobs.stream(blob, index.root.bodyStart, index.size)) await write(piece);

@@ -4,7 +4,7 @@
 export const SEEN = 1;
 export const ANSWERED = 2;
 export const FLAGGED = 4;
-const DRAFT = 8;
+export const DRAFT = 8;
 const FORWARDED = 16;
 const MDN_SENT = 32;
 export const JUNK = 64;

@@ -9,7 +9,7 @@ import type {
   FolderCounters,
   FolderRow,
 } from './mailbox-rows.js';
-import type { DeliveryAttempt, OutboundContent, OutboundRow, OutboundStatus } from './outbound.js';
+import type { DeliveryAttempt, DraftEmail, OutboundContent, OutboundRow, OutboundStatus } from './outbound.js';
 
 export type {
   DeferredFilters,
@@ -117,6 +117,7 @@ export interface MailboxOverview {
   readonly folders: readonly FolderRow[];
   readonly filters: readonly FilterRow[];
   readonly deferredFilters: readonly DeferredFilters[];
+  readonly drafts: readonly DraftEmail[];
   /** Replies of the last minute, oldest first. */
   readonly remembered: readonly RememberedReply[];
   readonly expunged: Expunged;

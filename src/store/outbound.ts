@@ -44,8 +44,11 @@ export interface OutboundRow {
   readonly references: readonly string[];
   /** Octets of the blob. */
   readonly size: number;
-  /** The copy in Sent; null for drafts. */
-  readonly sentEmailId: string | null;
+  /**
+   * The email that stands for it: in Drafts while it is a draft, in Sent afterwards. null for a draft of an earlier version
+   * until it is changed or sent.
+   */
+  readonly emailId: string | null;
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly queuedAt: number | null;
@@ -63,6 +66,9 @@ export interface OutboundRow {
   /** In the order in which they were given. */
   readonly recipients: readonly OutboundRecipientRow[];
 }
+
+/** A draft and the email that stands for it. */
+export type DraftEmail = Pick<OutboundRow, 'id' | 'emailId'>;
 
 /** Bodies as they were given over REST. */
 export interface OutboundContent {

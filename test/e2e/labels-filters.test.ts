@@ -227,7 +227,8 @@ test('changes of labels, drafts and folders reach hub clients that asked for the
   ]);
   t.deepEqual(
     plain.heard.map(([event]) => event).filter((event) => event !== 'UnreadCountChanged'),
-    ['NewEmail', 'NewEmail'],
+    // The emails that stood for the draft: before its change, and after it.
+    ['NewEmail', 'EmailDeleted', 'EmailDeleted', 'NewEmail'],
   );
 });
 

@@ -47,7 +47,7 @@ const OUTBOUND: LoggedOutbound = {
   inReplyTo: null,
   references: [],
   size: 1,
-  sentEmailId: null,
+  emailId: null,
   createdAt: 0,
   updatedAt: 0,
   queuedAt: null,

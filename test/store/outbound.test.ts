@@ -62,7 +62,7 @@ function email(parts: Partial<OutboundRow> = {}): OutboundRow {
     inReplyTo: null,
     references: ['<0@example.test>'],
     size: 10,
-    sentEmailId: null,
+    emailId: null,
     createdAt: T0,
     updatedAt: T0,
     queuedAt: T0,

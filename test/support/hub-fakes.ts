@@ -229,7 +229,7 @@ const OUTBOUND: LoggedOutbound = {
   inReplyTo: null,
   references: [],
   size: 100,
-  sentEmailId: null,
+  emailId: null,
   createdAt: at,
   updatedAt: at,
   queuedAt: at,

@@ -63,11 +63,17 @@ export class MailboxClient {
     this.#key = key;
   }
 
-  request(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
+  request(
+    method: string,
+    path: string,
+    body?: unknown,
+    signal?: AbortSignal,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Response> {
     return fetch(this.#base + path, {
       method,
       ...(signal && { signal }),
-      headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json', ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
   }

@@ -94,6 +94,7 @@ export function mailboxBehavior(
       return loaded;
     },
     prepare: (state, commands) => {
+      state.outbound.draftReads.clear();
       const reading = prefetch(sources, state, commands);
       const queued = commands.filter(({ name }) => name === 'enqueue').length;
       if (queued === 0) return reading;
@@ -120,6 +121,12 @@ export function mailboxBehavior(
     recall: (state, id) => state.recall(id),
 
     async commit(state, tx, remembered) {
+      const { draftReads } = state.outbound;
+      if (tx.unread.size > 0) {
+        await draftReads.read(store, state.accountId, tx.unread);
+        return { kind: 'again' };
+      }
+      draftReads.clear();
       const change = tx.change(remembered);
       if (change === undefined) {
         // What changes nothing, refusals as well, was decided on this state: a later owner may have another.

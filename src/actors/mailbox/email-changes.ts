@@ -34,6 +34,11 @@ export class EmailChanges {
     return this.#added[slot - this.#firstAdded]?.id ?? this.#state.emails.id(slot);
   }
 
+  /** As the batch has added the email; undefined for others. */
+  added(id: string): NewEmail | undefined {
+    return this.#added[(this.#addedSlots.get(id) ?? -1) - this.#firstAdded];
+  }
+
   flags(slot: number): number {
     const known = this.#flags.get(slot) ?? this.#added[slot - this.#firstAdded];
     return known?.flags ?? this.#state.emails.flags(slot);

@@ -161,6 +161,7 @@ export async function loadMailbox(
   state.emails.trim();
   state.filters = inOrder(overview.filters);
   for (const { emailId, filterIds } of overview.deferredFilters) state.deferred.set(emailId, filterIds);
+  state.outbound.loadDrafts(overview.drafts);
   state.rememberReplies(overview.remembered);
   return { kind: 'loaded', state };
 }

@@ -13,6 +13,7 @@ import { EmailChanges } from './email-changes.js';
 import { FilterChanges } from './filter-changes.js';
 import { FolderChanges } from './folder-changes.js';
 import { OutboundChanges } from './outbound/changes.js';
+import { DraftRows } from './outbound/draft-rows.js';
 import { NOTHING_PREFETCHED, type Prefetched } from './prefetch.js';
 import type { MailboxState } from './state.js';
 
@@ -32,6 +33,7 @@ export class MailboxTransaction {
   readonly prefetched: Prefetched;
   readonly #context: TransactionContext;
   readonly #emails: EmailChanges;
+  readonly #draftRows: DraftRows;
   readonly #changes: Change[] = [];
   readonly #consumed = new Set<string>();
   #modseq: number;
@@ -47,6 +49,14 @@ export class MailboxTransaction {
     this.folders = new FolderChanges(state);
     this.filters = new FilterChanges(state, record);
     this.outbound = new OutboundChanges(state, prefetched.outbound, record, prefetched.slots);
+    this.#draftRows = new DraftRows({
+      draftsId: state.folderOf('drafts').row.id,
+      reads: state.outbound.draftReads,
+      outbound: this.outbound,
+      now: context.now,
+      otherId: () => this.otherId(),
+      added: (id) => this.#emails.added(id),
+    });
     this.retryPolicy = context.retry;
     this.prefetched = prefetched;
     this.#context = context;
@@ -231,6 +241,11 @@ export class MailboxTransaction {
     }
   }
 
+  /** Emails whose rows the plan needs and does not have: it is not to be committed unless there are none. */
+  get unread(): ReadonlySet<string> {
+    return this.#draftRows.unread;
+  }
+
   /** What to commit; undefined when nothing changes. */
   change(remembered: readonly RememberedReply[]): MailboxChange | undefined {
     if (this.#modseq === this.state.modseq) return undefined;
@@ -250,6 +265,7 @@ export class MailboxTransaction {
     const change = { ...content, seq: this.#modseq, at: this.now } as Change;
     this.#changes.push(change);
     this.#apply(change);
+    this.#draftRows.follow(change);
   }
 
   #apply(change: Change): void {

@@ -32,6 +32,7 @@ const PROBLEMS: Readonly<Record<number, KnownProblem>> = {
     name: 'NotFound',
     description: 'There is no such thing in this account; an id that is not a UUID names nothing',
   },
+  412: { name: 'PreconditionFailed', description: 'If-Match names another version than there is' },
   413: {
     name: 'ContentTooLarge',
     description:
@@ -92,6 +93,7 @@ function problemsOf(route: Route): readonly number[] {
     ...(route.access === 'public' ? [] : [401, 403, 503]),
     ...(route.rate === 'unlimited' ? [] : [429]),
     ...(Object.keys(route.params).length > 0 ? [404] : []),
+    ...(route.isConditional ? [412] : []),
     ...(route.body === undefined ? [] : [413, 415]),
     ...route.problems,
   ];
@@ -102,7 +104,7 @@ function content(shape: ReplyShape, replyFields: Route['replyFields'], component
     const schema = jsonSchema(shape, components.schemas);
     return { ...headerFields(replyFields), content: { 'application/json': { schema } } };
   }
-  if (shape.kind === 'empty') return {};
+  if (shape.kind === 'empty') return headerFields(replyFields);
   return { ...headerFields(shape.headers), content: { [shape.contentType]: {} } };
 }
 

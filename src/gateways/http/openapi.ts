@@ -71,11 +71,20 @@ function operation(route: Route, components: Components): JsonSchema {
     parameters: [
       ...Object.entries(route.params).map(([name, struct]) => parameter('path', name, struct, components)),
       ...Object.entries(route.query).map(([name, struct]) => parameter('query', name, struct, components)),
+      ...(route.isConditional ? [IF_MATCH] : []),
     ],
     ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, route.example, components) }),
     responses: replies(route, components),
   };
 }
+
+const IF_MATCH: JsonSchema = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  description: 'Entity tags (RFC 9110 §13.1.1): when none of them is that of the current version, nothing is changed',
+  schema: { type: 'string' },
+};
 
 const scopesText = (scopes: readonly string[]): string =>
   `Scopes: ${scopes.length > 1 ? 'any of ' : ''}${scopes.map((scope) => `\`${scope}\``).join(', ')}.`;

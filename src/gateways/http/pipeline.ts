@@ -132,6 +132,7 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
       query,
       body,
       remoteAddress: request.remoteAddress,
+      ifMatch: request.headers.get('if-match'),
       isHead: request.method === 'HEAD',
       get aborted() {
         return handling.aborted;
@@ -145,8 +146,9 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     });
     if (reply instanceof Problem) throw reply;
     trace.finished = reply.finished;
-    // RFC 9110 §13.1: a condition counts for GET and HEAD, which is to say for what has a tag.
-    const current = revalidated(reply, request.headers.get('if-none-match'));
+    // RFC 9110 §13.1.2: a condition of GET and HEAD, for what has a tag.
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    const current = isRead ? revalidated(reply, request.headers.get('if-none-match')) : reply;
     return encode(current, request.method === 'HEAD', route.access !== 'public');
   }
 

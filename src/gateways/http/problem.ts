@@ -71,8 +71,8 @@ const REFUSALS: Readonly<Record<MailboxRefusal, ProblemStatus>> = {
   noSuchFolder: 404,
   noSuchThread: 404,
   noSuchOutbound: 404,
-  // Routes read the draft again.
-  draftChanged: 503,
+  // Routes without If-Match read the draft again.
+  draftChanged: 412,
   // Routes name the field that these are about.
   nameTaken: 400,
   nameTooLong: 400,

@@ -1,4 +1,5 @@
-// Conditional GET (RFC 9110 §13.1.2): a client that has the current version gets 304, and nothing is read for the reply.
+// Conditional requests (RFC 9110 §13.1): a client that has the current version gets 304 for a GET, and nothing is read for
+// the reply; a change that names versions is made of these alone.
 import type { HeaderField } from './exchange.js';
 import type { AnyReply } from './route.js';
 
@@ -15,6 +16,16 @@ export function revalidated(reply: AnyReply, ifNoneMatch: string | undefined): A
   if (tag === undefined || !names(ifNoneMatch, tag)) return reply;
   const headers = (reply.headers ?? []).filter(([name]) => KEPT.has(name.toLowerCase()));
   return { status: 304, headers };
+}
+
+/**
+ * The tags that If-Match names, without their quotes; undefined when any version will do. Weak tags match nothing (§13.1.1).
+ * `ifMatch`: the field's value.
+ */
+export function matchingTags(ifMatch: string | undefined): readonly string[] | undefined {
+  if (ifMatch === undefined || ifMatch.trim() === '*') return undefined;
+  const tags = ifMatch.matchAll(/(W\/)?"([!#-~\x80-\xff]*)"/g);
+  return [...tags].flatMap(([, weak, tag = '']) => (weak === undefined ? [tag] : []));
 }
 
 /** Our tags hold no comma; compared weakly, as the field asks for (RFC 9110 §8.8.3.2). */

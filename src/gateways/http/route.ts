@@ -56,6 +56,8 @@ interface Call<A extends Access, P extends Fields, Q extends Fields, B extends A
   readonly query: Values<Q>;
   readonly body: Infer<B>;
   readonly remoteAddress: string;
+  /** The If-Match field. */
+  readonly ifMatch: string | undefined;
   /** HEAD: the reply's stream is not read, and nothing may come of it (RFC 9110 §9.2.1). */
   readonly isHead: boolean;
   /** Aborts when the client has gone, and when it has been told that its answer takes too long. */
@@ -85,6 +87,8 @@ export interface RouteSpec<
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
+  /** The route looks at If-Match. */
+  readonly isConditional?: boolean;
   /** A body as a client may send it. */
   readonly example?: NoInfer<Infer<B>>;
   /** Largest body in octets; 1 MiB when absent. */
@@ -93,7 +97,7 @@ export interface RouteSpec<
   readonly uploads?: UploadField;
   /** Successful replies by status; any route may also answer with a problem. */
   readonly replies: R;
-  /** Header fields of successful replies in JSON, and what they say. */
+  /** Header fields of successful replies in JSON or without a body, and what they say. */
   readonly replyFields?: Readonly<Record<string, string>>;
   /** Problems beside those that follow from access, parameters and body. */
   readonly problems?: readonly ProblemStatus[];
@@ -116,6 +120,7 @@ export interface Route {
   readonly params: Fields;
   readonly query: Fields;
   readonly body: AnyStruct | undefined;
+  readonly isConditional: boolean;
   readonly example: unknown;
   readonly bodyLimit: number;
   readonly uploads: UploadField | undefined;
@@ -147,6 +152,7 @@ export function defineRoute<
     params: spec.params ?? {},
     query: spec.query ?? {},
     body: spec.body,
+    isConditional: spec.isConditional ?? false,
     example: spec.example,
     bodyLimit: spec.bodyLimit ?? JSON_LIMIT,
     uploads: spec.uploads,

@@ -13,9 +13,11 @@ import type {
   PlacementPage,
   RememberedReply,
 } from '../mailboxes.js';
+import type { DraftEmail } from '../outbound.js';
 import { guarded, type Sql } from './client.js';
 import { deferredFilterRows, filterRows } from './labels-commit.js';
 import { folderColumns } from './mailbox-columns.js';
+import { draftEmailRows } from './outbound-rows.js';
 
 const PAGE_ROWS = 20_000;
 /** Expunged UIDs of an account that are loaded: the newest. */
@@ -107,6 +109,7 @@ interface OverviewRow {
   readonly folders: FolderRow[];
   readonly filters: FilterRow[];
   readonly deferredFilters: DeferredFilters[];
+  readonly drafts: DraftEmail[];
   readonly remembered: RememberedReply[];
   /** The oldest entry of the log; null when the log is empty. */
   readonly oldest: string | null;
@@ -134,18 +137,27 @@ export async function overview(sql: Sql, accountId: string): Promise<MailboxOver
         (select coalesce(json_agg(f), '[]') from (${folderRows(sql, accountId)}) f) as folders,
         (select coalesce(json_agg(f), '[]') from (${filterRows(sql, accountId)}) f) as filters,
         (select coalesce(json_agg(d), '[]') from (${deferredFilterRows(sql, accountId)}) d) as "deferredFilters",
+        (select coalesce(json_agg(d), '[]') from (${draftEmailRows(sql, accountId)}) d) as drafts,
         (select coalesce(json_agg(r order by r.at), '[]') from (
           select id, reply, at from recent_commands
           where account_id = ${accountId} and at > now() - interval '1 minute') r) as remembered
       from accounts a where a.id = ${accountId}`,
   );
   if (row === undefined)
-    return { folders: [], filters: [], deferredFilters: [], remembered: [], expunged: { floor: 0, folders: [] } };
-  const { folders, filters, deferredFilters, remembered } = row;
+    return {
+      folders: [],
+      filters: [],
+      deferredFilters: [],
+      drafts: [],
+      remembered: [],
+      expunged: { floor: 0, folders: [] },
+    };
+  const { folders, filters, deferredFilters, drafts, remembered } = row;
   return {
     folders,
     filters,
     deferredFilters,
+    drafts,
     remembered: remembered.map(({ id, reply }) => ({ id, reply })),
     expunged: expungedOf(row),
   };

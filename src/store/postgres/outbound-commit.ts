@@ -188,7 +188,7 @@ function emailRow(a: string, row: LoggedOutbound, machine: unknown) {
     in_reply_to: row.inReplyTo,
     refs: row.references,
     size: row.size,
-    sent_email_id: row.sentEmailId,
+    sent_email_id: row.emailId,
     created: row.createdAt,
     updated: row.updatedAt,
     queued: row.queuedAt,

@@ -1,6 +1,6 @@
 // Reading one account's outbound emails: rows with their recipients, pages of them, counts, bodies, attempts.
 import type { OutboundCounts } from '../mailboxes.js';
-import type { DeliveryAttempt, OutboundContent, OutboundRow, OutboundStatus } from '../outbound.js';
+import type { DeliveryAttempt, DraftEmail, OutboundContent, OutboundRow, OutboundStatus } from '../outbound.js';
 import type { Fragment, Sql } from './client.js';
 
 const MOST_ATTEMPTS = 1_000;
@@ -10,7 +10,7 @@ const ms = (sql: Sql, column: Fragment) => sql`(extract(epoch from ${column}) * 
 /** All of a row but its machine, of `outbound o`. */
 export const outboundColumns = (sql: Sql) => sql`
   o.id, o.status, encode(o.blob, 'hex') as blob, o.sender, o.subject, o.message_id as "messageId",
-  o.in_reply_to as "inReplyTo", o.refs as references, o.size::float8 as size, o.sent_email_id as "sentEmailId",
+  o.in_reply_to as "inReplyTo", o.refs as references, o.size::float8 as size, o.sent_email_id as "emailId",
   ${ms(sql, sql`o.created_at`)} as "createdAt", ${ms(sql, sql`o.updated_at`)} as "updatedAt",
   ${ms(sql, sql`o.queued_at`)} as "queuedAt", ${ms(sql, sql`o.sent_at`)} as "sentAt", o.retry_count as "retryCount",
   ${ms(sql, sql`o.next_retry_at`)} as "nextRetryAt", o.last_error as "lastError",
@@ -28,7 +28,6 @@ export function outboundRows(sql: Sql, accountId: string, ids: readonly string[]
     where o.account_id = ${accountId} and o.id = any(${ids as string[]}::uuid[])`;
 }
 
-/** Each status is read in the order of its index, so that a page costs what lies before it and no more. */
 export async function outboundOfCopies(
   sql: Sql,
   accountId: string,
@@ -36,10 +35,16 @@ export async function outboundOfCopies(
 ): Promise<ReadonlyMap<string, string>> {
   const rows = await sql<{ id: string; emailId: string }[]>`
     select id, sent_email_id as "emailId" from outbound
-    where account_id = ${accountId} and sent_email_id = any(${emailIds as string[]}::uuid[])`;
+    where account_id = ${accountId} and sent_email_id = any(${emailIds as string[]}::uuid[]) and status <> 'Draft'`;
   return new Map(rows.map(({ id, emailId }) => [emailId, id]));
 }
 
+export function draftEmailRows(sql: Sql, accountId: string) {
+  return sql<DraftEmail[]>`
+    select id, sent_email_id as "emailId" from outbound where account_id = ${accountId} and status = 'Draft'`;
+}
+
+/** Each status is read in the order of its index, so that a page costs what lies before it and no more. */
 export function outboundPage(
   sql: Sql,
   accountId: string,

@@ -109,6 +109,7 @@ export function snapshotOf(state: MailboxState) {
     folders: folders.sort((a, b) => (a.row.name < b.row.name ? -1 : 1)),
     filters: state.filters,
     deferred: [...state.deferred].sort(),
+    drafts: [...state.outbound.drafts].map(({ id, emailId }) => `${id} ${emailId}`).sort(),
   };
 }
 

@@ -187,6 +187,19 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
   };
 }
 
+/** Every email in Drafts has its draft, of the same message, and every draft its email. */
+export async function checkDrafts(world: MailboxWorld, t: { deepEqual(a: unknown, b: unknown): void }, id: string) {
+  const apart = await world.sql`
+    select o.id as draft, e.email_id as email from (
+      select id, sent_email_id, blob from outbound where account_id = ${id} and status = 'Draft') o
+    full join (select p.email_id, e.blob from placements p
+      join folders f on f.account_id = p.account_id and f.id = p.folder_id and f.role = 'drafts'
+      join emails e on e.account_id = p.account_id and e.id = p.email_id where p.account_id = ${id}) e
+      on e.email_id = o.sent_email_id and e.blob = o.blob
+    where o.id is null or e.email_id is null`;
+  t.deepEqual([...apart], []);
+}
+
 /** The store's own counters against what its rows say. */
 export async function checkRows(world: MailboxWorld, t: { deepEqual(a: unknown, b: unknown): void }, id: string) {
   const counters = await world.sql`

@@ -21,6 +21,18 @@ export async function stored(world: MailboxWorld, headers: readonly string[] = [
   return { blob, summary: { ...summary, references: [...summary.references] } };
 }
 
+/** A draft as a client writes it, composed and stored. */
+export async function draftOf(world: MailboxWorld, subject: string, to: readonly string[] = []) {
+  const { blob, summary } = await stored(world);
+  return {
+    sender: 'me@example.test',
+    subject,
+    content: { textBody: `text of ${subject}`, htmlBody: null },
+    recipients: to.map(addressee),
+    message: { blob, size: summary.size, summary: { ...summary, subject } },
+  };
+}
+
 export function addressee(address: string) {
   return { address, displayName: null, type: 'To' as const, domain: address.slice(address.indexOf('@') + 1) };
 }

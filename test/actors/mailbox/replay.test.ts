@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { cutAfter, freshAccount, logOf, replayed, replayInto, snapshotOf, tablesOf } from './log-replay.js';
-import { checkRows, type MailboxWorld, mailboxWorld } from './mailbox-world.js';
+import { checkDrafts, checkRows, type MailboxWorld, mailboxWorld } from './mailbox-world.js';
 import { addressee, attempt, type Kind, outcome, stored } from './outbound-world.js';
 
 const WORDS = ['red', 'green', 'blue'];
@@ -53,6 +53,15 @@ const command = fc.oneof(
     arbitrary: fc.record({ kind: fc.constantFrom('createFilter' as const, 'updateFilter' as const), which, rule }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('deleteFilter' as const), which }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('append' as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('copy' as const, 'move' as const),
+      which,
+      toFolderId: fc.constantFrom('drafts', 'archive'),
+    }),
+  },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -65,9 +74,9 @@ const command = fc.oneof(
     weight: 3,
     arbitrary: fc.record({ kind: fc.constant('enqueue' as const), which: fc.option(which), to: fc.nat(2) }),
   },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('startDelivery' as const), which }) },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('startDelivery' as const), which }) },
   {
-    weight: 5,
+    weight: 8,
     arbitrary: fc.record({
       kind: fc.constant('reportDelivery' as const),
       which,
@@ -87,7 +96,18 @@ const command = fc.oneof(
 );
 type Command = typeof command extends fc.Arbitrary<infer T> ? T : never;
 
+const WAITING = {
+  isEnabled: true,
+  priority: 1,
+  subject: null,
+  body: 'red',
+  markAsRead: true,
+  label: null,
+  delete: null,
+};
+
 const FIRST: readonly Command[] = [
+  { kind: 'createFilter', which: 0, rule: WAITING },
   ...WORDS.map((subject): Command => ({ kind: 'deliver', subject, at: 1, refersTo: null, isJunk: false })),
   ...WORDS.map((name, i): Command => ({ kind: 'createLabel', which: i, name })),
 ];
@@ -97,6 +117,8 @@ class Writers {
   readonly accountId: string;
   readonly other: string;
   emails: string[] = [];
+  /** In the inbox: what filters wait for. */
+  received: string[] = [];
   labels: string[] = [];
   filters: string[] = [];
   outbound: { id: string; status: string; updatedAt: number; recipients: { id: string }[] }[] = [];
@@ -114,6 +136,9 @@ class Writers {
     const ids = async (rows: PromiseLike<readonly { readonly [column: string]: unknown }[]>) =>
       (await rows).map((row) => String(row['id']));
     this.emails = await ids(sql`select id from emails where account_id = ${this.accountId} order by id desc limit 6`);
+    this.received = await ids(sql`
+      select p.email_id as id from placements p join folders f on f.account_id = p.account_id and f.id = p.folder_id
+      where p.account_id = ${this.accountId} and f.role = 'inbox' order by p.uid desc limit 6`);
     this.labels = await ids(sql`
       select id from folders where account_id = ${this.accountId} and role = 'label' order by id`);
     this.filters = await ids(sql`select id from filters where account_id = ${this.accountId} order by id`);
@@ -128,6 +153,7 @@ class Writers {
     const mailbox = this.#world.mailboxes.of(this.accountId);
     const one = <T>(of: readonly T[], n: number | null): T | undefined => (n === null ? undefined : of[n % of.length]);
     const email = 'which' in next ? (one(this.emails, next.which) ?? randomUUID()) : '';
+    const received = 'which' in next ? (one(this.received, next.which) ?? randomUUID()) : '';
     const label = 'which' in next ? (one(this.labels, next.which) ?? randomUUID()) : '';
     const outbound = 'which' in next ? one(this.outbound, next.which) : undefined;
     const outboundId = outbound?.id ?? randomUUID();
@@ -143,9 +169,9 @@ class Writers {
       case 'remove':
         return mailbox.ask('remove', { emailIds: [email] });
       case 'announce':
-        return mailbox.ask('announce', { emailId: email });
+        return mailbox.ask('announce', { emailId: received });
       case 'applyDeferred':
-        return mailbox.ask('applyDeferred', { emailId: email, filterIds: next.all ? this.filters : [] });
+        return mailbox.ask('applyDeferred', { emailId: received, filterIds: next.all ? this.filters : [] });
       case 'createLabel':
         return mailbox.ask('createLabel', { name: `${next.name} ${next.which}`, color: '#000000', sortOrder: 1 });
       case 'updateLabel':
@@ -163,6 +189,13 @@ class Writers {
       }
       case 'deleteFilter':
         return mailbox.ask('deleteFilter', { filterId: one(this.filters, next.which) ?? randomUUID() });
+      case 'append': {
+        const { blob, summary } = await stored(this.#world);
+        return mailbox.ask('append', { folderId: 'drafts', blob, summary, receivedAt: 1, flags: ['\\Draft'] });
+      }
+      case 'copy':
+      case 'move':
+        return mailbox.ask(next.kind, { selection: { emailIds: [email] }, toFolderId: next.toFolderId });
       case 'createDraft':
         return mailbox.ask('createDraft', { draft: await this.#draft(next.to) });
       case 'updateDraft':
@@ -211,7 +244,7 @@ class Writers {
       subject: `${to}`,
       content: { textBody: 't', htmlBody: null },
       recipients: Array.from({ length: to }, (_, i) => addressee(`r${i}@d${i}.test`)),
-      message: { blob, size: summary.size },
+      message: { blob, size: summary.size, summary },
     };
   }
 
@@ -286,9 +319,10 @@ test('the log of random histories gives the state of the actor and the tables of
       }
       for (const { type } of await world.events.read(accountId, 0, 1_000_000)) seen.add(type);
       await checkRows(world, t, accountId);
+      await checkDrafts(world, t, accountId);
       await checkReplay(t, world, accountId);
     }),
-    { numRuns: 30 },
+    { numRuns: 40 },
   );
   t.deepEqual([...seen].sort(), [
     'DeferralEnded',

@@ -87,17 +87,20 @@ export const outboundAnswers = {
     of(emails).entries.set(id, draftEntry(id, draft));
     return { reply: { id } };
   },
-  updateDraft: (emails: Emails, { outboundId, draft }: Of<'updateDraft'>) => {
+  updateDraft: (emails: Emails, { outboundId, draft, ifMatch }: Of<'updateDraft'>) => {
     const entry = of(emails).entries.get(outboundId);
     if (entry?.email.status !== 'Draft') return noSuch;
+    if (ifMatch !== undefined && !ifMatch.includes(entry.email.updatedAt)) return { refusal: 'draftChanged' };
     const made = draftEntry(outboundId, draft);
     const updatedAt = entry.email.updatedAt + 1;
     of(emails).entries.set(outboundId, { ...made, email: { ...made.email, updatedAt } });
-    return { reply: {} };
+    return { reply: { updatedAt } };
   },
-  deleteDraft: (emails: Emails, { outboundId }: Of<'deleteDraft'>) => {
+  deleteDraft: (emails: Emails, { outboundId, ifMatch }: Of<'deleteDraft'>) => {
     const { entries } = of(emails);
-    if (entries.get(outboundId)?.email.status !== 'Draft') return noSuch;
+    const entry = entries.get(outboundId);
+    if (entry?.email.status !== 'Draft') return noSuch;
+    if (ifMatch !== undefined && !ifMatch.includes(entry.email.updatedAt)) return { refusal: 'draftChanged' };
     entries.delete(outboundId);
     return { reply: {} };
   },

@@ -13,6 +13,7 @@ import type {
 import type { DeliveryReport } from '../../delivery/courier.js';
 import type { MailboxState } from '../state.js';
 import type { ReservedSlots, StartedDelivery } from './delivery-slots.js';
+import { DraftEmails } from './draft-emails.js';
 import type { OutboundPrefetched } from './prefetch.js';
 
 interface Written {
@@ -46,7 +47,8 @@ export class OutboundChanges {
   readonly #due = new Set<string>();
   readonly #begun: BegunDelivery[] = [];
   readonly #slots: Pick<ReservedSlots, 'count' | 'by'> | undefined;
-  #drafts = 0;
+  /** Undefined until the batch changes a draft. */
+  #drafts: DraftEmails | undefined;
 
   constructor(
     state: MailboxState,
@@ -60,11 +62,9 @@ export class OutboundChanges {
     this.#slots = slots;
   }
 
-  /** Drafts after the batch so far. @throws the fault that kept them from being counted */
-  get drafts(): number {
-    const counted = this.#state.outbound.count('Draft') ?? this.#prefetched.drafts;
-    if (counted === undefined) throw this.#unread('drafts were not counted');
-    return counted + this.#drafts;
+  /** After the batch so far; not to be changed. */
+  get drafts(): DraftEmails {
+    return this.#drafts ?? this.#state.outbound.drafts;
   }
 
   /** Undefined when there is no such email. @throws the fault that kept it from being read */
@@ -141,7 +141,7 @@ export class OutboundChanges {
       case 'OutboundRemoved':
         this.#written.delete(change.payload.outboundId);
         this.#removed.add(change.payload.outboundId);
-        this.#drafts--;
+        this.#changeDrafts().delete(change.payload.outboundId);
     }
   }
 
@@ -173,7 +173,8 @@ export class OutboundChanges {
   #applyChanged({ payload: { outbound, before, recipientIds }, storedOnly }: ChangeOf<'OutboundChanged'>): void {
     const { id, status } = outbound;
     const known = this.#written.get(id);
-    this.#drafts += Number(status === 'Draft') - Number(before === 'Draft');
+    if (status === 'Draft') this.#changeDrafts().set(outbound);
+    else if (before === 'Draft') this.#changeDrafts().delete(id);
     if (storedOnly !== undefined) {
       this.#written.set(id, { row: storedOnly.row, summary: storedOnly.summary ?? known?.summary });
       return;
@@ -189,6 +190,11 @@ export class OutboundChanges {
     const recipients: OutboundRecipientRow[] = [...known.row.recipients];
     recipients[position] = recipient;
     this.#written.set(outboundId, { ...known, row: { ...known.row, recipients } });
+  }
+
+  #changeDrafts(): DraftEmails {
+    this.#drafts ??= new DraftEmails(this.#state.outbound.drafts);
+    return this.#drafts;
   }
 
   #unread(message: string): unknown {

@@ -1,9 +1,9 @@
-// Commands of users about outbound mail: drafts, and messages that are queued with their copy in Sent. What the delivery queue
-// asks is in deliveries.ts; the state of an email is decided by its machine.
+// Commands of users about outbound mail: drafts with their emails in Drafts, and messages that are queued with their copy in
+// Sent. What the delivery queue asks is in deliveries.ts; the state of an email is decided by its machine.
 
 import { step } from '../../../machines/outbound-email/step.js';
 import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.js';
-import { flagBit, SEEN } from '../../../mail/flags.js';
+import { DRAFT, flagBit, SEEN } from '../../../mail/flags.js';
 import { isUuid } from '../../../mail/ids.js';
 import type { OutboundRecipientRow, OutboundRow } from '../../../store/outbound.js';
 import type { CommandHandlers } from '../../runtime/behavior.js';
@@ -11,23 +11,11 @@ import type { Outcome, Payload } from '../../runtime/protocol.js';
 import type { MailboxProtocol } from '../protocol.js';
 import type { MailboxTransaction } from '../transaction.js';
 import { handOver, keepAttempts, startedOf, takersOf } from './deliveries.js';
+import { MOST_DRAFTS } from './draft-emails.js';
+import { newDraft } from './draft-rows.js';
 import { hostedRecipients } from './hosted-recipients.js';
 import type { Addressee, outboundOperations } from './protocol.js';
 import { advance } from './step.js';
-
-const MOST_DRAFTS = 1_000;
-
-const UNQUEUED = {
-  queuedAt: null,
-  sentAt: null,
-  retryCount: 0,
-  nextRetryAt: null,
-  lastError: null,
-  attempt: null,
-  reportDue: null,
-  delayReported: false,
-  machine: null,
-} as const;
 
 type Names = {
   [N in keyof typeof outboundOperations]: (typeof outboundOperations)[N]['kind'] extends 'command' ? N : never;
@@ -44,54 +32,79 @@ function createDraft(
   tx: MailboxTransaction,
   { draft: written }: Payload<MailboxProtocol, 'createDraft'>,
 ): Outcome<MailboxProtocol, 'createDraft'> {
-  if (tx.outbound.drafts >= MOST_DRAFTS) return { refusal: 'tooMany' };
+  if (tx.outbound.drafts.size >= MOST_DRAFTS) return { refusal: 'tooMany' };
   tx.begin();
   const id = tx.otherId();
-  const row: OutboundRow = {
-    id,
-    status: 'Draft',
-    blob: written.message?.blob ?? null,
-    sender: written.sender,
-    subject: written.subject,
-    messageId: null,
-    inReplyTo: null,
-    references: [],
-    size: written.message?.size ?? 0,
-    sentEmailId: null,
-    createdAt: tx.now,
-    updatedAt: tx.now,
-    ...UNQUEUED,
-    recipients: recipientsOf(tx, written.recipients),
-  };
-  tx.outbound.put(row, undefined, { recipients: 'all', content: written.content });
+  save(tx, newDraft(id, tx.now), undefined, written);
   return { reply: { id } };
 }
 
 function updateDraft(
   tx: MailboxTransaction,
-  { outboundId, draft: written }: Payload<MailboxProtocol, 'updateDraft'>,
+  { outboundId, draft: written, ifMatch }: Payload<MailboxProtocol, 'updateDraft'>,
 ): Outcome<MailboxProtocol, 'updateDraft'> {
   const before = draftOf(tx, outboundId);
   if (before === undefined) return { refusal: 'noSuchOutbound' };
+  if (!isAmong(before, ifMatch)) return { refusal: 'draftChanged' };
   tx.begin();
-  const { sender, subject, content, recipients, message } = written;
   // Rises with every change: a message made of an earlier one can be told by it.
   const updatedAt = Math.max(tx.now, before.updatedAt + 1);
-  const { blob = null, size = 0 } = message ?? {};
-  const row = { ...before, blob, size, sender, subject, updatedAt, recipients: recipientsOf(tx, recipients) };
-  tx.outbound.put(row, before, { recipients: 'all', content });
-  return { reply: {} };
+  save(tx, { ...before, updatedAt }, before, written);
+  return { reply: { updatedAt } };
 }
 
 function deleteDraft(
   tx: MailboxTransaction,
-  { outboundId }: Payload<MailboxProtocol, 'deleteDraft'>,
+  { outboundId, ifMatch }: Payload<MailboxProtocol, 'deleteDraft'>,
 ): Outcome<MailboxProtocol, 'deleteDraft'> {
-  if (draftOf(tx, outboundId) === undefined) return { refusal: 'noSuchOutbound' };
+  const before = draftOf(tx, outboundId);
+  if (before === undefined) return { refusal: 'noSuchOutbound' };
+  if (!isAmong(before, ifMatch)) return { refusal: 'draftChanged' };
   tx.begin();
   tx.outbound.remove(outboundId);
+  takeOut(tx, before);
   return { reply: {} };
 }
+
+/** Messages do not change: another email takes the place of the one that stood for the draft, with its flags and labels. */
+function save(
+  tx: MailboxTransaction,
+  row: OutboundRow,
+  before: OutboundRow | undefined,
+  { sender, subject, content, recipients, message }: Payload<MailboxProtocol, 'createDraft'>['draft'],
+): void {
+  const { blob = null, size = 0, summary } = message ?? {};
+  const emailId = summary === undefined ? null : tx.newId();
+  const thread = { inReplyTo: summary?.inReplyTo ?? null, references: summary?.references ?? [] };
+  const written = { ...row, ...thread, emailId, blob, size, sender, subject, recipients: recipientsOf(tx, recipients) };
+  // The draft names its email before the email is placed (draft-rows.ts).
+  tx.outbound.put(written, before, { recipients: 'all', content });
+  const kept = before === undefined ? undefined : takeOut(tx, before);
+  if (emailId === null || summary === undefined || blob === null) return;
+  const { flags, keywords, labels } = kept ?? { flags: SEEN, keywords: [], labels: [] };
+  const ids = { id: emailId, blob, threadId: emailId };
+  const email = { ...summary, ...ids, receivedAt: tx.now, flags: flags | DRAFT, keywords };
+  tx.add(email, [tx.folders.rowOf('drafts').id, ...labels], { isNew: false });
+}
+
+/**
+ * Takes the email that stood for a draft out of Drafts, and with its labels out of the mailbox unless it is in another
+ * folder. Returns what a later email of the draft takes over; undefined when there was none.
+ */
+function takeOut(tx: MailboxTransaction, { emailId }: OutboundRow) {
+  const slot = emailId === null ? -1 : tx.find(emailId);
+  if (slot < 0) return undefined;
+  const draftsId = tx.folders.rowOf('drafts').id;
+  const others = tx.folders.holding(slot).filter((id) => id !== draftsId);
+  const labels = others.filter((id) => tx.folders.label(id) !== undefined);
+  const taken = { flags: tx.flags(slot), keywords: tx.keywords(slot), labels };
+  if (labels.length < others.length) tx.unplace(slot, draftsId);
+  else tx.remove(slot);
+  return taken;
+}
+
+const isAmong = ({ updatedAt }: OutboundRow, ifMatch: readonly number[] | undefined): boolean =>
+  ifMatch === undefined || ifMatch.includes(updatedAt);
 
 function enqueue(
   tx: MailboxTransaction,
@@ -125,8 +138,7 @@ function enqueue(
   const { subject, messageId, inReplyTo, references, size } = summary;
   const createdAt = before?.createdAt ?? now;
   const row: OutboundRow = {
-    id,
-    status: 'Draft',
+    ...newDraft(id, now),
     blob,
     sender,
     subject,
@@ -134,15 +146,15 @@ function enqueue(
     inReplyTo,
     references,
     size,
-    sentEmailId,
+    emailId: sentEmailId,
     createdAt,
     updatedAt: Math.max(now, before?.updatedAt ?? 0),
-    ...UNQUEUED,
     attempt,
     recipients,
   };
   keepAttempts(tx, id, hosted.attempts);
   const advanced = advance(tx, row, next, { before, recipients: 'all', content: content ?? undefined, summary });
+  if (before !== undefined) takeOut(tx, before);
   if (attempt !== null) tx.outbound.begin(advanced, attempt, startedOf(tx, advanced, next));
   handOver(tx, row, summary, takersOf(row, next, hosted.outcomes));
   return { reply: { id, createdAt, sentEmailId } };

@@ -1,9 +1,11 @@
 // Outbound mail in a mailbox's memory: rows of emails in the queue, so that a delivery need not read what its mailbox has
-// just written, and how many emails have which status. Both bounded, both only what the store has as well.
+// just written, the drafts, and how many emails have which status. All of it bounded, all of it only what the store has as well.
 import type { MessageSummary } from '../../../mail/summary.js';
 import type { OutboundCounts } from '../../../store/mailboxes.js';
 import type { NetChange } from '../../../store/net-changes.js';
-import type { OutboundRow, OutboundStatus } from '../../../store/outbound.js';
+import type { DraftEmail, OutboundRow, OutboundStatus } from '../../../store/outbound.js';
+import { DraftEmails } from './draft-emails.js';
+import { DraftReads } from './draft-reads.js';
 
 const MOST_ROWS = 1_000;
 const MOST_RECIPIENTS = 10_000;
@@ -22,14 +24,26 @@ export class OutboundMemory {
   readonly #rows = new Map<string, RememberedOutbound>();
   #recipients = 0;
   readonly #counts = new Map<OutboundStatus, number>();
+  #drafts = new DraftEmails();
+  /** For the commands that are being planned. */
+  readonly draftReads = new DraftReads();
 
   get octets(): number {
-    return this.#rows.size * ROW_OCTETS + this.#recipients * RECIPIENT_OCTETS;
+    return this.#rows.size * ROW_OCTETS + this.#recipients * RECIPIENT_OCTETS + this.#drafts.octets;
+  }
+
+  /** Not to be changed. */
+  get drafts(): DraftEmails {
+    return this.#drafts;
+  }
+
+  loadDrafts(drafts: Iterable<DraftEmail>): void {
+    this.#drafts = new DraftEmails(drafts);
   }
 
   /** Undefined while it has not been learnt. */
   count(status: OutboundStatus): number | undefined {
-    return this.#counts.get(status);
+    return status === 'Draft' ? this.#drafts.size : this.#counts.get(status);
   }
 
   get(id: string): RememberedOutbound | undefined {
@@ -43,19 +57,19 @@ export class OutboundMemory {
   }
 
   evolve({ outbound, outboundRemoved }: NetChange): void {
-    for (const {
-      outbound: { id, status },
-      before,
-      row,
-      summary,
-    } of outbound) {
+    for (const { outbound: changed, before, row, summary } of outbound) {
+      const { id, status } = changed;
+      if (status === 'Draft') this.#drafts.set(changed);
+      else this.#drafts.delete(id);
       const known = this.#forget(id);
       if (row !== undefined && isInFlight(row)) this.#remember({ row, summary: summary ?? known?.summary });
       if (before !== null) this.#add(before, -1);
       this.#add(status, 1);
     }
-    for (const id of outboundRemoved) this.#forget(id);
-    this.#add('Draft', -outboundRemoved.length);
+    for (const id of outboundRemoved) {
+      this.#drafts.delete(id);
+      this.#forget(id);
+    }
   }
 
   #add(status: OutboundStatus, by: number): void {

@@ -1,6 +1,6 @@
 // What commands about outbound mail need of the store: rows that are not in memory, summaries of messages that are handed to
-// mailboxes of this store, outcomes of recipients in hosted domains, the number of drafts. A command whose row could not be read
-// fails with the same error.
+// mailboxes of this store, outcomes of recipients in hosted domains. A command whose row could not be read fails with the
+// same error.
 import type { Logger } from 'pino';
 import { isUuid } from '../../../mail/ids.js';
 import type { MessageSummary } from '../../../mail/summary.js';
@@ -22,8 +22,6 @@ export interface OutboundPrefetched {
   readonly summaries: ReadonlyMap<string, MessageSummary>;
   /** By payload of `enqueue`: what becomes of its recipients in hosted domains, whose ids are their numbers in the payload. */
   readonly hosted: ReadonlyMap<unknown, readonly DeliveryReport[]>;
-  /** Absent when it was not read. */
-  readonly drafts?: number | undefined;
   /** Why something is missing. */
   readonly fault?: unknown;
 }
@@ -31,7 +29,7 @@ export interface OutboundPrefetched {
 export const NO_OUTBOUND: OutboundPrefetched = { rows: new Map(), summaries: new Map(), hosted: new Map() };
 
 export interface OutboundPrefetchSources {
-  readonly store: Pick<MailboxStore, 'outboundRows' | 'outboundCounts'>;
+  readonly store: Pick<MailboxStore, 'outboundRows'>;
   readonly blobs: Pick<BlobStore, 'index'>;
   readonly outbound: { readonly hosted: HostedDelivery };
   readonly log: Pick<Logger, 'warn'>;
@@ -53,9 +51,7 @@ export function prefetchOutbound(
   const ids = new Set<string>();
   const handed = new Set<string>();
   const queued: Queued[] = [];
-  let counts = false;
   for (const { name, payload } of commands) {
-    if (name === 'createDraft') counts ||= state.outbound.count('Draft') === undefined;
     if (name === 'enqueue') queued.push(payload as Queued);
     const id = idOf(name, payload);
     if (id === undefined || !isUuid(id)) continue;
@@ -63,15 +59,14 @@ export function prefetchOutbound(
     if (known === undefined) ids.add(id);
     if (known?.summary === undefined && handsOver(name, payload)) handed.add(id);
   }
-  if (ids.size === 0 && handed.size === 0 && queued.length === 0 && !counts) return undefined;
-  return read(sources, state, { ids: [...ids], handed: [...handed], queued, counts });
+  if (ids.size === 0 && handed.size === 0 && queued.length === 0) return undefined;
+  return read(sources, state, { ids: [...ids], handed: [...handed], queued });
 }
 
 interface Wanted {
   readonly ids: readonly string[];
   readonly handed: readonly string[];
   readonly queued: readonly Queued[];
-  readonly counts: boolean;
 }
 
 /** Never rejects: recipients that could not be judged are delivered from the queue. */
@@ -104,19 +99,13 @@ async function hostedOf(
 async function read(
   sources: OutboundPrefetchSources,
   state: MailboxState,
-  { ids, handed, queued, counts }: Wanted,
+  { ids, handed, queued }: Wanted,
 ): Promise<OutboundPrefetched> {
   const { store, blobs } = sources;
   const judged = hostedOf(sources, state, queued);
   const rows = new Map<string, OutboundRow | null>();
   const summaries = new Map<string, MessageSummary>();
-  let drafts: number | undefined;
   try {
-    if (counts) {
-      const counted = await store.outboundCounts(state.accountId, ['Draft']);
-      state.outbound.learn(counted, state.modseq);
-      drafts = counted.counts.get('Draft');
-    }
     const read = ids.length === 0 ? [] : await store.outboundRows(state.accountId, ids);
     const found = new Map(read.map((row) => [row.id, row]));
     for (const id of ids) rows.set(id, found.get(id) ?? null);
@@ -125,9 +114,9 @@ async function read(
       const index = blob ? await blobs.index(blob) : undefined;
       if (index !== undefined) summaries.set(id, summarize(index));
     }
-    return { rows, summaries, hosted: await judged, drafts };
+    return { rows, summaries, hosted: await judged };
   } catch (fault) {
-    return { rows, summaries, hosted: await judged, drafts, fault };
+    return { rows, summaries, hosted: await judged, fault };
   }
 }
 

@@ -37,9 +37,12 @@ const draft = object({
   /** null: read the bodies from the message. */
   content: nullable(content),
   recipients: array(addressee),
-  /** The draft composed, its blob stored; older nodes leave it out. */
-  message: optional(object({ blob: string(), size: integer() })),
+  /** The draft composed, its blob stored. Older nodes leave it out, or its summary: then no email stands for the draft. */
+  message: optional(object({ blob: string(), size: integer(), summary: optional(messageSummary) })),
 });
+
+/** Values of `updatedAt`, one of which the draft must have; whatever it has when absent. */
+const ifMatch = optional(array(number()));
 
 const outboundRecipient = object({
   id: string(),
@@ -99,15 +102,16 @@ export const outboundOperations = {
   }),
   /** Replaces all that it has. */
   updateDraft: command({
-    payload: object({ outboundId: string(), draft }),
-    reply: object({}),
-    refusals: ['noSuchOutbound'],
+    payload: object({ outboundId: string(), draft, ifMatch }),
+    /** Older nodes leave it out. */
+    reply: object({ updatedAt: optional(number()) }),
+    refusals: ['noSuchOutbound', 'draftChanged'],
     onRepeat: 'remembered',
   }),
   deleteDraft: command({
-    payload: object({ outboundId: string() }),
+    payload: object({ outboundId: string(), ifMatch }),
     reply: object({}),
-    refusals: ['noSuchOutbound'],
+    refusals: ['noSuchOutbound', 'draftChanged'],
     onRepeat: 'remembered',
   }),
   /**

@@ -63,7 +63,7 @@ function attempted(attempt: DeliveryAttempt) {
 }
 
 function shown(state: MailboxState, row: OutboundRow): OutboundEmail {
-  const { sentEmailId } = row;
+  const { emailId, status } = row;
   return {
     id: row.id,
     status: row.status,
@@ -81,6 +81,6 @@ function shown(state: MailboxState, row: OutboundRow): OutboundEmail {
     nextRetryAt: row.nextRetryAt,
     lastError: row.lastError,
     recipients: row.recipients.map(({ domain: _domain, ...recipient }) => recipient),
-    ...(sentEmailId !== null && state.emails.find(sentEmailId) >= 0 && { sentEmailId }),
+    ...(status !== 'Draft' && emailId !== null && state.emails.find(emailId) >= 0 && { sentEmailId: emailId }),
   };
 }

@@ -69,7 +69,7 @@ function recipientsOf(
 }
 
 /** A version 8 UUID (RFC 9562 §5.8) of the text's SHA-256. */
-function derivedId(name: string): string {
+export function derivedId(name: string): string {
   const octets = createHash('sha256').update(name).digest().subarray(0, 16);
   octets[6] = (octets[6]! & 0x0f) | 0x80;
   octets[8] = (octets[8]! & 0x3f) | 0x80;

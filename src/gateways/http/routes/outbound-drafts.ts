@@ -1,13 +1,18 @@
-// Drafts: made, replaced, deleted, sent. One that was sent is a draft no more; its id goes on naming the email.
+// Drafts: made, replaced, deleted, sent. One that was sent is a draft no more; its id goes on naming the email. A draft's entity
+// tag is the time of its last change, which rises with every change; the mailbox compares it (If-Match).
 import type { Infer } from 'superstruct';
 import type { MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { Payload, Reply } from '../../../actors/runtime/protocol.js';
+import { parseAddress } from '../../../mail/address.js';
+import { LONGEST_SUBJECT } from '../../../mail/reply.js';
+import type { HeaderField } from '../exchange.js';
 import { idParameter } from '../fields.js';
 import { invalid, notFound, Problem, refused, unavailable } from '../problem.js';
+import { entityTag, matchingTags } from '../revalidation.js';
 import { defineRoute, EMPTY, READ, type Route, WRITE } from '../route.js';
 import { paging } from './email-shapes.js';
 import { attachmentsOf } from './outbound-attachments.js';
-import { contentOf } from './outbound-content.js';
+import { contentOf, withRecipients } from './outbound-content.js';
 import {
   addresseesOf,
   type ComposedLetter,
@@ -17,6 +22,7 @@ import {
   NO_THREAD,
   NOT_OWN,
   type OutboundSources,
+  oneLine,
   ownAddress,
   type Sender,
   saveDraft,
@@ -31,8 +37,10 @@ import {
   draftOf,
   draftPage,
   draftSummaryOf,
+  MOST_RECIPIENTS,
   queued,
 } from './outbound-shapes.js';
+import { type Asker, viewerOf, withRoom } from './shown-bodies.js';
 
 const EXAMPLE: Infer<typeof draftInput> = {
   subject: 'Lunch?',
@@ -51,21 +59,30 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
   async function read(accountId: string, outboundId: string): Promise<Draft | Problem> {
     const outcome = await mailboxes.of(accountId).ask('outbound', { outboundId });
     if (outcome.reply === undefined) return refused(outcome.refusal);
-    return outcome.reply.email.status === 'Draft' ? outcome.reply : notFound();
+    return outcome.reply.email.status === 'Draft' ? withRecipients(sources.blobs, outcome.reply) : notFound();
   }
 
-  async function shown(accountId: string, outboundId: string): Promise<Infer<typeof draftDetail> | Problem> {
-    const draft = await read(accountId, outboundId);
+  async function shown<S extends number>(status: S, call: Asker, outboundId: string) {
+    const viewer = viewerOf(call);
+    const draft = await read(viewer.accountId, outboundId);
     if (draft instanceof Problem) return draft;
-    const content = await contentOf(sources, draft, { accountId });
-    return content === undefined ? notFound() : draftOf(draft.email, content);
+    const reply = async () => {
+      const content = await contentOf(sources, draft, viewer);
+      if (content === undefined) return notFound();
+      return { status, headers: [tagOf(draft.email.updatedAt)], json: draftOf(draft.email, content) };
+    };
+    // A draft that has just been made is shown, whatever others look at.
+    return draft.content === null && status === 200
+      ? withRoom(sources.decoder, draft.email.size, viewer, reply)
+      : reply();
   }
 
-  /** What the client gave, composed and stored, for `save`. */
+  /** What the client gave, composed and stored, for `save`. `id`: of the draft that it replaces. */
   async function write<T>(
     accountId: string,
     body: DraftInput,
-    save: (draft: Payload<MailboxProtocol, 'createDraft'>['draft']) => Promise<T>,
+    id: string | undefined,
+    save: (draft: WrittenDraft) => Promise<T>,
   ): Promise<T | Problem> {
     const sender = await senderOf(sources, accountId);
     const from = ownAddress(sender, body.fromAddress ?? sender.email);
@@ -81,7 +98,7 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
       attachments,
       ...NO_THREAD,
     };
-    return saveDraft(sources, sender, letter, given, save);
+    return saveDraft(sources, sender, letter, given, id, save);
   }
 
   return [
@@ -114,15 +131,15 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
       uploads: uploads(sources),
       example: EXAMPLE,
       replies: { 201: draftDetail },
+      replyFields: TAGGED,
       // Somebody may delete it before it is read.
       problems: [404],
-      handler: async ({ principal, body }) => {
-        const mailbox = mailboxes.of(principal.accountId);
-        const outcome = await write(principal.accountId, body, (draft) => mailbox.ask('createDraft', { draft }));
+      handler: async (call) => {
+        const { accountId } = call.principal;
+        const create = (draft: WrittenDraft) => mailboxes.of(accountId).ask('createDraft', { draft });
+        const outcome = await write(accountId, call.body, undefined, create);
         if (outcome instanceof Problem) return outcome;
-        if (outcome.reply === undefined) return tooMany();
-        const made = await shown(principal.accountId, outcome.reply.id);
-        return made instanceof Problem ? made : { status: 201, json: made };
+        return outcome.reply === undefined ? tooMany() : shown(201, call, outcome.reply.id);
       },
     }),
     defineRoute({
@@ -132,11 +149,9 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
       tags,
       access: READ,
       params: { id: idParameter() },
-      replies: { 200: draftDetail },
-      handler: async ({ principal, params }) => {
-        const draft = await shown(principal.accountId, params.id);
-        return draft instanceof Problem ? draft : { status: 200, json: draft };
-      },
+      replies: { 200: draftDetail, 304: EMPTY },
+      replyFields: TAGGED,
+      handler: (call) => shown(200, call, call.params.id),
     }),
     defineRoute({
       method: 'PUT',
@@ -150,15 +165,19 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
       bodyLimit,
       uploads: uploads(sources),
       example: EXAMPLE,
+      isConditional: true,
       replies: { 204: EMPTY },
-      handler: async ({ principal, params, body }) => {
+      replyFields: TAGGED,
+      handler: async ({ principal, params, body, ifMatch }) => {
         const outboundId = params.id;
-        const mailbox = mailboxes.of(principal.accountId);
-        const outcome = await write(principal.accountId, body, (draft) =>
-          mailbox.ask('updateDraft', { outboundId, draft }),
+        const versions = versionsOf(ifMatch);
+        const outcome = await write(principal.accountId, body, outboundId, (draft) =>
+          mailboxes.of(principal.accountId).ask('updateDraft', { outboundId, draft, ...versions }),
         );
         if (outcome instanceof Problem) return outcome;
-        return outcome.refusal === undefined ? { status: 204 } : refused(outcome.refusal);
+        if (outcome.reply === undefined) return refused(outcome.refusal);
+        const { updatedAt } = outcome.reply;
+        return { status: 204, headers: updatedAt === undefined ? [] : [tagOf(updatedAt)] };
       },
     }),
     defineRoute({
@@ -168,9 +187,11 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
       tags,
       access: WRITE,
       params: { id: idParameter() },
+      isConditional: true,
       replies: { 204: EMPTY },
-      handler: async ({ principal, params }) => {
-        const { refusal } = await mailboxes.of(principal.accountId).ask('deleteDraft', { outboundId: params.id });
+      handler: async ({ principal, params, ifMatch }) => {
+        const payload = { outboundId: params.id, ...versionsOf(ifMatch) };
+        const { refusal } = await mailboxes.of(principal.accountId).ask('deleteDraft', payload);
         return refusal === undefined ? { status: 204 } : refused(refusal);
       },
     }),
@@ -183,13 +204,16 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
       tags,
       access: WRITE,
       params: { id: idParameter() },
+      isConditional: true,
       replies: { 200: queued },
       problems: [400, 413],
-      handler: async ({ principal, params }) => {
+      handler: async ({ principal, params, ifMatch: field }) => {
+        const { ifMatch } = versionsOf(field);
         const sender = await senderOf(sources, principal.accountId);
         for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
           const draft = await read(principal.accountId, params.id);
           if (draft instanceof Problem) return draft;
+          if (ifMatch !== undefined && !ifMatch.includes(draft.email.updatedAt)) return refused('draftChanged');
           const letter = await letterOf(sources, sender, draft);
           if (letter instanceof Problem) return letter;
           const { id, updatedAt } = draft.email;
@@ -206,6 +230,17 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
 const tooMany = () => invalid({ drafts: ['there are as many drafts as an account may have'] });
 
 type Draft = Reply<MailboxProtocol, 'outbound'>;
+type WrittenDraft = Payload<MailboxProtocol, 'createDraft'>['draft'];
+
+const TAGGED = { ETag: 'Of this version of the draft, for If-Match' };
+const tagOf = (updatedAt: number): HeaderField => entityTag(String(updatedAt));
+
+/** A tag that is not one of ours is none of a draft. */
+function versionsOf(field: string | undefined): { readonly ifMatch?: number[] } {
+  const ifMatch = matchingTags(field)?.filter((tag) => /^\d{1,16}$/.test(tag));
+  return ifMatch === undefined ? {} : { ifMatch: ifMatch.map(Number) };
+}
+
 type Bodies = Pick<Letter, 'textBody' | 'htmlBody'>;
 
 /** docs/interface/mail.md, "Outbound email": a draft needs a recipient and a subject to be sent, and no body. */
@@ -220,12 +255,19 @@ async function letterOf(
   sender: Sender,
   { email, content }: Draft,
 ): Promise<Letter | ComposedLetter | Problem> {
-  const { sender: address, subject, recipients, blob } = email;
+  const { sender: address, recipients, blob, inReplyTo, references } = email;
+  const subject = oneLine(email.subject, LONGEST_SUBJECT);
   const from = ownAddress(sender, address);
   const errors = {
     ...(from === undefined && { fromAddress: [address === '' ? 'is missing' : NOT_OWN] }),
-    ...(subject.trim() === '' && { subject: ['must not be empty'] }),
+    ...(subject === '' && { subject: ['must not be empty'] }),
     ...(recipients.length === 0 && { recipients: ['must hold at least 1'] }),
+    ...(recipients.length > MOST_RECIPIENTS && { recipients: [`must hold at most ${MOST_RECIPIENTS}`] }),
+    ...Object.fromEntries(
+      recipients.flatMap((one, i) =>
+        parseAddress(one.address) === undefined ? [[`recipients[${i}].address`, ['must be an email address']]] : [],
+      ),
+    ),
   };
   if (from === undefined || Object.keys(errors).length > 0) return invalid(errors);
   const addressees = addresseesOf(recipients);
@@ -234,5 +276,6 @@ async function letterOf(
     return { from, subject, addressees, ...texts, attachments: [], ...NO_THREAD };
   }
   const index = await blobs.index(blob);
-  return index === undefined ? notFound() : { from, subject, addressees, bodies: content, blob, index };
+  if (index === undefined) return notFound();
+  return { from, subject, addressees, bodies: content, inReplyTo, references, blob, index };
 }

@@ -12,13 +12,14 @@ import {
   type OutgoingAttachment,
   readdressMessage,
 } from '../../../compose/message.js';
+import { UnencodableLine, withShortLines } from '../../../compose/short-lines.js';
 import type { BodyDecoder } from '../../../decode/decoder.js';
 import { newId } from '../../../ids/new-id.js';
 import { canonicalAddress, parseAddress } from '../../../mail/address.js';
 import type { IndexedAddress, MessageIndex } from '../../../mail/message-index.js';
 import { addressKey, LONGEST_DISPLAY_NAME, type OwnAddresses, type ThreadFields } from '../../../mail/reply.js';
 import { summarize } from '../../../mail/summary.js';
-import type { Spool, SpooledContent } from '../../../spool/spool.js';
+import type { Spool, SpooledContent, SpoolWriter } from '../../../spool/spool.js';
 import type { BlobStore } from '../../../store/blobs.js';
 import { clock } from '../../../store/clock.js';
 import { Problem, unauthenticated } from '../problem.js';
@@ -101,7 +102,7 @@ export interface Letter extends Letterhead, ThreadFields {
 }
 
 /** A draft that is to be sent as it was composed. */
-export interface ComposedLetter extends Letterhead {
+export interface ComposedLetter extends Letterhead, ThreadFields {
   /** As the mailbox keeps them; null when it does not. */
   readonly bodies: Bodies | null;
   readonly blob: string;
@@ -129,51 +130,63 @@ export function enqueue(
   draft: { readonly id: string; readonly updatedAt: number } | null,
   original?: Payload<MailboxProtocol, 'enqueue'>['original'],
 ): Promise<Outcome<MailboxProtocol, 'enqueue'>> {
-  return stored(sources, sender, letter, [], ({ hash, index }) => {
-    const summary = summarize(index);
-    return sources.mailboxes.of(sender.accountId).ask('enqueue', {
+  return stored(sources, sender, letter, { messageId: newMessageId(sources), bcc: [] }, ({ hash, index }) =>
+    sources.mailboxes.of(sender.accountId).ask('enqueue', {
       draft,
       sender: letter.from,
       blob: hash,
-      summary: { ...summary, references: [...summary.references] },
+      summary: summaryOf(index),
       content: 'index' in letter ? letter.bodies : keptOf(letter),
       recipients: letter.addressees,
       ...(original !== undefined && { original }),
-    });
-  });
+    }),
+  );
 }
+
+function summaryOf(index: MessageIndex) {
+  const summary = summarize(index);
+  return { ...summary, references: [...summary.references] };
+}
+
+const newMessageId = ({ hostname }: OutboundSources): string => `<${newId()}@${hostname}>`;
 
 /**
  * The draft composed, as the mailbox takes it: its bodies and attachments are in a blob, however large. What is kept of the
- * bodies beside it is as it was given. @throws Problem 413, SpoolFault, StoreFault, and what `save` throws
+ * bodies beside it is as it was given. `id`: of a draft that is replaced; all its messages have one Message-ID, which is
+ * another than that of the message that is sent. @throws Problem 413, SpoolFault, StoreFault, and what `save` throws
  */
 export function saveDraft<T>(
   sources: OutboundSources,
   sender: Sender,
   letter: Letter,
   given: Bodies,
+  id: string | undefined,
   save: (draft: Payload<MailboxProtocol, 'createDraft'>['draft']) => Promise<T>,
 ): Promise<T> {
-  return stored(sources, sender, letter, namedAs('Bcc', letter), ({ hash, size }) =>
+  const messageId = id === undefined ? newMessageId(sources) : `<${id}@${sources.hostname}>`;
+  return stored(sources, sender, letter, { messageId, bcc: namedAs('Bcc', letter) }, ({ hash, size, index }) =>
     save({
       sender: letter.from,
       subject: letter.subject,
       content: keptOf(given),
       recipients: letter.addressees,
-      message: { blob: hash, size },
+      message: { blob: hash, size, summary: summaryOf(index) },
     }),
   );
 }
+
+/** Fields that differ between a draft and the message that is sent. */
+type OwnFields = Pick<MessageToCompose, 'messageId' | 'bcc'>;
 
 /** Composes, stores and goes on. */
 async function stored<T>(
   sources: OutboundSources,
   sender: Sender,
   letter: Letter | ComposedLetter,
-  bcc: readonly IndexedAddress[],
+  fields: OwnFields,
   then: (content: SpooledContent) => Promise<T>,
 ): Promise<T> {
-  const composed = await compose(sources, sender, letter, bcc);
+  const composed = await compose(sources, sender, letter, fields);
   try {
     await sources.blobs.put(composed);
     return await then(composed);
@@ -183,34 +196,46 @@ async function stored<T>(
 }
 
 async function compose(
-  { blobs, spool, hostname, maxMessageSize }: OutboundSources,
+  { blobs, spool, maxMessageSize }: OutboundSources,
   sender: Sender,
   letter: Letter | ComposedLetter,
-  bcc: readonly IndexedAddress[],
+  fields: OwnFields,
 ): Promise<SpooledContent> {
   const header = {
-    messageId: `<${newId()}@${hostname}>`,
+    ...fields,
     date: new Date(clock.now()),
-    from: { name: oneLine(sender.displayName), address: letter.from },
+    from: { name: oneLine(sender.displayName, LONGEST_DISPLAY_NAME), address: letter.from },
     to: namedAs('To', letter),
     cc: namedAs('Cc', letter),
-    bcc,
     subject: letter.subject,
+    inReplyTo: letter.inReplyTo,
+    references: letter.references,
   };
-  const writer = spool.writer(sender.accountId);
+  const newWriter = () => spool.writer(sender.accountId);
   try {
-    return await ('index' in letter
-      ? readdressMessage(header, { blobs, blob: letter.blob, index: letter.index }, writer, maxMessageSize)
-      : composeMessage(messageOf(letter, header), writer, maxMessageSize));
+    if (!('index' in letter)) return await composeMessage(messageOf(letter, header), newWriter(), maxMessageSize);
+    const composed = { blobs, blob: letter.blob, index: letter.index };
+    return await shortened(await readdressMessage(header, composed, newWriter(), maxMessageSize), newWriter);
   } catch (error) {
     throw error instanceof MessageTooLarge ? messageTooLarge(maxMessageSize) : error;
   }
 }
 
+/** A mail program may have written the message. */
+async function shortened(content: SpooledContent, newWriter: () => SpoolWriter): Promise<SpooledContent> {
+  try {
+    return await withShortLines(content, newWriter);
+  } catch (error) {
+    content.release();
+    if (!(error instanceof UnencodableLine)) throw error;
+    throw new Problem(400, { detail: 'A line of the header, or of a signed part, has more than 998 octets.' });
+  }
+}
+
 const messageOf = (
-  { inReplyTo, references, textBody, htmlBody, attachments }: Letter,
-  header: Omit<MessageToCompose, keyof Letter> & Pick<MessageToCompose, 'from' | 'subject'>,
-): MessageToCompose => ({ ...header, inReplyTo, references, textBody, htmlBody, attachments });
+  { textBody, htmlBody, attachments }: Letter,
+  header: Omit<MessageToCompose, keyof Bodies | 'attachments'>,
+): MessageToCompose => ({ ...header, textBody, htmlBody, attachments });
 
 const namedAs = (type: Addressee['type'], { addressees }: Letterhead): IndexedAddress[] =>
   addressees
@@ -225,11 +250,11 @@ export const sent = ({ id, createdAt }: { readonly id: string; readonly createdA
   json: { id, status: 'Queued' as const, createdAt: isoTime(createdAt) },
 });
 
-/** A login's provider may have given any name. */
-const oneLine = (name: string): string =>
-  name
+/** Text that anybody may have given, such as a login's provider or a mail program; `most` characters of it. */
+export const oneLine = (text: string, most: number): string =>
+  text
     .replace(/[\p{Cc}\p{Cs}\u2028\u2029]+/gu, ' ')
     .trim()
-    .slice(0, LONGEST_DISPLAY_NAME)
+    .slice(0, most)
     .replace(/\p{Cs}/gu, '')
     .trim();

@@ -7,7 +7,7 @@ import { ATTACHMENT, attachmentReply } from './attachment-reply.js';
 import { versionOf } from './email-detail.js';
 import { paging } from './email-shapes.js';
 import { attachmentsOf } from './outbound-attachments.js';
-import { contentOf } from './outbound-content.js';
+import { contentOf, withRecipients } from './outbound-content.js';
 import {
   addresseesOf,
   enqueue,
@@ -98,8 +98,8 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
       handler: async (call) => {
         const { principal, params } = call;
         const outcome = await mailboxes.of(principal.accountId).ask('outbound', { outboundId: params.id });
-        const { reply } = outcome;
-        if (reply === undefined) return refused(outcome.refusal);
+        if (outcome.reply === undefined) return refused(outcome.refusal);
+        const reply = await withRecipients(sources.blobs, outcome.reply);
         const viewer = viewerOf(call);
         // The bodies are most of a message that this node has made.
         return withRoom(sources.decoder, reply.email.size, viewer, async () => {

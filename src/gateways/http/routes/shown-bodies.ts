@@ -6,7 +6,7 @@ import type { BlobStore } from '../../../store/blobs.js';
 import { Problem } from '../problem.js';
 
 /** Who asked, of a validated request. */
-interface Asker {
+export interface Asker {
   readonly principal: { readonly accountId: string };
   readonly aborted: AbortSignal;
 }

@@ -1,0 +1,119 @@
+// Drafts follow the folder Drafts: an email that comes into Drafts becomes a draft, and the draft of an email that leaves
+// Drafts is no more, whatever command places or removes the email. The transaction shows every record to `follow`, so no
+// command has to think of it. A command that changes a draft itself names the draft's email before it places the email.
+//
+// The row of an email that was placed in Drafts is read from the store when the plan asks for it: `unread` names these
+// emails, and the commands are planned again once they are read.
+import type { Change, NewEmail } from '../../../store/changes.js';
+import type { OutboundRow } from '../../../store/outbound.js';
+import type { OutboundChanges } from './changes.js';
+import { MOST_DRAFTS } from './draft-emails.js';
+import type { DraftReads } from './draft-reads.js';
+
+interface Surroundings {
+  readonly draftsId: string;
+  readonly reads: DraftReads;
+  readonly outbound: OutboundChanges;
+  readonly now: number;
+  otherId(): string;
+  /** An email that the batch has added. */
+  added(emailId: string): NewEmail | undefined;
+}
+
+export class DraftRows {
+  /** Emails whose rows the plan needs and does not have. */
+  readonly unread = new Set<string>();
+  readonly #surroundings: Surroundings;
+
+  constructor(surroundings: Surroundings) {
+    this.#surroundings = surroundings;
+  }
+
+  /** Records what a change of emails or placements does to drafts. */
+  follow(change: Change): void {
+    switch (change.type) {
+      case 'EmailAdded': {
+        const { email, placements } = change.payload;
+        if (this.#isAmong(placements)) this.#enter(email.id);
+        return;
+      }
+      case 'EmailPlaced':
+        if (this.#isAmong([change.payload])) this.#enter(change.payload.emailId);
+        return;
+      case 'EmailExpunged':
+        if (this.#isAmong([change.payload])) this.#leave(change.payload.emailId);
+        return;
+      case 'EmailRemoved':
+        if (this.#isAmong(change.payload.placements)) this.#leave(change.payload.emailId);
+        return;
+      case 'FolderDeleted': {
+        const { placed } = change.payload;
+        if (placed === null || !this.#isAmong([placed])) return;
+        for (const { emailId } of placed.emails) this.#enter(emailId);
+      }
+    }
+  }
+
+  #isAmong(placements: readonly { readonly folderId: string }[]): boolean {
+    return placements.some(({ folderId }) => folderId === this.#surroundings.draftsId);
+  }
+
+  #leave(emailId: string): void {
+    const { outbound } = this.#surroundings;
+    this.unread.delete(emailId);
+    const draftId = outbound.drafts.draftOf(emailId);
+    if (draftId !== undefined) outbound.remove(draftId);
+  }
+
+  /** Beyond the limit the email stays an email. */
+  #enter(emailId: string): void {
+    const { outbound, reads, now, otherId, added } = this.#surroundings;
+    const { drafts } = outbound;
+    if (drafts.draftOf(emailId) !== undefined || drafts.size + this.unread.size >= MOST_DRAFTS) return;
+    const email = added(emailId) ?? reads.get(emailId);
+    if (email === undefined) {
+      this.unread.add(emailId);
+      return;
+    }
+    const { blob, fromAddress: sender, subject, inReplyTo, references, size } = email;
+    const row: OutboundRow = {
+      ...newDraft(otherId(), now),
+      emailId,
+      blob,
+      sender,
+      subject,
+      inReplyTo,
+      references,
+      size,
+    };
+    outbound.put(row, undefined, { recipients: 'all' });
+  }
+}
+
+/** A draft that holds nothing yet. */
+export function newDraft(id: string, now: number): OutboundRow {
+  return {
+    id,
+    status: 'Draft',
+    blob: null,
+    sender: '',
+    subject: '',
+    messageId: null,
+    inReplyTo: null,
+    references: [],
+    size: 0,
+    emailId: null,
+    createdAt: now,
+    updatedAt: now,
+    queuedAt: null,
+    sentAt: null,
+    retryCount: 0,
+    nextRetryAt: null,
+    lastError: null,
+    attempt: null,
+    reportDue: null,
+    delayReported: false,
+    machine: null,
+    recipients: [],
+  };
+}
