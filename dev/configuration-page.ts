@@ -1,5 +1,6 @@
 // The tables of docs/configuration.md, made from the table of settings that `mansio config` prints.
-import { SECTIONS, type Variable } from '../src/config/variables.js';
+import type { Variable } from '../src/config/variable.js';
+import { SECTIONS } from '../src/config/variables.js';
 import { code, table } from './markdown.js';
 
 export const CONFIGURATION_PAGE = 'docs/configuration.md';

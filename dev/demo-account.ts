@@ -24,7 +24,7 @@ export async function demoAccount(
   if (kept !== undefined && (await accepted(kept))) return { email: EMAIL, apiKey: kept };
   const sql = connect({ url: databaseUrl }, { max: 1, applicationName: 'mansio cluster' });
   try {
-    // Fixed by the first node; the number given here is not looked at.
+    // Fixed by the first node; the number given here has no effect.
     const directory = postgresDirectory(sql, await postgresLeases(sql).shardCount(1));
     const owner = await directory.ownerOf(EMAIL);
     const accountId = owner?.accountId ?? (await directory.createAccount(EMAIL, 'Demo')).id;

@@ -1,5 +1,5 @@
 // A local HAProxy before the nodes, as `deploy/haproxy.cfg` is one before those of docker-compose.yml: takes HTTP and mail,
-// hands both to the nodes whose /healthz is well, and tells them by PROXY protocol who the client is.
+// gives both to the nodes whose /healthz is well, with the address of the client in a PROXY header.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';

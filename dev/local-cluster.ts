@@ -1,5 +1,5 @@
 // A whole cluster on this machine: PostgreSQL, NATS servers, nodes and, when wanted, HAProxy before them; for
-// `npm run cluster`, tests and benchmarks. Whoever starts it says where data lies, which ports are used, and stops it.
+// `npm run cluster`, tests and benchmarks. The caller chooses the directory of the data and the ports, and stops the cluster.
 import { join } from 'node:path';
 import { BALANCER_NETWORK, type Balancer, startHaproxy } from './haproxy.js';
 import { type ClusterNode, clusterNode } from './local-node.js';

@@ -33,7 +33,7 @@ export function bareEnvironment(): Record<string, string> {
   return Object.fromEntries(entries) as Record<string, string>;
 }
 
-/** `spawned`: told of the process before it is ready. @throws NodeNotReady */
+/** `spawned`: called with the process before it is ready. @throws NodeNotReady */
 export async function startNodeProcess(
   settings: Readonly<Record<string, string>> & { readonly MANSIO_DATA_DIR: string },
   spawned?: (program: Program) => void,

@@ -24,7 +24,7 @@ export interface PostgresOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** Enough for a handful of nodes and those who look on. */
+/** Enough for a handful of nodes, and for clients of psql. */
 const CONNECTIONS = '300';
 
 /** URL of a database of this server's user that is reached on another port, through a proxy. */

@@ -1,5 +1,5 @@
-// A server as a process of its own: what it says, when it is ready, signals, its end. It has its own process group, so that
-// Ctrl-C reaches only whoever started it; it never outlives that one, however that one ends.
+// A server as a process of its own: its output, its readiness, signals, its end. It has its own process group, so that
+// Ctrl-C reaches its parent alone; it never outlives its parent, however the parent ends.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';

@@ -1,5 +1,5 @@
-// Remote mail servers for tests and tries by hand: one that behaves as it is told and keeps what it got, over smtp-server, and
-// a bare one for what no library would say. Many of them stand on one port of the addresses 127.0.0.2 and up.
+// Remote mail servers for tests and tries by hand: one over smtp-server whose replies are set and that keeps the mail it got, and
+// a bare one for replies that no library would send. Many of them stand on one port of the addresses 127.0.0.2 and up.
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { SMTPServer, type SMTPServerSession } from 'smtp-server';

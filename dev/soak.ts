@@ -1,5 +1,5 @@
 // `npm run test:soak [-- rounds [seed]]`: the tests that draw random cases, again and again, each round from another seed,
-// which is printed. Stops at the first round that fails and says how to run that round again.
+// which is printed. Stops at the first round that fails and prints the command that runs that round again.
 import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { ConfigError, type ConfigProblem } from './config/error.js';
 import { hidden, isLoopback, isVapidPair, withoutPassword } from './config/values.js';
-import { ALL_ROLES, ROLES_TO_COME, VARIABLES, type Variable } from './config/variables.js';
+import type { Variable } from './config/variable.js';
+import { ALL_ROLES, ROLES_TO_COME, VARIABLES } from './config/variables.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

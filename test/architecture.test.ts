@@ -10,7 +10,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
   ['errors/', ['errors/']],
   ['ids/', ['ids/', 'mail/ids']],
   ['bounds/', ['bounds/', 'errors/']],
-  ['mail/', ['mail/', 'entities', 'iconv-lite', 'libmime']],
+  ['mail/', ['mail/', 'entities', 'iconv-lite', 'libmime', 'superstruct']],
   ['machines/', ['machines/', 'mail/', 'xstate']],
   ['store/postgres/', ['store/', 'mail/', 'errors/', 'ids/']],
   ['store/embedded', ['store/', 'bounds/time-bounds', 'pino']],

@@ -1,5 +1,5 @@
 // Child process of the cluster benchmark: the engine of a node without gateways, which asks mailboxes, its own or another
-// node's, as it is told over IPC. Configured by its environment, as every node.
+// node's, on commands over IPC. Configured by its environment, as every node.
 import { pino } from 'pino';
 import { readConfig } from '../../src/config.js';
 import { type EngineAdapters, startEngine } from '../../src/node/engine.js';

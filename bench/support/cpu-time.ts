@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 
-/** Linux tells times in 10 ms, whatever its own clock does. */
+/** Linux reports times in units of 10 ms, whatever the frequency of its clock. */
 const TICKS_PER_SECOND = 100;
 
 interface Usage {

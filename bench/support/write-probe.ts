@@ -32,7 +32,7 @@ export class WriteProbe {
   #wake = () => {};
   readonly #done: Promise<void>;
 
-  /** `target`: base URL of the node to ask, looked at for every attempt. */
+  /** `target`: base URL of the node to ask, read for every attempt. */
   constructor(account: ProbedAccount, target: () => string, pauseMs: number) {
     this.account = account;
     this.#target = target;

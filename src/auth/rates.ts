@@ -83,10 +83,10 @@ export class Tally {
 
   async #count(windows: readonly Window[], key: string): Promise<number> {
     if (windows.length === 0) return 0;
-    return this.#told(await Promise.all(windows.map((window) => window.count(key))));
+    return this.#waitOf(await Promise.all(windows.map((window) => window.count(key))));
   }
 
-  #told(quotas: readonly Quota[]): number {
+  #waitOf(quotas: readonly Quota[]): number {
     if (quotas.length === 0) return 0;
     const list = (item: (quota: Quota) => string) => quotas.map(item).join(', ');
     this.#fields = [

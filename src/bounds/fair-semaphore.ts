@@ -38,7 +38,7 @@ interface Waiter {
 export class FairSemaphore {
   readonly #most: number;
   readonly #permits: FixedShares;
-  readonly #places: FixedShares;
+  readonly #waiters: FixedShares;
   /** By holder, in the order of their turns. Sets, because taking the first out of a long array moves all the others. */
   readonly #queues = new Map<string, Set<Waiter>>();
   #servedLast: string | undefined;
@@ -46,7 +46,7 @@ export class FairSemaphore {
   constructor({ total, share = total, waiting = Number.POSITIVE_INFINITY, waitingShare = waiting }: SemaphoreOptions) {
     this.#most = Math.min(total, share);
     this.#permits = new FixedShares({ total, share });
-    this.#places = new FixedShares({ total: waiting, share: waitingShare });
+    this.#waiters = new FixedShares({ total: waiting, share: waitingShare });
   }
 
   /** Rejects with SemaphoreFull, and with the reason of `signal`. */
@@ -58,7 +58,7 @@ export class FairSemaphore {
         resolve(this.#take(holder, counted));
         return;
       }
-      if (this.#places.tryTake(holder) !== undefined) throw new SemaphoreFull();
+      if (this.#waiters.tryTake(holder) !== undefined) throw new SemaphoreFull();
       const waiter: Waiter = {
         holder,
         weight: counted,
@@ -127,7 +127,7 @@ export class FairSemaphore {
     const queue = this.#queues.get(holder)!;
     queue.delete(waiter);
     if (queue.size === 0) this.#queues.delete(holder);
-    this.#places.give(holder);
+    this.#waiters.give(holder);
   }
 
   /** Whose turn is next wants more than is free: all others wait too, else a heavy request would wait forever. */

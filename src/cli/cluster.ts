@@ -8,7 +8,7 @@ import { postgresBacklog } from '../store/postgres/backlog.js';
 import type { Sql } from '../store/postgres/client.js';
 import { postgresLeases } from '../store/postgres/leases.js';
 import { commandGroup, reporting, textOf } from './output.js';
-import { lookingAt } from './store.js';
+import { readingStore } from './store.js';
 
 interface NodeStatus {
   readonly id: string;
@@ -33,7 +33,7 @@ interface ClusterStatus {
 export function registerCluster(program: Command): void {
   const group = commandGroup(program, 'cluster', 'the nodes that share this store');
   const status = group.command('status').description('list nodes and the shards they own, and what waits');
-  reporting(status, () => lookingAt(readStatus), statusText);
+  reporting(status, () => readingStore(readStatus), statusText);
 }
 
 async function readStatus(sql: Sql): Promise<ClusterStatus> {

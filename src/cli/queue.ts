@@ -14,7 +14,7 @@ import { type CommandStore, withStore } from './store.js';
 const MOST = 10_000;
 /** For a running node to see what it is asked for, and to do it. */
 const PATIENCE_MS = 8_000;
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
 type Action = OutboundRequest['action'];
 type Asked = ReturnType<typeof shapeOf> & { readonly requested?: Action };
@@ -92,7 +92,7 @@ function ask(id: string, action: Action): Promise<Asked> {
     for (
       const until = performance.now() + (isServed ? PATIENCE_MS : 0);
       performance.now() < until;
-      await delay(LOOK_MS)
+      await delay(POLL_MS)
     ) {
       if (await queue.isRequested({ accountId, outboundId })) continue;
       const after = await existing(queue, id);

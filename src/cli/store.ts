@@ -60,7 +60,7 @@ export async function withStore<T>(work: (store: CommandStore) => Promise<T>): P
 }
 
 /** For commands that only look: the database is taken as it is, whichever version runs on it. */
-export async function lookingAt<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+export async function readingStore<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
   return withAddress(readConfig(), async (address) => {
     const sql = connect(address, { max: 1, applicationName: 'mansio command' });
     try {

@@ -23,7 +23,7 @@ export interface OutgoingAttachment {
 }
 
 /** Texts are without control characters but for those of a body's layout; addresses are valid. */
-export interface OutgoingMessage {
+export interface MessageToCompose {
   /** With angle brackets, as all ids here. */
   readonly messageId: string;
   readonly date: Date;
@@ -53,7 +53,7 @@ const PIECE = 16 * 1024;
  * @throws MessageTooLarge, SpoolFault, and what an attachment's content throws
  */
 export function composeMessage(
-  message: OutgoingMessage,
+  message: MessageToCompose,
   writer: SpoolWriter,
   maxSize: number,
 ): Promise<SpooledContent> {
@@ -71,7 +71,7 @@ export function composeMessage(
 }
 
 type NewHeader = Pick<
-  OutgoingMessage,
+  MessageToCompose,
   'messageId' | 'date' | 'from' | 'to' | 'cc' | 'bcc' | 'subject' | 'inReplyTo' | 'references'
 >;
 
@@ -132,7 +132,7 @@ const header = ({ from, to, cc, bcc, subject }: NewHeader): string =>
   addressField('Bcc', bcc) +
   subjectField(subject);
 
-function composer(message: OutgoingMessage, streams: Readable[]): MailComposer {
+function composer(message: MessageToCompose, streams: Readable[]): MailComposer {
   const { messageId, date, inReplyTo, references, textBody, htmlBody, attachments } = message;
   const opened = (source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Readable => {
     const stream = Readable.from(source, { objectMode: false });

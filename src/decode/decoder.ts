@@ -147,10 +147,10 @@ export class BodyDecoder {
     const { accountId, signal } = job.viewer;
     const done = await this.#long.turn(accountId, signal).catch(refused);
     const options = { ms: this.#limits.jobMs, movesOctets: true };
-    const attempt = async (withMailparser: boolean) =>
+    const decode = async (withMailparser: boolean) =>
       this.#run(this.#long, await this.#read(job), withMailparser, options, signal);
     try {
-      return (await attempt(true)) ?? (await attempt(false)) ?? (await this.#start(job));
+      return (await decode(true)) ?? (await decode(false)) ?? (await this.#start(job));
     } finally {
       done();
     }

@@ -107,12 +107,12 @@ export async function createDirectory(options: DirectoryOptions): Promise<Direct
       // Nothing is made yet: whoever only names addresses must not use up what the domain may hold.
       return (await heldMailboxes.hasRoom(address, beside)) ? { kind: 'hold', address } : { kind: 'full' };
     }
-    const verdict = await heldMailboxes.acceptance(address, owner);
-    if (verdict === 'gone') {
+    const acceptance = await heldMailboxes.acceptance(address, owner);
+    if (acceptance === 'gone') {
       owners.drop(address);
       return undefined;
     }
-    return verdict === 'full'
+    return acceptance === 'full'
       ? { kind: 'full' }
       : { kind: 'mailbox', accountId: owner.accountId, heldAddress: address };
   }

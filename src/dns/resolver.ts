@@ -82,7 +82,7 @@ export function createResolver(options: ResolverOptions = {}): Dns {
     return (await resolver.resolveMx(name)).map(({ priority, exchange }) => ({ priority, exchange }));
   }
 
-  async function look(name: string, type: RecordType, key: string): Promise<unknown> {
+  async function resolve(name: string, type: RecordType, key: string): Promise<unknown> {
     if (performance.now() < silentUntil) throw new DnsFailure('ETIMEOUT', name, type);
     try {
       const found = await ask(name, type);
@@ -112,7 +112,7 @@ export function createResolver(options: ResolverOptions = {}): Dns {
       }
       let asked = underWay.get(key);
       if (asked === undefined) {
-        asked = look(name, type, key).finally(() => underWay.delete(key));
+        asked = resolve(name, type, key).finally(() => underWay.delete(key));
         underWay.set(key, asked);
       }
       return (await asked) as Records[T];

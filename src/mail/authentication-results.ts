@@ -18,8 +18,8 @@ const LONGEST_VALUE = 254;
 
 /** The field, one line for each result, with its line end. */
 export function authenticationResults(host: string, results: readonly MethodResult[]): string {
-  const told = results.length === 0 ? ['none'] : results.map(resultText);
-  return `Authentication-Results: ${[host, ...told].join(';\r\n\t')}\r\n`;
+  const texts = results.length === 0 ? ['none'] : results.map(resultText);
+  return `Authentication-Results: ${[host, ...texts].join(';\r\n\t')}\r\n`;
 }
 
 function resultText({ method, result, comment, properties = [] }: MethodResult): string {

@@ -17,7 +17,7 @@ interface ReportedRecipient {
 }
 
 /** Times are ms since the epoch. */
-export interface BounceReport {
+export interface Dsn {
   /** `failed`: no attempt follows for these recipients. `delayed`: further attempts follow. */
   readonly kind: ReportKind;
   /** The host name of the reporting MTA. */
@@ -49,7 +49,7 @@ const LONGEST_LINE = 998;
 const NAMED_DELIVERED = 20;
 
 /** The message, with CRLF line ends. */
-export function bounceReport(report: BounceReport): Uint8Array {
+export function writeDsn(report: Dsn): Uint8Array {
   const boundary = `report-${report.id.replace(/[^0-9a-z-]/gi, '')}`;
   const header = originalHeader(report.email.header);
   const headerIsAscii = isAscii(header);
@@ -63,7 +63,7 @@ export function bounceReport(report: BounceReport): Uint8Array {
   return Buffer.from(`${messageHeader(report, boundary)}${CRLF}${body}--${boundary}--${CRLF}`);
 }
 
-function messageHeader({ kind, hostname, id, now, email }: BounceReport, boundary: string): string {
+function messageHeader({ kind, hostname, id, now, email }: Dsn, boundary: string): string {
   const host = word(hostname);
   const original = messageId(email.messageId);
   const references = [...email.references.map(messageId), original].filter((text) => text !== undefined);
@@ -88,7 +88,7 @@ function part(type: string, isEightBit: boolean, text: string): string {
   return `Content-Type: ${type}${CRLF}Content-Transfer-Encoding: ${encoding}${CRLF}${CRLF}${text}${CRLF}`;
 }
 
-function humanText(report: BounceReport): string {
+function humanText(report: Dsn): string {
   const { kind, hostname, email, recipients, delivered, retriedUntil } = report;
   const opening =
     kind === 'failed'
@@ -113,15 +113,15 @@ function humanText(report: BounceReport): string {
 function recipientText({ address, statusCode, text, host }: ReportedRecipient): string {
   const meaning = meaningOf(statusCode);
   const said = inertLine(text ?? '');
-  const told = host === null ? said : `${inertLine(host)} said: ${said}`;
+  const quoted = host === null ? said : `${inertLine(host)} said: ${said}`;
   return [
     inertLine(address),
     ...(meaning === undefined ? [] : [foldText(meaning, '    ')]),
-    ...(said === '' ? [] : [foldText(told, '    ')]),
+    ...(said === '' ? [] : [foldText(quoted, '    ')]),
   ].join(CRLF);
 }
 
-function statusText({ kind, hostname, email, recipients, retriedUntil }: BounceReport): string {
+function statusText({ kind, hostname, email, recipients, retriedUntil }: Dsn): string {
   const groups = [
     [field('Reporting-MTA', ['dns;', word(hostname)]), field('Arrival-Date', [phraseDate(email.createdAt)])],
     ...recipients.map(({ address, statusCode, text, host, attemptedAt }) => {
@@ -148,7 +148,7 @@ function finalRecipient(address: string): readonly string[] {
   return ['utf-8;', escaped];
 }
 
-function status(kind: BounceReport['kind'], code: string | null): string {
+function status(kind: Dsn['kind'], code: string | null): string {
   if (code !== null && /^[245]\.\d{1,3}\.\d{1,3}$/.test(code)) return code;
   return kind === 'failed' ? '5.0.0' : '4.0.0';
 }

@@ -5,11 +5,11 @@ export const SEEN = 1;
 export const ANSWERED = 2;
 export const FLAGGED = 4;
 export const DRAFT = 8;
-export const FORWARDED = 16;
-export const MDN_SENT = 32;
+const FORWARDED = 16;
+const MDN_SENT = 32;
 export const JUNK = 64;
 export const NOT_JUNK = 128;
-export const PHISHING = 256;
+const PHISHING = 256;
 
 export const DELETED_FLAG = '\\Deleted';
 

@@ -1,5 +1,5 @@
 // Names of folders and labels. A folder's name is its whole path, as IMAP shows mailbox names (RFC 9051 §5.1): composed
-// (NFC), without control characters, with `/` between levels, of which none is empty. Names are compared by `caseFolded`;
+// (NFC), without control characters, with `/` between levels, of which none is empty or has blanks at its ends. Names are compared by `caseFolded`;
 // those of the system folders are taken at the top level.
 import { caseFolded } from './case-fold.js';
 
@@ -25,11 +25,12 @@ export function levelName(text: string): NameRead {
 export function labelName(text: string): NameRead {
   // Before blanks are taken off: a line break at an end is one of them.
   if (UNFIT.test(text)) return { problem: 'must have no control characters or line breaks' };
-  const name = text.normalize('NFC').trim();
+  const levels = levelsOf(text.normalize('NFC')).map((level) => level.trim());
+  const name = levels.join('/');
   const length = lengthOf(name);
   if (length === 0 || length > LONGEST_LEVEL) return { problem: `must have 1 to ${LONGEST_LEVEL} characters` };
-  if (levelsOf(name).some((level) => level.trim() === ''))
-    return { problem: 'must have no empty level between slashes' };
+  if (levels.length > MOST_LEVELS) return { problem: `must have at most ${MOST_LEVELS} levels` };
+  if (levels.includes('')) return { problem: 'must have no empty level between slashes' };
   return { name };
 }
 

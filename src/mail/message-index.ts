@@ -102,19 +102,3 @@ export interface MessageIndex {
   /** Limits that were hit: what lies beyond is in the blob but not in the index. Empty for a whole index. */
   readonly truncated: readonly ('header' | 'parts' | 'depth' | 'addresses')[];
 }
-
-/** What lists show of a message: derived from its index once, at ingest. */
-export interface MessageSummary {
-  readonly messageId: string | null;
-  readonly inReplyTo: string | null;
-  readonly references: readonly string[];
-  readonly fromAddress: string;
-  /** True when the message names no author: `fromAddress` is the sender of its envelope then. */
-  readonly fromIsEnvelopeSender?: boolean | undefined;
-  readonly fromName: string;
-  readonly subject: string;
-  readonly preview: string;
-  readonly size: number;
-  readonly hasAttachments: boolean;
-  readonly attachmentCount: number;
-}

@@ -37,7 +37,7 @@ export interface Supplements {
 /** Of one message in pieces of any size, whose lines end in CRLF. */
 export class SubmittedMessage {
   readonly #supplements: Supplements;
-  #held: Buffer = EMPTY;
+  #pending: Buffer = EMPTY;
   #length = 0;
   #header: HeaderFields | undefined;
 
@@ -46,7 +46,7 @@ export class SubmittedMessage {
   }
 
   /** Octets in memory now. */
-  get held(): number {
+  get pending(): number {
     return this.#header === undefined ? this.#length : 0;
   }
 
@@ -60,38 +60,38 @@ export class SubmittedMessage {
   push(piece: Uint8Array): Uint8Array | undefined {
     if (this.#header !== undefined) return piece;
     const from = Math.max(0, this.#length - 3);
-    this.#hold(piece);
-    const held = this.#held.subarray(0, this.#length);
-    const end = headerEnd(held, from);
-    if (end > LONGEST_HEADER || (end < 0 && held.length > LONGEST_HEADER + 2)) throw new UnusableHeader('tooLarge');
-    return end < 0 ? undefined : this.#finish(held, end);
+    this.#append(piece);
+    const start = this.#pending.subarray(0, this.#length);
+    const end = headerEnd(start, from);
+    if (end > LONGEST_HEADER || (end < 0 && start.length > LONGEST_HEADER + 2)) throw new UnusableHeader('tooLarge');
+    return end < 0 ? undefined : this.#finish(start, end);
   }
 
   /** The rest of a message without a body (RFC 5322 §3.5). @throws UnusableHeader */
   end(): Uint8Array | undefined {
     if (this.#header !== undefined) return undefined;
     if (this.#length > LONGEST_HEADER) throw new UnusableHeader('tooLarge');
-    return this.#finish(this.#held.subarray(0, this.#length), this.#length);
+    return this.#finish(this.#pending.subarray(0, this.#length), this.#length);
   }
 
   #finish(octets: Buffer, end: number): Uint8Array {
     const header = octets.subarray(0, end);
     const pieces = rewritten(header, this.#supplements);
     this.#header = new HeaderFields(header);
-    this.#held = EMPTY;
+    this.#pending = EMPTY;
     return Buffer.concat([...pieces, octets.subarray(end)]);
   }
 
   /** The buffer doubles, so small pieces do not copy all octets each time. */
-  #hold(piece: Uint8Array): void {
+  #append(piece: Uint8Array): void {
     const length = this.#length + piece.length;
-    if (this.#length === 0) this.#held = Buffer.from(piece.buffer, piece.byteOffset, piece.length);
-    else if (length <= this.#held.length) this.#held.set(piece, this.#length);
+    if (this.#length === 0) this.#pending = Buffer.from(piece.buffer, piece.byteOffset, piece.length);
+    else if (length <= this.#pending.length) this.#pending.set(piece, this.#length);
     else {
       const grown = Buffer.allocUnsafe(Math.max(4096, 2 * length));
-      this.#held.copy(grown, 0, 0, this.#length);
+      this.#pending.copy(grown, 0, 0, this.#length);
       grown.set(piece, this.#length);
-      this.#held = grown;
+      this.#pending = grown;
     }
     this.#length = length;
   }

@@ -1,7 +1,26 @@
 // The fields of a message that lists show, taken from its index. Each delivery carries a summary and each row of a list holds
-// one, so its bounds are tighter than those of the envelope, which is read one message at a time.
+// one, so its bounds are tighter than those of the envelope, which is read one message at a time. The struct is the one
+// declaration of the fields: nodes check what crosses between them by it, and the columns of the table derive from it.
+import { array, boolean, type Infer, integer, nullable, optional, string, type } from 'superstruct';
 import { authorDomain } from './author-domains.js';
-import type { MessageIndex, MessageSummary } from './message-index.js';
+import type { MessageIndex } from './message-index.js';
+
+/** A node passes on fields that it does not know. A later field is nullable or optional: rows from before it lack it. */
+export const messageSummary = type({
+  messageId: nullable(string()),
+  inReplyTo: nullable(string()),
+  references: array(string()),
+  fromAddress: string(),
+  /** True when the message names no author: `fromAddress` is the sender of its envelope then. */
+  fromIsEnvelopeSender: optional(boolean()),
+  fromName: string(),
+  subject: string(),
+  preview: string(),
+  size: integer(),
+  hasAttachments: boolean(),
+  attachmentCount: integer(),
+});
+export type MessageSummary = Infer<typeof messageSummary>;
 
 /** Octets of a msg-id, as many as a line may have (RFC 5322 §2.1.1). */
 const ID_OCTETS = 998;
@@ -42,7 +61,7 @@ function usable(id: string | null): string | null {
 }
 
 /** The first, which is the start of the thread, and as many of the last, the nearest ancestors, as fit. */
-function nearest(references: readonly string[]): readonly string[] {
+function nearest(references: readonly string[]): string[] {
   const ids = references.filter((id) => usable(id) !== null);
   const [first, ...others] = ids;
   if (first === undefined) return [];

@@ -1,6 +1,6 @@
 // Threads: emails that share a message id belong to one thread, be it their own id or one that they refer to
 // (RFC 5322 §3.6.4). Ids are compared as written, between angle brackets and without white space around them.
-import type { MessageSummary } from './message-index.js';
+import type { MessageSummary } from './summary.js';
 
 /** The most references, beside the first, which is the start of the thread. */
 const NEAREST = 50;

@@ -52,7 +52,7 @@ const SEARCH_POOL_SIZE = 4;
 const WRITER_PATIENCE_MS = 10_000;
 /** Above what the largest mailbox takes to load. What looks through whole tables has a pool of its own. */
 const PATIENCE_MS = 15_000;
-/** A beat is given up after one lease time; connecting and logging in want more than a very short one. */
+/** A heartbeat is given up after one lease time; connecting and logging in need longer than a very short one. */
 const LEASE_PATIENCE_TTLS = 2;
 const LEAST_LEASE_PATIENCE_MS = 1000;
 /** Half of it for statements under way, then connections are cut. */

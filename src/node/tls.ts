@@ -52,7 +52,7 @@ export async function openTls({ files, dataDir, hostname, log, pollMs = 2000 }: 
   if (notAfter.getTime() < Date.now()) log.warn({ notAfter, cert: source.cert }, 'the certificate has expired');
 
   // Polling sees what a watch misses: replaced links, network file systems, files that are away for a moment.
-  const look = async () => {
+  const readFiles = async () => {
     const now = await fingerprint(source);
     if (now === seen) return;
     seen = now;
@@ -69,12 +69,12 @@ export async function openTls({ files, dataDir, hostname, log, pollMs = 2000 }: 
     }
     for (const listener of listeners) listener(pair);
   };
-  let looking: Promise<void> | undefined;
+  let reading: Promise<void> | undefined;
   const reload = () => {
-    looking ??= look().finally(() => {
-      looking = undefined;
+    reading ??= readFiles().finally(() => {
+      reading = undefined;
     });
-    return looking;
+    return reading;
   };
   const timer = setInterval(() => void reload(), pollMs).unref();
 
@@ -106,8 +106,8 @@ async function fingerprint({ cert, key }: TlsFiles): Promise<string> {
 
 async function load(files: TlsFiles): Promise<KeyPair> {
   const [cert, key] = await Promise.all([readPem(files.cert), readPem(files.key)]);
-  const leaf = attempt(`${files.cert} (MANSIO_TLS_CERT) holds no certificate`, () => new X509Certificate(cert));
-  const secret = attempt(`${files.key} (MANSIO_TLS_KEY) holds no private key without a passphrase`, () =>
+  const leaf = readable(`${files.cert} (MANSIO_TLS_CERT) holds no certificate`, () => new X509Certificate(cert));
+  const secret = readable(`${files.key} (MANSIO_TLS_KEY) holds no private key without a passphrase`, () =>
     createPrivateKey(key),
   );
   if (!leaf.checkPrivateKey(secret)) throw new TlsFault(`the key in ${files.key} is not the one of ${files.cert}`);
@@ -122,7 +122,7 @@ async function readPem(path: string): Promise<string> {
   }
 }
 
-function attempt<T>(complaint: string, make: () => T): T {
+function readable<T>(complaint: string, make: () => T): T {
   try {
     return make();
   } catch (cause) {

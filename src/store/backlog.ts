@@ -1,7 +1,7 @@
 // Port: how much accepted mail waits for its mailbox, for health checks and metrics.
 
 export interface Backlog {
-  /** ms since the epoch when this was looked at, by the database's clock. */
+  /** ms since the epoch when the rows were counted, by the database's clock. */
   readonly at: number;
   /** Accepted messages that wait to be placed, one a recipient. */
   readonly waiting: number;

@@ -1,8 +1,8 @@
 // The change records of a mailbox: what a batch of commands changes, and nothing else does. The log's entries and what is
-// published are these records; the rows of the commit and the state of the actor derive from them (net-changes.ts). Who
-// has all records of an account can rebuild its mailbox, but for what is stored only: bodies of drafts and the snapshots
-// of the machines of outbound emails.
-import type { MessageSummary } from '../mail/message-index.js';
+// published are these records; the rows of the commit and the state of the actor derive from them (net-changes.ts). All
+// records of an account rebuild its mailbox, but for what is stored only: bodies of drafts and the snapshots of the machines
+// of outbound emails.
+import type { MessageSummary } from '../mail/summary.js';
 import type {
   EmailRow,
   EventRow,
@@ -43,7 +43,7 @@ interface EmailPlacement extends Placement {
 }
 
 interface Payloads {
-  /** `isNew`: clients are to be told of new mail. */
+  /** `isNew`: clients get a notification of new mail. */
   EmailAdded: { readonly email: NewEmail; readonly placements: readonly Placement[]; readonly isNew: boolean };
   EmailPlaced: EmailPlacement;
   /** The email has left a folder and is still in others. */
@@ -78,7 +78,7 @@ interface Payloads {
   /** The filters of an email that wait for its body. */
   FiltersDeferred: { readonly emailId: string; readonly filterIds: readonly string[] };
   DeferralEnded: { readonly emailId: string };
-  /** Clients are to be told of an email as if it had just come. */
+  /** Clients get a notification of the email as if it had just come. */
   EmailAnnounced: ShownEmail;
   /** Mail that was not placed: a filter deleted it, or a copy of it was there. */
   MailDiscarded: { readonly inboundId?: string; readonly blob: string };

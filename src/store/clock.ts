@@ -1,6 +1,6 @@
-// The time that all nodes share: the database's. What is stored, or compared with what another node or the database says,
-// goes by this clock; a machine whose own clock is an hour off then neither dates mail wrongly nor misses deadlines.
-// Heartbeats tell the time; in between it goes on by the monotonic clock.
+// The time that all nodes share: the database's. Times that are stored, or compared with times of another node or of the
+// database, are of this clock; a machine whose own clock is an hour off then neither dates mail wrongly nor misses deadlines.
+// Heartbeats bring the time; between them the monotonic clock continues it.
 
 /** An estimate that is good to 1 ms is believed for so many seconds over one that is good to 2 ms. */
 const DRIFT_MS_PER_S = 1;

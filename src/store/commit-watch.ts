@@ -2,14 +2,14 @@
 // small commits of heartbeats still find room.
 import type { CommitMeter } from './commit-meter.js';
 
-/** A failure is told for so long, unless a commit of its group succeeds before. */
-const TOLD_MS = 60_000;
+/** The health check shows a failure for so long, unless a commit of its group succeeds before. */
+const SHOWN_MS = 60_000;
 
 export class CommitWatch {
   /** Groups whose last commit failed, and when, by the monotonic clock. */
   readonly #failures = new Map<string, number>();
 
-  /** For the commits of one group; `beside` is told the same. */
+  /** For the commits of one group; `beside` gets the same calls. */
   meter(group: string, beside?: CommitMeter): CommitMeter {
     return {
       written: (items, ms, ok) => {
@@ -23,9 +23,9 @@ export class CommitWatch {
     };
   }
 
-  /** A group whose commits fail at present. The reason is the log's: anybody may read the health check. */
+  /** A group whose commits fail at present. The log has the reason: the health check is public. */
   get failing(): string | undefined {
-    const since = performance.now() - TOLD_MS;
+    const since = performance.now() - SHOWN_MS;
     return [...this.#failures].find(([, at]) => at > since)?.[0];
   }
 }

@@ -50,15 +50,15 @@ export function holderOf(path: string): ProcessIdentity | undefined {
 
 /** Writes a whole file or nothing, readable by its owner alone. */
 export function writePrivate(path: string, content: string): void {
-  const draft = `${path}.${randomBytes(6).toString('hex')}`;
+  const temporary = `${path}.${randomBytes(6).toString('hex')}`;
   try {
-    writeFileSync(draft, content, { mode: 0o600, flag: 'wx' });
+    writeFileSync(temporary, content, { mode: 0o600, flag: 'wx' });
     // What root keeps in another user's directory stays that user's: the next start may be theirs.
     const { uid, gid } = statSync(dirname(path));
-    if (process.getuid?.() === 0 && uid !== 0) chownSync(draft, uid, gid);
-    renameSync(draft, path);
+    if (process.getuid?.() === 0 && uid !== 0) chownSync(temporary, uid, gid);
+    renameSync(temporary, path);
   } catch (error) {
-    rmSync(draft, { force: true });
+    rmSync(temporary, { force: true });
     throw error;
   }
 }
@@ -98,21 +98,21 @@ function makeDirectory(path: string, mode: number): void {
 function take(directory: string): string {
   const self = identityOf(process.pid);
   if (self === undefined) throw new Error('this process has no identity');
-  const draft = join(directory, `mansio.lock-${process.pid}-${randomBytes(6).toString('hex')}`);
+  const temporary = join(directory, `mansio.lock-${process.pid}-${randomBytes(6).toString('hex')}`);
   try {
-    writeFileSync(draft, JSON.stringify(self), { mode: 0o600, flag: 'wx' });
+    writeFileSync(temporary, JSON.stringify(self), { mode: 0o600, flag: 'wx' });
     for (;;) {
       const seen = generations(directory);
       refuseIfHeld(directory, seen);
       const next = (seen.at(-1) ?? 0) + 1;
       const path = lockPath(directory, next);
       try {
-        linkSync(draft, path);
+        linkSync(temporary, path);
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue;
         throw error;
       }
-      // Others may have come and gone since `seen`, so that the number is an old one: who has a higher one holds the lock.
+      // Others may have come and gone since `seen`, so that the number is an old one: a process with a higher one holds the lock.
       try {
         refuseIfHeld(
           directory,
@@ -126,7 +126,7 @@ function take(directory: string): string {
       return path;
     }
   } finally {
-    rmSync(draft, { force: true });
+    rmSync(temporary, { force: true });
   }
 }
 

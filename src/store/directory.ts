@@ -17,7 +17,7 @@ export interface Account {
   readonly createdAt: Date;
 }
 
-/** A login of an identity provider: who the issuer says somebody is. */
+/** A login of an identity provider: the subject, and its issuer. */
 export interface Login {
   readonly issuer: string;
   readonly subject: string;
@@ -34,7 +34,7 @@ export interface NewLogin extends Login {
 
 export type Provisioned =
   | { readonly kind: 'account'; readonly account: Account }
-  /** The address is somebody's: of an account with another login, or an additional address. */
+  /** The address has an owner: an account with another login, or an additional address. */
   | { readonly kind: 'taken' }
   /** The provider says that the address is not verified. */
   | { readonly kind: 'unverified' };
@@ -152,7 +152,7 @@ export interface DirectoryStore {
 
   /** @throws DirectoryConflict when another account has the address. */
   addAddress(accountId: string, address: string, verified: boolean): Promise<AccountAddress>;
-  /** Adds an address not verified yet, whoever else has it; at most `limit` an account. */
+  /** Adds an address not verified yet, whichever accounts have it too; at most `limit` an account. */
   requestAddress(accountId: string, address: string, verificationHash: string, limit: number): Promise<AddressRequest>;
   /** Never the account's own address. False when the account has no additional address of that id. */
   removeAddress(accountId: string, addressId: string): Promise<boolean>;

@@ -1,6 +1,6 @@
 // Port: accepted mail that waits for its mailbox. A row here is the promise behind SMTP's 250: it goes away only in
 // the commit that places the email, so a message is delivered once however often the delivery is tried.
-import type { MessageSummary } from '../mail/message-index.js';
+import type { MessageSummary } from '../mail/summary.js';
 import type { BlobContent } from './blobs.js';
 
 export interface InboundDelivery {

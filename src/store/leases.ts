@@ -1,5 +1,5 @@
 // Port: the nodes of a cluster and which of them owns which shards, since which epoch (decisions 0002, 0003). The database's clock alone
-// decides who is late.
+// decides which node is late.
 
 export interface ShardLease {
   readonly shard: number;
@@ -8,7 +8,7 @@ export interface ShardLease {
 }
 
 /**
- * `serving`: owns what it should. `cut off`: reaches the store and no other node; owns what nobody reachable takes.
+ * `serving`: owns its share of the shards. `cut off`: reaches the store and no other node; owns the shards that no node in reach takes.
  * `draining`: gives its shards away and takes none.
  */
 export type NodeState = 'serving' | 'cut off' | 'draining';
@@ -16,10 +16,10 @@ export type NodeState = 'serving' | 'cut off' | 'draining';
 /** Where clients reach the listeners of a node, by the names of the ready line: `host:port`. */
 export type PublicListeners = Readonly<Record<string, string>>;
 
-/** One process, as it tells the others of itself. */
+/** One process, as the other nodes see it. */
 export interface NodeEntry {
   readonly id: string;
-  /** Different for every start, so that two processes of one name can be told apart. */
+  /** Different for every start, so that two processes of one name are distinct. */
   readonly incarnation: string;
   readonly version: string;
   readonly roles: readonly string[];
@@ -40,18 +40,18 @@ export interface NodeRow extends Omit<NodeEntry, 'incarnation'> {
 }
 
 export interface LeaseRow extends ShardLease {
-  /** null: given back, nobody's. */
+  /** null: given back, without an owner. */
   readonly nodeId: string | null;
-  /** Its owner has not renewed it in time; true when it is nobody's. */
+  /** Its owner has not renewed it in time; true when it has no owner. */
   readonly expired: boolean;
 }
 
-/** A lease and, where it is given to somebody, to whom. */
+/** A lease and the node that is to have it; absent: no node. */
 export interface ReleasedLease extends ShardLease {
   readonly to?: string | undefined;
 }
 
-/** One look at the store: of one moment. */
+/** The nodes and leases of one moment. */
 export interface ClusterView {
   readonly nodes: readonly NodeRow[];
   readonly leases: readonly LeaseRow[];
@@ -66,7 +66,7 @@ export type Joined =
   | { readonly kind: 'joined' }
   /** Another process has the name. */
   | { readonly kind: 'nameTaken'; readonly incarnation: string }
-  /** A live node stands in the way: one of the two has no bus. */
+  /** Another node is alive, and one of the two has no bus. */
   | { readonly kind: 'inUse'; readonly by: string };
 
 export interface LeaseStore {
@@ -76,16 +76,16 @@ export interface LeaseStore {
   clusterId(): Promise<string>;
   /**
    * Enters the node. An earlier process of the same name is displaced when the caller names its incarnation: a call that
-   * arrives late displaces nobody who entered meanwhile.
+   * arrives late displaces no node that entered meanwhile.
    */
   join(node: NodeEntry, ttlMs: number, displaced?: string): Promise<Joined>;
   /** Extends the node's entry and its leases. Undefined when another process has its name now. */
-  beat(node: NodeEntry, state: NodeState, ttlMs: number): Promise<Heartbeat | undefined>;
-  /** Takes those that are still as `seen`, with the next epoch each; returns what was taken. */
+  heartbeat(node: NodeEntry, state: NodeState, ttlMs: number): Promise<Heartbeat | undefined>;
+  /** Takes the leases that are still as `seen`, each with the next epoch; returns the taken ones. */
   take(nodeId: string, seen: readonly LeaseRow[], ttlMs: number): Promise<readonly ShardLease[]>;
   /**
-   * Gives back those that are the node's, of these epochs still: to the node that is named, while it is serving, with the
-   * next epoch and for as long as the lease lasts yet; otherwise to nobody. Returns what others have now.
+   * Gives back the leases that the node still has at these epochs: to the node that is named, while that is serving, with the
+   * next epoch and for the rest of the lease; otherwise to no node. Returns the leases that others have now.
    */
   release(nodeId: string, leases: readonly ReleasedLease[]): Promise<readonly ReleasedLease[]>;
   /**
@@ -93,6 +93,6 @@ export interface LeaseStore {
    * process of this name may believe in an epoch that was not taken anew.
    */
   leave(node: Pick<NodeEntry, 'id' | 'incarnation'>): Promise<void>;
-  /** For those who only look. */
+  /** For commands and metrics: changes nothing. */
   view(): Promise<ClusterView>;
 }

@@ -1,6 +1,6 @@
 // The rows of one account's mailbox: folders, emails, placements, filters, and the entries of its log. The store's port
 // (mailboxes.ts) and the change records (changes.ts) are made of them.
-import type { MessageSummary } from '../mail/message-index.js';
+import type { MessageSummary } from '../mail/summary.js';
 import type { InboundEnvelope } from './inbound.js';
 
 /** Roles of the folders that every account has, one each. */

@@ -62,7 +62,7 @@ export interface ClaimedAccount {
   readonly kind: 'claimed';
   readonly modseq: number;
   readonly email: string;
-  /** A mailbox without a login, kept for whoever is provisioned with its address. */
+  /** A mailbox without a login, kept for the account that will get its address. */
   readonly held: boolean;
 }
 
@@ -128,7 +128,7 @@ export interface ListCriteria {
   readonly mask: number;
   readonly flags: number;
   readonly fromAddress?: string | undefined;
-  /** Emails that are alike in it stand newest first. */
+  /** Emails that are equal in it come newest first. */
   readonly order: 'date' | 'from' | 'subject' | 'size';
   readonly isDescending: boolean;
   /** 1-based. */
@@ -160,7 +160,7 @@ export interface MailboxStore {
   ): Promise<ClaimedAccount | { readonly kind: 'noSuchAccount' } | { readonly kind: 'fenced' }>;
   overview(accountId: string): Promise<MailboxOverview>;
   emails(accountId: string): AsyncIterable<EmailPage>;
-  /** Every email that has keywords stands once. */
+  /** Every email that has keywords is in one set. */
   keywords(accountId: string): Promise<readonly KeywordSet[]>;
   /** Folder by folder. */
   placements(accountId: string): AsyncIterable<PlacementPage>;

@@ -1,6 +1,6 @@
-// The net effect of a list of changes: rows that stand once, from which the statement of the commit and the state of the
+// The net effect of a list of changes: one row a thing that changed, from which the statement of the commit and the state of the
 // actor are made. What the list adds and takes away again is not in it; of several changes of a row the last one is.
-import type { MessageSummary } from '../mail/message-index.js';
+import type { MessageSummary } from '../mail/summary.js';
 import { joinedSets, threadIds } from '../mail/thread.js';
 import type { Change, ChangeOf, LoggedOutbound, StoredOnly } from './changes.js';
 import type { DeferredFilters, EmailRow, FilterRow, FolderDefinition, HandedOver } from './mailbox-rows.js';
@@ -318,7 +318,7 @@ function outboundOf({ outbound, before, recipientIds, recipients, blobs, stored 
   };
 }
 
-/** New emails that share an id are one thread, named after the first of them; the store looks for the ids of all. */
+/** New emails that share an id are one thread, named after the first of them; the store searches the ids of all. */
 function threaded(emails: readonly EmailRow[]): AddedEmail[] {
   if (emails.length === 1) return [{ ...emails[0]!, threadIds: threadIds(emails[0]!) }];
   const ids = emails.map(threadIds);

@@ -36,7 +36,7 @@ export function commandOf(pid: number): string {
   }
 }
 
-/** Processes that work in the directory; where the system does not tell that, those with it in their command line. */
+/** Processes that work in the directory; where the system does not show that, processes with the directory in their command line. */
 export function processesAt(directory: string): number[] {
   if (process.platform === 'linux') {
     return readdirSync('/proc')

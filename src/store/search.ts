@@ -1,5 +1,5 @@
-// Port: the words of emails, for search. Filled after the fact and in the order of the ids; what it says of an email that
-// is gone is of no consequence, since the mailbox knows what is there.
+// Port: the words of emails, for search. Filled after the fact and in the order of the ids; rows of an email that
+// was deleted do no harm: the mailbox leaves out ids that it does not have.
 import type { SearchTerm } from '../mail/search-text.js';
 
 /** An email that is not yet searchable. */
@@ -33,7 +33,7 @@ export interface SearchStore {
   put(accountId: string, emails: readonly EmailWords[]): Promise<void>;
   /**
    * Ids of emails in which every term matches, 16 octets each, in no particular order; some may be gone. After `after`
-   * when given, by looking at each: meant for few.
+   * when given, one by one: meant for few.
    */
   matches(accountId: string, terms: readonly SearchTerm[], after?: string): Promise<Uint8Array>;
 }

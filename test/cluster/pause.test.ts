@@ -5,7 +5,7 @@ import { startCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';
 import { Witness } from './support/witness.js';
 
-const NOTICED = /shards were taken over by others|shard leases have run out/;
+const NOTICED = /shards were taken over by others|shard leases have expired/;
 
 testWith('nats-server')('an owner that hangs past its lease commits nothing any more, and comes back', async (t) => {
   t.timeout(180_000);

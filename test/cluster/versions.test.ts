@@ -131,7 +131,7 @@ class OlderNode {
     transport.respond(nodeSubject(node.#entry.id), async () => ({ kind: 'reply', reply: null }));
     await leases.join(node.#entry, TTL_MS);
     await eventually('the older node to get its share', async () => {
-      const view = await leases.beat(node.#entry, 'serving', TTL_MS);
+      const view = await leases.heartbeat(node.#entry, 'serving', TTL_MS);
       const names = view!.nodes.map(({ id }) => id);
       node.#shards = view!.leases.length;
       const due = view!.leases.filter(({ shard }) => rendezvous(shard, names) === node.#entry.id);
@@ -147,7 +147,10 @@ class OlderNode {
       }
       return node.#owned.size === due.length;
     });
-    node.#beating = setInterval(() => void leases.beat(node.#entry, 'serving', TTL_MS).catch(() => {}), TTL_MS / 3);
+    node.#beating = setInterval(
+      () => void leases.heartbeat(node.#entry, 'serving', TTL_MS).catch(() => {}),
+      TTL_MS / 3,
+    );
     return node;
   }
 

@@ -1,10 +1,10 @@
 // Composing in tests: a message with what a test cares about, and its octets.
-import { composeMessage, type OutgoingAttachment, type OutgoingMessage } from '../../src/compose/message.js';
+import { composeMessage, type MessageToCompose, type OutgoingAttachment } from '../../src/compose/message.js';
 import type { MessageIndex } from '../../src/mail/message-index.js';
 import { Spool } from '../../src/spool/spool.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
 
-export const PLAIN: OutgoingMessage = {
+export const PLAIN: MessageToCompose = {
   messageId: '<018f@mail.example.test>',
   date: new Date('2026-01-02T03:04:05Z'),
   from: { name: 'Alice', address: 'alice@example.test' },
@@ -30,7 +30,7 @@ export interface Composed {
 }
 
 export async function compose(
-  changes: Partial<OutgoingMessage>,
+  changes: Partial<MessageToCompose>,
   maxSize = 100_000_000,
   spool = newSpool(),
 ): Promise<Composed> {

@@ -87,7 +87,7 @@ test('after some mail and requests the metrics say so', async (t) => {
 
   const requests = (operation: string) =>
     value('actor_request_duration_seconds_count', { operation, outcome: 'reply' });
-  t.deepEqual([requests('deliver'), requests('list'), requests('setRead')], [2, 1, 1]);
+  t.deepEqual([requests('deliver'), requests('list'), requests('storeFlags')], [2, 1, 1]);
   t.true(value('ask_duration_seconds_count', { owner: 'local', outcome: 'reply' }) >= 4);
   t.is(value('ask_retries_total'), 0);
   t.is(value('actors'), 1);

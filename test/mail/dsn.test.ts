@@ -2,7 +2,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { simpleParser } from 'mailparser';
-import { type BounceReport, bounceReport } from '../../src/mail/dsn.js';
+import { type Dsn, writeDsn } from '../../src/mail/dsn.js';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../src/mail/summary.js';
 
@@ -11,7 +11,7 @@ const HEADER = Buffer.from(
   'From: Ann <ann@here.test>\r\nTo: bob@there.test\r\nSubject: lunch?\r\nMessage-ID: <1@here.test>\r\n\r\n',
 );
 
-const REPORT: BounceReport = {
+const REPORT: Dsn = {
   kind: 'failed',
   hostname: 'mx.here.test',
   id: '01890a5d-ac96-774b-bcce-b302099a8057',
@@ -38,11 +38,11 @@ const REPORT: BounceReport = {
   retriedUntil: null,
 };
 
-const textOf = (report: BounceReport) => Buffer.from(bounceReport(report)).toString();
+const textOf = (report: Dsn) => Buffer.from(writeDsn(report)).toString();
 
 /** Content of the parts, by type. */
-function partsOf(report: BounceReport): ReadonlyMap<string, string> {
-  const bytes = Buffer.from(bounceReport(report));
+function partsOf(report: Dsn): ReadonlyMap<string, string> {
+  const bytes = Buffer.from(writeDsn(report));
   const { root } = indexMessage(bytes);
   return new Map(
     root.parts.map(({ type, subtype, bodyStart, bodyEnd }) => [
@@ -68,7 +68,7 @@ function fieldsOf(text: string): readonly (readonly (readonly [name: string, val
 }
 
 test('a report of failure says who has not got it and why, to people and to programs', async (t) => {
-  const parsed = await simpleParser(Buffer.from(bounceReport(REPORT)));
+  const parsed = await simpleParser(Buffer.from(writeDsn(REPORT)));
   t.is(parsed.from?.text, '"Mail Delivery System" <mailer-daemon@mx.here.test>');
   t.is(parsed.subject, 'Undelivered: lunch?');
   t.is(parsed.inReplyTo, '<1@here.test>');
@@ -113,13 +113,13 @@ test('a report of failure says who has not got it and why, to people and to prog
 });
 
 test('a report of a delay says until when it is tried', async (t) => {
-  const report: BounceReport = {
+  const report: Dsn = {
     ...REPORT,
     kind: 'delayed',
     recipients: [{ ...REPORT.recipients[0]!, statusCode: '4.4.1' }],
     retriedUntil: AT + 5 * 86_400_000,
   };
-  const parsed = await simpleParser(Buffer.from(bounceReport(report)));
+  const parsed = await simpleParser(Buffer.from(writeDsn(report)));
   t.is(parsed.subject, 'Delayed: lunch?');
   t.regex(parsed.text!.replace(/\s+/g, ' '), /It is tried again until Fri, 22 May 2026 09:30:00 \+0000/);
   const [, recipient] = fieldsOf(partsOf(report).get('message/delivery-status')!);
@@ -132,12 +132,12 @@ test('a report of a delay says until when it is tried', async (t) => {
 
 test('names of other scripts: encoded in fields, written out for people, escaped for programs (RFC 6533)', async (t) => {
   const subject = `Grüße, ${'日本語 '.repeat(40)}`.trim();
-  const report: BounceReport = {
+  const report: Dsn = {
     ...REPORT,
     email: { ...REPORT.email, sender: 'jürgen@here.test', subject, header: Buffer.from(`Subject: ${subject}\r\n\r\n`) },
     recipients: [{ ...REPORT.recipients[0]!, address: '用+户@例子.test', text: '550 nicht zustellbar – Fünf' }],
   };
-  const parsed = await simpleParser(Buffer.from(bounceReport(report)));
+  const parsed = await simpleParser(Buffer.from(writeDsn(report)));
   t.is(parsed.subject, `Undelivered: ${subject}`);
   t.regex(parsed.text!, /用\+户@例子\.test/);
   t.regex(parsed.text!, /nicht zustellbar – Fünf/);
@@ -150,7 +150,7 @@ test('names of other scripts: encoded in fields, written out for people, escaped
 });
 
 test('a report joins the thread of the message, and an id that is none is left out', (t) => {
-  const summary = (report: BounceReport) => summarize(indexMessage(bounceReport(report)));
+  const summary = (report: Dsn) => summarize(indexMessage(writeDsn(report)));
   t.like(summary(REPORT), { inReplyTo: '<1@here.test>', references: ['<0@there.test>', '<1@here.test>'] });
   for (const messageId of [null, '<a b@c>', '<a@b>\r\nBcc: x@y.test', '1@here.test', `<${'a'.repeat(2_000)}@b>`]) {
     const found = summary({ ...REPORT, email: { ...REPORT.email, messageId } });
@@ -227,7 +227,7 @@ test('whatever others wrote, a report has the fields it has, in lines within the
   const rest = ['Auto-Submitted', 'MIME-Version', 'Content-Type'];
   fc.assert(
     fc.property(reports, ({ kind, hostname, email, recipients, delivered }) => {
-      const report: BounceReport = { ...REPORT, kind, hostname, email, recipients, delivered, retriedUntil: AT };
+      const report: Dsn = { ...REPORT, kind, hostname, email, recipients, delivered, retriedUntil: AT };
       const text = textOf(report);
       for (const line of text.split('\r\n')) {
         if (/[\r\n\0]/.test(line)) throw new Error(`bare: ${JSON.stringify(line)}`);

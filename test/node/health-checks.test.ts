@@ -67,7 +67,7 @@ test('a node that cannot serve is unhealthy; one that is cut off only when other
     ],
     leases: [],
   });
-  const result = async (standing: {
+  const result = async (changed: {
     state?: NodeState;
     isCurrent?: boolean;
     view?: ClusterView;
@@ -94,7 +94,7 @@ test('a node that cannot serve is unhealthy; one that is cut off only when other
         hub: { connections: 0 },
         commits: { failing: undefined },
         outbound: QUIET,
-        ownership: { ...ownership, ...standing },
+        ownership: { ...ownership, ...changed },
         queue: undefined,
       },
     );
@@ -129,14 +129,14 @@ test('the queue is unhealthy when it has stopped or does not work, degraded when
       view: undefined,
       unreachable: [],
     } as const;
-    const foundation = {
+    const resources = {
       healthSql: undefined as never,
       stall,
       dataDirectory,
       tls: { notAfter: new Date() },
       config: { tls: undefined },
     };
-    const check = healthChecks(foundation, {
+    const check = healthChecks(resources, {
       hub: { connections: 0 },
       commits: { failing: undefined },
       outbound: QUIET,

@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../support/temporary-directory.js';
 const directory = () => temporaryDirectory('mansio-data-');
 const locks = (path: string) => readdirSync(path).filter((name) => name.startsWith('mansio.lock'));
 
-/** A process that tries for the directory, says how it went, and keeps what it got until its stdin closes. */
+/** A process that opens the directory, prints the result, and keeps the directory until its stdin closes. */
 function contender(path: string) {
   const module = new URL('../../src/store/data-directory.js', import.meta.url).href;
   const script = `
@@ -26,7 +26,7 @@ function contender(path: string) {
   return { child, said };
 }
 
-test('one process holds it, until it lets go', (t) => {
+test('one process holds the directory, until it closes it', (t) => {
   const path = join(directory(), 'a', 'b');
   const held = openDataDirectory(path);
   t.is(holderOf(held.path)?.pid, process.pid);

@@ -1,7 +1,7 @@
-// The directory store against a real PostgreSQL: accounts, held mailboxes, addresses, keys, and news of changes.
+// The directory store against a real PostgreSQL: accounts, held mailboxes, addresses, keys, and notifications of changes.
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
-import type { MessageSummary } from '../../src/mail/message-index.js';
+import type { MessageSummary } from '../../src/mail/summary.js';
 import { type DirectoryChange, DirectoryConflict, type DirectoryStore } from '../../src/store/directory.js';
 import { StoreFault } from '../../src/store/errors.js';
 import { connect, type Sql } from '../../src/store/postgres/client.js';
@@ -96,7 +96,7 @@ test('an address has one owner, also when many ask at once', async (t) => {
   t.is((await store.accounts()).length, 1);
 });
 
-test('ids that are no UUIDs are nobody', async (t) => {
+test('ids that are no UUIDs have no account', async (t) => {
   const { store } = await directory(t);
   t.is(await store.accountById('x'), undefined);
   t.false(await store.deleteAccount('x'));
@@ -105,7 +105,7 @@ test('ids that are no UUIDs are nobody', async (t) => {
   t.false(await store.deleteAccount(randomUUID()));
 });
 
-test('an additional address receives once verified, and nobody can squat on one', async (t) => {
+test('an additional address receives once verified, and no account can squat on one', async (t) => {
   const { store } = await directory(t);
   const ann = await store.createAccount('ann@example.test', 'Ann');
   const bob = await store.createAccount('bob@example.test', 'Bob');
@@ -326,7 +326,7 @@ test('domains are added once and removed once', async (t) => {
   t.false(await store.removeDomain('a.test'));
 });
 
-test('every change that others may remember is heard', async (t) => {
+test('every change that other nodes may have cached is notified', async (t) => {
   const { store } = await directory(t);
   const { seen, until } = await changes(t, store);
   await store.addDomain('example.test');

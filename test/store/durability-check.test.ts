@@ -4,7 +4,7 @@ import { connect, type DatabaseAddress, type Sql } from '../../src/store/postgre
 import {
   checkDatabase,
   type DatabaseFacts,
-  objectionTo,
+  problemOf,
   UnsafeDatabase,
 } from '../../src/store/postgres/durability-check.js';
 import { type Teardown, testDatabase } from '../support/embedded-database.js';
@@ -53,23 +53,23 @@ async function connectWith(t: Teardown, address: DatabaseAddress, setting: strin
   return sql;
 }
 
-test('facts without fault raise no objection', (t) => {
-  t.is(objectionTo(GOOD, false), undefined);
+test('facts without fault raise no problem', (t) => {
+  t.is(problemOf(GOOD, false), undefined);
 });
 
 test('names everything that is wrong in one message', (t) => {
-  const message = objectionTo({ ...GOOD, fsync: 'off', fullPageWrites: 'off', encoding: 'SQL_ASCII' }, false);
+  const message = problemOf({ ...GOOD, fsync: 'off', fullPageWrites: 'off', encoding: 'SQL_ASCII' }, false);
   t.regex(message!, /encoding is SQL_ASCII.*fsync is off, full_page_writes is off;/);
   t.false(message!.includes('\n'));
 });
 
 test('too old, standby and encoding cannot be allowed', (t) => {
-  const old = objectionTo({ ...GOOD, versionNumber: 140011, version: '14.11' }, true);
+  const old = problemOf({ ...GOOD, versionNumber: 140011, version: '14.11' }, true);
   t.is(old, 'the database cannot be used: it is PostgreSQL 14.11 and Mansio needs 15 or later');
-  t.regex(objectionTo({ ...GOOD, recovery: true, readOnly: 'on' }, true)!, /hot standby/);
-  t.regex(objectionTo({ ...GOOD, encoding: 'LATIN1' }, true)!, /LATIN1/);
+  t.regex(problemOf({ ...GOOD, recovery: true, readOnly: 'on' }, true)!, /hot standby/);
+  t.regex(problemOf({ ...GOOD, encoding: 'LATIN1' }, true)!, /LATIN1/);
 });
 
 test('what only risks commits can be allowed', (t) => {
-  t.is(objectionTo({ ...GOOD, fsync: 'off', fullPageWrites: 'off' }, true), undefined);
+  t.is(problemOf({ ...GOOD, fsync: 'off', fullPageWrites: 'off' }, true), undefined);
 });

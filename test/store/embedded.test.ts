@@ -184,7 +184,7 @@ function databasesOfDraft(dataDir: string): number {
   await database.stop();
 });
 
-test('a cluster that cannot start says what PostgreSQL said', async (t) => {
+test('the fault of a cluster that cannot start has the message of PostgreSQL', async (t) => {
   const dataDir = temporaryDirectory('mansio-embedded-');
   const broken = startEmbedded({ dataDir, log, settings: { shared_buffers: 'nonsense' } });
   await t.throwsAsync(broken, { instanceOf: LocalFault, message: /does not start.*shared_buffers/s });

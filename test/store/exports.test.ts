@@ -52,7 +52,7 @@ test('a turn that is given back is free at once; the fourth within the interval 
   t.is((await claim()).waitSeconds, 0);
 });
 
-test('nobody gives back the turn of another export', async (t) => {
+test('an export does not give back the turn of another', async (t) => {
   const { claim, giveBack, age } = await setUp(t);
   const { turn: old } = await claim();
   await age(INTERVAL);

@@ -60,7 +60,7 @@ test('the number of shards and the name of the cluster are fixed by the first wh
   t.is(await postgresLeases(sql).clusterId(), name);
 });
 
-test('a node without a bus is alone: whoever comes second is told who is there', async (t) => {
+test('a node without a bus is alone: the second node gets the name of the first', async (t) => {
   const { leases, expire } = await store(t);
   const alone = node('a', { bus: 'in-process' });
   t.deepEqual(await leases.join(alone, LONG), { kind: 'joined' });
@@ -97,7 +97,7 @@ test('a heartbeat extends the entry and the leases and shows everything of that 
     ],
   );
   t.true(before.leases.every(({ expired }) => expired));
-  const view = await leases.beat(node('a'), 'draining', LONG);
+  const view = await leases.heartbeat(node('a'), 'draining', LONG);
   t.deepEqual(view?.leases, [
     { shard: 0, nodeId: 'a', epoch: 1, expired: false },
     { shard: 1, nodeId: 'a', epoch: 1, expired: false },
@@ -110,14 +110,14 @@ test('a heartbeat extends the entry and the leases and shows everything of that 
   t.false('incarnation' in a!);
 });
 
-test('a process whose name another one has renews nothing, gives back nothing and is told', async (t) => {
+test('a process whose name another one has renews nothing, gives back nothing and learns it', async (t) => {
   const { leases, rows, owners, expire } = await store(t);
   await leases.join(node('a'), LONG);
   const [free] = await rows();
   const [lease] = await leases.take('a', [free!], LONG);
   t.deepEqual(await leases.join(node('a', { incarnation: 'a-2' }), LONG, 'a-1'), { kind: 'joined' });
   await expire('a');
-  t.is(await leases.beat(node('a'), 'serving', LONG), undefined);
+  t.is(await leases.heartbeat(node('a'), 'serving', LONG), undefined);
   t.true((await rows())[0]!.expired);
   await leases.leave(node('a'));
   t.is((await leases.view()).nodes.length, 1);
@@ -136,8 +136,8 @@ test('who enters under a name displaces the process that it has seen there and n
   t.deepEqual(await leases.join(third!, LONG), { kind: 'nameTaken', incarnation: 'a-1' });
   t.deepEqual(await leases.join(second!, LONG, 'a-1'), { kind: 'joined' });
   t.deepEqual(await leases.join(third!, LONG, 'a-1'), { kind: 'nameTaken', incarnation: 'a-2' });
-  t.not(await leases.beat(second!, 'serving', LONG), undefined);
-  t.is(await leases.beat(third!, 'serving', LONG), undefined);
+  t.not(await leases.heartbeat(second!, 'serving', LONG), undefined);
+  t.is(await leases.heartbeat(third!, 'serving', LONG), undefined);
 });
 
 test('who leaves gives back the leases of an earlier process of its name under later epochs', async (t) => {
@@ -164,7 +164,7 @@ test('what has changed since it was seen is not taken', async (t) => {
   await expire('a');
   const late = await rows();
   t.true(late.every(({ expired }) => expired));
-  await leases.beat(node('a'), 'serving', LONG);
+  await leases.heartbeat(node('a'), 'serving', LONG);
   t.deepEqual(await leases.take('b', late, LONG), [], 'renewed meanwhile');
 
   const gone = late.map((lease) => ({ ...lease, expired: false }));
@@ -206,14 +206,14 @@ test('a node gives back its own alone, and epochs go on from where they were', a
     (await leases.view()).nodes.map(({ id }) => id),
     ['b'],
   );
-  t.is(await leases.beat(node('a'), 'serving', LONG), undefined);
+  t.is(await leases.heartbeat(node('a'), 'serving', LONG), undefined);
   t.deepEqual(await leases.take('b', (await rows()).slice(0, 1), LONG), [{ shard: 0, epoch: 2 }]);
 });
 
 test('what is given to a node is its, in the next epoch, if it serves; otherwise it is given back', async (t) => {
   const { leases, rows, owners } = await store(t);
   for (const id of ['a', 'b', 'c']) await leases.join(node(id), LONG);
-  await leases.beat(node('c'), 'draining', LONG);
+  await leases.heartbeat(node('c'), 'draining', LONG);
   const ofA = await leases.take('a', await rows(), LONG);
   const to = ['b', 'c', 'nobody', undefined];
   const given = await leases.release(
@@ -227,7 +227,7 @@ test('what is given to a node is its, in the next epoch, if it serves; otherwise
   t.is((await owners())[0], 'b');
 });
 
-test('of nodes that want the same at once each shard goes to one, and nobody waits for ever', async (t) => {
+test('of nodes that want the same at once each shard goes to one, and no call waits for ever', async (t) => {
   const { leases, rows, owners } = await store(t, 64);
   const names = ['a', 'b', 'c', 'd'];
   for (const id of names) await leases.join(node(id), LONG);
@@ -236,7 +236,7 @@ test('of nodes that want the same at once each shard goes to one, and nobody wai
     const taken = await Promise.all(
       names.flatMap((id, i) => [
         leases.take(id, i % 2 === 0 ? seen : seen.toReversed(), LONG),
-        leases.beat(node(id), 'serving', LONG).then(() => []),
+        leases.heartbeat(node(id), 'serving', LONG).then(() => []),
       ]),
     );
     t.deepEqual(

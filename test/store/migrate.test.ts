@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../support/temporary-directory.js';
 
 const SHIPPED = fileURLToPath(new URL('../../src/store/postgres/migrations/', import.meta.url));
 
-/** Everything that is looked up by its own key and not by account. Whatever else there is belongs to an account. */
+/** Tables that are read by their own key and not by account. Every other table belongs to an account. */
 const DIRECTORY_TABLES = [
   'settings',
   'nodes',
@@ -130,7 +130,7 @@ function addressOf(sql: Sql): { host: string; port: number; database: string } {
   return { host: sql.options.host[0]!, port: sql.options.port[0]!, database: sql.options.database };
 }
 
-test('docs/scaling.md says of every table where it goes', async (t) => {
+test('docs/scaling.md has every table', async (t) => {
   const [sql] = await database(t);
   await migrate(sql!);
   const tables = await sql!<{ name: string }[]>`

@@ -342,7 +342,7 @@ test('pages go by time of making, over several statuses, each email once', async
   t.deepEqual(paged, wanted);
 });
 
-test('looks at the queue and first pages read few rows, however much was sent', async (t) => {
+test('polls of the queue and first pages read few rows, however much was sent', async (t) => {
   const { address, sql, account } = await world(t);
   const { id: accountId, shard } = await account();
   await sql`

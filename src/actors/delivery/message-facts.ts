@@ -1,13 +1,13 @@
 // What local delivery needs to know of a message, from its index: the summary, and the hosts and mailboxes it has passed. Cached:
 // one email often goes to many mailboxes.
 import { LRUCache } from 'lru-cache';
-import type { MessageSummary } from '../../mail/message-index.js';
+import type { MessageSummary } from '../../mail/summary.js';
 import { summarize } from '../../mail/summary.js';
 import type { BlobStore } from '../../store/blobs.js';
 import { StoreFault } from '../../store/errors.js';
 
 export interface MessageFacts {
-  readonly summary: MessageSummary & { references: string[] };
+  readonly summary: MessageSummary;
   readonly receivedCount: number;
   readonly deliveredTo: readonly string[];
 }

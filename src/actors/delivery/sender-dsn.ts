@@ -2,7 +2,7 @@
 // message, stored, and given to the mailbox, which places them in the inbox.
 import type { Logger } from 'pino';
 import { lastRetryAt, type RetryPolicy } from '../../machines/outbound-email/retry.js';
-import { bounceReport } from '../../mail/dsn.js';
+import { writeDsn } from '../../mail/dsn.js';
 import { summarize } from '../../mail/summary.js';
 import { type BlobStore, blobOf } from '../../store/blobs.js';
 import { clock } from '../../store/clock.js';
@@ -97,7 +97,7 @@ export class SenderNotifications {
     const { hostname, retry, newId } = this.#options;
     const { recipients, nextRetryAt, retryCount } = email;
     const status = kind === 'failed' ? 'Failed' : 'Pending';
-    return bounceReport({
+    return writeDsn({
       kind,
       hostname,
       id: newId(),

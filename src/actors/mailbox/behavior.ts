@@ -13,11 +13,12 @@ import type { DeferralNotes } from './deferred-filters.js';
 import { expire, remove } from './delete.js';
 import { announce, applyDeferred, deliver } from './deliver.js';
 import type { EmailTexts } from './email-texts.js';
+import { filterQueries } from './filter-queries.js';
 import { createFilter, deleteFilter, updateFilter } from './filters.js';
 import { setRead, storeFlags } from './flags.js';
+import { folderQueries } from './folder-queries.js';
 import { createFolder, deleteFolder, renameFolder, subscribeFolder } from './folders.js';
 import { assignLabel, createLabel, deleteLabel, unassignLabel, updateLabel } from './labels.js';
-import { organisingQueries } from './organising-queries.js';
 import { outboundCommands } from './outbound/commands.js';
 import { deliveryCommands } from './outbound/deliveries.js';
 import type { DeliverySlots } from './outbound/delivery-slots.js';
@@ -107,7 +108,12 @@ export function mailboxBehavior(
     },
     release: ({ slots }) => slots?.release(),
     commands,
-    queries: { ...mailboxQueries(store, search), ...organisingQueries(store, texts), ...deliveryQueries(store) },
+    queries: {
+      ...mailboxQueries(store, search),
+      ...folderQueries(store),
+      ...filterQueries(store, texts),
+      ...deliveryQueries(store),
+    },
     position: (state) => state.modseq,
     octets: (state) => state.octets,
     needsCompaction: (state) => state.needsCompaction,

@@ -17,7 +17,7 @@ const MAX_WAITING = 50_000;
 const TRIES = 5;
 const RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 60_000;
-const LOOK_MS = 200;
+const POLL_MS = 200;
 /** Characters of a body that are searched in one turn of the event loop. */
 const PIECE = 256 * 1024;
 /** A letter may be written as so many characters. */
@@ -106,7 +106,7 @@ export function startDeferredFiltering(options: DeferredFilteringOptions): Defer
     waiting.set(accountId, { count: count + 1, due: performance.now() + wait });
   }
 
-  function look(): void {
+  function poll(): void {
     const now = performance.now();
     for (const [accountId, attempts] of waiting) {
       if (jobs.size >= AT_ONCE) return;
@@ -115,7 +115,7 @@ export function startDeferredFiltering(options: DeferredFilteringOptions): Defer
       jobs.set(accountId, attempt(accountId, attempts));
     }
   }
-  const timer = setInterval(look, Math.min(LOOK_MS, retryMs));
+  const timer = setInterval(poll, Math.min(POLL_MS, retryMs));
 
   return {
     note(accountId) {

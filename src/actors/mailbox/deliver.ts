@@ -3,7 +3,7 @@
 import { SEEN } from '../../mail/flags.js';
 import { isUuid } from '../../mail/ids.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
-import { type FilterResult, judge, verdictOf } from './filter-match.js';
+import { type FilterResult, matchFilters, resultOf } from './filter-match.js';
 import { factsOf } from './prefetch.js';
 import type { MailboxProtocol } from './protocol.js';
 import type { MailboxTransaction } from './transaction.js';
@@ -15,18 +15,18 @@ export function deliver(
   const { inboundId, blob, receivedAt, summary } = delivery;
   if (tx.isConsumed(inboundId)) return { reply: { emailId: null } };
   if (delivery.isJunk === true) return deliverJunk(tx, delivery);
-  const verdict = judge(tx.filters.all(), factsOf(summary, tx.prefetched.bodies.get(blob)));
+  const result = matchFilters(tx.filters.all(), factsOf(summary, tx.prefetched.bodies.get(blob)));
   tx.begin();
   tx.consume(inboundId);
-  countMatches(tx, verdict);
-  if (verdict.remove) {
+  countMatches(tx, result);
+  if (result.remove) {
     tx.discard(blob, inboundId);
     return { reply: { emailId: null } };
   }
   const id = tx.newId();
-  deferUndecided(tx, id, verdict);
-  const flags = verdict.markRead ? SEEN : 0;
-  const folderIds = [tx.folders.rowOf('inbox').id, ...labelsOf(tx, verdict)];
+  deferUndecided(tx, id, result);
+  const flags = result.markRead ? SEEN : 0;
+  const folderIds = [tx.folders.rowOf('inbox').id, ...labelsOf(tx, result)];
   // A thread is named after its first email.
   const email = { ...summary, id, blob, threadId: id, receivedAt, flags, keywords: [] };
   tx.add(email, folderIds, { isNew: true });
@@ -55,17 +55,17 @@ export function announce(
   if (slot < 0) return { refusal: 'noSuchEmail' };
   const row = tx.prefetched.rows.get(emailId);
   if (row === undefined) throw tx.prefetched.fault ?? new Error(`email ${emailId} was not read`);
-  const verdict = judge(tx.filters.all(), factsOf(row, tx.prefetched.bodies.get(row.blob)));
+  const result = matchFilters(tx.filters.all(), factsOf(row, tx.prefetched.bodies.get(row.blob)));
   tx.begin();
-  countMatches(tx, verdict);
-  if (verdict.remove) {
+  countMatches(tx, result);
+  if (result.remove) {
     tx.remove(slot);
     tx.announceUnread();
     return { reply: { isKept: false } };
   }
-  deferUndecided(tx, emailId, verdict);
-  const isRead = (tx.flags(slot) & SEEN) !== 0 || verdict.markRead;
-  assignLabels(tx, slot, verdict);
+  deferUndecided(tx, emailId, result);
+  const isRead = (tx.flags(slot) & SEEN) !== 0 || result.markRead;
+  assignLabels(tx, slot, result);
   const { fromAddress, fromName: fromDisplayName, subject, receivedAt, hasAttachments } = row;
   tx.announce({ emailId, fromAddress, fromDisplayName, subject, receivedAt, hasAttachments, isRead });
   if (isRead) tx.setFlags(slot, tx.flags(slot) | SEEN);
@@ -88,19 +88,19 @@ export function applyDeferred(
     .all()
     .filter(({ id, isEnabled }) => isEnabled && deferred.includes(id) && filterIds.includes(id));
   const deleting = matching.findIndex((filter) => filter.delete === true);
-  const verdict = verdictOf(deleting < 0 ? matching : matching.slice(0, deleting + 1));
-  countMatches(tx, verdict);
-  if (verdict.remove) tx.remove(slot);
+  const result = resultOf(deleting < 0 ? matching : matching.slice(0, deleting + 1));
+  countMatches(tx, result);
+  if (result.remove) tx.remove(slot);
   else {
-    assignLabels(tx, slot, verdict);
-    if (verdict.markRead) tx.setFlags(slot, tx.flags(slot) | SEEN);
+    assignLabels(tx, slot, result);
+    if (result.markRead) tx.setFlags(slot, tx.flags(slot) | SEEN);
   }
   tx.announceUnread();
-  return { reply: { applied: verdict.matched.length } };
+  return { reply: { applied: result.matched.length } };
 }
 
-function assignLabels(tx: MailboxTransaction, slot: number, verdict: Pick<FilterResult, 'labelIds'>): void {
-  for (const labelId of labelsOf(tx, verdict)) {
+function assignLabels(tx: MailboxTransaction, slot: number, result: Pick<FilterResult, 'labelIds'>): void {
+  for (const labelId of labelsOf(tx, result)) {
     if (tx.folders.uid(labelId, slot) === 0) tx.place(slot, labelId);
   }
 }

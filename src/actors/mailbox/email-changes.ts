@@ -5,7 +5,8 @@ import type { MailboxState } from './state.js';
 
 interface Flags {
   readonly flags: number;
-  readonly keywords: readonly string[];
+  /** There when the batch has changed them. */
+  readonly keywords: readonly string[] | undefined;
   readonly modseq: number;
 }
 
@@ -44,14 +45,14 @@ export class EmailChanges {
   }
 
   keywords(slot: number): readonly string[] {
-    const known = this.#flags.get(slot) ?? this.#added[slot - this.#firstAdded];
-    return known?.keywords ?? this.#state.emails.keywords(slot);
+    const changed = this.#flags.get(slot)?.keywords ?? this.#added[slot - this.#firstAdded]?.keywords;
+    return changed ?? this.#state.emails.keywords(slot);
   }
 
   /** Keywords of the account by their lower-case names, in the spelling that was seen first. */
   keywordNames(): ReadonlyMap<string, string> {
     const names = new Map(this.#state.emails.keywordNames.map((name) => [name.toLowerCase(), name]));
-    for (const { keywords } of [...this.#added, ...this.#flags.values()]) {
+    for (const { keywords = [] } of [...this.#added, ...this.#flags.values()]) {
       for (const name of keywords) if (!names.has(name.toLowerCase())) names.set(name.toLowerCase(), name);
     }
     return names;
@@ -87,7 +88,7 @@ export class EmailChanges {
   }
 
   setFlags({ payload, seq: modseq }: ChangeOf<'FlagsChanged'>, slot: number): void {
-    const { flags, keywords = this.keywords(slot) } = payload;
+    const { flags, keywords = this.#flags.get(slot)?.keywords } = payload;
     this.#flags.set(slot, { flags, keywords, modseq });
   }
 

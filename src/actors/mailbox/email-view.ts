@@ -1,8 +1,9 @@
-// An email as the mailbox shows it: in lists and in full. REST shows every field of a list item; what both shapes have in
-// common stands here once.
+// An email as the mailbox shows it: in lists and in full. A field that has the name of a property of the email's row is
+// taken from the row; REST derives its fields from these structs. What both shapes have in common stands here once.
 import { array, boolean, enums, type Infer, integer, nullable, number, object, optional, string } from 'superstruct';
 
-const head = {
+/** Of lists and details. */
+export const emailHead = {
   id: string(),
   fromAddress: string(),
   /** True when the message names no author: the address is the sender of its envelope. */
@@ -22,18 +23,18 @@ const head = {
   labels: array(object({ id: string(), name: string(), color: string() })),
 };
 
-const listItem = object({
-  ...head,
+export const emailListItem = object({
+  ...emailHead,
   previewText: string(),
   hasAttachments: boolean(),
   attachmentCount: integer(),
   /** Of what it is the copy in Sent. */
   outboundId: optional(string()),
 });
-export type EmailListItem = Infer<typeof listItem>;
+export type EmailListItem = Infer<typeof emailListItem>;
 
 export const emailDetail = object({
-  ...head,
+  ...emailHead,
   /** SHA-256 of the raw message; the gateway reads index and bytes itself. */
   blob: string(),
   inReplyTo: nullable(string()),
@@ -41,12 +42,10 @@ export const emailDetail = object({
 });
 export type EmailDetail = Infer<typeof emailDetail>;
 
-export type EmailHead = Pick<EmailListItem, keyof typeof head>;
-
-export const emailPage = object({ items: array(listItem), totalCount: integer(), unreadCount: integer() });
+export const emailPage = object({ items: array(emailListItem), totalCount: integer(), unreadCount: integer() });
 
 /** `date` is the oldest first, `-date` the newest first, which is the default. */
-export const SORTS = ['date', '-date', 'from', '-from', 'subject', '-subject', 'size', '-size'] as const;
+const SORTS = ['date', '-date', 'from', '-from', 'subject', '-subject', 'size', '-size'] as const;
 
 /** Which emails of a folder a list shows. */
 export const listing = {

@@ -64,7 +64,7 @@ export class FoldedFacts {
 }
 
 /** `filters` in their order; one that deletes is the last that is looked at. */
-export function judge(filters: readonly FilterRow[], facts: EmailFacts): FilterResult {
+export function matchFilters(filters: readonly FilterRow[], facts: EmailFacts): FilterResult {
   const folded = new FoldedFacts(facts);
   const matched: FilterRow[] = [];
   const undecided: FilterRow[] = [];
@@ -75,12 +75,12 @@ export function judge(filters: readonly FilterRow[], facts: EmailFacts): FilterR
     matched.push(filter);
     if (filter.delete === true) break;
   }
-  const verdict = verdictOf(matched);
-  return { ...verdict, undecided: verdict.remove ? [] : undecided };
+  const result = resultOf(matched);
+  return { ...result, undecided: result.remove ? [] : undecided };
 }
 
 /** What these filters do together; the last of them may delete. */
-export function verdictOf(matched: readonly FilterRow[]): Omit<FilterResult, 'undecided'> {
+export function resultOf(matched: readonly FilterRow[]): Omit<FilterResult, 'undecided'> {
   const remove = matched.at(-1)?.delete === true;
   const labelIds = (remove ? [] : matched).flatMap(({ assignLabelId }) => assignLabelId ?? []);
   return {

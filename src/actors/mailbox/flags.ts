@@ -6,6 +6,9 @@ import type { MailboxProtocol } from './protocol.js';
 import { found, rangesOf, selected } from './selection.js';
 import type { MailboxTransaction } from './transaction.js';
 
+/** Octets of all keywords that one command writes: each email that has others now is logged with all it has. */
+const MOST_KEYWORD_OCTETS = 4 * 1024 * 1024;
+
 interface FlagSet {
   readonly bits: number;
   /** As the account spells them. */
@@ -25,6 +28,8 @@ export function storeFlags(
   if ('refusal' in named) return named;
   const { slots, missing, folderId } = chosen;
   if (named.isDeleted && folderId === undefined) return { refusal: 'noSuchFlag' };
+  const isTooMuch = keywordOctets(tx, slots, named.keywords, mode) > MOST_KEYWORD_OCTETS;
+  if (isTooMuch) return { refusal: 'tooManyEmails' };
   const isModified = (slot: number) => tx.modseq(slot, folderId) > unchangedSince;
   const modified = folderId === undefined ? [] : slots.filter(isModified).map((slot) => tx.folders.uid(folderId, slot));
   const changed = store(
@@ -76,6 +81,15 @@ export function flagsNamed(
   return { bits, keywords: [...keywords.values()], isDeleted };
 }
 
+/** Of all keywords that the emails have afterwards, at most; 0 when they keep those they have. */
+function keywordOctets(tx: MailboxTransaction, slots: readonly number[], named: readonly string[], mode: Mode): number {
+  const octetsOf = (names: readonly string[]) => names.reduce((octets, name) => octets + name.length, 0);
+  if (named.length === 0) return 0;
+  let octets = mode === 'remove' ? 0 : octetsOf(named) * slots.length;
+  if (mode !== 'replace') for (const slot of slots) octets += octetsOf(tx.keywords(slot));
+  return octets;
+}
+
 /** Returns how many emails have other flags now, in the folder when one is named. */
 function store(
   tx: MailboxTransaction,
@@ -89,7 +103,8 @@ function store(
   for (const slot of slots) {
     const before = tx.flags(slot);
     const bits = mode === 'replace' ? flags.bits : mode === 'add' ? before | flags.bits : before & ~flags.bits;
-    const keywords = changedKeywords(tx.keywords(slot), flags.keywords, mode);
+    const areNamed = flags.keywords.length > 0 || mode === 'replace';
+    const keywords = areNamed ? changedKeywords(tx.keywords(slot), flags.keywords, mode) : undefined;
     const isDeletedChanged = folderId !== undefined && changesDeleted(tx.isDeleted(slot, folderId), flags, mode);
     if (bits === before && keywords === undefined && !isDeletedChanged) continue;
     if (changed++ === 0) tx.begin();
@@ -108,15 +123,18 @@ function changesDeleted(isDeleted: boolean, flags: FlagSet, mode: Mode): boolean
 
 /** Undefined when they stay as they are. */
 function changedKeywords(before: readonly string[], named: readonly string[], mode: Mode): string[] | undefined {
-  const isAmong = (names: readonly string[]) => {
-    const folded = new Set(names.map((name) => name.toLowerCase()));
-    return (name: string) => folded.has(name.toLowerCase());
-  };
+  const isNamed = isAmong(named);
   if (mode === 'remove') {
-    const kept = before.filter((name) => !isAmong(named)(name));
+    const kept = before.filter((name) => !isNamed(name));
     return kept.length === before.length ? undefined : kept;
   }
-  const added = named.filter((name) => !isAmong(before)(name));
-  const kept = mode === 'add' ? before : before.filter(isAmong(named));
+  const isThere = isAmong(before);
+  const added = named.filter((name) => !isThere(name));
+  const kept = mode === 'add' ? before : before.filter(isNamed);
   return added.length === 0 && kept.length === before.length ? undefined : [...kept, ...added];
+}
+
+function isAmong(names: readonly string[]): (name: string) => boolean {
+  const folded = new Set(names.map((name) => name.toLowerCase()));
+  return (name) => folded.has(name.toLowerCase());
 }

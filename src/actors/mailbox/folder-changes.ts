@@ -9,6 +9,13 @@ const NONE: ReadonlyMap<number, number> = new Map();
 
 type Mutable = { -readonly [K in keyof FolderRow]: FolderRow[K] };
 
+/** A folder that may hold emails; `uids` as in ChangedFolder, where the batch has changed it. */
+interface Holder {
+  readonly id: string;
+  readonly columns: FolderColumns | undefined;
+  readonly uids: ReadonlyMap<number, number> | undefined;
+}
+
 interface ChangedFolder {
   row: Mutable;
   /** Undefined for a folder that the batch made. */
@@ -25,6 +32,8 @@ export class FolderChanges {
   readonly #state: MailboxState;
   readonly #changed = new Map<string, ChangedFolder>();
   readonly #deleted = new Set<string>();
+  /** Made when first asked for; gone when the batch changes, makes or deletes one more folder. */
+  #knownHolders: readonly Holder[] | undefined;
 
   constructor(state: MailboxState) {
     this.#state = state;
@@ -59,6 +68,8 @@ export class FolderChanges {
   slotsOfUids(folderId: string, ranges: readonly (readonly [first: number, last: number])[]): number[] {
     const columns = this.#deleted.has(folderId) ? undefined : this.#state.folders.get(folderId);
     const changed = this.#changed.get(folderId)?.uids ?? NONE;
+    const placed = [...changed].filter(([, uid]) => uid !== 0).sort(([, a], [, b]) => a - b);
+    let next = 0;
     const slots: number[] = [];
     for (const [first, last] of joined(ranges)) {
       const end = columns?.indexOfUid(last + 1) ?? 0;
@@ -67,8 +78,8 @@ export class FolderChanges {
         if (!changed.has(slot)) slots.push(slot);
       }
       // The batch gives UIDs above all that were there.
-      const placed = [...changed].filter(([, uid]) => uid >= first && uid <= last && uid !== 0);
-      for (const [slot] of placed.sort(([, a], [, b]) => a - b)) slots.push(slot);
+      while (next < placed.length && placed[next]![1] < first) next++;
+      for (; next < placed.length && placed[next]![1] <= last; next++) slots.push(placed[next]![0]);
     }
     return slots;
   }
@@ -88,13 +99,8 @@ export class FolderChanges {
   /** Ids of the folders that hold the email. */
   holding(slot: number): string[] {
     const ids: string[] = [];
-    for (const [id, columns] of this.#state.folders) {
-      const changed = this.#changed.get(id);
-      if ((changed ?? columns).row.total === 0 || this.#deleted.has(id)) continue;
-      if ((changed?.uids.get(slot) ?? columns.uidOf(slot)) !== 0) ids.push(id);
-    }
-    for (const [id, { columns, uids }] of this.#changed) {
-      if (columns === undefined && (uids.get(slot) ?? 0) !== 0) ids.push(id);
+    for (const { id, columns, uids } of this.#holders()) {
+      if ((uids?.get(slot) ?? columns?.uidOf(slot) ?? 0) !== 0) ids.push(id);
     }
     return ids;
   }
@@ -128,6 +134,7 @@ export class FolderChanges {
   }
 
   create(folder: FolderDefinition, modseq: number): void {
+    this.#knownHolders = undefined;
     const row = { ...folder, uidNext: 1, total: 0, unread: 0, highestModseq: modseq };
     this.#changed.set(folder.id, { row, columns: undefined, uids: new Map(), modseqs: new Map(), deleted: new Map() });
   }
@@ -139,18 +146,23 @@ export class FolderChanges {
 
   /** Deletes a folder with its placements. */
   delete(id: string): void {
+    this.#knownHolders = undefined;
     this.#changed.delete(id);
     this.#deleted.add(id);
   }
 
   /** Slots of the emails that are in this folder and in no other. `size`: above all slots. */
   onlyIn(id: string, size: number): number[] {
+    const slots = this.#slots(id);
+    const others = this.#holders().filter((holder) => holder.id !== id);
+    // Whichever is less to look at: the other folders for each of the emails, or all that they hold.
+    if (slots.length * others.length <= size) return slots.filter((slot) => this.holding(slot).length === 1);
     const elsewhere = new Uint8Array(size);
-    for (const other of this.#ids()) {
-      if (other === id) continue;
-      for (const slot of this.#slots(other)) elsewhere[slot] = 1;
+    for (const { columns, uids } of others) {
+      for (const slot of columns?.slots() ?? []) if (uids?.has(slot) !== true) elsewhere[slot] = 1;
+      for (const [slot, uid] of uids ?? NONE) if (uid !== 0) elsewhere[slot] = 1;
     }
-    return this.#slots(id).filter((slot) => elsewhere[slot] === 0);
+    return slots.filter((slot) => elsewhere[slot] === 0);
   }
 
   /** Of the folders that the batch has changed and not deleted. */
@@ -158,6 +170,17 @@ export class FolderChanges {
     return [...this.#changed.values()].map(({ row: { id, uidNext, total, unread, highestModseq } }) => {
       return { id, uidNext, total, unread, highestModseq };
     });
+  }
+
+  #holders(): readonly Holder[] {
+    if (this.#knownHolders !== undefined) return this.#knownHolders;
+    const holders: Holder[] = [];
+    for (const id of this.#ids()) {
+      const [columns, uids] = [this.#state.folders.get(id), this.#changed.get(id)?.uids];
+      if (uids !== undefined || (columns?.count ?? 0) > 0) holders.push({ id, columns, uids });
+    }
+    this.#knownHolders = holders;
+    return holders;
   }
 
   *#ids(): Iterable<string> {
@@ -180,6 +203,7 @@ export class FolderChanges {
       const columns = this.#state.folders.get(id)!;
       folder = { row: { ...columns.row }, columns, uids: new Map(), modseqs: new Map(), deleted: new Map() };
       this.#changed.set(id, folder);
+      this.#knownHolders = undefined;
     }
     folder.row.highestModseq = modseq;
     return folder;

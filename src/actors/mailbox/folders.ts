@@ -134,10 +134,10 @@ export function subscribeFolder(
 /** Those of the system first, the others by path. */
 export function shownFolders(rows: readonly FolderRow[]): Folder[] {
   const paths = byPath(rows);
-  const place = (row: FolderRow) => (isSystemFolder(row) ? (SYSTEM_ROLES as readonly string[]).indexOf(row.role) : 9);
+  const rank = (row: FolderRow) => (isSystemFolder(row) ? (SYSTEM_ROLES as readonly string[]).indexOf(row.role) : 9);
   return rows
-    .map((row) => ({ row, place: place(row), levels: levelsOf(caseFolded(row.name)) }))
-    .sort((a, b) => a.place - b.place || comparePaths(a.levels, b.levels))
+    .map((row) => ({ row, rank: rank(row), levels: levelsOf(caseFolded(row.name)) }))
+    .sort((a, b) => a.rank - b.rank || comparePaths(a.levels, b.levels))
     .map(({ row }) => {
       const { id, name: path, role, total, unread, color, isSubscribed } = row;
       const superior = superiorOf(path, paths);

@@ -1,8 +1,8 @@
 // Operations on emails in folders: append, store flags, copy, move, expunge. Folders are named by id or role. A command
 // takes at most 10,000 emails.
 import { array, boolean, enums, integer, number, object, optional, refine, string, tuple, union } from 'superstruct';
+import { messageSummary } from '../../mail/summary.js';
 import { command } from '../runtime/protocol.js';
-import { messageSummary } from './message-summary.js';
 
 /** First and last UID, both included. */
 const uidRanges = array(tuple([integer(), integer()]));
@@ -36,7 +36,7 @@ export const placementOperations = {
   }),
   /**
    * Adds or removes flags, or makes them all there are. `\Deleted` is of a placement: `noSuchFlag` for emails that are
-   * selected by id.
+   * selected by id. `tooManyEmails` also for fewer of them whose keywords come to 4 MiB together.
    */
   storeFlags: command({
     payload: refine(
@@ -65,7 +65,8 @@ export const placementOperations = {
   }),
   /**
    * From one folder, which for UIDs is the one they are of unless another is named. Emails that are selected by id alone
-   * leave every folder and keep their labels, but for Trash and Junk; into a label they leave the inbox alone.
+   * leave every folder and keep their labels, but for Trash and Junk; into a label they leave
+   * the inbox, Trash and Junk.
    */
   move: command({
     payload: object({ selection, toFolderId: string(), fromFolderId: optional(string()) }),

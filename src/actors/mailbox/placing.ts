@@ -1,12 +1,14 @@
 // Emails in folders: copied, moved, expunged. An email has one placement a folder. Moving into Junk and out of it says what
 // the user takes the email for, as `$Junk` and `$NotJunk` (RFC 9051 §2.3.2).
 import { JUNK, NOT_JUNK } from '../../mail/flags.js';
-import type { FolderRow } from '../../store/mailbox-rows.js';
+import type { FolderRole, FolderRow } from '../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import type { MailboxProtocol } from './protocol.js';
 import { folderNamed, MOST_EMAILS, rangesOf, selected, type UidRange } from './selection.js';
 import type { MailboxTransaction } from './transaction.js';
 
+/** What an email leaves for a label. */
+const LEFT_FOR_LABEL: ReadonlySet<FolderRole> = new Set(['inbox', 'trash', 'junk']);
 const ALL_UIDS: UidRange[] = [[1, 2 ** 32 - 1]];
 
 export function copy(
@@ -83,8 +85,8 @@ function leftFor(tx: MailboxTransaction, slot: number, target: FolderRow): strin
   const takesAll = target.role === 'trash' || target.role === 'junk';
   return tx.folders.holding(slot).filter((id) => {
     if (id === target.id) return false;
-    const role = tx.folders.row(id)?.role;
-    return target.role === 'label' ? role === 'inbox' : takesAll || role !== 'label';
+    const role = tx.folders.row(id)!.role;
+    return target.role === 'label' ? LEFT_FOR_LABEL.has(role) : takesAll || role !== 'label';
   });
 }
 

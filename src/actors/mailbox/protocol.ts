@@ -11,12 +11,12 @@ import {
   type Struct,
   string,
 } from 'superstruct';
+import { messageSummary } from '../../mail/summary.js';
 import type { LoggedChange } from '../../store/changes.js';
 import { command, type EventOf, protocol, query } from '../runtime/protocol.js';
 import type { Refs } from '../runtime/ref.js';
 import { emailDetail, emailPage, listing } from './email-view.js';
 import { folderOperations } from './folder-operations.js';
-import { messageSummary } from './message-summary.js';
 import { outboundOperations } from './outbound/protocol.js';
 import { placementOperations } from './placement-operations.js';
 
@@ -78,13 +78,13 @@ const exported = object({
 export type ExportedEmail = Infer<typeof exported>;
 
 /** Where an export goes on: after an email, among those that were there when it began. */
-const exportPlace = object({
+const exportPosition = object({
   receivedAt: number(),
   id: string(),
   /** Newest email of the mailbox when the export began. */
   newestId: string(),
 });
-export type ExportPlace = Infer<typeof exportPlace>;
+export type ExportPosition = Infer<typeof exportPosition>;
 
 export const mailboxProtocol = protocol('mailbox', {
   operations: {
@@ -261,8 +261,8 @@ export const mailboxProtocol = protocol('mailbox', {
     }),
     /** The emails of an export, oldest first, page by page: the next begins at `place`, null after the last. */
     exportPage: query({
-      payload: object({ ...period, folder: optional(string()), place: nullable(exportPlace), limit: integer() }),
-      reply: object({ emails: array(exported), place: nullable(exportPlace) }),
+      payload: object({ ...period, folder: optional(string()), place: nullable(exportPosition), limit: integer() }),
+      reply: object({ emails: array(exported), place: nullable(exportPosition) }),
     }),
     detail: query({ payload: object({ emailId: string() }), reply: emailDetail, refusals: ['noSuchEmail'] }),
     unreadCount: query({ payload: object({}), reply: object({ unread: integer() }) }),
@@ -276,7 +276,7 @@ export const mailboxProtocol = protocol('mailbox', {
   events: {} as { readonly [T in LoggedChange['type']]: Struct<Extract<LoggedChange, { type: T }>['payload'], null> },
 });
 
-export type { EmailDetail, EmailListItem } from './email-view.js';
+export { type EmailDetail, type EmailListItem, emailHead, emailListItem } from './email-view.js';
 export type { Folder } from './folder-operations.js';
 
 export type MailboxProtocol = typeof mailboxProtocol;

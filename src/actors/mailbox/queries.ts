@@ -9,6 +9,10 @@ import { countExported, exportedEmails, folderNamed, type MailboxSearch, searchM
 import { detailOf, listPage } from './shown-emails.js';
 import type { MailboxState } from './state.js';
 
+/** Emails of a thread that are shown: the newest. */
+const MOST_OF_THREAD = 500;
+const DEFAULT_PAGE_SIZE = 20;
+
 export function mailboxQueries(store: MailboxStore, search: MailboxSearch) {
   return {
     ...outboundQueries(store),
@@ -43,6 +47,16 @@ export function mailboxQueries(store: MailboxStore, search: MailboxSearch) {
       const slot = isUuid(emailId) ? state.emails.find(emailId) : -1;
       const row = slot < 0 ? undefined : (await store.summaries(state.accountId, [emailId]))[0];
       return row === undefined ? { refusal: 'noSuchEmail' } : { reply: detailOf(state, slot, row) };
+    },
+
+    async thread(state, { threadId, page, pageSize = DEFAULT_PAGE_SIZE }) {
+      const part = page === undefined ? { newest: MOST_OF_THREAD } : { page, pageSize };
+      const { rows, total } = await store.thread(state.accountId, threadId, part);
+      const emails = rows.flatMap((row) => {
+        const slot = state.emails.find(row.id);
+        return slot < 0 ? [] : [detailOf(state, slot, row)];
+      });
+      return total === 0 ? { refusal: 'noSuchThread' } : { reply: { emails, total } };
     },
 
     async unreadCount(state) {

@@ -18,7 +18,7 @@ export interface RedeliveryOptions {
   readonly mailboxes: Mailboxes;
   readonly ownership: Pick<Ownership, 'owned'>;
   readonly log: Logger;
-  /** How often to look, in ms. */
+  /** How often the store is asked, in ms. */
   readonly intervalMs: number;
   /** Rows younger than this are still in the hands of the gateway that wrote them, in ms. */
   readonly minAgeMs: number;
@@ -28,7 +28,7 @@ export interface RedeliveryOptions {
 export interface Redelivery {
   /** Delivered by it since the start. */
   readonly delivered: number;
-  /** Rows that the last look found and could not deliver. */
+  /** Rows that the last poll found and could not deliver. */
   readonly waiting: number;
   stop(): Promise<void>;
 }
@@ -73,7 +73,7 @@ export async function startRedelivery(options: RedeliveryOptions): Promise<Redel
 
   let stopped = false;
   let passing: Promise<void> | undefined;
-  const look = (minAgeMs: number) => {
+  const poll = (minAgeMs: number) => {
     passing ??= pass(minAgeMs)
       .catch((error) => log.warn({ err: error }, 'waiting deliveries could not be read'))
       .finally(() => {
@@ -82,8 +82,8 @@ export async function startRedelivery(options: RedeliveryOptions): Promise<Redel
     return passing;
   };
   // Listeners wait for it: a backlog is no reason to refuse what is new.
-  await atMost(look(0), START_MS);
-  const timer = setInterval(() => void look(options.minAgeMs), options.intervalMs);
+  await atMost(poll(0), START_MS);
+  const timer = setInterval(() => void poll(options.minAgeMs), options.intervalMs);
   return {
     get delivered() {
       return delivered;
@@ -101,6 +101,6 @@ export async function startRedelivery(options: RedeliveryOptions): Promise<Redel
 
 function open(envelope: PendingInbound['envelope']) {
   const { receivedAt, summary, isJunk } = envelope;
-  const shown = { receivedAt, summary: { ...summary, references: [...summary.references] } };
+  const shown = { receivedAt, summary };
   return isJunk === true ? { ...shown, isJunk } : shown;
 }

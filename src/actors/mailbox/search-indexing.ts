@@ -23,7 +23,7 @@ const MAX_KNOWN = 10_000;
 /** Deliveries pause for this long before they are looked at, or they have been going on for that long. */
 const QUIET_MS = 2_000;
 const PATIENCE_MS = 20_000;
-const LOOK_MS = 250;
+const POLL_MS = 250;
 /** Rest after a page, in times of what it took. */
 const REST = 3;
 /** Longest that a search waits. */
@@ -114,9 +114,9 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
       for (
         let rest = (performance.now() - started) * REST;
         rest > 0 && !job.hurried && !stopping.signal.aborted;
-        rest -= LOOK_MS
+        rest -= POLL_MS
       )
-        await pause(Math.min(rest, LOOK_MS));
+        await pause(Math.min(rest, POLL_MS));
     }
   }
 
@@ -134,7 +134,7 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
     return done;
   }
 
-  function look(): void {
+  function poll(): void {
     const now = performance.now();
     for (const [accountId, { newestId, since, last }] of waiting) {
       if (background >= ACCOUNTS_AT_ONCE) return;
@@ -148,7 +148,7 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
         .finally(() => background--);
     }
   }
-  const timer = setInterval(look, Math.min(LOOK_MS, Math.max(1, quietMs)));
+  const timer = setInterval(poll, Math.min(POLL_MS, Math.max(1, quietMs)));
 
   return {
     note(accountId, newestId) {

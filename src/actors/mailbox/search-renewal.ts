@@ -8,9 +8,9 @@ import { emailWords } from './search-indexing.js';
 
 const PAGE = 100;
 const ACCOUNTS = 100;
-const FIRST_LOOK_MS = 5_000;
+const FIRST_POLL_MS = 5_000;
 /** Nodes of an earlier version may write more of it during a rolling upgrade. */
-const LOOK_MS = 10 * 60_000;
+const POLL_MS = 10 * 60_000;
 /** Rest after a page, in times of what it took. */
 const REST = 3;
 const NO_ID = '00000000-0000-0000-0000-000000000000';
@@ -27,12 +27,12 @@ export interface SearchRenewalOptions {
   /** Whether the account's mailbox is this node's. */
   owns(accountId: string): boolean;
   readonly log: Logger;
-  readonly firstLookMs?: number;
-  readonly lookMs?: number;
+  readonly firstPollMs?: number;
+  readonly pollMs?: number;
 }
 
 export function startSearchRenewal(options: SearchRenewalOptions): SearchRenewal {
-  const { store, texts, owns, log, firstLookMs = FIRST_LOOK_MS, lookMs = LOOK_MS } = options;
+  const { store, texts, owns, log, firstPollMs = FIRST_POLL_MS, pollMs = POLL_MS } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
   let pages = 0;
@@ -61,7 +61,7 @@ export function startSearchRenewal(options: SearchRenewalOptions): SearchRenewal
     }
   }
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     let count = 0;
     for (let after = NO_ID; ; ) {
       const accounts = await store.outdatedAccounts(after, ACCOUNTS);
@@ -73,10 +73,10 @@ export function startSearchRenewal(options: SearchRenewalOptions): SearchRenewal
   }
 
   async function run(): Promise<void> {
-    for (let waitMs = firstLookMs; !signal.aborted; waitMs = lookMs) {
+    for (let waitMs = firstPollMs; !signal.aborted; waitMs = pollMs) {
       try {
         await pause(waitMs, undefined, { signal });
-        await look();
+        await poll();
       } catch (err) {
         if (!signal.aborted) log.warn({ err }, 'emails of an earlier version could not be looked for');
       }

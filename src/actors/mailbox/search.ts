@@ -7,7 +7,7 @@ import type { SearchTerm } from '../../mail/search-text.js';
 import { SYSTEM_ROLES } from '../../store/mailbox-rows.js';
 import type { SearchStore } from '../../store/search.js';
 import type { FolderColumns } from './folder-columns.js';
-import type { ExportPlace } from './protocol.js';
+import type { ExportPosition } from './protocol.js';
 import type { SearchIndexing } from './search-indexing.js';
 import type { FoundPage, TextMatches } from './search-memory.js';
 import type { SearchRenewal } from './search-renewal.js';
@@ -105,20 +105,20 @@ export async function searchMailbox(
 export async function exportedEmails(
   state: MailboxState,
   criteria: Pick<SearchCriteria, 'from' | 'to' | 'folder'>,
-  place: ExportPlace | null,
+  place: ExportPosition | null,
   limit: number,
-): Promise<{ readonly slots: number[]; readonly place: ExportPlace | null }> {
+): Promise<{ readonly slots: number[]; readonly place: ExportPosition | null }> {
   const { emails } = state;
   if (emails.size === 0) return { slots: [], place: null };
   const newestId = place?.newestId ?? emails.id(emails.size - 1);
   const lastSlot = emails.lastUpTo(newestId);
   const isLeftOut = leftOut(state, criteria.folder);
   const [order, start, end] = range(state, criteria);
-  const isPlace = place !== null && isUuid(place.id);
-  let i = isPlace ? state.search.order.before(order, place.receivedAt, emails.lastUpTo(place.id) + 1) : start;
+  const isFurther = place !== null && isUuid(place.id);
+  let i = isFurther ? state.search.order.before(order, place.receivedAt, emails.lastUpTo(place.id) + 1) : start;
   const slots: number[] = [];
-  for (let looked = 1; i < end && slots.length < limit; i++, looked++) {
-    if (looked % STRETCH === 0) await nextTurn();
+  for (let examined = 1; i < end && slots.length < limit; i++, examined++) {
+    if (examined % STRETCH === 0) await nextTurn();
     const slot = order[i]!;
     if (slot <= lastSlot && emails.isAlive(slot) && isLeftOut?.(slot) !== true) slots.push(slot);
   }

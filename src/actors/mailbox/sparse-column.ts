@@ -1,10 +1,14 @@
-// Columns over slots of which few may be set: pages are made when first written and dropped when nothing is set in them,
-// so that a small folder in a large mailbox costs little.
+// Columns over slots of which few may be set: a page is made where enough is set and dropped when nothing is, so that a folder
+// costs what it holds, also when that is spread over a large mailbox.
 
 /** Octets of a typed array beside its contents, about. */
 export const ARRAY_OCTETS = 350;
 const PAGE_BITS = 10;
 const PAGE = 1 << PAGE_BITS;
+/** Set in a part of the column that has no page: below this a map takes less memory. */
+const MOST_FEW = 80;
+/** Octets of an entry of a map, about. */
+const FEW_OCTETS = 50;
 const BIT_PAGE_BITS = 13;
 const BIT_PAGE = 1 << BIT_PAGE_BITS;
 const LOW = 2 ** 32;
@@ -12,17 +16,20 @@ const LOW = 2 ** 32;
 /** Whole numbers below 2^53; 0 means not set. Numbers from 2^32 on take a second page. */
 export class SparseColumn {
   readonly #pages: (Uint32Array | undefined)[] = [];
+  /** What is set where a page would be mostly empty. */
+  readonly #few = new Map<number, number>();
   /** How many are set in each page. */
   readonly #used: number[] = [];
   #made = 0;
   #high: SparseColumn | undefined;
 
   get octets(): number {
-    return this.#pages.length * 16 + this.#made * (PAGE * 4 + ARRAY_OCTETS) + (this.#high?.octets ?? 0);
+    const pages = this.#pages.length * 16 + this.#made * (PAGE * 4 + ARRAY_OCTETS);
+    return pages + this.#few.size * FEW_OCTETS + (this.#high?.octets ?? 0);
   }
 
   get(slot: number): number {
-    const low = this.#pages[slot >>> PAGE_BITS]?.[slot & (PAGE - 1)] ?? 0;
+    const low = this.#low(slot);
     return this.#high === undefined ? low : this.#high.get(slot) * LOW + low;
   }
 
@@ -31,23 +38,41 @@ export class SparseColumn {
     this.#high?.set(slot, Math.floor(value / LOW));
     const at = slot >>> PAGE_BITS;
     const low = value % LOW;
-    let page = this.#pages[at];
-    if (page === undefined) {
-      if (low === 0) return;
-      while (this.#pages.length <= at) {
-        this.#pages.push(undefined);
-        this.#used.push(0);
-      }
-      page = new Uint32Array(PAGE);
-      this.#pages[at] = page;
-      this.#made++;
+    const before = this.#low(slot);
+    if (low === before) return;
+    while (this.#pages.length <= at) {
+      this.#pages.push(undefined);
+      this.#used.push(0);
     }
-    const i = slot & (PAGE - 1);
-    this.#used[at]! += Number(low !== 0) - Number(page[i] !== 0);
-    page[i] = low;
-    if (this.#used[at] !== 0) return;
+    this.#used[at]! += Number(low !== 0) - Number(before !== 0);
+    const page = this.#pages[at];
+    if (page !== undefined) page[slot & (PAGE - 1)] = low;
+    else if (low === 0) this.#few.delete(slot);
+    else this.#few.set(slot, low);
+    if (page === undefined && this.#used[at]! > MOST_FEW) this.#makePage(at);
+    if (page === undefined || this.#used[at] !== 0) return;
     this.#pages[at] = undefined;
     this.#made--;
+  }
+
+  #low(slot: number): number {
+    const at = slot >>> PAGE_BITS;
+    const page = this.#pages[at];
+    if (page !== undefined) return page[slot & (PAGE - 1)]!;
+    return (this.#used[at] ?? 0) === 0 ? 0 : (this.#few.get(slot) ?? 0);
+  }
+
+  #makePage(at: number): void {
+    const page = new Uint32Array(PAGE);
+    const first = at << PAGE_BITS;
+    for (let i = 0; i < PAGE; i++) {
+      const value = this.#few.get(first + i);
+      if (value === undefined) continue;
+      page[i] = value;
+      this.#few.delete(first + i);
+    }
+    this.#pages[at] = page;
+    this.#made++;
   }
 }
 

@@ -296,7 +296,7 @@ class LeasedOwnership implements Ownership {
     let view: Heartbeat | undefined;
     try {
       view = await inTime(
-        store.beat({ ...node, listeners: this.#listeners }, this.#state, ttlMs),
+        store.heartbeat({ ...node, listeners: this.#listeners }, this.#state, ttlMs),
         ttlMs,
         'a heartbeat',
       );

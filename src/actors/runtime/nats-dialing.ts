@@ -42,13 +42,13 @@ export async function dialForEver<C>(
   over: () => boolean,
   log: Logger,
 ): Promise<C | undefined> {
-  let told: string | undefined;
+  let logged: string | undefined;
   while (!over()) {
     const tried = await dialEach(servers, dial, Number.POSITIVE_INFINITY, lost);
     if ('connection' in tried) return tried.connection;
     const why = reasons(tried.failures);
-    if (why !== told) log.warn({ why }, 'no NATS server can be reached');
-    told = why;
+    if (why !== logged) log.warn({ why }, 'no NATS server can be reached');
+    logged = why;
     await pause();
   }
   return undefined;

@@ -88,7 +88,7 @@ export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P>
     const shard = shardOf(accountId, ownership.shards);
     let giveUp: number | undefined;
     for (;;) {
-      const reply = await relocations.orRelocation(shard, attempt(shard, request));
+      const reply = await relocations.orRelocation(shard, send(shard, request));
       // Another node answers for the shard now, and the first may never answer.
       if (reply === undefined) continue;
       if (reply.kind === 'notOwner') {
@@ -103,7 +103,7 @@ export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P>
     }
   }
 
-  async function attempt(shard: number, request: RequestPacket): Promise<ReplyPacket> {
+  async function send(shard: number, request: RequestPacket): Promise<ReplyPacket> {
     const subject = requestSubject(protocol.name, shard);
     const late = setTimeout(() => {
       if (ownership.epochOf(request.accountId) === undefined) ownership.missing(shard);

@@ -10,7 +10,7 @@ import type { HttpRequest } from './exchange.js';
 import { insufficientScope, notForAnonymous, Problem, tooMany, unauthenticated } from './problem.js';
 import type { Access } from './route.js';
 
-/** Longest credential looked at. */
+/** Longest credential that is checked. */
 const LONGEST_CREDENTIAL = 8192;
 const CREDENTIAL = /^(bearer|apikey) +([!-~]+) *$/i;
 

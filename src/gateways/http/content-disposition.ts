@@ -3,7 +3,7 @@
 
 const LONGEST = 150;
 // Control characters, and those that change the direction of what follows them.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression matches them
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]+/g;
 
 export function attachmentDisposition(fileName: string): string {

@@ -1,5 +1,5 @@
-// One HTTP request and its reply as plain values: all that the pipeline and the routes see of HTTP, so neither knows
-// which server carries them. server.ts makes requests out of sockets and writes replies to them.
+// One HTTP request and its reply as plain values: the pipeline and the routes see nothing else of HTTP, so both work
+// with any server. server.ts makes requests out of sockets and writes replies to them.
 
 export interface HttpRequest {
   /** As sent; methods are case-sensitive (RFC 9110 §9.1). */

@@ -1,5 +1,5 @@
 // Structs of what clients send and get, as OpenAPI and error messages need them: the struct's `type` names its JSON
-// schema (json-schema.ts), and each says in words what it takes. superstruct's own leaves print the value they refuse,
+// schema (json-schema.ts), and each has a message for what it does not take. superstruct's own leaves print the value they refuse,
 // which a hostile value (deep, or with a `toString` of its own) turns into an exception.
 import { array, coerce, defaulted, Struct, type } from 'superstruct';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
@@ -99,7 +99,7 @@ export const list = <S extends AnyStruct>(element: S) => {
   });
 };
 
-/** From `least` to `most` elements; of one that is too long no element is looked at. */
+/** From `least` to `most` elements; of one that is too long no element is checked. */
 export const shortList = <S extends AnyStruct>(element: S, least: number, most: number) => {
   const base = array(element);
   const struct = new Struct<(typeof base)['TYPE'], (typeof base)['schema']>({
@@ -118,7 +118,7 @@ export const shortList = <S extends AnyStruct>(element: S, least: number, most: 
   return noted(struct, { ...(least > 0 && { minItems: least }), maxItems: most });
 };
 
-/** Up to `limit` strings; the count is looked at before the elements are. */
+/** Up to `limit` strings; the count is checked before the elements. */
 export const textList = (limit: number, notes?: JsonSchema) =>
   leaf<string[]>(
     'strings',
@@ -145,7 +145,7 @@ const LAST_PAGE = 1_000_000_000;
 /** Query: 1, 2, … */
 export const pageParameter = () => defaulted(pageOr(), 1);
 
-/** Query: at least 1; what is larger than the largest page is that page (the envelope says so). */
+/** Query: at least 1; a larger size than the largest is the largest (the envelope shows it). */
 export const pageSizeParameter = (fallback: number) => defaulted(pageSizeOr(), fallback);
 
 /** The same for lists that are not paged unless one of the two is given. */
@@ -180,7 +180,7 @@ export const flagParameter = (notes?: JsonSchema): Struct<boolean, null> =>
 
 const ISO_DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
 
-/** Query: an ISO 8601 date or date-time, UTC unless it says otherwise; kept as text for the route to interpret. */
+/** Query: an ISO 8601 date or date-time, UTC unless it has an offset; kept as text for the route to interpret. */
 export const dateParameter = (notes?: JsonSchema) =>
   leaf<string>(
     'date',

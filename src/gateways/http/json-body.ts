@@ -5,7 +5,7 @@ import { JsonExcess, JsonScan } from '../../bounds/json-scan.js';
 import type { BodyShare } from './body-budget.js';
 import type { HttpRequest } from './exchange.js';
 import { invalid, Problem, unavailable } from './problem.js';
-import { type UploadPlace, Uploads } from './uploads.js';
+import { type UploadField, Uploads } from './uploads.js';
 
 /** Octets of a body without its files. */
 const LARGEST_JSON = 4 * 1024 * 1024;
@@ -19,16 +19,16 @@ export interface JsonBody {
 interface Limits {
   /** Octets of the whole body. */
   readonly bodyLimit: number;
-  readonly uploads: UploadPlace | undefined;
+  readonly uploads: UploadField | undefined;
 }
 
 /** @throws Problem 400, 413, 503; BodyFault; SpoolFault */
 export async function readJson(
   request: HttpRequest,
-  { bodyLimit, uploads: place }: Limits,
+  { bodyLimit, uploads: field }: Limits,
   share: BodyShare,
 ): Promise<JsonBody> {
-  const uploads = place && new Uploads(place);
+  const uploads = field && new Uploads(field);
   const kept: Uint8Array[] = [];
   let octets = 0;
   const scan = new JsonScan({
@@ -37,7 +37,7 @@ export async function readJson(
       if (octets > LARGEST_JSON) throw new Problem(413, { detail: TOO_LARGE });
       kept.push(Buffer.from(piece));
     },
-    ...(uploads && place && { extraction: { ...place, begin: () => uploads.begin() } }),
+    ...(uploads && field && { extraction: { ...field, begin: () => uploads.begin() } }),
   });
   try {
     await request.body(bodyLimit, async (piece) => {

@@ -22,7 +22,7 @@ const RENEW_MS = 120_000;
 const RETRY_MS = 1_000;
 
 export class LateUpgrade {
-  /** Known to nobody else, so nobody else gets there. */
+  /** A secret of this process, so no client can ask for it. */
   readonly path = `/${randomBytes(32).toString('hex')}`;
   readonly #log: Log;
   readonly #over = new AbortController();

@@ -1,6 +1,6 @@
 // The octets of an MBOX export: pages of emails from the mailbox, their blobs many a statement. One batch is read while
 // the one before is on its way to the client, so memory is bounded whatever is exported and however slowly it is taken.
-import type { ExportedEmail, ExportPlace, Mailboxes, MailboxProtocol } from '../../actors/mailbox/protocol.js';
+import type { ExportedEmail, ExportPosition, Mailboxes, MailboxProtocol } from '../../actors/mailbox/protocol.js';
 import type { Outcome } from '../../actors/runtime/protocol.js';
 import { fromLine, MboxQuoter } from '../../mail/mbox.js';
 import type { BlobStore } from '../../store/blobs.js';
@@ -57,7 +57,7 @@ async function* emailsOf(
   criteria: Criteria,
   limit: number,
 ): AsyncGenerator<readonly ExportedEmail[]> {
-  let place: ExportPlace | null = null;
+  let place: ExportPosition | null = null;
   for (let left = limit; left > 0; ) {
     const wanted = Math.min(PAGE, left);
     const outcome: Outcome<MailboxProtocol, 'exportPage'> = await mailboxes

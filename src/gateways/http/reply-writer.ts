@@ -21,7 +21,7 @@ export interface ReplySink {
 export interface WriteOptions {
   /** HEAD: the head of the reply only. */
   readonly head: boolean;
-  /** End the connection with the reply: it says so, and a small one is followed by the close. */
+  /** End the connection with the reply: a header field announces it, and a small reply is followed by the close. */
   readonly close: boolean;
   /** Time the client has to take one piece. */
   readonly stallMs: number;
@@ -219,7 +219,7 @@ export class ReplyWriter {
 function writeHead(sink: ReplySink, reply: HttpReply): void {
   sink.writeStatus(STATUS_LINES[reply.status] ?? String(reply.status));
   for (const [name, value] of reply.headers) {
-    // A line break would start a header field of somebody else's choosing.
+    // A line break would start a header field that the sender of the text chose.
     sink.writeHeader(name, /[\r\n\0]/.test(value) ? value.replace(/[\r\n\0]+/g, ' ') : value);
   }
 }
@@ -231,7 +231,7 @@ class LengthMismatch extends Error {
   }
 }
 
-/** Leaves an iterator early; what it throws on the way out concerns nobody. */
+/** Leaves an iterator early; what it throws on the way out is dropped. */
 async function leave(iterator: AsyncIterator<Uint8Array>): Promise<void> {
   try {
     await iterator.return?.();

@@ -1,5 +1,5 @@
 // The body of one request as it arrives, up to a limit and a time. Before a handler asks for the body, and while its
-// reader is busy, only a little is kept and the client is held back. The server reads a short body that no handler wants
+// reader is busy, only a little is kept and the client is held back. The server reads a short body that no handler has asked for
 // to its end, so that the client reads the reply; after a longer one it closes the connection behind the reply.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BodyError, type BodyFaultReason, type TakeBody } from './exchange.js';

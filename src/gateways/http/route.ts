@@ -9,7 +9,7 @@ import type { ProblemStatus } from '../problem-details.js';
 import type { HeaderField, ReplyStream } from './exchange.js';
 import type { Fields } from './fields.js';
 import type { Problem } from './problem.js';
-import type { UploadPlace } from './uploads.js';
+import type { UploadField } from './uploads.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -94,7 +94,7 @@ export interface RouteSpec<
   /** Largest body in octets; 1 MiB when absent. */
   readonly bodyLimit?: number;
   /** Where the body may hold files. */
-  readonly uploads?: UploadPlace;
+  readonly uploads?: UploadField;
   /** Successful replies by status; any route may also answer with a problem. */
   readonly replies: R;
   /** Header fields of successful replies in JSON or without a body, and what they say. */
@@ -123,7 +123,7 @@ export interface Route {
   readonly isConditional: boolean;
   readonly example: unknown;
   readonly bodyLimit: number;
-  readonly uploads: UploadPlace | undefined;
+  readonly uploads: UploadField | undefined;
   readonly replies: Replies;
   readonly replyFields: Readonly<Record<string, string>>;
   readonly problems: readonly ProblemStatus[];

@@ -1,4 +1,4 @@
-// Header fields that every reply carries, whoever made it: nothing served here is to be sniffed, framed or, being an
+// Header fields of every reply, whichever part of the server made it: nothing served here is to be sniffed, framed or, being an
 // API, rendered. Routes that serve foreign bytes tighten them (routes/attachments).
 import type { HeaderField } from './exchange.js';
 

@@ -6,7 +6,7 @@ import './header-room.js';
 
 export type ServerLibrary = typeof import('uWebSockets.js');
 
-/** No build can be loaded. The message says what is missing and what to do, in one sentence. */
+/** No build can be loaded. The message names what is missing and the remedy, in one sentence. */
 export class ServerLibraryFault extends StartFault {
   constructor(message: string, options?: ErrorOptions) {
     super('server-library-missing', message, options);

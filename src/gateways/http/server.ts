@@ -232,7 +232,7 @@ async function listenItself(uws: ServerLibrary, app: TemplatedApp, { bind, port 
   return { port: uws.us_socket_local_port(listener), end: () => uws.us_listen_socket_close(listener) };
 }
 
-/** Behind a proxy listener, which alone reaches the socket: nobody else may enter its directory. */
+/** Behind a proxy listener, which alone reaches the socket: no other user may enter its directory. */
 async function listenBehind(app: TemplatedApp, options: HttpOptions, trusted: TrustedNetworks): Promise<Listening> {
   const { bind, port, log } = options;
   const directory = await mkdtemp(join(tmpdir(), 'mansio-http-'));

@@ -8,7 +8,7 @@ import { StrictBase64 } from './strict-base64.js';
 type File = Awaited<ReturnType<Spool['file']>>;
 
 /** What a route takes as files: `field` of the objects of the array `list`. */
-export interface UploadPlace {
+export interface UploadField {
   readonly list: string;
   readonly field: string;
   readonly spool: Pick<Spool, 'file'>;
@@ -35,7 +35,7 @@ export class Upload {
 
 /** Those of one body. */
 export class Uploads {
-  readonly #place: UploadPlace;
+  readonly #field: UploadField;
   readonly #prefix = randomBytes(16).toString('hex');
   readonly #byToken = new Map<string, Upload>();
   /** Decoded, and not in the file yet. */
@@ -43,13 +43,13 @@ export class Uploads {
   #octets = 0;
   #file: File | undefined;
 
-  constructor(place: UploadPlace) {
-    this.#place = place;
+  constructor(field: UploadField) {
+    this.#field = field;
   }
 
   begin(): { readonly token: string; readonly sink: StringSink } {
     const upload = new Upload(this.#octets, (from, to) => this.#read(from, to));
-    // Nobody but this process knows the prefix: no client can name a file.
+    // The prefix is a secret of this process: no client can name a file.
     const token = `${this.#prefix}/${this.#byToken.size}`;
     this.#byToken.set(token, upload);
     const decoder = new StrictBase64();
@@ -77,7 +77,7 @@ export class Uploads {
     const pending = this.#pending;
     this.#pending = [];
     for (const octets of pending) {
-      this.#file ??= await this.#place.spool.file();
+      this.#file ??= await this.#field.spool.file();
       await this.#file.write(octets);
     }
   }
@@ -85,11 +85,11 @@ export class Uploads {
   /** Ends the writing, and puts the files into the value that was parsed, where their tokens stand. @throws SpoolFault */
   async putInto(value: object): Promise<void> {
     await this.#file?.flush();
-    const list: unknown = (value as Readonly<Record<string, unknown>>)[this.#place.list];
+    const list: unknown = (value as Readonly<Record<string, unknown>>)[this.#field.list];
     if (!Array.isArray(list)) return;
     for (const entry of list) {
-      const upload = this.#byToken.get(entry?.[this.#place.field]);
-      if (upload !== undefined) entry[this.#place.field] = upload;
+      const upload = this.#byToken.get(entry?.[this.#field.field]);
+      if (upload !== undefined) entry[this.#field.field] = upload;
     }
   }
 

@@ -1,4 +1,4 @@
-// The server's WebSockets as the seam of gateways/web-socket wants them: upgrades decided asynchronously, frames of one
+// The server's WebSockets behind the interface of gateways/web-socket: upgrades decided asynchronously, frames of one
 // tick written at once, buffers bounded. Pings and the protocol on top are the endpoint's (RFC 6455).
 import type { HttpAnswer, Socket, SocketListener, UpgradeRequest, WebSocketEndpoint } from '../web-socket.js';
 import type { HttpReply, Log } from './exchange.js';

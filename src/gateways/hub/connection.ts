@@ -42,7 +42,7 @@ export interface ConnectionDependencies {
 }
 
 /** Who has opened the connection, and with which query; `keyId` as in Principal. */
-export interface ConnectionOptions {
+export interface HubConnectionOptions {
   readonly id: string;
   /** Empty for a client without an account, which gets no events. */
   readonly accountId: string;
@@ -92,7 +92,7 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
   /** Messages and ping frames from the client since the last visit. */
   #received = 0;
 
-  constructor(socket: Socket, options: ConnectionOptions, dependencies: ConnectionDependencies) {
+  constructor(socket: Socket, options: HubConnectionOptions, dependencies: ConnectionDependencies) {
     this.id = options.id;
     this.accountId = options.accountId;
     this.owner = options.owner;

@@ -2,10 +2,10 @@
 // new emails that were. What clients are told of an event is the projection's.
 import type { Logger } from 'pino';
 import type { MailboxEvent } from '../../actors/mailbox/protocol.js';
-import { projectEvent, type Told } from './projection.js';
+import { type EventText, projectEvent } from './projection.js';
 
 /** Empty when the hub says nothing about this event. */
-export function eventTexts(event: MailboxEvent, accountId: string, log: Logger): readonly Told[] {
+export function eventTexts(event: MailboxEvent, accountId: string, log: Logger): readonly EventText[] {
   try {
     return projectEvent(event);
   } catch (err) {

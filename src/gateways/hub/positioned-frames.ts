@@ -51,7 +51,8 @@ export class PositionedFrames {
     const frames: PositionedFrame[] = [];
     let text = '';
     batch.forEach((event, i) => {
-      for (const told of eventTexts(event, accountId, this.#log)) if ((told.topic & ~topics) === 0) text += told.text;
+      for (const message of eventTexts(event, accountId, this.#log))
+        if ((message.topic & ~topics) === 0) text += message.text;
       const next = batch[i + 1];
       const isWhole = next === undefined || (next.seq !== event.seq && text.length >= FRAME_LENGTH);
       if (!isWhole) return;

@@ -11,15 +11,15 @@ export const CHANGES = 2;
 /** So many are the sets of topics. */
 export const TOPIC_SETS = 4;
 
-export interface Told {
+export interface EventText {
   /** A hub message with its separator. */
   readonly text: string;
   /** 0: for everybody. */
   readonly topic: typeof TIMELINE | typeof CHANGES | 0;
 }
 
-/** Empty when clients are told nothing of this event. */
-export function projectEvent(event: MailboxEvent): readonly Told[] {
+/** Empty when the hub sends nothing of this event. */
+export function projectEvent(event: MailboxEvent): readonly EventText[] {
   switch (event.type) {
     case 'EmailAdded':
       return emailAdded(event.payload);
@@ -36,9 +36,9 @@ export function projectEvent(event: MailboxEvent): readonly Told[] {
     case 'EmailExpunged':
       return [change('EmailUnplaced', { id: event.payload.emailId, folderId: event.payload.folderId })];
     case 'FolderCreated':
-      return folder('Created', event.payload.folder);
+      return folder(event.payload.folder, { label: 'LabelCreated', folder: 'FolderCreated' });
     case 'FolderChanged':
-      return folder('Updated', event.payload.folder);
+      return folder(event.payload.folder, { label: 'LabelUpdated', folder: 'FolderUpdated' });
     case 'FolderDeleted': {
       const { role, folderId: id } = event.payload;
       return [change(role === 'label' ? 'LabelDeleted' : 'FolderDeleted', { id })];
@@ -57,14 +57,14 @@ export function projectEvent(event: MailboxEvent): readonly Told[] {
   }
 }
 
-function emailAdded({ email, placements, isNew }: Payload<'EmailAdded'>): Told[] {
+function emailAdded({ email, placements, isNew }: Payload<'EmailAdded'>): EventText[] {
   const { id: emailId, fromAddress, fromName: fromDisplayName, subject, receivedAt, hasAttachments } = email;
-  const places = placements.map(({ folderId }) => placed(emailId, folderId));
-  if (!isNew) return places;
-  return [newEmail({ emailId, fromAddress, fromDisplayName, subject, receivedAt, hasAttachments }), ...places];
+  const moves = placements.map(({ folderId }) => placed(emailId, folderId));
+  if (!isNew) return moves;
+  return [newEmail({ emailId, fromAddress, fromDisplayName, subject, receivedAt, hasAttachments }), ...moves];
 }
 
-function newEmail(email: Omit<Payload<'EmailAnnounced'>, 'isRead'>): Told {
+function newEmail(email: Omit<Payload<'EmailAnnounced'>, 'isRead'>): EventText {
   return everybody('NewEmail', {
     id: email.emailId,
     from: email.fromAddress,
@@ -75,40 +75,40 @@ function newEmail(email: Omit<Payload<'EmailAnnounced'>, 'isRead'>): Told {
   });
 }
 
-function flagsChanged({ emailId: id, flags, changed, keywords }: Payload<'FlagsChanged'>): Told[] {
+function flagsChanged({ emailId: id, flags, changed, keywords }: Payload<'FlagsChanged'>): EventText[] {
   const isRead = (flags & SEEN) !== 0;
-  const told: Told[] = [];
-  if ((changed & SEEN) !== 0) told.push(everybody('EmailUpdated', { id, isRead }));
+  const messages: EventText[] = [];
+  if ((changed & SEEN) !== 0) messages.push(everybody('EmailUpdated', { id, isRead }));
   if ((changed & ~SEEN) !== 0 || keywords !== undefined) {
     const isFlagged = (flags & FLAGGED) !== 0;
     const isAnswered = (flags & ANSWERED) !== 0;
-    told.push(change('EmailFlagsChanged', { id, isRead, isFlagged, isAnswered, keywords }));
+    messages.push(change('EmailFlagsChanged', { id, isRead, isFlagged, isAnswered, keywords }));
   }
-  return told;
+  return messages;
 }
 
 function folder(
-  done: 'Created' | 'Updated',
   { id, role, name, color, sortOrder, isSubscribed }: Payload<'FolderCreated'>['folder'],
-): Told[] {
-  if (role === 'label') return [change(`Label${done}`, { id, name, color, sortOrder })];
-  return [change(`Folder${done}`, { id, path: name, isSubscribed })];
+  names: { readonly label: string; readonly folder: string },
+): EventText[] {
+  if (role === 'label') return [change(names.label, { id, name, color, sortOrder })];
+  return [change(names.folder, { id, path: name, isSubscribed })];
 }
 
-function outboundChanged({ outbound: { id, status }, before, passed }: Payload<'OutboundChanged'>): Told[] {
+function outboundChanged({ outbound: { id, status }, before, passed }: Payload<'OutboundChanged'>): EventText[] {
   if (status === 'Draft') return [change(before === null ? 'DraftCreated' : 'DraftUpdated', { id })];
   return passed.map((each) => everybody('DeliveryStatusChanged', { id, status: each }));
 }
 
-function everybody(target: string, payload: unknown): Told {
+function everybody(target: string, payload: unknown): EventText {
   return { topic: 0, text: invocation(target, payload) };
 }
 
-function change(target: string, payload: unknown): Told {
+function change(target: string, payload: unknown): EventText {
   return { topic: CHANGES, text: invocation(target, payload) };
 }
 
-function placed(id: string, folderId: string): Told {
+function placed(id: string, folderId: string): EventText {
   return change('EmailPlaced', { id, folderId });
 }
 

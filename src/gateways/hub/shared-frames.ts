@@ -1,5 +1,5 @@
 // Frames of the same messages for many connections: encoded once for all connections that asked for the same topics. Pure.
-import type { Told } from './projection.js';
+import type { EventText } from './projection.js';
 
 export interface SharedFrame {
   readonly octets: Uint8Array;
@@ -8,7 +8,7 @@ export interface SharedFrame {
 
 /** By sets of topics, for those that connections have asked for; undefined where there is no message. */
 export function sharedFrames(
-  messages: readonly Told[],
+  messages: readonly EventText[],
   connections: readonly number[],
 ): readonly (SharedFrame | undefined)[] {
   /** Without a message of a topic, a frame is the same for all. */
@@ -22,6 +22,6 @@ export function sharedFrames(
   });
 }
 
-function encoded(messages: readonly Told[]): SharedFrame {
+function encoded(messages: readonly EventText[]): SharedFrame {
   return { octets: Buffer.from(messages.map(({ text }) => text).join('')), messages: messages.length };
 }

@@ -8,8 +8,7 @@ import { spanned, type Tracer } from '../../actors/runtime/tracing.js';
 import { atMost } from '../../bounds/time-bounds.js';
 import type { Directory, Recipient } from '../../directory/protocol.js';
 import { hasCircled, wasDeliveredTo } from '../../mail/loop.js';
-import type { MessageSummary } from '../../mail/message-index.js';
-import { summarize } from '../../mail/summary.js';
+import { type MessageSummary, summarize } from '../../mail/summary.js';
 import type { SpooledContent } from '../../spool/spool.js';
 import type { InboundStore } from '../../store/inbound.js';
 import type { ReceivedMessage } from './mx-data.js';
@@ -126,7 +125,7 @@ async function place(
       {
         inboundId: delivery.inboundId,
         ...message,
-        summary: summary as MessageSummary & { references: string[] },
+        summary,
       },
       { deadlineMs: DELIVERY_DEADLINE_MS },
     );

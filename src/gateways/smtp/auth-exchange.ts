@@ -1,4 +1,4 @@
-// The AUTH command (RFC 4954): lines of base64 between the peer and sasl, then the listener's verdict. Takes the place of
+// The AUTH command (RFC 4954): lines of base64 between the peer and sasl, then the listener's answer. Takes the place of
 // smtp-server's own exchanges, which read base64 that is none, know no OAUTHBEARER and cannot say why a token was refused.
 import type { SMTPConnection } from 'smtp-server/lib/smtp-connection.js';
 import {
@@ -93,14 +93,14 @@ class AuthExchange {
 
   async #judged(shown: Shown, done: Done): Promise<void> {
     const connection = this.#connection;
-    const verdict = await this.#judge(shown, connection.session);
-    if ('user' in verdict) {
-      connection.session.user = verdict.user;
+    const result = await this.#judge(shown, connection.session);
+    if ('user' in result) {
+      connection.session.user = result.user;
       connection.session.transmissionType = connection._transmissionType();
       this.#end({ code: 235, text: '2.7.0 Authentication successful' }, done);
       return;
     }
-    const { reply, failure } = verdict;
+    const { reply, failure } = result;
     const challenge = failure === undefined ? undefined : failureChallenge(this.#mechanism, failure);
     if (challenge === undefined) this.#end(reply, done);
     else this.#ask(challenge, (_, then) => this.#end(reply, then), done);

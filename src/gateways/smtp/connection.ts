@@ -27,7 +27,7 @@ export interface ConnectionOwner extends SMTPServer {
   release(connection: SmtpConnection): void;
 }
 
-/** A text that brings its own enhanced code (RFC 3463), as verdict writes them. */
+/** A text that brings its own enhanced code (RFC 3463), as mail/delivery-status writes them. */
 const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /;
 const NOT_OFFERED = new Set(['EXPN', 'ETRN', 'TURN', 'SEND', 'SOML', 'SAML', 'AUTH', 'XCLIENT', 'XFORWARD']);
 const JUNK = new Set(['NOOP', 'RSET', 'VRFY', 'HELP', 'HELO', 'EHLO']);
@@ -212,14 +212,14 @@ export class SmtpConnection extends SMTPConnection {
   /** Guesses have to wait for their replies, each for longer, and are few; an account has a number of connections. */
   #within({ judge, accountOf }: Auth): Authenticator {
     return async (shown, session) => {
-      const verdict = await judge(shown, session);
-      if ('user' in verdict) return this.#slot.logIn(accountOf(verdict.user)) ? verdict : TOO_MANY_CONNECTIONS;
+      const result = await judge(shown, session);
+      if ('user' in result) return this.#slot.logIn(accountOf(result.user)) ? result : TOO_MANY_CONNECTIONS;
       const { authFailures, authDelayMs } = this._server.limits;
       const failures = ++this.#failedLogins;
       this.#isDelayed = true;
       await delay(authDelayMs * Math.min(failures, 5), undefined, { ref: false });
       this.#isDelayed = false;
-      return failures < authFailures ? verdict : TOO_MANY_LOGINS;
+      return failures < authFailures ? result : TOO_MANY_LOGINS;
     };
   }
 

@@ -13,8 +13,8 @@ const DOT = 46;
 // States: after CRLF or before the first octet; a dot that began a line is held; that dot and a CR are held; within a
 // line; within a line after a CR that was passed on.
 const LINE_START = 0;
-const HELD_DOT = 1;
-const HELD_DOT_CR = 2;
+const PENDING_DOT = 1;
+const PENDING_DOT_CR = 2;
 const TEXT = 3;
 const AFTER_CR = 4;
 
@@ -52,7 +52,7 @@ export class DataDecoder {
         }
       } else if (state === LINE_START) {
         if (octet === DOT) {
-          state = HELD_DOT;
+          state = PENDING_DOT;
           to = move(chunk, to, from, i);
           from = i + 1;
         } else if (octet === CR) state = AFTER_CR;
@@ -60,9 +60,9 @@ export class DataDecoder {
           if (octet === LF) malformed = true;
           state = TEXT;
         }
-      } else if (state === HELD_DOT) {
+      } else if (state === PENDING_DOT) {
         if (octet === CR) {
-          state = HELD_DOT_CR;
+          state = PENDING_DOT_CR;
           from = i + 1;
         } else {
           if (octet === LF) malformed = true;

@@ -28,7 +28,7 @@ export function receiveData(stream: MessageStream, maxSize: number, sink: DataSi
       failure ??= error;
       sink.discard();
     };
-    const attempt = (step: () => Promise<void> | undefined): void => {
+    const guard = (step: () => Promise<void> | undefined): void => {
       if (failure !== undefined) return;
       try {
         const written = step();
@@ -42,7 +42,7 @@ export function receiveData(stream: MessageStream, maxSize: number, sink: DataSi
 
     stream.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      attempt(() => {
+      guard(() => {
         if (size > maxSize) throw new Refused('tooLarge');
         if (stream.decoder.malformed) throw new Refused('bareLineEnding');
         return sink.write(chunk);
@@ -50,7 +50,7 @@ export function receiveData(stream: MessageStream, maxSize: number, sink: DataSi
     });
     stream.once('end', () => {
       ended = true;
-      attempt(() => {
+      guard(() => {
         if (stream.decoder.malformed) throw new Refused('bareLineEnding');
         sink.end();
         return undefined;
@@ -65,6 +65,6 @@ export function receiveData(stream: MessageStream, maxSize: number, sink: DataSi
       fail(cutOff);
       reject(cutOff);
     });
-    attempt(() => sink.begin());
+    guard(() => sink.begin());
   });
 }

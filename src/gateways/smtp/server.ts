@@ -37,7 +37,7 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
   /** No new connections, and those there are end with the message they are at. */
   stopping = false;
   readonly #trusted: TrustedNetworks;
-  readonly #places: ConnectionLimits;
+  readonly #limits: ConnectionLimits;
   readonly #open = new Set<SmtpConnection>();
   /** Of proxies that have not yet said whose connection it is. */
   readonly #unopened = new Set<SmtpSocket>();
@@ -63,7 +63,7 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
       ...options,
     });
     this.limits = limits;
-    this.#places = new ConnectionLimits(limits);
+    this.#limits = new ConnectionLimits(limits);
     this.auth = auth;
     this.#trusted = trusted;
     const shortest = Math.min(limits.idleMs, limits.stressIdleMs, limits.handshakeMs, limits.minRateGraceMs);
@@ -102,7 +102,7 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
 
   override connect(socket: SmtpSocket, options?: SMTPConnectionOptions | null): void {
     const peer = canonicalAddress(socket.remoteAddress ?? '') ?? '';
-    const slot = this.stopping ? undefined : this.#places.enter();
+    const slot = this.stopping ? undefined : this.#limits.enter();
     if (slot === undefined) this.#turnAway(socket, this.stopping ? STOPPING : FULL);
     else if (this.#trusted.includes(peer)) void this.#connectBehind(peer, socket, slot, options);
     else this.#connect(peer, socket, slot, options);
@@ -202,7 +202,7 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
     const now = performance.now();
     const { idleMs, stressIdleMs, stressConnections } = this.limits;
     // With few free slots, who says nothing has to go sooner (Postfix: stress-adaptive behaviour).
-    const isStressed = this.#places.open >= stressConnections;
+    const isStressed = this.#limits.open >= stressConnections;
     const mostMs = isStressed ? Math.min(idleMs, stressIdleMs) : idleMs;
     for (const connection of this.#open) connection.sweep(now, mostMs);
   }

@@ -7,7 +7,7 @@ import type { MessageStream } from './data-parser.js';
 import { type DataSink, receiveData } from './receive-data.js';
 
 /** Octets that may be held back though the spool has no room for them: the header of nearly every message. */
-const ALWAYS_HELD = 32_768;
+const ALWAYS_RESERVED = 32_768;
 
 /**
  * `trace` goes before the message and does not count against `maxSize`.
@@ -42,11 +42,11 @@ class SubmissionSink implements DataSink {
 
   write(chunk: Buffer): Promise<void> | undefined {
     const octets = this.#message.push(chunk);
-    const { held } = this.#message;
-    const more = held - Math.max(this.#reserved, ALWAYS_HELD);
+    const { pending } = this.#message;
+    const more = pending - Math.max(this.#reserved, ALWAYS_RESERVED);
     if (more > 0) {
       if (!this.#writer.reserve(more)) throw new SpoolFault('spool-memory', 'the memory of the spool is used up');
-      this.#reserved = held;
+      this.#reserved = pending;
     }
     return octets === undefined ? undefined : this.#writer.write(octets);
   }

@@ -16,7 +16,7 @@ export interface SubmissionAuthOptions {
   readonly meter: Pick<SubmissionMeter, 'authenticated'>;
 }
 
-const VERDICTS: Readonly<Record<Exclude<LoginOutcome['kind'], 'open'>, AuthResult & { readonly reply: unknown }>> = {
+const REFUSALS: Readonly<Record<Exclude<LoginOutcome['kind'], 'open'>, AuthResult & { readonly reply: unknown }>> = {
   wrong: { reply: { code: 535, text: '5.7.8 Authentication credentials invalid' }, failure: 'invalidToken' },
   scopeMissing: {
     reply: { code: 535, text: '5.7.8 The API key needs the scope smtp' },
@@ -50,7 +50,7 @@ export function submissionAuth({ logins, plaintext, log, meter }: SubmissionAuth
       // Somebody may have put the key where the name belongs.
       const names = shown.names.filter((name) => parseAddress(name) !== undefined);
       log.info({ names, remoteAddress, tls, reason: kind }, 'authentication refused');
-      return VERDICTS[kind];
+      return REFUSALS[kind];
     },
   };
 }

@@ -5,7 +5,7 @@ import { ActorFault } from '../../actors/runtime/errors.js';
 import type { Payload } from '../../actors/runtime/protocol.js';
 import { type Address, parseAddress } from '../../mail/address.js';
 import { hasCircled } from '../../mail/loop.js';
-import type { IndexedAddress, MessageSummary } from '../../mail/message-index.js';
+import type { IndexedAddress } from '../../mail/message-index.js';
 import { summarize } from '../../mail/summary.js';
 import type { SpooledContent } from '../../spool/spool.js';
 import type { BlobStore } from '../../store/blobs.js';
@@ -39,7 +39,7 @@ export async function submitMessage(
   content: SpooledContent,
 ): Promise<Queued> {
   if (hasCircled(content.index)) throw new Refused('loop');
-  const summary = summarize(content.index) as MessageSummary & { references: string[] };
+  const summary = summarize(content.index);
   await blobs.put(content);
   const { reply, refusal } = await mailboxes.of(accountId).ask(
     'enqueue',

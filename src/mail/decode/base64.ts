@@ -17,51 +17,51 @@ SEXTET[0x0a] = LF;
 
 export class Base64Decoder {
   #bits = 0;
-  #held = 0;
+  #pending = 0;
 
   push(piece: Uint8Array): Uint8Array {
-    const out = Buffer.allocUnsafe(((piece.length + this.#held) >> 2) * 3 + 3);
+    const out = Buffer.allocUnsafe(((piece.length + this.#pending) >> 2) * 3 + 3);
     let bits = this.#bits;
-    let held = this.#held;
+    let pending = this.#pending;
     let at = 0;
     for (let i = 0; i < piece.length; i++) {
       const sextet = SEXTET[piece[i]!]!;
       if (sextet < PAD) {
         bits = (bits << 6) | sextet;
-        if (++held === 4) {
+        if (++pending === 4) {
           out[at] = bits >> 16;
           out[at + 1] = bits >> 8;
           out[at + 2] = bits;
           at += 3;
-          held = 0;
+          pending = 0;
           bits = 0;
         }
-      } else if (sextet === PAD && held > 0) {
-        at += writeRest(out, at, bits, held);
-        held = 0;
+      } else if (sextet === PAD && pending > 0) {
+        at += writeRest(out, at, bits, pending);
+        pending = 0;
         bits = 0;
       }
     }
     this.#bits = bits;
-    this.#held = held;
+    this.#pending = pending;
     return out.subarray(0, at);
   }
 
   finish(): Uint8Array {
     const out = Buffer.allocUnsafe(2);
-    const length = writeRest(out, 0, this.#bits, this.#held);
-    this.#held = 0;
+    const length = writeRest(out, 0, this.#bits, this.#pending);
+    this.#pending = 0;
     this.#bits = 0;
     return out.subarray(0, length);
   }
 }
 
 /** A quantum cut short by padding or the end: two sextets are one octet, three are two, one is none. */
-function writeRest(out: Uint8Array, at: number, bits: number, held: number): number {
-  if (held < 2) return 0;
-  out[at] = held === 2 ? bits >> 4 : bits >> 10;
-  if (held === 3) out[at + 1] = bits >> 2;
-  return held - 1;
+function writeRest(out: Uint8Array, at: number, bits: number, pending: number): number {
+  if (pending < 2) return 0;
+  out[at] = pending === 2 ? bits >> 4 : bits >> 10;
+  if (pending === 3) out[at + 1] = bits >> 2;
+  return pending - 1;
 }
 
 /** Octets that are summed up without a branch; each field of COUNTS can hold the sum of so many. */

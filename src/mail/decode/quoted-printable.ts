@@ -57,7 +57,7 @@ export class QuotedPrintableDecoder {
 
   #text(octet: number): void {
     if (octet === 0x20 || octet === 0x09) {
-      this.#hold(octet);
+      this.#append(octet);
       return;
     }
     if (octet === CR || octet === LF) this.#spaces = 0;
@@ -101,7 +101,7 @@ export class QuotedPrintableDecoder {
     this.#text(next);
   }
 
-  #hold(octet: number): void {
+  #append(octet: number): void {
     if (this.#spaces === LONGEST_SPACE) this.#release();
     this.#space[this.#spaces++] = octet;
   }

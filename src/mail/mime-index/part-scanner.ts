@@ -30,7 +30,7 @@ export class PartScanner {
   /** Octets before the current piece, without the octets held back from the last one. */
   #base = 0;
   /** The start of a line that may be a delimiter: its end has not come. */
-  #held: Buffer = EMPTY;
+  #pending: Buffer = EMPTY;
   #inHeader = true;
   #atLineStart = true;
   #lines = 0;
@@ -53,15 +53,15 @@ export class PartScanner {
 
   push(chunk: Uint8Array): void {
     const fresh = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    const data = this.#held.length === 0 ? fresh : Buffer.concat([this.#held, fresh]);
+    const data = this.#pending.length === 0 ? fresh : Buffer.concat([this.#pending, fresh]);
     const read = this.#read(data, false);
-    this.#held = read === data.length ? EMPTY : Buffer.from(data.subarray(read));
+    this.#pending = read === data.length ? EMPTY : Buffer.from(data.subarray(read));
     this.#base += read;
   }
 
   finish(): void {
-    this.#base += this.#read(this.#held, true);
-    this.#held = EMPTY;
+    this.#base += this.#read(this.#pending, true);
+    this.#pending = EMPTY;
     this.#endHeaders(this.#base);
     if (this.#break.length > 0) this.#lines += this.#events.body(this.#break, 0, this.#break.length);
   }

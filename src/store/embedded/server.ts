@@ -68,21 +68,21 @@ const SETTINGS = {
 /** Creates the cluster in one step: it is there whole or not at all. */
 export function createCluster(cluster: Cluster): void {
   const parent = dirname(cluster.directory);
-  const drafts = `${basename(cluster.directory)}.new-`;
+  const prefix = `${basename(cluster.directory)}.new-`;
   for (const name of readdirSync(parent)) {
-    if (name.startsWith(drafts)) rmSync(join(parent, name), { recursive: true, force: true });
+    if (name.startsWith(prefix)) rmSync(join(parent, name), { recursive: true, force: true });
   }
   // A name of its own: the initdb of a node that was killed may still be at work.
-  const draft = join(parent, `${drafts}${randomBytes(6).toString('hex')}`);
-  mkdirSync(draft, { mode: 0o700 });
-  if (cluster.user !== undefined) chownSync(draft, cluster.user.uid, cluster.user.gid);
+  const fresh = join(parent, `${prefix}${randomBytes(6).toString('hex')}`);
+  mkdirSync(fresh, { mode: 0o700 });
+  if (cluster.user !== undefined) chownSync(fresh, cluster.user.uid, cluster.user.gid);
   const { initdb, postgres } = cluster.binaries;
   const shape = ['--encoding=UTF8', '--no-locale', '--data-checksums'];
-  run(cluster, initdb, ['-D', draft, '-U', USER, '--auth=trust', '--no-instructions', ...shape], '');
+  run(cluster, initdb, ['-D', fresh, '-U', USER, '--auth=trust', '--no-instructions', ...shape], '');
   // Otherwise it exits with 0 after an error too: a Ctrl-C, which reaches it as well, would leave a cluster without the database.
   const strict = ['-c', 'exit_on_error=on'];
-  run(cluster, postgres, ['--single', ...strict, '-D', draft, 'postgres'], `create database ${DATABASE};\n`);
-  renameSync(draft, cluster.directory);
+  run(cluster, postgres, ['--single', ...strict, '-D', fresh, 'postgres'], `create database ${DATABASE};\n`);
+  renameSync(fresh, cluster.directory);
   const entry = openSync(parent, 'r');
   fsyncSync(entry);
   closeSync(entry);

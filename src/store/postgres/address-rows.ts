@@ -14,7 +14,7 @@ export async function findOwner(sql: Sql | SqlTransaction, address: string): Pro
   return row;
 }
 
-/** Until the transaction ends, nobody else gives an address of this domain an owner. */
+/** Until the transaction ends, no other transaction gives an address of this domain an owner. */
 export async function lockDomain(tx: SqlTransaction, domain: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`mansio addresses of ${domain}`}, 0))`;
 }

@@ -1,4 +1,4 @@
-// Additional addresses of an account. Asking for one takes nothing from anybody; verifying it makes the account the owner.
+// Additional addresses of an account. A request for one changes no owner; the verification makes the account the owner.
 
 import { newId } from '../../ids/new-id.js';
 import { type AccountAddress, type AddressRequest, DirectoryConflict } from '../directory.js';

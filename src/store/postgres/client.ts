@@ -32,7 +32,7 @@ export interface PoolOptions {
    * dies silently (host lost, firewall state dropped) hangs until TCP gives up, a quarter of an hour.
    */
   readonly patienceMs?: number | undefined;
-  /** For statements that may look at a whole mailbox: they get memory for it, and not for ever. */
+  /** For statements that may read a whole mailbox: they get more memory, and a bound of time. */
   readonly wide?: boolean;
   /** For the question whether the database answers: its connections outlive a stall. */
   readonly probe?: boolean;
@@ -76,7 +76,7 @@ export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
     connection: {
       application_name: options.applicationName,
       TimeZone: 'UTC',
-      // Over what the role or the database says: an answer after the commit means that the commit survives a crash.
+      // Whatever the settings of the role or the database: an answer after the commit means that the commit survives a crash.
       synchronous_commit: 'on',
       ...(options.byKey === true ? BY_KEY : {}),
       ...(options.wide === true ? WIDE : {}),

@@ -16,14 +16,14 @@ export async function watchChanges(
   sql: Sql,
   onChange: (change: DirectoryChange) => void,
 ): Promise<() => Promise<void>> {
-  // The driver forgets who unlistens once it has reconnected, so stopping is kept here.
+  // The driver loses an unlisten when it reconnects, so the end of the watch is kept here.
   const watch = { active: true, connections: 0 };
   const emit = (change: DirectoryChange) => {
     if (watch.active) onChange(change);
   };
   let since = await databaseTime(sql);
 
-  /** Tries until it succeeds, the next reconnection takes over, or nobody watches. */
+  /** Tries until it succeeds, the next reconnection takes over, or the watch ends. */
   const catchUp = async (connection: number) => {
     emit({ kind: 'all' });
     while (watch.active && watch.connections === connection) {
@@ -46,7 +46,7 @@ export async function watchChanges(
     },
   );
   const subscription = await listening.catch((error: unknown) => {
-    // The driver would keep trying for a watcher that was told it has none.
+    // The driver would keep trying for a watcher whose call has failed.
     watch.active = false;
     throw error;
   });

@@ -4,7 +4,7 @@
 import { StartFault } from '../../errors/start-fault.js';
 import { type Sql, storeFault } from './client.js';
 
-/** The database cannot be used as it is; the message says all that is wrong and what to do. */
+/** The database cannot be used as it is; the message names every problem and its remedy. */
 export class UnsafeDatabase extends StartFault {
   constructor(message: string, options?: ErrorOptions) {
     super('database-unsafe', message, options);
@@ -31,12 +31,12 @@ export async function checkDatabase(sql: Sql, options: { readonly allowUnsafe: b
   const facts = await readFacts(sql).catch((error: unknown) => {
     throw storeFault(error);
   });
-  const objection = objectionTo(facts, options.allowUnsafe);
-  if (objection !== undefined) throw new UnsafeDatabase(objection);
+  const problem = problemOf(facts, options.allowUnsafe);
+  if (problem !== undefined) throw new UnsafeDatabase(problem);
 }
 
 /** One message with everything that is wrong; undefined when nothing is. `allowUnsafe` allows lost commits, no more. */
-export function objectionTo(facts: DatabaseFacts, allowUnsafe: boolean): string | undefined {
+export function problemOf(facts: DatabaseFacts, allowUnsafe: boolean): string | undefined {
   const unusable = unusableBecause(facts);
   const unsafe = allowUnsafe ? [] : unsafeBecause(facts);
   if (unusable.length === 0 && unsafe.length === 0) return undefined;

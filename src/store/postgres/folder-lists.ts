@@ -1,4 +1,4 @@
-// Pages of a folder's emails by what only the store knows: sender, subject, size. Texts compare without case. A subject is
+// Pages of a folder's emails by columns that are not in memory: sender, subject, size. Texts compare without case. A subject is
 // compared without its `Re:` and `Fwd:`, as threads are (RFC 5256 §2.1); senders by the name that lists show.
 import type { ListCriteria, ListedEmails } from '../mailboxes.js';
 import type { Sql } from './client.js';

@@ -1,9 +1,10 @@
-// Held mailboxes: accounts without a login that keep mail of unknown addresses until somebody claims the address, as an
-// account of its own (which then is the held one, mail and all) or as a further address (which is given the mail).
+// Held mailboxes: accounts without a login that keep mail of unknown addresses until the address gets an owner: a
+// new account, which then is the held one with its mail, or an account with a further address, which receives the mail.
 import type { Account, HoldResult } from '../directory.js';
 import { accountColumns, deleteAccountRows, insertAccount } from './account-rows.js';
 import { domainOf, findOwner, insertAddress, lockDomain } from './address-rows.js';
 import type { Sql, SqlTransaction } from './client.js';
+import { messageColumns } from './mailbox-columns.js';
 
 export async function holdAddress(sql: Sql, shards: number, address: string, limit: number): Promise<HoldResult> {
   const domain = domainOf(address);
@@ -58,18 +59,7 @@ async function spoolHeldMail(tx: SqlTransaction, heldId: string, accountId: stri
       'isJunk', exists (
         select from placements p join folders f on f.account_id = p.account_id and f.id = p.folder_id
         where p.account_id = e.account_id and p.email_id = e.id and f.role = 'junk'),
-      'summary', jsonb_build_object(
-        'messageId', e.message_id,
-        'inReplyTo', e.in_reply_to,
-        'references', to_jsonb(e.refs),
-        'fromAddress', e.from_address,
-        'fromIsEnvelopeSender', e.from_envelope,
-        'fromName', e.from_name,
-        'subject', e.subject,
-        'preview', e.preview,
-        'size', e.size,
-        'hasAttachments', e.has_attachments,
-        'attachmentCount', e.attachment_count))
+      'summary', jsonb_build_object(${tx.unsafe(messageColumns.pairs)}))
     from emails e where e.account_id = ${heldId}`;
 }
 
@@ -83,7 +73,7 @@ export async function listHeld(sql: Sql, before: number, limit: number): Promise
   return rows.map((row) => row.id);
 }
 
-/** With the row locked nobody claims the account, and no mail is spooled for it (which shares the lock). */
+/** With the row locked no login claims the account, and no mail is spooled for it (which shares the lock). */
 export function dropHeld(sql: Sql, id: string, before: number): Promise<boolean> {
   return sql.begin(async (tx) => {
     const [held] = await tx`

@@ -3,9 +3,14 @@
 import type { DeferredFilters, FilterRow, MailboxChange } from '../mailboxes.js';
 import { netOf } from '../net-changes.js';
 import type { Sql, Statement } from './client.js';
+import { filterColumns, folderColumns } from './mailbox-columns.js';
+
+const storedFolder = folderColumns.stored();
+const storedFilter = filterColumns.stored();
+const changedFilter = filterColumns.except('id', 'createdAt').set((name) => `excluded.${name}`);
 
 /** What follows the other parts of the commit's `with`, which has the accounts that passed the fence as `passed`. */
-export function organising(sql: Sql, changes: readonly MailboxChange[]) {
+export function writeLabels(sql: Sql, changes: readonly MailboxChange[]) {
   const labels = [];
   const labelsGone = [];
   const filters = [];
@@ -31,14 +36,9 @@ export function organising(sql: Sql, changes: readonly MailboxChange[]) {
     return sql``;
   return sql`
     , label as (
-      insert into folders (account_id, id, role, name, color, sort_order, uidvalidity, uidnext, total, unread,
-        highest_modseq, is_subscribed, created_at)
-      select a, id, role, name, color, "sortOrder", "uidValidity", "uidNext", total, unread, "highestModseq",
-        "isSubscribed", to_timestamp("createdAt" / 1000.0)
+      insert into folders (account_id, ${sql.unsafe(folderColumns.names)}) select a, ${sql.unsafe(storedFolder)}
       from json_to_recordset(${JSON.stringify(labels)}::text::json)
-        as x (a uuid, id uuid, role text, name text, color text, "sortOrder" int, "uidValidity" bigint, "uidNext" bigint,
-          total int, unread int, "highestModseq" bigint, "isSubscribed" boolean,
-          "createdAt" double precision)
+        as x (a uuid, ${sql.unsafe(folderColumns.recordset)})
       join passed using (a)
     ), label_gone as materialized (
       select a, id from json_to_recordset(${JSON.stringify(labelsGone)}::text::json) as x (a uuid, id uuid)
@@ -50,23 +50,11 @@ export function organising(sql: Sql, changes: readonly MailboxChange[]) {
     ), label_expunged as (
       delete from expunged t using label_gone g where t.account_id = g.a and t.folder_id = g.id
     ), filter as (
-      insert into filters (account_id, id, name, is_enabled, priority, from_contains, subject_contains, body_contains,
-        has_attachments, mark_as_read, assign_label_id, delete_email, created_at, updated_at, last_applied_at, times_applied)
-      select a, id, name, "isEnabled", priority, "fromAddressContains", "subjectContains", "bodyContains",
-        "hasAttachments", "markAsRead", "assignLabelId", delete, to_timestamp("createdAt" / 1000.0),
-        to_timestamp("updatedAt" / 1000.0), to_timestamp("lastAppliedAt" / 1000.0), "timesApplied"
+      insert into filters (account_id, ${sql.unsafe(filterColumns.names)}) select a, ${sql.unsafe(storedFilter)}
       from json_to_recordset(${JSON.stringify(filters)}::text::json)
-        as x (a uuid, id uuid, name text, "isEnabled" boolean, priority int, "fromAddressContains" text,
-          "subjectContains" text, "bodyContains" text, "hasAttachments" boolean, "markAsRead" boolean,
-          "assignLabelId" uuid, delete boolean, "createdAt" double precision, "updatedAt" double precision,
-          "lastAppliedAt" double precision, "timesApplied" bigint)
+        as x (a uuid, ${sql.unsafe(filterColumns.recordset)})
       join passed using (a)
-      on conflict (account_id, id) do update set name = excluded.name, is_enabled = excluded.is_enabled,
-        priority = excluded.priority, from_contains = excluded.from_contains, subject_contains = excluded.subject_contains,
-        body_contains = excluded.body_contains, has_attachments = excluded.has_attachments,
-        mark_as_read = excluded.mark_as_read, assign_label_id = excluded.assign_label_id,
-        delete_email = excluded.delete_email, updated_at = excluded.updated_at,
-        last_applied_at = excluded.last_applied_at, times_applied = excluded.times_applied
+      on conflict (account_id, id) do update set ${sql.unsafe(changedFilter)}
     ), filter_removed as (
       delete from filters t using json_to_recordset(${JSON.stringify(filtersGone)}::text::json) as r (a uuid, id uuid),
         passed p
@@ -94,11 +82,6 @@ export function deferredFilterRows(sql: Sql, accountId: string): Statement<Defer
 
 export function filterRows(sql: Sql, accountId: string): Statement<FilterRow[]> {
   return sql<FilterRow[]>`
-    select id, name, is_enabled as "isEnabled", priority, from_contains as "fromAddressContains",
-      subject_contains as "subjectContains", body_contains as "bodyContains", has_attachments as "hasAttachments",
-      mark_as_read as "markAsRead", assign_label_id as "assignLabelId", delete_email as delete,
-      (extract(epoch from created_at) * 1000)::float8 as "createdAt",
-      (extract(epoch from updated_at) * 1000)::float8 as "updatedAt",
-      (extract(epoch from last_applied_at) * 1000)::float8 as "lastAppliedAt", times_applied::float8 as "timesApplied"
+    select ${sql.unsafe(filterColumns.selected)}
     from filters where account_id = ${accountId}`;
 }

@@ -16,7 +16,7 @@ import type {
 import { type Sql, storeFault } from './client.js';
 import { postgresSettings } from './settings.js';
 
-/** Entries of nodes that are silent for longer are nobody's concern any more. */
+/** Entries of nodes that are silent for longer are deleted. */
 const FORGET_AFTER = '1 day';
 
 export function postgresLeases(sql: Sql): LeaseStore {
@@ -29,7 +29,7 @@ export function postgresLeases(sql: Sql): LeaseStore {
     },
     clusterId: () => postgresSettings(sql).getOrCreate('cluster', () => randomBytes(8).toString('hex')),
     join: (node, ttlMs, displaced) => enterNode(sql, node, ttlMs, displaced).catch(rethrow),
-    beat: (node, state, ttlMs) => renewAndView(sql, node, state, ttlMs).catch(rethrow),
+    heartbeat: (node, state, ttlMs) => renewAndView(sql, node, state, ttlMs).catch(rethrow),
     take: (nodeId, seen, ttlMs) => takeShards(sql, nodeId, seen, ttlMs).catch(rethrow),
     release: (nodeId, leases) => freeShards(sql, nodeId, leases).catch(rethrow),
     leave: (node) => removeNode(sql, node).catch(rethrow),
@@ -79,7 +79,7 @@ async function renewAndView(
   state: NodeState,
   ttlMs: number,
 ): Promise<Heartbeat | undefined> {
-  // A lease that ran out but that nobody took is still this node's: taking it would have changed its node.
+  // A lease that ran out and that no node took is still this node's: taking it would have changed its node.
   const [renewed] = await sql<{ present: boolean }[]>`
     with me as (
       update nodes set beat_at = now(), expires_at = now() + ${interval(sql, ttlMs)}, state = ${state},

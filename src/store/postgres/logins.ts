@@ -42,7 +42,7 @@ async function provision(tx: SqlTransaction, shards: number, login: NewLogin): P
   return { kind: 'account', account };
 }
 
-/** An account that was there before: whoever made it left it to the owner of the address, and to nobody else. */
+/** An account that was there before: its maker left it to the owner of the address alone. */
 async function claim(tx: SqlTransaction, accountId: string, login: NewLogin): Promise<Provisioned> {
   const [account] = await tx<(Account & { isFree: boolean })[]>`
     select ${accountColumns(tx)}, oidc_subject is null and email = ${login.email} as "isFree"

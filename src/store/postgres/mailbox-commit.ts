@@ -4,7 +4,8 @@ import type { Change } from '../changes.js';
 import type { CommitResult, MailboxChange } from '../mailboxes.js';
 import { type AddedEmail, netOf } from '../net-changes.js';
 import type { Sql } from './client.js';
-import { organising } from './labels-commit.js';
+import { writeLabels } from './labels-commit.js';
+import { changingFolderColumns, emailColumns, folderColumns, folderCounters } from './mailbox-columns.js';
 import { outgoing } from './outbound-commit.js';
 import { joinThreads, messageKey } from './threads.js';
 
@@ -60,30 +61,14 @@ function eventRows(changes: readonly Change[]) {
   return rows;
 }
 
+/** `threadIds` become keys of `thread_refs`; the first key that the store has gives the email its thread. */
 function emailRow(a: string, email: AddedEmail) {
-  return {
-    a,
-    id: email.id,
-    blob: `\\x${email.blob}`,
-    message_id: email.messageId,
-    thread_id: email.threadId,
-    keys: email.threadIds.map(messageKey),
-    in_reply_to: email.inReplyTo,
-    refs: email.references,
-    from_address: email.fromAddress,
-    from_envelope: email.fromIsEnvelopeSender === true,
-    from_name: email.fromName,
-    subject: email.subject,
-    preview: email.preview,
-    received: email.receivedAt,
-    size: email.size,
-    has_attachments: email.hasAttachments,
-    attachment_count: email.attachmentCount,
-    flags: email.flags,
-    keywords: email.keywords,
-    modseq: email.modseq,
-  };
+  return { a, ...email, threadIds: email.threadIds.map(messageKey) };
 }
+
+const storedEmail = emailColumns.stored({ threadId: 'coalesce(threads[1], "threadId")' });
+const storedCounters = folderCounters.set((_, property) => `r.${property}`);
+const storedFolder = changingFolderColumns.set((name, property) => `coalesce(r.${property}, t.${name})`);
 
 const json = (rows: readonly unknown[]) => (rows.length === 0 ? '[]' : JSON.stringify(rows));
 
@@ -107,22 +92,16 @@ export async function commitChanges(sql: Sql, changes: readonly MailboxChange[])
       delete from inbound t using due d, passed p where t.account_id = d.a and t.id = d.id and p.a = d.a
     ), added as materialized (
       -- One look-up a key: as a plain join, planned while the table was small, it reads every id of the account.
-      select x.*, (select array_agg(distinct t.thread_id) from unnest(x.keys) k cross join lateral (
+      select x.*, (select array_agg(distinct t.thread_id) from unnest(x."threadIds") k cross join lateral (
         select thread_id from thread_refs r where r.account_id = x.a and r.message_key = k limit 1) t) as threads
-      from json_to_recordset(${json(rows.added)}::text::json) as x (a uuid, id uuid, blob bytea, message_id text,
-        thread_id uuid, keys uuid[], in_reply_to text, refs text[], from_address text, from_envelope boolean,
-        from_name text, subject text, preview text, received double precision, size bigint, has_attachments boolean, attachment_count int,
-        flags smallint, keywords text[], modseq bigint)
+      from json_to_recordset(${json(rows.added)}::text::json) as x (a uuid, "threadIds" uuid[], ${sql.unsafe(emailColumns.recordset)})
       join passed using (a)
     ), email_added as (
-      insert into emails (account_id, id, blob, message_id, thread_id, in_reply_to, refs, from_address, from_envelope,
-        from_name, subject, preview, received_at, size, has_attachments, attachment_count, flags, keywords, modseq)
-      select a, id, blob, message_id, coalesce(threads[1], thread_id), in_reply_to, refs, from_address, from_envelope,
-        from_name, subject, preview, to_timestamp(received / 1000.0), size, has_attachments, attachment_count, flags, keywords, modseq
+      insert into emails (account_id, ${sql.unsafe(emailColumns.names)}) select a, ${sql.unsafe(storedEmail)}
       from added
     ), thread_ref as (
       insert into thread_refs (account_id, message_key, thread_id)
-      select a, k, coalesce(threads[1], thread_id) from added, unnest(keys) k
+      select a, k, coalesce(threads[1], "threadId") from added, unnest("threadIds") k
       on conflict do nothing
     ), email_flagged as (
       update emails t set flags = r.flags, keywords = coalesce(r.keywords, t.keywords), modseq = r.modseq
@@ -150,12 +129,9 @@ export async function commitChanges(sql: Sql, changes: readonly MailboxChange[])
     ), expunged as (
       insert into expunged (account_id, folder_id, uid, modseq) select a, f, uid, m from gone
     ), folder as (
-      update folders t set uidnext = r."uidNext", total = r.total, unread = r.unread, highest_modseq = r."highestModseq",
-        name = coalesce(r.name, t.name), color = coalesce(r.color, t.color),
-        sort_order = coalesce(r."sortOrder", t.sort_order), is_subscribed = coalesce(r."isSubscribed", t.is_subscribed)
+      update folders t set ${sql.unsafe(storedCounters)}, ${sql.unsafe(storedFolder)}
       from json_to_recordset(${json(rows.folders)}::text::json)
-        as r (a uuid, id uuid, "uidNext" bigint, total int, unread int, "highestModseq" bigint,
-          name text, color text, "sortOrder" int, "isSubscribed" boolean), passed p
+        as r (a uuid, ${sql.unsafe(folderColumns.recordset)}), passed p
       where t.account_id = r.a and t.id = r.id and p.a = r.a
     ), event as (
       insert into events (account_id, seq, entries, at)
@@ -168,7 +144,7 @@ export async function commitChanges(sql: Sql, changes: readonly MailboxChange[])
         as x (a uuid, id uuid, reply json) join passed using (a)
     )
     ${rows.marked.length === 0 ? sql`` : marking(sql, rows.marked)}
-    ${organising(sql, changes)}
+    ${writeLabels(sql, changes)}
     ${outgoing(sql, changes)}
     select a as account_id, null::uuid as consumed, null::uuid[] as threads from passed
     union all select a, id, null from consumed

@@ -16,6 +16,7 @@ import type {
 import type { DraftEmail } from '../outbound.js';
 import { guarded, type Sql } from './client.js';
 import { deferredFilterRows, filterRows } from './labels-commit.js';
+import { folderColumns } from './mailbox-columns.js';
 import { draftEmailRows } from './outbound-rows.js';
 
 const PAGE_ROWS = 20_000;
@@ -163,9 +164,7 @@ export async function overview(sql: Sql, accountId: string): Promise<MailboxOver
 }
 
 const folderRows = (sql: Sql, accountId: string) => sql`
-  select id, role, name, color, sort_order as "sortOrder", uidvalidity::float8 as "uidValidity",
-    uidnext::float8 as "uidNext", total, unread, highest_modseq::float8 as "highestModseq",
-    is_subscribed as "isSubscribed", (extract(epoch from created_at) * 1000)::float8 as "createdAt"
+  select ${sql.unsafe(folderColumns.selected)}
   from folders where account_id = ${accountId} order by sort_order, id`;
 
 const EXPUNGED_OCTETS = 16 + 8 + 8;

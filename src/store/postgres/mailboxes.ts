@@ -13,6 +13,7 @@ import { netOf } from '../net-changes.js';
 import { guarded, type Sql } from './client.js';
 import { listedEmails } from './folder-lists.js';
 import { GroupCommit } from './group-commit.js';
+import { emailColumns, emailSummaryColumns } from './mailbox-columns.js';
 import { commitChanges } from './mailbox-commit.js';
 import { emailPages, keywordSets, overview, placementPages } from './mailbox-loading.js';
 import { outgoingWeight } from './outbound-commit.js';
@@ -35,7 +36,12 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
     maxWaiting: 1_000_000,
     weigh({ changes }) {
       const net = netOf(changes);
-      return 1 + net.emailsAdded.length + net.emailsFlagged.length + net.emailsRemoved.length + outgoingWeight(net);
+      const emails = net.emailsAdded.length + net.emailsFlagged.length + net.emailsRemoved.length;
+      let placements = 0;
+      for (const { placed, expunged, marked } of net.placements.values()) {
+        placements += placed.length + expunged.length + marked.length;
+      }
+      return 1 + Math.max(emails, placements) + outgoingWeight(net);
     },
     meter,
   });
@@ -63,21 +69,19 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
     if (ids.length === 0) return [];
     return guarded(
       () => sql<EmailSummaryRow[]>`
-        select ${summaryColumns(sql)} from emails where account_id = ${accountId} and id = any(${ids as string[]}::uuid[])`,
+        select ${sql.unsafe(emailSummaryColumns.selected)} from emails where account_id = ${accountId} and id = any(${ids as string[]}::uuid[])`,
     );
   }
 
   async function thread(accountId: string, threadId: string, part: ThreadPart): Promise<ThreadRows> {
-    return guarded(() => threadRows(sql, accountId, threadId, part, summaryColumns(sql)));
+    return guarded(() => threadRows(sql, accountId, threadId, part));
   }
 
   async function exportRows(accountId: string, ids: readonly string[]): Promise<readonly ExportRow[]> {
     if (ids.length === 0) return [];
     return guarded(
       () => sql<ExportRow[]>`
-        select id, encode(blob, 'hex') as blob, from_address as "fromAddress", size::float8 as size,
-          (extract(epoch from received_at) * 1000)::float8 as "receivedAt"
-        from emails where account_id = ${accountId} and id = any(${ids as string[]}::uuid[])`,
+        select ${sql.unsafe(exportColumns.selected)} from emails where account_id = ${accountId} and id = any(${ids as string[]}::uuid[])`,
     );
   }
 
@@ -123,9 +127,4 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
   };
 }
 
-const summaryColumns = (sql: Sql) => sql`
-  id, encode(blob, 'hex') as blob, message_id as "messageId", thread_id as "threadId", in_reply_to as "inReplyTo",
-  refs as references, from_address as "fromAddress", from_envelope as "fromIsEnvelopeSender", from_name as "fromName",
-  subject, preview,
-  (extract(epoch from received_at) * 1000)::float8 as "receivedAt", size::float8 as size,
-  has_attachments as "hasAttachments", attachment_count as "attachmentCount"`;
+const exportColumns = emailColumns.only('id', 'blob', 'fromAddress', 'receivedAt', 'size');

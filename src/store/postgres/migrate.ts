@@ -1,6 +1,6 @@
 // Brings the schema to this program's version: numbered files beside this one, each in a transaction of its own. Nodes
 // that start together wait for each other. Upgrades roll (decision 0013): migrations of a later version are left alone, but a file
-// that was edited after it had been applied stops the start, because then nobody knows what the schema is.
+// that was edited after it had been applied stops the start, because the schema is then unknown.
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -116,7 +116,7 @@ async function locked<T>(sql: Sql, work: (tx: SqlTransaction) => Promise<T>): Pr
   return result.value;
 }
 
-/** Looks before it creates: a role without CREATE on the schema may run a database that somebody else migrates. */
+/** Checks before it creates: a role without CREATE on the schema may run a database that another role migrates. */
 async function createRecord(tx: SqlTransaction): Promise<void> {
   const [row] = await tx<{ missing: boolean }[]>`select to_regclass('schema_migrations') is null as missing`;
   if (row?.missing !== true) return;

@@ -4,7 +4,7 @@ import type { EmailWords, SearchStore, UnindexedEmail } from '../search.js';
 import { type Sql, storeFault } from './client.js';
 import { tsqueryOf, tsvectorOf } from './search-words.js';
 
-/** `sql`: a pool made `byKey`: words in the index are found, never looked for row by row. */
+/** `sql`: a pool made `byKey`: words are found through the index, never row by row. */
 export function postgresSearch(sql: Sql): SearchStore {
   async function unindexed(accountId: string, limit: number): Promise<readonly UnindexedEmail[]> {
     try {
@@ -18,8 +18,8 @@ export function postgresSearch(sql: Sql): SearchStore {
     }
   }
 
-  // The version stands in the statements as it stands in the condition of their index. Rows of emails that are gone stay
-  // behind when an email is removed while it is indexed: they go here.
+  // The statements write the version as a literal, like the condition of their index. An email that is removed while it is
+  // indexed leaves rows behind: they are deleted here.
   async function outdated(accountId: string, limit: number): Promise<readonly UnindexedEmail[]> {
     try {
       return await sql<UnindexedEmail[]>`
@@ -38,7 +38,7 @@ export function postgresSearch(sql: Sql): SearchStore {
 
   async function outdatedAccounts(after: string, limit: number): Promise<readonly string[]> {
     try {
-      // One look at the index an account, however many rows each has.
+      // One scan of the index an account, however many rows each has.
       const rows = await sql<{ id: string }[]>`
         with recursive found as (
           (select account_id as id, 1 as n from email_search where version < 2 and account_id > ${after}
@@ -82,7 +82,7 @@ export function postgresSearch(sql: Sql): SearchStore {
 
   async function matches(accountId: string, terms: readonly SearchTerm[], after?: string): Promise<Uint8Array> {
     const query = tsqueryOf(accountId, terms);
-    // Each condition in the form that the one index it must not take does not know.
+    // Each condition in a form that the index which must not be taken does not have.
     const rows = sql<{ packed: Uint8Array | null }[]>`
       select string_agg(uuid_send(email_id), ''::bytea) as packed from email_search where ${
         after === undefined

@@ -45,7 +45,7 @@ export class SecuredSocket extends Duplex {
     });
   }
 
-  /** The driver says goodbye to open sockets alone. */
+  /** The driver sends its farewell on open sockets alone. */
   get readyState(): string {
     return this.destroyed ? 'closed' : this.writable ? 'open' : 'readOnly';
   }

@@ -1,13 +1,13 @@
-// Whether the database has stopped answering: nothing is heard on any connection although answers are due, and a question
+// Whether the database has stopped answering: no octet arrives on any connection although answers are due, and a question
 // of our own gets none either. One long statement, a large upload or a database under load are no stall, because that
 // question is answered beside them. During a stall statements fail at once instead of after the patience of their pool.
 import { StoreFault } from '../errors.js';
 import { cutWatched, type Watchable, watched } from './watched-socket.js';
 
-const LOOK_MS = 500;
-/** Silent looks before the database is asked. They are counted, not the time: a process that was paused heard nothing. */
+const CHECK_MS = 500;
+/** Silent checks before the database is asked. They are counted, not the time: a process that was paused heard nothing. */
 const ASK_AFTER = 2;
-/** Silent looks before the database counts as stalled. */
+/** Silent checks before the database counts as stalled. */
 const STALLED_AFTER = 5;
 
 export class StallWatch {
@@ -17,14 +17,14 @@ export class StallWatch {
   readonly #waiting = new Set<(fault: StoreFault) => void>();
   readonly #timer: NodeJS.Timeout;
   #isStalled = false;
-  #silentLooks = 0;
+  #silentChecks = 0;
   #asking = false;
 
   /** `ask`: a statement on a pool made as `probe`. */
   constructor(ask: () => Promise<unknown>, changed: (isStalled: boolean) => void) {
     this.#ask = ask;
     this.#changed = changed;
-    this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();
+    this.#timer = setInterval(() => this.#check(), CHECK_MS).unref();
   }
 
   get isStalled(): boolean {
@@ -35,9 +35,9 @@ export class StallWatch {
     clearInterval(this.#timer);
   }
 
-  /** The database has answered a statement that is not watched: a stall is over before the next look. */
+  /** The database has answered a statement that is not watched: a stall is over before the next check. */
   heard(): void {
-    this.#silentLooks = 0;
+    this.#silentChecks = 0;
     if (this.isStalled) this.#set(false);
   }
 
@@ -86,7 +86,7 @@ export class StallWatch {
     }
   }
 
-  #look(): void {
+  #check(): void {
     let isHeard = false;
     let isDue = false;
     for (const socket of watched) {
@@ -96,10 +96,10 @@ export class StallWatch {
       if (read === socket.readAtWrite) isDue = true;
       this.#read.set(socket, read);
     }
-    this.#silentLooks = !isHeard && (isDue || this.isStalled) ? this.#silentLooks + 1 : 0;
-    if (this.#silentLooks >= ASK_AFTER) this.#askOnce();
+    this.#silentChecks = !isHeard && (isDue || this.isStalled) ? this.#silentChecks + 1 : 0;
+    if (this.#silentChecks >= ASK_AFTER) this.#askOnce();
     if (isHeard && this.isStalled) this.#set(false);
-    else if (this.#silentLooks >= STALLED_AFTER && !this.isStalled) this.#set(true);
+    else if (this.#silentChecks >= STALLED_AFTER && !this.isStalled) this.#set(true);
     // Connections that were opened since get no answer either.
     if (this.isStalled) cutWatched();
   }

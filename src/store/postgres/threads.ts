@@ -4,20 +4,15 @@ import { createHash } from 'node:crypto';
 import { uuidText } from '../../mail/ids.js';
 import { joinedSets } from '../../mail/thread.js';
 import type { EmailSummaryRow, ThreadPart, ThreadRows } from '../mailboxes.js';
-import type { Fragment, Sql } from './client.js';
+import type { Sql } from './client.js';
+import { emailSummaryColumns } from './mailbox-columns.js';
 
 /** What `message_key` of the schema is: the first 16 octets of the id's SHA-256. */
 export function messageKey(messageId: string): string {
   return uuidText(createHash('sha256').update(messageId).digest());
 }
 
-export async function threadRows(
-  sql: Sql,
-  accountId: string,
-  threadId: string,
-  part: ThreadPart,
-  columns: Fragment,
-): Promise<ThreadRows> {
+export async function threadRows(sql: Sql, accountId: string, threadId: string, part: ThreadPart): Promise<ThreadRows> {
   const ofThread = sql`
     from emails where account_id = ${accountId} and thread_id = coalesce(
       (select thread_id from thread_refs where account_id = ${accountId} and message_key = ${threadId}), ${threadId})`;
@@ -25,7 +20,7 @@ export async function threadRows(
     'newest' in part
       ? sql`order by received_at desc, id desc limit ${part.newest}`
       : sql`order by received_at, id limit ${part.pageSize} offset ${(part.page - 1) * part.pageSize}`;
-  const found = await sql<EmailSummaryRow[]>`select ${columns} ${ofThread} ${slice}`;
+  const found = await sql<EmailSummaryRow[]>`select ${sql.unsafe(emailSummaryColumns.selected)} ${ofThread} ${slice}`;
   const rows = 'newest' in part ? found.toReversed() : [...found];
   if ('newest' in part && rows.length < part.newest) return { rows, total: rows.length };
   const [count] = await sql<{ total: number }[]>`select count(*)::int as total ${ofThread}`;
@@ -34,7 +29,7 @@ export async function threadRows(
 
 /**
  * Threads that share a set become the one with the lowest id, which is the oldest; the others' ids lead to it. Apart from
- * the commit, whose rows it may touch: what a fault leaves undone, the next email that refers to both sides asks for again.
+ * the commit, whose rows it may touch: what a fault leaves undone, the next email that refers to both sides repeats.
  */
 export async function joinThreads(
   sql: Sql,
@@ -63,6 +58,6 @@ export async function joinThreads(
       insert into thread_refs (account_id, message_key, thread_id)
       select a, "from", "into" from joined on conflict (account_id, message_key) do update set thread_id = excluded.thread_id`;
   } catch {
-    // The commit stands, and is what was asked for.
+    // The commit has succeeded; the join is an addition to it.
   }
 }

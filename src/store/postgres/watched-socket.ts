@@ -17,14 +17,14 @@ export interface SocketDestination {
 export interface SocketOptions {
   /** Without it they wait for ever. */
   readonly patienceMs: number | undefined;
-  /** For TLS, which the driver must not be told of then. */
+  /** For TLS, which is then not in the options of the driver. */
   readonly security: Security | undefined;
   /** For the question whether the database answers: left alone during a stall. */
   readonly isProbe: boolean;
 }
 
-/** Looks within one patience. They are counted, not the time: a process that was paused has heard nothing either. */
-const LOOKS = 4;
+/** Checks within one patience. They are counted, not the time: a process that was paused has heard nothing either. */
+const CHECKS = 4;
 /** A connection that ended by itself at this age had found the right host. */
 const SETTLED_MS = 60_000;
 
@@ -43,7 +43,7 @@ export function watchedSockets({
     hosts ??= destination.host;
     const count = hosts.length;
     const mine = turn;
-    // Shown several hosts, the driver tries on and on without a pause, and tells nobody that none of them answers.
+    // Shown several hosts, the driver tries on and on without a pause, and reports nothing when none of them answers.
     destination.host = failed + 1 < count ? [...hosts] : hosts.slice(0, 1);
     const socket = new WatchedSocket((wasSettled) => {
       failed = socket.bytesRead > 0 ? 0 : (failed + 1) % count;
@@ -95,22 +95,22 @@ function unanswered(message: string): Error {
 
 function watch(socket: Watchable, patienceMs: number, isProbe: boolean): void {
   if (isProbe) probes.add(socket);
-  let readAtLook = 0;
-  let silentLooks = 0;
-  const look = () => {
+  let readAtCheck = 0;
+  let silentChecks = 0;
+  const check = () => {
     const read = socket.bytesRead;
-    if (read !== readAtLook || read !== socket.readAtWrite) silentLooks = 0;
-    else silentLooks++;
-    readAtLook = read;
-    if (silentLooks <= LOOKS) return;
+    if (read !== readAtCheck || read !== socket.readAtWrite) silentChecks = 0;
+    else silentChecks++;
+    readAtCheck = read;
+    if (silentChecks <= CHECKS) return;
     socket.destroy(unanswered(`no answer from the database within ${patienceMs} ms`));
     if (read > 0) dropIdle(performance.now() - patienceMs);
   };
   const timer = setInterval(() => {
-    if (!socket.destroyed) return look();
+    if (!socket.destroyed) return check();
     clearInterval(timer);
     watched.delete(socket);
-  }, patienceMs / LOOKS).unref();
+  }, patienceMs / CHECKS).unref();
   watched.add(socket);
 }
 
@@ -156,8 +156,8 @@ class WatchedSocket extends Socket {
   }
 
   /**
-   * Told that there was an error before, the driver forgets at the end what it was given in between: the statement of whoever
-   * tries again at once would hang for ever.
+   * When the driver gets an error before the end, it drops at the end the statements that it got in between: a statement that
+   * is tried again at once would hang for ever.
    */
   override emit(event: string | symbol, ...args: unknown[]): boolean {
     return event === 'close' ? super.emit(event, false) : super.emit(event, ...args);

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import type { StartedDelivery } from '../../../src/actors/mailbox/outbound/delivery-slots.js';
 import { type MailboxWorld, mailboxWorld } from './mailbox-world.js';
-import { addressee, enqueued, logged, outcome, reported, started, stored } from './outbound-world.js';
+import { addressee, enqueued, outcome, reported, started, statusesLogged, stored } from './outbound-world.js';
 
 interface Slot {
   readonly outboundId: string;
@@ -90,9 +90,9 @@ test('as many as there are slots for are Sending with the commit that queues the
   }
   const [first] = queue.assigned;
   t.is(queue.reserved, 0);
-  const statuses = (await logged(world, accountId, 'OutboundStatusChanged')).map(([, payload]) => payload);
+  const statuses = await statusesLogged(world, accountId);
   t.deepEqual(
-    statuses.filter((payload) => (payload as Slot).outboundId === first!.outboundId),
+    statuses.filter(({ outboundId }) => outboundId === first!.outboundId),
     ['Queued', 'Sending', 'Sent'].map((status) => ({ outboundId: first!.outboundId, status })),
   );
 });

@@ -145,7 +145,7 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     const hash = createHash('sha256').update(raw).digest('hex');
     bodies.set(hash, body);
     const deliveries = accountIds.map((accountId) => ({ accountId, id: randomUUID() }));
-    const summary = { ...summarize(index), references: [...summarize(index).references] };
+    const summary = summarize(index);
     await inbound.spool({ hash, size: raw.length, index, chunks: () => [raw] }, { receivedAt, summary }, deliveries);
     return deliveries.map(({ id: inboundId, accountId }) => ({
       deliver: (more: { readonly isJunk?: boolean } = {}) =>

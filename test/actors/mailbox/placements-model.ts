@@ -146,7 +146,7 @@ export class Model {
     for (const email of emails) {
       const held = this.folders.filter(({ id }) => email.placements.has(id) && id !== to.id);
       let left = held.filter(({ role }) => role !== 'label' || to.role === 'trash' || to.role === 'junk');
-      if (to.role === 'label') left = held.filter(({ role }) => role === 'inbox');
+      if (to.role === 'label') left = held.filter(({ role }) => ['inbox', 'trash', 'junk'].includes(role));
       if (from !== undefined) left = [from];
       const isThere = email.placements.has(to.id);
       if (from === to || (isThere && left.length === 0)) continue;

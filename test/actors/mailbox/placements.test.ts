@@ -305,3 +305,37 @@ test('random histories of folders, placements and flags end as the model says, i
   );
   await world.end();
 });
+
+test('a command that would write more than 4 MiB of keywords is refused, and changes nothing', async (t) => {
+  const world = await mailboxWorld();
+  const account = await world.directory.createAccount(`${randomUUID()}@example.test`, 'Keywords');
+  const mailbox = world.mailboxes.of(account.id);
+  const emails = 250;
+  for (let i = 0; i < emails; i += 50) {
+    await Promise.all(
+      Array.from({ length: 50 }, (_, k) => {
+        const blob = createHash('sha256').update(randomUUID()).digest('hex');
+        return mailbox.ask('append', { folderId: 'archive', blob, summary: SUMMARY, receivedAt: i + k, flags: [] });
+      }),
+    );
+  }
+  const selection: Selection = { folderId: 'archive', uids: [[1, emails]] };
+  const names = (count: number) => Array.from({ length: count }, (_, i) => `k${i}`.padEnd(100, 'x'));
+  const store = async (mode: 'add' | 'remove' | 'replace', flags: string[]) => {
+    const { reply, refusal } = await mailbox.ask('storeFlags', { selection, mode, flags });
+    return refusal ?? reply?.changed;
+  };
+  t.is(await store('add', names(180)), 'tooManyEmails');
+  t.is(await store('replace', names(180)), 'tooManyEmails');
+  t.is(await store('add', names(160)), emails);
+  t.is(await store('add', ['one-more'.padEnd(100, 'x'), ...names(20)]), 'tooManyEmails');
+  t.is(await store('add', ['\\Flagged']), emails, 'keywords that stay are not written');
+  t.is(await store('remove', names(160)), emails);
+  const [row] = await world.sql`
+    select max(octet_length(entries::text)) as largest,
+      (select count(*)::int from emails where account_id = ${account.id} and keywords <> '{}') as kept
+    from events where account_id = ${account.id}`;
+  t.is(row!['kept'], 0);
+  t.true(row!['largest'] < 5 * 1024 * 1024);
+  await world.end();
+});

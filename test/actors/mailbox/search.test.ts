@@ -61,8 +61,8 @@ async function setUp(t: ExecutionContext, { quietMs = 60_000, searchWaitMs = 60_
     texts,
     owns: () => true,
     log,
-    firstLookMs: renewMs,
-    lookMs: renewMs,
+    firstPollMs: renewMs,
+    pollMs: renewMs,
   });
   let epoch = 1;
   const transport = localTransport({ encoding: true });

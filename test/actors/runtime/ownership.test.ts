@@ -187,7 +187,7 @@ test.serial('when all drain at once nobody waits for anybody', async (t) => {
   t.is(next.ownership.owned.length, SHARDS);
 });
 
-test.serial('a handover does not wait for an actor that never ends', async (t) => {
+test.serial('giving shards over does not wait for an actor that never ends', async (t) => {
   const world = await cluster(t, ['a', 'b']);
   const a = world.node('a')!;
   const { owned } = a.ownership;

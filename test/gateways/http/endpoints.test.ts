@@ -8,7 +8,7 @@ import { KEY_ID } from './fake-account-api.js';
 import { ALICE, type Scopes } from './fakes.js';
 import { FOLDERS } from './folder-cases.js';
 import { type Gateway, startGateway } from './gateway.js';
-import { organisingCases } from './organising-cases.js';
+import { labelFilterCases } from './label-filter-cases.js';
 import { OUTBOUND } from './outbound-cases.js';
 import { SERVICE } from './service-cases.js';
 
@@ -30,7 +30,7 @@ const ACCOUNT_STEPS = stepsOf(ACCOUNT).map(({ path, ...rest }) => ({
 const GROUPS: Readonly<Record<string, readonly Step[]>> = {
   ...Object.fromEntries(BASES.map((base) => [base, emailSteps(base)])),
   folders: FOLDERS,
-  'labels and filters': organisingCases(),
+  'labels and filters': labelFilterCases(),
   'outbound mail': OUTBOUND,
   'the account itself': ACCOUNT_STEPS,
 };

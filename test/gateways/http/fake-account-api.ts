@@ -42,7 +42,7 @@ const DEFAULTS: PreferenceValues = {
 const MOST = 4;
 const MOST_KEYS = 5;
 
-export function fakeDesk(): AccountApi {
+export function fakeAccountApi(): AccountApi {
   const keys = [key(KEY_ID, ALICE), key(SERVICE_KEY_ID, ALICE, true), key(BOBS_KEY_ID, BOB)];
   const addresses = new Map([
     [ALICE, [address(ADDRESS_ID, 'sales@example.test')]],

@@ -12,7 +12,7 @@ import type { IndexedPart, MessageIndex, OctetRange } from '../../../src/mail/me
 import type { BlobContent, BlobStore } from '../../../src/store/blobs.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { folderAnswers } from './folder-fakes.js';
-import { detailOf, organisingAnswers } from './organising-fakes.js';
+import { detailOf, labelFilterAnswers } from './label-filter-fakes.js';
 import { outboundAnswers } from './outbound-fakes.js';
 
 export const ALICE = '018f0000-0000-7000-8000-00000000000a';
@@ -133,11 +133,11 @@ export class FakeMailboxes {
   }
 
   readonly #answers: Record<string, (emails: StoredEmail[], payload: never) => unknown> = {
-    ...organisingAnswers,
+    ...labelFilterAnswers,
     ...folderAnswers.answers,
     ...outboundAnswers,
     labelEmails: (emails, payload: { labelId: string; page: number; pageSize: number }) => {
-      if (!organisingAnswers.labels(emails).reply.labels.some(({ id }) => id === payload.labelId))
+      if (!labelFilterAnswers.labels(emails).reply.labels.some(({ id }) => id === payload.labelId))
         return { refusal: 'noSuchLabel' };
       const start = (payload.page - 1) * payload.pageSize;
       const items = emails.slice(start, start + payload.pageSize).map(itemOf);

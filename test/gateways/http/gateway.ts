@@ -14,7 +14,7 @@ import { subscriptionCheck } from '../../../src/gateways/push/subscription-check
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
 import { Spool } from '../../../src/spool/spool.js';
 import { temporaryDirectory } from '../../support/temporary-directory.js';
-import { fakeDesk } from './fake-account-api.js';
+import { fakeAccountApi } from './fake-account-api.js';
 import { ALICE, FakeBlobs, FakeDirectory, FakeLog, FakeMailboxes, plainDecoder } from './fakes.js';
 import { type ReplyCheck, replyCheck } from './schema-check.js';
 
@@ -61,7 +61,7 @@ const OFF = { enabled: false, serverName: '', port: 0, securePort: 0 };
 export async function startGateway(t: ExecutionContext, options: Options = {}): Promise<Gateway> {
   const directory = new FakeDirectory();
   const mailboxes = new FakeMailboxes();
-  const accountApi = fakeDesk();
+  const accountApi = fakeAccountApi();
   const blobs = new FakeBlobs();
   const log = new FakeLog();
   const checks: HealthCheck[] = [];

@@ -1,12 +1,12 @@
 // The export's stream: reads ahead by one batch and no further, stops when it is left, leaves out what is gone, and sends
 // large messages piece by piece.
 import test from 'ava';
-import type { ExportedEmail, ExportPlace, Mailboxes } from '../../../src/actors/mailbox/protocol.js';
+import type { ExportedEmail, ExportPosition, Mailboxes } from '../../../src/actors/mailbox/protocol.js';
 import { mboxStream } from '../../../src/gateways/http/mbox-stream.js';
 
 function sources(emails: readonly ExportedEmail[]) {
   const seen = { pages: 0, read: 0, streamed: 0 };
-  const ask = async (_name: string, { place, limit }: { place: ExportPlace | null; limit: number }) => {
+  const ask = async (_name: string, { place, limit }: { place: ExportPosition | null; limit: number }) => {
     seen.pages++;
     const start = place === null ? 0 : emails.findIndex(({ id }) => id === place.id) + 1;
     const page = emails.slice(start, start + limit);

@@ -1,7 +1,7 @@
 // What the routes of outbound mail reply, case by case, in the order in which they are run; for endpoints.test.ts. What the
 // messages look like that they make is in outbound.test.ts.
 import { BOBS_ID, NO_ID, READ_ID, type Step, UNREAD_ID } from './endpoint-case.js';
-import { ONE_TOO_MANY } from './organising-fakes.js';
+import { ONE_TOO_MANY } from './label-filter-fakes.js';
 import { outboundIdOf, RESTLESS, RESTLESS_TWICE } from './outbound-fakes.js';
 
 const O = '/api/outbound';

@@ -2,7 +2,7 @@
 import type { OutboundEmail } from '../../../src/actors/mailbox/outbound/protocol.js';
 import type { MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
 import type { Payload, Reply } from '../../../src/actors/runtime/protocol.js';
-import { ONE_TOO_MANY } from './organising-fakes.js';
+import { ONE_TOO_MANY } from './label-filter-fakes.js';
 
 type Of<N extends keyof MailboxProtocol['operations']> = Payload<MailboxProtocol, N>;
 type Entry = Reply<MailboxProtocol, 'outbound'>;

@@ -1,4 +1,4 @@
-// Behind balancers: whose request it is, and that nothing is lost on the way through the front.
+// Behind balancers: whose request it is, and that nothing is lost in the listener for PROXY headers.
 import { createHash } from 'node:crypto';
 import net from 'node:net';
 import test, { type ExecutionContext } from 'ava';
@@ -117,7 +117,7 @@ test('a second header, in the middle of a connection, makes nobody of its sender
   for (const header of [v1(CLIENT), Buffer.alloc(0)]) {
     const bytes = Buffer.concat([header, Buffer.from(get()), v2('198.51.100.1'), Buffer.from(get())]);
     const got = await exchangeBytes(port, bytes, closed);
-    // uWebSockets.js 20.51 takes the address of the second one, which is no token of the front: 400. 20.69 passes it over.
+    // uWebSockets.js 20.51 takes the address of the second one, which is no token of the listener: 400. 20.69 passes it over.
     const replies = got.match(/HTTP\/1\.1 \d+|[\d.]+!/g) ?? [];
     const address = header.length > 0 ? `${CLIENT}!` : '127.0.0.1!';
     t.deepEqual(replies.slice(0, 2), ['HTTP/1.1 200', address]);

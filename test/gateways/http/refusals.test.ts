@@ -8,8 +8,9 @@ import { SCOPES } from '../../../src/store/directory.js';
 import { BOBS_ID, BOBS_THREAD_ID, fill, NO_ID, PDF_ID, READ_ID, THREAD_ID } from './endpoint-case.js';
 import { ADDRESS_ID, BOBS_ADDRESS_ID, BOBS_KEY_ID, KEY_ID } from './fake-account-api.js';
 import { ALICE, BOB, type Scopes } from './fakes.js';
+import { folderIdOf } from './folder-fakes.js';
 import { type Gateway, startGateway } from './gateway.js';
-import { filterIdOf, labelIdOf } from './organising-fakes.js';
+import { filterIdOf, labelIdOf } from './label-filter-fakes.js';
 import { outboundIdOf } from './outbound-fakes.js';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -26,6 +27,7 @@ const IDS: readonly (readonly [place: RegExp, ids: Ids])[] = [
   [/(emails\/\{(id|emailId)|outbound\/\w+\/\{emailId)\}$/, { own: READ_ID, bobs: BOBS_ID }],
   [/threads\/\{threadId\}$/, { own: THREAD_ID, bobs: BOBS_THREAD_ID }],
   [/labels\/(emails\/\{emailId\}\/\{labelId\}|\{id\}|\{labelId\})$/, { own: labelIdOf(1), bobs: labelIdOf(3) }],
+  [/folders\/\{id\}$/, { own: folderIdOf(4), bobs: folderIdOf(5) }],
   [/filters\/\{id\}$/, { own: filterIdOf(1), bobs: filterIdOf(2) }],
   [/outbound\/(drafts\/)?\{id\}$/, { own: outboundIdOf(1), bobs: outboundIdOf(2) }],
   [/smtp-credentials\/\{keyId\}$/, { own: KEY_ID, bobs: BOBS_KEY_ID }],
@@ -64,6 +66,7 @@ async function refusing(t: Parameters<typeof startGateway>[0]) {
   const bob = gateway.directory.key(BOB, 'app');
   for (const key of [gateway.key, bob, bob]) {
     await gateway.fetch('/api/labels', { method: 'POST', key, json: { ...label, name: `Label ${Math.random()}` } });
+    await gateway.fetch('/api/folders', { method: 'POST', key, json: { name: `Folder ${Math.random()}` } });
     await gateway.fetch('/api/outbound/drafts', { method: 'POST', key, json: {} });
     await gateway.fetch('/api/filters', { method: 'POST', key, json: filter });
   }

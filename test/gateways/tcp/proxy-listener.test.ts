@@ -1,4 +1,4 @@
-// The front alone; with the server behind it it is tested in gateways/http.
+// The listener alone; tests in gateways/http have the server behind it.
 import { once } from 'node:events';
 import net from 'node:net';
 import test, { type ExecutionContext } from 'ava';
@@ -6,7 +6,7 @@ import { ProxyListener } from '../../../src/gateways/tcp/proxy-listener.js';
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
 
 async function open(t: ExecutionContext, trusted: readonly string[]): Promise<[ProxyListener, number]> {
-  const front = new ProxyListener({
+  const listener = new ProxyListener({
     bind: '127.0.0.1',
     port: 0,
     server: '/nonexistent/socket',
@@ -14,8 +14,8 @@ async function open(t: ExecutionContext, trusted: readonly string[]): Promise<[P
     refused: () => t.fail(),
     firstOctetsMs: 30,
   });
-  t.teardown(() => front.close(0));
-  return [front, await front.open()];
+  t.teardown(() => listener.close(0));
+  return [listener, await listener.open()];
 }
 
 test('a connection that says nothing, or no whole line, is closed', async (t) => {
@@ -31,10 +31,10 @@ test('a connection that says nothing, or no whole line, is closed', async (t) =>
 });
 
 test('a server that cannot be reached costs the connection, not the process', async (t) => {
-  const [front, port] = await open(t, []);
+  const [listener, port] = await open(t, []);
   const socket = net.connect(port, '127.0.0.1').resume();
   socket.on('error', () => {});
   socket.write('GET / HTTP/1.1\r\n');
   await once(socket, 'close');
-  t.is(front.addressOf(new Uint8Array(16)), undefined);
+  t.is(listener.addressOf(new Uint8Array(16)), undefined);
 });

@@ -52,7 +52,7 @@ export class LeaseModel {
       shardCount: async () => this.leases.length,
       clusterId: async () => 'model',
       join: (node, ttlMs, displaced) => call(() => this.#join(node, ttlMs, displaced)),
-      beat: (node, state, ttlMs) => call(() => this.#beat(node, state, ttlMs)),
+      heartbeat: (node, state, ttlMs) => call(() => this.#heartbeat(node, state, ttlMs)),
       take: (nodeId, seen, ttlMs) => call(() => this.#take(nodeId, seen, ttlMs)),
       release: (nodeId, leases) => call(() => this.#release(nodeId, leases)),
       leave: (node) => call(() => this.#leave(node)),
@@ -74,7 +74,7 @@ export class LeaseModel {
     return { kind: 'joined' };
   }
 
-  #beat(node: NodeEntry, state: NodeState, ttlMs: number): Heartbeat | undefined {
+  #heartbeat(node: NodeEntry, state: NodeState, ttlMs: number): Heartbeat | undefined {
     const now = this.#now();
     const row = this.nodes.get(node.id);
     if (row?.incarnation !== node.incarnation) return undefined;

@@ -1,6 +1,6 @@
 // The outbound mail of a transaction, read through as if the batch so far had happened already: rows of the batch,
 // then those in memory, then those that were read for it.
-import type { MessageSummary } from '../../../mail/message-index.js';
+import type { MessageSummary } from '../../../mail/summary.js';
 import type { Change, ChangeContent, ChangeOf } from '../../../store/changes.js';
 import type { HandedOver } from '../../../store/mailbox-rows.js';
 import type {

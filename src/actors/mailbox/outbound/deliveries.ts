@@ -5,7 +5,7 @@
 import { type Step, step } from '../../../machines/outbound-email/step.js';
 import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.js';
 import { isUuid } from '../../../mail/ids.js';
-import type { MessageSummary } from '../../../mail/message-index.js';
+import type { MessageSummary } from '../../../mail/summary.js';
 import type { DeliveryAttempt, OutboundRow } from '../../../store/outbound.js';
 import type { CommandHandlers } from '../../runtime/behavior.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';

@@ -2,9 +2,9 @@
 // in the inbox, and what operators ask. It has refs of its own onto the mailbox actor, so that gateways cannot ask any of this.
 import { array, boolean, enums, integer, nullable, number, object, type as open, optional, string } from 'superstruct';
 import { OUTCOMES, REPORT_KINDS } from '../../../mail/outbound-status.js';
+import { messageSummary } from '../../../mail/summary.js';
 import { command, protocol, query } from '../../runtime/protocol.js';
 import type { Ref } from '../../runtime/ref.js';
-import { messageSummary } from '../message-summary.js';
 import { deliveryAttempt, outboundEmail, outboundStatus } from './protocol.js';
 
 const reportKind = enums(REPORT_KINDS);

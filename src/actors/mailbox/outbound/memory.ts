@@ -1,6 +1,6 @@
 // Outbound mail in a mailbox's memory: rows of emails in the queue, so that a delivery need not read what its mailbox has
 // just written, the drafts, and how many emails have which status. All of it bounded, all of it only what the store has as well.
-import type { MessageSummary } from '../../../mail/message-index.js';
+import type { MessageSummary } from '../../../mail/summary.js';
 import type { OutboundCounts } from '../../../store/mailboxes.js';
 import type { NetChange } from '../../../store/net-changes.js';
 import type { DraftEmail, OutboundRow, OutboundStatus } from '../../../store/outbound.js';

@@ -3,7 +3,7 @@
 // same error.
 import type { Logger } from 'pino';
 import { isUuid } from '../../../mail/ids.js';
-import type { MessageSummary } from '../../../mail/message-index.js';
+import type { MessageSummary } from '../../../mail/summary.js';
 import { summarize } from '../../../mail/summary.js';
 import type { BlobStore } from '../../../store/blobs.js';
 import type { MailboxStore } from '../../../store/mailboxes.js';

@@ -13,8 +13,8 @@ import {
   string,
 } from 'superstruct';
 import { OUTBOUND_STATUSES, OUTCOMES, RECIPIENT_STATUSES, RECIPIENT_TYPES } from '../../../mail/outbound-status.js';
+import { messageSummary } from '../../../mail/summary.js';
 import { command, query } from '../../runtime/protocol.js';
-import { messageSummary } from '../message-summary.js';
 
 export const outboundStatus = enums(OUTBOUND_STATUSES);
 const recipientType = enums(RECIPIENT_TYPES);

@@ -1,7 +1,7 @@
 // A step of an outbound email's machine as part of a transaction: its row, the recipients that changed, the statuses that
 // it came to, and a wake-up after the commit when something is due.
 import type { Step } from '../../../machines/outbound-email/step.js';
-import type { MessageSummary } from '../../../mail/message-index.js';
+import type { MessageSummary } from '../../../mail/summary.js';
 import type { OutboundContent, OutboundRecipientRow, OutboundRow } from '../../../store/outbound.js';
 import type { MailboxTransaction } from '../transaction.js';
 

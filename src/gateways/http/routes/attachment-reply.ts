@@ -16,7 +16,7 @@ export const INERT: HeaderField = ['Content-Security-Policy', "sandbox; default-
 export const ASKED_EACH_TIME: HeaderField = ['Cache-Control', 'private, no-cache'];
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/;
 
-/** What every route of one says. */
+/** Of every route that replies with an attachment. */
 export const ATTACHMENT = {
   summary: 'An attachment, decoded',
   description:

@@ -1,5 +1,5 @@
-// What a web app has to know before it can sign anybody in. Some web clients read the same from a file beside their pages, under
-// other names.
+// The settings that a web app needs before a user can sign in. Some web clients read the same settings from a file beside
+// their pages, under other names.
 import { flag, record, text } from '../fields.js';
 import { named } from '../json-schema.js';
 import { defineRoute, type Route } from '../route.js';

@@ -2,7 +2,7 @@
 // have are empty, never null; times are ISO 8601.
 import type { Infer } from 'superstruct';
 import { optional } from 'superstruct';
-import type { EmailListItem, MailboxProtocol } from '../../../actors/mailbox/protocol.js';
+import { emailHead, emailListItem, type MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { Payload, Reply } from '../../../actors/runtime/protocol.js';
 import { RECIPIENT_TYPES } from '../../../mail/outbound-status.js';
 import {
@@ -21,46 +21,36 @@ import {
 } from '../fields.js';
 import { named } from '../json-schema.js';
 import { invalid } from '../problem.js';
+import { derivedFields, withoutNulls } from './derived-fields.js';
 
 /** Of labels. */
 export const colorText = () => text({ pattern: '^#[0-9A-Fa-f]{6}$', examples: ['#3b82f6'] });
 
 const labelSummary = named('LabelSummary', record({ id: uuid(), name: text(), color: colorText() }));
 
-const fromIsEnvelopeSender = () =>
-  optional(
+/** Of lists and details: what REST shows in a form of its own, or describes. */
+const ownHead = {
+  id: uuid(),
+  fromIsEnvelopeSender: optional(
     flag({
       description: 'Present and true when the message names no author: `fromAddress` is the sender of its envelope',
     }),
-  );
-
-/** Of lists and details. */
-const head = () => ({
-  id: uuid(),
-  fromAddress: text(),
-  fromIsEnvelopeSender: fromIsEnvelopeSender(),
-  fromDisplayName: text(),
-  subject: text(),
+  ),
   receivedAt: timestamp(),
-  isRead: flag(),
-  isFlagged: flag(),
-  isAnswered: flag(),
   threadId: uuid(),
-  messageId: text(),
-  sizeBytes: whole(),
   folderIds: list(uuid({ description: 'Of every folder that holds it, labels included' })),
   labels: list(labelSummary),
-});
+};
 
 const emailItem = named(
   'EmailListItem',
-  record({
-    ...head(),
-    previewText: text({ description: 'The beginning of the text' }),
-    hasAttachments: flag(),
-    attachmentCount: whole(),
-    outboundId: optional(uuid({ description: 'Of the outbound email that it is the copy in Sent of' })),
-  }),
+  record(
+    derivedFields(emailListItem.schema, {
+      ...ownHead,
+      previewText: text({ description: 'The beginning of the text' }),
+      outboundId: optional(uuid({ description: 'Of the outbound email that it is the copy in Sent of' })),
+    }),
+  ),
 );
 
 export const emailPage = named(
@@ -88,7 +78,7 @@ export const recipient = named(
 export const emailDetail = named(
   'EmailDetail',
   record({
-    ...head(),
+    ...derivedFields(emailHead, ownHead),
     toAddresses: list(text()),
     ccAddresses: list(text()),
     textBody: text({ description: 'Empty when there is none' }),
@@ -149,7 +139,7 @@ export function pageOf(
 ): Infer<typeof emailPage> {
   const { page, pageSize } = query;
   return {
-    items: reply.items.map(itemOf),
+    items: reply.items.map(shown),
     totalCount: reply.totalCount,
     unreadCount: reply.unreadCount,
     page,
@@ -159,12 +149,7 @@ export function pageOf(
 
 export const isoTime = (ms: number): string => new Date(ms).toISOString();
 
-/** What lists and details show alike; other fields pass as they are. */
-export function shown<E extends { readonly receivedAt: number; readonly messageId: string | null }>(email: E) {
-  return { ...email, receivedAt: isoTime(email.receivedAt), messageId: email.messageId ?? '' };
+/** As REST shows an email of the mailbox; fields beside the time pass as they are. */
+export function shown<E extends { readonly receivedAt: number }>(email: E) {
+  return { ...withoutNulls(email), receivedAt: isoTime(email.receivedAt) };
 }
-
-type Item = Infer<typeof emailItem>;
-/** Every field of the mailbox's list items has to be one of REST's. */
-const itemOf = (item: EmailListItem & { readonly [K in Exclude<keyof EmailListItem, keyof Item>]: never }): Item =>
-  shown(item);

@@ -45,7 +45,7 @@ export function bulkRoutes(base: string, tags: readonly string[], mailboxes: Mai
       path: `${base}/bulk/move`,
       summary: 'Move up to 1,000 emails to a folder',
       description:
-        'Out of `fromFolderId`, when it is given: emails that are not in it stay where they are. Else out of every folder; labels stay on an email unless it goes to trash or junk. Moved to a label, an email leaves the inbox and no other folder.',
+        'Out of `fromFolderId`, when it is given: emails that are not in it stay where they are. Else out of every folder; labels stay on an email unless it goes to trash or junk. Moved to a label, an email leaves the inbox, trash and junk, and no other folder.',
       tags,
       access: WRITE,
       body: bulkMove,

@@ -1,5 +1,5 @@
-// What protocol hosts that run apart report: an email that is in the store and of which nobody has been told. The mailbox
-// does the rest: filters, events, counts.
+// Reports of protocol hosts that run apart: an email that is in the store and that no client has been notified of. The
+// mailbox applies filters, sends events and counts.
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
 import { ActorFault } from '../../../actors/runtime/errors.js';
 import { isUuid } from '../../../mail/ids.js';

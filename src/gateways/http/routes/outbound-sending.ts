@@ -7,9 +7,9 @@ import type { Mailboxes, MailboxProtocol } from '../../../actors/mailbox/protoco
 import type { Outcome, Payload } from '../../../actors/runtime/protocol.js';
 import {
   composeMessage,
+  type MessageToCompose,
   MessageTooLarge,
   type OutgoingAttachment,
-  type OutgoingMessage,
   readdressMessage,
 } from '../../../compose/message.js';
 import { UnencodableLine, withShortLines } from '../../../compose/short-lines.js';
@@ -23,7 +23,7 @@ import type { Spool, SpooledContent, SpoolWriter } from '../../../spool/spool.js
 import type { BlobStore } from '../../../store/blobs.js';
 import { clock } from '../../../store/clock.js';
 import { Problem, unauthenticated } from '../problem.js';
-import type { UploadPlace } from '../uploads.js';
+import type { UploadField } from '../uploads.js';
 import { isoTime } from './email-shapes.js';
 import type { RecipientInput } from './outbound-shapes.js';
 
@@ -67,7 +67,7 @@ export function ownAddress({ own }: Sender, address: string): string | undefined
 
 /** Of the bodies of the routes that take attachments. */
 export const LIMIT = 'The body may have as many octets as a message, and 4 MiB without the content of its attachments.';
-export const uploads = ({ spool }: OutboundSources): UploadPlace => ({ list: 'attachments', field: 'content', spool });
+export const uploads = ({ spool }: OutboundSources): UploadField => ({ list: 'attachments', field: 'content', spool });
 
 export const NOT_OWN = "must be the account's address or one of its verified additional addresses";
 export const NO_BODY = {
@@ -176,7 +176,7 @@ export function saveDraft<T>(
 }
 
 /** Fields that differ between a draft and the message that is sent. */
-type OwnFields = Pick<OutgoingMessage, 'messageId' | 'bcc'>;
+type OwnFields = Pick<MessageToCompose, 'messageId' | 'bcc'>;
 
 /** Composes, stores and goes on. */
 async function stored<T>(
@@ -234,8 +234,8 @@ async function shortened(content: SpooledContent, newWriter: () => SpoolWriter):
 
 const messageOf = (
   { textBody, htmlBody, attachments }: Letter,
-  header: Omit<OutgoingMessage, keyof Bodies | 'attachments'>,
-): OutgoingMessage => ({ ...header, textBody, htmlBody, attachments });
+  header: Omit<MessageToCompose, keyof Bodies | 'attachments'>,
+): MessageToCompose => ({ ...header, textBody, htmlBody, attachments });
 
 const namedAs = (type: Addressee['type'], { addressees }: Letterhead): IndexedAddress[] =>
   addressees

@@ -1,5 +1,5 @@
 // A conversation: its emails in full, oldest first. Bodies are read newest first and within a budget; emails beyond it come
-// without bodies, marked partial, and can be had one by one. A reply that is not the whole conversation says so.
+// without bodies, marked partial, and can be had one by one. A reply that is not the whole conversation is marked.
 import { optional } from 'superstruct';
 import type { EmailDetail } from '../../../actors/mailbox/protocol.js';
 import type { Viewer } from '../../../decode/decoder.js';

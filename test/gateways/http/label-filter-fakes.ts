@@ -36,7 +36,7 @@ export function detailOf(email: object): object {
 
 const done = (isThere: boolean, refusal: string) => (isThere ? { reply: {} } : { refusal });
 
-export const organisingAnswers = {
+export const labelFilterAnswers = {
   labels: (emails: Emails) => ({ reply: { labels: [...organisedOf(emails).labels.values()] } }),
   createLabel: (emails: Emails, { name, color, sortOrder }: Of<'createLabel'>) => {
     const organised = organisedOf(emails);

@@ -1,9 +1,9 @@
 // What the routes of labels and filters reply, case by case, in the order in which they are run; for endpoints.test.ts.
 
 import { NO_ID, READ_ID, type Step } from './endpoint-case.js';
-import { filterIdOf, labelIdOf, ONE_TOO_MANY } from './organising-fakes.js';
+import { filterIdOf, labelIdOf, ONE_TOO_MANY } from './label-filter-fakes.js';
 
-export function organisingCases(): readonly Step[] {
+export function labelFilterCases(): readonly Step[] {
   const [emailId, otherId] = [READ_ID, NO_ID];
   const [first, second] = [labelIdOf(1), labelIdOf(2)];
   const L = '/api/labels';
@@ -48,6 +48,7 @@ export function organisingCases(): readonly Step[] {
     },
     { route: `POST ${L}`, json: { ...work, sortOrder: 2 ** 31 }, status: 400, fields: ['sortOrder'] },
     badName('Work/Cafe\u0301'),
+    badName(' Work / Café\u00a0'),
     ...[
       '',
       '   ',
@@ -57,6 +58,7 @@ export function organisingCases(): readonly Step[] {
       'INBOX',
       ' sent ',
       'a//b',
+      'a/'.repeat(20).concat('a'),
       '/a',
       '\ud800',
       ONE_TOO_MANY,

@@ -1,0 +1,203 @@
+// Append, flags, moves and lists at their edges: copies in Sent, events, limits, conditional stores, sorting.
+import { createHash, randomUUID } from 'node:crypto';
+import test from 'ava';
+import { mailboxWorld } from './mailbox-world.js';
+
+const MINUTE = 60_000;
+
+const blobOf = (text: string) => createHash('sha256').update(text).digest('hex');
+
+const summary = (subject: string, messageId: string | null = null, size = 10) => ({
+  messageId,
+  inReplyTo: null,
+  references: [],
+  fromAddress: `${subject.toLowerCase()}@remote.test`,
+  fromName: '',
+  subject,
+  preview: '',
+  size,
+  hasAttachments: false,
+  attachmentCount: 0,
+});
+
+async function start() {
+  const world = await mailboxWorld();
+  const account = await world.directory.createAccount(`${randomUUID()}@example.test`, 'x');
+  const mailbox = world.mailboxes.of(account.id);
+  const append = async (folderId: string, subject: string, of: { id?: string; at?: number; flags?: string[] } = {}) => {
+    const { id = null, at = Date.now(), flags = [] } = of;
+    const blob = blobOf(`${subject} ${randomUUID()}`);
+    return mailbox.ask('append', { folderId, blob, summary: summary(subject, id), receivedAt: at, flags });
+  };
+  const types = async () => (await world.events.read(account.id, 0, 1000)).map(({ type, payload }) => [type, payload]);
+  return { world, account, mailbox, append, types };
+}
+
+test('a copy appended to Sent is the one that is there, for a day; elsewhere it is another email', async (t) => {
+  const { world, account, append } = await start();
+  const [first, again] = await Promise.all([
+    append('sent', 'a', { id: '<a@x>' }),
+    append('sent', 'a', { id: '<a@x>' }),
+  ]);
+  t.deepEqual(again, first, 'in one commit');
+  world.reload();
+  t.deepEqual(await append('sent', 'a', { id: '<a@x>' }), first, 'by another owner');
+  const [row] = await world.sql`select count(*)::int as count from blob_candidates`;
+  t.is(row!['count'], 2, 'the bytes of the others may go');
+  const old = await append('sent', 'b', { id: '<b@x>', at: Date.now() - 24 * 60 * MINUTE });
+  t.not((await append('sent', 'b', { id: '<b@x>' })).reply?.emailId, old.reply?.emailId);
+  const inbox = await append('inbox', 'a', { id: '<a@x>' });
+  t.not(inbox.reply?.emailId, first.reply?.emailId);
+  t.not((await append('sent', 'c')).reply?.emailId, (await append('sent', 'c')).reply?.emailId, 'without a Message-Id');
+  t.is((await append('nowhere', 'a')).refusal, 'noSuchFolder');
+  const [emails] = await world.sql`select count(*)::int as count from emails where account_id = ${account.id}`;
+  t.is(emails!['count'], 6);
+  await world.end();
+});
+
+test('new mail is told of when it is appended to the inbox alone', async (t) => {
+  const { world, append, types } = await start();
+  await append('archive', 'a');
+  await append('inbox', 'b', { flags: ['\\Seen'] });
+  await append('inbox', 'c');
+  const isNew = (await types())
+    .filter(([type]) => type === 'EmailAdded')
+    .map(([, payload]) => (payload as { isNew: boolean }).isNew);
+  t.deepEqual(isNew, [false, true, true]);
+  t.deepEqual(
+    (await types()).filter(([type]) => type === 'UnreadCountChanged').map(([, payload]) => payload),
+    [{ unread: 1 }],
+  );
+  await world.end();
+});
+
+test('an account has 200 keywords, whatever their case; names that are no flags are refused', async (t) => {
+  const { world, mailbox, append } = await start();
+  const names = Array.from({ length: 199 }, (_, i) => `k${i}`);
+  const { reply } = await append('inbox', 'a', { flags: names });
+  const store = (flags: string[], mode: 'add' | 'remove' | 'replace' = 'add') =>
+    mailbox.ask('storeFlags', { selection: { emailIds: [reply!.emailId] }, mode, flags });
+  t.is((await store(['K0', 'k198'])).reply?.changed, 0, 'known ones');
+  t.is((await store(['one', 'two'])).refusal, 'tooManyKeywords');
+  t.is((await store(['one', 'ONE'])).reply?.changed, 1);
+  t.is((await store(['two'])).refusal, 'tooManyKeywords');
+  t.is((await append('inbox', 'b', { flags: ['two'] })).refusal, 'tooManyKeywords');
+  t.is((await store(['two'], 'remove')).reply?.changed, 0);
+  t.is((await store(['one'], 'remove')).reply?.changed, 1);
+  t.is((await store(['two'])).reply?.changed, 1, 'one is forgotten when no email has it');
+  for (const name of ['a b', '\\Recent', '', 'é', 'x'.repeat(101)])
+    t.is((await store([name])).refusal, 'noSuchFlag', name);
+  t.is((await store(['\\Deleted'])).refusal, 'noSuchFlag', 'without a folder');
+  await world.end();
+});
+
+test('a conditional store leaves alone what was changed later, also within one commit', async (t) => {
+  const { world, account, mailbox, append } = await start();
+  for (const subject of ['a', 'b', 'c']) await append('inbox', subject);
+  const modseq = async () =>
+    Number((await world.sql`select modseq from accounts where id = ${account.id}`)[0]!['modseq']);
+  const before = await modseq();
+  const store = (uids: [number, number][], flags: string[], unchangedSince?: number) =>
+    mailbox.ask('storeFlags', {
+      selection: { folderId: 'inbox', uids },
+      mode: 'add',
+      flags,
+      ...(unchangedSince !== undefined && { unchangedSince }),
+    });
+  const [, second] = await Promise.all([store([[2, 2]], ['\\Deleted']), store([[1, 9]], ['\\Flagged'], before)]);
+  t.deepEqual(second.reply, { changed: 2, missing: [], modified: [[2, 2]] });
+  world.reload();
+  const third = await store([[1, 3]], ['\\Seen'], before);
+  t.deepEqual(third.reply, { changed: 0, missing: [], modified: [[1, 3]] });
+  t.is((await store([[1, 3]], ['\\Seen'], await modseq())).reply?.changed, 3);
+  await world.end();
+});
+
+test('a command takes 10,000 emails, no more, in one commit', async (t) => {
+  const { world, account, mailbox, append } = await start();
+  const { reply: first } = await append('inbox', 'seed');
+  t.truthy(first);
+  const [inbox] = await world.sql`select id from folders where account_id = ${account.id} and role = 'inbox'`;
+  await world.sql`
+    insert into emails (account_id, id, blob, message_id, thread_id, refs, from_address, from_name, subject, preview,
+      received_at, size, has_attachments, attachment_count, flags, modseq)
+    select ${account.id}, ('01' || lpad(to_hex(i), 10, '0') || '-7000-8000-000000000000')::uuid, '\\x00', null,
+      gen_random_uuid(), '{}', '', '', '', '', now(), 1, false, 0, 0, 1
+    from generate_series(1, 10000) i`;
+  await world.sql`
+    insert into placements (account_id, folder_id, uid, email_id, modseq)
+    select account_id, ${inbox!['id']}, row_number() over (order by id) + 1, id, 1
+    from emails where account_id = ${account.id} and id <> ${first!.emailId}`;
+  await world.sql`
+    update folders set total = 10001, unread = 10001, uidnext = 10002 where account_id = ${account.id} and role = 'inbox'`;
+  world.reload();
+  const move = (uids: [number, number][]) =>
+    mailbox.ask('move', { selection: { folderId: 'inbox', uids }, toFolderId: 'junk' }, { deadlineMs: 60_000 });
+  t.is((await move([[1, 1e9]])).refusal, 'tooManyEmails');
+  const before = Number((await world.sql`select modseq from accounts where id = ${account.id}`)[0]!['modseq']);
+  const { reply } = await move([[2, 1e9]]);
+  t.deepEqual([reply?.count, reply?.from, reply?.to], [10_000, [[2, 10_001]], [[1, 10_000]]]);
+  const [after] = await world.sql`
+    select modseq::int as modseq, (select count(*)::int from emails where account_id = a.id and flags = 64) as junk
+    from accounts a where id = ${account.id}`;
+  t.deepEqual({ ...after }, { modseq: before + 1, junk: 10_000 });
+  await world.end();
+});
+
+test('a list is by date, sender, subject without Re:, or size, either way round, with counts of what matches', async (t) => {
+  const { world, mailbox } = await start();
+  const mails = [
+    ['Re: beta', 3, 100, 'Zoë 💌'],
+    ['Alpha', 1, 300, ''],
+    ['AW: Re[2]: gamma', 2, 200, 'anna'],
+  ] as const;
+  for (const [subject, at, size, fromName] of mails) {
+    const of = { ...summary(subject, null, size), fromAddress: 'bob@remote.test', fromName };
+    const flags = subject === 'Alpha' ? ['\\Seen', '\\Flagged'] : [];
+    await mailbox.ask('append', { folderId: 'archive', blob: blobOf(subject), summary: of, receivedAt: at, flags });
+  }
+  const sizes = async (of: object = {}) => {
+    const { reply } = await mailbox.ask('list', { folder: 'archive', page: 1, pageSize: 10, ...of });
+    return [reply!.items.map(({ sizeBytes }) => sizeBytes / 100), reply!.totalCount, reply!.unreadCount];
+  };
+  t.deepEqual(await sizes(), [[1, 2, 3], 3, 2]);
+  t.deepEqual(await sizes({ sort: 'date' }), [[3, 2, 1], 3, 2]);
+  t.deepEqual(await sizes({ sort: 'from' }), [[2, 3, 1], 3, 2], 'anna, bob@…, Zoë');
+  t.deepEqual(await sizes({ sort: '-from' }), [[1, 3, 2], 3, 2]);
+  t.deepEqual(await sizes({ sort: 'subject' }), [[3, 1, 2], 3, 2]);
+  t.deepEqual(await sizes({ sort: '-size' }), [[3, 2, 1], 3, 2]);
+  t.deepEqual(await sizes({ sort: 'size', page: 2, pageSize: 2 }), [[3], 3, 2]);
+  t.deepEqual(await sizes({ isRead: false, sort: 'date' }), [[2, 1], 2, 2]);
+  t.deepEqual(await sizes({ isFlagged: true }), [[3], 1, 0]);
+  t.deepEqual(await sizes({ isRead: true, isFlagged: false }), [[], 0, 0]);
+  t.deepEqual(await sizes({ isRead: false, fromAddress: 'BOB', page: 2, pageSize: 1 }), [[2], 2, 2]);
+  t.deepEqual(await sizes({ sort: 'subject', isFlagged: false }), [[1, 2], 2, 2]);
+  t.is((await mailbox.ask('list', { folder: 'label', page: 1, pageSize: 1 })).refusal, 'noSuchFolder');
+  await world.end();
+});
+
+test('paths have 20 levels and 1,000 characters, also of what a rename moves; 500 folders, 500 labels', async (t) => {
+  const { world, mailbox } = await start();
+  const create = (name: string, parentId: string | null = null) =>
+    mailbox.ask('createFolder', { name, parentId, role: 'folder' });
+  const deep = (await create(Array.from({ length: 19 }, () => 'x').join('/'))).reply!;
+  t.is(deep.name, deep.path, 'nothing is above it');
+  const deepest = (await create('x', deep.id)).reply!;
+  t.is((await create('x', deepest.id)).refusal, 'nameTooLong');
+  const other = (await create('other')).reply!;
+  const into = (name: string) => mailbox.ask('renameFolder', { folderId: deep.id, name, parentId: other.id });
+  t.is((await into(Array.from({ length: 19 }, () => 'x').join('/'))).refusal, 'nameTooLong', 'for what is below it');
+  t.truthy((await into('x')).reply);
+  t.is((await create('y'.repeat(1001))).refusal, 'nameTooLong');
+  t.is((await create('outbox')).refusal, 'nameTaken');
+  t.truthy((await create('outbox', other.id)).reply, 'below another it is free');
+  const names = Array.from({ length: 500 }, (_, i) => `n${i}`);
+  const outcomes = await Promise.all(names.map((name) => create(name)));
+  t.deepEqual([...new Set(outcomes.map(({ refusal }) => refusal))], [undefined, 'tooMany']);
+  t.truthy((await mailbox.ask('createLabel', { name: 'a label', color: '#000000', sortOrder: 0 })).reply);
+  const inbox = (await mailbox.ask('folders', {})).reply!.folders[0]!;
+  await mailbox.ask('subscribeFolder', { folderId: inbox.id, isSubscribed: false });
+  world.reload();
+  t.is((await mailbox.ask('folders', {})).reply!.folders[0]!.isSubscribed, false);
+  await world.end();
+});
