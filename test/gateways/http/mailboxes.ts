@@ -1,0 +1,92 @@
+// The mailboxes behind a gateway: real ones over stores in memory. They keep what was asked, and a test can make an
+// operation fail or put something of its own before an answer. Accounts are there once they are asked for.
+import type { MailboxActors } from '../../../src/actors/mailbox/actor-protocol.js';
+import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
+import { ActorFault, type ActorFaultCode } from '../../../src/actors/runtime/errors.js';
+import type { SYSTEM_ROLES } from '../../../src/store/mailbox-rows.js';
+import { startMemoryMailboxes } from '../../support/memory-mailboxes.js';
+import { commitChange } from '../../support/memory-stores/commit.js';
+import { type AccountRows, MemoryTables } from '../../support/memory-stores/tables.js';
+import { ALICE, type FakeBlobs, plainDecoder } from './fakes.js';
+
+/** Of no account. */
+const NOBODY = '018f0000-0000-7000-8000-0000000000cc';
+
+export const folderIdOf = (n: number) => `018f0000-0000-7000-b000-${String(n).padStart(12, '0')}`;
+/** Alice's, as her other system folders have the ids after it. */
+export const INBOX_ID = folderIdOf(1);
+export const NO_FOLDER_ID = folderIdOf(999);
+
+type Hook = (payload: never, proceed: () => Promise<unknown>) => unknown;
+type Ask = (name: string, payload: unknown) => Promise<unknown>;
+
+export class TestMailboxes {
+  readonly tables = new MemoryTables();
+  readonly asked: { readonly name: string; readonly payload: unknown }[] = [];
+  /** Of every operation. */
+  fault: ActorFaultCode | 'bug' | undefined;
+  readonly #hooks = new Map<string, Hook>();
+  readonly #actors: Promise<MailboxActors>;
+  readonly #end: () => Promise<void>;
+  readonly #reload: () => Promise<void>;
+
+  constructor(blobs: FakeBlobs) {
+    const started = startMemoryMailboxes(this.tables, blobs, async (index, blob) => {
+      const { text } = await plainDecoder.bodies(index, (ranges) => blobs.readRanges(blob, ranges), { accountId: '' });
+      return text;
+    });
+    this.#actors = started.then(({ actors }) => actors);
+    this.#reload = async () => (await started).reload();
+    this.#end = async () => (await started).stop();
+  }
+
+  readonly refs = { of: (accountId: string) => ({ ask: this.#ask.bind(this, accountId) }) } as unknown as Mailboxes;
+
+  /** The mailboxes as the queue of deliveries sees them, without hooks. */
+  get actors(): Promise<MailboxActors> {
+    return this.#actors;
+  }
+
+  /** Put between whoever asks and the mailbox. */
+  hook(name: string, hook: Hook): void {
+    this.#hooks.set(name, hook);
+  }
+
+  account(accountId: string): AccountRows {
+    const known = this.tables.accounts.get(accountId);
+    if (known !== undefined) return known;
+    const account = this.tables.addAccount({ id: accountId });
+    if (accountId !== ALICE) return account;
+    const rows = [...account.folders.values()];
+    account.folders.clear();
+    for (const [i, row] of rows.entries()) account.folders.set(folderIdOf(i + 1), { ...row, id: folderIdOf(i + 1) });
+    return account;
+  }
+
+  folderId(accountId: string, role: (typeof SYSTEM_ROLES)[number]): string {
+    return [...this.account(accountId).folders.values()].find((folder) => folder.role === role)!.id;
+  }
+
+  /** Stores what a test says is there. */
+  put(accountId: string, change: Pick<Parameters<typeof commitChange>[1], 'changes' | 'counters'>): void {
+    const { epoch, modseq } = this.account(accountId);
+    const place = { accountId, epoch, modseqBefore: modseq, modseqAfter: modseq + 1, inbound: [], remembered: [] };
+    commitChange(this.tables, { ...place, ...change });
+    void this.#reload();
+  }
+
+  end(): Promise<void> {
+    return this.#end();
+  }
+
+  async #ask(accountId: string, name: string, payload: never): Promise<unknown> {
+    this.asked.push({ name, payload });
+    if (this.fault === 'bug') throw new TypeError('cannot read properties of secret');
+    if (this.fault !== undefined) throw new ActorFault(this.fault, 'fault');
+    if (accountId !== NOBODY) this.account(accountId);
+    const ref = (await this.#actors).of(accountId);
+    const proceed = () => (ref.ask as Ask)(name, payload);
+    const hook = this.#hooks.get(name);
+    return hook === undefined ? proceed() : hook(payload, proceed);
+  }
+}
