@@ -16,7 +16,7 @@ import { Spool } from '../../../src/spool/spool.js';
 import { temporaryDirectory } from '../../support/temporary-directory.js';
 import { fakeDesk } from './fake-account-api.js';
 import { ALICE, FakeBlobs, FakeDirectory, FakeLog, plainDecoder } from './fakes.js';
-import { TestMailboxes } from './mailboxes.js';
+import { startMailboxes, type TestMailboxes } from './mailboxes.js';
 import { type ReplyCheck, replyCheck } from './schema-check.js';
 
 export interface FakeExports {
@@ -71,7 +71,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
   const directory = new FakeDirectory();
   const accountApi = fakeDesk();
   const blobs = new FakeBlobs();
-  const mailboxes = new TestMailboxes(blobs);
+  const mailboxes = await startMailboxes(blobs);
   t.teardown(() => mailboxes.end());
   const exports: FakeExports = { waitSeconds: 0, givenBack: 0 };
   const log = new FakeLog();

@@ -3,8 +3,9 @@
 import type { MailboxActors } from '../../../src/actors/mailbox/actor-protocol.js';
 import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
 import { ActorFault, type ActorFaultCode } from '../../../src/actors/runtime/errors.js';
-import type { SYSTEM_ROLES } from '../../../src/store/mailbox-rows.js';
-import { startMemoryMailboxes } from '../../support/memory-mailboxes.js';
+import type { MessageIndex } from '../../../src/mail/message-index.js';
+import type { SystemRole } from '../../../src/store/mailbox-rows.js';
+import { type MemoryMailboxes, startMemoryMailboxes } from '../../support/memory-mailboxes.js';
 import { commitChange } from '../../support/memory-stores/commit.js';
 import { type AccountRows, MemoryTables } from '../../support/memory-stores/tables.js';
 import { ALICE, type FakeBlobs, plainDecoder } from './fakes.js';
@@ -20,31 +21,31 @@ export const NO_FOLDER_ID = folderIdOf(999);
 type Hook = (payload: never, proceed: () => Promise<unknown>) => unknown;
 type Ask = (name: string, payload: unknown) => Promise<unknown>;
 
+export async function startMailboxes(blobs: FakeBlobs): Promise<TestMailboxes> {
+  const tables = new MemoryTables();
+  const textOf = async (index: MessageIndex, blob: string) =>
+    (await plainDecoder.bodies(index, (ranges) => blobs.readRanges(blob, ranges), { accountId: '' })).text;
+  return new TestMailboxes(tables, await startMemoryMailboxes(tables, blobs, textOf));
+}
+
 export class TestMailboxes {
-  readonly tables = new MemoryTables();
+  readonly tables: MemoryTables;
   readonly asked: { readonly name: string; readonly payload: unknown }[] = [];
   /** Of every operation. */
   fault: ActorFaultCode | 'bug' | undefined;
   readonly #hooks = new Map<string, Hook>();
-  readonly #actors: Promise<MailboxActors>;
-  readonly #end: () => Promise<void>;
-  readonly #reload: () => Promise<void>;
+  readonly #real: MemoryMailboxes;
 
-  constructor(blobs: FakeBlobs) {
-    const started = startMemoryMailboxes(this.tables, blobs, async (index, blob) => {
-      const { text } = await plainDecoder.bodies(index, (ranges) => blobs.readRanges(blob, ranges), { accountId: '' });
-      return text;
-    });
-    this.#actors = started.then(({ actors }) => actors);
-    this.#reload = async () => (await started).reload();
-    this.#end = async () => (await started).stop();
+  constructor(tables: MemoryTables, real: MemoryMailboxes) {
+    this.tables = tables;
+    this.#real = real;
   }
 
   readonly refs = { of: (accountId: string) => ({ ask: this.#ask.bind(this, accountId) }) } as unknown as Mailboxes;
 
   /** The mailboxes as the queue of deliveries sees them, without hooks. */
-  get actors(): Promise<MailboxActors> {
-    return this.#actors;
+  get actors(): MailboxActors {
+    return this.#real.actors;
   }
 
   /** Put between whoever asks and the mailbox. */
@@ -63,7 +64,7 @@ export class TestMailboxes {
     return account;
   }
 
-  folderId(accountId: string, role: (typeof SYSTEM_ROLES)[number]): string {
+  folderId(accountId: string, role: SystemRole): string {
     return [...this.account(accountId).folders.values()].find((folder) => folder.role === role)!.id;
   }
 
@@ -72,11 +73,11 @@ export class TestMailboxes {
     const { epoch, modseq } = this.account(accountId);
     const place = { accountId, epoch, modseqBefore: modseq, modseqAfter: modseq + 1, inbound: [], remembered: [] };
     commitChange(this.tables, { ...place, ...change });
-    void this.#reload();
+    this.#real.reload();
   }
 
   end(): Promise<void> {
-    return this.#end();
+    return this.#real.stop();
   }
 
   async #ask(accountId: string, name: string, payload: never): Promise<unknown> {
@@ -84,7 +85,7 @@ export class TestMailboxes {
     if (this.fault === 'bug') throw new TypeError('cannot read properties of secret');
     if (this.fault !== undefined) throw new ActorFault(this.fault, 'fault');
     if (accountId !== NOBODY) this.account(accountId);
-    const ref = (await this.#actors).of(accountId);
+    const ref = this.#real.actors.of(accountId);
     const proceed = () => (ref.ask as Ask)(name, payload);
     const hook = this.#hooks.get(name);
     return hook === undefined ? proceed() : hook(payload, proceed);

@@ -1,6 +1,6 @@
 // What a test forces upon a mailbox, by a name or a subject: bounds that would take thousands of requests to reach, and
 // somebody else who edits a draft at the same time.
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
 import type { Outcome, Payload } from '../../../src/actors/runtime/protocol.js';
 import { ALICE } from './fakes.js';
@@ -32,20 +32,22 @@ export function meddle(mailboxes: TestMailboxes): void {
   let edits = 0;
   mailboxes.hook('outbound', async ({ outboundId }: Of<'outbound'>, proceed) => {
     const answer = (await proceed()) as Outcome<MailboxProtocol, 'outbound'>;
-    const subject = answer.reply?.email.subject;
-    if (subject === RESTLESS || (subject === RESTLESS_TWICE && edits++ < 2)) await edit(mailboxes, outboundId, subject);
+    const { subject = '', updatedAt = 0 } = answer.reply?.email ?? {};
+    if (subject === RESTLESS || (subject === RESTLESS_TWICE && edits++ < 2)) {
+      // Two changes of one millisecond look alike.
+      while (Date.now() <= updatedAt) await nextTurn();
+      await edit(mailboxes, outboundId, subject);
+    }
     return answer;
   });
 }
 
 async function edit(mailboxes: TestMailboxes, outboundId: string, subject: string): Promise<void> {
-  // Two changes of one millisecond look alike.
-  await pause(2);
   const draft = {
     sender: 'alice@example.test',
     subject,
     content: { textBody: 'Hello', htmlBody: null },
     recipients: [{ address: 'bob@remote.test', displayName: null, type: 'To' as const, domain: 'remote.test' }],
   };
-  await (await mailboxes.actors).of(ALICE).ask('updateDraft', { outboundId, draft });
+  await mailboxes.actors.of(ALICE).ask('updateDraft', { outboundId, draft });
 }

@@ -27,7 +27,7 @@ const ATTEMPT = {
 
 /** The first email that was queued is tried once, in vain. */
 async function tried(mailboxes: TestMailboxes): Promise<void> {
-  const mailbox = (await mailboxes.actors).of(ALICE);
+  const mailbox = mailboxes.actors.of(ALICE);
   const queued = await mailbox.ask('outboundPage', { statuses: ['Queued'], page: 1, pageSize: 100 });
   const { id: outboundId, recipients } = queued.reply!.items.at(-1)!;
   const attempt = { id: outboundIdOf(998), by: 'node' };

@@ -1,5 +1,6 @@
 // The contract of accepted mail that waits for its mailbox. That a commit consumes it is in mailboxes.ts.
 import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { blobOf } from '../../../src/store/blobs.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { shardOf } from '../../../src/store/shard.js';
@@ -23,7 +24,8 @@ export const INBOUND: Contract = {
     const [a, b] = [await account(), await account()];
     const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()];
     await inbound.spool(CONTENT, ENVELOPE, [{ accountId: a, id: first }]);
-    await new Promise((resolve) => setTimeout(resolve, 2));
+    const before = Date.now();
+    while (Date.now() <= before) await nextTurn();
     await inbound.spool(CONTENT, { ...ENVELOPE, isJunk: false }, [
       { accountId: a, id: second },
       { accountId: b, id: third },
