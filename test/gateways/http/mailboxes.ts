@@ -3,11 +3,12 @@
 import type { MailboxActors } from '../../../src/actors/mailbox/actor-protocol.js';
 import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
 import { ActorFault, type ActorFaultCode } from '../../../src/actors/runtime/errors.js';
+import type { AskOptions } from '../../../src/actors/runtime/ref.js';
 import type { MessageIndex } from '../../../src/mail/message-index.js';
 import type { SystemRole } from '../../../src/store/mailbox-rows.js';
 import { type MemoryMailboxes, startMemoryMailboxes } from '../../support/memory-mailboxes.js';
 import { commitChange } from '../../support/memory-stores/commit.js';
-import { type AccountRows, MemoryTables } from '../../support/memory-stores/tables.js';
+import { type AccountRows, MemoryTables, systemFolders } from '../../support/memory-stores/tables.js';
 import { ALICE, type FakeBlobs, plainDecoder } from './fakes.js';
 
 /** Of no account. */
@@ -19,7 +20,8 @@ export const INBOX_ID = folderIdOf(1);
 export const NO_FOLDER_ID = folderIdOf(999);
 
 type Hook = (payload: never, proceed: () => Promise<unknown>) => unknown;
-type Ask = (name: string, payload: unknown) => Promise<unknown>;
+type Ref = ReturnType<Mailboxes['of']>;
+type Ask = (name: string, payload: unknown, options?: AskOptions) => Promise<unknown>;
 
 export async function startMailboxes(blobs: FakeBlobs): Promise<TestMailboxes> {
   const tables = new MemoryTables();
@@ -41,7 +43,9 @@ export class TestMailboxes {
     this.#real = real;
   }
 
-  readonly refs = { of: (accountId: string) => ({ ask: this.#ask.bind(this, accountId) }) } as unknown as Mailboxes;
+  readonly refs: Mailboxes = {
+    of: (accountId) => ({ ...this.#real.actors.of(accountId), ask: this.#ask.bind(this, accountId) as Ref['ask'] }),
+  };
 
   /** The mailboxes as the queue of deliveries sees them, without hooks. */
   get actors(): MailboxActors {
@@ -56,12 +60,8 @@ export class TestMailboxes {
   account(accountId: string): AccountRows {
     const known = this.tables.accounts.get(accountId);
     if (known !== undefined) return known;
-    const account = this.tables.addAccount({ id: accountId });
-    if (accountId !== ALICE) return account;
-    const rows = [...account.folders.values()];
-    account.folders.clear();
-    for (const [i, row] of rows.entries()) account.folders.set(folderIdOf(i + 1), { ...row, id: folderIdOf(i + 1) });
-    return account;
+    const folders = systemFolders(accountId === ALICE ? folderIdOf : undefined);
+    return this.tables.addAccount({ id: accountId, folders });
   }
 
   folderId(accountId: string, role: SystemRole): string {
@@ -72,7 +72,8 @@ export class TestMailboxes {
   put(accountId: string, change: Pick<Parameters<typeof commitChange>[1], 'changes' | 'counters'>): void {
     const { epoch, modseq } = this.account(accountId);
     const place = { accountId, epoch, modseqBefore: modseq, modseqAfter: modseq + 1, inbound: [], remembered: [] };
-    commitChange(this.tables, { ...place, ...change });
+    const { kind } = commitChange(this.tables, { ...place, ...change });
+    if (kind !== 'committed') throw new Error(kind);
     this.#real.reload();
   }
 
@@ -80,13 +81,13 @@ export class TestMailboxes {
     return this.#real.stop();
   }
 
-  async #ask(accountId: string, name: string, payload: never): Promise<unknown> {
+  async #ask(accountId: string, name: string, payload: never, options?: AskOptions): Promise<unknown> {
     this.asked.push({ name, payload });
     if (this.fault === 'bug') throw new TypeError('cannot read properties of secret');
     if (this.fault !== undefined) throw new ActorFault(this.fault, 'fault');
     if (accountId !== NOBODY) this.account(accountId);
     const ref = this.#real.actors.of(accountId);
-    const proceed = () => (ref.ask as Ask)(name, payload);
+    const proceed = () => (ref.ask as Ask)(name, payload, options);
     const hook = this.#hooks.get(name);
     return hook === undefined ? proceed() : hook(payload, proceed);
   }

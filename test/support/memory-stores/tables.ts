@@ -102,10 +102,11 @@ export class MemoryTables {
   }
 }
 
-function systemFolders(): FolderRow[] {
+/** `idOf`: ids from 1 on. */
+export function systemFolders(idOf: (n: number) => string = newId): FolderRow[] {
   const createdAt = Date.now();
   return SYSTEM_ROLES.map((role, i) => ({
-    id: newId(),
+    id: idOf(i + 1),
     role,
     name: role === 'inbox' ? 'INBOX' : `${role[0]!.toUpperCase()}${role.slice(1)}`,
     color: null,
