@@ -1,5 +1,6 @@
-// Outbound mail in the store: the queue of all accounts, commits that are fenced or repeated, what is handed over, lists.
-import { createHash, randomUUID } from 'node:crypto';
+// Outbound mail in PostgreSQL: the queue of all accounts, and what is left of emails that are removed. What the mailbox's
+// store holds of it is in contracts/outbound.ts.
+import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import type { ChangeContent } from '../../src/store/changes.js';
 import type { OutboundRow, OutboundStatus } from '../../src/store/outbound.js';
@@ -10,12 +11,11 @@ import { postgresMailboxes } from '../../src/store/postgres/mailboxes.js';
 import { postgresOutbound } from '../../src/store/postgres/outbound.js';
 import { postgresStsMaintenance } from '../../src/store/postgres/sts-maintenance.js';
 import { migratedDatabase } from '../support/embedded-database.js';
-import { emptyChange, outboundRecords, records } from '../support/mailbox-change.js';
+import { outboundRecords } from '../support/mailbox-change.js';
+import { BLOB, outboundEmail as email, T0, Writer } from './contracts/writer.js';
 
 const SHARDS = 4;
-const BLOB = createHash('sha256').update('x').digest('hex');
 const MINUTE = 60_000;
-const T0 = 1_700_000_000_000;
 
 async function world(t: ExecutionContext) {
   const database = await migratedDatabase(t);
@@ -29,16 +29,11 @@ async function world(t: ExecutionContext) {
   async function account() {
     const { id } = await directory.createAccount(`a${++number}@example.test`, 'A');
     const [row] = await sql<[{ shard: number }]>`select shard from accounts where id = ${id}`;
-    const claimed = await mailboxes.claim(id, 1);
-    let modseq = claimed.kind === 'claimed' ? claimed.modseq : 0;
-    const commit = async (contents: readonly ChangeContent[], epoch = 1) => {
-      const changes = records(contents, modseq + 1);
-      const result = await mailboxes.commit({ ...emptyChange(id, epoch, modseq), changes });
-      if (result.kind === 'committed') modseq++;
-      return result.kind;
-    };
+    await mailboxes.claim(id, 1);
+    const writer = new Writer({ mailboxes }, id, []);
+    const commit = (contents: readonly ChangeContent[]) => writer.commit(contents);
     const put = (...rows: readonly OutboundRow[]) => commit(rows.flatMap((row) => change(row)));
-    return { id, shard: row.shard, commit, put, back: () => modseq-- };
+    return { id, shard: row.shard, commit, put };
   }
   return { address: database.address, sql, mailboxes, outbound: postgresOutbound(sql), account };
 }
@@ -51,68 +46,8 @@ function removal(outboundId: string): ChangeContent[] {
   return [{ type: 'OutboundRemoved', payload: { outboundId } }];
 }
 
-function email(parts: Partial<OutboundRow> = {}): OutboundRow {
-  return {
-    id: randomUUID(),
-    status: 'Queued',
-    blob: BLOB,
-    sender: 'me@example.test',
-    subject: 'subject',
-    messageId: '<1@example.test>',
-    inReplyTo: null,
-    references: ['<0@example.test>'],
-    size: 10,
-    emailId: null,
-    createdAt: T0,
-    updatedAt: T0,
-    queuedAt: T0,
-    sentAt: null,
-    retryCount: 0,
-    nextRetryAt: T0,
-    lastError: null,
-    attempt: null,
-    reportDue: null,
-    delayReported: false,
-    machine: { value: 'Queued' },
-    recipients: ['b@two.test', 'a@one.test'].map((address) => ({
-      id: randomUUID(),
-      address,
-      displayName: null,
-      type: 'To',
-      status: 'Pending',
-      domain: address.slice(2),
-      deliveredAt: null,
-      lastError: null,
-      statusCode: null,
-    })),
-    ...parts,
-  };
-}
-
 const all = Array.from({ length: SHARDS }, (_, shard) => shard);
 const ids = (rows: readonly { readonly outboundId: string }[]) => rows.map(({ outboundId }) => outboundId);
-
-test('rows come back as they were written, recipients in their order', async (t) => {
-  const { mailboxes, account, sql } = await world(t);
-  const { id, put, commit } = await account();
-  const [a, b] = [email(), email({ status: 'Sending', attempt: { id: randomUUID(), by: 'n1' }, nextRetryAt: null })];
-  await put(a, b);
-  t.deepEqual((await mailboxes.outboundRows(id, [b.id, randomUUID()]))[0], b);
-  const [first, second] = a.recipients;
-  const changed = { ...first!, status: 'Delivered' as const, deliveredAt: T0 + 5 };
-  const next: OutboundRow = {
-    ...a,
-    retryCount: 3,
-    lastError: 'no',
-    recipients: [changed, { ...second!, lastError: 'unsaid' }],
-  };
-  await commit(outboundRecords(next, 'Queued', [first!.id]));
-  t.deepEqual([...(await mailboxes.outboundRows(id, [a.id]))], [{ ...next, recipients: [changed, second!] }]);
-  t.deepEqual(await mailboxes.outboundContent(id, a.id), { textBody: 'text', htmlBody: null });
-  t.is((await mailboxes.outboundRows(randomUUID(), [a.id])).length, 0);
-  await commit(change({ ...next, recipients: [second!] }, 'Queued'));
-  t.is((await sql`select from outbound_recipients where outbound_id = ${a.id}`).length, 1);
-});
 
 test('what is due is found by its shard, longest due first; what is not due, in hand or left out is not', async (t) => {
   const { outbound, account } = await world(t);
@@ -244,57 +179,6 @@ test('reports that are due, what operators ask, and what they see', async (t) =>
   );
 });
 
-test('an owner that was overtaken writes nothing of outbound mail, nor does a commit that comes twice', async (t) => {
-  const { sql, mailboxes, account } = await world(t);
-  const [me, you] = [await account(), await account()];
-  const row = email();
-  await me.put(row);
-  const sent: OutboundRow = { ...row, status: 'Sent', nextRetryAt: null };
-  const part: ChangeContent[] = [
-    ...outboundRecords(
-      sent,
-      'Queued',
-      row.recipients.map(({ id }) => id),
-    ),
-    {
-      type: 'DeliveryAttempted',
-      payload: {
-        outboundId: row.id,
-        attempt: {
-          id: randomUUID(),
-          at: T0,
-          durationMs: 1,
-          domain: 'x.test',
-          host: null,
-          remoteAddress: null,
-          tls: null,
-          reply: 'ok',
-          recipients: [],
-        },
-      },
-    },
-    ...[me.id, you.id, randomUUID()].map((accountId): ChangeContent => {
-      const envelope = { receivedAt: T0, summary: {} as never };
-      return { type: 'MailHandedOver', payload: { accountId, id: randomUUID(), blob: BLOB, envelope } };
-    }),
-  ];
-  const written = async () => {
-    const [counts] = await sql`
-      select (select count(*)::int from inbound) as inbound, (select count(*)::int from outbound_attempts) as attempts,
-        (select status from outbound where id = ${row.id}) as status`;
-    return { ...counts };
-  };
-  t.is((await mailboxes.claim(me.id, 2)).kind, 'claimed');
-  t.is(await me.commit(part), 'fenced');
-  t.is(await me.commit(removal(row.id)), 'fenced');
-  t.deepEqual(await written(), { inbound: 0, attempts: 0, status: 'Queued' });
-  t.is(await me.commit(part, 2), 'committed');
-  t.deepEqual(await written(), { inbound: 2, attempts: 1, status: 'Sent' });
-  me.back();
-  t.is(await me.commit(part, 2), 'fenced');
-  t.deepEqual(await written(), { inbound: 2, attempts: 1, status: 'Sent' });
-});
-
 test('an email that is removed takes everything of its own along and lets go of its blob', async (t) => {
   const { sql, account, outbound } = await world(t);
   const { id: accountId, put, commit } = await account();
@@ -325,21 +209,6 @@ test('policies that have expired are dropped, the others stay', async (t) => {
     (await sql`select domain from sts_policies`).map((row) => row['domain']),
     ['new.test'],
   );
-});
-
-test('pages go by time of making, over several statuses, each email once', async (t) => {
-  const { mailboxes, account } = await world(t);
-  const { id, put } = await account();
-  const rows = Array.from({ length: 25 }, (_, i) =>
-    email({ status: i % 2 === 0 ? 'Queued' : 'Sending', createdAt: T0 + Math.floor(i / 3), nextRetryAt: null }),
-  );
-  await put(...rows, email({ status: 'Sent' }));
-  const wanted = rows.toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1)).map((row) => row.id);
-  const paged = [];
-  for (let page = 1; page <= 4; page++) {
-    paged.push(...(await mailboxes.outboundPage(id, ['Queued', 'Sending'], page, 10)).map((row) => row.id));
-  }
-  t.deepEqual(paged, wanted);
 });
 
 test('polls of the queue and first pages read few rows, however much was sent', async (t) => {

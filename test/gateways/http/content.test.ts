@@ -48,23 +48,23 @@ test('the exported message is the message', async (t) => {
   fill(gateway);
   const response = await gateway.fetch(`/api/emails/${READ_ID}/export/eml`);
   const bytes = Buffer.from(await response.arrayBuffer());
-  const email = gateway.mailboxes.emails.get(ALICE)!.find(({ id }) => id === READ_ID)!;
-  t.is(response.headers.get('content-length'), String(email.sizeBytes));
+  const email = gateway.mailboxes.account(ALICE).emails.get(READ_ID)!;
+  t.is(response.headers.get('content-length'), String(email.size));
   t.deepEqual(bytes, Buffer.from(gateway.blobs.blobs.get(email.blob)!.bytes));
 });
 
 test('an export within the interval is refused with the time to wait, a truncated one says so', async (t) => {
   const gateway = await startGateway(t);
   fill(gateway);
-  gateway.mailboxes.exportWait = 7;
+  gateway.exports.waitSeconds = 7;
   for (const base of BASES) {
     const response = await gateway.fetch(`${base}/export/mbox`);
     t.is(response.status, 429);
     t.is(response.headers.get('retry-after'), '7');
     t.is((await gateway.fetch(`${base}/export/mbox`, { method: 'HEAD' })).status, 200, 'HEAD is no export');
   }
-  gateway.mailboxes.exportWait = 0;
-  gateway.mailboxes.exportMore = 50_000;
+  gateway.exports.waitSeconds = 0;
+  gateway.mailboxes.hook('exportCount', () => ({ reply: { count: 50_001 } }));
   const response = await gateway.fetch('/api/emails/export/mbox');
   t.is(response.headers.get('x-export-truncated'), 'true');
   const text = await response.text();
@@ -78,7 +78,7 @@ test('an export that its client leaves, or that breaks off, gives its turn back;
   const response = await gateway.fetch('/api/emails/export/mbox');
   await response.text();
   await gateway.fetch('/api/emails/export/mbox', { method: 'HEAD' });
-  t.is(gateway.mailboxes.exportsGivenBack, 0);
+  t.is(gateway.exports.givenBack, 0);
   addMail(gateway.mailboxes, gateway.blobs, ALICE, { id: LARGE_ID, text: 'x\r\n'.repeat(10_000_000) });
   const leaving = new AbortController();
   const left = await gateway.fetch('/api/emails/export/mbox', { signal: leaving.signal });
@@ -88,10 +88,10 @@ test('an export that its client leaves, or that breaks off, gives its turn back;
   });
   leaving.abort();
   await ended;
-  while (gateway.mailboxes.exportsGivenBack === 0) await new Promise((resolve) => setImmediate(resolve));
+  while (gateway.exports.givenBack === 0) await new Promise((resolve) => setImmediate(resolve));
   gateway.blobs.failAfter = 256 * 1024;
   const broken = await gateway.fetch('/api/emails/export/mbox');
   await t.throwsAsync(broken.arrayBuffer());
-  while (gateway.mailboxes.exportsGivenBack === 1) await new Promise((resolve) => setImmediate(resolve));
+  while (gateway.exports.givenBack === 1) await new Promise((resolve) => setImmediate(resolve));
   t.pass();
 });

@@ -4,24 +4,21 @@ import { type ParsedMail, simpleParser } from 'mailparser';
 import type { MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
 import type { Payload } from '../../../src/actors/runtime/protocol.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
+import { summarize } from '../../../src/mail/summary.js';
 import { ALICE } from './fakes.js';
 import { type Gateway, startGateway } from './gateway.js';
-import { settle } from './outbound-fakes.js';
 
 const DRAFT = { subject: 'Zoë 💌', textBody: 'Hello', recipients: [{ address: 'zoe@remote.test', type: 'To' }] };
 
 /** A draft that a mail program has written. */
-async function written(gateway: Gateway, lines: readonly string[], subject = 'Zoë 💌'): Promise<string> {
+async function written(gateway: Gateway, lines: readonly string[]): Promise<string> {
   const octets = Buffer.from(lines.join('\r\n'));
   const blob = gateway.blobs.add(octets, indexMessage(octets));
-  const draft = {
-    sender: 'alice@example.test',
-    subject,
-    content: null,
-    recipients: [],
-    message: { blob, size: octets.length },
-  };
-  return (await gateway.mailboxes.refs.of(ALICE).ask('createDraft', { draft })).reply!.id;
+  const mailbox = gateway.mailboxes.refs.of(ALICE);
+  const draft = { folderId: 'drafts', blob, summary: summarize(gateway.blobs.blobs.get(blob)!.index) };
+  await mailbox.ask('append', { ...draft, receivedAt: Date.now(), flags: ['\\Draft'] });
+  const page = { statuses: ['Draft' as const], page: 1, pageSize: 1 };
+  return (await mailbox.ask('outboundPage', page)).reply!.items[0]!.id;
 }
 
 async function sent(t: ExecutionContext, gateway: Gateway, id: string) {
@@ -144,6 +141,8 @@ test('a draft that a mail program wrote is sent as it was composed, in its threa
     'Bcc: <secret@remote.test>',
     'Subject: draft of it',
     'Message-ID: <draft@program.test>',
+    'In-Reply-To: <parent@x>',
+    'References: <root@x> <parent@x>',
     'X-Program-State: private',
     'MIME-Version: 1.0',
     'Content-Type: text/plain; charset=utf-8',
@@ -154,10 +153,6 @@ test('a draft that a mail program wrote is sent as it was composed, in its threa
   ]);
   const { email, content } = (await gateway.mailboxes.refs.of(ALICE).ask('outbound', { outboundId: id })).reply!;
   t.is(content, null);
-  settle(gateway.mailboxes.emails.get(ALICE) ?? [], id, {
-    inReplyTo: '<parent@x>',
-    references: ['<root@x>', 'no id', '<parent@x>'],
-  });
   const { payload, mail, raw } = await sent(t, gateway, id);
   t.deepEqual(
     payload.recipients.map(({ address, displayName, type }) => [address, displayName, type]),
@@ -178,13 +173,13 @@ test('a draft that a mail program wrote is sent as it was composed, in its threa
 test('a draft that a mail program wrote is sent only with a sender, a subject and recipients that are addresses', async (t) => {
   const gateway = await startGateway(t);
   const fieldsOf = async (to: readonly string[], subject: string) => {
-    const id = await written(gateway, ['From: Alice <alice@example.test>', ...to, '', 'x'], subject);
+    const id = await written(gateway, ['From: Alice <alice@example.test>', `Subject: ${subject}`, ...to, '', 'x']);
     const response = await gateway.fetch(`/api/outbound/drafts/${id}/send`, { method: 'POST' });
     t.is(response.status, 400);
     return ((await response.json()) as { errors: Record<string, string[]> }).errors;
   };
   const many = Array.from({ length: 101 }, (_, i) => `r${i}@remote.test`).join(',\r\n ');
-  t.deepEqual(await fieldsOf([], '\n'), { subject: ['must not be empty'], recipients: ['must hold at least 1'] });
+  t.deepEqual(await fieldsOf([], ''), { subject: ['must not be empty'], recipients: ['must hold at least 1'] });
   t.deepEqual(await fieldsOf(['To: a@remote.test, half'], 'x'), {
     'recipients[1].address': ['must be an email address'],
   });

@@ -1,6 +1,6 @@
 // How the routes of emails reply, by `METHOD path` below either of their bases; `{id}` stands for the read email's id.
 import { BOBS_ID, type Case, NO_ID, PDF, PDF_ID, READ_ID, SENT_ID, UNREAD_ID } from './endpoint-case.js';
-import { INBOX_ID, NO_FOLDER_ID } from './folder-fakes.js';
+import { INBOX_ID, NO_FOLDER_ID } from './mailboxes.js';
 import type { Document } from './schema-check.js';
 
 export const EMAILS: Readonly<Record<string, readonly Case[]>> = {
@@ -13,12 +13,12 @@ export const EMAILS: Readonly<Record<string, readonly Case[]>> = {
         t.is(body.page, 1);
         t.is(body.pageSize, 20);
         t.is(body.items[0].receivedAt, '2026-01-02T03:04:05.006Z');
-        t.is(body.items[0].labels[0].color, '#aabbcc');
-        t.is(body.items[1].messageId, '');
-        t.is(body.items[0].attachmentCount, 5);
+        t.is(body.items[1].labels[0].color, '#aabbcc');
+        t.is(body.items[0].messageId, '');
+        t.is(body.items[1].attachmentCount, 5);
       },
     },
-    { path: '?page=2&pageSize=1', status: 200, check: (t, body) => t.is(body.items[0].id, UNREAD_ID) },
+    { path: '?page=2&pageSize=1', status: 200, check: (t, body) => t.is(body.items[0].id, READ_ID) },
     { path: '?pageSize=5000', status: 200, check: (t, body) => t.is(body.pageSize, 100) },
     { path: '?pageSize=99999999999999999999999', status: 200, check: (t, body) => t.is(body.pageSize, 100) },
     { path: '?other=1&__proto__=1', status: 200 },
@@ -191,7 +191,9 @@ export const EMAILS: Readonly<Record<string, readonly Case[]>> = {
     { path: "/search?q=a'&page=2&pageSize=1", status: 200, check: (t, body) => t.like(body, { page: 2, pageSize: 1 }) },
     { path: '/search?isRead=true', status: 200, check: (t, body) => t.like(body, { totalCount: 2, unreadCount: 0 }) },
     { path: '/search?isFlagged=true', status: 200, check: (t, body) => t.is(body.totalCount, 0) },
-    { path: '/search?keyword=$NotJunk', status: 200, check: (t, body) => t.is(body.totalCount, 0) },
+    // The email that was moved out of Junk.
+    { path: '/search?keyword=$NotJunk', status: 200, check: (t, body) => t.is(body.items[0].id, UNREAD_ID) },
+    { path: '/search?keyword=$Junk', status: 200, check: (t, body) => t.is(body.totalCount, 0) },
     {
       path: '/search?keyword=a%20b&isFlagged=1',
       status: 400,
@@ -261,7 +263,7 @@ export const EMAILS: Readonly<Record<string, readonly Case[]>> = {
         t.is(body.length, 3);
         t.is(body[0].id, READ_ID);
         t.is(body[0].textBody, 'Body text.\r\n');
-        t.is(body[0].labels[0].name, 'Work');
+        t.is(body[0].labels[0].name, 'Paid');
       },
     },
     { path: `/threads/${NO_ID}`, status: 404 },

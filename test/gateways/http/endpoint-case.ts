@@ -3,7 +3,8 @@ import type { ExecutionContext } from 'ava';
 import { attachmentId } from '../../../src/gateways/http/routes/email-detail.js';
 import { ALICE, BOB, type Scopes } from './fakes.js';
 import type { Gateway } from './gateway.js';
-import { addMail } from './mail-fixture.js';
+import { addLabel, addMail, THREAD_ID } from './mail-fixture.js';
+import { meddle } from './meddling.js';
 import type { Document } from './schema-check.js';
 
 export const READ_ID = '018f0000-0000-7000-8000-000000000001';
@@ -11,7 +12,9 @@ export const UNREAD_ID = '018f0000-0000-7000-8000-000000000002';
 export const SENT_ID = '018f0000-0000-7000-8000-000000000003';
 export const BOBS_ID = '018f0000-0000-7000-8000-000000000004';
 export const NO_ID = '018f0000-0000-7000-8000-0000000000cc';
-export const THREAD_ID = '018f0000-0000-7000-8000-0000000000ff';
+export { THREAD_ID };
+/** Of the read email. */
+export const LABEL_ID = '018f0000-0000-7000-8000-0000000000ee';
 export const BOBS_THREAD_ID = '018f0000-0000-7000-8000-0000000000fe';
 /** The second part of the read email. */
 export const PDF_ID = attachmentId(READ_ID, '2');
@@ -29,6 +32,8 @@ export interface Case {
   readonly status: number;
   /** Fields that a 400 names, in any order. */
   readonly fields?: readonly string[];
+  /** What happens before, in Alice's mailbox. */
+  readonly before?: (mailboxes: Gateway['mailboxes']) => Promise<void>;
   readonly check?: (t: ExecutionContext, body: Document, response: Response) => void;
 }
 
@@ -42,9 +47,12 @@ export const stepsOf = (cases: Readonly<Record<string, readonly Case[]>>): reado
 
 export function fill(gateway: Gateway): void {
   const { mailboxes, blobs } = gateway;
+  meddle(mailboxes);
+  addLabel(mailboxes, ALICE, { id: LABEL_ID, name: 'Paid', color: '#aabbcc' });
   addMail(mailboxes, blobs, ALICE, {
     id: READ_ID,
     isRead: true,
+    labels: [LABEL_ID],
     subject: 'Grüße\r\nX-Evil: 1 "quoted" / path',
     text: 'Body text.\r\n',
     cc: [

@@ -2,6 +2,7 @@
 // it. How all of them refuse is in refusals.test.ts; that replies are as the OpenAPI document says, gateway.ts sees to.
 import test, { type ExecutionContext } from 'ava';
 import { ACCOUNT } from './account-cases.js';
+import { withAliases } from './aliases.js';
 import { EMAILS } from './email-cases.js';
 import { BASES, type Case, fill, READ_ID, type Step, stepsOf } from './endpoint-case.js';
 import { KEY_ID } from './fake-account-api.js';
@@ -56,6 +57,7 @@ for (const [group, steps] of Object.entries(GROUPS)) {
   test(`replies of ${group}`, async (t) => {
     const gateway = await startGateway(t);
     fill(gateway);
+    const fetch = withAliases(gateway);
     const keys = new Map<string, string>();
     for (const { route, path = pathOf(route), as = ['app'], ...rest } of steps) {
       const { directory } = gateway;
@@ -63,7 +65,7 @@ for (const [group, steps] of Object.entries(GROUPS)) {
       const key =
         keys.get(name) ?? (name === 'service' ? directory.serviceKey(ALICE) : directory.key(ALICE, ...(as as Scopes)));
       keys.set(name, key);
-      await run(t, gateway, route, path, rest, key);
+      await run(t, { ...gateway, fetch }, route, path, rest, key);
     }
   });
 }
@@ -79,11 +81,12 @@ async function run(
   gateway: Gateway,
   route: string,
   path: string,
-  { json, status, fields, check }: Omit<Case, 'path'>,
+  { json, status, fields, before, check }: Omit<Case, 'path'>,
   key: string | null,
 ): Promise<void> {
   const method = route.split(' ')[0]!;
   const where = `${method} ${path} ${JSON.stringify(json)?.slice(0, 80) ?? ''}`;
+  await before?.(gateway.mailboxes);
   const response = await gateway.fetch(path, {
     method,
     key,

@@ -15,15 +15,24 @@ import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
 import { Spool } from '../../../src/spool/spool.js';
 import { temporaryDirectory } from '../../support/temporary-directory.js';
 import { fakeAccountApi } from './fake-account-api.js';
-import { ALICE, FakeBlobs, FakeDirectory, FakeLog, FakeMailboxes, plainDecoder } from './fakes.js';
+import { ALICE, FakeBlobs, FakeDirectory, FakeLog, plainDecoder } from './fakes.js';
+import { startMailboxes, type TestMailboxes } from './mailboxes.js';
 import { type ReplyCheck, replyCheck } from './schema-check.js';
+
+export interface FakeExports {
+  /** Seconds until an export is allowed. */
+  waitSeconds: number;
+  /** Turns that were given back. */
+  givenBack: number;
+}
 
 export interface Gateway {
   readonly url: string;
   readonly port: number;
   readonly server: HttpServer;
   readonly directory: FakeDirectory;
-  readonly mailboxes: FakeMailboxes;
+  readonly mailboxes: TestMailboxes;
+  readonly exports: FakeExports;
   readonly blobs: FakeBlobs;
   readonly log: FakeLog;
   readonly routes: readonly Route[];
@@ -60,9 +69,11 @@ const OFF = { enabled: false, serverName: '', port: 0, securePort: 0 };
 
 export async function startGateway(t: ExecutionContext, options: Options = {}): Promise<Gateway> {
   const directory = new FakeDirectory();
-  const mailboxes = new FakeMailboxes();
   const accountApi = fakeAccountApi();
   const blobs = new FakeBlobs();
+  const mailboxes = await startMailboxes(blobs);
+  t.teardown(() => mailboxes.end());
+  const exports: FakeExports = { waitSeconds: 0, givenBack: 0 };
   const log = new FakeLog();
   const checks: HealthCheck[] = [];
   const spool = new Spool({ directory: temporaryDirectory() });
@@ -72,7 +83,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
       blobs,
       decoder: plainDecoder,
       exports: {
-        claim: async () => ({ waitSeconds: mailboxes.exportWait, giveBack: () => void mailboxes.exportsGivenBack++ }),
+        claim: async () => ({ waitSeconds: exports.waitSeconds, giveBack: () => void exports.givenBack++ }),
       },
       accountApi,
       connectionInfo: () => ({ smtp: SUBMISSION, pop3: OFF, imap: OFF }),
@@ -118,6 +129,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
     server,
     directory,
     mailboxes,
+    exports,
     blobs,
     log,
     routes,

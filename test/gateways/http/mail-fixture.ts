@@ -1,6 +1,16 @@
-// Messages with the index that the MIME indexer would give them, put into the fakes.
+// Messages with the index that the MIME indexer would give them, and labels, put into mailboxes as if they were there.
+
+import { SEEN } from '../../../src/mail/flags.js';
 import type { IndexedAddress, IndexedAttachment, IndexedPart, MessageIndex } from '../../../src/mail/message-index.js';
-import type { FakeBlobs, FakeMailboxes } from './fakes.js';
+import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
+import { type MessageSummary, summarize } from '../../../src/mail/summary.js';
+import type { FolderDefinition } from '../../../src/store/mailbox-rows.js';
+import { records } from '../../support/mailbox-change.js';
+import type { FakeBlobs } from './fakes.js';
+import type { TestMailboxes } from './mailboxes.js';
+
+const AT = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
+export const THREAD_ID = '018f0000-0000-7000-8000-0000000000ff';
 
 interface Attachment {
   readonly fileName: string;
@@ -17,6 +27,8 @@ export interface MailFixture {
   readonly subject?: string;
   readonly text?: string;
   readonly isRead?: boolean;
+  /** Ids. */
+  readonly labels?: readonly string[];
   readonly threadId?: string;
   readonly messageId?: string | null;
   readonly to?: readonly IndexedAddress[];
@@ -39,7 +51,7 @@ const PLAIN = {
   params: {},
 };
 
-export function addMail(mailboxes: FakeMailboxes, blobs: FakeBlobs, accountId: string, mail: MailFixture): void {
+export function addMail(mailboxes: TestMailboxes, blobs: FakeBlobs, accountId: string, mail: MailFixture): void {
   const { id, attachments = [], text = 'Hello.\r\n', subject = 'Subject', from = 'sender@remote.test' } = mail;
   const pieces: Uint8Array[] = [Buffer.from(`From: ${from}\r\nSubject: ${subject}\r\nX-Id: ${id}\r\n\r\n`)];
   let at = pieces[0]!.length;
@@ -112,27 +124,69 @@ export function addMail(mailboxes: FakeMailboxes, blobs: FakeBlobs, accountId: s
     deliveredTo: [],
     truncated: mail.truncated ?? [],
   };
-  const list = mailboxes.emails.get(accountId) ?? [];
-  mailboxes.emails.set(accountId, list);
-  list.push({
-    id,
-    blob: blobs.add(bytes, index),
-    fromAddress: from,
-    fromDisplayName: 'Sender',
-    subject,
-    receivedAt: Date.UTC(2026, 0, 2, 3, 4, 5, 6),
-    isRead: mail.isRead ?? false,
-    isFlagged: false,
-    isAnswered: false,
-    folderIds: ['018f0000-0000-7000-8000-0000000000ee'],
-    threadId: mail.threadId ?? '018f0000-0000-7000-8000-0000000000ff',
-    messageId,
-    inReplyTo: mail.references?.at(-1) ?? null,
-    references: [...(mail.references ?? [])],
-    sizeBytes: bytes.length,
-    labels: [{ id: '018f0000-0000-7000-8000-0000000000ee', name: 'Work', color: '#aabbcc' }],
-    folder: mail.folder ?? 'inbox',
-    preview: text.trim(),
-    attachmentCount: attachments.length,
-  });
+  deliver(
+    mailboxes,
+    accountId,
+    mail,
+    { ...summarize(index), references: [...summarize(index).references] },
+    blobs.add(bytes, index),
+  );
+}
+
+/** An email with these octets. */
+export function addRawMail(
+  mailboxes: TestMailboxes,
+  blobs: FakeBlobs,
+  accountId: string,
+  mail: Pick<MailFixture, 'id'>,
+  octets: Uint8Array,
+): void {
+  const index = indexMessage(octets);
+  const summary = summarize(index);
+  deliver(mailboxes, accountId, mail, { ...summary, references: [...summary.references] }, blobs.add(octets, index));
+}
+
+/** A label that is on no email. */
+export function addLabel(
+  mailboxes: TestMailboxes,
+  accountId: string,
+  label: Pick<FolderDefinition, 'id' | 'name' | 'color'>,
+) {
+  const folder: FolderDefinition = {
+    ...label,
+    role: 'label',
+    sortOrder: 0,
+    isSubscribed: true,
+    uidValidity: 1,
+    createdAt: AT,
+  };
+  const counters = { id: label.id, uidNext: 1, total: 0, unread: 0, highestModseq: 1 };
+  const changes = records(
+    [{ type: 'FolderCreated', payload: { folder } }],
+    mailboxes.account(accountId).modseq + 1,
+    AT,
+  );
+  mailboxes.put(accountId, { changes, counters: [counters] });
+}
+
+function deliver(
+  mailboxes: TestMailboxes,
+  accountId: string,
+  { id, folder = 'inbox', isRead = false, labels = [], threadId = THREAD_ID }: MailFixture,
+  summary: MessageSummary,
+  blob: string,
+): void {
+  const { modseq, folders } = mailboxes.account(accountId);
+  const rows = [mailboxes.folderId(accountId, folder), ...labels].map((folderId) => folders.get(folderId)!);
+  const email = { ...summary, id, blob, threadId, receivedAt: AT, flags: isRead ? SEEN : 0, keywords: [] };
+  const placements = rows.map((row) => ({ folderId: row.id, uid: row.uidNext }));
+  const counters = rows.map((row) => ({
+    id: row.id,
+    uidNext: row.uidNext + 1,
+    total: row.total + 1,
+    unread: row.unread + (isRead ? 0 : 1),
+    highestModseq: modseq + 1,
+  }));
+  const changes = records([{ type: 'EmailAdded', payload: { email, placements, isNew: true } }], modseq + 1, AT);
+  mailboxes.put(accountId, { changes, counters });
 }

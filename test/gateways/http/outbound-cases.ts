@@ -1,15 +1,45 @@
 // What the routes of outbound mail reply, case by case, in the order in which they are run; for endpoints.test.ts. What the
 // messages look like that they make is in outbound.test.ts.
+
+import { outboundIdOf } from './aliases.js';
 import { BOBS_ID, NO_ID, READ_ID, type Step, UNREAD_ID } from './endpoint-case.js';
-import { ONE_TOO_MANY } from './label-filter-fakes.js';
-import { outboundIdOf, RESTLESS, RESTLESS_TWICE } from './outbound-fakes.js';
+import { ALICE } from './fakes.js';
+import type { TestMailboxes } from './mailboxes.js';
+import { ONE_TOO_MANY, RESTLESS, RESTLESS_TWICE } from './meddling.js';
 
 const O = '/api/outbound';
 const D = `${O}/drafts`;
-const AT = '2026-01-01T00:00:00.000Z';
+const TRIED_AT = Date.UTC(2026, 0, 1);
 
 const bob = { address: 'bob@remote.test', displayName: 'Bob', type: 'To' };
 const mail = { fromAddress: 'alice@example.test', subject: 'Hi', textBody: 'Hello', recipients: [bob] };
+
+const ATTEMPT = {
+  id: outboundIdOf(999),
+  at: TRIED_AT,
+  durationMs: 12.5,
+  domain: 'remote.test',
+  host: 'mx.remote.test',
+  remoteAddress: '127.0.0.1',
+  tls: null,
+  reply: '450 4.2.0 Later',
+};
+
+/** The first email that was queued is tried once, in vain. */
+async function tried(mailboxes: TestMailboxes): Promise<void> {
+  const mailbox = mailboxes.actors.of(ALICE);
+  const queued = await mailbox.ask('outboundPage', { statuses: ['Queued'], page: 1, pageSize: 100 });
+  const { id: outboundId, recipients } = queued.reply!.items.at(-1)!;
+  const attempt = { id: outboundIdOf(998), by: 'node' };
+  await mailbox.ask('startDelivery', { outboundId, attempt, supersedes: null });
+  const answer = { kind: 'temporary' as const, text: ATTEMPT.reply, statusCode: '4.2.0', host: ATTEMPT.host };
+  const attempts = [
+    { ...ATTEMPT, recipients: recipients.map(({ id }) => ({ id, outcome: answer.kind, statusCode: '4.2.0' })) },
+  ];
+  const outcomes = recipients.map(({ id: recipientId }) => ({ ...answer, recipientId }));
+  const report = { outboundId, attemptId: attempt.id, outcomes, attempts, isOver: true, isInterrupted: false };
+  await mailbox.ask('reportDelivery', report);
+}
 
 const badSend = (changes: object, ...fields: readonly string[]): Step => ({
   route: `POST ${O}/send`,
@@ -26,7 +56,7 @@ const sends: readonly Step[] = [
     route: `POST ${O}/send`,
     json: { ...mail, other: 1 },
     status: 200,
-    check: (t, body) => t.deepEqual(body, { id: outboundIdOf(1), status: 'Queued', createdAt: AT }),
+    check: (t, body) => t.deepEqual(body, { id: outboundIdOf(1), status: 'Queued', createdAt: body.createdAt }),
   },
   {
     route: `GET ${O}/{id}`,
@@ -41,7 +71,7 @@ const sends: readonly Step[] = [
         textBody: 'Hello',
         htmlBody: null,
         status: 'Queued',
-        createdAt: AT,
+        createdAt: body.createdAt,
         sentAt: null,
         messageId: body.messageId,
         inReplyTo: null,
@@ -61,7 +91,7 @@ const sends: readonly Step[] = [
           },
         ],
         attachments: [],
-        sentEmailId: outboundIdOf(1),
+        sentEmailId: body.sentEmailId,
       });
     },
   },
@@ -169,19 +199,20 @@ const sends: readonly Step[] = [
   {
     route: `GET ${O}/{id}/timeline`,
     path: `${O}/${outboundIdOf(1)}/timeline`,
+    before: tried,
     status: 200,
     check: (t, body) =>
       t.deepEqual(body, [
         {
-          id: outboundIdOf(999),
-          at: AT,
+          id: ATTEMPT.id,
+          at: '2026-01-01T00:00:00.000Z',
           durationMs: 13,
           domain: 'remote.test',
           host: 'mx.remote.test',
           remoteAddress: '127.0.0.1',
           tls: null,
-          reply: '250 2.0.0 Ok',
-          recipients: [{ id: body[0].recipients[0].id, outcome: 'delivered', statusCode: '2.0.0' }],
+          reply: '450 4.2.0 Later',
+          recipients: [{ id: body[0].recipients[0].id, outcome: 'temporary', statusCode: '4.2.0' }],
         },
       ]),
   },
@@ -217,8 +248,8 @@ const drafts: readonly Step[] = [
         htmlBody: null,
         recipients: [],
         attachments: [],
-        createdAt: AT,
-        updatedAt: AT,
+        createdAt: body.createdAt,
+        updatedAt: body.createdAt,
       }),
   },
   {
@@ -245,7 +276,15 @@ const drafts: readonly Step[] = [
     status: 200,
     check: (t, body) =>
       t.deepEqual(body, {
-        items: [{ id: second, fromAddress: 'sales@example.test', subject: 'Hi', createdAt: AT, updatedAt: AT }],
+        items: [
+          {
+            id: second,
+            fromAddress: 'sales@example.test',
+            subject: 'Hi',
+            createdAt: body.items[0].createdAt,
+            updatedAt: body.items[0].createdAt,
+          },
+        ],
         totalCount: 2,
         page: 1,
         pageSize: 1,
@@ -281,7 +320,7 @@ const drafts: readonly Step[] = [
     route: `POST ${D}/{id}/send`,
     ...at(second, '/send'),
     status: 200,
-    check: (t, body) => t.deepEqual(body, { id: second, status: 'Queued', createdAt: AT }),
+    check: (t, body) => t.deepEqual(body, { id: second, status: 'Queued', createdAt: body.createdAt }),
   },
   { route: `GET ${D}/{id}`, ...at(second), status: 404 },
   { route: `PUT ${D}/{id}`, ...at(second), json: mail, status: 404 },

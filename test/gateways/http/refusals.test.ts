@@ -5,13 +5,11 @@ import type { AnyStruct } from '../../../src/actors/runtime/protocol.js';
 import { isRequired } from '../../../src/gateways/http/json-schema.js';
 import type { Route } from '../../../src/gateways/http/route.js';
 import { SCOPES } from '../../../src/store/directory.js';
+import { filterIdOf, labelIdOf, outboundIdOf, ownFolderIdOf, withAliases } from './aliases.js';
 import { BOBS_ID, BOBS_THREAD_ID, fill, NO_ID, PDF_ID, READ_ID, THREAD_ID } from './endpoint-case.js';
 import { ADDRESS_ID, BOBS_ADDRESS_ID, BOBS_KEY_ID, KEY_ID } from './fake-account-api.js';
 import { ALICE, BOB, type Scopes } from './fakes.js';
-import { folderIdOf } from './folder-fakes.js';
 import { type Gateway, startGateway } from './gateway.js';
-import { filterIdOf, labelIdOf } from './label-filter-fakes.js';
-import { outboundIdOf } from './outbound-fakes.js';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
@@ -27,8 +25,8 @@ const IDS: readonly (readonly [place: RegExp, ids: Ids])[] = [
   [/(emails\/\{(id|emailId)|outbound\/\w+\/\{emailId)\}$/, { own: READ_ID, bobs: BOBS_ID }],
   [/threads\/\{threadId\}$/, { own: THREAD_ID, bobs: BOBS_THREAD_ID }],
   [/labels\/(emails\/\{emailId\}\/\{labelId\}|\{id\}|\{labelId\})$/, { own: labelIdOf(1), bobs: labelIdOf(3) }],
-  [/folders\/\{id\}$/, { own: folderIdOf(4), bobs: folderIdOf(5) }],
   [/filters\/\{id\}$/, { own: filterIdOf(1), bobs: filterIdOf(2) }],
+  [/folders\/\{id\}$/, { own: ownFolderIdOf(1), bobs: ownFolderIdOf(2) }],
   [/outbound\/(drafts\/)?\{id\}$/, { own: outboundIdOf(1), bobs: outboundIdOf(2) }],
   [/smtp-credentials\/\{keyId\}$/, { own: KEY_ID, bobs: BOBS_KEY_ID }],
   [/addresses\/\{addressId\}$/, { own: ADDRESS_ID, bobs: BOBS_ADDRESS_ID }],
@@ -59,8 +57,9 @@ const keyFor = ({ access }: Route, { directory }: Gateway): string =>
   directory.key(ALICE, ...(access === 'public' ? [] : access.scopes));
 
 async function refusing(t: Parameters<typeof startGateway>[0]) {
-  const gateway = await startGateway(t);
-  fill(gateway);
+  const started = await startGateway(t);
+  fill(started);
+  const gateway = { ...started, fetch: withAliases(started) };
   const label = { name: 'Own', color: '#000000', sortOrder: 1 };
   const filter = { name: 'Own', isEnabled: true, priority: 1, subjectContains: 'x' };
   const bob = gateway.directory.key(BOB, 'app');

@@ -1,0 +1,94 @@
+// The mailboxes behind a gateway: real ones over stores in memory. They keep what was asked, and a test can make an
+// operation fail or put something of its own before an answer. Accounts are there once they are asked for.
+import type { MailboxActors } from '../../../src/actors/mailbox/actor-protocol.js';
+import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
+import { ActorFault, type ActorFaultCode } from '../../../src/actors/runtime/errors.js';
+import type { AskOptions } from '../../../src/actors/runtime/ref.js';
+import type { MessageIndex } from '../../../src/mail/message-index.js';
+import type { SystemRole } from '../../../src/store/mailbox-rows.js';
+import { type MemoryMailboxes, startMemoryMailboxes } from '../../support/memory-mailboxes.js';
+import { commitChange } from '../../support/memory-stores/commit.js';
+import { type AccountRows, MemoryTables, systemFolders } from '../../support/memory-stores/tables.js';
+import { ALICE, type FakeBlobs, plainDecoder } from './fakes.js';
+
+/** Of no account. */
+const NOBODY = '018f0000-0000-7000-8000-0000000000cc';
+
+export const folderIdOf = (n: number) => `018f0000-0000-7000-b000-${String(n).padStart(12, '0')}`;
+/** Alice's, as her other system folders have the ids after it. */
+export const INBOX_ID = folderIdOf(1);
+export const NO_FOLDER_ID = folderIdOf(999);
+
+type Hook = (payload: never, proceed: () => Promise<unknown>) => unknown;
+type Ref = ReturnType<Mailboxes['of']>;
+type Ask = (name: string, payload: unknown, options?: AskOptions) => Promise<unknown>;
+
+export async function startMailboxes(blobs: FakeBlobs): Promise<TestMailboxes> {
+  const tables = new MemoryTables();
+  const textOf = async (index: MessageIndex, blob: string) =>
+    (await plainDecoder.bodies(index, (ranges) => blobs.readRanges(blob, ranges), { accountId: '' })).text;
+  return new TestMailboxes(tables, await startMemoryMailboxes(tables, blobs, textOf));
+}
+
+export class TestMailboxes {
+  readonly tables: MemoryTables;
+  readonly asked: { readonly name: string; readonly payload: unknown }[] = [];
+  /** Of every operation. */
+  fault: ActorFaultCode | 'bug' | undefined;
+  readonly #hooks = new Map<string, Hook>();
+  readonly #real: MemoryMailboxes;
+
+  constructor(tables: MemoryTables, real: MemoryMailboxes) {
+    this.tables = tables;
+    this.#real = real;
+  }
+
+  readonly refs: Mailboxes = {
+    of: (accountId) => ({ ...this.#real.actors.of(accountId), ask: this.#ask.bind(this, accountId) as Ref['ask'] }),
+  };
+
+  /** The mailboxes as the queue of deliveries sees them, without hooks. */
+  get actors(): MailboxActors {
+    return this.#real.actors;
+  }
+
+  /** Put between whoever asks and the mailbox. */
+  hook(name: string, hook: Hook): void {
+    this.#hooks.set(name, hook);
+  }
+
+  account(accountId: string): AccountRows {
+    const known = this.tables.accounts.get(accountId);
+    if (known !== undefined) return known;
+    const folders = systemFolders(accountId === ALICE ? folderIdOf : undefined);
+    return this.tables.addAccount({ id: accountId, folders });
+  }
+
+  folderId(accountId: string, role: SystemRole): string {
+    return [...this.account(accountId).folders.values()].find((folder) => folder.role === role)!.id;
+  }
+
+  /** Stores what a test says is there. */
+  put(accountId: string, change: Pick<Parameters<typeof commitChange>[1], 'changes' | 'counters'>): void {
+    const { epoch, modseq } = this.account(accountId);
+    const place = { accountId, epoch, modseqBefore: modseq, modseqAfter: modseq + 1, inbound: [], remembered: [] };
+    const { kind } = commitChange(this.tables, { ...place, ...change });
+    if (kind !== 'committed') throw new Error(kind);
+    this.#real.reload();
+  }
+
+  end(): Promise<void> {
+    return this.#real.stop();
+  }
+
+  async #ask(accountId: string, name: string, payload: never, options?: AskOptions): Promise<unknown> {
+    this.asked.push({ name, payload });
+    if (this.fault === 'bug') throw new TypeError('cannot read properties of secret');
+    if (this.fault !== undefined) throw new ActorFault(this.fault, 'fault');
+    if (accountId !== NOBODY) this.account(accountId);
+    const ref = this.#real.actors.of(accountId);
+    const proceed = () => (ref.ask as Ask)(name, payload, options);
+    const hook = this.#hooks.get(name);
+    return hook === undefined ? proceed() : hook(payload, proceed);
+  }
+}

@@ -1,0 +1,53 @@
+// What a test forces upon a mailbox, by a name or a subject: bounds that would take thousands of requests to reach, and
+// somebody else who edits a draft at the same time.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
+import type { Outcome, Payload } from '../../../src/actors/runtime/protocol.js';
+import { ALICE } from './fakes.js';
+import type { TestMailboxes } from './mailboxes.js';
+
+type Of<N extends keyof MailboxProtocol['operations']> = Payload<MailboxProtocol, N>;
+
+/** A name or subject of which there are too many. */
+export const ONE_TOO_MANY = 'one too many';
+/** Names of folders that are refused. */
+export const REFUSED_NAMES = { nameTooLong: 'too long', tooMany: ONE_TOO_MANY } as const;
+/** Subject of a draft that somebody else edits whenever it is read. */
+export const RESTLESS = 'restless';
+/** Subject of a draft that somebody else edits when it is read for the first time and for the second. */
+export const RESTLESS_TWICE = 'restless twice';
+
+export function meddle(mailboxes: TestMailboxes): void {
+  const refuseNamed = <P>(name: string, nameIn: (payload: P) => string | undefined) =>
+    mailboxes.hook(name, (payload: P, proceed) => {
+      const refusal = Object.entries(REFUSED_NAMES).find(([, text]) => text === nameIn(payload))?.[0];
+      return refusal === undefined ? proceed() : { refusal };
+    });
+  refuseNamed('createFolder', ({ name }: Of<'createFolder'>) => name);
+  refuseNamed('renameFolder', ({ name }: Of<'renameFolder'>) => name);
+  refuseNamed('createLabel', ({ name }: Of<'createLabel'>) => name);
+  refuseNamed('createFilter', ({ rule }: Of<'createFilter'>) => rule.name);
+  refuseNamed('createDraft', ({ draft }: Of<'createDraft'>) => draft.subject);
+
+  let edits = 0;
+  mailboxes.hook('outbound', async ({ outboundId }: Of<'outbound'>, proceed) => {
+    const answer = (await proceed()) as Outcome<MailboxProtocol, 'outbound'>;
+    const { subject = '', updatedAt = 0 } = answer.reply?.email ?? {};
+    if (subject === RESTLESS || (subject === RESTLESS_TWICE && edits++ < 2)) {
+      // Two changes of one millisecond look alike.
+      while (Date.now() <= updatedAt) await nextTurn();
+      await edit(mailboxes, outboundId, subject);
+    }
+    return answer;
+  });
+}
+
+async function edit(mailboxes: TestMailboxes, outboundId: string, subject: string): Promise<void> {
+  const draft = {
+    sender: 'alice@example.test',
+    subject,
+    content: { textBody: 'Hello', htmlBody: null },
+    recipients: [{ address: 'bob@remote.test', displayName: null, type: 'To' as const, domain: 'remote.test' }],
+  };
+  await mailboxes.actors.of(ALICE).ask('updateDraft', { outboundId, draft });
+}

@@ -1,0 +1,44 @@
+// The contracts of the stores that a mailbox stands on, held by PostgreSQL and by the stores in memory alike.
+import { randomUUID } from 'node:crypto';
+import test from 'ava';
+import fc from 'fast-check';
+import { contentsOf } from './contracts/contents.js';
+import { EVENTS } from './contracts/events.js';
+import { INBOUND } from './contracts/inbound.js';
+import { MAILBOXES } from './contracts/mailboxes.js';
+import { OUTBOUND } from './contracts/outbound.js';
+import { RandomChanges } from './contracts/random-changes.js';
+import { SEARCH } from './contracts/search.js';
+import { inMemory, onPostgres } from './contracts/stores.js';
+import { Writer } from './contracts/writer.js';
+
+const CONTRACTS = { ...MAILBOXES, ...OUTBOUND, ...EVENTS, ...INBOUND, ...SEARCH };
+
+for (const [title, run] of Object.entries(CONTRACTS)) {
+  test(`PostgreSQL: ${title}`, async (t) => run(t, await onPostgres(t)));
+  test(`memory: ${title}`, async (t) => run(t, await inMemory()));
+}
+
+const drawn = fc.tuple(fc.nat(), fc.nat(1000), fc.nat(1000), fc.nat(1000));
+const batches = fc.array(fc.array(drawn, { maxLength: 12 }), { maxLength: 6 });
+
+test('whatever is committed to both kinds of store reads back equal', async (t) => {
+  const [postgres, memory] = [await onPostgres(t), await inMemory()];
+  await fc.assert(
+    fc.asyncProperty(batches, async (lists) => {
+      const accountId = await postgres.account();
+      const { folders } = await postgres.mailboxes.overview(accountId);
+      memory.tables.addAccount({ id: accountId, folders });
+      const writers = [postgres, memory].map((stores) => new Writer(stores, accountId, folders));
+      for (const { mailboxes } of [postgres, memory]) await mailboxes.claim(accountId, 1);
+      const random = new RandomChanges(folders);
+      for (const [i, list] of lists.entries()) {
+        const changes = random.changes(list);
+        const more = { counters: random.counters(i + 2), remembered: [{ id: randomUUID(), reply: { i } }] };
+        for (const writer of writers) t.is((await writer.commit(changes, more)).kind, 'committed');
+      }
+      t.deepEqual(await contentsOf(memory, accountId), await contentsOf(postgres, accountId));
+    }),
+    { numRuns: 40 },
+  );
+});

@@ -1,0 +1,252 @@
+// Lists of changes as a mailbox could make them, drawn from numbers: each change is possible after those before it.
+import type { ChangeContent } from '../../../src/store/changes.js';
+import type { FolderCounters, FolderDefinition, FolderRow } from '../../../src/store/mailbox-rows.js';
+import type { OutboundRow } from '../../../src/store/outbound.js';
+import { outboundRecords } from '../../support/mailbox-change.js';
+import { emailAdded, newEmail, newFolder, outboundEmail, recipient, T0 } from './writer.js';
+
+/** What change, and three numbers that say of what and how. */
+export type Drawn = readonly [kind: number, a: number, b: number, c: number];
+
+interface EmailModel {
+  flags: number;
+  /** UIDs by folder. */
+  readonly uids: Map<string, number>;
+}
+
+const KEYWORDS = [['Work'], ['Work', '$Later'], ['other'], []];
+const NAMES = ['ann', 'bob', 'cora', ''];
+const SUBJECTS = ['apple', 'Re: apple', 'FWD: Re: berry', 'cherry'];
+
+export class RandomChanges {
+  readonly #emails = new Map<string, EmailModel>();
+  readonly #folders = new Map<string, FolderDefinition>();
+  readonly #uidNext = new Map<string, number>();
+  readonly #archive: string;
+  readonly #filters: string[] = [];
+  readonly #outbound = new Map<string, OutboundRow>();
+  #messages = 0;
+
+  constructor(folders: readonly FolderRow[]) {
+    for (const { uidNext, total: _t, unread: _u, highestModseq: _h, ...folder } of folders) {
+      this.#folders.set(folder.id, folder);
+      this.#uidNext.set(folder.id, uidNext);
+    }
+    this.#archive = folders.find(({ role }) => role === 'archive')!.id;
+  }
+
+  changes(drawn: readonly Drawn[]): ChangeContent[] {
+    return drawn.flatMap(([kind, a, b, c]) => this.#makers[kind % this.#makers.length]!(a, b, c));
+  }
+
+  counters(modseq: number): FolderCounters[] {
+    return [...this.#folders.keys()].map((id) => {
+      const inside = [...this.#emails.values()].filter(({ uids }) => uids.has(id));
+      const unread = inside.filter(({ flags }) => (flags & 1) === 0).length;
+      return { id, uidNext: this.#uidNext.get(id)!, total: inside.length, unread, highestModseq: modseq };
+    });
+  }
+
+  readonly #makers: readonly ((a: number, b: number, c: number) => ChangeContent[])[] = [
+    (a, b, c) => this.#add(a, b, c),
+    (a, b, c) => this.#add(a, b, c),
+    (a, b) => this.#place(a, b),
+    (a, b) => this.#expunge(a, b),
+    (a) => this.#remove(a),
+    (a, b, c) => this.#flag(a, b, c),
+    (a, b) => this.#mark(a, b),
+    (a, b) => this.#changeFolder(a, b),
+    (a) => this.#deleteFolder(a),
+    (a, b) => this.#filter(a, b),
+    (a, b) => this.#defer(a, b),
+    (a, b, c) => this.#send(a, b, c),
+  ];
+
+  #pick<T>(of: Iterable<T>, n: number): T | undefined {
+    const all = [...of];
+    return all[n % all.length];
+  }
+
+  #newUid(folderId: string): number {
+    const uid = this.#uidNext.get(folderId)!;
+    this.#uidNext.set(folderId, uid + 1);
+    return uid;
+  }
+
+  #add(a: number, b: number, c: number): ChangeContent[] {
+    const number = ++this.#messages;
+    const email = newEmail({
+      messageId: c % 7 === 0 ? null : `<${number}@x>`,
+      inReplyTo: b % 3 === 0 ? `<${(a % 12) + 1}@x>` : null,
+      references: b % 4 === 0 ? [`<${(c % 12) + 1}@x>`, `<r${c % 3}@x>`] : [],
+      fromName: NAMES[a % 4]!,
+      fromAddress: `${NAMES[b % 3]}@X.test`,
+      subject: SUBJECTS[c % 4]!,
+      receivedAt: T0 + (b % 5),
+      size: 100 + (a % 3),
+      hasAttachments: a % 2 === 0,
+      flags: c % 4,
+      keywords: KEYWORDS[a % 4]!,
+    });
+    const placements = [...new Set([this.#pick(this.#folders.keys(), a)!, this.#pick(this.#folders.keys(), b)!])].map(
+      (folderId) => ({ folderId, uid: this.#newUid(folderId) }),
+    );
+    const uids = new Map(placements.map(({ folderId, uid }) => [folderId, uid]));
+    this.#emails.set(email.id, { flags: email.flags, uids });
+    return [emailAdded(email, placements)];
+  }
+
+  #place(a: number, b: number): ChangeContent[] {
+    const [emailId, model] = this.#pick(this.#emails, a) ?? [];
+    const folderId = this.#pick(this.#folders.keys(), b)!;
+    if (emailId === undefined || model!.uids.has(folderId)) return [];
+    const uid = this.#newUid(folderId);
+    model!.uids.set(folderId, uid);
+    return [{ type: 'EmailPlaced', payload: { emailId, folderId, uid } }];
+  }
+
+  #expunge(a: number, b: number): ChangeContent[] {
+    const [emailId, model] = this.#pick(this.#emails, a) ?? [];
+    if (emailId === undefined || model!.uids.size < 2) return [];
+    const [folderId, uid] = this.#pick(model!.uids, b)!;
+    model!.uids.delete(folderId);
+    return [{ type: 'EmailExpunged', payload: { emailId, folderId, uid } }];
+  }
+
+  #remove(a: number): ChangeContent[] {
+    const [emailId, model] = this.#pick(this.#emails, a) ?? [];
+    if (emailId === undefined) return [];
+    this.#emails.delete(emailId);
+    const placements = [...model!.uids].map(([folderId, uid]) => ({ folderId, uid }));
+    return [{ type: 'EmailRemoved', payload: { emailId, placements } }];
+  }
+
+  #flag(a: number, b: number, c: number): ChangeContent[] {
+    const [emailId, model] = this.#pick(this.#emails, a) ?? [];
+    if (emailId === undefined) return [];
+    const flags = b % 0x2000;
+    const changed = model!.flags ^ flags;
+    model!.flags = flags;
+    const keywords = c % 2 === 0 ? {} : { keywords: KEYWORDS[c % 4]! };
+    return [{ type: 'FlagsChanged', payload: { emailId, flags, changed, ...keywords } }];
+  }
+
+  #mark(a: number, b: number): ChangeContent[] {
+    const [emailId, model] = this.#pick(this.#emails, a) ?? [];
+    const [folderId, uid] = (model && this.#pick(model.uids, b)) ?? [];
+    if (emailId === undefined || folderId === undefined) return [];
+    return [{ type: 'DeletedChanged', payload: { emailId, folderId, uid: uid!, isDeleted: b % 3 > 0 } }];
+  }
+
+  #ownFolders(): FolderDefinition[] {
+    return [...this.#folders.values()].filter(({ role }) => role === 'folder');
+  }
+
+  #changeFolder(a: number, b: number): ChangeContent[] {
+    const known = a % 2 === 0 ? undefined : this.#pick(this.#ownFolders(), b);
+    if (known === undefined) {
+      const folder = newFolder({ sortOrder: b % 10 });
+      this.#folders.set(folder.id, folder);
+      this.#uidNext.set(folder.id, 1);
+      return [{ type: 'FolderCreated', payload: { folder } }];
+    }
+    const folder = { ...known, name: `${known.id} ${b}`, color: '#00ff00', isSubscribed: b % 2 === 0 };
+    this.#folders.set(folder.id, folder);
+    return [{ type: 'FolderChanged', payload: { folder } }];
+  }
+
+  #deleteFolder(a: number): ChangeContent[] {
+    const folder = this.#pick(this.#ownFolders(), a);
+    if (folder === undefined) return [];
+    this.#folders.delete(folder.id);
+    const emails: { emailId: string; uid: number }[] = [];
+    for (const [emailId, { uids }] of this.#emails) {
+      if (!uids.delete(folder.id) || uids.size > 0) continue;
+      const uid = this.#newUid(this.#archive);
+      uids.set(this.#archive, uid);
+      emails.push({ emailId, uid });
+    }
+    const placed = emails.length === 0 ? null : { folderId: this.#archive, emails };
+    return [{ type: 'FolderDeleted', payload: { folderId: folder.id, role: folder.role, placed } }];
+  }
+
+  #filter(a: number, b: number): ChangeContent[] {
+    if (a % 3 === 0) {
+      const filterId = this.#filters.splice(b % (this.#filters.length || 1), 1)[0];
+      return filterId === undefined ? [] : [{ type: 'FilterDeleted', payload: { filterId } }];
+    }
+    const id = a % 3 === 1 ? undefined : this.#pick(this.#filters, b);
+    const filter = {
+      id: id ?? newFolder().id,
+      name: `f${b}`,
+      isEnabled: b % 2 === 0,
+      priority: b % 5,
+      fromAddressContains: b % 3 === 0 ? null : 'x',
+      subjectContains: null,
+      bodyContains: 'y',
+      hasAttachments: b % 4 === 0 ? null : true,
+      markAsRead: null,
+      assignLabelId: b % 5 === 0 ? this.#archive : null,
+      delete: false,
+      createdAt: T0 + b,
+      updatedAt: T0 + b,
+      lastAppliedAt: b % 2 === 0 ? null : T0 + b,
+      timesApplied: b,
+    };
+    if (id === undefined) this.#filters.push(filter.id);
+    return [{ type: 'FilterChanged', payload: { filter } }];
+  }
+
+  #defer(a: number, b: number): ChangeContent[] {
+    const emailId = this.#pick(this.#emails.keys(), a);
+    if (emailId === undefined) return [];
+    if (b % 2 === 0) return [{ type: 'DeferralEnded', payload: { emailId } }];
+    return [{ type: 'FiltersDeferred', payload: { emailId, filterIds: [...this.#filters] } }];
+  }
+
+  #send(a: number, b: number, c: number): ChangeContent[] {
+    const known = this.#pick(this.#outbound.values(), a);
+    if (known === undefined || b % 3 === 0) {
+      const status = b % 2 === 0 ? 'Draft' : 'Queued';
+      const row = outboundEmail({ status, createdAt: T0 + (c % 3), machine: status === 'Draft' ? null : { b } });
+      this.#outbound.set(row.id, row);
+      return outboundRecords(row, null, 'all', { textBody: `${c}`, htmlBody: null });
+    }
+    const outboundId = known.id;
+    if (known.status === 'Draft' && b % 3 === 1) {
+      this.#outbound.delete(outboundId);
+      return [{ type: 'OutboundRemoved', payload: { outboundId } }];
+    }
+    if (known.status === 'Draft') {
+      const row = { ...known, status: 'Queued' as const, recipients: [recipient('new@three.test')], updatedAt: T0 + c };
+      this.#outbound.set(outboundId, row);
+      return outboundRecords(row, 'Draft', 'all', c % 2 === 0 ? null : undefined);
+    }
+    const [first, ...others] = known.recipients;
+    const delivered = { ...first!, status: 'Delivered' as const, deliveredAt: T0 + c, statusCode: '2.0.0' };
+    const row: OutboundRow = {
+      ...known,
+      status: 'Sent',
+      nextRetryAt: null,
+      sentAt: T0 + c,
+      emailId: this.#pick(this.#emails.keys(), c) ?? null,
+      recipients: [delivered, ...others],
+    };
+    this.#outbound.set(outboundId, row);
+    const attempt = {
+      id: newFolder().id,
+      at: T0 + (c % 3),
+      durationMs: 2,
+      domain: 'two.test',
+      host: 'mx.two.test',
+      remoteAddress: '192.0.2.1',
+      tls: null,
+      reply: '250 OK',
+      recipients: [{ id: first!.id, outcome: 'delivered' as const, statusCode: null }],
+    };
+    return [
+      ...outboundRecords(row, known.status, [delivered.id]),
+      { type: 'DeliveryAttempted', payload: { outboundId, attempt } },
+    ];
+  }
+}

@@ -1,0 +1,69 @@
+// The contract of search: which emails the words find, and how far an account is searchable.
+import { uuidText } from '../../../src/mail/ids.js';
+import { searchTerms, wordsOf } from '../../../src/mail/search-text.js';
+import type { EmailWords } from '../../../src/store/search.js';
+import type { Contract, Stores } from './stores.js';
+import { openWriter } from './writer.js';
+
+const words = (id: string, subject: string, sender = '', body = ''): EmailWords => ({
+  id,
+  subject: wordsOf(subject),
+  sender: wordsOf(sender),
+  recipients: [],
+  attachments: [],
+  body: wordsOf(body),
+});
+
+async function found({ search }: Pick<Stores, 'search'>, accountId: string, query: string, after?: string) {
+  const ids = await search.matches(accountId, searchTerms(query), after);
+  return Array.from({ length: ids.length / 16 }, (_, i) => uuidText(ids, i * 16)).sort();
+}
+
+export const SEARCH: Contract = {
+  async 'emails are found by the start of a word and by phrases, in any field'(t, stores) {
+    const writer = await openWriter(stores);
+    const other = await openWriter(stores);
+    const { accountId } = writer;
+    const [a, b] = [(await writer.add()).id, (await writer.add()).id];
+    await stores.search.put(accountId, [
+      words(a, 'Quarterly report', 'Ann ann@remote.test', 'Numbers of the last year'),
+      words(b, 'Holidays', 'Bob', 'the quarter of an hour report'),
+    ]);
+    const foreign = await other.add();
+    await stores.search.put(other.accountId, [words(foreign.id, 'report')]);
+    const cases: [query: string, ids: string[]][] = [
+      ['quarter', [a, b]],
+      ['"quarter"', [b]],
+      ['quarter report', [a, b]],
+      ['"quarterly report"', [a]],
+      ['"report ann"', []],
+      ['ann@remote', [a]],
+      ['hour bob', [b]],
+      ['nothing', []],
+    ];
+    for (const [query, ids] of cases) t.deepEqual(await found(stores, accountId, query), ids.toSorted(), query);
+    t.deepEqual(await found(stores, accountId, 'report', a), [b]);
+  },
+
+  async 'an account is searchable up to an id; what is removed is not found'(t, stores) {
+    const { search } = stores;
+    const writer = await openWriter(stores);
+    const { accountId } = writer;
+    const emails = [await writer.add({ subject: 'one', fromName: 'A' }), await writer.add(), await writer.add()];
+    const ids = emails.map(({ id }) => id);
+    const waiting = async (limit = 10) => (await search.unindexed(accountId, limit)).map(({ id }) => id);
+    t.deepEqual(await waiting(2), ids.slice(0, 2));
+    const { id, blob, fromAddress, subject } = emails[0]!;
+    t.deepEqual((await search.unindexed(accountId, 1))[0], { id, blob, fromAddress, fromName: 'A', subject });
+    await search.put(accountId, [words(ids[0]!, 'x'), words(ids[1]!, 'x')]);
+    t.deepEqual(await waiting(), [ids[2]]);
+    await search.put(accountId, [words(ids[0]!, 'x')]);
+    t.deepEqual(await waiting(), [ids[2]], 'it does not go back');
+    await writer.commit([{ type: 'EmailRemoved', payload: { emailId: ids[0]!, placements: [] } }]);
+    t.deepEqual(await found(stores, accountId, 'x'), [ids[1]]);
+    await search.put(accountId, [words(ids[0]!, 'x')]);
+    t.deepEqual(await found(stores, accountId, 'x'), [ids[1]], 'it is gone');
+    t.is((await search.outdated(accountId, 10)).length, 0);
+    t.deepEqual(await search.outdatedAccounts('00000000-0000-0000-0000-000000000000', 10), []);
+  },
+};

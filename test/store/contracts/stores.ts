@@ -1,0 +1,44 @@
+// What a contract suite runs on: stores of either kind, and how an account is made in them. A case is a function of it.
+import type { ExecutionContext } from 'ava';
+import { connect } from '../../../src/store/postgres/client.js';
+import { postgresDirectory } from '../../../src/store/postgres/directory.js';
+import { postgresEvents } from '../../../src/store/postgres/events.js';
+import { postgresInbound } from '../../../src/store/postgres/inbound.js';
+import { postgresMailboxes } from '../../../src/store/postgres/mailboxes.js';
+import { postgresSearch } from '../../../src/store/postgres/search.js';
+import { migratedDatabase } from '../../support/embedded-database.js';
+import { type MailboxStores, memoryStores } from '../../support/memory-stores/stores.js';
+import { MemoryTables } from '../../support/memory-stores/tables.js';
+
+export const SHARDS = 4;
+export const ALL_SHARDS = Array.from({ length: SHARDS }, (_, shard) => shard);
+
+export interface Stores extends MailboxStores {
+  /** Id of a new account, which has the six system folders. */
+  account(): Promise<string>;
+}
+
+/** By title. */
+export type Contract = Readonly<Record<string, (t: ExecutionContext, stores: Stores) => Promise<void>>>;
+
+export async function onPostgres(t: ExecutionContext): Promise<Stores> {
+  const { address } = await migratedDatabase(t);
+  const sql = connect(address, { max: 2, applicationName: 'test' });
+  const writerSql = connect(address, { max: 2, applicationName: 'test', byKey: true });
+  t.teardown(() => Promise.all([sql.end(), writerSql.end()]));
+  const directory = postgresDirectory(sql, SHARDS);
+  let count = 0;
+  return {
+    mailboxes: postgresMailboxes(sql, writerSql),
+    events: postgresEvents(sql),
+    inbound: postgresInbound(sql, writerSql),
+    search: postgresSearch(writerSql),
+    account: async () => (await directory.createAccount(`a${++count}@example.test`, 'A')).id,
+  };
+}
+
+export async function inMemory(): Promise<Stores & { readonly tables: MemoryTables }> {
+  const tables = new MemoryTables(SHARDS);
+  const stores = memoryStores(tables, { put: async () => {} });
+  return { ...stores, tables, account: async () => tables.addAccount().id };
+}

@@ -1,0 +1,86 @@
+// The mailboxes of a node without a database: the real actor in its host, over stores in memory. Accounts are those of the
+// tables. Nothing is ever delivered to other hosts, and there are no filters that wait for a body.
+import pino from 'pino';
+import { type MailboxActors, mailboxActorProtocol } from '../../src/actors/mailbox/actor-protocol.js';
+import { mailboxBehavior } from '../../src/actors/mailbox/behavior.js';
+import type { EmailTexts } from '../../src/actors/mailbox/email-texts.js';
+import type { MailboxEvent } from '../../src/actors/mailbox/protocol.js';
+import { startSearchIndexing } from '../../src/actors/mailbox/search-indexing.js';
+import { createEventStreams } from '../../src/actors/runtime/event-streams.js';
+import { startHost } from '../../src/actors/runtime/host.js';
+import { createRefs } from '../../src/actors/runtime/refs.js';
+import { localTransport } from '../../src/actors/runtime/transport-local.js';
+import type { MessageIndex } from '../../src/mail/message-index.js';
+import type { BlobStore } from '../../src/store/blobs.js';
+import { memoryStores } from './memory-stores/stores.js';
+import type { MemoryTables } from './memory-stores/tables.js';
+import { NO_OUTBOUND } from './no-outbound.js';
+import { fixedOwnership } from './ownership.js';
+
+const log = pino({ level: 'silent' });
+const RETRY = { maxRetries: 5, baseMs: 60_000, capMs: 600_000 };
+
+export interface MemoryMailboxes {
+  readonly actors: MailboxActors;
+  /** Another owner takes the mailboxes: they are loaded afresh. Whoever changes the tables says so with it. */
+  reload(): void;
+  stop(): Promise<void>;
+}
+
+/** `textOf`: the words of a body. */
+export async function startMemoryMailboxes(
+  tables: MemoryTables,
+  blobs: BlobStore,
+  textOf: (index: MessageIndex, blob: string) => Promise<string>,
+): Promise<MemoryMailboxes> {
+  const { mailboxes: store, events, search } = memoryStores(tables, blobs);
+  let epoch = 1;
+  const transport = localTransport({ encoding: true });
+  const ownership = fixedOwnership(tables.shards, () => epoch);
+  const text = async (blob: string) => {
+    const index = await blobs.index(blob);
+    return index === undefined ? '' : textOf(index, blob);
+  };
+  const texts: EmailTexts = {
+    text: async (_, blob) => ({ text: await text(blob), extent: 'whole' }),
+    longText: async (_, blob) => ({ text: await text(blob), extent: 'whole' }),
+    searchable: async (_, blob) => ({ recipients: '', attachments: '', body: await text(blob) }),
+  };
+  const indexing = startSearchIndexing({ store: search, texts, log });
+  const host = startHost({
+    behavior: mailboxBehavior({
+      store,
+      texts,
+      search: { store: search, indexing, renewal: { pages: 0 } },
+      ...NO_OUTBOUND,
+      blobs,
+      outbound: { ...NO_OUTBOUND.outbound, retry: RETRY },
+      log,
+    }),
+    transport,
+    ownership,
+    log,
+    idleMs: 60_000,
+    maxOctets: 1e9,
+    sweepMs: 60_000,
+    checked: true,
+  });
+  await host.settle(ownership.owned);
+  const streams = createEventStreams<MailboxEvent>({
+    protocolName: mailboxActorProtocol.name,
+    transport,
+    ownership,
+    log: events,
+    logger: log,
+  });
+  return {
+    actors: createRefs({ protocol: mailboxActorProtocol, transport, ownership, streams }),
+    reload: () => {
+      epoch++;
+    },
+    async stop() {
+      await indexing.stop();
+      await host.stop();
+    },
+  };
+}

@@ -1,0 +1,154 @@
+// The fenced commit of a mailbox in memory: the rows of `netOf(changes)`, all of them or none.
+import type { EmailRow } from '../../../src/store/mailbox-rows.js';
+import type { CommitResult, MailboxChange } from '../../../src/store/mailboxes.js';
+import { type AddedEmail, type NetChange, netOf } from '../../../src/store/net-changes.js';
+import { type AccountRows, type MemoryTables, storedJson } from './tables.js';
+
+export function commitChange(tables: MemoryTables, change: MailboxChange): CommitResult {
+  const account = tables.accounts.get(change.accountId);
+  const gone = change.inbound.filter((id) => tables.inbound.get(id)?.accountId !== change.accountId);
+  if (gone.length > 0) return { kind: 'consumed', inbound: gone };
+  if (account?.epoch !== change.epoch || account.modseq !== change.modseqBefore) return { kind: 'fenced' };
+  const net = netOf(change.changes);
+  account.modseq = change.modseqAfter;
+  for (const id of change.inbound) tables.inbound.delete(id);
+  writeEmails(account, net);
+  writePlacements(account, net);
+  writeFolders(account, net, change);
+  writeFilters(account, net);
+  writeOutbound(account, net);
+  handOver(tables, net);
+  log(account, change);
+  const at = Date.now();
+  account.remembered.push(...change.remembered.map(({ id, reply }) => ({ id, reply: storedJson(reply), at })));
+  return { kind: 'committed' };
+}
+
+function writeEmails(account: AccountRows, { emailsAdded, emailsFlagged, emailsRemoved }: NetChange): void {
+  const known = emailsAdded.map(({ threadIds }) => [
+    ...new Set(threadIds.flatMap((id) => account.threads.get(id) ?? [])),
+  ]);
+  for (const [i, { threadIds, ...email }] of emailsAdded.entries()) {
+    const threadId = known[i]!.sort()[0] ?? email.threadId;
+    account.emails.set(email.id, rowOf(email, threadId));
+    for (const id of threadIds) if (!account.threads.has(id)) account.threads.set(id, threadId);
+  }
+  for (const threads of known) if (threads.length > 1) joinThreads(account, threads);
+  for (const { id, flags, keywords, modseq } of emailsFlagged) {
+    const email = account.emails.get(id);
+    if (email) account.emails.set(id, { ...email, flags, keywords: keywords ?? email.keywords, modseq });
+  }
+  for (const id of emailsRemoved) {
+    account.emails.delete(id);
+    account.words.delete(id);
+  }
+}
+
+function rowOf(email: Omit<AddedEmail, 'threadIds'>, threadId: string): EmailRow {
+  return { ...email, threadId, fromIsEnvelopeSender: email.fromIsEnvelopeSender === true };
+}
+
+/** The oldest takes the emails of the others, whose ids lead to it. */
+function joinThreads(account: AccountRows, threads: readonly string[]): void {
+  const [into, ...others] = [...new Set(threads.map((id) => account.threads.get(id) ?? id))].sort();
+  for (const from of others) {
+    for (const [id, email] of account.emails)
+      if (email.threadId === from) account.emails.set(id, { ...email, threadId: into! });
+    for (const [id, thread] of account.threads) if (thread === from) account.threads.set(id, into!);
+    account.threads.set(from, into!);
+  }
+}
+
+function writePlacements(account: AccountRows, { placements }: NetChange): void {
+  for (const [folderId, { placed, expunged, marked }] of placements) {
+    const folder = account.placements.get(folderId) ?? new Map();
+    account.placements.set(folderId, folder);
+    for (const { uid, ...row } of placed) folder.set(uid, row);
+    for (const { uid, modseq } of expunged) {
+      folder.delete(uid);
+      account.expunged.push({ folderId, uid, modseq });
+    }
+    for (const { uid, isDeleted, modseq } of marked) {
+      const row = folder.get(uid);
+      if (row) folder.set(uid, { ...row, isDeleted, modseq });
+    }
+  }
+}
+
+function writeFolders(account: AccountRows, net: NetChange, { counters }: MailboxChange): void {
+  const { folders } = account;
+  const counted = new Map(counters.map((row) => [row.id, row]));
+  for (const folder of net.foldersAdded) {
+    const row = counted.get(folder.id);
+    if (row) folders.set(folder.id, { ...folder, ...row });
+  }
+  for (const folder of net.foldersChanged) {
+    const row = folders.get(folder.id);
+    if (row) folders.set(folder.id, { ...row, ...folder, color: folder.color ?? row.color });
+  }
+  for (const row of counters) {
+    const folder = folders.get(row.id);
+    if (folder) folders.set(row.id, { ...folder, ...row });
+  }
+  for (const id of net.foldersRemoved) {
+    folders.delete(id);
+    account.placements.delete(id);
+    account.expunged = account.expunged.filter(({ folderId }) => folderId !== id);
+  }
+}
+
+function writeFilters({ filters, deferred }: AccountRows, net: NetChange): void {
+  for (const row of net.filters) {
+    filters.set(row.id, { ...row, createdAt: filters.get(row.id)?.createdAt ?? row.createdAt });
+  }
+  for (const id of net.filtersRemoved) filters.delete(id);
+  for (const { emailId, filterIds } of net.filtersDeferred) deferred.set(emailId, filterIds);
+  for (const id of net.deferralsEnded) deferred.delete(id);
+}
+
+function writeOutbound({ outbound }: AccountRows, net: NetChange): void {
+  for (const { outbound: logged, row: whole, content, recipientIds, recipients: written } of net.outbound) {
+    const known = outbound.get(logged.id);
+    const recipients = known?.recipients ?? new Map();
+    const kept = new Set(recipientIds ?? recipients.keys());
+    for (const id of recipients.keys()) if (!kept.has(id)) recipients.delete(id);
+    for (const { position, recipient } of written) {
+      const before = recipients.get(recipient.id);
+      if (before === undefined) recipients.set(recipient.id, { position, recipient });
+      else {
+        const { status, deliveredAt, lastError, statusCode } = recipient;
+        const changed = { ...before.recipient, status, deliveredAt, lastError, statusCode };
+        recipients.set(recipient.id, { position: before.position, recipient: changed });
+      }
+    }
+    const createdAt = known?.row.createdAt ?? logged.createdAt;
+    outbound.set(logged.id, {
+      row: { ...logged, createdAt, machine: storedJson(whole?.machine ?? null) },
+      recipients,
+      content: content === null ? undefined : (content ?? known?.content),
+      attempts: known?.attempts ?? new Map(),
+    });
+  }
+  for (const { outboundId, attempt } of net.attempts) {
+    const attempts = outbound.get(outboundId)?.attempts;
+    if (attempts?.has(attempt.id) === false) attempts.set(attempt.id, storedJson(attempt));
+  }
+  for (const id of net.outboundRemoved) outbound.delete(id);
+}
+
+function handOver(tables: MemoryTables, { handedOver }: NetChange): void {
+  const at = Date.now();
+  for (const { accountId, id, blob, envelope } of handedOver) {
+    if (tables.accounts.has(accountId))
+      tables.inbound.set(id, { accountId, id, blob, envelope: storedJson(envelope), at });
+  }
+}
+
+function log({ events }: AccountRows, { changes }: MailboxChange): void {
+  for (const { seq, at, type, payload } of changes) {
+    const entry = { type, payload: storedJson(payload) };
+    const last = events.at(-1);
+    if (last?.seq === seq) last.entries.push(entry);
+    else events.push({ seq, at, entries: [entry] });
+  }
+}

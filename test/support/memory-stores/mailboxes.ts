@@ -1,0 +1,199 @@
+// The rows of mailboxes in memory.
+import { uuidOctets } from '../../../src/mail/ids.js';
+import type { EmailRow } from '../../../src/store/mailbox-rows.js';
+import type {
+  EmailSummaryRow,
+  Expunged,
+  ListCriteria,
+  ListedEmails,
+  MailboxStore,
+  PlacementPage,
+  ThreadPart,
+} from '../../../src/store/mailboxes.js';
+import { commitChange } from './commit.js';
+import { outboundReading } from './outbound.js';
+import { type AccountRows, compare, type MemoryTables } from './tables.js';
+
+const REMEMBERED_MS = 60_000;
+
+export function memoryMailboxes(tables: MemoryTables): MailboxStore {
+  const of = (accountId: string) => tables.of(accountId);
+  return {
+    ...outboundReading(tables),
+    async claim(accountId, epoch) {
+      const account = tables.accounts.get(accountId);
+      if (account === undefined) return { kind: 'noSuchAccount' };
+      if (account.epoch > epoch) return { kind: 'fenced' };
+      account.epoch = epoch;
+      const { modseq, email, held } = account;
+      return { kind: 'claimed', modseq, email, held };
+    },
+    async isNewest(accountId, epoch, modseq) {
+      const account = tables.accounts.get(accountId);
+      return account?.epoch === epoch && account.modseq === modseq;
+    },
+    commit: async (change) => commitChange(tables, change),
+    async overview(accountId) {
+      const { folders, filters, deferred, remembered, outbound, ...account } = of(accountId);
+      const since = Date.now() - REMEMBERED_MS;
+      return {
+        folders: [...folders.values()].sort((a, b) => a.sortOrder - b.sortOrder || compare(a.id, b.id)),
+        filters: [...filters.values()],
+        deferredFilters: [...deferred].map(([emailId, filterIds]) => ({ emailId, filterIds })),
+        drafts: [...outbound.values()].flatMap(({ row: { id, emailId, status } }) =>
+          status === 'Draft' ? [{ id, emailId }] : [],
+        ),
+        remembered: remembered.filter(({ at }) => at > since).map(({ id, reply }) => ({ id, reply })),
+        expunged: expungedOf(account),
+      };
+    },
+    async *emails(accountId) {
+      const rows = sortedById(of(accountId).emails.values());
+      if (rows.length === 0) return;
+      yield {
+        count: rows.length,
+        ids: packed(rows.map(({ id }) => id)),
+        flags: Uint16Array.from(rows, ({ flags }) => flags),
+        receivedAt: Float64Array.from(rows, ({ receivedAt }) => receivedAt),
+        sizes: Float64Array.from(rows, ({ size }) => size),
+        modseqs: Float64Array.from(rows, ({ modseq }) => modseq),
+        hasAttachments: Uint8Array.from(rows, ({ hasAttachments }) => Number(hasAttachments)),
+      };
+    },
+    async *placements(accountId) {
+      const { placements } = of(accountId);
+      for (const folderId of [...placements.keys()].sort()) {
+        const page = placementPage(folderId, placements.get(folderId)!);
+        if (page.count > 0) yield page;
+      }
+    },
+    async keywords(accountId) {
+      const sets = new Map<string, { names: readonly string[]; ids: string[] }>();
+      for (const { id, keywords } of sortedById(of(accountId).emails.values())) {
+        if (keywords.length === 0) continue;
+        const key = JSON.stringify(keywords);
+        const known = sets.get(key);
+        if (known === undefined) sets.set(key, { names: keywords, ids: [id] });
+        else known.ids.push(id);
+      }
+      return [...sets.values()].map(({ names, ids }) => ({ names, emailIds: packed(ids) }));
+    },
+    async summaries(accountId, ids) {
+      const { emails } = of(accountId);
+      return [...new Set(ids)].flatMap((id) => emails.get(id) ?? []).map(summaryOf);
+    },
+    async exportRows(accountId, ids) {
+      const { emails } = of(accountId);
+      return [...new Set(ids)]
+        .flatMap((id) => emails.get(id) ?? [])
+        .map(({ id, blob, fromAddress, receivedAt, size }) => ({ id, blob, fromAddress, receivedAt, size }));
+    },
+    async thread(accountId, threadId, part) {
+      const { emails, threads } = of(accountId);
+      const wanted = threads.get(threadId) ?? threadId;
+      const rows = [...emails.values()].filter((email) => email.threadId === wanted).sort(byTime);
+      return { rows: partOf(rows, part).map(summaryOf), total: rows.length };
+    },
+    listed: async (accountId, folderId, criteria) => listed(of(accountId).emailsOf(folderId), criteria),
+    async emailsByMessageId(accountId, messageId, since) {
+      const { emails, threads } = of(accountId);
+      const thread = threads.get(messageId);
+      return [...emails.values()]
+        .filter((email) => email.threadId === thread && email.messageId === messageId && email.receivedAt >= since)
+        .sort((a, b) => byTime(b, a))
+        .slice(0, 100)
+        .map(({ id }) => id);
+    },
+    async senders(accountId, folderId) {
+      const addresses = of(accountId)
+        .emailsOf(folderId)
+        .map(({ fromAddress }) => fromAddress.toLowerCase())
+        .filter((address) => address !== '');
+      return [...new Set(addresses)].sort();
+    },
+    async forget(maxAgeMs) {
+      const before = Date.now() - maxAgeMs;
+      let count = 0;
+      for (const account of tables.accounts.values()) {
+        const kept = account.remembered.filter(({ at }) => at >= before);
+        count += account.remembered.length - kept.length;
+        account.remembered = kept;
+      }
+      return count;
+    },
+  };
+}
+
+const packed = (ids: readonly string[]): Uint8Array => Buffer.concat(ids.map(uuidOctets));
+
+const byTime = (a: EmailRow, b: EmailRow): number => a.receivedAt - b.receivedAt || compare(a.id, b.id);
+
+const sortedById = (rows: Iterable<EmailRow>): EmailRow[] => [...rows].sort((a, b) => compare(a.id, b.id));
+
+function placementPage(
+  folderId: string,
+  rows: NonNullable<ReturnType<AccountRows['placements']['get']>>,
+): PlacementPage {
+  const sorted = [...rows].sort(([a], [b]) => a - b);
+  return {
+    folderId,
+    count: sorted.length,
+    uids: Uint32Array.from(sorted, ([uid]) => uid),
+    emailIds: packed(sorted.map(([, { emailId }]) => emailId)),
+    modseqs: Float64Array.from(sorted, ([, { modseq }]) => modseq),
+    isDeleted: Uint8Array.from(sorted, ([, { isDeleted }]) => Number(isDeleted)),
+  };
+}
+
+/** All of them: how many are loaded of a large account is bounded in PostgreSQL alone. */
+function expungedOf({ expunged, events, modseq }: Pick<AccountRows, 'expunged' | 'events' | 'modseq'>): Expunged {
+  const ids = [...new Set(expunged.map(({ folderId }) => folderId))].sort();
+  const folders = ids.map((folderId) => {
+    const rows = expunged
+      .filter((row) => row.folderId === folderId)
+      .sort((a, b) => a.modseq - b.modseq || a.uid - b.uid);
+    return {
+      folderId,
+      count: rows.length,
+      uids: Uint32Array.from(rows, ({ uid }) => uid),
+      modseqs: Float64Array.from(rows, (row) => row.modseq),
+    };
+  });
+  return { floor: events.length === 0 ? modseq : events[0]!.seq - 1, folders };
+}
+
+function summaryOf({ flags: _flags, keywords: _keywords, modseq: _modseq, ...row }: EmailRow): EmailSummaryRow {
+  return row;
+}
+
+function partOf(rows: readonly EmailRow[], part: ThreadPart): readonly EmailRow[] {
+  if ('newest' in part) return rows.slice(-part.newest);
+  return rows.slice((part.page - 1) * part.pageSize, part.page * part.pageSize);
+}
+
+const REPLY_MARKS = /^\s*((re|fwd?|aw|wg)\s*(\[\d+\])?:\s*)+/;
+
+const KEYS: Readonly<Record<ListCriteria['order'], (email: EmailRow) => string | number>> = {
+  date: ({ receivedAt }) => receivedAt,
+  from: ({ fromName, fromAddress }) => (fromName || fromAddress).toLowerCase(),
+  subject: ({ subject }) => subject.toLowerCase().replace(REPLY_MARKS, ''),
+  size: ({ size }) => size,
+};
+
+function listed(
+  emails: readonly EmailRow[],
+  { mask, flags, fromAddress = '', order, isDescending, page, pageSize }: ListCriteria,
+): ListedEmails {
+  const found = emails.filter(
+    (email) => (email.flags & mask) === flags && email.fromAddress.toLowerCase().includes(fromAddress.toLowerCase()),
+  );
+  const key = KEYS[order];
+  const sign = isDescending ? -1 : 1;
+  const timeSign = order === 'date' ? sign : -1;
+  found.sort((a, b) => sign * compare(key(a), key(b)) || timeSign * byTime(a, b));
+  return {
+    ids: found.slice((page - 1) * pageSize, page * pageSize).map(({ id }) => id),
+    totalCount: found.length,
+    unreadCount: found.filter((email) => (email.flags & 1) === 0).length,
+  };
+}

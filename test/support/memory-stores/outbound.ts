@@ -1,0 +1,51 @@
+// What the store of mailboxes gives of outbound mail, in memory. The queue of all accounts is a port of its own, which is
+// not here.
+import type { MailboxStore } from '../../../src/store/mailboxes.js';
+import type { OutboundRow } from '../../../src/store/outbound.js';
+import { compare, type MemoryTables, type OutboundRecord } from './tables.js';
+
+const MOST_ATTEMPTS = 1_000;
+
+type OutboundReading = Pick<
+  MailboxStore,
+  'outboundRows' | 'outboundOfCopies' | 'outboundPage' | 'outboundCounts' | 'outboundContent' | 'outboundAttempts'
+>;
+
+export function outboundReading(tables: MemoryTables): OutboundReading {
+  const of = (accountId: string) => tables.of(accountId).outbound;
+  return {
+    outboundRows: async (accountId, ids) =>
+      [...new Set(ids)].flatMap((id) => of(accountId).get(id) ?? []).map(wholeRow),
+    async outboundOfCopies(accountId, emailIds) {
+      const found = [...of(accountId).values()].flatMap(({ row: { id, emailId } }) =>
+        emailId !== null && emailIds.includes(emailId) ? [[emailId, id] as const] : [],
+      );
+      return new Map(found);
+    },
+    async outboundPage(accountId, statuses, page, pageSize) {
+      return [...of(accountId).values()]
+        .filter(({ row }) => statuses.includes(row.status))
+        .sort((a, b) => b.row.createdAt - a.row.createdAt || compare(b.row.id, a.row.id))
+        .slice((page - 1) * pageSize, page * pageSize)
+        .map(wholeRow);
+    },
+    async outboundCounts(accountId, statuses) {
+      const { modseq, outbound } = tables.of(accountId);
+      const count = (status: string) => [...outbound.values()].filter(({ row }) => row.status === status).length;
+      return {
+        modseq,
+        counts: new Map(tables.accounts.has(accountId) ? statuses.map((status) => [status, count(status)]) : []),
+      };
+    },
+    outboundContent: async (accountId, id) => of(accountId).get(id)?.content,
+    async outboundAttempts(accountId, id) {
+      const attempts = [...(of(accountId).get(id)?.attempts.values() ?? [])];
+      return attempts.sort((a, b) => a.at - b.at || compare(a.id, b.id)).slice(-MOST_ATTEMPTS);
+    },
+  };
+}
+
+function wholeRow({ row, recipients }: OutboundRecord): OutboundRow {
+  const sorted = [...recipients.values()].sort((a, b) => a.position - b.position);
+  return { ...row, recipients: sorted.map(({ recipient }) => recipient) };
+}

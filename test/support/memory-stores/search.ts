@@ -1,0 +1,46 @@
+// The words of emails in memory. No phrase reaches from one field into the next.
+import { uuidOctets } from '../../../src/mail/ids.js';
+import type { SearchTerm } from '../../../src/mail/search-text.js';
+import type { EmailWords, SearchStore } from '../../../src/store/search.js';
+import { compare, type MemoryTables } from './tables.js';
+
+export function memorySearch(tables: MemoryTables): SearchStore {
+  return {
+    async unindexed(accountId, limit) {
+      const { emails, searchableUpTo } = tables.of(accountId);
+      return [...emails.values()]
+        .filter(({ id }) => id > searchableUpTo)
+        .sort((a, b) => compare(a.id, b.id))
+        .slice(0, limit)
+        .map(({ id, blob, fromAddress, fromName, subject }) => ({ id, blob, fromAddress, fromName, subject }));
+    },
+    // All that is in memory is of the present version.
+    outdated: async () => [],
+    outdatedAccounts: async () => [],
+    async put(accountId, emails) {
+      const account = tables.accounts.get(accountId);
+      const last = emails.at(-1)?.id;
+      if (account === undefined || last === undefined) return;
+      for (const email of emails) if (account.emails.has(email.id)) account.words.set(email.id, email);
+      if (last > account.searchableUpTo) account.searchableUpTo = last;
+    },
+    async matches(accountId, terms, after = '') {
+      const found = [...tables.of(accountId).words.values()].filter(
+        (email) => email.id > after && terms.every((term) => hasTerm(email, term)),
+      );
+      return Buffer.concat(found.map(({ id }) => uuidOctets(id)));
+    },
+  };
+}
+
+function hasTerm(
+  { subject, sender, recipients, attachments, body }: EmailWords,
+  { words, prefix }: SearchTerm,
+): boolean {
+  const last = words.length - 1;
+  const isWord = (word: string | undefined, i: number) =>
+    prefix && i === last ? word?.startsWith(words[i]!) === true : word === words[i];
+  return [subject, sender, recipients, attachments, body].some((field) =>
+    field.some((_, at) => words.every((_word, i) => isWord(field[at + i], i))),
+  );
+}

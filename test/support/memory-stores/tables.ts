@@ -1,0 +1,132 @@
+// What the stores in memory share: one set of rows an account, and the mail that waits for its mailbox. Each of the stores
+// beside this file holds one port over it.
+import { newId } from '../../../src/ids/new-id.js';
+import type { PendingInbound } from '../../../src/store/inbound.js';
+import { type EmailRow, SYSTEM_ROLES } from '../../../src/store/mailbox-rows.js';
+import type { FilterRow, FolderRow, RememberedReply } from '../../../src/store/mailboxes.js';
+import type {
+  DeliveryAttempt,
+  OutboundContent,
+  OutboundRecipientRow,
+  OutboundRow,
+} from '../../../src/store/outbound.js';
+import type { EmailWords } from '../../../src/store/search.js';
+import { shardOf } from '../../../src/store/shard.js';
+
+export interface PlacementRow {
+  readonly emailId: string;
+  readonly isDeleted: boolean;
+  readonly modseq: number;
+}
+
+export interface OutboundRecord {
+  readonly row: Omit<OutboundRow, 'recipients'>;
+  readonly recipients: Map<string, { readonly position: number; readonly recipient: OutboundRecipientRow }>;
+  content: OutboundContent | undefined;
+  readonly attempts: Map<string, DeliveryAttempt>;
+}
+
+export class AccountRows {
+  readonly id: string;
+  readonly email: string;
+  readonly held: boolean;
+  readonly shard: number;
+  epoch = 0;
+  modseq = 1;
+  readonly folders = new Map<string, FolderRow>();
+  readonly emails = new Map<string, EmailRow>();
+  /** By folder and UID. */
+  readonly placements = new Map<string, Map<number, PlacementRow>>();
+  expunged: { readonly folderId: string; readonly uid: number; readonly modseq: number }[] = [];
+  readonly filters = new Map<string, FilterRow>();
+  /** Ids of filters by email. */
+  readonly deferred = new Map<string, readonly string[]>();
+  /** Threads by message id, and by the id of a thread that was joined with another. */
+  readonly threads = new Map<string, string>();
+  readonly outbound = new Map<string, OutboundRecord>();
+  remembered: (RememberedReply & { readonly at: number })[] = [];
+  events: {
+    readonly seq: number;
+    readonly at: number;
+    readonly entries: { readonly type: string; readonly payload: unknown }[];
+  }[] = [];
+  readonly words = new Map<string, EmailWords>();
+  /** Emails up to this id are searchable. */
+  searchableUpTo = '';
+
+  constructor(id: string, email: string, held: boolean, shard: number) {
+    this.id = id;
+    this.email = email;
+    this.held = held;
+    this.shard = shard;
+  }
+
+  /** Emails of a folder with their UIDs. */
+  emailsOf(folderId: string): readonly EmailRow[] {
+    return [...(this.placements.get(folderId)?.values() ?? [])].flatMap(
+      ({ emailId }) => this.emails.get(emailId) ?? [],
+    );
+  }
+}
+
+export type WaitingMail = PendingInbound & { readonly at: number };
+
+export interface NewAccount {
+  readonly id?: string;
+  readonly email?: string;
+  readonly held?: boolean;
+  /** The six system folders, when they are to be those of another store. */
+  readonly folders?: readonly FolderRow[];
+}
+
+export class MemoryTables {
+  readonly accounts = new Map<string, AccountRows>();
+  /** By id of the row. */
+  readonly inbound = new Map<string, WaitingMail>();
+  readonly shards: number;
+
+  constructor(shards = 1) {
+    this.shards = shards;
+  }
+
+  addAccount({ id = newId(), email = `${id}@example.test`, held = false, folders = systemFolders() }: NewAccount = {}) {
+    const account = new AccountRows(id, email, held, shardOf(id, this.shards));
+    for (const row of folders) account.folders.set(row.id, row);
+    this.accounts.set(id, account);
+    return account;
+  }
+
+  /** One without rows when there is no such account. */
+  of(accountId: string): AccountRows {
+    return this.accounts.get(accountId) ?? new AccountRows(accountId, '', false, 0);
+  }
+}
+
+/** `idOf`: ids from 1 on. */
+export function systemFolders(idOf: (n: number) => string = newId): FolderRow[] {
+  const createdAt = Date.now();
+  return SYSTEM_ROLES.map((role, i) => ({
+    id: idOf(i + 1),
+    role,
+    name: role === 'inbox' ? 'INBOX' : `${role[0]!.toUpperCase()}${role.slice(1)}`,
+    color: null,
+    sortOrder: i + 1,
+    isSubscribed: true,
+    uidValidity: Math.floor(createdAt / 1000),
+    createdAt,
+    uidNext: 1,
+    total: 0,
+    unread: 0,
+    highestModseq: 0,
+  }));
+}
+
+/** As a value is after it was stored as JSON. */
+export function storedJson<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T;
+}
+
+/** For sorting; texts by their code units. */
+export function compare<T extends string | number>(a: T, b: T): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
