@@ -5,7 +5,7 @@ import { array, boolean, type Infer, integer, nullable, optional, string, type }
 import { authorDomain } from './author-domains.js';
 import type { MessageIndex } from './message-index.js';
 
-/** A node passes on fields that it does not know. A later field is nullable or optional: rows from before it lack it. */
+/** A node passes on fields that it does not know. A later field is optional: rows and nodes from before lack it. */
 export const messageSummary = type({
   messageId: nullable(string()),
   inReplyTo: nullable(string()),

@@ -276,7 +276,7 @@ export const mailboxProtocol = protocol('mailbox', {
   events: {} as { readonly [T in LoggedChange['type']]: Struct<Extract<LoggedChange, { type: T }>['payload'], null> },
 });
 
-export { type EmailDetail, type EmailListItem, emailHead, emailListItem } from './email-view.js';
+export { type EmailDetail, emailHead, emailListItem } from './email-view.js';
 export type { Folder } from './folder-operations.js';
 
 export type MailboxProtocol = typeof mailboxProtocol;
