@@ -27,6 +27,7 @@ import { copy, expunge, move } from './placing.js';
 import { NOTHING_PREFETCHED, type Prefetched, prefetch } from './prefetch.js';
 import { mailboxQueries } from './queries.js';
 import type { MailboxSearch } from './search.js';
+import { emailsSelected } from './selection.js';
 import { loadMailbox, type MailboxState } from './state.js';
 import { MailboxTransaction } from './transaction.js';
 
@@ -103,6 +104,7 @@ export function mailboxBehavior(
         slots: sources.outbound.reserve(state.accountId, queued),
       }));
     },
+    weigh: emailsSelected,
     begin: (state, context, read) => {
       return new MailboxTransaction(state, { ...context, retry: sources.outbound.retry }, read);
     },

@@ -63,3 +63,15 @@ export function rangesOf(uids: readonly number[]): UidRange[] {
   }
   return ranges;
 }
+
+/** How many emails a command is about, at most; 1 when its payload selects none. */
+export function emailsSelected(payload: unknown): number {
+  const { emailIds, selection } = payload as { readonly emailIds?: readonly string[]; readonly selection?: Selection };
+  if (emailIds !== undefined) return emailIds.length;
+  if (selection === undefined) return 1;
+  if ('emailIds' in selection) return selection.emailIds.length;
+  return Math.min(
+    MOST_EMAILS,
+    selection.uids.reduce((count, [first, last]) => count + Math.max(0, last - first + 1), 0),
+  );
+}

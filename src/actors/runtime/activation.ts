@@ -11,6 +11,8 @@ import { NO_SPAN, NO_TRACER, type Span, spanned, type Tracer } from './tracing.j
 
 /** Commands folded into one commit at most. */
 const MAX_FOLDED = 64;
+/** What the commands of one commit weigh together at most: planning them holds up all others of the node. */
+const MAX_FOLDED_WEIGHT = 2_000;
 const MAX_QUEUED = 1_000;
 
 interface Waiting {
@@ -124,7 +126,8 @@ export class Activation<P extends Protocol, S, T, R = undefined> {
     try {
       let state = await this.#state;
       while (this.#queue.length > 0 && !this.#over) {
-        await this.#fold(state, this.#queue.take(MAX_FOLDED));
+        const weigh = ({ request }: Waiting) => this.#behavior.weigh?.(request.payload) ?? 1;
+        await this.#fold(state, this.#queue.take(MAX_FOLDED, MAX_FOLDED_WEIGHT, weigh));
         if (!this.#behavior.needsCompaction(state)) continue;
         this.#state = this.#load();
         state = await this.#state;

@@ -19,13 +19,13 @@ export class CommandQueue<T> {
     return true;
   }
 
-  /** The oldest items, at most `max`. */
-  take(max: number): T[] {
-    if (this.#waiting.length <= max) {
-      const all = this.#waiting;
-      this.#waiting = [];
-      return all;
+  /** The oldest items, at most `max`, and no more than weigh `mostWeight` together; the first of them whatever it weighs. */
+  take(max: number, mostWeight = Number.POSITIVE_INFINITY, weigh: (item: T) => number = () => 1): T[] {
+    let count = 0;
+    for (let weight = 0; count < Math.min(max, this.#waiting.length); count++) {
+      weight += weigh(this.#waiting[count]!);
+      if (count > 0 && weight > mostWeight) break;
     }
-    return this.#waiting.splice(0, max);
+    return this.#waiting.splice(0, count);
   }
 }

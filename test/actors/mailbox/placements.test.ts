@@ -339,3 +339,19 @@ test('a command that would write more than 4 MiB of keywords is refused, and cha
   t.true(row!['largest'] < 5 * 1024 * 1024);
   await world.end();
 });
+
+test('commands on many emails do not all share one commit', async (t) => {
+  const world = await mailboxWorld();
+  const account = await world.directory.createAccount(`${randomUUID()}@example.test`, 'Many');
+  const mailbox = world.mailboxes.of(account.id);
+  const blob = createHash('sha256').update(randomUUID()).digest('hex');
+  const added = await mailbox.ask('append', { folderId: 'inbox', blob, summary: SUMMARY, receivedAt: 1, flags: [] });
+  const emailIds = [added.reply!.emailId, ...Array.from({ length: 999 }, () => randomUUID())];
+  const before = world.commits.length;
+  const folders = ['archive', 'trash', 'inbox', 'archive', 'trash', 'inbox', 'sent'];
+  const moves = folders.map((toFolderId) => mailbox.ask('move', { selection: { emailIds }, toFolderId }));
+  for (const move of moves) t.is((await move).reply?.count, 1);
+  const shared = world.commits.slice(before).map(({ modseqBefore, modseqAfter }) => modseqAfter - modseqBefore);
+  t.true(Math.max(...shared) <= 2, shared.join());
+  await world.end();
+});
