@@ -21,6 +21,13 @@ export function levelName(text: string): NameRead {
   return 'name' in read && read.name.includes('/') ? { problem: 'must have no slashes' } : read;
 }
 
+/** The name by which a folder is shown, as it is kept: of several levels when folders above it are missing. */
+export function shownName(text: string): NameRead {
+  const read = text.split('/').map(labelName);
+  const wrong = read.find((level) => 'problem' in level);
+  return wrong ?? { name: read.map((level) => ('name' in level ? level.name : '')).join('/') };
+}
+
 /** A label's name as it is kept, or what is wrong with it in words. It may have several levels. */
 export function labelName(text: string): NameRead {
   // Before blanks are taken off: a line break at an end is one of them.

@@ -31,6 +31,7 @@ export const folderOperations = {
     onRepeat: 'remembered',
   }),
   /** With all that is below it. Without `parentId` it stays where it is; null moves it to the top. */
+  /** `nameHasSlash`: only the name by which the folder is shown already may have slashes. */
   renameFolder: command({
     payload: object({
       folderId: string(),
@@ -39,7 +40,15 @@ export const folderOperations = {
       isSubscribed: optional(boolean()),
     }),
     reply: done,
-    refusals: ['noSuchFolder', 'systemFolder', 'noSuchParent', 'intoItself', 'nameTaken', 'nameTooLong'],
+    refusals: [
+      'noSuchFolder',
+      'systemFolder',
+      'noSuchParent',
+      'intoItself',
+      'nameTaken',
+      'nameTooLong',
+      'nameHasSlash',
+    ],
     onRepeat: 'remembered',
   }),
   /** Emails that had no other place are in Archive afterwards. Without `withInferiors` what is below it stays. */

@@ -59,8 +59,10 @@ export function renameFolder(
   const folder = folderNamed(tx, folderId);
   if (folder === undefined) return { refusal: 'noSuchFolder' };
   if (isSystemFolder(folder)) return { refusal: 'systemFolder' };
+  const superior = superiorOf(folder.name, byPath(tx.folders.rows()));
+  if (name.includes('/') && name !== nameBelow(superior, folder.name)) return { refusal: 'nameHasSlash' };
   let parent: FolderRow | undefined;
-  if (parentId === undefined) parent = superiorOf(folder.name, byPath(tx.folders.rows()));
+  if (parentId === undefined) parent = superior;
   else if (parentId !== null) {
     parent = folderNamed(tx, parentId);
     if (parent === undefined) return { refusal: 'noSuchParent' };
@@ -141,7 +143,7 @@ export function shownFolders(rows: readonly FolderRow[]): Folder[] {
     .map(({ row }) => {
       const { id, name: path, role, total, unread, color, isSubscribed } = row;
       const superior = superiorOf(path, paths);
-      const name = superior === undefined ? path : belowLevels(path, levelsOf(superior.name).length);
+      const name = nameBelow(superior, path);
       return { id, path, name, role, parentId: superior?.id ?? null, total, unread, color, isSubscribed };
     });
 }
@@ -167,3 +169,8 @@ function superiorOf(path: string, folders: ReadonlyMap<string, FolderRow>): Fold
 
 const pathIn = (parent: FolderRow | undefined, name: string): string =>
   parent === undefined ? name : `${parent.name}/${name}`;
+
+/** The name by which a folder is shown below its superior. */
+function nameBelow(superior: FolderRow | undefined, path: string): string {
+  return superior === undefined ? path : belowLevels(path, levelsOf(superior.name).length);
+}

@@ -76,6 +76,7 @@ const REFUSALS: Readonly<Record<MailboxRefusal, ProblemStatus>> = {
   // Routes name the field that these are about.
   nameTaken: 400,
   nameTooLong: 400,
+  nameHasSlash: 400,
   tooMany: 400,
   tooManyEmails: 400,
   tooManyKeywords: 400,

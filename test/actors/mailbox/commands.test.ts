@@ -201,3 +201,21 @@ test('paths have 20 levels and 1,000 characters, also of what a rename moves; 50
   t.is((await mailbox.ask('folders', {})).reply!.folders[0]!.isSubscribed, false);
   await world.end();
 });
+
+test('a folder whose superiors are missing keeps its name when it is changed by the name that is shown', async (t) => {
+  const { world, mailbox } = await start();
+  const label = await mailbox.ask('createLabel', { name: 'Or/ph/an', color: '#000000', sortOrder: 0 });
+  const folderId = label.reply!.id;
+  const shown = async () => (await mailbox.ask('folders', {})).reply!.folders.find(({ id }) => id === folderId)!;
+  t.is((await shown()).name, 'Or/ph/an');
+  const renamed = (name: string) => mailbox.ask('renameFolder', { folderId, name, isSubscribed: false });
+  t.is((await renamed('Or/ph/ans')).refusal, 'nameHasSlash');
+  t.is((await renamed('Or/ph/an')).refusal, undefined);
+  t.like(await shown(), { name: 'Or/ph/an', isSubscribed: false });
+  await mailbox.ask('createFolder', { name: 'Or', parentId: null, role: 'folder' });
+  t.is((await shown()).name, 'ph/an');
+  t.is((await renamed('ph/an')).refusal, undefined);
+  t.is((await renamed('whole')).refusal, undefined);
+  t.like(await shown(), { name: 'whole', path: 'Or/whole' });
+  await world.end();
+});

@@ -3,7 +3,7 @@
 import type { Infer } from 'superstruct';
 import { nullable, optional } from 'superstruct';
 import type { Folder, Mailboxes } from '../../../actors/mailbox/protocol.js';
-import { LONGEST_LEVEL, levelName } from '../../../mail/folder-name.js';
+import { LONGEST_LEVEL, levelName, shownName } from '../../../mail/folder-name.js';
 import { isUuid } from '../../../mail/ids.js';
 import { choice, flag, idParameter, list, record, text, uuid, whole } from '../fields.js';
 import { named } from '../json-schema.js';
@@ -35,14 +35,23 @@ const NOTES = {
     'Names are unique below one parent, whatever the case. A path has at most 1,000 characters and 20 levels',
 };
 const newFolder = named('NewFolder', record(input), NOTES);
-const changedFolder = named('ChangedFolder', record({ ...input, isSubscribed: optional(flag()) }), NOTES);
+const changedFolder = named(
+  'ChangedFolder',
+  record({
+    ...input,
+    name: nameField(shownName, { minLength: 1, maxLength: 1_000 }),
+    isSubscribed: optional(flag()),
+  }),
+  NOTES,
+);
 
-type Fault = 'noSuchParent' | 'intoItself' | 'nameTaken' | 'nameTooLong' | 'tooMany' | 'systemFolder';
+type Fault = 'noSuchParent' | 'intoItself' | 'nameTaken' | 'nameTooLong' | 'nameHasSlash' | 'tooMany' | 'systemFolder';
 const FAULTS: Readonly<Record<Fault, () => ReturnType<typeof invalid>>> = {
   noSuchParent: () => invalid({ parentId: ['names no folder of this account'] }),
   intoItself: () => invalid({ parentId: ['names the folder itself or one below it'] }),
   nameTaken: () => invalid({ name: ['is the name of another folder or label'] }),
   nameTooLong: () => invalid({ name: ['makes a path of more than 1,000 characters or 20 levels'] }),
+  nameHasSlash: () => invalid({ name: ['must have no slashes'] }),
   tooMany: () => invalid({ name: ['there are as many folders as an account may have'] }),
   systemFolder: () => invalid({ id: ['names a folder that every account has'] }),
 };
