@@ -3,6 +3,7 @@
 import type { MessageSummary } from '../mail/summary.js';
 import { joinedSets, threadIds } from '../mail/thread.js';
 import type { Change, ChangeOf, LoggedOutbound, StoredOnly } from './changes.js';
+import { LazyMap, LazySet } from './lazy-map.js';
 import type { DeferredFilters, EmailRow, FilterRow, FolderDefinition, HandedOver } from './mailbox-rows.js';
 import type {
   DeliveryAttempt,
@@ -78,24 +79,23 @@ export interface NetChange {
   readonly handedOver: readonly HandedOver[];
 }
 
-const nets = new WeakMap<readonly Change[], NetChange>();
+const NET = Symbol('net');
 
-/** Computed once for a list, which must not change afterwards. */
+/** Computed once for a list, which must not change afterwards. The net is kept with the list: a weak map costs the collector more. */
 export function netOf(changes: readonly Change[]): NetChange {
-  let net = nets.get(changes);
-  if (net === undefined) {
+  const list: readonly Change[] & { [NET]?: NetChange } = changes;
+  if (list[NET] === undefined) {
     const fold = new Fold();
     for (const change of changes) fold.take(change);
-    net = fold.result();
-    nets.set(changes, net);
+    Object.defineProperty(list, NET, { value: fold.result() });
   }
-  return net;
+  return list[NET]!;
 }
 
 class FolderFold {
-  readonly placed = new Map<number, PlacementRow>();
-  readonly expunged = new Map<number, PlacementRow>();
-  readonly marked = new Map<number, PlacementRow>();
+  readonly placed = new LazyMap<number, PlacementRow>();
+  readonly expunged = new LazyMap<number, PlacementRow>();
+  readonly marked = new LazyMap<number, PlacementRow>();
 }
 
 interface OutboundFold {
@@ -108,20 +108,20 @@ interface OutboundFold {
 }
 
 class Fold {
-  readonly #added = new Map<string, EmailRow>();
-  readonly #flagged = new Map<string, FlaggedEmail>();
-  readonly #removed = new Set<string>();
+  readonly #added = new LazyMap<string, EmailRow>();
+  readonly #flagged = new LazyMap<string, FlaggedEmail>();
+  readonly #removed = new LazySet<string>();
   readonly #placements = new Map<string, FolderFold>();
-  readonly #foldersAdded = new Map<string, FolderDefinition>();
-  readonly #foldersChanged = new Map<string, FolderDefinition>();
-  readonly #foldersRemoved = new Set<string>();
-  readonly #filters = new Map<string, FilterRow>();
-  readonly #filtersRemoved = new Set<string>();
-  readonly #deferred = new Map<string, readonly string[]>();
-  readonly #deferralsEnded = new Set<string>();
+  readonly #foldersAdded = new LazyMap<string, FolderDefinition>();
+  readonly #foldersChanged = new LazyMap<string, FolderDefinition>();
+  readonly #foldersRemoved = new LazySet<string>();
+  readonly #filters = new LazyMap<string, FilterRow>();
+  readonly #filtersRemoved = new LazySet<string>();
+  readonly #deferred = new LazyMap<string, readonly string[]>();
+  readonly #deferralsEnded = new LazySet<string>();
   readonly #released: string[] = [];
-  readonly #outbound = new Map<string, OutboundFold>();
-  readonly #outboundRemoved = new Set<string>();
+  readonly #outbound = new LazyMap<string, OutboundFold>();
+  readonly #outboundRemoved = new LazySet<string>();
   readonly #attempts: NetChange['attempts'][number][] = [];
   readonly #handedOver: HandedOver[] = [];
 
@@ -207,25 +207,25 @@ class Fold {
   result(): NetChange {
     const removed = this.#outboundRemoved;
     return {
-      emailsAdded: threaded([...this.#added.values()]),
-      emailsFlagged: [...this.#flagged.values()],
-      emailsRemoved: [...this.#removed],
+      emailsAdded: threaded(this.#added.values()),
+      emailsFlagged: this.#flagged.values(),
+      emailsRemoved: this.#removed.values(),
       placements: new Map(
         [...this.#placements].map(([folderId, { placed, expunged, marked }]) => [
           folderId,
-          { placed: [...placed.values()], expunged: [...expunged.values()], marked: [...marked.values()] },
+          { placed: placed.values(), expunged: expunged.values(), marked: marked.values() },
         ]),
       ),
-      foldersAdded: [...this.#foldersAdded.values()],
-      foldersChanged: [...this.#foldersChanged.values()],
-      foldersRemoved: [...this.#foldersRemoved],
-      filters: [...this.#filters.values()],
-      filtersRemoved: [...this.#filtersRemoved],
-      filtersDeferred: [...this.#deferred].map(([emailId, filterIds]) => ({ emailId, filterIds })),
-      deferralsEnded: [...this.#deferralsEnded],
+      foldersAdded: this.#foldersAdded.values(),
+      foldersChanged: this.#foldersChanged.values(),
+      foldersRemoved: this.#foldersRemoved.values(),
+      filters: this.#filters.values(),
+      filtersRemoved: this.#filtersRemoved.values(),
+      filtersDeferred: this.#deferred.entries().map(([emailId, filterIds]) => ({ emailId, filterIds })),
+      deferralsEnded: this.#deferralsEnded.values(),
       blobsReleased: this.#released,
-      outbound: [...this.#outbound.values()].map(outboundOf),
-      outboundRemoved: [...removed],
+      outbound: this.#outbound.values().map(outboundOf),
+      outboundRemoved: removed.values(),
       attempts: this.#attempts.filter(({ outboundId }) => !removed.has(outboundId)),
       handedOver: this.#handedOver,
     };

@@ -1,5 +1,5 @@
-// An email as the mailbox shows it: in lists and in full. A field that has the name of a property of the email's row is
-// taken from the row; REST derives its fields from these structs. What both shapes have in common stands here once.
+// An email as the mailbox shows it: in lists and in full (shown-emails.ts has the values). REST derives its fields from these
+// structs. What both shapes have in common stands here once.
 import { array, boolean, enums, type Infer, integer, nullable, number, object, optional, string } from 'superstruct';
 
 /** Of lists and details. */

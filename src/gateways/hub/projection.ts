@@ -2,7 +2,7 @@
 // invocations. Pure. Records that are not for the hub, or of a later version, are passed over. Events beyond the
 // interface's five go only to clients that asked for their topic (docs/hub.md).
 import type { MailboxEvent } from '../../actors/mailbox/protocol.js';
-import { ANSWERED, FLAGGED, SEEN } from '../../mail/flags.js';
+import { ANSWERED, FLAGGED, flagNames, SEEN } from '../../mail/flags.js';
 import { encodeMessage, INVOCATION } from './json-codec.js';
 
 /** Topics are bits, so that what a client asked for is a number. */
@@ -40,8 +40,9 @@ export function projectEvent(event: MailboxEvent): readonly EventText[] {
     case 'FolderChanged':
       return folder(event.payload.folder, { label: 'LabelUpdated', folder: 'FolderUpdated' });
     case 'FolderDeleted': {
-      const { role, folderId: id } = event.payload;
-      return [change(role === 'label' ? 'LabelDeleted' : 'FolderDeleted', { id })];
+      const { role, folderId: id, placed: moved } = event.payload;
+      const archived = moved?.emails.map(({ emailId }) => placed(emailId, moved.folderId)) ?? [];
+      return [change(role === 'label' ? 'LabelDeleted' : 'FolderDeleted', { id }), ...archived];
     }
     case 'OutboundChanged':
       return outboundChanged(event.payload);
@@ -82,7 +83,9 @@ function flagsChanged({ emailId: id, flags, changed, keywords }: Payload<'FlagsC
   if ((changed & ~SEEN) !== 0 || keywords !== undefined) {
     const isFlagged = (flags & FLAGGED) !== 0;
     const isAnswered = (flags & ANSWERED) !== 0;
-    messages.push(change('EmailFlagsChanged', { id, isRead, isFlagged, isAnswered, keywords }));
+    messages.push(
+      change('EmailFlagsChanged', { id, isRead, isFlagged, isAnswered, flags: flagNames(flags), keywords }),
+    );
   }
   return messages;
 }

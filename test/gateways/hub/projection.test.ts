@@ -129,12 +129,23 @@ test('folders of the user, and flags beyond the read one, for those who asked fo
   const shown = { id: 'f1', path: 'Work/2026', isSubscribed: true };
   const row = { ...folder, id: 'f1', name: 'Work/2026' };
   const flagged = { emailId: 'e1', flags: SEEN | FLAGGED };
-  const flags = { id: 'e1', isRead: true, isFlagged: true, isAnswered: false };
+  const flags = { id: 'e1', isRead: true, isFlagged: true, isAnswered: false, flags: ['\\Seen', '\\Flagged'] };
   const cases: [MailboxEvent, unknown[]][] = [
     [of('FolderCreated', { folder: row }), [['FolderCreated', shown]]],
     [of('FolderChanged', { folder: row }), [['FolderUpdated', shown]]],
     [of('FolderDeleted', { folderId: 'f1', role: 'folder', placed: null }), [['FolderDeleted', { id: 'f1' }]]],
     [of('FlagsChanged', { ...flagged, changed: FLAGGED }), [['EmailFlagsChanged', flags]]],
+    [
+      of('FolderDeleted', {
+        folderId: 'f1',
+        role: 'folder',
+        placed: { folderId: 'archive-id', emails: [{ emailId: 'e1', uid: 7 }] },
+      }),
+      [
+        ['FolderDeleted', { id: 'f1' }],
+        ['EmailPlaced', { id: 'e1', folderId: 'archive-id' }],
+      ],
+    ],
     [of('FlagsChanged', { ...flagged, changed: SEEN }), []],
     [
       of('FlagsChanged', { ...flagged, changed: 0, keywords: ['Later'] }),

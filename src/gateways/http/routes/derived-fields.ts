@@ -29,6 +29,7 @@ function fieldOf(name: string, struct: AnyStruct): AnyStruct {
 
 /** A value of such fields. */
 export function withoutNulls<T extends object>(value: T): { [K in keyof T]: Shown<T[K]> } {
-  const shown = Object.entries(value).map(([name, field]) => [name, field === null ? '' : field]);
-  return Object.fromEntries(shown) as { [K in keyof T]: Shown<T[K]> };
+  const shown = { ...value } as Record<string, unknown>;
+  for (const name in shown) if (shown[name] === null) shown[name] = '';
+  return shown as { [K in keyof T]: Shown<T[K]> };
 }

@@ -44,7 +44,7 @@ const assignment = named(
 
 const EXAMPLE = { name: 'Work', color: '#3b82f6', sortOrder: 1 };
 
-const nameTaken = () => invalid({ name: ['is the name of another label'] });
+const nameTaken = () => invalid({ name: ['is the name of another label or folder'] });
 const tooMany = () => invalid({ name: ['there are as many labels as an account may have'] });
 
 /** For labels that move along below this one. */

@@ -1,0 +1,56 @@
+// Maps and sets that take no memory until something is put into them: of the many that the net of a list of changes could
+// need, a usual commit needs two or three.
+
+const NOTHING: readonly never[] = [];
+
+export class LazyMap<K, V> {
+  #map: Map<K, V> | undefined;
+
+  get(key: K): V | undefined {
+    return this.#map?.get(key);
+  }
+
+  has(key: K): boolean {
+    return this.#map?.has(key) === true;
+  }
+
+  set(key: K, value: V): void {
+    this.#map ??= new Map();
+    this.#map.set(key, value);
+  }
+
+  /** Whether it was there. */
+  delete(key: K): boolean {
+    return this.#map?.delete(key) === true;
+  }
+
+  values(): V[] {
+    return this.#map === undefined ? (NOTHING as never) : [...this.#map.values()];
+  }
+
+  entries(): [K, V][] {
+    return this.#map === undefined ? (NOTHING as never) : [...this.#map];
+  }
+}
+
+export class LazySet<T> {
+  #set: Set<T> | undefined;
+
+  has(value: T): boolean {
+    return this.#set?.has(value) === true;
+  }
+
+  add(value: T): void {
+    this.#set ??= new Set();
+    this.#set.add(value);
+  }
+
+  /** Whether it was there. */
+  delete(value: T): boolean {
+    return this.#set?.delete(value) === true;
+  }
+
+  values(): T[] {
+    return this.#set === undefined ? (NOTHING as never) : [...this.#set];
+  }
+}
