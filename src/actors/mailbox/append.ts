@@ -1,5 +1,6 @@
 // Append: a message that a client brings becomes an email in a folder of its choice. No filter looks at it. A mail program
-// that has sent a message puts a copy into Sent itself; there the server's own copy is the reply (contract, section 5).
+// that has sent a message puts a copy into Sent itself; there the copy that the server has placed is the reply
+// (docs/interface/planned.md, "IMAP and POP3").
 import { isUuid } from '../../mail/ids.js';
 import type { FolderRow } from '../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';

@@ -145,8 +145,8 @@ export class OutboundChanges {
     }
   }
 
-  /** Somebody has something to do for this email once the batch is committed. */
-  wake(id: string): void {
+  /** The queue is notified of the email once the batch is committed: a delivery or a notification of the sender is due. */
+  notifyDue(id: string): void {
     this.#due.add(id);
   }
 

@@ -10,7 +10,7 @@ import type { OutboundChanges } from './changes.js';
 import { MOST_DRAFTS } from './draft-emails.js';
 import type { DraftReads } from './draft-reads.js';
 
-interface Surroundings {
+interface Dependencies {
   readonly draftsId: string;
   readonly reads: DraftReads;
   readonly outbound: OutboundChanges;
@@ -23,10 +23,10 @@ interface Surroundings {
 export class DraftRows {
   /** Emails whose rows the plan needs and does not have. */
   readonly unread = new Set<string>();
-  readonly #surroundings: Surroundings;
+  readonly #dependencies: Dependencies;
 
-  constructor(surroundings: Surroundings) {
-    this.#surroundings = surroundings;
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** Records what a change of emails or placements does to drafts. */
@@ -55,11 +55,11 @@ export class DraftRows {
   }
 
   #isAmong(placements: readonly { readonly folderId: string }[]): boolean {
-    return placements.some(({ folderId }) => folderId === this.#surroundings.draftsId);
+    return placements.some(({ folderId }) => folderId === this.#dependencies.draftsId);
   }
 
   #leave(emailId: string): void {
-    const { outbound } = this.#surroundings;
+    const { outbound } = this.#dependencies;
     this.unread.delete(emailId);
     const draftId = outbound.drafts.draftOf(emailId);
     if (draftId !== undefined) outbound.remove(draftId);
@@ -67,7 +67,7 @@ export class DraftRows {
 
   /** Beyond the limit the email stays an email. */
   #enter(emailId: string): void {
-    const { outbound, reads, now, otherId, added } = this.#surroundings;
+    const { outbound, reads, now, otherId, added } = this.#dependencies;
     const { drafts } = outbound;
     if (drafts.draftOf(emailId) !== undefined || drafts.size + this.unread.size >= MOST_DRAFTS) return;
     const email = added(emailId) ?? reads.get(emailId);

@@ -1,5 +1,5 @@
 // A step of an outbound email's machine as part of a transaction: its row, the recipients that changed, the statuses that
-// it came to, and a wake-up after the commit when something is due.
+// it came to, and a notification of the queue after the commit when something is due.
 import type { Step } from '../../../machines/outbound-email/step.js';
 import type { MessageSummary } from '../../../mail/summary.js';
 import type { OutboundContent, OutboundRecipientRow, OutboundRow } from '../../../store/outbound.js';
@@ -41,7 +41,7 @@ export function advance(tx: MailboxTransaction, row: OutboundRow, next: Step, pa
   const passed = next.effects.flatMap((effect) => (effect.type === 'announce' ? [effect.status] : []));
   if (parts === undefined) tx.outbound.put(advanced, row, { recipients: changed, passed });
   else tx.outbound.put(advanced, parts.before, { ...parts, passed });
-  if (next.effects.some(({ type }) => type !== 'announce')) tx.outbound.wake(row.id);
+  if (next.effects.some(({ type }) => type !== 'announce')) tx.outbound.notifyDue(row.id);
   return advanced;
 }
 
