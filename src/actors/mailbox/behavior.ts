@@ -22,6 +22,7 @@ import { assignLabel, createLabel, deleteLabel, unassignLabel, updateLabel } fro
 import { outboundCommands } from './outbound/commands.js';
 import { deliveryCommands } from './outbound/deliveries.js';
 import type { DeliverySlots } from './outbound/delivery-slots.js';
+import { readDrafts } from './outbound/draft-reads.js';
 import { deliveryQueries } from './outbound/queries.js';
 import { copy, expunge, move } from './placing.js';
 import { NOTHING_PREFETCHED, type Prefetched, prefetch } from './prefetch.js';
@@ -95,7 +96,6 @@ export function mailboxBehavior(
       return loaded;
     },
     prepare: (state, commands) => {
-      state.outbound.draftReads.clear();
       const reading = prefetch(sources, state, commands);
       const queued = commands.filter(({ name }) => name === 'enqueue').length;
       if (queued === 0) return reading;
@@ -123,12 +123,10 @@ export function mailboxBehavior(
     recall: (state, id) => state.recall(id),
 
     async commit(state, tx, remembered) {
-      const { draftReads } = state.outbound;
       if (tx.unread.size > 0) {
-        await draftReads.read(store, state.accountId, tx.unread);
-        return { kind: 'again' };
+        const draftReads = await readDrafts(store, state.accountId, tx.prefetched.draftReads, tx.unread);
+        return { kind: 'again', prefetched: { ...tx.prefetched, draftReads } };
       }
-      draftReads.clear();
       const change = tx.change(remembered);
       if (change === undefined) {
         // What changes nothing, refusals as well, was decided on this state: a later owner may have another.

@@ -10,6 +10,7 @@ import type { Payload } from '../runtime/protocol.js';
 import type { EmailTexts } from './email-texts.js';
 import { type Asking, type EmailFacts, needsBody, type ReadBody } from './filter-match.js';
 import type { ReservedSlots } from './outbound/delivery-slots.js';
+import { type DraftReads, NO_DRAFT_READS } from './outbound/draft-reads.js';
 import {
   NO_OUTBOUND,
   type OutboundPrefetched,
@@ -29,6 +30,8 @@ export interface Prefetched {
   /** Words of bodies by blob. */
   readonly bodies: ReadonlyMap<string, ReadBody>;
   readonly outbound: OutboundPrefetched;
+  /** Added once a plan has asked for them. */
+  readonly draftReads: DraftReads;
   /** Reserved for emails that the commands queue; absent when no delivery is to begin on this node now. */
   readonly slots?: ReservedSlots | undefined;
 }
@@ -38,6 +41,7 @@ export const NOTHING_PREFETCHED: Prefetched = {
   copies: new Map(),
   bodies: new Map(),
   outbound: NO_OUTBOUND,
+  draftReads: NO_DRAFT_READS,
 };
 
 export interface PrefetchSources extends OutboundPrefetchSources {
@@ -122,7 +126,7 @@ async function read(
   const bodies = await bodiesOf(texts, accountId, blobs, READING_MS, (err, blob) =>
     log.warn({ accountId, blob, err }, 'a body could not be read in time for filters: they follow'),
   );
-  return { rows, copies, bodies, fault, outbound: (await outbound) ?? NO_OUTBOUND };
+  return { ...NOTHING_PREFETCHED, rows, copies, bodies, fault, outbound: (await outbound) ?? NO_OUTBOUND };
 }
 
 /** Words of blobs, as many as can be had in time; a blob that fails is reported and missing. */

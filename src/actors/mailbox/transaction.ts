@@ -51,7 +51,7 @@ export class MailboxTransaction {
     this.outbound = new OutboundChanges(state, prefetched.outbound, record, prefetched.slots);
     this.#draftRows = new DraftRows({
       draftsId: state.folderOf('drafts').row.id,
-      reads: state.outbound.draftReads,
+      reads: prefetched.draftReads,
       outbound: this.outbound,
       now: context.now,
       otherId: () => this.otherId(),

@@ -158,8 +158,9 @@ export class Activation<P extends Protocol, S, T, R = undefined> {
     }
   }
 
-  async #commit(state: S, all: readonly Waiting[], prefetched: R | undefined): Promise<void> {
+  async #commit(state: S, all: readonly Waiting[], read: R | undefined): Promise<void> {
     let commands = all;
+    let prefetched = read;
     while (commands.length > 0) {
       const planned = this.#plan(state, commands, prefetched);
       if ('broken' in planned) {
@@ -171,7 +172,10 @@ export class Activation<P extends Protocol, S, T, R = undefined> {
         const { transaction, remembered } = planned;
         const span = this.#commitSpan(commands);
         const committed = await spanned(span, () => this.#behavior.commit(state, transaction, remembered));
-        if (committed.kind === 'again') continue;
+        if (committed.kind === 'again') {
+          prefetched = committed.prefetched ?? prefetched;
+          continue;
+        }
         if (committed.kind === 'fenced') {
           this.#end();
           this.#host.fenced();

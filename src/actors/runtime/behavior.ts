@@ -23,13 +23,13 @@ export type QueryHandlers<P extends Protocol, S> = {
   readonly [N in NamesOf<P, 'query'>]: (state: S, payload: Payload<P, N>) => Promise<Outcome<P, N>>;
 };
 
-export type Committed =
+export type Committed<R = undefined> =
   | { readonly kind: 'committed'; readonly events: Omit<EventPacket, 'v' | 'accountId'> }
   | { readonly kind: 'unchanged' }
   /** Another owner wrote: this state is out of date. */
   | { readonly kind: 'fenced' }
-  /** The state has learnt something that changes the plan: plan the same commands again. */
-  | { readonly kind: 'again' };
+  /** Something that changes the plan was learnt: plan the same commands again, with `prefetched` when it is there. */
+  | { readonly kind: 'again'; readonly prefetched?: R };
 
 export type Loaded<S> =
   | { readonly kind: 'loaded'; readonly state: S }
@@ -62,7 +62,7 @@ export interface Behavior<P extends Protocol, S, T, R = undefined> {
   readonly commands: CommandHandlers<P, T>;
   readonly queries: QueryHandlers<P, S>;
   /** Commits the transaction and what is to be remembered, then evolves the state; events are what to publish. */
-  commit(state: S, transaction: T, remembered: readonly Remembered[]): Promise<Committed>;
+  commit(state: S, transaction: T, remembered: readonly Remembered[]): Promise<Committed<R>>;
   /** The reply that was committed under this id a short while ago. */
   recall(state: S, id: string): Remembered | undefined;
   /** The account's change number that this state is of: what the seqs of its events count. */

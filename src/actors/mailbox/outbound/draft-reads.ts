@@ -2,30 +2,29 @@
 import type { EmailSummaryRow } from '../../../store/mailbox-rows.js';
 import type { MailboxStore } from '../../../store/mailboxes.js';
 
-export class DraftReads {
-  readonly #rows = new Map<string, EmailSummaryRow>();
-  #fault: unknown;
+export interface DraftReads {
+  /** By id of the email. */
+  readonly rows: ReadonlyMap<string, EmailSummaryRow>;
+  /** Why a row is missing. */
+  readonly fault?: unknown;
+}
 
-  /** @throws the fault that kept the row from being read */
-  get(emailId: string): EmailSummaryRow | undefined {
-    const row = this.#rows.get(emailId);
-    if (row === undefined && this.#fault !== undefined) throw this.#fault;
-    return row;
-  }
+export const NO_DRAFT_READS: DraftReads = { rows: new Map() };
 
-  /** Never rejects: the plan of the command that asks for a row fails as the reading did. */
-  async read(store: Pick<MailboxStore, 'summaries'>, accountId: string, emailIds: Iterable<string>): Promise<void> {
-    const ids = [...emailIds];
-    try {
-      for (const row of await store.summaries(accountId, ids)) this.#rows.set(row.id, row);
-      if (ids.some((id) => !this.#rows.has(id))) this.#fault = new Error('an email in memory is not in the store');
-    } catch (fault) {
-      this.#fault = fault;
-    }
-  }
-
-  clear(): void {
-    this.#rows.clear();
-    this.#fault = undefined;
+/** What was read before, and the rows of these emails. Never rejects: the plan of the command that asks for a row fails. */
+export async function readDrafts(
+  store: Pick<MailboxStore, 'summaries'>,
+  accountId: string,
+  before: DraftReads,
+  emailIds: Iterable<string>,
+): Promise<DraftReads> {
+  const ids = [...emailIds];
+  const rows = new Map(before.rows);
+  try {
+    for (const row of await store.summaries(accountId, ids)) rows.set(row.id, row);
+    if (ids.every((id) => rows.has(id))) return { ...before, rows };
+    return { rows, fault: new Error('an email in memory is not in the store') };
+  } catch (fault) {
+    return { rows, fault };
   }
 }

@@ -65,13 +65,14 @@ export class DraftRows {
     if (draftId !== undefined) outbound.remove(draftId);
   }
 
-  /** Beyond the limit the email stays an email. */
+  /** Beyond the limit the email stays an email. @throws the fault that kept its row from being read */
   #enter(emailId: string): void {
     const { outbound, reads, now, otherId, added } = this.#dependencies;
     const { drafts } = outbound;
     if (drafts.draftOf(emailId) !== undefined || drafts.size + this.unread.size >= MOST_DRAFTS) return;
-    const email = added(emailId) ?? reads.get(emailId);
+    const email = added(emailId) ?? reads.rows.get(emailId);
     if (email === undefined) {
+      if (reads.fault !== undefined) throw reads.fault;
       this.unread.add(emailId);
       return;
     }

@@ -5,7 +5,6 @@ import type { OutboundCounts } from '../../../store/mailboxes.js';
 import type { NetChange } from '../../../store/net-changes.js';
 import type { DraftEmail, OutboundRow, OutboundStatus } from '../../../store/outbound.js';
 import { DraftEmails } from './draft-emails.js';
-import { DraftReads } from './draft-reads.js';
 
 const MOST_ROWS = 1_000;
 const MOST_RECIPIENTS = 10_000;
@@ -25,8 +24,6 @@ export class OutboundMemory {
   #recipients = 0;
   readonly #counts = new Map<OutboundStatus, number>();
   #drafts = new DraftEmails();
-  /** For the commands that are being planned. */
-  readonly draftReads = new DraftReads();
 
   get octets(): number {
     return this.#rows.size * ROW_OCTETS + this.#recipients * RECIPIENT_OCTETS + this.#drafts.octets;
