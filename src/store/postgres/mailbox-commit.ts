@@ -6,7 +6,7 @@ import { type AddedEmail, netOf } from '../net-changes.js';
 import type { Sql } from './client.js';
 import { writeLabels } from './labels-commit.js';
 import { changingFolderColumns, emailColumns, folderColumns, folderCounters } from './mailbox-columns.js';
-import { outgoing } from './outbound-commit.js';
+import { writeOutbound } from './outbound-commit.js';
 import { joinThreads, messageKey } from './threads.js';
 
 /** Rows of the group, one list a table, every row with its account. */
@@ -143,9 +143,9 @@ export async function commitChanges(sql: Sql, changes: readonly MailboxChange[])
       select a, id, reply from json_to_recordset(${json(rows.remembered)}::text::json)
         as x (a uuid, id uuid, reply json) join passed using (a)
     )
-    ${rows.marked.length === 0 ? sql`` : marking(sql, rows.marked)}
+    ${rows.marked.length === 0 ? sql`` : markDeleted(sql, rows.marked)}
     ${writeLabels(sql, changes)}
-    ${outgoing(sql, changes)}
+    ${writeOutbound(sql, changes)}
     select a as account_id, null::uuid as consumed, null::uuid[] as threads from passed
     union all select a, id, null from consumed
     union all select a, null, threads from added where cardinality(threads) > 1`;
@@ -160,7 +160,7 @@ export async function commitChanges(sql: Sql, changes: readonly MailboxChange[])
 }
 
 /** Placements whose `\\Deleted` is another one; most commits have none. */
-function marking(sql: Sql, marked: readonly unknown[]) {
+function markDeleted(sql: Sql, marked: readonly unknown[]) {
   return sql`
     , marked as (
       update placements t set deleted = r.d, modseq = r.m

@@ -16,7 +16,7 @@ import { GroupCommit } from './group-commit.js';
 import { emailColumns, emailSummaryColumns } from './mailbox-columns.js';
 import { commitChanges } from './mailbox-commit.js';
 import { emailPages, keywordSets, overview, placementPages } from './mailbox-loading.js';
-import { outgoingWeight } from './outbound-commit.js';
+import { outboundWeight } from './outbound-commit.js';
 import {
   emailsByMessageId,
   outboundAttempts,
@@ -41,7 +41,7 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
       for (const { placed, expunged, marked } of net.placements.values()) {
         placements += placed.length + expunged.length + marked.length;
       }
-      return 1 + Math.max(emails, placements) + outgoingWeight(net);
+      return 1 + Math.max(emails, placements) + outboundWeight(net);
     },
     meter,
   });

@@ -11,7 +11,7 @@ const json = (rows: readonly unknown[]) => JSON.stringify(rows);
 const CHARACTERS_A_WEIGHT = 4096;
 
 /** In rows; bodies, which may be as long as a message, count by their length. */
-export function outgoingWeight({ outbound, attempts }: NetChange): number {
+export function outboundWeight({ outbound, attempts }: NetChange): number {
   let weight = attempts.length;
   for (const { recipients, content } of outbound) {
     weight += 1 + recipients.length;
@@ -22,7 +22,7 @@ export function outgoingWeight({ outbound, attempts }: NetChange): number {
 }
 
 /** What follows the other parts of the commit's `with`, which has the accounts that passed the fence as `passed`. */
-export function outgoing(sql: Sql, changes: readonly MailboxChange[]) {
+export function writeOutbound(sql: Sql, changes: readonly MailboxChange[]) {
   const emails = [];
   const replaced = [];
   const recipients: ReturnType<typeof recipientRow>[] = [];
@@ -116,14 +116,14 @@ export function outgoing(sql: Sql, changes: readonly MailboxChange[]) {
         as x (a uuid, o uuid, id uuid, at double precision, entry json) join passed using (a)
       on conflict do nothing
     )
-    ${dropped.length === 0 ? sql`` : contentRemoval(sql, dropped)}
-    ${released.length === 0 ? sql`` : release(sql, released)}
-    ${removed.length === 0 ? sql`` : removal(sql, removed)}
-    ${handed.length === 0 ? sql`` : handing(sql, handed)}`;
+    ${dropped.length === 0 ? sql`` : dropContents(sql, dropped)}
+    ${released.length === 0 ? sql`` : releaseBlobs(sql, released)}
+    ${removed.length === 0 ? sql`` : removeOutbound(sql, removed)}
+    ${handed.length === 0 ? sql`` : handOver(sql, handed)}`;
 }
 
 /** Of drafts that have become too long. */
-function contentRemoval(sql: Sql, dropped: readonly unknown[]) {
+function dropContents(sql: Sql, dropped: readonly unknown[]) {
   return sql`
     , content_dropped as (
       delete from outbound_contents t
@@ -133,7 +133,7 @@ function contentRemoval(sql: Sql, dropped: readonly unknown[]) {
 }
 
 /** Blobs that rows have given up for others. */
-function release(sql: Sql, released: readonly unknown[]) {
+function releaseBlobs(sql: Sql, released: readonly unknown[]) {
   return sql`
     , blob_released as (
       insert into blob_candidates (hash)
@@ -141,7 +141,7 @@ function release(sql: Sql, released: readonly unknown[]) {
     )`;
 }
 
-function removal(sql: Sql, removed: readonly unknown[]) {
+function removeOutbound(sql: Sql, removed: readonly unknown[]) {
   return sql`
     , outbound_gone as materialized (
       select a, o from json_to_recordset(${json(removed)}::text::json) as x (a uuid, o uuid) join passed using (a)
@@ -160,7 +160,7 @@ function removal(sql: Sql, removed: readonly unknown[]) {
     )`;
 }
 
-function handing(sql: Sql, handed: readonly unknown[]) {
+function handOver(sql: Sql, handed: readonly unknown[]) {
   return sql`
     , handed as materialized (
       select x."to", x.id, x.blob, x.envelope from json_to_recordset(${json(handed)}::text::json)
