@@ -4,10 +4,10 @@ import type { Logger } from 'pino';
 import type { MailboxEvent } from '../../actors/mailbox/protocol.js';
 import { type EventText, projectEvent } from './projection.js';
 
-/** Empty when the hub says nothing about this event. */
-export function eventTexts(event: MailboxEvent, accountId: string, log: Logger): readonly EventText[] {
+/** As `projectEvent`; empty for an event that cannot be shown. */
+export function eventTexts(event: MailboxEvent, topics: number, accountId: string, log: Logger): readonly EventText[] {
   try {
-    return projectEvent(event);
+    return projectEvent(event, topics);
   } catch (err) {
     // Thrown here it would end the subscription of every connection, over one event nobody can show.
     log.error({ err, accountId, seq: event.seq, type: event.type }, 'event not sent to the hub');

@@ -51,8 +51,7 @@ export class PositionedFrames {
     const frames: PositionedFrame[] = [];
     let text = '';
     batch.forEach((event, i) => {
-      for (const message of eventTexts(event, accountId, this.#log))
-        if ((message.topic & ~topics) === 0) text += message.text;
+      for (const message of eventTexts(event, topics, accountId, this.#log)) text += message.text;
       const next = batch[i + 1];
       const isWhole = next === undefined || (next.seq !== event.seq && text.length >= FRAME_LENGTH);
       if (!isWhole) return;

@@ -18,8 +18,24 @@ export interface EventText {
   readonly topic: typeof TIMELINE | typeof CHANGES | 0;
 }
 
-/** Empty when the hub sends nothing of this event. */
-export function projectEvent(event: MailboxEvent): readonly EventText[] {
+/** A hub message that is not text yet: only those that somebody has asked for become text. */
+interface EventMessage {
+  readonly topic: EventText['topic'];
+  readonly target: string;
+  readonly payload: unknown;
+}
+
+/** For everybody and for clients that asked for `topics`. Empty when the hub sends nothing of this event. */
+export function projectEvent(event: MailboxEvent, topics: number): readonly EventText[] {
+  return messagesOf(event)
+    .filter(({ topic }) => (topic & ~topics) === 0)
+    .map(({ topic, target, payload }) => ({
+      topic,
+      text: encodeMessage({ type: INVOCATION, target, arguments: [payload] }),
+    }));
+}
+
+function messagesOf(event: MailboxEvent): readonly EventMessage[] {
   switch (event.type) {
     case 'EmailAdded':
       return emailAdded(event.payload);
@@ -51,21 +67,21 @@ export function projectEvent(event: MailboxEvent): readonly EventText[] {
     case 'DeliveryAttempted': {
       const { outboundId: id, attempt } = event.payload;
       const shown = { ...attempt, at: new Date(attempt.at).toISOString() };
-      return [{ topic: TIMELINE, text: invocation('DeliveryAttempted', { id, attempt: shown }) }];
+      return [{ topic: TIMELINE, target: 'DeliveryAttempted', payload: { id, attempt: shown } }];
     }
     default:
       return [];
   }
 }
 
-function emailAdded({ email, placements, isNew }: Payload<'EmailAdded'>): EventText[] {
+function emailAdded({ email, placements, isNew }: Payload<'EmailAdded'>): EventMessage[] {
   const { id: emailId, fromAddress, fromName: fromDisplayName, subject, receivedAt, hasAttachments } = email;
   const moves = placements.map(({ folderId }) => placed(emailId, folderId));
   if (!isNew) return moves;
   return [newEmail({ emailId, fromAddress, fromDisplayName, subject, receivedAt, hasAttachments }), ...moves];
 }
 
-function newEmail(email: Omit<Payload<'EmailAnnounced'>, 'isRead'>): EventText {
+function newEmail(email: Omit<Payload<'EmailAnnounced'>, 'isRead'>): EventMessage {
   return everybody('NewEmail', {
     id: email.emailId,
     from: email.fromAddress,
@@ -76,9 +92,9 @@ function newEmail(email: Omit<Payload<'EmailAnnounced'>, 'isRead'>): EventText {
   });
 }
 
-function flagsChanged({ emailId: id, flags, changed, keywords }: Payload<'FlagsChanged'>): EventText[] {
+function flagsChanged({ emailId: id, flags, changed, keywords }: Payload<'FlagsChanged'>): EventMessage[] {
   const isRead = (flags & SEEN) !== 0;
-  const messages: EventText[] = [];
+  const messages: EventMessage[] = [];
   if ((changed & SEEN) !== 0) messages.push(everybody('EmailUpdated', { id, isRead }));
   if ((changed & ~SEEN) !== 0 || keywords !== undefined) {
     const isFlagged = (flags & FLAGGED) !== 0;
@@ -93,30 +109,26 @@ function flagsChanged({ emailId: id, flags, changed, keywords }: Payload<'FlagsC
 function folder(
   { id, role, name, color, sortOrder, isSubscribed }: Payload<'FolderCreated'>['folder'],
   names: { readonly label: string; readonly folder: string },
-): EventText[] {
+): EventMessage[] {
   if (role === 'label') return [change(names.label, { id, name, color, sortOrder })];
   return [change(names.folder, { id, path: name, isSubscribed })];
 }
 
-function outboundChanged({ outbound: { id, status }, before, passed }: Payload<'OutboundChanged'>): EventText[] {
+function outboundChanged({ outbound: { id, status }, before, passed }: Payload<'OutboundChanged'>): EventMessage[] {
   if (status === 'Draft') return [change(before === null ? 'DraftCreated' : 'DraftUpdated', { id })];
   return passed.map((each) => everybody('DeliveryStatusChanged', { id, status: each }));
 }
 
-function everybody(target: string, payload: unknown): EventText {
-  return { topic: 0, text: invocation(target, payload) };
+function everybody(target: string, payload: unknown): EventMessage {
+  return { topic: 0, target, payload };
 }
 
-function change(target: string, payload: unknown): EventText {
-  return { topic: CHANGES, text: invocation(target, payload) };
+function change(target: string, payload: unknown): EventMessage {
+  return { topic: CHANGES, target, payload };
 }
 
-function placed(id: string, folderId: string): EventText {
+function placed(id: string, folderId: string): EventMessage {
   return change('EmailPlaced', { id, folderId });
 }
 
 type Payload<T extends MailboxEvent['type']> = Extract<MailboxEvent, { readonly type: T }>['payload'];
-
-function invocation(target: string, payload: unknown): string {
-  return encodeMessage({ type: INVOCATION, target, arguments: [payload] });
-}

@@ -158,7 +158,8 @@ class Group {
       span?.end();
     }
     const events = withLastCountOnly(arrivals.flatMap((arrival) => arrival.events));
-    const messages = events.flatMap((event) => eventTexts(event, this.accountId, this.#log));
+    const topics = this.#connections.reduce((all, count, set) => (count > 0 ? all | set : all), 0);
+    const messages = events.flatMap((event) => eventTexts(event, topics, this.accountId, this.#log));
     return sharedFrames(messages, this.#connections);
   }
 

@@ -13,16 +13,18 @@ import {
   unreadCount,
 } from '../../support/hub-fakes.js';
 
+const ALL = CHANGES | TIMELINE;
+
 /** What everybody is told. */
 function told(event: MailboxEvent, topic = 0): unknown {
-  const texts = projectEvent(event).filter((one) => one.topic === topic);
+  const texts = projectEvent(event, topic).filter((one) => one.topic === topic);
   if (texts.length > 1) throw new Error('told of twice');
   return texts[0] && JSON.parse(texts[0].text.slice(0, -1));
 }
 
 /** Name and payload of everything of a topic. */
 function toldOf(topic: number, event: MailboxEvent): unknown[] {
-  return projectEvent(event)
+  return projectEvent(event, topic)
     .filter((one) => one.topic === topic)
     .map(({ text }) => JSON.parse(text.slice(0, -1)))
     .map(({ target, arguments: [payload] }) => [target, payload]);
@@ -104,7 +106,7 @@ test('changes of labels, drafts and folders, for those who asked for them', (t) 
 });
 
 test('an email that is announced is a new email, placed already', (t) => {
-  const { topic: _topic, text } = projectEvent(emailAdded('e1'))[0]!;
+  const { topic: _topic, text } = projectEvent(emailAdded('e1'), 0)[0]!;
   const announced = of('EmailAnnounced', {
     emailId: 'e1',
     fromAddress: 'ann@remote.test',
@@ -114,7 +116,22 @@ test('an email that is announced is a new email, placed already', (t) => {
     hasAttachments: false,
     isRead: false,
   });
-  t.deepEqual(projectEvent(announced), [{ topic: 0, text }]);
+  t.deepEqual(projectEvent(announced, ALL), [{ topic: 0, text }]);
+});
+
+test('no text is made for topics that nobody asked for', (t) => {
+  const emails = [{ emailId: 'e1', uid: 7 }];
+  const deleted = of('FolderDeleted', { folderId: 'f1', role: 'folder', placed: { folderId: 'archive-id', emails } });
+  const topicsOf = (event: MailboxEvent, topics: number) => projectEvent(event, topics).map(({ topic }) => topic);
+  t.deepEqual(
+    [topicsOf(deleted, 0), topicsOf(deleted, TIMELINE), topicsOf(deleted, ALL)],
+    [[], [], [CHANGES, CHANGES]],
+  );
+  const added = emailAdded('e1');
+  if (added.type !== 'EmailAdded') throw new Error('of the wrong type');
+  const placed = { ...added, payload: { ...added.payload, placements: [{ folderId: 'f1', uid: 1 }] } };
+  t.deepEqual([topicsOf(placed, TIMELINE), topicsOf(placed, CHANGES)], [[0], [0, CHANGES]]);
+  t.deepEqual([topicsOf(attempted('o1'), CHANGES), topicsOf(attempted('o1'), TIMELINE)], [[], [TIMELINE]]);
 });
 
 test('folders of the user, and flags beyond the read one, for those who asked for changes', (t) => {
@@ -171,10 +188,13 @@ test('the record separator in a subject is escaped', (t) => {
   const event = emailAdded('e1');
   if (event.type !== 'EmailAdded') throw new Error('of the wrong type');
   const email = { ...event.payload.email, subject: 'a\u001eb' };
-  const [one] = projectEvent({ ...event, payload: { ...event.payload, email } });
+  const [one] = projectEvent({ ...event, payload: { ...event.payload, email } }, ALL);
   t.is(one!.text.indexOf('\u001e'), one!.text.length - 1);
 });
 
 test('an event type of a later version is passed over', (t) => {
-  t.deepEqual(projectEvent({ type: 'LabelPainted', seq: 1, n: 0, at: 0, payload: {} } as unknown as MailboxEvent), []);
+  t.deepEqual(
+    projectEvent({ type: 'LabelPainted', seq: 1, n: 0, at: 0, payload: {} } as unknown as MailboxEvent, ALL),
+    [],
+  );
 });
