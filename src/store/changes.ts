@@ -42,23 +42,40 @@ interface EmailPlacement extends Placement {
   readonly emailId: string;
 }
 
+/** What is different of the other emails of a record about placements in one folder. */
+interface OtherPlacement {
+  readonly emailId: string;
+  readonly uid: number;
+}
+
+/**
+ * A record may be about many emails: of the first one it says everything, and `others` names those of which the same holds.
+ * Nodes of an earlier version write and read records without `others`.
+ */
 interface Payloads {
   /** `isNew`: clients get a notification of new mail. */
   EmailAdded: { readonly email: NewEmail; readonly placements: readonly Placement[]; readonly isNew: boolean };
-  EmailPlaced: EmailPlacement;
+  /** `others`: ids; they have the UIDs that follow, in their order. */
+  EmailPlaced: EmailPlacement & { readonly others?: readonly string[] };
   /** The email has left a folder and is still in others. */
-  EmailExpunged: EmailPlacement;
-  /** The email and all its placements are gone. */
-  EmailRemoved: { readonly emailId: string; readonly placements: readonly Placement[] };
+  EmailExpunged: EmailPlacement & { readonly others?: readonly OtherPlacement[] };
+  /** The email and all its placements are gone. `others` were in the same folders, under `uids` in the order of `placements`. */
+  EmailRemoved: {
+    readonly emailId: string;
+    readonly placements: readonly Placement[];
+    readonly others?: readonly { readonly emailId: string; readonly uids: readonly number[] }[];
+  };
   /** `flags`: all bits after the change; `changed`: bits that differ; `keywords`: all after the change, when they changed. */
   FlagsChanged: {
     readonly emailId: string;
     readonly flags: number;
     readonly changed: number;
     readonly keywords?: readonly string[];
+    /** Ids. */
+    readonly others?: readonly string[];
   };
   /** `\Deleted`, which belongs to a placement. */
-  DeletedChanged: EmailPlacement & { readonly isDeleted: boolean };
+  DeletedChanged: EmailPlacement & { readonly isDeleted: boolean; readonly others?: readonly OtherPlacement[] };
   /** It is empty. */
   FolderCreated: { readonly folder: FolderDefinition };
   /** As it is after the change. */
@@ -71,6 +88,11 @@ interface Payloads {
       readonly folderId: string;
       readonly emails: readonly { readonly emailId: string; readonly uid: number }[];
     } | null;
+  };
+  /** Annotations of a folder, or of the account (null), in base64; null for those that were removed. */
+  AnnotationsChanged: {
+    readonly folderId: string | null;
+    readonly entries: readonly { readonly name: string; readonly value: string | null }[];
   };
   /** New or changed. */
   FilterChanged: { readonly filter: FilterRow };
@@ -139,6 +161,32 @@ export type ChangeContent = {
 export type LoggedChange = {
   [T in Change['type']]: Omit<ChangeOf<T>, 'storedOnly'> & { readonly n: number };
 }[Change['type']];
+
+/** The emails that a record of changed flags is about. */
+export function flaggedIn({ emailId, others = [] }: ChangeOf<'FlagsChanged'>['payload']): readonly string[] {
+  return [emailId, ...others];
+}
+
+/** The emails of a record about placements in one folder, and their UIDs there. */
+export function placementsIn(
+  payload: ChangeOf<'EmailPlaced' | 'EmailExpunged' | 'DeletedChanged'>['payload'],
+): readonly OtherPlacement[] {
+  const { emailId, uid, others = [] } = payload;
+  const rest = others.map((other, i) => (typeof other === 'string' ? { emailId: other, uid: uid + 1 + i } : other));
+  return [{ emailId, uid }, ...rest];
+}
+
+/** The emails of a record about removed ones, and where each of them was. */
+export function removedIn({ emailId, placements, others = [] }: ChangeOf<'EmailRemoved'>['payload']): readonly {
+  readonly emailId: string;
+  readonly placements: readonly Placement[];
+}[] {
+  const rest = others.map(({ emailId: id, uids }) => ({
+    emailId: id,
+    placements: placements.map(({ folderId }, i) => ({ folderId, uid: uids[i]! })),
+  }));
+  return [{ emailId, placements }, ...rest];
+}
 
 /** The entries of the log. */
 export function logged(changes: readonly Change[]): (LoggedChange & EventRow)[] {

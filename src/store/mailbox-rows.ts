@@ -38,6 +38,14 @@ export interface Placement {
   readonly uid: number;
 }
 
+/** A named value of a folder, or of the account (folder null). `value` in base64; null: there is none any more. */
+export interface AnnotationRow {
+  readonly folderId: string | null;
+  /** In lower case. */
+  readonly name: string;
+  readonly value: string | null;
+}
+
 /** A condition that is null is not set, an action that is null or false is not taken. Times are ms since the epoch. */
 export interface FilterRow {
   readonly id: string;

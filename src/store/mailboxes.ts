@@ -2,6 +2,7 @@
 // of commands (decisions 0001, 0002); loading is columnar because the actor keeps a mailbox as columns.
 import type { Change } from './changes.js';
 import type {
+  AnnotationRow,
   DeferredFilters,
   EmailSummaryRow,
   ExportRow,
@@ -118,6 +119,7 @@ export interface MailboxOverview {
   readonly filters: readonly FilterRow[];
   readonly deferredFilters: readonly DeferredFilters[];
   readonly drafts: readonly DraftEmail[];
+  readonly annotations: readonly AnnotationRow[];
   /** Replies of the last minute, oldest first. */
   readonly remembered: readonly RememberedReply[];
   readonly expunged: Expunged;

@@ -1,10 +1,27 @@
 // The net effect of a list of changes: one row a thing that changed, from which the statement of the commit and the state of the
 // actor are made. What the list adds and takes away again is not in it; of several changes of a row the last one is.
+
+import { uuidTime } from '../mail/ids.js';
 import type { MessageSummary } from '../mail/summary.js';
 import { joinedSets, threadIds } from '../mail/thread.js';
-import type { Change, ChangeOf, LoggedOutbound, StoredOnly } from './changes.js';
+import {
+  type Change,
+  type ChangeOf,
+  flaggedIn,
+  type LoggedOutbound,
+  placementsIn,
+  removedIn,
+  type StoredOnly,
+} from './changes.js';
 import { LazyMap, LazySet } from './lazy-map.js';
-import type { DeferredFilters, EmailRow, FilterRow, FolderDefinition, HandedOver } from './mailbox-rows.js';
+import type {
+  AnnotationRow,
+  DeferredFilters,
+  EmailRow,
+  FilterRow,
+  FolderDefinition,
+  HandedOver,
+} from './mailbox-rows.js';
 import type {
   DeliveryAttempt,
   OutboundContent,
@@ -31,6 +48,8 @@ interface PlacementRow {
   readonly emailId: string;
   readonly isDeleted: boolean;
   readonly modseq: number;
+  /** ms since the epoch; there when it is another time than that in the email's id. */
+  readonly savedAt?: number;
 }
 
 /** Placements of one folder. */
@@ -66,6 +85,8 @@ export interface NetChange {
   readonly foldersAdded: readonly FolderDefinition[];
   readonly foldersChanged: readonly FolderDefinition[];
   readonly foldersRemoved: readonly string[];
+  /** Of folders that are not removed. */
+  readonly annotations: readonly AnnotationRow[];
   readonly filters: readonly FilterRow[];
   readonly filtersRemoved: readonly string[];
   readonly filtersDeferred: readonly DeferredFilters[];
@@ -115,6 +136,8 @@ class Fold {
   readonly #foldersAdded = new LazyMap<string, FolderDefinition>();
   readonly #foldersChanged = new LazyMap<string, FolderDefinition>();
   readonly #foldersRemoved = new LazySet<string>();
+  /** By folder and name. */
+  readonly #annotations = new LazyMap<string, AnnotationRow>();
   readonly #filters = new LazyMap<string, FilterRow>();
   readonly #filtersRemoved = new LazySet<string>();
   readonly #deferred = new LazyMap<string, readonly string[]>();
@@ -130,21 +153,21 @@ class Fold {
       case 'EmailAdded': {
         const { email, placements } = change.payload;
         this.#added.set(email.id, { ...email, modseq: change.seq });
-        for (const { folderId, uid } of placements) this.#place(folderId, uid, email.id, change.seq);
+        for (const { folderId, uid } of placements) this.#place(folderId, uid, email.id, change);
         return;
       }
       case 'EmailPlaced': {
-        const { folderId, uid, emailId } = change.payload;
-        this.#place(folderId, uid, emailId, change.seq);
+        const { folderId } = change.payload;
+        for (const { emailId, uid } of placementsIn(change.payload)) this.#place(folderId, uid, emailId, change);
         return;
       }
       case 'EmailExpunged': {
-        const { folderId, uid, emailId } = change.payload;
-        this.#expunge(folderId, uid, emailId, change.seq);
+        const { folderId } = change.payload;
+        for (const { emailId, uid } of placementsIn(change.payload)) this.#expunge(folderId, uid, emailId, change.seq);
         return;
       }
       case 'EmailRemoved':
-        this.#remove(change);
+        for (const removed of removedIn(change.payload)) this.#remove(removed, change.seq);
         return;
       case 'FlagsChanged':
         this.#flag(change);
@@ -163,6 +186,11 @@ class Fold {
       case 'FolderDeleted':
         this.#deleteFolder(change);
         return;
+      case 'AnnotationsChanged': {
+        const { folderId, entries } = change.payload;
+        for (const entry of entries) this.#annotations.set(`${folderId} ${entry.name}`, { folderId, ...entry });
+        return;
+      }
       case 'FilterChanged':
         this.#filters.set(change.payload.filter.id, change.payload.filter);
         return;
@@ -219,6 +247,7 @@ class Fold {
       foldersAdded: this.#foldersAdded.values(),
       foldersChanged: this.#foldersChanged.values(),
       foldersRemoved: this.#foldersRemoved.values(),
+      annotations: this.#annotations.values(),
       filters: this.#filters.values(),
       filtersRemoved: this.#filtersRemoved.values(),
       filtersDeferred: this.#deferred.entries().map(([emailId, filterIds]) => ({ emailId, filterIds })),
@@ -240,8 +269,10 @@ class Fold {
     return folder;
   }
 
-  #place(folderId: string, uid: number, emailId: string, modseq: number): void {
-    this.#folder(folderId).placed.set(uid, { uid, emailId, isDeleted: false, modseq });
+  #place(folderId: string, uid: number, emailId: string, { type, seq: modseq, at }: Change): void {
+    // A new email's id has the time at which the email was added.
+    const isLater = type !== 'EmailAdded' && at !== uuidTime(emailId);
+    this.#folder(folderId).placed.set(uid, { uid, emailId, isDeleted: false, modseq, ...(isLater && { savedAt: at }) });
   }
 
   #expunge(folderId: string, uid: number, emailId: string, modseq: number): void {
@@ -250,12 +281,17 @@ class Fold {
     if (!folder.placed.delete(uid)) folder.expunged.set(uid, { uid, emailId, isDeleted: false, modseq });
   }
 
-  #mark({ seq: modseq, payload: { folderId, uid, emailId, isDeleted } }: ChangeOf<'DeletedChanged'>): void {
+  #mark({ seq: modseq, payload }: ChangeOf<'DeletedChanged'>): void {
+    const { folderId, isDeleted } = payload;
     const { placed, marked } = this.#folder(folderId);
-    (placed.has(uid) ? placed : marked).set(uid, { uid, emailId, isDeleted, modseq });
+    for (const { emailId, uid } of placementsIn(payload)) {
+      const before = placed.get(uid);
+      if (before === undefined) marked.set(uid, { uid, emailId, isDeleted, modseq });
+      else placed.set(uid, { ...before, isDeleted, modseq });
+    }
   }
 
-  #remove({ seq, payload: { emailId, placements } }: ChangeOf<'EmailRemoved'>): void {
+  #remove({ emailId, placements }: Omit<ChangeOf<'EmailRemoved'>['payload'], 'others'>, seq: number): void {
     for (const { folderId, uid } of placements) this.#expunge(folderId, uid, emailId, seq);
     this.#flagged.delete(emailId);
     const added = this.#added.get(emailId);
@@ -267,18 +303,22 @@ class Fold {
   }
 
   #flag({ seq: modseq, payload }: ChangeOf<'FlagsChanged'>): void {
-    const { emailId: id, flags, keywords } = payload;
+    const { flags, keywords } = payload;
     const changed = { flags, modseq, ...(keywords === undefined ? {} : { keywords }) };
-    const added = this.#added.get(id);
-    if (added === undefined) this.#flagged.set(id, { ...this.#flagged.get(id), id, ...changed });
-    else this.#added.set(id, { ...added, ...changed });
+    for (const id of flaggedIn(payload)) {
+      const added = this.#added.get(id);
+      if (added === undefined) this.#flagged.set(id, { ...this.#flagged.get(id), id, ...changed });
+      else this.#added.set(id, { ...added, ...changed });
+    }
   }
 
-  #deleteFolder({ seq, payload: { folderId, placed } }: ChangeOf<'FolderDeleted'>): void {
+  #deleteFolder(change: ChangeOf<'FolderDeleted'>): void {
+    const { folderId, placed } = change.payload;
     this.#placements.delete(folderId);
+    for (const [key, row] of this.#annotations.entries()) if (row.folderId === folderId) this.#annotations.delete(key);
     this.#foldersChanged.delete(folderId);
     if (!this.#foldersAdded.delete(folderId)) this.#foldersRemoved.add(folderId);
-    for (const { emailId, uid } of placed?.emails ?? []) this.#place(placed!.folderId, uid, emailId, seq);
+    for (const { emailId, uid } of placed?.emails ?? []) this.#place(placed!.folderId, uid, emailId, change);
   }
 
   #changeOutbound({ payload, storedOnly }: ChangeOf<'OutboundChanged'>): void {

@@ -22,6 +22,10 @@ export interface EmailWords {
   readonly body: readonly string[];
 }
 
+/** Of an email: everything that is indexed, or its body with the names of attachments. */
+export const SEARCH_PARTS = ['text', 'body'] as const;
+export type SearchPart = (typeof SEARCH_PARTS)[number];
+
 export interface SearchStore {
   /** Emails that are not yet searchable, ids ascending; none when all are. */
   unindexed(accountId: string, limit: number): Promise<readonly UnindexedEmail[]>;
@@ -32,8 +36,8 @@ export interface SearchStore {
   /** Makes a page of `unindexed` or `outdated` searchable, its last id included. Doing it twice, or two at once, does no harm. */
   put(accountId: string, emails: readonly EmailWords[]): Promise<void>;
   /**
-   * Ids of emails in which every term matches, 16 octets each, in no particular order; some may be gone. After `after`
-   * when given, one by one: meant for few.
+   * Ids of emails in this part of which every term matches, 16 octets each, in no particular order; some may be gone. After
+   * `after` when given, one by one: meant for few.
    */
-  matches(accountId: string, terms: readonly SearchTerm[], after?: string): Promise<Uint8Array>;
+  matches(accountId: string, terms: readonly SearchTerm[], part: SearchPart, after?: string): Promise<Uint8Array>;
 }

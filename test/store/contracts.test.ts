@@ -4,6 +4,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { contentsOf } from './contracts/contents.js';
 import { EVENTS } from './contracts/events.js';
+import { FOLDER_MESSAGES } from './contracts/folder-messages.js';
 import { INBOUND } from './contracts/inbound.js';
 import { MAILBOXES } from './contracts/mailboxes.js';
 import { OUTBOUND } from './contracts/outbound.js';
@@ -12,7 +13,7 @@ import { SEARCH } from './contracts/search.js';
 import { inMemory, onPostgres } from './contracts/stores.js';
 import { Writer } from './contracts/writer.js';
 
-const CONTRACTS = { ...MAILBOXES, ...OUTBOUND, ...EVENTS, ...INBOUND, ...SEARCH };
+const CONTRACTS = { ...MAILBOXES, ...OUTBOUND, ...EVENTS, ...INBOUND, ...SEARCH, ...FOLDER_MESSAGES };
 
 for (const [title, run] of Object.entries(CONTRACTS)) {
   test(`PostgreSQL: ${title}`, async (t) => run(t, await onPostgres(t)));

@@ -260,6 +260,8 @@ test('deleting an account deletes all that is its own and nothing else', async (
     await sql`insert into deferred_filters (account_id, email_id, filter_ids) values (${id}, ${randomUUID()}, '{}')`;
     await sql`insert into filters (account_id, id, name, is_enabled, priority, created_at, updated_at)
       values (${id}, ${randomUUID()}, '', true, 1, now(), now())`;
+    await sql`insert into annotations (account_id, folder_id, name, value)
+      values (${id}, ${randomUUID()}, '/private/comment', ${Buffer.from('x')})`;
     await sql`insert into preferences (account_id, chosen) values (${id}, '{}')`;
     await sql`insert into push_subscriptions (account_id, id, endpoint, p256dh, auth)
       values (${id}, ${randomUUID()}, '', '', '')`;

@@ -1,6 +1,7 @@
 // The net of a list of changes: what the list adds and takes away again is not in it, and of several changes of a row the
 // last one is.
 import test from 'ava';
+import { uuidV7 } from '../../src/mail/ids.js';
 import type { ChangeContent, LoggedOutbound, NewEmail } from '../../src/store/changes.js';
 import { logged } from '../../src/store/changes.js';
 import type { FolderDefinition } from '../../src/store/mailbox-rows.js';
@@ -114,10 +115,69 @@ test('a placement that comes and goes is none; one that was there is expunged on
   t.deepEqual(of(expunged('e1', 'f1', 7), placed('e1', 'f1', 8)), {
     ...none,
     expunged: [{ ...row, modseq: 1 }],
-    placed: [{ ...row, uid: 8 }],
+    placed: [{ ...row, uid: 8, savedAt: 0 }],
   });
   t.deepEqual(of(deleted(7, true), deleted(7, false)), { ...none, marked: [row] });
-  t.deepEqual(of(placed('e1', 'f1', 7), deleted(7, true)), { ...none, placed: [{ ...row, isDeleted: true }] });
+  t.deepEqual(of(placed('e1', 'f1', 7), deleted(7, true)), {
+    ...none,
+    placed: [{ ...row, isDeleted: true, savedAt: 0 }],
+  });
+});
+
+test('records of many emails and records of each of them have the same net', (t) => {
+  const one = netOf(
+    records([
+      { type: 'EmailPlaced', payload: { emailId: 'e1', folderId: 'f1', uid: 7, others: ['e2', 'e3'] } },
+      {
+        type: 'EmailExpunged',
+        payload: { emailId: 'e1', folderId: 'f2', uid: 4, others: [{ emailId: 'e2', uid: 2 }] },
+      },
+      {
+        type: 'DeletedChanged',
+        payload: { emailId: 'e3', folderId: 'f1', uid: 9, isDeleted: true, others: [{ emailId: 'e4', uid: 1 }] },
+      },
+      { type: 'FlagsChanged', payload: { emailId: 'e1', flags: 3, changed: 1, others: ['e2'], keywords: ['Later'] } },
+      {
+        type: 'EmailRemoved',
+        payload: {
+          emailId: 'e5',
+          placements: [
+            { folderId: 'f1', uid: 2 },
+            { folderId: 'f2', uid: 3 },
+          ],
+          others: [{ emailId: 'e6', uids: [5, 6] }],
+        },
+      },
+    ]),
+  );
+  const flagged = { flags: 3, changed: 1, keywords: ['Later'] };
+  const each = netOf(
+    records([
+      placed('e1', 'f1', 7),
+      placed('e2', 'f1', 8),
+      placed('e3', 'f1', 9),
+      expunged('e1', 'f2', 4),
+      expunged('e2', 'f2', 2),
+      { type: 'DeletedChanged', payload: { emailId: 'e3', folderId: 'f1', uid: 9, isDeleted: true } },
+      { type: 'DeletedChanged', payload: { emailId: 'e4', folderId: 'f1', uid: 1, isDeleted: true } },
+      { type: 'FlagsChanged', payload: { emailId: 'e1', ...flagged } },
+      { type: 'FlagsChanged', payload: { emailId: 'e2', ...flagged } },
+      ...['e5', 'e6'].map(
+        (emailId, i): ChangeContent => ({
+          type: 'EmailRemoved',
+          payload: {
+            emailId,
+            placements: [
+              { folderId: 'f1', uid: 2 + i * 3 },
+              { folderId: 'f2', uid: 3 + i * 3 },
+            ],
+          },
+        }),
+      ),
+    ]),
+  );
+  t.deepEqual(one, each);
+  t.deepEqual(one.emailsRemoved, ['e5', 'e6']);
 });
 
 test('a folder that is deleted has no placements, and none at all when the list made it', (t) => {
@@ -132,7 +192,18 @@ test('a folder that is deleted has no placements, and none at all when the list 
   t.deepEqual([...undone.placements.keys()], ['f1']);
   const gone = net(expunged('e2', 'f9', 4), changed, deleted);
   t.deepEqual([gone.foldersChanged, gone.foldersRemoved], [[], ['f9']]);
-  t.deepEqual(gone.placements.get('f1')?.placed, [{ uid: 3, emailId: 'e1', isDeleted: false, modseq: 3 }]);
+  t.deepEqual(gone.placements.get('f1')?.placed, [{ uid: 3, emailId: 'e1', isDeleted: false, modseq: 3, savedAt: 0 }]);
+});
+
+test('a placement has a time of its own when the email came into the folder later than into the account', (t) => {
+  const id = uuidV7(1_000, 0, Buffer.alloc(8));
+  const at = (time: number, content: ChangeContent) =>
+    netOf(records([content], 1, time)).placements.get('f1')?.placed[0]?.savedAt;
+  t.is(at(1_000, placed(id, 'f1', 1)), undefined);
+  t.is(at(1_001, placed(id, 'f1', 1)), 1_001);
+  t.is(at(1_001, added(id, 1)), undefined, 'ids that were made within a millisecond may be ahead of the clock');
+  const moved = { folderId: 'f1', emails: [{ emailId: id, uid: 3 }] };
+  t.is(at(5, { type: 'FolderDeleted', payload: { folderId: 'f9', role: 'folder', placed: moved } }), 5);
 });
 
 test('blobs that an outbound email had on the way are released, and recipients of an earlier list are not written', (t) => {

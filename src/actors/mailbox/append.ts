@@ -1,44 +1,77 @@
-// Append: a message that a client brings becomes an email in a folder of its choice. No filter looks at it. A mail program
-// that has sent a message puts a copy into Sent itself; there the copy that the server has placed is the reply
-// (docs/interface/planned.md, "IMAP and POP3").
+// Append: messages that a client brings become emails in a folder of its choice, and may replace one that is there. No filter
+// looks at them. A mail program that has sent a message puts a copy into Sent itself; there the copy that the server has
+// placed is the reply (docs/interface/mail.md, "IMAP").
 import { isUuid } from '../../mail/ids.js';
 import type { FolderRow } from '../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
-import { flagsNamed } from './flags.js';
+import { type FlagSet, flagsAmong, flagsNamed } from './flags.js';
+import { endPlacements } from './placing.js';
 import type { MailboxProtocol } from './protocol.js';
 import { folderNamed } from './selection.js';
 import type { MailboxTransaction } from './transaction.js';
 
 const DAY_MS = 86_400_000;
 
+type Append = Payload<MailboxProtocol, 'append'>;
+type Message = Append['messages'][number];
+
+interface Replaced {
+  readonly folderId: string;
+  readonly slot: number;
+}
+
 export function append(
   tx: MailboxTransaction,
-  { folderId, blob, summary, receivedAt, flags: names }: Payload<MailboxProtocol, 'append'>,
+  { folderId, messages, replaces }: Append,
 ): Outcome<MailboxProtocol, 'append'> {
   const folder = folderNamed(tx, folderId);
   if (folder === undefined) return { refusal: 'noSuchFolder' };
-  const named = flagsNamed(tx, names, true);
-  if ('refusal' in named) return named;
+  const replaced = replaces === undefined ? undefined : emailAt(tx, replaces);
+  if (replaces !== undefined && replaced === undefined) return { refusal: 'noSuchEmail' };
+  const all = flagsNamed(
+    tx,
+    messages.flatMap(({ flags }) => flags),
+    true,
+  );
+  if ('refusal' in all) return all;
   const { uidValidity } = folder;
-  const copy = folder.role === 'sent' ? copyIn(tx, folder, summary.messageId) : undefined;
-  if (copy !== undefined) {
-    tx.begin();
-    tx.discard(blob);
-    return { reply: { emailId: tx.id(copy), uid: tx.folders.uid(folder.id, copy), uidValidity } };
-  }
+  const [first] = messages;
+  const copy = messages.length === 1 && replaced === undefined ? copyOf(tx, folder, first!) : undefined;
   tx.begin();
-  const id = tx.newId();
-  const { bits: flags, keywords, isDeleted } = named;
-  const email = { ...summary, id, blob, threadId: id, receivedAt, flags, keywords };
-  const [placement] = tx.add(email, [folder.id], { isNew: folder.role === 'inbox' });
-  if (isDeleted) tx.setDeleted(tx.find(id), folder.id, true);
+  if (copy !== undefined) {
+    tx.discard(first!.blob);
+    return { reply: { uidValidity, emails: [{ emailId: tx.id(copy), uid: tx.folders.uid(folder.id, copy) }] } };
+  }
+  const emails = messages.map((message) => add(tx, folder, message, all));
+  if (replaced !== undefined) endPlacements(tx, [replaced.slot], replaced.folderId);
   tx.announceUnread();
-  return { reply: { emailId: id, uid: placement!.uid, uidValidity } };
+  return { reply: { uidValidity, emails } };
 }
 
-/** The newest email of the Message-Id that is in the folder and was received within a day. */
-function copyIn(tx: MailboxTransaction, folder: FolderRow, messageId: string | null): number | undefined {
-  if (messageId === null) return undefined;
+function add(
+  tx: MailboxTransaction,
+  folder: FolderRow,
+  { blob, summary, receivedAt, flags: names }: Message,
+  all: FlagSet,
+) {
+  const emailId = tx.newId();
+  const { bits: flags, keywords, isDeleted } = flagsAmong(all, names);
+  const email = { ...summary, id: emailId, blob, threadId: emailId, receivedAt, flags, keywords };
+  const [placement] = tx.add(email, [folder.id], { isNew: folder.role === 'inbox' });
+  if (isDeleted) tx.setDeleted([tx.find(emailId)], folder.id, true);
+  return { emailId, uid: placement!.uid };
+}
+
+function emailAt(tx: MailboxTransaction, { folderId, uid }: NonNullable<Append['replaces']>): Replaced | undefined {
+  const folder = folderNamed(tx, folderId);
+  const [slot] = folder === undefined ? [] : tx.folders.slotsOfUids(folder.id, [[uid, uid]]);
+  return slot === undefined ? undefined : { folderId: folder!.id, slot };
+}
+
+/** In Sent the newest email of the Message-Id that was received within a day. */
+function copyOf(tx: MailboxTransaction, folder: FolderRow, { summary }: Message): number | undefined {
+  const { messageId } = summary;
+  if (folder.role !== 'sent' || messageId === null) return undefined;
   const { copies } = tx.prefetched;
   const stored = copies.get(messageId);
   if (stored === undefined) throw tx.prefetched.fault ?? new Error(`copies of ${messageId} were not read`);

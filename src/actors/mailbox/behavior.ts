@@ -18,7 +18,9 @@ import { createFilter, deleteFilter, updateFilter } from './filters.js';
 import { setRead, storeFlags } from './flags.js';
 import { folderQueries } from './folder-queries.js';
 import { createFolder, deleteFolder, renameFolder, subscribeFolder } from './folders.js';
+import { renameInbox } from './inbox-rename.js';
 import { assignLabel, createLabel, deleteLabel, unassignLabel, updateLabel } from './labels.js';
+import { setMetadata } from './metadata.js';
 import { outboundCommands } from './outbound/commands.js';
 import { deliveryCommands } from './outbound/deliveries.js';
 import type { DeliverySlots } from './outbound/delivery-slots.js';
@@ -28,7 +30,7 @@ import { copy, expunge, move } from './placing.js';
 import { NOTHING_PREFETCHED, type Prefetched, prefetch } from './prefetch.js';
 import { mailboxQueries } from './queries.js';
 import type { MailboxSearch } from './search.js';
-import { emailsSelected } from './selection.js';
+import { weightOf } from './selection.js';
 import { loadMailbox, type MailboxState } from './state.js';
 import { MailboxTransaction } from './transaction.js';
 
@@ -46,8 +48,10 @@ const commands: CommandHandlers<MailboxActorProtocol, MailboxTransaction> = {
   expire,
   createFolder,
   renameFolder,
+  renameInbox,
   deleteFolder,
   subscribeFolder,
+  setMetadata,
   createLabel,
   updateLabel,
   deleteLabel,
@@ -104,7 +108,7 @@ export function mailboxBehavior(
         slots: sources.outbound.reserve(state.accountId, queued),
       }));
     },
-    weigh: emailsSelected,
+    weigh: weightOf,
     begin: (state, context, read) => {
       return new MailboxTransaction(state, { ...context, retry: sources.outbound.retry }, read);
     },
@@ -112,7 +116,7 @@ export function mailboxBehavior(
     commands,
     queries: {
       ...mailboxQueries(store, search),
-      ...folderQueries(store),
+      ...folderQueries(store, search),
       ...filterQueries(store, texts),
       ...deliveryQueries(store),
     },

@@ -33,6 +33,6 @@ export function expire(
 function removeSlots(tx: MailboxTransaction, slots: readonly number[]): void {
   if (slots.length === 0) return;
   tx.begin();
-  for (const slot of slots) tx.remove(slot);
+  tx.remove(slots);
   tx.announceUnread({ always: true });
 }

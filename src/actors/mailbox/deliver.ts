@@ -59,7 +59,7 @@ export function announce(
   tx.begin();
   countMatches(tx, result);
   if (result.remove) {
-    tx.remove(slot);
+    tx.remove([slot]);
     tx.announceUnread();
     return { reply: { isKept: false } };
   }
@@ -68,7 +68,7 @@ export function announce(
   assignLabels(tx, slot, result);
   const { fromAddress, fromName: fromDisplayName, subject, receivedAt, hasAttachments } = row;
   tx.announce({ emailId, fromAddress, fromDisplayName, subject, receivedAt, hasAttachments, isRead });
-  if (isRead) tx.setFlags(slot, tx.flags(slot) | SEEN);
+  if (isRead) tx.setFlags([slot], tx.flags(slot) | SEEN);
   tx.announceUnread({ always: !isRead });
   return { reply: { isKept: true } };
 }
@@ -90,10 +90,10 @@ export function applyDeferred(
   const deleting = matching.findIndex((filter) => filter.delete === true);
   const result = resultOf(deleting < 0 ? matching : matching.slice(0, deleting + 1));
   countMatches(tx, result);
-  if (result.remove) tx.remove(slot);
+  if (result.remove) tx.remove([slot]);
   else {
     assignLabels(tx, slot, result);
-    if (result.markRead) tx.setFlags(slot, tx.flags(slot) | SEEN);
+    if (result.markRead) tx.setFlags([slot], tx.flags(slot) | SEEN);
   }
   tx.announceUnread();
   return { reply: { applied: result.matched.length } };
@@ -101,7 +101,7 @@ export function applyDeferred(
 
 function assignLabels(tx: MailboxTransaction, slot: number, result: Pick<FilterResult, 'labelIds'>): void {
   for (const labelId of labelsOf(tx, result)) {
-    if (tx.folders.uid(labelId, slot) === 0) tx.place(slot, labelId);
+    if (tx.folders.uid(labelId, slot) === 0) tx.place([slot], labelId);
   }
 }
 

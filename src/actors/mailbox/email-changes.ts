@@ -31,21 +31,21 @@ export class EmailChanges {
   }
 
   id(slot: number): string {
-    return this.#added[slot - this.#firstAdded]?.id ?? this.#state.emails.id(slot);
+    return this.#addedAt(slot)?.id ?? this.#state.emails.id(slot);
   }
 
   /** As the batch has added the email; undefined for others. */
   added(id: string): NewEmail | undefined {
-    return this.#added[(this.#addedSlots.get(id) ?? -1) - this.#firstAdded];
+    return this.#addedAt(this.#addedSlots.get(id) ?? -1);
   }
 
   flags(slot: number): number {
-    const known = this.#flags.get(slot) ?? this.#added[slot - this.#firstAdded];
+    const known = this.#flags.get(slot) ?? this.#addedAt(slot);
     return known?.flags ?? this.#state.emails.flags(slot);
   }
 
   keywords(slot: number): readonly string[] {
-    const changed = this.#flags.get(slot)?.keywords ?? this.#added[slot - this.#firstAdded]?.keywords;
+    const changed = this.#flags.get(slot)?.keywords ?? this.#addedAt(slot)?.keywords;
     return changed ?? this.#state.emails.keywords(slot);
   }
 
@@ -60,12 +60,12 @@ export class EmailChanges {
 
   /** When the email changed last. */
   modseq(slot: number): number {
-    const known = this.#flags.get(slot) ?? this.#added[slot - this.#firstAdded];
+    const known = this.#flags.get(slot) ?? this.#addedAt(slot);
     return known?.modseq ?? this.#state.emails.modseq(slot);
   }
 
   receivedAt(slot: number): number {
-    return this.#added[slot - this.#firstAdded]?.receivedAt ?? this.#state.emails.receivedAt(slot);
+    return this.#addedAt(slot)?.receivedAt ?? this.#state.emails.receivedAt(slot);
   }
 
   /** Ids of emails with this Message-Id that the batch has added, newest first. */
@@ -87,9 +87,17 @@ export class EmailChanges {
     return slot;
   }
 
-  setFlags({ payload, seq: modseq }: ChangeOf<'FlagsChanged'>, slot: number): void {
-    const { flags, keywords = this.#flags.get(slot)?.keywords } = payload;
-    this.#flags.set(slot, { flags, keywords, modseq });
+  setFlags({ payload: { flags, keywords }, seq: modseq }: ChangeOf<'FlagsChanged'>, slots: readonly number[]): void {
+    const shared = { flags, keywords, modseq };
+    for (const slot of slots) {
+      const known = keywords === undefined ? this.#flags.get(slot)?.keywords : undefined;
+      this.#flags.set(slot, known === undefined ? shared : { flags, keywords: known, modseq });
+    }
+  }
+
+  /** Undefined for emails of the state. A look-up below an array's first element is slow, so there is none. */
+  #addedAt(slot: number): (NewEmail & { readonly modseq: number }) | undefined {
+    return slot < this.#firstAdded ? undefined : this.#added[slot - this.#firstAdded];
   }
 
   remove(slot: number): void {

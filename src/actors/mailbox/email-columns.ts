@@ -1,7 +1,7 @@
 // The emails of one mailbox as columns: 30 octets an email instead of an object each. A slot is an email's stable number in
 // memory; slots rise with ids, because ids rise with time, so an id is found by binary search. A removed email leaves a
 // dead slot behind until the mailbox is loaded again.
-import { uuidOctets, uuidText } from '../../mail/ids.js';
+import { uuidText, uuidWords } from '../../mail/ids.js';
 import type { EmailPage } from '../../store/mailboxes.js';
 import { KeywordColumns } from './keyword-columns.js';
 import { ARRAY_OCTETS } from './sparse-column.js';
@@ -28,6 +28,10 @@ interface AppendedEmail {
   readonly modseq: number;
   readonly hasAttachments: boolean;
 }
+
+/** The id that is made into text. */
+const ID_OCTETS = new Uint8Array(16);
+const ID = new DataView(ID_OCTETS.buffer);
 
 export class EmailColumns {
   #size = 0;
@@ -84,7 +88,7 @@ export class EmailColumns {
 
   /** The new email's slot; its id must be above every id before. */
   append({ id, flags, keywords, receivedAt, size, modseq, hasAttachments }: AppendedEmail): number {
-    const words = wordsOf(uuidOctets(id), 0);
+    const words = uuidWords(id);
     this.#reserve(this.#size + 1);
     const slot = this.#size++;
     this.#ids.set(words, slot * 4);
@@ -95,11 +99,14 @@ export class EmailColumns {
 
   /** The slot of a live email, or -1. `id` must be a UUID. */
   find(id: string): number {
-    return this.findOctets(uuidOctets(id), 0);
+    return this.#findWords(uuidWords(id));
   }
 
   findOctets(octets: Uint8Array, offset: number): number {
-    const words = wordsOf(octets, offset);
+    return this.#findWords(wordsOf(octets, offset));
+  }
+
+  #findWords(words: readonly number[]): number {
     const slot = this.#last(words);
     return slot >= 0 && this.isAlive(slot) && this.#compare(slot, words) === 0 ? slot : -1;
   }
@@ -126,13 +133,12 @@ export class EmailColumns {
 
   /** The last slot, dead ones included, whose id is not above this one; -1 when there is none. */
   lastUpTo(id: string): number {
-    return this.#last(wordsOf(uuidOctets(id), 0));
+    return this.#last(uuidWords(id));
   }
 
   id(slot: number): string {
-    const octets = Buffer.alloc(16);
-    for (let w = 0; w < 4; w++) octets.writeUInt32BE(this.#ids[slot * 4 + w]!, w * 4);
-    return uuidText(octets);
+    for (let w = 0; w < 4; w++) ID.setUint32(w * 4, this.#ids[slot * 4 + w]!);
+    return uuidText(ID_OCTETS);
   }
 
   /** ms since the epoch in the id of the newest slot; 0 when there is none. */
@@ -152,6 +158,11 @@ export class EmailColumns {
   /** Names of the email's keywords, in the order of their lower-case forms. */
   keywords(slot: number): string[] {
     return this.#keywords.of(slot);
+  }
+
+  /** The sets of keywords that these emails have; `at`: positions in the list, ascending. Emails without any are in no set. */
+  keywordSets(slots: Uint32Array): { readonly names: readonly string[]; readonly at: readonly number[] }[] {
+    return this.#keywords.setsOf(slots);
   }
 
   hasKeyword(slot: number, name: string): boolean {

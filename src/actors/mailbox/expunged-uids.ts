@@ -9,7 +9,7 @@ const LEAST_REMEMBERED = 20_000;
 
 export interface ExpungedSince {
   /** Ascending. */
-  readonly uids: number[];
+  readonly uids: Uint32Array;
   /** False when UIDs that were expunged after the modseq may be missing. */
   readonly isComplete: boolean;
 }
@@ -58,7 +58,7 @@ export class ExpungedUids {
   }
 
   since(modseq: number): ExpungedSince {
-    const uids = [...this.#uids.subarray(this.#after(modseq), this.#count)].sort((a, b) => a - b);
+    const uids = this.#uids.slice(this.#after(modseq), this.#count).sort();
     return { uids, isComplete: modseq >= this.#floor };
   }
 

@@ -6,10 +6,10 @@ import type { MailboxProtocol } from './protocol.js';
 import { found, rangesOf, selected } from './selection.js';
 import type { MailboxTransaction } from './transaction.js';
 
-/** Octets of all keywords that one command writes: each email that has others now is logged with all it has. */
+/** Octets of all keywords that one command writes: each email that has others now is written with all it has. */
 const MOST_KEYWORD_OCTETS = 4 * 1024 * 1024;
 
-interface FlagSet {
+export interface FlagSet {
   readonly bits: number;
   /** As the account spells them. */
   readonly keywords: readonly string[];
@@ -81,6 +81,12 @@ export function flagsNamed(
   return { bits, keywords: [...keywords.values()], isDeleted };
 }
 
+/** Some of the flags that were named, by their names. */
+export function flagsAmong(all: FlagSet, names: readonly string[]): FlagSet {
+  const bits = names.reduce((union, name) => union | flagBit(name), 0);
+  return { bits, keywords: all.keywords.filter(isAmong(names)), isDeleted: names.some(isDeletedFlag) };
+}
+
 /** Of all keywords that the emails have afterwards, at most; 0 when they keep those they have. */
 function keywordOctets(tx: MailboxTransaction, slots: readonly number[], named: readonly string[], mode: Mode): number {
   const octetsOf = (names: readonly string[]) => names.reduce((octets, name) => octets + name.length, 0);
@@ -98,20 +104,32 @@ function store(
   mode: Mode,
   folderId: string | undefined,
 ): number {
+  const bitsOf = (before: number) =>
+    mode === 'replace' ? flags.bits : mode === 'add' ? before | flags.bits : before & ~flags.bits;
+  const areNamed = flags.keywords.length > 0 || mode === 'replace';
+  const marked: number[] = [];
+  const changes = new Map<string | number, { readonly bits: number; keywords?: string[]; readonly slots: number[] }>();
   let changed = 0;
   let isSeenChanged = false;
   for (const slot of slots) {
     const before = tx.flags(slot);
-    const bits = mode === 'replace' ? flags.bits : mode === 'add' ? before | flags.bits : before & ~flags.bits;
-    const areNamed = flags.keywords.length > 0 || mode === 'replace';
+    const bits = bitsOf(before);
     const keywords = areNamed ? changedKeywords(tx.keywords(slot), flags.keywords, mode) : undefined;
-    const isDeletedChanged = folderId !== undefined && changesDeleted(tx.isDeleted(slot, folderId), flags, mode);
-    if (bits === before && keywords === undefined && !isDeletedChanged) continue;
-    if (changed++ === 0) tx.begin();
-    if (bits !== before || keywords !== undefined) tx.setFlags(slot, bits, keywords);
-    if (isDeletedChanged) tx.setDeleted(slot, folderId, !tx.isDeleted(slot, folderId));
+    const isMarked = folderId !== undefined && changesDeleted(tx.isDeleted(slot, folderId), flags, mode);
+    const isFlagged = bits !== before || keywords !== undefined;
+    if (isMarked) marked.push(slot);
+    if (isMarked || isFlagged) changed++;
+    if (!isFlagged) continue;
     isSeenChanged ||= ((bits ^ before) & SEEN) !== 0;
+    const key = keywords === undefined ? bits : `${bits} ${keywords.join(' ')}`;
+    const change = changes.get(key);
+    if (change === undefined) changes.set(key, { bits, ...(keywords !== undefined && { keywords }), slots: [slot] });
+    else change.slots.push(slot);
   }
+  if (changed === 0) return 0;
+  tx.begin();
+  for (const change of changes.values()) tx.setFlags(change.slots, change.bits, change.keywords);
+  if (folderId !== undefined) tx.setDeleted(marked, folderId, mode === 'replace' ? flags.isDeleted : mode === 'add');
   if (isSeenChanged) tx.announceUnread({ always: true });
   return changed;
 }

@@ -122,9 +122,13 @@ export class FolderChanges {
     folder.uids.set(slot, 0);
   }
 
-  /** The email has other flags; `unread`: 1 when it became unread, -1 when it was read, 0 when neither. */
-  reflag(slot: number, unread: number, modseq: number): void {
-    for (const id of this.holding(slot)) this.#touch(id, modseq).row.unread += unread;
+  /** The emails have other flags; `unread`: 1 when each became unread, -1 when each was read, 0 when neither. */
+  reflag(slots: readonly number[], unread: number, modseq: number): void {
+    for (const { id, columns, uids } of this.#holders()) {
+      let held = 0;
+      for (const slot of slots) if ((uids?.get(slot) ?? columns?.uidOf(slot) ?? 0) !== 0) held++;
+      if (held > 0) this.#touch(id, modseq).row.unread += unread * held;
+    }
   }
 
   setDeleted(folderId: string, slot: number, isDeleted: boolean, modseq: number): void {

@@ -4,6 +4,7 @@
 import type { ExpungedPage, FolderRow, PlacementPage } from '../../store/mailboxes.js';
 import type { EmailColumns } from './email-columns.js';
 import { type ExpungedSince, ExpungedUids } from './expunged-uids.js';
+import { DELETED_BIT } from './packed-columns.js';
 import { ARRAY_OCTETS, SparseBits, SparseColumn } from './sparse-column.js';
 import { grownCapacity, resized } from './wide-column.js';
 
@@ -11,6 +12,17 @@ export interface SlotPlacement {
   readonly slot: number;
   readonly uid: number;
   readonly modseq: number;
+}
+
+/** Messages of a folder, UIDs ascending. */
+export interface ChangedPage {
+  readonly slots: Uint32Array;
+  readonly uids: Uint32Array;
+  /** Bits of mail/flags, and `DELETED_BIT`. */
+  readonly flags: Uint16Array;
+  readonly modseqs: Float64Array;
+  /** The first UID that had no room; infinite when all had. */
+  readonly nextUid: number;
 }
 
 export class FolderColumns {
@@ -167,6 +179,46 @@ export class FolderColumns {
   setDeleted(slot: number, isDeleted: boolean, modseq: number): void {
     this.#deleted.set(slot, isDeleted);
     this.#keepModseq(slot, modseq);
+  }
+
+  /** What was added or changed after this modseq, at most `limit` messages, from this UID on. */
+  changedAfter(modseq: number, fromUid: number, limit: number): ChangedPage {
+    const found: number[] = [];
+    const changedAt: number[] = [];
+    let nextUid = Number.POSITIVE_INFINITY;
+    for (let i = this.indexOfUid(fromUid); i < this.#count; i++) {
+      const slot = this.#slots[i]!;
+      const at = this.modseqOf(slot);
+      if (at <= modseq) continue;
+      if (found.length === limit) {
+        nextUid = this.#uids.get(slot);
+        break;
+      }
+      found.push(slot);
+      changedAt.push(at);
+    }
+    const slots = Uint32Array.from(found);
+    const uids = new Uint32Array(slots.length);
+    const flags = new Uint16Array(slots.length);
+    for (let i = 0; i < slots.length; i++) {
+      const slot = slots[i]!;
+      uids[i] = this.#uids.get(slot);
+      flags[i] = this.#emails.flags(slot) | (this.#deleted.has(slot) ? DELETED_BIT : 0);
+    }
+    return { slots, uids, flags, modseqs: Float64Array.from(changedAt), nextUid };
+  }
+
+  /** Octets of all messages here, and of those that have `\Deleted`. */
+  sizes(): { readonly all: number; readonly deleted: number } {
+    let all = 0;
+    let deleted = 0;
+    for (let i = 0; i < this.#count; i++) {
+      const slot = this.#slots[i]!;
+      const size = this.#emails.sizeOf(slot);
+      all += size;
+      if (this.#deleted.has(slot)) deleted += size;
+    }
+    return { all, deleted };
   }
 
   /** UIDs that left the folder after this modseq. */

@@ -37,6 +37,8 @@ export const folderOperations = {
       folderId: string(),
       name: string(),
       parentId: optional(nullable(string())),
+      /** `name` may have several levels; those above the folder need not exist. */
+      isPath: optional(boolean()),
       isSubscribed: optional(boolean()),
     }),
     reply: done,
@@ -49,6 +51,15 @@ export const folderOperations = {
       'nameTooLong',
       'nameHasSlash',
     ],
+    onRepeat: 'remembered',
+  }),
+  /**
+   * Moves the emails of the inbox into a new label, `\Deleted` ones as such; the inbox stays (RFC 9051 §6.3.6). At most 10,000 emails: unless `isComplete`, the next call names the label as `folderId` and moves more.
+   */
+  renameInbox: command({
+    payload: object({ name: string(), folderId: optional(string()) }),
+    reply: object({ folderId: string(), isComplete: boolean() }),
+    refusals: ['noSuchFolder', 'nameTaken', 'nameTooLong', 'tooMany'],
     onRepeat: 'remembered',
   }),
   /** Emails that had no other place are in Archive afterwards. Without `withInferiors` what is below it stays. */
@@ -66,4 +77,6 @@ export const folderOperations = {
   }),
   /** Those of the system first, the others by path. */
   folders: query({ payload: object({}), reply: object({ folders: array(folder) }) }),
+  /** The folder that has this path, whatever the case; null when there is none. */
+  folderAt: query({ payload: object({ path: string() }), reply: object({ folderId: nullable(string()) }) }),
 };

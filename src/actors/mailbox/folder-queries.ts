@@ -1,18 +1,34 @@
-// Queries about folders and labels, and the emails of a label.
+// Queries about folders and labels: what they are, what they hold, and what changed in them.
+import { caseFolded } from '../../mail/case-fold.js';
+import type { FolderRow } from '../../store/mailbox-rows.js';
 import type { MailboxStore } from '../../store/mailboxes.js';
 import type { QueryHandlers } from '../runtime/behavior.js';
+import { changesOf, statusOf } from './folder-contents.js';
 import { shownFolders } from './folders.js';
 import { inLabelOrder, labelOf } from './labels.js';
 import { listFolder } from './lists.js';
+import { packUids } from './packed-columns.js';
 import type { MailboxProtocol } from './protocol.js';
+import { folderNamed, type MailboxSearch, searchFolder } from './search.js';
 import type { MailboxState } from './state.js';
 
-type Names = 'folders' | 'labels' | 'labelEmails';
+type Names =
+  | 'folders'
+  | 'folderAt'
+  | 'labels'
+  | 'labelEmails'
+  | 'folderChanges'
+  | 'folderStatus'
+  | 'searchFolder'
+  | 'metadata';
 
-export function folderQueries(store: MailboxStore): Pick<QueryHandlers<MailboxProtocol, MailboxState>, Names> {
+export function folderQueries(
+  store: MailboxStore,
+  search: MailboxSearch,
+): Pick<QueryHandlers<MailboxProtocol, MailboxState>, Names> {
   return {
     async labels(state) {
-      const rows = [...state.folders.values()].map(({ row }) => row).filter(({ role }) => role === 'label');
+      const rows = rowsOf(state).filter(({ role }) => role === 'label');
       return { reply: { labels: inLabelOrder(rows).map(labelOf) } };
     },
 
@@ -23,7 +39,37 @@ export function folderQueries(store: MailboxStore): Pick<QueryHandlers<MailboxPr
     },
 
     async folders(state) {
-      return { reply: { folders: shownFolders([...state.folders.values()].map(({ row }) => row)) } };
+      return { reply: { folders: shownFolders(rowsOf(state)) } };
+    },
+
+    async folderAt(state, { path }) {
+      const wanted = caseFolded(path);
+      const row = rowsOf(state).find(({ name }) => caseFolded(name) === wanted);
+      return { reply: { folderId: row?.id ?? null } };
+    },
+
+    async folderChanges(state, { folderId, ...asked }) {
+      const folder = folderNamed(state, folderId);
+      return folder === undefined ? { refusal: 'noSuchFolder' } : { reply: changesOf(state, folder, asked) };
+    },
+
+    async searchFolder(state, { folderId, ...question }) {
+      const folder = folderNamed(state, folderId);
+      if (folder === undefined) return { refusal: 'noSuchFolder' };
+      return { reply: { uids: packUids(await searchFolder(state, search, folder, question)) } };
+    },
+
+    async metadata(state, { folderId }) {
+      const id = folderId === null ? null : folderNamed(state, folderId)?.row.id;
+      return id === undefined ? { refusal: 'noSuchFolder' } : { reply: { entries: state.annotations.of(id) } };
+    },
+
+    async folderStatus(state, { folderIds, withSizes = false }) {
+      const ids = folderIds ?? shownFolders(rowsOf(state)).map(({ id }) => id);
+      const folders = ids.flatMap((id) => folderNamed(state, id) ?? []);
+      return { reply: { folders: folders.map((folder) => statusOf(folder, withSizes)) } };
     },
   };
 }
+
+const rowsOf = (state: MailboxState): FolderRow[] => [...state.folders.values()].map(({ row }) => row);

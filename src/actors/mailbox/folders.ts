@@ -7,6 +7,7 @@ import {
   isPathWithinBounds,
   isSystemName,
   levelsOf,
+  MOST_FOLDERS_OF_ROLE,
   superiorsOf,
 } from '../../mail/folder-name.js';
 import { type FolderRow, SYSTEM_ROLES } from '../../store/mailbox-rows.js';
@@ -16,10 +17,8 @@ import type { MailboxProtocol } from './protocol.js';
 import { folderNamed } from './selection.js';
 import type { MailboxTransaction } from './transaction.js';
 
-/** Labels of an account, and folders. */
-const MOST_OF_ROLE = 500;
 /** Of labels that are made as folders. */
-const LABEL_COLOR = '#808080';
+export const LABEL_COLOR = '#808080';
 
 const isSystemFolder = ({ role }: FolderRow): boolean => SYSTEM_ROLES.some((system) => system === role);
 
@@ -43,7 +42,7 @@ export function addFolder(
   const rows = tx.folders.rows();
   const taken = new Set(rows.map(({ name }) => caseFolded(name)));
   if (isSystemName(folder.name) || taken.has(caseFolded(folder.name))) return { refusal: 'nameTaken' };
-  if (rows.filter(({ role }) => role === folder.role).length >= MOST_OF_ROLE) return { refusal: 'tooMany' };
+  if (rows.filter(({ role }) => role === folder.role).length >= MOST_FOLDERS_OF_ROLE) return { refusal: 'tooMany' };
   const modseq = tx.begin();
   const id = tx.otherId();
   // Another one for every folder an account ever had (RFC 9051 §2.3.1.1), whatever the clock does.
@@ -54,13 +53,13 @@ export function addFolder(
 
 export function renameFolder(
   tx: MailboxTransaction,
-  { folderId, name, parentId, isSubscribed }: Payload<MailboxProtocol, 'renameFolder'>,
+  { folderId, name, parentId, isPath = false, isSubscribed }: Payload<MailboxProtocol, 'renameFolder'>,
 ): Outcome<MailboxProtocol, 'renameFolder'> {
   const folder = folderNamed(tx, folderId);
   if (folder === undefined) return { refusal: 'noSuchFolder' };
   if (isSystemFolder(folder)) return { refusal: 'systemFolder' };
   const superior = superiorOf(folder.name, byPath(tx.folders.rows()));
-  if (name.includes('/') && name !== nameBelow(superior, folder.name)) return { refusal: 'nameHasSlash' };
+  if (name.includes('/') && !isPath && name !== nameBelow(superior, folder.name)) return { refusal: 'nameHasSlash' };
   let parent: FolderRow | undefined;
   if (parentId === undefined) parent = superior;
   else if (parentId !== null) {

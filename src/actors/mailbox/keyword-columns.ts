@@ -43,6 +43,28 @@ export class KeywordColumns {
     return inOrder([...this.#keywords.entries()].filter(([, { slots }]) => slots.has(slot)));
   }
 
+  /** The sets of keywords that these emails have; `at`: positions in the list, ascending. Emails without any are in no set. */
+  setsOf(slots: Uint32Array): { readonly names: readonly string[]; readonly at: readonly number[] }[] {
+    const sets: { readonly names: readonly string[]; readonly at: number[] }[] = [{ names: [], at: [] }];
+    // The set of each email by its number; a keyword leads from one set to another.
+    const setAt = new Uint32Array(slots.length);
+    for (const [, { name, slots: having }] of [...this.#keywords].sort(byKey)) {
+      const next = new Map<number, number>();
+      for (let i = 0; i < slots.length; i++) {
+        if (!having.has(slots[i]!)) continue;
+        const before = setAt[i]!;
+        let after = next.get(before);
+        if (after === undefined) {
+          after = sets.push({ names: [...sets[before]!.names, name], at: [] }) - 1;
+          next.set(before, after);
+        }
+        setAt[i] = after;
+      }
+    }
+    if (sets.length > 1) for (let i = 0; i < setAt.length; i++) sets[setAt[i]!]!.at.push(i);
+    return sets.filter(({ names, at }) => names.length > 0 && at.length > 0);
+  }
+
   /** Gives the email these keywords and no others. */
   set(slot: number, names: readonly string[]): void {
     if (names.length === 0 && this.#keywords.size === 0) return;
@@ -64,6 +86,8 @@ export class KeywordColumns {
   }
 }
 
-function inOrder(entries: Iterable<readonly [key: string, keyword: Keyword]>): string[] {
-  return [...entries].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { name }]) => name);
-}
+type Entry = readonly [key: string, keyword: Keyword];
+
+const byKey = ([a]: Entry, [b]: Entry): number => (a < b ? -1 : 1);
+
+const inOrder = (entries: Iterable<Entry>): string[] => [...entries].sort(byKey).map(([, { name }]) => name);

@@ -44,7 +44,7 @@ export function assignLabel(
   if (tx.folders.label(labelId) === undefined) return { refusal: 'noSuchLabel' };
   if (tx.folders.uid(labelId, slot) !== 0) return { reply: {} };
   tx.begin();
-  tx.place(slot, labelId);
+  tx.place([slot], labelId);
   return { reply: {} };
 }
 
@@ -57,8 +57,8 @@ export function unassignLabel(
   if (tx.folders.label(labelId) === undefined) return { refusal: 'noSuchLabel' };
   if (tx.folders.uid(labelId, slot) === 0) return { reply: {} };
   tx.begin();
-  tx.unplace(slot, labelId);
-  if (tx.folders.holding(slot).length === 0) tx.place(slot, tx.folders.rowOf('archive').id);
+  tx.unplace([slot], labelId);
+  if (tx.folders.holding(slot).length === 0) tx.place([slot], tx.folders.rowOf('archive').id);
   return { reply: {} };
 }
 

@@ -1,8 +1,24 @@
 // Operations on emails in folders: append, store flags, copy, move, expunge. Folders are named by id or role. A command
-// takes at most 10,000 emails.
-import { array, boolean, enums, integer, number, object, optional, refine, string, tuple, union } from 'superstruct';
+// appends at most 1,000 messages, and takes at most 10,000 emails.
+import {
+  array,
+  boolean,
+  enums,
+  integer,
+  number,
+  object,
+  optional,
+  refine,
+  size,
+  string,
+  tuple,
+  union,
+} from 'superstruct';
 import { messageSummary } from '../../mail/summary.js';
 import { command } from '../runtime/protocol.js';
+
+/** Messages that one command appends. */
+const MOST_MESSAGES = 1_000;
 
 /** First and last UID, both included. */
 const uidRanges = array(tuple([integer(), integer()]));
@@ -18,20 +34,35 @@ const uidsFromTo = { uidValidity: number(), from: uidRanges, to: uidRanges };
 
 export const placementOperations = {
   /**
-   * Adds a message whose blob is stored. In Sent a copy of the same Message-Id that is there, of the last day, is the
-   * reply instead.
+   * Adds messages whose blobs are stored, all or none of them; UIDs are in their order. With `replaces` the email that has this
+   * UID leaves its folder in the same commit. A single message that replaces nothing is not added to Sent when Sent has a copy
+   * of the same Message-Id from the last day: the copy is the reply.
    */
   append: command({
     payload: object({
       folderId: string(),
-      blob: string(),
-      summary: messageSummary,
-      /** ms since the epoch. */
-      receivedAt: number(),
-      flags: array(string()),
+      /** One at least, 1,000 at most. */
+      messages: size(
+        array(
+          object({
+            blob: string(),
+            summary: messageSummary,
+            /** ms since the epoch. */
+            receivedAt: number(),
+            flags: array(string()),
+          }),
+        ),
+        1,
+        MOST_MESSAGES,
+      ),
+      replaces: optional(object({ folderId: string(), uid: integer() })),
     }),
-    reply: object({ emailId: string(), uid: integer(), uidValidity: number() }),
-    refusals: ['noSuchFolder', 'noSuchFlag', 'tooManyKeywords'],
+    reply: object({
+      uidValidity: number(),
+      emails: array(object({ emailId: string(), uid: integer() })),
+    }),
+    /** `noSuchEmail`: the email to replace is not there. */
+    refusals: ['noSuchFolder', 'noSuchEmail', 'noSuchFlag', 'tooManyKeywords'],
     onRepeat: 'remembered',
   }),
   /**

@@ -5,11 +5,11 @@ import type { FolderRole, FolderRow } from '../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import type { MailboxProtocol } from './protocol.js';
 import { folderNamed, MOST_EMAILS, rangesOf, selected, type UidRange } from './selection.js';
-import type { MailboxTransaction } from './transaction.js';
+import { grouped, type MailboxTransaction } from './transaction.js';
 
 /** What an email leaves for a label. */
 const LEFT_FOR_LABEL: ReadonlySet<FolderRole> = new Set(['inbox', 'trash', 'junk']);
-const ALL_UIDS: UidRange[] = [[1, 2 ** 32 - 1]];
+export const ALL_UIDS: UidRange[] = [[1, 2 ** 32 - 1]];
 
 export function copy(
   tx: MailboxTransaction,
@@ -21,14 +21,9 @@ export function copy(
   if ('refusal' in chosen) return chosen;
   const { slots, folderId } = chosen;
   const from = folderId === undefined ? [] : slots.map((slot) => tx.folders.uid(folderId, slot));
-  const count = changing(tx, (begin) => {
-    for (const slot of slots) {
-      if (tx.folders.uid(target.id, slot) !== 0) continue;
-      begin();
-      tx.place(slot, target.id);
-    }
-  });
-  return { reply: { count, ...uidsFromTo(tx, from, slots, target) } };
+  const placed = slots.filter((slot) => tx.folders.uid(target.id, slot) === 0);
+  changing(tx, placed, () => tx.place(placed, target.id));
+  return { reply: { count: placed.length, ...uidsFromTo(tx, from, slots, target) } };
 }
 
 export function move(
@@ -45,20 +40,31 @@ export function move(
   const slots = chosen.slots.filter((slot) => sourceId === undefined || tx.folders.uid(sourceId, slot) !== 0);
   const { folderId } = chosen;
   const from = folderId === undefined ? [] : slots.map((slot) => tx.folders.uid(folderId, slot));
-  const junk = tx.folders.rowOf('junk').id;
-  const count = changing(tx, (begin) => {
-    for (const slot of slots) {
-      const left = sourceId === undefined ? leftFor(tx, slot, target) : [sourceId];
-      const isThere = tx.folders.uid(target.id, slot) !== 0;
-      if (sourceId === target.id || (isThere && left.length === 0)) continue;
-      begin();
-      if (!isThere) tx.place(slot, target.id);
-      for (const id of left) tx.unplace(slot, id);
-      if (target.id === junk) setJunk(tx, slot, JUNK);
-      else if (left.includes(junk) && target.role !== 'trash') setJunk(tx, slot, NOT_JUNK);
+  const isThere = (slot: number) => tx.folders.uid(target.id, slot) !== 0;
+  const leftBy = (slot: number) => (sourceId === undefined ? leftFor(tx, slot, target) : [sourceId]);
+  const left = new Map(sourceId === target.id ? [] : slots.map((slot) => [slot, leftBy(slot)]));
+  const moving = [...left.keys()].filter((slot) => !isThere(slot) || left.get(slot)!.length > 0);
+  changing(tx, moving, () => {
+    tx.place(
+      moving.filter((slot) => !isThere(slot)),
+      target.id,
+    );
+    for (const id of new Set([...left.values()].flat())) {
+      tx.unplace(
+        moving.filter((slot) => left.get(slot)!.includes(id)),
+        id,
+      );
     }
+    const junk = tx.folders.rowOf('junk').id;
+    if (target.id === junk) setJunk(tx, moving, JUNK);
+    else if (target.role !== 'trash')
+      setJunk(
+        tx,
+        moving.filter((slot) => left.get(slot)!.includes(junk)),
+        NOT_JUNK,
+      );
   });
-  return { reply: { count, ...uidsFromTo(tx, from, slots, target) } };
+  return { reply: { count: moving.length, ...uidsFromTo(tx, from, slots, target) } };
 }
 
 export function expunge(
@@ -70,14 +76,15 @@ export function expunge(
   const deleted = tx.folders.slotsOfUids(folder.id, uids).filter((slot) => tx.isDeleted(slot, folder.id));
   const slots = deleted.slice(0, MOST_EMAILS);
   const expunged = slots.map((slot) => tx.folders.uid(folder.id, slot));
-  changing(tx, (begin) => {
-    for (const slot of slots) {
-      begin();
-      if (tx.folders.holding(slot).length === 1) tx.remove(slot);
-      else tx.unplace(slot, folder.id);
-    }
-  });
+  changing(tx, slots, () => endPlacements(tx, slots, folder.id));
   return { reply: { uids: rangesOf(expunged), isComplete: slots.length === deleted.length } };
+}
+
+/** Takes emails out of a folder that holds them; emails without any other place are deleted. */
+export function endPlacements(tx: MailboxTransaction, slots: readonly number[], folderId: string): void {
+  const placed = grouped(slots, (slot) => (tx.folders.holding(slot).length === 1 ? 'nowhere else' : 'elsewhere'));
+  tx.unplace(placed.get('elsewhere') ?? [], folderId);
+  tx.remove(placed.get('nowhere else') ?? []);
 }
 
 /** Folders that an email leaves when it moves to another and nobody said from where. */
@@ -90,10 +97,9 @@ function leftFor(tx: MailboxTransaction, slot: number, target: FolderRow): strin
   });
 }
 
-function setJunk(tx: MailboxTransaction, slot: number, bit: typeof JUNK | typeof NOT_JUNK): void {
-  const before = tx.flags(slot);
-  const flags = (before & ~(JUNK | NOT_JUNK)) | bit;
-  if (flags !== before) tx.setFlags(slot, flags);
+function setJunk(tx: MailboxTransaction, slots: readonly number[], bit: typeof JUNK | typeof NOT_JUNK): void {
+  const groups = grouped(slots, (slot) => (tx.flags(slot) & ~(JUNK | NOT_JUNK)) | bit);
+  for (const [flags, group] of groups) tx.setFlags(group, flags);
 }
 
 function uidsFromTo(tx: MailboxTransaction, from: readonly number[], slots: readonly number[], target: FolderRow) {
@@ -101,12 +107,10 @@ function uidsFromTo(tx: MailboxTransaction, from: readonly number[], slots: read
   return { uidValidity: target.uidValidity, from: rangesOf(from), to: rangesOf(to) };
 }
 
-/** Changes emails, each after a call of `begin`; returns how many. */
-function changing(tx: MailboxTransaction, change: (begin: () => void) => void): number {
-  let count = 0;
-  change(() => {
-    if (count++ === 0) tx.begin();
-  });
-  if (count > 0) tx.announceUnread();
-  return count;
+/** Changes emails in one command; nothing happens when there are none. */
+function changing(tx: MailboxTransaction, slots: readonly number[], change: () => void): void {
+  if (slots.length === 0) return;
+  tx.begin();
+  change();
+  tx.announceUnread();
 }

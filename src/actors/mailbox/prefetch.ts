@@ -71,7 +71,7 @@ export function prefetch(
     .filter(({ name }) => name === 'append')
     .map(({ payload }) => payload as Payload<MailboxProtocol, 'append'>)
     .filter(({ folderId }) => folderId === sent.role || folderId === sent.id)
-    .flatMap(({ summary }) => summary.messageId ?? []);
+    .flatMap(({ messages: [first, ...others] }) => (others.length > 0 ? [] : (first?.summary.messageId ?? [])));
   // Those that the commands themselves bring count: mail after them in the group is judged by them.
   const brought = commands
     .filter(({ name }) => name === 'createFilter' || name === 'updateFilter')

@@ -16,7 +16,9 @@ import type { LoggedChange } from '../../store/changes.js';
 import { command, type EventOf, protocol, query } from '../runtime/protocol.js';
 import type { Refs } from '../runtime/ref.js';
 import { emailDetail, emailPage, listing } from './email-view.js';
+import { folderContentOperations, searchTerm } from './folder-content-operations.js';
 import { folderOperations } from './folder-operations.js';
+import { metadataOperations } from './metadata-operations.js';
 import { outboundOperations } from './outbound/protocol.js';
 import { placementOperations } from './placement-operations.js';
 
@@ -139,6 +141,8 @@ export const mailboxProtocol = protocol('mailbox', {
     }),
     ...placementOperations,
     ...folderOperations,
+    ...folderContentOperations,
+    ...metadataOperations,
     createLabel: command({
       payload: object(labelShape),
       reply: label,
@@ -238,8 +242,8 @@ export const mailboxProtocol = protocol('mailbox', {
     /** Newest first, in a folder (id or role), else over all but what is only in trash or junk; counts are of all that match. */
     search: query({
       payload: object({
-        /** mail/search-text SearchTerm; none: any text. */
-        terms: array(object({ words: array(string()), prefix: boolean() })),
+        /** None: any text. */
+        terms: array(searchTerm),
         ...period,
         hasAttachments: optional(boolean()),
         isRead: optional(boolean()),
@@ -276,6 +280,8 @@ export const mailboxProtocol = protocol('mailbox', {
   events: {} as { readonly [T in LoggedChange['type']]: Struct<Extract<LoggedChange, { type: T }>['payload'], null> },
 });
 
+/** Which emails a record is about. */
+export { flaggedIn, placementsIn, removedIn } from '../../store/changes.js';
 export { type EmailDetail, emailHead, emailListItem } from './email-view.js';
 export type { Folder } from './folder-operations.js';
 

@@ -2,7 +2,7 @@
 // for, one bit an email. The words of an email change only when they are indexed anew; emails that came since
 // are asked for alone.
 import type { SearchTerm } from '../../mail/search-text.js';
-import type { SearchStore } from '../../store/search.js';
+import type { SearchPart, SearchStore } from '../../store/search.js';
 import type { EmailColumns } from './email-columns.js';
 import { TimeOrder } from './time-order.js';
 
@@ -10,6 +10,12 @@ const REMEMBERED = 32;
 const REMEMBERED_PAGES = 200;
 /** Emails that are looked at one by one; more are looked up in the index. */
 const FEW = 300;
+
+/** Terms, all of which must match in this part of an email. */
+export interface TextQuestion {
+  readonly terms: readonly SearchTerm[];
+  readonly part: SearchPart;
+}
 
 /** Slots that match; what the mailbox held when it was asked. */
 export interface TextMatches {
@@ -93,11 +99,11 @@ export class SearchMemory {
   async matching(
     store: SearchStore,
     accountId: string,
-    terms: readonly SearchTerm[],
+    { terms, part }: TextQuestion,
     size: number,
     pages: number,
   ): Promise<TextMatches> {
-    const key = JSON.stringify([terms, pages]);
+    const key = JSON.stringify([terms, part, pages]);
     let known = this.#matches.get(key);
     let matches: Bits | undefined;
     try {
@@ -109,7 +115,7 @@ export class SearchMemory {
       this.#remember(key, known!);
       return matches;
     }
-    const asked = this.#ask(store, accountId, terms, matches, size);
+    const asked = this.#ask(store, accountId, { terms, part }, matches, size);
     this.#remember(key, asked);
     asked.catch(() => {
       if (this.#matches.get(key) === asked) this.#matches.delete(key);
@@ -120,14 +126,14 @@ export class SearchMemory {
   async #ask(
     store: SearchStore,
     accountId: string,
-    terms: readonly SearchTerm[],
+    { terms, part }: TextQuestion,
     before: Bits | undefined,
     size: number,
   ): Promise<Bits> {
     const first = before?.size ?? 0;
     const isFew = size - first <= FEW;
     const after = first === 0 ? NO_ID : this.#emails.id(first - 1);
-    const packed = await store.matches(accountId, terms, isFew ? after : undefined);
+    const packed = await store.matches(accountId, terms, part, isFew ? after : undefined);
     const bits = new Bits(size, isFew ? before : undefined);
     this.#emails.eachSlot(packed, (slot) => bits.add(slot));
     return bits;

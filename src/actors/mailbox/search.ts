@@ -9,7 +9,7 @@ import type { SearchStore } from '../../store/search.js';
 import type { FolderColumns } from './folder-columns.js';
 import type { ExportPosition } from './protocol.js';
 import type { SearchIndexing } from './search-indexing.js';
-import type { FoundPage, TextMatches } from './search-memory.js';
+import type { FoundPage, TextMatches, TextQuestion } from './search-memory.js';
 import type { SearchRenewal } from './search-renewal.js';
 import type { MailboxState } from './state.js';
 
@@ -65,13 +65,7 @@ export async function searchMailbox(
   if (known !== undefined) return known;
   const { terms = [], hasAttachments, isRead, isFlagged, keyword } = criteria;
   const has = keyword === undefined ? undefined : hasFlag(state, keyword);
-  let matches: TextMatches | undefined;
-  if (terms.length > 0) {
-    const { accountId, emails } = state;
-    const { size } = emails;
-    if (size > 0) await search.indexing.reach(accountId, emails.id(size - 1));
-    matches = await state.search.matching(search.store, accountId, terms, size, pages);
-  }
+  const matches = terms.length === 0 ? undefined : await textMatches(state, search, { terms, part: 'text' });
   const { emails } = state;
   const isLeftOut = leftOut(state, criteria.folder);
   const few = matches !== undefined && matches.count < emails.size / FEW ? matches.slots() : undefined;
@@ -99,6 +93,40 @@ export async function searchMailbox(
   // It changed during a break: what was found may be of both before and after.
   if (state.modseq === modseq) state.search.keepPage(modseq, question, found);
   return found;
+}
+
+/** Emails in which the terms match, all that are there when the question is asked. */
+async function textMatches(
+  { accountId, emails, search: memory }: MailboxState,
+  { store, indexing, renewal }: MailboxSearch,
+  question: TextQuestion,
+): Promise<TextMatches> {
+  const { size } = emails;
+  // Words that are indexed again meanwhile are of the next question.
+  const { pages } = renewal;
+  if (size > 0) await indexing.reach(accountId, emails.id(size - 1));
+  return memory.matching(store, accountId, question, size, pages);
+}
+
+/** UIDs of a folder's messages in which the terms match, ascending. */
+export async function searchFolder(
+  state: MailboxState,
+  search: MailboxSearch,
+  folder: FolderColumns,
+  { terms: asked, part }: TextQuestion,
+): Promise<Uint32Array> {
+  const terms = asked.filter(({ words }) => words.length > 0);
+  const matches = terms.length === 0 ? undefined : await textMatches(state, search, { terms, part });
+  if (matches !== undefined && matches.count < folder.count / FEW) {
+    const uids = matches.slots().map((slot) => folder.uidOf(slot));
+    return uids.filter((uid) => uid !== 0).sort();
+  }
+  const uids = new Uint32Array(folder.count);
+  let count = 0;
+  for (let i = 0; i < folder.count; i++) {
+    if (matches?.has(folder.slotAt(i)) !== false) uids[count++] = folder.uidAt(i);
+  }
+  return uids.subarray(0, count);
 }
 
 /** Slots oldest first, at most `limit`; where to go on when there may be more. */

@@ -64,9 +64,16 @@ export function rangesOf(uids: readonly number[]): UidRange[] {
   return ranges;
 }
 
-/** How many emails a command is about, at most; 1 when its payload selects none. */
-export function emailsSelected(payload: unknown): number {
-  const { emailIds, selection } = payload as { readonly emailIds?: readonly string[]; readonly selection?: Selection };
+/** How many emails a command is about, at most, or how many kilobytes of annotations; 1 when the payload has neither. */
+export function weightOf(payload: unknown): number {
+  const { messages, entries, emailIds, selection } = payload as {
+    readonly messages?: readonly unknown[];
+    readonly entries?: Payload<MailboxProtocol, 'setMetadata'>['entries'];
+    readonly emailIds?: readonly string[];
+    readonly selection?: Selection;
+  };
+  if (messages !== undefined) return messages.length;
+  if (entries !== undefined) return entries.reduce((weight, { value }) => weight + (value ?? '').length / 1_000, 1);
   if (emailIds !== undefined) return emailIds.length;
   if (selection === undefined) return 1;
   if ('emailIds' in selection) return selection.emailIds.length;

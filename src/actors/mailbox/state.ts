@@ -9,6 +9,7 @@ import type {
 } from '../../store/mailboxes.js';
 import { type NetChange, netOf } from '../../store/net-changes.js';
 import type { Loaded } from '../runtime/behavior.js';
+import { Annotations } from './annotations.js';
 import { EmailColumns } from './email-columns.js';
 import { inOrder } from './filter-match.js';
 import { FolderColumns } from './folder-columns.js';
@@ -33,6 +34,7 @@ export class MailboxState {
   filters: readonly FilterRow[] = [];
   /** Filters that wait for the body of an email, by its id. */
   readonly deferred = new Map<string, readonly string[]>();
+  readonly annotations = new Annotations();
   readonly search = new SearchMemory(this.emails);
   readonly outbound = new OutboundMemory();
   /** Inbound ids whose delivery is known to be done. */
@@ -54,7 +56,7 @@ export class MailboxState {
   }
 
   get octets(): number {
-    let octets = this.emails.octets + this.search.octets + this.outbound.octets;
+    let octets = this.emails.octets + this.search.octets + this.outbound.octets + this.annotations.octets;
     for (const folder of this.folders.values()) octets += folder.octets;
     return octets;
   }
@@ -98,6 +100,7 @@ export class MailboxState {
     }
     for (const { emailId, filterIds } of net.filtersDeferred) this.deferred.set(emailId, filterIds);
     for (const id of net.deferralsEnded) this.deferred.delete(id);
+    for (const annotation of net.annotations) this.annotations.set(annotation);
     this.outbound.evolve(net);
     this.modseq = change.modseqAfter;
     this.rememberDelivered(change.inbound);
@@ -105,7 +108,10 @@ export class MailboxState {
   }
 
   #evolveFolders(net: NetChange, counters: readonly FolderCounters[]): void {
-    for (const id of net.foldersRemoved) this.folders.delete(id);
+    for (const id of net.foldersRemoved) {
+      this.folders.delete(id);
+      this.annotations.deleteFolder(id);
+    }
     for (const folder of net.foldersAdded) {
       const row = { ...folder, uidNext: 1, total: 0, unread: 0, highestModseq: 0 };
       this.folders.set(folder.id, new FolderColumns(row, this.emails));
@@ -161,6 +167,7 @@ export async function loadMailbox(
   state.emails.trim();
   state.filters = inOrder(overview.filters);
   for (const { emailId, filterIds } of overview.deferredFilters) state.deferred.set(emailId, filterIds);
+  for (const annotation of overview.annotations) state.annotations.set(annotation);
   state.outbound.loadDrafts(overview.drafts);
   state.rememberReplies(overview.remembered);
   return { kind: 'loaded', state };

@@ -5,10 +5,20 @@
 import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
 import { SEEN } from '../../mail/flags.js';
 import { uuidV7 } from '../../mail/ids.js';
-import type { Change, ChangeContent, NewEmail, ShownEmail } from '../../store/changes.js';
+import {
+  type Change,
+  type ChangeContent,
+  type ChangeOf,
+  flaggedIn,
+  type NewEmail,
+  placementsIn,
+  removedIn,
+  type ShownEmail,
+} from '../../store/changes.js';
 import type { FolderDefinition, Placement } from '../../store/mailbox-rows.js';
 import type { MailboxChange, RememberedReply } from '../../store/mailboxes.js';
 import type { PlanContext } from '../runtime/behavior.js';
+import type { Annotations } from './annotations.js';
 import { EmailChanges } from './email-changes.js';
 import { FilterChanges } from './filter-changes.js';
 import { FolderChanges } from './folder-changes.js';
@@ -34,6 +44,8 @@ export class MailboxTransaction {
   readonly #context: TransactionContext;
   readonly #emails: EmailChanges;
   readonly #draftRows: DraftRows;
+  /** Undefined while they are those of the state. */
+  #annotations: Annotations | undefined;
   readonly #changes: Change[] = [];
   readonly #consumed = new Set<string>();
   #modseq: number;
@@ -120,6 +132,10 @@ export class MailboxTransaction {
     return this.#emails.addedWith(messageId);
   }
 
+  get annotations(): Annotations {
+    return this.#annotations ?? this.state.annotations;
+  }
+
   isDeleted(slot: number, folderId: string): boolean {
     return this.folders.isDeleted(folderId, slot);
   }
@@ -156,43 +172,55 @@ export class MailboxTransaction {
     return placements;
   }
 
-  /** Keywords stay as they are when none are given. Nothing happens when the email has these flags already. */
-  setFlags(slot: number, flags: number, keywords?: readonly string[]): void {
-    const changed = flags ^ this.flags(slot);
-    const payload = { emailId: this.id(slot), flags, changed };
-    if (keywords !== undefined && !isSame(inOrder(keywords), this.keywords(slot))) {
-      this.#record({ type: 'FlagsChanged', payload: { ...payload, keywords: inOrder(keywords) } });
-    } else if (changed !== 0) this.#record({ type: 'FlagsChanged', payload });
+  /**
+   * Gives emails these flags. Keywords stay as they are when none are given. Emails that have these flags already are passed
+   * over.
+   */
+  setFlags(slots: readonly number[], flags: number, keywords?: readonly string[]): void {
+    const ordered = keywords === undefined ? undefined : inOrder(keywords);
+    const others = (slot: number) => ordered !== undefined && !isSame(ordered, this.keywords(slot));
+    const groups = grouped(slots, (slot) => (flags ^ this.flags(slot)) * 2 + (others(slot) ? 1 : 0));
+    for (const [key, group] of groups) {
+      if (key === 0) continue;
+      const payload = { ...this.#ids(group), flags, changed: key >> 1, ...(key % 2 === 1 && { keywords: ordered! }) };
+      this.#record({ type: 'FlagsChanged', payload }, group);
+    }
   }
 
-  /** Sets `\Deleted` in a folder that holds the email. */
-  setDeleted(slot: number, folderId: string, isDeleted: boolean): void {
-    if (this.isDeleted(slot, folderId) === isDeleted) return;
-    const payload = { emailId: this.id(slot), folderId, uid: this.folders.uid(folderId, slot), isDeleted };
-    this.#record({ type: 'DeletedChanged', payload });
+  /** Sets `\Deleted` in a folder that holds the emails. */
+  setDeleted(slots: readonly number[], folderId: string, isDeleted: boolean): void {
+    const changed = slots.filter((slot) => this.isDeleted(slot, folderId) !== isDeleted);
+    if (changed.length === 0) return;
+    this.#record(
+      { type: 'DeletedChanged', payload: { folderId, ...this.#placements(changed, folderId), isDeleted } },
+      changed,
+    );
   }
 
-  /** Places an email in a folder that does not hold it; returns its UID there. */
-  place(slot: number, folderId: string): number {
+  /** Places emails, each once, in a folder that holds none of them; they have the folder's next UIDs, in their order. */
+  place(slots: readonly number[], folderId: string): void {
+    if (slots.length === 0) return;
     const uid = this.folders.row(folderId)!.uidNext;
-    this.#record({ type: 'EmailPlaced', payload: { emailId: this.id(slot), folderId, uid } });
-    return uid;
+    this.#record({ type: 'EmailPlaced', payload: { folderId, uid, ...this.#ids(slots) } }, slots);
   }
 
-  /** Takes an email out of a folder that holds it; the email stays, so it must have another place when the batch is over. */
-  unplace(slot: number, folderId: string): void {
-    const uid = this.folders.uid(folderId, slot);
-    this.#record({ type: 'EmailExpunged', payload: { emailId: this.id(slot), folderId, uid } });
+  /** Takes emails, each once, out of a folder that holds them; they stay, so they must have other places when the batch is over. */
+  unplace(slots: readonly number[], folderId: string): void {
+    if (slots.length === 0) return;
+    this.#record({ type: 'EmailExpunged', payload: { folderId, ...this.#placements(slots, folderId) } }, slots);
   }
 
-  /** Removes every placement of the email and the email itself. */
-  remove(slot: number): void {
-    const emailId = this.id(slot);
-    this.filters.endDeferral(emailId);
-    const placements = this.folders
-      .holding(slot)
-      .map((folderId) => ({ folderId, uid: this.folders.uid(folderId, slot) }));
-    this.#record({ type: 'EmailRemoved', payload: { emailId, placements } });
+  /** Removes every placement of the emails, each given once, and the emails themselves. */
+  remove(slots: readonly number[]): void {
+    for (const slot of slots) this.filters.endDeferral(this.id(slot));
+    for (const group of grouped(slots, (slot) => this.folders.holding(slot).join()).values()) {
+      const folderIds = this.folders.holding(group[0]!);
+      const uidsOf = (slot: number) => folderIds.map((folderId) => this.folders.uid(folderId, slot));
+      const [first, ...rest] = group.map((slot) => ({ emailId: this.id(slot), uids: uidsOf(slot) }));
+      const placements = folderIds.map((folderId, i) => ({ folderId, uid: first!.uids[i]! }));
+      const others = rest.length === 0 ? {} : { others: rest };
+      this.#record({ type: 'EmailRemoved', payload: { emailId: first!.emailId, placements, ...others } }, group);
+    }
   }
 
   /** An empty folder. */
@@ -214,6 +242,11 @@ export class MailboxTransaction {
       .map((slot, i) => ({ emailId: this.id(slot), uid: uidNext + i }));
     const placed = emails.length === 0 ? null : { folderId: archiveTo, emails };
     this.#record({ type: 'FolderDeleted', payload: { folderId: id, role, placed } });
+  }
+
+  /** Sets annotations of a folder, or of the account (null); null removes one. */
+  annotate(folderId: string | null, entries: ChangeOf<'AnnotationsChanged'>['payload']['entries']): void {
+    this.#record({ type: 'AnnotationsChanged', payload: { folderId, entries } });
   }
 
   /** Clients are told of an email as if it had just come. */
@@ -261,14 +294,26 @@ export class MailboxTransaction {
     };
   }
 
-  #record(content: ChangeContent): void {
+  /** The emails of a record that is about several: the first, and ids of the others. */
+  #ids([first, ...others]: readonly number[]): { readonly emailId: string; readonly others?: readonly string[] } {
+    const emailId = this.id(first!);
+    return others.length === 0 ? { emailId } : { emailId, others: others.map((slot) => this.id(slot)) };
+  }
+
+  #placements(slots: readonly number[], folderId: string) {
+    const [first, ...others] = slots.map((slot) => ({ emailId: this.id(slot), uid: this.folders.uid(folderId, slot) }));
+    return others.length === 0 ? first! : { ...first!, others };
+  }
+
+  /** `slots`: of the emails that the record is about, when it is about emails that are there. */
+  #record(content: ChangeContent, slots?: readonly number[]): void {
     const change = { ...content, seq: this.#modseq, at: this.now } as Change;
     this.#changes.push(change);
-    this.#apply(change);
+    this.#apply(change, slots);
     this.#draftRows.follow(change);
   }
 
-  #apply(change: Change): void {
+  #apply(change: Change, slots?: readonly number[]): void {
     const { seq } = change;
     switch (change.type) {
       case 'EmailAdded': {
@@ -278,34 +323,41 @@ export class MailboxTransaction {
         return;
       }
       case 'EmailPlaced': {
-        const { emailId, folderId, uid } = change.payload;
-        const slot = this.find(emailId);
-        this.folders.place(folderId, slot, uid, this.#isUnread(slot), seq);
+        const { folderId } = change.payload;
+        const emails = placementsIn(change.payload);
+        emails.forEach(({ emailId, uid }, i) => {
+          const slot = slots?.[i] ?? this.find(emailId);
+          this.folders.place(folderId, slot, uid, this.#isUnread(slot), seq);
+        });
         return;
       }
       case 'EmailExpunged': {
-        const slot = this.find(change.payload.emailId);
-        this.folders.unplace(change.payload.folderId, slot, this.#isUnread(slot), seq);
+        const { folderId } = change.payload;
+        for (const slot of slots ?? placementsIn(change.payload).map(({ emailId }) => this.find(emailId))) {
+          this.folders.unplace(folderId, slot, this.#isUnread(slot), seq);
+        }
         return;
       }
       case 'EmailRemoved': {
-        const slot = this.find(change.payload.emailId);
-        for (const { folderId } of change.payload.placements) {
-          this.folders.unplace(folderId, slot, this.#isUnread(slot), seq);
+        const { placements } = change.payload;
+        for (const slot of slots ?? removedIn(change.payload).map(({ emailId }) => this.find(emailId))) {
+          for (const { folderId } of placements) this.folders.unplace(folderId, slot, this.#isUnread(slot), seq);
+          this.#emails.remove(slot);
         }
-        this.#emails.remove(slot);
         return;
       }
       case 'FlagsChanged': {
-        const slot = this.find(change.payload.emailId);
-        const unread = (change.payload.changed & SEEN) === 0 ? 0 : this.#isUnread(slot) ? -1 : 1;
-        this.#emails.setFlags(change, slot);
-        this.folders.reflag(slot, unread, seq);
+        const { flags, changed } = change.payload;
+        const flagged = slots ?? flaggedIn(change.payload).map((emailId) => this.find(emailId));
+        this.#emails.setFlags(change, flagged);
+        this.folders.reflag(flagged, (changed & SEEN) === 0 ? 0 : (flags & SEEN) === 0 ? 1 : -1, seq);
         return;
       }
       case 'DeletedChanged': {
-        const { emailId, folderId, isDeleted } = change.payload;
-        this.folders.setDeleted(folderId, this.find(emailId), isDeleted, seq);
+        const { folderId, isDeleted } = change.payload;
+        for (const slot of slots ?? placementsIn(change.payload).map(({ emailId }) => this.find(emailId))) {
+          this.folders.setDeleted(folderId, slot, isDeleted, seq);
+        }
         return;
       }
       case 'FolderCreated':
@@ -317,10 +369,17 @@ export class MailboxTransaction {
       case 'FolderDeleted': {
         const { folderId, placed } = change.payload;
         this.folders.delete(folderId);
+        if (this.annotations.count(folderId) > 0) this.#ownAnnotations().deleteFolder(folderId);
         for (const { emailId, uid } of placed?.emails ?? []) {
           const slot = this.find(emailId);
           this.folders.place(placed!.folderId, slot, uid, this.#isUnread(slot), seq);
         }
+        return;
+      }
+      case 'AnnotationsChanged': {
+        const { folderId, entries } = change.payload;
+        const annotations = this.#ownAnnotations();
+        for (const entry of entries) annotations.set({ folderId, ...entry });
         return;
       }
       case 'FilterChanged':
@@ -345,9 +404,26 @@ export class MailboxTransaction {
     }
   }
 
+  #ownAnnotations(): Annotations {
+    this.#annotations ??= this.state.annotations.copy();
+    return this.#annotations;
+  }
+
   #isUnread(slot: number): boolean {
     return (this.flags(slot) & SEEN) === 0;
   }
+}
+
+/** Lists of the slots that have the same key, in the order in which the keys were met first. */
+export function grouped<K>(slots: readonly number[], keyOf: (slot: number) => K): Map<K, number[]> {
+  const groups = new Map<K, number[]>();
+  for (const slot of slots) {
+    const key = keyOf(slot);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [slot]);
+    else group.push(slot);
+  }
+  return groups;
 }
 
 /** A set of keywords, always written the same way. */

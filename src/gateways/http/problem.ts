@@ -1,11 +1,9 @@
 // Error replies (problem details, RFC 9457), and the one table that says which status a refusal of the mailbox or a fault
 // of ours becomes.
 
-import type { MailboxProtocol } from '../../actors/mailbox/protocol.js';
-import type { Name, Refusal } from '../../actors/runtime/protocol.js';
 import type { Fault } from '../../errors/fault.js';
 import type { Scope } from '../../store/directory.js';
-import { type FaultCode, rowOf } from '../faults.js';
+import { type FaultCode, type MailboxRefusal, rowOf } from '../faults.js';
 import { type FieldErrors, PROBLEM_TYPE, type ProblemStatus, problemBody } from '../problem-details.js';
 import { BodyError, type HeaderField, type HttpReply } from './exchange.js';
 import { API_POLICY, SECURITY_HEADERS } from './security-headers.js';
@@ -62,8 +60,6 @@ export function problemReply(problem: Problem): HttpReply & { readonly body: Uin
   };
 }
 
-export type MailboxRefusal = { [N in Name<MailboxProtocol>]: Refusal<MailboxProtocol, N> }[Name<MailboxProtocol>];
-
 const REFUSALS: Readonly<Record<MailboxRefusal, ProblemStatus>> = {
   noSuchEmail: 404,
   noSuchLabel: 404,
@@ -80,6 +76,7 @@ const REFUSALS: Readonly<Record<MailboxRefusal, ProblemStatus>> = {
   tooMany: 400,
   tooManyEmails: 400,
   tooManyKeywords: 400,
+  tooLarge: 413,
   noSuchFlag: 400,
   noSuchParent: 400,
   noSuchSource: 400,

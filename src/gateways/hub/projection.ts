@@ -1,7 +1,7 @@
 // What hub clients are told of a record of the log: event names and payloads of docs/hub.md, as the text of hub
 // invocations. Pure. Records that are not for the hub, or of a later version, are passed over. Events beyond the
 // interface's five go only to clients that asked for their topic (docs/hub.md).
-import type { MailboxEvent } from '../../actors/mailbox/protocol.js';
+import { flaggedIn, type MailboxEvent, placementsIn, removedIn } from '../../actors/mailbox/protocol.js';
 import { ANSWERED, FLAGGED, flagNames, SEEN } from '../../mail/flags.js';
 import { encodeMessage, INVOCATION } from './json-codec.js';
 
@@ -44,13 +44,17 @@ function messagesOf(event: MailboxEvent): readonly EventMessage[] {
     case 'FlagsChanged':
       return flagsChanged(event.payload);
     case 'EmailRemoved':
-      return [everybody('EmailDeleted', event.payload.emailId)];
+      return removedIn(event.payload).map(({ emailId }) => everybody('EmailDeleted', emailId));
     case 'UnreadCountChanged':
       return [everybody('UnreadCountChanged', event.payload.unread)];
-    case 'EmailPlaced':
-      return [placed(event.payload.emailId, event.payload.folderId)];
-    case 'EmailExpunged':
-      return [change('EmailUnplaced', { id: event.payload.emailId, folderId: event.payload.folderId })];
+    case 'EmailPlaced': {
+      const { folderId } = event.payload;
+      return placementsIn(event.payload).map(({ emailId }) => placed(emailId, folderId));
+    }
+    case 'EmailExpunged': {
+      const { folderId } = event.payload;
+      return placementsIn(event.payload).map(({ emailId: id }) => change('EmailUnplaced', { id, folderId }));
+    }
     case 'FolderCreated':
       return folder(event.payload.folder, { label: 'LabelCreated', folder: 'FolderCreated' });
     case 'FolderChanged':
@@ -92,18 +96,18 @@ function newEmail(email: Omit<Payload<'EmailAnnounced'>, 'isRead'>): EventMessag
   });
 }
 
-function flagsChanged({ emailId: id, flags, changed, keywords }: Payload<'FlagsChanged'>): EventMessage[] {
+function flagsChanged(payload: Payload<'FlagsChanged'>): EventMessage[] {
+  const { flags, changed, keywords } = payload;
   const isRead = (flags & SEEN) !== 0;
-  const messages: EventMessage[] = [];
-  if ((changed & SEEN) !== 0) messages.push(everybody('EmailUpdated', { id, isRead }));
-  if ((changed & ~SEEN) !== 0 || keywords !== undefined) {
-    const isFlagged = (flags & FLAGGED) !== 0;
-    const isAnswered = (flags & ANSWERED) !== 0;
-    messages.push(
-      change('EmailFlagsChanged', { id, isRead, isFlagged, isAnswered, flags: flagNames(flags), keywords }),
-    );
-  }
-  return messages;
+  const isSeenChanged = (changed & SEEN) !== 0;
+  const areOthersChanged = (changed & ~SEEN) !== 0 || keywords !== undefined;
+  const isFlagged = (flags & FLAGGED) !== 0;
+  const isAnswered = (flags & ANSWERED) !== 0;
+  const shown = { isRead, isFlagged, isAnswered, flags: flagNames(flags), keywords };
+  return flaggedIn(payload).flatMap((id) => [
+    ...(isSeenChanged ? [everybody('EmailUpdated', { id, isRead })] : []),
+    ...(areOthersChanged ? [change('EmailFlagsChanged', { id, ...shown })] : []),
+  ]);
 }
 
 function folder(

@@ -22,6 +22,7 @@ export const ACCOUNT_TABLES = [
   'expunged',
   'emails',
   'folders',
+  'annotations',
   'events',
   'inbound',
   'recent_commands',

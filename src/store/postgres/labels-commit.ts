@@ -1,9 +1,13 @@
-// Labels and filters in PostgreSQL: the part of the mailbox commit that writes them, and the reading of filters. Most
-// commits have none of it, so it is not in their statement.
+// Labels, annotations and filters in PostgreSQL: the part of the mailbox commit that writes them, and the reading of annotations
+// and filters. Most commits have none of it, so it is not in their statement.
+import type { AnnotationRow } from '../mailbox-rows.js';
 import type { DeferredFilters, FilterRow, MailboxChange } from '../mailboxes.js';
 import { netOf } from '../net-changes.js';
 import type { Sql, Statement } from './client.js';
 import { filterColumns, folderColumns } from './mailbox-columns.js';
+
+/** In place of a folder's id: annotations of the account. */
+const OF_ACCOUNT = '00000000-0000-0000-0000-000000000000';
 
 const storedFolder = folderColumns.stored();
 const storedFilter = filterColumns.stored();
@@ -18,6 +22,8 @@ export function writeLabels(sql: Sql, changes: readonly MailboxChange[]) {
   const deferred = [];
   const deferralsEnded = [];
   const released = [];
+  const annotated = [];
+  const unannotated = [];
   for (const { accountId: a, changes: list, counters } of changes) {
     const net = netOf(list);
     for (const folder of net.foldersAdded) {
@@ -28,12 +34,14 @@ export function writeLabels(sql: Sql, changes: readonly MailboxChange[]) {
     for (const id of net.filtersRemoved) filtersGone.push({ a, id });
     for (const row of net.filtersDeferred) deferred.push({ a, id: row.emailId, filters: row.filterIds });
     for (const id of net.deferralsEnded) deferralsEnded.push({ a, id });
+    for (const { folderId, name, value } of net.annotations) {
+      if (value === null) unannotated.push({ a, f: folderId ?? OF_ACCOUNT, name });
+      else annotated.push({ a, f: folderId ?? OF_ACCOUNT, name, value });
+    }
     for (const hash of net.blobsReleased) released.push({ a, hash });
   }
-  if (
-    [labels, labelsGone, filters, filtersGone, deferred, deferralsEnded, released].every(({ length }) => length === 0)
-  )
-    return sql``;
+  const all = [labels, labelsGone, filters, filtersGone, deferred, deferralsEnded, released, annotated, unannotated];
+  if (all.every(({ length }) => length === 0)) return sql``;
   return sql`
     , label as (
       insert into folders (account_id, ${sql.unsafe(folderColumns.names)}) select a, ${sql.unsafe(storedFolder)}
@@ -49,6 +57,17 @@ export function writeLabels(sql: Sql, changes: readonly MailboxChange[]) {
       delete from placements t using label_gone g where t.account_id = g.a and t.folder_id = g.id
     ), label_expunged as (
       delete from expunged t using label_gone g where t.account_id = g.a and t.folder_id = g.id
+    ), label_unannotated as (
+      delete from annotations t using label_gone g where t.account_id = g.a and t.folder_id = g.id
+    ), annotated as (
+      insert into annotations (account_id, folder_id, name, value)
+      select a, f, name, decode(value, 'base64') from json_to_recordset(${JSON.stringify(annotated)}::text::json)
+        as x (a uuid, f uuid, name text, value text) join passed using (a)
+      on conflict (account_id, folder_id, name) do update set value = excluded.value
+    ), unannotated as (
+      delete from annotations t
+      using json_to_recordset(${JSON.stringify(unannotated)}::text::json) as r (a uuid, f uuid, name text), passed p
+      where t.account_id = r.a and t.folder_id = r.f and t.name = r.name and p.a = r.a
     ), filter as (
       insert into filters (account_id, ${sql.unsafe(filterColumns.names)}) select a, ${sql.unsafe(storedFilter)}
       from json_to_recordset(${JSON.stringify(filters)}::text::json)
@@ -78,6 +97,15 @@ export function writeLabels(sql: Sql, changes: readonly MailboxChange[]) {
 export function deferredFilterRows(sql: Sql, accountId: string): Statement<DeferredFilters[]> {
   return sql<DeferredFilters[]>`
     select email_id as "emailId", filter_ids as "filterIds" from deferred_filters where account_id = ${accountId}`;
+}
+
+/** Rows of a folder that is not there any more are left out: nodes of an earlier version leave them behind. */
+export function annotationRows(sql: Sql, accountId: string): Statement<AnnotationRow[]> {
+  return sql<AnnotationRow[]>`
+    select f.id as "folderId", n.name, translate(encode(n.value, 'base64'), E'\\n', '') as value
+    from annotations n left join folders f on f.account_id = n.account_id and f.id = n.folder_id
+    where n.account_id = ${accountId} and (n.folder_id = ${OF_ACCOUNT} or f.id is not null)
+    order by n.folder_id, n.name`;
 }
 
 export function filterRows(sql: Sql, accountId: string): Statement<FilterRow[]> {

@@ -2,14 +2,17 @@
 // not the expected one, or whose inbound rows are gone, writes nothing; the others of the group are not affected.
 import type { Change } from '../changes.js';
 import type { CommitResult, MailboxChange } from '../mailboxes.js';
-import { type AddedEmail, netOf } from '../net-changes.js';
+import { type AddedEmail, type NetChange, netOf } from '../net-changes.js';
 import type { Sql } from './client.js';
 import { writeLabels } from './labels-commit.js';
 import { changingFolderColumns, emailColumns, folderColumns, folderCounters } from './mailbox-columns.js';
 import { writeOutbound } from './outbound-commit.js';
 import { joinThreads, messageKey } from './threads.js';
 
-/** Rows of the group, one list a table, every row with its account. */
+/**
+ * Rows of the group, one list a table, every row with its account. Emails and placements that follow each other and get the
+ * same values are one row with a list of their ids or UIDs: a command on many emails gives most of them the same values.
+ */
 function rowsOf(changes: readonly MailboxChange[]) {
   const fences = [];
   const consumed = [];
@@ -28,12 +31,23 @@ function rowsOf(changes: readonly MailboxChange[]) {
     fences.push({ a, epoch: change.epoch, before: change.modseqBefore, after: change.modseqAfter });
     for (const id of change.inbound) consumed.push({ a, id });
     for (const email of net.emailsAdded) added.push(emailRow(a, email));
-    for (const email of net.emailsFlagged) flagged.push({ a, ...email });
-    for (const id of net.emailsRemoved) removed.push({ a, id });
+    for (const emails of runsOf(net.emailsFlagged, haveSameFlags)) {
+      const { flags, keywords, modseq } = emails[0]!;
+      flagged.push({ a, ids: emails.map(({ id }) => id), flags, keywords, modseq });
+    }
+    if (net.emailsRemoved.length > 0) removed.push({ a, ids: net.emailsRemoved });
     for (const [f, placements] of net.placements) {
-      for (const { uid, emailId: e, isDeleted: d, modseq: m } of placements.placed) placed.push({ a, f, uid, e, d, m });
-      for (const { uid, modseq: m } of placements.expunged) expunged.push({ a, f, uid, m });
-      for (const { uid, isDeleted: d, modseq: m } of placements.marked) marked.push({ a, f, uid, d, m });
+      for (const rows of runsOf(placements.placed, areAlike)) {
+        const { isDeleted: d, modseq: m, savedAt: s } = rows[0]!;
+        placed.push({ a, f, uids: uidsOf(rows), ids: rows.map(({ emailId }) => emailId), d, m, s });
+      }
+      for (const rows of runsOf(placements.expunged, areAlike)) {
+        expunged.push({ a, f, uids: uidsOf(rows), m: rows[0]!.modseq });
+      }
+      for (const rows of runsOf(placements.marked, areAlike)) {
+        const { isDeleted: d, modseq: m } = rows[0]!;
+        marked.push({ a, f, uids: uidsOf(rows), d, m });
+      }
     }
     folders.push(...folderRows(change));
     for (const row of eventRows(change.changes)) events.push({ a, ...row });
@@ -41,6 +55,32 @@ function rowsOf(changes: readonly MailboxChange[]) {
   }
   return { fences, consumed, added, flagged, removed, placed, expunged, marked, folders, events, remembered };
 }
+
+/** The list cut where neighbours are not the same. */
+function runsOf<T>(list: readonly T[], areSame: (a: T, b: T) => boolean): T[][] {
+  const runs: T[][] = [];
+  for (const each of list) {
+    const run = runs.at(-1);
+    if (run !== undefined && areSame(run[0]!, each)) run.push(each);
+    else runs.push([each]);
+  }
+  return runs;
+}
+
+type Flagged = NetChange['emailsFlagged'][number];
+
+/** Emails of one record have one list of keywords. */
+function haveSameFlags(a: Flagged, b: Flagged): boolean {
+  return a.flags === b.flags && a.keywords === b.keywords && a.modseq === b.modseq;
+}
+
+type Placed = NonNullable<ReturnType<NetChange['placements']['get']>>['placed'][number];
+
+function areAlike(a: Placed, b: Placed): boolean {
+  return a.isDeleted === b.isDeleted && a.modseq === b.modseq && a.savedAt === b.savedAt;
+}
+
+const uidsOf = (rows: readonly Placed[]): number[] => rows.map(({ uid }) => uid);
 
 /** Of the folders that were there before: their counters, and what else they are when that has changed. */
 function folderRows({ accountId: a, changes, counters }: MailboxChange) {
@@ -106,24 +146,26 @@ export async function commitChanges(sql: Sql, changes: readonly MailboxChange[])
     ), email_flagged as (
       update emails t set flags = r.flags, keywords = coalesce(r.keywords, t.keywords), modseq = r.modseq
       from json_to_recordset(${json(rows.flagged)}::text::json)
-        as r (a uuid, id uuid, flags smallint, keywords text[], modseq bigint), passed p
-      where t.account_id = r.a and t.id = r.id and p.a = r.a
+        as r (a uuid, ids uuid[], flags smallint, keywords text[], modseq bigint)
+        join passed using (a) cross join unnest(r.ids) as e (id)
+      where t.account_id = r.a and t.id = e.id
+    ), removed as materialized (
+      select a, id from json_to_recordset(${json(rows.removed)}::text::json) as r (a uuid, ids uuid[])
+        join passed using (a) cross join unnest(r.ids) as id
     ), email_removed as (
-      delete from emails t using json_to_recordset(${json(rows.removed)}::text::json) as r (a uuid, id uuid), passed p
-      where t.account_id = r.a and t.id = r.id and p.a = r.a
-      returning t.blob
+      delete from emails t using removed r where t.account_id = r.a and t.id = r.id returning t.blob
     ), unsearchable as (
-      delete from email_search t using json_to_recordset(${json(rows.removed)}::text::json) as r (a uuid, id uuid), passed p
-      where t.account_id = r.a and t.email_id = r.id and p.a = r.a
+      delete from email_search t using removed r where t.account_id = r.a and t.email_id = r.id
     ), candidate as (
       insert into blob_candidates (hash) select blob from email_removed
     ), placed as (
-      insert into placements (account_id, folder_id, uid, email_id, deleted, modseq)
-      select a, f, uid, e, d, m from json_to_recordset(${json(rows.placed)}::text::json)
-        as x (a uuid, f uuid, uid bigint, e uuid, d boolean, m bigint) join passed using (a)
+      insert into placements (account_id, folder_id, uid, email_id, deleted, modseq, saved_at)
+      select a, f, uid, id, d, m, to_timestamp(s / 1000.0) from json_to_recordset(${json(rows.placed)}::text::json)
+        as x (a uuid, f uuid, uids bigint[], ids uuid[], d boolean, m bigint, s double precision)
+        join passed using (a) cross join unnest(x.uids, x.ids) as y (uid, id)
     ), gone as materialized (
       select a, f, uid, m from json_to_recordset(${json(rows.expunged)}::text::json)
-        as x (a uuid, f uuid, uid bigint, m bigint) join passed using (a)
+        as x (a uuid, f uuid, uids bigint[], m bigint) join passed using (a) cross join unnest(x.uids) as uid
     ), unplaced as (
       delete from placements t using gone g where t.account_id = g.a and t.folder_id = g.f and t.uid = g.uid
     ), expunged as (
@@ -164,7 +206,8 @@ function markDeleted(sql: Sql, marked: readonly unknown[]) {
   return sql`
     , marked as (
       update placements t set deleted = r.d, modseq = r.m
-      from json_to_recordset(${json(marked)}::text::json) as r (a uuid, f uuid, uid bigint, d boolean, m bigint), passed p
-      where t.account_id = r.a and t.folder_id = r.f and t.uid = r.uid and p.a = r.a
+      from json_to_recordset(${json(marked)}::text::json) as r (a uuid, f uuid, uids bigint[], d boolean, m bigint)
+        join passed using (a) cross join unnest(r.uids) as p (uid)
+      where t.account_id = r.a and t.folder_id = r.f and t.uid = p.uid
     )`;
 }

@@ -1,6 +1,7 @@
 // Reads a mailbox for its actor. Columns come packed by the server into one bytea each for many thousand rows, which loads a
 // large mailbox several times faster than row by row; a small mailbox takes one round trip a function.
 import { uuidText } from '../../mail/ids.js';
+import type { AnnotationRow } from '../mailbox-rows.js';
 import type {
   DeferredFilters,
   EmailPage,
@@ -15,7 +16,7 @@ import type {
 } from '../mailboxes.js';
 import type { DraftEmail } from '../outbound.js';
 import { guarded, type Sql } from './client.js';
-import { deferredFilterRows, filterRows } from './labels-commit.js';
+import { annotationRows, deferredFilterRows, filterRows } from './labels-commit.js';
 import { folderColumns } from './mailbox-columns.js';
 import { draftEmailRows } from './outbound-rows.js';
 
@@ -110,6 +111,7 @@ interface OverviewRow {
   readonly filters: FilterRow[];
   readonly deferredFilters: DeferredFilters[];
   readonly drafts: DraftEmail[];
+  readonly annotations: AnnotationRow[];
   readonly remembered: RememberedReply[];
   /** The oldest entry of the log; null when the log is empty. */
   readonly oldest: string | null;
@@ -138,6 +140,7 @@ export async function overview(sql: Sql, accountId: string): Promise<MailboxOver
         (select coalesce(json_agg(f), '[]') from (${filterRows(sql, accountId)}) f) as filters,
         (select coalesce(json_agg(d), '[]') from (${deferredFilterRows(sql, accountId)}) d) as "deferredFilters",
         (select coalesce(json_agg(d), '[]') from (${draftEmailRows(sql, accountId)}) d) as drafts,
+        (select coalesce(json_agg(n), '[]') from (${annotationRows(sql, accountId)}) n) as annotations,
         (select coalesce(json_agg(r order by r.at), '[]') from (
           select id, reply, at from recent_commands
           where account_id = ${accountId} and at > now() - interval '1 minute') r) as remembered
@@ -149,15 +152,17 @@ export async function overview(sql: Sql, accountId: string): Promise<MailboxOver
       filters: [],
       deferredFilters: [],
       drafts: [],
+      annotations: [],
       remembered: [],
       expunged: { floor: 0, folders: [] },
     };
-  const { folders, filters, deferredFilters, drafts, remembered } = row;
+  const { folders, filters, deferredFilters, drafts, annotations, remembered } = row;
   return {
     folders,
     filters,
     deferredFilters,
     drafts,
+    annotations,
     remembered: remembered.map(({ id, reply }) => ({ id, reply })),
     expunged: expungedOf(row),
   };

@@ -1,6 +1,6 @@
 // The words of emails in PostgreSQL: one tsvector an email under a GIN index.
 import type { SearchTerm } from '../../mail/search-text.js';
-import type { EmailWords, SearchStore, UnindexedEmail } from '../search.js';
+import type { EmailWords, SearchPart, SearchStore, UnindexedEmail } from '../search.js';
 import { type Sql, storeFault } from './client.js';
 import { tsqueryOf, tsvectorOf } from './search-words.js';
 
@@ -80,8 +80,13 @@ export function postgresSearch(sql: Sql): SearchStore {
     }
   }
 
-  async function matches(accountId: string, terms: readonly SearchTerm[], after?: string): Promise<Uint8Array> {
-    const query = tsqueryOf(accountId, terms);
+  async function matches(
+    accountId: string,
+    terms: readonly SearchTerm[],
+    part: SearchPart,
+    after?: string,
+  ): Promise<Uint8Array> {
+    const query = tsqueryOf(accountId, terms, part);
     // Each condition in a form that the index which must not be taken does not have.
     const rows = sql<{ packed: Uint8Array | null }[]>`
       select string_agg(uuid_send(email_id), ''::bytea) as packed from email_search where ${

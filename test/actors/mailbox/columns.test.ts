@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { EmailColumns } from '../../../src/actors/mailbox/email-columns.js';
 import { FolderColumns } from '../../../src/actors/mailbox/folder-columns.js';
 import { SparseBits, SparseColumn } from '../../../src/actors/mailbox/sparse-column.js';
-import { uuidOctets, uuidText, uuidV7 } from '../../../src/mail/ids.js';
+import { uuidOctets, uuidText, uuidV7, uuidWords } from '../../../src/mail/ids.js';
 import type { FolderRow } from '../../../src/store/mailboxes.js';
 
 const row: FolderRow = {
@@ -255,7 +255,7 @@ function checkFolder(
   for (let slot = 0; slot < emails.size; slot++) if (!placed.has(slot)) t.is(folder.uidOf(slot), 0);
   for (let since = 0; since <= modseq; since++) {
     const uids = expunged.filter((each) => each.modseq > since).map(({ uid }) => uid);
-    t.deepEqual(folder.expungedSince(since), { uids: uids.sort((a, b) => a - b), isComplete: since >= floor });
+    t.deepEqual(folder.expungedSince(since), { uids: Uint32Array.from(uids).sort(), isComplete: since >= floor });
   }
 }
 
@@ -333,8 +333,8 @@ test('times, sizes and modseqs are exact beyond 2^32, whatever the time in the i
     all.map((n) => n + 2),
   );
   folder.unplaceAll([0, 6], 2 ** 47);
-  t.deepEqual(folder.expungedSince(2 ** 47 - 1), { uids: [1, 7], isComplete: true });
-  t.deepEqual(folder.expungedSince(2 ** 47), { uids: [], isComplete: true });
+  t.deepEqual(folder.expungedSince(2 ** 47 - 1), { uids: Uint32Array.of(1, 7), isComplete: true });
+  t.deepEqual(folder.expungedSince(2 ** 47), { uids: new Uint32Array(0), isComplete: true });
   emails.setFlags(1, 0x3fff, ['x'], 2 ** 47 + 5);
   t.deepEqual([emails.flags(1), emails.modseq(1), emails.isAlive(1)], [0x3fff, 2 ** 47 + 5, true]);
   t.false(emails.hasAttachments(1));
@@ -404,7 +404,7 @@ test('the newest expunged UIDs are remembered, and it is known from when on', (t
     folder.unplaceAll([slot], uid);
   }
   t.deepEqual(folder.expungedSince(49_990), {
-    uids: Array.from({ length: 10 }, (_, i) => 49_991 + i),
+    uids: Uint32Array.from({ length: 10 }, (_, i) => 49_991 + i),
     isComplete: true,
   });
   t.is(folder.expungedSince(30_000).uids.length, 20_000, 'at least 20,000');
@@ -452,7 +452,11 @@ test('ids: octets and text are the same id, later ids sort later', (t) => {
       (ms, sequence, random) => {
         const id = uuidV7(ms, sequence, random);
         t.regex(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-        t.is(uuidText(uuidOctets(id)), id);
+        const octets = uuidOctets(id);
+        t.is(uuidText(octets), id);
+        t.is(uuidText(Buffer.concat([random, octets]), 8), id);
+        const words = [0, 4, 8, 12].map((at) => octets.readUInt32BE(at));
+        t.deepEqual([uuidWords(id), uuidWords(id.toUpperCase())], [words, words]);
         t.true(uuidV7(ms + 1, 0, random) > id);
         if (sequence < 4095) t.true(uuidV7(ms, sequence + 1, random) > id);
       },

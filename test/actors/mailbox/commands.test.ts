@@ -1,73 +1,135 @@
-// Append, flags, moves and lists at their edges: copies in Sent, events, limits, conditional stores, sorting.
-import { createHash, randomUUID } from 'node:crypto';
+// Flags, moves, folders and lists at their edges: limits, conditional stores, UIDs, sorting.
+import { randomUUID } from 'node:crypto';
 import test from 'ava';
-import { mailboxWorld } from './mailbox-world.js';
+import { unpackUids } from '../../../src/actors/mailbox/packed-columns.js';
+import { blobOf, start, summary } from './command-world.js';
+import { checkRows } from './mailbox-world.js';
 
-const MINUTE = 60_000;
-
-const blobOf = (text: string) => createHash('sha256').update(text).digest('hex');
-
-const summary = (subject: string, messageId: string | null = null, size = 10) => ({
-  messageId,
-  inReplyTo: null,
-  references: [],
-  fromAddress: `${subject.toLowerCase()}@remote.test`,
-  fromName: '',
-  subject,
-  preview: '',
-  size,
-  hasAttachments: false,
-  attachmentCount: 0,
-});
-
-async function start() {
-  const world = await mailboxWorld();
-  const account = await world.directory.createAccount(`${randomUUID()}@example.test`, 'x');
-  const mailbox = world.mailboxes.of(account.id);
-  const append = async (folderId: string, subject: string, of: { id?: string; at?: number; flags?: string[] } = {}) => {
-    const { id = null, at = Date.now(), flags = [] } = of;
-    const blob = blobOf(`${subject} ${randomUUID()}`);
-    return mailbox.ask('append', { folderId, blob, summary: summary(subject, id), receivedAt: at, flags });
+test('UIDs of copies and moves stand in the order of the folder they are from, beside those of emails that were there', async (t) => {
+  const { world, mailbox, append } = await start();
+  const ids: string[] = [];
+  for (const subject of ['a', 'b', 'c', 'd', 'e']) ids.push((await append('inbox', subject)).reply!.emails[0]!.emailId);
+  const uidsOf = async (name: 'copy' | 'move', folderId: string, uids: [number, number][], toFolderId: string) => {
+    const { reply } = await mailbox.ask(name, { selection: { folderId, uids }, toFolderId });
+    return [reply!.count, reply!.from, reply!.to];
   };
-  const types = async () => (await world.events.read(account.id, 0, 1000)).map(({ type, payload }) => [type, payload]);
-  return { world, account, mailbox, append, types };
-}
-
-test('a copy appended to Sent is the one that is there, for a day; elsewhere it is another email', async (t) => {
-  const { world, account, append } = await start();
-  const [first, again] = await Promise.all([
-    append('sent', 'a', { id: '<a@x>' }),
-    append('sent', 'a', { id: '<a@x>' }),
-  ]);
-  t.deepEqual(again, first, 'in one commit');
-  world.reload();
-  t.deepEqual(await append('sent', 'a', { id: '<a@x>' }), first, 'by another owner');
-  const [row] = await world.sql`select count(*)::int as count from blob_candidates`;
-  t.is(row!['count'], 2, 'the bytes of the others may go');
-  const old = await append('sent', 'b', { id: '<b@x>', at: Date.now() - 24 * 60 * MINUTE });
-  t.not((await append('sent', 'b', { id: '<b@x>' })).reply?.emailId, old.reply?.emailId);
-  const inbox = await append('inbox', 'a', { id: '<a@x>' });
-  t.not(inbox.reply?.emailId, first.reply?.emailId);
-  t.not((await append('sent', 'c')).reply?.emailId, (await append('sent', 'c')).reply?.emailId, 'without a Message-Id');
-  t.is((await append('nowhere', 'a')).refusal, 'noSuchFolder');
-  const [emails] = await world.sql`select count(*)::int as count from emails where account_id = ${account.id}`;
-  t.is(emails!['count'], 6);
+  await mailbox.ask('copy', { selection: { emailIds: [ids[3]!, ids[1]!] }, toFolderId: 'archive' });
+  t.deepEqual(
+    await uidsOf(
+      'copy',
+      'inbox',
+      [
+        [4, 5],
+        [1, 3],
+      ],
+      'archive',
+    ),
+    [
+      3,
+      [[1, 5]],
+      [
+        [3, 3],
+        [2, 2],
+        [4, 4],
+        [1, 1],
+        [5, 5],
+      ],
+    ],
+  );
+  t.deepEqual(
+    await uidsOf('copy', 'inbox', [[2, 4]], 'archive'),
+    [
+      0,
+      [[2, 4]],
+      [
+        [2, 2],
+        [4, 4],
+        [1, 1],
+      ],
+    ],
+    'all were there',
+  );
+  t.deepEqual(await uidsOf('copy', 'archive', [[1, 2]], 'archive'), [0, [[1, 2]], [[1, 2]]], 'into the same folder');
+  t.deepEqual(await uidsOf('move', 'inbox', [[2, 3]], 'inbox'), [0, [[2, 3]], [[2, 3]]], 'within a folder');
+  t.deepEqual(
+    await uidsOf(
+      'move',
+      'inbox',
+      [
+        [1, 2],
+        [9, 12],
+      ],
+      'archive',
+    ),
+    [
+      2,
+      [[1, 2]],
+      [
+        [3, 3],
+        [2, 2],
+      ],
+    ],
+  );
+  const { reply } = await mailbox.ask('folderChanges', { folderId: 'inbox', since: null });
+  t.deepEqual([...unpackUids(reply!.uids)], [3, 4, 5]);
+  await mailbox.ask('storeFlags', {
+    selection: { folderId: 'archive', uids: [[1, 9]] },
+    mode: 'add',
+    flags: ['\\Deleted'],
+  });
+  const expunged = await mailbox.ask('expunge', {
+    folderId: 'archive',
+    uids: [
+      [5, 7],
+      [1, 2],
+      [2, 2],
+    ],
+  });
+  t.deepEqual(expunged.reply, {
+    uids: [
+      [1, 2],
+      [5, 5],
+    ],
+    isComplete: true,
+  });
   await world.end();
 });
 
-test('new mail is told of when it is appended to the inbox alone', async (t) => {
-  const { world, append, types } = await start();
-  await append('archive', 'a');
-  await append('inbox', 'b', { flags: ['\\Seen'] });
-  await append('inbox', 'c');
-  const isNew = (await types())
-    .filter(([type]) => type === 'EmailAdded')
-    .map(([, payload]) => (payload as { isNew: boolean }).isNew);
-  t.deepEqual(isNew, [false, true, true]);
-  t.deepEqual(
-    (await types()).filter(([type]) => type === 'UnreadCountChanged').map(([, payload]) => payload),
-    [{ unread: 1 }],
-  );
+test('the inbox is renamed: its emails are in a new label, and it stays and is empty', async (t) => {
+  const { world, account, mailbox, append } = await start();
+  const { reply: first } = await append('inbox', 'a', { flags: ['\\Seen', '\\Deleted', 'Work'] });
+  await append('inbox', 'b');
+  const before = world.commits.length;
+  const { reply } = await mailbox.ask('renameInbox', { name: 'Old/2026' });
+  t.is(reply?.isComplete, true);
+  t.is(world.commits.length, before + 1);
+  const folderId = reply!.folderId;
+  const status = async (id: string) => {
+    const { folders } = (await mailbox.ask('folderStatus', { folderIds: [id] })).reply!;
+    return folders.map(({ path, role, total, unread, deleted, uidNext }) => [
+      path,
+      role,
+      total,
+      unread,
+      deleted,
+      uidNext,
+    ])[0];
+  };
+  t.deepEqual(await status(folderId), ['Old/2026', 'label', 2, 1, 1, 3]);
+  t.deepEqual(await status('inbox'), ['INBOX', 'inbox', 0, 0, 0, 3]);
+  const [email] =
+    await world.sql`select flags::int as flags, keywords from emails where id = ${first!.emails[0]!.emailId}`;
+  t.deepEqual([email!['flags'], email!['keywords']], [1, ['Work']]);
+  t.is((await mailbox.ask('renameInbox', { name: 'old/2026' })).refusal, 'nameTaken');
+  t.is((await mailbox.ask('renameInbox', { name: 'x'.repeat(1_001) })).refusal, 'nameTooLong');
+  t.is((await mailbox.ask('renameInbox', { name: 'x', folderId: randomUUID() })).refusal, 'noSuchFolder');
+  // A later call moves what the first had no room for, and an email that is there already loses its place in the inbox.
+  const { reply: third } = await append('inbox', 'c');
+  await mailbox.ask('copy', { selection: { emailIds: [third!.emails[0]!.emailId] }, toFolderId: folderId });
+  t.deepEqual((await mailbox.ask('renameInbox', { name: 'Old/2026', folderId })).reply, { folderId, isComplete: true });
+  t.deepEqual(await status(folderId), ['Old/2026', 'label', 3, 2, 1, 4]);
+  t.deepEqual(await status('inbox'), ['INBOX', 'inbox', 0, 0, 0, 4]);
+  await checkRows(world, t, account.id);
   await world.end();
 });
 
@@ -76,7 +138,7 @@ test('an account has 200 keywords, whatever their case; names that are no flags 
   const names = Array.from({ length: 199 }, (_, i) => `k${i}`);
   const { reply } = await append('inbox', 'a', { flags: names });
   const store = (flags: string[], mode: 'add' | 'remove' | 'replace' = 'add') =>
-    mailbox.ask('storeFlags', { selection: { emailIds: [reply!.emailId] }, mode, flags });
+    mailbox.ask('storeFlags', { selection: { emailIds: [reply!.emails[0]!.emailId] }, mode, flags });
   t.is((await store(['K0', 'k198'])).reply?.changed, 0, 'known ones');
   t.is((await store(['one', 'two'])).refusal, 'tooManyKeywords');
   t.is((await store(['one', 'ONE'])).reply?.changed, 1);
@@ -127,7 +189,7 @@ test('a command takes 10,000 emails, no more, in one commit', async (t) => {
   await world.sql`
     insert into placements (account_id, folder_id, uid, email_id, modseq)
     select account_id, ${inbox!['id']}, row_number() over (order by id) + 1, id, 1
-    from emails where account_id = ${account.id} and id <> ${first!.emailId}`;
+    from emails where account_id = ${account.id} and id <> ${first!.emails[0]!.emailId}`;
   await world.sql`
     update folders set total = 10001, unread = 10001, uidnext = 10002 where account_id = ${account.id} and role = 'inbox'`;
   world.reload();
@@ -154,7 +216,8 @@ test('a list is by date, sender, subject without Re:, or size, either way round,
   for (const [subject, at, size, fromName] of mails) {
     const of = { ...summary(subject, null, size), fromAddress: 'bob@remote.test', fromName };
     const flags = subject === 'Alpha' ? ['\\Seen', '\\Flagged'] : [];
-    await mailbox.ask('append', { folderId: 'archive', blob: blobOf(subject), summary: of, receivedAt: at, flags });
+    const message = { blob: blobOf(subject), summary: of, receivedAt: at, flags };
+    await mailbox.ask('append', { folderId: 'archive', messages: [message] });
   }
   const sizes = async (of: object = {}) => {
     const { reply } = await mailbox.ask('list', { folder: 'archive', page: 1, pageSize: 10, ...of });

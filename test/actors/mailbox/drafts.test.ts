@@ -22,7 +22,8 @@ async function worldOf(t: ExecutionContext) {
   };
   async function append(folderId: string, headers: readonly string[] = [], flags: readonly string[] = []) {
     const { blob, summary } = await stored(world, headers);
-    return (await mailbox.ask('append', { folderId, blob, summary, receivedAt: 1, flags: [...flags] })).reply!;
+    const message = { blob, summary, receivedAt: 1, flags: [...flags] };
+    return (await mailbox.ask('append', { folderId, messages: [message] })).reply!.emails[0]!;
   }
   return { world, accountId, mailbox, listed, drafts, append };
 }
@@ -198,13 +199,12 @@ test('of two windows that change the same version of a draft one is refused, in 
 
 test('1,000 emails in Drafts are drafts; what comes after them stays an email', async (t) => {
   const { world, mailbox, listed, drafts, append } = await worldOf(t);
-  const message = await stored(world);
+  const message = { ...(await stored(world)), receivedAt: 1, flags: [] };
   const emailIds: string[] = [];
   for (let i = 0; i < 1_002; i += 167) {
-    const appended = Array.from({ length: 167 }, () =>
-      mailbox.ask('append', { ...message, folderId: 'archive', receivedAt: 1, flags: [] }),
-    );
-    for (const { reply } of await Promise.all(appended)) emailIds.push(reply!.emailId);
+    const messages = Array.from({ length: 167 }, () => message);
+    const { reply } = await mailbox.ask('append', { folderId: 'archive', messages });
+    for (const { emailId } of reply!.emails) emailIds.push(emailId);
   }
   const { reply } = await mailbox.ask('copy', { selection: { emailIds }, toFolderId: 'drafts' });
   t.is(reply?.count, 1_002);
@@ -320,7 +320,7 @@ async function issue(world: MailboxWorld, accountId: string, next: Command, know
       case 'append': {
         const { blob, summary } = await stored(world);
         const flags = next.isDeleted ? ['\\Deleted'] : ['\\Draft'];
-        return mailbox.ask('append', { folderId: next.to, blob, summary, receivedAt: 1, flags });
+        return mailbox.ask('append', { folderId: next.to, messages: [{ blob, summary, receivedAt: 1, flags }] });
       }
       case 'copy':
       case 'move':

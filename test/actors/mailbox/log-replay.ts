@@ -93,7 +93,8 @@ export function snapshotOf(state: MailboxState) {
       isDeleted: folder.isDeleted(slot),
       modseq: folder.modseqOf(slot),
     }));
-    return isSystem ? { row, placed } : { row: { ...row, id, uidValidity, createdAt }, placed };
+    const annotations = state.annotations.of(id);
+    return { row: isSystem ? row : { ...row, id, uidValidity, createdAt }, placed, annotations };
   });
   return {
     modseq: state.modseq,
@@ -107,6 +108,7 @@ export function snapshotOf(state: MailboxState) {
       hasAttachments: emails.hasAttachments(slot),
     })),
     folders: folders.sort((a, b) => (a.row.name < b.row.name ? -1 : 1)),
+    annotations: state.annotations.of(null),
     filters: state.filters,
     deferred: [...state.deferred].sort(),
     drafts: [...state.outbound.drafts].map(({ id, emailId }) => `${id} ${emailId}`).sort(),
@@ -118,6 +120,7 @@ const TABLES = [
   'placements',
   'expunged',
   'folders',
+  'annotations',
   'filters',
   'deferred_filters',
   'thread_refs',

@@ -61,15 +61,22 @@ export class Model {
       .sort((a, b) => uidOf(a) - uidOf(b));
   }
 
-  append(id: string, folder: ModelFolder, flags: readonly string[], receivedAt: number): number {
+  /** Returns the UIDs. */
+  append(
+    messages: readonly { readonly id: string; readonly flags: readonly string[]; readonly receivedAt: number }[],
+    folder: ModelFolder,
+  ): number[] {
     this.clock++;
-    const all = new Set(flags.map(fold));
-    const isDeleted = all.delete('\\deleted');
-    const email = { id, receivedAt, flags: all, modseq: this.clock, placements: new Map() };
-    this.emails.push(email);
-    this.place(email, folder);
-    email.placements.get(folder.id)!.isDeleted = isDeleted;
-    return email.placements.get(folder.id)!.uid;
+    return messages.map(({ id, flags, receivedAt }) => {
+      const all = new Set(flags.map(fold));
+      const isDeleted = all.delete('\\deleted');
+      const email = { id, receivedAt, flags: all, modseq: this.clock, placements: new Map() };
+      this.emails.push(email);
+      this.place(email, folder);
+      const placement = email.placements.get(folder.id)!;
+      placement.isDeleted = isDeleted;
+      return placement.uid;
+    });
   }
 
   place(email: ModelEmail, folder: ModelFolder): void {
@@ -81,6 +88,12 @@ export class Model {
     this.expunged.set(`${folder.id} ${email.placements.get(folder.id)!.uid}`, this.clock);
     email.placements.delete(folder.id);
     folder.highest = this.clock;
+  }
+
+  /** An email without any other place is no more. */
+  end(email: ModelEmail, folder: ModelFolder): void {
+    if (email.placements.size === 1) this.remove(email);
+    else this.unplace(email, folder);
   }
 
   remove(email: ModelEmail): void {
@@ -170,8 +183,7 @@ export class Model {
     return deleted.map((email) => {
       tick();
       const { uid } = email.placements.get(folder.id)!;
-      if (email.placements.size === 1) this.remove(email);
-      else this.unplace(email, folder);
+      this.end(email, folder);
       return uid;
     });
   }

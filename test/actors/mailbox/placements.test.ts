@@ -3,7 +3,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import { FLAG_NAMES } from '../../../src/mail/flags.js';
+import { FLAG_NAMES, FLAGGED, SEEN } from '../../../src/mail/flags.js';
 import { checkRows, type MailboxWorld, mailboxWorld } from './mailbox-world.js';
 import { Model, type Selection, SYSTEM } from './placements-model.js';
 
@@ -18,7 +18,15 @@ const uids = fc.array(
 );
 const selection = fc.oneof(fc.record({ emails: fc.array(fc.nat(8), { maxLength: 4 }) }), fc.record({ folder, uids }));
 const command = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant('append' as const), folder, flags, at: fc.nat(9) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('append' as const),
+      folder,
+      messages: fc.array(fc.record({ flags, at: fc.nat(9) }), { minLength: 1, maxLength: 3 }),
+      replaces: fc.option(fc.record({ folder, uid: fc.integer({ min: 1, max: 6 }) }), { freq: 3 }),
+    }),
+  },
   {
     weight: 5,
     arbitrary: fc.record({
@@ -101,13 +109,27 @@ function issue(world: MailboxWorld, accountId: string, model: Model, next: Comma
   switch (next.kind) {
     case 'append': {
       const folderId = nameOf(next.folder);
-      const blob = createHash('sha256').update(randomUUID()).digest('hex');
-      const asked = mailbox.ask('append', { folderId, blob, summary: SUMMARY, receivedAt: next.at, flags: next.flags });
+      const messages = next.messages.map(({ flags: of, at: receivedAt }) => {
+        const blob = createHash('sha256').update(randomUUID()).digest('hex');
+        return { blob, summary: SUMMARY, receivedAt, flags: of };
+      });
+      const replaces = next.replaces && { folderId: nameOf(next.replaces.folder), uid: next.replaces.uid };
+      const asked = mailbox.ask('append', { folderId, messages, ...(replaces && { replaces }) });
       return async (t: ExecutionContext) => {
         const { reply, refusal } = await asked;
         const into = model.folder(folderId);
-        t.is(refusal, into === undefined ? 'noSuchFolder' : undefined);
-        if (into !== undefined) t.is(reply?.uid, model.append(reply!.emailId, into, next.flags, next.at));
+        const { folderId: from, uid } = replaces ?? { folderId: '', uid: 0 };
+        const [replaced] = model.select({ folderId: from, uids: [[uid, uid]] }) ?? [];
+        const isGone = replaces !== null && replaced === undefined;
+        t.is(refusal, into === undefined ? 'noSuchFolder' : isGone ? 'noSuchEmail' : undefined);
+        if (reply === undefined) return;
+        t.is(reply.emails.length, messages.length);
+        const added = reply.emails.map(({ emailId }, i) => ({ ...messages[i]!, id: emailId }));
+        t.deepEqual(
+          reply.emails.map((email) => email.uid),
+          model.append(added, into!),
+        );
+        if (replaced !== undefined) model.end(replaced, model.folder(from)!);
       };
     }
     case 'storeFlags': {
@@ -315,7 +337,8 @@ test('a command that would write more than 4 MiB of keywords is refused, and cha
     await Promise.all(
       Array.from({ length: 50 }, (_, k) => {
         const blob = createHash('sha256').update(randomUUID()).digest('hex');
-        return mailbox.ask('append', { folderId: 'archive', blob, summary: SUMMARY, receivedAt: i + k, flags: [] });
+        const message = { blob, summary: SUMMARY, receivedAt: i + k, flags: [] };
+        return mailbox.ask('append', { folderId: 'archive', messages: [message] });
       }),
     );
   }
@@ -345,13 +368,61 @@ test('commands on many emails do not all share one commit', async (t) => {
   const account = await world.directory.createAccount(`${randomUUID()}@example.test`, 'Many');
   const mailbox = world.mailboxes.of(account.id);
   const blob = createHash('sha256').update(randomUUID()).digest('hex');
-  const added = await mailbox.ask('append', { folderId: 'inbox', blob, summary: SUMMARY, receivedAt: 1, flags: [] });
-  const emailIds = [added.reply!.emailId, ...Array.from({ length: 999 }, () => randomUUID())];
+  const message = { blob, summary: SUMMARY, receivedAt: 1, flags: [] };
+  const added = await mailbox.ask('append', { folderId: 'inbox', messages: [message] });
+  const emailIds = [added.reply!.emails[0]!.emailId, ...Array.from({ length: 999 }, () => randomUUID())];
   const before = world.commits.length;
   const folders = ['archive', 'trash', 'inbox', 'archive', 'trash', 'inbox', 'sent'];
   const moves = folders.map((toFolderId) => mailbox.ask('move', { selection: { emailIds }, toFolderId }));
   for (const move of moves) t.is((await move).reply?.count, 1);
   const shared = world.commits.slice(before).map(({ modseqBefore, modseqAfter }) => modseqAfter - modseqBefore);
   t.true(Math.max(...shared) <= 2, shared.join());
+  await world.end();
+});
+
+test('a command on many emails is a record for all of them that end alike', async (t) => {
+  const world = await mailboxWorld();
+  const account = await world.directory.createAccount(`${randomUUID()}@example.test`, 'Alike');
+  const mailbox = world.mailboxes.of(account.id);
+  const messages = Array.from({ length: 5 }, (_, i) => {
+    const blob = createHash('sha256').update(randomUUID()).digest('hex');
+    return { blob, summary: SUMMARY, receivedAt: i, flags: i < 2 ? ['\\Flagged'] : [] };
+  });
+  const appended = await mailbox.ask('append', { folderId: 'inbox', messages });
+  const ids = appended.reply!.emails.map(({ emailId }) => emailId);
+  const { seq } = (await world.events.read(account.id, 0, 100)).at(-1)!;
+  const inInbox: Selection = { folderId: 'inbox', uids: [[1, 100]] };
+  await mailbox.ask('storeFlags', { selection: inInbox, mode: 'add', flags: ['\\Seen'] });
+  await mailbox.ask('copy', { selection: inInbox, toFolderId: 'archive' });
+  await mailbox.ask('storeFlags', { selection: inInbox, mode: 'add', flags: ['\\Deleted'] });
+  await mailbox.ask('expunge', { folderId: 'inbox' });
+  await mailbox.ask('remove', { emailIds: ids });
+  const [inbox, archive] = await Promise.all(
+    ['inbox', 'archive'].map(async (folderId) => {
+      const { reply } = await mailbox.ask('folderStatus', { folderIds: [folderId] });
+      return reply!.folders[0]!.id;
+    }),
+  );
+  const log = (await world.events.read(account.id, seq, 100)).filter(({ type }) => type !== 'UnreadCountChanged');
+  const placements = ids.map((emailId, i) => ({ emailId, uid: i + 1 }));
+  const placed = { ...placements[0]!, folderId: inbox, others: placements.slice(1) };
+  t.deepEqual(
+    log.map(({ type, payload }) => [type, payload]),
+    [
+      ['FlagsChanged', { emailId: ids[0], flags: SEEN | FLAGGED, changed: SEEN, others: [ids[1]] }],
+      ['FlagsChanged', { emailId: ids[2], flags: SEEN, changed: SEEN, others: ids.slice(3) }],
+      ['EmailPlaced', { emailId: ids[0], folderId: archive, uid: 1, others: ids.slice(1) }],
+      ['DeletedChanged', { ...placed, isDeleted: true }],
+      ['EmailExpunged', placed],
+      [
+        'EmailRemoved',
+        {
+          emailId: ids[0],
+          placements: [{ folderId: archive, uid: 1 }],
+          others: placements.slice(1).map(({ emailId, uid }) => ({ emailId, uids: [uid] })),
+        },
+      ],
+    ],
+  );
   await world.end();
 });

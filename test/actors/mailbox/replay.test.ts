@@ -57,6 +57,15 @@ const command = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.record({
+      kind: fc.constant('setMetadata' as const),
+      label: fc.option(which),
+      name: fc.constantFrom('/private/Comment', '/private/comment', '/shared/b'),
+      value: fc.option(fc.constantFrom('YQ==', 'AP8=', '')),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
       kind: fc.constantFrom('copy' as const, 'move' as const),
       which,
       toFolderId: fc.constantFrom('drafts', 'archive'),
@@ -192,7 +201,12 @@ class Writers {
         return mailbox.ask('deleteFilter', { filterId: one(this.filters, next.which) ?? randomUUID() });
       case 'append': {
         const { blob, summary } = await stored(this.#world);
-        return mailbox.ask('append', { folderId: 'drafts', blob, summary, receivedAt: 1, flags: ['\\Draft'] });
+        const message = { blob, summary, receivedAt: 1, flags: ['\\Draft'] };
+        return mailbox.ask('append', { folderId: 'drafts', messages: [message] });
+      }
+      case 'setMetadata': {
+        const folderId = next.label === null ? null : (one(['inbox', ...this.labels], next.label) ?? null);
+        return mailbox.ask('setMetadata', { folderId, entries: [{ name: next.name, value: next.value }] });
       }
       case 'copy':
       case 'move':
@@ -328,6 +342,7 @@ test('the log of random histories gives the state of the actor and the tables of
     { numRuns: 40 },
   );
   t.deepEqual([...seen].sort(), [
+    'AnnotationsChanged',
     'DeferralEnded',
     'DeliveryAttempted',
     'EmailAdded',

@@ -5,6 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import pino from 'pino';
 import { mailboxBehavior } from '../../../src/actors/mailbox/behavior.js';
+import { unpackUids } from '../../../src/actors/mailbox/packed-columns.js';
 import { mailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
 import { startSearchIndexing } from '../../../src/actors/mailbox/search-indexing.js';
 import { startSearchRenewal } from '../../../src/actors/mailbox/search-renewal.js';
@@ -131,6 +132,39 @@ async function setUp(t: ExecutionContext, { quietMs = 60_000, searchWaitMs = 60_
     },
   };
 }
+
+test('a folder is searched by its UIDs, in all that is indexed or in bodies alone, emails that have just come included', async (t) => {
+  const { account, deliver, mailbox, reload } = await setUp(t);
+  const id = await account();
+  const emailIds: string[] = [];
+  for (let i = 0; i < 40; i++) {
+    const subject = i % 10 === 3 ? 'Grüße aus Köln' : `mail ${i}`;
+    const body = i % 10 === 4 ? 'the quick brown fox, grüßend' : i === 20 ? 'köln' : '';
+    emailIds.push(await deliver(id, { subject, body, files: i === 7 ? 'köln.pdf' : '' }));
+  }
+  const found = async (folderId: string, query: string, part: 'text' | 'body' = 'text') => {
+    const terms = searchTerms(query).map(({ words, prefix }) => ({ words: [...words], prefix }));
+    const { reply, refusal } = await mailbox(id).ask('searchFolder', { folderId, terms, part });
+    return refusal ?? [...unpackUids(reply!.uids)];
+  };
+  t.deepEqual(await found('inbox', 'koln'), [4, 8, 14, 21, 24, 34]);
+  t.deepEqual(await found('inbox', 'koln', 'body'), [8, 21]);
+  t.deepEqual(await found('inbox', 'grus', 'body'), [5, 15, 25, 35]);
+  t.deepEqual(await found('inbox', '"quick brown" gruss', 'body'), [5, 15, 25, 35]);
+  t.deepEqual(await found('inbox', '"brown quick"', 'body'), []);
+  t.is((await found('inbox', '')).length, 40, 'without terms');
+  t.deepEqual(await found('nowhere', 'koln'), 'noSuchFolder');
+  const moved = [emailIds[23]!, emailIds[3]!, emailIds[5]!];
+  await mailbox(id).ask('move', { selection: { emailIds: moved }, toFolderId: 'archive' });
+  await deliver(id, { body: 'Köln' });
+  for (const owner of ['the same', 'another']) {
+    t.deepEqual(await found('inbox', 'koln'), [8, 14, 21, 34, 41], owner);
+    t.deepEqual(await found('archive', 'koln'), [1, 2], owner);
+    t.deepEqual(await found('archive', 'koln', 'body'), [], owner);
+    t.deepEqual(await found('archive', 'mail'), [3], owner);
+    reload();
+  }
+});
 
 test('recipients and names of attachments are found too', async (t) => {
   const { account, deliver, found } = await setUp(t);

@@ -12,6 +12,8 @@ import { checkRows, type MailboxWorld, mailboxWorld } from './mailbox-world.js';
 const index = fc.nat(7);
 const keywords = fc.subarray(['Later', 'Work', '$Custom']);
 const flags = fc.nat(31);
+/** An email, or all that came since as well. */
+const emails = { email: index, isMany: fc.boolean() };
 
 const call = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('add' as const), folder: index, flags, keywords }) },
@@ -19,7 +21,7 @@ const call = fc.oneof(
     weight: 5,
     arbitrary: fc.record({
       kind: fc.constant('setFlags' as const),
-      email: index,
+      ...emails,
       flags,
       keywords: fc.option(keywords),
     }),
@@ -28,16 +30,16 @@ const call = fc.oneof(
     weight: 4,
     arbitrary: fc.record({
       kind: fc.constant('setDeleted' as const),
-      email: index,
+      ...emails,
       folder: index,
       isDeleted: fc.boolean(),
     }),
   },
   {
     weight: 5,
-    arbitrary: fc.record({ kind: fc.constantFrom('place' as const, 'unplace' as const), email: index, folder: index }),
+    arbitrary: fc.record({ kind: fc.constantFrom('place' as const, 'unplace' as const), ...emails, folder: index }),
   },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('remove' as const), email: index }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('remove' as const), ...emails }) },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -58,11 +60,12 @@ interface Known {
 
 function make(tx: MailboxTransaction, next: Call, known: Known): void {
   const folders = tx.folders.rows();
-  const one = 'email' in next ? known.emails.at(-1 - next.email) : undefined;
-  const slot = one === undefined ? -1 : tx.find(one);
+  const first = 'email' in next ? known.emails.length - 1 - next.email : -1;
+  const chosen = 'email' in next ? known.emails.slice(Math.max(first, 0), next.isMany ? undefined : first + 1) : [];
+  const slots = chosen.map((id) => tx.find(id)).filter((slot) => slot >= 0);
   const folder = 'folder' in next ? folders[next.folder % folders.length]! : folders[0]!;
+  const inside = slots.filter((slot) => tx.folders.uid(folder.id, slot) !== 0);
   const archive = tx.folders.rowOf('archive').id;
-  if ('email' in next && slot < 0) return;
   switch (next.kind) {
     case 'add': {
       tx.begin();
@@ -73,32 +76,41 @@ function make(tx: MailboxTransaction, next: Call, known: Known): void {
       tx.add({ ...email, receivedAt: known.number++ % 5 }, [folder.id], { isNew: true });
       return;
     }
-    case 'setFlags':
-      if (next.flags === tx.flags(slot) && next.keywords === null) return;
-      if (next.flags === tx.flags(slot) && next.keywords?.toSorted().join() === tx.keywords(slot).toSorted().join())
-        return;
+    case 'setFlags': {
+      const names = next.keywords?.toSorted().join();
+      const isSame = (slot: number) =>
+        next.flags === tx.flags(slot) && (names === undefined || names === tx.keywords(slot).toSorted().join());
+      if (slots.every(isSame)) return;
       tx.begin();
-      tx.setFlags(slot, next.flags, next.keywords ?? undefined);
+      tx.setFlags(slots, next.flags, next.keywords ?? undefined);
       return;
+    }
     case 'setDeleted':
-      if (tx.folders.uid(folder.id, slot) === 0 || tx.isDeleted(slot, folder.id) === next.isDeleted) return;
+      if (inside.every((slot) => tx.isDeleted(slot, folder.id) === next.isDeleted)) return;
       tx.begin();
-      tx.setDeleted(slot, folder.id, next.isDeleted);
+      tx.setDeleted(inside, folder.id, next.isDeleted);
       return;
     case 'place':
-      if (tx.folders.uid(folder.id, slot) !== 0) return;
+      if (slots.length === inside.length) return;
       tx.begin();
-      tx.place(slot, folder.id);
+      tx.place(
+        slots.filter((slot) => !inside.includes(slot)),
+        folder.id,
+      );
       return;
     case 'unplace':
-      if (tx.folders.uid(folder.id, slot) === 0) return;
+      if (inside.length === 0) return;
       tx.begin();
-      tx.unplace(slot, folder.id);
-      if (tx.folders.holding(slot).length === 0) tx.place(slot, archive);
+      tx.unplace(inside, folder.id);
+      tx.place(
+        inside.filter((slot) => tx.folders.holding(slot).length === 0),
+        archive,
+      );
       return;
     case 'remove':
+      if (slots.length === 0) return;
       tx.begin();
-      tx.remove(slot);
+      tx.remove(slots);
       return;
     case 'createFolder': {
       const uidValidity = tx.begin();

@@ -15,8 +15,9 @@ async function written(gateway: Gateway, lines: readonly string[]): Promise<stri
   const octets = Buffer.from(lines.join('\r\n'));
   const blob = gateway.blobs.add(octets, indexMessage(octets));
   const mailbox = gateway.mailboxes.refs.of(ALICE);
-  const draft = { folderId: 'drafts', blob, summary: summarize(gateway.blobs.blobs.get(blob)!.index) };
-  await mailbox.ask('append', { ...draft, receivedAt: Date.now(), flags: ['\\Draft'] });
+  const summary = summarize(gateway.blobs.blobs.get(blob)!.index);
+  const message = { blob, summary, receivedAt: Date.now(), flags: ['\\Draft'] };
+  await mailbox.ask('append', { folderId: 'drafts', messages: [message] });
   const page = { statuses: ['Draft' as const], page: 1, pageSize: 1 };
   return (await mailbox.ask('outboundPage', page)).reply!.items[0]!.id;
 }

@@ -74,6 +74,11 @@ export class TestMailboxes {
     const place = { accountId, epoch, modseqBefore: modseq, modseqAfter: modseq + 1, inbound: [], remembered: [] };
     const { kind } = commitChange(this.tables, { ...place, ...change });
     if (kind !== 'committed') throw new Error(kind);
+    this.reload();
+  }
+
+  /** Another owner takes the mailboxes. */
+  reload(): void {
     this.#real.reload();
   }
 

@@ -175,6 +175,53 @@ test('folders of the user, and flags beyond the read one, for those who asked fo
   t.deepEqual(toldOf(CHANGES, both), [['EmailFlagsChanged', flags]]);
 });
 
+test('a record of many emails is one event for each of them', (t) => {
+  const first = { emailId: 'e1', folderId: 'f1', uid: 7 };
+  const flags = { isRead: false, isFlagged: true, isAnswered: false, flags: ['\\Flagged'] };
+  const ids = ['e1', 'e2', 'e3'];
+  const cases: [MailboxEvent, number, unknown[]][] = [
+    [
+      of('FlagsChanged', { emailId: 'e1', flags: FLAGGED, changed: FLAGGED | SEEN, others: ['e2', 'e3'] }),
+      CHANGES,
+      ids.map((id) => ['EmailFlagsChanged', { id, ...flags }]),
+    ],
+    [
+      of('FlagsChanged', { emailId: 'e1', flags: FLAGGED, changed: FLAGGED | SEEN, others: ['e2', 'e3'] }),
+      0,
+      ids.map((id) => ['EmailUpdated', { id, isRead: false }]),
+    ],
+    [
+      of('EmailPlaced', { ...first, others: ['e2', 'e3'] }),
+      CHANGES,
+      ids.map((id) => ['EmailPlaced', { id, folderId: 'f1' }]),
+    ],
+    [
+      of('EmailExpunged', {
+        ...first,
+        others: [
+          { emailId: 'e2', uid: 9 },
+          { emailId: 'e3', uid: 8 },
+        ],
+      }),
+      CHANGES,
+      ids.map((id) => ['EmailUnplaced', { id, folderId: 'f1' }]),
+    ],
+    [
+      of('EmailRemoved', {
+        emailId: 'e1',
+        placements: [{ folderId: 'f1', uid: 7 }],
+        others: [
+          { emailId: 'e2', uids: [9] },
+          { emailId: 'e3', uids: [8] },
+        ],
+      }),
+      0,
+      ids.map((id) => ['EmailDeleted', id]),
+    ],
+  ];
+  for (const [event, topic, expected] of cases) t.deepEqual(toldOf(topic, event), expected);
+});
+
 test('statuses that an email passed in one change are told in their order', (t) => {
   const event = statusChanged('o1', 'Sending');
   if (event.type !== 'OutboundChanged') throw new Error('of the wrong type');

@@ -57,6 +57,7 @@ export class RandomChanges {
     (a, b) => this.#mark(a, b),
     (a, b) => this.#changeFolder(a, b),
     (a) => this.#deleteFolder(a),
+    (a, b, c) => this.#annotate(a, b, c),
     (a, b) => this.#filter(a, b),
     (a, b) => this.#defer(a, b),
     (a, b, c) => this.#send(a, b, c),
@@ -96,46 +97,67 @@ export class RandomChanges {
     return [emailAdded(email, placements)];
   }
 
+  /** The emails of one record: one, or every email that fits. */
+  #chosen(a: number, fits: (email: EmailModel) => boolean): [string, EmailModel][] {
+    const first = this.#pick(this.#emails, a);
+    if (first === undefined || !fits(first[1])) return [];
+    const others = a % 2 === 0 ? [] : [...this.#emails].filter(([id, email]) => id !== first[0] && fits(email));
+    return [first, ...others];
+  }
+
   #place(a: number, b: number): ChangeContent[] {
-    const [emailId, model] = this.#pick(this.#emails, a) ?? [];
     const folderId = this.#pick(this.#folders.keys(), b)!;
-    if (emailId === undefined || model!.uids.has(folderId)) return [];
-    const uid = this.#newUid(folderId);
-    model!.uids.set(folderId, uid);
-    return [{ type: 'EmailPlaced', payload: { emailId, folderId, uid } }];
+    const chosen = this.#chosen(a, ({ uids }) => !uids.has(folderId));
+    const rows = chosen.map(([emailId, { uids }]) => {
+      const uid = this.#newUid(folderId);
+      uids.set(folderId, uid);
+      return { emailId, uid };
+    });
+    const others = rows.slice(1).map(({ emailId }) => emailId);
+    return rows.slice(0, 1).map((row) => ({ type: 'EmailPlaced', payload: { ...row, folderId, ...some(others) } }));
   }
 
   #expunge(a: number, b: number): ChangeContent[] {
-    const [emailId, model] = this.#pick(this.#emails, a) ?? [];
-    if (emailId === undefined || model!.uids.size < 2) return [];
-    const [folderId, uid] = this.#pick(model!.uids, b)!;
-    model!.uids.delete(folderId);
-    return [{ type: 'EmailExpunged', payload: { emailId, folderId, uid } }];
+    const [folderId] = this.#pick(this.#pick(this.#emails, a)?.[1].uids ?? [], b) ?? [];
+    if (folderId === undefined) return [];
+    const chosen = this.#chosen(a, ({ uids }) => uids.size > 1 && uids.has(folderId));
+    const [first, ...others] = chosen.map(([emailId, { uids }]) => {
+      const uid = uids.get(folderId)!;
+      uids.delete(folderId);
+      return { emailId, uid };
+    });
+    return first === undefined ? [] : [{ type: 'EmailExpunged', payload: { ...first, folderId, ...some(others) } }];
   }
 
   #remove(a: number): ChangeContent[] {
-    const [emailId, model] = this.#pick(this.#emails, a) ?? [];
-    if (emailId === undefined) return [];
-    this.#emails.delete(emailId);
-    const placements = [...model!.uids].map(([folderId, uid]) => ({ folderId, uid }));
-    return [{ type: 'EmailRemoved', payload: { emailId, placements } }];
+    const folderIds = [...(this.#pick(this.#emails, a)?.[1].uids.keys() ?? [])];
+    const chosen = this.#chosen(a, ({ uids }) => [...uids.keys()].join() === folderIds.join());
+    for (const [emailId] of chosen) this.#emails.delete(emailId);
+    const [first, ...others] = chosen.map(([emailId, { uids }]) => ({ emailId, uids: [...uids.values()] }));
+    if (first === undefined) return [];
+    const placements = folderIds.map((folderId, i) => ({ folderId, uid: first.uids[i]! }));
+    return [{ type: 'EmailRemoved', payload: { emailId: first.emailId, placements, ...some(others) } }];
   }
 
   #flag(a: number, b: number, c: number): ChangeContent[] {
-    const [emailId, model] = this.#pick(this.#emails, a) ?? [];
-    if (emailId === undefined) return [];
     const flags = b % 0x2000;
-    const changed = model!.flags ^ flags;
-    model!.flags = flags;
+    const changed = (this.#pick(this.#emails, a)?.[1].flags ?? 0) ^ flags;
+    const chosen = this.#chosen(a, (email) => (email.flags ^ flags) === changed);
+    for (const [, email] of chosen) email.flags = flags;
+    const [emailId, ...others] = chosen.map(([id]) => id);
     const keywords = c % 2 === 0 ? {} : { keywords: KEYWORDS[c % 4]! };
-    return [{ type: 'FlagsChanged', payload: { emailId, flags, changed, ...keywords } }];
+    if (emailId === undefined) return [];
+    return [{ type: 'FlagsChanged', payload: { emailId, flags, changed, ...keywords, ...some(others) } }];
   }
 
   #mark(a: number, b: number): ChangeContent[] {
-    const [emailId, model] = this.#pick(this.#emails, a) ?? [];
-    const [folderId, uid] = (model && this.#pick(model.uids, b)) ?? [];
-    if (emailId === undefined || folderId === undefined) return [];
-    return [{ type: 'DeletedChanged', payload: { emailId, folderId, uid: uid!, isDeleted: b % 3 > 0 } }];
+    const [folderId] = this.#pick(this.#pick(this.#emails, a)?.[1].uids ?? [], b) ?? [];
+    if (folderId === undefined) return [];
+    const chosen = this.#chosen(a, ({ uids }) => uids.has(folderId));
+    const [first, ...others] = chosen.map(([emailId, { uids }]) => ({ emailId, uid: uids.get(folderId)! }));
+    const isDeleted = b % 3 > 0;
+    if (first === undefined) return [];
+    return [{ type: 'DeletedChanged', payload: { ...first, folderId, isDeleted, ...some(others) } }];
   }
 
   #ownFolders(): FolderDefinition[] {
@@ -168,6 +190,13 @@ export class RandomChanges {
     }
     const placed = emails.length === 0 ? null : { folderId: this.#archive, emails };
     return [{ type: 'FolderDeleted', payload: { folderId: folder.id, role: folder.role, placed } }];
+  }
+
+  #annotate(a: number, b: number, c: number): ChangeContent[] {
+    const folderId = a % 3 === 0 ? null : this.#pick(this.#folders.keys(), a)!;
+    const value = (n: number) => (n % 3 === 0 ? null : Buffer.alloc(n % 200, n).toString('base64'));
+    const entries = [...new Set([b, c])].map((n) => ({ name: `/private/n${n % 4}`, value: value(n) }));
+    return [{ type: 'AnnotationsChanged', payload: { folderId, entries } }];
   }
 
   #filter(a: number, b: number): ChangeContent[] {
@@ -250,3 +279,5 @@ export class RandomChanges {
     ];
   }
 }
+
+const some = <T>(others: readonly T[]) => (others.length === 0 ? {} : { others });

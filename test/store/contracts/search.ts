@@ -1,7 +1,7 @@
 // The contract of search: which emails the words find, and how far an account is searchable.
 import { uuidText } from '../../../src/mail/ids.js';
 import { searchTerms, wordsOf } from '../../../src/mail/search-text.js';
-import type { EmailWords } from '../../../src/store/search.js';
+import type { EmailWords, SearchPart } from '../../../src/store/search.js';
 import type { Contract, Stores } from './stores.js';
 import { openWriter } from './writer.js';
 
@@ -14,8 +14,13 @@ const words = (id: string, subject: string, sender = '', body = ''): EmailWords 
   body: wordsOf(body),
 });
 
-async function found({ search }: Pick<Stores, 'search'>, accountId: string, query: string, after?: string) {
-  const ids = await search.matches(accountId, searchTerms(query), after);
+async function found(
+  { search }: Pick<Stores, 'search'>,
+  accountId: string,
+  query: string,
+  { part = 'text', after }: { readonly part?: SearchPart; readonly after?: string } = {},
+) {
+  const ids = await search.matches(accountId, searchTerms(query), part, after);
   return Array.from({ length: ids.length / 16 }, (_, i) => uuidText(ids, i * 16)).sort();
 }
 
@@ -42,7 +47,32 @@ export const SEARCH: Contract = {
       ['nothing', []],
     ];
     for (const [query, ids] of cases) t.deepEqual(await found(stores, accountId, query), ids.toSorted(), query);
-    t.deepEqual(await found(stores, accountId, 'report', a), [b]);
+    t.deepEqual(await found(stores, accountId, 'report', { after: a }), [b]);
+  },
+
+  async 'words of the body and of names of attachments are found alone'(t, stores) {
+    const writer = await openWriter(stores);
+    const { accountId } = writer;
+    const [a, b] = [(await writer.add()).id, (await writer.add()).id];
+    await stores.search.put(accountId, [
+      { ...words(a, 'apple pie', 'ann', 'the cherry tart'), attachments: wordsOf('recipe of the pie.pdf') },
+      words(b, 'cherry tart', 'bob', 'apple and pie'),
+    ]);
+    const cases: [query: string, text: string[], body: string[]][] = [
+      ['apple', [a, b], [b]],
+      ['che', [a, b], [a]],
+      ['"cherry tart"', [a, b], [a]],
+      ['"apple pie"', [a], []],
+      ['apple pie', [a, b], [b]],
+      ['recipe', [a], [a]],
+      ['"pie pdf"', [a], [a]],
+      ['ann', [a], []],
+    ];
+    for (const [query, text, body] of cases) {
+      t.deepEqual(await found(stores, accountId, query), text.toSorted(), query);
+      for (const after of [undefined, '00000000-0000-0000-0000-000000000000'])
+        t.deepEqual(await found(stores, accountId, query, { part: 'body', ...(after && { after }) }), body, query);
+    }
   },
 
   async 'an account is searchable up to an id; what is removed is not found'(t, stores) {

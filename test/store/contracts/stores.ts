@@ -1,12 +1,18 @@
 // What a contract suite runs on: stores of either kind, and how an account is made in them. A case is a function of it.
 import type { ExecutionContext } from 'ava';
+import type { BlobStore } from '../../../src/store/blobs.js';
+import type { FolderMessageStore } from '../../../src/store/folder-messages.js';
+import { postgresBlobs } from '../../../src/store/postgres/blobs.js';
 import { connect } from '../../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../../src/store/postgres/directory.js';
 import { postgresEvents } from '../../../src/store/postgres/events.js';
+import { postgresFolderMessages } from '../../../src/store/postgres/folder-messages.js';
 import { postgresInbound } from '../../../src/store/postgres/inbound.js';
 import { postgresMailboxes } from '../../../src/store/postgres/mailboxes.js';
 import { postgresSearch } from '../../../src/store/postgres/search.js';
+import { FakeBlobs } from '../../gateways/http/fakes.js';
 import { migratedDatabase } from '../../support/embedded-database.js';
+import { memoryFolderMessages } from '../../support/memory-stores/folder-messages.js';
 import { type MailboxStores, memoryStores } from '../../support/memory-stores/stores.js';
 import { MemoryTables } from '../../support/memory-stores/tables.js';
 
@@ -14,6 +20,8 @@ export const SHARDS = 4;
 export const ALL_SHARDS = Array.from({ length: SHARDS }, (_, shard) => shard);
 
 export interface Stores extends MailboxStores {
+  readonly folderMessages: FolderMessageStore;
+  readonly blobs: BlobStore;
   /** Id of a new account, which has the six system folders. */
   account(): Promise<string>;
 }
@@ -33,12 +41,21 @@ export async function onPostgres(t: ExecutionContext): Promise<Stores> {
     events: postgresEvents(sql),
     inbound: postgresInbound(sql, writerSql),
     search: postgresSearch(writerSql),
+    folderMessages: postgresFolderMessages(writerSql),
+    blobs: postgresBlobs(sql, writerSql),
     account: async () => (await directory.createAccount(`a${++count}@example.test`, 'A')).id,
   };
 }
 
 export async function inMemory(): Promise<Stores & { readonly tables: MemoryTables }> {
   const tables = new MemoryTables(SHARDS);
-  const stores = memoryStores(tables, { put: async () => {} });
-  return { ...stores, tables, account: async () => tables.addAccount().id };
+  const blobs = new FakeBlobs();
+  const stores = memoryStores(tables, blobs);
+  return {
+    ...stores,
+    blobs,
+    folderMessages: memoryFolderMessages(tables, blobs),
+    tables,
+    account: async () => tables.addAccount().id,
+  };
 }

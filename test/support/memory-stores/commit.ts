@@ -15,6 +15,7 @@ export function commitChange(tables: MemoryTables, change: MailboxChange): Commi
   writeEmails(account, net);
   writePlacements(account, net);
   writeFolders(account, net, change);
+  writeAnnotations(account, net);
   writeFilters(account, net);
   writeOutbound(account, net);
   handOver(tables, net);
@@ -94,6 +95,17 @@ function writeFolders(account: AccountRows, net: NetChange, { counters }: Mailbo
     folders.delete(id);
     account.placements.delete(id);
     account.expunged = account.expunged.filter(({ folderId }) => folderId !== id);
+  }
+}
+
+function writeAnnotations({ annotations }: AccountRows, net: NetChange): void {
+  for (const [key, { folderId }] of annotations) {
+    if (folderId !== null && net.foldersRemoved.includes(folderId)) annotations.delete(key);
+  }
+  for (const row of net.annotations) {
+    const key = `${row.folderId ?? ''} ${row.name}`;
+    if (row.value === null) annotations.delete(key);
+    else annotations.set(key, row);
   }
 }
 

@@ -34,7 +34,7 @@ export function memoryMailboxes(tables: MemoryTables): MailboxStore {
     },
     commit: async (change) => commitChange(tables, change),
     async overview(accountId) {
-      const { folders, filters, deferred, remembered, outbound, ...account } = of(accountId);
+      const { folders, filters, deferred, remembered, outbound, annotations, ...account } = of(accountId);
       const since = Date.now() - REMEMBERED_MS;
       return {
         folders: [...folders.values()].sort((a, b) => a.sortOrder - b.sortOrder || compare(a.id, b.id)),
@@ -43,6 +43,7 @@ export function memoryMailboxes(tables: MemoryTables): MailboxStore {
         drafts: [...outbound.values()].flatMap(({ row: { id, emailId, status } }) =>
           status === 'Draft' ? [{ id, emailId }] : [],
         ),
+        annotations: [...annotations].sort(([a], [b]) => compare(a, b)).map(([, row]) => row),
         remembered: remembered.filter(({ at }) => at > since).map(({ id, reply }) => ({ id, reply })),
         expunged: expungedOf(account),
       };

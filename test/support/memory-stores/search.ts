@@ -1,7 +1,7 @@
 // The words of emails in memory. No phrase reaches from one field into the next.
 import { uuidOctets } from '../../../src/mail/ids.js';
 import type { SearchTerm } from '../../../src/mail/search-text.js';
-import type { EmailWords, SearchStore } from '../../../src/store/search.js';
+import type { EmailWords, SearchPart, SearchStore } from '../../../src/store/search.js';
 import { compare, type MemoryTables } from './tables.js';
 
 export function memorySearch(tables: MemoryTables): SearchStore {
@@ -24,9 +24,9 @@ export function memorySearch(tables: MemoryTables): SearchStore {
       for (const email of emails) if (account.emails.has(email.id)) account.words.set(email.id, email);
       if (last > account.searchableUpTo) account.searchableUpTo = last;
     },
-    async matches(accountId, terms, after = '') {
+    async matches(accountId, terms, part, after = '') {
       const found = [...tables.of(accountId).words.values()].filter(
-        (email) => email.id > after && terms.every((term) => hasTerm(email, term)),
+        (email) => email.id > after && terms.every((term) => hasTerm(email, term, part)),
       );
       return Buffer.concat(found.map(({ id }) => uuidOctets(id)));
     },
@@ -36,11 +36,11 @@ export function memorySearch(tables: MemoryTables): SearchStore {
 function hasTerm(
   { subject, sender, recipients, attachments, body }: EmailWords,
   { words, prefix }: SearchTerm,
+  part: SearchPart,
 ): boolean {
   const last = words.length - 1;
   const isWord = (word: string | undefined, i: number) =>
     prefix && i === last ? word?.startsWith(words[i]!) === true : word === words[i];
-  return [subject, sender, recipients, attachments, body].some((field) =>
-    field.some((_, at) => words.every((_word, i) => isWord(field[at + i], i))),
-  );
+  const fields = part === 'body' ? [attachments, body] : [subject, sender, recipients, attachments, body];
+  return fields.some((field) => field.some((_, at) => words.every((_word, i) => isWord(field[at + i], i))));
 }

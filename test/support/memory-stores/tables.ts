@@ -2,7 +2,7 @@
 // beside this file holds one port over it.
 import { newId } from '../../../src/ids/new-id.js';
 import type { PendingInbound } from '../../../src/store/inbound.js';
-import { type EmailRow, SYSTEM_ROLES } from '../../../src/store/mailbox-rows.js';
+import { type AnnotationRow, type EmailRow, SYSTEM_ROLES } from '../../../src/store/mailbox-rows.js';
 import type { FilterRow, FolderRow, RememberedReply } from '../../../src/store/mailboxes.js';
 import type {
   DeliveryAttempt,
@@ -17,6 +17,8 @@ export interface PlacementRow {
   readonly emailId: string;
   readonly isDeleted: boolean;
   readonly modseq: number;
+  /** There when it is another time than that in the email's id. */
+  readonly savedAt?: number;
 }
 
 export interface OutboundRecord {
@@ -38,6 +40,8 @@ export class AccountRows {
   /** By folder and UID. */
   readonly placements = new Map<string, Map<number, PlacementRow>>();
   expunged: { readonly folderId: string; readonly uid: number; readonly modseq: number }[] = [];
+  /** By folder and name. */
+  readonly annotations = new Map<string, AnnotationRow>();
   readonly filters = new Map<string, FilterRow>();
   /** Ids of filters by email. */
   readonly deferred = new Map<string, readonly string[]>();

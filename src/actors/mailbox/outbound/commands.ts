@@ -98,8 +98,8 @@ function takeOut(tx: MailboxTransaction, { emailId }: OutboundRow) {
   const others = tx.folders.holding(slot).filter((id) => id !== draftsId);
   const labels = others.filter((id) => tx.folders.label(id) !== undefined);
   const taken = { flags: tx.flags(slot), keywords: tx.keywords(slot), labels };
-  if (labels.length < others.length) tx.unplace(slot, draftsId);
-  else tx.remove(slot);
+  if (labels.length < others.length) tx.unplace([slot], draftsId);
+  else tx.remove([slot]);
   return taken;
 }
 
@@ -164,7 +164,7 @@ function enqueue(
 function flagOriginal(tx: MailboxTransaction, original: Payload<MailboxProtocol, 'enqueue'>['original']): void {
   if (original === undefined) return;
   const slot = isUuid(original.emailId) ? tx.find(original.emailId) : -1;
-  if (slot >= 0) tx.setFlags(slot, tx.flags(slot) | flagBit(original.flag));
+  if (slot >= 0) tx.setFlags([slot], tx.flags(slot) | flagBit(original.flag));
 }
 
 function draftOf(tx: MailboxTransaction, id: string): OutboundRow | undefined {

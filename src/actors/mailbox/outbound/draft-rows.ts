@@ -4,7 +4,7 @@
 //
 // The row of an email that was placed in Drafts is read from the store when the plan asks for it: `unread` names these
 // emails, and the commands are planned again once they are read.
-import type { Change, NewEmail } from '../../../store/changes.js';
+import { type Change, type NewEmail, placementsIn, removedIn } from '../../../store/changes.js';
 import type { OutboundRow } from '../../../store/outbound.js';
 import type { OutboundChanges } from './changes.js';
 import { MOST_DRAFTS } from './draft-emails.js';
@@ -38,13 +38,16 @@ export class DraftRows {
         return;
       }
       case 'EmailPlaced':
-        if (this.#isAmong([change.payload])) this.#enter(change.payload.emailId);
+        if (!this.#isAmong([change.payload])) return;
+        for (const { emailId } of placementsIn(change.payload)) this.#enter(emailId);
         return;
       case 'EmailExpunged':
-        if (this.#isAmong([change.payload])) this.#leave(change.payload.emailId);
+        if (!this.#isAmong([change.payload])) return;
+        for (const { emailId } of placementsIn(change.payload)) this.#leave(emailId);
         return;
       case 'EmailRemoved':
-        if (this.#isAmong(change.payload.placements)) this.#leave(change.payload.emailId);
+        if (!this.#isAmong(change.payload.placements)) return;
+        for (const { emailId } of removedIn(change.payload)) this.#leave(emailId);
         return;
       case 'FolderDeleted': {
         const { placed } = change.payload;

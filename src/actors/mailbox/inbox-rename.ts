@@ -1,0 +1,32 @@
+// The inbox renamed, as mail programs call it (RFC 9051 §6.3.6): the inbox stays, and its emails are in a new label.
+import type { Outcome, Payload } from '../runtime/protocol.js';
+import { addFolder, LABEL_COLOR } from './folders.js';
+import { ALL_UIDS } from './placing.js';
+import type { MailboxProtocol } from './protocol.js';
+import { MOST_EMAILS } from './selection.js';
+import type { MailboxTransaction } from './transaction.js';
+
+export function renameInbox(
+  tx: MailboxTransaction,
+  { name, folderId }: Payload<MailboxProtocol, 'renameInbox'>,
+): Outcome<MailboxProtocol, 'renameInbox'> {
+  const inbox = tx.folders.rowOf('inbox');
+  const slots = tx.folders.slotsOfUids(inbox.id, ALL_UIDS);
+  const target =
+    folderId === undefined
+      ? addFolder(tx, { role: 'label', name, color: LABEL_COLOR, sortOrder: 0 })
+      : tx.folders.label(folderId);
+  if (target === undefined) return { refusal: 'noSuchFolder' };
+  if ('refusal' in target) return target;
+  const moving = slots.slice(0, MOST_EMAILS);
+  if (folderId !== undefined && moving.length > 0) tx.begin();
+  const deleted = moving.filter((slot) => tx.isDeleted(slot, inbox.id));
+  tx.place(
+    moving.filter((slot) => tx.folders.uid(target.id, slot) === 0),
+    target.id,
+  );
+  tx.setDeleted(deleted, target.id, true);
+  tx.unplace(moving, inbox.id);
+  tx.announceUnread();
+  return { reply: { folderId: target.id, isComplete: moving.length === slots.length } };
+}

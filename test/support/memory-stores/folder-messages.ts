@@ -1,0 +1,49 @@
+// The messages of folders in memory.
+import { uuidTime } from '../../../src/mail/ids.js';
+import type { BlobStore } from '../../../src/store/blobs.js';
+import {
+  type FolderMessageRow,
+  type FolderMessageStore,
+  MOST_HEADER_OCTETS,
+} from '../../../src/store/folder-messages.js';
+import type { MemoryTables } from './tables.js';
+
+export function memoryFolderMessages(
+  tables: MemoryTables,
+  blobs: Pick<BlobStore, 'index' | 'read'>,
+): FolderMessageStore {
+  return {
+    async rows(accountId, folderId, uids, needs) {
+      const { placements, emails } = tables.of(accountId);
+      const rows: FolderMessageRow[] = [];
+      for (const uid of [...new Set(uids)].sort((a, b) => a - b)) {
+        const placement = placements.get(folderId)?.get(uid);
+        const email = emails.get(placement?.emailId ?? '');
+        if (email === undefined) continue;
+        const { id: emailId, threadId, blob, size, receivedAt, preview } = email;
+        const facts = {
+          uid,
+          emailId,
+          threadId,
+          blob,
+          size,
+          receivedAt,
+          savedAt: placement?.savedAt ?? uuidTime(emailId),
+          preview,
+        };
+        const index = needs.header || needs.index ? await blobs.index(blob) : undefined;
+        if (index === undefined) {
+          if (!needs.header && !needs.index) rows.push(facts);
+          continue;
+        }
+        const headerEnd = Math.min(index.root.bodyStart, MOST_HEADER_OCTETS);
+        rows.push({
+          ...facts,
+          ...(needs.header && { header: await blobs.read(blob, 0, headerEnd) }),
+          ...(needs.index && { indexJson: JSON.stringify(index) }),
+        });
+      }
+      return rows;
+    },
+  };
+}
