@@ -22,8 +22,8 @@ export function blobOf(bytes: Uint8Array): BlobContent {
 
 export interface BlobStore {
   /**
-   * Stores the bytes and their index, at once when they are there already. What nothing refers to within the grace period
-   * of `collect` is deleted again. @throws StoreFault
+   * Stores the bytes and their index, at once when they are there already. They survive a crash once what refers to them is
+   * committed. What nothing refers to within the grace period of `collect` is deleted again. @throws StoreFault
    */
   put(content: BlobContent): Promise<void>;
   /** The MIME index of a blob; undefined when there is no such blob. */

@@ -87,6 +87,22 @@ test('the same bytes are stored once, however they come', async (t) => {
   t.is((await inbound.overdue([0], 0, 100, [])).length, 6);
 });
 
+test('a blob does not wait for the disk, and what its session commits afterwards does', async (t) => {
+  const { address } = await migratedDatabase(t);
+  const sql = connect(address, { max: 1, applicationName: 'test', byKey: true });
+  t.teardown(() => sql.end());
+  const blobs = postgresBlobs(sql);
+  await sql`create table modes (mode text)`;
+  await sql`
+    create function noted() returns trigger language plpgsql as $$
+      begin insert into modes values (current_setting('synchronous_commit')); return null; end $$`;
+  await sql`
+    create constraint trigger noted after insert on blob_candidates initially deferred for each row execute function noted()`;
+  for (const size of [5_000, 400_000]) await blobs.put(content(randomBytes(size)));
+  t.deepEqual([...(await sql`select mode from modes`)], [{ mode: 'off' }, { mode: 'off' }]);
+  t.deepEqual([...(await sql`show synchronous_commit`)], [{ synchronous_commit: 'on' }]);
+});
+
 test('a source that breaks off leaves nothing behind', async (t) => {
   const { sql, inbound, accountId } = await setUp(t);
   const bytes = randomBytes(900_000);

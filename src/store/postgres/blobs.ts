@@ -154,18 +154,23 @@ export function postgresBlobs(sql: Sql, writerSql: Sql = sql, meter?: CommitMete
   return { put, index, read, readRanges, readAll, stream, collect };
 }
 
-// Nothing refers to them yet, and perhaps nothing ever will: they are candidates for collection from the start.
+// Nothing refers to them yet, and perhaps nothing ever will: they are candidates for collection from the start. Their commit
+// does not wait for the disk: whatever will refer to them commits after them, and a commit that waits brings every earlier one
+// to the disk with it.
 
 async function putSmall(sql: Sql, items: readonly SmallBlob[]): Promise<readonly 'stored'[]> {
   await sql`
-    with ${storedBlobs(sql, await gather(items))}
-    insert into blob_candidates (hash) select hash from r`;
+    with ${storedBlobs(sql, await gather(items))}, later as materialized (
+      select set_config('synchronous_commit', 'off', true)
+    )
+    insert into blob_candidates (hash) select hash from r, later`;
   return items.map(() => 'stored');
 }
 
 async function putLarge(sql: Sql, content: BlobContent): Promise<void> {
   try {
     await sql.begin(async (tx) => {
+      await tx`set local synchronous_commit = off`;
       await writeBlob(tx, content);
       await tx`insert into blob_candidates (hash) values (${Buffer.from(content.hash, 'hex')})`;
     });

@@ -1,0 +1,137 @@
+// Copies of blobs that this node has read, in one file that has no name: it is unlinked as soon as it is open, so nothing of it
+// outlives the node. New copies go over the oldest ones. Blobs that were read together lie side by side, so they are read
+// again by one call of the system, mostly from its memory. Nothing depends on a copy: the store has every blob.
+import { type FileHandle, mkdir, open, statfs, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+
+interface Copy {
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** Octets of one reading, and of a gap that is read along. */
+const RUN_OCTETS = 4 * 1024 * 1024;
+const GAP_OCTETS = 32 * 1024;
+/** Octets that wait to be written; what comes beyond is not kept. */
+const WAITING_OCTETS = 16 * 1024 * 1024;
+const NAME = 'blobs';
+
+export class BlobRing {
+  readonly #handle: FileHandle;
+  readonly #capacity: number;
+  /** By hash, oldest first: these lie right behind the position. */
+  readonly #copies = new Map<string, Copy>();
+  #position = 0;
+  #waiting = 0;
+  #writing: Promise<void> = Promise.resolve();
+  #isBroken = false;
+
+  private constructor(handle: FileHandle, capacity: number) {
+    this.#handle = handle;
+    this.#capacity = capacity;
+  }
+
+  /** `maxOctets`: of the file, which never takes more than a tenth of what is free. */
+  static async open(directory: string, maxOctets: number): Promise<BlobRing> {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const { bavail, bsize } = await statfs(directory);
+    const path = join(directory, NAME);
+    const handle = await open(path, 'w+', 0o600);
+    await unlink(path);
+    return new BlobRing(handle, Math.min(maxOctets, Math.floor((bavail * bsize) / 10)));
+  }
+
+  /** Copies of those that are there; each is a part of a larger buffer. */
+  async read(hashes: readonly string[]): Promise<Map<string, Uint8Array>> {
+    const found = new Map<string, Uint8Array>();
+    const wanted = [...new Set(hashes)].flatMap((hash) => {
+      const copy = this.#copies.get(hash);
+      return copy === undefined ? [] : [{ hash, copy }];
+    });
+    wanted.sort((a, b) => a.copy.offset - b.copy.offset);
+    for (let from = 0, to = 0; from < wanted.length; from = to) {
+      const start = wanted[from]!.copy.offset;
+      let end = start;
+      do {
+        const { offset, length } = wanted[to]!.copy;
+        end = offset + length;
+        to++;
+      } while (to < wanted.length && isNear(wanted[to]!.copy, start, end));
+      const octets = await this.#run(start, end);
+      if (octets === undefined) return found;
+      for (const { hash, copy } of wanted.slice(from, to)) {
+        // What was written over meanwhile is not the blob.
+        if (this.#copies.get(hash) !== copy) continue;
+        found.set(hash, octets.subarray(copy.offset - start, copy.offset - start + copy.length));
+      }
+    }
+    return found;
+  }
+
+  /** Keeps copies of them soon, unless too many wait. */
+  keep(blobs: ReadonlyMap<string, Uint8Array>): void {
+    const fresh = [...blobs].filter(([hash, { length }]) => !this.#copies.has(hash) && length > 0);
+    const octets = fresh.reduce((sum, [, { length }]) => sum + length, 0);
+    if (octets === 0 || octets > this.#capacity / 2 || this.#isBroken) return;
+    if (this.#waiting + octets > WAITING_OCTETS) return;
+    this.#waiting += octets;
+    this.#writing = this.#writing.then(async () => {
+      await this.#write(fresh, octets).catch(() => {
+        // The disk is full, or broken: the store gives what is missing.
+        this.#isBroken = true;
+        this.#copies.clear();
+      });
+      this.#waiting -= octets;
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isBroken = true;
+    this.#copies.clear();
+    await this.#writing;
+    await this.#handle.close();
+  }
+
+  /** All that was given to `keep` is there. */
+  settled(): Promise<void> {
+    return this.#writing;
+  }
+
+  async #write(blobs: readonly (readonly [string, Uint8Array])[], octets: number): Promise<void> {
+    if (this.#isBroken) return;
+    if (this.#position + octets > this.#capacity) {
+      this.#forget(this.#position, this.#capacity);
+      this.#position = 0;
+    }
+    let offset = this.#position;
+    this.#forget(offset, offset + octets);
+    this.#position += octets;
+    await this.#handle.writev(
+      blobs.map(([, bytes]) => bytes),
+      offset,
+    );
+    for (const [hash, { length }] of blobs) {
+      if (!this.#copies.has(hash)) this.#copies.set(hash, { offset, length });
+      offset += length;
+    }
+  }
+
+  /** Copies in [start, end), which are the oldest, before others are written there. */
+  #forget(start: number, end: number): void {
+    for (const [hash, copy] of this.#copies) {
+      if (copy.offset >= end || copy.offset + copy.length <= start) return;
+      this.#copies.delete(hash);
+    }
+  }
+
+  async #run(start: number, end: number): Promise<Buffer | undefined> {
+    const octets = Buffer.allocUnsafeSlow(end - start);
+    const { bytesRead } = await this.#handle.read(octets, 0, octets.length, start).catch(() => ({ bytesRead: 0 }));
+    return bytesRead === octets.length ? octets : undefined;
+  }
+}
+
+/** To be read along with [start, end). */
+function isNear({ offset, length }: Copy, start: number, end: number): boolean {
+  return offset - end <= GAP_OCTETS && offset + length - start <= RUN_OCTETS;
+}

@@ -1,0 +1,47 @@
+// The messages of a folder in PostgreSQL: placement, email and, when they are asked for, the start of the blob and its index.
+import { uuidTime } from '../../mail/ids.js';
+import {
+  type FolderMessageNeeds,
+  type FolderMessageRow,
+  type FolderMessageStore,
+  MOST_HEADER_OCTETS,
+} from '../folder-messages.js';
+import { CHUNK_OCTETS } from './blob-writes.js';
+import { guarded, type Sql } from './client.js';
+
+/** `savedAt`: null where it is the time in the email's id. */
+type Row = Omit<FolderMessageRow, 'savedAt'> & { readonly savedAt: number | null };
+
+/** `sql`: a pool made `byKey`: every row is found by its key. */
+export function postgresFolderMessages(sql: Sql): FolderMessageStore {
+  const header = () => sql`
+    , coalesce((select substring(string_agg(data, ''::bytea order by seq) for h.octets) from blob_chunks c
+      where c.hash = e.blob and c.seq <= (h.octets - 1) / ${CHUNK_OCTETS}::int), ''::bytea) as header`;
+  const index = () => sql`, b.mime_index::text as "indexJson"`;
+  const blob = () => sql`
+    join blobs b on b.hash = e.blob
+    cross join lateral (
+      select least((b.mime_index -> 'root' ->> 'bodyStart')::bigint, ${MOST_HEADER_OCTETS})::int as octets) h`;
+
+  async function rows(
+    accountId: string,
+    folderId: string,
+    uids: readonly number[],
+    needs: FolderMessageNeeds,
+  ): Promise<readonly FolderMessageRow[]> {
+    const found = await guarded(
+      () => sql<Row[]>`
+        select p.uid::float8 as uid, e.id as "emailId", e.thread_id as "threadId", encode(e.blob, 'hex') as blob,
+          e.size::float8 as size, (extract(epoch from e.received_at) * 1000)::float8 as "receivedAt",
+          (extract(epoch from p.saved_at) * 1000)::float8 as "savedAt", e.preview
+          ${needs.header ? header() : sql``} ${needs.index ? index() : sql``}
+        from placements p join emails e on e.account_id = p.account_id and e.id = p.email_id
+        ${needs.header || needs.index ? blob() : sql``}
+        where p.account_id = ${accountId} and p.folder_id = ${folderId} and p.uid = any(${uids as number[]}::bigint[])
+        order by p.uid`,
+    );
+    return found.map((row) => ({ ...row, savedAt: row.savedAt ?? uuidTime(row.emailId) }));
+  }
+
+  return { rows };
+}

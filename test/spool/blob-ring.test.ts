@@ -1,0 +1,112 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import test, { type ExecutionContext } from 'ava';
+import fc from 'fast-check';
+import { BlobRing } from '../../src/spool/blob-ring.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
+
+const CAPACITY = 100_000;
+
+async function openRing(t: ExecutionContext) {
+  const directory = temporaryDirectory('mansio-ring-');
+  const ring = await BlobRing.open(directory, CAPACITY);
+  t.teardown(() => ring.close());
+  return { ring, directory };
+}
+
+function blob(octets: number): [hash: string, bytes: Buffer] {
+  const bytes = randomBytes(octets);
+  return [hashOf(bytes), bytes];
+}
+
+const hashOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+test('copies come back as they were, however many at a time, and the file has no name', async (t) => {
+  const { ring, directory } = await openRing(t);
+  const blobs = Array.from({ length: 50 }, (_, i) => blob(1 + i * 70));
+  for (let i = 0; i < 50; i += 5) ring.keep(new Map(blobs.slice(i, i + 5)));
+  await ring.settled();
+  const hashes = blobs.map(([hash]) => hash);
+  for (const wanted of [hashes, hashes.toReversed(), hashes.filter((_, i) => i % 7 === 0), [hashes[3]!, hashes[3]!]]) {
+    const found = await ring.read([...wanted, 'not there']);
+    t.deepEqual([...found.keys()].toSorted(), [...new Set(wanted)].toSorted());
+    for (const [hash, bytes] of found) t.is(hashOf(bytes), hash);
+  }
+  t.deepEqual(await readdir(directory), []);
+});
+
+test('new copies go over the oldest ones', async (t) => {
+  const { ring } = await openRing(t);
+  const blobs = Array.from({ length: 30 }, () => blob(10_000));
+  for (const each of blobs) {
+    ring.keep(new Map([each]));
+    await ring.settled();
+  }
+  const found = await ring.read(blobs.map(([hash]) => hash));
+  t.deepEqual(
+    [...found.keys()].toSorted(),
+    blobs
+      .slice(-10)
+      .map(([hash]) => hash)
+      .toSorted(),
+  );
+});
+
+test('what is written over while it is read is not given out', async (t) => {
+  const { ring } = await openRing(t);
+  const first = Array.from({ length: 10 }, () => blob(9_000));
+  const keepFirst = async () => {
+    for (const each of first) ring.keep(new Map([each]));
+    await ring.settled();
+  };
+  await keepFirst();
+  for (let round = 0; round < 50; round++) {
+    const [fresh, again] = [blob(30_000), blob(30_000)];
+    const reading = ring.read(first.map(([hash]) => hash));
+    ring.keep(new Map([fresh]));
+    ring.keep(new Map([again]));
+    for (const [hash, bytes] of await reading) t.is(hashOf(bytes), hash);
+    await ring.settled();
+    await keepFirst();
+  }
+});
+
+test('what would fill half of the file, and what comes after the end, is not kept', async (t) => {
+  const { ring } = await openRing(t);
+  const [large, small] = [blob(CAPACITY / 2 + 1), blob(10)];
+  ring.keep(new Map([large]));
+  await ring.settled();
+  t.is((await ring.read([large[0]])).size, 0);
+  ring.keep(new Map([small]));
+  await ring.close();
+  ring.keep(new Map([small]));
+  t.is((await ring.read([small[0]])).size, 0);
+});
+
+const step = fc.record({
+  sizes: fc.array(fc.integer({ min: 1, max: 9_000 }), { maxLength: 6 }),
+  settles: fc.boolean(),
+});
+
+test('whatever is kept and read in whatever order, a copy is what was kept', async (t) => {
+  const { ring } = await openRing(t);
+  const known: string[] = [];
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
+      const readings: Promise<Map<string, Uint8Array>>[] = [];
+      for (const { sizes, settles } of steps) {
+        const blobs = sizes.map(blob);
+        ring.keep(new Map(blobs));
+        known.push(...blobs.map(([hash]) => hash));
+        if (settles) await ring.settled();
+        readings.push(ring.read(known.slice(-40)));
+        const last = blobs.at(-1)?.[0];
+        if (settles && last !== undefined) t.true((await ring.read([last])).has(last));
+      }
+      for (const found of await Promise.all(readings)) {
+        for (const [hash, bytes] of found) t.is(hashOf(bytes), hash);
+      }
+    }),
+    { numRuns: 30 },
+  );
+});
