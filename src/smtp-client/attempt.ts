@@ -17,7 +17,7 @@ import type { OutgoingMessage } from './outgoing-message.js';
 import type { HostRules } from './own-hosts.js';
 import type { SessionPool } from './pool.js';
 import type { RecipientResults, TaskRecipient } from './recipient-results.js';
-import { openSession, type Session, SessionFailure, type TlsPolicy } from './session.js';
+import { type ClientSession, openSession, SessionFailure, type TlsPolicy } from './session.js';
 import { allowsHost } from './sts-policy.js';
 import type { TransactionResult } from './transaction.js';
 
@@ -140,7 +140,7 @@ export class Attempt {
       return true;
     }
     for (let stale = 0; ; stale++) {
-      let session: Session | undefined;
+      let session: ClientSession | undefined;
       try {
         session = await pool.acquire(this.#target(host, address), signal, this.#mail.task.connect);
       } catch (error) {
@@ -161,7 +161,12 @@ export class Attempt {
   }
 
   /** Transactions until everyone pending was asked for. Undefined when the session turns out to have ended before. */
-  async #converse(session: Session, tried: Tried, started: number, isTrusted: boolean): Promise<boolean | undefined> {
+  async #converse(
+    session: ClientSession,
+    tried: Tried,
+    started: number,
+    isTrusted: boolean,
+  ): Promise<boolean | undefined> {
     const { pool, limits, health, meter } = this.#common;
     const { content, prefix, task, log } = this.#mail;
     const host = session.host;
@@ -249,7 +254,7 @@ export class Attempt {
   }
 
   /** The status when the server lacks an extension that the message needs. */
-  #unfit(session: Session): DeliveryStatus | undefined {
+  #unfit(session: ClientSession): DeliveryStatus | undefined {
     const { content, prefix } = this.#mail;
     const size = prefix.length + content.size;
     const { largestMessage, host } = session;

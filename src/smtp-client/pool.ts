@@ -4,18 +4,18 @@
 import type { ConnectionTurn, DeliveryTask } from '../actors/delivery/courier.js';
 import type { CourierLimits } from './limits.js';
 import type { CourierMeter } from './meter.js';
-import type { Session } from './session.js';
+import type { ClientSession } from './session.js';
 
 export interface Target {
   readonly address: string;
   /** Sessions with the same key are interchangeable: name and TLS are in it. */
   readonly key: string;
-  open(): Promise<Session>;
+  open(): Promise<ClientSession>;
 }
 
 interface Idle {
   readonly key: string;
-  readonly session: Session;
+  readonly session: ClientSession;
   readonly since: number;
 }
 
@@ -37,7 +37,7 @@ export class SessionPool {
   readonly #limits: CourierLimits;
   readonly #meter: CourierMeter;
   readonly #hosts = new Map<string, Host>();
-  readonly #inUse = new Map<Session, InUse>();
+  readonly #inUse = new Map<ClientSession, InUse>();
   #connections = 0;
   #waiting = 0;
   #isClosing = false;
@@ -51,7 +51,11 @@ export class SessionPool {
    * To be given back by `release`. Undefined when the scheduler had no turn for it. @throws SessionFailure, or what opening
    * throws
    */
-  async acquire(target: Target, signal: AbortSignal, connect: DeliveryTask['connect']): Promise<Session | undefined> {
+  async acquire(
+    target: Target,
+    signal: AbortSignal,
+    connect: DeliveryTask['connect'],
+  ): Promise<ClientSession | undefined> {
     const turn = await this.#turn(connect(target.address, signal));
     if (turn === undefined) return undefined;
     const host = this.#host(target.address);
@@ -75,7 +79,7 @@ export class SessionPool {
   }
 
   /** `isReusable`: it is ready for the next transaction. */
-  release(session: Session, isReusable: boolean): void {
+  release(session: ClientSession, isReusable: boolean): void {
     const used = this.#inUse.get(session);
     if (used === undefined) return;
     this.#inUse.delete(session);
@@ -159,7 +163,7 @@ export class SessionPool {
 }
 
 /** The one that was used last: the others may end. */
-function takeIdle(host: Host, key: string): Session | undefined {
+function takeIdle(host: Host, key: string): ClientSession | undefined {
   const at = host.idle.findLastIndex((idle) => idle.key === key);
   const [idle] = at === -1 ? [] : host.idle.splice(at, 1);
   idle?.session.use();

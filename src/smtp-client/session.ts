@@ -54,19 +54,19 @@ type LibraryError = SMTPConnection.SMTPError;
 const CLOSE_MS = 2_000;
 
 /** @throws SessionFailure */
-export async function openSession(options: SessionOptions): Promise<Session> {
+export async function openSession(options: SessionOptions): Promise<ClientSession> {
   const { address, port, limits, signal } = options;
   const socket = await dial({ address, port, timeoutMs: limits.connectMs, signal }).catch((error: unknown) => {
     if (!(error instanceof DialFailure)) throw error;
     const status = faultStatus(error.code === 'ABORT_ERR' ? 'ended' : 'unreachable', error.message);
     throw new SessionFailure(status, 'unreachable', error.code);
   });
-  const session = new Session(options, socket);
+  const session = new ClientSession(options, socket);
   await session.ready;
   return session;
 }
 
-export class Session {
+export class ClientSession {
   readonly host: string;
   readonly address: string;
   /** As in the timeline; null without TLS. */

@@ -12,7 +12,7 @@ import { type MessageSummary, summarize } from '../../mail/summary.js';
 import type { SpooledContent } from '../../spool/spool.js';
 import type { InboundStore } from '../../store/inbound.js';
 import type { ReceivedMessage } from './mx-data.js';
-import { Refused } from './replies.js';
+import { SmtpRefused } from './replies.js';
 
 const DELIVERY_DEADLINE_MS = 2000;
 
@@ -58,7 +58,7 @@ export interface Acceptance {
 
 /**
  * Commits the message and has it placed; releases the content.
- * @throws Refused for a loop and when an unknown address cannot be held after all; StoreFault when nothing was committed.
+ * @throws SmtpRefused for a loop and when an unknown address cannot be held after all; StoreFault when nothing was committed.
  */
 export async function acceptMessage(
   ports: AcceptPorts,
@@ -105,10 +105,10 @@ async function locate(
   );
   const isHeld = unknown.length + existing.length > 0;
   const held = isHeld ? await directory.hold(unknown, octets, existing) : new Map<string, string>();
-  if (held === undefined) throw new Refused('cannotHold');
+  if (held === undefined) throw new SmtpRefused('cannotHold');
   return destinations.map(({ recipient, address }) => {
     const accountId = recipient.kind === 'mailbox' ? recipient.accountId : held.get(recipient.address);
-    if (accountId === undefined) throw new Refused('cannotHold');
+    if (accountId === undefined) throw new SmtpRefused('cannotHold');
     return { accountId, address };
   });
 }
@@ -136,6 +136,6 @@ async function place(
 }
 
 function refuseLoops({ index }: SpooledContent, destinations: readonly Destination[]): void {
-  if (hasCircled(index)) throw new Refused('loop');
-  if (destinations.some(({ address }) => wasDeliveredTo(index, address))) throw new Refused('loop');
+  if (hasCircled(index)) throw new SmtpRefused('loop');
+  if (destinations.some(({ address }) => wasDeliveredTo(index, address))) throw new SmtpRefused('loop');
 }

@@ -80,7 +80,7 @@ export interface SmtpHandlers {
   readonly auth?: Auth;
   mailFrom(path: SMTPServerAddress, session: SMTPServerSession): Decision;
   rcptTo(path: SMTPServerAddress, session: SMTPServerSession): Decision;
-  /** Resolves once the message is committed. @throws Refused and faults: it is not, then */
+  /** Resolves once the message is committed. @throws SmtpRefused and faults: it is not, then */
   onMessage(stream: MessageStream, session: SMTPServerSession, mailTransaction: MailTransaction): Promise<DataReply>;
   /** For log lines. */
   about?(session: SMTPServerSession): Readonly<Record<string, unknown>>;

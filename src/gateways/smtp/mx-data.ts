@@ -9,7 +9,7 @@ import { incomingHeader } from '../../mail/incoming-header.js';
 import type { BodyWriter, SpooledContent } from '../../spool/spool.js';
 import type { MessageStream } from './data-parser.js';
 import { type DataSink, receiveData } from './receive-data.js';
-import { Refused } from './replies.js';
+import { SmtpRefused } from './replies.js';
 
 /** Octets of a header that is kept in memory, if the spool has room for it. Few are larger than 20 kB. */
 const HEADER_IN_MEMORY = 32_768;
@@ -44,7 +44,7 @@ export interface ReceivedMessage {
   readonly authenticated: Authenticated | undefined;
 }
 
-/** @throws Refused when DMARC of the author's domain rejects too; SpoolFault. Nothing is kept then. */
+/** @throws SmtpRefused when DMARC of the author's domain rejects too; SpoolFault. Nothing is kept then. */
 export async function receiveMail(
   stream: MessageStream,
   writer: BodyWriter,
@@ -69,7 +69,7 @@ export async function receiveMail(
       for await (const piece of writer.read(spooled)) checks?.write(piece);
     }
     const authenticated = await checks?.finish();
-    if (authenticated?.disposition === 'reject') throw new Refused('dmarc');
+    if (authenticated?.disposition === 'reject') throw new SmtpRefused('dmarc');
     const trace = `${options.returnPath}${authenticated?.field ?? ''}${options.received}`;
     const head = Buffer.concat([Buffer.from(trace), incomingHeader(header, options.hostname)]);
     if (isLarge) await turns.next();

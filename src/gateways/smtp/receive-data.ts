@@ -2,7 +2,7 @@
 // and pauses the peer while the sink writes. The loop reads a message that is refused to its end too, because the reply may
 // only come there (RFC 5321 §4.1.1.4).
 import type { MessageStream } from './data-parser.js';
-import { Refused } from './replies.js';
+import { SmtpRefused } from './replies.js';
 
 export interface DataSink {
   /** Called once, before the first octet; as `write`. */
@@ -17,7 +17,7 @@ export interface DataSink {
 
 /**
  * Must be called in the turn of the event loop that made the stream. Rejects after `discard`.
- * @throws Refused when too large, malformed or cut off; what the sink throws
+ * @throws SmtpRefused when too large, malformed or cut off; what the sink throws
  */
 export function receiveData(stream: MessageStream, maxSize: number, sink: DataSink): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -43,15 +43,15 @@ export function receiveData(stream: MessageStream, maxSize: number, sink: DataSi
     stream.on('data', (chunk: Buffer) => {
       size += chunk.length;
       guard(() => {
-        if (size > maxSize) throw new Refused('tooLarge');
-        if (stream.decoder.malformed) throw new Refused('bareLineEnding');
+        if (size > maxSize) throw new SmtpRefused('tooLarge');
+        if (stream.decoder.malformed) throw new SmtpRefused('bareLineEnding');
         return sink.write(chunk);
       });
     });
     stream.once('end', () => {
       ended = true;
       guard(() => {
-        if (stream.decoder.malformed) throw new Refused('bareLineEnding');
+        if (stream.decoder.malformed) throw new SmtpRefused('bareLineEnding');
         sink.end();
         return undefined;
       });
@@ -61,7 +61,7 @@ export function receiveData(stream: MessageStream, maxSize: number, sink: DataSi
     stream.once('error', () => undefined);
     stream.once('close', () => {
       if (ended) return;
-      const cutOff = new Refused('connectionLost');
+      const cutOff = new SmtpRefused('connectionLost');
       fail(cutOff);
       reject(cutOff);
     });

@@ -104,7 +104,7 @@ const FAULTS: Readonly<Record<FaultCode, SmtpReply>> = {
 /** PostgreSQL's disk_full, and the file system's. */
 const NO_SPACE = new Set<unknown>(['53100', 'ENOSPC', 'EDQUOT']);
 
-export class Refused extends Error {
+export class SmtpRefused extends Error {
   readonly refusal: SmtpRefusal;
 
   constructor(refusal: SmtpRefusal) {
@@ -115,7 +115,7 @@ export class Refused extends Error {
 
 /** The refusal that something thrown is; undefined when it is a fault. */
 export function refusalIn(error: unknown): SmtpRefusal | undefined {
-  if (error instanceof Refused) return error.refusal;
+  if (error instanceof SmtpRefused) return error.refusal;
   if (error instanceof UnencodableLine) return 'longLine';
   return error instanceof UnusableHeader ? HEADERS[error.fault] : undefined;
 }

@@ -11,7 +11,7 @@ const ALWAYS_RESERVED = 32_768;
 
 /**
  * `trace` goes before the message and does not count against `maxSize`.
- * @throws Refused, UnusableHeader, SpoolFault; nothing is kept then.
+ * @throws SmtpRefused, UnusableHeader, SpoolFault; nothing is kept then.
  */
 export async function receiveSubmission(
   stream: MessageStream,

@@ -7,7 +7,7 @@ import { parseAddress } from '../../mail/address.js';
 import type { Auth, AuthResult } from './auth-exchange.js';
 import type { SubmissionMeter } from './meter.js';
 
-const SCOPE = 'smtp';
+const SCOPES = ['smtp'] as const;
 
 export interface SubmissionAuthOptions {
   readonly logins: Pick<ProtocolLogins, 'open'>;
@@ -34,7 +34,7 @@ export function submissionAuth({ logins, plaintext, log, meter }: SubmissionAuth
       const { remoteAddress, secure: tls } = session;
       let outcome: LoginOutcome;
       try {
-        outcome = await logins.open(shown, SCOPE, remoteAddress);
+        outcome = await logins.open(shown, SCOPES, remoteAddress);
       } catch (err) {
         meter.authenticated('fault');
         log.error({ err, remoteAddress, tls }, 'credentials could not be checked');

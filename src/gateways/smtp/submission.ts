@@ -20,7 +20,7 @@ import {
 } from './listener.js';
 import { logQueued } from './mail-log.js';
 import { NO_SUBMISSION_METER, type SubmissionMeter } from './meter.js';
-import { Refused, refusalReply } from './replies.js';
+import { refusalReply, SmtpRefused } from './replies.js';
 import { SenderPolicy } from './sender-policy.js';
 import { receiveSubmission } from './submission-data.js';
 import { loginOf, submissionAuth } from './submission-login.js';
@@ -58,7 +58,7 @@ export async function startSubmission(options: SubmissionOptions): Promise<SmtpL
     const { span } = mailTransaction;
     try {
       const refusal = await policy.judgeHeader(principal, message.header);
-      if (refusal !== undefined) throw new Refused(refusal);
+      if (refusal !== undefined) throw new SmtpRefused(refusal);
       content = await withShortLines(content, newWriter);
       span.set({ 'mansio.message.octets': content.size });
       const queueing = span.within(() => submitMessage(receiver, principal.accountId, sender, recipients, content));

@@ -9,7 +9,7 @@ import type { IndexedAddress } from '../../mail/message-index.js';
 import { summarize } from '../../mail/summary.js';
 import type { SpooledContent } from '../../spool/spool.js';
 import type { BlobStore } from '../../store/blobs.js';
-import { Refused } from './replies.js';
+import { SmtpRefused } from './replies.js';
 
 /** The client waits for minutes (RFC 5321 §4.5.3.2.6), and giving up early may queue the message twice. */
 const DEADLINE_MS = 30_000;
@@ -30,7 +30,7 @@ export interface Queued {
 
 type Addressee = Payload<MailboxProtocol, 'enqueue'>['recipients'][number];
 
-/** `recipients` are valid addresses. @throws Refused for a loop; StoreFault, ActorFault when it is not queued */
+/** `recipients` are valid addresses. @throws SmtpRefused for a loop; StoreFault, ActorFault when it is not queued */
 export async function submitMessage(
   { blobs, mailboxes }: SubmitPorts,
   accountId: string,
@@ -38,7 +38,7 @@ export async function submitMessage(
   recipients: readonly string[],
   content: SpooledContent,
 ): Promise<Queued> {
-  if (hasCircled(content.index)) throw new Refused('loop');
+  if (hasCircled(content.index)) throw new SmtpRefused('loop');
   const summary = summarize(content.index);
   await blobs.put(content);
   const { reply, refusal } = await mailboxes.of(accountId).ask(

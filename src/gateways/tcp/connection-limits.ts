@@ -10,16 +10,25 @@ export interface ConnectionLimitOptions {
   readonly connectionsPerAccount: number;
 }
 
-export class ConnectionLimits {
-  readonly #most: number;
-  readonly #networks: FixedShares;
-  readonly #accounts: FixedShares;
-  #open = 0;
+/** What networks and accounts have of the connections of one listener, or of several together. */
+export class ConnectionShares {
+  readonly networks: FixedShares;
+  readonly accounts: FixedShares;
 
   constructor({ connections, connectionsPerAddress, connectionsPerAccount }: ConnectionLimitOptions) {
-    this.#most = connections;
-    this.#networks = new FixedShares({ total: connections, share: connectionsPerAddress });
-    this.#accounts = new FixedShares({ total: connections, share: connectionsPerAccount });
+    this.networks = new FixedShares({ total: connections, share: connectionsPerAddress });
+    this.accounts = new FixedShares({ total: connections, share: connectionsPerAccount });
+  }
+}
+
+export class ConnectionLimits {
+  readonly shares: ConnectionShares;
+  readonly #most: number;
+  #open = 0;
+
+  constructor(options: ConnectionLimitOptions, shares = new ConnectionShares(options)) {
+    this.#most = options.connections;
+    this.shares = shares;
   }
 
   get open(): number {
@@ -30,27 +39,28 @@ export class ConnectionLimits {
   enter(): ConnectionSlot | undefined {
     if (this.#open >= this.#most) return undefined;
     this.#open++;
-    return new ConnectionSlot(this.#networks, this.#accounts, () => this.#open--);
+    return new ConnectionSlot(this);
+  }
+
+  /** A slot is given back. */
+  leave(): void {
+    this.#open--;
   }
 }
 
 export class ConnectionSlot {
-  readonly #networks: FixedShares;
-  readonly #accounts: FixedShares;
-  readonly #left: () => void;
+  readonly #limits: ConnectionLimits;
   #network: string | undefined;
   #account: string | undefined;
   #isOver = false;
 
-  constructor(networks: FixedShares, accounts: FixedShares, left: () => void) {
-    this.#networks = networks;
-    this.#accounts = accounts;
-    this.#left = left;
+  constructor(limits: ConnectionLimits) {
+    this.#limits = limits;
   }
 
   /** The network that the connection is from, once. Says why that network may have no more; the slot is to be left then. */
   ofNetwork(network: string): Exhausted | undefined {
-    const exhausted = this.#networks.tryTake(network);
+    const exhausted = this.#limits.shares.networks.tryTake(network);
     if (exhausted === undefined) this.#network = network;
     return exhausted;
   }
@@ -58,7 +68,7 @@ export class ConnectionSlot {
   /** Whether the account may have this connection too. A later login takes the place of an earlier one. */
   logIn(account: string): boolean {
     this.#logOut();
-    if (this.#isOver || this.#accounts.tryTake(account) !== undefined) return false;
+    if (this.#isOver || this.#limits.shares.accounts.tryTake(account) !== undefined) return false;
     this.#account = account;
     return true;
   }
@@ -68,12 +78,12 @@ export class ConnectionSlot {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#logOut();
-    if (this.#network !== undefined) this.#networks.give(this.#network);
-    this.#left();
+    if (this.#network !== undefined) this.#limits.shares.networks.give(this.#network);
+    this.#limits.leave();
   }
 
   #logOut(): void {
-    if (this.#account !== undefined) this.#accounts.give(this.#account);
+    if (this.#account !== undefined) this.#limits.shares.accounts.give(this.#account);
     this.#account = undefined;
   }
 }

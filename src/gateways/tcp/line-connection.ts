@@ -4,10 +4,12 @@ import type { Socket } from 'node:net';
 import type { SecureContext, TLSSocket } from 'node:tls';
 import { closeAfter } from './closing.js';
 import type { ConnectionSlot } from './connection-limits.js';
+import { DeflatedSocket } from './deflated-socket.js';
 import { LineFramer, type LineFramerOptions } from './line-framer.js';
+import type { LineSession } from './line-session.js';
 import type { Endpoint } from './proxy-header.js';
 import { RateCredit } from './rate-credit.js';
-import { SocketWriter, type WriterLimits } from './socket-writer.js';
+import { type LineSocket, SocketWriter, type WriterLimits } from './socket-writer.js';
 import { secure } from './starttls.js';
 
 export interface ConnectionTimes {
@@ -29,6 +31,10 @@ export type EndReason =
   | 'too-slow'
   /** The listener stops, and the peer was between two lines. */
   | 'stopping'
+  /** The credential of the login is no longer good. */
+  | 'login-ended'
+  /** The session has said its last words. */
+  | 'over'
   /** The peer is gone, or nothing can be said to it. */
   | 'lost';
 
@@ -43,39 +49,65 @@ export class ConnectionEnd extends Error {
   }
 }
 
-export interface ConnectionOptions {
-  readonly peer: Endpoint;
-  readonly slot: ConnectionSlot;
+/** The listener, as its connections see it. */
+export interface OwningListener {
   readonly times: ConnectionTimes;
   readonly lines: LineFramerOptions;
-  readonly writer?: WriterLimits;
-  readonly secureContext: () => SecureContext;
+  readonly writerLimits: WriterLimits | undefined;
+  readonly secureContext: SecureContext;
+  /** The session is over; `error`: what ended it. */
+  over(connection: LineConnection, error?: unknown): void;
 }
+
+/** The connection of a socket: handlers of events find it there, so that no connection has functions of its own. */
+const OWNED = Symbol('connection');
+type OwnedSocket = LineSocket & { [OWNED]?: LineConnection };
+
+// Set by the class: they reach its private parts.
+let readable: (connection: LineConnection) => void;
+let ended: (connection: LineConnection) => void;
+let closed: (connection: LineConnection, socket: LineSocket) => void;
 
 export class LineConnection {
   /** Of the client, also behind a trusted proxy. */
   readonly peer: Endpoint;
-  readonly #options: ConnectionOptions;
+  readonly #owner: OwningListener;
+  readonly #slot: ConnectionSlot;
   readonly #framer: LineFramer;
   readonly #writer: SocketWriter;
+  readonly #plain: Socket;
   readonly #loginBy: number;
-  #socket: Socket;
+  #socket: OwnedSocket;
   #secured: TLSSocket | undefined;
+  #session: LineSession | undefined;
+  #isCompressed = false;
   #isLoggedIn = false;
   #hasEnded = false;
   #isDraining = false;
+  #isResting = false;
+  /** Nothing more is read. */
+  #cut: EndReason | undefined;
   /** Settles the wait for more input; the reason ends it. */
   #wake: ((reason?: EndReason) => void) | undefined;
   #isBetweenLines = false;
+  /** When the wait for input, or the rest, is over, by the clock of `performance`; and why. */
+  #until = Number.POSITIVE_INFINITY;
+  #late: EndReason = 'idle';
 
-  constructor(socket: Socket, options: ConnectionOptions) {
-    this.#options = options;
+  constructor(socket: Socket, peer: Endpoint, slot: ConnectionSlot, owner: OwningListener) {
+    this.#owner = owner;
+    this.#slot = slot;
+    this.#plain = socket;
     this.#socket = socket;
-    this.peer = options.peer;
-    this.#framer = new LineFramer(options.lines);
-    this.#writer = new SocketWriter(socket, options.writer);
-    this.#loginBy = performance.now() + options.times.loginMs;
+    this.peer = peer;
+    this.#framer = new LineFramer(owner.lines);
+    this.#writer = new SocketWriter(socket, owner.writerLimits);
+    this.#loginBy = performance.now() + owner.times.loginMs;
     this.#attach(socket);
+  }
+
+  get isSecure(): boolean {
+    return this.#secured !== undefined;
   }
 
   /** Undefined before TLS. */
@@ -88,9 +120,10 @@ export class LineConnection {
    * The next line without its end; undefined when the peer has closed its side. Valid for good.
    * @throws ConnectionEnd, FramingError
    */
-  async readLine(idleMs = this.#options.times.idleMs): Promise<Buffer | undefined> {
+  async readLine(idleMs = this.#owner.times.idleMs): Promise<Buffer | undefined> {
     const until = performance.now() + idleMs;
     for (;;) {
+      this.#check();
       const line = this.#framer.readLine();
       if (line !== undefined) return line;
       if (this.#pull()) continue;
@@ -102,10 +135,11 @@ export class LineConnection {
 
   /** The next `length` octets, piece by piece. @throws ConnectionEnd, `lost` when the peer closes its side before */
   async *readOctets(length: number): AsyncGenerator<Buffer> {
-    const { minRate, minRateGraceMs, idleMs } = this.#options.times;
+    const { minRate, minRateGraceMs, idleMs } = this.#owner.times;
     const credit = new RateCredit(minRate, minRateGraceMs, performance.now());
     let left = length;
     while (left > 0) {
+      this.#check();
       const octets = this.#framer.readOctets(left);
       if (octets !== undefined) {
         left -= octets.length;
@@ -141,6 +175,27 @@ export class LineConnection {
     await this.#handshake();
   }
 
+  /** Octets are compressed from now on (RFC 4978); `reply` tells the peer so. What the peer has sent is read as compressed. */
+  async compress(reply: string): Promise<void> {
+    if (this.#isCompressed) throw new Error('the connection is compressed');
+    this.#writer.write(reply);
+    await this.#writer.flush();
+    this.#detach();
+    const early = this.#framer.readOctets(this.#framer.held);
+    if (early !== undefined) this.#socket.unshift(early);
+    this.#isCompressed = true;
+    this.#use(new DeflatedSocket(this.#secured ?? this.#plain));
+  }
+
+  /** Nobody is there to read what is written. */
+  get isLost(): boolean {
+    return this.#socket.destroyed;
+  }
+
+  get isCompressed(): boolean {
+    return this.#isCompressed;
+  }
+
   /** TLS before anything is said. @throws ConnectionEnd when there is no handshake */
   async beginWithTls(): Promise<void> {
     this.#detach();
@@ -149,15 +204,37 @@ export class LineConnection {
 
   /** Whether the account may have this connection too. The time for a login ends. */
   logIn(account: string): boolean {
-    if (!this.#options.slot.logIn(account)) return false;
+    if (!this.#slot.logIn(account)) return false;
     this.#isLoggedIn = true;
     return true;
+  }
+
+  /** Runs the session, now and whenever there is input after a rest; then the owner is told that it is over. */
+  start(session: LineSession): void {
+    this.#session = session;
+    this.#run(session);
+  }
+
+  /** Whether a session that reads now finds something, or the end of the connection. */
+  get hasInput(): boolean {
+    return this.#framer.held > 0 || this.#hasEnded || this.#cut !== undefined || this.#pull();
   }
 
   /** The connection ends with `stopping` as soon as the peer is between two lines. */
   drain(): void {
     this.#isDraining = true;
     this.#endIdle();
+  }
+
+  /** Reading ends with this reason, now or when the session reads again: what the session is doing it may finish. */
+  cut(reason: EndReason): void {
+    this.#cut ??= reason;
+    this.#resume(this.#cut);
+  }
+
+  /** Ends what takes too long. */
+  sweep(now: number): void {
+    if (now >= this.#until) this.#resume(this.#late);
   }
 
   /** Sends what waits and the last words, and closes. */
@@ -172,24 +249,77 @@ export class LineConnection {
     this.#socket.destroy();
   }
 
-  #attach(socket: Socket): void {
-    socket.on('readable', this.#onReadable);
-    socket.on('end', this.#onEnd);
-    socket.on('close', this.#onClose);
-    socket.on('error', this.#onClose);
+  #run(session: LineSession): void {
+    session.run().then(
+      (next) => {
+        if (next === 'over') this.#finish();
+        else this.#rest(session);
+      },
+      (error) => this.#finish(error),
+    );
+  }
+
+  /** Nothing but this object waits for the peer. */
+  #rest(session: LineSession): void {
+    if (this.hasInput) {
+      this.#run(session);
+      return;
+    }
+    if (this.#socket.destroyed) {
+      this.#finish(new ConnectionEnd('lost'));
+      return;
+    }
+    this.#isResting = true;
+    this.#isBetweenLines = true;
+    this.#waitUntil(performance.now() + this.#owner.times.idleMs, 'idle');
+    if (this.#isDraining) this.#endIdle();
+  }
+
+  #finish(error?: unknown): void {
+    const session = this.#session;
+    this.#session = undefined;
+    session?.close();
+    this.#owner.over(this, error);
+  }
+
+  #attach(socket: OwnedSocket): void {
+    socket[OWNED] = this;
+    socket.on('readable', onReadable);
+    socket.on('end', onEnd);
+    socket.on('close', onClose);
+    socket.on('error', onClose);
   }
 
   #detach(): void {
-    this.#socket.off('readable', this.#onReadable);
-    this.#socket.off('end', this.#onEnd);
+    this.#socket.off('readable', onReadable);
+    this.#socket.off('end', onEnd);
   }
 
-  readonly #onReadable = (): void => this.#wake?.();
-  readonly #onEnd = (): void => {
-    this.#hasEnded = true;
-    this.#wake?.();
-  };
-  readonly #onClose = (): void => this.#wake?.('lost');
+  /** The socket has input or, with a reason, ends; goes on with what waits. */
+  #resume(reason?: EndReason): void {
+    this.#wake?.(reason);
+    if (!this.#isResting) return;
+    this.#isResting = false;
+    this.#isBetweenLines = false;
+    this.#until = Number.POSITIVE_INFINITY;
+    const session = this.#session;
+    if (session === undefined) return;
+    if (reason === undefined) this.#run(session);
+    else this.#finish(new ConnectionEnd(reason));
+  }
+
+  static {
+    readable = (connection) => connection.#resume();
+    ended = (connection) => {
+      connection.#hasEnded = true;
+      connection.#resume();
+    };
+    closed = (connection, socket) => {
+      if (socket !== connection.#socket) return;
+      connection.#writer.closed();
+      connection.#resume('lost');
+    };
+  }
 
   #pull(): boolean {
     const chunk: Buffer | null = this.#socket.read();
@@ -198,20 +328,20 @@ export class LineConnection {
     return true;
   }
 
+  #check(): void {
+    if (this.#cut !== undefined) throw new ConnectionEnd(this.#cut);
+    if (!this.#isLoggedIn && performance.now() > this.#loginBy) throw new ConnectionEnd('no-login');
+  }
+
   /** Until there is more input. @throws ConnectionEnd */
   #more(until: number, late: EndReason): Promise<void> {
     if (this.#socket.destroyed) return Promise.reject(new ConnectionEnd('lost'));
-    const isLoginLate = !this.#isLoggedIn && this.#loginBy < until;
-    const end = isLoginLate ? this.#loginBy : until;
+    this.#waitUntil(until, late);
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(
-        () => this.#wake?.(isLoginLate ? 'no-login' : late),
-        Math.max(0, end - performance.now()),
-      );
       this.#wake = (reason) => {
-        clearTimeout(timer);
         this.#wake = undefined;
         this.#isBetweenLines = false;
+        this.#until = Number.POSITIVE_INFINITY;
         if (reason === undefined) resolve();
         else reject(new ConnectionEnd(reason));
       };
@@ -219,24 +349,49 @@ export class LineConnection {
     });
   }
 
+  #waitUntil(until: number, late: EndReason): void {
+    const isLoginLate = !this.#isLoggedIn && this.#loginBy < until;
+    this.#until = isLoginLate ? this.#loginBy : until;
+    this.#late = isLoginLate ? 'no-login' : late;
+    // The peer waits for what was written before it sends more.
+    this.#writer.uncork();
+  }
+
   /** What has arrived while this process was busy is read before the peer is called idle. */
   #endIdle(): void {
     setImmediate(() =>
       setImmediate(() => {
-        if (this.#isBetweenLines) this.#wake?.('stopping');
+        if (this.#isBetweenLines) this.#resume('stopping');
       }),
     );
   }
 
   async #handshake(): Promise<void> {
-    const { secureContext, times } = this.#options;
+    const { secureContext, times } = this.#owner;
     try {
-      this.#secured = await secure(this.#socket, secureContext(), times.handshakeMs);
+      this.#secured = await secure(this.#plain, secureContext, times.handshakeMs);
     } catch (error) {
       throw new ConnectionEnd('lost', error);
     }
-    this.#socket = this.#secured;
-    this.#writer.use(this.#secured);
-    this.#attach(this.#secured);
+    this.#use(this.#secured);
   }
+
+  /** What is read and written goes through this stream from now on. */
+  #use(socket: OwnedSocket): void {
+    this.#socket = socket;
+    this.#writer.use(socket);
+    this.#attach(socket);
+  }
+}
+
+function onReadable(this: OwnedSocket): void {
+  readable(this[OWNED]!);
+}
+
+function onEnd(this: OwnedSocket): void {
+  ended(this[OWNED]!);
+}
+
+function onClose(this: OwnedSocket): void {
+  closed(this[OWNED]!, this);
 }

@@ -1,12 +1,18 @@
 // Output of one connection in bounded memory. Writes of one turn of the event loop leave together (a write is what costs most);
 // a writer with much to send waits until the socket has room; a peer that reads nothing for a while, or for whom too much waits,
 // is cut off.
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+
+/** A socket, or TLS or compression on one. */
+export type LineSocket = Duplex & {
+  /** Octets that were given to the system, and those that wait for it. */
+  readonly bytesWritten: number;
+};
 
 export interface WriterLimits {
   /** Octets that wait to be sent when `write` begins to hold its caller back. */
   readonly highWater: number;
-  /** Octets that may wait at all: of callers that do not wait for `write`. */
+  /** Octets that may be written after that by callers that do not wait. One write may be of any size. */
   readonly mostBuffered: number;
   /** ms in which the peer has to take something. */
   readonly stalledMs: number;
@@ -18,29 +24,37 @@ const DEFAULT_WRITER_LIMITS: WriterLimits = {
   stalledMs: 60_000,
 };
 
+/** Never added to. */
+const NOBODY: (() => void)[] = [];
+
 export class SocketWriter {
   readonly #limits: WriterLimits;
-  #socket: Socket;
+  #socket: LineSocket;
   #isCorked = false;
+  /** The socket's `drain` is listened to: few sockets ever need it. */
+  #isHeard = false;
   #stalled: NodeJS.Timeout | undefined;
   #taken = 0;
-  #waiting: (() => void)[] = [];
+  /** Octets that callers have written without waiting for room. */
+  #pressed = 0;
+  #waiting = NOBODY;
 
-  constructor(socket: Socket, limits: WriterLimits = DEFAULT_WRITER_LIMITS) {
+  constructor(socket: LineSocket, limits: WriterLimits = DEFAULT_WRITER_LIMITS) {
     this.#limits = limits;
     this.#socket = socket;
-    this.use(socket);
   }
 
   /** Writes go to this socket from now on; everything has been flushed. */
-  use(socket: Socket): void {
+  use(socket: LineSocket): void {
     this.#socket = socket;
+    this.#isHeard = false;
     this.#taken = 0;
-    socket.on('drain', () => this.#release());
-    socket.on('close', () => {
-      clearInterval(this.#stalled);
-      this.#release();
-    });
+  }
+
+  /** To be called when the socket is closed. */
+  closed(): void {
+    clearInterval(this.#stalled);
+    this.#release();
   }
 
   /** Octets that wait to be sent. */
@@ -52,15 +66,23 @@ export class SocketWriter {
   write(octets: string | Uint8Array): Promise<void> | undefined {
     const socket = this.#socket;
     if (!socket.writable) return undefined;
+    this.#pressed = socket.writableLength < this.#limits.highWater ? 0 : this.#pressed + octets.length;
     this.#cork(socket);
     socket.write(octets);
-    if (socket.writableLength > this.#limits.mostBuffered) {
+    if (this.#pressed > this.#limits.mostBuffered) {
       socket.destroy();
       return undefined;
     }
     if (socket.writableLength < this.#limits.highWater) return undefined;
     this.#uncork(socket);
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    if (!this.#isHeard) {
+      this.#isHeard = true;
+      socket.on('drain', () => this.#release());
+    }
+    return new Promise((resolve) => {
+      if (this.#waiting.length === 0) this.#waiting = [];
+      this.#waiting.push(resolve);
+    });
   }
 
   /** Resolves when everything has been handed to the system, or the connection is over. */
@@ -76,14 +98,14 @@ export class SocketWriter {
     this.#uncork(this.#socket);
   }
 
-  #cork(socket: Socket): void {
+  #cork(socket: LineSocket): void {
     if (this.#isCorked) return;
     this.#isCorked = true;
     socket.cork();
     setImmediate(() => this.#uncork(socket));
   }
 
-  #uncork(socket: Socket): void {
+  #uncork(socket: LineSocket): void {
     if (!this.#isCorked || socket !== this.#socket) return;
     this.#isCorked = false;
     socket.uncork();
@@ -91,7 +113,7 @@ export class SocketWriter {
     else this.#release();
   }
 
-  #watch(socket: Socket): void {
+  #watch(socket: LineSocket): void {
     if (this.#stalled !== undefined || socket.destroyed) return;
     this.#taken = sentBy(socket);
     this.#stalled = setInterval(() => {
@@ -108,11 +130,13 @@ export class SocketWriter {
   }
 
   #release(): void {
-    for (const resolve of this.#waiting.splice(0)) resolve();
+    const waiting = this.#waiting;
+    this.#waiting = NOBODY;
+    for (const resolve of waiting) resolve();
   }
 }
 
 /** Octets that have left: `bytesWritten` counts what waits, too. */
-function sentBy(socket: Socket): number {
+function sentBy(socket: LineSocket): number {
   return socket.bytesWritten - socket.writableLength;
 }

@@ -29,7 +29,12 @@ export function secure(socket: Socket, secureContext: SecureContext, handshakeMs
     secured.once('secure', () => {
       clearTimeout(late);
       secured.off('close', cut);
+      secured.off('_tlsError', fail);
+      secured.on('error', ignore);
+      secured.off('error', fail);
       resolve(secured);
     });
   });
 }
+
+function ignore(): void {}

@@ -6,10 +6,22 @@ import { createSecureContext, type SecureContext } from 'node:tls';
 import type { Logger } from 'pino';
 import type { CertificateSource } from './certificate-source.js';
 import { closeAfter } from './closing.js';
-import { type ConnectionLimitOptions, ConnectionLimits, type ConnectionSlot } from './connection-limits.js';
+import {
+  type ConnectionLimitOptions,
+  ConnectionLimits,
+  type ConnectionShares,
+  type ConnectionSlot,
+} from './connection-limits.js';
 import { canonicalAddress, networkOf } from './ip-address.js';
-import { ConnectionEnd, type ConnectionTimes, type EndReason, LineConnection } from './line-connection.js';
+import {
+  ConnectionEnd,
+  type ConnectionTimes,
+  type EndReason,
+  LineConnection,
+  type OwningListener,
+} from './line-connection.js';
 import { FramingError, type LineFramerOptions } from './line-framer.js';
+import type { LineSession } from './line-session.js';
 import { listenerAddress } from './listener-address.js';
 import { PeerLeft, readProxied } from './peek.js';
 import type { Endpoint } from './proxy-header.js';
@@ -17,7 +29,7 @@ import type { WriterLimits } from './socket-writer.js';
 import type { TrustedNetworks } from './trusted-networks.js';
 
 /** Why a connection is turned away or cut short. */
-type FarewellReason = Exclude<EndReason, 'lost'> | FramingError['reason'] | 'full' | 'address-full' | 'bug';
+type FarewellReason = Exclude<EndReason, 'lost' | 'over'> | FramingError['reason'] | 'full' | 'address-full' | 'bug';
 
 export interface TcpListenerOptions {
   readonly bind: string;
@@ -29,6 +41,8 @@ export interface TcpListenerOptions {
   /** Whose PROXY header is believed. */
   readonly trusted: TrustedNetworks;
   readonly limits: ConnectionLimitOptions;
+  /** Of several listeners together; its own when absent. */
+  readonly shares?: ConnectionShares | undefined;
   readonly times: ConnectionTimes;
   /** ms that a trusted proxy has for its PROXY header. */
   readonly proxyHeaderMs: number;
@@ -39,7 +53,7 @@ export interface TcpListenerOptions {
   readonly log: Logger;
 }
 
-export type LineSession = (connection: LineConnection) => Promise<void>;
+export type SessionStart = (connection: LineConnection) => LineSession;
 
 export interface TcpListener {
   /** `ip:port`. */
@@ -53,33 +67,55 @@ export interface TcpListener {
 }
 
 /** @throws the system's error when the port cannot be opened; Error when key and certificate cannot be used */
-export async function listenTcp(options: TcpListenerOptions, session: LineSession): Promise<TcpListener> {
-  const listener = new LineListener(options, session);
+export async function listenTcp(options: TcpListenerOptions, start: SessionStart): Promise<TcpListener> {
+  const listener = new LineListener(options, start);
   await listener.open();
   return listener;
 }
 
-class LineListener implements TcpListener {
+class LineListener implements TcpListener, OwningListener {
   address = '';
   readonly #options: TcpListenerOptions;
-  readonly #session: LineSession;
+  readonly #start: SessionStart;
   readonly #server: Server;
   readonly #limits: ConnectionLimits;
-  readonly #sockets = new Set<Socket>();
+  readonly #sockets = new Map<Socket, ConnectionSlot>();
   /** Of proxies that have not yet said whose connection it is. */
   readonly #unopened = new Set<Socket>();
   readonly #open = new Set<LineConnection>();
-  #secureContext: SecureContext;
+  secureContext: SecureContext;
+  readonly #sweeper: NodeJS.Timeout;
+  /** One function for the sockets of all connections. */
+  readonly #onSocketClose: (this: Socket) => void;
   #isDraining = false;
   #isStopping = false;
 
-  constructor(options: TcpListenerOptions, session: LineSession) {
+  constructor(options: TcpListenerOptions, start: SessionStart) {
     this.#options = options;
-    this.#session = session;
-    this.#limits = new ConnectionLimits(options.limits);
-    this.#secureContext = contextOf(options.tls);
+    this.#start = start;
+    this.#limits = new ConnectionLimits(options.limits, options.shares);
+    this.secureContext = contextOf(options.tls);
     options.tls.onChange(() => this.#renew());
-    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => void this.#accept(socket));
+    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket));
+    const { idleMs, loginMs, minRateGraceMs } = options.times;
+    const period = Math.min(1000, Math.max(10, Math.min(idleMs, loginMs, minRateGraceMs) / 4));
+    this.#sweeper = setInterval(() => this.#sweep(), period).unref();
+    const left = (socket: Socket) => this.#left(socket);
+    this.#onSocketClose = function (this: Socket) {
+      left(this);
+    };
+  }
+
+  get times(): ConnectionTimes {
+    return this.#options.times;
+  }
+
+  get lines(): LineFramerOptions {
+    return this.#options.lines;
+  }
+
+  get writerLimits(): WriterLimits | undefined {
+    return this.#options.writer;
   }
 
   get connections(): number {
@@ -111,82 +147,96 @@ class LineListener implements TcpListener {
     for (const socket of this.#unopened) socket.destroy();
     this.beginDrain();
     const late = setTimeout(() => {
-      for (const socket of this.#sockets) socket.destroy();
+      for (const socket of this.#sockets.keys()) socket.destroy();
     }, graceMs);
     await closed;
     // The server counts a socket as closed before the socket says so.
-    await Promise.all([...this.#sockets].map((socket) => once(socket, 'close')));
+    await Promise.all([...this.#sockets.keys()].map((socket) => once(socket, 'close')));
     clearTimeout(late);
+    clearInterval(this.#sweeper);
   }
 
-  async #accept(socket: Socket): Promise<void> {
-    socket.on('error', () => socket.destroy());
-    const { farewells } = this.#options;
+  #accept(socket: Socket): void {
+    socket.on('error', destroyOnError);
     const slot = this.#limits.enter();
-    if (slot === undefined) return this.#turnAway(socket, farewells.full);
-    this.#sockets.add(socket);
-    socket.once('close', () => {
-      this.#sockets.delete(socket);
-      slot.leave();
-    });
-    const peer = await this.#peerOf(socket);
-    if (peer === undefined) return;
-    const exhausted = this.#isStopping ? undefined : slot.ofNetwork(networkOf(peer.address));
-    if (!this.#isStopping && exhausted === undefined) return this.#run(socket, peer, slot);
-    slot.leave();
-    const isOfAddress = exhausted === 'share';
-    this.#turnAway(socket, this.#isStopping ? farewells.stopping : farewells[isOfAddress ? 'address-full' : 'full']);
+    if (slot === undefined) {
+      this.#turnAway(socket, this.#options.farewells.full);
+      return;
+    }
+    this.#sockets.set(socket, slot);
+    socket.on('close', this.#onSocketClose);
+    const address = canonicalAddress(socket.remoteAddress ?? '');
+    if (address === undefined) socket.destroy();
+    else {
+      const own = { address, port: socket.remotePort ?? 0 };
+      if (this.#options.trusted.includes(address)) void this.#acceptBehind(socket, own, slot);
+      else this.#admit(socket, own, slot);
+    }
   }
 
-  /** The client, told by the socket or a trusted proxy; undefined when the connection is over. */
-  async #peerOf(socket: Socket): Promise<Endpoint | undefined> {
-    const { trusted, proxyHeaderMs, log } = this.#options;
-    const address = canonicalAddress(socket.remoteAddress ?? '');
-    if (address === undefined) {
-      socket.destroy();
-      return undefined;
-    }
-    const own = { address, port: socket.remotePort ?? 0 };
-    if (!trusted.includes(address)) return own;
+  /** The peer is a proxy, or stands where one is. */
+  async #acceptBehind(socket: Socket, own: Endpoint, slot: ConnectionSlot): Promise<void> {
+    const { proxyHeaderMs, log } = this.#options;
+    let source: Endpoint | undefined;
     this.#unopened.add(socket);
     try {
-      return (await readProxied(socket, proxyHeaderMs)).source ?? own;
+      source = (await readProxied(socket, proxyHeaderMs)).source;
     } catch (error) {
       socket.destroy();
-      if (!(error instanceof PeerLeft)) log.warn({ err: error, proxy: address }, 'unusable PROXY header');
-      return undefined;
+      if (!(error instanceof PeerLeft)) log.warn({ err: error, proxy: own.address }, 'unusable PROXY header');
+      return;
     } finally {
       this.#unopened.delete(socket);
     }
+    this.#admit(socket, source ?? own, slot);
   }
 
-  async #run(socket: Socket, peer: Endpoint, slot: ConnectionSlot): Promise<void> {
-    const { times, lines, writer, implicitTls, farewells, log } = this.#options;
-    const secureContext = () => this.#secureContext;
-    const connection = new LineConnection(socket, {
-      peer,
-      slot,
-      times,
-      lines,
-      secureContext,
-      ...(writer && { writer }),
-    });
+  #admit(socket: Socket, peer: Endpoint, slot: ConnectionSlot): void {
+    const { farewells } = this.#options;
+    const exhausted = this.#isStopping ? undefined : slot.ofNetwork(networkOf(peer.address));
+    if (!this.#isStopping && exhausted === undefined) this.#begin(socket, peer, slot);
+    else {
+      slot.leave();
+      const isOfAddress = exhausted === 'share';
+      this.#turnAway(socket, this.#isStopping ? farewells.stopping : farewells[isOfAddress ? 'address-full' : 'full']);
+    }
+  }
+
+  #begin(socket: Socket, peer: Endpoint, slot: ConnectionSlot): void {
+    const connection = new LineConnection(socket, peer, slot, this);
     this.#open.add(connection);
     if (this.#isDraining) connection.drain();
-    try {
-      if (implicitTls) await connection.beginWithTls();
-      await this.#session(connection);
-      connection.end();
-    } catch (error) {
-      if (error instanceof FramingError) connection.end(farewells[error.reason]);
-      else if (!(error instanceof ConnectionEnd)) {
-        log.error({ err: error, remoteAddress: peer.address }, 'a session failed');
-        connection.end(farewells.bug);
-      } else if (error.reason === 'lost') connection.destroy();
-      else connection.end(farewells[error.reason]);
-    } finally {
-      this.#open.delete(connection);
+    if (!this.#options.implicitTls) connection.start(this.#start(connection));
+    else {
+      connection.beginWithTls().then(
+        () => connection.start(this.#start(connection)),
+        (error) => this.over(connection, error),
+      );
     }
+  }
+
+  /** Says farewell and closes. */
+  over(connection: LineConnection, error?: unknown): void {
+    const { farewells, log } = this.#options;
+    this.#open.delete(connection);
+    if (error === undefined) connection.end();
+    else if (error instanceof FramingError) connection.end(farewells[error.reason]);
+    else if (!(error instanceof ConnectionEnd)) {
+      log.error({ err: error, remoteAddress: connection.peer.address }, 'a session failed');
+      connection.end(farewells.bug);
+    } else if (error.reason === 'lost') connection.destroy();
+    else if (error.reason === 'over') connection.end();
+    else connection.end(farewells[error.reason]);
+  }
+
+  #left(socket: Socket): void {
+    this.#sockets.get(socket)?.leave();
+    this.#sockets.delete(socket);
+  }
+
+  #sweep(): void {
+    const now = performance.now();
+    for (const connection of this.#open) connection.sweep(now);
   }
 
   /** Where TLS comes first nothing can be said. */
@@ -198,7 +248,7 @@ class LineListener implements TcpListener {
   #renew(): void {
     const { tls, log } = this.#options;
     try {
-      this.#secureContext = contextOf(tls);
+      this.secureContext = contextOf(tls);
     } catch (error) {
       log.error({ err: error }, 'new certificate cannot be used, keeping the old one');
     }
@@ -208,4 +258,8 @@ class LineListener implements TcpListener {
 function contextOf(tls: CertificateSource): SecureContext {
   const { key, cert } = tls.current();
   return createSecureContext({ key, cert, minVersion: 'TLSv1.2' });
+}
+
+function destroyOnError(this: Socket): void {
+  this.destroy();
 }

@@ -1,7 +1,7 @@
 // Faults to replies, where the listener's own tests do not get to.
 import test from 'ava';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
-import { Refused, replyTo } from '../../../src/gateways/smtp/replies.js';
+import { replyTo, SmtpRefused } from '../../../src/gateways/smtp/replies.js';
 import { SpoolFault } from '../../../src/spool/errors.js';
 import { StoreFault } from '../../../src/store/errors.js';
 
@@ -26,6 +26,6 @@ test('our faults are temporary, bugs end the connection', (t) => {
   t.is(said(new StoreFault('store-conflict', 'x', { temporary: false })), '451 4.3.0');
   t.is(said(new SpoolFault('spool-failed', 'x')), '451 4.3.0');
   t.is(said(new ActorFault('failed', 'x')), '451 4.3.0');
-  t.is(said(new Refused('loop')), '554 5.4.6');
+  t.is(said(new SmtpRefused('loop')), '554 5.4.6');
   t.is(said('thrown'), '421 4.3.0');
 });

@@ -6,7 +6,12 @@ import test, { type ExecutionContext } from 'ava';
 import pino from 'pino';
 import { ConnectionLimits } from '../../../src/gateways/tcp/connection-limits.js';
 import type { LineConnection } from '../../../src/gateways/tcp/line-connection.js';
-import { listenTcp, type TcpListener, type TcpListenerOptions } from '../../../src/gateways/tcp/tcp-listener.js';
+import {
+  listenTcp,
+  type SessionStart,
+  type TcpListener,
+  type TcpListenerOptions,
+} from '../../../src/gateways/tcp/tcp-listener.js';
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
 import { certificate } from '../../support/certificate.js';
 import { v1 } from '../../support/proxy-protocol.js';
@@ -28,18 +33,31 @@ async function session(connection: LineConnection): Promise<void> {
       for (let i = 0; i < Number(argument); i++) await connection.write(Buffer.alloc(65_536, 120));
       connection.write('\r\n');
     } else if (verb === 'burst') for (let i = 0; i < Number(argument); i++) connection.write(Buffer.alloc(65_536, 120));
+    else if (verb === 'block') for (const octet of [120, 121]) connection.write(Buffer.alloc(Number(argument), octet));
     else if (verb === 'break') throw new Error('a bug');
     else if (verb === 'quit') return;
     else connection.write(`+ ${line}\r\n`);
   }
 }
 
+const startSession: SessionStart = (connection) => ({
+  run: async () => {
+    await session(connection);
+    return 'over';
+  },
+  close() {},
+});
+
 interface Opened {
   readonly listener: TcpListener;
   readonly logged: Record<string, unknown>[];
 }
 
-async function open(t: ExecutionContext, overrides: Partial<TcpListenerOptions> = {}): Promise<Opened> {
+async function open(
+  t: ExecutionContext,
+  overrides: Partial<TcpListenerOptions> = {},
+  start: SessionStart = startSession,
+): Promise<Opened> {
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => logged.push(JSON.parse(line)) });
   const listener = await listenTcp(
@@ -58,6 +76,7 @@ async function open(t: ExecutionContext, overrides: Partial<TcpListenerOptions> 
         'no-login': '- no login\r\n',
         'too-slow': '- too slow\r\n',
         stopping: '- stopping\r\n',
+        'login-ended': '- login ended\r\n',
         'line-too-long': '- line too long\r\n',
         'bare-line-feed': '- bare line feed\r\n',
         full: '- full\r\n',
@@ -67,7 +86,7 @@ async function open(t: ExecutionContext, overrides: Partial<TcpListenerOptions> 
       log,
       ...overrides,
     },
-    session,
+    start,
   );
   t.teardown(() => listener.stop(0));
   return { listener, logged };
@@ -292,6 +311,14 @@ test('a session with much to say goes at the pace of its peer, and one that does
   t.pass();
 });
 
+test('one write may be larger than what may wait', async (t) => {
+  const opened = await open(t, { writer: { highWater: 65_536, mostBuffered: 11_000_000, stalledMs: 60_000 } });
+  const client = await Client.connect(opened);
+  await client.line();
+  client.write('block 10000000\r\nend\r\n');
+  t.is((await client.line())?.length, 20_000_000 + '+ end'.length);
+});
+
 test('a peer that reads nothing is cut off', async (t) => {
   const opened = await open(t, { writer: { highWater: 65_536, mostBuffered: 100_000_000, stalledMs: 50 } });
   const client = await Client.connect(opened);
@@ -360,4 +387,51 @@ test('a slot gives back what it took, once', (t) => {
   t.is(limits.open, 1);
   t.false(one.logIn('y'));
   t.is(limits.enter()?.ofNetwork('a'), undefined);
+});
+
+test('a session that rests is called again for input, and is closed once, however its connection ends', async (t) => {
+  const closed: string[] = [];
+  const start: SessionStart = (connection) => {
+    let name = '';
+    return {
+      async run() {
+        while (connection.hasInput) {
+          const line = (await connection.readLine())?.toString();
+          if (line === undefined || line === 'quit') return 'over';
+          if (line === 'break') throw new Error('a bug');
+          name ||= line;
+          connection.write(`+ ${line}\r\n`);
+        }
+        return 'rest';
+      },
+      close: () => closed.push(name),
+    };
+  };
+  const opened = await open(t, {}, start);
+  const talk = async (name: string) => {
+    const client = await Client.connect(opened, `${name}\r\nagain\r\n`);
+    t.is(await client.line(), `+ ${name}`);
+    t.is(await client.line(), '+ again');
+    t.is(await client.write('la').write('ter\r\n').line(), '+ later');
+    return client;
+  };
+  const [quits, breaks, leaves, stays] = [
+    await talk('quits'),
+    await talk('breaks'),
+    await talk('leaves'),
+    await talk('stays'),
+  ];
+  t.is(await quits.write('quit\r\n').line(), undefined);
+  t.is(await breaks.write('break\r\n').line(), '- bug');
+  leaves.socket.destroy();
+  opened.listener.beginDrain();
+  t.is(await stays.line(), '- stopping');
+  await opened.listener.stop(1000);
+  t.deepEqual(closed.toSorted(), ['breaks', 'leaves', 'quits', 'stays']);
+});
+
+test('a session that rests is ended when its peer is silent for too long', async (t) => {
+  const times = { idleMs: 50, loginMs: 60_000, handshakeMs: 60_000, minRate: 100, minRateGraceMs: 60_000 };
+  const opened = await open(t, { times }, () => ({ run: async () => 'rest', close() {} }));
+  t.is(await (await Client.connect(opened)).line(), '- idle');
 });
