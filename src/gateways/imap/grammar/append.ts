@@ -1,0 +1,62 @@
+// The arguments of APPEND and REPLACE (RFC 9051 §6.3.12, RFC 3502, RFC 4469, RFC 6855, RFC 8508), which are read piece by piece
+// because messages come between: after the mailbox `messageOptions`, then a literal, or the parts of CATENATE.
+import type { CommandReader } from '../wire/command-reader.js';
+import { dateTime } from './dates.js';
+import { flagList } from './flags.js';
+
+export interface MessageOptions {
+  /** As written: system flags with their backslash, and keywords. */
+  readonly flags: readonly string[];
+  /** ms since the epoch; undefined: now. */
+  readonly receivedAt: number | undefined;
+  /**
+   * What comes next. A literal; the literal of `UTF8 (~{…})`, with `)` behind it; or the parts of `CATENATE (…)`, read by
+   * `catenatePart` up to the end of the list.
+   */
+  readonly data: 'literal' | 'utf8' | 'catenate';
+}
+
+export type CatenatePart =
+  | { readonly type: 'url'; readonly url: string }
+  /** The literal comes next. */
+  | { readonly type: 'text' };
+
+/** Behind the mailbox, or behind the message before: the space, and all up to the message. */
+export function messageOptions(reader: CommandReader): MessageOptions {
+  reader.space();
+  let flags: string[] = [];
+  let receivedAt: number | undefined;
+  if (reader.isListNext) {
+    flags = flagList(reader);
+    reader.space();
+  }
+  if (reader.isNext('"')) {
+    receivedAt = dateTime(reader);
+    reader.space();
+  }
+  return { flags, receivedAt, data: messageData(reader) };
+}
+
+/** The part that comes next; `isFirst`: nothing of the list was read. Undefined: the list has ended. */
+export function catenatePart(reader: CommandReader, isFirst: boolean): CatenatePart | undefined {
+  if (!isFirst) {
+    if (reader.accept(')')) return undefined;
+    reader.space();
+  }
+  if (reader.accept('URL ')) return { type: 'url', url: reader.astring() };
+  reader.expect('TEXT ');
+  endOfText(reader);
+  return { type: 'text' };
+}
+
+function messageData(reader: CommandReader): MessageOptions['data'] {
+  if (reader.accept('CATENATE (')) return 'catenate';
+  const data = reader.accept('UTF8 (') ? 'utf8' : 'literal';
+  endOfText(reader);
+  return data;
+}
+
+/** The text before a literal ends where the literal begins. */
+function endOfText(reader: CommandReader): void {
+  if (!reader.isAtEnd) throw reader.fault('expected a literal');
+}

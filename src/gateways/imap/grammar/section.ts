@@ -1,0 +1,75 @@
+// Sections of a message that FETCH names (RFC 9051 §6.4.5.1).
+import type { CommandReader } from '../wire/command-reader.js';
+
+/** Octets [offset, offset + length) of what the section is. */
+export interface PartialRange {
+  readonly offset: number;
+  readonly length: number;
+}
+
+const TEXTS = ['HEADER', 'HEADER.FIELDS', 'HEADER.FIELDS.NOT', 'TEXT', 'MIME'] as const;
+type SectionText = (typeof TEXTS)[number];
+
+export interface Section {
+  /** Part numbers; none is the message itself. */
+  readonly part: readonly number[];
+  readonly text: SectionText | null;
+  /** As written; of HEADER.FIELDS and HEADER.FIELDS.NOT. */
+  readonly fields: readonly string[];
+}
+
+/** `section`, in its brackets. */
+export function section(reader: CommandReader): Section {
+  reader.expect('[');
+  const part = partNumbers(reader);
+  if (reader.accept(']')) return { part, text: null, fields: [] };
+  if (part.length > 0) reader.expect('.');
+  const text = sectionText(reader);
+  if (text === 'MIME' && part.length === 0) throw reader.fault('expected a part number before MIME');
+  const fields = text.startsWith('HEADER.FIELDS') ? headerFields(reader) : [];
+  reader.expect(']');
+  return { part, text, fields };
+}
+
+/** `section-binary`, in its brackets. */
+export function binarySection(reader: CommandReader): readonly number[] {
+  reader.expect('[');
+  const part = partNumbers(reader);
+  reader.expect(']');
+  return part;
+}
+
+/** `partial`: `<0.1024>`. */
+export function partialRange(reader: CommandReader): PartialRange | undefined {
+  if (!reader.accept('<')) return undefined;
+  const offset = reader.number64();
+  reader.expect('.');
+  const length = reader.nzNumber64();
+  reader.expect('>');
+  return { offset, length };
+}
+
+/** `1.2.3`, without a point behind it; none when no number comes next. */
+function partNumbers(reader: CommandReader): number[] {
+  const part: number[] = [];
+  while (reader.isDigitNext(part.length === 0 ? 0 : 1)) {
+    if (part.length === reader.limits.nesting) {
+      throw reader.fault(`expected no more than ${reader.limits.nesting} part numbers`);
+    }
+    if (part.length > 0) reader.expect('.');
+    part.push(reader.nzNumber());
+  }
+  return part;
+}
+
+function sectionText(reader: CommandReader): SectionText {
+  const word = reader.word();
+  const text = TEXTS.find((known) => known === word);
+  if (text === undefined) throw reader.fault(`expected ${TEXTS.join(', ')} or ]`);
+  return text;
+}
+
+function headerFields(reader: CommandReader): string[] {
+  reader.space();
+  return reader.list(() => reader.astring(), 1);
+}

@@ -1,0 +1,90 @@
+// Values as they are written in responses. What these functions return is a binary string: each character is one octet, ready for
+// `Output.write`. Eight-bit text is in literals, which every client reads whatever it has enabled; names of mailboxes are the
+// exception that RFC 9051 §5.1 makes.
+import { ASTRING, isRun } from './character-classes.js';
+import { encodeModifiedUtf7 } from './modified-utf7.js';
+
+/** Longer strings are sent as literals. */
+const LONGEST_QUOTED = 4096;
+const EIGHT_BIT = /[\x80-\xff]/;
+const NOT_ASCII = /[\u0080-\uffff]/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const UNQUOTABLE = /[^\x01-\x09\x0b\x0c\x0e-\x7f]/;
+const SPECIAL = /["\\]/g;
+const REPLACEMENT = '\xef\xbf\xbd';
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** The octets of the text in UTF-8. */
+export const octetsOf = (text: string): string =>
+  NOT_ASCII.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text;
+
+const octetsIn = (value: string | Buffer): string =>
+  typeof value === 'string' ? octetsOf(value) : value.toString('latin1');
+
+/** In quotes when the octets may be, else as a literal. */
+export function quoted(value: string | Buffer): string {
+  const octets = octetsIn(value);
+  if (octets.length > LONGEST_QUOTED || UNQUOTABLE.test(octets)) return literalOf(octets);
+  return inQuotes(octets);
+}
+
+/** A NUL, which no literal may have, becomes U+FFFD. */
+export const literal = (value: string | Buffer): string => literalOf(octetsIn(value));
+
+/** As it is where that is an atom, else in quotes or as a literal. */
+export function astring(value: string | Buffer): string {
+  const octets = octetsIn(value);
+  return isRun(octets, ASTRING) && octets.toUpperCase() !== 'NIL' ? octets : quoted(value);
+}
+
+export const nstring = (value: string | Buffer | null | undefined): string =>
+  value === null || value === undefined ? 'NIL' : quoted(value);
+
+/** `isUtf8`: the client has enabled IMAP4rev2 or UTF8=ACCEPT. */
+export function mailboxName(name: string, isUtf8: boolean): string {
+  if (!isUtf8) return astring(encodeModifiedUtf7(name));
+  const octets = octetsOf(name);
+  return EIGHT_BIT.test(octets) ? inQuotes(octets) : astring(octets);
+}
+
+/** `1:3,7`: neighbours in ascending order become ranges; the order of the numbers is kept. */
+export function uidSet(uids: Iterable<number> | readonly (readonly [first: number, last: number])[]): string {
+  let set = '';
+  let first = 0;
+  let last = 0;
+  const add = () => {
+    if (first === 0) return;
+    const range = first === last ? `${first}` : `${first}:${last}`;
+    set = set === '' ? range : `${set},${range}`;
+  };
+  for (const entry of uids) {
+    const [from, to] = typeof entry === 'number' ? [entry, entry] : entry;
+    if (first !== 0 && from === last + 1) {
+      last = to;
+      continue;
+    }
+    add();
+    first = from;
+    last = to;
+  }
+  add();
+  return set;
+}
+
+/** `"17-Jul-1996 02:44:25 +0000"`, in UTC. `ms`: since the epoch. */
+export function internalDate(ms: number): string {
+  const date = new Date(ms);
+  const day = String(date.getUTCDate()).padStart(2, ' ');
+  const year = String(date.getUTCFullYear()).padStart(4, '0');
+  const time = `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}:${two(date.getUTCSeconds())}`;
+  return `"${day}-${MONTHS[date.getUTCMonth()]}-${year} ${time} +0000"`;
+}
+
+const two = (value: number): string => (value < 10 ? `0${value}` : `${value}`);
+
+const inQuotes = (octets: string): string => `"${octets.replace(SPECIAL, '\\$&')}"`;
+
+function literalOf(octets: string): string {
+  const text = octets.includes('\0') ? octets.replaceAll('\0', REPLACEMENT) : octets;
+  return `{${text.length}}\r\n${text}`;
+}

@@ -1,0 +1,13 @@
+// What a grammar function makes of text.
+import type { CommandReader } from '../../../../src/gateways/imap/wire/command-reader.js';
+import { createReader, type ReaderOptions } from '../../../../src/gateways/imap/wire/command-reader.js';
+
+export type Rule<T> = (reader: CommandReader) => T;
+
+/** The whole text, as UTF-8. @throws CommandSyntaxError, Refused */
+export function readWhole<T>(rule: Rule<T>, text: string, options?: ReaderOptions): T {
+  const reader = createReader(Buffer.from(text, 'utf8'), options);
+  const value = rule(reader);
+  reader.end();
+  return value;
+}
