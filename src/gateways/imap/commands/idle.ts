@@ -1,0 +1,86 @@
+// IDLE (RFC 2177, RFC 9051 §6.3.13): changes are sent as they happen, until the client sends DONE.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Command, command } from '../command.js';
+import { bad, type Completion, ok, type Suspension } from '../completion.js';
+import { hasUpdatingSearches, writeSearchUpdates } from '../search/updating-searches.js';
+import type { Selected, Session } from '../session.js';
+
+/** Octets of a line that may be DONE. */
+const LONGEST_LINE = 64;
+
+export const idleCommands: readonly Command[] = [
+  command<undefined>({
+    name: 'IDLE',
+    states: ['authenticated', 'selected'],
+    parse: () => undefined,
+    run(session) {
+      session.output.line('+ idling');
+      return new Idle(session);
+    },
+  }),
+];
+
+/** Sends changes of the selected mailbox. While a client is slow to read, its changes are gathered and sent once. */
+class Idle implements Suspension {
+  readonly mostOctets = LONGEST_LINE;
+  readonly #session: Session;
+  /** Undefined when no mailbox is selected, or NOTIFY says what is sent (RFC 5465 §4). */
+  readonly #selected: Selected | undefined;
+  readonly #unwatch: (() => void) | undefined;
+  #searches: Promise<void> | undefined;
+  #beatAt: number;
+  #isWaiting = false;
+  #isOver = false;
+
+  constructor(session: Session) {
+    const { selected, notifier, context } = session;
+    this.#session = session;
+    this.#beatAt = performance.now() + context.limits.heartbeatMs;
+    this.#selected = notifier === undefined ? selected : undefined;
+    this.#unwatch = this.#selected?.view.mirror.watch(() => this.#tell());
+    notifier?.release('idle');
+    this.#tell();
+  }
+
+  finish(line: Buffer): Completion {
+    return line.toString('latin1').trimEnd().toUpperCase() === 'DONE' ? ok('IDLE completed') : bad('Expected DONE');
+  }
+
+  async stop(): Promise<void> {
+    this.#isOver = true;
+    this.#unwatch?.();
+    await this.#searches;
+    await this.#session.notifier?.hold();
+  }
+
+  /** A line now and then keeps routers from forgetting a connection on which nothing happens. */
+  tick(now: number): void {
+    if (now < this.#beatAt) return;
+    const { output, notifier, context } = this.#session;
+    this.#beatAt = now + context.limits.heartbeatMs;
+    if (output.ready === undefined && notifier?.isTelling !== true) output.line('* OK Still here');
+  }
+
+  #tell(): void {
+    if (this.#selected === undefined || this.#isOver || this.#isWaiting) return;
+    if (this.#selected.view.mirror.isGone) {
+      this.#isOver = true;
+      this.#session.end('The selected mailbox was deleted');
+      this.#session.connection.cut('over');
+      return;
+    }
+    const { output } = this.#session;
+    if (output.ready === undefined) {
+      this.#session.sendUpdates(true);
+      if (hasUpdatingSearches(this.#selected.view)) {
+        this.#searches = Promise.resolve(this.#searches).then(() => writeSearchUpdates(this.#session));
+      }
+      if (!this.#selected.view.owesFlags) return;
+    }
+    this.#isWaiting = true;
+    void (output.ready ?? nextTurn()).then(() => {
+      this.#isWaiting = false;
+      this.#tell();
+    });
+  }
+}

@@ -1,0 +1,143 @@
+// SELECT with QRESYNC (RFC 7162 §3.2.5): what a client that has a copy of the mailbox must know to bring it up to date.
+import { unpackUids } from '../../../actors/mailbox/packed-columns.js';
+import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
+import type { ResyncArguments } from '../grammar/select.js';
+import type { SequenceRange } from '../grammar/sequence-set.js';
+import { flagChange } from '../responses/updates.js';
+import type { Session } from '../session.js';
+import type { FolderView } from '../view/folder-view.js';
+import { uidSet } from '../wire/format.js';
+
+type Mailbox = Pick<ReturnType<Mailboxes['of']>, 'ask'>;
+type Range = readonly [first: number, last: number];
+
+const NONE = '';
+
+/**
+ * UIDs that the client may know and that are not in the mailbox any more, as a set; empty when there are none, undefined when
+ * the client's copy is of another mailbox.
+ * @throws ActorFault
+ */
+export async function vanishedSince(
+  mailbox: Mailbox,
+  view: FolderView,
+  qresync: ResyncArguments | undefined,
+): Promise<string | undefined> {
+  const { mirror } = view;
+  if (qresync === undefined || qresync.uidValidity !== mirror.uidValidity) return undefined;
+  const { modseq, knownUids } = qresync;
+  if (modseq >= mirror.modseq) return NONE;
+  const known = knownRanges(view, knownUids);
+  const fromUid = lastMatch(view, qresync.seqMatch) + 1;
+  // More than the view lacks, perhaps: the owner is asked after the view was made.
+  const expunged = await expungedSince(mailbox, mirror.folderId, modseq);
+  if (expunged !== undefined) {
+    return uidSet(within(expunged, known).filter((uid) => uid >= fromUid && view.positionOf(uid) === -1));
+  }
+  return uidSet(missing(view, known, fromUid));
+}
+
+/** `vanished`: of `vanishedSince`. */
+export async function writeResync(
+  session: Session,
+  view: FolderView,
+  { modseq, knownUids }: ResyncArguments,
+  vanished: string,
+): Promise<void> {
+  const { output } = session;
+  if (vanished !== NONE) output.write(`* VANISHED (EARLIER) ${vanished}\r\n`);
+  const known = knownRanges(view, knownUids);
+  const { count } = view;
+  let next = 0;
+  for (let position = 0; position < count; position++) {
+    const uid = view.uidAt(position);
+    while (next < known.length && known[next]![1] < uid) next++;
+    if (next === known.length) return;
+    if (known[next]![0] > uid) continue;
+    const index = view.indexAt(position);
+    if (index === -1 || view.mirror.modseqAt(index) <= modseq) continue;
+    output.write(flagChange(session, view, position));
+    if (output.ready) await output.ready;
+  }
+}
+
+/** UIDs that left the folder after the modseq, ascending; undefined when the owner does not know all of them. */
+async function expungedSince(mailbox: Mailbox, folderId: string, since: number): Promise<number[] | undefined> {
+  const expunged: number[] = [];
+  let fromUid: number | null = 1;
+  while (fromUid !== null) {
+    const { reply }: Awaited<ReturnType<typeof ask>> = await ask(mailbox, folderId, since, fromUid);
+    if (reply === undefined || reply.isWhole) return undefined;
+    for (const uid of unpackUids(reply.expunged)) expunged.push(uid);
+    fromUid = reply.nextUid;
+  }
+  return expunged;
+}
+
+const ask = (mailbox: Mailbox, folderId: string, since: number, fromUid: number) =>
+  mailbox.ask('folderChanges', { folderId, since, fromUid });
+
+/** UIDs that the client may know, in ascending ranges that are apart. */
+function knownRanges({ mirror }: FolderView, ranges: ResyncArguments['knownUids']): readonly Range[] {
+  const highest = mirror.uidNext - 1;
+  if (ranges === undefined) return [[1, highest]];
+  const known: [number, number][] = [];
+  const sorted = ranges
+    .map(([a, b]): Range => [Math.min(a, b), Math.min(Math.max(a, b), highest)])
+    .filter(([first, last]) => first <= last)
+    .sort(([a], [b]) => a - b);
+  for (const [first, last] of sorted) {
+    const before = known.at(-1);
+    if (before !== undefined && first <= before[1] + 1) before[1] = Math.max(before[1], last);
+    else known.push([first, last]);
+  }
+  return known;
+}
+
+function within(uids: readonly number[], ranges: readonly Range[]): number[] {
+  let next = 0;
+  return uids.filter((uid) => {
+    while (next < ranges.length && ranges[next]![1] < uid) next++;
+    return next < ranges.length && ranges[next]![0] <= uid;
+  });
+}
+
+/** Ranges of the UIDs from `fromUid` on that no message has. */
+function missing(view: FolderView, ranges: readonly Range[], fromUid: number): Range[] {
+  const gaps: Range[] = [];
+  let position = 0;
+  for (const [first, last] of ranges) {
+    let from = Math.max(first, fromUid);
+    while (position < view.count && view.uidAt(position) < from) position++;
+    for (; position < view.count && view.uidAt(position) <= last; position++) {
+      const uid = view.uidAt(position);
+      if (uid > from) gaps.push([from, uid - 1]);
+      from = uid + 1;
+    }
+    if (from <= last) gaps.push([from, last]);
+  }
+  return gaps;
+}
+
+/**
+ * The highest UID that has the sequence number by which the client knows the message: nothing up to it is missing. 0 when there
+ * is none.
+ */
+function lastMatch(view: FolderView, seqMatch: ResyncArguments['seqMatch']): number {
+  if (seqMatch === undefined) return 0;
+  let matched = 0;
+  let before = 0;
+  const uids = numbersOf(seqMatch.uids);
+  for (const seq of numbersOf(seqMatch.sequenceNumbers)) {
+    const uid = uids.next().value;
+    // Numbers that do not rise are ignored, so a long set costs no more than the mailbox.
+    if (uid === undefined || seq <= before || seq > view.count || view.uidAt(seq - 1) !== uid) return matched;
+    before = seq;
+    matched = uid;
+  }
+  return matched;
+}
+
+function* numbersOf(ranges: readonly SequenceRange[]): Generator<number, undefined> {
+  for (const [a, b] of ranges) for (let n = Math.min(a, b); n <= Math.max(a, b); n++) yield n;
+}

@@ -1,0 +1,83 @@
+// What differs between two states of an account's folders, as responses tell it (RFC 5465 §5). States are compared and events are
+// not, so that nothing is missed where events are, and what changes often is told once.
+
+import type { StatusItem } from '../grammar/list.js';
+import { SEPARATOR, SPECIAL_USES } from '../mailboxes/mailbox-tree.js';
+import { listResponse } from '../responses/list.js';
+import { type FolderStatus, statusResponse } from '../responses/status.js';
+import type { NotifyRules } from './notify-rules.js';
+
+export interface NotifyStyle {
+  readonly isUtf8: boolean;
+  /** The client knows modseqs. */
+  readonly hasCondstore: boolean;
+}
+
+export type Folders = ReadonlyMap<string, FolderStatus>;
+
+/** Responses about what changed; `selectedId`: the folder whose messages have a group of their own. */
+export function differences(
+  rules: NotifyRules,
+  before: Folders,
+  after: Folders,
+  selectedId: string | undefined,
+  style: NotifyStyle,
+): string[] {
+  const responses: string[] = [];
+  for (const folder of before.values()) {
+    if (!after.has(folder.id) && rules.eventsOf(folder).has('MailboxName'))
+      responses.push(listed(folder, style, ['\\NonExistent']));
+  }
+  for (const folder of after.values()) {
+    const old = before.get(folder.id);
+    const events = rules.eventsOf(folder);
+    if (old === undefined || old.path !== folder.path) {
+      const isWanted = events.has('MailboxName') || (old !== undefined && rules.eventsOf(old).has('MailboxName'));
+      if (isWanted) responses.push(listed(folder, style, attributesOf(folder), old));
+    }
+    if (old !== undefined && old.isSubscribed !== folder.isSubscribed) {
+      if (events.has('SubscriptionChange') || rules.eventsOf(old).has('SubscriptionChange')) {
+        responses.push(listed(folder, style, attributesOf(folder)));
+      }
+    }
+    if (folder.id !== selectedId && hasNewMessages(old, folder, events)) responses.push(statusOf(folder, style));
+  }
+  return responses;
+}
+
+/** The state of a mailbox whose messages changed. */
+export function statusOf(folder: FolderStatus, { isUtf8, hasCondstore }: NotifyStyle): string {
+  const items: StatusItem[] = ['MESSAGES', 'UIDNEXT', 'UIDVALIDITY', 'UNSEEN'];
+  if (hasCondstore) items.push('HIGHESTMODSEQ');
+  return statusResponse(shownName(folder), items, folder, { isUtf8, appendLimit: 0 });
+}
+
+/** As LIST shows it. */
+export const shownName = ({ path }: Pick<FolderStatus, 'path'>): string =>
+  path.replace(new RegExp(`^inbox(?=${SEPARATOR}|$)`, 'i'), 'INBOX');
+
+function hasNewMessages(
+  old: FolderStatus | undefined,
+  folder: FolderStatus,
+  events: ReturnType<NotifyRules['eventsOf']>,
+): boolean {
+  if (old === undefined) return folder.total > 0 && events.has('MessageNew');
+  if (old.modseq === folder.modseq && old.uidValidity === folder.uidValidity) return false;
+  const haveComeOrGone = old.uidNext !== folder.uidNext || old.total !== folder.total;
+  // MessageNew and MessageExpunge are wanted together or not at all.
+  return events.has(haveComeOrGone ? 'MessageNew' : 'FlagChange');
+}
+
+function listed(
+  folder: FolderStatus,
+  { isUtf8 }: NotifyStyle,
+  attributes: readonly string[],
+  old?: FolderStatus,
+): string {
+  return listResponse(shownName(folder), attributes, isUtf8, old === undefined ? {} : { oldName: shownName(old) });
+}
+
+function attributesOf({ isSubscribed, role }: FolderStatus): string[] {
+  const use = SPECIAL_USES.get(role);
+  return [...(isSubscribed ? ['\\Subscribed'] : []), ...(use === undefined ? [] : [use])];
+}

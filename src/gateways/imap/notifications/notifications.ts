@@ -1,0 +1,214 @@
+// The changes that a session sends between commands, and during IDLE, after NOTIFY (RFC 5465). An event of the account is the
+// occasion to look; what is sent is the difference between the present state and the state that was sent last. Nothing is sent
+// while a command runs: `hold` waits for what is being written.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { MailboxEvent } from '../../../actors/mailbox/protocol.js';
+import { fetchMessages } from '../commands/fetch.js';
+import { Refused } from '../completion.js';
+import type { FetchAttribute } from '../grammar/fetch.js';
+import { takesUtf8 } from '../responses/list.js';
+import type { FolderStatus } from '../responses/status.js';
+import { writeSearchUpdates } from '../search/updating-searches.js';
+import type { Notifier, Session } from '../session.js';
+import type { AccountListener } from '../view/account-events.js';
+import type { FolderView } from '../view/folder-view.js';
+import { mailboxName, octetsOf } from '../wire/format.js';
+import { differences, type Folders, type NotifyStyle, shownName } from './folder-differences.js';
+import type { NotifyRules } from './notify-rules.js';
+
+/** ms until changes that could not be read are read again. */
+const RETRY_MS = 1000;
+/** Names of annotations that wait to be sent; more are dropped, and the client has to read them (GETMETADATA). */
+const MOST_ANNOTATIONS = 1000;
+
+/** The folders of the session's account. @throws ActorFault */
+export async function readFolders({ context, accountId }: Session): Promise<ReadonlyMap<string, FolderStatus>> {
+  const { reply } = await context.mailboxes.of(accountId).ask('folderStatus', {});
+  return new Map(reply!.folders.map((folder) => [folder.id, folder]));
+}
+
+export const notifyStyle = (session: Session): NotifyStyle => ({
+  isUtf8: takesUtf8(session),
+  hasCondstore: session.enabled.has('CONDSTORE'),
+});
+
+export class Notifications implements Notifier, AccountListener {
+  readonly #session: Session;
+  readonly #rules: NotifyRules;
+  /** As they were sent last. */
+  #folders: Folders;
+  /** Entries that changed, by folder; null: of the account. */
+  readonly #annotations = new Map<string | null, Set<string>>();
+  #isBehind = true;
+  #isHeld = true;
+  #mayExpunge = false;
+  #isOver = false;
+  #telling: Promise<void> | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #view: FolderView | undefined;
+  /** Messages of the view up to this UID were there when the mailbox was selected, or have been told with their attributes. */
+  #fetched = 0;
+
+  /** `folders`: their state at present, which the client is taken to know. A command runs. */
+  constructor(session: Session, rules: NotifyRules, folders: Folders) {
+    this.#session = session;
+    this.#rules = rules;
+    this.#folders = folders;
+    session.context.mirrors.events.add(session.accountId, this);
+  }
+
+  get tellsFlags(): boolean {
+    return this.#rules.selected?.events.has('FlagChange') === true;
+  }
+
+  get isTelling(): boolean {
+    return this.#telling !== undefined;
+  }
+
+  followed(): void {
+    this.#wake();
+  }
+
+  unfollowed(): void {}
+
+  heard(events: readonly MailboxEvent[]): void {
+    for (const event of events) if (event.type === 'AnnotationsChanged') this.#note(event.payload);
+    this.#wake();
+  }
+
+  async hold(): Promise<void> {
+    this.#isHeld = true;
+    await this.#telling;
+  }
+
+  release(during: 'idle' | 'no command'): void {
+    this.#isHeld = false;
+    this.#mayExpunge = during === 'idle' || this.#rules.selected?.filter.type === 'selected';
+    const { selected } = this.#session;
+    if (selected?.view !== this.#view) {
+      this.#view = selected?.view;
+      this.#fetched = lastUid(this.#view);
+    }
+    if (this.#isBehind || this.#view?.hasExpunged === true) this.#wake();
+  }
+
+  end(): void {
+    this.#isOver = true;
+    clearTimeout(this.#retry);
+    this.#session.context.mirrors.events.remove(this.#session.accountId, this);
+  }
+
+  get #tellsSelected(): boolean {
+    return (this.#rules.selected?.events.size ?? 0) > 0;
+  }
+
+  #note({ folderId, entries }: Extract<MailboxEvent, { type: 'AnnotationsChanged' }>['payload']): void {
+    let names = this.#annotations.get(folderId);
+    if (names === undefined) {
+      if (this.#annotations.size === MOST_ANNOTATIONS) return;
+      names = new Set();
+      this.#annotations.set(folderId, names);
+    }
+    for (const { name } of entries) if (names.size < MOST_ANNOTATIONS) names.add(name);
+  }
+
+  #wake(): void {
+    this.#isBehind = true;
+    if (this.#isHeld || this.#isOver || this.#telling !== undefined) return;
+    this.#telling = this.#tellAll().finally(() => {
+      this.#telling = undefined;
+      if (this.#isBehind && this.#retry === undefined) this.#wake();
+    });
+  }
+
+  async #tellAll(): Promise<void> {
+    try {
+      while (this.#isBehind && !this.#isHeld && !this.#isOver) {
+        // Events of one turn are sent together.
+        await nextTurn();
+        this.#isBehind = false;
+        await this.#tellFolders();
+        await this.#tellSelected();
+      }
+    } catch (err) {
+      this.#isBehind = true;
+      const { log, accountId } = this.#session;
+      log.warn({ err, accountId }, 'changes for NOTIFY could not be read');
+      this.#retry = setTimeout(() => {
+        this.#retry = undefined;
+        this.#wake();
+      }, RETRY_MS).unref();
+    }
+  }
+
+  async #tellFolders(): Promise<void> {
+    if (!this.#rules.hasFolders) return;
+    const session = this.#session;
+    const after = await readFolders(session);
+    if (this.#isOver) return;
+    const responses = differences(this.#rules, this.#folders, after, session.selected?.folderId, notifyStyle(session));
+    this.#folders = after;
+    responses.push(...this.#takeAnnotations());
+    for (const response of responses) {
+      session.output.write(response);
+      if (session.output.ready) await session.output.ready;
+    }
+  }
+
+  #takeAnnotations(): string[] {
+    const responses: string[] = [];
+    const isUtf8 = takesUtf8(this.#session);
+    for (const [folderId, names] of this.#annotations) {
+      const folder = folderId === null ? undefined : this.#folders.get(folderId);
+      const isWanted =
+        folderId === null
+          ? this.#rules.hasServerMetadata
+          : folder !== undefined && this.#rules.eventsOf(folder).has('MailboxMetadataChange');
+      if (!isWanted) continue;
+      const name = folder === undefined ? '""' : mailboxName(shownName(folder), isUtf8);
+      responses.push(`* METADATA ${name} ${octetsOf([...names].join(' '))}\r\n`);
+    }
+    this.#annotations.clear();
+    return responses;
+  }
+
+  async #tellSelected(): Promise<void> {
+    const session = this.#session;
+    const { selected } = session;
+    if (selected === undefined || !this.#tellsSelected) return;
+    const { view } = selected;
+    if (view.mirror.isStale) await view.mirror.sync();
+    if (this.#isOver) return;
+    if (view.mirror.isGone) {
+      session.end('The selected mailbox was deleted');
+      session.connection.cut('over');
+      return;
+    }
+    do {
+      session.sendUpdates(this.#mayExpunge);
+      if (session.output.ready !== undefined) await session.output.ready;
+    } while (view.owesFlags && !this.#isOver);
+    await writeSearchUpdates(session);
+    const { attributes } = this.#rules.selected!;
+    if (attributes.length > 0) await this.#fetch(view, attributes);
+  }
+
+  /** FETCH of the messages that are new to the client. */
+  async #fetch(view: FolderView, attributes: readonly FetchAttribute[]): Promise<void> {
+    const last = lastUid(view);
+    if (last <= this.#fetched) return;
+    const set = [[this.#fetched + 1, last]] as const;
+    const asked = { set, attributes, changedSince: undefined, withVanished: false, page: undefined };
+    try {
+      await fetchMessages(this.#session, asked, true);
+    } catch (error) {
+      // What is too much to be told now is so the next time.
+      if (!(error instanceof Refused)) throw error;
+    }
+    this.#fetched = last;
+  }
+}
+
+/** The highest UID that the client knows of; 0 when the mailbox is empty. */
+const lastUid = (view: FolderView | undefined): number =>
+  view === undefined || view.count === 0 ? 0 : view.uidAt(view.count - 1);

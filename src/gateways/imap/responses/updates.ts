@@ -1,0 +1,73 @@
+// Untagged responses about the selected mailbox that no command asked for: what other sessions, deliveries and this session have
+// changed (RFC 9051 §7.5). Expunges come first, then the new size, then flags, so each sequence number is that of its moment.
+import { FLAG_NAMES } from '../../../mail/flags.js';
+import { removalsOf } from '../search/updating-searches.js';
+import type { Session } from '../session.js';
+import type { FolderMirror } from '../view/folder-mirror.js';
+import type { FolderView, ViewUpdates } from '../view/folder-view.js';
+import { uidSet } from '../wire/format.js';
+import { flagList } from './flags.js';
+
+/** Those of RFC 9051 §2.3.2, then the others that have a bit. */
+const SYSTEM_FLAGS = ['\\Answered', '\\Flagged', '\\Deleted', '\\Seen', '\\Draft'];
+const FLAGS = [...SYSTEM_FLAGS, ...FLAG_NAMES.map(([, name]) => name).filter((name) => !SYSTEM_FLAGS.includes(name))];
+
+/** Tells the client what changed in the selected mailbox; without `mayExpunge` expunges wait. */
+export function writeUpdates(session: Session, mayExpunge: boolean): void {
+  const { selected, output, enabled, notifier } = session;
+  if (selected === undefined) return;
+  const { view } = selected;
+  const mayTellFlags = notifier?.isTelling !== true || notifier.tellsFlags;
+  const { expunged, exists, flagged } = view.takeUpdates(mayExpunge, mayTellFlags);
+  if (expunged.length > 0) {
+    output.write(removalsOf(view, expunged));
+    output.write(expungeResponses(expunged, usesVanished(session)));
+  }
+  if (exists !== undefined) output.write(sizeResponses(exists, enabled.has('IMAP4REV2')));
+  if (flagged.length > 0) writeNewKeywords(session);
+  for (const position of flagged) output.write(flagChange(session, view, position));
+}
+
+/** Sends FLAGS when messages have keywords that the client does not know: before a FETCH response has one of them. */
+export function writeNewKeywords({ selected, output }: Session): void {
+  if (selected?.view.takeNewKeywords() === true)
+    output.write(flagsResponses(selected.view.mirror, selected.isReadOnly));
+}
+
+/** Whether expunges are told by UID (RFC 7162 §3.2.10, RFC 9586 §3.3). */
+const usesVanished = ({ enabled }: Pick<Session, 'enabled'>): boolean =>
+  enabled.has('QRESYNC') || enabled.has('UIDONLY');
+
+/** From the last message on: no number moves before it is sent. */
+function expungeResponses(expunged: ViewUpdates['expunged'], isByUid: boolean): string {
+  if (isByUid) return `* VANISHED ${uidSet(expunged.map(({ uid }) => uid))}\r\n`;
+  let text = '';
+  for (let i = expunged.length - 1; i >= 0; i--) text += `* ${expunged[i]!.seq} EXPUNGE\r\n`;
+  return text;
+}
+
+/** No message is ever recent, which RFC 3501 allows; its clients expect the response. */
+export const sizeResponses = (count: number, isRev2: boolean): string =>
+  isRev2 ? `* ${count} EXISTS\r\n` : `* ${count} EXISTS\r\n* 0 RECENT\r\n`;
+
+/** Flags that messages may have, and those that the client may set for good. */
+export function flagsResponses({ keywords }: FolderMirror, isReadOnly: boolean): string {
+  const flags = [...FLAGS, ...keywords].join(' ');
+  const permanent = isReadOnly ? '' : `${flags} \\*`;
+  return `* FLAGS (${flags})\r\n* OK [PERMANENTFLAGS (${permanent})] Flags that are kept\r\n`;
+}
+
+/** The response code. Up to this modseq the client knows of all changes; it may rely on that when it comes back. */
+export const highestModseq = ({ toldModseq }: FolderView): string => `HIGHESTMODSEQ ${Math.max(1, toldModseq)}`;
+
+/** FETCH of the flags that a message has now. */
+export function flagChange({ enabled }: Pick<Session, 'enabled'>, view: FolderView, position: number): string {
+  const { mirror } = view;
+  const index = view.indexAt(position);
+  if (index === -1) return '';
+  const uid = view.uidAt(position);
+  const modseq = enabled.has('CONDSTORE') || enabled.has('QRESYNC') ? ` MODSEQ (${mirror.modseqAt(index)})` : '';
+  const items = `FLAGS ${flagList(mirror, index)}${modseq}`;
+  if (enabled.has('UIDONLY')) return `* ${uid} UIDFETCH (${items})\r\n`;
+  return `* ${position + 1} FETCH (UID ${uid} ${items})\r\n`;
+}

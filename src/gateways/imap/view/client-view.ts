@@ -1,0 +1,225 @@
+// A session's view of its folder. While no expunge waits to be told, the UIDs that the client knows are the beginning of the
+// mirror's own array, which all sessions share. While one waits, the view goes on with the array of before, which the mirror
+// has left as it was, or with a copy where new messages have been told behind expunged ones.
+import type { SequenceSet } from '../grammar/sequence-set.js';
+import { expectedFlags, type FlagChange, presentFlags } from './expected-flags.js';
+import type { FolderView, ViewUpdates } from './folder-view.js';
+import { indexOfUid } from './mirror-columns.js';
+import type { MirroredFolder } from './mirrored-folder.js';
+import { positionsOf } from './position-sets.js';
+
+type Expunged = ViewUpdates['expunged'];
+
+/** Messages whose flags are told at a time: as many as one write holds. */
+const MOST_FLAGGED = 5_000;
+const NOTHING: ViewUpdates = { expunged: [], exists: undefined, flagged: [] };
+
+export class ClientView implements FolderView {
+  readonly mirror: MirroredFolder;
+  #uids: Uint32Array;
+  #count: number;
+  /** The highest UID that the client has been told of; it may be expunged since. */
+  #highest: number;
+  /** UIDs of messages whose flags the client does not know; made when there is one. */
+  #changed: Set<number> | undefined;
+  /** The last `takeUpdates` left flags for the next because they were many. */
+  #hasMoreFlags = false;
+  /** The next note of the mirror's journal. */
+  #note: number;
+  /** Changes up to this modseq are in `#changed`, or told. */
+  #modseq: number;
+  #toldModseq: number;
+  #keywords: ReadonlySet<string>;
+  #isClosed = false;
+
+  /** The client is told now what the mirror holds. */
+  constructor(mirror: MirroredFolder) {
+    this.mirror = mirror;
+    this.#uids = mirror.uids;
+    this.#count = mirror.count;
+    this.#highest = mirror.count === 0 ? 0 : mirror.uids[mirror.count - 1]!;
+    this.#note = mirror.journal.end;
+    this.#modseq = mirror.modseq;
+    this.#toldModseq = mirror.modseq;
+    this.#keywords = mirror.keywords;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get uids(): Uint32Array {
+    return this.#uids;
+  }
+
+  uidAt(position: number): number {
+    return this.#uids[position]!;
+  }
+
+  positionOf(uid: number): number {
+    const position = indexOfUid(this.#uids, this.#count, uid);
+    return position < this.#count && this.#uids[position] === uid ? position : -1;
+  }
+
+  indexAt(position: number): number {
+    const uid = this.#uids[position]!;
+    const { uids, count } = this.mirror;
+    if (position < count && uids[position] === uid) return position;
+    const index = this.mirror.indexOf(uid);
+    return index < count && uids[index] === uid ? index : -1;
+  }
+
+  resolve(set: SequenceSet, isUid: boolean, saved: readonly number[]): Uint32Array {
+    return positionsOf(this.#uids, this.#count, set, isUid, saved);
+  }
+
+  get toldModseq(): number {
+    return this.#toldModseq;
+  }
+
+  get hasExpunged(): boolean {
+    return this.#present < this.#count;
+  }
+
+  takeUpdates(mayExpunge: boolean, mayTellFlags = true): ViewUpdates {
+    const { mirror } = this;
+    this.#collect();
+    const present = this.#present;
+    const isHeld = present < this.#count && !mayExpunge;
+    if (!isHeld && (mayTellFlags || this.#changed === undefined)) this.#toldModseq = mirror.modseq;
+    if (present === this.#count && present === mirror.count && this.#changed === undefined) {
+      this.#uids = mirror.uids;
+      return NOTHING;
+    }
+    const expunged = present < this.#count && mayExpunge ? this.#expunged() : [];
+    const added = mirror.count - present;
+    if (isHeld) this.#append(mirror.uids.subarray(present, mirror.count));
+    else {
+      this.#uids = mirror.uids;
+      this.#count = mirror.count;
+    }
+    if (added > 0) this.#highest = mirror.uids[mirror.count - 1]!;
+    return { expunged, exists: added > 0 ? this.#count : undefined, flagged: mayTellFlags ? this.#takeFlagged() : [] };
+  }
+
+  get owesFlags(): boolean {
+    return this.#hasMoreFlags && this.#changed !== undefined;
+  }
+
+  takeNewKeywords(): boolean {
+    const { keywords } = this.mirror;
+    if (keywords === this.#keywords) return false;
+    const known = this.#keywords;
+    const hasNew = [...keywords].some((name) => !known.has(name));
+    if (hasNew) this.#keywords = keywords;
+    return hasNew;
+  }
+
+  flagsTold(uids: Iterable<number>): void {
+    this.#collect();
+    if (this.#changed === undefined) return;
+    for (const uid of uids) this.#changed.delete(uid);
+    if (this.#changed.size === 0) this.#changed = undefined;
+  }
+
+  expectFlags(uids: Iterable<number>, change: FlagChange): () => void {
+    this.#collect();
+    const { mirror } = this;
+    const expect = expectedFlags(change);
+    const expected = new Map<number, string>();
+    for (const uid of uids) {
+      const index = this.#indexOf(uid);
+      if (index !== -1 && !this.#changed?.has(uid)) expected.set(uid, expect(mirror, index));
+    }
+    return () => {
+      this.#collect();
+      if (this.#changed === undefined) return;
+      this.flagsTold(
+        [...this.#changed].filter((uid) => {
+          const index = this.#indexOf(uid);
+          return index !== -1 && expected.get(uid) === presentFlags(mirror, index);
+        }),
+      );
+    };
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.mirror.close();
+  }
+
+  /** How many messages that the client knows of are still there: UIDs rise, so those above the highest are new ones. */
+  get #present(): number {
+    return this.mirror.indexOf(this.#highest + 1);
+  }
+
+  #indexOf(uid: number): number {
+    const index = this.mirror.indexOf(uid);
+    return index < this.mirror.count && this.mirror.uids[index] === uid ? index : -1;
+  }
+
+  /** Messages that the client knows and the mirror does not. */
+  #expunged(): Expunged {
+    const expunged: { seq: number; uid: number }[] = [];
+    const known = this.#uids;
+    const { uids } = this.mirror;
+    for (let position = 0; position < this.#count; position++) {
+      // Up to the next one that is gone, messages have moved by as many positions as are gone before them.
+      let end = this.#count;
+      while (position < end) {
+        const middle = (position + end) >>> 1;
+        if (uids[middle - expunged.length] === known[middle]) position = middle + 1;
+        else end = middle;
+      }
+      if (position < this.#count) expunged.push({ seq: position + 1, uid: known[position]! });
+    }
+    return expunged;
+  }
+
+  #append(added: Uint32Array): void {
+    if (added.length === 0) return;
+    const uids = new Uint32Array(this.#count + added.length);
+    uids.set(this.#uids.subarray(0, this.#count));
+    uids.set(added, this.#count);
+    this.#uids = uids;
+    this.#count = uids.length;
+  }
+
+  /** Notes which of the messages that the client knows have changed. */
+  #collect(): void {
+    const { journal, modseq } = this.mirror;
+    if (this.#note === journal.end && this.#modseq === modseq) return;
+    if (journal.reaches(this.#note)) {
+      for (const uid of journal.uidsFrom(this.#note)) if (uid <= this.#highest) this.#markChanged(uid);
+    } else {
+      const present = this.#present;
+      for (let index = 0; index < present; index++) {
+        if (this.mirror.modseqAt(index) > this.#modseq) this.#markChanged(this.mirror.uids[index]!);
+      }
+    }
+    this.#note = journal.end;
+    this.#modseq = modseq;
+  }
+
+  #markChanged(uid: number): void {
+    this.#changed ??= new Set();
+    this.#changed.add(uid);
+  }
+
+  #takeFlagged(): number[] {
+    const changed = this.#changed;
+    if (changed === undefined) return [];
+    this.#changed = undefined;
+    const positions: number[] = [];
+    for (const uid of changed) {
+      const position = this.#indexOf(uid) === -1 ? -1 : this.positionOf(uid);
+      if (position !== -1) positions.push(position);
+    }
+    positions.sort((a, b) => a - b);
+    const later = positions.splice(MOST_FLAGGED);
+    this.#hasMoreFlags = later.length > 0;
+    for (const position of later) this.#markChanged(this.uidAt(position));
+    return positions;
+  }
+}

@@ -1,0 +1,45 @@
+// Which messages of a folder have changed, newest last: a session asks what was noted since it asked last. Bounded: a session
+// that is too far behind looks at the modseq of each message instead.
+
+/** UIDs that are kept of a folder of any size. */
+const LEAST_KEPT = 1000;
+
+export class FlagJournal {
+  readonly #notes: (readonly number[])[] = [];
+  #firstNumber = 0;
+  #uidCount = 0;
+
+  /** The number that the next note will have. */
+  get end(): number {
+    return this.#firstNumber + this.#notes.length;
+  }
+
+  /** `present`: messages of the folder. */
+  add(uids: readonly number[], present: number): void {
+    if (uids.length === 0) return;
+    this.#notes.push(uids);
+    this.#uidCount += uids.length;
+    while (this.#uidCount > Math.max(LEAST_KEPT, present / 8)) this.#forgetFirst();
+  }
+
+  /** Whoever asks for earlier notes must look at all messages. */
+  clear(): void {
+    this.#firstNumber = this.end + 1;
+    this.#notes.length = 0;
+    this.#uidCount = 0;
+  }
+
+  /** Whether all notes from this number on are there. */
+  reaches(number: number): boolean {
+    return number >= this.#firstNumber;
+  }
+
+  *uidsFrom(number: number): Generator<number> {
+    for (const uids of this.#notes.slice(number - this.#firstNumber)) yield* uids;
+  }
+
+  #forgetFirst(): void {
+    this.#uidCount -= this.#notes.shift()!.length;
+    this.#firstNumber++;
+  }
+}

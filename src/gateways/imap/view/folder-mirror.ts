@@ -1,0 +1,37 @@
+// The messages of a selected folder, as this node knows them: columns in UID order, shared by all sessions of the node that have the
+// folder selected, and brought up to date from the owner of the mailbox (query `folderChanges`).
+
+export interface FolderMirror {
+  readonly accountId: string;
+  readonly folderId: string;
+  readonly uidValidity: number;
+  readonly uidNext: number;
+  /** HIGHESTMODSEQ. */
+  readonly modseq: number;
+  readonly count: number;
+  /** Ascending; valid up to `count`. Never changed where it is valid: expunges replace the array. */
+  readonly uids: Uint32Array;
+  /** The folder is deleted. */
+  readonly isGone: boolean;
+  /** Modseq of the newest expunge that the mirror knows of; 0 for none. */
+  readonly expungedAt: number;
+  /** The position of the first UID that is not below this one; `count` when there is none. */
+  indexOf(uid: number): number;
+  /** Bits of mail/flags. */
+  flagsAt(index: number): number;
+  isDeletedAt(index: number): boolean;
+  keywordsAt(index: number): readonly string[];
+  modseqAt(index: number): number;
+  /** All keywords that emails of the folder have, and perhaps some that they had; another object when there are new ones. */
+  readonly keywords: ReadonlySet<string>;
+  /** The folder may have changed since the last `sync`: an event said so, or events may have been missed. */
+  readonly isStale: boolean;
+  /** Asks the owner for what changed; calls at the same time share the question. @throws ActorFault */
+  sync(): Promise<void>;
+  /**
+   * Calls back after each `sync` that changed something. The mirror syncs whenever it is stale, until the returned function is
+   * called.
+   */
+  watch(callback: () => void): () => void;
+  close(): void;
+}

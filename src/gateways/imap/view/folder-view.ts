@@ -1,0 +1,54 @@
+// One session's view of the selected mailbox: which message has which sequence number for the client, and what the client has
+// not been told yet. Pure: the mirror is what there is, the view is what the client knows of it.
+import type { SequenceSet } from '../grammar/sequence-set.js';
+import type { FlagChange } from './expected-flags.js';
+import type { FolderMirror } from './folder-mirror.js';
+
+export interface ViewUpdates {
+  /** Expunged messages, ascending by sequence number as the client knows them before any of them is told. */
+  readonly expunged: readonly { readonly seq: number; readonly uid: number }[];
+  /** The new number of messages when it has grown. */
+  readonly exists: number | undefined;
+  /** Positions (sequence number less 1, after the above) whose flags changed. */
+  readonly flagged: readonly number[];
+}
+
+export interface FolderView {
+  readonly mirror: FolderMirror;
+  /** How many messages the client knows of, those included that are expunged and not told yet. */
+  readonly count: number;
+  /** Of all these messages, valid up to `count`; the mirror's own array while no expunge waits to be told. */
+  readonly uids: Uint32Array;
+  /** By position: sequence number less 1. */
+  uidAt(position: number): number;
+  /** -1 when the client knows of no such message. */
+  positionOf(uid: number): number;
+  /** The index in the mirror; -1 when the message was expunged meanwhile. */
+  indexAt(position: number): number;
+  /**
+   * Positions that a set names, ascending, each once; UIDs that are not there are passed over.
+   * @throws Refused BAD when a sequence number is beyond the mailbox
+   */
+  resolve(set: SequenceSet, isUid: boolean, saved: readonly number[]): Uint32Array;
+  /** The client has been told of everything up to this modseq; it may know of more. */
+  readonly toldModseq: number;
+  /** Whether an expunge waits to be told. */
+  readonly hasExpunged: boolean;
+  /**
+   * What the client is to be told now; it counts as told. Without `mayExpunge` expunges wait, without `mayTellFlags` flags; so
+   * do flags of too many messages.
+   */
+  takeUpdates(mayExpunge: boolean, mayTellFlags?: boolean): ViewUpdates;
+  /** Whether flags wait that `takeUpdates` left for the next time because they are many. */
+  readonly owesFlags: boolean;
+  /** Whether messages of the folder have keywords that the client has not been told of; they count as told. */
+  takeNewKeywords(): boolean;
+  /** The client knows the flags of these messages as they are in the mirror now: FETCH of FLAGS. */
+  flagsTold(uids: Iterable<number>): void;
+  /**
+   * Before a STORE with .SILENT. Call the result when the mirror has the outcome: the client knows the flags of those messages
+   * that have become as it expects; where another session changed flags too, they are told.
+   */
+  expectFlags(uids: Iterable<number>, change: FlagChange): () => void;
+  close(): void;
+}

@@ -1,0 +1,73 @@
+// Keywords of the messages of a folder, by position: each message has the number of its set of keywords, and each set is kept
+// once. Without keywords the column takes no room.
+
+const NONE: readonly string[] = [];
+/** Of a set: its names, its place in the tables. */
+const SET_OCTETS = 200;
+/** Sets of which those without a message are forgotten. */
+const LEAST_TO_CLEAN = 128;
+
+export class KeywordColumn {
+  /** Numbers of sets; 0 is the empty one. Undefined while no message has keywords. */
+  #numbers: Uint32Array | undefined;
+  #sets: (readonly string[])[] = [NONE];
+  #cleanAt = LEAST_TO_CLEAN;
+  readonly #numberOf = new Map<string, number>([['', 0]]);
+  /** All names of the sets; another object when there are more or fewer of them. */
+  names: ReadonlySet<string> = new Set();
+
+  get octets(): number {
+    return (this.#numbers?.byteLength ?? 0) + this.#sets.length * SET_OCTETS;
+  }
+
+  /** In the order of their lower-case forms. */
+  at(index: number): readonly string[] {
+    return this.#sets[this.#numbers?.[index] ?? 0]!;
+  }
+
+  /** `capacity`: entries that the column needs room for. */
+  set(index: number, names: readonly string[], capacity: number): void {
+    if (this.#numbers === undefined && names.length === 0) return;
+    if (this.#numbers === undefined || this.#numbers.length < capacity) this.#resize(capacity);
+    this.#numbers![index] = this.#number(names);
+  }
+
+  /** Keeps the entries at these positions, ascending, and no others. */
+  keep(positions: Uint32Array): void {
+    const old = this.#numbers;
+    if (old === undefined) return;
+    this.#numbers = Uint32Array.from(positions, (index) => old[index] ?? 0);
+  }
+
+  #resize(capacity: number): void {
+    const numbers = new Uint32Array(capacity);
+    if (this.#numbers !== undefined) numbers.set(this.#numbers);
+    this.#numbers = numbers;
+  }
+
+  #number(names: readonly string[]): number {
+    const sorted = [...names].sort((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
+    const key = sorted.join(' ');
+    let number = this.#numberOf.get(key);
+    if (number === undefined) {
+      if (this.#sets.length >= this.#cleanAt) this.#forgetUnused();
+      number = this.#sets.push(sorted) - 1;
+      this.#numberOf.set(key, number);
+      if (sorted.some((name) => !this.names.has(name))) this.names = new Set([...this.names, ...sorted]);
+    }
+    return number;
+  }
+
+  #forgetUnused(): void {
+    const numbers = this.#numbers!;
+    const sets = this.#sets;
+    this.#cleanAt = Number.POSITIVE_INFINITY;
+    this.#sets = [NONE];
+    this.names = new Set();
+    this.#numberOf.clear();
+    this.#numberOf.set('', 0);
+    const renumbered = new Map([...new Set(numbers)].map((number) => [number, this.#number(sets[number]!)]));
+    for (let i = 0; i < numbers.length; i++) numbers[i] = renumbered.get(numbers[i]!)!;
+    this.#cleanAt = Math.max(LEAST_TO_CLEAN, 2 * this.#sets.length);
+  }
+}

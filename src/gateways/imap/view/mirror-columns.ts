@@ -1,0 +1,147 @@
+// The messages of a folder as columns in UID order: 14 octets each, and keywords beside them.
+import { DELETED_BIT } from '../../../actors/mailbox/packed-columns.js';
+import { KeywordColumn } from './keyword-column.js';
+import type { ChangesPage } from './owner-changes.js';
+
+/** The position of the first of `count` ascending UIDs that is not below this one; `count` when there is none. */
+export function indexOfUid(uids: Uint32Array, count: number, uid: number): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (uids[middle]! < uid) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+export class MirrorColumns {
+  /** Valid up to `count`, and never changed there: sessions go on with the array when messages have been expunged. */
+  uids = new Uint32Array(0);
+  count = 0;
+  #flags = new Uint16Array(0);
+  #modseqs = new Float64Array(0);
+  readonly #keywords = new KeywordColumn();
+
+  get octets(): number {
+    return this.uids.byteLength + this.#flags.byteLength + this.#modseqs.byteLength + this.#keywords.octets;
+  }
+
+  /** The highest UID; 0 when there is none. */
+  get lastUid(): number {
+    return this.count === 0 ? 0 : this.uids[this.count - 1]!;
+  }
+
+  indexOf(uid: number): number {
+    return indexOfUid(this.uids, this.count, uid);
+  }
+
+  flagsAt(index: number): number {
+    return this.#flags[index]! & ~DELETED_BIT;
+  }
+
+  isDeletedAt(index: number): boolean {
+    return (this.#flags[index]! & DELETED_BIT) !== 0;
+  }
+
+  modseqAt(index: number): number {
+    return this.#modseqs[index]!;
+  }
+
+  keywordsAt(index: number): readonly string[] {
+    return this.#keywords.at(index);
+  }
+
+  get keywords(): ReadonlySet<string> {
+    return this.#keywords.names;
+  }
+
+  /** Whether each message here that has a UID below `uidNext` is one of the messages of `other`. */
+  isWithin(other: MirrorColumns, uidNext: number): boolean {
+    const end = this.indexOf(uidNext);
+    for (let i = 0, j = 0; i < end; i++) {
+      const uid = this.uids[i]!;
+      while (j < other.count && other.uids[j]! < uid) j++;
+      if (j === other.count || other.uids[j] !== uid) return false;
+    }
+    return true;
+  }
+
+  /** Whether the page has a message that is not here and whose UID is below the last one: there is none where UIDs rise. */
+  isContradictedBy({ uids }: ChangesPage): boolean {
+    const last = this.lastUid;
+    for (const uid of uids) {
+      if (uid > last) return false;
+      if (this.uids[this.indexOf(uid)] !== uid) return true;
+    }
+    return false;
+  }
+
+  /** Takes over what a page says, and returns the UIDs of the messages that were here before and have changed. */
+  apply(page: ChangesPage): number[] {
+    const changed: number[] = [];
+    const last = this.lastUid;
+    this.#reserve(this.count + page.uids.length - indexOfUid(page.uids, page.uids.length, last + 1));
+    for (let i = 0; i < page.uids.length; i++) {
+      const uid = page.uids[i]!;
+      let index = this.count;
+      if (uid <= last) {
+        index = this.indexOf(uid);
+        changed.push(uid);
+      } else {
+        this.uids[index] = uid;
+        this.count++;
+      }
+      this.#flags[index] = page.flags[i]!;
+      this.#modseqs[index] = page.modseqs[i]!;
+      this.#keywords.set(index, page.keywordsOf(uid), this.uids.length);
+    }
+    this.#remove(page.expunged);
+    return changed;
+  }
+
+  /** Room for `count` messages and some more: an eighth, so that there are never 16 octets a message. */
+  #reserve(count: number): void {
+    if (count <= this.uids.length) return;
+    this.#resize(count + (this.count === 0 ? 0 : 8 + (count >>> 3)));
+  }
+
+  #resize(capacity: number): void {
+    const { uids } = this;
+    const flags = this.#flags;
+    const modseqs = this.#modseqs;
+    this.uids = new Uint32Array(capacity);
+    this.uids.set(uids.subarray(0, this.count));
+    this.#flags = new Uint16Array(capacity);
+    this.#flags.set(flags.subarray(0, this.count));
+    this.#modseqs = new Float64Array(capacity);
+    this.#modseqs.set(modseqs.subarray(0, this.count));
+  }
+
+  #remove(expunged: Uint32Array): void {
+    if (expunged.length === 0) return;
+    const kept = this.#without(expunged);
+    if (kept.length === this.count) return;
+    const { uids } = this;
+    const flags = this.#flags;
+    const modseqs = this.#modseqs;
+    this.uids = Uint32Array.from(kept, (index) => uids[index]!);
+    this.#flags = Uint16Array.from(kept, (index) => flags[index]!);
+    this.#modseqs = Float64Array.from(kept, (index) => modseqs[index]!);
+    this.#keywords.keep(kept);
+    this.count = kept.length;
+  }
+
+  /** Positions of all messages but these. */
+  #without(expunged: Uint32Array): Uint32Array {
+    const kept = new Uint32Array(this.count);
+    let to = 0;
+    let next = 0;
+    for (let i = 0; i < this.count; i++) {
+      const uid = this.uids[i]!;
+      while (next < expunged.length && expunged[next]! < uid) next++;
+      if (expunged[next] !== uid) kept[to++] = i;
+    }
+    return kept.subarray(0, to);
+  }
+}

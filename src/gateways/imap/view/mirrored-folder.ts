@@ -1,0 +1,251 @@
+// A folder mirror that follows the owner of the mailbox: changes of the account's log make the mirror stale, and `sync` asks
+// the owner (decision 0043). One question runs at a time; a call of `sync` while one runs waits for the next question, so that a
+// change made before the call is in the mirror when the call returns.
+import type { MailboxEvent, Mailboxes } from '../../../actors/mailbox/protocol.js';
+import { FlagJournal } from './flag-journal.js';
+import type { FolderMirror } from './folder-mirror.js';
+import { MirrorColumns } from './mirror-columns.js';
+import { type OwnerChanges, readChanges } from './owner-changes.js';
+
+/** ms until a failed `sync` is tried again for those who watch. */
+const RETRY_MS = 1000;
+
+export interface MirrorOptions {
+  readonly mailboxes: Mailboxes;
+  /** Messages of a page; the owner's own bound when absent. */
+  readonly pageSize?: number | undefined;
+  /** One session less has the mirror open. */
+  onClose(mirror: MirroredFolder): void;
+}
+
+export class MirroredFolder implements FolderMirror {
+  readonly accountId: string;
+  readonly folderId: string;
+  uidValidity = 0;
+  uidNext = 1;
+  modseq = 0;
+  expungedAt = 0;
+  isGone = false;
+  /** The owner has said once what the folder holds. */
+  isLoaded = false;
+  readonly journal = new FlagJournal();
+  readonly #options: MirrorOptions;
+  #columns = new MirrorColumns();
+  /** Every event of the account comes to `heard`. */
+  #isFollowing = false;
+  /** Events may have been missed since the owner was asked last. */
+  #isDoubtful = true;
+  /** The highest modseq of an event that may concern the folder. */
+  #heard = 0;
+  /** Events up to this modseq are in the mirror. */
+  #settled = 0;
+  readonly #watchers = new Set<() => void>();
+  #running: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+  #retry: NodeJS.Timeout | undefined;
+
+  constructor(accountId: string, folderId: string, options: MirrorOptions) {
+    this.accountId = accountId;
+    this.folderId = folderId;
+    this.#options = options;
+  }
+
+  get count(): number {
+    return this.#columns.count;
+  }
+
+  get uids(): Uint32Array {
+    return this.#columns.uids;
+  }
+
+  get keywords(): ReadonlySet<string> {
+    return this.#columns.keywords;
+  }
+
+  get octets(): number {
+    return this.#columns.octets;
+  }
+
+  get isStale(): boolean {
+    return this.#isBehind || (!this.isGone && !this.#isFollowing);
+  }
+
+  indexOf(uid: number): number {
+    return this.#columns.indexOf(uid);
+  }
+
+  flagsAt(index: number): number {
+    return this.#columns.flagsAt(index);
+  }
+
+  isDeletedAt(index: number): boolean {
+    return this.#columns.isDeletedAt(index);
+  }
+
+  keywordsAt(index: number): readonly string[] {
+    return this.#columns.keywordsAt(index);
+  }
+
+  modseqAt(index: number): number {
+    return this.#columns.modseqAt(index);
+  }
+
+  watch(callback: () => void): () => void {
+    this.#watchers.add(callback);
+    if (this.isStale) this.#follow();
+    return () => {
+      this.#watchers.delete(callback);
+      if (this.#watchers.size > 0) return;
+      clearTimeout(this.#retry);
+      this.#retry = undefined;
+    };
+  }
+
+  close(): void {
+    this.#options.onClose(this);
+  }
+
+  /** The account's log has these events. */
+  heard(events: readonly MailboxEvent[]): void {
+    const before = this.#heard;
+    for (const event of events) {
+      if (event.seq > this.#heard && event.seq > this.modseq && concerns(event, this.folderId)) this.#heard = event.seq;
+    }
+    if (this.#heard > before) this.#follow();
+  }
+
+  /** From now on every event comes to `heard`. */
+  followed(): void {
+    this.#isFollowing = true;
+    this.#isDoubtful = true;
+    this.#follow();
+  }
+
+  /** Events may be missed until `followed` is called. */
+  unfollowed(): void {
+    this.#isFollowing = false;
+  }
+
+  sync(): Promise<void> {
+    if (this.#running === undefined) return this.#start();
+    this.#next ??= this.#running.then(
+      () => this.#startNext(),
+      () => this.#startNext(),
+    );
+    return this.#next;
+  }
+
+  #startNext(): Promise<void> {
+    this.#next = undefined;
+    return this.#start();
+  }
+
+  #start(): Promise<void> {
+    const running = this.#ask().finally(() => {
+      if (this.#running === running) this.#running = undefined;
+    });
+    this.#running = running;
+    return running;
+  }
+
+  async #ask(): Promise<void> {
+    if (this.isGone) return;
+    const heard = this.#heard;
+    this.#isDoubtful = false;
+    let hasChanged: boolean;
+    try {
+      hasChanged = await this.#catchUp();
+    } catch (err) {
+      this.#isDoubtful = true;
+      this.#retryLater();
+      throw err;
+    }
+    this.#settled = Math.max(heard, this.modseq);
+    if (hasChanged) for (const callback of [...this.#watchers]) callback();
+    if (this.#isBehind) this.#follow();
+  }
+
+  /** An event that concerns the folder has come since the owner was asked, or may have been missed. */
+  get #isBehind(): boolean {
+    return !this.isGone && (this.#isDoubtful || this.#heard > this.#settled);
+  }
+
+  /** Syncs for those who watch. */
+  #follow(): void {
+    if (this.#watchers.size === 0 || this.#next !== undefined) return;
+    // A failure is tried again later.
+    this.sync().catch(() => {});
+  }
+
+  async #catchUp(): Promise<boolean> {
+    const { mailboxes, pageSize } = this.#options;
+    const mailbox = mailboxes.of(this.accountId);
+    let hasChanged = false;
+    for (;;) {
+      const since = this.isLoaded ? this.modseq : null;
+      const changes = await readChanges(mailbox, { folderId: this.folderId, since, pageSize });
+      if (changes === undefined || (this.isLoaded && changes.uidValidity !== this.uidValidity)) return this.#end();
+      if (this.isLoaded && changes.modseq === this.modseq && !changes.isWhole) return hasChanged;
+      if (!this.#take(changes)) return this.#end();
+      hasChanged = true;
+      if (changes.pages.length === 1) return true;
+    }
+  }
+
+  /** False when the changes contradict what the mirror has: the folder is another one, though its name is the same. */
+  #take({ uidValidity, uidNext, modseq, isWhole, pages }: OwnerChanges): boolean {
+    if (isWhole) {
+      const columns = new MirrorColumns();
+      for (const page of pages) columns.apply(page);
+      if (!columns.isWithin(this.#columns, this.uidNext)) return false;
+      if (columns.indexOf(this.uidNext) < this.#columns.count) this.expungedAt = modseq;
+      this.#columns = columns;
+      this.journal.clear();
+    } else {
+      for (const page of pages) {
+        if (this.#columns.isContradictedBy(page)) return false;
+        const changed = this.#columns.apply(page);
+        this.journal.add(changed, this.count);
+        if (page.expunged.length > 0) this.expungedAt = modseq;
+      }
+    }
+    this.uidValidity = uidValidity;
+    this.uidNext = uidNext;
+    this.modseq = modseq;
+    this.isLoaded = true;
+    return true;
+  }
+
+  #end(): boolean {
+    this.isGone = true;
+    return true;
+  }
+
+  #retryLater(): void {
+    if (this.#watchers.size === 0 || this.#retry !== undefined) return;
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined;
+      this.#follow();
+    }, RETRY_MS).unref();
+  }
+}
+
+/** Whether an event may have changed what the folder holds. */
+function concerns({ type, payload }: MailboxEvent, folderId: string): boolean {
+  switch (type) {
+    case 'EmailAdded':
+    case 'EmailRemoved':
+      return payload.placements.some((placement) => placement.folderId === folderId);
+    case 'EmailPlaced':
+    case 'EmailExpunged':
+    case 'DeletedChanged':
+      return payload.folderId === folderId;
+    case 'FolderDeleted':
+      return payload.folderId === folderId || payload.placed?.folderId === folderId;
+    // It does not say where the email is.
+    case 'FlagsChanged':
+      return true;
+    default:
+      return false;
+  }
+}

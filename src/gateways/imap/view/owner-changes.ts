@@ -1,0 +1,88 @@
+// What changed in a folder, as its owner says: pages of the query `folderChanges`, decoded.
+
+import { unpackFlags, unpackModseqs, unpackUids } from '../../../actors/mailbox/packed-columns.js';
+import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
+
+const NO_KEYWORDS: readonly string[] = [];
+
+/** Messages, ascending by UID, and the UIDs that are gone, of one page. */
+export interface ChangesPage {
+  readonly uids: Uint32Array;
+  /** Bits of mail/flags and `DELETED_BIT`. */
+  readonly flags: Uint16Array;
+  readonly modseqs: Float64Array;
+  keywordsOf(uid: number): readonly string[];
+  readonly expunged: Uint32Array;
+}
+
+export interface OwnerChanges {
+  readonly uidValidity: number;
+  readonly uidNext: number;
+  /** HIGHESTMODSEQ when the first page was read: after more than one page, ask again for changes since. */
+  readonly modseq: number;
+  readonly isWhole: boolean;
+  readonly pages: readonly ChangesPage[];
+}
+
+export interface ChangesQuestion {
+  readonly folderId: string;
+  /** null: everything. */
+  readonly since: number | null;
+  /** Messages of a page; the owner's own bound when absent. */
+  readonly pageSize?: number | undefined;
+}
+
+type Mailbox = Pick<ReturnType<Mailboxes['of']>, 'ask'>;
+
+/** Undefined when there is no such folder. @throws ActorFault */
+export async function readChanges(mailbox: Mailbox, question: ChangesQuestion): Promise<OwnerChanges | undefined> {
+  for (;;) {
+    const changes = await readPages(mailbox, question);
+    if (changes !== 'mixed') return changes;
+  }
+}
+
+/** `mixed`: a later page is of another kind than the first, as when another owner knows less of what was expunged. */
+async function readPages(
+  mailbox: Mailbox,
+  { folderId, since, pageSize: limit }: ChangesQuestion,
+): Promise<OwnerChanges | 'mixed' | undefined> {
+  const pages: ChangesPage[] = [];
+  let first: { modseq: number; uidValidity: number; isWhole: boolean } | undefined;
+  let fromUid = 1;
+  for (;;) {
+    const { reply } = await mailbox.ask('folderChanges', {
+      folderId,
+      since,
+      fromUid,
+      ...(limit !== undefined && { limit }),
+    });
+    if (reply === undefined) return undefined;
+    first ??= reply;
+    if (reply.isWhole !== first.isWhole || reply.uidValidity !== first.uidValidity) return 'mixed';
+    pages.push(decoded(reply));
+    if (reply.nextUid === null) {
+      const { modseq, uidValidity, isWhole } = first;
+      return { modseq, uidValidity, isWhole, uidNext: reply.uidNext, pages };
+    }
+    fromUid = reply.nextUid;
+  }
+}
+
+function decoded(reply: {
+  readonly uids: string;
+  readonly flags: string;
+  readonly modseqs: string;
+  readonly keywords: readonly { readonly names: readonly string[]; readonly uids: string }[];
+  readonly expunged: string;
+}): ChangesPage {
+  const keywords = new Map<number, readonly string[]>();
+  for (const { names, uids } of reply.keywords) for (const uid of unpackUids(uids)) keywords.set(uid, names);
+  return {
+    uids: unpackUids(reply.uids),
+    flags: unpackFlags(reply.flags),
+    modseqs: unpackModseqs(reply.modseqs),
+    keywordsOf: (uid) => keywords.get(uid) ?? NO_KEYWORDS,
+    expunged: unpackUids(reply.expunged),
+  };
+}

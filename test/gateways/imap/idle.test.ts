@@ -1,0 +1,118 @@
+// IDLE: what is told, and how it ends.
+import test from 'ava';
+import type { ImapClient } from './client.js';
+import { ALICE, startImap } from './gateway.js';
+
+const MESSAGE = 'From: a@b.test\r\nSubject: x\r\n\r\nhello\r\n';
+
+/** The tag. */
+async function idle(client: ImapClient): Promise<string> {
+  const tag = client.send('IDLE');
+  const answer = await client.next();
+  if (!answer.startsWith('+ ')) throw new Error(answer);
+  return tag;
+}
+
+async function received(client: ImapClient, count: number): Promise<string[]> {
+  const lines: string[] = [];
+  while (lines.length < count) lines.push(await client.next());
+  return lines;
+}
+
+test('changes are told while the client idles, and DONE ends it', async (t) => {
+  const gateway = await startImap(t);
+  await gateway.deliver(ALICE, MESSAGE);
+  const [client, other] = [await gateway.open(), await gateway.open()];
+  await client.command('SELECT INBOX');
+  await other.command('SELECT INBOX');
+  const tag = await idle(client);
+  await gateway.deliver(ALICE, MESSAGE);
+  t.deepEqual(await received(client, 2), ['* 2 EXISTS', '* 0 RECENT']);
+  await other.command('STORE 1 +FLAGS \\Deleted');
+  t.deepEqual(await received(client, 1), ['* 1 FETCH (UID 1 FLAGS (\\Deleted))']);
+  await other.command('EXPUNGE');
+  t.deepEqual(await received(client, 1), ['* 1 EXPUNGE']);
+  client.write('done\r\n');
+  const { untagged, tagged } = await client.answer(tag);
+  t.deepEqual(untagged, []);
+  t.regex(tagged, /^OK/);
+  await gateway.deliver(ALICE, MESSAGE);
+  t.deepEqual((await client.command('NOOP')).untagged, ['2 EXISTS', '0 RECENT']);
+});
+
+test('what waited to be told is told when the client begins to idle', async (t) => {
+  const gateway = await startImap(t);
+  await gateway.deliver(ALICE, MESSAGE);
+  await gateway.deliver(ALICE, MESSAGE);
+  const [client, other] = [await gateway.open(), await gateway.open()];
+  await client.command('SELECT INBOX');
+  await other.command('SELECT INBOX');
+  await other.command('STORE 1 +FLAGS.SILENT \\Deleted');
+  await other.command('EXPUNGE');
+  t.deepEqual((await client.command('FETCH 2 UID')).untagged, ['2 FETCH (UID 2)']);
+  const tag = await idle(client);
+  t.deepEqual(await received(client, 1), ['* 1 EXPUNGE']);
+  client.write('DONE\r\n');
+  t.regex((await client.answer(tag)).tagged, /^OK/);
+});
+
+test('what comes before DONE is read is told before the end of IDLE', async (t) => {
+  const gateway = await startImap(t);
+  const client = await gateway.open();
+  await client.command('SELECT INBOX');
+  for (let i = 1; i <= 20; i++) {
+    const tag = await idle(client);
+    await gateway.deliver(ALICE, MESSAGE);
+    client.write('DONE\r\n');
+    t.deepEqual((await client.answer(tag)).untagged, [`${i} EXISTS`, '0 RECENT']);
+  }
+});
+
+test('anything but DONE is refused, and a line that is too long', async (t) => {
+  const client = await (await startImap(t)).open();
+  await client.command('SELECT INBOX');
+  let tag = await idle(client);
+  client.write('NOOP\r\n');
+  t.regex((await client.answer(tag)).tagged, /^BAD/);
+  tag = await idle(client);
+  client.write(`${'DONE'.repeat(100)}\r\n`);
+  t.regex((await client.answer(tag)).tagged, /^BAD/);
+  t.regex((await client.command('NOOP')).tagged, /^OK/);
+});
+
+test('a client may idle without a mailbox, and hears that the connection is alive', async (t) => {
+  const client = await (await startImap(t, { limits: { heartbeatMs: 10 } })).open();
+  const tag = await idle(client);
+  t.deepEqual(await received(client, 2), ['* OK Still here', '* OK Still here']);
+  client.write('DONE\r\n');
+  t.regex((await client.answer(tag)).tagged, /^OK/);
+});
+
+test('a client that idles goes on after a takeover', async (t) => {
+  const gateway = await startImap(t);
+  await gateway.deliver(ALICE, MESSAGE);
+  const client = await gateway.open();
+  await client.command('SELECT INBOX');
+  const tag = await idle(client);
+  gateway.mailboxes.reload();
+  await gateway.deliver(ALICE, MESSAGE);
+  t.deepEqual(await received(client, 2), ['* 2 EXISTS', '* 0 RECENT']);
+  client.write('DONE\r\n');
+  t.regex((await client.answer(tag)).tagged, /^OK/);
+});
+
+test('a client whose mailbox is deleted while it idles is told so, and the connection ends', async (t) => {
+  const gateway = await startImap(t);
+  const [client, other] = [await gateway.open(), await gateway.open()];
+  await other.command('CREATE work');
+  await client.command('SELECT work');
+  await idle(client);
+  await other.command('DELETE work');
+  t.true((await client.rest()).some((line) => line.startsWith('* BYE')));
+});
+
+test('IDLE ends after the time that a session may be idle', async (t) => {
+  const client = await (await startImap(t, { limits: { idleMs: 2000 } })).open();
+  await idle(client);
+  t.true((await client.rest()).some((line) => line.startsWith('* BYE')));
+});

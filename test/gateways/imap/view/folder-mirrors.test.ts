@@ -1,0 +1,263 @@
+// Mirrors against an owner: how they are loaded, brought up to date, shared, kept and given up.
+import test, { type ExecutionContext } from 'ava';
+import { createFolderMirrors } from '../../../../src/gateways/imap/view/folder-mirrors.js';
+import type { MirroredFolder } from '../../../../src/gateways/imap/view/mirrored-folder.js';
+import { ACCOUNT, FOLDER, FolderOwner, turns } from './folder-owner.js';
+
+const QUIET = 50;
+
+const uidsOf = ({ uids, count }: MirroredFolder): number[] => [...uids.subarray(0, count)];
+
+/** Back-off does not keep a process alive. */
+function stayAlive(t: ExecutionContext): void {
+  const timer = setInterval(() => {}, 60_000);
+  t.teardown(() => clearInterval(timer));
+}
+
+function changed(mirror: MirroredFolder): Promise<void> {
+  return new Promise((resolve) => {
+    const unwatch = mirror.watch(() => {
+      unwatch();
+      resolve();
+    });
+  });
+}
+
+test('a folder is read page by page, and what changed meanwhile is asked afterwards', async (t) => {
+  const owner = new FolderOwner();
+  owner.deliver(10);
+  owner.onQuestion = ({ fromUid = 1 }) => {
+    if (fromUid !== 4) return;
+    owner.store(new Set([1, 9]), { mode: 'add', flags: ['\\Deleted'] });
+    owner.expunge(new Set([1]));
+    owner.deliver(1);
+  };
+  const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes, pageSize: 3 });
+  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!;
+  t.deepEqual(uidsOf(mirror), [2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+  t.true(mirror.isDeletedAt(mirror.indexOf(9)));
+  t.is(mirror.modseq, owner.modseq);
+  t.is(mirror.uidNext, 12);
+});
+
+test('pages of two kinds are read anew', async (t) => {
+  const owner = new FolderOwner();
+  owner.deliver(6);
+  const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes, pageSize: 2 });
+  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!;
+  owner.store(new Set([1, 2, 3, 4, 5, 6]), { mode: 'add', flags: ['\\Deleted', 'work'] });
+  owner.expunge(new Set([2]));
+  owner.onQuestion = ({ since, fromUid = 1 }) => {
+    if (since !== null && fromUid === 4) owner.takeOver();
+  };
+  await mirror.sync();
+  t.deepEqual(uidsOf(mirror), [1, 3, 4, 5, 6]);
+  t.deepEqual(mirror.keywordsAt(4), ['work']);
+});
+
+test('what was changed before a sync is asked for is there after it, though another sync runs', async (t) => {
+  const owner = new FolderOwner();
+  owner.deliver(1);
+  owner.delays = () => 3;
+  const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes });
+  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!;
+  for (let wait = 0; wait < 12; wait++) {
+    const first = mirror.sync();
+    await turns(wait);
+    owner.deliver(1);
+    await mirror.sync();
+    t.is(mirror.count, owner.messages.length);
+    await first;
+  }
+});
+
+test('sessions that sync at the same time share the questions', async (t) => {
+  const owner = new FolderOwner();
+  owner.deliver(5);
+  const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes });
+  const opened = await Promise.all(Array.from({ length: 100 }, () => mirrors.open(ACCOUNT, FOLDER)));
+  t.is(new Set(opened).size, 1);
+  t.is(owner.questions.length, 2);
+  t.is(owner.subscriptions, 1);
+});
+
+test('events of other folders and those that are known do not make a mirror stale', async (t) => {
+  const owner = new FolderOwner();
+  owner.deliver(5);
+  const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes });
+  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!;
+  await turns(QUIET);
+  t.true(mirror.isStale, 'events may have been missed before the subscription was ready');
+  await mirror.sync();
+  t.false(mirror.isStale);
+  owner.deliver(1);
+  await mirror.sync();
+  await turns(QUIET);
+  t.false(mirror.isStale, 'the event tells what the owner has said already');
+  owner.publish('EmailPlaced', { folderId: 'another', uid: 1, emailId: 'e' });
+  await turns(QUIET);
+  t.false(mirror.isStale);
+  owner.deliver(1);
+  await turns(QUIET);
+  t.true(mirror.isStale);
+  t.is(mirror.count, 6);
+});
+
+test('a mirror that is watched follows the owner by itself', async (t) => {
+  stayAlive(t);
+  const owner = new FolderOwner();
+  const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes });
+  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!;
+  const first = changed(mirror);
+  owner.deliver(3);
+  await first;
+  t.is(mirror.count, 3);
+  owner.isUnreachable = true;
+  const second = changed(mirror);
+  owner.deliver(1);
+  await turns(QUIET);
+  owner.isUnreachable = false;
+  await second;
+  t.is(mirror.count, 4, 'a sync that failed is tried again');
+});
+
+test('a mirror is stale while events are missed, and follows again after', async (t) => {
+  stayAlive(t);
+  const owner = new FolderOwner();
+  const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes });
+  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!;
+  await turns(QUIET);
+  await mirror.sync();
+  owner.interrupt();
+  t.true(mirror.isStale);
+  await mirror.sync();
+  t.true(mirror.isStale, 'the next event will be missed too');
+  await new Promise<void>((resolve) => {
+    owner.onSubscription = resolve;
+  });
+  await turns(QUIET);
+  t.true(mirror.isStale, 'events were missed');
+  await mirror.sync();
+  t.false(mirror.isStale);
+});
+
+test('a subscription that is interrupted while nobody has a folder open begins anew with the next one', async (t) => {
+  stayAlive(t);
+  const owner = new FolderOwner();
+  const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes });
+  (await mirrors.open(ACCOUNT, FOLDER))!.close();
+  await turns(QUIET);
+  owner.interrupt();
+  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!;
+  await new Promise<void>((resolve) => {
+    owner.onSubscription = resolve;
+  });
+  await turns(QUIET);
+  await mirror.sync();
+  t.false(mirror.isStale);
+});
+
+test('a folder that is deleted, or whose UIDs are others, is gone', async (t) => {
+  const owner = new FolderOwner();
+  owner.deliver(3);
+  const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes });
+  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!;
+  owner.uidValidity++;
+  await mirror.sync();
+  t.true(mirror.isGone);
+  const next = (await mirrors.open(ACCOUNT, FOLDER))!;
+  t.is(next.uidValidity, owner.uidValidity);
+  t.is(next.count, 3);
+  owner.isDeleted = true;
+  await next.sync();
+  t.true(next.isGone);
+  t.is(await mirrors.open(ACCOUNT, FOLDER), undefined);
+});
+
+test('a message that appears below the last UID means that the folder is another one', async (t) => {
+  const owner = new FolderOwner();
+  owner.deliver(3);
+  const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes });
+  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!;
+  const [, second] = owner.messages;
+  owner.store(new Set([2]), { mode: 'add', flags: ['\\Deleted'] });
+  owner.expunge();
+  await mirror.sync();
+  owner.messages.splice(1, 0, { ...second!, modseq: owner.modseq + 1 });
+  owner.deliver(1);
+  await mirror.sync();
+  t.true(mirror.isGone);
+  t.is((await mirrors.open(ACCOUNT, FOLDER))!.count, 4);
+});
+
+test('no more than 16 octets a message beside keywords', async (t) => {
+  const owner = new FolderOwner();
+  owner.deliver(20_000);
+  const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes, pageSize: 5_000 });
+  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!;
+  t.true(mirror.octets <= 16 * mirror.count + 1000, `${mirror.octets} octets`);
+  for (let i = 0; i < 100; i++) owner.deliver(7);
+  await mirror.sync();
+  t.true(mirror.octets <= 16 * mirror.count + 1000, `${mirror.octets} octets`);
+  owner.store(new Set(owner.messages.slice(0, 15_000).map(({ uid }) => uid)), { mode: 'add', flags: ['\\Deleted'] });
+  owner.expunge();
+  await mirror.sync();
+  t.is(mirror.count, 5_700);
+  t.true(mirror.octets <= 16 * mirror.count + 1000, `${mirror.octets} octets`);
+});
+
+test('a mirror that is opened again asks only what changed since', async (t) => {
+  const owner = new FolderOwner();
+  owner.deliver(3);
+  const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes });
+  (await mirrors.open(ACCOUNT, FOLDER))!.close();
+  owner.deliver(1);
+  const again = (await mirrors.open(ACCOUNT, FOLDER))!;
+  t.is(again.count, 4);
+  t.deepEqual(
+    owner.questions.map(({ since }) => since),
+    [null, owner.modseq - 1],
+  );
+  t.is(owner.subscriptions, 1, 'the subscription stays for a while');
+});
+
+test('mirrors that nobody has open are bounded in octets', async (t) => {
+  const owner = new FolderOwner();
+  owner.deliver(1000);
+  const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes, maxIdleOctets: 10_000 });
+  (await mirrors.open(ACCOUNT, FOLDER))!.close();
+  (await mirrors.open(ACCOUNT, FOLDER))!.close();
+  t.deepEqual(
+    owner.questions.map(({ since }) => since),
+    [null, null],
+  );
+});
+
+test('keywords are of the messages that have them, and names are kept once', async (t) => {
+  const owner = new FolderOwner();
+  owner.deliver(4);
+  owner.store(new Set([2]), { mode: 'add', flags: ['work', 'Home'] });
+  const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes });
+  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!;
+  owner.store(new Set([1, 4]), { mode: 'add', flags: ['later', '\\Deleted'] });
+  owner.expunge(new Set([1]));
+  await mirror.sync();
+  t.deepEqual(
+    [0, 1, 2].map((index) => mirror.keywordsAt(index)),
+    [['Home', 'work'], [], ['later']],
+  );
+  t.deepEqual([...mirror.keywords].sort(), ['Home', 'later', 'work']);
+});
+
+test('many different sets of keywords do not stay when no message has them', async (t) => {
+  const owner = new FolderOwner();
+  owner.deliver(2);
+  const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes });
+  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!;
+  for (let i = 0; i < 500; i++) {
+    owner.store(new Set([1]), { mode: 'replace', flags: [`k${i}`] });
+    await mirror.sync();
+  }
+  t.true(mirror.keywords.size <= 150, `${mirror.keywords.size} names`);
+  t.deepEqual(mirror.keywordsAt(0), ['k499']);
+});

@@ -1,0 +1,173 @@
+// The owner of one folder, as simple as can be: what sessions on the folder are compared with. It answers the queries of mirrors
+// page by page, some time after they were asked, and publishes what changes.
+import { type Observable, Subject } from 'rxjs';
+import { DELETED_BIT, packFlags, packModseqs, packUids } from '../../../../src/actors/mailbox/packed-columns.js';
+import type { MailboxEvent, Mailboxes } from '../../../../src/actors/mailbox/protocol.js';
+import { ActorFault } from '../../../../src/actors/runtime/errors.js';
+import { flagBit } from '../../../../src/mail/flags.js';
+
+export const ACCOUNT = 'account';
+export const FOLDER = 'folder';
+
+export interface OwnedMessage {
+  readonly uid: number;
+  /** Names, `\Deleted` too. */
+  flags: ReadonlySet<string>;
+  modseq: number;
+}
+
+export interface FlagStore {
+  readonly mode: 'add' | 'remove' | 'replace';
+  readonly flags: readonly string[];
+}
+
+export function changedFlags(before: ReadonlySet<string>, { mode, flags }: FlagStore): ReadonlySet<string> {
+  if (mode === 'replace') return new Set(flags);
+  if (mode === 'add') return new Set([...before, ...flags]);
+  return new Set([...before].filter((flag) => !flags.includes(flag)));
+}
+
+export class FolderOwner {
+  messages: OwnedMessage[] = [];
+  uidValidity = 7;
+  uidNext = 1;
+  modseq = 1;
+  isDeleted = false;
+  /** What was asked so far. */
+  readonly questions: Question[] = [];
+  /** Runs when a question is read. */
+  onQuestion: (question: Question) => void = () => {};
+  /** Each question fails. */
+  isUnreachable = false;
+  /** Turns of the microtask queue that pass before a question is read, and before its answer arrives. */
+  delays: () => number = () => 0;
+  subscriptions = 0;
+  onSubscription: () => void = () => {};
+  #expunged: { readonly uid: number; readonly modseq: number }[] = [];
+  /** Expunges of this modseq and before are not known. */
+  #floor = 0;
+  #events$ = new Subject<readonly MailboxEvent[]>();
+
+  readonly mailboxes = {
+    of: () => ({
+      ask: async (name: string, payload: Question) => {
+        if (name !== 'folderChanges') throw new Error(`${name} is not asked of mirrors`);
+        await turns(this.delays());
+        this.questions.push(payload);
+        this.onQuestion(payload);
+        if (this.isUnreachable) throw new ActorFault('unreachable', 'nobody is there');
+        const outcome = this.isDeleted ? { refusal: 'noSuchFolder' } : { reply: this.#changes(payload) };
+        await turns(this.delays());
+        return outcome;
+      },
+      events$: () => this.#stream(),
+    }),
+  } as unknown as Mailboxes;
+
+  deliver(count: number): void {
+    this.modseq++;
+    for (let i = 0; i < count; i++) {
+      this.messages.push({ uid: this.uidNext, flags: new Set(), modseq: this.modseq });
+      this.uidNext++;
+    }
+    this.publish('EmailPlaced', { folderId: FOLDER, uid: this.uidNext - 1, emailId: 'e' });
+  }
+
+  /** Gives out UIDs that no message gets: messages that came and went. */
+  skipUids(count: number): void {
+    this.uidNext += count;
+  }
+
+  store(uids: ReadonlySet<number>, change: FlagStore): void {
+    this.modseq++;
+    for (const message of this.messages) {
+      if (!uids.has(message.uid)) continue;
+      message.flags = changedFlags(message.flags, change);
+      message.modseq = this.modseq;
+    }
+    this.publish('FlagsChanged', { emailId: 'e', flags: 0, changed: 0 });
+  }
+
+  /** Those of the UIDs that are `\Deleted`; all that are without UIDs. */
+  expunge(uids?: ReadonlySet<number>): void {
+    this.modseq++;
+    this.messages = this.messages.filter(({ uid, flags }) => {
+      const isGone = flags.has('\\Deleted') && uids?.has(uid) !== false;
+      if (isGone) this.#expunged.push({ uid, modseq: this.modseq });
+      return !isGone;
+    });
+    this.publish('EmailExpunged', { folderId: FOLDER, uid: 1, emailId: 'e' });
+  }
+
+  /** Another owner, who does not know what was expunged. */
+  takeOver(): void {
+    this.#expunged = [];
+    this.#floor = this.modseq;
+  }
+
+  /** Events are missed from now on; subscribers are told. */
+  interrupt(): void {
+    const events$ = this.#events$;
+    this.#events$ = new Subject();
+    events$.error(new Error('the bus is gone'));
+  }
+
+  #stream(): Observable<readonly MailboxEvent[]> {
+    this.subscriptions++;
+    this.onSubscription();
+    const events$ = this.#events$;
+    queueMicrotask(() => events$.next([]));
+    return events$;
+  }
+
+  publish(type: string, payload: object): void {
+    const event = { type, seq: this.modseq, n: 0, at: 0, payload } as unknown as MailboxEvent;
+    const events$ = this.#events$;
+    void turns(this.delays()).then(() => events$.next([event]));
+  }
+
+  #changes({ since, fromUid = 1, limit = 20_000 }: Question): object {
+    const isWhole = since === null || since < this.#floor;
+    const changed = this.messages.filter(({ uid, modseq }) => uid >= fromUid && (isWhole || modseq > since));
+    const gone = isWhole ? [] : this.#expunged.filter(({ uid, modseq }) => uid >= fromUid && modseq > since);
+    const goneUids = gone.map(({ uid }) => uid).sort((a, b) => a - b);
+    const nextUid = Math.min(changed[limit]?.uid ?? Infinity, goneUids[limit] ?? Infinity);
+    const page = changed.filter(({ uid }) => uid < nextUid);
+    return {
+      folderId: FOLDER,
+      uidValidity: this.uidValidity,
+      uidNext: this.uidNext,
+      modseq: this.modseq,
+      total: this.messages.length,
+      isWhole,
+      uids: packUids(Uint32Array.from(page, ({ uid }) => uid)),
+      flags: packFlags(Uint16Array.from(page, ({ flags }) => bitsOf(flags))),
+      modseqs: packModseqs(Float64Array.from(page, ({ modseq }) => modseq)),
+      keywords: page
+        .map(({ uid, flags }) => ({ names: keywordsOf(flags), uids: packUids(Uint32Array.of(uid)) }))
+        .filter(({ names }) => names.length > 0),
+      expunged: packUids(Uint32Array.from(goneUids.filter((uid) => uid < nextUid))),
+      nextUid: nextUid === Infinity ? null : nextUid,
+    };
+  }
+}
+
+export interface Question {
+  readonly since: number | null;
+  readonly fromUid?: number;
+  readonly limit?: number;
+}
+
+/** Lets others run for some turns of the microtask queue. */
+export async function turns(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await undefined;
+}
+
+function bitsOf(flags: ReadonlySet<string>): number {
+  let bits = 0;
+  for (const flag of flags) bits |= flag === '\\Deleted' ? DELETED_BIT : flagBit(flag);
+  return bits;
+}
+
+const keywordsOf = (flags: ReadonlySet<string>): string[] =>
+  [...flags].filter((flag) => flag !== '\\Deleted' && flagBit(flag) === 0);
