@@ -74,7 +74,7 @@ function messageId(field: string | undefined): string | null {
 const DATE = /\d{1,2}[\s-]+[a-z]{3,9}[\s-]+\d{2,4}\s+\d|[a-z]{3}\s+\d{1,2}\s+\d\d?:\d\d|\d{4}-\d\d-\d\d/i;
 
 /** RFC 5322 §3.3 dates, and similar ones that `Date.parse` reads; a date without a zone is in UTC. */
-function sentAt(field: string): number | null {
+export function sentAt(field: string): number | null {
   const date = field
     .slice(0, 128)
     .replace(/\([^()]*\)/g, ' ')

@@ -5,7 +5,7 @@ import libmime from 'libmime';
 import { decodeCharset } from '../decode/charset.js';
 
 /** Characters of one field that are decoded; the rest of a longer one is left out. */
-const FIELD_LIMIT = 16 * 1024;
+export const FIELD_LIMIT = 16 * 1024;
 
 /** A decode of one short word with a strange charset costs about as much as this many characters of a long one. */
 const WORD_COST = 60;

@@ -6,68 +6,8 @@ import MailComposer from 'nodemailer/lib/mail-composer';
 import { decodeTransfer } from '../../../src/mail/decode/transfer.js';
 import type { IndexedPart, MessageIndex } from '../../../src/mail/message-index.js';
 import { indexMessage, MimeIndexer } from '../../../src/mail/mime-index/indexer.js';
+import { mimeTree, writtenTree } from '../mime-tree.js';
 import { piecesOf } from '../pieces.js';
-
-interface Leaf {
-  readonly kind: 'leaf';
-  readonly header: string;
-  readonly body: string;
-}
-interface Multipart {
-  readonly kind: 'multipart';
-  readonly subtype: string;
-  readonly preamble: string;
-  readonly parts: readonly Tree[];
-  readonly closed: boolean;
-}
-interface Embedded {
-  readonly kind: 'message';
-  readonly root: Tree;
-}
-type Tree = Leaf | Multipart | Embedded;
-
-const line = fc.oneof(
-  fc.stringMatching(/^[ -~]{0,30}$/),
-  fc.constantFrom('--', '--b', '-', '', '--b0--x', 'a\rb', 'é'),
-);
-const text = fc.array(line, { maxLength: 4 }).map((lines) => lines.join('\n'));
-const headers = fc.constantFrom(
-  '',
-  'Content-Type: text/plain\n',
-  'Content-Type: text/html; charset=utf-8\n',
-  'Content-Type: application/pdf;\n name="a.pdf"\nContent-Transfer-Encoding: base64\n',
-  'Content-Type: image/png\nContent-Transfer-Encoding: quoted-printable\nContent-Disposition: inline\n',
-);
-
-const { tree } = fc.letrec<{ tree: Tree }>((tie) => ({
-  tree: fc.oneof(
-    { depthSize: 'small', withCrossShrink: true },
-    fc.record({ kind: fc.constant('leaf' as const), header: headers, body: text }),
-    fc.record({
-      kind: fc.constant('multipart' as const),
-      subtype: fc.constantFrom('mixed', 'alternative', 'related', 'digest'),
-      preamble: text,
-      parts: fc.array(tie('tree'), { minLength: 1, maxLength: 4 }),
-      closed: fc.boolean(),
-    }),
-    fc.record({ kind: fc.constant('message' as const), root: tie('tree') }),
-  ),
-}));
-
-/** Writes the tree with delimiters of its own for each level; collects the leaf bodies in order. */
-function write(node: Tree, level: number, bodies: string[], inMessage: boolean): string {
-  if (node.kind === 'leaf') {
-    // In a digest the default type is a message: a leaf says what it is.
-    const header = node.header === '' && !inMessage ? 'Content-Type: text/plain\n' : node.header;
-    bodies.push(node.body);
-    return `${header}\n${node.body}`;
-  }
-  if (node.kind === 'message') return `Content-Type: message/rfc822\n\n${write(node.root, level + 1, bodies, true)}`;
-  const boundary = `b${level}=_${node.subtype}`;
-  const parts = node.parts.map((part) => `--${boundary}\n${write(part, level + 1, bodies, false)}\n`);
-  const end = node.closed ? `--${boundary}--` : `--${boundary}--\nepilogue`;
-  return `Content-Type: multipart/${node.subtype}; boundary="${boundary}"\n\n${node.preamble}\n${parts.join('')}${end}`;
-}
 
 function leavesOf(part: IndexedPart): IndexedPart[] {
   return part.parts.length === 0 ? [part] : part.parts.flatMap(leavesOf);
@@ -99,9 +39,9 @@ const cuts = fc.array(fc.nat(), { maxLength: 12 });
 
 test('every part lies where the index says, in CRLF and LF, in any pieces', (t) => {
   fc.assert(
-    fc.property(tree, fc.constantFrom('\n', '\r\n'), cuts, (root, lineEnd, at) => {
+    fc.property(mimeTree, fc.constantFrom('\n', '\r\n'), cuts, (root, lineEnd, at) => {
       const bodies: string[] = [];
-      const raw = Buffer.from(write(root, 0, bodies, true).replaceAll('\n', lineEnd));
+      const raw = Buffer.from(writtenTree(root, bodies).replaceAll('\n', lineEnd));
       const index = indexMessage(raw);
       const found = leavesOf(index.root).map((part) => raw.toString('utf8', part.bodyStart, part.bodyEnd));
       t.deepEqual(

@@ -1,0 +1,111 @@
+// STORE and UID STORE (RFC 9051 §6.4.6, RFC 7162 §3.1.3): the owner of the mailbox stores the flags, of at most 10,000 messages
+// at a time, and the answers are the flags that the mirror has afterwards.
+import { command } from '../command.js';
+import { type Completion, no, ok, Refused } from '../completion.js';
+import { refusalCompletion } from '../faults.js';
+import { type StoreArguments, storeArguments } from '../grammar/store.js';
+import { batchesOf } from '../mailboxes/uid-ranges.js';
+import { flagList } from '../responses/flags.js';
+import { ResponseWriter } from '../responses/response-writer.js';
+import { writeNewKeywords } from '../responses/updates.js';
+import type { Session } from '../session.js';
+import type { FolderView } from '../view/folder-view.js';
+import { uidSet } from '../wire/format.js';
+
+export const storeCommands = [
+  command<StoreArguments>({
+    name: 'STORE',
+    states: ['selected'],
+    hasUidForm: true,
+    holdsExpunge: (_, isUid) => !isUid,
+    needsWrite: true,
+    parse: storeArguments,
+    run: store,
+  }),
+];
+
+async function store(session: Session, args: StoreArguments, isUid: boolean): Promise<Completion> {
+  const { view } = session.selected!;
+  if (args.unchangedSince !== undefined) session.enable('CONDSTORE');
+  const named = view.resolve(args.set, isUid, session.savedSearch);
+  const positions = present(view, named);
+  const uids = positions.map((position) => view.uidAt(position));
+  const settle = args.isSilent ? view.expectFlags(uids, args) : undefined;
+  const modified = await storeFlags(session, uids, args);
+  await view.mirror.sync();
+  const stored = modified.size === 0 ? positions : positions.filter((position) => !modified.has(view.uidAt(position)));
+  // What changes while the answers are written is told after them.
+  if (settle === undefined) view.flagsTold(stored.map((position) => view.uidAt(position)));
+  else settle();
+  if (!args.isSilent || session.enabled.has('CONDSTORE')) await answer(session, stored, args, isUid);
+  // UIDs that are gone are passed over; sequence numbers of such messages are not (RFC 2180 §4.2).
+  const isComplete = isUid || (positions.length === named.length && present(view, stored).length === stored.length);
+  return completionOf(view, modified, isUid, isComplete);
+}
+
+/** Those of the messages that were not expunged. */
+function present(view: FolderView, positions: Uint32Array): Uint32Array {
+  return view.hasExpunged ? positions.filter((position) => view.indexAt(position) >= 0) : positions;
+}
+
+/** Returns the UIDs of messages that were left alone because they were changed after `unchangedSince`. */
+async function storeFlags(
+  session: Session,
+  uids: Uint32Array,
+  { mode, flags, unchangedSince }: StoreArguments,
+): Promise<Set<number>> {
+  const mailbox = session.context.mailboxes.of(session.accountId);
+  const { folderId } = session.selected!;
+  const modified = new Set<number>();
+  for (const ranges of batchesOf(uids)) {
+    const { reply, refusal } = await mailbox.ask('storeFlags', {
+      selection: { folderId, uids: ranges },
+      mode,
+      flags: [...flags],
+      ...(unchangedSince !== undefined && { unchangedSince }),
+    });
+    if (reply === undefined) throw new Refused(refusalCompletion(refusal));
+    for (const [first, last] of reply.modified) for (let uid = first; uid <= last; uid++) modified.add(uid);
+  }
+  return modified;
+}
+
+/** FETCH responses: flags unless the client knows them, and modseqs once it has asked for such (RFC 7162 §3.1.3). */
+async function answer(
+  session: Session,
+  positions: Uint32Array,
+  { isSilent }: StoreArguments,
+  isUid: boolean,
+): Promise<void> {
+  const { view } = session.selected!;
+  const { mirror } = view;
+  if (!isSilent) writeNewKeywords(session);
+  const writer = new ResponseWriter(session.output, session.accountId);
+  const isUidOnly = session.enabled.has('UIDONLY');
+  const hasUid = !isUidOnly && (isUid || session.enabled.has('QRESYNC'));
+  const hasModseq = session.enabled.has('CONDSTORE');
+  for (const position of positions) {
+    const index = view.indexAt(position);
+    if (index < 0) continue;
+    const uid = view.uidAt(position);
+    let items = hasUid ? `UID ${uid}` : '';
+    if (!isSilent) items += `${items === '' ? '' : ' '}FLAGS ${flagList(mirror, index)}`;
+    if (hasModseq) items += `${items === '' ? '' : ' '}MODSEQ (${mirror.modseqAt(index)})`;
+    writer.add(isUidOnly ? `* ${uid} UIDFETCH (${items})\r\n` : `* ${position + 1} FETCH (${items})\r\n`);
+    if (writer.isFull) await writer.pause();
+  }
+  writer.flush();
+}
+
+/** RFC 7162 §3.1.3: MODIFIED names messages as the command did. */
+function completionOf(
+  view: FolderView,
+  modified: ReadonlySet<number>,
+  isUid: boolean,
+  isComplete: boolean,
+): Completion {
+  const numbers = [...modified].map((uid) => (isUid ? uid : view.positionOf(uid) + 1)).sort((a, b) => a - b);
+  const code = numbers.length === 0 ? undefined : `MODIFIED ${uidSet(numbers)}`;
+  if (!isComplete) return no('Some of the messages no longer exist', code ?? 'EXPUNGEISSUED');
+  return ok(code === undefined ? 'STORE completed' : 'Some of the messages were changed before', code);
+}

@@ -1,0 +1,192 @@
+// Messages of a folder as FETCH, SEARCH, SORT and THREAD need them: read from the store in pages, and kept in a cache of the node
+// that is bounded in octets. What is kept of a message never changes, so nothing in the cache becomes stale (decision 0044).
+import { FairSemaphore } from '../../../bounds/fair-semaphore.js';
+import type { FolderMessageStore } from '../../../store/folder-messages.js';
+import type { CachedMessage } from './cached-message.js';
+import type { Message, MessageNeeds } from './message.js';
+import { type MessagePage, PAGE_UIDS } from './message-page.js';
+import { PageCache } from './page-cache.js';
+
+export type { Message, MessageNeeds } from './message.js';
+
+export interface FolderKey {
+  readonly accountId: string;
+  readonly folderId: string;
+}
+
+export interface MessageSource {
+  /**
+   * In the order of `uids`, which ascend; messages that are gone are left out. An array when the cache has all of them. For
+   * many messages use `batches`. @throws StoreFault
+   */
+  read(folder: FolderKey, uids: Uids, needs: MessageNeeds): readonly Message[] | Promise<readonly Message[]>;
+  /** The same, a page or less at a time; the next one is read meanwhile. @throws StoreFault */
+  batches(folder: FolderKey, uids: Uids, needs: MessageNeeds): AsyncIterable<readonly Message[]>;
+}
+
+type Uids = Uint32Array | readonly number[];
+
+export interface MessageSourceOptions {
+  readonly store: FolderMessageStore;
+  /** Of all messages that are kept. */
+  readonly maxOctets: number;
+}
+
+/** Statements at a time, of all accounts and of one. */
+const STATEMENTS = { total: 4, share: 2 };
+/** Octets of headers and indexes that a batch should not exceed, and messages of the first one, whose size is not known. */
+const BATCH_OCTETS = 4 * 1024 * 1024;
+const FIRST_BATCH = 32;
+
+export function createMessageSource({ store, maxOctets }: MessageSourceOptions): MessageSource {
+  const cache = new PageCache(maxOctets);
+  const statements = new FairSemaphore(STATEMENTS);
+
+  /** Undefined when something is not in the cache. */
+  function cached(folder: FolderKey, uids: Uids, needs: MessageNeeds): CachedMessage[] | undefined {
+    const messages = new Array<CachedMessage>(uids.length);
+    let number = -1;
+    let page: MessagePage | undefined;
+    for (let i = 0; i < uids.length; i++) {
+      const uid = uids[i]!;
+      if (pageOf(uid) !== number) {
+        number = pageOf(uid);
+        page = cache.get(folder.accountId, keyOf(folder, number));
+      }
+      const message = page?.at(uid);
+      if (message?.has(needs) !== true) return undefined;
+      messages[i] = message;
+    }
+    return messages;
+  }
+
+  async function readPages(folder: FolderKey, uids: Uids, needs: MessageNeeds): Promise<readonly CachedMessage[]> {
+    const parts = partsOf(uids);
+    const found = new Map<Part, readonly CachedMessage[]>();
+    for (let open = parts; open.length > 0; ) {
+      const others: Promise<void>[] = [];
+      const later: Part[] = [];
+      const own: Load[] = [];
+      for (const part of open) {
+        const page = cache.open(folder.accountId, keyOf(folder, part.number));
+        const missing = part.uids.filter((uid) => page.at(uid)?.has(needs) !== true);
+        if (missing.length === 0) found.set(part, page.messages(part.uids, needs));
+        else if (page.loading === undefined) own.push({ part, page, missing });
+        else {
+          others.push(page.loading);
+          later.push(part);
+        }
+      }
+      await Promise.all([...groupsOf(own).map((group) => loadGroup(folder, group, needs)), ...others]);
+      // What is missing now is gone.
+      for (const { part, page } of own) found.set(part, page.messages(part.uids, needs));
+      open = later;
+    }
+    return parts.flatMap((part) => found.get(part)!);
+  }
+
+  /** One statement. Other readers of one of its pages wait for the statement, and then read what is missing. */
+  async function loadGroup(folder: FolderKey, group: readonly Load[], needs: MessageNeeds): Promise<void> {
+    const { accountId, folderId } = folder;
+    const uids = group.flatMap(({ missing }) => missing);
+    const wanted = { header: isWanted(needs.header), index: isWanted(needs.index) };
+    const loading = statements.run(accountId, async () => {
+      const rows = await store.rows(accountId, folderId, uids, wanted);
+      let at = 0;
+      for (const { part, page } of group) {
+        const from = at;
+        while (at < rows.length && pageOf(rows[at]!.uid) === part.number) at++;
+        page.add(rows.slice(from, at));
+      }
+    });
+    const settled = loading.catch(() => {});
+    for (const { page } of group) page.loading = settled;
+    try {
+      await loading;
+    } finally {
+      for (const { page } of group) page.loading = undefined;
+    }
+  }
+
+  function read(folder: FolderKey, uids: Uids, needs: MessageNeeds) {
+    return cached(folder, uids, needs) ?? readPages(folder, uids, needs);
+  }
+
+  async function* batches(folder: FolderKey, uids: Uids, needs: MessageNeeds): AsyncGenerator<readonly Message[]> {
+    let most = FIRST_BATCH;
+    let end = 0;
+    const next = () => {
+      const start = end;
+      end = endOfBatch(uids, start, most);
+      return start === end ? undefined : read(folder, uids.slice(start, end), needs);
+    };
+    for (let reading = next(); reading !== undefined; ) {
+      const messages = await reading;
+      most = mostOfBatch(messages);
+      reading = next();
+      // When the caller stops early, nobody awaits the batch: its fault is dropped.
+      if (reading instanceof Promise) reading.catch(() => {});
+      yield messages;
+    }
+  }
+
+  return { read, batches };
+}
+
+/** UIDs of one page. */
+interface Part {
+  readonly number: number;
+  readonly uids: readonly number[];
+}
+
+interface Load {
+  readonly part: Part;
+  readonly page: MessagePage;
+  readonly missing: readonly number[];
+}
+
+const pageOf = (uid: number): number => Math.floor(uid / PAGE_UIDS);
+
+const keyOf = ({ folderId }: FolderKey, number: number): string => `${folderId}/${number}`;
+
+const isWanted = (need: boolean | readonly string[] | undefined): boolean => need !== undefined && need !== false;
+
+function partsOf(uids: Uids): Part[] {
+  const parts: Part[] = [];
+  for (let start = 0, end = 0; start < uids.length; start = end) {
+    const number = pageOf(uids[start]!);
+    while (end < uids.length && pageOf(uids[end]!) === number) end++;
+    parts.push({ number, uids: [...uids.slice(start, end)] });
+  }
+  return parts;
+}
+
+/** Each is as much as one statement reads: a page, or some of which little is wanted. */
+function groupsOf(loads: readonly Load[]): Load[][] {
+  const groups: Load[][] = [];
+  let room = 0;
+  for (const load of loads) {
+    if (load.missing.length > room) {
+      groups.push([]);
+      room = PAGE_UIDS;
+    }
+    groups.at(-1)!.push(load);
+    room -= load.missing.length;
+  }
+  return groups;
+}
+
+/** As many as fit up to the end of a page, so that few pages are read in two parts. */
+function endOfBatch(uids: Uids, start: number, most: number): number {
+  const end = Math.min(uids.length, start + most);
+  if (end === uids.length) return end;
+  for (let at = end; at > start; at--) if (pageOf(uids[at - 1]!) !== pageOf(uids[at]!)) return at;
+  return end;
+}
+
+/** Messages of the next batch when they are like these. */
+function mostOfBatch(messages: readonly CachedMessage[]): number {
+  const octets = messages.reduce((sum, { sourceOctets }) => sum + sourceOctets, 0);
+  const fitting = Math.floor((BATCH_OCTETS * messages.length) / octets);
+  return octets === 0 ? PAGE_UIDS : Math.min(PAGE_UIDS, Math.max(1, fitting));
+}

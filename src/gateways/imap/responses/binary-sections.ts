@@ -1,0 +1,118 @@
+// BINARY[…] and BINARY.SIZE[…] (RFC 9051 §6.4.5): a part with its transfer encoding undone. Large parts are decoded while they
+// are written, after a first pass that counts their octets. What has no encoding of its own, such as a multipart, is given as
+// it is.
+import { partNumbered } from '../../../mail/body-section.js';
+import { decodeStream, decodeTransfer } from '../../../mail/decode/transfer.js';
+import type { IndexedPart, OctetRange } from '../../../mail/message-index.js';
+import type { BlobStore } from '../../../store/blobs.js';
+import type { PartialRange } from '../grammar/section.js';
+import type { Message } from '../messages/message-source.js';
+import { NOTHING, origin, within } from './body-sections.js';
+import { type MessageItem, type NeedsBuilder, type Place, type Rendered, rootOf } from './fetch-item.js';
+import { begun, mayHold, SMALL_OCTETS, wholeRange } from './message-octets.js';
+
+const IDENTITY = new Set(['7bit', '8bit', 'binary']);
+const ENCODED = new Set(['base64', 'quoted-printable']);
+
+export interface BinaryWanted {
+  readonly part: readonly number[];
+  readonly partial: PartialRange | undefined;
+}
+
+/** What a message's items have in common: the command that asked for them. */
+export interface UnknownEncodings {
+  /** A part was shown as empty because its encoding is unknown: the command must not succeed. */
+  hasUnknownEncoding: boolean;
+}
+
+export function binaryItem(
+  blobs: BlobStore,
+  { part: numbers, partial }: BinaryWanted,
+  found: UnknownEncodings,
+  needs: NeedsBuilder,
+): MessageItem {
+  const label = `BINARY[${numbers.join('.')}]${origin(partial)}`;
+  return ofPart(numbers, label, NOTHING, found, needs, async (place, message, range, encoding) => {
+    const isHeld = mayHold(place, Math.min(range.end - range.start, SMALL_OCTETS));
+    if (isHeld && range.end - range.start <= SMALL_OCTETS) {
+      const decoded = decodeTransfer(encoding, await wholeRange(blobs, place, message, range));
+      const wanted = within({ start: 0, end: decoded.length }, partial);
+      const octets = decoded.subarray(wanted.start, wanted.end);
+      return [`${label} ${octets.includes(0) ? '~' : ''}{${octets.length}}\r\n`, octets];
+    }
+    // Nobody has looked for a NUL in it: a literal8 may have one.
+    const size = await decodedSize(blobs, message, range, encoding);
+    const wanted = within({ start: 0, end: size }, partial);
+    const decoded = slice(decodeStream(encoding, blobs.stream(message.blob, range.start, range.end)), wanted);
+    return [`${label} ~{${wanted.end - wanted.start}}\r\n`, isHeld ? await begun(decoded) : decoded];
+  });
+}
+
+export function binarySizeItem(
+  blobs: BlobStore,
+  numbers: readonly number[],
+  found: UnknownEncodings,
+  needs: NeedsBuilder,
+): MessageItem {
+  const label = `BINARY.SIZE[${numbers.join('.')}]`;
+  return ofPart(numbers, label, '0', found, needs, async (place, message, range, encoding) => {
+    const size =
+      place.octets === undefined
+        ? await decodedSize(blobs, message, range, encoding)
+        : decodeTransfer(encoding, place.octets.subarray(range.start, range.end)).length;
+    return `${label} ${size}`;
+  });
+}
+
+/** `none`: what a message without the part has. */
+function ofPart(
+  numbers: readonly number[],
+  label: string,
+  none: string,
+  found: UnknownEncodings,
+  needs: NeedsBuilder,
+  render: (place: Place, message: Message, range: OctetRange, encoding: string) => Promise<Rendered>,
+): MessageItem {
+  needs.need('index');
+  needs.octets = true;
+  return (place, message) => {
+    const part = partNumbered(rootOf(place, message), numbers);
+    if (part === undefined) return `${label} ${none}`;
+    const encoding = encodingOf(part, numbers);
+    if (encoding === undefined) {
+      found.hasUnknownEncoding = true;
+      return `${label} ${none}`;
+    }
+    const start = numbers.length === 0 ? part.headerStart : part.bodyStart;
+    return render(place, message, { start, end: part.bodyEnd }, encoding);
+  };
+}
+
+/** Undefined when it is unknown. The message as a whole has none, and the parts of a part have their own. */
+function encodingOf({ type, parts, encoding }: IndexedPart, numbers: readonly number[]): string | undefined {
+  if (numbers.length === 0 || type === 'multipart' || parts.length > 0 || IDENTITY.has(encoding)) return 'binary';
+  return ENCODED.has(encoding) ? encoding : undefined;
+}
+
+async function decodedSize(
+  blobs: BlobStore,
+  { blob }: Message,
+  { start, end }: OctetRange,
+  encoding: string,
+): Promise<number> {
+  if (!ENCODED.has(encoding)) return end - start;
+  let size = 0;
+  for await (const piece of decodeStream(encoding, blobs.stream(blob, start, end))) size += piece.length;
+  return size;
+}
+
+/** Octets [start, end) of a stream. */
+async function* slice(source: AsyncIterable<Uint8Array>, { start, end }: OctetRange): AsyncIterable<Uint8Array> {
+  let at = 0;
+  for await (const piece of source) {
+    const wanted = piece.subarray(Math.max(0, start - at), Math.max(0, end - at));
+    if (wanted.length > 0) yield wanted;
+    at += piece.length;
+    if (at >= end) return;
+  }
+}

@@ -1,0 +1,45 @@
+// What a FETCH response is made of: items, each of which renders one attribute of a message.
+import type { IndexedPart } from '../../../mail/message-index.js';
+import type { Message } from '../messages/message-source.js';
+
+/** Text is a binary string. What is too large for memory is pulled while it is written. */
+export type Piece = string | Uint8Array | AsyncIterable<Uint8Array>;
+export type Rendered = string | readonly Piece[];
+
+/** The message that is being rendered. */
+export interface Place {
+  uid: number;
+  /** In the mirror. */
+  index: number;
+  /** All octets of a small message, where items need them. */
+  octets: Uint8Array | undefined;
+  /** Octets that were read for the response and wait to be written. */
+  held: number;
+  root: IndexedPart | undefined;
+}
+
+/** An attribute that the mirror knows. */
+export type MirrorItem = (place: Place) => string;
+/** An attribute that is read from the store. */
+export type MessageItem = (place: Place, message: Message) => Rendered | Promise<Rendered>;
+
+/** What items need beside the facts of a message; `true` outweighs names of derived strings. */
+export class NeedsBuilder {
+  header: boolean | string[] = false;
+  index: boolean | string[] = false;
+  /** The octets of the body. */
+  octets = false;
+
+  /** `derived`: the string that it is needed to make. */
+  need(what: 'header' | 'index', derived?: string): void {
+    const needed = this[what];
+    if (derived === undefined || needed === true) this[what] = true;
+    else this[what] = needed === false ? [derived] : [...needed, derived];
+  }
+}
+
+/** The root of the MIME index, which is parsed at every access: items of one message share it. */
+export function rootOf(place: Place, message: Message): IndexedPart {
+  place.root ??= message.index.root;
+  return place.root;
+}

@@ -1,0 +1,56 @@
+// Octets of a message for FETCH: from a small message that is in memory, read as a range, or streamed when they are many.
+import type { OctetRange } from '../../../mail/message-index.js';
+import type { BlobStore } from '../../../store/blobs.js';
+import type { Message } from '../messages/message-source.js';
+import type { Piece, Place } from './fetch-item.js';
+
+/** Octets of a message that is read as a whole, and of a range that is held in memory. */
+export const SMALL_OCTETS = 256 * 1024;
+/** Octets that a response holds before it is written; a client may ask for the same octets many times over. */
+const MOST_HELD_OCTETS = 1024 * 1024;
+
+/** Whether the response may hold so many octets more, which are counted then. */
+export function mayHold(place: Place, octets: number): boolean {
+  if (place.held + octets > MOST_HELD_OCTETS) return false;
+  place.held += octets;
+  return true;
+}
+
+/**
+ * Octets beyond what a response holds are read while they are written.
+ * @throws StoreFault; of a stream only what its first piece throws, and nothing of a stream beyond what a response holds
+ */
+export function octetsOfRange(
+  blobs: BlobStore,
+  place: Place,
+  message: Message,
+  { start, end }: OctetRange,
+): Piece | Promise<Piece> {
+  if (start >= end) return '';
+  if (place.octets !== undefined) return place.octets.subarray(start, end);
+  const isHeld = mayHold(place, Math.min(end - start, SMALL_OCTETS));
+  if (isHeld && end - start <= SMALL_OCTETS) return blobs.read(message.blob, start, end);
+  const stream = blobs.stream(message.blob, start, end);
+  return isHeld ? begun(stream) : stream;
+}
+
+/** Any range in one buffer. */
+export function wholeRange(
+  blobs: BlobStore,
+  place: Place,
+  message: Message,
+  { start, end }: OctetRange,
+): Uint8Array | Promise<Uint8Array> {
+  return place.octets?.subarray(start, end) ?? blobs.read(message.blob, start, end);
+}
+
+/** The stream with its first piece read: what cannot be read at all fails before anything of it is written. */
+export async function begun(source: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
+  const iterator = source[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  return (async function* () {
+    if (first.done === true) return;
+    yield first.value;
+    yield* { [Symbol.asyncIterator]: () => iterator };
+  })();
+}

@@ -1,0 +1,124 @@
+// Sections of a message as octet ranges (RFC 9051 §6.4.5.1), found in its MIME index. A multipart without parts is the text
+// that the index reads it as; an embedded message that the index does not descend into has no sections of its own.
+import type { IndexedPart, OctetRange } from './message-index.js';
+
+export interface SectionName {
+  /** Part numbers; none is the message itself. */
+  readonly part: readonly number[];
+  /** Null: the whole message, or the body of the part. */
+  readonly text: 'HEADER' | 'HEADER.FIELDS' | 'HEADER.FIELDS.NOT' | 'TEXT' | 'MIME' | null;
+}
+
+const LINE_FEED = '\n';
+const CR = 0x0d;
+const LF = 0x0a;
+const SPACE = 0x20;
+const TAB = 0x09;
+
+/** The part of these numbers; undefined when the message has no such part. The root for no number. */
+export function partNumbered(root: IndexedPart, numbers: readonly number[]): IndexedPart | undefined {
+  let part: IndexedPart | undefined = root;
+  let isMessage = true;
+  for (const number of numbers) {
+    part = isMessage ? partOfMessage(part, number) : childOf(part, number);
+    if (part === undefined) return undefined;
+    isMessage = false;
+  }
+  return part;
+}
+
+/** The root of the message that a part embeds; undefined when the part embeds none. */
+export function embeddedMessage(part: IndexedPart): IndexedPart | undefined {
+  return part.type === 'message' ? part.parts[0] : undefined;
+}
+
+/**
+ * The octets of a section, of HEADER.FIELDS and HEADER.FIELDS.NOT those of the whole header; undefined when the message has
+ * no such section.
+ */
+export function sectionRange(root: IndexedPart, { part: numbers, text }: SectionName): OctetRange | undefined {
+  const part = partNumbered(root, numbers);
+  if (part === undefined) return undefined;
+  const isRoot = numbers.length === 0;
+  if (text === null) return { start: isRoot ? part.headerStart : part.bodyStart, end: part.bodyEnd };
+  if (text === 'MIME') return isRoot ? undefined : headerOf(part);
+  const message = isRoot ? part : embeddedMessage(part);
+  if (message === undefined) return undefined;
+  return text === 'TEXT' ? { start: message.bodyStart, end: message.bodyEnd } : headerOf(message);
+}
+
+/** Octets [offset, offset + length) of the range, as far as the range has them. */
+export function partOfRange({ start, end }: OctetRange, offset: number, length: number): OctetRange {
+  const from = Math.min(end, start + offset);
+  return { start: from, end: Math.min(end, from + length) };
+}
+
+/** Names of header fields, in any case. */
+export class FieldNames {
+  readonly #names: ReadonlySet<string>;
+  /** Whether a name begins with this octet: most fields are passed over by their first one. */
+  readonly #firsts = new Uint8Array(256);
+
+  constructor(names: readonly string[]) {
+    this.#names = new Set(names.map((name) => name.toLowerCase()));
+    for (const name of this.#names) {
+      for (const first of [name, name.toUpperCase()]) this.#firsts[first.charCodeAt(0) & 0xff] = 1;
+    }
+  }
+
+  /** Whether the line of the text from `start` to `end` begins a field of one of these names. */
+  beginsAt(text: string, start: number, end: number): boolean {
+    if (this.#firsts[text.charCodeAt(start)] === 0) return false;
+    const colon = text.indexOf(':', start);
+    if (colon < 0 || colon >= end) return false;
+    // RFC 5322 §4.5: obsolete syntax has white space before the colon.
+    return this.#names.has(text.slice(start, colon).trimEnd().toLowerCase());
+  }
+}
+
+/**
+ * The fields of these names, or the other fields, in the order and the form of the header, then its empty line. Each character
+ * is an octet.
+ */
+export function headerFields(header: Buffer, names: FieldNames, areNamed: boolean): string {
+  const text = header.toString('latin1');
+  let kept = '';
+  for (let start = 0; start < text.length; ) {
+    if (isEmptyLine(text, start)) return kept + text.slice(start);
+    let end = lineEnd(text, start);
+    while (isFolding(text.charCodeAt(end))) end = lineEnd(text, end);
+    if (names.beginsAt(text, start, end) === areNamed) kept += text.slice(start, end);
+    start = end;
+  }
+  return kept;
+}
+
+function headerOf(part: IndexedPart): OctetRange {
+  return { start: part.headerStart, end: part.bodyStart };
+}
+
+/** A message that is no multipart has part 1, which is its body. */
+function partOfMessage(root: IndexedPart, number: number): IndexedPart | undefined {
+  if (root.type === 'multipart') return root.parts[number - 1];
+  return number === 1 ? root : undefined;
+}
+
+function childOf(part: IndexedPart, number: number): IndexedPart | undefined {
+  if (part.type === 'multipart') return part.parts[number - 1];
+  const message = embeddedMessage(part);
+  return message === undefined ? undefined : partOfMessage(message, number);
+}
+
+function lineEnd(text: string, from: number): number {
+  const at = text.indexOf(LINE_FEED, from);
+  return at < 0 ? text.length : at + 1;
+}
+
+function isFolding(octet: number): boolean {
+  return octet === SPACE || octet === TAB;
+}
+
+function isEmptyLine(text: string, at: number): boolean {
+  const octet = text.charCodeAt(at);
+  return octet === LF || (octet === CR && text.charCodeAt(at + 1) === LF);
+}
