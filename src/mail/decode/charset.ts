@@ -89,6 +89,12 @@ export function charsetOfMailparser(charset: string | undefined): string | undef
   return iconv.encodingExists(libmime.normalizeCharset(label)) ? label : undefined;
 }
 
+/** Whether `decodeCharset` reads the charset by its name. */
+export function isKnownCharset(charset: string): boolean {
+  const label = normalLabel(charset);
+  return label === 'us-ascii' || (!UNDECLARED.has(label) && decoderOf(label) !== null);
+}
+
 export function isUtf8OrUndeclared(charset: string | undefined): boolean {
   const label = normalLabel(charset ?? '');
   return UNDECLARED.has(label) || label === 'utf-8' || label === 'utf8';

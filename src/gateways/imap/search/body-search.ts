@@ -1,0 +1,189 @@
+// BODY and TEXT (decision 0042). Where few messages are left by the other keys their texts are read and searched for the string;
+// where many are left the search index of the mailbox decides by words. Texts are read too for a string without a word, and when
+// the index cannot answer.
+import { FairSemaphore, type Release, SemaphoreFull } from '../../../bounds/fair-semaphore.js';
+import { type SearchTerm, wordsOf } from '../../../mail/search-text.js';
+import { searchForm } from '../../../mail/unicode-casemap.js';
+import type { BlobStore } from '../../../store/blobs.js';
+import { no, Refused } from '../completion.js';
+import type { Message, MessageNeeds } from '../messages/message-source.js';
+import { type BodyTextRange, bodyTextOf, bodyTextRanges } from './body-texts.js';
+import { isInHeader } from './message-fields.js';
+import { PositionSet } from './position-set.js';
+import type { SearchPace } from './search-pace.js';
+
+/** Messages, and octets of their texts, that are read although the search index could decide. */
+const MOST_READ = 1000;
+const MOST_READ_OCTETS = 4 * 1024 * 1024;
+/** Octets read at a time; a message of at most so many is read as a whole. */
+const BATCH_OCTETS = 1024 * 1024;
+const SMALL_OCTETS = 64 * 1024;
+/** Words of a string that the index is asked for. */
+const MOST_WORDS = 100;
+
+/** Searches of this process that read bodies: one an account. */
+const readers = new FairSemaphore({ total: 4, share: 1, waiting: 1000, waitingShare: 20 });
+
+const INDEX: MessageNeeds = { index: true };
+const WHOLE: MessageNeeds = { header: true, index: true };
+const HEADER: MessageNeeds = { header: true };
+
+/** The messages that are searched, as positions in the view. */
+export interface SearchedMessages {
+  readonly columns: { readonly count: number; withUids(uids: Uint32Array): PositionSet };
+  eachMessage(
+    among: PositionSet,
+    needs: MessageNeeds,
+    use: (message: Message, position: number) => Promise<void> | void,
+  ): Promise<void>;
+}
+
+export interface BodySearchOptions {
+  readonly accountId: string;
+  readonly blobs: Pick<BlobStore, 'readAll' | 'readRanges'>;
+  readonly pace: SearchPace;
+  /**
+   * UIDs, ascending, of the messages of the folder in which the term is found by the search index; undefined when the index
+   * cannot answer now.
+   */
+  byWords(term: SearchTerm, part: 'body' | 'text'): Promise<Uint32Array | undefined>;
+}
+
+interface ReadMessage {
+  readonly message: Message;
+  readonly position: number;
+  readonly ranges: readonly BodyTextRange[];
+}
+
+/** Of one search. */
+export class BodySearch {
+  readonly #options: BodySearchOptions;
+  /** Texts of messages of which few were read, in the form in which they are searched. */
+  readonly #texts = new Map<number, string>();
+  /** Of few messages too: an index is parsed whenever it is asked for. */
+  readonly #ranges = new Map<number, readonly BodyTextRange[]>();
+
+  constructor(options: BodySearchOptions) {
+    this.#options = options;
+  }
+
+  /** Those of `among` in which the string is found. @throws Refused NO [LIMIT] when too many searches wait */
+  async matching(
+    part: 'body' | 'text',
+    text: string,
+    among: PositionSet,
+    messages: SearchedMessages,
+  ): Promise<PositionSet> {
+    const sought = searchForm(text);
+    if (sought === '') return among;
+    const term = termOf(text);
+    const isFew = await this.#areFew(among, messages);
+    const indexed = term === undefined || isFew ? undefined : await this.#options.byWords(term, part);
+    if (indexed === undefined) return this.#byReading(part, sought, among, messages, isFew);
+    const found = among.and(messages.columns.withUids(indexed));
+    return part === 'body' ? found : found.or(await inHeaders(sought, among.minus(found), messages));
+  }
+
+  /** Few messages of short texts. */
+  async #areFew(among: PositionSet, messages: SearchedMessages): Promise<boolean> {
+    if (among.count > MOST_READ) return false;
+    let octets = 0;
+    await messages.eachMessage(among, INDEX, ({ uid, index }) => {
+      const ranges = this.#ranges.get(uid) ?? bodyTextRanges(index);
+      this.#ranges.set(uid, ranges);
+      octets += octetsOf(ranges);
+    });
+    return octets <= MOST_READ_OCTETS;
+  }
+
+  async #byReading(
+    part: 'body' | 'text',
+    sought: string,
+    among: PositionSet,
+    messages: SearchedMessages,
+    isKept: boolean,
+  ): Promise<PositionSet> {
+    const found = new PositionSet(among.size);
+    let batch: ReadMessage[] = [];
+    let octets = 0;
+    const searchBatch = async (): Promise<void> => {
+      const texts = await this.#read(batch);
+      for (const [i, text] of texts.entries()) {
+        const { message, position } = batch[i]!;
+        if (isKept) this.#texts.set(message.uid, text);
+        if (text.includes(sought)) found.add(position);
+      }
+      batch = [];
+      octets = 0;
+    };
+    const release = await this.#permit();
+    try {
+      await messages.eachMessage(among, WHOLE, (message, position) => {
+        const isFound = part === 'text' && isInHeader(message, sought);
+        const text = this.#texts.get(message.uid);
+        if (isFound || text?.includes(sought)) found.add(position);
+        if (isFound || text !== undefined) return;
+        const ranges = this.#ranges.get(message.uid) ?? bodyTextRanges(message.index);
+        batch.push({ message, position, ranges });
+        octets += message.size <= SMALL_OCTETS ? message.size : octetsOf(ranges);
+        return octets >= BATCH_OCTETS ? searchBatch() : undefined;
+      });
+      await searchBatch();
+    } finally {
+      release();
+    }
+    return found;
+  }
+
+  /** The texts of the messages, in the form in which they are searched. */
+  async #read(batch: readonly ReadMessage[]): Promise<string[]> {
+    const { blobs, pace } = this.#options;
+    const small = batch.filter(({ message }) => message.size <= SMALL_OCTETS).map(({ message }) => message.blob);
+    const whole = small.length === 0 ? undefined : await blobs.readAll(small);
+    const texts: string[] = [];
+    for (const { message, ranges } of batch) {
+      const octets = whole?.get(message.blob);
+      const pieces =
+        octets === undefined
+          ? await blobs.readRanges(message.blob, ranges)
+          : ranges.map(({ start, end }) => octets.subarray(start, end));
+      let text = '';
+      for (const [i, range] of ranges.entries()) {
+        text += ` ${searchForm(bodyTextOf(range, pieces[i]!))}`;
+        if (pace.isDue) await pace.rest(texts.length, batch.length);
+      }
+      texts.push(text);
+    }
+    return texts;
+  }
+
+  async #permit(): Promise<Release> {
+    try {
+      return await readers.acquire(this.#options.accountId);
+    } catch (error) {
+      if (error instanceof SemaphoreFull) throw new Refused(no('Too many searches of bodies at a time', 'LIMIT'));
+      throw error;
+    }
+  }
+}
+
+/** The index has no other fields than those of the envelope. */
+async function inHeaders(sought: string, among: PositionSet, messages: SearchedMessages): Promise<PositionSet> {
+  const found = new PositionSet(among.size);
+  await messages.eachMessage(among, HEADER, (message, position) => {
+    if (isInHeader(message, sought)) found.add(position);
+  });
+  return found;
+}
+
+function octetsOf(ranges: readonly BodyTextRange[]): number {
+  return ranges.reduce((sum, { start, end }) => sum + end - start, 0);
+}
+
+/** Consecutive words, the last one as the start of a word unless something stands behind it. */
+function termOf(text: string): SearchTerm | undefined {
+  const words = wordsOf(text, MOST_WORDS);
+  if (words.length === 0) return undefined;
+  const isCut = words.length === MOST_WORDS;
+  return { words, prefix: isCut || wordsOf(`${text}x`).length === words.length };
+}

@@ -1,0 +1,44 @@
+// The texts of the body of a message as a search sees them: every text part, decoded, markup as the words that it shows, and the
+// headers of embedded messages. The MIME index says where they are, so attachments are not read.
+import { htmlText } from '../../../mail/decode/html-text.js';
+import { textOf } from '../../../mail/decode/part-text.js';
+import { headerText } from '../../../mail/field-text.js';
+import type { IndexedPart, MessageIndex, OctetRange } from '../../../mail/message-index.js';
+
+/** Octets of the texts of one message that are searched. */
+const MOST_OCTETS = 1024 * 1024;
+
+export interface BodyTextRange extends OctetRange {
+  /** Undefined: the octets are the header of an embedded message. */
+  readonly part: IndexedPart | undefined;
+}
+
+/** Ascending, without overlaps. */
+export function bodyTextRanges({ root }: MessageIndex): BodyTextRange[] {
+  const ranges: BodyTextRange[] = [];
+  let left = MOST_OCTETS;
+  const add = (part: IndexedPart | undefined, start: number, wholeEnd: number): void => {
+    const end = Math.min(wholeEnd, start + left);
+    if (end <= start) return;
+    left -= end - start;
+    ranges.push({ part, start, end });
+  };
+  const open = [root];
+  for (let part = open.pop(); part !== undefined; part = open.pop()) {
+    for (let i = part.parts.length - 1; i >= 0; i--) open.push(part.parts[i]!);
+    const isEmbedding = part.type === 'message' && part.parts.length > 0;
+    if (isEmbedding) add(undefined, part.parts[0]!.headerStart, part.parts[0]!.bodyStart);
+    else if (part.parts.length === 0 && hasText(part)) add(part, part.bodyStart, part.bodyEnd);
+  }
+  return ranges;
+}
+
+/** Octets of the range to text. Never throws. */
+export function bodyTextOf({ part }: BodyTextRange, octets: Uint8Array): string {
+  if (part === undefined) return headerText(Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength));
+  const text = textOf(part, octets);
+  return part.subtype === 'html' ? htmlText(text) : text;
+}
+
+/** A multipart without parts has no boundary in its text: the whole text is searched. */
+const hasText = ({ type }: IndexedPart): boolean => type === 'text' || type === 'message' || type === 'multipart';

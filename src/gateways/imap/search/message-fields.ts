@@ -1,0 +1,147 @@
+// What searches, SORT and THREAD compare of a message: texts made from its header once and kept with the message.
+import { type BaseSubject, baseSubject } from '../../../mail/base-subject.js';
+import { decodedBodies, fieldFinder, headerText } from '../../../mail/field-text.js';
+import type { IndexedAddress } from '../../../mail/message-index.js';
+import { addressList } from '../../../mail/mime-index/address-list.js';
+import { eightBit, WordDecoder } from '../../../mail/mime-index/header-text.js';
+import { type SentDate, sentDate } from '../../../mail/sent-date.js';
+import type { ThreadedMessage } from '../../../mail/thread-forest.js';
+import { threadIdsOf } from '../../../mail/thread-ids.js';
+import { casemapped, searchForm } from '../../../mail/unicode-casemap.js';
+import type { Message, MessageNeeds } from '../messages/message-source.js';
+
+/** A text of a message, with what must be there to make it. */
+export interface MessageText {
+  readonly needs: MessageNeeds;
+  readonly isKept: boolean;
+  read(message: Message): string;
+}
+
+/** Kept with the message, so that its header is needed once. `name`: of our own making. */
+function kept(name: string, make: (message: Message) => string): MessageText {
+  return { needs: { header: [name] }, isKept: true, read: (message) => message.derived(name, () => make(message)) };
+}
+
+/** Fields whose text is kept; any other would let a client fill the cache with names that it makes up. */
+const KEPT_FIELDS = [
+  'bcc',
+  'cc',
+  'from',
+  'in-reply-to',
+  'list-id',
+  'message-id',
+  'references',
+  'reply-to',
+  'sender',
+  'subject',
+  'to',
+];
+
+function fieldText(name: string): (message: Message) => string {
+  const find = fieldFinder(name);
+  return ({ header }) =>
+    decodedBodies(find(header))
+      .map((text) => `\n${searchForm(text)}`)
+      .join('');
+}
+
+const FIELDS: ReadonlyMap<string, MessageText> = new Map(
+  KEPT_FIELDS.map((name) => [name, kept(`search ${name}`, fieldText(name))]),
+);
+
+/** All fields of the name in the form in which texts are searched, each after a line feed: '' when there is none. */
+export function searchedField(name: string): MessageText {
+  return FIELDS.get(name) ?? { needs: { header: true }, isKept: false, read: fieldText(name) };
+}
+
+const ENCODED = /=\?|[\u0080-\u00ff]/;
+
+/** Whether a text, in the form in which texts are searched, is anywhere in the header. */
+export function isInHeader({ header }: Message, sought: string): boolean {
+  const octets = header.toString('latin1');
+  if (octets.toUpperCase().includes(sought)) return true;
+  // What is written otherwise than it reads: in encoded words, in octets of UTF-8, over a folded line.
+  if (!sought.includes(' ') && !ENCODED.test(octets)) return false;
+  return searchForm(headerText(header)).includes(sought);
+}
+
+const findDate = fieldFinder('date');
+
+function dateOf({ header }: Message): SentDate | undefined {
+  const [field] = findDate(header);
+  return field === undefined ? undefined : sentDate(field);
+}
+
+/** Days from the epoch to the day of the Date field; '' when it has none. */
+export const SENT_DAY = kept('sent day', (message) => `${dateOf(message)?.day ?? ''}`);
+
+/** RFC 5256 §2.2: the date of the Date field in UTC, else the time of arrival. ms since the epoch. */
+export const SENT_AT = kept('sent at', (message) => `${dateOf(message)?.at ?? message.receivedAt}`);
+
+const findSubject = fieldFinder('subject');
+
+function subjectOf({ header }: Message): BaseSubject {
+  const [subject = ''] = decodedBodies(findSubject(header).slice(0, 1));
+  return baseSubject(subject);
+}
+
+/** As it is compared. */
+export const BASE_SUBJECT = kept('base subject', (message) => casemapped(subjectOf(message).text));
+
+/** '' when the subject has no mark of a reply or a forward. */
+const REPLY_MARK = kept('reply mark', (message) => (subjectOf(message).isReplyOrForward ? 're' : ''));
+
+type AddressField = 'from' | 'to' | 'cc';
+
+/** The local part of the first address; of a group its name (RFC 5256 §3, RFC 9051 §2.3.5). */
+export const firstMailbox = (field: AddressField): MessageText =>
+  kept(`first mailbox ${field}`, ({ header }) => {
+    const first = firstAddress(header, field);
+    if (first === undefined) return '';
+    const at = first.address.lastIndexOf('@');
+    return casemapped(at < 0 ? first.address || first.name : first.address.slice(0, at));
+  });
+
+/** The name of the first address, else the address (RFC 5957 §3). */
+export const firstDisplayName = (field: AddressField): MessageText =>
+  kept(`first display name ${field}`, ({ header }) => {
+    const first = firstAddress(header, field);
+    return first === undefined ? '' : casemapped(first.name || first.address);
+  });
+
+function firstAddress(header: Buffer, field: AddressField): IndexedAddress | undefined {
+  for (const body of fieldFinder(field)(header)) {
+    const first = addressList(eightBit(body), 1, new WordDecoder()).addresses[0];
+    if (first !== undefined) return first;
+  }
+  return undefined;
+}
+
+const findMessageId = fieldFinder('message-id');
+const findReferences = fieldFinder('references');
+const findInReplyTo = fieldFinder('in-reply-to');
+
+const THREAD_IDS = kept('thread ids', ({ header }) => {
+  const [messageId = ''] = findMessageId(header);
+  const [references = ''] = findReferences(header);
+  const [inReplyTo = ''] = findInReplyTo(header);
+  return threadIdsOf(messageId, references, inReplyTo);
+});
+
+export const THREAD_NEEDS: MessageNeeds = {
+  header: [SENT_AT, BASE_SUBJECT, REPLY_MARK, THREAD_IDS].flatMap(({ needs }) => names(needs)),
+};
+
+/** Of texts that are kept. */
+export function names({ header }: MessageNeeds): readonly string[] {
+  return typeof header === 'object' ? header : [];
+}
+
+export function threadedMessageOf(message: Message): ThreadedMessage {
+  return {
+    ids: THREAD_IDS.read(message),
+    sentAt: Number(SENT_AT.read(message)),
+    subject: BASE_SUBJECT.read(message),
+    isReplyOrForward: REPLY_MARK.read(message) !== '',
+  };
+}

@@ -1,0 +1,54 @@
+// The pace of a long search: the event loop has its turn every few milliseconds, and the client gets reports of progress
+// (RFC 9585).
+import { ConnectionEnd } from '../../tcp/line-connection.js';
+import type { Output } from '../output.js';
+import { TURN_MS, turns } from '../turns.js';
+import { quoted } from '../wire/format.js';
+
+const REPORT_EVERY_MS = 10_000;
+
+/** The session that waits for the search. */
+interface SearchingClient {
+  readonly accountId: string;
+  readonly output: Output;
+  /** Of the command. */
+  readonly tag: string;
+  readonly connection: { readonly isLost: boolean };
+}
+
+export class SearchPace {
+  readonly #client: SearchingClient;
+  readonly #now: () => number;
+  #turnEnds: number;
+  #reportAt: number;
+
+  /** `now`: ms. */
+  constructor(client: SearchingClient, now: () => number = () => performance.now()) {
+    this.#client = client;
+    this.#now = now;
+    this.#turnEnds = now() + TURN_MS;
+    this.#reportAt = now() + REPORT_EVERY_MS;
+  }
+
+  /** The turn is over: `rest` is due. */
+  get isDue(): boolean {
+    return this.#now() >= this.#turnEnds;
+  }
+
+  /**
+   * Lets others run. `done` of `goal` messages are searched for the key at hand.
+   * @throws ConnectionEnd when the client is gone
+   */
+  async rest(done: number, goal: number): Promise<void> {
+    const { accountId, output, tag, connection } = this.#client;
+    if (connection.isLost) throw new ConnectionEnd('lost');
+    const now = this.#now();
+    if (now >= this.#reportAt) {
+      this.#reportAt = now + REPORT_EVERY_MS;
+      output.line(`* OK [INPROGRESS (${quoted(tag)} ${done} ${goal})] Searching`);
+      output.flush();
+    }
+    await turns.next(accountId);
+    this.#turnEnds = this.#now() + TURN_MS;
+  }
+}

@@ -1,0 +1,169 @@
+// A search over the selected folder: the messages that match a key, as positions in the view. A set of candidates goes through
+// the plan of the keys; each key sees only what the others have left to it.
+import { no, Refused } from '../completion.js';
+import type { SearchKey } from '../grammar/search.js';
+import { LAST, type SequenceRange } from '../grammar/sequence-set.js';
+import type { FolderKey, Message, MessageNeeds, MessageSource } from '../messages/message-source.js';
+import type { FolderView } from '../view/folder-view.js';
+import type { BodySearch } from './body-search.js';
+import type { FolderResult, FolderResults, ResultKind } from './folder-results.js';
+import { matchingField } from './header-search.js';
+import { messageTest } from './message-test.js';
+import { PositionSet } from './position-set.js';
+import type { SearchPace } from './search-pace.js';
+import { COLUMNS, demandsOf, type SearchDemands, type SearchPlan, searchPlan } from './search-plan.js';
+import { SearchedFolder } from './searched-folder.js';
+
+/** Messages between two looks at the clock. */
+const STRIDE = 32;
+/** Texts of BODY and TEXT in one search. */
+const MOST_TEXTS = 50;
+
+export interface SearchOptions {
+  readonly folder: FolderKey;
+  readonly view: FolderView;
+  /** UIDs for `$`. */
+  readonly saved: readonly number[];
+  readonly messages: MessageSource;
+  readonly bodies: BodySearch;
+  readonly results: FolderResults;
+  readonly pace: SearchPace;
+  /** ms since the epoch. */
+  readonly now: number;
+}
+
+export class Search {
+  readonly demands: SearchDemands;
+  /** As the folder was when the search began. */
+  readonly columns: SearchedFolder;
+  readonly #plan: SearchPlan;
+  readonly #options: SearchOptions;
+
+  /** @throws Refused NO [LIMIT] when the bodies of messages are searched for too many texts */
+  constructor(key: SearchKey, options: SearchOptions) {
+    this.#options = options;
+    this.#plan = searchPlan(key);
+    this.demands = demandsOf(this.#plan);
+    if (this.demands.texts > MOST_TEXTS)
+      throw new Refused(no(`A search is for at most ${MOST_TEXTS} texts in bodies`, 'LIMIT'));
+    this.columns = new SearchedFolder(options.view, this.demands.keywords, this.demands.hasModseq);
+  }
+
+  /** Messages of the view that match; only those of `among` when it is given. */
+  matches(among?: PositionSet): Promise<PositionSet> {
+    const { present } = this.columns;
+    return this.#matching(this.#plan, among === undefined ? present : present.and(among));
+  }
+
+  /** Reads messages in the order of their positions, and lets others run in between. Messages that are gone are left out. */
+  async eachMessage(
+    among: PositionSet,
+    needs: MessageNeeds,
+    use: (message: Message, position: number) => Promise<void> | void,
+  ): Promise<void> {
+    const { folder, messages, pace } = this.#options;
+    const { uids } = this.columns;
+    const positions = among.positions();
+    const sought = positions.map((position) => uids[position]!);
+    let at = 0;
+    for await (const batch of messages.batches(folder, sought, needs)) {
+      for (let i = 0; i < batch.length; i++) {
+        const message = batch[i]!;
+        while (sought[at]! < message.uid) at++;
+        const used = use(message, positions[at]!);
+        if (used !== undefined) await used;
+        if (i % STRIDE === STRIDE - 1 && pace.isDue) await pace.rest(at, positions.length);
+      }
+    }
+  }
+
+  /** What was made of the folder before. */
+  result<T>(kind: ResultKind<T>): FolderResult<T> | undefined {
+    return this.#options.results.get(this.#options.folder, kind);
+  }
+
+  /** Keeps what was made of the whole folder. */
+  keep<T>(kind: ResultKind<T>, uids: Uint32Array, value: T): void {
+    this.#options.results.keep(this.#options.folder, kind, uids, value);
+  }
+
+  /** Whether these are all messages of the folder. */
+  isWhole(among: PositionSet): boolean {
+    return among.count === this.columns.present.count;
+  }
+
+  /** Runs work that yields now and then; others run in between. */
+  async stepwise<T>(work: Generator<void, T>, goal: number): Promise<T> {
+    const { pace } = this.#options;
+    for (;;) {
+      const step = work.next();
+      if (step.done === true) return step.value;
+      if (pace.isDue) await pace.rest(goal, goal);
+    }
+  }
+
+  /** Those of `among` that match. */
+  async #matching(plan: SearchPlan, among: PositionSet): Promise<PositionSet> {
+    if (plan.cost > COLUMNS && among.isEmpty) return among;
+    const { pace } = this.#options;
+    if (pace.isDue) await pace.rest(0, among.count);
+    if (plan.type === 'leaf') return this.#matchingLeaf(plan.key, among);
+    if (plan.type === 'not') return among.minus(await this.#matching(plan.plan, among));
+    if (plan.type === 'or') {
+      const first = await this.#matching(plan.first, among);
+      return first.or(await this.#matching(plan.second, among.minus(first)));
+    }
+    let left = among;
+    for (const each of plan.plans) left = await this.#matching(each, left);
+    return left;
+  }
+
+  async #matchingLeaf(
+    key: Extract<SearchPlan, { readonly type: 'leaf' }>['key'],
+    among: PositionSet,
+  ): Promise<PositionSet> {
+    const { columns } = this;
+    switch (key.type) {
+      case 'all':
+      case 'saveDateSupported':
+        return among;
+      case 'set': {
+        const { view, saved } = this.#options;
+        if (!key.isByUid && key.set !== '$') return among.and(numbered(columns.count, key.set));
+        return among.and(PositionSet.of(columns.count, view.resolve(key.set, true, saved)));
+      }
+      case 'flag': {
+        const found = columns.withFlag(key.name);
+        return key.isSet ? among.and(found) : among.minus(found);
+      }
+      case 'modseq':
+        return PositionSet.of(
+          columns.count,
+          among.positions().filter((position) => columns.modseqOf(position) >= key.atLeast),
+        );
+      case 'body':
+      case 'text':
+        return this.#options.bodies.matching(key.type, key.text, among, this);
+      case 'header':
+        return matchingField(this, key.name, key.text, among);
+      default: {
+        const { needs, test } = messageTest(key, this.#options.now);
+        const found = new PositionSet(columns.count);
+        await this.eachMessage(among, needs, (message, position) => {
+          if (test(message)) found.add(position);
+        });
+        return found;
+      }
+    }
+  }
+}
+
+/** Numbers beyond the last message name none: a search may be for what is there of a set, as in Dovecot. */
+function numbered(count: number, ranges: readonly SequenceRange[]): PositionSet {
+  const found = new PositionSet(count);
+  for (const [a, b] of ranges) {
+    const [first, last] = [a === LAST ? count : a, b === LAST ? count : b];
+    found.addRange(Math.max(1, Math.min(first, last)) - 1, Math.min(count, Math.max(first, last)));
+  }
+  return found;
+}

@@ -1,0 +1,213 @@
+// Searches whose changing results are sent to the client (RFC 5267 §4.3): RETURN (UPDATE) of SEARCH and SORT. They
+// belong to the view of the selected mailbox and end with it. A message is looked at again when its modseq has risen; what is
+// expunged leaves the results just before the EXPUNGE response.
+import { bad, Refused } from '../completion.js';
+import type { SearchKey, SortKey } from '../grammar/search.js';
+import type { Session } from '../session.js';
+import type { FolderView, ViewUpdates } from '../view/folder-view.js';
+import { uidSet } from '../wire/format.js';
+import { PositionSet } from './position-set.js';
+import type { FoundPositions } from './results.js';
+import type { Search } from './search.js';
+import { beginSearch, selectedOf } from './session-search.js';
+import { sortedPositions } from './sort-order.js';
+
+/** Of one session. */
+const MOST = 5;
+const ANYWHERE = 0;
+
+/** How far the client knows the mailbox. */
+interface Moment {
+  readonly modseq: number;
+  /** The highest UID. */
+  readonly lastUid: number;
+}
+
+interface UpdatingSearch extends Moment {
+  readonly tag: string;
+  readonly isUid: boolean;
+  readonly key: SearchKey;
+  /** What `$` was when the search began. */
+  readonly saved: readonly number[];
+  /** Of SORT. */
+  readonly order: readonly SortKey[] | undefined;
+  /** UIDs in the order of the results. */
+  results: number[];
+}
+
+const searchesOf = new WeakMap<FolderView, UpdatingSearch[]>();
+
+/** Ends with the view. */
+const searchesIn = (view: FolderView): UpdatingSearch[] => searchesOf.get(view) ?? [];
+
+export const hasUpdatingSearches = (view: FolderView): boolean => searchesIn(view).length > 0;
+
+/** @throws Refused BAD when a search of this tag is kept up to date already: its responses would name two searches */
+export function refuseTagReuse(session: Session): void {
+  if (searchesIn(selectedOf(session).view).some(({ tag }) => tag === session.tag))
+    throw new Refused(bad('A search with this tag is kept up to date already'));
+}
+
+/** Taken when a search begins. */
+export function momentOf(view: FolderView): Moment {
+  const { mirror, count } = view;
+  return { modseq: mirror.modseq, lastUid: count === 0 ? 0 : view.uidAt(count - 1) };
+}
+
+/** Keeps the search up to date from its moment on, or sends NOUPDATE. */
+export function keepUpdated(
+  session: Session,
+  { columns, demands }: Search,
+  found: FoundPositions,
+  asked: Omit<UpdatingSearch, 'tag' | 'results'>,
+): void {
+  const { tag, output } = session;
+  const { view } = selectedOf(session);
+  const searches = searchesIn(view);
+  if (searches.length >= MOST) output.line(`* NO [NOUPDATE "${tag}"] Too many searches are kept up to date`);
+  // Which messages the numbers name changes with every expunge.
+  else if (demands.hasSequenceNumbers) output.line(`* NO [NOUPDATE "${tag}"] The search names messages by number`);
+  else {
+    const results = [...found].map((position) => columns.uids[position]!);
+    searchesOf.set(view, [...searches, { ...asked, tag, results }]);
+  }
+}
+
+/** @throws Refused BAD when a tag is not that of a search that is kept up to date */
+export function cancelUpdates(session: Session, tags: readonly string[]): void {
+  const { view } = selectedOf(session);
+  const searches = searchesIn(view);
+  if (!tags.every((tag) => searches.some((search) => search.tag === tag)))
+    throw new Refused(bad('No search with this tag is kept up to date'));
+  searchesOf.set(
+    view,
+    searches.filter(({ tag }) => !tags.includes(tag)),
+  );
+}
+
+/** What leaves the results because it is expunged; written before the expunges, by the numbers of before. */
+export function removalsOf(view: FolderView, expunged: ViewUpdates['expunged']): string {
+  const searches = searchesIn(view);
+  if (searches.length === 0 || expunged.length === 0) return '';
+  const numbers = new Map(expunged.map(({ seq, uid }) => [uid, seq]));
+  const isLeaving = (uid: number) => numbers.has(uid);
+  return searches
+    .map((search) => removal(search, isLeaving, (uid) => (search.isUid ? uid : numbers.get(uid)!)))
+    .join('');
+}
+
+/**
+ * Tells the client what has come into the results and what has left them, among the messages that it knows. Never rejects:
+ * what could not be read is looked at again the next time.
+ */
+export async function writeSearchUpdates(session: Session): Promise<void> {
+  const { selected } = session;
+  if (selected === undefined) return;
+  const { view } = selected;
+  // All at one moment: what changes while one search runs is of the next time.
+  const moment = momentOf(view);
+  const changed = searchesIn(view).flatMap((search) => {
+    const before = { modseq: search.modseq, lastUid: search.lastUid };
+    if (before.modseq === moment.modseq && before.lastUid === moment.lastUid) return [];
+    const among = changedSince(view, before);
+    Object.assign(search, moment);
+    return among.isEmpty ? [] : [{ search, before, among, running: beginSearch(session, search.key, search.saved) }];
+  });
+  for (const { search, before, among, running } of changed) {
+    try {
+      await writeUpdate(session, view, search, among, running);
+    } catch (err) {
+      Object.assign(search, before);
+      session.log.warn({ err, accountId: session.accountId }, 'a search could not be kept up to date');
+    }
+  }
+}
+
+async function writeUpdate(
+  session: Session,
+  view: FolderView,
+  search: UpdatingSearch,
+  among: PositionSet,
+  running: Search,
+): Promise<void> {
+  const { columns } = running;
+  const uidsOf = (positions: Uint32Array) => Array.from(positions, (position) => columns.uids[position]!);
+  const matches = await running.matches(among);
+  const others = among.minus(matches);
+  const results = columns.withUids(Uint32Array.from(search.results).sort()).minus(others).or(matches);
+  const order =
+    search.order === undefined ? results.positions() : await sortedPositions(running, results, search.order);
+  if (!searchesIn(view).includes(search) || session.selected?.view !== view) return;
+  const leaving = new Set(uidsOf(others.positions()));
+  const numberOf = (uid: number) => (search.isUid ? uid : view.positionOf(uid) + 1);
+  session.output.write(removal(search, (uid) => leaving.has(uid), numberOf));
+  // What was expunged meanwhile is no result any more.
+  const present = uidsOf(order).filter((uid) => view.positionOf(uid) >= 0);
+  session.output.write(addition(search, present, numberOf));
+}
+
+function changedSince(view: FolderView, { modseq, lastUid }: Moment): PositionSet {
+  const among = new PositionSet(view.count);
+  for (let position = 0; position < view.count; position++) {
+    const index = view.indexAt(position);
+    if (index < 0) continue;
+    if (view.mirror.modseqAt(index) > modseq || view.uidAt(position) > lastUid) among.add(position);
+  }
+  return among;
+}
+
+/** Takes results away, and says so; '' when none leaves. */
+function removal(
+  search: UpdatingSearch,
+  isLeaving: (uid: number) => boolean,
+  numberOf: (uid: number) => number,
+): string {
+  const runs: Run[] = [];
+  const kept: number[] = [];
+  for (const uid of search.results) {
+    if (!isLeaving(uid)) kept.push(uid);
+    // A place is that of the results that earlier runs have left.
+    else addToRun(runs, search.order === undefined ? ANYWHERE : kept.length + 1, uid);
+  }
+  search.results = kept;
+  return response(search, 'REMOVEFROM', runs, numberOf);
+}
+
+/** Makes these the results, in their order, and says which are new; '' when none is. */
+function addition(search: UpdatingSearch, results: number[], numberOf: (uid: number) => number): string {
+  const runs: Run[] = [];
+  const old = new Set(search.results);
+  let start = ANYWHERE;
+  for (const [i, uid] of results.entries()) {
+    if (old.has(uid)) start = ANYWHERE;
+    else {
+      if (search.order !== undefined && start === ANYWHERE) start = i + 1;
+      addToRun(runs, start, uid);
+    }
+  }
+  search.results = results;
+  return response(search, 'ADDTO', runs, numberOf);
+}
+
+/** Neighbouring results, from a place on that counts from 1. */
+interface Run {
+  readonly place: number;
+  readonly uids: number[];
+}
+
+function addToRun(runs: Run[], place: number, uid: number): void {
+  const last = runs.at(-1);
+  if (last?.place === place) last.uids.push(uid);
+  else runs.push({ place, uids: [uid] });
+}
+
+function response(
+  { tag, isUid }: UpdatingSearch,
+  item: 'ADDTO' | 'REMOVEFROM',
+  runs: readonly Run[],
+  numberOf: (uid: number) => number,
+): string {
+  if (runs.length === 0) return '';
+  const pairs = runs.map(({ place, uids }) => `${place} ${uidSet(uids.map(numberOf))}`);
+  return `* ESEARCH (TAG "${tag}")${isUid ? ' UID' : ''} ${item} (${pairs.join(' ')})\r\n`;
+}

@@ -1,0 +1,56 @@
+// The text of fields of a message header, found by name and read from the octets of the header: unfolded, encoded words
+// decoded (RFC 2047). For searches and sorting, which may name any field; the MIME index has the common ones.
+import { eightBit, FIELD_LIMIT, WordDecoder } from './mime-index/header-text.js';
+
+const FIELD_NAME = /^[!-9;-~]+$/;
+const FOLDING = /\r?\n[ \t]+/g;
+
+/** Gives the bodies of the fields of one name in a header, unfolded, as written: one character an octet. */
+export function fieldFinder(name: string): (header: Buffer) => string[] {
+  if (!FIELD_NAME.test(name)) return () => [];
+  const escaped = name.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+  const field = new RegExp(`(?:^|\\n)${escaped}[ \\t]*:([^\\n]*(?:\\n[ \\t][^\\n]*)*)`, 'gi');
+  return (header) => {
+    const found: string[] = [];
+    for (const [, body = ''] of header.toString('latin1').matchAll(field)) found.push(unfolded(body));
+    return found;
+  };
+}
+
+/** The text of bodies that a finder gave, decoded. */
+export function decodedBodies(bodies: readonly string[]): string[] {
+  const words = new WordDecoder();
+  return bodies.map((body) => decoded(body, words));
+}
+
+/** The text of a whole header, a line a field. */
+export function headerText(header: Buffer): string {
+  const text = header.toString('latin1').replace(FOLDING, ' ');
+  if (!/=\?|[\u0080-\u00ff]/.test(text)) return text;
+  const words = new WordDecoder();
+  return text
+    .split('\n')
+    .map((line) => decoded(line, words))
+    .join('\n');
+}
+
+function unfolded(body: string): string {
+  return (body.includes('\n') ? body.replace(FOLDING, ' ') : body).trim();
+}
+
+/** In pieces that the decoder reads as a whole. */
+function decoded(body: string, words: WordDecoder): string {
+  const text = eightBit(body);
+  if (text.length <= FIELD_LIMIT) return words.text(text);
+  const pieces: string[] = [];
+  for (let start = 0; start < text.length; ) {
+    let end = Math.min(text.length, start + FIELD_LIMIT);
+    if (end < text.length) {
+      const space = text.lastIndexOf(' ', end - 1);
+      if (space > start) end = space;
+    }
+    pieces.push(words.text(text.slice(start, end)));
+    start = end;
+  }
+  return pieces.join(' ');
+}
