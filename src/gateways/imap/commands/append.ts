@@ -1,0 +1,168 @@
+// Messages that the client brings: APPEND (RFC 9051 §6.3.12, RFC 3502, RFC 4469, RFC 3516, RFC 6855) and REPLACE (RFC 8508). They are
+// read as they come. What can be refused before a message is sent is refused before; all messages of a command are committed at
+// once, before it completes.
+import { flagBit, isDeletedFlag, isKeyword } from '../../../mail/flags.js';
+import { EMPTY, IncomingMessage } from '../append/incoming-message.js';
+import { linkedOctets } from '../append/linked-octets.js';
+import { MessageBatch } from '../append/message-batch.js';
+import { type Command, streamCommand } from '../command.js';
+import { bad, type Completion, no, ok, Refused } from '../completion.js';
+import { refusalCompletion } from '../faults.js';
+import { catenatePart, type MessageOptions, messageOptions } from '../grammar/append.js';
+import { messageNumber } from '../grammar/sequence-set.js';
+import { targetReference } from '../mailboxes/account-folders.js';
+import { takesUtf8 } from '../responses/list.js';
+import type { Session } from '../session.js';
+import type { CommandReader } from '../wire/command-reader.js';
+import type { CommandStream } from '../wire/command-stream.js';
+import { uidSet } from '../wire/format.js';
+
+/** The messages are stored: giving up early would have the client send them again. */
+const DEADLINE_MS = 30_000;
+/** Given by a server alone (RFC 3501 §2.3.2): programs that copy messages from another server name it. */
+const RECENT = '\\recent';
+
+interface Target {
+  readonly folderId: string;
+  readonly replaces?: { readonly folderId: string; readonly uid: number };
+}
+
+export const appendCommands: readonly Command[] = [
+  streamCommand({ name: 'APPEND', states: ['authenticated', 'selected'], run: append }),
+  streamCommand({
+    name: 'REPLACE',
+    states: ['selected'],
+    hasUidForm: true,
+    needsWrite: true,
+    removes: true,
+    run: replace,
+  }),
+];
+
+async function append(session: Session, stream: CommandStream): Promise<Completion> {
+  let reader = await stream.text();
+  const mailbox = reader.mailbox();
+  const folderId = await targetReference(session, mailbox);
+  return batched(session, async (batch) => {
+    do {
+      if (batch.isFull) return no('Too many messages for one command', 'LIMIT');
+      reader = await readMessage(session, stream, reader, batch);
+    } while (!isOver(stream, reader));
+    return commit(session, { folderId }, batch);
+  });
+}
+
+async function replace(session: Session, stream: CommandStream, isUid: boolean): Promise<Completion> {
+  const reader = await stream.text();
+  const number = messageNumber(reader);
+  reader.space();
+  const mailbox = reader.mailbox();
+  const { selected, savedSearch } = session;
+  const [position] = selected!.view.resolve([[number, number]], isUid, savedSearch);
+  if (position === undefined) return no('There is no such message', 'NONEXISTENT');
+  if (selected!.view.indexAt(position) < 0) return no('The message is gone', 'EXPUNGEISSUED');
+  const replaces = { folderId: selected!.folderId, uid: selected!.view.uidAt(position) };
+  const folderId = await targetReference(session, mailbox);
+  return batched(session, async (batch) => {
+    const rest = await readMessage(session, stream, reader, batch);
+    if (!isOver(stream, rest)) return bad('REPLACE takes one message');
+    return commit(session, { folderId, replaces }, batch);
+  });
+}
+
+/** Nothing of the messages is under way any more when the command completes. */
+async function batched(session: Session, run: (batch: MessageBatch) => Promise<Completion>): Promise<Completion> {
+  const batch = new MessageBatch(session.context.blobs);
+  try {
+    return await run(batch);
+  } finally {
+    await batch.settled();
+  }
+}
+
+const isOver = ({ next }: CommandStream, rest: CommandReader): boolean => rest.isAtEnd && next === undefined;
+
+/** Reads a message with what is before it; returns what is behind it. */
+async function readMessage(
+  session: Session,
+  stream: CommandStream,
+  reader: CommandReader,
+  batch: MessageBatch,
+): Promise<CommandReader> {
+  const options = messageOptions(reader);
+  const { receivedAt = Date.now(), data } = options;
+  const flags = flagsOf(options);
+  if (data === 'utf8') refuseUnlessUtf8(session, stream);
+  const incoming = new IncomingMessage(session.context, session.accountId);
+  try {
+    const rest =
+      data === 'catenate'
+        ? await readParts(session, stream, reader, incoming)
+        : await readLiteral(stream, incoming, { mayBeEmpty: false });
+    if (data === 'utf8') rest.expect(')');
+    const content = await incoming.finish();
+    session.context.meter.appended(content.size);
+    await batch.add(content, { receivedAt, flags });
+    return rest;
+  } catch (error) {
+    incoming.discard();
+    throw error;
+  }
+}
+
+/** Flags that cannot be stored are refused before the message is sent. */
+function flagsOf({ flags }: MessageOptions): string[] {
+  const kept = flags.filter((name) => name.toLowerCase() !== RECENT);
+  const unfit = kept.find((name) => !isDeletedFlag(name) && flagBit(name) === 0 && !isKeyword(name));
+  if (unfit !== undefined) throw new Refused(refusalCompletion('noSuchFlag'));
+  return kept;
+}
+
+function refuseUnlessUtf8(session: Session, { next }: CommandStream): void {
+  if (!takesUtf8(session)) throw new Refused(bad('UTF8 is not enabled'));
+  if (next?.isBinary !== true) throw new Refused(bad('UTF8 takes a literal of the form ~{n}'));
+}
+
+/** Returns what is behind the literal. */
+async function readLiteral(stream: CommandStream, incoming: IncomingMessage, { mayBeEmpty }: { mayBeEmpty: boolean }) {
+  const size = stream.next?.size ?? 0;
+  if (stream.next !== undefined && size === 0 && !mayBeEmpty) throw new Refused(EMPTY);
+  incoming.expect(size);
+  await incoming.write(stream.literal().chunks);
+  return stream.text();
+}
+
+/** Returns what is behind the parts of CATENATE. */
+async function readParts(session: Session, stream: CommandStream, first: CommandReader, incoming: IncomingMessage) {
+  let reader = first;
+  for (let isFirst = true; ; isFirst = false) {
+    const part = catenatePart(reader, isFirst);
+    if (part === undefined) return reader;
+    if (part.type === 'text') {
+      reader = await readLiteral(stream, incoming, { mayBeEmpty: true });
+      continue;
+    }
+    const { size, chunks } = await linkedOctets(session, part.url);
+    incoming.expect(size);
+    await incoming.write(chunks);
+  }
+}
+
+async function commit(session: Session, target: Target, batch: MessageBatch): Promise<Completion> {
+  await batch.stored();
+  const { context, accountId, output } = session;
+  const { folderId, replaces } = target;
+  const payload = {
+    folderId,
+    messages: batch.messages,
+    ...(replaces !== undefined && { replaces }),
+  };
+  const outcome = await context.mailboxes.of(accountId).ask('append', payload, { deadlineMs: DEADLINE_MS });
+  if (outcome.reply === undefined) return refusalCompletion(outcome.refusal, 'target');
+  const { uidValidity, emails } = outcome.reply;
+  const code = `APPENDUID ${uidValidity} ${uidSet(emails.map(({ uid }) => uid))}`;
+  if (replaces === undefined) return ok('APPEND completed', code);
+  // RFC 8508 §3.4: before the EXPUNGE response.
+  output.line(`* OK [${code}] The replacement is stored`);
+  return ok('REPLACE completed');
+}

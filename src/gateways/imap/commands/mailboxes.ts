@@ -1,0 +1,125 @@
+// Mailboxes made, removed, renamed and subscribed (RFC 9051 §6.3.4 to §6.3.8, RFC 6154, RFC 8474). What the client creates is a
+// label. Levels above a mailbox need not exist, and a mailbox is removed without what is below it.
+import { isBelow, isPathWithinBounds, isSystemName } from '../../../mail/folder-name.js';
+import { type Command, command } from '../command.js';
+import { type Completion, no, ok } from '../completion.js';
+import { refusalCompletion } from '../faults.js';
+import { type CreateArguments, createArguments, type RenameArguments, renameArguments } from '../grammar/mailboxes.js';
+import { isFit, mailboxTree, noSuchMailbox } from '../mailboxes/account-folders.js';
+import { SEPARATOR } from '../mailboxes/mailbox-tree.js';
+import { listResponse, takesUtf8 } from '../responses/list.js';
+import type { Session, SessionState } from '../session.js';
+import type { CommandReader } from '../wire/command-reader.js';
+
+const AFTER_LOGIN: readonly SessionState[] = ['authenticated', 'selected'];
+
+const mailbox = (reader: CommandReader): string => reader.mailbox();
+
+export const mailboxCommands: readonly Command[] = [
+  command<CreateArguments>({ name: 'CREATE', states: AFTER_LOGIN, parse: createArguments, run: create }),
+  command<string>({ name: 'DELETE', states: AFTER_LOGIN, parse: mailbox, run: remove }),
+  command<RenameArguments>({ name: 'RENAME', states: AFTER_LOGIN, parse: renameArguments, run: rename }),
+  command<string>({
+    name: 'SUBSCRIBE',
+    states: AFTER_LOGIN,
+    parse: mailbox,
+    run: (session, name) => subscribe(session, name, true),
+  }),
+  command<string>({
+    name: 'UNSUBSCRIBE',
+    states: AFTER_LOGIN,
+    parse: mailbox,
+    run: (session, name) => subscribe(session, name, false),
+  }),
+];
+
+async function create(session: Session, { mailbox: named, uses }: CreateArguments): Promise<Completion> {
+  if (uses.length > 0) return no('Every special use has its mailbox already, and no other can be given', 'USEATTR');
+  const refusal = unfit(withoutEnd(named));
+  if (refusal !== undefined) return refusal;
+  const name = (await mailboxTree(session)).shownBelow(withoutEnd(named));
+  const { context, accountId } = session;
+  const outcome = await context.mailboxes.of(accountId).ask('createFolder', { name, role: 'label' });
+  if (outcome.reply === undefined) return refusalCompletion(outcome.refusal);
+  reportSpelling(session, withoutEnd(named), name);
+  return ok('CREATE completed', `MAILBOXID (${outcome.reply.id})`);
+}
+
+async function remove(session: Session, name: string): Promise<Completion> {
+  const found = (await mailboxTree(session)).find(name);
+  if (found === undefined) return noSuchMailbox();
+  const { folder } = found;
+  if (folder === undefined) return no('There is no such mailbox, but there are mailboxes below it', 'HASCHILDREN');
+  const { context, accountId, selected, output } = session;
+  const payload = { folderId: folder.id, withInferiors: false };
+  const { refusal } = await context.mailboxes.of(accountId).ask('deleteFolder', payload);
+  if (refusal !== undefined) return refusalCompletion(refusal);
+  if (selected?.folderId === folder.id) {
+    session.select(undefined);
+    output.line('* OK [CLOSED] The selected mailbox is deleted');
+  }
+  return ok('DELETE completed');
+}
+
+async function rename(session: Session, { from, to: named }: RenameArguments): Promise<Completion> {
+  const refusal = unfit(withoutEnd(named));
+  if (refusal !== undefined) return refusal;
+  const tree = await mailboxTree(session);
+  const folder = tree.find(from)?.folder;
+  if (folder === undefined) return noSuchMailbox();
+  if (isBelow(withoutEnd(named), folder.path)) return no('A mailbox cannot be moved below itself', 'CANNOT');
+  const to = tree.shownBelow(withoutEnd(named));
+  const failure = folder.role === 'inbox' ? await emptyInto(session, to) : await renameTo(session, folder.id, to);
+  if (failure !== undefined) return failure;
+  reportSpelling(session, withoutEnd(named), to);
+  return ok('RENAME completed');
+}
+
+async function renameTo({ context, accountId }: Session, folderId: string, path: string) {
+  const payload = { folderId, name: path, parentId: null, isPath: true };
+  const { refusal } = await context.mailboxes.of(accountId).ask('renameFolder', payload);
+  return refusal === undefined ? undefined : refusalCompletion(refusal);
+}
+
+/** RFC 9051 §6.3.6: the inbox stays and is empty; its messages are in a new mailbox. */
+async function emptyInto({ context, accountId }: Session, name: string) {
+  const mailbox = context.mailboxes.of(accountId);
+  let outcome = await mailbox.ask('renameInbox', { name });
+  while (outcome.reply?.isComplete === false)
+    outcome = await mailbox.ask('renameInbox', { name, folderId: outcome.reply.folderId });
+  return outcome.refusal === undefined ? undefined : refusalCompletion(outcome.refusal);
+}
+
+async function subscribe(session: Session, name: string, isSubscribed: boolean): Promise<Completion> {
+  const found = (await mailboxTree(session)).find(withoutEnd(name));
+  const folderId = found?.folder?.id;
+  // Programs give up the subscription of a mailbox after they have deleted the mailbox.
+  if (folderId === undefined) return isSubscribed ? noSuchMailbox() : ok('There is no such subscription');
+  const { context, accountId } = session;
+  const { refusal } = await context.mailboxes.of(accountId).ask('subscribeFolder', { folderId, isSubscribed });
+  if (refusal !== undefined) return refusalCompletion(refusal);
+  return ok(isSubscribed ? 'SUBSCRIBE completed' : 'UNSUBSCRIBE completed');
+}
+
+/** A separator at the end says that mailboxes below it will follow (RFC 9051 §6.3.4). */
+const withoutEnd = (name: string): string =>
+  name.length > 1 && name.endsWith(SEPARATOR) ? name.slice(0, -SEPARATOR.length) : name;
+
+/** Why there can be no new mailbox of this name. What comes after it costs the square of the levels. */
+function unfit(name: string): Completion | undefined {
+  if (!isPathWithinBounds(name)) return refusalCompletion('nameTooLong');
+  if (!isFit(name)) {
+    return no(
+      'Each level of a name has 1 to 100 characters, no control character, no space at its start or end',
+      'CANNOT',
+    );
+  }
+  // Outbox is no mailbox, but no label may be called so.
+  return isSystemName(name) && name.toLowerCase() === 'outbox' ? no('The name is reserved', 'CANNOT') : undefined;
+}
+
+/** RFC 9051 §6.3.4 and §6.3.6: the levels above the mailbox are spelled in other letters than the client has used. */
+function reportSpelling(session: Session, named: string, name: string): void {
+  if (name === named || !session.enabled.has('IMAP4REV2')) return;
+  session.output.write(listResponse(name, [], takesUtf8(session), { oldName: named }));
+}

@@ -1,0 +1,388 @@
+// APPEND and REPLACE.
+import test from 'ava';
+import { filter, firstValueFrom, mergeMap } from 'rxjs';
+import { StoreFault } from '../../../src/store/errors.js';
+import { type ImapClient, Literal } from './client.js';
+import { ALICE, type ImapGateway, startImap } from './gateway.js';
+
+const MESSAGE = 'From: a@example.test\r\nSubject: Hello\r\nMessage-Id: <1@example.test>\r\n\r\nBody\nbare\r\n\xe9\r\n';
+const BYTES = Buffer.from(MESSAGE, 'latin1');
+
+const emailsIn = async ({ mailboxes }: ImapGateway, folder: string) =>
+  (await mailboxes.refs.of(ALICE).ask('list', { folder, page: 1, pageSize: 100 })).reply!.items;
+
+/** What the client would see of the only message of a mailbox. */
+async function fetched(client: ImapClient, mailbox: string, uid: number | string, items: string): Promise<string> {
+  await client.command(`EXAMINE ${mailbox}`);
+  const { untagged } = await client.command(`UID FETCH ${uid} (${items})`);
+  return untagged.join('\r\n');
+}
+
+const uidOf = (tagged: string): string => /^OK \[APPENDUID \d+ ([\d:,]+)\] APPEND completed$/.exec(tagged)![1]!;
+
+test('the octets are kept as they are, with flags and date', async (t) => {
+  const gateway = await startImap(t);
+  const client = await gateway.open();
+  const { tagged } = await client.command(
+    'APPEND Drafts (\\Draft \\seen $Forwarded custom \\Recent) " 1-Feb-2020 03:04:05 +0100" ',
+    new Literal(BYTES),
+  );
+  t.is(uidOf(tagged), '1');
+  const shown = await fetched(client, 'Drafts', 1, 'FLAGS INTERNALDATE RFC822.SIZE BODY.PEEK[]');
+  t.true(shown.includes(`BODY[] {${BYTES.length}}\r\n${MESSAGE}`), shown);
+  t.true(shown.includes(`RFC822.SIZE ${BYTES.length}`));
+  t.true(shown.includes('INTERNALDATE "01-Feb-2020 02:04:05 +0000"') || shown.includes('" 1-Feb-2020 02:04:05 +0000"'));
+  for (const flag of ['\\Draft', '\\Seen', '$Forwarded', 'custom']) t.true(shown.includes(flag), flag);
+  t.false(/recent/i.test(/FLAGS \([^)]*\)/.exec(shown)![0]));
+  const [email] = await emailsIn(gateway, 'drafts');
+  t.like(email, { subject: 'Hello', isRead: true });
+});
+
+test('the reply comes after the commit, and the inbox alone has new mail', async (t) => {
+  const gateway = await startImap(t);
+  const client = await gateway.open();
+  for (const [mailbox, isNew] of [
+    ['Archive', false],
+    ['INBOX', true],
+  ] as const) {
+    const added = firstValueFrom(
+      gateway.mailboxes.refs
+        .of(ALICE)
+        .events$()
+        .pipe(
+          mergeMap((events) => events),
+          filter(({ type }) => type === 'EmailAdded'),
+        ),
+    );
+    await client.command(`APPEND ${mailbox} `, new Literal(BYTES));
+    t.is((await emailsIn(gateway, mailbox.toLowerCase())).length, 1);
+    t.is(((await added).payload as { isNew?: boolean }).isNew ?? false, isNew);
+  }
+});
+
+test('what can be refused is refused before the client is invited', async (t) => {
+  const gateway = await startImap(t, { maxMessageSize: 1000 });
+  const client = await gateway.open();
+  const refused = async (text: string): Promise<string> => {
+    const { untagged, tagged } = await client.command(text);
+    t.deepEqual(untagged, [], text);
+    return tagged;
+  };
+  t.regex(await refused('APPEND New {10}'), /^NO \[TRYCREATE\] /);
+  t.regex(await refused('APPEND a//b {10}'), /^NO \[NONEXISTENT\] /);
+  t.regex(await refused('APPEND Drafts {1001}'), /^NO \[TOOBIG\] /);
+  t.regex(await refused('APPEND Drafts {0}'), /^NO /);
+  t.regex(await refused('APPEND Drafts (\\Unheard) {10}'), /^NO \[CANNOT\] /);
+  t.regex(await refused('APPEND Drafts "32-Feb-2020 00:00:00 +0000" {10}'), /^BAD /);
+  t.regex(await refused('APPEND Drafts UTF8 (~{10}'), /^BAD /);
+  t.regex(await refused('APPEND Drafts'), /^BAD /);
+  t.regex(await refused('APPEND Drafts CATENATE (TEXT {1001}'), /^NO \[TOOBIG\] /);
+  client.close();
+  t.is(gateway.blobs.blobs.size, 0);
+  t.is(gateway.context.spool.reserved, 0);
+});
+
+test('a literal that was sent without an invitation is passed over when the message is refused', async (t) => {
+  const gateway = await startImap(t, { maxMessageSize: 1000 });
+  const client = await gateway.open();
+  t.regex((await client.command('APPEND Drafts ', new Literal('x'.repeat(1500)))).tagged, /^NO \[TOOBIG\] /);
+  t.regex((await client.command('APPEND New ', new Literal('x'.repeat(500)))).tagged, /^NO \[TRYCREATE\] /);
+  t.regex((await client.command('APPEND Drafts ', new Literal('a\0b'))).tagged, /^BAD /);
+  t.regex((await client.command('APPEND Drafts ', new Literal('a\0b', true))).tagged, /^NO \[UNKNOWN-CTE\] /);
+  t.regex((await client.command('APPEND Drafts ', new Literal(BYTES, true))).tagged, /^OK /);
+  t.is(gateway.context.spool.reserved, 0);
+});
+
+test('a client that waits is invited once for each message', async (t) => {
+  const gateway = await startImap(t);
+  const client = await gateway.open();
+  client.write(`x1 APPEND Drafts (\\Seen) {${BYTES.length}}\r\n`);
+  t.regex(await client.next(), /^\+ /);
+  client.write(BYTES).write(` {${BYTES.length}}\r\n`);
+  t.regex(await client.next(), /^\+ /);
+  client.write(BYTES).write('\r\n');
+  t.regex(await client.next(), /^x1 OK \[APPENDUID \d+ 1:2\] /);
+});
+
+test('several messages of one command are all stored or none', async (t) => {
+  const gateway = await startImap(t, { maxMessageSize: 1000 });
+  const client = await gateway.open();
+  const message = (n: number) => new Literal(`Subject: ${n}\r\n\r\n${n}\r\n`);
+  const { tagged } = await client.command(
+    'APPEND Drafts (\\Seen) ',
+    message(1),
+    ' (\\Flagged) ',
+    message(2),
+    ' ',
+    message(3),
+  );
+  t.is(uidOf(tagged), '1:3');
+  for (const last of [new Literal('x'.repeat(1001)), new Literal(''), new Literal('a\0', true)]) {
+    const { tagged: refused } = await client.command('APPEND Drafts ', message(4), ' ', last);
+    t.regex(refused, /^NO /);
+  }
+  t.regex((await client.command('APPEND Drafts ', message(5), ' (\\Unheard) ', message(6))).tagged, /^NO \[CANNOT\] /);
+  t.regex((await client.command('APPEND Drafts ', message(7), ' junk')).tagged, /^BAD /);
+  const shown = await emailsIn(gateway, 'drafts');
+  t.deepEqual(shown.map(({ subject }) => subject).sort(), ['1', '2', '3']);
+  const parts = Array.from({ length: 1_001 }, (_, n) => [' ', message(n)]).flat();
+  t.regex((await client.command('APPEND Drafts', ...parts)).tagged, /^NO \[LIMIT\] /);
+  t.is((await emailsIn(gateway, 'drafts')).length, 3);
+});
+
+test('a connection that is cut in a message leaves nothing behind', async (t) => {
+  const gateway = await startImap(t);
+  const client = await gateway.open();
+  client.write('x1 APPEND Drafts {500000+}\r\n').write(Buffer.alloc(300_000, 'x'));
+  const { spool } = gateway.context;
+  const until = async (isReached: () => boolean) => {
+    while (!isReached()) await new Promise((resolve) => setImmediate(resolve));
+  };
+  await until(() => spool.reserved > 0);
+  client.close();
+  await until(() => spool.reserved === 0 && spool.disk.held === 0);
+  t.is(gateway.blobs.blobs.size, 0);
+  t.deepEqual(await emailsIn(gateway, 'drafts'), []);
+  t.deepEqual(
+    gateway.logged.filter(({ level }) => (level as number) >= 50),
+    [],
+  );
+});
+
+test('a large message passes through bounded memory', async (t) => {
+  const gateway = await startImap(t);
+  const client = await gateway.open();
+  const large = Buffer.concat([Buffer.from('Subject: large\r\n\r\n'), Buffer.alloc(20_000_000, 'line of text\r\n')]);
+  let most = 0;
+  const { spool, blobs } = gateway.context;
+  const watch = setInterval(() => {
+    most = Math.max(most, spool.reserved);
+  }, 1);
+  const { tagged } = await client.command('APPEND Archive ', new Literal(large));
+  clearInterval(watch);
+  t.is(uidOf(tagged), '1');
+  t.true(most < 1_000_000, `${most}`);
+  t.is(spool.reserved, 0);
+  t.is(spool.disk.held, 0);
+  const [hash] = [...gateway.blobs.blobs.keys()];
+  t.true(large.equals(Buffer.from(await blobs.read(hash!, 0, large.length))));
+});
+
+test('CATENATE joins texts and parts of messages of the account', async (t) => {
+  const gateway = await startImap(t);
+  const client = await gateway.open();
+  const source = [
+    'Subject: =?utf-8?q?x?=',
+    'From: a@example.test',
+    'Content-Type: multipart/mixed; boundary=b',
+    '',
+    '--b',
+    'Content-Type: text/plain',
+    '',
+    'first part',
+    '--b',
+    'Content-Type: application/octet-stream',
+    'Content-Transfer-Encoding: base64',
+    '',
+    'AAEC',
+    '--b--',
+    '',
+  ].join('\r\n');
+  await client.command('APPEND "Archive" ', new Literal(source));
+  const [line] = (await client.command('STATUS Archive (UIDVALIDITY)')).untagged;
+  const validity = /\d+/.exec(line!)![0];
+  const catenated = async (...parts: (string | Literal)[]) => {
+    const { tagged } = await client.command('APPEND Drafts (\\Draft) CATENATE (', ...parts, ')');
+    if (!tagged.startsWith('OK')) return tagged;
+    const shown = await fetched(client, 'Drafts', uidOf(tagged), 'BODY.PEEK[]');
+    const [, size] = /BODY\[\] \{(\d+)\}\r\n/.exec(shown)!;
+    const from = shown.indexOf('}\r\n') + 3;
+    return shown.slice(from, from + Number(size));
+  };
+  t.is(await catenated(new Literal('x') && 'URL "/Archive/;UID=1"'), source);
+  t.is(
+    await catenated(
+      'TEXT ',
+      new Literal('Subject: new\r\n\r\n'),
+      ` URL "/Archive;UIDVALIDITY=${validity}/;UID=1/;SECTION=1"`,
+    ),
+    'Subject: new\r\n\r\nfirst part',
+  );
+  t.is(
+    await catenated(
+      'URL "/Archive/;UID=1/;section=HEADER.FIELDS%20(From)" URL "/archive/;uid=1/;section=2.MIME" URL /Archive/;UID=1/;SECTION=2',
+      ' TEXT ',
+      new Literal(''),
+      ' TEXT ',
+      new Literal('\r\nend'),
+    ),
+    'From: a@example.test\r\n\r\nContent-Type: application/octet-stream\r\nContent-Transfer-Encoding: base64\r\n\r\nAAEC\r\nend',
+  );
+  t.is(
+    await catenated('TEXT ', new Literal('a\r\n\r\n'), ' URL "/Archive/;UID=1/;SECTION=1/;PARTIAL=6.2"'),
+    'a\r\n\r\npa',
+  );
+  t.is(await catenated('URL ', new Literal('/Archive/;UID=1/;SECTION=HEADER.FIELDS%20(From)/;PARTIAL=0.4')), 'From');
+  await client.command('SELECT Archive');
+  t.regex((await client.command('APPEND Drafts CATENATE (URL "/;UID=1")')).tagged, /^OK /);
+  const own = 'imap://alice%40example.test@mail.example.test/Archive/;UID=1';
+  t.is(await catenated(`URL "${own}"`), source);
+  for (const url of [
+    '/Archive/;UID=2',
+    '/Nothing/;UID=1',
+    `/Archive;UIDVALIDITY=${Number(validity) + 1}/;UID=1`,
+    '/Archive/;UID=1/;SECTION=3',
+    'imap://bob%40example.test@mail.example.test/Archive/;UID=1',
+    'imap://elsewhere.test/Archive/;UID=1',
+    'http://example.test/',
+  ]) {
+    t.is(await catenated(`URL "${url}"`), `NO [BADURL ${url}] The URL names no message or part`);
+  }
+  t.is((await client.command('APPEND Drafts CATENATE ()')).tagged.slice(0, 3), 'BAD');
+  t.is(gateway.context.spool.reserved, 0);
+});
+
+test('CATENATE has the limit of a message, and nothing of another account', async (t) => {
+  const gateway = await startImap(t, { maxMessageSize: 1000 });
+  const client = await gateway.open();
+  await client.command('APPEND Archive ', new Literal('x'.repeat(600)));
+  const twice = 'URL "/Archive/;UID=1" URL "/Archive/;UID=1"';
+  t.regex((await client.command(`APPEND Drafts CATENATE (${twice})`)).tagged, /^NO \[TOOBIG\] /);
+  const text = new Literal('x'.repeat(401));
+  t.regex(
+    (await client.command('APPEND Drafts CATENATE (URL "/Archive/;UID=1" TEXT ', text, ')')).tagged,
+    /^NO \[TOOBIG\] /,
+  );
+  const bob = await gateway.open('bob-key');
+  t.regex((await bob.command('APPEND Drafts CATENATE (URL "/Archive/;UID=1")')).tagged, /^NO \[BADURL /);
+  t.is(gateway.context.spool.reserved, 0);
+});
+
+test('UTF8 is for those who have enabled it', async (t) => {
+  const gateway = await startImap(t);
+  const client = await gateway.open();
+  const message = new Literal('Subject: Zoë 💌\r\n\r\nx\r\n', true);
+  t.regex((await client.command('APPEND Drafts UTF8 (', message, ')')).tagged, /^BAD /);
+  await client.command('ENABLE UTF8=ACCEPT');
+  t.regex((await client.command('APPEND Drafts (\\Draft) UTF8 (', message, ')')).tagged, /^OK \[APPENDUID /);
+  t.regex((await client.command('APPEND Drafts UTF8 (', message, '')).tagged, /^BAD /);
+  t.deepEqual(
+    (await emailsIn(gateway, 'drafts')).map(({ subject }) => subject),
+    ['Zoë 💌'],
+  );
+});
+
+test('an account has so many keywords at most', async (t) => {
+  const gateway = await startImap(t);
+  const client = await gateway.open();
+  const keywords = Array.from({ length: 201 }, (_, n) => `k${n}`);
+  t.regex(
+    (await client.command(`APPEND Drafts (${keywords.join(' ')}) `, new Literal(BYTES))).tagged,
+    /^NO \[LIMIT\] /,
+  );
+  t.regex((await client.command(`APPEND Drafts (${keywords.slice(1).join(' ')}) `, new Literal(BYTES))).tagged, /^OK /);
+});
+
+test('a message that is appended to the selected mailbox is told before the reply', async (t) => {
+  const gateway = await startImap(t);
+  const client = await gateway.open();
+  await client.command('SELECT Drafts');
+  const { untagged } = await client.command('APPEND Drafts ', new Literal(BYTES));
+  t.is(untagged[0], '1 EXISTS');
+});
+
+test('REPLACE puts one message in the place of another, in another mailbox too', async (t) => {
+  const gateway = await startImap(t);
+  const client = await gateway.open();
+  await client.command('APPEND Drafts ', new Literal('Subject: 1\r\n\r\n1'), ' ', new Literal('Subject: 2\r\n\r\n2'));
+  await client.command('SELECT Drafts');
+  const first = await client.command('REPLACE 1 Drafts (\\Draft) ', new Literal('Subject: 3\r\n\r\n3'));
+  t.regex(first.untagged[0]!, /^OK \[APPENDUID \d+ 3\] /);
+  t.true(first.untagged.includes('1 EXPUNGE'));
+  t.is(first.tagged, 'OK REPLACE completed');
+  const second = await client.command('UID REPLACE 2 Archive ', new Literal('Subject: 4\r\n\r\n4'));
+  t.regex(second.untagged[0]!, /^OK \[APPENDUID \d+ 1\] /);
+  t.deepEqual(
+    (await emailsIn(gateway, 'drafts')).map(({ subject }) => subject),
+    ['3'],
+  );
+  t.deepEqual(
+    (await emailsIn(gateway, 'archive')).map(({ subject }) => subject),
+    ['4'],
+  );
+  const five = new Literal('Subject: 5\r\n\r\n5');
+  t.regex((await client.command('UID REPLACE 2 Drafts ', five)).tagged, /^NO \[NONEXISTENT\] /);
+  t.regex((await client.command('REPLACE 2 Drafts ', five)).tagged, /^BAD /);
+  t.regex((await client.command('REPLACE 1 New ', five)).tagged, /^NO \[TRYCREATE\] /);
+  t.regex((await client.command('REPLACE 1 Drafts ', five, ' ', five)).tagged, /^BAD /);
+  await client.command('EXAMINE Drafts');
+  t.regex((await client.command('REPLACE 1 Drafts ', five)).tagged, /^NO \[READ-ONLY\] /);
+  t.deepEqual(
+    (await emailsIn(gateway, 'drafts')).map(({ subject }) => subject),
+    ['3'],
+  );
+});
+
+test('a store that fails is a temporary failure, and nothing is kept', async (t) => {
+  const gateway = await startImap(t);
+  const client = await gateway.open();
+  const { put } = gateway.blobs;
+  let puts = 0;
+  gateway.blobs.put = (content) =>
+    ++puts === 2
+      ? Promise.reject(new StoreFault('store-unavailable', 'no database', { temporary: true }))
+      : put.call(gateway.blobs, content);
+  const messages = Array.from({ length: 40 }, (_, n) => [' ', new Literal(`Subject: ${n}\r\n\r\n`)]).flat();
+  t.regex((await client.command('APPEND Drafts', ...messages)).tagged, /^NO \[UNAVAILABLE\] /);
+  t.true(puts < 40, `${puts}`);
+  t.is(gateway.context.spool.reserved, 0);
+  gateway.mailboxes.fault = 'unreachable';
+  t.regex((await client.command('APPEND Drafts ', new Literal(BYTES))).tagged, /^NO \[UNAVAILABLE\] /);
+  gateway.mailboxes.fault = undefined;
+  t.regex((await client.command('APPEND Drafts ', new Literal(BYTES))).tagged, /^OK /);
+  t.is((await emailsIn(gateway, 'drafts')).length, 1);
+  t.is(gateway.context.spool.reserved, 0);
+});
+
+/** Two messages, the second of them put together; `x1` is the tag. */
+const COMMAND = Buffer.concat([
+  Buffer.from(`x1 APPEND {6+}\r\nDrafts (\\Seen) "01-Feb-2020 03:04:05 +0100" {${BYTES.length}+}\r\n`),
+  BYTES,
+  Buffer.from(' CATENATE (URL {15+}\r\n/Archive/;UID=1 TEXT {5+}\r\n\r\nend URL /Archive/;UID=1)\r\n'),
+]);
+
+test('a connection that is cut at any octet of the command leaves nothing behind', async (t) => {
+  const gateway = await startImap(t);
+  const client = await gateway.open();
+  await client.command('APPEND Archive ', new Literal('Subject: source\r\n\r\nx'));
+  for (let cut = 0; cut < COMMAND.length; cut += 3) {
+    const other = await gateway.open();
+    other.write(COMMAND.subarray(0, cut));
+    other.socket.end();
+    await other.rest();
+  }
+  t.deepEqual(await emailsIn(gateway, 'drafts'), []);
+  t.is(gateway.context.spool.reserved, 0);
+  t.regex((await client.command('NOOP')).tagged, /^OK /);
+  const bugs = gateway.logged.filter(({ level }) => (level as number) >= 50);
+  t.deepEqual(bugs, []);
+});
+
+test('the pieces in which a command arrives make no difference', async (t) => {
+  const gateway = await startImap(t);
+  const client = await gateway.open();
+  await client.command('APPEND Archive ', new Literal('Subject: source\r\n\r\nx'));
+  let uids = 0;
+  for (const size of [1, 2, 7, 40, COMMAND.length]) {
+    const other = await gateway.open();
+    other.socket.setNoDelay(true);
+    for (let at = 0; at < COMMAND.length; at += size) {
+      await new Promise((resolve) => other.socket.write(COMMAND.subarray(at, at + size), resolve));
+    }
+    t.regex(await other.next(), new RegExp(`^x1 OK \\[APPENDUID \\d+ ${uids + 1}:${uids + 2}\\] `));
+    other.close();
+    uids += 2;
+  }
+  const subjects = (await emailsIn(gateway, 'drafts')).map(({ subject }) => subject);
+  t.deepEqual(subjects.sort(), [...Array(5).fill('Hello'), ...Array(5).fill('source')]);
+});

@@ -1,0 +1,134 @@
+// COPY, MOVE and EXPUNGE.
+import test from 'ava';
+import type { ImapClient } from './client.js';
+import { ALICE, type ImapGateway, startImap } from './gateway.js';
+
+async function start(t: Parameters<typeof startImap>[0], messages = 4) {
+  const gateway = await startImap(t);
+  for (let i = 1; i <= messages; i++) await gateway.deliver(ALICE, `Subject: ${i}\r\n\r\n${i}\r\n`);
+  const client = await gateway.open();
+  await client.command('SELECT INBOX');
+  return { gateway, client, tagged: async (text: string) => (await client.command(text)).tagged };
+}
+
+const validityOf = async (client: ImapClient, mailbox: string): Promise<string> => {
+  const [line] = (await client.command(`STATUS ${mailbox} (UIDVALIDITY)`)).untagged;
+  return /UIDVALIDITY (\d+)/.exec(line!)![1]!;
+};
+
+const subjectsIn = async ({ mailboxes }: ImapGateway, folder: string): Promise<string[]> => {
+  const { reply } = await mailboxes.refs.of(ALICE).ask('list', { folder, page: 1, pageSize: 100 });
+  return reply!.items.map(({ subject }) => subject).sort();
+};
+
+test('COPY says which UIDs became which, in the same order', async (t) => {
+  const { gateway, client, tagged } = await start(t);
+  const archive = await validityOf(client, 'Archive');
+  t.is(await tagged('COPY 3 Archive'), `OK [COPYUID ${archive} 3 1] COPY completed`);
+  // The third keeps its UID there.
+  t.is(await tagged('UID COPY 1:4,99 Archive'), `OK [COPYUID ${archive} 1:4 2:3,1,4] COPY completed`);
+  t.deepEqual(await subjectsIn(gateway, 'archive'), ['1', '2', '3', '4']);
+  t.deepEqual(await subjectsIn(gateway, 'inbox'), ['1', '2', '3', '4']);
+  t.is(await tagged('UID COPY 99 Archive'), 'OK No messages to copy');
+});
+
+test('a mailbox that is not there may be created, unless its name is unfit', async (t) => {
+  const { tagged } = await start(t, 1);
+  for (const name of ['COPY 1', 'MOVE 1', 'UID COPY 1', 'UID MOVE 1']) {
+    t.regex(await tagged(`${name} New`), /^NO \[TRYCREATE\] /);
+    t.regex(await tagged(`${name} a//b`), /^NO \[NONEXISTENT\] /);
+  }
+  t.regex(await tagged('COPY 2 Archive'), /^BAD /);
+});
+
+test('MOVE says the new UIDs before the messages leave', async (t) => {
+  const { gateway, client } = await start(t);
+  const trash = await validityOf(client, 'Trash');
+  const { untagged, tagged } = await client.command('MOVE 2:3 Trash');
+  t.deepEqual(untagged, [`OK [COPYUID ${trash} 2:3 1:2] Moved`, '3 EXPUNGE', '2 EXPUNGE']);
+  t.is(tagged, 'OK MOVE completed');
+  t.deepEqual(await subjectsIn(gateway, 'inbox'), ['1', '4']);
+  t.deepEqual(await subjectsIn(gateway, 'trash'), ['2', '3']);
+  await client.command('ENABLE QRESYNC');
+  const second = await client.command('UID MOVE 1:* Trash');
+  t.deepEqual(second.untagged, [`OK [COPYUID ${trash} 1,4 3:4] Moved`, 'VANISHED 1,4']);
+  t.is((await client.command('UID MOVE 9 Trash')).tagged, 'OK No messages to move');
+});
+
+test('more messages than a mailbox takes at once are moved in several commands, and refused to COPY', async (t) => {
+  const { gateway, client } = await start(t, 1);
+  const asked: unknown[] = [];
+  for (const name of ['copy', 'move']) {
+    gateway.mailboxes.hook(name, (payload: { selection: { uids: [number, number][] } }) => {
+      asked.push([name, payload.selection.uids]);
+      return { reply: { count: 0, uidValidity: 7, from: payload.selection.uids, to: payload.selection.uids } };
+    });
+  }
+  for (let i = 1; i <= 10_000; i++) await gateway.deliver(ALICE, 'Subject: x\r\n\r\nx\r\n');
+  await client.command('NOOP');
+  t.regex((await client.command('COPY 1:* Archive')).tagged, /^NO \[LIMIT\] /);
+  const { untagged } = await client.command('MOVE 1:* Archive');
+  t.deepEqual(asked, [
+    ['move', [[1, 10_000]]],
+    ['move', [[10_001, 10_001]]],
+  ]);
+  t.deepEqual(untagged.slice(0, 2), ['OK [COPYUID 7 1:10000 1:10000] Moved', 'OK [COPYUID 7 10001 10001] Moved']);
+});
+
+test('EXPUNGE removes what is deleted, UID EXPUNGE some of it', async (t) => {
+  const { gateway, client, tagged } = await start(t);
+  await client.command('STORE 1:3 +FLAGS.SILENT (\\Deleted)');
+  t.deepEqual((await client.command('UID EXPUNGE 2,4,77')).untagged, ['2 EXPUNGE']);
+  t.deepEqual((await client.command('EXPUNGE')).untagged, ['2 EXPUNGE', '1 EXPUNGE']);
+  t.deepEqual(await subjectsIn(gateway, 'inbox'), ['4']);
+  t.deepEqual((await client.command('EXPUNGE')).untagged, []);
+  t.is(await tagged('UID EXPUNGE 1:3'), 'OK No messages to expunge');
+});
+
+test('a mailbox that is open for reading is left as it is', async (t) => {
+  const { gateway, client, tagged } = await start(t);
+  await client.command('STORE 1 +FLAGS (\\Deleted)');
+  await client.command('EXAMINE INBOX');
+  for (const text of ['MOVE 1 Trash', 'UID MOVE 1 Trash', 'EXPUNGE', 'UID EXPUNGE 1']) {
+    t.regex(await tagged(text), /^NO \[READ-ONLY\] /);
+  }
+  t.regex(await tagged('COPY 1 Trash'), /^OK /);
+  t.deepEqual(await subjectsIn(gateway, 'inbox'), ['1', '2', '3', '4']);
+});
+
+test('messages that another session has expunged are not copied by number, and passed over by UID', async (t) => {
+  const { gateway, client } = await start(t);
+  const other = await gateway.open();
+  await other.command('SELECT INBOX');
+  await other.command('UID STORE 2 +FLAGS (\\Deleted)');
+  // FETCH by number may not say so, which leaves the message counted.
+  await other.command('EXPUNGE');
+  await client.command('FETCH 1 UID');
+  const answer = await client.command('COPY 1:2 Archive');
+  t.regex(answer.tagged, /^NO \[EXPUNGEISSUED\] /);
+  t.deepEqual(
+    answer.untagged.filter((line) => line.endsWith('EXPUNGE')),
+    ['2 EXPUNGE'],
+  );
+  t.regex((await client.command('UID COPY 1:3 Archive')).tagged, /^OK \[COPYUID \d+ 1,3 1:2\] /);
+});
+
+test('a message that is copied to its own mailbox stays as it is', async (t) => {
+  const { client } = await start(t, 2);
+  const inbox = await validityOf(client, 'INBOX');
+  for (const name of ['COPY 2 INBOX', 'UID COPY 2 inbox']) {
+    const { untagged, tagged } = await client.command(name);
+    t.deepEqual(untagged, []);
+    t.is(tagged, `OK [COPYUID ${inbox} 2 2] COPY completed`);
+  }
+  t.deepEqual((await client.command('MOVE 2 INBOX')).untagged, [`OK [COPYUID ${inbox} 2 2] Moved`]);
+});
+
+test('an email that leaves a mailbox stays in the others', async (t) => {
+  const { gateway, client } = await start(t, 1);
+  await client.command('COPY 1 Archive');
+  await client.command('STORE 1 +FLAGS (\\Deleted)');
+  await client.command('EXPUNGE');
+  t.deepEqual(await subjectsIn(gateway, 'inbox'), []);
+  t.deepEqual(await subjectsIn(gateway, 'archive'), ['1']);
+});
