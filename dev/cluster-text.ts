@@ -11,17 +11,19 @@ export interface Shown {
   /** Base URL and `host:port` that the pasted lines use. */
   readonly api: string;
   readonly mx: string;
+  readonly imap: string;
   readonly swaks: boolean;
 }
 
-export function clusterText({ cluster, account, api, mx, swaks }: Shown): string {
+export function clusterText({ cluster, account, api, mx, imap, swaks }: Shown): string {
   const { nodes, nats, postgres, balancer } = cluster;
   const rows = [
     balancer === undefined
       ? '  HAProxy   not installed: the lines below talk to the first node alone'
-      : `  HAProxy   ${api}  smtp://${mx}`,
+      : `  HAProxy   ${api}  smtp://${mx}  imap://${imap}`,
     ...nodes.map(
-      (node) => `  ${node.name}    ${node.http}  smtp://${node.mx}${metrics(node)}  pid ${node.process.pid}`,
+      (node) =>
+        `  ${node.name}    ${node.http}  smtp://${node.mx}  imap://${node.imap}${metrics(node)}  pid ${node.process.pid}`,
     ),
     ...nats.map(({ name, url }) => `  ${name}    ${url}`),
     `  database  ${postgres.url}`,
@@ -37,11 +39,12 @@ export function clusterText({ cluster, account, api, mx, swaks }: Shown): string
     '',
     ...rows,
     '',
-    'Send mail and list it:',
+    'Send mail, list it, and read the newest message over IMAP:',
     '',
     ...viaCurl,
     ...(swaks ? [viaSwaks] : []),
     `  curl -sS -H 'Authorization: Bearer ${account.apiKey}' ${api}/api/emails`,
+    `  curl -sS --ssl-reqd -k -u '${account.email}:${account.apiKey}' 'imap://${imap}/INBOX;MAILINDEX=*'`,
     '',
     'Who owns what; then kill, hang or stop a node, look again, and send more mail:',
     '',

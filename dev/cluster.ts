@@ -30,8 +30,13 @@ class Wrong extends Error {}
 function portsFrom(base: number): ClusterPorts {
   const places = <T>(count: number, of: (i: number) => T) => Array.from({ length: count }, (_, i) => of(i + 1));
   return {
-    balancer: { http: base + 80, mx: base + 25 },
-    nodes: places(NODES, (i) => ({ http: base + 80 + i, mx: base + 25 + i, metrics: base + 90 + i })),
+    balancer: { http: base + 80, mx: base + 25, imap: base + 143 },
+    nodes: places(NODES, (i) => ({
+      http: base + 80 + i,
+      mx: base + 25 + i,
+      imap: base + 143 + i,
+      metrics: base + 90 + i,
+    })),
     postgres: base + 32,
     nats: places(NATS_SERVERS, (i) => ({ client: base + 42 + i, route: base + 62 + i })),
   };
@@ -39,7 +44,7 @@ function portsFrom(base: number): ClusterPorts {
 
 function basePort(text: string): number {
   const base = Number(text);
-  if (!/^\d+$/.test(text) || base < 1 || base > 65_400) throw new Wrong(`not a base port from 1 to 65400: ${text}`);
+  if (!/^\d+$/.test(text) || base < 1 || base > 65_300) throw new Wrong(`not a base port from 1 to 65300: ${text}`);
   return base;
 }
 
@@ -81,7 +86,8 @@ async function run(): Promise<void> {
     return reply.ok;
   });
   const mx = balanced ? `127.0.0.1:${ports.balancer.mx}` : cluster.nodes[0]!.mx;
-  say(clusterText({ cluster, account, api, mx, swaks: findProgram('swaks') !== undefined }));
+  const imap = balanced ? `127.0.0.1:${ports.balancer.imap}` : cluster.nodes[0]!.imap;
+  say(clusterText({ cluster, account, api, mx, imap, swaks: findProgram('swaks') !== undefined }));
   await asked.done;
 }
 

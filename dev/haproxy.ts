@@ -19,12 +19,14 @@ export interface Backend {
   readonly name: string;
   readonly http: number;
   readonly mx: number;
+  readonly imap: number;
 }
 
 export interface BalancerOptions {
   /** Ports of its own, on 127.0.0.1. */
   readonly http: number;
   readonly mx: number;
+  readonly imap: number;
   readonly backends: readonly Backend[];
 }
 
@@ -41,7 +43,7 @@ export async function startHaproxy(options: BalancerOptions): Promise<Balancer> 
   // It reads the file once.
   const forget = () => rmSync(directory, { recursive: true, force: true });
   try {
-    await whenReady('haproxy', program, listening(options.mx));
+    await whenReady('haproxy', program, listening(options.imap));
   } finally {
     forget();
   }
@@ -54,8 +56,19 @@ export async function startHaproxy(options: BalancerOptions): Promise<Balancer> 
   };
 }
 
-function haproxyConfig({ http, mx, backends }: BalancerOptions): string {
+function haproxyConfig({ http, mx, imap, backends }: BalancerOptions): string {
   const servers = (line: (backend: Backend) => string) => backends.map(line).join('\n  ');
+  const mail = (protocol: 'mx' | 'imap', port: number, timeout: string) => `
+listen ${protocol}
+  mode tcp
+  bind 127.0.0.1:${port}
+  balance leastconn
+  timeout client ${timeout}
+  timeout server ${timeout}
+  ${servers((to) => `server ${to.name} 127.0.0.1:${to[protocol]} check port ${to.http} send-proxy-v2`)}
+  option allbackups
+  ${servers((to) => `server ${to.name}-unwell 127.0.0.1:${to[protocol]} backup send-proxy-v2`)}
+`;
   return `
 defaults
   timeout connect 1s
@@ -78,15 +91,7 @@ listen http
   http-request disable-l7-retry unless { method GET HEAD }
   http-request del-header X-Forwarded-For
   ${servers(({ name, http: port }) => `server ${name} 127.0.0.1:${port} check send-proxy-v2`)}
-
-listen mx
-  mode tcp
-  bind 127.0.0.1:${mx}
-  balance leastconn
-  ${servers(({ name, http: check, mx: port }) => `server ${name} 127.0.0.1:${port} check port ${check} send-proxy-v2`)}
-  option allbackups
-  ${servers(({ name, mx: port }) => `server ${name}-unwell 127.0.0.1:${port} backup send-proxy-v2`)}
-`;
+${mail('mx', mx, '6m')}${mail('imap', imap, '32m')}`;
 }
 
 async function listening(port: number): Promise<void> {

@@ -9,11 +9,18 @@ import { freePorts } from './ports.js';
 import { type PostgresServer, startPostgresServer, urlOn } from './postgres-server.js';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.js';
 
+interface NodePorts {
+  readonly http: number;
+  readonly mx: number;
+  readonly imap: number;
+  readonly metrics?: number;
+}
+
 export interface ClusterPorts {
   readonly postgres: number;
   readonly nats: readonly NatsPorts[];
-  readonly balancer: { readonly http: number; readonly mx: number };
-  readonly nodes: readonly { readonly http: number; readonly mx: number; readonly metrics?: number }[];
+  readonly balancer: { readonly http: number; readonly mx: number; readonly imap: number };
+  readonly nodes: readonly NodePorts[];
 }
 
 export interface ClusterOptions {
@@ -41,13 +48,13 @@ export interface LocalCluster {
 }
 
 export async function freeClusterPorts(nodes: number, natsServers: number): Promise<ClusterPorts> {
-  const ports = await freePorts(3 + 2 * (nodes + natsServers));
+  const ports = await freePorts(4 + 3 * nodes + 2 * natsServers);
   const next = () => ports.pop()!;
   return {
     postgres: next(),
-    balancer: { http: next(), mx: next() },
+    balancer: { http: next(), mx: next(), imap: next() },
     nats: Array.from({ length: natsServers }, () => ({ client: next(), route: next() })),
-    nodes: Array.from({ length: nodes }, () => ({ http: next(), mx: next() })),
+    nodes: Array.from({ length: nodes }, () => ({ http: next(), mx: next(), imap: next() })),
   };
 }
 
@@ -67,7 +74,7 @@ export async function startLocalCluster(options: ClusterOptions): Promise<LocalC
       ...(options.postgresSettings === undefined ? {} : { settings: options.postgresSettings }),
     });
     undo.push((abandoned) => (abandoned ? postgres.kill() : postgres.stop()));
-    const backends = ports.nodes.map(({ http, mx }, i) => ({ name: `node-${i + 1}`, http, mx }));
+    const backends = ports.nodes.map(({ http, mx, imap }, i) => ({ name: `node-${i + 1}`, http, mx, imap }));
     const balancer = options.balanced ? await startHaproxy({ ...ports.balancer, backends }) : undefined;
     undo.push(async () => balancer?.stop());
 
@@ -88,6 +95,8 @@ export async function startLocalCluster(options: ClusterOptions): Promise<LocalC
         MANSIO_MX_PORT: String(own.mx),
         MANSIO_SUBMISSION_PORT: '0',
         MANSIO_SUBMISSIONS_PORT: '0',
+        MANSIO_IMAP_PORT: String(own.imap),
+        MANSIO_IMAPS_PORT: '0',
         ...(own.metrics === undefined ? {} : { MANSIO_METRICS_PORT: String(own.metrics) }),
         ...options.settings,
         ...options.settingsOf?.(i),

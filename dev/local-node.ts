@@ -16,6 +16,7 @@ export interface ClusterNode {
   readonly http: string;
   /** `127.0.0.1:port` */
   readonly mx: string;
+  readonly imap: string;
   readonly settings: Readonly<Record<string, string>>;
   readonly running: boolean;
   /** Of its present or last life. @throws when it was never started */
@@ -42,7 +43,7 @@ export interface ClusterNode {
 export function clusterNode(
   name: string,
   settings: Readonly<Record<string, string>> & { readonly MANSIO_DATA_DIR: string },
-  at: { readonly http: number; readonly mx: number; readonly links: Links | undefined },
+  at: { readonly http: number; readonly mx: number; readonly imap: number; readonly links: Links | undefined },
 ): ClusterNode {
   const earlier: string[] = [];
   let program: Program | undefined;
@@ -59,6 +60,7 @@ export function clusterNode(
     name,
     http: `http://127.0.0.1:${at.http}`,
     mx: `127.0.0.1:${at.mx}`,
+    imap: `127.0.0.1:${at.imap}`,
     settings,
     get running() {
       return program?.running ?? false;

@@ -250,7 +250,7 @@ test('IMAP and POP3 have roles and ports, and what is told to clients is a host 
     ...{ MANSIO_PUBLIC_POP3: '192.0.2.7:110' },
   });
   t.deepEqual([...set.roles], ['mailbox', 'imap', 'pop3']);
-  t.deepEqual(idleRoles(set), ['imap', 'pop3']);
+  t.deepEqual(idleRoles(set), ['pop3']);
   t.deepEqual(idleRoles(none), []);
   t.deepEqual([set.imapPort, set.pop3sPort], [143, 995]);
   t.deepEqual(

@@ -1,4 +1,4 @@
-// Logins of the mail protocols: a name with a key or token, judged for one scope, and remembered for 30 s
+// Logins of the mail protocols: a name with a key or token, judged for the scopes of the protocol, and remembered for 30 s
 // (docs/interface/credentials.md). When a key is revoked or an account deleted, its logins are forgotten at once, and the gateways are
 // notified and end the sessions.
 import { createHash } from 'node:crypto';
@@ -24,7 +24,10 @@ export interface ProtocolLoginOptions {
 /** What a session goes on. */
 export interface ProtocolLogin {
   readonly principal: Principal;
-  readonly scope: Scope;
+  /** The key has one of these. */
+  readonly scopes: readonly Scope[];
+  /** ms since the epoch; of tokens. */
+  readonly expiresAt: number | undefined;
   readonly credential: string;
   /** Where it was opened from. */
   readonly remoteAddress: string;
@@ -69,27 +72,27 @@ export class ProtocolLogins {
     ).subscribe((isOver) => this.#drop(isOver));
   }
 
-  /** @throws StoreFault, ProviderUnavailable */
-  async open(shown: Shown, scope: Scope, remoteAddress: string): Promise<LoginOutcome> {
+  /** A key needs one of the scopes. @throws StoreFault, ProviderUnavailable */
+  async open(shown: Shown, scopes: readonly Scope[], remoteAddress: string): Promise<LoginOutcome> {
     const { names, credential } = shown;
     if (credential.length > LONGEST_CREDENTIAL) return { kind: 'wrong' };
     const drops = this.#drops;
     const known = await this.#identity(credential, remoteAddress);
     if (known === 'wrong' || known === 'limited') return { kind: known };
-    const { principal } = known;
+    const { principal, expiresAt } = known;
     for (const name of names) {
       if (!(await this.#options.directory.isAddressOf(principal.accountId, name))) return { kind: 'wrong' };
     }
-    if (drops !== this.#drops) return this.open(shown, scope, remoteAddress);
-    if (!mayUse(principal, scope)) return { kind: 'scopeMissing' };
-    return { kind: 'open', login: { principal, scope, credential, remoteAddress } };
+    if (drops !== this.#drops) return this.open(shown, scopes, remoteAddress);
+    if (!mayUse(principal, scopes)) return { kind: 'scopeMissing' };
+    return { kind: 'open', login: { principal, scopes, expiresAt, credential, remoteAddress } };
   }
 
   /** Whether a login still holds: asked before something is done in its name. @throws StoreFault, ProviderUnavailable */
-  async holds({ principal, scope, credential, remoteAddress }: ProtocolLogin): Promise<boolean> {
+  async holds({ principal, scopes, credential, remoteAddress }: ProtocolLogin): Promise<boolean> {
     const known = await this.#identity(credential, remoteAddress);
     if (known === 'wrong' || known === 'limited') return false;
-    return known.principal.accountId === principal.accountId && mayUse(known.principal, scope);
+    return known.principal.accountId === principal.accountId && mayUse(known.principal, scopes);
   }
 
   async #identity(credential: string, remoteAddress: string): Promise<Known | 'wrong' | 'limited'> {
@@ -121,8 +124,8 @@ function of(
 }
 
 /** A login of the identity provider reaches all of its account, a key what its scopes say. */
-function mayUse({ keyId, scopes }: Principal, scope: Scope): boolean {
-  return keyId === null || scopes.includes(scope);
+function mayUse(principal: Principal, scopes: readonly Scope[]): boolean {
+  return principal.keyId === null || scopes.some((scope) => principal.scopes.includes(scope));
 }
 
 function hasExpired({ expiresAt }: Pick<Known, 'expiresAt'>): boolean {

@@ -36,9 +36,9 @@ import { variable } from './variable.js';
 
 type List = readonly string[];
 
-/** This version opens no listeners for these roles. */
-export const ROLES_TO_COME = ['imap', 'pop3'] as const;
-const ROLES = setOf('api', 'mx', 'submission', ...ROLES_TO_COME, 'mailbox', 'outbound');
+/** This version opens no listener for these roles. */
+export const ROLES_TO_COME = ['pop3'] as const;
+const ROLES = setOf('api', 'mx', 'submission', 'imap', ...ROLES_TO_COME, 'mailbox', 'outbound');
 export const ALL_ROLES = ROLES.parse('all');
 
 const PUBLIC_ADDRESS = { byDefault: 'what the nodes of the cluster listen on' } as const;
@@ -93,7 +93,7 @@ const node = {
     ALL_ROLES,
     {
       ...ROLES,
-      accepts: `${ROLES.accepts} (${ROLES_TO_COME.join(' and ')} open no listeners in this version)`,
+      accepts: `${ROLES.accepts} (${ROLES_TO_COME.join(' and ')} opens no listener in this version)`,
     },
     'What this node does. Without `NATS_URL` the list must have `mailbox`.',
     { byDefault: '`all`' },
@@ -166,8 +166,18 @@ const names = {
     port,
     'Port of submission with TLS from the start. 0 picks a free port; 465 needs root or the right to bind low ports.',
   ),
-  imapPort: variable('MANSIO_IMAP_PORT', 2143, port, `Port of IMAP with STARTTLS. ${NOT_YET}`),
-  imapsPort: variable('MANSIO_IMAPS_PORT', 2993, port, `Port of IMAP with TLS from the start. ${NOT_YET}`),
+  imapPort: variable(
+    'MANSIO_IMAP_PORT',
+    2143,
+    port,
+    'Port of IMAP with STARTTLS. 0 picks a free port; 143 needs root or the right to bind low ports.',
+  ),
+  imapsPort: variable(
+    'MANSIO_IMAPS_PORT',
+    2993,
+    port,
+    'Port of IMAP with TLS from the start. 0 picks a free port; 993 needs root or the right to bind low ports.',
+  ),
   pop3Port: variable('MANSIO_POP3_PORT', 2110, port, `Port of POP3 with STLS. ${NOT_YET}`),
   pop3sPort: variable('MANSIO_POP3S_PORT', 2995, port, `Port of POP3 with TLS from the start. ${NOT_YET}`),
   publicSubmission: publicAddress('MANSIO_PUBLIC_SUBMISSION', 'submission with STARTTLS'),

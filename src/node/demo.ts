@@ -44,11 +44,12 @@ export async function prepareDemo(parts: DemoParts): Promise<Demo> {
   return { email: EMAIL, apiKey: minted.apiKey };
 }
 
-export function demoBanner({ email, apiKey }: Demo, { http, mx, submission }: Listeners): string {
+export function demoBanner({ email, apiKey }: Demo, { http, mx, submission, imap }: Listeners): string {
   const lines = ['', 'Mansio is running, as a demo: reachable from this machine only.', ''];
   if (http !== undefined) lines.push(`  HTTP     http://${http}`);
   if (mx !== undefined) lines.push(`  SMTP     smtp://${mx}`);
   if (submission !== undefined) lines.push(`  sending  smtp://${submission}`);
+  if (imap !== undefined) lines.push(`  IMAP     imap://${imap}`);
   lines.push(`  account  ${email}`, `  API key  ${apiKey}`, '');
   if (mx !== undefined) {
     lines.push('Send it an email:', '');
@@ -66,6 +67,10 @@ export function demoBanner({ email, apiKey }: Demo, { http, mx, submission }: Li
   }
   if (http !== undefined) {
     lines.push('List its inbox:', '', `  curl -sS -H 'Authorization: Bearer ${apiKey}' http://${http}/api/emails`, '');
+  }
+  if (imap !== undefined) {
+    lines.push('Read its newest message over IMAP:', '');
+    lines.push(`  curl -sS --ssl-reqd -k -u '${email}:${apiKey}' 'imap://${imap}/INBOX;MAILINDEX=*'`, '');
   }
   lines.push('Stop with Ctrl-C. Settings: bin/mansio config', '');
   return lines.join('\n');

@@ -36,12 +36,14 @@ import type { BlobStore } from '../store/blobs.js';
 import { clock } from '../store/clock.js';
 import { CommitWatch } from '../store/commit-watch.js';
 import type { DirectoryStore } from '../store/directory.js';
+import type { FolderMessageStore } from '../store/folder-messages.js';
 import type { InboundStore } from '../store/inbound.js';
 import type { HandedOver } from '../store/mailboxes.js';
 import { postgresBlobs } from '../store/postgres/blobs.js';
 import { postgresDirectory } from '../store/postgres/directory.js';
 import { postgresEvents } from '../store/postgres/events.js';
 import { postgresExports } from '../store/postgres/exports.js';
+import { postgresFolderMessages } from '../store/postgres/folder-messages.js';
 import { postgresInbound } from '../store/postgres/inbound.js';
 import { postgresLeases } from '../store/postgres/leases.js';
 import { postgresMailboxes } from '../store/postgres/mailboxes.js';
@@ -72,6 +74,7 @@ export interface Engine {
   readonly settings: SettingStore;
   readonly inbound: InboundStore;
   readonly blobs: BlobStore;
+  readonly folderMessages: FolderMessageStore;
   readonly exports: ExportTurns;
   readonly commits: Pick<CommitWatch, 'failing'>;
   readonly ownership: Ownership;
@@ -112,11 +115,14 @@ export async function startEngine(
   config: Config,
   log: Logger,
   lifecycle: Lifecycle,
-  node: Pick<Resources, 'sql' | 'writerSql' | 'searchSql' | 'leaseSql' | 'maintenanceSql' | 'nodeId' | 'stall'>,
+  node: Pick<
+    Resources,
+    'sql' | 'writerSql' | 'searchSql' | 'messagesSql' | 'leaseSql' | 'maintenanceSql' | 'nodeId' | 'stall'
+  >,
   { metrics, tracer }: Observability,
   open: EngineAdapters,
 ): Promise<Engine> {
-  const { sql, writerSql, searchSql, leaseSql, maintenanceSql, nodeId, stall } = node;
+  const { sql, writerSql, searchSql, messagesSql, leaseSql, maintenanceSql, nodeId, stall } = node;
   const leases = postgresLeases(leaseSql);
   const watched = { tracer, ...(metrics && { meter: metrics.runtime }) };
   const { leaseTtlMs: ttlMs, shards: configured } = config;
@@ -300,6 +306,7 @@ export async function startEngine(
       })
     : undefined;
   const settings = stall.port(postgresSettings(sql));
+  const folderMessages = stall.port(postgresFolderMessages(messagesSql));
   return {
     mailboxes,
     directory,
@@ -308,6 +315,7 @@ export async function startEngine(
     settings,
     inbound,
     blobs,
+    folderMessages,
     exports,
     commits,
     ownership,

@@ -1,5 +1,5 @@
 // The listeners of a node: gateways put on the engine, each stopped before what it stands on. Clients are told to go (the
-// hub) or finish what they began (HTTP, SMTP) while the engine still answers.
+// hub, IMAP) or finish what they began (HTTP, SMTP) while the engine still answers.
 
 import { join } from 'node:path';
 import { anonymousGuard } from '../auth/origin.js';
@@ -22,6 +22,7 @@ import { connectionInfoOf } from './connection-info.js';
 import { type CredentialChecks, openCredentialChecks } from './credential-checks.js';
 import type { Engine } from './engine.js';
 import { healthChecks } from './health-checks.js';
+import { type ImapListeners, openImap } from './imap-listeners.js';
 import { exposition } from './metrics/exposition.js';
 import type { Metrics } from './metrics/metrics.js';
 import type { Observability } from './observability.js';
@@ -31,7 +32,9 @@ import { listenFailure } from './start-failure.js';
 import { version } from './version.js';
 
 /** Names of the ready line (docs/interface/operator.md); only those that are open. */
-export type Listeners = Readonly<Partial<Record<'http' | 'metrics' | keyof SmtpListeners, string>>>;
+export type Listeners = Readonly<
+  Partial<Record<'http' | 'metrics' | keyof SmtpListeners | keyof ImapListeners, string>>
+>;
 
 /** What requests and messages under way get when the node stops. */
 const GRACE_MS = 3_000;
@@ -65,15 +68,17 @@ export async function openListeners(
   if (decoder !== undefined) resources.lifecycle.add('body decoder', () => decoder.close());
   const stops = stopTogether(resources);
   const smtp = await openSmtp(config, resources, engine, observability, checks, spool, dns, stops);
+  const imap = await openImap(config, resources, engine, observability, checks, spool, stops);
+  const mail = { ...smtp, ...imap };
   const http = decoder && (await openHttp(config, resources, engine, observability, checks, { spool, decoder }, stops));
   return {
     listeners: {
       ...(scraped !== undefined && { metrics: scraped }),
-      ...addresses(smtp),
+      ...addresses(mail),
       ...(http && { http: http.address }),
     },
     beginDrain() {
-      for (const listener of Object.values(smtp)) listener.beginDrain();
+      for (const listener of Object.values(mail)) listener.beginDrain();
       http?.beginDrain();
     },
   };
@@ -97,7 +102,7 @@ async function openSpool({ dataDirectory }: Resources): Promise<Spool> {
   return new Spool({ directory });
 }
 
-function addresses(listeners: SmtpListeners): Readonly<Record<string, string>> {
+function addresses(listeners: Readonly<Record<string, Listener>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(listeners).map(([name, { address }]) => [name, address]));
 }
 

@@ -32,6 +32,8 @@ export interface Resources {
   readonly writerSql: Sql;
   /** For the words of emails. */
   readonly searchSql: Sql;
+  /** For the messages that mail protocols read by UID. */
+  readonly messagesSql: Sql;
   /** For the heartbeat alone: it must not wait behind mail. */
   readonly leaseSql: Sql;
   /** For the health check alone: a balancer is not to take a busy node for one without a database. */
@@ -48,6 +50,8 @@ const POOL_SIZE = 16;
 const WRITER_POOL_SIZE = 2;
 /** What searches and indexing may take of the database's processors. */
 const SEARCH_POOL_SIZE = 4;
+/** One page of messages each: what is read for all sessions at a time. */
+const MESSAGES_POOL_SIZE = 4;
 /** Group commits take ms; their locks are waited for a second, and the rest is for storage that stalls. */
 const WRITER_PATIENCE_MS = 10_000;
 /** Above what the largest mailbox takes to load. What looks through whole tables has a pool of its own. */
@@ -91,6 +95,7 @@ export async function openResources(
   const sql = pool(POOL_SIZE, '', PATIENCE_MS);
   const writerSql = pool(WRITER_POOL_SIZE, ' writer', WRITER_PATIENCE_MS, { byKey: true });
   const searchSql = pool(SEARCH_POOL_SIZE, ' search', PATIENCE_MS, { byKey: true, wide: true });
+  const messagesSql = pool(MESSAGES_POOL_SIZE, ' messages', PATIENCE_MS, { byKey: true });
   const leasePatienceMs = Math.max(LEAST_LEASE_PATIENCE_MS, config.leaseTtlMs * LEASE_PATIENCE_TTLS);
   const leaseSql = pool(1, ' leases', leasePatienceMs);
   const healthSql = pool(1, ' health', WRITER_PATIENCE_MS, { probe: true });
@@ -122,6 +127,7 @@ export async function openResources(
     sql,
     writerSql,
     searchSql,
+    messagesSql,
     leaseSql,
     healthSql,
     stall,

@@ -50,8 +50,10 @@ test('the banner shows what is open', (t) => {
     http: '127.0.0.1:8080',
     mx: '127.0.0.1:2525',
     submission: '127.0.0.1:2587',
+    imap: '127.0.0.1:2143',
   });
   const parts = ['http://127.0.0.1:8080/api/emails', 'smtp://127.0.0.1:2525', 'Bearer KEY', demo.email];
+  parts.push("-u 'demo@example.test:KEY' 'imap://127.0.0.1:2143/INBOX");
   for (const part of [...parts, "-u 'demo@example.test:KEY' smtp://127.0.0.1:2587 --mail-from demo@example.test"]) {
     t.true(all.includes(part), part);
   }

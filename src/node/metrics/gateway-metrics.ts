@@ -1,6 +1,7 @@
 // The gateways' meters on prom-client. Labels come from closed sets: what a peer wrote is never one.
 import type { HttpMeter } from '../../gateways/http/meter.js';
 import type { HubMeter } from '../../gateways/hub/meter.js';
+import type { ImapMeter } from '../../gateways/imap/meter.js';
 import type { SmtpMeter, SubmissionMeter } from '../../gateways/smtp/meter.js';
 import type { Families } from './families.js';
 
@@ -62,6 +63,30 @@ export function submissionMeter(families: Families): SubmissionMeter {
     refused: (reason, code) => refusals.inc({ code: classOf(code), reason }),
     authenticated: (outcome) => logins.inc({ outcome }),
     replied: (accepted, ms) => replies.observe({ outcome: accepted ? 'accepted' : 'refused' }, ms / 1000),
+  };
+}
+
+export function imapMeter(families: Families): ImapMeter {
+  const logins = families.counter(
+    'imap_logins_total',
+    'Attempts to log in; outcome: open, wrong, scopeMissing, limited or fault.',
+    ['outcome'],
+  );
+  const commands = families.latency(
+    'imap_command_duration_seconds',
+    'Commands from their last octet to the tagged response; command: of the command table, or unknown; status: OK, NO or BAD.',
+    ['command', 'status'],
+  );
+  const appended = families.counter(
+    'imap_appended_bytes_total',
+    'Octets of messages that APPEND and REPLACE have stored.',
+  );
+  logins.inc({ outcome: 'open' }, 0);
+  logins.inc({ outcome: 'wrong' }, 0);
+  return {
+    authenticated: (outcome) => logins.inc({ outcome }),
+    completed: (command, status, ms) => commands.observe({ command, status }, ms / 1000),
+    appended: (octets) => appended.inc(octets),
   };
 }
 

@@ -5,6 +5,7 @@ import type { DeliveryMeter } from '../../actors/delivery/meter.js';
 import type { Meter } from '../../actors/runtime/meter.js';
 import type { HttpMeter } from '../../gateways/http/meter.js';
 import type { HubMeter } from '../../gateways/hub/meter.js';
+import type { ImapMeter } from '../../gateways/imap/meter.js';
 import type { SmtpMeter, SubmissionMeter } from '../../gateways/smtp/meter.js';
 import type { CourierMeter } from '../../smtp-client/meter.js';
 import { courierMeter } from './courier-metrics.js';
@@ -12,7 +13,7 @@ import { deliveryMeter, type MeasuredQueue, watchQueue } from './delivery-metric
 import { type EngineParts, watchEngine } from './engine-metrics.js';
 import { eventLoopDelay } from './event-loop.js';
 import { type Declared, Families, type MeteredRole } from './families.js';
-import { httpMeter, hubMeter, smtpMeter, submissionMeter } from './gateway-metrics.js';
+import { httpMeter, hubMeter, imapMeter, smtpMeter, submissionMeter } from './gateway-metrics.js';
 import { runtimeMeter } from './runtime-metrics.js';
 import { type CommitMeters, commitMeters } from './store-metrics.js';
 
@@ -21,6 +22,7 @@ export interface Metrics {
   readonly commits: CommitMeters;
   readonly smtp: SmtpMeter;
   readonly submission: SubmissionMeter;
+  readonly imap: ImapMeter;
   readonly http: HttpMeter;
   readonly hub: HubMeter;
   readonly deliveries: DeliveryMeter;
@@ -29,7 +31,7 @@ export interface Metrics {
   /** On nodes that deliver outbound mail. */
   watchQueue(status: MeasuredQueue): void;
   /** `read` gives the connections open now. */
-  watchConnections(gateway: 'smtp' | 'submission' | 'hub', read: () => number): void;
+  watchConnections(gateway: 'smtp' | 'submission' | 'imap' | 'hub', read: () => number): void;
   readonly contentType: string;
   /** All families, also those of roles that this node does not have. */
   readonly declared: readonly Declared[];
@@ -45,7 +47,7 @@ interface MeteredNode {
   readonly roles: ReadonlySet<string>;
 }
 
-const GATEWAY_ROLES = { smtp: 'mx', submission: 'submission', hub: 'api' } as const satisfies Record<
+const GATEWAY_ROLES = { smtp: 'mx', submission: 'submission', imap: 'imap', hub: 'api' } as const satisfies Record<
   string,
   MeteredRole
 >;
@@ -66,6 +68,7 @@ export function createMetrics({ version, roles }: MeteredNode): Metrics {
     commits: commitMeters(families),
     smtp: smtpMeter(families.of('mx')),
     submission: submissionMeter(families.of('submission')),
+    imap: imapMeter(families.of('imap')),
     http: httpMeter(api),
     hub: hubMeter(api),
     deliveries: deliveryMeter(outbound),

@@ -4,12 +4,13 @@ import { NEVER, of } from 'rxjs';
 import { createMetrics } from '../../../src/node/metrics/metrics.js';
 import { parseMetrics, sumOf } from '../../support/prometheus-text.js';
 
-const ALL = new Set(['api', 'mx', 'submission', 'outbound', 'mailbox']);
+const ALL = new Set(['api', 'mx', 'submission', 'imap', 'outbound', 'mailbox']);
 
 function metrics(roles: ReadonlySet<string> = ALL) {
   const made = createMetrics({ version: '1.2.3', roles });
   made.watchConnections('smtp', () => 3);
   made.watchConnections('submission', () => 5);
+  made.watchConnections('imap', () => 6);
   made.watchConnections('hub', () => 4);
   const node = { id: 'a', version: '', roles: [], bus: 'nats', startedAt: 0, silentMs: 0 } as const;
   made.watchEngine({
@@ -35,7 +36,7 @@ function metrics(roles: ReadonlySet<string> = ALL) {
 }
 
 test('names, labels and text are as Prometheus wants them', async (t) => {
-  const { runtime, commits, smtp, submission, http, hub, text } = metrics();
+  const { runtime, commits, smtp, submission, imap, http, hub, text } = metrics();
   runtime.asked('mailbox', 'reply', true, 1);
   runtime.answered('mailbox', 'deliver', 'reply', 1);
   commits.inbound.written(3, 2, true);
@@ -46,6 +47,9 @@ test('names, labels and text are as Prometheus wants them', async (t) => {
   submission.refused('foreignFrom', 550);
   submission.authenticated('wrong');
   submission.replied(true, 3);
+  imap.authenticated('wrong');
+  imap.completed('NOOP', 'OK', 1);
+  imap.appended(100);
   commits.blobs.written(1, 1, true);
   http.answered('BREW', null, 404, 1);
   hub.sent(2, 10);
@@ -81,7 +85,7 @@ test('a node exports the families of its roles and those of every node', async (
     ofNone,
   );
   t.deepEqual(
-    ofAll.filter((name) => !/^mansio_(smtp|submission|http|hub|outbound)_/.test(name)),
+    ofAll.filter((name) => !/^mansio_(smtp|submission|imap|http|hub|outbound)_/.test(name)),
     ofNone,
   );
   t.true(ofAll.length > ofNone.length + 20);

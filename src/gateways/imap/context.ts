@@ -1,0 +1,28 @@
+// What all IMAP sessions of a node share.
+
+import type { Mailboxes } from '../../actors/mailbox/protocol.js';
+import type { ProtocolLogins } from '../../auth/protocol-login.js';
+import type { Spool } from '../../spool/spool.js';
+import type { BlobStore } from '../../store/blobs.js';
+import type { ImapLimits } from './limits.js';
+import type { MessageSource } from './messages/message-source.js';
+import type { ImapMeter } from './meter.js';
+import type { FolderResults } from './search/folder-results.js';
+import type { FolderMirrors } from './view/folder-mirrors.js';
+
+export interface ImapContext {
+  readonly hostname: string;
+  readonly version: string;
+  /** Octets of one message. */
+  readonly maxMessageSize: number;
+  readonly allowPlaintextAuth: boolean;
+  readonly logins: ProtocolLogins;
+  readonly mailboxes: Mailboxes;
+  readonly blobs: BlobStore;
+  readonly spool: Spool;
+  readonly messages: MessageSource;
+  readonly searchResults: FolderResults;
+  readonly mirrors: FolderMirrors;
+  readonly limits: ImapLimits;
+  readonly meter: ImapMeter;
+}

@@ -1,0 +1,176 @@
+// Carries out one command: finds its row, checks the state, parses the arguments, brings the view of the selected mailbox up to
+// date, runs the command, and sends what changed and the tagged response.
+import { ConnectionEnd } from '../tcp/line-connection.js';
+import { FramingError } from '../tcp/line-framer.js';
+import type { Command } from './command.js';
+import { bad, type Completion, no, type Suspension } from './completion.js';
+import { completionOf, isBug } from './faults.js';
+import type { ImapSession, SuspendedCommand } from './imap-session.js';
+import { highestModseq } from './responses/updates.js';
+import { writeSearchUpdates } from './search/updating-searches.js';
+import type { SessionState } from './session.js';
+import type { ReceivedCommand } from './wire/command-source.js';
+
+/** Commands after which the selected mailbox is synced, whether or not an event has made its mirror stale. */
+const READ_BACK = new Set(['NOOP', 'CHECK', 'NOTIFY', 'APPEND', 'REPLACE', 'COPY', 'MOVE']);
+
+const UNKNOWN = bad('Unknown command');
+const NO_UID_FORM = bad('This command has no form with UID');
+const READ_ONLY = no('The mailbox is open for reading only', 'READ-ONLY');
+const NEEDS_UID = bad('UIDONLY is enabled: name messages by UID', 'UIDREQUIRED');
+const LOGIN_ENDED = no('The credential is no longer valid', 'EXPIRED');
+const WRONG_STATE: Readonly<Record<SessionState, Completion>> = {
+  'not-authenticated': bad('Log in first'),
+  authenticated: bad('Select a mailbox first'),
+  selected: bad('Not while a mailbox is selected'),
+};
+
+/** @throws ConnectionEnd, FramingError: nothing more can be read */
+export async function dispatch(
+  session: ImapSession,
+  table: ReadonlyMap<string, Command>,
+  received: ReceivedCommand,
+): Promise<void> {
+  if (received.kind === 'lost') return session.end(received.text, received.code);
+  const began = performance.now();
+  if (received.kind === 'refused') return complete(session, received.tag, undefined, began, received.completion);
+  session.tag = received.tag;
+  const row = table.get(received.name);
+  let end: Completion | Suspension;
+  try {
+    end = row === undefined ? UNKNOWN : await carryOut(session, row, received);
+  } catch (error) {
+    end = ofError(error, session, row);
+  }
+  if ('finish' in end) session.suspended = { suspension: end, tag: received.tag, row: row!, began };
+  else await complete(session, received.tag, row, began, end);
+}
+
+/** Reads the line that ends a suspended command, and ends it. @throws ConnectionEnd, FramingError */
+export async function finishSuspended(session: ImapSession, suspended: SuspendedCommand): Promise<void> {
+  const { suspension, tag, row, began } = suspended;
+  let end: Completion;
+  try {
+    end = suspension.finish(await session.readLine(suspension.mostOctets));
+    await session.stopSuspended();
+    await tellChanges(session, row, true);
+  } catch (error) {
+    end = ofError(error, session, row);
+    await session.stopSuspended();
+  }
+  await complete(session, tag, row, began, end);
+}
+
+/** @throws ConnectionEnd, FramingError */
+function ofError(error: unknown, session: ImapSession, row: Command | undefined): Completion {
+  if (error instanceof ConnectionEnd || error instanceof FramingError) throw error;
+  const completion = completionOf(error);
+  if (isBug(error)) session.log.error({ err: error, command: row?.name, ...about(session) }, 'a command failed');
+  else if (completion.code === 'UNAVAILABLE') {
+    session.log.warn({ err: error, command: row?.name, ...about(session) }, 'a command could not be carried out');
+  }
+  return completion;
+}
+
+type Runnable = Extract<ReceivedCommand, { readonly isUid: boolean }>;
+
+async function carryOut(session: ImapSession, row: Command, received: Runnable): Promise<Completion | Suspension> {
+  const { isUid } = received;
+  if (isUid && row.hasUidForm !== true) return NO_UID_FORM;
+  if (!row.states.includes(session.state)) return wrongState(session, row);
+  const args = received.kind === 'stream' ? received.stream : argumentsOf(session, row, received);
+  if (session.isLoggedIn && !(await holds(session))) {
+    session.end('The credential is no longer valid', 'EXPIRED');
+    return LOGIN_ENDED;
+  }
+  const { selected } = session;
+  if (selected !== undefined) {
+    if (row.needsWrite === true && selected.isReadOnly) return READ_ONLY;
+    if (!isUid && namesBySequence(row) && session.enabled.has('UIDONLY')) return NEEDS_UID;
+    if (needsMailbox(row) && selected.view.mirror.isStale) await selected.view.mirror.sync();
+  }
+  const end = await row.run(session, args, isUid);
+  if ('finish' in end) return end;
+  const toldBefore = selected?.view.toldModseq;
+  await tellChanges(session, row, row.holdsExpunge?.(args, isUid) !== true);
+  const isTold = row.removes === true && session.enabled.has('CONDSTORE') && selected?.view.toldModseq !== toldBefore;
+  return isTold && end.status === 'OK' ? { code: highestModseq(selected!.view), ...end } : end;
+}
+
+function argumentsOf(session: ImapSession, row: Command, { reader, isUid }: Runnable & { kind: 'command' }): unknown {
+  const args = row.parse(reader, session, isUid);
+  reader.end();
+  return args;
+}
+
+/** Sends the changes of the selected mailbox before the tagged response. */
+async function tellChanges(session: ImapSession, row: Command, mayExpunge: boolean): Promise<void> {
+  const { selected } = session;
+  if (selected === undefined || session.isOver) return;
+  const { mirror } = selected.view;
+  if (mirror.isStale || row.needsWrite === true || READ_BACK.has(row.name)) {
+    // The command is committed, so it succeeds; the changes are sent with the next command.
+    await mirror.sync().catch((err: unknown) => {
+      session.log.warn({ err, command: row.name, ...about(session) }, 'changes of a mailbox could not be read');
+    });
+  }
+  if (session.selected !== selected) return;
+  if (mirror.isGone) session.end('The selected mailbox was deleted');
+  else {
+    do {
+      session.sendUpdates(mayExpunge);
+      if (session.output.ready !== undefined) await session.output.ready;
+    } while (session.selected === selected && selected.view.owesFlags);
+    await writeSearchUpdates(session);
+  }
+}
+
+async function complete(
+  session: ImapSession,
+  tag: string,
+  row: Command | undefined,
+  began: number,
+  { status, code, text, sendWith }: Completion,
+): Promise<void> {
+  if (status === 'OK') session.errors = 0;
+  else if (status === 'BAD' || !session.isLoggedIn) {
+    session.errors++;
+    if (session.errors >= session.context.limits.errors) session.end('Too many errors', 'LIMIT');
+  }
+  const line = `${tag} ${status} ${code === undefined ? '' : `[${code}] `}${text}`;
+  if (sendWith === undefined) session.output.line(line);
+  else {
+    session.output.flush();
+    await sendWith(`${line}\r\n`);
+  }
+  session.context.meter.completed(row?.name ?? 'unknown', status, performance.now() - began);
+}
+
+/** Whether the credential is still valid: the event of a revocation may be lost. @throws StoreFault, ProviderUnavailable */
+async function holds(session: ImapSession): Promise<boolean> {
+  const now = performance.now();
+  if (now - session.heldAt < session.context.limits.heldMs) return true;
+  if (!(await session.context.logins.holds(session.login))) return false;
+  session.heldAt = now;
+  return true;
+}
+
+function wrongState({ state }: ImapSession, row: Command): Completion {
+  if (state !== 'not-authenticated' && row.states.every((other) => other === 'not-authenticated')) {
+    return bad('Already logged in');
+  }
+  return WRONG_STATE[state];
+}
+
+function needsMailbox({ states }: Command): boolean {
+  return !states.includes('authenticated');
+}
+
+function namesBySequence({ name, hasUidForm }: Command): boolean {
+  return hasUidForm === true && name !== 'EXPUNGE';
+}
+
+function about(session: ImapSession): object {
+  const { remoteAddress } = session;
+  return session.isLoggedIn ? { accountId: session.accountId, remoteAddress } : { remoteAddress };
+}

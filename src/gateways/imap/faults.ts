@@ -1,0 +1,71 @@
+// Completions of commands that did not do what was asked: one exhaustive table for refusals of a mailbox, one for faults
+// (RFC 5530). A new refusal or fault does not compile until IMAP has a completion for it. Texts are fixed: none repeats octets
+// of the client.
+import { type FaultCode, type MailboxRefusal, rowOf } from '../faults.js';
+import { bad, type Completion, no, Refused } from './completion.js';
+import { CommandSyntaxError } from './wire/command-reader.js';
+
+const BUG = no('Internal error', 'SERVERBUG');
+const BUSY = no('Temporary failure, try again later', 'UNAVAILABLE');
+const FULL = no('The server has no room for this now, try again later', 'LIMIT');
+
+const REFUSALS: Readonly<Record<MailboxRefusal, Completion>> = {
+  noSuchFolder: no('There is no such mailbox', 'NONEXISTENT'),
+  noSuchParent: no('There is no such superior mailbox', 'NONEXISTENT'),
+  noSuchSource: no('There is no such mailbox', 'NONEXISTENT'),
+  noSuchEmail: no('The message is gone', 'EXPUNGEISSUED'),
+  nameTaken: no('There is a mailbox of this name', 'ALREADYEXISTS'),
+  nameTooLong: no('The name is too long or has too many levels', 'LIMIT'),
+  nameHasSlash: no('The name has the hierarchy separator', 'CANNOT'),
+  systemFolder: no('This mailbox cannot be changed', 'CANNOT'),
+  intoItself: no('A mailbox cannot become its own inferior', 'CANNOT'),
+  tooMany: no('The account has too many mailboxes', 'LIMIT'),
+  tooLarge: no('The name of an annotation is too long, or the annotations of the account are too large', 'LIMIT'),
+  tooManyEmails: no('Too many messages for one command', 'LIMIT'),
+  tooManyKeywords: no('The account has too many keywords', 'LIMIT'),
+  noSuchFlag: no('A flag is neither a system flag nor a valid keyword', 'CANNOT'),
+  // Of operations that IMAP never asks for.
+  noSuchLabel: BUG,
+  noSuchFilter: BUG,
+  noSuchThread: BUG,
+  noSuchOutbound: BUG,
+  draftChanged: BUG,
+  notHeld: BUG,
+};
+
+const FAULTS: Readonly<Record<FaultCode, Completion>> = {
+  'store-unavailable': BUSY,
+  'store-locked': BUSY,
+  'store-conflict': BUSY,
+  'store-failed': BUSY,
+  'spool-full': FULL,
+  'spool-memory': FULL,
+  'spool-failed': BUSY,
+  unreachable: BUSY,
+  overloaded: BUSY,
+  'no-such-account': BUSY,
+  unsupported: BUSY,
+  failed: BUG,
+  'decoder-busy': BUSY,
+  'decoding-abandoned': BUSY,
+  'provider-unavailable': BUSY,
+  'provider-refused': BUSY,
+};
+
+/** `target`: the mailbox is where messages were to go; the client may create it (RFC 9051 §6.3.12). */
+export function refusalCompletion(refusal: MailboxRefusal, role?: 'target'): Completion {
+  if (role === 'target' && refusal === 'noSuchFolder') return no('There is no such mailbox', 'TRYCREATE');
+  return REFUSALS[refusal] ?? BUG;
+}
+
+/** The end of a command that threw something. */
+export function completionOf(error: unknown): Completion {
+  if (error instanceof Refused) return error.completion;
+  if (error instanceof CommandSyntaxError) return bad(error.message);
+  return rowOf(FAULTS, error) ?? BUG;
+}
+
+/** Whether the error is a fault of this program, to be logged with its stack. */
+export function isBug(error: unknown): boolean {
+  return completionOf(error) === BUG;
+}

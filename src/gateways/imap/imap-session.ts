@@ -1,0 +1,168 @@
+// One IMAP session on its connection. Small at rest: most sessions of a node wait in IDLE.
+import type { Logger } from 'pino';
+import type { ProtocolLogin } from '../../auth/protocol-login.js';
+import { ConnectionEnd, type LineConnection } from '../tcp/line-connection.js';
+import type { Command } from './command.js';
+import { bad, Refused, type Suspension } from './completion.js';
+import type { ImapContext } from './context.js';
+import { ConnectionOutput } from './output.js';
+import { highestModseq } from './responses/updates.js';
+import type { Enabled, Notifier, Selected, Session, SessionState } from './session.js';
+
+const NONE: ReadonlySet<Enabled> = new Set();
+const NO_UIDS: readonly number[] = [];
+
+/** What all sessions of a listener share. */
+export interface SessionParts {
+  readonly context: ImapContext;
+  readonly log: Logger;
+  readonly capabilities: (session: Session) => string;
+  /** Writes the untagged responses about changes of the selected mailbox. */
+  readonly sendUpdates: (session: Session, mayExpunge: boolean) => void;
+  readonly loggedIn: (session: ImapSession) => void;
+  readonly closed: (session: ImapSession) => void;
+}
+
+/** A command that waits for the client's line. */
+export interface SuspendedCommand {
+  readonly suspension: Suspension;
+  readonly tag: string;
+  readonly row: Command;
+  readonly began: number;
+}
+
+export class ImapSession implements Session {
+  readonly connection: LineConnection;
+  readonly output: ConnectionOutput;
+  savedSearch: readonly number[] = NO_UIDS;
+  tag = '';
+  failedLogins = 0;
+  /** Refused commands in a row. */
+  errors = 0;
+  /** When the login was last found to hold, by the clock of `performance`. */
+  heldAt = 0;
+  suspended: SuspendedCommand | undefined;
+  /** The connection ends with the command under way. */
+  isOver = false;
+  readonly #parts: SessionParts;
+  #login: ProtocolLogin | undefined;
+  #enabled = NONE;
+  #selected: Selected | undefined;
+  #notifier: Notifier | undefined;
+
+  constructor(connection: LineConnection, parts: SessionParts) {
+    this.connection = connection;
+    this.output = new ConnectionOutput(connection);
+    this.#parts = parts;
+  }
+
+  get state(): SessionState {
+    if (this.#login === undefined) return 'not-authenticated';
+    return this.#selected === undefined ? 'authenticated' : 'selected';
+  }
+
+  get isSecure(): boolean {
+    return this.connection.isSecure;
+  }
+
+  get remoteAddress(): string {
+    return this.connection.peer.address;
+  }
+
+  get log(): Logger {
+    return this.#parts.log;
+  }
+
+  get context(): ImapContext {
+    return this.#parts.context;
+  }
+
+  get capabilities(): string {
+    return this.#parts.capabilities(this);
+  }
+
+  get isLoggedIn(): boolean {
+    return this.#login !== undefined;
+  }
+
+  get login(): ProtocolLogin {
+    if (this.#login === undefined) throw new Error('nobody is logged in');
+    return this.#login;
+  }
+
+  get accountId(): string {
+    return this.login.principal.accountId;
+  }
+
+  open(login: ProtocolLogin): void {
+    this.#login = login;
+    this.heldAt = performance.now();
+    this.#parts.loggedIn(this);
+  }
+
+  get enabled(): ReadonlySet<Enabled> {
+    return this.#enabled;
+  }
+
+  enable(...extensions: Enabled[]): void {
+    if (extensions.every((extension) => this.#enabled.has(extension))) return;
+    const hadModseqs = this.#enabled.has('CONDSTORE');
+    this.#enabled = new Set([...this.#enabled, ...extensions]);
+    // RFC 7162 §3.1.
+    if (this.#selected === undefined || hadModseqs || !this.#enabled.has('CONDSTORE')) return;
+    this.output.line(`* OK [${highestModseq(this.#selected.view)}] Highest modseq`);
+  }
+
+  get selected(): Selected | undefined {
+    return this.#selected;
+  }
+
+  select(selected: Selected | undefined): void {
+    const before = this.#selected;
+    this.#selected = selected;
+    this.savedSearch = NO_UIDS;
+    if (before !== undefined && before.view !== selected?.view) before.view.close();
+  }
+
+  get notifier(): Notifier | undefined {
+    return this.#notifier;
+  }
+
+  notify(notifier: Notifier | undefined): void {
+    this.#notifier?.end();
+    this.#notifier = notifier;
+  }
+
+  async readLine(mostOctets: number): Promise<Buffer> {
+    this.output.flush();
+    const line = await this.connection.readLine();
+    if (line === undefined) throw new ConnectionEnd('lost');
+    if (line.length > mostOctets) throw new Refused(bad('The line is too long'));
+    return line;
+  }
+
+  sendUpdates(mayExpunge: boolean): void {
+    if (this.#selected !== undefined) this.#parts.sendUpdates(this, mayExpunge);
+  }
+
+  end(text: string, code?: string): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.output.line(`* BYE ${code === undefined ? '' : `[${code}] `}${text}`);
+  }
+
+  stopSuspended(): Promise<void> | undefined {
+    const { suspended } = this;
+    this.suspended = undefined;
+    return suspended?.suspension.stop();
+  }
+
+  /** The connection is over. */
+  close(): void {
+    void this.stopSuspended();
+    this.notify(undefined);
+    this.select(undefined);
+    this.output.flush();
+    this.#parts.closed(this);
+  }
+}

@@ -1,0 +1,64 @@
+// What one IMAP connection, one address and the whole listener may use up.
+
+export interface ImapLimits {
+  readonly connections: number;
+  /** Of one IPv4 address or one IPv6 /64. */
+  readonly connectionsPerAddress: number;
+  readonly connectionsPerAccount: number;
+  /** ms between commands (RFC 9051 §5.4: at least 30 minutes), and of IDLE. */
+  readonly idleMs: number;
+  /** ms between the lines that an IDLE sends while nothing happens: routers forget connections that are quiet. */
+  readonly heartbeatMs: number;
+  /** ms from the start of a connection to the login. */
+  readonly loginMs: number;
+  readonly handshakeMs: number;
+  /** Octets of one command without the literals of messages; before the login it has fewer. */
+  readonly commandOctets: number;
+  readonly unauthenticatedCommandOctets: number;
+  /** Octets of one line. */
+  readonly lineOctets: number;
+  /** Octets of a literal that is not a message. */
+  readonly literalOctets: number;
+  /** Of lists and search keys within each other. */
+  readonly nesting: number;
+  readonly searchKeys: number;
+  /** Ranges of one set. */
+  readonly sequenceRanges: number;
+  /** Refused commands in a row that end the connection. */
+  readonly errors: number;
+  /** Failed logins of a connection; the last one ends it. */
+  readonly authFailures: number;
+  /** ms that the reply to the first failed login is held back; to the next twice as long, and so on up to five times. */
+  readonly authDelayMs: number;
+  /** ms for which a login holds before it is asked for again, should a revocation have got lost. */
+  readonly heldMs: number;
+  /** Octets of an APPEND that earn a second; reading begins with `minRateGraceMs`. */
+  readonly minRate: number;
+  readonly minRateGraceMs: number;
+  /** ms a trusted proxy has for its PROXY header. */
+  readonly proxyHeaderMs: number;
+}
+
+export const DEFAULT_LIMITS: ImapLimits = {
+  connections: 20_000,
+  connectionsPerAddress: 200,
+  connectionsPerAccount: 100,
+  idleMs: 31 * 60_000,
+  heartbeatMs: 2 * 60_000,
+  loginMs: 60_000,
+  handshakeMs: 30_000,
+  commandOctets: 1_048_576,
+  unauthenticatedCommandOctets: 16_384,
+  lineOctets: 65_536,
+  literalOctets: 262_144,
+  nesting: 50,
+  searchKeys: 2_000,
+  sequenceRanges: 100_000,
+  errors: 20,
+  authFailures: 10,
+  authDelayMs: 1000,
+  heldMs: 30_000,
+  minRate: 500,
+  minRateGraceMs: 60_000,
+  proxyHeaderMs: 2000,
+};

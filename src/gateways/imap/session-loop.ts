@@ -1,0 +1,107 @@
+// The life of a session on its connection: greeting, one command after the other, rests between them, end.
+import type { LineConnection } from '../tcp/line-connection.js';
+import type { LineSession } from '../tcp/line-session.js';
+import type { Command } from './command.js';
+import { dispatch, finishSuspended } from './dispatch.js';
+import { ImapSession, type SessionParts } from './imap-session.js';
+import { TURN_MS, turns } from './turns.js';
+import { type CommandPort, CommandSource, type CommandSourceOptions } from './wire/command-source.js';
+
+export class SessionLoop implements LineSession {
+  readonly #session: ImapSession;
+  readonly #table: ReadonlyMap<string, Command>;
+  readonly #source: CommandSource;
+  #isGreeted = false;
+
+  constructor(connection: LineConnection, parts: SessionParts, table: ReadonlyMap<string, Command>) {
+    this.#session = new ImapSession(connection, parts);
+    this.#table = table;
+    const input = new SessionInput(this.#session, table);
+    this.#source = new CommandSource(input, input);
+  }
+
+  async run(): Promise<'rest' | 'over'> {
+    const session = this.#session;
+    const { connection, output } = session;
+    if (!this.#isGreeted) this.#greet();
+    let began = performance.now();
+    while (!session.isOver) {
+      if (!connection.hasInput) return 'rest';
+      if (session.suspended === undefined) {
+        const received = await this.#source.next();
+        if (received === undefined) return 'over';
+        await session.notifier?.hold();
+        await dispatch(session, this.#table, received);
+      } else {
+        await finishSuspended(session, session.suspended);
+      }
+      if (session.suspended === undefined) session.notifier?.release('no command');
+      output.flush();
+      // A client that sends commands and reads no replies waits for the next one.
+      if (output.ready !== undefined) await output.ready;
+      if (performance.now() - began < TURN_MS) continue;
+      await turns.next(session.isLoggedIn ? session.accountId : session.remoteAddress);
+      began = performance.now();
+    }
+    return 'over';
+  }
+
+  close(): void {
+    this.#session.close();
+  }
+
+  #greet(): void {
+    const { output, capabilities, context } = this.#session;
+    this.#isGreeted = true;
+    output.line(`* OK [CAPABILITY ${capabilities}] Mansio at ${context.hostname} is ready`);
+    output.flush();
+  }
+}
+
+/** The session as the source of its commands sees it. */
+class SessionInput implements CommandPort, CommandSourceOptions {
+  readonly #session: ImapSession;
+  readonly #table: ReadonlyMap<string, Command>;
+
+  constructor(session: ImapSession, table: ReadonlyMap<string, Command>) {
+    this.#session = session;
+    this.#table = table;
+  }
+
+  get limits() {
+    return this.#session.context.limits;
+  }
+
+  get maxMessageSize(): number {
+    return this.#session.context.maxMessageSize;
+  }
+
+  isStream(name: string): boolean {
+    return this.#session.isLoggedIn && this.#table.get(name)?.stream === true;
+  }
+
+  isLoggedIn(): boolean {
+    return this.#session.isLoggedIn;
+  }
+
+  isUtf8(): boolean {
+    const { enabled } = this.#session;
+    return enabled.has('IMAP4REV2') || enabled.has('UTF8=ACCEPT');
+  }
+
+  readLine(): Promise<Buffer | undefined> {
+    return this.#session.connection.readLine();
+  }
+
+  readOctets(length: number): AsyncIterable<Buffer> {
+    return this.#session.connection.readOctets(length);
+  }
+
+  /** A request for a literal (`+`) is sent after all earlier output. */
+  write(octets: string): Promise<void> | undefined {
+    const { output } = this.#session;
+    output.write(octets);
+    output.flush();
+    return output.ready;
+  }
+}

@@ -1,0 +1,131 @@
+// Bounds of connections: of all, of an address, of an account, of times and of what a client may send.
+import net from 'node:net';
+import test from 'ava';
+import { ConnectionShares } from '../../../src/gateways/tcp/connection-limits.js';
+import { v1 } from '../../support/proxy-protocol.js';
+import { ImapClient } from './client.js';
+import { ALICE_EMAIL, startImap } from './gateway.js';
+
+const only = async (client: ImapClient): Promise<string | undefined> => (await client.rest())[0];
+
+test('a listener and an address have so many connections, and places come free', async (t) => {
+  const gateway = await startImap(t, {
+    limits: { connections: 3, connectionsPerAddress: 2 },
+    trusted: ['127.0.0.0/8'],
+  });
+  const connect = async (address: string) => {
+    const client = new ImapClient(net.connect(gateway.port, '127.0.0.1'));
+    client.write(v1(address));
+    return client;
+  };
+  const first = await connect('203.0.113.1');
+  t.regex(await first.next(), /^\* OK /);
+  t.regex(await (await connect('203.0.113.1')).next(), /^\* OK /);
+  t.is(await only(await connect('203.0.113.1')), '* BYE [LIMIT] Too many connections from your address');
+  t.regex(await (await connect('203.0.113.2')).next(), /^\* OK /);
+  t.is(
+    await only(new ImapClient(net.connect(gateway.port, '127.0.0.1'))),
+    '* BYE [UNAVAILABLE] Too many connections, try again later',
+  );
+  first.write('a LOGOUT\r\n');
+  await first.rest();
+  first.close();
+  // The server hears of the end of the connection in its own time.
+  for (;;) {
+    const client = await connect('203.0.113.1');
+    const greeting = await client.next();
+    if (greeting.startsWith('* OK')) break;
+    t.regex(greeting, /^\* BYE /);
+    await client.rest();
+  }
+});
+
+test('an account has so many connections; another account is not kept out', async (t) => {
+  const gateway = await startImap(t, { limits: { connectionsPerAccount: 2 } });
+  await gateway.open();
+  await gateway.open('app-key');
+  const third = await gateway.connect();
+  t.is(
+    (await third.command(`LOGIN ${ALICE_EMAIL} alice-key`)).tagged,
+    'NO [LIMIT] Too many connections of your account',
+  );
+  await gateway.open('bob-key');
+});
+
+test('an account and an address have one share of all listeners together', async (t) => {
+  const limits = { connections: 10, connectionsPerAddress: 4, connectionsPerAccount: 2 };
+  const shares = new ConnectionShares(limits);
+  const [first, second] = [await startImap(t, { limits, shares }), await startImap(t, { limits, shares })];
+  await first.open();
+  await second.open();
+  const third = await second.connect();
+  t.is(
+    (await third.command(`LOGIN ${ALICE_EMAIL} alice-key`)).tagged,
+    'NO [LIMIT] Too many connections of your account',
+  );
+  await first.connect();
+  const fifth = new ImapClient(net.connect(first.port, '127.0.0.1'));
+  t.is(await only(fifth), '* BYE [LIMIT] Too many connections from your address');
+  t.deepEqual([first.listener.connections, second.listener.connections], [2, 2]);
+});
+
+test('who does not log in in time is told to go, whatever is said meanwhile', async (t) => {
+  const gateway = await startImap(t, { limits: { loginMs: 300 } });
+  const silent = await gateway.connect();
+  const chatty = await gateway.connect();
+  const talk = setInterval(() => chatty.write('a NOOP\r\n'), 20);
+  t.is(await only(silent), '* BYE No login in time');
+  t.is((await chatty.rest()).at(-1), '* BYE No login in time');
+  clearInterval(talk);
+  const stays = await (await startImap(t)).open();
+  t.is((await stays.command('NOOP')).tagged, 'OK NOOP completed');
+});
+
+test('silence ends a session, in IDLE too', async (t) => {
+  const gateway = await startImap(t, { limits: { idleMs: 300 } });
+  const silent = await gateway.open();
+  const idle = await gateway.open();
+  idle.send('IDLE');
+  t.is(await only(silent), '* BYE The connection was idle for too long');
+  t.is((await idle.rest()).at(-1), '* BYE The connection was idle for too long');
+});
+
+test('commands in a row that are BAD end the connection; one that is good begins anew', async (t) => {
+  const gateway = await startImap(t, { limits: { errors: 3 } });
+  const client = await gateway.open();
+  for (const line of ['X', 'X', 'NOOP', 'X', 'X']) await client.command(line);
+  client.write('a X\r\n');
+  t.deepEqual(await client.rest(), ['* BYE [LIMIT] Too many errors', 'a BAD Unknown command']);
+});
+
+test('lines and literals are bounded, before the login more than after it', async (t) => {
+  const limits = {
+    lineOctets: 4_000,
+    unauthenticatedCommandOctets: 1_000,
+    literalOctets: 2_000,
+    commandOctets: 10_000,
+  };
+  const gateway = await startImap(t, { limits });
+  const client = await gateway.connect();
+  t.regex((await client.command(`LOGIN ${'x'.repeat(1_000)} y`)).tagged, /^BAD /);
+  client.write('a LOGIN {999999}\r\n');
+  t.regex(await client.next(), /^a BAD /, 'and nothing is invited');
+  const opened = await gateway.open();
+  t.regex((await opened.command(`STATUS "${'x'.repeat(1_500)}" (MESSAGES)`)).tagged, /^(NO|BAD) /);
+  t.is((await opened.command('NOOP')).tagged, 'OK NOOP completed');
+  opened.write(`a ${'x'.repeat(5_000)}\r\n`);
+  t.is((await opened.rest()).at(-1), '* BYE [LIMIT] A line is too long');
+});
+
+test('a client that sends commands and reads nothing is not read from, and loses nothing', async (t) => {
+  const gateway = await startImap(t);
+  const [client, other] = [await gateway.open(), await gateway.open()];
+  client.socket.pause();
+  // Replies of some megabytes: more than what may wait for a client.
+  const count = 20_000;
+  client.write(`${'x CAPABILITY\r\n'.repeat(count)}y NOOP\r\n`);
+  for (let i = 0; i < 100; i++) t.is((await other.command('NOOP')).tagged, 'OK NOOP completed');
+  client.socket.resume();
+  const { untagged } = await client.answer('y');
+  t.is(untagged.filter((line) => line.startsWith('x OK')).length, count);
+});
