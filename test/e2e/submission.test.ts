@@ -78,8 +78,9 @@ test('discovery and credentials tell the ports that are open', async (t) => {
     port: port(node, 'submission'),
     securePort: port(node, 'submissions'),
   };
-  t.like(await client.get('/api/discovery'), { smtp, imap: { enabled: false }, pop3: { enabled: false } });
-  t.like(await client.get('/api/smtp-credentials'), { connectionInfo: { smtp } });
+  const imap = { ...smtp, port: port(node, 'imap'), securePort: port(node, 'imaps') };
+  t.like(await client.get('/api/discovery'), { smtp, imap, pop3: { enabled: false } });
+  t.like(await client.get('/api/smtp-credentials'), { connectionInfo: { smtp, imap } });
 });
 
 for (const listener of ['submission', 'submissions'] as const) {

@@ -15,6 +15,8 @@ export async function startTestNode(settings: Readonly<Record<string, string>> =
     MANSIO_MX_PORT: '0',
     MANSIO_SUBMISSION_PORT: '0',
     MANSIO_SUBMISSIONS_PORT: '0',
+    MANSIO_IMAP_PORT: '0',
+    MANSIO_IMAPS_PORT: '0',
     ...settings,
     MANSIO_DATA_DIR: dataDir,
   });

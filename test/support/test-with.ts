@@ -2,6 +2,8 @@
 import test, { type TestFn } from 'ava';
 import { findProgram } from '../../dev/executables.js';
 
-export function testWith(...programs: readonly string[]): TestFn | TestFn['skip'] {
-  return programs.every((program) => findProgram(program) !== undefined) ? test : test.skip;
+/** `C`: the context of the tests of the file. */
+export function testWith<C = unknown>(...programs: readonly string[]): TestFn<C> | TestFn<C>['skip'] {
+  const typed = test as TestFn<C>;
+  return programs.every((program) => findProgram(program) !== undefined) ? typed : typed.skip;
 }

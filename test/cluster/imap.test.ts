@@ -1,0 +1,255 @@
+// IMAP across nodes: the owner of a mailbox is killed again and again under four sessions of other nodes and its own, and what was
+// answered OK is there, once. Sessions whose node lives go on; the tester checks each response they get.
+import { createHash } from 'node:crypto';
+import type { ExecutionContext } from 'ava';
+import type { ClusterNode } from '../../dev/local-node.js';
+import { isList, textOf } from '../imap-tester/response.js';
+import { stress } from '../imap-tester/stress.js';
+import { TesterClient } from '../imap-tester/tester-client.js';
+import type { TestAccount } from '../support/mailbox-client.js';
+import { testWith } from '../support/test-with.js';
+import { startCluster } from './support/cluster.js';
+
+const KILLS = 20;
+const SESSIONS = 4;
+const PLACES = ['INBOX', 'Archive'] as const;
+
+type Place = (typeof PLACES)[number] | 'gone';
+
+/** A message of one session: where it is for certain, and where else it may be because an answer never came. */
+interface Sent {
+  readonly id: string;
+  uid: number;
+  place: Place | undefined;
+  readonly maybe: Set<Place>;
+  isFlagged: boolean | 'maybe';
+}
+
+const serverOf = (node: ClusterNode) => {
+  const [host, port] = node.process.ready.listeners['imap']!.split(':');
+  return { host: host!, port: Number(port) };
+};
+
+class Mover {
+  readonly sent: Sent[] = [];
+  /** Commands that were answered OK. */
+  answered = 0;
+  /** Sessions that ended though their node was alive. */
+  readonly broken: string[] = [];
+  readonly #name: string;
+  readonly #account: TestAccount;
+  readonly #nodes: () => readonly ClusterNode[];
+  readonly #home: number;
+  readonly #kills: (node: ClusterNode) => number;
+  #isStopped = false;
+  #client: TesterClient | undefined;
+  #lastUid = 0;
+
+  /** `kills`: how often a node was killed so far. */
+  constructor(
+    home: number,
+    account: TestAccount,
+    nodes: () => readonly ClusterNode[],
+    kills: (node: ClusterNode) => number,
+  ) {
+    this.#kills = kills;
+    this.#name = `mover-${home}`;
+    this.#home = home;
+    this.#account = account;
+    this.#nodes = nodes;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  async run(): Promise<void> {
+    let node = this.#nodes()[0]!;
+    let life = 0;
+    for (let round = 0; !this.#isStopped; round++) {
+      try {
+        if (this.#client === undefined) {
+          const nodes = this.#nodes();
+          node = nodes[this.#home % nodes.length]!;
+          life = this.#kills(node);
+          this.#client = await this.#open(node);
+        }
+        await this.#round(this.#client, round);
+      } catch (error) {
+        if (!/ECONNREFUSED|ECONNRESET|closed/.test(String(error))) throw error;
+        if (this.#kills(node) === life) this.broken.push(`${error}\n${this.#client?.transcript.slice(-8).join('\n')}`);
+        this.#client?.destroy();
+        this.#client = undefined;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    }
+    this.#client?.destroy();
+  }
+
+  async #open(node: ClusterNode): Promise<TesterClient> {
+    const client = await TesterClient.open(serverOf(node));
+    await client.ok(`LOGIN "${this.#account.email}" "${this.#account.key}"`);
+    await client.select('INBOX');
+    return client;
+  }
+
+  async #round(client: TesterClient, round: number): Promise<void> {
+    const id = `${this.#name}.${round}.${createHash('sha1').update(`${this.#name}${round}`).digest('hex').slice(0, 8)}`;
+    const message: Sent = { id, uid: 0, place: undefined, maybe: new Set(), isFlagged: false };
+    this.sent.push(message);
+    const text = `Message-ID: <${id}@kill.test>\r\nSubject: ${id}\r\n\r\nZoë 💌\r\n`;
+    message.maybe.add('INBOX');
+    const { completion } = await client.run('APPEND INBOX ', Buffer.from(text));
+    if (completion.name !== 'OK') return;
+    this.answered++;
+    message.maybe.clear();
+    message.place = 'INBOX';
+    message.uid = Number(/APPENDUID \d+ (\d+)/.exec(completion.code ?? '')![1]);
+    if (message.uid <= this.#lastUid) throw new Error(`UID ${message.uid} after UID ${this.#lastUid}`);
+    this.#lastUid = message.uid;
+    message.isFlagged = 'maybe';
+    if (await this.#done(client, `UID STORE ${message.uid} +FLAGS (\\Flagged)`)) message.isFlagged = true;
+    if (round % 3 === 0) {
+      message.maybe.add('Archive');
+      if (await this.#done(client, `UID MOVE ${message.uid} Archive`)) this.#settle(message, 'Archive');
+    } else if (round % 3 === 1) {
+      await this.#done(client, `UID STORE ${message.uid} +FLAGS.SILENT (\\Deleted)`);
+      message.maybe.add('gone');
+      if (await this.#done(client, `UID EXPUNGE ${message.uid}`)) this.#settle(message, 'gone');
+    }
+    // Each sequence number is held against the UID that the client knows for it.
+    if (client.mailbox!.messages.length > 0) await client.run('FETCH 1:* (UID FLAGS)');
+  }
+
+  #settle(message: Sent, place: Place): void {
+    message.place = place;
+    message.maybe.clear();
+  }
+
+  async #done(client: TesterClient, command: string): Promise<boolean> {
+    const { completion } = await client.run(command);
+    if (completion.name !== 'OK') return false;
+    this.answered++;
+    return true;
+  }
+}
+
+testWith('nats-server')(
+  '20 kills of the owner under APPEND, STORE, MOVE and EXPUNGE lose and double nothing',
+  async (t) => {
+    t.timeout(400_000);
+    const cluster = await startCluster(t, {
+      nodes: 3,
+      accounts: 1,
+      leaseTtlMs: 1_000,
+      settings: { MANSIO_ALLOW_PLAINTEXT_AUTH: 'true', MANSIO_LOG_LEVEL: 'warn' },
+    });
+    await cluster.settled();
+    const account = cluster.accounts[0]!;
+    const kills = new Map<ClusterNode, number>();
+    let dying: ClusterNode | undefined;
+    const living = () => cluster.nodes.filter((node) => node !== dying);
+    const killsOf = (node: ClusterNode) => kills.get(node) ?? 0;
+    const movers = Array.from({ length: SESSIONS }, (_, i) => new Mover(i, account, living, killsOf));
+    const runs = movers.map((mover) => mover.run());
+    const failed = Promise.race(runs);
+    for (let kill = 0; kill < KILLS; kill++) {
+      const before = movers.map(({ answered }) => answered);
+      await Promise.race([failed, until(() => movers.every(({ answered }, i) => answered > before[i]! + 3))]);
+      const owner = await cluster.ownerOf(account);
+      kills.set(owner, killsOf(owner) + 1);
+      dying = owner;
+      await owner.kill();
+      const after = movers.map(({ answered }) => answered);
+      await Promise.race([failed, until(() => movers.some(({ answered }, i) => answered > after[i]! + 2))]);
+      await owner.start();
+      dying = undefined;
+      await cluster.settled();
+    }
+    for (const mover of movers) mover.stop();
+    await Promise.all(runs);
+    t.deepEqual(
+      movers.flatMap(({ broken }) => broken),
+      [],
+      'sessions that ended though their node lives',
+    );
+    await check(
+      t,
+      movers.flatMap(({ sent }) => sent),
+      cluster.nodes[0]!,
+      account,
+    );
+    t.log(`${movers.reduce((sum, { answered }) => sum + answered, 0)} commands were answered OK`);
+  },
+);
+
+async function check(t: ExecutionContext, sent: readonly Sent[], node: ClusterNode, account: TestAccount) {
+  const places = new Map<string, { place: Place; uid: number; isFlagged: boolean }[]>();
+  const client = await TesterClient.open(serverOf(node));
+  await client.ok(`LOGIN "${account.email}" "${account.key}"`);
+  for (const place of PLACES) {
+    await client.select(place);
+    const { untagged } = await client.ok('FETCH 1:* (UID FLAGS ENVELOPE)');
+    for (const { name, values } of untagged) {
+      const [data] = values;
+      if (name !== 'FETCH' || !isList(data)) continue;
+      const of = (item: string) => data[data.findIndex((value) => textOf(value) === item) + 1];
+      const envelope = of('ENVELOPE');
+      const id = isList(envelope) ? textOf(envelope[1]) : '';
+      const flags = of('FLAGS');
+      const isFlagged = isList(flags) && flags.some((flag) => textOf(flag) === '\\Flagged');
+      places.set(id, [...(places.get(id) ?? []), { place, uid: Number(textOf(of('UID'))), isFlagged }]);
+    }
+  }
+  client.destroy();
+  for (const { id, uid, place, maybe, isFlagged } of sent) {
+    const found = places.get(id) ?? [];
+    const is: Place = found[0]?.place ?? 'gone';
+    t.true(found.length <= 1, `${id} is there ${found.length} times`);
+    const allowed = [...(place === undefined ? ['gone'] : [place]), ...maybe];
+    t.true(allowed.includes(is), `${id} is ${is}, and was answered to be ${allowed.join(' or ')}`);
+    if (is === 'INBOX' && uid > 0) t.is(found[0]!.uid, uid, `${id} has kept its UID`);
+    if (is !== 'gone' && isFlagged === true) t.true(found[0]!.isFlagged, `${id} is flagged`);
+  }
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  const end = Date.now() + 60_000;
+  while (!isTrue()) {
+    if (Date.now() > end) throw new Error('the sessions did not go on in time');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+testWith('nats-server')(
+  'clients on two nodes see one mailbox while the third, its owner, is killed and comes back',
+  async (t) => {
+    t.timeout(200_000);
+    const cluster = await startCluster(t, {
+      nodes: 3,
+      accounts: 6,
+      leaseTtlMs: 1_000,
+      settings: { MANSIO_ALLOW_PLAINTEXT_AUTH: 'true', MANSIO_LOG_LEVEL: 'warn' },
+    });
+    await cluster.settled();
+    const owners = await Promise.all(cluster.accounts.map((account) => cluster.ownerOf(account)));
+    const owner = owners[0]!;
+    const users = cluster.accounts
+      .filter((_, i) => owners[i] === owner)
+      .map(({ email, key }) => ({ name: email, password: key }));
+    const servers = cluster.nodes.filter((node) => node !== owner).map(serverOf);
+    const run = stress({ servers, users: users.slice(0, 2), clients: 6, commands: 300, seed: 5 });
+    const killed = async () => {
+      for (let i = 0; i < 2; i++) {
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        await owner.kill();
+        await cluster.settled();
+        await owner.start();
+        await cluster.settled();
+      }
+    };
+    const [report] = await Promise.all([run, killed()]);
+    t.true(report.commands > 500);
+    t.log(Object.fromEntries(report.refusals));
+  },
+);

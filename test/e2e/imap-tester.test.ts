@@ -1,0 +1,100 @@
+// The scripted tester against a whole node: every group of scripts, then many clients with random commands on the same mailboxes.
+// Longer by hand: node dist/dev/imap-tester.js. A server that counts wrongly must not pass.
+import { readdirSync, readFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Server } from 'node:net';
+import type { TestFn } from 'ava';
+import anyTest from 'ava';
+import { parseScript, runScript } from '../imap-tester/script.js';
+import { stress } from '../imap-tester/stress.js';
+import { createAccount, port, storeOf } from '../support/mailbox-client.js';
+import { startTestNode, type TestNode } from '../support/node.js';
+
+const GROUPS = 'test/imap-tester/groups';
+
+interface User {
+  readonly name: string;
+  readonly password: string;
+}
+
+const test = anyTest as TestFn<{ node: TestNode; user: (name: string) => Promise<User> }>;
+
+test.before(async (t) => {
+  const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test', MANSIO_ALLOW_PLAINTEXT_AUTH: 'true' });
+  t.context.node = node;
+  t.context.user = async (name) => {
+    const sql = await storeOf(node);
+    const { key } = await createAccount(sql, `${name}@example.test`);
+    await sql.end();
+    return { name: `${name}@example.test`, password: key };
+  };
+});
+
+test.after.always(async (t) => {
+  await t.context.node.stop();
+});
+
+const serverOf = (node: TestNode) => ({ host: '127.0.0.1', port: port(node, 'imap') });
+
+for (const file of readdirSync(GROUPS).sort()) {
+  const group = file.replace('.txt', '');
+  test(`scripts: ${group}`, async (t) => {
+    const { node, user } = t.context;
+    const account = await user(`script-${group}`);
+    await runScript(parseScript(readFileSync(`${GROUPS}/${file}`, 'utf8')), `Group-${group}`, {
+      server: serverOf(node),
+      ...account,
+    });
+    t.pass();
+  });
+}
+
+test('fifty clients on two mailboxes of one account see the same mailbox, by responses alone', async (t) => {
+  const { node, user } = t.context;
+  const account = await user('stress');
+  const report = await stress({ servers: [serverOf(node)], users: [account], clients: 50, commands: 60, seed: 7 });
+  t.true(report.commands > 2_000);
+});
+
+test('several accounts at once stay apart', async (t) => {
+  const { node, user } = t.context;
+  const users = await Promise.all(['one', 'two', 'three'].map((name) => user(`apart-${name}`)));
+  const report = await stress({ servers: [serverOf(node)], users, clients: 5, commands: 80, seed: 11 });
+  t.true(report.commands > 800);
+});
+
+test('the stress fails when an EXPUNGE names the wrong message', async (t) => {
+  const { node, user } = t.context;
+  const account = await user('control');
+  const wrong = await proxyThat(port(node, 'imap'), (line) =>
+    line.replace(/^\* (\d+) EXPUNGE$/, (_, seq) => `* ${Math.max(1, Number(seq) - 1)} EXPUNGE`),
+  );
+  const { port: wrongPort } = wrong.address() as AddressInfo;
+  await t.throwsAsync(
+    stress({ servers: [{ host: '127.0.0.1', port: wrongPort }], users: [account], clients: 8, commands: 200, seed: 3 }),
+    { name: 'ServerFault' },
+  );
+  wrong.close();
+});
+
+/** Passes connections on; each line of the server may be changed. */
+async function proxyThat(to: number, change: (line: string) => string): Promise<Server> {
+  const server = createServer((client) => {
+    const upstream = connect(to, '127.0.0.1');
+    let rest = '';
+    upstream.on('data', (chunk) => {
+      const lines = (rest + chunk.toString('latin1')).split('\r\n');
+      rest = lines.pop()!;
+      if (lines.length > 0) client.write(`${lines.map(change).join('\r\n')}\r\n`, 'latin1');
+    });
+    client.pipe(upstream);
+    for (const socket of [client, upstream]) {
+      socket.on('error', () => socket.destroy());
+      socket.on('close', () => {
+        client.destroy();
+        upstream.destroy();
+      });
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}

@@ -1,0 +1,161 @@
+// What a client knows of its selected mailbox from untagged responses alone, and the rules that these must keep to.
+import { isList, type Response, ServerFault, textOf, type Value } from './response.js';
+
+export interface KnownMessage {
+  uid: number | undefined;
+  flags: ReadonlySet<string> | undefined;
+  modseq: number | undefined;
+}
+
+/** A command under way, as far as the rules about EXPUNGE need it (RFC 9051 §7.5.1). */
+export interface UnderWay {
+  readonly name: string;
+  readonly isUid: boolean;
+}
+
+const HOLDS_EXPUNGE = new Set(['FETCH', 'STORE', 'SEARCH', 'SORT', 'THREAD']);
+
+export class CheckedMailbox {
+  readonly messages: KnownMessage[] = [];
+  uidNext = 1;
+  uidValidity: number | undefined;
+  highestModseq: number | undefined;
+  /** UIDs that were expunged under the eyes of this client; they never come again. */
+  readonly expunged = new Set<number>();
+  #isSelected = false;
+  /** What SELECT with QRESYNC says before it is done. */
+  readonly #resuming: { exists: number; fetched: [seq: number, data: Value | undefined][] } | undefined;
+
+  /** `known`: what another session knew of the mailbox, all UIDs included, which QRESYNC brings up to date. */
+  constructor(known?: readonly KnownMessage[]) {
+    if (known === undefined) return;
+    this.messages.push(...known.map((message) => ({ ...message })));
+    this.#resuming = { exists: 0, fetched: [] };
+  }
+
+  /** `underWay`: none while no command runs, IDLE included when it runs. @throws ServerFault */
+  apply(response: Response, underWay: UnderWay | undefined): void {
+    const { name, number } = response;
+    if (name === 'OK') this.#code(response);
+    else if (name === 'EXISTS') this.#exists(number!);
+    else if (name === 'EXPUNGE') this.#expunge(number!, underWay);
+    else if (name === 'VANISHED') this.#vanished(response, underWay);
+    else if (name === 'FETCH') this.#fetched(number!, response.values[0]);
+  }
+
+  /** The mailbox is selected; from now on its size never falls but by EXPUNGE. @throws ServerFault */
+  selected(): void {
+    this.#isSelected = true;
+    if (this.#resuming === undefined) return;
+    this.#exists(this.#resuming.exists);
+    for (const [seq, data] of this.#resuming.fetched) this.#fetched(seq, data);
+  }
+
+  get knowsAllUids(): boolean {
+    return this.messages.every(({ uid }) => uid !== undefined);
+  }
+
+  /** Of messages whose UID is known. */
+  get uids(): number[] {
+    return this.messages.flatMap(({ uid }) => (uid === undefined ? [] : [uid]));
+  }
+
+  #code({ code = '' }: Response): void {
+    const [name, value] = code.split(' ');
+    if (name?.toUpperCase() === 'UIDNEXT') this.uidNext = Number(value);
+    if (name?.toUpperCase() === 'UIDVALIDITY') this.uidValidity = Number(value);
+    if (name?.toUpperCase() === 'HIGHESTMODSEQ') this.highestModseq = Number(value);
+  }
+
+  #exists(count: number): void {
+    if (this.#resuming !== undefined && !this.#isSelected) {
+      this.#resuming.exists = count;
+      return;
+    }
+    if (this.#isSelected && count < this.messages.length) {
+      throw new ServerFault(`EXISTS ${count} where the client knows of ${this.messages.length}`);
+    }
+    while (this.messages.length < count) this.messages.push({ uid: undefined, flags: undefined, modseq: undefined });
+  }
+
+  #expunge(seq: number, underWay: UnderWay | undefined): void {
+    if (underWay === undefined) throw new ServerFault('EXPUNGE while no command runs');
+    if (!underWay.isUid && HOLDS_EXPUNGE.has(underWay.name)) throw new ServerFault(`EXPUNGE within ${underWay.name}`);
+    if (seq < 1 || seq > this.messages.length) {
+      throw new ServerFault(`EXPUNGE ${seq} of ${this.messages.length} messages`);
+    }
+    const [gone] = this.messages.splice(seq - 1, 1);
+    if (gone?.uid !== undefined) this.expunged.add(gone.uid);
+  }
+
+  #vanished({ values, raw }: Response, underWay: UnderWay | undefined): void {
+    const isEarlier = isList(values[0]) && textOf(values[0][0]).toUpperCase() === 'EARLIER';
+    if (!isEarlier && underWay === undefined) throw new ServerFault('VANISHED while no command runs');
+    if (!isEarlier && !underWay!.isUid && HOLDS_EXPUNGE.has(underWay!.name)) {
+      throw new ServerFault(`VANISHED within ${underWay!.name}`);
+    }
+    for (const uid of uidsOf(textOf(values[isEarlier ? 1 : 0]))) {
+      const at = this.#placeOf(uid);
+      if (at >= 0) this.messages.splice(at, 1);
+      else if (!isEarlier) throw new ServerFault(`a UID that the client does not know has vanished: ${raw}`);
+      // EARLIER may name UIDs that were given to nobody (RFC 7162 §3.2.10).
+      if (!isEarlier || at >= 0) this.expunged.add(uid);
+    }
+  }
+
+  /** Of the message with this UID, or of one that may have it: all that are unknown between two known ones are alike. */
+  #placeOf(uid: number): number {
+    const above = this.messages.findIndex((message) => message.uid !== undefined && message.uid >= uid);
+    if (this.messages[above]?.uid === uid) return above;
+    const before = (above < 0 ? this.messages.length : above) - 1;
+    return this.messages[before]?.uid === undefined ? before : -1;
+  }
+
+  #fetched(seq: number, data: Value | undefined): void {
+    if (this.#resuming !== undefined && !this.#isSelected) {
+      this.#resuming.fetched.push([seq, data]);
+      return;
+    }
+    const message = this.messages[seq - 1];
+    if (message === undefined)
+      throw new ServerFault(`FETCH of ${seq} where the client knows of ${this.messages.length}`);
+    if (!isList(data) || data.length % 2 !== 0) throw new ServerFault('FETCH without a list of pairs');
+    for (let i = 0; i < data.length; i += 2) {
+      const name = textOf(data[i]).toUpperCase();
+      const value = data[i + 1]!;
+      if (name === 'UID') this.#named(seq, message, Number(value));
+      else if (name === 'FLAGS') message.flags = flagsOf(value);
+      else if (name === 'MODSEQ' && isList(value)) message.modseq = Number(textOf(value[0]));
+    }
+  }
+
+  #named(seq: number, message: KnownMessage, uid: number): void {
+    if (message.uid !== undefined && message.uid !== uid) {
+      throw new ServerFault(`message ${seq} is UID ${uid} and was UID ${message.uid}`);
+    }
+    if (this.expunged.has(uid)) throw new ServerFault(`UID ${uid} is there and was expunged`);
+    const isBelow = (other: number | undefined) => other === undefined || other < uid;
+    const isAbove = (other: number | undefined) => other === undefined || other > uid;
+    if (!isBelow(this.messages[seq - 2]?.uid) || !isAbove(this.messages[seq]?.uid)) {
+      throw new ServerFault(`UID ${uid} of message ${seq} is out of order`);
+    }
+    message.uid = uid;
+  }
+}
+
+function flagsOf(value: Value): ReadonlySet<string> {
+  if (!isList(value)) throw new ServerFault('FLAGS without a list');
+  const flags = value.map((flag) => textOf(flag));
+  if (new Set(flags.map((flag) => flag.toLowerCase())).size < flags.length)
+    throw new ServerFault(`a flag twice: ${flags}`);
+  return new Set(flags.filter((flag) => flag.toLowerCase() !== '\\recent'));
+}
+
+export function uidsOf(set: string): number[] {
+  if (!/^\d+(:\d+)?(,\d+(:\d+)?)*$/.test(set)) throw new ServerFault(`no set of UIDs: ${set}`);
+  return set.split(',').flatMap((range) => {
+    const [first, last = first] = range.split(':').map(Number) as [number, number?];
+    const low = Math.min(first, last!);
+    return Array.from({ length: Math.abs(last! - first) + 1 }, (_, i) => low + i);
+  });
+}

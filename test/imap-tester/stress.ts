@@ -1,0 +1,281 @@
+// Many clients on the same mailboxes, each with random commands; every response is checked, and in the end all clients must know
+// the same mailbox, which is the one that a new client finds. What a client was told by the way counts, not what it asks at last.
+import { createHash } from 'node:crypto';
+import type { CheckedMailbox } from './checked-mailbox.js';
+import { isList, type Response, ServerFault, textOf } from './response.js';
+import { type Server, TesterClient } from './tester-client.js';
+
+export interface StressOptions {
+  /** Each client goes to one of them. */
+  readonly servers: readonly Server[];
+  readonly users: readonly { readonly name: string; readonly password: string }[];
+  /** Of each user. */
+  readonly clients: number;
+  readonly seed: number;
+  /** Commands of each client; `until` ends it earlier. */
+  readonly commands: number;
+  readonly until?: number;
+  readonly mailboxes?: readonly string[];
+}
+
+export interface StressReport {
+  readonly commands: number;
+  readonly byName: ReadonlyMap<string, number>;
+  readonly refusals: ReadonlyMap<string, number>;
+}
+
+type Random = (below: number) => number;
+
+/** @throws ServerFault with the transcript of the client that saw it */
+export async function stress(options: StressOptions): Promise<StressReport> {
+  const { users, clients, mailboxes = ['INBOX', 'Stress'] } = options;
+  const run = new Run(options, mailboxes);
+  for (const user of users) await run.prepare(user);
+  await Promise.all(
+    users.flatMap((user, u) =>
+      Array.from({ length: clients }, (_, i) => run.client(user, randomOf(options.seed * 1009 + u * 101 + i))),
+    ),
+  );
+  return run.report;
+}
+
+export function randomOf(seed: number): Random {
+  let state = seed >>> 0;
+  return (below) => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+
+const FLAGS = ['\\Seen', '\\Answered', '\\Flagged', '\\Draft', '\\Deleted', '$Forwarded', 'Zoë-2'.replace('ë', 'e')];
+const ITEMS = [
+  'FLAGS',
+  'UID',
+  'ENVELOPE',
+  'BODYSTRUCTURE',
+  'RFC822.SIZE',
+  'INTERNALDATE',
+  'BODY.PEEK[]',
+  'BODY.PEEK[HEADER.FIELDS (SUBJECT)]',
+  'BODY[TEXT]',
+];
+
+/** Servers whose copies are messages of their own would grow without end. */
+const few = (set: string, { messages }: CheckedMailbox): string => (messages.length > 100 ? '*' : set);
+
+class Run {
+  readonly #options: StressOptions;
+  readonly #mailboxes: readonly string[];
+  readonly #byName = new Map<string, number>();
+  readonly #refusals = new Map<string, number>();
+  #commands = 0;
+  #messages = 0;
+  #logins = 0;
+  /** What UIDs hold, by user, mailbox and UIDVALIDITY: the same for all clients, always. */
+  readonly #bodies = new Map<string, string>();
+  #arrived = 0;
+  #release: (() => void)[] = [];
+
+  constructor(options: StressOptions, mailboxes: readonly string[]) {
+    this.#options = options;
+    this.#mailboxes = mailboxes;
+  }
+
+  get report(): StressReport {
+    return { commands: this.#commands, byName: this.#byName, refusals: this.#refusals };
+  }
+
+  async prepare(user: StressOptions['users'][number]): Promise<void> {
+    const client = await this.#login(user);
+    for (const name of this.#mailboxes) {
+      if (name !== 'INBOX') await client.run(`CREATE ${name}`);
+      for (let i = 0; i < 5; i++) await client.ok(`APPEND ${name} `, this.#message());
+    }
+    await client.logout();
+  }
+
+  async client(user: StressOptions['users'][number], random: Random): Promise<void> {
+    const isResuming = random(2) === 0;
+    const open = async () => {
+      const opened = await this.#login(user);
+      if (isResuming) await opened.ok('ENABLE QRESYNC');
+      return opened;
+    };
+    let client = await open();
+    try {
+      let mailbox = '';
+      const { commands, until = Number.POSITIVE_INFINITY } = this.#options;
+      for (let i = 0; i < commands && Date.now() < until; i++) {
+        const dice = random(100);
+        if (client.mailbox === undefined || dice < 2) {
+          mailbox = this.#mailboxes[random(this.#mailboxes.length)]!;
+          await client.select(mailbox, random(8) === 0 ? 'EXAMINE' : 'SELECT');
+          if (isResuming) await this.#send(client, 'UID FETCH 1:* (FLAGS)');
+        } else if (dice < 3) {
+          const known = client.mailbox;
+          if (random(2) === 0) await client.logout();
+          else client.destroy();
+          client = await open();
+          // Flags are known as of the highest modseq that the client was told of.
+          if (isResuming && known !== undefined && mailbox !== '') await client.select(mailbox, 'SELECT', known);
+        } else await this.#step(client, user.name, mailbox, random);
+      }
+      await this.#compare(client, user, mailbox || 'INBOX');
+    } catch (error) {
+      const where = client.transcript.join('\n').replaceAll('\r\n', '\n');
+      throw new ServerFault(`${user.name}: ${(error as Error).message}\n${where}`, { cause: error });
+    } finally {
+      client.destroy();
+    }
+  }
+
+  async #login({ name, password }: StressOptions['users'][number]): Promise<TesterClient> {
+    const { servers } = this.#options;
+    const client = await TesterClient.open(servers[this.#logins++ % servers.length]!);
+    await client.ok(`LOGIN "${name}" "${password}"`);
+    return client;
+  }
+
+  async #step(client: TesterClient, user: string, mailbox: string, random: Random): Promise<void> {
+    const known = client.mailbox!;
+    const uid = random(2) === 0 ? 'UID ' : '';
+    const set = uid === '' ? this.#sequenceSet(known, random) : this.#uidSet(known, random);
+    const other = this.#mailboxes[random(this.#mailboxes.length)]!;
+    const flags = Array.from({ length: 1 + random(2) }, () => FLAGS[random(FLAGS.length)]!).join(' ');
+    const dice = random(100);
+    if (dice < 8) await this.#send(client, 'NOOP');
+    else if (dice < 18) await this.#append(client, random(3) === 0 ? other : mailbox);
+    else if (dice < 24) await this.#idle(client, random);
+    else if (dice < 28) await this.#send(client, `STATUS ${other} (MESSAGES UIDNEXT UIDVALIDITY UNSEEN)`);
+    else if (dice < 34) await this.#send(client, 'EXPUNGE');
+    else if (dice < 42) await this.#search(client, uid, random);
+    else if (set === undefined) await this.#send(client, 'CHECK');
+    else if (dice < 64) await this.#fetch(client, user, mailbox, uid, set, random);
+    else if (dice < 86) {
+      const mode = ['+', '-', ''][random(3)]!;
+      const isSilent = random(4) === 0;
+      await this.#send(client, `${uid}STORE ${set} ${mode}FLAGS${isSilent ? '.SILENT' : ''} (${flags})`);
+      // The client has to know by itself what it did; here it takes the flags for unknown.
+      if (isSilent) for (const message of known.messages) message.flags = undefined;
+    } else if (dice < 92) await this.#send(client, `${uid}COPY ${few(set, known)} ${other}`);
+    else if (dice < 95) await this.#send(client, `${uid}MOVE ${few(set, known)} ${other}`);
+    else if (uid !== '') await this.#send(client, `UID EXPUNGE ${set}`);
+    else await this.#send(client, 'LIST "" *');
+  }
+
+  async #send(client: TesterClient, command: string): Promise<readonly Response[]> {
+    const { completion, untagged } = await client.run(command);
+    this.#count(command, completion);
+    return untagged;
+  }
+
+  #count(command: string, { name, code, raw }: Response): void {
+    const [first, second] = command.split(' ');
+    const word = first === 'UID' ? `${first} ${second}` : first!;
+    this.#commands++;
+    this.#byName.set(word, (this.#byName.get(word) ?? 0) + 1);
+    if (name === 'OK') return;
+    if (name === 'BAD') throw new ServerFault(`${command}: ${raw}`);
+    const reason = `${word} ${name} ${code?.split(' ')[0] ?? ''}`;
+    this.#refusals.set(reason, (this.#refusals.get(reason) ?? 0) + 1);
+  }
+
+  async #append(client: TesterClient, mailbox: string): Promise<void> {
+    const { completion } = await client.run(`APPEND ${mailbox} (${FLAGS[this.#messages % 4]}) `, this.#message());
+    this.#count('APPEND', completion);
+  }
+
+  #message(): Buffer {
+    const id = ++this.#messages;
+    const lines = `line of message ${id}\r\n`.repeat(1 + (id % 40));
+    return Buffer.from(
+      `From: Zoë 💌 <zoe@example.test>\r\nTo: b@example.test\r\nSubject: number ${id}\r\nMessage-ID: <${id}.${this.#options.seed}@stress.test>\r\nDate: Sun, 22 Nov 2026 10:00:00 +0000\r\n\r\n${lines}`,
+    );
+  }
+
+  async #idle(client: TesterClient, random: Random): Promise<void> {
+    const idle = await client.idle();
+    for (let i = random(4); i >= 0; i--) await new Promise((resolve) => setImmediate(resolve));
+    const { completion } = await idle.done();
+    this.#count('IDLE', completion);
+  }
+
+  async #search(client: TesterClient, uid: string, random: Random): Promise<void> {
+    const known = client.mailbox!;
+    const key = ['ALL', 'SEEN', 'UNSEEN DELETED', 'OR FLAGGED ANSWERED', 'NOT DRAFT', 'SUBJECT number'][random(6)]!;
+    const found = await this.#send(client, `${uid}SEARCH ${key}`);
+    for (const { name, values } of found) {
+      if (name !== 'SEARCH') continue;
+      const numbers = values.map(Number);
+      if (uid === '' && numbers.some((seq) => !(seq >= 1 && seq <= known.messages.length))) {
+        throw new ServerFault(`SEARCH found ${numbers} of ${known.messages.length}`);
+      }
+    }
+  }
+
+  async #fetch(client: TesterClient, user: string, mailbox: string, uid: string, set: string, random: Random) {
+    const items = new Set(['UID', ...Array.from({ length: 1 + random(3) }, () => ITEMS[random(ITEMS.length)]!)]);
+    const responses = await this.#send(client, `${uid}FETCH ${set} (${[...items].join(' ')})`);
+    const { uidValidity } = client.mailbox!;
+    for (const { name, values, raw } of responses) {
+      const [data] = values;
+      if (name !== 'FETCH' || !isList(data)) continue;
+      const body = data[data.findIndex((value) => textOf(value) === 'BODY[]') + 1];
+      const at = data.findIndex((value) => textOf(value) === 'UID') + 1;
+      if (at === 0 && items.size > 0 && raw.includes('BODY[]'))
+        throw new ServerFault('FETCH without the UID that was asked for');
+      if (!raw.includes('BODY[]') || !Buffer.isBuffer(body)) continue;
+      const key = `${user}/${mailbox}/${uidValidity}/${textOf(data[at])}`;
+      const hash = createHash('sha256').update(body).digest('hex');
+      const before = this.#bodies.get(key);
+      if (before !== undefined && before !== hash) throw new ServerFault(`${key} is another message now`);
+      this.#bodies.set(key, hash);
+    }
+  }
+
+  #sequenceSet({ messages }: CheckedMailbox, random: Random): string | undefined {
+    if (messages.length === 0) return undefined;
+    const one = () => 1 + random(messages.length);
+    return [`${one()}`, `${one()}:${one()}`, `${one()},${one()},${one()}`, '*', `${one()}:*`][random(5)];
+  }
+
+  #uidSet(known: CheckedMailbox, random: Random): string | undefined {
+    const { uids } = known;
+    if (uids.length === 0) return undefined;
+    const one = () => uids[random(uids.length)]!;
+    return [`${one()}`, `${one()}:${one()}`, `${one()},${one() + 1}`, '*', `${one()}:*`][random(5)];
+  }
+
+  /** Waits for the other clients, and compares what this one knows with what there is. */
+  async #compare(client: TesterClient, user: StressOptions['users'][number], mailbox: string): Promise<void> {
+    if (client.mailbox === undefined) await client.select(mailbox);
+    await this.#all();
+    await client.ok('NOOP');
+    const known = client.mailbox!;
+    const told = known.messages.map(({ uid, flags }) => ({ uid, flags: flags && [...flags].sort() }));
+    const fresh = await this.#login(user);
+    await fresh.select(mailbox, 'EXAMINE');
+    if (fresh.mailbox!.messages.length > 0) await fresh.ok('FETCH 1:* (UID FLAGS)');
+    const truth = fresh.mailbox!.messages;
+    if (truth.length !== told.length)
+      throw new ServerFault(`the client knows of ${told.length} messages of ${truth.length}`);
+    for (const [i, { uid, flags }] of told.entries()) {
+      const { uid: trueUid, flags: trueFlags } = truth[i]!;
+      if (uid !== undefined && uid !== trueUid)
+        throw new ServerFault(`message ${i + 1}: UID ${uid}, and it is ${trueUid}`);
+      if (flags !== undefined && String(flags) !== String([...trueFlags!].sort())) {
+        throw new ServerFault(`message ${i + 1}: flags ${flags}, and they are ${[...trueFlags!]}`);
+      }
+    }
+    await fresh.logout();
+  }
+
+  /** Until every client has come here. */
+  async #all(): Promise<void> {
+    const { users, clients } = this.#options;
+    if (++this.#arrived < users.length * clients) return new Promise((resolve) => this.#release.push(resolve));
+    for (const release of this.#release) release();
+  }
+}

@@ -1,0 +1,228 @@
+// A client that believes nothing: it sends commands as they are given, reads every response strictly, and holds each untagged
+// response against what it knows of its selected mailbox.
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { CheckedMailbox } from './checked-mailbox.js';
+import { literalAt, parseResponse, type Response, ServerFault } from './response.js';
+
+const PATIENCE_MS = 60_000;
+
+export interface Server {
+  readonly host: string;
+  readonly port: number;
+  /** TLS from the first octet; certificates are not checked. */
+  readonly tls?: boolean;
+}
+
+/** Octets of a literal among the text of a command. */
+export type Piece = string | Buffer;
+
+export interface Completed {
+  readonly completion: Response;
+  /** Untagged, in order. */
+  readonly untagged: readonly Response[];
+}
+
+interface Running {
+  readonly tag: string;
+  readonly name: string;
+  readonly isUid: boolean;
+  readonly untagged: Response[];
+  readonly resolve: (completed: Completed) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class TesterClient {
+  /** Undefined while none is selected. */
+  mailbox: CheckedMailbox | undefined;
+  /** What was sent and received lately, for reports. */
+  readonly transcript: string[] = [];
+  readonly #socket: Socket;
+  #buffer: Buffer = Buffer.alloc(0);
+  /** Octets of the response at the start of the buffer that are known to belong to it. */
+  #scanned = 0;
+  #running: Running | undefined;
+  #continued: (() => void) | undefined;
+  #tags = 0;
+  #failure: unknown;
+  #greeted!: (response: Response) => void;
+  readonly greeting = new Promise<Response>((resolve) => {
+    this.#greeted = resolve;
+  });
+  #isGreeted = false;
+  /** Untagged responses that came while no command ran, or during IDLE. */
+  readonly unasked: Response[] = [];
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    socket.on('error', (error) => this.#fail(error));
+    socket.on('close', () => this.#fail(new Error('the connection is closed')));
+  }
+
+  static async open({ host, port, tls = false }: Server): Promise<TesterClient> {
+    const socket = tls ? connectTls({ host, port, rejectUnauthorized: false }) : connect({ host, port });
+    await once(socket, tls ? 'secureConnect' : 'connect');
+    socket.setNoDelay(true);
+    const client = new TesterClient(socket);
+    await client.greeting;
+    return client;
+  }
+
+  /** Buffers are sent as literals, after the server has asked for them. Rejects when a response breaks a rule. */
+  async run(...pieces: readonly Piece[]): Promise<Completed> {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#running !== undefined) throw new Error('a command runs already');
+    const tag = `t${++this.#tags}`;
+    const words = String(pieces[0]).trim().toUpperCase().split(' ');
+    const isUid = words[0] === 'UID';
+    const name = (isUid ? words[1] : words[0]) ?? '';
+    const late = setTimeout(() => this.#fail(new Error(`no completion of ${tag} ${name} in time`)), PATIENCE_MS);
+    const completed = new Promise<Completed>((resolve, reject) => {
+      this.#running = { tag, name, isUid, untagged: [], resolve, reject };
+    });
+    completed.catch(() => {});
+    try {
+      let text = `${tag} `;
+      for (const piece of pieces) {
+        if (typeof piece === 'string') text += piece;
+        else {
+          const continued = new Promise<void>((resolve) => {
+            this.#continued = resolve;
+          });
+          this.#send(`${text}{${piece.length}}\r\n`);
+          // The server may refuse the literal by completing the command.
+          await Promise.race([continued, completed]);
+          if (this.#running === undefined) return await completed;
+          this.#socket.write(piece);
+          text = '';
+        }
+      }
+      this.#send(`${text}\r\n`);
+      return await completed;
+    } finally {
+      clearTimeout(late);
+      this.#continued = undefined;
+    }
+  }
+
+  /** As `run`; a completion other than OK is a failure. */
+  async ok(...pieces: readonly Piece[]): Promise<Completed> {
+    const completed = await this.run(...pieces);
+    if (completed.completion.name !== 'OK') throw new ServerFault(`${String(pieces[0])}: ${completed.completion.raw}`);
+    return completed;
+  }
+
+  /** IDLE until `done` is called and DONE is answered. */
+  async idle(): Promise<{ done(): Promise<Completed> }> {
+    const continued = new Promise<void>((resolve) => {
+      this.#continued = resolve;
+    });
+    const completed = this.run('IDLE');
+    completed.catch(() => {});
+    await Promise.race([continued, completed]);
+    return {
+      done: () => {
+        this.#send('DONE\r\n');
+        return completed;
+      },
+    };
+  }
+
+  /** `known`: what QRESYNC brings up to date; it is of this UIDVALIDITY and modseq. */
+  async select(name: string, command = 'SELECT', known?: CheckedMailbox): Promise<Completed> {
+    const { uidValidity, highestModseq, messages } = known ?? {};
+    const isResumed = uidValidity !== undefined && highestModseq !== undefined && known?.knowsAllUids === true;
+    const mailbox = new CheckedMailbox(isResumed ? messages : undefined);
+    this.mailbox = mailbox;
+    const completed = await this.run(
+      isResumed ? `${command} ${name} (QRESYNC (${uidValidity} ${highestModseq}))` : `${command} ${name}`,
+    );
+    if (completed.completion.name === 'OK') mailbox.selected();
+    else this.mailbox = undefined;
+    return completed;
+  }
+
+  /** As a program that is killed. */
+  destroy(): void {
+    this.#failure ??= new Error('the client has gone');
+    this.#socket.destroy();
+  }
+
+  async logout(): Promise<void> {
+    await this.run('LOGOUT');
+    this.mailbox = undefined;
+    this.#failure ??= new Error('the client has logged out');
+    this.#socket.end();
+  }
+
+  #send(text: string): void {
+    this.#note(`> ${text}`);
+    this.#socket.write(text, 'latin1');
+  }
+
+  #note(line: string): void {
+    this.transcript.push(line.length > 500 ? `${line.slice(0, 500)}…` : line);
+    if (this.transcript.length > 60) this.transcript.shift();
+  }
+
+  #receive(chunk: Buffer): void {
+    this.#buffer = this.#buffer.length === 0 ? chunk : Buffer.concat([this.#buffer, chunk]);
+    try {
+      for (let response = this.#next(); response !== undefined; response = this.#next()) this.#take(response);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** The octets of the next whole response. */
+  #next(): Buffer | undefined {
+    for (;;) {
+      const end = this.#buffer.indexOf('\r\n', this.#scanned, 'latin1');
+      if (end < 0) return undefined;
+      const lineStart = Math.max(this.#scanned, end - 40);
+      const literal = literalAt(this.#buffer.subarray(lineStart, end).toString('latin1'));
+      if (literal === undefined) {
+        const response = this.#buffer.subarray(0, end);
+        this.#buffer = this.#buffer.subarray(end + 2);
+        this.#scanned = 0;
+        return response;
+      }
+      if (this.#buffer.length < end + 2 + literal) return undefined;
+      this.#scanned = end + 2 + literal;
+    }
+  }
+
+  #take(octets: Buffer): void {
+    this.#note(`< ${octets.toString('latin1')}`);
+    const response = parseResponse(octets);
+    if (!this.#isGreeted) {
+      this.#isGreeted = true;
+      this.#greeted(response);
+      return;
+    }
+    const running = this.#running;
+    if (response.tag === '+') {
+      this.#continued?.();
+      this.#continued = undefined;
+    } else if (response.tag === '*') {
+      // What belongs to the mailbox before comes before the new one's responses; SELECT says CLOSED between them.
+      this.mailbox?.apply(response, running);
+      if (running === undefined || running.name === 'IDLE') this.unasked.push(response);
+      running?.untagged.push(response);
+    } else if (running?.tag === response.tag) {
+      this.#running = undefined;
+      running.resolve({ completion: response, untagged: running.untagged });
+    } else throw new ServerFault(`a completion of no command: ${response.raw}`);
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= error;
+    const running = this.#running;
+    this.#running = undefined;
+    running?.reject(this.#failure);
+    this.#continued?.();
+    this.#socket.destroy();
+  }
+}
