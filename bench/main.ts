@@ -6,6 +6,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string
   mailbox: () => import('./mailbox.js'),
   hub: () => import('./hub.js'),
   rest: () => import('./rest.js'),
+  imap: () => import('./imap.js'),
   outbound: () => import('./outbound.js'),
   'outbound-shares': () => import('./outbound-shares.js'),
   cluster: () => import('./cluster.js'),

@@ -46,6 +46,8 @@ export async function startBenchNode(environment: Readonly<Record<string, string
       MANSIO_MX_PORT: '0',
       MANSIO_SUBMISSION_PORT: '0',
       MANSIO_SUBMISSIONS_PORT: '0',
+      MANSIO_IMAP_PORT: '0',
+      MANSIO_IMAPS_PORT: '0',
       MANSIO_HOSTED_DOMAINS: 'example.test',
       ...environment,
     },

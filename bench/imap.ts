@@ -1,0 +1,117 @@
+// IMAP beside Dovecot: the same corpus in both, the same client, by turns. Commands on a folder of 10,000 messages of 6 kB
+// (BENCH_IMAP_MESSAGES, BENCH_IMAP_OCTETS), then what reaches an idle client how fast, what an idle connection takes, and how
+// many commands a second 50 clients get. BENCH_IMAP_SERVERS=dovecot measures Dovecot alone, `mansio` Mansio alone.
+import { type Contender, startDovecotContender, startMansio } from './imap/contenders.js';
+import { append, imapLines, type Line } from './imap/lines.js';
+import { commandRate, idleLatencies, idleMemory } from './imap/sessions.js';
+import { figure, percentile } from './support/figures.js';
+import type { ImapClient } from './support/imap-client.js';
+import { corpusMessage, rareWordOf } from './support/mail-corpus.js';
+
+const MESSAGES = Number(process.env['BENCH_IMAP_MESSAGES'] ?? 10_000);
+const OCTETS = Number(process.env['BENCH_IMAP_OCTETS'] ?? 6_000);
+const ROUNDS = Number(process.env['BENCH_IMAP_ROUNDS'] ?? 11);
+const SERVERS = process.env['BENCH_IMAP_SERVERS']?.split(',') ?? ['mansio', 'dovecot'];
+const WARM_ROUNDS = 8;
+const WRITERS = 20;
+const BATCH = 50;
+const SEARCHABLE_MS = 120_000;
+
+export async function run(args: readonly string[]): Promise<void> {
+  const isWanted = (name: string) => args.length === 0 || args.some((arg) => name.includes(arg));
+  const contenders: Contender[] = [];
+  try {
+    if (SERVERS.includes('mansio')) contenders.push(await startMansio());
+    const dovecot = SERVERS.includes('dovecot') ? await startDovecotContender() : undefined;
+    if (dovecot !== undefined) contenders.push(dovecot);
+    // First, as long as a heap has no room that is left over from other work.
+    if (isWanted('memory')) for (const contender of contenders) await idleMemory(contender);
+    const clients = new Map<Contender, ImapClient>();
+    const lines = imapLines(MESSAGES, OCTETS).filter(({ name }) => isWanted(name));
+    for (const contender of contenders) {
+      const client = await filled(contender);
+      if (lines.some(({ name }) => name.startsWith('SEARCH'))) await searchable(contender, client);
+      clients.set(contender, client);
+    }
+    for (const line of lines) report(line, await timesOf(line, clients));
+    for (const client of clients.values()) client.close();
+    if (isWanted('latency')) for (const contender of contenders) await idleLatencies(contender, OCTETS);
+    if (isWanted('rate')) for (const contender of contenders) await commandRate(contender, MESSAGES);
+  } finally {
+    for (const contender of contenders) await contender.stop();
+  }
+}
+
+/** A session with the corpus in its inbox, selected. */
+async function filled(contender: Contender): Promise<ImapClient> {
+  const client = await contender.open();
+  const started = performance.now();
+  for (let from = 0; from < MESSAGES; from += BATCH) {
+    const count = Math.min(BATCH, MESSAGES - from);
+    await append(
+      client,
+      'INBOX',
+      Array.from({ length: count }, (_, i) => corpusMessage(from + i, OCTETS)),
+    );
+  }
+  const seconds = (performance.now() - started) / 1000;
+  figure(`${contender.name}: put in by MULTIAPPEND, ${WRITERS} at a time`, MESSAGES / seconds, 'messages/s');
+  await client.ok('SELECT INBOX');
+  return client;
+}
+
+/** Resolves once all of the corpus can be found by its words. */
+async function searchable(contender: Contender, client: ImapClient): Promise<void> {
+  const until = Date.now() + SEARCHABLE_MS;
+  const started = performance.now();
+  for (;;) {
+    // It may take too long until the words are there.
+    const { text } = await client.run(`SEARCH BODY ${rareWordOf(MESSAGES - 1)}`, true);
+    if (/\d/.test(text)) break;
+    if (Date.now() > until) throw new Error(`${contender.name} does not find the last message by its words`);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  figure(`${contender.name}: until the last one is found by its words`, (performance.now() - started) / 1000, 's');
+}
+
+/** ms by contender; a line that a server refuses has none. */
+async function timesOf(line: Line, clients: ReadonlyMap<Contender, ImapClient>): Promise<Map<Contender, number[]>> {
+  const times = new Map<Contender, number[]>();
+  const failed = new Set<Contender>();
+  for (let round = -WARM_ROUNDS; round < ROUNDS; round++) {
+    for (const [contender, client] of clients) {
+      if (failed.has(contender)) continue;
+      try {
+        await line.before?.(client, contender);
+        const started = performance.now();
+        await line.timed(client, round);
+        const ms = performance.now() - started;
+        if (round >= 0) times.set(contender, [...(times.get(contender) ?? []), ms]);
+        await line.after?.(client);
+      } catch (error) {
+        failed.add(contender);
+        process.stdout.write(`  ${line.name}: ${contender.name}: ${error instanceof Error ? error.message : error}\n`);
+      }
+    }
+  }
+  return times;
+}
+
+/** Medians, and their ratio when there are two. */
+function report({ name, goal }: Line, times: ReadonlyMap<Contender, readonly number[]>): void {
+  const medians = [...times].map(([contender, samples]) => ({ name: contender.name, ms: percentile(samples, 0.5) }));
+  const [first, second] = medians;
+  if (first === undefined) return;
+  if (second === undefined) {
+    figure(`${name}, ${first.name}`, first.ms, 'ms');
+    return;
+  }
+  const ratio = first.ms / second.ms;
+  const verdict = ratio <= goal ? 'reached' : 'MISSED';
+  figure(
+    name,
+    first.ms,
+    'ms',
+    `${second.name} ${second.ms.toFixed(2)} ms, ratio ${ratio.toFixed(2)}, goal ${goal}: ${verdict}`,
+  );
+}

@@ -1,0 +1,116 @@
+// The servers that the IMAP benchmark measures: a node of Mansio and a Dovecot, each with one account, reached the same way.
+import type { ChildProcess } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { startDovecot } from '../support/dovecot.js';
+import { ImapClient } from '../support/imap-client.js';
+import { startBenchNode } from '../support/node.js';
+import { SmtpSender } from '../support/smtp-load.js';
+
+export interface Contender {
+  readonly name: string;
+  /** Logged in as the account with the corpus, or as one of `USERS` others, each from an address of its own. */
+  open(isTls?: boolean, user?: number): Promise<ImapClient>;
+  /** Resident octets of all its processes that serve clients, pages that they share counted once. */
+  memory(): Promise<number>;
+  /** Sends a message to the account by SMTP; `sent` is called with its final dot. Undefined without an SMTP server. */
+  readonly deliver: ((message: string, sent: () => void) => Promise<void>) | undefined;
+  stop(): Promise<void>;
+}
+
+/** Connections of one account, and of one address, are bounded. */
+export const USERS = 20;
+const SETTLE_MS = 1_500;
+const PRELOAD = fileURLToPath(new URL('../support/collect-garbage.js', import.meta.url));
+
+export async function startMansio(): Promise<Contender> {
+  const node = await startBenchNode({
+    MANSIO_LOG_LEVEL: 'warn',
+    MANSIO_IMAP_PORT: '0',
+    MANSIO_IMAPS_PORT: '0',
+    MANSIO_ALLOW_PLAINTEXT_AUTH: 'true',
+    NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --import ${PRELOAD}`,
+  });
+  const accounts = await node.createAccounts(USERS + 1);
+  const keys = await Promise.all(accounts.map(({ id }) => node.createKey(id, ['imap', 'app'])));
+  const { email } = accounts[0]!;
+  // Opened when it is needed: a sender that says nothing for long is sent away.
+  let sender: SmtpSender | undefined;
+  return {
+    name: 'Mansio',
+    open: (isTls = false, user = 0) =>
+      loggedIn(node.port(isTls ? 'imaps' : 'imap'), isTls, user, accounts[user]!.email, keys[user]!),
+    async memory() {
+      node.process.kill('SIGUSR2');
+      await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+      return residentOf(node.process.pid!);
+    },
+    async deliver(message, sent) {
+      sender ??= await SmtpSender.open('127.0.0.1', node.port('mx'));
+      if (!(await sender.send('ann@remote.test', [email], message, sent))) throw new Error('the message was refused');
+    },
+    async stop() {
+      sender?.close();
+      await node.stop();
+    },
+  };
+}
+
+/** Undefined when it is not installed. */
+export async function startDovecotContender(): Promise<Contender | undefined> {
+  const dovecot = await startDovecot();
+  if (dovecot === undefined) return undefined;
+  return {
+    name: `Dovecot ${dovecot.version}`,
+    open: (isTls = false, user = 0) =>
+      loggedIn(isTls ? dovecot.imapsPort : dovecot.imapPort, isTls, user, `user${user}@example.test`, dovecot.password),
+    async memory() {
+      await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+      return treeOf(dovecot.process).reduce((sum, pid) => sum + proportionalOf(pid), 0);
+    },
+    deliver: undefined,
+    stop: dovecot.stop,
+  };
+}
+
+async function loggedIn(
+  port: number,
+  isTls: boolean,
+  user: number,
+  name: string,
+  password: string,
+): Promise<ImapClient> {
+  const client = await ImapClient.open({ port, isTls, localAddress: `127.0.0.${2 + user}` });
+  await client.ok(`LOGIN ${name} ${password}`);
+  return client;
+}
+
+const kilobytes = (text: string, field: string) =>
+  Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0);
+
+const residentOf = (pid: number): number => kilobytes(readFileSync(`/proc/${pid}/status`, 'utf8'), 'VmRSS') * 1024;
+
+function proportionalOf(pid: number): number {
+  try {
+    return kilobytes(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'), 'Pss') * 1024;
+  } catch {
+    return 0;
+  }
+}
+
+/** Its children and theirs, the first process included. */
+function treeOf(root: ChildProcess): number[] {
+  const parents = new Map<number, number>();
+  for (const entry of readdirSync('/proc')) {
+    if (!/^\d+$/.test(entry)) continue;
+    try {
+      const stat = readFileSync(`/proc/${entry}/stat`, 'latin1');
+      parents.set(Number(entry), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  const tree = [root.pid!];
+  for (const pid of tree) for (const [child, parent] of parents) if (parent === pid) tree.push(child);
+  return tree;
+}
