@@ -3,9 +3,10 @@
 import { JUNK, NOT_JUNK } from '../../mail/flags.js';
 import type { FolderRole, FolderRow } from '../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
+import { grouped } from './grouped.js';
 import type { MailboxProtocol } from './protocol.js';
 import { folderNamed, MOST_EMAILS, rangesOf, selected, type UidRange } from './selection.js';
-import { grouped, type MailboxTransaction } from './transaction.js';
+import type { MailboxTransaction } from './transaction.js';
 
 /** What an email leaves for a label. */
 const LEFT_FOR_LABEL: ReadonlySet<FolderRole> = new Set(['inbox', 'trash', 'junk']);

@@ -1,27 +1,18 @@
 // The transaction of one commit: the changes of a batch of commands, and a view of the mailbox as if they had happened
-// already, so that commands later in the batch see the earlier ones. Every change is a record: it is kept, and applied to the
-// view by `apply`, which is the only way to change the view.
+// already (changed-mailbox.ts), so that commands later in the batch see the earlier ones. Every change is a record: it is kept,
+// and applied.
 
 import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
-import { SEEN } from '../../mail/flags.js';
 import { uuidV7 } from '../../mail/ids.js';
-import {
-  type Change,
-  type ChangeContent,
-  type ChangeOf,
-  flaggedIn,
-  type NewEmail,
-  placementsIn,
-  removedIn,
-  type ShownEmail,
-} from '../../store/changes.js';
+import type { Change, ChangeContent, ChangeOf, NewEmail, ShownEmail } from '../../store/changes.js';
 import type { FolderDefinition, Placement } from '../../store/mailbox-rows.js';
 import type { MailboxChange, RememberedReply } from '../../store/mailboxes.js';
 import type { PlanContext } from '../runtime/behavior.js';
 import type { Annotations } from './annotations.js';
-import { EmailChanges } from './email-changes.js';
+import { ChangedMailbox } from './changed-mailbox.js';
 import { FilterChanges } from './filter-changes.js';
-import { FolderChanges } from './folder-changes.js';
+import type { FolderChanges } from './folder-changes.js';
+import { grouped } from './grouped.js';
 import { OutboundChanges } from './outbound/changes.js';
 import { DraftRows } from './outbound/draft-rows.js';
 import { NOTHING_PREFETCHED, type Prefetched } from './prefetch.js';
@@ -42,14 +33,11 @@ export class MailboxTransaction {
   /** What was read of the store for the commands of this batch. */
   readonly prefetched: Prefetched;
   readonly #context: TransactionContext;
-  readonly #emails: EmailChanges;
+  readonly #mailbox: ChangedMailbox;
   readonly #draftRows: DraftRows;
-  /** Undefined while they are those of the state. */
-  #annotations: Annotations | undefined;
   readonly #changes: Change[] = [];
   readonly #consumed = new Set<string>();
   #modseq: number;
-  #announcedUnread: number;
   #idTime: number;
   #idSequence: number;
 
@@ -57,23 +45,22 @@ export class MailboxTransaction {
     const record = (change: ChangeContent) => this.#record(change);
     this.state = state;
     this.now = context.now;
-    this.#emails = new EmailChanges(state);
-    this.folders = new FolderChanges(state);
     this.filters = new FilterChanges(state, record);
     this.outbound = new OutboundChanges(state, prefetched.outbound, record, prefetched.slots);
+    this.#mailbox = new ChangedMailbox(state, this.filters, this.outbound);
+    this.folders = this.#mailbox.folders;
     this.#draftRows = new DraftRows({
       draftsId: state.folderOf('drafts').row.id,
       reads: prefetched.draftReads,
       outbound: this.outbound,
       now: context.now,
       otherId: () => this.otherId(),
-      added: (id) => this.#emails.added(id),
+      added: (id) => this.#mailbox.emails.added(id),
     });
     this.retryPolicy = context.retry;
     this.prefetched = prefetched;
     this.#context = context;
     this.#modseq = state.modseq;
-    this.#announcedUnread = state.folderOf('inbox').row.unread;
     this.#idTime = state.emails.newestIdTime;
     this.#idSequence = state.emails.newestIdSequence;
   }
@@ -97,43 +84,43 @@ export class MailboxTransaction {
 
   /** The slot of an email that exists after the batch so far, or -1. `id` must be a UUID. */
   find(id: string): number {
-    return this.#emails.find(id);
+    return this.#mailbox.emails.find(id);
   }
 
   id(slot: number): string {
-    return this.#emails.id(slot);
+    return this.#mailbox.emails.id(slot);
   }
 
   flags(slot: number): number {
-    return this.#emails.flags(slot);
+    return this.#mailbox.emails.flags(slot);
   }
 
   keywords(slot: number): readonly string[] {
-    return this.#emails.keywords(slot);
+    return this.#mailbox.emails.keywords(slot);
   }
 
   /** Keywords of the account by their lower-case names, in the spelling that was seen first. */
   keywordNames(): ReadonlyMap<string, string> {
-    return this.#emails.keywordNames();
+    return this.#mailbox.emails.keywordNames();
   }
 
   receivedAt(slot: number): number {
-    return this.#emails.receivedAt(slot);
+    return this.#mailbox.emails.receivedAt(slot);
   }
 
   /** When the email changed last or, in a folder, the email or its placement. */
   modseq(slot: number, folderId?: string): number {
-    const email = this.#emails.modseq(slot);
+    const email = this.#mailbox.emails.modseq(slot);
     return folderId === undefined ? email : Math.max(email, this.folders.modseq(folderId, slot));
   }
 
   /** Ids of emails with this Message-Id that the batch has added, newest first. */
   addedWith(messageId: string): string[] {
-    return this.#emails.addedWith(messageId);
+    return this.#mailbox.emails.addedWith(messageId);
   }
 
   get annotations(): Annotations {
-    return this.#annotations ?? this.state.annotations;
+    return this.#mailbox.annotations;
   }
 
   isDeleted(slot: number, folderId: string): boolean {
@@ -238,7 +225,7 @@ export class MailboxTransaction {
     const { role } = this.folders.row(id)!;
     const { uidNext } = this.folders.row(archiveTo)!;
     const emails = this.folders
-      .onlyIn(id, this.#emails.size)
+      .onlyIn(id, this.#mailbox.emails.size)
       .map((slot, i) => ({ emailId: this.id(slot), uid: uidNext + i }));
     const placed = emails.length === 0 ? null : { folderId: archiveTo, emails };
     this.#record({ type: 'FolderDeleted', payload: { folderId: id, role, placed } });
@@ -262,7 +249,8 @@ export class MailboxTransaction {
   /** Clients are told how many emails of the inbox are unread, if the number is another than they were told last. */
   announceUnread({ always = false }: { readonly always?: boolean } = {}): void {
     const { unread } = this.folders.rowOf('inbox');
-    if (always || unread !== this.#announcedUnread) this.#record({ type: 'UnreadCountChanged', payload: { unread } });
+    if (always || unread !== this.#mailbox.announcedUnread)
+      this.#record({ type: 'UnreadCountChanged', payload: { unread } });
   }
 
   /** Takes records of a log in as they are. */
@@ -270,7 +258,7 @@ export class MailboxTransaction {
     for (const change of changes) {
       this.#modseq = change.seq;
       this.#changes.push(change);
-      this.#apply(change);
+      this.#mailbox.apply(change);
     }
   }
 
@@ -309,121 +297,9 @@ export class MailboxTransaction {
   #record(content: ChangeContent, slots?: readonly number[]): void {
     const change = { ...content, seq: this.#modseq, at: this.now } as Change;
     this.#changes.push(change);
-    this.#apply(change, slots);
+    this.#mailbox.apply(change, slots);
     this.#draftRows.follow(change);
   }
-
-  #apply(change: Change, slots?: readonly number[]): void {
-    const { seq } = change;
-    switch (change.type) {
-      case 'EmailAdded': {
-        const { email, placements } = change.payload;
-        const slot = this.#emails.add(email, seq);
-        for (const { folderId, uid } of placements) this.folders.place(folderId, slot, uid, this.#isUnread(slot), seq);
-        return;
-      }
-      case 'EmailPlaced': {
-        const { folderId } = change.payload;
-        const emails = placementsIn(change.payload);
-        emails.forEach(({ emailId, uid }, i) => {
-          const slot = slots?.[i] ?? this.find(emailId);
-          this.folders.place(folderId, slot, uid, this.#isUnread(slot), seq);
-        });
-        return;
-      }
-      case 'EmailExpunged': {
-        const { folderId } = change.payload;
-        for (const slot of slots ?? placementsIn(change.payload).map(({ emailId }) => this.find(emailId))) {
-          this.folders.unplace(folderId, slot, this.#isUnread(slot), seq);
-        }
-        return;
-      }
-      case 'EmailRemoved': {
-        const { placements } = change.payload;
-        for (const slot of slots ?? removedIn(change.payload).map(({ emailId }) => this.find(emailId))) {
-          for (const { folderId } of placements) this.folders.unplace(folderId, slot, this.#isUnread(slot), seq);
-          this.#emails.remove(slot);
-        }
-        return;
-      }
-      case 'FlagsChanged': {
-        const { flags, changed } = change.payload;
-        const flagged = slots ?? flaggedIn(change.payload).map((emailId) => this.find(emailId));
-        this.#emails.setFlags(change, flagged);
-        this.folders.reflag(flagged, (changed & SEEN) === 0 ? 0 : (flags & SEEN) === 0 ? 1 : -1, seq);
-        return;
-      }
-      case 'DeletedChanged': {
-        const { folderId, isDeleted } = change.payload;
-        for (const slot of slots ?? placementsIn(change.payload).map(({ emailId }) => this.find(emailId))) {
-          this.folders.setDeleted(folderId, slot, isDeleted, seq);
-        }
-        return;
-      }
-      case 'FolderCreated':
-        this.folders.create(change.payload.folder, seq);
-        return;
-      case 'FolderChanged':
-        this.folders.change(change.payload.folder, seq);
-        return;
-      case 'FolderDeleted': {
-        const { folderId, placed } = change.payload;
-        this.folders.delete(folderId);
-        if (this.annotations.count(folderId) > 0) this.#ownAnnotations().deleteFolder(folderId);
-        for (const { emailId, uid } of placed?.emails ?? []) {
-          const slot = this.find(emailId);
-          this.folders.place(placed!.folderId, slot, uid, this.#isUnread(slot), seq);
-        }
-        return;
-      }
-      case 'AnnotationsChanged': {
-        const { folderId, entries } = change.payload;
-        const annotations = this.#ownAnnotations();
-        for (const entry of entries) annotations.set({ folderId, ...entry });
-        return;
-      }
-      case 'FilterChanged':
-      case 'FilterDeleted':
-      case 'FiltersDeferred':
-      case 'DeferralEnded':
-        this.filters.apply(change);
-        return;
-      case 'OutboundChanged':
-      case 'RecipientChanged':
-      case 'OutboundRemoved':
-        this.outbound.apply(change);
-        return;
-      case 'UnreadCountChanged':
-        this.#announcedUnread = change.payload.unread;
-        return;
-      case 'EmailAnnounced':
-      case 'MailDiscarded':
-      case 'DeliveryAttempted':
-      case 'MailHandedOver':
-        return;
-    }
-  }
-
-  #ownAnnotations(): Annotations {
-    this.#annotations ??= this.state.annotations.copy();
-    return this.#annotations;
-  }
-
-  #isUnread(slot: number): boolean {
-    return (this.flags(slot) & SEEN) === 0;
-  }
-}
-
-/** Lists of the slots that have the same key, in the order in which the keys were met first. */
-export function grouped<K>(slots: readonly number[], keyOf: (slot: number) => K): Map<K, number[]> {
-  const groups = new Map<K, number[]>();
-  for (const slot of slots) {
-    const key = keyOf(slot);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [slot]);
-    else group.push(slot);
-  }
-  return groups;
 }
 
 /** A set of keywords, always written the same way. */
