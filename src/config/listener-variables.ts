@@ -1,0 +1,105 @@
+// The settings of names, listeners and TLS: a part of the table in variables.ts.
+import { hostname } from 'node:os';
+import { domain, hostPort, httpUrl, ipAddress, networkList, port, readableFile } from './values.js';
+import { variable } from './variable.js';
+
+type List = readonly string[];
+
+const PUBLIC_ADDRESS = { byDefault: 'what the nodes of the cluster listen on' } as const;
+const publicAddress = (name: string, protocol: string) =>
+  variable(name, undefined, hostPort, `Host and port that clients are told for ${protocol}.`, PUBLIC_ADDRESS);
+
+const NOT_YET = 'No listener is open on it in this version.';
+export const listeners = {
+  bind: variable(
+    'MANSIO_BIND',
+    '127.0.0.1',
+    ipAddress,
+    'Address of every listener. The default opens nothing to other machines.',
+  ),
+  hostname: variable(
+    'MANSIO_HOSTNAME',
+    machineName(),
+    domain,
+    'Name in the SMTP banner, in `Received` and in the self-signed certificate.',
+    { byDefault: "the machine's name" },
+  ),
+  publicUrl: variable(
+    'MANSIO_PUBLIC_URL',
+    undefined,
+    httpUrl,
+    'Base URL of the API for clients. The OpenAPI document names it; without it the document names the address it was read from.',
+    { byDefault: 'the HTTP listener' },
+  ),
+  httpPort: variable('MANSIO_HTTP_PORT', 8080, port, 'Port of REST, hub and health. 0 picks a free port.'),
+  metricsPort: variable(
+    'MANSIO_METRICS_PORT',
+    0,
+    port,
+    'Port of [metrics](metrics.md) in the Prometheus text format; it asks for no credential. 0 opens none.',
+    { byDefault: '`0`: off' },
+  ),
+  mxPort: variable(
+    'MANSIO_MX_PORT',
+    2525,
+    port,
+    'Port on which other mail servers deliver. 0 picks a free port; 25 needs root or the right to bind low ports.',
+  ),
+  submissionPort: variable(
+    'MANSIO_SUBMISSION_PORT',
+    2587,
+    port,
+    'Port of submission with STARTTLS. 0 picks a free port; 587 needs root or the right to bind low ports.',
+  ),
+  submissionsPort: variable(
+    'MANSIO_SUBMISSIONS_PORT',
+    2465,
+    port,
+    'Port of submission with TLS from the start. 0 picks a free port; 465 needs root or the right to bind low ports.',
+  ),
+  imapPort: variable(
+    'MANSIO_IMAP_PORT',
+    2143,
+    port,
+    'Port of IMAP with STARTTLS. 0 picks a free port; 143 needs root or the right to bind low ports.',
+  ),
+  imapsPort: variable(
+    'MANSIO_IMAPS_PORT',
+    2993,
+    port,
+    'Port of IMAP with TLS from the start. 0 picks a free port; 993 needs root or the right to bind low ports.',
+  ),
+  pop3Port: variable('MANSIO_POP3_PORT', 2110, port, `Port of POP3 with STLS. ${NOT_YET}`),
+  pop3sPort: variable('MANSIO_POP3S_PORT', 2995, port, `Port of POP3 with TLS from the start. ${NOT_YET}`),
+  publicSubmission: publicAddress('MANSIO_PUBLIC_SUBMISSION', 'submission with STARTTLS'),
+  publicSubmissions: publicAddress('MANSIO_PUBLIC_SUBMISSIONS', 'submission with TLS from the start'),
+  publicImap: publicAddress('MANSIO_PUBLIC_IMAP', 'IMAP with STARTTLS'),
+  publicImaps: publicAddress('MANSIO_PUBLIC_IMAPS', 'IMAP with TLS from the start'),
+  publicPop3: publicAddress('MANSIO_PUBLIC_POP3', 'POP3 with STLS'),
+  publicPop3s: publicAddress('MANSIO_PUBLIC_POP3S', 'POP3 with TLS from the start'),
+  tlsCert: variable(
+    'MANSIO_TLS_CERT',
+    undefined,
+    readableFile,
+    'PEM file of the certificate for STARTTLS and TLS, set together with `MANSIO_TLS_KEY`. Mansio checks the files every 2 s and uses them when they change.',
+    { byDefault: 'self-signed, made once' },
+  ),
+  tlsKey: variable('MANSIO_TLS_KEY', undefined, readableFile, 'PEM file of the private key of `MANSIO_TLS_CERT`.', {
+    byDefault: 'self-signed, made once',
+  }),
+  proxyNetworks: variable<List, List>(
+    'MANSIO_PROXY_NETWORKS',
+    [],
+    networkList,
+    'Networks of your own balancers, whose PROXY header (version 1 or 2, on every port) and `X-Forwarded-For` are believed: [behind balancers](#behind-balancers).',
+  ),
+};
+
+/** A machine's name that may not stand in a banner is replaced. */
+function machineName(): string {
+  try {
+    return domain.parse(hostname());
+  } catch {
+    return 'localhost';
+  }
+}
