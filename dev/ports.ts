@@ -1,10 +1,12 @@
 // Free TCP ports for servers that have to come back on the same one. Below the range that the system hands out by itself
-// (Linux 32768, macOS 49152): while a server is down, no outgoing connection takes its port.
+// (Linux 32768, macOS 49152): while a server is down, no outgoing connection takes its port. No other process gets the port
+// either: a server on a loopback address that nothing else uses holds it for as long as the process lives.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 const FIRST = 20_000;
 const LAST = 32_000;
+const ADDRESS_OF_HOLDERS = '127.255.255.254';
 const given = new Set<number>();
 
 export function freePorts(count: number): Promise<number[]> {
@@ -16,9 +18,20 @@ export async function freePort(): Promise<number> {
     const port = FIRST + Math.floor(Math.random() * (LAST - FIRST));
     if (given.has(port)) continue;
     given.add(port);
-    if (await isFree(port)) return port;
+    if ((await hold(port)) && (await isFree(port))) return port;
   }
   throw new Error(`no free port between ${FIRST} and ${LAST}`);
+}
+
+/** True where there is no such address: macOS has 127.0.0.1 alone. */
+async function hold(port: number): Promise<boolean> {
+  const holder = createServer().unref().listen(port, ADDRESS_OF_HOLDERS);
+  try {
+    await once(holder, 'listening');
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EADDRNOTAVAIL';
+  }
 }
 
 export async function isFree(port: number): Promise<boolean> {
