@@ -11,9 +11,6 @@ import { writeSearchUpdates } from './search/updating-searches.js';
 import type { SessionState } from './session.js';
 import type { ReceivedCommand } from './wire/command-source.js';
 
-/** Commands after which the selected mailbox is synced, whether or not an event has made its mirror stale. */
-const READ_BACK = new Set(['NOOP', 'CHECK', 'NOTIFY', 'APPEND', 'REPLACE', 'COPY', 'MOVE']);
-
 const UNKNOWN = bad('Unknown command');
 const NO_UID_FORM = bad('This command has no form with UID');
 const READ_ONLY = no('The mailbox is open for reading only', 'READ-ONLY');
@@ -108,7 +105,7 @@ async function tellChanges(session: ImapSession, row: Command, mayExpunge: boole
   const { selected } = session;
   if (selected === undefined || session.isOver) return;
   const { mirror } = selected.view;
-  if (mirror.isStale || row.needsWrite === true || READ_BACK.has(row.name)) {
+  if (mirror.isStale || row.needsWrite === true || row.readsBack === true) {
     // The command is committed, so it succeeds; the changes are sent with the next command.
     await mirror.sync().catch((err: unknown) => {
       session.log.warn({ err, command: row.name, ...about(session) }, 'changes of a mailbox could not be read');

@@ -24,7 +24,14 @@ interface Chosen {
 }
 
 export const placementCommands: readonly Command[] = [
-  command<TargetArguments>({ name: 'COPY', states: ['selected'], hasUidForm: true, parse: targetArguments, run: copy }),
+  command<TargetArguments>({
+    name: 'COPY',
+    states: ['selected'],
+    hasUidForm: true,
+    readsBack: true,
+    parse: targetArguments,
+    run: copy,
+  }),
   command<TargetArguments>({
     name: 'MOVE',
     states: ['selected'],
