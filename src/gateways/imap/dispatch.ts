@@ -1,5 +1,6 @@
 // Carries out one command: finds its row, checks the state, parses the arguments, brings the view of the selected mailbox up to
 // date, runs the command, and sends what changed and the tagged response.
+import { faultKind } from '../faults.js';
 import { ConnectionEnd } from '../tcp/line-connection.js';
 import { FramingError } from '../tcp/line-framer.js';
 import type { Command } from './command.js';
@@ -63,7 +64,7 @@ function ofError(error: unknown, session: ImapSession, row: Command | undefined)
   if (error instanceof ConnectionEnd || error instanceof FramingError) throw error;
   const completion = completionOf(error);
   if (isBug(error)) session.log.error({ err: error, command: row?.name, ...about(session) }, 'a command failed');
-  else if (completion.code === 'UNAVAILABLE') {
+  else if (faultKind(error) !== 'bug') {
     session.log.warn({ err: error, command: row?.name, ...about(session) }, 'a command could not be carried out');
   }
   return completion;
