@@ -106,20 +106,27 @@ export async function writeSearchUpdates(session: Session): Promise<void> {
   const { view } = selected;
   // All at one moment: what changes while one search runs is of the next time.
   const moment = momentOf(view);
-  const changed = searchesIn(view).flatMap((search) => {
-    const before = { modseq: search.modseq, lastUid: search.lastUid };
-    if (before.modseq === moment.modseq && before.lastUid === moment.lastUid) return [];
-    const among = changedSince(view, before);
-    Object.assign(search, moment);
-    return among.isEmpty ? [] : [{ search, before, among, running: beginSearch(session, search.key, search.saved) }];
-  });
-  for (const { search, before, among, running } of changed) {
-    try {
-      await writeUpdate(session, view, search, among, running);
-    } catch (err) {
-      Object.assign(search, before);
-      session.log.warn({ err, accountId: session.accountId }, 'a search could not be kept up to date');
-    }
+  const begun = searchesIn(view).map((search) => beginUpdate(session, view, search, moment));
+  for (const update of begun) await update();
+}
+
+/** Returns what runs the search and writes what it finds; neither throws. */
+function beginUpdate(session: Session, view: FolderView, search: UpdatingSearch, moment: Moment): () => Promise<void> {
+  const before = { modseq: search.modseq, lastUid: search.lastUid };
+  const isUnchanged = before.modseq === moment.modseq && before.lastUid === moment.lastUid;
+  const among = isUnchanged ? undefined : changedSince(view, before);
+  Object.assign(search, moment);
+  if (among === undefined || among.isEmpty) return async () => {};
+  const failed = (err: unknown): void => {
+    Object.assign(search, before);
+    session.log.warn({ err, accountId: session.accountId }, 'a search could not be kept up to date');
+  };
+  try {
+    const running = beginSearch(session, search.key, search.saved);
+    return () => writeUpdate(session, view, search, among, running).catch(failed);
+  } catch (err) {
+    failed(err);
+    return async () => {};
   }
 }
 
