@@ -5,6 +5,7 @@ import { ProtocolLogins } from '../auth/protocol-login.js';
 import type { Config } from '../config.js';
 import type { ImapContext } from '../gateways/imap/context.js';
 import { DEFAULT_LIMITS } from '../gateways/imap/limits.js';
+import { MemoryShares } from '../gateways/imap/memory-shares.js';
 import { createMessageSource } from '../gateways/imap/messages/message-source.js';
 import { NO_METER } from '../gateways/imap/meter.js';
 import { FolderResults } from '../gateways/imap/search/folder-results.js';
@@ -63,6 +64,7 @@ export async function openImap(
     searchResults: new FolderResults(SEARCH_RESULT_OCTETS),
     mirrors: createFolderMirrors({ mailboxes }),
     limits: DEFAULT_LIMITS,
+    memory: new MemoryShares(DEFAULT_LIMITS),
     meter: metrics?.imap ?? NO_METER,
   };
   const trusted = new TrustedNetworks(config.proxyNetworks);

@@ -5,6 +5,7 @@ import type { ProtocolLogins } from '../../auth/protocol-login.js';
 import type { Spool } from '../../spool/spool.js';
 import type { BlobStore } from '../../store/blobs.js';
 import type { ImapLimits } from './limits.js';
+import type { MemoryShares } from './memory-shares.js';
 import type { MessageSource } from './messages/message-source.js';
 import type { ImapMeter } from './meter.js';
 import type { FolderResults } from './search/folder-results.js';
@@ -24,5 +25,6 @@ export interface ImapContext {
   readonly searchResults: FolderResults;
   readonly mirrors: FolderMirrors;
   readonly limits: ImapLimits;
+  readonly memory: MemoryShares;
   readonly meter: ImapMeter;
 }

@@ -19,6 +19,9 @@ export interface ImapLimits {
   readonly lineOctets: number;
   /** Octets of a literal that is not a message. */
   readonly literalOctets: number;
+  /** Octets of commands with literals of all clients together, and as many of searches that are kept up to date. */
+  readonly heldOctets: number;
+  readonly heldOctetsPerAccount: number;
   /** Of lists and search keys within each other. */
   readonly nesting: number;
   readonly searchKeys: number;
@@ -51,6 +54,8 @@ export const DEFAULT_LIMITS: ImapLimits = {
   unauthenticatedCommandOctets: 16_384,
   lineOctets: 65_536,
   literalOctets: 262_144,
+  heldOctets: 134_217_728,
+  heldOctetsPerAccount: 16_777_216,
   nesting: 50,
   searchKeys: 2_000,
   sequenceRanges: 100_000,

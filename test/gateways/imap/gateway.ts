@@ -8,6 +8,7 @@ import { Rates } from '../../../src/auth/rates.js';
 import type { Principal } from '../../../src/directory/protocol.js';
 import type { ImapContext } from '../../../src/gateways/imap/context.js';
 import { DEFAULT_LIMITS, type ImapLimits } from '../../../src/gateways/imap/limits.js';
+import { MemoryShares } from '../../../src/gateways/imap/memory-shares.js';
 import { createMessageSource } from '../../../src/gateways/imap/messages/message-source.js';
 import { type ImapMeter, NO_METER } from '../../../src/gateways/imap/meter.js';
 import { FolderResults } from '../../../src/gateways/imap/search/folder-results.js';
@@ -117,6 +118,7 @@ export async function startImap(t: ExecutionContext, settings: ImapSettings = {}
   );
   const path = temporaryDirectory('mansio-imap-');
   await prepareSpool(path);
+  const allLimits = { ...DEFAULT_LIMITS, authDelayMs: 0, ...limits };
   const context: ImapContext = {
     hostname: 'mail.example.test',
     version: '1.2.3',
@@ -129,8 +131,9 @@ export async function startImap(t: ExecutionContext, settings: ImapSettings = {}
     messages: createMessageSource({ store: memoryFolderMessages(mailboxes.tables, blobs), maxOctets: 1e7 }),
     searchResults: new FolderResults(1e6),
     mirrors: createFolderMirrors({ mailboxes: mailboxes.refs }),
+    memory: new MemoryShares(allLimits),
     ...overrides,
-    limits: { ...DEFAULT_LIMITS, authDelayMs: 0, ...limits },
+    limits: allLimits,
     meter: { ...NO_METER, ...meter },
   };
   const listener = await listen({
