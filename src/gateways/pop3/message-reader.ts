@@ -5,8 +5,8 @@ import { FixedShares } from '../../bounds/fixed-shares.js';
 import type { Pop3Context } from './context.js';
 import type { Maildrop, Message } from './maildrop.js';
 
-/** Octets of a message that is read as a whole. */
-const SMALL_OCTETS = 256 * 1024;
+/** Octets of a message that is read as a whole; a larger one is streamed. */
+export const SMALL_OCTETS = 256 * 1024;
 /** Octets and messages that are read at once. */
 const GROUP_OCTETS = 512 * 1024;
 const MOST_OF_GROUP = 256;
@@ -61,7 +61,7 @@ export class MessageReader {
   async read(message: Message): Promise<MessageOctets | undefined> {
     const { number } = message;
     this.#wasUsed = true;
-    const found = (await this.#groupOf(message).found).get(number);
+    const found = (await this.#found(message)).get(number);
     this.#before = number;
     this.#readOn();
     if (found === undefined) return undefined;
@@ -79,6 +79,16 @@ export class MessageReader {
     this.#giveBack(this.#next);
     this.#group = undefined;
     this.#next = undefined;
+  }
+
+  async #found(message: Message): Promise<ReadonlyMap<number, Found>> {
+    try {
+      return await this.#groupOf(message).found;
+    } catch (error) {
+      // The next command reads again.
+      this.drop();
+      throw error;
+    }
   }
 
   #groupOf({ number }: Message): Group {
