@@ -3,6 +3,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { DeliveryMeter } from '../../actors/delivery/meter.js';
 import type { Meter } from '../../actors/runtime/meter.js';
+import type { LoginMeter } from '../../auth/sign-in.js';
 import type { HttpMeter } from '../../gateways/http/meter.js';
 import type { HubMeter } from '../../gateways/hub/meter.js';
 import type { ImapMeter } from '../../gateways/imap/meter.js';
@@ -13,7 +14,7 @@ import { deliveryMeter, type MeasuredQueue, watchQueue } from './delivery-metric
 import { type EngineParts, watchEngine } from './engine-metrics.js';
 import { eventLoopDelay } from './event-loop.js';
 import { type Declared, Families, type MeteredRole } from './families.js';
-import { httpMeter, hubMeter, imapMeter, smtpMeter, submissionMeter } from './gateway-metrics.js';
+import { httpMeter, hubMeter, imapMeter, loginMeter, smtpMeter, submissionMeter } from './gateway-metrics.js';
 import { runtimeMeter } from './runtime-metrics.js';
 import { type CommitMeters, commitMeters } from './store-metrics.js';
 
@@ -23,6 +24,8 @@ export interface Metrics {
   readonly smtp: SmtpMeter;
   readonly submission: SubmissionMeter;
   readonly imap: ImapMeter;
+  /** Of all mail protocols. */
+  readonly logins: LoginMeter;
   readonly http: HttpMeter;
   readonly hub: HubMeter;
   readonly deliveries: DeliveryMeter;
@@ -69,6 +72,7 @@ export function createMetrics({ version, roles }: MeteredNode): Metrics {
     smtp: smtpMeter(families.of('mx')),
     submission: submissionMeter(families.of('submission')),
     imap: imapMeter(families.of('imap')),
+    logins: loginMeter(families, roles),
     http: httpMeter(api),
     hub: hubMeter(api),
     deliveries: deliveryMeter(outbound),
