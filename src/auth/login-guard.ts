@@ -28,7 +28,7 @@ export interface GuardLimits {
   readonly mostKeys: number;
 }
 
-export const GUARD_LIMITS: GuardLimits = {
+const DEFAULT_LIMITS: GuardLimits = {
   failuresPerNetwork: 20,
   failuresPerName: 20,
   windowMs: 10 * 60_000,
@@ -47,7 +47,7 @@ export interface HeldRefusal {
   done(): void;
 }
 
-/** What a node's guard has learned since the last notice; other guards learn it too. Only those who can be blocked are counted. */
+/** What the guard of a node has counted since its last notice, for the guards of the other nodes. */
 export interface GuardNotice {
   readonly networks: readonly (readonly [network: string, failures: number])[];
   readonly names: readonly (readonly [name: string, failures: number])[];
@@ -75,7 +75,7 @@ export class LoginGuard {
 
   /** `now`: ms of a clock that does not jump. */
   constructor(limits: Partial<GuardLimits> = {}, now: () => number = () => performance.now()) {
-    this.#limits = { ...GUARD_LIMITS, ...limits };
+    this.#limits = { ...DEFAULT_LIMITS, ...limits };
     const { failuresPerNetwork, failuresPerName, knownMs, mostKeys, delays, delaysPerHolder } = this.#limits;
     this.#networks = new FailureCounts(failuresPerNetwork, this.#limits, now);
     this.#names = new FailureCounts(failuresPerName, this.#limits, now);

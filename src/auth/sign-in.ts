@@ -11,7 +11,7 @@ import { type ProtocolLogin, type ProtocolLoginOptions, ProtocolLogins } from '.
 import type { Shown } from './sasl.js';
 
 export const LOGIN_PROTOCOLS = ['submission', 'imap', 'pop3'] as const;
-export type LoginProtocol = (typeof LOGIN_PROTOCOLS)[number];
+type LoginProtocol = (typeof LOGIN_PROTOCOLS)[number];
 
 export interface LoginAttempt {
   readonly protocol: LoginProtocol;

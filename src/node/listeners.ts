@@ -63,7 +63,7 @@ export async function openListeners(
   // The first, so that it is stopped last: what draining is like can be watched.
   const scraped = metrics && (await openMetrics(config, resources, engine, metrics));
   const spool = await openSpool(resources);
-  const checks = openCredentialChecks(config, resources.log, engine.directory, metrics?.logins);
+  const checks = openCredentialChecks(config, resources, engine, metrics?.logins);
   const decoder = config.roles.has('api') ? new BodyDecoder() : undefined;
   if (decoder !== undefined) resources.lifecycle.add('body decoder', () => decoder.close());
   const stops = stopTogether(resources);

@@ -25,7 +25,7 @@ export type AuthResult =
     };
 
 /** Judges what was shown; never rejects. `admit`: takes the connection from the account's share, when there is one left. */
-export type Authenticator = (
+type Authenticator = (
   shown: Shown,
   session: SMTPConnection['session'],
   admit: (accountId: string) => boolean,
