@@ -1,6 +1,5 @@
 // The IMAP listeners of a node: with STARTTLS and with TLS from the start, on one cache of messages and one set of folder mirrors.
 // `listeners` opens and stops them.
-import { ProtocolLogins } from '../auth/protocol-login.js';
 import type { Config } from '../config.js';
 import type { ImapContext } from '../gateways/imap/context.js';
 import { DEFAULT_LIMITS } from '../gateways/imap/limits.js';
@@ -34,7 +33,7 @@ export async function openImap(
   resources: Resources,
   engine: Engine,
   { metrics }: Observability,
-  checks: CredentialChecks,
+  { signIn }: CredentialChecks,
   spool: Spool,
   blobs: BlobStore,
   stops: StopListener[],
@@ -43,13 +42,13 @@ export async function openImap(
   const { bind, hostname, maxMessageSize, allowPlaintextAuth, imapPort, imapsPort } = config;
   const { tls } = resources;
   const log = resources.log.child({ protocol: 'imap' });
-  const { directory, mailboxes, folderMessages } = engine;
+  const { mailboxes, folderMessages } = engine;
   const context: ImapContext = {
     hostname,
     version,
     maxMessageSize,
     allowPlaintextAuth,
-    logins: new ProtocolLogins({ directory, ...checks }),
+    signIn,
     mailboxes,
     blobs,
     spool,

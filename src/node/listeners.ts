@@ -65,7 +65,7 @@ export async function openListeners(
   // The first, so that it is stopped last: what draining is like can be watched.
   const scraped = metrics && (await openMetrics(config, resources, engine, metrics));
   const spool = await openSpool(resources);
-  const checks = openCredentialChecks(config, resources.log);
+  const checks = openCredentialChecks(config, resources, engine, metrics?.logins);
   const decoder = config.roles.has('api') ? new BodyDecoder() : undefined;
   if (decoder !== undefined) resources.lifecycle.add('body decoder', () => decoder.close());
   const isRead = config.roles.has('imap') || config.roles.has('pop3');
@@ -140,13 +140,14 @@ async function openHttp(
   resources: Resources,
   engine: Engine,
   { metrics, tracer }: Observability,
-  { rates, ...tokens }: CredentialChecks,
+  { rates, tokens: verifier }: CredentialChecks,
   { spool, decoder }: { readonly spool: Spool; readonly decoder: BodyDecoder },
   stops: StopListener[],
 ): Promise<Listener> {
   const { log } = resources;
   const { bind, httpPort: port, hostname, maxMessageSize } = config;
   const { mailboxes, blobs, directory, accountApi, exports } = engine;
+  const tokens = verifier && { tokens: verifier };
   const guard = anonymousGuard({ ...config, origins: config.corsOrigins });
   const cors = createCors(config.corsOrigins);
   const { oidcAuthority: authority } = config;

@@ -1,5 +1,4 @@
 // The POP3 listeners of a node: with STLS and with TLS from the start, on one set of shares. `listeners` opens and stops them.
-import { ProtocolLogins } from '../auth/protocol-login.js';
 import type { Config } from '../config.js';
 import type { Pop3Context } from '../gateways/pop3/context.js';
 import { DEFAULT_LIMITS } from '../gateways/pop3/limits.js';
@@ -24,7 +23,7 @@ export async function openPop3(
   resources: Resources,
   engine: Engine,
   { metrics }: Observability,
-  checks: CredentialChecks,
+  { signIn }: CredentialChecks,
   blobs: BlobStore,
   stops: StopListener[],
 ): Promise<Pop3Listeners> {
@@ -32,12 +31,12 @@ export async function openPop3(
   const { bind, hostname, allowPlaintextAuth, pop3Port, pop3sPort } = config;
   const { tls } = resources;
   const log = resources.log.child({ protocol: 'pop3' });
-  const { directory, mailboxes, folderMessages: messages } = engine;
+  const { mailboxes, folderMessages: messages } = engine;
   const context: Pop3Context = {
     hostname,
     version,
     allowPlaintextAuth,
-    logins: new ProtocolLogins({ directory, ...checks }),
+    signIn,
     mailboxes,
     messages,
     blobs,

@@ -97,7 +97,7 @@ async function writeLines({ output, connection }: Session, lines: Iterable<strin
 async function holds(session: Session): Promise<boolean> {
   const now = performance.now();
   if (now - session.heldAt < session.context.limits.heldMs) return true;
-  if (!(await session.context.logins.holds(session.login))) return false;
+  if (!(await session.context.signIn.holds(session.login))) return false;
   session.heldAt = now;
   return true;
 }

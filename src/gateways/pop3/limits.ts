@@ -17,8 +17,6 @@ export interface Pop3Limits {
   readonly errors: number;
   /** Failed logins of a connection; the last one ends it. */
   readonly authFailures: number;
-  /** ms that the reply to the first failed login is held back; to the next twice as long, and so on up to five times. */
-  readonly authDelayMs: number;
   /** ms for which a login holds before it is asked for again, should a revocation have got lost. */
   readonly heldMs: number;
   /** ms between renewals of the locks of maildrops; a lock that is not renewed expires after three of them. */
@@ -37,7 +35,6 @@ export const DEFAULT_LIMITS: Pop3Limits = {
   lineOctets: 16_384,
   errors: 20,
   authFailures: 10,
-  authDelayMs: 1000,
   heldMs: 30_000,
   renewMs: 5_000,
   proxyHeaderMs: 2000,

@@ -1,8 +1,6 @@
 // What the POP3 gateway counts. Labels come from closed sets: what a client wrote is never one.
-import type { LoginOutcome } from '../../auth/protocol-login.js';
 
 export interface Pop3Meter {
-  authenticated(outcome: LoginOutcome['kind'] | 'fault'): void;
   /** `name`: of the table, else `unknown`. */
   completed(name: string, status: 'OK' | 'ERR', ms: number): void;
   /** Octets of a message that RETR or TOP has written, without dot-stuffing. */
@@ -11,4 +9,4 @@ export interface Pop3Meter {
   removed(messages: number): void;
 }
 
-export const NO_METER: Pop3Meter = { authenticated() {}, completed() {}, retrieved() {}, removed() {} };
+export const NO_METER: Pop3Meter = { completed() {}, retrieved() {}, removed() {} };

@@ -56,7 +56,7 @@ const NO_RATE = { minRate: 1, minRateGraceMs: 60_000 };
 /** @throws the system's error when the port cannot be opened */
 export async function startPop3(options: Pop3Options): Promise<Pop3Listener> {
   const { bind, port, implicitTls, tls, trusted, context, shares, log } = options;
-  const { limits, logins } = context;
+  const { limits, signIn } = context;
   /** Sessions with a login, and among them those whose credential expires. */
   const sessions = new Set<Session>();
   const expiring = new Set<Session>();
@@ -89,7 +89,7 @@ export async function startPop3(options: Pop3Options): Promise<Pop3Listener> {
     },
     (connection) => new SessionLoop(connection, parts, table),
   );
-  const ending = logins.ended$.subscribe((isOver) => {
+  const ending = signIn.ended$.subscribe((isOver) => {
     for (const session of sessions) if (isOver(session.login)) session.connection.cut('login-ended');
   });
   const expiry = setInterval(() => {

@@ -3,6 +3,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { DeliveryMeter } from '../../actors/delivery/meter.js';
 import type { Meter } from '../../actors/runtime/meter.js';
+import type { LoginMeter } from '../../auth/sign-in.js';
 import type { HttpMeter } from '../../gateways/http/meter.js';
 import type { HubMeter } from '../../gateways/hub/meter.js';
 import type { ImapMeter } from '../../gateways/imap/meter.js';
@@ -14,7 +15,15 @@ import { deliveryMeter, type MeasuredQueue, watchQueue } from './delivery-metric
 import { type EngineParts, watchEngine } from './engine-metrics.js';
 import { eventLoopDelay } from './event-loop.js';
 import { type Declared, Families, type MeteredRole } from './families.js';
-import { httpMeter, hubMeter, imapMeter, pop3Meter, smtpMeter, submissionMeter } from './gateway-metrics.js';
+import {
+  httpMeter,
+  hubMeter,
+  imapMeter,
+  loginMeter,
+  pop3Meter,
+  smtpMeter,
+  submissionMeter,
+} from './gateway-metrics.js';
 import { runtimeMeter } from './runtime-metrics.js';
 import { type CommitMeters, commitMeters } from './store-metrics.js';
 
@@ -25,6 +34,8 @@ export interface Metrics {
   readonly submission: SubmissionMeter;
   readonly imap: ImapMeter;
   readonly pop3: Pop3Meter;
+  /** Of all mail protocols. */
+  readonly logins: LoginMeter;
   readonly http: HttpMeter;
   readonly hub: HubMeter;
   readonly deliveries: DeliveryMeter;
@@ -75,6 +86,7 @@ export function createMetrics({ version, roles }: MeteredNode): Metrics {
     submission: submissionMeter(families.of('submission')),
     imap: imapMeter(families.of('imap')),
     pop3: pop3Meter(families.of('pop3')),
+    logins: loginMeter(families, roles),
     http: httpMeter(api),
     hub: hubMeter(api),
     deliveries: deliveryMeter(outbound),

@@ -2,8 +2,8 @@
 import net from 'node:net';
 import type { ExecutionContext } from 'ava';
 import pino from 'pino';
-import { ProtocolLogins } from '../../../src/auth/protocol-login.js';
-import { Rates } from '../../../src/auth/rates.js';
+import { type GuardLimits, LoginGuard } from '../../../src/auth/login-guard.js';
+import { type LoginMeter, SignIn, type SignInOptions } from '../../../src/auth/sign-in.js';
 import type { Principal } from '../../../src/directory/protocol.js';
 import type { Pop3Context } from '../../../src/gateways/pop3/context.js';
 import { DEFAULT_LIMITS, type Pop3Limits } from '../../../src/gateways/pop3/limits.js';
@@ -44,8 +44,9 @@ export interface Pop3Settings extends Partial<Omit<Pop3Context, 'limits' | 'mete
   readonly meter?: Partial<Pop3Meter>;
   readonly implicitTls?: boolean;
   readonly shares?: ConnectionShares;
-  readonly rates?: Rates;
-  readonly tokens?: ConstructorParameters<typeof ProtocolLogins>[0]['tokens'];
+  readonly guard?: Partial<GuardLimits>;
+  readonly logins?: LoginMeter;
+  readonly tokens?: SignInOptions['tokens'];
   /** ms, of the logins. */
   readonly now?: () => number;
   /** Networks whose PROXY header is believed. */
@@ -76,7 +77,8 @@ export async function startPop3(t: ExecutionContext, settings: Pop3Settings = {}
     meter,
     implicitTls = false,
     shares,
-    rates = new Rates(),
+    guard,
+    logins,
     tokens,
     now,
     trusted = [],
@@ -94,12 +96,18 @@ export async function startPop3(t: ExecutionContext, settings: Pop3Settings = {}
     hostname: 'mail.example.test',
     version: '1.2.3',
     allowPlaintextAuth: true,
-    logins: new ProtocolLogins({ directory, rates, ...(tokens && { tokens }), ...(now && { now }) }),
+    signIn: new SignIn({
+      directory,
+      guard: new LoginGuard({ delayMs: 0, ...guard }),
+      ...(logins && { meter: logins }),
+      ...(tokens && { tokens }),
+      ...(now && { now }),
+    }),
     mailboxes: mailboxes.refs,
     messages: memoryFolderMessages(mailboxes.tables, blobs),
     blobs,
     ...overrides,
-    limits: { ...DEFAULT_LIMITS, authDelayMs: 0, ...limits },
+    limits: { ...DEFAULT_LIMITS, ...limits },
     meter: { ...NO_METER, ...meter },
   };
   const listener = await listen({
