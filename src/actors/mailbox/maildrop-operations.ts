@@ -1,5 +1,5 @@
 // Operations of the maildrop: the inbox as POP3 shows it, to one session at a time.
-import { array, boolean, enums, integer, nullable, object, string, tuple } from 'superstruct';
+import { array, boolean, enums, integer, nullable, object, optional, string, tuple } from 'superstruct';
 import { command, query } from '../runtime/protocol.js';
 
 const lock = enums(['open', 'inUse']);
@@ -25,9 +25,9 @@ export const maildropOperations = {
     reply: object({ kind: lock, isComplete: boolean() }),
     onRepeat: 'remembered',
   }),
-  /** Messages of the inbox from `fromUid` up to `belowUid`, at most 20,000. Columns are packed (packed-columns.ts). */
+  /** Messages of the inbox from `fromUid` up to `belowUid`, at most `limit` and 20,000. Columns are packed (packed-columns.ts). */
   maildropPage: query({
-    payload: object({ fromUid: integer(), belowUid: integer() }),
+    payload: object({ fromUid: integer(), belowUid: integer(), limit: optional(integer()) }),
     reply: object({
       /** Ascending; the others are in the same order. */
       uids: string(),

@@ -47,11 +47,11 @@ export function maildropQueries(locks: MaildropLocks): Queries {
       return { reply: {} };
     },
 
-    async maildropPage(state, { fromUid, belowUid }) {
+    async maildropPage(state, { fromUid, belowUid, limit = MOST_OF_PAGE }) {
       const folder = state.folderOf('inbox');
       const first = folder.indexOfUid(fromUid);
       const end = folder.indexOfUid(belowUid);
-      const count = Math.min(end - first, MOST_OF_PAGE);
+      const count = Math.min(end - first, Math.max(limit, 1), MOST_OF_PAGE);
       const slots = Uint32Array.from({ length: count }, (_, i) => folder.slotAt(first + i));
       return {
         reply: {

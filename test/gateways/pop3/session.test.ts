@@ -168,6 +168,31 @@ test('a session sees the inbox as it was when the session began', async (t) => {
   t.is(await again.listing('RETR 1'), `+OK ${THREE.length} octets\r\n${THREE}`);
 });
 
+test('a maildrop of several pages is one, and is deleted in several parts when it must be', async (t) => {
+  const gateway = await startPop3(t);
+  const ids: string[] = [];
+  for (let i = 0; i < 5; i++) ids.push(await gateway.deliver(ALICE, `Subject: ${i}\r\n\r\n`));
+  const { refs, actors } = gateway.mailboxes;
+  await refs.of(ALICE).ask('remove', { emailIds: [ids[2]!] });
+  const mailbox = actors.of(ALICE);
+  gateway.mailboxes.hook('maildropPage', (payload: { fromUid: number; belowUid: number }) =>
+    mailbox.ask('maildropPage', { ...payload, limit: 2 }),
+  );
+  let parts = 0;
+  gateway.mailboxes.hook('quitMaildrop', async (_, proceed) => {
+    const outcome = (await proceed()) as { readonly reply: object };
+    return ++parts < 3 ? { reply: { ...outcome.reply, isComplete: false } } : outcome;
+  });
+  const client = await gateway.open();
+  const listed = [ids[0], ids[1], ids[3], ids[4]].map((id, i) => `${i + 1} ${id}\r\n`);
+  t.is(await client.listing('UIDL'), `+OK Unique ids follow\r\n${listed.join('')}`);
+  t.is(gateway.mailboxes.asked.filter(({ name }) => name === 'maildropPage').length, 2);
+  for (const number of [1, 2, 4]) await client.command(`DELE ${number}`);
+  t.is(await client.command('QUIT'), '+OK 3 messages deleted, bye');
+  t.is(parts, 3);
+  t.deepEqual([...gateway.mailboxes.account(ALICE).emails.keys()], [ids[3]]);
+});
+
 test('what is fetched stays unread, and an email with a label stays there', async (t) => {
   const gateway = await startPop3(t);
   const emailId = await gateway.deliver(ALICE, ONE);
