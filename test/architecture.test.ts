@@ -63,6 +63,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'bounds/',
       'errors/',
       'gateways/tcp/ip-address',
+      'mail/address',
       'directory/protocol',
       'store/directory',
       'lru-cache',

@@ -25,6 +25,7 @@ import { startHost } from '../actors/runtime/host.js';
 import { createOwnership } from '../actors/runtime/leased-ownership.js';
 import type { Ownership } from '../actors/runtime/ownership.js';
 import { createRefs } from '../actors/runtime/refs.js';
+import type { Transport } from '../actors/runtime/transport.js';
 import { localTransport } from '../actors/runtime/transport-local.js';
 import { natsTransport } from '../actors/runtime/transport-nats.js';
 import type { Config } from '../config.js';
@@ -78,6 +79,8 @@ export interface Engine {
   readonly exports: ExportTurns;
   readonly commits: Pick<CommitWatch, 'failing'>;
   readonly ownership: Ownership;
+  /** For notices between nodes. */
+  readonly bus: Pick<Transport, 'publish' | 'subscribe'>;
   /** Undefined without the role `outbound`. */
   readonly queue: DeliveryQueue | undefined;
   /** Rejects when this node must not go on. */
@@ -319,6 +322,7 @@ export async function startEngine(
     exports,
     commits,
     ownership,
+    bus: transport,
     queue,
     failed,
   };

@@ -1,7 +1,6 @@
 // The SMTP listeners of a node: MX for other servers, submission for the accounts' own programs, on one spool.
 // `listeners` opens and stops them.
 
-import { ProtocolLogins } from '../auth/protocol-login.js';
 import type { Config } from '../config.js';
 import type { Dns } from '../dns/resolver.js';
 import type { SmtpListener } from '../gateways/smtp/listener.js';
@@ -32,7 +31,7 @@ export async function openSmtp(
   resources: Resources,
   engine: Engine,
   { metrics, tracer }: Observability,
-  checks: CredentialChecks,
+  { signIn }: CredentialChecks,
   spool: Spool,
   dns: Dns,
   stops: StopListener[],
@@ -69,14 +68,14 @@ export async function openSmtp(
         ...(metrics && { meter: metrics.smtp }),
       }),
     );
-  const openSubmission = (name: string, variable: string, port: number, logins: ProtocolLogins, implicitTls: boolean) =>
+  const openSubmission = (name: string, variable: string, port: number, implicitTls: boolean) =>
     open(name, variable, port, () =>
       startSubmission({
         ...shared,
         port,
         implicitTls,
         allowPlaintextAuth,
-        logins,
+        signIn,
         receiver: { spool, blobs, mailboxes },
         ...(metrics && { meter: metrics.submission }),
       }),
@@ -85,10 +84,9 @@ export async function openSmtp(
   const mx = roles.has('mx') ? await openMx(config.mxPort) : undefined;
   if (mx !== undefined) metrics?.watchConnections('smtp', () => mx.connections);
   if (!roles.has('submission')) return { ...(mx && { mx }) };
-  const logins = new ProtocolLogins({ directory, ...checks });
   const [port, securePort] = [config.submissionPort, config.submissionsPort];
-  const submission = await openSubmission('submission', 'MANSIO_SUBMISSION_PORT', port, logins, false);
-  const submissions = await openSubmission('submissions', 'MANSIO_SUBMISSIONS_PORT', securePort, logins, true);
+  const submission = await openSubmission('submission', 'MANSIO_SUBMISSION_PORT', port, false);
+  const submissions = await openSubmission('submissions', 'MANSIO_SUBMISSIONS_PORT', securePort, true);
   metrics?.watchConnections('submission', () => submission.connections + submissions.connections);
   return { ...(mx && { mx }), submission, submissions };
 }

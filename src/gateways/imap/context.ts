@@ -1,7 +1,7 @@
 // What all IMAP sessions of a node share.
 
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
-import type { ProtocolLogins } from '../../auth/protocol-login.js';
+import type { SignIn } from '../../auth/sign-in.js';
 import type { Spool } from '../../spool/spool.js';
 import type { BlobStore } from '../../store/blobs.js';
 import type { ImapLimits } from './limits.js';
@@ -17,7 +17,7 @@ export interface ImapContext {
   /** Octets of one message. */
   readonly maxMessageSize: number;
   readonly allowPlaintextAuth: boolean;
-  readonly logins: ProtocolLogins;
+  readonly signIn: SignIn;
   readonly mailboxes: Mailboxes;
   readonly blobs: BlobStore;
   readonly spool: Spool;

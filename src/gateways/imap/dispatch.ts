@@ -148,7 +148,7 @@ async function complete(
 async function holds(session: ImapSession): Promise<boolean> {
   const now = performance.now();
   if (now - session.heldAt < session.context.limits.heldMs) return true;
-  if (!(await session.context.logins.holds(session.login))) return false;
+  if (!(await session.context.signIn.holds(session.login))) return false;
   session.heldAt = now;
   return true;
 }

@@ -31,8 +31,6 @@ export interface ImapLimits {
   readonly errors: number;
   /** Failed logins of a connection; the last one ends it. */
   readonly authFailures: number;
-  /** ms that the reply to the first failed login is held back; to the next twice as long, and so on up to five times. */
-  readonly authDelayMs: number;
   /** ms for which a login holds before it is asked for again, should a revocation have got lost. */
   readonly heldMs: number;
   /** Octets of an APPEND that earn a second; reading begins with `minRateGraceMs`. */
@@ -61,7 +59,6 @@ export const DEFAULT_LIMITS: ImapLimits = {
   sequenceRanges: 100_000,
   errors: 20,
   authFailures: 10,
-  authDelayMs: 1000,
   heldMs: 30_000,
   minRate: 500,
   minRateGraceMs: 60_000,

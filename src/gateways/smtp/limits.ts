@@ -27,8 +27,6 @@ export interface SmtpLimits {
   readonly minRateGraceMs: number;
   /** Failed logins of a connection; the last one gets 421 4.7.0. */
   readonly authFailures: number;
-  /** ms that the reply to the first of them is held back; to the next twice as long, and so on up to five times. */
-  readonly authDelayMs: number;
   /** Open connections of one IPv4 address or one IPv6 /64. */
   readonly connectionsPerAddress: number;
   readonly connections: number;
@@ -62,7 +60,6 @@ export const DEFAULT_LIMITS: SmtpLimits = {
   minRate: 500,
   minRateGraceMs: 60_000,
   authFailures: 10,
-  authDelayMs: 1000,
   connectionsPerAddress: 50,
   connections: 5000,
   connectionsPerAccount: 100,

@@ -154,7 +154,7 @@ test('a service-wide key is not limited', async (t) => {
 });
 
 test('memory is bounded: whoever has not asked for longest starts anew', async (t) => {
-  const rates = new Rates(limits(1), 2);
+  const rates = new Rates(limits(1), { mostKeys: 2 });
   const ask = (address: string) => rates.tally(address).countAnonymous('plain');
   t.is(await ask('192.0.2.1'), 0);
   t.true((await ask('192.0.2.1')) > 0);

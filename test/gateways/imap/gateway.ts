@@ -3,8 +3,8 @@ import net from 'node:net';
 import type { ExecutionContext } from 'ava';
 import pino from 'pino';
 import { Subject } from 'rxjs';
-import { ProtocolLogins } from '../../../src/auth/protocol-login.js';
-import { Rates } from '../../../src/auth/rates.js';
+import { type GuardLimits, LoginGuard } from '../../../src/auth/login-guard.js';
+import { type LoginMeter, SignIn, type SignInOptions } from '../../../src/auth/sign-in.js';
 import type { Principal } from '../../../src/directory/protocol.js';
 import type { ImapContext } from '../../../src/gateways/imap/context.js';
 import { DEFAULT_LIMITS, type ImapLimits } from '../../../src/gateways/imap/limits.js';
@@ -71,8 +71,9 @@ export interface ImapSettings extends Partial<Omit<ImapContext, 'limits' | 'mete
   readonly meter?: Partial<ImapMeter>;
   readonly implicitTls?: boolean;
   readonly shares?: ConnectionShares;
-  readonly rates?: Rates;
-  readonly tokens?: ConstructorParameters<typeof ProtocolLogins>[0]['tokens'];
+  readonly guard?: Partial<GuardLimits>;
+  readonly logins?: LoginMeter;
+  readonly tokens?: SignInOptions['tokens'];
   /** ms, of the logins. */
   readonly now?: () => number;
   /** Networks whose PROXY header is believed. */
@@ -102,7 +103,8 @@ export async function startImap(t: ExecutionContext, settings: ImapSettings = {}
     meter,
     implicitTls = false,
     shares,
-    rates = new Rates(),
+    guard,
+    logins,
     tokens,
     now,
     trusted = [],
@@ -124,7 +126,13 @@ export async function startImap(t: ExecutionContext, settings: ImapSettings = {}
     version: '1.2.3',
     maxMessageSize: 36_700_160,
     allowPlaintextAuth: true,
-    logins: new ProtocolLogins({ directory, rates, ...(tokens && { tokens }), ...(now && { now }) }),
+    signIn: new SignIn({
+      directory,
+      guard: new LoginGuard({ delayMs: 0, ...guard }),
+      ...(logins && { meter: logins }),
+      ...(tokens && { tokens }),
+      ...(now && { now }),
+    }),
     mailboxes: mailboxes.refs,
     blobs,
     spool: new Spool({ directory: path }),
