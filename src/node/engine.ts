@@ -37,6 +37,7 @@ import type { BlobStore } from '../store/blobs.js';
 import { clock } from '../store/clock.js';
 import { CommitWatch } from '../store/commit-watch.js';
 import type { DirectoryStore } from '../store/directory.js';
+import { startFlagSettling } from '../store/flag-settling.js';
 import type { FolderMessageStore } from '../store/folder-messages.js';
 import type { InboundStore } from '../store/inbound.js';
 import type { HandedOver } from '../store/mailboxes.js';
@@ -44,6 +45,7 @@ import { postgresBlobs } from '../store/postgres/blobs.js';
 import { postgresDirectory } from '../store/postgres/directory.js';
 import { postgresEvents } from '../store/postgres/events.js';
 import { postgresExports } from '../store/postgres/exports.js';
+import { postgresFlagOverlays } from '../store/postgres/flag-overlays.js';
 import { postgresFolderMessages } from '../store/postgres/folder-messages.js';
 import { postgresInbound } from '../store/postgres/inbound.js';
 import { postgresLeases } from '../store/postgres/leases.js';
@@ -178,7 +180,10 @@ export async function startEngine(
   );
   const texts = open.texts(blobs);
   lifecycle.add('texts of emails', () => texts.close(), JOB_RESERVE_MS, STOP_MS);
-  const mailboxRows = postgresMailboxes(sql, writerSql, commits.meter('mailboxes', metrics?.commits.mailboxes));
+  const settling = startFlagSettling({ rows: postgresFlagOverlays(searchSql), log });
+  lifecycle.add('settling of flags', () => settling.stop(), JOB_RESERVE_MS, STOP_MS);
+  const mailboxMeter = commits.meter('mailboxes', metrics?.commits.mailboxes);
+  const mailboxRows = postgresMailboxes(sql, writerSql, mailboxMeter, settling);
   const exports = exportTurns(stall.port(postgresExports(sql)), config.mboxExportInterval, log);
   const accounts = stall.port(postgresDirectory(sql, shards));
   for (const name of config.hostedDomains) await accounts.addDomain(name);
@@ -280,6 +285,7 @@ export async function startEngine(
   const housekeeping = startHousekeeping({
     events: postgresEvents(maintenanceSql),
     replies: postgresMailboxes(maintenanceSql, writerSql),
+    settling,
     blobs: postgresBlobs(maintenanceSql),
     directory: accounts,
     stsPolicies: postgresStsMaintenance(maintenanceSql),

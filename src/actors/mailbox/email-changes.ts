@@ -1,5 +1,7 @@
 // The emails of a transaction: flags, and which emails there are, read through as if the batch so far had happened already.
 // An email that the batch adds has the slot that it would have if nothing of the batch were undone.
+import { uuidOctets } from '../../mail/ids.js';
+import { PackedIds } from '../../mail/packed-ids.js';
 import type { ChangeOf, NewEmail } from '../../store/changes.js';
 import type { MailboxState } from './state.js';
 
@@ -32,6 +34,17 @@ export class EmailChanges {
 
   id(slot: number): string {
     return this.#addedAt(slot)?.id ?? this.#state.emails.id(slot);
+  }
+
+  packedIds(slots: readonly number[]): PackedIds {
+    const octets = new Uint8Array(slots.length * 16);
+    const view = new DataView(octets.buffer);
+    slots.forEach((slot, i) => {
+      const added = this.#addedAt(slot);
+      if (added === undefined) this.#state.emails.writeId(slot, view, i * 16);
+      else octets.set(uuidOctets(added.id), i * 16);
+    });
+    return new PackedIds(octets);
   }
 
   /** As the batch has added the email; undefined for others. */

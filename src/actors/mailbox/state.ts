@@ -92,6 +92,10 @@ export class MailboxState {
   evolve(change: MailboxChange): void {
     const net = netOf(change.changes);
     for (const email of net.emailsAdded) this.emails.append(email);
+    for (const { change: record, ids } of net.flaggedTogether) {
+      const { flags } = record.payload;
+      this.emails.eachSlot(ids.octets, (slot) => this.emails.setFlags(slot, flags, undefined, record.seq));
+    }
     for (const { id, flags, keywords, modseq } of net.emailsFlagged) {
       this.emails.setFlags(this.emails.find(id), flags, keywords, modseq);
     }

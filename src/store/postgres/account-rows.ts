@@ -24,6 +24,7 @@ export const ACCOUNT_TABLES = [
   'folders',
   'annotations',
   'events',
+  'flag_overlays',
   'inbound',
   'recent_commands',
   'thread_refs',

@@ -1,29 +1,31 @@
 // The fenced commit of mailbox changes (decision 0002): one statement for a group of accounts. An account whose epoch or modseq is
 // not the expected one, or whose inbound rows are gone, writes nothing; the others of the group are not affected.
-import type { Change } from '../changes.js';
 import type { CommitResult, MailboxChange } from '../mailboxes.js';
 import { type AddedEmail, type NetChange, netOf } from '../net-changes.js';
 import type { Sql } from './client.js';
+import { writeOverlays } from './flag-overlays.js';
 import { writeLabels } from './labels-commit.js';
 import { changingFolderColumns, emailColumns, folderColumns, folderCounters } from './mailbox-columns.js';
 import { writeOutbound } from './outbound-commit.js';
+import { LogRows } from './packed-entries.js';
 import { joinThreads, messageKey } from './threads.js';
 
 /**
  * Rows of the group, one list a table, every row with its account. Emails and placements that follow each other and get the
  * same values are one row with a list of their ids or UIDs: a command on many emails gives most of them the same values.
  */
-function rowsOf(changes: readonly MailboxChange[]) {
+function rowsOf(changes: readonly MailboxChange[], overlays: Overlays) {
   const fences = [];
   const consumed = [];
   const added = [];
   const flagged = [];
+  const overlaid = [];
   const removed = [];
   const placed = [];
   const expunged = [];
   const marked = [];
   const folders = [];
-  const events = [];
+  const log = new LogRows();
   const remembered = [];
   for (const change of changes) {
     const a = change.accountId;
@@ -31,7 +33,12 @@ function rowsOf(changes: readonly MailboxChange[]) {
     fences.push({ a, epoch: change.epoch, before: change.modseqBefore, after: change.modseqAfter });
     for (const id of change.inbound) consumed.push({ a, id });
     for (const email of net.emailsAdded) added.push(emailRow(a, email));
-    for (const emails of runsOf(net.emailsFlagged, haveSameFlags)) {
+    log.add(a, change.changes);
+    const isOverlaid = net.flaggedTogether.length > 0 && overlays.hasRoom(a);
+    for (const { change: record } of isOverlaid ? net.flaggedTogether : []) {
+      overlaid.push({ a, seq: record.seq, flags: record.payload.flags, ...log.placeOf(record) });
+    }
+    for (const emails of runsOf(isOverlaid ? net.emailsFlagged : allFlagged(net), haveSameFlags)) {
       const { flags, keywords, modseq } = emails[0]!;
       flagged.push({ a, ids: emails.map(({ id }) => id), flags, keywords, modseq });
     }
@@ -50,10 +57,9 @@ function rowsOf(changes: readonly MailboxChange[]) {
       }
     }
     folders.push(...folderRows(change));
-    for (const row of eventRows(change.changes)) events.push({ a, ...row });
     for (const { id, reply } of change.remembered) remembered.push({ a, id, reply });
   }
-  return { fences, consumed, added, flagged, removed, placed, expunged, marked, folders, events, remembered };
+  return { fences, consumed, added, flagged, removed, placed, expunged, marked, folders, log, remembered, overlaid };
 }
 
 /** The list cut where neighbours are not the same. */
@@ -90,15 +96,16 @@ function folderRows({ accountId: a, changes, counters }: MailboxChange) {
   return counters.flatMap((row) => (added.has(row.id) ? [] : [{ a, ...changed.get(row.id), ...row }]));
 }
 
-/** One row a seq: a change of many entries costs no more rows than one of a single entry. */
-function eventRows(changes: readonly Change[]) {
-  const rows: { seq: number; at: number; entries: { type: string; payload: unknown }[] }[] = [];
-  for (const { seq, at, type, payload } of changes) {
-    const last = rows.at(-1);
-    if (last?.seq === seq) last.entries.push({ type, payload });
-    else rows.push({ seq, at, entries: [{ type, payload }] });
+/** Each email once, with its last flags. */
+function allFlagged({ flaggedTogether, emailsFlagged }: NetChange): readonly Flagged[] {
+  if (flaggedTogether.length === 0) return emailsFlagged;
+  const flagged = new Map<string, Flagged>();
+  for (const { change, ids } of flaggedTogether) {
+    const { flags } = change.payload;
+    for (const id of ids) flagged.set(id, { id, flags, modseq: change.seq });
   }
-  return rows;
+  for (const email of emailsFlagged) flagged.set(email.id, email);
+  return [...flagged.values()];
 }
 
 /** `threadIds` become keys of `thread_refs`; the first key that the store has gives the email its thread. */
@@ -112,8 +119,25 @@ const storedFolder = changingFolderColumns.set((name, property) => `coalesce(r.$
 
 const json = (rows: readonly unknown[]) => (rows.length === 0 ? '[]' : JSON.stringify(rows));
 
-export async function commitChanges(sql: Sql, changes: readonly MailboxChange[]): Promise<readonly CommitResult[]> {
-  const rows = rowsOf(changes);
+/** Where changes of many flags may become overlays. */
+export interface Overlays {
+  /** Whether the account may have more of them. */
+  hasRoom(accountId: string): boolean;
+  /** A commit has written some. */
+  note(accountId: string): void;
+}
+
+/**
+ * Ids and UIDs are lists of rows of their own before they are joined with tables: a plan that was made while a table was small
+ * would read all rows of the account for each of them otherwise.
+ */
+export async function commitChanges(
+  sql: Sql,
+  changes: readonly MailboxChange[],
+  overlays: Overlays,
+): Promise<readonly CommitResult[]> {
+  const rows = rowsOf(changes, overlays);
+  const { log } = rows;
   const results = await sql<{ account_id: string; consumed: string | null; threads: string[] | null }[]>`
     with fence as (
       select * from json_to_recordset(${json(rows.fences)}::text::json)
@@ -143,12 +167,13 @@ export async function commitChanges(sql: Sql, changes: readonly MailboxChange[])
       insert into thread_refs (account_id, message_key, thread_id)
       select a, k, coalesce(threads[1], "threadId") from added, unnest("threadIds") k
       on conflict do nothing
+    ), flagged as materialized (
+      select a, id, flags, keywords, modseq from json_to_recordset(${json(rows.flagged)}::text::json)
+        as r (a uuid, ids uuid[], flags smallint, keywords text[], modseq bigint)
+        join passed using (a) cross join unnest(r.ids) as id
     ), email_flagged as (
       update emails t set flags = r.flags, keywords = coalesce(r.keywords, t.keywords), modseq = r.modseq
-      from json_to_recordset(${json(rows.flagged)}::text::json)
-        as r (a uuid, ids uuid[], flags smallint, keywords text[], modseq bigint)
-        join passed using (a) cross join unnest(r.ids) as e (id)
-      where t.account_id = r.a and t.id = e.id
+      from flagged r where t.account_id = r.a and t.id = r.id
     ), removed as materialized (
       select a, id from json_to_recordset(${json(rows.removed)}::text::json) as r (a uuid, ids uuid[])
         join passed using (a) cross join unnest(r.ids) as id
@@ -176,16 +201,18 @@ export async function commitChanges(sql: Sql, changes: readonly MailboxChange[])
         as r (a uuid, ${sql.unsafe(folderColumns.recordset)}), passed p
       where t.account_id = r.a and t.id = r.id and p.a = r.a
     ), event as (
-      insert into events (account_id, seq, entries, at)
-      select a, seq, entries, to_timestamp(at / 1000.0)
-      from json_to_recordset(${json(rows.events)}::text::json)
-        as x (a uuid, seq bigint, entries json, at double precision) join passed using (a)
+      insert into events (account_id, seq, entries, at, ids)
+      select a, seq, entries, to_timestamp(at / 1000.0), ${log.areAnyPacked ? idsOfRow(sql, log.ids) : sql`null`}
+      from json_to_recordset(${json(log.rows)}::text::json)
+        as x (a uuid, seq bigint, entries json, at double precision, "from" integer, octets integer)
+        join passed using (a)
     ), remembered as (
       insert into recent_commands (account_id, id, reply)
       select a, id, reply from json_to_recordset(${json(rows.remembered)}::text::json)
         as x (a uuid, id uuid, reply json) join passed using (a)
     )
     ${rows.marked.length === 0 ? sql`` : markDeleted(sql, rows.marked)}
+    ${writeOverlays(sql, rows.overlaid)}
     ${writeLabels(sql, changes)}
     ${writeOutbound(sql, changes)}
     select a as account_id, null::uuid as consumed, null::uuid[] as threads from passed
@@ -193,6 +220,7 @@ export async function commitChanges(sql: Sql, changes: readonly MailboxChange[])
     union all select a, null, threads from added where cardinality(threads) > 1`;
   const torn = results.flatMap(({ account_id, threads }) => (threads === null ? [] : [{ a: account_id, threads }]));
   if (torn.length > 0) await joinThreads(sql, torn);
+  for (const { a } of rows.overlaid) overlays.note(a);
   return changes.map((change): CommitResult => {
     const own = results.filter((row) => row.account_id === change.accountId && row.threads === null);
     if (own.length === 0) return { kind: 'fenced' };
@@ -201,13 +229,17 @@ export async function commitChanges(sql: Sql, changes: readonly MailboxChange[])
   });
 }
 
+const idsOfRow = (sql: Sql, ids: Uint8Array) =>
+  sql`case when octets > 0 then substring(${ids}::bytea from "from" for octets) end`;
+
 /** Placements whose `\\Deleted` is another one; most commits have none. */
 function markDeleted(sql: Sql, marked: readonly unknown[]) {
   return sql`
-    , marked as (
+    , marked as materialized (
+      select a, f, uid, d, m from json_to_recordset(${json(marked)}::text::json)
+        as r (a uuid, f uuid, uids bigint[], d boolean, m bigint) join passed using (a) cross join unnest(r.uids) as uid
+    ), placement_marked as (
       update placements t set deleted = r.d, modseq = r.m
-      from json_to_recordset(${json(marked)}::text::json) as r (a uuid, f uuid, uids bigint[], d boolean, m bigint)
-        join passed using (a) cross join unnest(r.uids) as p (uid)
-      where t.account_id = r.a and t.folder_id = r.f and t.uid = p.uid
+      from marked r where t.account_id = r.a and t.folder_id = r.f and t.uid = r.uid
     )`;
 }
