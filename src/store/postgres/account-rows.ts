@@ -25,6 +25,7 @@ export const ACCOUNT_TABLES = [
   'annotations',
   'events',
   'inbound',
+  'import_positions',
   'recent_commands',
   'thread_refs',
   'email_search',
