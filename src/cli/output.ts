@@ -97,6 +97,6 @@ function shown(value: Value): string {
 }
 
 /** Names are other people's text: control characters must not reach a terminal. */
-function inert(text: string): string {
+export function inert(text: string): string {
   return text.replace(/\p{Cc}/gu, '\u{fffd}');
 }

@@ -8,6 +8,7 @@ import { registerAddress } from './address.js';
 import { registerCluster } from './cluster.js';
 import { registerConfig } from './config.js';
 import { registerDomain } from './domain.js';
+import { registerImport } from './import.js';
 import { registerKey } from './key.js';
 import { registerMigrate } from './migrate.js';
 import { registerQueue } from './queue.js';
@@ -27,6 +28,7 @@ export function assemble(program: Command): Command {
   registerAddress(program);
   registerKey(program);
   registerQueue(program);
+  registerImport(program);
   registerCluster(program);
   const commands = leaves(program);
   for (const command of commands) takeEnvFile(command);

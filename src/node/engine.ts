@@ -14,6 +14,7 @@ import { type MailboxActors, mailboxActorProtocol } from '../actors/mailbox/acto
 import { mailboxBehavior } from '../actors/mailbox/behavior.js';
 import { startDeferredFiltering } from '../actors/mailbox/deferred-filters.js';
 import type { EmailTexts } from '../actors/mailbox/email-texts.js';
+import { startImportPlacing } from '../actors/mailbox/import-placing.js';
 import { deliverHandedOver } from '../actors/mailbox/outbound/handed-over.js';
 import type { MailboxEvent, Mailboxes } from '../actors/mailbox/protocol.js';
 import { startRedelivery } from '../actors/mailbox/redelivery.js';
@@ -47,6 +48,7 @@ import { postgresEvents } from '../store/postgres/events.js';
 import { postgresExports } from '../store/postgres/exports.js';
 import { postgresFlagOverlays } from '../store/postgres/flag-overlays.js';
 import { postgresFolderMessages } from '../store/postgres/folder-messages.js';
+import { postgresImports } from '../store/postgres/imports.js';
 import { postgresInbound } from '../store/postgres/inbound.js';
 import { postgresLeases } from '../store/postgres/leases.js';
 import { postgresMailboxes } from '../store/postgres/mailboxes.js';
@@ -103,6 +105,7 @@ const STOP_MS = 2_000;
 const REDELIVERY_INTERVAL_MS = 2_000;
 /** Longer than a gateway waits for the owner. */
 const REDELIVERY_AGE_MS = 5_000;
+const IMPORT_INTERVAL_MS = 500;
 
 /** Another process has this node's name. */
 class Displaced extends Error {
@@ -282,6 +285,14 @@ export async function startEngine(
   const [intervalMs, minAgeMs] = [REDELIVERY_INTERVAL_MS, REDELIVERY_AGE_MS];
   const redelivery = await startRedelivery({ inbound, mailboxes, ownership, log, intervalMs, minAgeMs, tracer });
   lifecycle.add('redelivery', () => redelivery.stop(), JOB_RESERVE_MS, STOP_MS);
+  const placing = startImportPlacing({
+    imports: stall.port(postgresImports(sql)),
+    mailboxes,
+    ownership,
+    log,
+    intervalMs: IMPORT_INTERVAL_MS,
+  });
+  lifecycle.add('placing of imports', () => placing.stop(), JOB_RESERVE_MS, STOP_MS);
   const housekeeping = startHousekeeping({
     events: postgresEvents(maintenanceSql),
     replies: postgresMailboxes(maintenanceSql, writerSql),

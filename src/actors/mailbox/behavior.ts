@@ -18,6 +18,7 @@ import { createFilter, deleteFilter, updateFilter } from './filters.js';
 import { setRead, storeFlags } from './flags.js';
 import { folderQueries } from './folder-queries.js';
 import { createFolder, deleteFolder, renameFolder, subscribeFolder } from './folders.js';
+import { placeImported } from './imported-mail.js';
 import { renameInbox } from './inbox-rename.js';
 import { assignLabel, createLabel, deleteLabel, unassignLabel, updateLabel } from './labels.js';
 import { maildropCommands, maildropQueries } from './maildrop.js';
@@ -41,6 +42,7 @@ const commands: Omit<CommandHandlers<MailboxActorProtocol, MailboxTransaction>, 
   announce,
   applyDeferred,
   append,
+  placeImported,
   setRead,
   storeFlags,
   copy,

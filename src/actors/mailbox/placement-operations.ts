@@ -1,5 +1,5 @@
-// Operations on emails in folders: append, store flags, copy, move, expunge. Folders are named by id or role. A command
-// appends at most 1,000 messages, and takes at most 10,000 emails.
+// Operations on emails in folders: append, place imported mail, store flags, copy, move, expunge. Folders are named by id or role,
+// those of an import by path. A command adds at most 1,000 messages, and takes at most 10,000 emails.
 import {
   array,
   boolean,
@@ -68,6 +68,35 @@ export const placementOperations = {
     /** `noSuchEmail`: the email to replace is not there. */
     refusals: ['noSuchFolder', 'noSuchEmail', 'noSuchFlag', 'tooManyKeywords'],
     onRepeat: 'remembered',
+  }),
+  /**
+   * Places imported mail. Repeating it with the same ids places nothing again. Nobody is told of new mail, and no filter looks at
+   * it. Folders that are missing are made; when the account may have no more, the mail goes to Archive. Keywords beyond those
+   * that an account may have are left out.
+   */
+  placeImported: command({
+    payload: object({
+      /** One at least, 1,000 at most. */
+      messages: size(
+        array(
+          object({
+            inboundId: string(),
+            blob: string(),
+            summary: messageSummary,
+            /** ms since the epoch. */
+            receivedAt: number(),
+            /** Path of the folder. */
+            folder: string(),
+            label: optional(string()),
+            flags: array(string()),
+          }),
+        ),
+        1,
+        MOST_MESSAGES,
+      ),
+    }),
+    reply: object({ placed: integer() }),
+    onRepeat: 'harmless',
   }),
   /**
    * Adds or removes flags, or makes them all there are. `\Deleted` is of a placement: `noSuchFlag` for emails that are

@@ -26,6 +26,7 @@ export const ACCOUNT_TABLES = [
   'events',
   'flag_overlays',
   'inbound',
+  'import_positions',
   'recent_commands',
   'thread_refs',
   'email_search',

@@ -128,7 +128,7 @@ export async function gather(items: readonly SmallBlob[]): Promise<Gathered> {
  * that is Latin-1 to the letter, since mail is mostly ASCII and a bytea's hexadecimal form is twice as long; a text cannot
  * hold NUL, so bytes that do go the other way.
  */
-export function storedBlobs(sql: Sql, { bytes, rows }: Gathered): Fragment {
+export function storedBlobs(sql: Sql | SqlTransaction, { bytes, rows }: Gathered): Fragment {
   const data = bytes.includes(0) ? sql`${bytes}::bytea` : sql`convert_to(${bytes.toString('latin1')}, 'LATIN1')`;
   // The chunks come after the blobs (`stored`): those wait for a collection under way, which takes the old chunks along.
   return sql`bytes as materialized (

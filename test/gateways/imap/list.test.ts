@@ -1,7 +1,7 @@
 // LIST, LSUB, NAMESPACE and STATUS.
 import test from 'ava';
 import fc from 'fast-check';
-import { encodeModifiedUtf7 } from '../../../src/gateways/imap/wire/modified-utf7.js';
+import { encodeModifiedUtf7 } from '../../../src/mail/modified-utf7.js';
 import type { ImapClient } from './client.js';
 import { ALICE, startImap } from './gateway.js';
 

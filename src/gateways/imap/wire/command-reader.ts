@@ -1,10 +1,10 @@
 // The text of one command, read by the rules of the grammar: one method a rule, synchronous, never past the end. The text is as
 // it came over the wire, literals in their place, an octet a character; lines and limits on octets are of `command-source`.
 import { isUtf8 } from 'node:buffer';
+import { decodeModifiedUtf7 } from '../../../mail/modified-utf7.js';
 import { no, Refused } from '../completion.js';
 import { DEFAULT_LIMITS, type ImapLimits } from '../limits.js';
 import { ASTRING, ATOM, endOfRun, LIST, WORD } from './character-classes.js';
-import { decodeModifiedUtf7 } from './modified-utf7.js';
 
 /** What the client sent is no command of the grammar: BAD. */
 export class CommandSyntaxError extends Error {

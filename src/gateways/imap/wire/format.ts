@@ -1,8 +1,9 @@
 // Values as they are written in responses. What these functions return is a binary string: each character is one octet, ready for
 // `Output.write`. Eight-bit text is in literals, which every client reads whatever it has enabled; names of mailboxes are the
 // exception that RFC 9051 §5.1 makes.
+
+import { encodeModifiedUtf7 } from '../../../mail/modified-utf7.js';
 import { ASTRING, isRun } from './character-classes.js';
-import { encodeModifiedUtf7 } from './modified-utf7.js';
 
 /** Longer strings are sent as literals. */
 const LONGEST_QUOTED = 4096;

@@ -1,4 +1,4 @@
-// Modified UTF-7: how IMAP4rev1 writes names of mailboxes in ASCII (RFC 3501 §5.1.3). `&` opens a run of UTF-16BE in base64 with
+// Modified UTF-7: how IMAP4rev1 and Maildir++ write names of mailboxes in ASCII (RFC 3501 §5.1.3). `&` opens a run of UTF-16BE in base64 with
 // `,` for `/`, `-` ends the run, and `&-` is `&`. A name has one encoding, and what is not that encoding is none.
 
 const UNPRINTABLE = /[^\x20-\x7e]+|&/g;

@@ -1,0 +1,98 @@
+// Placing of imported mail: rows that an import has left in the store become emails, by the node that owns the account's shard and
+// some hundred in one commit. An account has one command under way, so mail that comes meanwhile waits for one at most.
+import type { Logger } from 'pino';
+import type { ImportStore, PendingImport } from '../../store/imports.js';
+import type { Ownership } from '../runtime/ownership.js';
+import type { Mailboxes } from './protocol.js';
+
+/** Rows of one command: the commit of that many holds up the mail of others no longer than a group of deliveries does. */
+const BATCH = 200;
+const ACCOUNTS_AT_ONCE = 4;
+/** Until the next look after one that placed mail: the import that brings them may be running. */
+const BUSY_MS = 50;
+
+export interface ImportPlacingOptions {
+  readonly imports: Pick<ImportStore, 'accounts' | 'next'>;
+  readonly mailboxes: Mailboxes;
+  readonly ownership: Pick<Ownership, 'owned'>;
+  readonly log: Logger;
+  /** How often the store is asked, in ms. */
+  readonly intervalMs: number;
+}
+
+export interface ImportPlacing {
+  /** Emails placed since the start. */
+  readonly placed: number;
+  stop(): Promise<void>;
+}
+
+export function startImportPlacing(options: ImportPlacingOptions): ImportPlacing {
+  const { imports, mailboxes, ownership, log, intervalMs } = options;
+  let placed = 0;
+  let isStopped = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  /** Returns how many of these rows became emails. */
+  async function place(accountId: string, page: readonly PendingImport[]): Promise<number> {
+    const { reply } = await mailboxes.of(accountId).ask('placeImported', { messages: page.map(messageOf) });
+    placed += reply?.placed ?? 0;
+    return reply?.placed ?? 0;
+  }
+
+  async function placeAll(accountId: string): Promise<void> {
+    let count = 0;
+    try {
+      let page = await imports.next(accountId, 0, BATCH);
+      while (page.length > 0 && !isStopped) {
+        const last = page.at(-1)!.number;
+        // The rows after these are read while these are placed.
+        const [own, following] = await Promise.all([place(accountId, page), imports.next(accountId, last, BATCH)]);
+        count += own;
+        page = following;
+      }
+    } catch (error) {
+      log.warn({ accountId, err: error }, 'imported mail is still waiting');
+    }
+    if (count > 0) log.info({ accountId, placed: count }, 'imported mail placed');
+  }
+
+  async function pass(): Promise<void> {
+    if (ownership.owned.length === 0) return;
+    const accounts = [...(await imports.accounts(ownership.owned))];
+    const work = async () => {
+      for (let id = accounts.shift(); id !== undefined && !isStopped; id = accounts.shift()) await placeAll(id);
+    };
+    await Promise.all(Array.from({ length: ACCOUNTS_AT_ONCE }, work));
+  }
+
+  async function look(): Promise<void> {
+    const before = placed;
+    try {
+      await pass();
+    } catch (error) {
+      log.warn({ err: error }, 'imported mail could not be looked for');
+    }
+    if (!isStopped) timer = setTimeout(next, placed > before ? BUSY_MS : intervalMs);
+  }
+
+  let looking: Promise<void>;
+  function next(): void {
+    looking = look();
+  }
+  next();
+  return {
+    get placed() {
+      return placed;
+    },
+    async stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      await looking;
+    },
+  };
+}
+
+function messageOf({ id: inboundId, blob, envelope }: PendingImport) {
+  const { summary, receivedAt, folder, label, flags } = envelope;
+  return { inboundId, blob, summary, receivedAt, folder, ...(label !== undefined && { label }), flags: [...flags] };
+}

@@ -1,0 +1,67 @@
+// Port: mail that an operator brings from elsewhere. A row here is the promise to place the message, as `inbound` is for accepted
+// mail: only the commit that places the email deletes the row. The id of a row derives from account, folder and bytes, so
+// that an import which is run again finds what it has done.
+import { createHash } from 'node:crypto';
+import { caseFolded } from '../mail/case-fold.js';
+import { uuidV8 } from '../mail/ids.js';
+import type { BlobContent } from './blobs.js';
+import type { InboundEnvelope } from './inbound.js';
+
+export interface ImportEnvelope extends InboundEnvelope {
+  /** Path of the folder, which is made when it is missing. */
+  readonly folder: string;
+  /** Name of a label that the email has besides, made when it is missing. */
+  readonly label?: string;
+  /** Names of flags and keywords. */
+  readonly flags: readonly string[];
+}
+
+export interface ImportedMessage {
+  readonly content: BlobContent;
+  readonly envelope: ImportEnvelope;
+}
+
+export interface PendingImport {
+  /** UUID. */
+  readonly id: string;
+  /** Rises in the order of the import. */
+  readonly number: number;
+  readonly blob: string;
+  readonly envelope: ImportEnvelope;
+}
+
+/** Of a mailbox on an IMAP server: its messages up to `uid` are imported. */
+export interface ImportPosition {
+  readonly uidValidity: number;
+  readonly uid: number;
+}
+
+export interface ImportStore {
+  /**
+   * Of these blobs, by hash, those that an email in the folder has or that wait to be placed there; without a folder, in any.
+   */
+  held(accountId: string, folder: string | undefined, hashes: readonly string[]): Promise<ReadonlySet<string>>;
+  /**
+   * Commits blobs and rows, all or nothing, of messages that the folder does not hold; returns how many that were.
+   * @throws StoreFault, `store-conflict` when the account is gone
+   */
+  add(accountId: string, messages: readonly ImportedMessage[]): Promise<number>;
+  /** Rows that wait to be placed. */
+  waiting(accountId: string): Promise<number>;
+  /** Accounts on these shards that have rows. */
+  accounts(shards: readonly number[]): Promise<readonly string[]>;
+  /** Rows after a number, in order. */
+  next(accountId: string, after: number, limit: number): Promise<readonly PendingImport[]>;
+  /** `source`: server, user and mailbox as one text. */
+  position(accountId: string, source: string): Promise<ImportPosition | undefined>;
+  setPosition(accountId: string, source: string, position: ImportPosition): Promise<void>;
+}
+
+/** Id of the row of a message. */
+export function importId(accountId: string, folder: string, hash: string): string {
+  return uuidV8(
+    createHash('sha256')
+      .update(`${accountId}\0${caseFolded(folder)}\0${hash}`)
+      .digest(),
+  );
+}

@@ -1,0 +1,65 @@
+// Which folder of an account a folder of elsewhere becomes: those with a role are known by the names that mail programs give them,
+// others keep their path, as far as a path may be so.
+
+import { caseFolded } from '../mail/case-fold.js';
+import { isPathWithinBounds, labelName, levelName, SYSTEM_NAMES } from '../mail/folder-name.js';
+
+/** Names of system folders, as they are kept. */
+export type SpecialFolder = 'INBOX' | 'Sent' | 'Drafts' | 'Archive' | 'Trash' | 'Junk';
+
+const NAMES: Readonly<Record<SpecialFolder, readonly string[]>> = {
+  INBOX: ['inbox'],
+  Sent: ['sent', 'sent items', 'sent messages', 'sent mail', 'sent-mail', 'gesendet', 'envoyés', 'enviados'],
+  Drafts: ['drafts', 'draft', 'entwürfe', 'brouillons', 'borradores'],
+  Archive: ['archive', 'archives', 'archived', 'all mail'],
+  Trash: ['trash', 'deleted items', 'deleted messages', 'deleted', 'bin', 'papierkorb', 'corbeille', 'papelera'],
+  Junk: ['junk', 'spam', 'junk e-mail', 'junk email', 'junk mail', 'bulk mail'],
+};
+const SPECIAL = new Map(
+  (Object.entries(NAMES) as [SpecialFolder, readonly string[]][]).flatMap(([folder, names]) =>
+    names.map((name) => [caseFolded(name), folder] as const),
+  ),
+);
+/** Folders that only group those of the system. */
+const GROUPS = new Set(['inbox', '[gmail]', '[google mail]']);
+const LONGEST_LEVEL = 100;
+const MOST_LEVELS = 20;
+
+/** The folder's path here. `levels`: names from the top down. */
+export function placeOf(levels: readonly string[]): string {
+  const [first = '', second = ''] = levels;
+  if (levels.length === 1) return SPECIAL.get(caseFolded(first)) ?? fitPath(levels);
+  const isGrouped = levels.length === 2 && GROUPS.has(caseFolded(first));
+  return (isGrouped ? SPECIAL.get(caseFolded(second)) : undefined) ?? fitPath(levels);
+}
+
+/** The levels as a path that a folder may have. */
+function fitPath(levels: readonly string[]): string {
+  const fit = levels.map(fitLevel);
+  const kept = fit.length <= MOST_LEVELS ? fit : [...fit.slice(0, MOST_LEVELS - 1), fit.at(-1)!];
+  const isTaken = kept.length === 1 && SYSTEM_NAMES.some((name) => caseFolded(name) === caseFolded(kept[0]!));
+  if (isTaken) return `${kept[0]} (imported)`;
+  while (!isPathWithinBounds(kept.join('/'))) kept.splice(Math.max(0, kept.length - 2), 1);
+  return kept.join('/');
+}
+
+function fitLevel(level: string): string {
+  const clean = level
+    .normalize('NFC')
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/gu, '\u{fffd}')
+    .replaceAll('/', '-')
+    .trim();
+  const short = Array.from(clean).slice(0, LONGEST_LEVEL).join('').trim();
+  return 'name' in levelName(short) ? short : '_';
+}
+
+/** The path of a folder that an operator names, or what is wrong with it in words. */
+export function namedFolder(text: string): { readonly path: string } | { readonly problem: string } {
+  const levels = text.split('/').map((level) => level.trim());
+  for (const level of levels) {
+    const read = labelName(level);
+    if ('problem' in read) return read;
+  }
+  if (!isPathWithinBounds(levels.join('/'))) return { problem: 'is too long' };
+  return { path: placeOf(levels) };
+}

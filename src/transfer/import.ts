@@ -1,0 +1,197 @@
+// An import: messages of a source become rows of the store, a batch at a time, and a node places them. What the folder of a message
+// holds already is skipped, so an import that was ended goes on when it is run again. The next batch is read while one is
+// written; with a node at work, reading waits when too many rows wait.
+import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { summarize } from '../mail/summary.js';
+import { type BlobContent, blobOf } from '../store/blobs.js';
+import { StoreFault } from '../store/errors.js';
+import type { ImportedMessage, ImportStore } from '../store/imports.js';
+import type { MailSource, SourceItem, SourceMessage } from './source.js';
+
+/** Read together: so many messages, so many octets. One message may exceed these alone. */
+const BATCH_MESSAGES = 1_000;
+const BATCH_OCTETS = 8 * 1024 * 1024;
+/** Written by one transaction, which locks the account. */
+const WRITE_MESSAGES = 200;
+const WRITE_OCTETS = 2 * 1024 * 1024;
+/** Rows that may wait while a node places them. */
+const MOST_WAITING = 2_000;
+const POLL_MS = 20;
+/** A node that has placed nothing for so long is not waited for. */
+const PATIENCE_MS = 30_000;
+
+export interface ImportOptions {
+  readonly imports: ImportStore;
+  readonly accountId: string;
+  readonly source: MailSource;
+  readonly label?: string | undefined;
+  /** Whether a node runs that places the rows. */
+  isServed(): Promise<boolean>;
+  /** A message was not taken. */
+  failed(where: string, problem: string): void;
+  progressed(counts: ImportCounts): void;
+}
+
+export interface ImportCounts {
+  /** Taken into the store. */
+  readonly imported: number;
+  /** Were there. */
+  readonly skipped: number;
+  /** Could not be taken. */
+  readonly failed: number;
+  /** Taken, and not placed yet. */
+  readonly waiting: number;
+}
+
+/** Resolves when all is placed, or when no node places it. @throws StoreFault, and what the source throws */
+export async function importMail(options: ImportOptions): Promise<ImportCounts> {
+  const run = new ImportRun(options);
+  let writing: Promise<void> = Promise.resolve();
+  for await (const batch of batchesOf(options.source.items())) {
+    await writing;
+    writing = run.write(batch);
+    // The next batch is read meanwhile; a rejection is met by the await above, or below.
+    writing.catch(() => {});
+  }
+  await writing;
+  await run.settle(0);
+  return run.counts;
+}
+
+async function* batchesOf(items: AsyncIterable<SourceItem>): AsyncGenerator<readonly SourceItem[], void> {
+  let batch: SourceItem[] = [];
+  let octets = 0;
+  for await (const item of items) {
+    batch.push(item);
+    octets += item.kind === 'message' ? item.bytes.length : 0;
+    if (batch.length < BATCH_MESSAGES && octets < BATCH_OCTETS) continue;
+    yield batch;
+    batch = [];
+    octets = 0;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+interface Read {
+  readonly message: SourceMessage;
+  readonly content: BlobContent;
+}
+
+class ImportRun {
+  readonly #options: ImportOptions;
+  #imported = 0;
+  #skipped = 0;
+  #failed = 0;
+  #waiting = 0;
+
+  constructor(options: ImportOptions) {
+    this.#options = options;
+  }
+
+  get counts(): ImportCounts {
+    return { imported: this.#imported, skipped: this.#skipped, failed: this.#failed, waiting: this.#waiting };
+  }
+
+  async write(batch: readonly SourceItem[]): Promise<void> {
+    const { imports, accountId } = this.#options;
+    let messages: SourceMessage[] = [];
+    for (const item of batch) {
+      if (item.kind === 'message') messages.push(item);
+      else if (item.kind === 'failure') this.#fail(item.where, item.problem);
+      else if (item.kind === 'skip') this.#skipped += item.count;
+      else {
+        await this.#take(messages);
+        messages = [];
+        // What was not taken is read again by the next run.
+        const { source, uidValidity, uid } = item;
+        if (this.#failed === 0) await imports.setPosition(accountId, source, { uidValidity, uid });
+      }
+    }
+    await this.#take(messages);
+    await this.settle(MOST_WAITING);
+  }
+
+  /** Waits until no more rows wait, as long as a node places them. */
+  async settle(most: number): Promise<void> {
+    const { imports, accountId } = this.#options;
+    let since = performance.now();
+    let isServed: boolean | undefined;
+    for (let least = Number.POSITIVE_INFINITY; ; await delay(POLL_MS)) {
+      this.#waiting = await imports.waiting(accountId);
+      this.#options.progressed(this.counts);
+      if (this.#waiting <= most) return;
+      isServed ??= await this.#options.isServed();
+      if (!isServed || performance.now() - since > PATIENCE_MS) return;
+      if (this.#waiting >= least) continue;
+      least = this.#waiting;
+      since = performance.now();
+    }
+  }
+
+  async #take(messages: readonly SourceMessage[]): Promise<void> {
+    const groups = new Map<string, SourceMessage[]>();
+    for (const message of messages) {
+      const key = `${message.isCopy === true} ${message.folder}`;
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, [message]);
+      else group.push(message);
+    }
+    for (const group of groups.values()) {
+      for (const part of partsOf(await this.#missing(group))) await this.#add(part);
+    }
+  }
+
+  /** Those of one folder that it does not hold. */
+  async #missing(group: readonly SourceMessage[]): Promise<readonly Read[]> {
+    const { imports, accountId } = this.#options;
+    const { folder, isCopy } = group[0]!;
+    const hashes = group.map(({ bytes }) => createHash('sha256').update(bytes).digest('hex'));
+    const held = await imports.held(accountId, isCopy === true ? undefined : folder, hashes);
+    const missing = group.filter((_, i) => !held.has(hashes[i]!));
+    this.#skipped += group.length - missing.length;
+    return missing.map((message) => ({ message, content: blobOf(message.bytes) }));
+  }
+
+  async #add(part: readonly Read[]): Promise<void> {
+    const { imports, accountId, label } = this.#options;
+    const messages = part.map(({ message, content }) => importedMessage(message, content, label));
+    try {
+      const added = await imports.add(accountId, messages);
+      this.#imported += added;
+      this.#skipped += part.length - added;
+    } catch (error) {
+      if (!(error instanceof StoreFault) || error.temporary || error.code === 'store-conflict') throw error;
+      // The others of the part are not held up by the one that the store refuses.
+      if (part.length === 1) this.#fail(part[0]!.message.where, error.message);
+      else for (const read of part) await this.#add([read]);
+    }
+    this.#options.progressed(this.counts);
+  }
+
+  #fail(where: string, problem: string): void {
+    this.#failed++;
+    this.#options.failed(where, problem);
+  }
+}
+
+function* partsOf(read: readonly Read[]): Generator<readonly Read[], void> {
+  let part: Read[] = [];
+  let octets = 0;
+  for (const each of read) {
+    part.push(each);
+    octets += each.content.size;
+    if (part.length < WRITE_MESSAGES && octets < WRITE_OCTETS) continue;
+    yield part;
+    part = [];
+    octets = 0;
+  }
+  if (part.length > 0) yield part;
+}
+
+function importedMessage(message: SourceMessage, content: BlobContent, label: string | undefined): ImportedMessage {
+  const { folder, flags } = message;
+  const receivedAt = message.receivedAt ?? content.index.envelope.sentAt ?? Date.now();
+  const summary = summarize(content.index);
+  return { content, envelope: { receivedAt, summary, folder, flags, ...(label !== undefined && { label }) } };
+}

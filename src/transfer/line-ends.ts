@@ -1,0 +1,12 @@
+// Line ends of mail that was kept in files. Files of Unix have line feeds alone; mail has CRLF (RFC 5322 §2.1), which signatures
+// and clients count on.
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** The message with CRLF in place of line feeds alone; as it is when its first line ends with CRLF. */
+export function withMailLineEnds(message: Buffer): Buffer {
+  const feed = message.indexOf(LF);
+  if (feed < 0 || message[feed - 1] === CR) return message;
+  return Buffer.from(message.toString('latin1').replace(/(?<!\r)\n/g, '\r\n'), 'latin1');
+}

@@ -1,0 +1,115 @@
+// `mansio import` as an operator runs it: beside a node and without any, again, with input that is broken.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import test from 'ava';
+import { createAccount, MailboxClient, storeOf } from '../support/mailbox-client.js';
+import { bareEnvironment, PROGRAM, startTestNode } from '../support/node.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
+
+const ACCOUNT = 'zoe@example.test';
+
+async function mansio(dataDir: string, args: readonly string[]) {
+  const env = { ...bareEnvironment(), MANSIO_DATA_DIR: dataDir };
+  const child = spawn(process.execPath, [PROGRAM, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  return { code, stdout, stderr };
+}
+
+const mail = (i: number) =>
+  `From a@b.test Sat Feb  3 04:05:06 2001\nFrom: A <a@b.test>\nSubject: mail ${i}\nMessage-ID: <${i}@b.test>\nStatus: ${i % 2 === 0 ? 'RO' : 'O'}\n\n>From ${i}\n\n`;
+
+function mbox(count: number): string {
+  const file = join(temporaryDirectory('mansio-import-'), 'mbox');
+  writeFileSync(file, Array.from({ length: count }, (_, i) => mail(i)).join(''));
+  return file;
+}
+
+test('a mailbox file comes into the inbox, a folder or under a label, once', async (t) => {
+  const node = await startTestNode();
+  const sql = await storeOf(node);
+  const account = await createAccount(sql, ACCOUNT);
+  const file = mbox(300);
+  const run = (...more: string[]) =>
+    mansio(node.dataDir, ['import', '--account', ACCOUNT, '--mbox', file, '--json', ...more]);
+  const first = await run();
+  t.is(first.code, 0, first.stderr);
+  t.deepEqual(JSON.parse(first.stdout), { imported: 300, skipped: 0, failed: 0 });
+  t.is(first.stderr, '');
+  t.deepEqual(JSON.parse((await run()).stdout), { imported: 0, skipped: 300, failed: 0 });
+  const inFolder = await run('--folder', 'Zoë 💌/alt', '--label', 'Umzug');
+  t.deepEqual(JSON.parse(inFolder.stdout), { imported: 300, skipped: 0, failed: 0 });
+  const client = new MailboxClient(node, account.key);
+  const inbox = await client.inbox();
+  t.is(inbox.length, 300);
+  t.true(inbox.every(({ receivedAt }) => Date.parse(receivedAt) === Date.UTC(2001, 1, 3, 4, 5, 6)));
+  t.is(inbox.filter(({ isRead }) => isRead).length, 150);
+  const folders = await sql`select name, role, total, unread from folders where total > 0 order by name`;
+  t.deepEqual(
+    folders.map((row) => [row['name'], row['role'], row['total'], row['unread']]),
+    [
+      ['INBOX', 'inbox', 300, 150],
+      ['Umzug', 'label', 300, 150],
+      ['Zoë 💌/alt', 'folder', 300, 150],
+    ],
+  );
+  const threads = await sql`select count(distinct thread_id)::int as count from emails`;
+  t.is(threads[0]!['count'], 300, 'a copy in another folder is of the thread of the first');
+  await sql.end();
+  await node.stop();
+});
+
+test('without a node the mail waits for one, and broken input is reported by its place', async (t) => {
+  const settings = { MANSIO_DATA_DIR: temporaryDirectory('mansio-import-node-') };
+  const made = await mansio(settings.MANSIO_DATA_DIR, [
+    'account',
+    'create',
+    '--email',
+    ACCOUNT,
+    '--name',
+    'Z',
+    '--create',
+  ]);
+  t.is(made.code, 0, made.stderr);
+  const file = join(temporaryDirectory('mansio-import-'), 'mbox');
+  writeFileSync(file, `${mail(0)}From x Sat Feb  3 04:05:06 2001\n\n${mail(1)}`);
+  const args = ['import', '--account', ACCOUNT, '--mbox', file];
+  const run = await mansio(settings.MANSIO_DATA_DIR, args);
+  t.is(run.code, 1);
+  t.regex(run.stderr, /^not imported: message 2 at octet \d+: empty\n/);
+  t.regex(run.stdout, /^2 imported, 0 skipped.*\n1 could not be imported.*\n2 wait to be placed/);
+  const again = await mansio(settings.MANSIO_DATA_DIR, [...args, '--json']);
+  t.deepEqual(JSON.parse(again.stdout), { imported: 0, skipped: 2, failed: 1, waiting: 2 });
+  const node = await startTestNode(settings);
+  const sql = await storeOf(node);
+  const placed = async () => (await sql`select 1 from emails`).length;
+  while ((await placed()) < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+  t.deepEqual(JSON.parse((await mansio(node.dataDir, [...args, '--json'])).stdout), {
+    imported: 0,
+    skipped: 2,
+    failed: 1,
+  });
+  t.is(await placed(), 2);
+  await sql.end();
+  await node.stop();
+});
+
+test('a command line that cannot be is refused', async (t) => {
+  const dataDir = temporaryDirectory('mansio-import-node-');
+  const refused = async (...args: string[]) => {
+    const { code, stderr } = await mansio(dataDir, ['import', '--account', ACCOUNT, ...args]);
+    t.is(code, 1, stderr);
+    return stderr;
+  };
+  const file = mbox(1);
+  t.regex(await refused(), /name one source: --mbox, --maildir or --imap/);
+  t.regex(await refused('--mbox', file, '--maildir', '/'), /name one source/);
+  t.regex(await refused('--maildir', '/', '--folder', 'a'), /--folder goes with --mbox/);
+  t.regex(await refused('--mbox', file, '--label', 'Sent'), /--label Sent is the name of a folder of the system/);
+  t.regex(await refused('--mbox', file, '--folder', 'a//b'), /--folder must have/);
+  t.regex(await refused('--mbox', '/nowhere/mbox'), /ENOENT/);
+  t.regex(await refused('--mbox', '/'), /is not a file/);
+  t.regex(await refused('--mbox', file), /there is no store/);
+});
