@@ -65,7 +65,7 @@ export async function startDovecotContender(): Promise<Contender | undefined> {
   return {
     name: `Dovecot ${dovecot.version}`,
     open: (isTls = false, user = 0) =>
-      loggedIn(isTls ? dovecot.imapsPort : dovecot.imapPort, isTls, user, `user${user}@example.test`, dovecot.password),
+      loggedIn(dovecot.port(isTls ? 'imaps' : 'imap'), isTls, user, `user${user}@example.test`, dovecot.password),
     async memory() {
       await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
       return treeOf(dovecot.process).reduce((sum, pid) => sum + proportionalOf(pid), 0);
