@@ -37,7 +37,7 @@ const SLICE = 500;
 const REST = 2;
 /** Commits of overlays pause for this long before the flags are written, or they have been going on for that long. */
 const QUIET_MS = 300;
-const PATIENCE_MS = 5_000;
+const PATIENCE_MS = 30_000;
 /** Overlays of an account: beyond, commits write the emails themselves. */
 const MOST_OVERLAYS = 24;
 /** Of so many more those that are covered are dropped at once. */
