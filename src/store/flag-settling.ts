@@ -28,6 +28,7 @@ export interface FlagSettlingOptions {
   readonly rows: FlagOverlayRows;
   readonly log: Pick<Logger, 'warn'>;
   readonly quietMs?: number;
+  readonly retryMs?: number;
 }
 
 /** Emails of a slice: the account's commits wait for one. */
@@ -36,7 +37,7 @@ const SLICE = 500;
 const REST = 2;
 /** Commits of overlays pause for this long before the flags are written, or they have been going on for that long. */
 const QUIET_MS = 300;
-const PATIENCE_MS = 5_000;
+const PATIENCE_MS = 30_000;
 /** Overlays of an account: beyond, commits write the emails themselves. */
 const MOST_OVERLAYS = 24;
 /** Of so many more those that are covered are dropped at once. */
@@ -52,11 +53,12 @@ interface Waiting {
   /** The count at which those that are covered are dropped. */
   most: number;
   /** ms of the monotonic clock. */
-  readonly since: number;
+  since: number;
   last: number;
 }
 
-export function startFlagSettling({ rows, log, quietMs = QUIET_MS }: FlagSettlingOptions): FlagSettling {
+export function startFlagSettling(options: FlagSettlingOptions): FlagSettling {
+  const { rows, log, quietMs = QUIET_MS, retryMs = RETRY_MS } = options;
   const waiting = new Map<string, Waiting>();
   let running: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -83,6 +85,7 @@ export function startFlagSettling({ rows, log, quietMs = QUIET_MS }: FlagSettlin
     if (!(await writeAll(accountId, () => account.last === last || isDue(account, performance.now())))) return;
     // A commit may have written an overlay after the last look.
     if (account.last === last) waiting.delete(accountId);
+    else account.since = performance.now();
   }
 
   function next(): void {
@@ -99,7 +102,10 @@ export function startFlagSettling({ rows, log, quietMs = QUIET_MS }: FlagSettlin
     running = settle(accountId, account)
       .catch((err: unknown) => {
         if (!isStopped) log.warn({ accountId, err }, 'flags are not written to the emails yet');
-        restMs = RETRY_MS;
+        restMs = retryMs;
+        // Others come first then.
+        waiting.delete(accountId);
+        waiting.set(accountId, account);
       })
       .finally(() => {
         running = undefined;
