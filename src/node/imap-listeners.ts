@@ -1,5 +1,6 @@
 // The IMAP listeners of a node: with STARTTLS and with TLS from the start, on one cache of messages and one set of folder mirrors.
 // `listeners` opens and stops them.
+import { totalmem } from 'node:os';
 import type { Config } from '../config.js';
 import type { ImapContext } from '../gateways/imap/context.js';
 import { DEFAULT_LIMITS } from '../gateways/imap/limits.js';
@@ -24,8 +25,8 @@ import { version } from './version.js';
 /** By their names in the ready line; only those that are open. */
 export type ImapListeners = Readonly<Partial<Record<'imap' | 'imaps', ImapListener>>>;
 
-/** Octets of headers, MIME indexes and rendered envelopes that are kept of messages. */
-const MESSAGE_CACHE_OCTETS = 64 * 1024 * 1024;
+/** Octets of headers, MIME indexes and rendered envelopes that are kept of messages: a share of the memory, within bounds. */
+const MESSAGE_CACHE = { share: 1 / 64, least: 64 * 1024 * 1024, most: 256 * 1024 * 1024 };
 /** Octets of orders, threads and joined texts that are kept of folders. */
 const SEARCH_RESULT_OCTETS = 48 * 1024 * 1024;
 
@@ -53,7 +54,7 @@ export async function openImap(
     mailboxes,
     blobs,
     spool,
-    messages: createMessageSource({ store: folderMessages, maxOctets: MESSAGE_CACHE_OCTETS }),
+    messages: createMessageSource({ store: folderMessages, maxOctets: messageCacheOctets() }),
     searchResults: new FolderResults(SEARCH_RESULT_OCTETS),
     mirrors: createFolderMirrors({ mailboxes }),
     limits: DEFAULT_LIMITS,
@@ -75,4 +76,11 @@ export async function openImap(
   const imaps = await open('IMAP with TLS', 'MANSIO_IMAPS_PORT', imapsPort, true);
   metrics?.watchConnections('imap', () => imap.connections + imaps.connections);
   return { imap, imaps };
+}
+
+/** Of the machine, or of the container where that has less. */
+function messageCacheOctets(): number {
+  const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+  const { share, least, most } = MESSAGE_CACHE;
+  return Math.min(most, Math.max(least, Math.floor(memory * share)));
 }
