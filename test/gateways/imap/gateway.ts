@@ -18,7 +18,7 @@ import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../../src/mail/summary.js';
 import { prepareSpool, Spool } from '../../../src/spool/spool.js';
-import { certificate } from '../../support/certificate.js';
+import { certificates } from '../../support/certificate.js';
 import { memoryFolderMessages } from '../../support/memory-stores/folder-messages.js';
 import { temporaryDirectory } from '../../support/temporary-directory.js';
 import { FakeBlobs } from '../http/fakes.js';
@@ -145,7 +145,7 @@ export async function startImap(t: ExecutionContext, settings: ImapSettings = {}
     bind: '127.0.0.1',
     port: 0,
     implicitTls,
-    tls: { current: () => certificate, onChange: () => undefined },
+    tls: certificates,
     trusted: new TrustedNetworks(trusted),
     context,
     ...(shares && { shares }),
