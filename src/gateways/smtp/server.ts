@@ -88,7 +88,8 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
     this.#limits = new ConnectionLimits(limits);
     this.auth = auth;
     this.#trusted = trusted;
-    const shortest = Math.min(limits.idleMs, limits.stressIdleMs, limits.handshakeMs, limits.minRateGraceMs);
+    const { idleMs, stressIdleMs, loginMs, handshakeMs, minRateGraceMs } = limits;
+    const shortest = Math.min(idleMs, stressIdleMs, loginMs, handshakeMs, minRateGraceMs);
     const period = Math.min(1000, Math.max(10, shortest / 4));
     this.#sweeper = setInterval(() => this.#sweep(), period);
     this.#sweeper.unref();
