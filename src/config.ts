@@ -6,7 +6,7 @@ import { parseEnv } from 'node:util';
 import { ConfigError, type ConfigProblem } from './config/error.js';
 import { hidden, isLoopback, isVapidPair, withoutPassword } from './config/values.js';
 import type { Variable } from './config/variable.js';
-import { ALL_ROLES, ROLES_TO_COME, VARIABLES } from './config/variables.js';
+import { VARIABLES } from './config/variables.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -141,11 +141,6 @@ export function readConfig(env: Environment = process.env): Config {
     demo,
     unknown: unknownIn(env),
   };
-}
-
-/** Roles that are listed and do nothing in this version; none for `all`, which means those that there are. */
-export function idleRoles({ roles }: Pick<Config, 'roles'>): readonly string[] {
-  return roles.size === ALL_ROLES.size ? [] : ROLES_TO_COME.filter((role) => roles.has(role));
 }
 
 /** Names that `loadEnvFile` has set. */

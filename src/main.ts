@@ -2,7 +2,7 @@
 // any of it works; who calls it (`cli/serve`) owns signals, output and exit codes.
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
-import { type Config, idleRoles } from './config.js';
+import type { Config } from './config.js';
 import { newApiKey } from './directory/api-key.js';
 import { createResolver } from './dns/resolver.js';
 import { loadServerLibrary } from './gateways/http/server-library.js';
@@ -49,8 +49,6 @@ export async function startNode(
 
 async function assemble(config: Config, log: Logger, lifecycle: Lifecycle, signal: AbortSignal): Promise<RunningNode> {
   if (config.unknown.length > 0) log.warn({ variables: config.unknown }, 'variables that mean nothing to this version');
-  const idle = idleRoles(config);
-  if (idle.length > 0) log.warn({ roles: idle }, 'these roles open no listeners in this version');
   // First: nothing is made on a platform where the node could not start.
   await loadServerLibrary();
   const resources = await openResources(config, log, lifecycle, signal);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { ConfigError } from '../src/config/error.js';
-import { describeConfig, idleRoles, readConfig } from '../src/config.js';
+import { describeConfig, readConfig } from '../src/config.js';
 import { temporaryDirectory } from './support/temporary-directory.js';
 
 const problemsOf = (env: Record<string, string>) => {
@@ -257,8 +257,6 @@ test('IMAP and POP3 have roles and ports, and what is told to clients is a host 
     ...{ MANSIO_PUBLIC_POP3: '192.0.2.7:110' },
   });
   t.deepEqual([...set.roles], ['mailbox', 'imap', 'pop3']);
-  t.deepEqual(idleRoles(set), ['pop3']);
-  t.deepEqual(idleRoles(none), []);
   t.deepEqual([set.imapPort, set.pop3sPort], [143, 995]);
   t.deepEqual(
     [set.publicSubmission, set.publicSubmissions, set.publicImaps, set.publicPop3],

@@ -28,6 +28,8 @@ export async function startMansio(): Promise<Contender> {
     MANSIO_LOG_LEVEL: 'warn',
     MANSIO_IMAP_PORT: '0',
     MANSIO_IMAPS_PORT: '0',
+    MANSIO_POP3_PORT: '0',
+    MANSIO_POP3S_PORT: '0',
     MANSIO_ALLOW_PLAINTEXT_AUTH: 'true',
     NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --import ${PRELOAD}`,
   });

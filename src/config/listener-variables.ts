@@ -9,7 +9,6 @@ const PUBLIC_ADDRESS = { byDefault: 'what the nodes of the cluster listen on' } 
 const publicAddress = (name: string, protocol: string) =>
   variable(name, undefined, hostPort, `Host and port that clients are told for ${protocol}.`, PUBLIC_ADDRESS);
 
-const NOT_YET = 'No listener is open on it in this version.';
 export const listeners = {
   bind: variable(
     'MANSIO_BIND',
@@ -69,8 +68,18 @@ export const listeners = {
     port,
     'Port of IMAP with TLS from the start. 0 picks a free port; 993 needs root or the right to bind low ports.',
   ),
-  pop3Port: variable('MANSIO_POP3_PORT', 2110, port, `Port of POP3 with STLS. ${NOT_YET}`),
-  pop3sPort: variable('MANSIO_POP3S_PORT', 2995, port, `Port of POP3 with TLS from the start. ${NOT_YET}`),
+  pop3Port: variable(
+    'MANSIO_POP3_PORT',
+    2110,
+    port,
+    'Port of POP3 with STLS. 0 picks a free port; 110 needs root or the right to bind low ports.',
+  ),
+  pop3sPort: variable(
+    'MANSIO_POP3S_PORT',
+    2995,
+    port,
+    'Port of POP3 with TLS from the start. 0 picks a free port; 995 needs root or the right to bind low ports.',
+  ),
   publicSubmission: publicAddress('MANSIO_PUBLIC_SUBMISSION', 'submission with STARTTLS'),
   publicSubmissions: publicAddress('MANSIO_PUBLIC_SUBMISSIONS', 'submission with TLS from the start'),
   publicImap: publicAddress('MANSIO_PUBLIC_IMAP', 'IMAP with STARTTLS'),

@@ -1,6 +1,5 @@
 // The IMAP listeners of a node: with STARTTLS and with TLS from the start, on one cache of messages and one set of folder mirrors.
 // `listeners` opens and stops them.
-import { join } from 'node:path';
 import type { Config } from '../config.js';
 import type { ImapContext } from '../gateways/imap/context.js';
 import { DEFAULT_LIMITS } from '../gateways/imap/limits.js';
@@ -11,12 +10,10 @@ import { type ImapListener, startImap } from '../gateways/imap/server.js';
 import { createFolderMirrors } from '../gateways/imap/view/folder-mirrors.js';
 import { ConnectionShares } from '../gateways/tcp/connection-limits.js';
 import { TrustedNetworks } from '../gateways/tcp/trusted-networks.js';
-import { BlobRing } from '../spool/blob-ring.js';
 import type { Spool } from '../spool/spool.js';
 import type { BlobStore } from '../store/blobs.js';
 import type { CredentialChecks } from './credential-checks.js';
 import type { Engine } from './engine.js';
-import { nearBlobs } from './near-blobs.js';
 import type { Observability } from './observability.js';
 import type { Resources } from './resources.js';
 import type { StopListener } from './smtp-listeners.js';
@@ -30,9 +27,6 @@ export type ImapListeners = Readonly<Partial<Record<'imap' | 'imaps', ImapListen
 const MESSAGE_CACHE_OCTETS = 64 * 1024 * 1024;
 /** Octets of orders, threads and joined texts that are kept of folders. */
 const SEARCH_RESULT_OCTETS = 48 * 1024 * 1024;
-/** Of the file with copies of blobs that were read. */
-const BLOB_RING_OCTETS = 1024 * 1024 * 1024;
-const RING_STOP_MS = 50;
 
 export async function openImap(
   config: Config,
@@ -41,6 +35,7 @@ export async function openImap(
   { metrics }: Observability,
   { signIn }: CredentialChecks,
   spool: Spool,
+  blobs: BlobStore,
   stops: StopListener[],
 ): Promise<ImapListeners> {
   if (!config.roles.has('imap')) return {};
@@ -48,7 +43,6 @@ export async function openImap(
   const { certificates: tls } = resources.tls;
   const log = resources.log.child({ protocol: 'imap' });
   const { mailboxes, folderMessages } = engine;
-  const blobs = await withRing(engine.blobs, resources);
   const context: ImapContext = {
     hostname,
     version,
@@ -79,16 +73,4 @@ export async function openImap(
   const imaps = await open('IMAP with TLS', 'MANSIO_IMAPS_PORT', imapsPort, true);
   metrics?.watchConnections('imap', () => imap.connections + imaps.connections);
   return { imap, imaps };
-}
-
-/** Without a disk for it the node reads every blob from the database. */
-async function withRing(blobs: BlobStore, { dataDirectory, lifecycle, log }: Resources): Promise<BlobStore> {
-  try {
-    const ring = await BlobRing.open(join(dataDirectory.path, 'spool'), BLOB_RING_OCTETS);
-    lifecycle.add('copies of blobs', () => ring.close(), RING_STOP_MS);
-    return nearBlobs(blobs, ring);
-  } catch (err) {
-    log.warn({ err }, 'there is no file for copies of blobs: all of them are read from the database');
-    return blobs;
-  }
 }

@@ -1,5 +1,5 @@
 // The listeners of a node: gateways put on the engine, each stopped before what it stands on. Clients are told to go (the
-// hub, IMAP) or finish what they began (HTTP, SMTP) while the engine still answers.
+// hub, IMAP, POP3) or finish what they began (HTTP, SMTP) while the engine still answers.
 
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -26,7 +26,9 @@ import { healthChecks } from './health-checks.js';
 import { type ImapListeners, openImap } from './imap-listeners.js';
 import { exposition } from './metrics/exposition.js';
 import type { Metrics } from './metrics/metrics.js';
+import { openNearBlobs } from './near-blobs.js';
 import type { Observability } from './observability.js';
+import { openPop3, type Pop3Listeners } from './pop3-listeners.js';
 import type { Resources } from './resources.js';
 import { type Listener, openSmtp, type SmtpListeners, type StopListener } from './smtp-listeners.js';
 import { listenFailure } from './start-failure.js';
@@ -34,7 +36,7 @@ import { version } from './version.js';
 
 /** Names of the ready line (docs/interface/operator.md); only those that are open. */
 export type Listeners = Readonly<
-  Partial<Record<'http' | 'metrics' | keyof SmtpListeners | keyof ImapListeners, string>>
+  Partial<Record<'http' | 'metrics' | keyof SmtpListeners | keyof ImapListeners | keyof Pop3Listeners, string>>
 >;
 
 /** What requests and messages under way get when the node stops. */
@@ -71,10 +73,13 @@ export async function openListeners(
   const checks = openCredentialChecks(config, resources, engine, metrics?.logins);
   const decoder = config.roles.has('api') ? new BodyDecoder() : undefined;
   if (decoder !== undefined) resources.lifecycle.add('body decoder', () => decoder.close());
+  const isRead = config.roles.has('imap') || config.roles.has('pop3');
+  const near = isRead ? await openNearBlobs(engine.blobs, resources) : engine.blobs;
   const stops = stopTogether(resources);
   const smtp = await openSmtp(config, resources, engine, observability, checks, spool, dns, stops);
-  const imap = await openImap(config, resources, engine, observability, checks, spool, stops);
-  const mail = { ...smtp, ...imap };
+  const imap = await openImap(config, resources, engine, observability, checks, spool, near, stops);
+  const pop3 = await openPop3(config, resources, engine, observability, checks, near, stops);
+  const mail = { ...smtp, ...imap, ...pop3 };
   const http = decoder && (await openHttp(config, resources, engine, observability, checks, { spool, decoder }, stops));
   return {
     listeners: {

@@ -48,7 +48,16 @@ async function follow(node: TestNode, key: string) {
 
 test('metrics are off, and nothing listens for them, unless they are turned on', async (t) => {
   const node = await startTestNode({ MANSIO_METRICS_PORT: '0' });
-  t.deepEqual(Object.keys(node.ready.listeners).sort(), ['http', 'imap', 'imaps', 'mx', 'submission', 'submissions']);
+  t.deepEqual(Object.keys(node.ready.listeners).sort(), [
+    'http',
+    'imap',
+    'imaps',
+    'mx',
+    'pop3',
+    'pop3s',
+    'submission',
+    'submissions',
+  ]);
   t.is((await node.stop()).code, 0);
 });
 

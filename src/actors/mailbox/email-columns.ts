@@ -141,6 +141,13 @@ export class EmailColumns {
     return uuidText(ID_OCTETS);
   }
 
+  /** Four words an id (mail/ids `uuidWords`). */
+  idWords(slots: Uint32Array): Uint32Array {
+    const words = new Uint32Array(slots.length * 4);
+    for (let i = 0; i < slots.length; i++) words.set(this.#ids.subarray(slots[i]! * 4, slots[i]! * 4 + 4), i * 4);
+    return words;
+  }
+
   /** ms since the epoch in the id of the newest slot; 0 when there is none. */
   get newestIdTime(): number {
     return this.#size === 0 ? 0 : this.#idTime(this.#size - 1);

@@ -77,8 +77,13 @@ export function expunge(
   const deleted = tx.folders.slotsOfUids(folder.id, uids).filter((slot) => tx.isDeleted(slot, folder.id));
   const slots = deleted.slice(0, MOST_EMAILS);
   const expunged = slots.map((slot) => tx.folders.uid(folder.id, slot));
-  changing(tx, slots, () => endPlacements(tx, slots, folder.id));
+  removeFrom(tx, slots, folder.id);
   return { reply: { uids: rangesOf(expunged), isComplete: slots.length === deleted.length } };
+}
+
+/** A change of its own that ends placements; none when there are no emails. */
+export function removeFrom(tx: MailboxTransaction, slots: readonly number[], folderId: string): void {
+  changing(tx, slots, () => endPlacements(tx, slots, folderId));
 }
 
 /** Takes emails out of a folder that holds them; emails without any other place are deleted. */

@@ -26,6 +26,8 @@ const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 export class MailboxState {
   readonly accountId: string;
+  /** Of the ownership under which the mailbox was loaded. */
+  readonly epoch: number;
   readonly held: boolean;
   modseq: number;
   readonly emails = new EmailColumns();
@@ -42,8 +44,9 @@ export class MailboxState {
 
   readonly #replies = new Map<string, RememberedReply>();
 
-  constructor(accountId: string, account: ClaimedAccount) {
+  constructor(accountId: string, epoch: number, account: ClaimedAccount) {
     this.accountId = accountId;
+    this.epoch = epoch;
     this.held = account.held;
     this.modseq = account.modseq;
   }
@@ -145,7 +148,7 @@ export async function loadMailbox(
 ): Promise<Loaded<MailboxState>> {
   const account = await store.claim(accountId, epoch);
   if (account.kind !== 'claimed') return account;
-  const state = new MailboxState(accountId, account);
+  const state = new MailboxState(accountId, epoch, account);
   const placements: PlacementPage[] = [];
   const [overview, keywords] = await Promise.all([
     store.overview(accountId),

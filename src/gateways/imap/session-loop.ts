@@ -1,10 +1,10 @@
 // The life of a session on its connection: greeting, one command after the other, rests between them, end.
 import type { LineConnection } from '../tcp/line-connection.js';
 import type { LineSession } from '../tcp/line-session.js';
+import { TURN_MS, turns } from '../tcp/turns.js';
 import type { Command } from './command.js';
 import { dispatch, finishSuspended } from './dispatch.js';
 import { ImapSession, type SessionParts } from './imap-session.js';
-import { TURN_MS, turns } from './turns.js';
 import { type CommandPort, CommandSource, type CommandSourceOptions } from './wire/command-source.js';
 
 export class SessionLoop implements LineSession {

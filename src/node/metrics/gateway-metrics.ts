@@ -3,6 +3,7 @@ import { LOGIN_PROTOCOLS, type LoginMeter } from '../../auth/sign-in.js';
 import type { HttpMeter } from '../../gateways/http/meter.js';
 import type { HubMeter } from '../../gateways/hub/meter.js';
 import type { ImapMeter } from '../../gateways/imap/meter.js';
+import type { Pop3Meter } from '../../gateways/pop3/meter.js';
 import type { SmtpMeter, SubmissionMeter } from '../../gateways/smtp/meter.js';
 import type { Families } from './families.js';
 
@@ -72,6 +73,21 @@ export function imapMeter(families: Families): ImapMeter {
   return {
     completed: (command, status, ms) => commands.observe({ command, status }, ms / 1000),
     appended: (octets) => appended.inc(octets),
+  };
+}
+
+export function pop3Meter(families: Families): Pop3Meter {
+  const commands = families.latency(
+    'pop3_command_duration_seconds',
+    'Commands from their line to the end of the response; command: of the command table, or unknown; status: OK or ERR.',
+    ['command', 'status'],
+  );
+  const retrieved = families.counter('pop3_retrieved_bytes_total', 'Octets of messages that RETR and TOP have sent.');
+  const removed = families.counter('pop3_removed_messages_total', 'Messages that QUIT has taken out of the inbox.');
+  return {
+    completed: (command, status, ms) => commands.observe({ command, status }, ms / 1000),
+    retrieved: (octets) => retrieved.inc(octets),
+    removed: (messages) => removed.inc(messages),
   };
 }
 
