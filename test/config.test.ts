@@ -94,7 +94,12 @@ test('values are held to what is accepted', (t) => {
         ],
       ]),
     ),
-    MANSIO_TLS_CERT: ['/nonexistent/cert.pem', tmpdir()],
+    MANSIO_TLS_CERT: [
+      '/nonexistent/cert.pem',
+      tmpdir(),
+      `${import.meta.filename},`,
+      `${import.meta.filename},/nonexistent/cert.pem`,
+    ],
     MANSIO_MAX_MESSAGE_SIZE: ['1023', '1073741825', '35M'],
     MANSIO_ANONYMOUS_ACCOUNT: ['demo', '@example.test', 'a@', 'a b@example.test'],
     MANSIO_SHARDS: ['0', '65537'],
@@ -212,6 +217,8 @@ test('settings have to fit each other', (t) => {
   t.deepEqual(problemsOf({ MANSIO_TLS_CERT: pem }), ['MANSIO_TLS_KEY']);
   t.deepEqual(problemsOf({ MANSIO_TLS_KEY: pem }), ['MANSIO_TLS_CERT']);
   t.deepEqual(problemsOf({ MANSIO_TLS_CERT: pem, MANSIO_TLS_KEY: pem }), []);
+  t.deepEqual(problemsOf({ MANSIO_TLS_CERT: `${pem},${pem}`, MANSIO_TLS_KEY: `${pem}, ${pem}` }), []);
+  t.deepEqual(problemsOf({ MANSIO_TLS_CERT: `${pem},${pem}`, MANSIO_TLS_KEY: pem }), ['MANSIO_TLS_KEY']);
   t.deepEqual(problemsOf({ MANSIO_ANONYMOUS_ACCOUNT: 'a@b.c', MANSIO_BIND: '0.0.0.0' }), ['MANSIO_ANONYMOUS_ACCOUNT']);
   t.deepEqual(problemsOf({ MANSIO_ANONYMOUS_ACCOUNT: 'a@b.c', MANSIO_BIND: '127.9.9.9' }), []);
   t.deepEqual(problemsOf({ MANSIO_HTTP_PORT: '2525' }), ['MANSIO_MX_PORT']);

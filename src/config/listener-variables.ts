@@ -1,6 +1,6 @@
 // The settings of names, listeners and TLS: a part of the table in variables.ts.
 import { hostname } from 'node:os';
-import { domain, hostPort, httpUrl, ipAddress, networkList, port, readableFile } from './values.js';
+import { domain, hostPort, httpUrl, ipAddress, networkList, port, readableFiles } from './values.js';
 import { variable } from './variable.js';
 
 type List = readonly string[];
@@ -86,16 +86,22 @@ export const listeners = {
   publicImaps: publicAddress('MANSIO_PUBLIC_IMAPS', 'IMAP with TLS from the start'),
   publicPop3: publicAddress('MANSIO_PUBLIC_POP3', 'POP3 with STLS'),
   publicPop3s: publicAddress('MANSIO_PUBLIC_POP3S', 'POP3 with TLS from the start'),
-  tlsCert: variable(
+  tlsCert: variable<List, undefined>(
     'MANSIO_TLS_CERT',
     undefined,
-    readableFile,
-    'PEM file of the certificate for STARTTLS and TLS, set together with `MANSIO_TLS_KEY`. Mansio checks the files every 2 s and uses them when they change.',
+    readableFiles,
+    'PEM files of the certificates for STARTTLS and TLS, set together with `MANSIO_TLS_KEY`. A client gets the certificate for the host that it names (SNI), or else the first. Mansio checks the files every 2 s and uses them when they change.',
     { byDefault: 'self-signed, made once' },
   ),
-  tlsKey: variable('MANSIO_TLS_KEY', undefined, readableFile, 'PEM file of the private key of `MANSIO_TLS_CERT`.', {
-    byDefault: 'self-signed, made once',
-  }),
+  tlsKey: variable<List, undefined>(
+    'MANSIO_TLS_KEY',
+    undefined,
+    readableFiles,
+    'PEM files of the private keys of `MANSIO_TLS_CERT`, in the same order.',
+    {
+      byDefault: 'self-signed, made once',
+    },
+  ),
   proxyNetworks: variable<List, List>(
     'MANSIO_PROXY_NETWORKS',
     [],

@@ -42,7 +42,7 @@ export async function openImap(
 ): Promise<ImapListeners> {
   if (!config.roles.has('imap')) return {};
   const { bind, hostname, maxMessageSize, allowPlaintextAuth, imapPort, imapsPort } = config;
-  const { tls } = resources;
+  const { certificates: tls } = resources.tls;
   const log = resources.log.child({ protocol: 'imap' });
   const { mailboxes, folderMessages } = engine;
   const context: ImapContext = {

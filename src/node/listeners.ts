@@ -1,6 +1,7 @@
 // The listeners of a node: gateways put on the engine, each stopped before what it stands on. Clients are told to go (the
 // hub, IMAP, POP3) or finish what they began (HTTP, SMTP) while the engine still answers.
 
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { anonymousGuard } from '../auth/origin.js';
 import { atMost } from '../bounds/time-bounds.js';
@@ -47,6 +48,8 @@ const CLOSING_MS = 600;
 /** A scrape takes no longer. */
 const METRICS_GRACE_MS = 500;
 const HUB_PATH = '/hubs/email';
+/** The setting that all nodes derive the keys of TLS session tickets from. */
+const TICKET_SECRET = 'tls-ticket-secret';
 
 export interface OpenListeners {
   readonly listeners: Listeners;
@@ -64,6 +67,8 @@ export async function openListeners(
   const { metrics } = observability;
   // The first, so that it is stopped last: what draining is like can be watched.
   const scraped = metrics && (await openMetrics(config, resources, engine, metrics));
+  const { settings } = engine;
+  resources.tls.shareTickets(await settings.getOrCreate(TICKET_SECRET, () => randomBytes(32).toString('base64url')));
   const spool = await openSpool(resources);
   const checks = openCredentialChecks(config, resources, engine, metrics?.logins);
   const decoder = config.roles.has('api') ? new BodyDecoder() : undefined;

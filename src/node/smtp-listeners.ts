@@ -36,12 +36,12 @@ export async function openSmtp(
   dns: Dns,
   stops: StopListener[],
 ): Promise<SmtpListeners> {
-  const { log, tls } = resources;
+  const { log } = resources;
   const { roles, bind, hostname, maxMessageSize, allowPlaintextAuth } = config;
   if (!roles.has('mx') && !roles.has('submission')) return {};
   const trusted = new TrustedNetworks(config.proxyNetworks);
   const { directory, inbound, mailboxes, blobs } = engine;
-  const shared = { bind, hostname, maxMessageSize, tls, trusted, log, tracer, directory };
+  const shared = { bind, hostname, maxMessageSize, tls: resources.tls.certificates, trusted, log, tracer, directory };
 
   const open = async (name: string, variable: string, port: number, start: () => Promise<SmtpListener>) => {
     try {

@@ -40,7 +40,8 @@ export class SmtpConnection extends SMTPConnection {
   #errors = 0;
   #junk = 0;
   #excessRecipients = 0;
-  #lastSeen = performance.now();
+  readonly #began = performance.now();
+  #lastSeen = this.#began;
   #credit: RateCredit | undefined;
   #failedLogins = 0;
   /** A login is judged, or the reply to a failed one is held back. */
@@ -100,6 +101,10 @@ export class SmtpConnection extends SMTPConnection {
     return this._closing || this._handlerPending || (this._dataStream !== false && this._dataStream !== null);
   }
 
+  get #owesLogin(): boolean {
+    return this._server.auth !== undefined && !this.session.user;
+  }
+
   /** Ends the connection when the peer takes too long. `idleMs`: what it may take now. */
   sweep(now: number, idleMs: number): void {
     const parser = this._parser;
@@ -113,6 +118,8 @@ export class SmtpConnection extends SMTPConnection {
       if (left < 0) this.send(421, '4.4.2 Too slow, closing connection');
     } else if (!this.#ours && now - this.#lastSeen > idleMs) {
       this.send(421, '4.4.2 Timeout, closing connection');
+    } else if (!this.#ours && this.#owesLogin && now - this.#began > this._server.limits.loginMs) {
+      this.send(421, '4.4.2 No login in time, closing connection');
     }
   }
 

@@ -20,6 +20,8 @@ export interface SmtpLimits {
   readonly quietMs: number;
   /** The same when it stops, outside of a transaction: between machines that are near. */
   readonly stoppingQuietMs: number;
+  /** ms from the start of a connection to the login, where AUTH is needed. */
+  readonly loginMs: number;
   /** ms for a TLS handshake. */
   readonly handshakeMs: number;
   /** Octets of DATA that earn a second; a message begins with `minRateGraceMs`. */
@@ -56,6 +58,7 @@ export const DEFAULT_LIMITS: SmtpLimits = {
   stressConnections: 4000,
   quietMs: 1000,
   stoppingQuietMs: 250,
+  loginMs: 60_000,
   handshakeMs: 30_000,
   minRate: 500,
   minRateGraceMs: 60_000,

@@ -14,12 +14,13 @@ import { type ImapMeter, NO_METER } from '../../../src/gateways/imap/meter.js';
 import { FolderResults } from '../../../src/gateways/imap/search/folder-results.js';
 import { type ImapListener, startImap as listen } from '../../../src/gateways/imap/server.js';
 import { createFolderMirrors } from '../../../src/gateways/imap/view/folder-mirrors.js';
+import type { CertificateSource } from '../../../src/gateways/tcp/certificate-source.js';
 import type { ConnectionShares } from '../../../src/gateways/tcp/connection-limits.js';
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../../src/mail/summary.js';
 import { prepareSpool, Spool } from '../../../src/spool/spool.js';
-import { certificate } from '../../support/certificate.js';
+import { certificates } from '../../support/certificate.js';
 import { memoryFolderMessages } from '../../support/memory-stores/folder-messages.js';
 import { temporaryDirectory } from '../../support/temporary-directory.js';
 import { FakeBlobs } from '../http/fakes.js';
@@ -78,6 +79,7 @@ export interface ImapSettings extends Partial<Omit<ImapContext, 'limits' | 'mete
   readonly now?: () => number;
   /** Networks whose PROXY header is believed. */
   readonly trusted?: readonly string[];
+  readonly tls?: CertificateSource;
 }
 
 export interface ImapGateway {
@@ -108,6 +110,7 @@ export async function startImap(t: ExecutionContext, settings: ImapSettings = {}
     tokens,
     now,
     trusted = [],
+    tls = certificates,
     ...overrides
   } = settings;
   const directory = new ImapDirectory();
@@ -148,7 +151,7 @@ export async function startImap(t: ExecutionContext, settings: ImapSettings = {}
     bind: '127.0.0.1',
     port: 0,
     implicitTls,
-    tls: { current: () => certificate, onChange: () => undefined },
+    tls,
     trusted: new TrustedNetworks(trusted),
     context,
     ...(shares && { shares }),

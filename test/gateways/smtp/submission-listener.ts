@@ -14,7 +14,7 @@ import { type SubmissionOptions, startSubmission } from '../../../src/gateways/s
 import { canonicalAddress } from '../../../src/mail/address.js';
 import { prepareSpool, Spool } from '../../../src/spool/spool.js';
 import type { BlobContent } from '../../../src/store/blobs.js';
-import { certificate } from '../../support/certificate.js';
+import { certificates } from '../../support/certificate.js';
 import { SmtpClient } from '../../support/smtp-client.js';
 import { temporaryDirectory } from '../../support/temporary-directory.js';
 
@@ -139,7 +139,7 @@ export async function listenForSubmission(
     maxMessageSize: 1_000_000,
     implicitTls: false,
     allowPlaintextAuth: true,
-    tls: { current: () => certificate, onChange: () => undefined },
+    tls: certificates,
     signIn,
     directory,
     receiver: { spool, blobs: { put }, mailboxes },
