@@ -49,7 +49,7 @@ export interface LocalCluster {
 }
 
 export async function freeClusterPorts(nodes: number, natsServers: number): Promise<ClusterPorts> {
-  const ports = await freePorts(4 + 3 * nodes + 2 * natsServers);
+  const ports = await freePorts(5 + 4 * nodes + 2 * natsServers);
   const next = () => ports.pop()!;
   return {
     postgres: next(),
