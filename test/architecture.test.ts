@@ -106,6 +106,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'decode/',
       'directory/protocol',
       'dns/',
+      'entities',
       'spool/',
       'actors/delivery/courier',
       'actors/mailbox/packed-columns',

@@ -71,6 +71,13 @@ export const listeners = {
   ),
   pop3Port: variable('MANSIO_POP3_PORT', 2110, port, `Port of POP3 with STLS. ${NOT_YET}`),
   pop3sPort: variable('MANSIO_POP3S_PORT', 2995, port, `Port of POP3 with TLS from the start. ${NOT_YET}`),
+  publicSmtp: variable(
+    'MANSIO_PUBLIC_SMTP',
+    undefined,
+    hostPort,
+    'Host and port at which other mail servers reach the MX listener. `mansio domain` prints the MX record from the host; other servers use port 25.',
+    PUBLIC_ADDRESS,
+  ),
   publicSubmission: publicAddress('MANSIO_PUBLIC_SUBMISSION', 'submission with STARTTLS'),
   publicSubmissions: publicAddress('MANSIO_PUBLIC_SUBMISSIONS', 'submission with TLS from the start'),
   publicImap: publicAddress('MANSIO_PUBLIC_IMAP', 'IMAP with STARTTLS'),

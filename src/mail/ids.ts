@@ -1,5 +1,5 @@
-// Identifiers: version 7 UUIDs (RFC 9562 §5.7), so later ids sort after earlier ones. The caller gives the clock and the
-// random octets.
+// Identifiers: version 7 UUIDs (RFC 9562 §5.7), so later ids sort after earlier ones, and version 8 UUIDs of a digest. The
+// caller gives the clock, the random octets and the digest.
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -17,6 +17,14 @@ export function uuidV7(ms: number, sequence: number, random: Uint8Array): string
   }
   const middle = (0x7000 | (sequence & 0xfff)).toString(16);
   return `${hex.slice(0, 8)}-${hex.slice(8)}-${middle}-${tail.slice(0, 4)}-${tail.slice(4)}`;
+}
+
+/** The version 8 UUID (RFC 9562 §5.8) of the first 16 octets of a digest: the same for the same digest. */
+export function uuidV8(digest: Uint8Array): string {
+  const octets = Buffer.from(digest.subarray(0, 16));
+  octets[6] = (octets[6]! & 0x0f) | 0x80;
+  octets[8] = (octets[8]! & 0x3f) | 0x80;
+  return uuidText(octets);
 }
 
 /** ms since the epoch in a version 7 UUID. */
