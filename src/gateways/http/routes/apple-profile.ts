@@ -39,7 +39,7 @@ const newProfile = named(
 
 export function appleProfileRoutes({ keys, profiles, connectionInfo }: AppleProfileSources): readonly Route[] {
   async function profileOf({ accountId, email }: Principal, servers: MailServers, password?: string): Promise<string> {
-    const { displayName = email } = (await profiles.read(accountId)) ?? {};
+    const displayName = (await profiles.read(accountId))?.displayName || email;
     return appleProfile({ accountId, email, displayName }, servers, password);
   }
 
