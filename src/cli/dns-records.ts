@@ -1,5 +1,5 @@
 // The DNS records of a hosted domain: where its mail goes (MX), who may send it (SPF, DKIM, DMARC), and where mail programs
-// find the servers (SRV of RFC 6186 and RFC 8314, and the names at which they ask over https).
+// find the servers (SRV of RFC 6186 and RFC 8314, and the names that they ask over https).
 import { isIP } from 'node:net';
 import type { ConnectionInfo, ProtocolInfo } from '../gateways/http/routes/connection-info.js';
 import { hostOf, portOf } from '../node/connection-info.js';
@@ -11,13 +11,13 @@ export interface DnsRecord {
   readonly value: readonly string[];
 }
 
-/** What a domain is to publish, and what hinders a record from being told. */
+/** The records that a domain is to publish, and why others are missing. */
 export interface DnsPlan {
   readonly records: readonly DnsRecord[];
   readonly notes: readonly string[];
 }
 
-/** Where the cluster is, to the world. */
+/** Where others reach the cluster. */
 export interface PublicPlaces {
   readonly connectionInfo: ConnectionInfo;
   /** `host:port`; undefined when no node takes mail in. */

@@ -1,4 +1,4 @@
-// Where the cluster is, to the world: what the living nodes have registered; without one, what a node with these settings
+// Where others reach the cluster: what the living nodes have registered; without one, what a node with these settings
 // would.
 import type { Config } from '../config.js';
 import { apiUrlOf, connectionInfoOf, type KnownNode, mxAddressOf, registration } from '../node/connection-info.js';

@@ -81,7 +81,7 @@ function probeRoute(): Route {
     method: 'GET',
     path: XML_PATH,
     anyCase: true,
-    summary: 'That Autodiscover is here',
+    summary: 'Whether Autodiscover is here',
     description: 'Always the `Error` 600: settings are asked for by POST.',
     tags: TAGS,
     access: 'public',
