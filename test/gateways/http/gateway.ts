@@ -14,6 +14,7 @@ import { type HttpLimits, type HttpOptions, type HttpServer, startHttp } from '.
 import { subscriptionCheck } from '../../../src/gateways/push/subscription-check.js';
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
 import { Spool } from '../../../src/spool/spool.js';
+import { StoreFault } from '../../../src/store/errors.js';
 import { temporaryDirectory } from '../../support/temporary-directory.js';
 import { fakeAccountApi } from './fake-account-api.js';
 import { ALICE, FakeBlobs, FakeDirectory, FakeLog, plainDecoder } from './fakes.js';
@@ -104,7 +105,10 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
       accountApi,
       connectionInfo: () => told.connectionInfo,
       apiUrl: () => told.apiUrl,
-      hosts: async (domain) => domain === HOSTED,
+      hosts: async (domain) => {
+        if (directory.down) throw new StoreFault('store-unavailable', 'down', { temporary: true });
+        return domain === HOSTED;
+      },
       composing: {
         spool,
         hostname: OWN_NAMES.hostname,

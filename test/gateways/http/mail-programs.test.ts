@@ -223,6 +223,16 @@ test('a server that is known by its IPv6 address is told without brackets', asyn
   t.regex((await sendRecorded(port, 'thunderbird-autoconfig')).body, /<hostname>2001:db8::1<\/hostname>/);
 });
 
+test('while the store is away programs are asked to come again', async (t) => {
+  const gateway = await startGateway(t);
+  gateway.directory.down = true;
+  for (const name of ['thunderbird-autoconfig', 'outlook-json', 'outlook-autodiscover']) {
+    const { status, headers } = await sendRecorded(gateway.port, name);
+    t.deepEqual([status, headers.get('retry-after')], [503, '2'], name);
+  }
+  t.is((await gateway.fetch(`/mail/config-v1.1.xml?emailaddress=${ANNA}`, { key: null })).status, 503);
+});
+
 test('hostile XML is no request, and its reply is short', async (t) => {
   const gateway = await startGateway(t);
   const post = async (body: string | Buffer, type = 'text/xml') => {

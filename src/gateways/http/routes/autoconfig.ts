@@ -39,7 +39,7 @@ export function autoconfigRoutes({ connectionInfo, hosts }: MailProgramSources):
         ),
       },
       replies: { 200: binary(XML) },
-      problems: [404],
+      problems: [404, 503],
       handler: async ({ query, host }) => {
         const { emailaddress } = query;
         const domain = emailaddress === undefined ? domainOf(host) : parseAddress(emailaddress.trim())?.domain;

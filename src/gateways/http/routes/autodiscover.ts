@@ -64,6 +64,7 @@ function xmlRoute({ connectionInfo, hosts }: MailProgramSources): Route {
     textBody: { mediaTypes: [XML, 'application/xml'], example: EXAMPLE },
     bodyLimit: BODY_LIMIT,
     replies: { 200: binary(XML) },
+    problems: [503],
     handler: async ({ text: body }) => {
       const request = readAutodiscoverRequest(body);
       if (typeof request === 'string') return fault(request);
@@ -107,7 +108,7 @@ function locationRoutes({ apiUrl, hosts }: MailProgramSources): readonly Route[]
     tags: TAGS,
     access: 'public',
     replies: { 200: location },
-    problems: [404],
+    problems: [404, 503],
   } as const;
   return [
     defineRoute({
