@@ -1,5 +1,5 @@
-// Identifiers: version 7 UUIDs (RFC 9562 §5.7), so later ids sort after earlier ones, and version 8 UUIDs of a digest. The
-// caller gives the clock, the random octets and the digest.
+// Identifiers: version 7 UUIDs (RFC 9562 §5.7), so later ids sort after earlier ones; the caller gives the clock and the
+// random octets. Ids that derive from what they name are of version 8 (§5.8).
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -19,9 +19,9 @@ export function uuidV7(ms: number, sequence: number, random: Uint8Array): string
   return `${hex.slice(0, 8)}-${hex.slice(8)}-${middle}-${tail.slice(0, 4)}-${tail.slice(4)}`;
 }
 
-/** The version 8 UUID (RFC 9562 §5.8) of the first 16 octets of a digest: the same for the same digest. */
+/** A version 8 UUID of the first 16 octets of a digest. */
 export function uuidV8(digest: Uint8Array): string {
-  const octets = Buffer.from(digest.subarray(0, 16));
+  const octets = Uint8Array.from(digest.subarray(0, 16));
   octets[6] = (octets[6]! & 0x0f) | 0x80;
   octets[8] = (octets[8]! & 0x3f) | 0x80;
   return uuidText(octets);
