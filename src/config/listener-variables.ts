@@ -73,10 +73,6 @@ export const listeners = {
   pop3sPort: variable('MANSIO_POP3S_PORT', 2995, port, `Port of POP3 with TLS from the start. ${NOT_YET}`),
   publicSubmission: publicAddress('MANSIO_PUBLIC_SUBMISSION', 'submission with STARTTLS'),
   publicSubmissions: publicAddress('MANSIO_PUBLIC_SUBMISSIONS', 'submission with TLS from the start'),
-  publicImap: publicAddress('MANSIO_PUBLIC_IMAP', 'IMAP with STARTTLS'),
-  publicImaps: publicAddress('MANSIO_PUBLIC_IMAPS', 'IMAP with TLS from the start'),
-  publicPop3: publicAddress('MANSIO_PUBLIC_POP3', 'POP3 with STLS'),
-  publicPop3s: publicAddress('MANSIO_PUBLIC_POP3S', 'POP3 with TLS from the start'),
   publicSmtp: variable(
     'MANSIO_PUBLIC_SMTP',
     undefined,
@@ -84,6 +80,10 @@ export const listeners = {
     'Host and port at which other mail servers reach the MX listener. `mansio domain` prints the MX record from the host; other servers use port 25.',
     PUBLIC_ADDRESS,
   ),
+  publicImap: publicAddress('MANSIO_PUBLIC_IMAP', 'IMAP with STARTTLS'),
+  publicImaps: publicAddress('MANSIO_PUBLIC_IMAPS', 'IMAP with TLS from the start'),
+  publicPop3: publicAddress('MANSIO_PUBLIC_POP3', 'POP3 with STLS'),
+  publicPop3s: publicAddress('MANSIO_PUBLIC_POP3S', 'POP3 with TLS from the start'),
   tlsCert: variable(
     'MANSIO_TLS_CERT',
     undefined,
