@@ -6,7 +6,7 @@ import type { Config } from './config.js';
 import { newApiKey } from './directory/api-key.js';
 import { createResolver } from './dns/resolver.js';
 import { loadServerLibrary } from './gateways/http/server-library.js';
-import { publicListeners } from './node/connection-info.js';
+import { registration } from './node/connection-info.js';
 import { type Demo, prepareDemo } from './node/demo.js';
 import { drainNode } from './node/drain.js';
 import { openEmailTexts } from './node/email-texts.js';
@@ -68,7 +68,7 @@ async function assemble(config: Config, log: Logger, lifecycle: Lifecycle, signa
   const mintKey = () => newApiKey(randomBytes);
   const demo = config.demo ? await prepareDemo({ dataDirectory, directory, authenticate, mintKey }) : undefined;
   const { listeners, beginDrain } = await openListeners(config, resources, engine, observability, dns);
-  await engine.ownership.announce(publicListeners(config.hostname, listeners));
+  await engine.ownership.announce(registration(config, listeners));
   if (listeners.mx !== undefined) mxPort = Number(listeners.mx.replace(/^.*:/, ''));
   signal.throwIfAborted();
   // The first to be stopped: while others take the mailboxes over, clients are still served.

@@ -107,6 +107,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'decode/',
       'directory/protocol',
       'dns/',
+      'entities',
       'spool/',
       'actors/delivery/courier',
       'actors/mailbox/packed-columns',

@@ -81,7 +81,7 @@ test('values are held to what is accepted', (t) => {
       ['IMAP', 'IMAPS', 'POP3', 'POP3S'].map((name) => [`MANSIO_${name}_PORT`, ['abc', '-1', '65536']]),
     ),
     ...Object.fromEntries(
-      ['SUBMISSION', 'SUBMISSIONS', 'IMAP', 'IMAPS', 'POP3', 'POP3S'].map((name) => [
+      ['SMTP', 'SUBMISSION', 'SUBMISSIONS', 'IMAP', 'IMAPS', 'POP3', 'POP3S'].map((name) => [
         `MANSIO_PUBLIC_${name}`,
         [
           'mail.example.org',
@@ -254,13 +254,13 @@ test('IMAP and POP3 have roles and ports, and what is told to clients is a host 
   const set = readConfig({
     ...{ MANSIO_ROLES: 'mailbox,imap,pop3', MANSIO_IMAP_PORT: '143', MANSIO_POP3S_PORT: '995' },
     ...{ MANSIO_PUBLIC_SUBMISSION: 'Mail.Example.org:587', MANSIO_PUBLIC_IMAPS: '[2001:DB8::1]:993' },
-    ...{ MANSIO_PUBLIC_POP3: '192.0.2.7:110' },
+    ...{ MANSIO_PUBLIC_POP3: '192.0.2.7:110', MANSIO_PUBLIC_SMTP: 'MX.example.org:25' },
   });
   t.deepEqual([...set.roles], ['mailbox', 'imap', 'pop3']);
   t.deepEqual([set.imapPort, set.pop3sPort], [143, 995]);
   t.deepEqual(
-    [set.publicSubmission, set.publicSubmissions, set.publicImaps, set.publicPop3],
-    ['mail.example.org:587', undefined, '[2001:db8::1]:993', '192.0.2.7:110'],
+    [set.publicSmtp, set.publicSubmission, set.publicSubmissions, set.publicImaps, set.publicPop3],
+    ['mx.example.org:25', 'mail.example.org:587', undefined, '[2001:db8::1]:993', '192.0.2.7:110'],
   );
   t.deepEqual(problemsOf({ MANSIO_IMAP_PORT: '2993' }), ['MANSIO_IMAPS_PORT']);
   t.deepEqual(problemsOf({ MANSIO_POP3_PORT: '2525' }), ['MANSIO_POP3_PORT']);

@@ -82,6 +82,13 @@ export const listeners = {
   ),
   publicSubmission: publicAddress('MANSIO_PUBLIC_SUBMISSION', 'submission with STARTTLS'),
   publicSubmissions: publicAddress('MANSIO_PUBLIC_SUBMISSIONS', 'submission with TLS from the start'),
+  publicSmtp: variable(
+    'MANSIO_PUBLIC_SMTP',
+    undefined,
+    hostPort,
+    'Host and port at which other mail servers reach the MX listener. `mansio domain` prints the MX record from the host; other servers use port 25.',
+    PUBLIC_ADDRESS,
+  ),
   publicImap: publicAddress('MANSIO_PUBLIC_IMAP', 'IMAP with STARTTLS'),
   publicImaps: publicAddress('MANSIO_PUBLIC_IMAPS', 'IMAP with TLS from the start'),
   publicPop3: publicAddress('MANSIO_PUBLIC_POP3', 'POP3 with STLS'),

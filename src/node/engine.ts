@@ -32,7 +32,7 @@ import { natsTransport } from '../actors/runtime/transport-nats.js';
 import type { Config } from '../config.js';
 import { createDirectory } from '../directory/directory.js';
 import { KeyUses } from '../directory/key-uses.js';
-import type { Directory } from '../directory/protocol.js';
+import type { Directory, HostedDomains } from '../directory/protocol.js';
 import { newId } from '../ids/new-id.js';
 import type { BlobStore } from '../store/blobs.js';
 import { clock } from '../store/clock.js';
@@ -73,7 +73,7 @@ import { version } from './version.js';
 
 export interface Engine {
   readonly mailboxes: Mailboxes;
-  readonly directory: Directory;
+  readonly directory: Directory & HostedDomains;
   readonly accounts: DirectoryStore;
   readonly accountApi: AccountApi;
   readonly settings: SettingStore;

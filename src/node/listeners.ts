@@ -19,7 +19,7 @@ import { vapidKeys } from '../gateways/push/vapid-keys.js';
 import { TrustedNetworks } from '../gateways/tcp/trusted-networks.js';
 import { prepareSpool, Spool } from '../spool/spool.js';
 import { postgresOutbound } from '../store/postgres/outbound.js';
-import { connectionInfoOf } from './connection-info.js';
+import { apiUrlOf, connectionInfoOf } from './connection-info.js';
 import { type CredentialChecks, openCredentialChecks } from './credential-checks.js';
 import type { Engine } from './engine.js';
 import { healthChecks } from './health-checks.js';
@@ -168,13 +168,16 @@ async function openHttp(
   });
   metrics?.watchConnections('hub', () => hub.connections);
   const { publicKey } = await vapidKeys(config.vapid, engine.settings);
+  const nodes = () => engine.ownership.view?.nodes ?? [];
   const routes = routeTable({
     mailboxes,
     blobs,
     decoder,
     exports,
     accountApi,
-    connectionInfo: () => connectionInfoOf(config, engine.ownership.view?.nodes ?? []),
+    connectionInfo: () => connectionInfoOf(config, nodes()),
+    apiUrl: () => apiUrlOf(config, nodes()),
+    hosts: (domain) => directory.hosts(domain),
     composing: { spool, hostname, maxMessageSize },
     push: { publicKey, check: subscriptionCheck(config.pushAllowPrivate) },
     config: {
