@@ -7,6 +7,7 @@ import { postgresImports } from '../store/postgres/imports.js';
 import { postgresLeases } from '../store/postgres/leases.js';
 import { namedFolder } from '../transfer/folder-places.js';
 import { type ImportCounts, importMail } from '../transfer/import.js';
+import { maildirSource } from '../transfer/maildir-source.js';
 import { mboxSource } from '../transfer/mbox-source.js';
 import type { MailSource } from '../transfer/source.js';
 import { existingAccount } from './arguments.js';
@@ -77,6 +78,7 @@ async function sourceOf({ mbox, maildir, imap, folder }: Options): Promise<MailS
     if (!(await stat(mbox)).isFile()) throw new CommandError(`${mbox} is not a file`);
     return mboxSource(mbox, path);
   }
+  if (maildir !== undefined) return maildirSource(maildir);
   throw new CommandError('not yet');
 }
 

@@ -8,6 +8,7 @@ import { registerAddress } from './address.js';
 import { registerCluster } from './cluster.js';
 import { registerConfig } from './config.js';
 import { registerDomain } from './domain.js';
+import { registerExport } from './export.js';
 import { registerImport } from './import.js';
 import { registerKey } from './key.js';
 import { registerMigrate } from './migrate.js';
@@ -29,6 +30,7 @@ export function assemble(program: Command): Command {
   registerKey(program);
   registerQueue(program);
   registerImport(program);
+  registerExport(program);
   registerCluster(program);
   const commands = leaves(program);
   for (const command of commands) takeEnvFile(command);

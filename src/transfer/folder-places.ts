@@ -25,12 +25,34 @@ const GROUPS = new Set(['inbox', '[gmail]', '[google mail]']);
 const LONGEST_LEVEL = 100;
 const MOST_LEVELS = 20;
 
-/** The folder's path here. `levels`: names from the top down. */
-export function placeOf(levels: readonly string[]): string {
-  const [first = '', second = ''] = levels;
-  if (levels.length === 1) return SPECIAL.get(caseFolded(first)) ?? fitPath(levels);
-  const isGrouped = levels.length === 2 && GROUPS.has(caseFolded(first));
-  return (isGrouped ? SPECIAL.get(caseFolded(second)) : undefined) ?? fitPath(levels);
+/** A folder of elsewhere. */
+interface ForeignFolder {
+  /** Names from the top down. */
+  readonly levels: readonly string[];
+  /** What the server says that it is for. */
+  readonly special?: SpecialFolder | undefined;
+}
+
+/** The paths of these folders here. A name that only suggests a role counts when no other of them has the role. */
+export function placesOf(folders: readonly ForeignFolder[]): string[] {
+  const certain = folders.map(({ levels, special }) => special ?? systemFolder(levels));
+  const taken = new Set(certain);
+  return folders.map(({ levels }, i) => {
+    const suggested = suggestedFolder(levels);
+    return certain[i] ?? (suggested === undefined || taken.has(suggested) ? fitPath(levels) : suggested);
+  });
+}
+
+/** The system folder of this very name. */
+function systemFolder([name = '', ...below]: readonly string[]): SpecialFolder | undefined {
+  if (below.length > 0) return undefined;
+  return (Object.keys(NAMES) as SpecialFolder[]).find((folder) => caseFolded(folder) === caseFolded(name));
+}
+
+function suggestedFolder([first = '', second = '', ...below]: readonly string[]): SpecialFolder | undefined {
+  if (below.length > 0) return undefined;
+  if (second === '') return SPECIAL.get(caseFolded(first));
+  return GROUPS.has(caseFolded(first)) ? SPECIAL.get(caseFolded(second)) : undefined;
 }
 
 /** The levels as a path that a folder may have. */
@@ -61,5 +83,5 @@ export function namedFolder(text: string): { readonly path: string } | { readonl
     if ('problem' in read) return read;
   }
   if (!isPathWithinBounds(levels.join('/'))) return { problem: 'is too long' };
-  return { path: placeOf(levels) };
+  return { path: systemFolder(levels) ?? fitPath(levels) };
 }

@@ -1,10 +1,11 @@
 // `mansio import` as an operator runs it: beside a node and without any, again, with input that is broken.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import test from 'ava';
+import type { Sql } from '../../src/store/postgres/client.js';
 import { createAccount, MailboxClient, storeOf } from '../support/mailbox-client.js';
 import { bareEnvironment, PROGRAM, startTestNode } from '../support/node.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
@@ -92,6 +93,69 @@ test('without a node the mail waits for one, and broken input is reported by its
     failed: 1,
   });
   t.is(await placed(), 2);
+  await sql.end();
+  await node.stop();
+});
+
+/** Everything that a mail program can see of an account, but for ids. */
+async function contents(sql: Sql, accountId: string) {
+  const rows = await sql`
+    select f.name, f.role, encode(e.blob, 'hex') as blob, e.flags::int as flags, e.keywords, p.deleted, e.received_at as date
+    from placements p join folders f on f.account_id = p.account_id and f.id = p.folder_id
+      join emails e on e.account_id = p.account_id and e.id = p.email_id
+    where p.account_id = ${accountId} order by f.name, p.uid`;
+  return rows.map((row) => ({ ...row }));
+}
+
+test('an account that is exported and imported again is the same', async (t) => {
+  const node = await startTestNode();
+  const sql = await storeOf(node);
+  const [first, second] = await Promise.all([createAccount(sql, ACCOUNT), createAccount(sql, 'other@example.test')]);
+  const root = temporaryDirectory('mansio-maildir-');
+  const put = (name: string, content: string, at: number) => {
+    const file = join(root, name);
+    mkdirSync(join(file, '..'), { recursive: true });
+    writeFileSync(file, content);
+    utimesSync(file, at / 1000, at / 1000);
+  };
+  const from = Date.UTC(2001, 1, 3, 4, 5, 6, 789);
+  for (let i = 0; i < 40; i++) {
+    const flags = ['', 'S', 'FS', 'DR', 'Tab'][i % 5];
+    const folder = ['', '.Sent Items', '.Zo&AOs- &2D3cjA-.v1&AC4-2', 'Spam', '.Drafts'][i % 5];
+    put(
+      join(folder!, 'cur', `${i}.x:2,${flags}`),
+      `Subject: ${i}\nMessage-ID: <${i}@x>\n\n\xe4 ${i}\n`,
+      from - i * 1e7,
+    );
+    if (i < 5) put(join(folder!, 'dovecot-keywords'), '0 Work\n1 $Junk\n', from);
+  }
+  put('.Zo&AOs- &2D3cjA-.v1&AC4-2/cur/99.large:2,S', `Subject: large\r\n\r\n${'x'.repeat(1e6)}\r\n`, from);
+  const imported = await mansio(node.dataDir, ['import', '--account', ACCOUNT, '--maildir', root, '--json']);
+  t.deepEqual(JSON.parse(imported.stdout), { imported: 41, skipped: 0, failed: 0 }, imported.stderr);
+  const before = await contents(sql, first.id);
+  t.deepEqual([...new Set(before.map((row) => row['name']))].sort(), [
+    'Drafts',
+    'INBOX',
+    'Junk',
+    'Sent',
+    'Zoë 💌/v1.2',
+  ]);
+  t.true(before.some((row) => row['deleted'] === true && row['keywords'].length === 1));
+  const copy = join(temporaryDirectory('mansio-maildir-'), 'new', 'directory');
+  const run = async (...args: string[]) => {
+    const { stdout, stderr, code } = await mansio(node.dataDir, [...args, '--maildir', copy, '--json']);
+    t.is(code, 0, stderr);
+    return JSON.parse(stdout);
+  };
+  t.deepEqual(await run('export', '--account', ACCOUNT), { exported: 41, skipped: 0 });
+  t.deepEqual(await run('export', '--account', ACCOUNT), { exported: 0, skipped: 41 });
+  t.deepEqual(await run('import', '--account', second.email), { imported: 41, skipped: 0, failed: 0 });
+  t.deepEqual(await contents(sql, second.id), before);
+  t.deepEqual(
+    await run('import', '--account', ACCOUNT),
+    { imported: 0, skipped: 41, failed: 0 },
+    'the octets are the same',
+  );
   await sql.end();
   await node.stop();
 });

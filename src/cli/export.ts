@@ -1,0 +1,52 @@
+// `mansio export`: the mail of an account as a Maildir with its folders, flags and dates, read from the store, whether nodes run or
+// not. Run again, the command writes what has come since.
+import { mkdir } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { postgresBlobs } from '../store/postgres/blobs.js';
+import { postgresMailboxes } from '../store/postgres/mailboxes.js';
+import { type ExportCounts, exportMail } from '../transfer/export.js';
+import { existingAccount } from './arguments.js';
+import { inert, reporting } from './output.js';
+import { progressTo } from './progress.js';
+import { withStore } from './store.js';
+
+interface Options {
+  readonly account: string;
+  readonly maildir: string;
+  readonly json?: boolean;
+}
+
+export function registerExport(program: Command): void {
+  const command = program
+    .command('export')
+    .description('write the mail of an account into a Maildir; what is there already is skipped')
+    .requiredOption('--account <account>', 'address or id of the account')
+    .requiredOption('--maildir <directory>', 'made when it is missing');
+  reporting(
+    command,
+    run,
+    ({ exported, skipped }) => `${exported} exported, ${skipped} skipped because they were there`,
+  );
+}
+
+async function run({ account, maildir, json }: Options): Promise<ExportCounts> {
+  const progress = progressTo(process.stderr, json === true);
+  try {
+    return await withStore(async ({ sql, directory }) => {
+      const { id: accountId } = await existingAccount(directory, account);
+      await mkdir(maildir, { recursive: true, mode: 0o700 });
+      return exportMail({
+        mailboxes: postgresMailboxes(sql, sql),
+        blobs: postgresBlobs(sql),
+        accountId,
+        directory: maildir,
+        withoutKeywords: (folder, keywords) =>
+          progress.line(inert(`keywords left out in ${folder}, where 26 others are: ${keywords.join(' ')}`)),
+        progressed: ({ exported, skipped }, total) =>
+          progress.show(exported + skipped, total, `${exported} exported, ${skipped} skipped`),
+      });
+    });
+  } finally {
+    progress.end();
+  }
+}

@@ -1,0 +1,101 @@
+// Names in a Maildir: directories of folders (Maildir++: a dot before each level, in modified UTF-7) and what a file's name says
+// of its message (https://cr.yp.to/proto/maildir.html): flags as letters, of which the small ones are keywords that a file
+// `dovecot-keywords` beside the messages has by number.
+import { createHash } from 'node:crypto';
+import { decodeModifiedUtf7, encodeModifiedUtf7 } from '../mail/modified-utf7.js';
+
+/** A dot within a level, in the manner of modified UTF-7. */
+const DOT = '&AC4-';
+/** Octets of a file's name. */
+const LONGEST_NAME = 255;
+
+/** The levels of a folder's path, of the name of its directory, which begins with a dot. */
+export function levelsOfDirectory(directory: string): string[] {
+  return directory
+    .slice(1)
+    .split('.')
+    .map((level) => {
+      const parts = level.split(DOT).map(decodeModifiedUtf7);
+      // Some programs write UTF-8.
+      return parts.every((part) => part !== undefined) ? parts.join('.') : level;
+    });
+}
+
+/** The directory of a folder; '' for the inbox, which is the Maildir itself. */
+export function directoryOf(path: string): string {
+  if (path.toLowerCase() === 'inbox') return '';
+  const levels = path.split('/').map((level) => level.split('.').map(encodeModifiedUtf7).join(DOT));
+  const name = `.${levels.join('.')}`;
+  if (Buffer.byteLength(name) <= LONGEST_NAME) return name;
+  const digest = createHash('sha256').update(path).digest('hex').slice(0, 16);
+  return `${name.slice(0, LONGEST_NAME - digest.length - 1)}_${digest}`;
+}
+
+const LETTERS: readonly (readonly [letter: string, flag: string])[] = [
+  ['D', '\\Draft'],
+  ['F', '\\Flagged'],
+  ['P', '$Forwarded'],
+  ['R', '\\Answered'],
+  ['S', '\\Seen'],
+  ['T', '\\Deleted'],
+];
+const FLAGS = new Map(LETTERS);
+const LETTER_OF = new Map(LETTERS.map(([letter, flag]) => [flag.toLowerCase(), letter]));
+const FIRST_KEYWORD = 'a'.charCodeAt(0);
+/** Keywords of a directory that have letters. */
+export const MOST_KEYWORD_LETTERS = 26;
+const INFO = /[:;!]2,([^,]*)/;
+
+/** The part of a file's name that stays when flags change. */
+export function uniqueName(file: string): string {
+  const info = INFO.exec(file);
+  return info === null ? file : file.slice(0, info.index);
+}
+
+/** `keywords`: by the number of their letter. */
+export function flagsOfName(file: string, keywords: readonly (string | undefined)[]): string[] {
+  return Array.from(INFO.exec(file)?.[1] ?? '').flatMap(
+    (letter) => FLAGS.get(letter) ?? keywords[letter.charCodeAt(0) - FIRST_KEYWORD] ?? [],
+  );
+}
+
+/** The end of a file's name that says which flags the message has. Flags that have no letter are left out. */
+export function infoOf(flags: readonly string[], keywords: readonly (string | undefined)[]): string {
+  const letters = flags.flatMap((flag) => {
+    const index = keywords.findIndex((keyword) => keyword?.toLowerCase() === flag.toLowerCase());
+    return LETTER_OF.get(flag.toLowerCase()) ?? (index < 0 ? [] : String.fromCharCode(FIRST_KEYWORD + index));
+  });
+  return `:2,${[...new Set(letters)].sort().join('')}`;
+}
+
+export const hasLetter = (flag: string): boolean => LETTER_OF.has(flag.toLowerCase());
+
+/** The lines `number keyword` of a file `dovecot-keywords`. */
+export function keywordsOf(text: string): (string | undefined)[] {
+  const keywords: (string | undefined)[] = [];
+  for (const [, number, keyword] of text.matchAll(/^(\d{1,2}) (\S+)$/gm)) {
+    if (Number(number) < MOST_KEYWORD_LETTERS) keywords[Number(number)] = keyword;
+  }
+  return keywords;
+}
+
+export function keywordLines(keywords: readonly (string | undefined)[]): string {
+  return Array.from(keywords, (keyword, number) => (keyword === undefined ? '' : `${number} ${keyword}\n`)).join('');
+}
+
+/** Ends the unique names of files that an export wrote; the octets of these messages are as they were. */
+const EXPORTED = /\.([0-9a-f-]{36})_(\d+)\.mansio(?:,|$)/;
+
+export interface ExportedName {
+  readonly emailId: string;
+  readonly uid: number;
+}
+
+export function exportedName({ emailId, uid }: ExportedName, receivedAt: number, size: number): string {
+  return `${Math.max(0, Math.floor(receivedAt / 1000))}.${emailId}_${uid}.mansio,S=${size}`;
+}
+
+export function readExportedName(file: string): ExportedName | undefined {
+  const found = EXPORTED.exec(uniqueName(file));
+  return found === null ? undefined : { emailId: found[1]!, uid: Number(found[2]) };
+}
