@@ -83,7 +83,8 @@ test('who does not log in in time is told to go, whatever is said meanwhile', as
 });
 
 test('silence ends a session, in IDLE too', async (t) => {
-  const gateway = await startImap(t, { limits: { idleMs: 300 } });
+  // Time enough to log in beside a busy machine.
+  const gateway = await startImap(t, { limits: { idleMs: 2_000 } });
   const silent = await gateway.open();
   const idle = await gateway.open();
   idle.send('IDLE');
