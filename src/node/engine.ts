@@ -183,7 +183,10 @@ export async function startEngine(
   );
   const texts = open.texts(blobs);
   lifecycle.add('texts of emails', () => texts.close(), JOB_RESERVE_MS, STOP_MS);
-  const settling = startFlagSettling({ rows: postgresFlagOverlays(searchSql), log });
+  const settling = startFlagSettling({
+    rows: postgresFlagOverlays(searchSql),
+    failed: (accountId, err) => log.warn({ accountId, err }, 'flags are not written to the emails yet'),
+  });
   lifecycle.add('settling of flags', () => settling.stop(), JOB_RESERVE_MS, STOP_MS);
   const mailboxMeter = commits.meter('mailboxes', metrics?.commits.mailboxes);
   const mailboxRows = postgresMailboxes(sql, writerSql, mailboxMeter, settling);

@@ -2,7 +2,6 @@
 // one account at a time, in small slices with rests between them, so that the mail of the moment goes first. What is not
 // written when a node ends is written by the node that has overlays of the account again, or by housekeeping.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Logger } from 'pino';
 
 export interface FlagOverlayRows {
   /** Drops those that newer ones cover; returns how many the account has left. */
@@ -26,7 +25,8 @@ export interface FlagSettling {
 
 export interface FlagSettlingOptions {
   readonly rows: FlagOverlayRows;
-  readonly log: Pick<Logger, 'warn'>;
+  /** A slice could not be written; it will be tried again. */
+  failed(accountId: string, error: unknown): void;
   readonly quietMs?: number;
   readonly retryMs?: number;
 }
@@ -58,7 +58,7 @@ interface Waiting {
 }
 
 export function startFlagSettling(options: FlagSettlingOptions): FlagSettling {
-  const { rows, log, quietMs = QUIET_MS, retryMs = RETRY_MS } = options;
+  const { rows, failed, quietMs = QUIET_MS, retryMs = RETRY_MS } = options;
   const waiting = new Map<string, Waiting>();
   let running: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -100,8 +100,8 @@ export function startFlagSettling(options: FlagSettlingOptions): FlagSettling {
     const [accountId, account] = due;
     let restMs = 0;
     running = settle(accountId, account)
-      .catch((err: unknown) => {
-        if (!isStopped) log.warn({ accountId, err }, 'flags are not written to the emails yet');
+      .catch((error: unknown) => {
+        if (!isStopped) failed(accountId, error);
         restMs = retryMs;
         // Others come first then.
         waiting.delete(accountId);

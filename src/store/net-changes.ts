@@ -46,7 +46,7 @@ interface FlaggedEmail {
 }
 
 /** Emails that one record gives the same flags; their keywords stay. */
-export interface FlaggedTogether {
+interface FlaggedTogether {
   readonly change: ChangeOf<'FlagsChanged'>;
   readonly ids: PackedIds;
 }

@@ -53,9 +53,9 @@ class Rows implements FlagOverlayRows {
 
 function start(retryMs = 1) {
   const rows = new Rows();
-  const warnings: unknown[] = [];
-  const log = { warn: (...warning: unknown[]) => void warnings.push(warning) } as never;
-  return { rows, warnings, settling: startFlagSettling({ rows, log, quietMs: QUIET_MS, retryMs }) };
+  const failures: unknown[] = [];
+  const failed = (...of: unknown[]) => void failures.push(of);
+  return { rows, failures, settling: startFlagSettling({ rows, failed, quietMs: QUIET_MS, retryMs }) };
 }
 
 test('what accounts have is written, and each of them has room again', async (t) => {
@@ -96,13 +96,14 @@ test('many overlays are looked through before the pause', async (t) => {
   await settling.stop();
 });
 
-test('a fault is logged, and the overlays are written later', async (t) => {
-  const { rows, warnings, settling } = start();
+test('a fault is told, and the overlays are written later', async (t) => {
+  const { rows, failures, settling } = start();
   rows.add('a', 2);
-  rows.fault = new Error('no database');
+  const fault = new Error('no database');
+  rows.fault = fault;
   settling.note('a');
   await rows.until(() => rows.left.size === 0);
-  t.is(warnings.length, 1);
+  t.deepEqual(failures, [['a', fault]]);
   await settling.stop();
 });
 

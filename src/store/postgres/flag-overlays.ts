@@ -175,8 +175,10 @@ function compare(rows: DataView, position: number, count: number, wanted: DataVi
   return 0;
 }
 
-/** Of the first row that does not come before the wanted id. */
+/** Of the first row that does not come before the wanted id; ids beyond the last row, of another page, are seen at once. */
 function positionOf(rows: DataView, count: number, wanted: DataView, at: number): number {
+  if (compare(rows, 0, count, wanted, at) > 0) return 0;
+  if (compare(rows, count - 1, count, wanted, at) < 0) return count;
   let low = 0;
   let high = count;
   while (low < high) {
