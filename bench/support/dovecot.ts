@@ -1,5 +1,5 @@
 // A Dovecot of its own beside whatever else is on the machine: configuration, sockets and mail in a temporary directory,
-// IMAP on free ports, every user with the same password. Undefined when there is no Dovecot, or this is not root.
+// IMAP and POP3 on free ports, every user with the same password. Undefined when there is no Dovecot, or this is not root.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../dev/ports.js';
+import { freePorts } from '../../dev/ports.js';
 import { certificate } from '../../test/support/certificate.js';
 
 const DOVECOT = '/usr/sbin/dovecot';
@@ -17,6 +17,8 @@ export interface Dovecot {
   readonly version: string;
   readonly imapPort: number;
   readonly imapsPort: number;
+  readonly pop3Port: number;
+  readonly pop3sPort: number;
   readonly password: string;
   readonly process: ChildProcess;
   stop(): Promise<void>;
@@ -36,12 +38,13 @@ export async function startDovecot(format: 'maildir' | 'mdbox' = 'mdbox'): Promi
   const [cert, key] = [join(directory, 'cert.pem'), join(directory, 'key.pem')];
   await writeFile(cert, certificate.cert);
   await writeFile(key, certificate.key, { mode: 0o600 });
-  const [imapPort, imapsPort, password] = [await freePort(), await freePort(), 'bench'];
+  const [imapPort, imapsPort, pop3Port, pop3sPort] = (await freePorts(4)) as [number, number, number, number];
+  const password = 'bench';
   const config = join(directory, 'dovecot.conf');
   await writeFile(
     config,
     `
-protocols = imap
+protocols = imap pop3
 listen = 127.0.0.1
 base_dir = ${run}
 state_dir = ${state}
@@ -72,6 +75,19 @@ service auth {
 service imap {
   process_limit = 3000
 }
+service pop3 {
+  process_limit = 3000
+}
+service pop3-login {
+  service_count = 0
+  inet_listener pop3 {
+    port = ${pop3Port}
+  }
+  inet_listener pop3s {
+    port = ${pop3sPort}
+    ssl = yes
+  }
+}
 service imap-login {
   service_count = 0
   inet_listener imap {
@@ -97,7 +113,7 @@ service imap-login {
     return undefined;
   }
   const version = spawnSync(DOVECOT, ['--version'], { encoding: 'utf8' }).stdout.trim().split(' ')[0]!;
-  return { version, imapPort, imapsPort, password, process: child, stop };
+  return { version, imapPort, imapsPort, pop3Port, pop3sPort, password, process: child, stop };
 }
 
 async function listens(port: number, child: ChildProcess): Promise<boolean> {

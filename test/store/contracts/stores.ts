@@ -1,7 +1,7 @@
 // What a contract suite runs on: stores of either kind, and how an account is made in them. A case is a function of it.
 import type { ExecutionContext } from 'ava';
 import type { BlobStore } from '../../../src/store/blobs.js';
-import type { FolderMessageStore } from '../../../src/store/folder-messages.js';
+import type { FolderBlobStore, FolderMessageStore } from '../../../src/store/folder-messages.js';
 import { postgresBlobs } from '../../../src/store/postgres/blobs.js';
 import { connect } from '../../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../../src/store/postgres/directory.js';
@@ -20,7 +20,7 @@ export const SHARDS = 4;
 export const ALL_SHARDS = Array.from({ length: SHARDS }, (_, shard) => shard);
 
 export interface Stores extends MailboxStores {
-  readonly folderMessages: FolderMessageStore;
+  readonly folderMessages: FolderMessageStore & FolderBlobStore;
   readonly blobs: BlobStore;
   /** Id of a new account, which has the six system folders. */
   account(): Promise<string>;
