@@ -29,7 +29,7 @@ export async function openPop3(
 ): Promise<Pop3Listeners> {
   if (!config.roles.has('pop3')) return {};
   const { bind, hostname, allowPlaintextAuth, pop3Port, pop3sPort } = config;
-  const { tls } = resources;
+  const { certificates: tls } = resources.tls;
   const log = resources.log.child({ protocol: 'pop3' });
   const { mailboxes, folderMessages: messages } = engine;
   const context: Pop3Context = {

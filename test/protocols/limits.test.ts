@@ -8,14 +8,15 @@ import { LineClient } from './line-client.js';
 import { rows } from './rows.js';
 
 const LOOPBACK = ['127.0.0.0/8'];
-const SHORT_MS = 300;
+/** Long enough for a handshake on a busy machine. */
+const SHORT_MS = 2000;
 /** Between two octets or commands of a slow client. */
 const PACE_MS = 50;
 
 for (const [name, row] of rows) {
   test(`${name}: who says nothing is ended`, async (t) => {
     const { port } = await row.listen(t, { limits: { idleMs: SHORT_MS } });
-    const { client } = await Conversation.begin(row, port);
+    const { client } = await Conversation.connect(row, port);
     t.regex((await client.rest()).at(-1)!, row.idle);
   });
 
@@ -50,14 +51,12 @@ for (const [name, row] of rows) {
     const { noLogin } = row.login;
     test(`${name}: who does not log in is ended, however busy`, async (t) => {
       const { port } = await row.listen(t, { limits: { loginMs: SHORT_MS } });
-      const conversation = await Conversation.begin(row, port);
-      let reply: string;
-      do {
-        await delay(PACE_MS);
-        reply = await conversation.say(row.noop);
-      } while (row.done.test(reply));
-      t.regex(reply, noLogin);
-      t.deepEqual(await conversation.client.rest(), []);
+      const { client } = await Conversation.begin(row, port);
+      const asking = setInterval(() => client.write(`${row.noop}\r\n`), PACE_MS);
+      const lines = await client.rest();
+      clearInterval(asking);
+      t.regex(lines.at(-1)!, noLogin);
+      t.true(lines.some((line) => row.done.test(line)));
     });
   }
 

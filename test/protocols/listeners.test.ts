@@ -29,24 +29,23 @@ test('each mail listener of the ready line has a row, and each row a listener', 
 });
 
 test('a revoked key ends its sessions in every protocol', async (t) => {
-  const account = await createAccount(sql, 'revoked@example.test');
-  const api = new MailboxClient(node, account.key);
-  const issued = await api.request('POST', '/api/smtp-credentials', { name: 'phone', scopes: KEY_SCOPES });
-  t.is(issued.status, 201);
-  const { id, apiKey } = (await issued.json()) as { readonly id: string; readonly apiKey: string };
-  const sessions = await Promise.all(
+  await Promise.all(
     loginRows.map(async ([name, row, login]) => {
+      // An account has one session of POP3 at a time.
+      const account = await createAccount(sql, `revoked.${name}@example.test`);
+      const api = new MailboxClient(node, account.key);
+      const issued = await api.request('POST', '/api/smtp-credentials', { name: 'phone', scopes: KEY_SCOPES });
+      t.is(issued.status, 201);
+      const { id, apiKey } = (await issued.json()) as { readonly id: string; readonly apiKey: string };
       const session = await Conversation.begin(row, port(node, name));
       t.regex(await session.logIn(login, account.email, apiKey), login.open, name);
-      return [session, login, name] as const;
+      t.is((await api.request('DELETE', `/api/smtp-credentials/${id}`)).status, 204);
+      t.regex((await session.client.rest()).at(-1)!, login.revoked, name);
     }),
   );
-  t.is((await api.request('DELETE', `/api/smtp-credentials/${id}`)).status, 204);
-  for (const [{ client }, { revoked }, name] of sessions) t.regex((await client.rest()).at(-1)!, revoked, name);
 });
 
 test('guesses at one protocol are failures at all, and the right credential is let in at all', async (t) => {
-  const account = await createAccount(sql, 'guessed@example.test', ['app', 'smtp']);
   const [[first, row, login]] = loginRows as [(typeof loginRows)[number]];
   const guess = async (_: unknown, i: number) => {
     const session = await Conversation.begin(row, port(node, first));
@@ -56,6 +55,7 @@ test('guesses at one protocol are failures at all, and the right credential is l
   await Promise.all(Array.from({ length: 21 }, guess));
   await Promise.all(
     loginRows.map(async ([name, other, otherLogin]) => {
+      const account = await createAccount(sql, `guessed.${name}@example.test`, ['app', 'smtp']);
       const session = await Conversation.begin(other, port(node, name));
       const logIn = (email: string, key: string) => session.logIn(otherLogin, email, key);
       t.regex(await logIn('unseen@example.test', 'guess'), otherLogin.limited, name);

@@ -6,6 +6,7 @@ import type { CertificateSource } from '../../src/gateways/tcp/certificate-sourc
 import { TrustedNetworks } from '../../src/gateways/tcp/trusted-networks.js';
 import type { Listeners } from '../../src/node/listeners.js';
 import { startImap } from '../gateways/imap/gateway.js';
+import { startPop3 } from '../gateways/pop3/gateway.js';
 import { listen as listenForMail } from '../gateways/smtp/listener.js';
 import { listenForSubmission } from '../gateways/smtp/submission-listener.js';
 import { certificates } from '../support/certificate.js';
@@ -183,12 +184,53 @@ function imap(implicitTls: boolean): ProtocolRow {
   };
 }
 
+function pop3(implicitTls: boolean): ProtocolRow {
+  const isLast = (line: string) => /^(\+OK|-ERR)/.test(line);
+  return {
+    implicitTls,
+    greeting: /^\+OK /,
+    isLast,
+    noop: 'LANG en',
+    done: /^\+OK /,
+    startTls: 'STLS',
+    goAhead: /^\+OK /,
+    injected: [`AUTH PLAIN ${plain(ALICE, 'alice-key')}`, 'STAT'],
+    probe: 'STAT',
+    untouched: /^-ERR /,
+    idle: /^-ERR .*idle/,
+    addressFull: /^-ERR \[SYS\/TEMP\] Too many connections from your address/,
+    full: /^-ERR \[SYS\/TEMP\] Too many connections, /,
+    login: {
+      command: (name, key) => `AUTH PLAIN ${plain(name, key)}`,
+      open: /^\+OK /,
+      wrong: /^-ERR \[AUTH\] Credentials invalid/,
+      limited: /^-ERR \[SYS\/TEMP\] Too many wrong credentials/,
+      noLogin: /^-ERR No login in time/,
+      tooManyFailures: /^-ERR \[AUTH\] Credentials invalid/,
+      revoked: /^-ERR \[AUTH\] The credential is no longer valid/,
+    },
+    async listen(t, { limits, guard, trusted = [], tls = certificates }) {
+      const { port, listener, logged, directory } = await startPop3(t, {
+        implicitTls,
+        ...(limits && { limits }),
+        ...(guard && { guard }),
+        trusted,
+        tls,
+      });
+      const revoke = (key: string) => directory.revoke(key);
+      return { port, connections: () => listener.connections, logged, revoke };
+    },
+  };
+}
+
 const ROWS: Readonly<Record<MailListener, ProtocolRow>> = {
   mx,
   submission: submission(false),
   submissions: submission(true),
   imap: imap(false),
   imaps: imap(true),
+  pop3: pop3(false),
+  pop3s: pop3(true),
 };
 
 export const rows: readonly (readonly [name: MailListener, row: ProtocolRow])[] = Object.entries(ROWS) as [

@@ -9,11 +9,12 @@ import type { Pop3Context } from '../../../src/gateways/pop3/context.js';
 import { DEFAULT_LIMITS, type Pop3Limits } from '../../../src/gateways/pop3/limits.js';
 import { NO_METER, type Pop3Meter } from '../../../src/gateways/pop3/meter.js';
 import { startPop3 as listen, type Pop3Listener } from '../../../src/gateways/pop3/server.js';
+import type { CertificateSource } from '../../../src/gateways/tcp/certificate-source.js';
 import type { ConnectionShares } from '../../../src/gateways/tcp/connection-limits.js';
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../../src/mail/summary.js';
-import { certificate } from '../../support/certificate.js';
+import { certificates } from '../../support/certificate.js';
 import { memoryFolderMessages } from '../../support/memory-stores/folder-messages.js';
 import { FakeBlobs } from '../http/fakes.js';
 import { startMailboxes, type TestMailboxes } from '../http/mailboxes.js';
@@ -51,6 +52,7 @@ export interface Pop3Settings extends Partial<Omit<Pop3Context, 'limits' | 'mete
   readonly now?: () => number;
   /** Networks whose PROXY header is believed. */
   readonly trusted?: readonly string[];
+  readonly tls?: CertificateSource;
 }
 
 export interface Pop3Gateway {
@@ -82,6 +84,7 @@ export async function startPop3(t: ExecutionContext, settings: Pop3Settings = {}
     tokens,
     now,
     trusted = [],
+    tls = certificates,
     ...overrides
   } = settings;
   const directory = new Pop3Directory();
@@ -114,7 +117,7 @@ export async function startPop3(t: ExecutionContext, settings: Pop3Settings = {}
     bind: '127.0.0.1',
     port: 0,
     implicitTls,
-    tls: { current: () => certificate, onChange: () => undefined },
+    tls,
     trusted: new TrustedNetworks(trusted),
     context,
     ...(shares && { shares }),
