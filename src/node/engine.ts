@@ -39,7 +39,7 @@ import { clock } from '../store/clock.js';
 import { CommitWatch } from '../store/commit-watch.js';
 import type { DirectoryStore } from '../store/directory.js';
 import { startFlagSettling } from '../store/flag-settling.js';
-import type { FolderMessageStore } from '../store/folder-messages.js';
+import type { FolderBlobStore, FolderMessageStore } from '../store/folder-messages.js';
 import type { InboundStore } from '../store/inbound.js';
 import type { HandedOver } from '../store/mailboxes.js';
 import { postgresBlobs } from '../store/postgres/blobs.js';
@@ -79,7 +79,7 @@ export interface Engine {
   readonly settings: SettingStore;
   readonly inbound: InboundStore;
   readonly blobs: BlobStore;
-  readonly folderMessages: FolderMessageStore;
+  readonly folderMessages: FolderMessageStore & FolderBlobStore;
   readonly exports: ExportTurns;
   readonly commits: Pick<CommitWatch, 'failing'>;
   readonly ownership: Ownership;

@@ -54,6 +54,11 @@ export class Maildrop {
     return { number, uid: uids[number - 1]!, size: sizes[number - 1]! };
   }
 
+  /** Also of a message that is marked as deleted. */
+  uidOf(number: number): number {
+    return this.#columns.uids[number - 1]!;
+  }
+
   /** The email's id: it is the same in every session, on every node and at every gateway. */
   idOf(number: number): string {
     const octets = new Uint8Array(16);

@@ -1,17 +1,20 @@
-// Octets of messages for RETR and TOP. Small ones are read many at a time as soon as a client fetches one after the other, and
-// the next ones while they are sent; large ones are streamed. What is read ahead is bounded, and dropped when it is not used.
+// Octets of messages for RETR and TOP. Small ones are read many at a time while a client fetches one after the other; large ones are
+// streamed. What is read ahead is bounded, and dropped when it is not used.
 import { FairSemaphore } from '../../bounds/fair-semaphore.js';
 import { FixedShares } from '../../bounds/fixed-shares.js';
 import type { Pop3Context } from './context.js';
 import type { Maildrop, Message } from './maildrop.js';
+import { ReadAhead, type Span } from './read-ahead.js';
 
 /** Octets of a message that is read as a whole; a larger one is streamed. */
 export const SMALL_OCTETS = 256 * 1024;
 /** Octets and messages that are read at once. */
-const GROUP_OCTETS = 512 * 1024;
-const MOST_OF_GROUP = 256;
-/** A group of a client that goes on is so many times as large as the one before. */
-const GROWTH = 4;
+const SPAN_OCTETS = 512 * 1024;
+const MOST_OF_SPAN = 256;
+const SPAN_GROWTH = 4;
+/** Messages whose blobs are looked up at once. */
+const MOST_LOOKED_UP = 1024;
+const LOOKUP_GROWTH = 8;
 
 /** Octets that sessions have read and not sent, by account. */
 const readAhead = new FixedShares({ total: 64 * 1024 * 1024, share: 4 * 1024 * 1024 });
@@ -23,49 +26,33 @@ type Source = Pick<Pop3Context, 'messages' | 'blobs'>;
 /** What is sent of a message: its octets, or a stream of them. */
 export type MessageOctets = Uint8Array | AsyncIterable<Uint8Array>;
 
-/** Messages that are read together, by number. */
-interface Group {
-  readonly last: number;
-  readonly found: Promise<ReadonlyMap<number, Found>>;
-  /** Of `readAhead`. */
-  readonly octets: number;
-  readonly count: number;
-}
-
-interface Found {
-  readonly blob: string;
-  readonly size: number;
-  /** Of small messages. */
-  readonly octets: Uint8Array | undefined;
-}
-
 export class MessageReader {
   readonly #source: Source;
   readonly #accountId: string;
   readonly #maildrop: Maildrop;
-  #group: Group | undefined;
-  #next: Group | undefined;
-  /** The number that was read last. */
-  #before = 0;
-  /** Messages read of the group. */
-  #read = 0;
+  /** Hashes of blobs. */
+  readonly #hashes: ReadAhead<string>;
+  /** Of small messages. */
+  readonly #octets: ReadAhead<Uint8Array>;
   #wasUsed = false;
 
   constructor(source: Source, accountId: string, maildrop: Maildrop) {
     this.#source = source;
     this.#accountId = accountId;
     this.#maildrop = maildrop;
+    const { highest } = maildrop;
+    const lookUp = (first: number, most: number) => this.#lookUp(first, most);
+    this.#hashes = new ReadAhead({ load: lookUp, growth: LOOKUP_GROWTH, highest });
+    const read = (first: number, most: number) => this.#readSpan(first, most);
+    this.#octets = new ReadAhead({ load: read, growth: SPAN_GROWTH, highest });
   }
 
   /** Undefined when the message has left the inbox meanwhile. @throws StoreFault */
   async read(message: Message): Promise<MessageOctets | undefined> {
-    const { number } = message;
     this.#wasUsed = true;
-    const found = (await this.#found(message)).get(number);
-    this.#before = number;
-    this.#readOn();
-    if (found === undefined) return undefined;
-    return found.octets ?? begun(this.#source.blobs.stream(found.blob, 0, found.size));
+    if (isSmall(message)) return this.#octets.get(message.number);
+    const hash = await this.#hashes.get(message.number);
+    return hash === undefined ? undefined : begun(this.#source.blobs.stream(hash, 0, message.size));
   }
 
   /** Drops what was read ahead when nothing was read since the last call. */
@@ -75,82 +62,63 @@ export class MessageReader {
   }
 
   drop(): void {
-    this.#giveBack(this.#group);
-    this.#giveBack(this.#next);
-    this.#group = undefined;
-    this.#next = undefined;
+    this.#hashes.drop();
+    this.#octets.drop();
   }
 
-  async #found(message: Message): Promise<ReadonlyMap<number, Found>> {
-    try {
-      return await this.#groupOf(message).found;
-    } catch (error) {
-      // The next command reads again.
-      this.drop();
-      throw error;
+  #lookUp(first: number, most: number): Span<string> {
+    const count = Math.min(most, MOST_LOOKED_UP);
+    const last = Math.min(this.#maildrop.highest, first + count - 1);
+    return { last, count, values: this.#hashesOf(first, last) };
+  }
+
+  async #hashesOf(first: number, last: number): Promise<ReadonlyMap<number, string>> {
+    const { folderId } = this.#maildrop;
+    const range = [this.#maildrop.uidOf(first), this.#maildrop.uidOf(last)] as const;
+    const hashes = await this.#source.messages.blobs(this.#accountId, folderId, ...range);
+    const found = new Map<number, string>();
+    for (let number = first; number <= last; number++) {
+      const hash = hashes.get(this.#maildrop.uidOf(number));
+      if (hash !== undefined) found.set(number, hash);
     }
+    return found;
   }
 
-  #groupOf({ number }: Message): Group {
-    if (this.#next !== undefined && number > (this.#group?.last ?? 0)) {
-      this.#giveBack(this.#group);
-      this.#group = this.#next;
-      this.#next = undefined;
-      this.#read = 0;
-    }
-    const group = this.#group;
-    this.#read++;
-    if (group !== undefined && number > this.#before && number <= group.last) return group;
-    const isNext = group !== undefined && number > this.#before && number <= group.last + 1;
-    const most = isNext ? group.count * GROWTH : 1;
-    this.drop();
-    this.#read = 1;
-    this.#group = this.#load(number, most);
-    return this.#group;
-  }
-
-  /** Begins to read the next group when half of this one was sent. */
-  #readOn(): void {
-    const group = this.#group;
-    if (group === undefined || this.#next !== undefined || group.count === 1 || this.#read * 2 < group.count) return;
-    if (group.last < this.#maildrop.highest) this.#next = this.#load(group.last + 1, group.count * GROWTH);
-  }
-
-  #load(first: number, most: number): Group {
-    const messages: Message[] = [];
+  /** Large messages, and those marked as deleted, are passed over. */
+  #readSpan(first: number, most: number): Span<Uint8Array> {
+    const count = Math.min(most, MOST_OF_SPAN);
+    const numbers: number[] = [];
     let octets = 0;
     let last = first - 1;
-    while (messages.length < Math.min(most, MOST_OF_GROUP) && last < this.#maildrop.highest) {
+    while (last < this.#maildrop.highest && numbers.length < count) {
       const message = this.#maildrop.at(last + 1);
-      const size = message !== undefined && isSmall(message) ? message.size : 0;
-      if (messages.length > 0 && octets + size > GROUP_OCTETS) break;
+      if (message !== undefined && isSmall(message)) {
+        if (numbers.length > 0 && octets + message.size > SPAN_OCTETS) break;
+        numbers.push(message.number);
+        octets += message.size;
+      }
       last++;
-      if (message === undefined) continue;
-      messages.push(message);
-      octets += size;
     }
-    const isAhead = messages.length > 1;
-    if (isAhead && readAhead.tryTake(this.#accountId, octets) !== undefined) return this.#load(first, 1);
-    const found = this.#find(messages);
-    // Nobody awaits a group that is dropped.
-    found.catch(() => {});
-    return { last, found, octets: isAhead ? octets : 0, count: messages.length };
+    const isAhead = numbers.length > 1;
+    if (isAhead && readAhead.tryTake(this.#accountId, octets) !== undefined) return this.#readSpan(first, 1);
+    const values = readings.run(this.#accountId, () => this.#octetsOf(numbers));
+    return {
+      last,
+      count: numbers.length,
+      values,
+      ...(isAhead && { release: () => readAhead.give(this.#accountId, octets) }),
+    };
   }
 
-  #find(messages: readonly Message[]): Promise<ReadonlyMap<number, Found>> {
-    return readings.run(this.#accountId, async () => {
-      const uids = messages.map(({ uid }) => uid);
-      const needs = { header: false, index: false };
-      const rows = await this.#source.messages.rows(this.#accountId, this.#maildrop.folderId, uids, needs);
-      const small = rows.filter(isSmall).map(({ blob }) => blob);
-      const octets = small.length === 0 ? undefined : await this.#source.blobs.readAll(small);
-      const numbers = new Map(messages.map(({ uid, number }) => [uid, number]));
-      return new Map(rows.map(({ uid, blob, size }) => [numbers.get(uid)!, { blob, size, octets: octets?.get(blob) }]));
-    });
-  }
-
-  #giveBack(group: Group | undefined): void {
-    if (group !== undefined) readAhead.give(this.#accountId, group.octets);
+  async #octetsOf(numbers: readonly number[]): Promise<ReadonlyMap<number, Uint8Array>> {
+    const hashes = await Promise.all(numbers.map((number) => this.#hashes.get(number)));
+    const blobs = await this.#source.blobs.readAll(hashes.filter((hash) => hash !== undefined));
+    const found = new Map<number, Uint8Array>();
+    for (const [i, hash] of hashes.entries()) {
+      const octets = hash === undefined ? undefined : blobs.get(hash);
+      if (octets !== undefined) found.set(numbers[i]!, octets);
+    }
+    return found;
   }
 }
 

@@ -140,6 +140,16 @@ test('many messages are fetched in few readings, whatever is marked between', as
   }
 });
 
+test('a message that was marked while others were read ahead is there after RSET', async (t) => {
+  const gateway = await startPop3(t);
+  for (let i = 1; i <= 9; i++) await gateway.deliver(ALICE, `Subject: ${i}\r\n\r\n`);
+  const client = await gateway.open();
+  await client.command('DELE 4');
+  for (const number of [1, 2, 3]) await client.listing(`RETR ${number}`);
+  await client.command('RSET');
+  t.is(await client.listing('RETR 4'), '+OK 14 octets\r\nSubject: 4\r\n\r\n');
+});
+
 test('a client that fetches one message has no other read for it', async (t) => {
   const gateway = await startPop3(t);
   for (let i = 0; i < 5; i++) await gateway.deliver(ALICE, `Subject: ${i}\r\n\r\n`);

@@ -2,7 +2,7 @@
 import type { ExecutionContext } from 'ava';
 import type { BlobStore } from '../../../src/store/blobs.js';
 import type { FlagOverlayRows } from '../../../src/store/flag-settling.js';
-import type { FolderMessageStore } from '../../../src/store/folder-messages.js';
+import type { FolderBlobStore, FolderMessageStore } from '../../../src/store/folder-messages.js';
 import { postgresBlobs } from '../../../src/store/postgres/blobs.js';
 import { connect } from '../../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../../src/store/postgres/directory.js';
@@ -22,7 +22,7 @@ export const SHARDS = 4;
 export const ALL_SHARDS = Array.from({ length: SHARDS }, (_, shard) => shard);
 
 export interface Stores extends MailboxStores {
-  readonly folderMessages: FolderMessageStore;
+  readonly folderMessages: FolderMessageStore & FolderBlobStore;
   readonly blobs: BlobStore;
   /** Id of a new account, which has the six system folders. */
   account(): Promise<string>;

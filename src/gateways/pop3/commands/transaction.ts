@@ -66,8 +66,10 @@ export const transactionCommands: readonly Command[] = [
     name: 'RSET',
     states: ['transaction'],
     takes: [0, 0],
-    run({ maildrop }) {
+    run({ maildrop, reader }) {
       maildrop.reset();
+      // Messages that were marked are not among those that were read ahead.
+      reader.drop();
       return ok('No message is marked for deletion');
     },
   },
