@@ -32,6 +32,10 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'lru-cache',
     ],
   ],
+  [
+    'transfer/',
+    ['transfer/', 'mail/', 'store/blobs', 'store/errors', 'store/imports', 'store/mailboxes', 'store/mailbox-rows'],
+  ],
   ['decode/', ['decode/', 'bounds/', 'errors/', 'mail/', 'html-to-text', 'mailparser']],
   ['spool/', ['spool/', 'bounds/', 'errors/', 'mail/', 'store/blobs', 'store/errors', 'pino']],
   ['compose/', ['compose/', 'spool/', 'mail/', 'store/blobs']],
@@ -162,6 +166,7 @@ const ONLY_IMPORTER: Readonly<Record<string, string | readonly string[]>> = {
   'node:worker_threads': 'decode/',
   mailparser: 'decode/',
   'html-to-text': 'decode/',
+  imapflow: 'transfer/imap-source.ts',
 };
 
 /** The driver takes sockets made elsewhere, and its own are not watched. */

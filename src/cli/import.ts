@@ -1,17 +1,19 @@
 // `mansio import`: mail of a mailbox file, a Maildir or an IMAP server comes into an account with its folders, flags and dates. The
 // command leaves the messages in the store and a running node places them; without one they wait for the next start.
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { isSystemName, labelName } from '../mail/folder-name.js';
+import type { ImportPosition } from '../store/imports.js';
 import { postgresImports } from '../store/postgres/imports.js';
 import { postgresLeases } from '../store/postgres/leases.js';
 import { namedFolder } from '../transfer/folder-places.js';
+import { type ImapServer, imapServer } from '../transfer/imap-server.js';
 import { type ImportCounts, importMail } from '../transfer/import.js';
 import { maildirSource } from '../transfer/maildir-source.js';
 import { mboxSource } from '../transfer/mbox-source.js';
 import type { MailSource } from '../transfer/source.js';
 import { existingAccount } from './arguments.js';
-import { CommandError, inert, reporting } from './output.js';
+import { askSecret, CommandError, inert, reporting } from './output.js';
 import { type Progress, progressTo } from './progress.js';
 import { type CommandStore, withStore } from './store.js';
 
@@ -20,10 +22,15 @@ interface Options {
   readonly mbox?: string;
   readonly maildir?: string;
   readonly imap?: string;
+  readonly passwordFile?: string;
+  readonly insecure?: boolean;
   readonly folder?: string;
   readonly label?: string;
   readonly json?: boolean;
 }
+
+/** Opens a source, once it is known how far the account has come. */
+type Opening = (position: (source: string) => Promise<ImportPosition | undefined>) => Promise<MailSource>;
 
 export function registerImport(program: Command): void {
   const command = program
@@ -33,6 +40,8 @@ export function registerImport(program: Command): void {
     .option('--mbox <file>', 'a mailbox file (mboxrd, mboxo)')
     .option('--maildir <directory>', 'a Maildir with its folders')
     .option('--imap <url>', 'a mailbox on a server: imaps://user@host or imap://user@host')
+    .option('--password-file <file>', 'its first line is the password for --imap; asked for when absent')
+    .option('--insecure', 'take any certificate of the server of --imap, and go on without TLS when it has none')
     .option('--folder <folder>', 'where the mail of a mailbox file goes; the inbox when absent')
     .option('--label <name>', 'a label that the imported mail gets');
   reporting(command, run, inWords);
@@ -40,14 +49,16 @@ export function registerImport(program: Command): void {
 
 async function run(options: Options): Promise<ImportResult> {
   const label = options.label === undefined ? undefined : labelOf(options.label);
-  const source = await sourceOf(options);
+  const opening = await openingOf(options);
   const progress = progressTo(process.stderr, options.json === true);
   try {
     return await withStore(async (store) => {
-      const { id } = await existingAccount(store.directory, options.account);
+      const { id: accountId } = await existingAccount(store.directory, options.account);
+      const imports = postgresImports(store.sql);
+      const source = await opening((name) => imports.position(accountId, name));
       const counts = await importMail({
-        imports: postgresImports(store.sql),
-        accountId: id,
+        imports,
+        accountId,
         source,
         label,
         isServed: () => isServed(store),
@@ -69,17 +80,40 @@ function resultOf({ waiting, ...counts }: ImportCounts): ImportResult {
   return waiting === 0 ? counts : { ...counts, waiting };
 }
 
-async function sourceOf({ mbox, maildir, imap, folder }: Options): Promise<MailSource> {
+/** What can be refused is refused before the store is opened. */
+async function openingOf(options: Options): Promise<Opening> {
+  const { mbox, maildir, imap, folder } = options;
   const named = [mbox, maildir, imap].filter((name) => name !== undefined);
   if (named.length !== 1) throw new CommandError('name one source: --mbox, --maildir or --imap');
   if (folder !== undefined && mbox === undefined) throw new CommandError('--folder goes with --mbox');
+  if (imap === undefined && (options.passwordFile !== undefined || options.insecure === true))
+    throw new CommandError('--password-file and --insecure go with --imap');
   if (mbox !== undefined) {
     const path = folder === undefined ? 'INBOX' : folderOf(folder);
     if (!(await stat(mbox)).isFile()) throw new CommandError(`${mbox} is not a file`);
-    return mboxSource(mbox, path);
+    const source = await mboxSource(mbox, path);
+    return async () => source;
   }
-  if (maildir !== undefined) return maildirSource(maildir);
-  throw new CommandError('not yet');
+  if (maildir !== undefined) {
+    const source = await maildirSource(maildir);
+    return async () => source;
+  }
+  const server = await serverOf(imap!, options);
+  // A command that reads files has no need of the client.
+  const { imapSource } = await import('../transfer/imap-source.js');
+  return (position) => imapSource(server, position);
+}
+
+async function serverOf(url: string, { insecure = false, passwordFile }: Options): Promise<ImapServer> {
+  const server = imapServer(url, insecure);
+  if ('problem' in server) throw new CommandError(`--imap ${server.problem}`);
+  if (passwordFile !== undefined) {
+    const [password = ''] = (await readFile(passwordFile, 'utf8')).split(/\r?\n/);
+    if (password === '') throw new CommandError(`${passwordFile} has no password in its first line`);
+    return { ...server, password };
+  }
+  if (server.password !== '') return server;
+  return { ...server, password: await askSecret(`password of ${server.name}: `, 'give it with --password-file') };
 }
 
 function folderOf(text: string): string {

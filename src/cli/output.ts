@@ -1,6 +1,7 @@
 // What commands say: a record or a list, as text for people or with --json as one JSON value on stdout; a failure as one
 // line on stderr and exit code 1. Commands return values and throw; only this file writes.
 import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 import { type Command, CommanderError } from 'commander';
 
 type Value = string | number | boolean | null | Date | readonly string[];
@@ -25,6 +26,23 @@ export async function confirm(yes: boolean | undefined, consequence: string): Pr
     if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('nothing was changed');
   } finally {
     prompt.close();
+  }
+}
+
+/**
+ * Asks a person at a terminal for a password, which is not shown.
+ * @throws CommandError when nobody can be asked; `otherwise` says what a script does.
+ */
+export async function askSecret(question: string, otherwise: string): Promise<string> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) throw new CommandError(`a password is needed: ${otherwise}`);
+  process.stderr.write(question);
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const prompt = createInterface({ input: process.stdin, output: silent, terminal: true });
+  try {
+    return await prompt.question('');
+  } finally {
+    prompt.close();
+    process.stderr.write('\n');
   }
 }
 

@@ -1,23 +1,14 @@
 // `mansio import` as an operator runs it: beside a node and without any, again, with input that is broken.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import test from 'ava';
 import type { Sql } from '../../src/store/postgres/client.js';
+import { mansio } from '../support/command.js';
 import { createAccount, MailboxClient, storeOf } from '../support/mailbox-client.js';
-import { bareEnvironment, PROGRAM, startTestNode } from '../support/node.js';
+import { startTestNode } from '../support/node.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
 
 const ACCOUNT = 'zoe@example.test';
-
-async function mansio(dataDir: string, args: readonly string[]) {
-  const env = { ...bareEnvironment(), MANSIO_DATA_DIR: dataDir };
-  const child = spawn(process.execPath, [PROGRAM, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
-  return { code, stdout, stderr };
-}
 
 const mail = (i: number) =>
   `From a@b.test Sat Feb  3 04:05:06 2001\nFrom: A <a@b.test>\nSubject: mail ${i}\nMessage-ID: <${i}@b.test>\nStatus: ${i % 2 === 0 ? 'RO' : 'O'}\n\n>From ${i}\n\n`;

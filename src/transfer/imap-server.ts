@@ -1,0 +1,61 @@
+// The IMAP server of an import, as an operator names it: `imaps://user@host`, or `imap://user@host` for STARTTLS, with a port and a
+// mailbox when they are wanted (RFC 5092).
+
+export interface ImapServer {
+  readonly host: string;
+  readonly port: number;
+  /** TLS from the start; else by STARTTLS. */
+  readonly isSecure: boolean;
+  /** Any certificate will do, and no TLS when the server has none: on this machine, or when the operator says so. */
+  readonly isLax: boolean;
+  readonly user: string;
+  /** '' when the URL has none. */
+  readonly password: string;
+  /** Only this mailbox and those below. */
+  readonly folder: string | undefined;
+  /** User, server and port: by it positions are kept. */
+  readonly name: string;
+}
+
+const PORTS: Readonly<Record<string, number>> = { 'imap:': 143, 'imaps:': 993 };
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** What the URL says, or what is wrong with it in words. */
+export function imapServer(text: string, isLax: boolean): ImapServer | { readonly problem: string } {
+  const url = parsed(text);
+  const standard = url === undefined ? undefined : PORTS[url.protocol];
+  if (url === undefined || standard === undefined || url.hostname === '')
+    return { problem: 'is no URL of the form imaps://user@host' };
+  if (url.username === '') return { problem: 'names no user: imaps://user@host' };
+  const path = decoded(url.pathname.slice(1));
+  const [user, password] = [decoded(url.username), decoded(url.password)];
+  if (path === undefined || user === undefined || password === undefined)
+    return { problem: 'has a percent sign that encodes nothing' };
+  const port = url.port === '' ? standard : Number(url.port);
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port,
+    isSecure: url.protocol === 'imaps:',
+    isLax: isLax || LOOPBACK.test(url.hostname),
+    user,
+    password,
+    folder: path === '' ? undefined : path,
+    name: `${user}@${url.hostname.toLowerCase()}:${port}`,
+  };
+}
+
+function parsed(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

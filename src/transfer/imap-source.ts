@@ -1,0 +1,244 @@
+// Messages of a mailbox on an IMAP server (RFC 9051), mailbox by mailbox and in the order of their UIDs. How far a mailbox is taken
+// is kept by UID, so that an import which is run again fetches only what is new. A connection that breaks is made again.
+import { setTimeout as delay } from 'node:timers/promises';
+import { type FetchMessageObject, ImapFlow, type ListResponse } from 'imapflow';
+import { placesOf, type SpecialFolder } from './folder-places.js';
+import type { ImapServer } from './imap-server.js';
+import { type MailSource, MOST_OCTETS, type SourceItem } from './source.js';
+
+/** Fetched together: so many octets, so many messages. */
+const CHUNK_OCTETS = 4 * 1024 * 1024;
+const CHUNK_MESSAGES = 200;
+/** Connections in a row that brought nothing. */
+const MOST_ATTEMPTS = 5;
+const RETRY_MS = 500;
+const SOCKET_TIMEOUT_MS = 60_000;
+
+const SPECIAL: Readonly<Record<string, SpecialFolder>> = {
+  '\\Inbox': 'INBOX',
+  '\\Sent': 'Sent',
+  '\\Drafts': 'Drafts',
+  '\\Archive': 'Archive',
+  '\\Trash': 'Trash',
+  '\\Junk': 'Junk',
+  '\\All': 'Archive',
+};
+/** Mailboxes that show messages of others once more, and those that hold none. */
+const PASSED_OVER = ['\\Flagged', '\\Important', '\\Noselect', '\\NonExistent'];
+
+interface Mailbox {
+  readonly path: string;
+  /** Where the messages go. */
+  readonly folder: string;
+  /** It shows all messages of the account once more (RFC 6154, `\All`). */
+  readonly isCopy: boolean;
+  readonly count: number;
+}
+
+interface Message {
+  readonly uid: number;
+  readonly size: number;
+}
+
+/** Where an import of a mailbox has come to. */
+interface Reached {
+  readonly uidValidity: number;
+  readonly uid: number;
+}
+
+/** Connects. @throws Error with the server's words when it refuses */
+export async function imapSource(
+  server: ImapServer,
+  position: (source: string) => Promise<Reached | undefined>,
+): Promise<MailSource> {
+  let client = await connected(server);
+  const mailboxes = await mailboxesOf(client, server);
+  const progress = { done: 0, total: mailboxes.reduce((sum, { count }) => sum + count, 0) };
+
+  /** Does what may be done again on a new connection when the one there is breaks. */
+  async function onMailbox<T>(path: string, work: (uidValidity: number, exists: number) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        if (!client.usable) client = await connected(server);
+        const mailbox = client.mailbox;
+        const { uidValidity, exists } =
+          mailbox !== false && mailbox.path === path ? mailbox : await client.mailboxOpen(path, { readOnly: true });
+        return await work(Number(uidValidity), exists);
+      } catch (error) {
+        const isBroken = !client.usable;
+        client.close();
+        if (!isBroken || attempt >= MOST_ATTEMPTS || error instanceof LoginRefused) throw explained(error);
+        await delay(RETRY_MS * attempt);
+      }
+    }
+  }
+
+  async function* itemsOf({ path, folder, isCopy }: Mailbox): AsyncGenerator<SourceItem, void> {
+    const source = `${server.name}/${path}`;
+    const before = await position(source);
+    const { uidValidity, exists, messages } = await onMailbox(path, async (uidValidity, exists) => {
+      const first = before?.uidValidity === uidValidity ? before.uid + 1 : 1;
+      return { uidValidity, exists, messages: exists === 0 ? [] : await messagesFrom(client, first) };
+    });
+    const taken = Math.max(0, exists - messages.length);
+    progress.done += taken;
+    yield { kind: 'skip', count: taken };
+    let isWhole = true;
+    for (const chunk of chunksOf(messages)) {
+      const fetched = await onMailbox(path, async (now) => {
+        if (now !== uidValidity) throw new Error(`${path} was made anew meanwhile: run the import again`);
+        return fetchAll(client, chunk);
+      });
+      for (const { uid, size } of chunk) {
+        const item = itemOf(`${path}, UID ${uid}`, folder, isCopy, size, fetched.get(uid));
+        progress.done++;
+        if (item === undefined) continue;
+        isWhole &&= item.kind === 'message';
+        yield item;
+      }
+      // What was not taken is tried again by the next run.
+      if (isWhole) yield { kind: 'checkpoint', source, uidValidity, uid: chunk.at(-1)!.uid };
+    }
+  }
+
+  async function* items(): AsyncGenerator<SourceItem, void> {
+    try {
+      for (const mailbox of mailboxes) yield* itemsOf(mailbox);
+      if (client.usable) await client.logout();
+    } finally {
+      client.close();
+    }
+  }
+
+  return { items, progress };
+}
+
+async function connected({ host, port, isSecure, isLax, user, password }: ImapServer): Promise<ImapFlow> {
+  const client = new ImapFlow({
+    host,
+    port,
+    secure: isSecure,
+    // Without TLS the password would be everybody's: a server that has none is refused.
+    ...(!isSecure && !isLax && { doSTARTTLS: true }),
+    auth: { user, pass: password },
+    tls: { rejectUnauthorized: !isLax },
+    logger: false,
+    disableAutoIdle: true,
+    socketTimeout: SOCKET_TIMEOUT_MS,
+    maxLiteralSize: MOST_OCTETS + 1,
+    clientInfo: { name: 'Mansio' },
+  });
+  // An error of the connection is met by the command that it breaks.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+  } catch (error) {
+    client.close();
+    throw explained(error);
+  }
+  return client;
+}
+
+/** Trying again would only have the server block the account. */
+class LoginRefused extends Error {
+  override readonly name = 'LoginRefused';
+}
+
+function explained(error: unknown): Error {
+  if (error instanceof LoginRefused) return error;
+  const { message, responseText, authenticationFailed } = error as Error & {
+    readonly responseText?: string;
+    readonly authenticationFailed?: boolean;
+  };
+  if (authenticationFailed === true)
+    return new LoginRefused(`the IMAP server refuses the login: ${responseText ?? message}`);
+  const words = responseText === undefined ? message : `${message} (${responseText})`;
+  return new Error(`the IMAP server: ${words}`, { cause: error });
+}
+
+/** In their order; those that show messages of others come last. */
+async function mailboxesOf(client: ImapFlow, { folder: wanted }: ImapServer): Promise<readonly Mailbox[]> {
+  const listed = (await client.list({ statusQuery: { messages: true } })).filter(
+    ({ flags, path, delimiter }) =>
+      !hasFlag(flags, PASSED_OVER) &&
+      (wanted === undefined || path === wanted || path.startsWith(`${wanted}${delimiter}`)),
+  );
+  if (wanted !== undefined && listed.length === 0) throw new Error(`the server has no mailbox ${wanted}`);
+  const prefix = client.namespace?.prefix ?? '';
+  const folders = placesOf(listed.map((entry) => ({ levels: levelsOf(entry, prefix), special: specialOf(entry) })));
+  const mailboxes = listed.map(({ path, flags, status }, i) => ({
+    path,
+    folder: folders[i]!,
+    isCopy: hasFlag(flags, ['\\All']),
+    count: status?.messages ?? 0,
+  }));
+  return mailboxes.sort((a, b) => Number(a.isCopy) - Number(b.isCopy));
+}
+
+const hasFlag = (flags: ReadonlySet<string>, names: readonly string[]): boolean =>
+  [...flags].some((flag) => names.some((name) => name.toLowerCase() === flag.toLowerCase()));
+
+/** What the server says; a guess of the library by name does not count. */
+function specialOf({ path, specialUse, specialUseSource }: ListResponse): SpecialFolder | undefined {
+  if (path.toLowerCase() === 'inbox') return 'INBOX';
+  return specialUse !== undefined && specialUseSource === 'extension' ? SPECIAL[specialUse] : undefined;
+}
+
+/** Without the prefix of the user's own mailboxes, such as `INBOX.`. */
+function levelsOf({ path, delimiter }: ListResponse, prefix: string): readonly string[] {
+  const own =
+    prefix !== '' && path.length > prefix.length && path.startsWith(prefix) ? path.slice(prefix.length) : path;
+  return delimiter === '' ? [own] : own.split(delimiter);
+}
+
+/** By ascending UID. */
+async function messagesFrom(client: ImapFlow, first: number): Promise<readonly Message[]> {
+  const messages: Message[] = [];
+  // `n:*` names the last message even when its UID is lower.
+  for await (const { uid, size = 0 } of client.fetch(`${first}:*`, { uid: true, size: true }, { uid: true })) {
+    if (uid >= first) messages.push({ uid, size });
+  }
+  return messages.sort((a, b) => a.uid - b.uid);
+}
+
+function* chunksOf(messages: readonly Message[]): Generator<readonly Message[], void> {
+  let chunk: Message[] = [];
+  let octets = 0;
+  for (const message of messages) {
+    const isFull = chunk.length >= CHUNK_MESSAGES || octets + message.size > CHUNK_OCTETS;
+    if (chunk.length > 0 && isFull) {
+      yield chunk;
+      chunk = [];
+      octets = 0;
+    }
+    chunk.push(message);
+    octets += message.size;
+  }
+  if (chunk.length > 0) yield chunk;
+}
+
+async function fetchAll(client: ImapFlow, chunk: readonly Message[]): Promise<ReadonlyMap<number, FetchMessageObject>> {
+  const uids = chunk.filter(({ size }) => size <= MOST_OCTETS).map(({ uid }) => uid);
+  const found = new Map<number, FetchMessageObject>();
+  if (uids.length === 0) return found;
+  const query = { uid: true, flags: true, internalDate: true, source: true };
+  for await (const message of client.fetch(uids.join(), query, { uid: true })) found.set(message.uid, message);
+  return found;
+}
+
+/** Undefined when the message was deleted meanwhile. */
+function itemOf(
+  where: string,
+  folder: string,
+  isCopy: boolean,
+  size: number,
+  fetched: FetchMessageObject | undefined,
+): SourceItem | undefined {
+  if (size > MOST_OCTETS) return { kind: 'failure', where, problem: `larger than ${MOST_OCTETS} octets` };
+  if (fetched === undefined) return undefined;
+  const { source, flags = new Set<string>(), internalDate } = fetched;
+  if (source === undefined || source.length === 0) return { kind: 'failure', where, problem: 'empty' };
+  const date = internalDate === undefined ? Number.NaN : new Date(internalDate).getTime();
+  const receivedAt = Number.isNaN(date) ? undefined : date;
+  return { kind: 'message', where, folder, bytes: source, receivedAt, flags: [...flags], isCopy };
+}

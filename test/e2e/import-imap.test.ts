@@ -1,0 +1,126 @@
+// `mansio import --imap` from a server that cuts the connection, again, and what it refuses. The server is Mansio.
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import test from 'ava';
+import type { Sql } from '../../src/store/postgres/client.js';
+import { mansio } from '../support/command.js';
+import { createAccount, port, storeOf, type TestAccount } from '../support/mailbox-client.js';
+import { startTestNode } from '../support/node.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
+
+const COUNT = 500;
+const FROM = 'From a@b.test Sat Feb  3 04:05:06 2001';
+
+const mail = (i: number, body: string) =>
+  `${FROM}\nFrom: A <a@b.test>\nSubject: mail ${i}\nMessage-ID: <${i}@b.test>\nX-Status: ${['', 'F', 'A', 'D'][i % 4]}\nX-Keywords: ${i % 3 === 0 ? 'Work' : ''}\n\n${body}\n\n`;
+
+/** Passes octets on to a port; the first connections end after so many octets of the server's. */
+async function cuttingProxy(target: number, cuts: readonly number[]) {
+  const left = [...cuts];
+  const server = createServer((inner) => {
+    const outer = connect(target, '127.0.0.1');
+    let room = left.shift() ?? Number.POSITIVE_INFINITY;
+    inner.on('error', () => {}).on('close', () => outer.destroy());
+    outer.on('error', () => {}).on('close', () => inner.destroy());
+    inner.pipe(outer);
+    outer.on('data', (chunk: Buffer) => {
+      const passed = chunk.subarray(0, room);
+      room -= passed.length;
+      inner.write(passed, () => {
+        if (room === 0) inner.destroy();
+      });
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { port: (server.address() as AddressInfo).port, left, close: () => server.close() };
+}
+
+async function contents(sql: Sql, account: TestAccount) {
+  const rows = await sql`
+    select f.name, encode(e.blob, 'hex') as blob, e.flags::int as flags, e.keywords, p.deleted, e.received_at as date
+    from placements p join folders f on f.account_id = p.account_id and f.id = p.folder_id
+      join emails e on e.account_id = p.account_id and e.id = p.email_id
+    where p.account_id = ${account.id} order by f.name, p.uid`;
+  return rows.map((row) => ({ ...row }));
+}
+
+test('a mailbox of another server comes over although the connection breaks, and later what is new', async (t) => {
+  const node = await startTestNode();
+  t.teardown(() => node.stop());
+  const sql = await storeOf(node);
+  t.teardown(() => sql.end());
+  const [source, target] = await Promise.all([
+    createAccount(sql, 'a@example.test'),
+    createAccount(sql, 'b@example.test'),
+  ]);
+  const file = join(temporaryDirectory('mansio-import-'), 'mbox');
+  const put = async (folder: string, from: number, count: number) => {
+    writeFileSync(
+      file,
+      Array.from({ length: count }, (_, i) => mail(from + i, randomBytes(3_000).toString('hex'))).join(''),
+    );
+    const args = ['--account', source.email, '--mbox', file, '--folder', folder, '--json'];
+    const run = await mansio(node.dataDir, ['import', ...args]);
+    t.is(run.code, 0, run.stderr);
+  };
+  await put('inbox', 0, COUNT - 100);
+  await put('Zoë 💌/2001', COUNT - 100, 90);
+  await put('Sent', COUNT - 10, 10);
+  const proxy = await cuttingProxy(port(node, 'imap'), [2_000, 300_000, 900_000, 500_000]);
+  t.teardown(() => proxy.close());
+  const url = `imap://${encodeURIComponent(source.email)}:${source.key}@127.0.0.1:${proxy.port}`;
+  const run = async (...more: string[]) => {
+    const args = ['--account', target.email, '--imap', url, '--json', ...more];
+    const { code, stdout, stderr } = await mansio(node.dataDir, ['import', ...args]);
+    t.is(code, 0, stderr);
+    return JSON.parse(stdout);
+  };
+  // The first connection ends before there is anything to go on with.
+  const early = await mansio(node.dataDir, ['import', '--account', target.email, '--imap', url]);
+  t.is(early.code, 1);
+  t.regex(early.stderr, /^error: the IMAP server: /);
+  t.deepEqual(await run(), { imported: COUNT, skipped: 0, failed: 0 });
+  t.deepEqual(proxy.left, [], 'the connection was cut again and again');
+  t.deepEqual(await contents(sql, target), await contents(sql, source));
+  t.deepEqual(await run(), { imported: 0, skipped: COUNT, failed: 0 });
+  await put('inbox', COUNT, 3);
+  t.deepEqual(await run(), { imported: 3, skipped: COUNT, failed: 0 });
+  t.deepEqual(await contents(sql, target), await contents(sql, source));
+  const third = await createAccount(sql, 'c@example.test');
+  const only = async (path: string) => {
+    const args = ['--account', third.email, '--imap', `${url}/${path}`, '--json'];
+    return JSON.parse((await mansio(node.dataDir, ['import', ...args])).stdout);
+  };
+  t.deepEqual(await only(encodeURIComponent('Zoë 💌')), { imported: 90, skipped: 0, failed: 0 }, 'what is below it');
+  t.deepEqual(await only(encodeURIComponent('Zoë 💌/2001')), { imported: 0, skipped: 90, failed: 0 });
+});
+
+test('what the server or the command line refuses is said', async (t) => {
+  const node = await startTestNode();
+  t.teardown(() => node.stop());
+  const sql = await storeOf(node);
+  t.teardown(() => sql.end());
+  const account = await createAccount(sql, 'a@example.test');
+  const refused = async (...args: string[]) => {
+    const { code, stderr } = await mansio(node.dataDir, ['import', '--account', account.email, ...args]);
+    t.is(code, 1, stderr);
+    return stderr;
+  };
+  const imap = port(node, 'imap');
+  t.regex(await refused('--imap', `imap://a%40example.test:wrong@127.0.0.1:${imap}`), /refuses the login/);
+  t.regex(await refused('--imap', 'http://a@b'), /is no URL of the form imaps:\/\/user@host/);
+  t.regex(await refused('--imap', 'imaps://host'), /names no user/);
+  t.regex(await refused('--imap', 'imaps://a@host'), /a password is needed: give it with --password-file/);
+  t.regex(await refused('--imap', 'imaps://a%4@host'), /percent sign/);
+  t.regex(await refused('--maildir', '/tmp', '--insecure'), /go with --imap/);
+  const file = join(temporaryDirectory('mansio-import-'), 'password');
+  writeFileSync(file, '\nkey\n');
+  t.regex(await refused('--imap', 'imaps://a@host', '--password-file', file), /has no password in its first line/);
+  writeFileSync(file, `${account.key}\n`);
+  const url = `imap://a%40example.test@127.0.0.1:${imap}/Nowhere`;
+  t.regex(await refused('--imap', url, '--password-file', file), /has no mailbox Nowhere/);
+});

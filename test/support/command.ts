@@ -1,0 +1,12 @@
+// A command of the program as an operator runs it: a process of its own, with the settings of a node's data directory.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { bareEnvironment, PROGRAM } from './node.js';
+
+export async function mansio(dataDir: string, args: readonly string[]) {
+  const env = { ...bareEnvironment(), MANSIO_DATA_DIR: dataDir };
+  const child = spawn(process.execPath, [PROGRAM, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  return { code: code as number | null, stdout, stderr };
+}
