@@ -2,26 +2,30 @@
 import { isUtf8 } from 'node:buffer';
 import { ConnectionEnd } from '../tcp/line-connection.js';
 import { FramingError } from '../tcp/line-framer.js';
-import type { Command } from './command.js';
+import type { Pop3Command } from './command.js';
 import { isBug, replyOf } from './faults.js';
-import { err, lineOf, type Reply } from './replies.js';
-import type { Session } from './session.js';
+import { err, lineOf, type Pop3Reply } from './replies.js';
+import type { Pop3Session } from './session.js';
 
 const UNKNOWN = err('Unknown command');
 const LOGIN_ENDED = err('The credential is no longer valid', 'AUTH');
 const NOT_UTF8 = err('The line is not UTF-8');
-const OK: Reply = { isOk: true, text: '' };
+const OK: Pop3Reply = { isOk: true, text: '' };
 /** Lines of a list that are joined before they are written. */
 const JOINED_LINES = 512;
 
 /** @throws ConnectionEnd, FramingError: nothing more can be read */
-export async function dispatch(session: Session, table: ReadonlyMap<string, Command>, line: Buffer): Promise<void> {
+export async function dispatch(
+  session: Pop3Session,
+  table: ReadonlyMap<string, Pop3Command>,
+  line: Buffer,
+): Promise<void> {
   const began = performance.now();
   const text = isUtf8(line) ? line.toString('utf8') : undefined;
   const space = text?.indexOf(' ') ?? -1;
   const name = (space < 0 ? text : text?.slice(0, space))?.toUpperCase();
   const row = name === undefined ? undefined : table.get(name);
-  let reply: Reply | undefined;
+  let reply: Pop3Reply | undefined;
   try {
     if (text === undefined) reply = NOT_UTF8;
     else reply = row === undefined ? UNKNOWN : await carryOut(session, row, space < 0 ? '' : text.slice(space + 1));
@@ -31,7 +35,7 @@ export async function dispatch(session: Session, table: ReadonlyMap<string, Comm
   await complete(session, row, began, reply);
 }
 
-async function carryOut(session: Session, row: Command, rest: string): Promise<Reply | undefined> {
+async function carryOut(session: Pop3Session, row: Pop3Command, rest: string): Promise<Pop3Reply | undefined> {
   if (!row.states.includes(session.state)) {
     return err(session.state === 'authorization' ? 'Log in first' : 'Already logged in');
   }
@@ -45,7 +49,7 @@ async function carryOut(session: Session, row: Command, rest: string): Promise<R
 }
 
 /** Undefined when there are too few or too many. */
-function argumentsOf({ takes }: Command, rest: string): readonly string[] | undefined {
+function argumentsOf({ takes }: Pop3Command, rest: string): readonly string[] | undefined {
   if (takes === 'text') return rest === '' ? undefined : [rest];
   const words = rest.split(' ').filter((word) => word !== '');
   const [least, most] = takes;
@@ -53,7 +57,7 @@ function argumentsOf({ takes }: Command, rest: string): readonly string[] | unde
 }
 
 /** @throws ConnectionEnd, FramingError */
-function ofError(error: unknown, session: Session, row: Command | undefined): Reply {
+function ofError(error: unknown, session: Pop3Session, row: Pop3Command | undefined): Pop3Reply {
   if (error instanceof ConnectionEnd || error instanceof FramingError) throw error;
   const reply = replyOf(error);
   const { remoteAddress } = session;
@@ -65,7 +69,12 @@ function ofError(error: unknown, session: Session, row: Command | undefined): Re
 }
 
 /** `reply`: undefined when it has been written. */
-async function complete(session: Session, row: Command | undefined, began: number, reply: Reply = OK): Promise<void> {
+async function complete(
+  session: Pop3Session,
+  row: Pop3Command | undefined,
+  began: number,
+  reply: Pop3Reply = OK,
+): Promise<void> {
   const { context, output } = session;
   if (reply.isOk) session.errors = 0;
   else if (++session.errors >= context.limits.errors) session.isOver = true;
@@ -79,7 +88,7 @@ async function complete(session: Session, row: Command | undefined, began: numbe
   context.meter.completed(row?.name ?? 'unknown', reply.isOk ? 'OK' : 'ERR', performance.now() - began);
 }
 
-async function writeLines({ output, connection }: Session, lines: Iterable<string>): Promise<void> {
+async function writeLines({ output, connection }: Pop3Session, lines: Iterable<string>): Promise<void> {
   let text = '';
   let count = 0;
   for (const line of lines) {
@@ -94,7 +103,7 @@ async function writeLines({ output, connection }: Session, lines: Iterable<strin
 }
 
 /** Whether the credential is still valid: the event of a revocation may be lost. @throws StoreFault, ProviderUnavailable */
-async function holds(session: Session): Promise<boolean> {
+async function holds(session: Pop3Session): Promise<boolean> {
   const now = performance.now();
   if (now - session.heldAt < session.context.limits.heldMs) return true;
   if (!(await session.context.signIn.holds(session.login))) return false;

@@ -5,18 +5,18 @@ import type { Failure, Shown } from '../../auth/sasl.js';
 import { isLoginFailure, type LoginFailure } from '../../auth/sign-in.js';
 import { isBug, replyOf } from './faults.js';
 import { type Maildrop, openMaildrop } from './maildrop.js';
-import { err, ok, type Reply } from './replies.js';
-import type { Session } from './session.js';
+import { err, ok, type Pop3Reply } from './replies.js';
+import type { Pop3Session } from './session.js';
 
 const SCOPES = ['pop3', 'app'] as const;
 
-export interface JudgedLogin {
-  readonly reply: Reply;
+export interface JudgedPop3Login {
+  readonly reply: Pop3Reply;
   /** What mechanisms with tokens say of the failure first; absent when the credential is not what failed. */
   readonly failure?: Failure;
 }
 
-const REFUSALS: Readonly<Record<LoginFailure, JudgedLogin>> = {
+const REFUSALS: Readonly<Record<LoginFailure, JudgedPop3Login>> = {
   wrong: { reply: err('Credentials invalid', 'AUTH'), failure: 'invalidToken' },
   scopeMissing: { reply: err('The API key needs the scope pop3 or app', 'AUTH'), failure: 'insufficientScope' },
   limited: { reply: err('Too many wrong credentials, try again later', 'SYS/TEMP') },
@@ -26,17 +26,17 @@ const TOO_MANY_CONNECTIONS = err('Too many connections of your account', 'SYS/TE
 const IN_USE = err('Another session has the maildrop', 'IN-USE');
 
 /** Credentials are taken with TLS only, unless the operator allows plain text. */
-export function mayShowCredentials({ isSecure, context }: Session): boolean {
+export function mayShowCredentials({ isSecure, context }: Pop3Session): boolean {
   return isSecure || context.allowPlaintextAuth;
 }
 
 /** Undefined when a login may be tried on this connection. */
-export function loginRefusal(session: Session): Reply | undefined {
+export function loginRefusal(session: Pop3Session): Pop3Reply | undefined {
   return mayShowCredentials(session) ? undefined : NEEDS_TLS;
 }
 
 /** The session is in the transaction state when the reply is +OK. */
-export async function logIn(session: Session, shown: Shown): Promise<JudgedLogin> {
+export async function logIn(session: Pop3Session, shown: Shown): Promise<JudgedPop3Login> {
   const { context, remoteAddress, isSecure, connection, log } = session;
   const admit = (accountId: string) => connection.logIn(accountId);
   const attempt = { protocol: 'pop3', shown, scopes: SCOPES, remoteAddress, isSecure, admit, log } as const;
@@ -56,7 +56,7 @@ export async function logIn(session: Session, shown: Shown): Promise<JudgedLogin
 }
 
 /** A connection that cannot have its maildrop ends (RFC 1939 §4): the account has it no longer among its own. */
-async function begin(session: Session, login: ProtocolLogin): Promise<Reply> {
+async function begin(session: Pop3Session, login: ProtocolLogin): Promise<Pop3Reply> {
   const { context, remoteAddress, log } = session;
   const { accountId, keyId } = login.principal;
   const about = { accountId, keyId, remoteAddress };

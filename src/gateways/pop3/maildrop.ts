@@ -2,7 +2,7 @@
 // them are marked as deleted. Packed: 24 octets a message. And the lock on it, which the owner of the mailbox keeps.
 import { unpackIds, unpackSizes, unpackUids } from '../../actors/mailbox/packed-columns.js';
 import type { Mailboxes, MailboxProtocol } from '../../actors/mailbox/protocol.js';
-import type { Reply } from '../../actors/runtime/protocol.js';
+import type { Reply as ReplyOf } from '../../actors/runtime/protocol.js';
 import { newId } from '../../ids/new-id.js';
 import { uuidText } from '../../mail/ids.js';
 
@@ -12,7 +12,7 @@ const RENEWAL_MS = 4_000;
 type Ref = ReturnType<Mailboxes['of']>;
 type UidRange = [first: number, last: number];
 
-export interface Message {
+export interface MaildropMessage {
   readonly number: number;
   readonly uid: number;
   /** Octets. */
@@ -48,7 +48,7 @@ export class Maildrop {
   }
 
   /** Undefined when there is none of this number, or it is marked as deleted. */
-  at(number: number): Message | undefined {
+  at(number: number): MaildropMessage | undefined {
     const { uids, sizes } = this.#columns;
     if (number < 1 || number > uids.length || this.#deleted.has(number)) return undefined;
     return { number, uid: uids[number - 1]!, size: sizes[number - 1]! };
@@ -68,7 +68,7 @@ export class Maildrop {
   }
 
   /** Those that are not marked as deleted. */
-  *messages(): Generator<Message> {
+  *messages(): Generator<MaildropMessage> {
     for (let number = 1; number <= this.highest; number++) {
       const message = this.at(number);
       if (message !== undefined) yield message;
@@ -156,7 +156,8 @@ export async function openMaildrop(ref: Ref): Promise<Maildrop | undefined> {
 async function columnsOf(ref: Ref, belowUid: number): Promise<Columns> {
   const pages: Columns[] = [];
   for (let fromUid: number | null = 1; fromUid !== null; ) {
-    const page: Reply<MailboxProtocol, 'maildropPage'> = (await ref.ask('maildropPage', { fromUid, belowUid })).reply!;
+    const page: ReplyOf<MailboxProtocol, 'maildropPage'> = (await ref.ask('maildropPage', { fromUid, belowUid }))
+      .reply!;
     const { uids, sizes, emailIds } = page;
     pages.push({ uids: unpackUids(uids), sizes: unpackSizes(sizes), ids: unpackIds(emailIds) });
     fromUid = page.nextUid;

@@ -3,8 +3,8 @@
 import { FairSemaphore } from '../../bounds/fair-semaphore.js';
 import { FixedShares } from '../../bounds/fixed-shares.js';
 import type { Pop3Context } from './context.js';
-import type { Maildrop, Message } from './maildrop.js';
-import { ReadAhead, type Span } from './read-ahead.js';
+import type { Maildrop, MaildropMessage } from './maildrop.js';
+import { ReadAhead, type ReadSpan } from './read-ahead.js';
 
 /** Octets of a message that is read as a whole; a larger one is streamed. */
 export const SMALL_OCTETS = 256 * 1024;
@@ -48,7 +48,7 @@ export class MessageReader {
   }
 
   /** Undefined when the message has left the inbox meanwhile. @throws StoreFault */
-  async read(message: Message): Promise<MessageOctets | undefined> {
+  async read(message: MaildropMessage): Promise<MessageOctets | undefined> {
     this.#wasUsed = true;
     if (isSmall(message)) return this.#octets.get(message.number);
     const hash = await this.#hashes.get(message.number);
@@ -66,7 +66,7 @@ export class MessageReader {
     this.#octets.drop();
   }
 
-  #lookUp(first: number, most: number): Span<string> {
+  #lookUp(first: number, most: number): ReadSpan<string> {
     const count = Math.min(most, MOST_LOOKED_UP);
     const last = Math.min(this.#maildrop.highest, first + count - 1);
     return { last, count, values: this.#hashesOf(first, last) };
@@ -85,7 +85,7 @@ export class MessageReader {
   }
 
   /** Large messages, and those marked as deleted, are passed over. */
-  #readSpan(first: number, most: number): Span<Uint8Array> {
+  #readSpan(first: number, most: number): ReadSpan<Uint8Array> {
     const count = Math.min(most, MOST_OF_SPAN);
     const numbers: number[] = [];
     let octets = 0;

@@ -2,7 +2,7 @@
 // soon as half of one was used. A client that goes back, or further ahead than that, begins anew with a span of one.
 
 /** Values of the numbers up to `last` that are read together. */
-export interface Span<T> {
+export interface ReadSpan<T> {
   readonly last: number;
   /** How many numbers it was to have. */
   readonly count: number;
@@ -13,7 +13,7 @@ export interface Span<T> {
 
 export interface ReadAheadOptions<T> {
   /** Begins to read so many values at most. */
-  readonly load: (first: number, most: number) => Span<T>;
+  readonly load: (first: number, most: number) => ReadSpan<T>;
   /** A span is so many times as large as the one before. */
   readonly growth: number;
   /** No number is higher. */
@@ -22,8 +22,8 @@ export interface ReadAheadOptions<T> {
 
 export class ReadAhead<T> {
   readonly #options: ReadAheadOptions<T>;
-  #span: Span<T> | undefined;
-  #next: Span<T> | undefined;
+  #span: ReadSpan<T> | undefined;
+  #next: ReadSpan<T> | undefined;
   /** The number that was asked for last. */
   #before = 0;
   /** Numbers of the span that were asked for. */
@@ -53,7 +53,7 @@ export class ReadAhead<T> {
     this.#next = undefined;
   }
 
-  #spanOf(number: number): Span<T> {
+  #spanOf(number: number): ReadSpan<T> {
     if (this.#next !== undefined && number > this.#span!.last) {
       this.#span?.release?.();
       this.#span = this.#next;
@@ -78,7 +78,7 @@ export class ReadAhead<T> {
     if (span.last < highest) this.#next = this.#load(span.last + 1, span.count * growth);
   }
 
-  #load(first: number, most: number): Span<T> {
+  #load(first: number, most: number): ReadSpan<T> {
     const span = this.#options.load(first, most);
     // Nobody awaits a span that is dropped.
     span.values.catch(() => {});

@@ -1,7 +1,7 @@
 // Replies of POP3 (RFC 1939 §3, RFC 2449 §8), and how they leave: pieces are joined and sent once a turn of the event loop or when
 // there are 64 kB, because many small writes to a socket cost more than all else in a short command.
 
-export interface Reply {
+export interface Pop3Reply {
   readonly isOk: boolean;
   /** Without brackets (RFC 2449 §8, RFC 3206). */
   readonly code?: string;
@@ -12,28 +12,32 @@ export interface Reply {
   readonly sendWith?: (line: string) => Promise<void>;
 }
 
-export const ok = (text: string): Reply => ({ isOk: true, text });
-export const list = (text: string, lines: Iterable<string>): Reply => ({ isOk: true, text, lines });
-export const err = (text: string, code?: string): Reply => ({ isOk: false, text, ...(code !== undefined && { code }) });
+export const ok = (text: string): Pop3Reply => ({ isOk: true, text });
+export const list = (text: string, lines: Iterable<string>): Pop3Reply => ({ isOk: true, text, lines });
+export const err = (text: string, code?: string): Pop3Reply => ({
+  isOk: false,
+  text,
+  ...(code !== undefined && { code }),
+});
 
 /** With its end. */
-export function lineOf({ isOk, code, text }: Reply): string {
+export function lineOf({ isOk, code, text }: Pop3Reply): string {
   return `${isOk ? '+OK' : '-ERR'} ${code === undefined ? '' : `[${code}] `}${text}\r\n`;
 }
 
 /** An expected end of a command that is not +OK. */
-export class Refused extends Error {
-  override readonly name = 'Refused';
-  readonly reply: Reply;
+export class RefusedCommand extends Error {
+  override readonly name = 'RefusedCommand';
+  readonly reply: Pop3Reply;
 
-  constructor(reply: Reply) {
+  constructor(reply: Pop3Reply) {
     super(reply.text);
     this.reply = reply;
   }
 }
 
 /** Where the octets go: a `LineConnection`. */
-export interface Sink {
+export interface Pop3Sink {
   /** Returns a promise when the writer should wait before it writes again. */
   write(octets: Uint8Array): Promise<void> | undefined;
 }
@@ -41,15 +45,15 @@ export interface Sink {
 const FLUSH_AT = 65_536;
 const NOTHING: (Buffer | string)[] = [];
 
-export class Output {
+export class Pop3Output {
   /** A promise while the client is behind: await it before writing much more. */
   ready: Promise<void> | undefined;
-  readonly #sink: Sink;
+  readonly #sink: Pop3Sink;
   #pieces = NOTHING;
   #octets = 0;
   #isScheduled = false;
 
-  constructor(sink: Sink) {
+  constructor(sink: Pop3Sink) {
     this.#sink = sink;
   }
 
@@ -86,7 +90,7 @@ export class Output {
   }
 }
 
-function flushLater(output: Output): void {
+function flushLater(output: Pop3Output): void {
   output.turned();
 }
 

@@ -6,8 +6,8 @@ import type { ConnectionShares } from '../tcp/connection-limits.js';
 import { listenTcp, type TcpListenerOptions } from '../tcp/tcp-listener.js';
 import type { TrustedNetworks } from '../tcp/trusted-networks.js';
 import type { Pop3Context } from './context.js';
-import type { Session, SessionParts } from './session.js';
-import { SessionLoop } from './session-loop.js';
+import type { Pop3Session, Pop3SessionParts } from './session.js';
+import { Pop3SessionLoop } from './session-loop.js';
 import { table } from './table.js';
 
 export interface Pop3Options {
@@ -58,9 +58,9 @@ export async function startPop3(options: Pop3Options): Promise<Pop3Listener> {
   const { bind, port, implicitTls, tls, trusted, context, shares, log } = options;
   const { limits, signIn } = context;
   /** Sessions with a login, and among them those whose credential expires. */
-  const sessions = new Set<Session>();
-  const expiring = new Set<Session>();
-  const parts: SessionParts = {
+  const sessions = new Set<Pop3Session>();
+  const expiring = new Set<Pop3Session>();
+  const parts: Pop3SessionParts = {
     context,
     log,
     loggedIn(session) {
@@ -87,7 +87,7 @@ export async function startPop3(options: Pop3Options): Promise<Pop3Listener> {
       farewells: FAREWELLS,
       log,
     },
-    (connection) => new SessionLoop(connection, parts, table),
+    (connection) => new Pop3SessionLoop(connection, parts, table),
   );
   const ending = signIn.ended$.subscribe((isOver) => {
     for (const session of sessions) if (isOver(session.login)) session.connection.cut('login-ended');

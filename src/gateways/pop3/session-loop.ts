@@ -2,18 +2,18 @@
 import type { LineConnection } from '../tcp/line-connection.js';
 import type { LineSession } from '../tcp/line-session.js';
 import { TURN_MS, turns } from '../tcp/turns.js';
-import type { Command } from './command.js';
+import type { Pop3Command } from './command.js';
 import { dispatch } from './dispatch.js';
 import { lineOf, ok } from './replies.js';
-import { Session, type SessionParts } from './session.js';
+import { Pop3Session, type Pop3SessionParts } from './session.js';
 
-export class SessionLoop implements LineSession {
-  readonly #session: Session;
-  readonly #table: ReadonlyMap<string, Command>;
+export class Pop3SessionLoop implements LineSession {
+  readonly #session: Pop3Session;
+  readonly #table: ReadonlyMap<string, Pop3Command>;
   #isGreeted = false;
 
-  constructor(connection: LineConnection, parts: SessionParts, table: ReadonlyMap<string, Command>) {
-    this.#session = new Session(connection, parts);
+  constructor(connection: LineConnection, parts: Pop3SessionParts, table: ReadonlyMap<string, Pop3Command>) {
+    this.#session = new Pop3Session(connection, parts);
     this.#table = table;
   }
 

@@ -5,16 +5,16 @@ import { ConnectionEnd, type LineConnection } from '../tcp/line-connection.js';
 import type { Pop3Context } from './context.js';
 import type { Maildrop } from './maildrop.js';
 import { MessageReader } from './message-reader.js';
-import { err, lineOf, Output } from './replies.js';
+import { err, lineOf, Pop3Output } from './replies.js';
 
-export type SessionState = 'authorization' | 'transaction';
+export type Pop3State = 'authorization' | 'transaction';
 
 /** What all sessions of a listener share. */
-export interface SessionParts {
+export interface Pop3SessionParts {
   readonly context: Pop3Context;
   readonly log: Logger;
-  readonly loggedIn: (session: Session) => void;
-  readonly closed: (session: Session) => void;
+  readonly loggedIn: (session: Pop3Session) => void;
+  readonly closed: (session: Pop3Session) => void;
 }
 
 interface Opened {
@@ -25,9 +25,9 @@ interface Opened {
 
 const LOCK_LOST = err('Another session has the maildrop; nothing was deleted', 'IN-USE');
 
-export class Session {
+export class Pop3Session {
   readonly connection: LineConnection;
-  readonly output: Output;
+  readonly output: Pop3Output;
   /** Of USER, until PASS. */
   userName: string | undefined;
   isUtf8 = false;
@@ -40,14 +40,14 @@ export class Session {
   isOver = false;
   /** QUIT was received: the end of the connection no longer matters. */
   isQuitting = false;
-  readonly #parts: SessionParts;
+  readonly #parts: Pop3SessionParts;
   #opened: Opened | undefined;
   #isRunning = false;
   #hasLostLock = false;
 
-  constructor(connection: LineConnection, parts: SessionParts) {
+  constructor(connection: LineConnection, parts: Pop3SessionParts) {
     this.connection = connection;
-    this.output = new Output(connection);
+    this.output = new Pop3Output(connection);
     this.#parts = parts;
   }
 
@@ -59,7 +59,7 @@ export class Session {
     return this.#parts.log;
   }
 
-  get state(): SessionState {
+  get state(): Pop3State {
     return this.#opened === undefined ? 'authorization' : 'transaction';
   }
 

@@ -1,20 +1,20 @@
 // All commands by name, and what CAPA says of them (RFC 2449 §6): a capability that stands on commands is listed when they are
 // in the table.
 import { MECHANISMS } from '../../auth/sasl.js';
-import type { Command } from './command.js';
+import type { Pop3Command } from './command.js';
 import { anyStateCommands } from './commands/any-state.js';
 import { authorizationCommands } from './commands/authorization.js';
 import { transactionCommands } from './commands/transaction.js';
 import { mayShowCredentials } from './login.js';
-import type { Session } from './session.js';
+import type { Pop3Session } from './session.js';
 
 interface Capability {
   /** Undefined while it is not offered. */
-  readonly line: (session: Session) => string | undefined;
+  readonly line: (session: Pop3Session) => string | undefined;
   readonly commands: readonly string[];
 }
 
-const before = (line: string) => (session: Session) =>
+const before = (line: string) => (session: Pop3Session) =>
   session.state === 'authorization' && mayShowCredentials(session) ? line : undefined;
 const always = (line: string) => () => line;
 
@@ -41,11 +41,15 @@ const CAPABILITIES: readonly Capability[] = [
   },
 ];
 
-const ROWS: readonly Command[] = [...anyStateCommands(capabilities), ...authorizationCommands, ...transactionCommands];
+const ROWS: readonly Pop3Command[] = [
+  ...anyStateCommands(capabilities),
+  ...authorizationCommands,
+  ...transactionCommands,
+];
 
-export const table: ReadonlyMap<string, Command> = new Map(ROWS.map((row) => [row.name, row]));
+export const table: ReadonlyMap<string, Pop3Command> = new Map(ROWS.map((row) => [row.name, row]));
 
-function capabilities(session: Session): readonly string[] {
+function capabilities(session: Pop3Session): readonly string[] {
   const offered = CAPABILITIES.filter(({ commands }) => commands.every((name) => table.has(name)));
   return offered.flatMap(({ line }) => line(session) ?? []);
 }

@@ -1,12 +1,12 @@
 // CAPA (RFC 2449) and LANG (RFC 6856 §3).
-import type { Command } from '../command.js';
+import type { Pop3Command } from '../command.js';
 import { err, list, ok } from '../replies.js';
-import type { Session } from '../session.js';
+import type { Pop3Session } from '../session.js';
 
 const LANGUAGE = 'en English';
 
 /** `capabilities`: what CAPA lists. */
-export const anyStateCommands = (capabilities: (session: Session) => readonly string[]): readonly Command[] => [
+export const anyStateCommands = (capabilities: (session: Pop3Session) => readonly string[]): readonly Pop3Command[] => [
   {
     name: 'CAPA',
     states: ['authorization', 'transaction'],

@@ -9,15 +9,15 @@ import {
   mechanismOf,
   type SaslStep,
 } from '../../../auth/sasl.js';
-import type { Command } from '../command.js';
+import type { Pop3Command } from '../command.js';
 import { logIn, loginRefusal } from '../login.js';
-import { err, list, ok, Refused, type Reply } from '../replies.js';
-import type { Session } from '../session.js';
+import { err, list, ok, type Pop3Reply, RefusedCommand } from '../replies.js';
+import type { Pop3Session } from '../session.js';
 
 const EMPTY = Buffer.alloc(0);
 const MALFORMED = err('Malformed response');
 
-export const authorizationCommands: readonly Command[] = [
+export const authorizationCommands: readonly Pop3Command[] = [
   {
     name: 'USER',
     states: ['authorization'],
@@ -65,7 +65,7 @@ export const authorizationCommands: readonly Command[] = [
   },
 ];
 
-async function authenticate(session: Session, [name, initial]: readonly string[]): Promise<Reply> {
+async function authenticate(session: Pop3Session, [name, initial]: readonly string[]): Promise<Pop3Reply> {
   const refusal = loginRefusal(session);
   if (refusal !== undefined) return refusal;
   if (name === undefined) return list('Mechanisms follow', MECHANISMS);
@@ -83,21 +83,21 @@ async function authenticate(session: Session, [name, initial]: readonly string[]
 }
 
 /** Sends the reason of the failure as a challenge; the client's response to it has no meaning (RFC 7628 §3.2.3). */
-async function sayWhy(session: Session, mechanism: Mechanism, failure: Failure): Promise<void> {
+async function sayWhy(session: Pop3Session, mechanism: Mechanism, failure: Failure): Promise<void> {
   const challenge = failureChallenge(mechanism, failure);
   if (challenge !== undefined) await exchangeLine(session, challenge);
 }
 
-async function ask(session: Session, challenge: string): Promise<Buffer> {
+async function ask(session: Pop3Session, challenge: string): Promise<Buffer> {
   const line = await exchangeLine(session, challenge);
   // RFC 5034 §4.
-  if (line === '*') throw new Refused(err('Authentication cancelled'));
+  if (line === '*') throw new RefusedCommand(err('Authentication cancelled'));
   const response = decodeBase64(line);
-  if (response === undefined) throw new Refused(MALFORMED);
+  if (response === undefined) throw new RefusedCommand(MALFORMED);
   return response;
 }
 
-async function exchangeLine(session: Session, challenge: string): Promise<string> {
+async function exchangeLine(session: Pop3Session, challenge: string): Promise<string> {
   session.output.write(`+ ${Buffer.from(challenge).toString('base64')}\r\n`);
   return (await session.readLine()).toString('latin1');
 }

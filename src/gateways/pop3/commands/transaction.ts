@@ -1,14 +1,14 @@
 // Commands about the messages of the maildrop (RFC 1939 §5 and §7), and QUIT (§4 and §6).
-import type { Command } from '../command.js';
+import type { Pop3Command } from '../command.js';
 import { DotStuffing, TopOfMessage } from '../dot-stuffing.js';
-import type { Maildrop, Message } from '../maildrop.js';
-import { err, lineOf, list, ok, Refused, type Reply } from '../replies.js';
-import type { Session } from '../session.js';
+import type { Maildrop, MaildropMessage } from '../maildrop.js';
+import { err, lineOf, list, ok, type Pop3Reply, RefusedCommand } from '../replies.js';
+import type { Pop3Session } from '../session.js';
 
 const NO_SUCH_MESSAGE = err('No such message');
 const GONE = err('The message is gone');
 
-export const transactionCommands: readonly Command[] = [
+export const transactionCommands: readonly Pop3Command[] = [
   {
     name: 'STAT',
     states: ['transaction'],
@@ -33,7 +33,7 @@ export const transactionCommands: readonly Command[] = [
     states: ['transaction'],
     takes: [0, 1],
     run({ maildrop }, [argument]) {
-      const uniqueId = ({ number }: Message) => `${number} ${maildrop.idOf(number)}`;
+      const uniqueId = ({ number }: MaildropMessage) => `${number} ${maildrop.idOf(number)}`;
       if (argument !== undefined) return ok(uniqueId(messageOf(maildrop, argument)));
       return list('Unique ids follow', eachOf(maildrop, uniqueId));
     },
@@ -77,29 +77,33 @@ export const transactionCommands: readonly Command[] = [
   { name: 'QUIT', states: ['authorization', 'transaction'], takes: [0, 0], run: quit },
 ];
 
-function* eachOf(maildrop: Maildrop, lineOf: (message: Message) => string): Generator<string> {
+function* eachOf(maildrop: Maildrop, lineOf: (message: MaildropMessage) => string): Generator<string> {
   for (const message of maildrop.messages()) yield lineOf(message);
 }
 
-function scanListing({ number, size }: Message): string {
+function scanListing({ number, size }: MaildropMessage): string {
   return `${number} ${size}`;
 }
 
 /** @throws Refused */
-function messageOf(maildrop: Maildrop, argument: string): Message {
+function messageOf(maildrop: Maildrop, argument: string): MaildropMessage {
   const message = maildrop.at(numberOf(argument));
-  if (message === undefined) throw new Refused(NO_SUCH_MESSAGE);
+  if (message === undefined) throw new RefusedCommand(NO_SUCH_MESSAGE);
   return message;
 }
 
 /** @throws Refused */
 function numberOf(argument: string): number {
-  if (!/^\d{1,10}$/.test(argument)) throw new Refused(err('A number is expected'));
+  if (!/^\d{1,10}$/.test(argument)) throw new RefusedCommand(err('A number is expected'));
   return Number(argument);
 }
 
 /** Writes the message, or the top of it, as the reply. */
-async function send(session: Session, message: Message, top?: TopOfMessage): Promise<Reply | undefined> {
+async function send(
+  session: Pop3Session,
+  message: MaildropMessage,
+  top?: TopOfMessage,
+): Promise<Pop3Reply | undefined> {
   const { reader, context } = session;
   const read = await reader.read(message);
   if (read === undefined) return GONE;
@@ -134,7 +138,7 @@ async function send(session: Session, message: Message, top?: TopOfMessage): Pro
   return undefined;
 }
 
-async function quit(session: Session): Promise<Reply> {
+async function quit(session: Pop3Session): Promise<Pop3Reply> {
   session.isOver = true;
   if (session.state === 'authorization') return ok('Bye');
   const { maildrop, context } = session;
