@@ -47,6 +47,7 @@ const RETRY_MS = 5_000;
 /** Overlays of this age were left by a node that has ended. */
 const LEFT_MS = 60_000;
 const ACCOUNTS_A_SWEEP = 100;
+const NOT_YET = 'flags are not written to the emails yet';
 
 interface Waiting {
   count: number;
@@ -101,7 +102,7 @@ export function startFlagSettling(options: FlagSettlingOptions): FlagSettling {
     let restMs = 0;
     running = settle(accountId, account)
       .catch((err: unknown) => {
-        if (!isStopped) log.warn({ accountId, err }, 'flags are not written to the emails yet');
+        if (!isStopped) log.warn({ accountId, err }, NOT_YET);
         restMs = retryMs;
         // Others come first then.
         waiting.delete(accountId);
@@ -137,7 +138,12 @@ export function startFlagSettling(options: FlagSettlingOptions): FlagSettling {
     async sweep() {
       let count = 0;
       for (const accountId of await rows.behind(LEFT_MS, ACCOUNTS_A_SWEEP)) {
-        if (await writeAll(accountId, () => true)) count++;
+        try {
+          if (await writeAll(accountId, () => true)) count++;
+        } catch (err) {
+          // Those of others are not to wait for it.
+          log.warn({ accountId, err }, NOT_YET);
+        }
       }
       return count;
     },
