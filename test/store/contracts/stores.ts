@@ -10,6 +10,7 @@ import { postgresEvents } from '../../../src/store/postgres/events.js';
 import { postgresFlagOverlays } from '../../../src/store/postgres/flag-overlays.js';
 import { postgresFolderMessages } from '../../../src/store/postgres/folder-messages.js';
 import { postgresInbound } from '../../../src/store/postgres/inbound.js';
+import type { Overlays } from '../../../src/store/postgres/mailbox-commit.js';
 import { postgresMailboxes } from '../../../src/store/postgres/mailboxes.js';
 import { postgresSearch } from '../../../src/store/postgres/search.js';
 import { FakeBlobs } from '../../gateways/http/fakes.js';
@@ -31,7 +32,11 @@ export interface Stores extends MailboxStores {
 /** By title. */
 export type Contract = Readonly<Record<string, (t: ExecutionContext, stores: Stores) => Promise<void>>>;
 
-export async function onPostgres(t: ExecutionContext): Promise<Stores & { readonly overlays: FlagOverlayRows }> {
+/** Without `room` changes of many flags are always overlays. */
+export async function onPostgres(
+  t: ExecutionContext,
+  room?: Overlays,
+): Promise<Stores & { readonly overlays: FlagOverlayRows }> {
   const { address } = await migratedDatabase(t);
   const sql = connect(address, { max: 2, applicationName: 'test' });
   const writerSql = connect(address, { max: 2, applicationName: 'test', byKey: true });
@@ -39,7 +44,7 @@ export async function onPostgres(t: ExecutionContext): Promise<Stores & { readon
   const directory = postgresDirectory(sql, SHARDS);
   let count = 0;
   return {
-    mailboxes: postgresMailboxes(sql, writerSql),
+    mailboxes: postgresMailboxes(sql, writerSql, undefined, room),
     overlays: postgresFlagOverlays(writerSql),
     events: postgresEvents(sql),
     inbound: postgresInbound(sql, writerSql),
