@@ -4,6 +4,8 @@ import test from 'ava';
 import fc from 'fast-check';
 import { PackedIds } from '../../src/mail/packed-ids.js';
 import type { ChangeContent } from '../../src/store/changes.js';
+import { connect } from '../../src/store/postgres/client.js';
+import { migratedDatabase } from '../support/embedded-database.js';
 import { contentsOf, emailsOf } from './contracts/contents.js';
 import { onPostgres, type Stores } from './contracts/stores.js';
 import { openWriter, type Writer } from './contracts/writer.js';
@@ -172,6 +174,34 @@ test('overlays that several nodes write at once beside commits and pruning', asy
   }
   isOver = true;
   await Promise.all(nodes);
+});
+
+test('flags are in the emails before a node of an earlier version has the account', async (t) => {
+  const { address } = await migratedDatabase(t);
+  const stores = await onPostgres(t, undefined, address);
+  const sql = connect(address, { max: 1, applicationName: 'earlier version' });
+  t.teardown(() => sql.end());
+  const { writer, ids } = await mailboxOf(stores);
+  const { accountId } = writer;
+  await writer.commit([together(ids, 3), together(ids.slice(1), 1), together(ids.slice(2, 4), 5)]);
+  await stores.overlays.write(accountId, 1);
+  await writer.commit([together(ids.slice(3), 9)]);
+  const flags = async () =>
+    (await sql`select flags from emails where account_id = ${accountId} order by id`).map((row) => row['flags']);
+  t.deepEqual(await stores.mailboxes.claim(accountId, 2), {
+    kind: 'claimed',
+    modseq: EMAILS + 3,
+    email: 'a1@example.test',
+    held: false,
+  });
+  t.deepEqual(await flags(), [0, 0, 5, 0, 0, 0, 0]);
+  await sql`update accounts set epoch = 3 where id = ${accountId} and epoch <= 3 returning modseq, email, held`;
+  t.deepEqual(await flags(), [3, 1, 5, 9, 9, 9, 9]);
+  t.false(await stores.overlays.write(accountId, 1));
+  t.deepEqual(
+    (await emailsOf(stores, accountId)).map(({ modseq }) => modseq! - EMAILS),
+    [2, 2, 2, 3, 3, 3, 3],
+  );
 });
 
 test('the log keeps the ids of overlays that are not written yet', async (t) => {

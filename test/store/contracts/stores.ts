@@ -4,7 +4,7 @@ import type { BlobStore } from '../../../src/store/blobs.js';
 import type { FlagOverlayRows } from '../../../src/store/flag-settling.js';
 import type { FolderMessageStore } from '../../../src/store/folder-messages.js';
 import { postgresBlobs } from '../../../src/store/postgres/blobs.js';
-import { connect } from '../../../src/store/postgres/client.js';
+import { connect, type DatabaseAddress } from '../../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../../src/store/postgres/directory.js';
 import { postgresEvents } from '../../../src/store/postgres/events.js';
 import { postgresFlagOverlays } from '../../../src/store/postgres/flag-overlays.js';
@@ -32,12 +32,13 @@ export interface Stores extends MailboxStores {
 /** By title. */
 export type Contract = Readonly<Record<string, (t: ExecutionContext, stores: Stores) => Promise<void>>>;
 
-/** Without `room` changes of many flags are always overlays. */
+/** Without `room` changes of many flags are always overlays; without `database` it is a new one. */
 export async function onPostgres(
   t: ExecutionContext,
   room?: Overlays,
+  database?: DatabaseAddress,
 ): Promise<Stores & { readonly overlays: FlagOverlayRows }> {
-  const { address } = await migratedDatabase(t);
+  const address = database ?? (await migratedDatabase(t)).address;
   const sql = connect(address, { max: 2, applicationName: 'test' });
   const writerSql = connect(address, { max: 2, applicationName: 'test', byKey: true });
   t.teardown(() => Promise.all([sql.end(), writerSql.end()]));
