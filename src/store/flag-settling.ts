@@ -137,7 +137,12 @@ export function startFlagSettling(options: FlagSettlingOptions): FlagSettling {
     async sweep() {
       let count = 0;
       for (const accountId of await rows.behind(LEFT_MS, ACCOUNTS_A_SWEEP)) {
-        if (await writeAll(accountId, () => true)) count++;
+        try {
+          if (await writeAll(accountId, () => true)) count++;
+        } catch (error) {
+          // Those of others are not to wait for it.
+          failed(accountId, error);
+        }
       }
       return count;
     },

@@ -4,6 +4,8 @@ import test from 'ava';
 import fc from 'fast-check';
 import { PackedIds } from '../../src/mail/packed-ids.js';
 import type { ChangeContent } from '../../src/store/changes.js';
+import { connect } from '../../src/store/postgres/client.js';
+import { migratedDatabase } from '../support/embedded-database.js';
 import { contentsOf, emailsOf } from './contracts/contents.js';
 import { onPostgres, type Stores } from './contracts/stores.js';
 import { openWriter, type Writer } from './contracts/writer.js';
@@ -113,6 +115,92 @@ test('overlays that a newer one covers are dropped, others are not', async (t) =
   t.deepEqual(
     (await emailsOf(stores, writer.accountId)).map(({ flags }) => flags),
     [8, 16, 16, 16, 4, 4, 4],
+  );
+});
+
+test('without room for overlays a commit writes the emails itself, and those that it removes are gone', async (t) => {
+  const noted: string[] = [];
+  const stores = await onPostgres(t, { hasRoom: () => false, note: (accountId) => void noted.push(accountId) });
+  const { writer, ids } = await mailboxOf(stores);
+  const { accountId } = writer;
+  const alone = { emailId: ids[1]!, flags: 4, changed: 1, keywords: ['Work'] };
+  await writer.commit([
+    together(ids, 5),
+    together(ids.slice(5), 2),
+    { type: 'FlagsChanged', payload: alone },
+    {
+      type: 'EmailRemoved',
+      payload: { emailId: ids[0]!, placements: [{ folderId: writer.folder('inbox'), uid: 2 }] },
+    },
+  ]);
+  t.deepEqual(
+    (await emailsOf(stores, accountId)).map(({ id, flags, modseq }) => ({ id, flags, modseq })),
+    ids.slice(1).map((id, i) => ({ id, flags: [4, 5, 5, 5, 2, 2][i]!, modseq: EMAILS + 2 })),
+  );
+  t.false(await stores.overlays.write(accountId, 100));
+  t.deepEqual(noted, []);
+});
+
+test('overlays that several nodes write at once beside commits and pruning', async (t) => {
+  const stores = await onPostgres(t);
+  const { writer, ids } = await mailboxOf(stores);
+  const { accountId } = writer;
+  const { overlays, events } = stores;
+  let isOver = false;
+  const again = async (work: () => Promise<unknown>) => {
+    while (!isOver) await work();
+  };
+  const nodes = [
+    again(() => overlays.write(accountId, 1)),
+    again(() => overlays.write(accountId, 3)),
+    again(() => overlays.dropCovered(accountId)),
+    again(() => events.prune(100 * 365 * 86_400_000, 1)),
+  ];
+  const model = new Map(ids.map((id, i) => [id, { flags: 0, modseq: i + 2 }]));
+  for (let round = 0; round < 60; round++) {
+    const seq = writer.modseq + 1;
+    const some = round % 3 === 0 ? ids : ids.slice(round % 4, 4 + (round % 3));
+    const single = ids[round % EMAILS]!;
+    for (const id of some) model.set(id, { flags: round, modseq: seq });
+    model.set(single, { flags: round + 1, modseq: seq });
+    await writer.commit([
+      together(some, round),
+      { type: 'FlagsChanged', payload: { emailId: single, flags: round + 1, changed: 1 } },
+    ]);
+    t.deepEqual(
+      (await emailsOf(stores, accountId)).map(({ id, flags, modseq }) => ({ id, flags, modseq })),
+      [...model].map(([id, email]) => ({ id, ...email })),
+    );
+  }
+  isOver = true;
+  await Promise.all(nodes);
+});
+
+test('flags are in the emails before a node of an earlier version has the account', async (t) => {
+  const { address } = await migratedDatabase(t);
+  const stores = await onPostgres(t, undefined, address);
+  const sql = connect(address, { max: 1, applicationName: 'earlier version' });
+  t.teardown(() => sql.end());
+  const { writer, ids } = await mailboxOf(stores);
+  const { accountId } = writer;
+  await writer.commit([together(ids, 3), together(ids.slice(1), 1), together(ids.slice(2, 4), 5)]);
+  await stores.overlays.write(accountId, 1);
+  await writer.commit([together(ids.slice(3), 9)]);
+  const flags = async () =>
+    (await sql`select flags from emails where account_id = ${accountId} order by id`).map((row) => row['flags']);
+  t.deepEqual(await stores.mailboxes.claim(accountId, 2), {
+    kind: 'claimed',
+    modseq: EMAILS + 3,
+    email: 'a1@example.test',
+    held: false,
+  });
+  t.deepEqual(await flags(), [0, 0, 5, 0, 0, 0, 0]);
+  await sql`update accounts set epoch = 3 where id = ${accountId} and epoch <= 3 returning modseq, email, held`;
+  t.deepEqual(await flags(), [3, 1, 5, 9, 9, 9, 9]);
+  t.false(await stores.overlays.write(accountId, 1));
+  t.deepEqual(
+    (await emailsOf(stores, accountId)).map(({ modseq }) => modseq! - EMAILS),
+    [2, 2, 2, 3, 3, 3, 3],
   );
 });
 

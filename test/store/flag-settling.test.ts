@@ -119,3 +119,16 @@ test('a sweep writes what others have left; nothing is written after the stop', 
   t.is(await settling.sweep(), 0);
   t.is(rows.left.size, 1);
 });
+
+test('a sweep goes on with the next account after a fault', async (t) => {
+  const { rows, failures, settling } = start();
+  rows.add('a', 1);
+  rows.add('b', 1);
+  rows.fault = new Error('rows are locked');
+  t.is(await settling.sweep(), 1);
+  t.deepEqual([...rows.left.keys()], ['a']);
+  t.is(failures.length, 1);
+  t.is(await settling.sweep(), 1);
+  t.is(rows.left.size, 0);
+  await settling.stop();
+});

@@ -1,7 +1,9 @@
 // The net of a list of changes: what the list adds and takes away again is not in it, and of several changes of a row the
 // last one is.
 import test from 'ava';
+import { newId } from '../../src/ids/new-id.js';
 import { uuidV7 } from '../../src/mail/ids.js';
+import { PackedIds } from '../../src/mail/packed-ids.js';
 import type { ChangeContent, LoggedOutbound, NewEmail } from '../../src/store/changes.js';
 import { logged } from '../../src/store/changes.js';
 import type { FolderDefinition } from '../../src/store/mailbox-rows.js';
@@ -193,6 +195,31 @@ test('a folder that is deleted has no placements, and none at all when the list 
   const gone = net(expunged('e2', 'f9', 4), changed, deleted);
   t.deepEqual([gone.foldersChanged, gone.foldersRemoved], [[], ['f9']]);
   t.deepEqual(gone.placements.get('f1')?.placed, [{ uid: 3, emailId: 'e1', isDeleted: false, modseq: 3, savedAt: 0 }]);
+});
+
+test('emails that one record flags are together unless the list has flagged one of them before, however many', (t) => {
+  const [first, ...others] = Array.from({ length: 50 }, newId);
+  const packed: ChangeContent = {
+    type: 'FlagsChanged',
+    payload: { emailId: first!, flags: 1, changed: 1, others: PackedIds.of(others) },
+  };
+  const alone = (emailId: string): ChangeContent => ({
+    type: 'FlagsChanged',
+    payload: { emailId, flags: 4, changed: 4, keywords: ['Later'] },
+  });
+  for (const count of [1, 100]) {
+    const before = Array.from({ length: count }, () => alone(newId()));
+    const apart = netOf(records([...before, packed]));
+    t.is(apart.flaggedTogether.length, 1);
+    t.is(apart.emailsFlagged.length, count);
+    const mixed = netOf(records([...before, alone(others[48]!), packed]));
+    t.is(mixed.flaggedTogether.length, 0);
+    t.is(mixed.emailsFlagged.length, count + 50);
+    t.like(
+      mixed.emailsFlagged.find(({ id }) => id === others[48]),
+      { flags: 1, keywords: ['Later'] },
+    );
+  }
 });
 
 test('a placement has a time of its own when the email came into the folder later than into the account', (t) => {

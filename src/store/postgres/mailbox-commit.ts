@@ -96,8 +96,8 @@ function folderRows({ accountId: a, changes, counters }: MailboxChange) {
   return counters.flatMap((row) => (added.has(row.id) ? [] : [{ a, ...changed.get(row.id), ...row }]));
 }
 
-/** Each email once, with its last flags. */
-function allFlagged({ flaggedTogether, emailsFlagged }: NetChange): readonly Flagged[] {
+/** Each email once, with its last flags. Emails that are removed are not among them: a statement changes a row once. */
+function allFlagged({ flaggedTogether, emailsFlagged, emailsRemoved }: NetChange): readonly Flagged[] {
   if (flaggedTogether.length === 0) return emailsFlagged;
   const flagged = new Map<string, Flagged>();
   for (const { change, ids } of flaggedTogether) {
@@ -105,6 +105,7 @@ function allFlagged({ flaggedTogether, emailsFlagged }: NetChange): readonly Fla
     for (const id of ids) flagged.set(id, { id, flags, modseq: change.seq });
   }
   for (const email of emailsFlagged) flagged.set(email.id, email);
+  for (const id of emailsRemoved) flagged.delete(id);
   return [...flagged.values()];
 }
 

@@ -59,7 +59,8 @@ export function postgresMailboxes(
   async function claim(accountId: string, epoch: number): ReturnType<MailboxStore['claim']> {
     const rows = await guarded(
       () => sql<{ modseq: string; email: string; held: boolean }[]>`
-        update accounts set epoch = ${epoch} where id = ${accountId} and epoch <= ${epoch}
+        update accounts set epoch = ${epoch} from (select set_config('mansio.reads_overlays', 'on', true)) claim
+        where id = ${accountId} and epoch <= ${epoch}
         returning modseq, email, held`,
     );
     const row = rows[0];

@@ -4,12 +4,13 @@ import type { BlobStore } from '../../../src/store/blobs.js';
 import type { FlagOverlayRows } from '../../../src/store/flag-settling.js';
 import type { FolderBlobStore, FolderMessageStore } from '../../../src/store/folder-messages.js';
 import { postgresBlobs } from '../../../src/store/postgres/blobs.js';
-import { connect } from '../../../src/store/postgres/client.js';
+import { connect, type DatabaseAddress } from '../../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../../src/store/postgres/directory.js';
 import { postgresEvents } from '../../../src/store/postgres/events.js';
 import { postgresFlagOverlays } from '../../../src/store/postgres/flag-overlays.js';
 import { postgresFolderMessages } from '../../../src/store/postgres/folder-messages.js';
 import { postgresInbound } from '../../../src/store/postgres/inbound.js';
+import type { Overlays } from '../../../src/store/postgres/mailbox-commit.js';
 import { postgresMailboxes } from '../../../src/store/postgres/mailboxes.js';
 import { postgresSearch } from '../../../src/store/postgres/search.js';
 import { FakeBlobs } from '../../gateways/http/fakes.js';
@@ -31,15 +32,20 @@ export interface Stores extends MailboxStores {
 /** By title. */
 export type Contract = Readonly<Record<string, (t: ExecutionContext, stores: Stores) => Promise<void>>>;
 
-export async function onPostgres(t: ExecutionContext): Promise<Stores & { readonly overlays: FlagOverlayRows }> {
-  const { address } = await migratedDatabase(t);
+/** Without `room` changes of many flags are always overlays; without `database` it is a new one. */
+export async function onPostgres(
+  t: ExecutionContext,
+  room?: Overlays,
+  database?: DatabaseAddress,
+): Promise<Stores & { readonly overlays: FlagOverlayRows }> {
+  const address = database ?? (await migratedDatabase(t)).address;
   const sql = connect(address, { max: 2, applicationName: 'test' });
   const writerSql = connect(address, { max: 2, applicationName: 'test', byKey: true });
   t.teardown(() => Promise.all([sql.end(), writerSql.end()]));
   const directory = postgresDirectory(sql, SHARDS);
   let count = 0;
   return {
-    mailboxes: postgresMailboxes(sql, writerSql),
+    mailboxes: postgresMailboxes(sql, writerSql, undefined, room),
     overlays: postgresFlagOverlays(writerSql),
     events: postgresEvents(sql),
     inbound: postgresInbound(sql, writerSql),
