@@ -48,29 +48,39 @@ export interface ImportCounts {
 export async function importMail(options: ImportOptions): Promise<ImportCounts> {
   const run = new ImportRun(options);
   let writing: Promise<void> = Promise.resolve();
-  for await (const batch of batchesOf(options.source.items())) {
+  try {
+    for await (const batch of batchesOf(options.source.items())) {
+      await writing;
+      writing = run.write(batch);
+      // The next batch is read meanwhile; a rejection is met by an await of the same promise.
+      writing.catch(() => {});
+    }
+  } finally {
     await writing;
-    writing = run.write(batch);
-    // The next batch is read meanwhile; a rejection is met by the await above, or below.
-    writing.catch(() => {});
   }
-  await writing;
   await run.settle(0);
   return run.counts;
 }
 
+/** What was read before the source fails comes before its failure. */
 async function* batchesOf(items: AsyncIterable<SourceItem>): AsyncGenerator<readonly SourceItem[], void> {
   let batch: SourceItem[] = [];
   let octets = 0;
-  for await (const item of items) {
-    batch.push(item);
-    octets += item.kind === 'message' ? item.bytes.length : 0;
-    if (batch.length < BATCH_MESSAGES && octets < BATCH_OCTETS) continue;
-    yield batch;
-    batch = [];
-    octets = 0;
+  let failure: { readonly error: unknown } | undefined;
+  try {
+    for await (const item of items) {
+      batch.push(item);
+      octets += item.kind === 'message' ? item.bytes.length : 0;
+      if (batch.length < BATCH_MESSAGES && octets < BATCH_OCTETS) continue;
+      yield batch;
+      batch = [];
+      octets = 0;
+    }
+  } catch (error) {
+    failure = { error };
   }
   if (batch.length > 0) yield batch;
+  if (failure !== undefined) throw failure.error;
 }
 
 interface Read {
