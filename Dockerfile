@@ -28,7 +28,7 @@ COPY bin bin
 RUN ln -s /app/bin/mansio /usr/local/bin/mansio && install -d -o node -g node -m 0700 /data
 USER node
 VOLUME /data
-EXPOSE 8080 2525 2587 2465 2143 2993
+EXPOSE 8080 2525 2587 2465 2143 2993 2110 2995
 # Health is HTTP's: a node without the role `api` has none, turn the check off there.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.MANSIO_HTTP_PORT || 8080}/healthz`).then((reply) => process.exit(reply.ok ? 0 : 1), () => process.exit(1))"]

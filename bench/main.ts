@@ -7,6 +7,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string
   hub: () => import('./hub.js'),
   rest: () => import('./rest.js'),
   imap: () => import('./imap.js'),
+  pop3: () => import('./pop3.js'),
   outbound: () => import('./outbound.js'),
   'outbound-shares': () => import('./outbound-shares.js'),
   cluster: () => import('./cluster.js'),

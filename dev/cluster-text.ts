@@ -12,18 +12,19 @@ export interface Shown {
   readonly api: string;
   readonly mx: string;
   readonly imap: string;
+  readonly pop3: string;
   readonly swaks: boolean;
 }
 
-export function clusterText({ cluster, account, api, mx, imap, swaks }: Shown): string {
+export function clusterText({ cluster, account, api, mx, imap, pop3, swaks }: Shown): string {
   const { nodes, nats, postgres, balancer } = cluster;
   const rows = [
     balancer === undefined
       ? '  HAProxy   not installed: the lines below talk to the first node alone'
-      : `  HAProxy   ${api}  smtp://${mx}  imap://${imap}`,
+      : `  HAProxy   ${api}  smtp://${mx}  imap://${imap}  pop3://${pop3}`,
     ...nodes.map(
       (node) =>
-        `  ${node.name}    ${node.http}  smtp://${node.mx}  imap://${node.imap}${metrics(node)}  pid ${node.process.pid}`,
+        `  ${node.name}    ${node.http}  smtp://${node.mx}  imap://${node.imap}  pop3://${node.pop3}${metrics(node)}  pid ${node.process.pid}`,
     ),
     ...nats.map(({ name, url }) => `  ${name}    ${url}`),
     `  database  ${postgres.url}`,

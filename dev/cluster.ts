@@ -30,11 +30,12 @@ class Wrong extends Error {}
 function portsFrom(base: number): ClusterPorts {
   const places = <T>(count: number, of: (i: number) => T) => Array.from({ length: count }, (_, i) => of(i + 1));
   return {
-    balancer: { http: base + 80, mx: base + 25, imap: base + 143 },
+    balancer: { http: base + 80, mx: base + 25, imap: base + 143, pop3: base + 110 },
     nodes: places(NODES, (i) => ({
       http: base + 80 + i,
       mx: base + 25 + i,
       imap: base + 143 + i,
+      pop3: base + 110 + i,
       metrics: base + 90 + i,
     })),
     postgres: base + 32,
@@ -87,7 +88,8 @@ async function run(): Promise<void> {
   });
   const mx = balanced ? `127.0.0.1:${ports.balancer.mx}` : cluster.nodes[0]!.mx;
   const imap = balanced ? `127.0.0.1:${ports.balancer.imap}` : cluster.nodes[0]!.imap;
-  say(clusterText({ cluster, account, api, mx, imap, swaks: findProgram('swaks') !== undefined }));
+  const pop3 = balanced ? `127.0.0.1:${ports.balancer.pop3}` : cluster.nodes[0]!.pop3;
+  say(clusterText({ cluster, account, api, mx, imap, pop3, swaks: findProgram('swaks') !== undefined }));
   await asked.done;
 }
 

@@ -20,6 +20,7 @@ export interface Backend {
   readonly http: number;
   readonly mx: number;
   readonly imap: number;
+  readonly pop3: number;
 }
 
 export interface BalancerOptions {
@@ -27,6 +28,7 @@ export interface BalancerOptions {
   readonly http: number;
   readonly mx: number;
   readonly imap: number;
+  readonly pop3: number;
   readonly backends: readonly Backend[];
 }
 
@@ -56,9 +58,9 @@ export async function startHaproxy(options: BalancerOptions): Promise<Balancer> 
   };
 }
 
-function haproxyConfig({ http, mx, imap, backends }: BalancerOptions): string {
+function haproxyConfig({ http, mx, imap, pop3, backends }: BalancerOptions): string {
   const servers = (line: (backend: Backend) => string) => backends.map(line).join('\n  ');
-  const mail = (protocol: 'mx' | 'imap', port: number, timeout: string) => `
+  const mail = (protocol: 'mx' | 'imap' | 'pop3', port: number, timeout: string) => `
 listen ${protocol}
   mode tcp
   bind 127.0.0.1:${port}
@@ -91,7 +93,7 @@ listen http
   http-request disable-l7-retry unless { method GET HEAD }
   http-request del-header X-Forwarded-For
   ${servers(({ name, http: port }) => `server ${name} 127.0.0.1:${port} check send-proxy-v2`)}
-${mail('mx', mx, '6m')}${mail('imap', imap, '32m')}`;
+${mail('mx', mx, '6m')}${mail('imap', imap, '32m')}${mail('pop3', pop3, '11m')}`;
 }
 
 async function listening(port: number): Promise<void> {

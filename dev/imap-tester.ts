@@ -36,13 +36,14 @@ for (const file of readdirSync(GROUPS).sort()) {
   }
 }
 if (Number(values.clients) > 0) {
+  const end = Date.now() + Number(values.seconds) * 1000;
   const { commands, byName, refusals } = await stress({
     servers: [server],
     users: [{ name, password }],
     clients: Number(values.clients),
     seed: Number(values.seed),
     commands: Number.POSITIVE_INFINITY,
-    until: Date.now() + Number(values.seconds) * 1000,
+    isOver: () => Date.now() >= end,
   });
   say(`ok stress: ${commands} commands`);
   for (const [command, count] of [...byName, ...refusals]) say(`  ${command}: ${count}`);

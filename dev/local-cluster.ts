@@ -13,13 +13,14 @@ interface NodePorts {
   readonly http: number;
   readonly mx: number;
   readonly imap: number;
+  readonly pop3: number;
   readonly metrics?: number;
 }
 
 export interface ClusterPorts {
   readonly postgres: number;
   readonly nats: readonly NatsPorts[];
-  readonly balancer: { readonly http: number; readonly mx: number; readonly imap: number };
+  readonly balancer: { readonly http: number; readonly mx: number; readonly imap: number; readonly pop3: number };
   readonly nodes: readonly NodePorts[];
 }
 
@@ -48,13 +49,13 @@ export interface LocalCluster {
 }
 
 export async function freeClusterPorts(nodes: number, natsServers: number): Promise<ClusterPorts> {
-  const ports = await freePorts(4 + 3 * nodes + 2 * natsServers);
+  const ports = await freePorts(5 + 4 * nodes + 2 * natsServers);
   const next = () => ports.pop()!;
   return {
     postgres: next(),
-    balancer: { http: next(), mx: next(), imap: next() },
+    balancer: { http: next(), mx: next(), imap: next(), pop3: next() },
     nats: Array.from({ length: natsServers }, () => ({ client: next(), route: next() })),
-    nodes: Array.from({ length: nodes }, () => ({ http: next(), mx: next(), imap: next() })),
+    nodes: Array.from({ length: nodes }, () => ({ http: next(), mx: next(), imap: next(), pop3: next() })),
   };
 }
 
@@ -74,7 +75,13 @@ export async function startLocalCluster(options: ClusterOptions): Promise<LocalC
       ...(options.postgresSettings === undefined ? {} : { settings: options.postgresSettings }),
     });
     undo.push((abandoned) => (abandoned ? postgres.kill() : postgres.stop()));
-    const backends = ports.nodes.map(({ http, mx, imap }, i) => ({ name: `node-${i + 1}`, http, mx, imap }));
+    const backends = ports.nodes.map(({ http, mx, imap, pop3 }, i) => ({
+      name: `node-${i + 1}`,
+      http,
+      mx,
+      imap,
+      pop3,
+    }));
     const balancer = options.balanced ? await startHaproxy({ ...ports.balancer, backends }) : undefined;
     undo.push(async () => balancer?.stop());
 
@@ -97,6 +104,8 @@ export async function startLocalCluster(options: ClusterOptions): Promise<LocalC
         MANSIO_SUBMISSIONS_PORT: '0',
         MANSIO_IMAP_PORT: String(own.imap),
         MANSIO_IMAPS_PORT: '0',
+        MANSIO_POP3_PORT: String(own.pop3),
+        MANSIO_POP3S_PORT: '0',
         ...(own.metrics === undefined ? {} : { MANSIO_METRICS_PORT: String(own.metrics) }),
         ...options.settings,
         ...options.settingsOf?.(i),

@@ -17,6 +17,7 @@ export interface ClusterNode {
   /** `127.0.0.1:port` */
   readonly mx: string;
   readonly imap: string;
+  readonly pop3: string;
   readonly settings: Readonly<Record<string, string>>;
   readonly running: boolean;
   /** Of its present or last life. @throws when it was never started */
@@ -43,7 +44,13 @@ export interface ClusterNode {
 export function clusterNode(
   name: string,
   settings: Readonly<Record<string, string>> & { readonly MANSIO_DATA_DIR: string },
-  at: { readonly http: number; readonly mx: number; readonly imap: number; readonly links: Links | undefined },
+  at: {
+    readonly http: number;
+    readonly mx: number;
+    readonly imap: number;
+    readonly pop3: number;
+    readonly links: Links | undefined;
+  },
 ): ClusterNode {
   const earlier: string[] = [];
   let program: Program | undefined;
@@ -61,6 +68,7 @@ export function clusterNode(
     http: `http://127.0.0.1:${at.http}`,
     mx: `127.0.0.1:${at.mx}`,
     imap: `127.0.0.1:${at.imap}`,
+    pop3: `127.0.0.1:${at.pop3}`,
     settings,
     get running() {
       return program?.running ?? false;

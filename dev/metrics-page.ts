@@ -9,7 +9,8 @@ export const METRICS_PAGE = 'docs/metrics.md';
 /** Every family that some node exports, in the order of declaration. */
 export function declaredMetrics(): readonly Declared[] {
   const metrics = createMetrics({ version: '0.0.0', roles: new Set() });
-  for (const gateway of ['smtp', 'submission', 'imap', 'hub'] as const) metrics.watchConnections(gateway, () => 0);
+  for (const gateway of ['smtp', 'submission', 'imap', 'pop3', 'hub'] as const)
+    metrics.watchConnections(gateway, () => 0);
   metrics.watchQueue({ inFlight: 0, overdueMs: 0, lookAgeMs: 0, shards: 0 });
   metrics.watchEngine({
     host: { load: { actors: 0, octets: 0, waiting: 0 } },
@@ -25,6 +26,7 @@ const SECTIONS: readonly (readonly [title: string, holds: (family: Declared) => 
   ['Nodes with the role `mx`', ({ role }) => role === 'mx'],
   ['Nodes with the role `submission`', ({ role }) => role === 'submission'],
   ['Nodes with the role `imap`', ({ role }) => role === 'imap'],
+  ['Nodes with the role `pop3`', ({ role }) => role === 'pop3'],
   ['Nodes with the role `api`', ({ role }) => role === 'api'],
   ['Nodes with the role `outbound`', ({ role }) => role === 'outbound'],
   ['Every node', ({ role, name }) => role === undefined && !isLibrary(name)],

@@ -97,7 +97,9 @@ function parametersText(parameters: Operation['parameters'], where: string): str
 }
 
 const bodyText = (body: Content | undefined): string =>
-  body === undefined ? '' : typeText(body.content!['application/json']!.schema!);
+  Object.entries(body?.content ?? {})
+    .map(([type, { schema }]) => (type === 'application/json' ? typeText(schema!) : code(type)))
+    .join();
 
 function replyText({ responses }: Operation): string {
   return Object.entries(responses)

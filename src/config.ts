@@ -6,7 +6,7 @@ import { parseEnv } from 'node:util';
 import { ConfigError, type ConfigProblem } from './config/error.js';
 import { hidden, isLoopback, isVapidPair, withoutPassword } from './config/values.js';
 import type { Variable } from './config/variable.js';
-import { ALL_ROLES, ROLES_TO_COME, VARIABLES } from './config/variables.js';
+import { VARIABLES } from './config/variables.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -20,7 +20,8 @@ export interface Config
     Omit<Values, 'tlsCert' | 'tlsKey' | 'vapidPublicKey' | 'vapidPrivateKey' | 'dkimSelector' | 'dkimKey'>
   > {
   /** PEM paths. */
-  readonly tls: { readonly cert: string; readonly key: string } | undefined;
+  /** That of the default first. */
+  readonly tls: readonly { readonly cert: string; readonly key: string }[] | undefined;
   /** For Web Push. */
   readonly vapid: { readonly publicKey: string; readonly privateKey: string } | undefined;
   /** The key of domains that have none of their own: its selector, and the path of its PEM file. */
@@ -73,6 +74,15 @@ export function readConfig(env: Environment = process.env): Config {
     if (values[key] === undefined)
       agree(pair, both, key, `${VARIABLES[key].accepts}, because the other of the pair is set`);
   }
+  agree(
+    pair,
+    () =>
+      (values.tlsCert?.length ?? 0) === (values.tlsKey?.length ?? 0) ||
+      values.tlsKey === undefined ||
+      values.tlsCert === undefined,
+    'tlsKey',
+    'as many paths as MANSIO_TLS_CERT has',
+  );
   const signing = ['dkimSelector', 'dkimKey'] as const;
   for (const key of signing) {
     const both = () => (values.dkimSelector === undefined) === (values.dkimKey === undefined);
@@ -125,17 +135,12 @@ export function readConfig(env: Environment = process.env): Config {
     hostedDomains: demo ? ['example.test'] : rest.hostedDomains,
     allowPlaintextAuth:
       rest.allowPlaintextAuth || (demo && textOf(env, VARIABLES.allowPlaintextAuth.name) === undefined),
-    tls: tlsCert !== undefined && tlsKey !== undefined ? { cert: tlsCert, key: tlsKey } : undefined,
+    tls: tlsKey && tlsCert?.map((cert, i) => ({ cert, key: tlsKey[i]! })),
     vapid: publicKey !== undefined && privateKey !== undefined ? { publicKey, privateKey } : undefined,
     dkim: dkimSelector !== undefined && dkimKey !== undefined ? { selector: dkimSelector, key: dkimKey } : undefined,
     demo,
     unknown: unknownIn(env),
   };
-}
-
-/** Roles that are listed and do nothing in this version; none for `all`, which means those that there are. */
-export function idleRoles({ roles }: Pick<Config, 'roles'>): readonly string[] {
-  return roles.size === ALL_ROLES.size ? [] : ROLES_TO_COME.filter((role) => roles.has(role));
 }
 
 /** Names that `loadEnvFile` has set. */
@@ -158,8 +163,8 @@ export function describeConfig(env: Environment = process.env): readonly ConfigR
   const config = readConfig(env);
   const effective: Record<string, unknown> = {
     ...config,
-    tlsCert: config.tls?.cert,
-    tlsKey: config.tls?.key,
+    tlsCert: config.tls?.map(({ cert }) => cert),
+    tlsKey: config.tls?.map(({ key }) => key),
     vapidPublicKey: config.vapid?.publicKey,
     vapidPrivateKey: config.vapid?.privateKey,
     dkimSelector: config.dkim?.selector,

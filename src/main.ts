@@ -2,11 +2,11 @@
 // any of it works; who calls it (`cli/serve`) owns signals, output and exit codes.
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
-import { type Config, idleRoles } from './config.js';
+import type { Config } from './config.js';
 import { newApiKey } from './directory/api-key.js';
 import { createResolver } from './dns/resolver.js';
 import { loadServerLibrary } from './gateways/http/server-library.js';
-import { publicListeners } from './node/connection-info.js';
+import { registration } from './node/connection-info.js';
 import { type Demo, prepareDemo } from './node/demo.js';
 import { drainNode } from './node/drain.js';
 import { openEmailTexts } from './node/email-texts.js';
@@ -49,8 +49,6 @@ export async function startNode(
 
 async function assemble(config: Config, log: Logger, lifecycle: Lifecycle, signal: AbortSignal): Promise<RunningNode> {
   if (config.unknown.length > 0) log.warn({ variables: config.unknown }, 'variables that mean nothing to this version');
-  const idle = idleRoles(config);
-  if (idle.length > 0) log.warn({ roles: idle }, 'these roles open no listeners in this version');
   // First: nothing is made on a platform where the node could not start.
   await loadServerLibrary();
   const resources = await openResources(config, log, lifecycle, signal);
@@ -70,7 +68,7 @@ async function assemble(config: Config, log: Logger, lifecycle: Lifecycle, signa
   const mintKey = () => newApiKey(randomBytes);
   const demo = config.demo ? await prepareDemo({ dataDirectory, directory, authenticate, mintKey }) : undefined;
   const { listeners, beginDrain } = await openListeners(config, resources, engine, observability, dns);
-  await engine.ownership.announce(publicListeners(config.hostname, listeners));
+  await engine.ownership.announce(registration(config, listeners));
   if (listeners.mx !== undefined) mxPort = Number(listeners.mx.replace(/^.*:/, ''));
   signal.throwIfAborted();
   // The first to be stopped: while others take the mailboxes over, clients are still served.

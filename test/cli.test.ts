@@ -11,6 +11,12 @@ import { postgresLeases } from '../src/store/postgres/leases.js';
 import { testDatabase } from './support/embedded-database.js';
 import { temporaryDirectory } from './support/temporary-directory.js';
 
+interface Rdata {
+  readonly name: string;
+  readonly type: string;
+  readonly value: readonly string[];
+}
+
 interface Run {
   readonly code: number;
   readonly out: string;
@@ -55,6 +61,7 @@ test.before(async () => {
   const { host, port, user, database: name } = database.address;
   // The driver takes the directory of a socket from PGHOST only, not from a URL.
   Object.assign(process.env, { PGHOST: host, PGPORT: port, PGUSER: user, DATABASE_URL: `postgres:///${name}` });
+  process.env['MANSIO_HOSTNAME'] = 'mail.example.test';
   sql = connect(database.address, { max: 2, applicationName: 'test' });
   drop = database.drop;
   await mansio('domain', 'add', 'example.test');
@@ -132,7 +139,9 @@ test('domain add, list and remove', async (t) => {
   const again = await json('domain', 'add', 'xn--bcher-kva.test');
   t.deepEqual(again, { ...added, added: false });
   const listed = (await json('domain', 'list')).find((domain: { name: string }) => domain.name === added.name);
-  t.deepEqual(listed, { name: added.name, createdAt: listed.createdAt, dkim: added.dkim });
+  const { records, notes } = added;
+  t.deepEqual(listed, { name: added.name, createdAt: listed.createdAt, dkim: added.dkim, records, notes });
+  t.deepEqual(await json('domain', 'show', 'BÜCHER.test'), listed);
   t.deepEqual(await json('domain', 'remove', 'xn--bcher-kva.test'), { name: 'xn--bcher-kva.test', removed: true });
   t.is(
     (await mansio('domain', 'remove', 'xn--bcher-kva.test')).err,
@@ -140,6 +149,46 @@ test('domain add, list and remove', async (t) => {
   );
   // New keys, not the ones that were forgotten.
   t.notDeepEqual((await json('domain', 'add', 'xn--bcher-kva.test')).dkim, added.dkim);
+});
+
+test.serial('domain show tells what the living nodes have registered, else what these settings say', async (t) => {
+  await json('domain', 'add', 'places.test');
+  const targets = async () => {
+    const { records } = (await json('domain', 'show', 'places.test')) as { records: readonly Rdata[] };
+    const of = (name: string, type: string) => records.find((one) => one.name === name && one.type === type)?.value;
+    return [
+      of('places.test', 'MX')?.join(' '),
+      of('_imaps._tcp.places.test', 'SRV')?.join(' '),
+      of('_pop3s._tcp.places.test', 'SRV')?.join(' '),
+      of('autoconfig.places.test', 'CNAME')?.join(' '),
+    ];
+  };
+  const settings = { MANSIO_HOSTNAME: 'mail.places.test', MANSIO_PUBLIC_SMTP: 'mx.places.test:25' };
+  Object.assign(process.env, { ...settings, MANSIO_PUBLIC_POP3S: 'mail.places.test:995' });
+  t.deepEqual(await targets(), [
+    '10 mx.places.test.',
+    '0 1 2993 mail.places.test.',
+    '20 1 995 mail.places.test.',
+    undefined,
+  ]);
+  const leases = postgresLeases(sql);
+  const entry = { id: 'places', incarnation: 'a', version: '1', roles: ['imap'], bus: 'nats' } as const;
+  const listeners = {
+    imaps: 'node.places.test:2993',
+    'public:imaps': 'imap.places.test:993',
+    'public:http': 'https://app.test',
+  };
+  await leases.join(entry, 60_000);
+  await leases.heartbeat({ ...entry, listeners }, 'serving', 60_000);
+  t.deepEqual(await targets(), [
+    '10 mx.places.test.',
+    '0 1 993 imap.places.test.',
+    '20 1 995 mail.places.test.',
+    'app.test.',
+  ]);
+  await leases.leave(entry);
+  for (const name of ['MANSIO_PUBLIC_SMTP', 'MANSIO_PUBLIC_POP3S']) delete process.env[name];
+  process.env['MANSIO_HOSTNAME'] = 'mail.example.test';
 });
 
 test('removing a domain that accounts have addresses at asks, as deleting an account does', async (t) => {
@@ -248,7 +297,7 @@ test('keys that cannot sign are refused, and their domain is not added', async (
 
 test('without --json people get text', async (t) => {
   const records =
-    /\n\nDNS records to publish:\nmansio-ed25519\._domainkey\.text\.test\. IN TXT "v=DKIM1; k=ed25519; p=[^"]+"\nmansio\._domainkey\.text\.test\. IN TXT "[^"]{255}" "[^"]+"\n/;
+    /\n\nDNS records to publish:\ntext\.test\. IN MX 10 .*\n.*spf1.*\nmansio-ed25519\._domainkey\.text\.test\. IN TXT "v=DKIM1; k=ed25519; p=[^"]+"\nmansio\._domainkey\.text\.test\. IN TXT "[^"]{255}" "[^"]+"\n/;
   const added = (await mansio('domain', 'add', 'text.test')).out;
   t.regex(added, /^name {3}text\.test\nadded {2}yes\n/);
   t.regex(added, records);
@@ -256,6 +305,8 @@ test('without --json people get text', async (t) => {
   t.regex(listed, /^name +createdAt +selectors\n/);
   t.regex(listed, /\ntext\.test +\S+ +mansio-ed25519 mansio\n/);
   t.regex(listed, /\nDNS records to publish:\n/);
+  const shown = (await mansio('domain', 'show', 'text.test')).out;
+  t.true(added.endsWith(`\nDNS records to publish:\n${shown}`));
   await json('account', 'create', '--email', 'dora@example.test', '--name', 'Dora');
   t.is((await mansio('key', 'list', '--account', 'dora@example.test')).out, '(none)\n');
 });
@@ -480,6 +531,7 @@ const REFUSED: readonly (readonly [string, RegExp, ...string[]])[] = [
   ],
   ['a selector that is none', /not a DKIM selector: a_b/, 'domain', 'add', 'x.test', '--dkim-selector', 'a_b'],
   ['an IP address', /not a domain name/, 'domain', 'add', '127.0.0.1'],
+  ['to show a domain that is not hosted', /not a hosted domain: b\.test/, 'domain', 'show', 'B.test'],
 ];
 
 for (const [what, words, ...args] of REFUSED) {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { ConfigError } from '../src/config/error.js';
-import { describeConfig, idleRoles, readConfig } from '../src/config.js';
+import { describeConfig, readConfig } from '../src/config.js';
 import { temporaryDirectory } from './support/temporary-directory.js';
 
 const problemsOf = (env: Record<string, string>) => {
@@ -81,7 +81,7 @@ test('values are held to what is accepted', (t) => {
       ['IMAP', 'IMAPS', 'POP3', 'POP3S'].map((name) => [`MANSIO_${name}_PORT`, ['abc', '-1', '65536']]),
     ),
     ...Object.fromEntries(
-      ['SUBMISSION', 'SUBMISSIONS', 'IMAP', 'IMAPS', 'POP3', 'POP3S'].map((name) => [
+      ['SMTP', 'SUBMISSION', 'SUBMISSIONS', 'IMAP', 'IMAPS', 'POP3', 'POP3S'].map((name) => [
         `MANSIO_PUBLIC_${name}`,
         [
           'mail.example.org',
@@ -94,7 +94,12 @@ test('values are held to what is accepted', (t) => {
         ],
       ]),
     ),
-    MANSIO_TLS_CERT: ['/nonexistent/cert.pem', tmpdir()],
+    MANSIO_TLS_CERT: [
+      '/nonexistent/cert.pem',
+      tmpdir(),
+      `${import.meta.filename},`,
+      `${import.meta.filename},/nonexistent/cert.pem`,
+    ],
     MANSIO_MAX_MESSAGE_SIZE: ['1023', '1073741825', '35M'],
     MANSIO_ANONYMOUS_ACCOUNT: ['demo', '@example.test', 'a@', 'a b@example.test'],
     MANSIO_SHARDS: ['0', '65537'],
@@ -212,6 +217,8 @@ test('settings have to fit each other', (t) => {
   t.deepEqual(problemsOf({ MANSIO_TLS_CERT: pem }), ['MANSIO_TLS_KEY']);
   t.deepEqual(problemsOf({ MANSIO_TLS_KEY: pem }), ['MANSIO_TLS_CERT']);
   t.deepEqual(problemsOf({ MANSIO_TLS_CERT: pem, MANSIO_TLS_KEY: pem }), []);
+  t.deepEqual(problemsOf({ MANSIO_TLS_CERT: `${pem},${pem}`, MANSIO_TLS_KEY: `${pem}, ${pem}` }), []);
+  t.deepEqual(problemsOf({ MANSIO_TLS_CERT: `${pem},${pem}`, MANSIO_TLS_KEY: pem }), ['MANSIO_TLS_KEY']);
   t.deepEqual(problemsOf({ MANSIO_ANONYMOUS_ACCOUNT: 'a@b.c', MANSIO_BIND: '0.0.0.0' }), ['MANSIO_ANONYMOUS_ACCOUNT']);
   t.deepEqual(problemsOf({ MANSIO_ANONYMOUS_ACCOUNT: 'a@b.c', MANSIO_BIND: '127.9.9.9' }), []);
   t.deepEqual(problemsOf({ MANSIO_HTTP_PORT: '2525' }), ['MANSIO_MX_PORT']);
@@ -247,15 +254,13 @@ test('IMAP and POP3 have roles and ports, and what is told to clients is a host 
   const set = readConfig({
     ...{ MANSIO_ROLES: 'mailbox,imap,pop3', MANSIO_IMAP_PORT: '143', MANSIO_POP3S_PORT: '995' },
     ...{ MANSIO_PUBLIC_SUBMISSION: 'Mail.Example.org:587', MANSIO_PUBLIC_IMAPS: '[2001:DB8::1]:993' },
-    ...{ MANSIO_PUBLIC_POP3: '192.0.2.7:110' },
+    ...{ MANSIO_PUBLIC_POP3: '192.0.2.7:110', MANSIO_PUBLIC_SMTP: 'MX.example.org:25' },
   });
   t.deepEqual([...set.roles], ['mailbox', 'imap', 'pop3']);
-  t.deepEqual(idleRoles(set), ['pop3']);
-  t.deepEqual(idleRoles(none), []);
   t.deepEqual([set.imapPort, set.pop3sPort], [143, 995]);
   t.deepEqual(
-    [set.publicSubmission, set.publicSubmissions, set.publicImaps, set.publicPop3],
-    ['mail.example.org:587', undefined, '[2001:db8::1]:993', '192.0.2.7:110'],
+    [set.publicSmtp, set.publicSubmission, set.publicSubmissions, set.publicImaps, set.publicPop3],
+    ['mx.example.org:25', 'mail.example.org:587', undefined, '[2001:db8::1]:993', '192.0.2.7:110'],
   );
   t.deepEqual(problemsOf({ MANSIO_IMAP_PORT: '2993' }), ['MANSIO_IMAPS_PORT']);
   t.deepEqual(problemsOf({ MANSIO_POP3_PORT: '2525' }), ['MANSIO_POP3_PORT']);

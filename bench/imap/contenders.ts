@@ -5,12 +5,15 @@ import { fileURLToPath } from 'node:url';
 import { startDovecot } from '../support/dovecot.js';
 import { ImapClient } from '../support/imap-client.js';
 import { startBenchNode } from '../support/node.js';
+import { Pop3Client } from '../support/pop3-client.js';
 import { SmtpSender } from '../support/smtp-load.js';
 
 export interface Contender {
   readonly name: string;
   /** Logged in as the account with the corpus, or as one of `USERS` others, each from an address of its own. */
   open(isTls?: boolean, user?: number): Promise<ImapClient>;
+  /** The same over POP3. Another session with the maildrop keeps it out. */
+  openPop3(isTls?: boolean, user?: number): Promise<Pop3Client>;
   /** Resident octets of all its processes that serve clients, pages that they share counted once. */
   memory(): Promise<number>;
   /** Sends a message to the account by SMTP; `sent` is called with its final dot. Undefined without an SMTP server. */
@@ -23,16 +26,18 @@ export const USERS = 20;
 const SETTLE_MS = 1_500;
 const PRELOAD = fileURLToPath(new URL('../support/collect-garbage.js', import.meta.url));
 
-export async function startMansio(): Promise<Contender> {
+export async function startMansio(users = USERS): Promise<Contender> {
   const node = await startBenchNode({
     MANSIO_LOG_LEVEL: 'warn',
     MANSIO_IMAP_PORT: '0',
     MANSIO_IMAPS_PORT: '0',
+    MANSIO_POP3_PORT: '0',
+    MANSIO_POP3S_PORT: '0',
     MANSIO_ALLOW_PLAINTEXT_AUTH: 'true',
     NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --import ${PRELOAD}`,
   });
-  const accounts = await node.createAccounts(USERS + 1);
-  const keys = await Promise.all(accounts.map(({ id }) => node.createKey(id, ['imap', 'app'])));
+  const accounts = await node.createAccounts(users + 1);
+  const keys = await Promise.all(accounts.map(({ id }) => node.createKey(id, ['imap', 'pop3', 'app'])));
   const { email } = accounts[0]!;
   // Opened when it is needed: a sender that says nothing for long is sent away.
   let sender: SmtpSender | undefined;
@@ -40,6 +45,14 @@ export async function startMansio(): Promise<Contender> {
     name: 'Mansio',
     open: (isTls = false, user = 0) =>
       loggedIn(node.port(isTls ? 'imaps' : 'imap'), isTls, user, accounts[user]!.email, keys[user]!),
+    openPop3: (isTls = false, user = 0) =>
+      Pop3Client.open({
+        port: node.port(isTls ? 'pop3s' : 'pop3'),
+        isTls,
+        localAddress: addressOf(user),
+        name: accounts[user]!.email,
+        password: keys[user]!,
+      }),
     async memory() {
       node.process.kill('SIGUSR2');
       await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
@@ -58,12 +71,20 @@ export async function startMansio(): Promise<Contender> {
 
 /** Undefined when it is not installed. */
 export async function startDovecotContender(): Promise<Contender | undefined> {
-  const dovecot = await startDovecot();
+  const dovecot = await startDovecot({ protocols: ['imap', 'pop3'] });
   if (dovecot === undefined) return undefined;
   return {
     name: `Dovecot ${dovecot.version}`,
     open: (isTls = false, user = 0) =>
-      loggedIn(isTls ? dovecot.imapsPort : dovecot.imapPort, isTls, user, `user${user}@example.test`, dovecot.password),
+      loggedIn(dovecot.port(isTls ? 'imaps' : 'imap'), isTls, user, `user${user}@example.test`, dovecot.password),
+    openPop3: (isTls = false, user = 0) =>
+      Pop3Client.open({
+        port: dovecot.port(isTls ? 'pop3s' : 'pop3'),
+        isTls,
+        localAddress: addressOf(user),
+        name: `user${user}@example.test`,
+        password: dovecot.password,
+      }),
     async memory() {
       await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
       return treeOf(dovecot.process).reduce((sum, pid) => sum + proportionalOf(pid), 0);
@@ -73,6 +94,8 @@ export async function startDovecotContender(): Promise<Contender | undefined> {
   };
 }
 
+const addressOf = (user: number): string => `127.0.0.${2 + (user % USERS)}`;
+
 async function loggedIn(
   port: number,
   isTls: boolean,
@@ -80,7 +103,7 @@ async function loggedIn(
   name: string,
   password: string,
 ): Promise<ImapClient> {
-  const client = await ImapClient.open({ port, isTls, localAddress: `127.0.0.${2 + user}` });
+  const client = await ImapClient.open({ port, isTls, localAddress: addressOf(user) });
   await client.ok(`LOGIN ${name} ${password}`);
   return client;
 }

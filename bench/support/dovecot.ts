@@ -1,5 +1,5 @@
 // A Dovecot of its own beside whatever else is on the machine: configuration, sockets and mail in a temporary directory,
-// IMAP on free ports, every user with the same password. Undefined when there is no Dovecot, or this is not root.
+// its protocols on free ports, every user with the same password. Undefined when there is no Dovecot, or this is not root.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -13,18 +13,50 @@ import { certificate } from '../../test/support/certificate.js';
 const DOVECOT = '/usr/sbin/dovecot';
 const READY_MS = 10_000;
 
+export type DovecotProtocol = 'imap' | 'pop3';
+/** Of a protocol: with STARTTLS, and with TLS from the start. */
+export type DovecotListener = DovecotProtocol | `${DovecotProtocol}s`;
+
+export interface DovecotOptions {
+  readonly format?: 'maildir' | 'mdbox';
+  /** IMAP alone when absent. */
+  readonly protocols?: readonly DovecotProtocol[];
+}
+
 export interface Dovecot {
   readonly version: string;
-  readonly imapPort: number;
-  readonly imapsPort: number;
+  /** @throws Error for a listener of a protocol that was not asked for */
+  port(listener: DovecotListener): number;
   readonly password: string;
+  /** Mail of a user is in the directory of this name below, which belongs to whom the directory belongs. */
+  readonly mail: string;
   readonly process: ChildProcess;
   stop(): Promise<void>;
 }
 
 const idOf = (flag: '-u' | '-g', name: string) => Number(spawnSync('id', [flag, name], { encoding: 'utf8' }).stdout);
 
-export async function startDovecot(format: 'maildir' | 'mdbox' = 'mdbox'): Promise<Dovecot | undefined> {
+/** Every process of a protocol serves a session; the login processes serve many. */
+const serviceOf = (protocol: DovecotProtocol, port: number, tlsPort: number): string => `
+service ${protocol} {
+  process_limit = 3000
+}
+service ${protocol}-login {
+  service_count = 0
+  inet_listener ${protocol} {
+    port = ${port}
+  }
+  inet_listener ${protocol}s {
+    port = ${tlsPort}
+    ssl = yes
+  }
+}
+`;
+
+export async function startDovecot({
+  format = 'mdbox',
+  protocols = ['imap'],
+}: DovecotOptions = {}): Promise<Dovecot | undefined> {
   if (!existsSync(DOVECOT) || process.getuid?.() !== 0) return undefined;
   const directory = await mkdtemp(join(tmpdir(), 'mansio-dovecot-'));
   await chmod(directory, 0o755);
@@ -36,12 +68,19 @@ export async function startDovecot(format: 'maildir' | 'mdbox' = 'mdbox'): Promi
   const [cert, key] = [join(directory, 'cert.pem'), join(directory, 'key.pem')];
   await writeFile(cert, certificate.cert);
   await writeFile(key, certificate.key, { mode: 0o600 });
-  const [imapPort, imapsPort, password] = [await freePort(), await freePort(), 'bench'];
+  const password = 'bench';
+  const ports = new Map<DovecotListener, number>();
+  for (const protocol of protocols) ports.set(protocol, await freePort()).set(`${protocol}s`, await freePort());
+  const port = (listener: DovecotListener): number => {
+    const found = ports.get(listener);
+    if (found === undefined) throw new Error(`this Dovecot has no ${listener}`);
+    return found;
+  };
   const config = join(directory, 'dovecot.conf');
   await writeFile(
     config,
     `
-protocols = imap
+protocols = ${protocols.join(' ')}
 listen = 127.0.0.1
 base_dir = ${run}
 state_dir = ${state}
@@ -69,20 +108,7 @@ service anvil {
 service auth {
   client_limit = 20000
 }
-service imap {
-  process_limit = 3000
-}
-service imap-login {
-  service_count = 0
-  inet_listener imap {
-    port = ${imapPort}
-  }
-  inet_listener imaps {
-    port = ${imapsPort}
-    ssl = yes
-  }
-}
-`,
+${protocols.map((protocol) => serviceOf(protocol, port(protocol), port(`${protocol}s`))).join('')}`,
   );
   const child = spawn(DOVECOT, ['-F', '-c', config], { stdio: ['ignore', 'ignore', 'inherit'] });
   const stop = async () => {
@@ -92,12 +118,13 @@ service imap-login {
     }
     await rm(directory, { recursive: true, force: true });
   };
-  if (!(await listens(imapPort, child))) {
+  for (const each of ports.values()) {
+    if (await listens(each, child)) continue;
     await stop();
     return undefined;
   }
   const version = spawnSync(DOVECOT, ['--version'], { encoding: 'utf8' }).stdout.trim().split(' ')[0]!;
-  return { version, imapPort, imapsPort, password, process: child, stop };
+  return { version, port, password, mail, process: child, stop };
 }
 
 async function listens(port: number, child: ChildProcess): Promise<boolean> {

@@ -48,6 +48,8 @@ export async function startBenchNode(environment: Readonly<Record<string, string
       MANSIO_SUBMISSIONS_PORT: '0',
       MANSIO_IMAP_PORT: '0',
       MANSIO_IMAPS_PORT: '0',
+      MANSIO_POP3_PORT: '0',
+      MANSIO_POP3S_PORT: '0',
       MANSIO_HOSTED_DOMAINS: 'example.test',
       ...environment,
     },

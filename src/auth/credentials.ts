@@ -11,7 +11,7 @@ export type Identity =
   /** The credential is good, and still opens no account. */
   | { readonly kind: 'refused'; readonly detail: string }
   | { readonly kind: 'invalid' }
-  /** Too many wrong ones came from there. */
+  /** Invalid, as were too many others from there. */
   | { readonly kind: 'limited'; readonly waitSeconds: number };
 
 const REFUSALS: Readonly<Record<LoginRefusal, string>> = {
@@ -22,17 +22,20 @@ const REFUSALS: Readonly<Record<LoginRefusal, string>> = {
 
 const INVALID: Identity = { kind: 'invalid' };
 
-/** `tokens`: none when no identity provider is configured. @throws ProviderUnavailable, StoreFault */
+/**
+ * `tokens`: none when no identity provider is configured. `tally`: counts a credential that opens nothing; none when the caller does.
+ * @throws ProviderUnavailable, StoreFault
+ */
 export async function identify(
   credential: string,
   directory: Pick<Directory, 'authenticate' | 'login'>,
   tokens: TokenVerifier | undefined,
-  tally: Tally,
+  tally?: Tally,
 ): Promise<Identity> {
   const identity = isToken(credential)
     ? await ofToken(credential, directory, tokens)
     : await ofKey(credential, directory);
-  if (identity.kind === 'known') return identity;
+  if (identity.kind === 'known' || tally === undefined) return identity;
   const waitSeconds = await tally.recordFailure();
   return waitSeconds > 0 ? { kind: 'limited', waitSeconds } : identity;
 }

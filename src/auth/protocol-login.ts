@@ -8,15 +8,12 @@ import type { Directory, Principal } from '../directory/protocol.js';
 import type { Scope } from '../store/directory.js';
 import { identify } from './credentials.js';
 import type { TokenVerifier } from './oidc/token-verifier.js';
-import type { Rates } from './rates.js';
 import type { Shown } from './sasl.js';
 
 export interface ProtocolLoginOptions {
   readonly directory: Pick<Directory, 'authenticate' | 'login' | 'isAddressOf' | 'revokedKeys$' | 'deletedAccounts$'>;
   /** None when no identity provider is configured. */
   readonly tokens?: TokenVerifier;
-  /** Wrong credentials are counted with those of the other gateways. */
-  readonly rates: Pick<Rates, 'tally'>;
   /** ms of a clock that does not jump. */
   readonly now?: () => number;
 }
@@ -29,17 +26,13 @@ export interface ProtocolLogin {
   /** ms since the epoch; of tokens. */
   readonly expiresAt: number | undefined;
   readonly credential: string;
-  /** Where it was opened from. */
-  readonly remoteAddress: string;
 }
 
 export type LoginOutcome =
   | { readonly kind: 'open'; readonly login: ProtocolLogin }
   /** No such credential, or one of somebody else than the name says. */
   | { readonly kind: 'wrong' }
-  | { readonly kind: 'scopeMissing' }
-  /** Too many wrong ones came from there. */
-  | { readonly kind: 'limited' };
+  | { readonly kind: 'scopeMissing' };
 
 interface Known {
   readonly principal: Principal;
@@ -73,37 +66,37 @@ export class ProtocolLogins {
   }
 
   /** A key needs one of the scopes. @throws StoreFault, ProviderUnavailable */
-  async open(shown: Shown, scopes: readonly Scope[], remoteAddress: string): Promise<LoginOutcome> {
+  async open(shown: Shown, scopes: readonly Scope[]): Promise<LoginOutcome> {
     const { names, credential } = shown;
     if (credential.length > LONGEST_CREDENTIAL) return { kind: 'wrong' };
     const drops = this.#drops;
-    const known = await this.#identity(credential, remoteAddress);
-    if (known === 'wrong' || known === 'limited') return { kind: known };
+    const known = await this.#identity(credential);
+    if (known === undefined) return { kind: 'wrong' };
     const { principal, expiresAt } = known;
     for (const name of names) {
       if (!(await this.#options.directory.isAddressOf(principal.accountId, name))) return { kind: 'wrong' };
     }
-    if (drops !== this.#drops) return this.open(shown, scopes, remoteAddress);
+    if (drops !== this.#drops) return this.open(shown, scopes);
     if (!mayUse(principal, scopes)) return { kind: 'scopeMissing' };
-    return { kind: 'open', login: { principal, scopes, expiresAt, credential, remoteAddress } };
+    return { kind: 'open', login: { principal, scopes, expiresAt, credential } };
   }
 
   /** Whether a login still holds: asked before something is done in its name. @throws StoreFault, ProviderUnavailable */
-  async holds({ principal, scopes, credential, remoteAddress }: ProtocolLogin): Promise<boolean> {
-    const known = await this.#identity(credential, remoteAddress);
-    if (known === 'wrong' || known === 'limited') return false;
+  async holds({ principal, scopes, credential }: ProtocolLogin): Promise<boolean> {
+    const known = await this.#identity(credential);
+    if (known === undefined) return false;
     return known.principal.accountId === principal.accountId && mayUse(known.principal, scopes);
   }
 
-  async #identity(credential: string, remoteAddress: string): Promise<Known | 'wrong' | 'limited'> {
+  /** Undefined: the credential opens nothing. */
+  async #identity(credential: string): Promise<Known | undefined> {
     const key = createHash('sha256').update(credential).digest('base64');
     const remembered = this.#known.get(key);
     if (remembered !== undefined && !hasExpired(remembered)) return remembered;
     const drops = this.#drops;
-    const { directory, tokens, rates } = this.#options;
-    const identity = await identify(credential, directory, tokens, rates.tally(remoteAddress));
-    if (identity.kind === 'limited') return 'limited';
-    if (identity.kind !== 'known' || hasExpired(identity)) return 'wrong';
+    const { directory, tokens } = this.#options;
+    const identity = await identify(credential, directory, tokens);
+    if (identity.kind !== 'known' || hasExpired(identity)) return undefined;
     const { principal, expiresAt } = identity;
     if (drops === this.#drops) this.#known.set(key, { principal, expiresAt });
     return { principal, expiresAt };

@@ -2,9 +2,11 @@
 // of one address while no account is known. This node alone counts, in windows of a minute. The gateways refuse what
 // exceeds a limit, and tell the client how long to wait (draft-ietf-httpapi-ratelimit-headers-10). Wrong credentials have
 // a count of their own by address; beyond its limit the client has to wait. Every credential is looked up nevertheless,
-// so that a guessing neighbour at the same address shuts nobody out; a key has 256 random bits.
+// so that a guessing neighbour at the same address shuts nobody out; a key has 256 random bits. The guard of the mail
+// protocols counts the wrong credentials too.
 import { LRUCache } from 'lru-cache';
 import { networkOf } from '../gateways/tcp/ip-address.js';
+import type { LoginGuard } from './login-guard.js';
 
 /** Requests a minute; 0: no limit. */
 export interface RateLimits {
@@ -29,21 +31,30 @@ const MOST_KEYS = 32_768;
 
 const OFF: RateLimits = { global: 0, authentication: 0, write: 0 };
 
+export interface RateOptions {
+  readonly mostKeys?: number;
+  /** Counts wrong credentials too. */
+  readonly guard?: Pick<LoginGuard, 'recordFailure'>;
+}
+
 /** What one node counts. */
 export class Rates {
   readonly #accounts: Counters;
   readonly #addresses: Counters;
   readonly #wrong: Window | undefined;
+  readonly #guard: RateOptions['guard'];
 
-  constructor(limits: RateLimits = OFF, mostKeys = MOST_KEYS) {
+  constructor(limits: RateLimits = OFF, { mostKeys = MOST_KEYS, guard }: RateOptions = {}) {
     this.#accounts = counters(limits, mostKeys);
     this.#addresses = counters(limits, mostKeys);
     this.#wrong = windowOf('wrong-credentials', limits.global, mostKeys);
+    this.#guard = guard;
   }
 
   /** For one request of a client at `address`. */
   tally(address: string): Tally {
-    return new Tally(networkOf(address), this.#accounts, this.#addresses, this.#wrong);
+    const guarded = () => this.#guard?.recordFailure(address);
+    return new Tally(networkOf(address), this.#accounts, this.#addresses, this.#wrong, guarded);
   }
 }
 
@@ -53,13 +64,21 @@ export class Tally {
   readonly #accounts: Counters;
   readonly #addresses: Counters;
   readonly #wrong: Window | undefined;
+  readonly #onFailure: () => void;
   #fields: readonly RateField[] = [];
 
-  constructor(network: string, accounts: Counters, addresses: Counters, wrong: Window | undefined) {
+  constructor(
+    network: string,
+    accounts: Counters,
+    addresses: Counters,
+    wrong: Window | undefined,
+    onFailure: () => void,
+  ) {
     this.#network = network;
     this.#accounts = accounts;
     this.#addresses = addresses;
     this.#wrong = wrong;
+    this.#onFailure = onFailure;
   }
 
   /** Of the last count. */
@@ -78,6 +97,7 @@ export class Tally {
 
   /** A credential that opens nothing. */
   recordFailure(): Promise<number> {
+    this.#onFailure();
     return this.#wrong === undefined ? Promise.resolve(0) : this.#count([this.#wrong], this.#network);
   }
 

@@ -1,13 +1,16 @@
-// `mansio domain add | list | remove`: the domains that mail is taken in for, and the keys their mail is signed with. Running
-// nodes follow at once, with keys within seconds.
+// `mansio domain add | list | show | remove`: the domains that mail is taken in for, the keys their mail is signed with, and
+// the DNS records to publish. Running nodes follow at once, with keys within seconds.
 import { generateKeyPair } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
+import { readConfig } from '../config.js';
 import { type DkimKey, dkimKey, dkimRecord, dkimRecordName, readDkimKey } from '../mail/dkim-key.js';
 import type { SigningKey, SigningKeyStore } from '../store/signing-keys.js';
 import { domainName, selectorName } from './arguments.js';
+import { type DnsPlan, type DnsRecord, dnsPlan, type PublicPlaces, zoneLines } from './dns-records.js';
 import { CommandError, commandGroup, confirm, printing, reporting, textOf } from './output.js';
+import { readPublicPlaces } from './public-places.js';
 import { type CommandStore, withStore } from './store.js';
 
 interface KeyOptions {
@@ -19,13 +22,15 @@ interface KeyOptions {
 interface PublishedKey {
   readonly selector: string;
   readonly algorithm: SigningKey['algorithm'];
-  readonly record: { readonly name: string; readonly type: 'TXT'; readonly value: readonly string[] };
+  readonly record: DnsRecord;
 }
 
-interface ShownDomain {
+interface ShownDomain extends DnsPlan {
   readonly name: string;
   readonly dkim: readonly PublishedKey[];
 }
+
+type ListedDomain = ShownDomain & { readonly createdAt: Date };
 
 const RSA_BITS = 2048;
 const DEFAULT_SELECTOR = 'mansio';
@@ -45,8 +50,23 @@ export function registerDomain(program: Command): void {
     .option('--dkim-key <file>', 'a private key (PEM: RSA or Ed25519) to sign with, under --dkim-selector');
   reporting(add, (text: string, options: KeyOptions) => addDomain(domainName(text), options), addedInWords);
 
-  const list = group.command('list').description('list the hosted domains and what they publish for DKIM');
+  const list = group.command('list').description('list the hosted domains and the DNS records they are to publish');
   reporting(list, listDomains, listInWords);
+
+  const show = group
+    .command('show')
+    .description('show the DNS records that a hosted domain is to publish')
+    .argument('<domain>');
+  reporting(
+    show,
+    async (text: string) => {
+      const name = domainName(text);
+      const domain = (await listDomains()).find((one) => one.name === name);
+      if (domain === undefined) throw new CommandError(`not a hosted domain: ${name}`);
+      return domain;
+    },
+    (domain) => zoneLines(domain).join('\n'),
+  );
 
   const remove = group
     .command('remove')
@@ -67,7 +87,7 @@ export function registerDomain(program: Command): void {
 
 async function addDomain(name: string, options: KeyOptions) {
   const wanted = await wantedKeys(name, options);
-  return withStore(async ({ directory, signingKeys }) => {
+  return withStore(async ({ sql, directory, signingKeys }) => {
     const before = await keysOf(signingKeys, name);
     const missing = wanted === undefined ? [] : newKeys(wanted, before);
     // Adding what is there already is no error: scripts repeat themselves.
@@ -77,7 +97,11 @@ async function addDomain(name: string, options: KeyOptions) {
       if (!(await signingKeys.add(key)))
         throw new CommandError(`${name} has got another key under ${key.selector} meanwhile, or is hosted no more`);
     }
-    return { name, added, dkim: (await keysOf(signingKeys, name)).map(published) };
+    return {
+      name,
+      added,
+      ...recordsOf(name, await keysOf(signingKeys, name), await readPublicPlaces(sql, readConfig())),
+    };
   });
 }
 
@@ -126,15 +150,25 @@ async function keysOf(signingKeys: SigningKeyStore, domain: string): Promise<rea
   return (await signingKeys.all()).filter((key) => key.domain === domain);
 }
 
-async function listDomains() {
-  return withStore(async ({ directory, signingKeys }: CommandStore) => {
+async function listDomains(): Promise<readonly ListedDomain[]> {
+  return withStore(async ({ sql, directory, signingKeys }: CommandStore) => {
     const [domains, keys] = [await directory.domains(), await signingKeys.all()];
-    return domains.map(({ name, createdAt }) => ({
-      name,
-      createdAt,
-      dkim: keys.filter(({ domain }) => domain === name).map(published),
-    }));
+    const places = await readPublicPlaces(sql, readConfig());
+    return domains.map(({ name, createdAt }) => {
+      const own = keys.filter(({ domain }) => domain === name);
+      return { name, createdAt, ...recordsOf(name, own, places) };
+    });
   });
+}
+
+function recordsOf(name: string, keys: readonly SigningKey[], places: PublicPlaces): Omit<ShownDomain, 'name'> {
+  const dkim = keys.map(published);
+  const plan = dnsPlan(
+    name,
+    dkim.map(({ record }) => record),
+    places,
+  );
+  return { dkim, ...plan };
 }
 
 function published(key: SigningKey): PublishedKey {
@@ -146,24 +180,20 @@ function published(key: SigningKey): PublishedKey {
   };
 }
 
-function addedInWords({ name, added, dkim }: ShownDomain & { readonly added: boolean }): string {
-  return `${textOf({ name, added })}${recordsInWords(dkim)}`;
+function addedInWords({ name, added, ...plan }: ShownDomain & { readonly added: boolean }): string {
+  return `${textOf({ name, added })}${recordsInWords([plan])}`;
 }
 
-function listInWords(domains: readonly (ShownDomain & { readonly createdAt: Date })[]): string {
+function listInWords(domains: readonly ListedDomain[]): string {
   const rows = domains.map(({ name, createdAt, dkim }) => ({
     name,
     createdAt,
     selectors: dkim.map(({ selector }) => selector),
   }));
-  return `${textOf(rows)}${recordsInWords(domains.flatMap(({ dkim }) => dkim))}`;
+  return `${textOf(rows)}${recordsInWords(domains)}`;
 }
 
-/** As a zone file has them. */
-function recordsInWords(keys: readonly PublishedKey[]): string {
-  if (keys.length === 0) return '';
-  const lines = keys.map(
-    ({ record: { name, type, value } }) => `${name}. IN ${type} ${value.map((s) => `"${s}"`).join(' ')}`,
-  );
-  return ['', '', 'DNS records to publish:', ...lines].join('\n');
+function recordsInWords(plans: readonly DnsPlan[]): string {
+  if (plans.length === 0) return '';
+  return ['', '', 'DNS records to publish:', ...plans.flatMap(zoneLines)].join('\n');
 }

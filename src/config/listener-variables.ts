@@ -1,6 +1,6 @@
 // The settings of names, listeners and TLS: a part of the table in variables.ts.
 import { hostname } from 'node:os';
-import { domain, hostPort, httpUrl, ipAddress, networkList, port, readableFile } from './values.js';
+import { domain, hostPort, httpUrl, ipAddress, networkList, port, readableFiles } from './values.js';
 import { variable } from './variable.js';
 
 type List = readonly string[];
@@ -9,7 +9,6 @@ const PUBLIC_ADDRESS = { byDefault: 'what the nodes of the cluster listen on' } 
 const publicAddress = (name: string, protocol: string) =>
   variable(name, undefined, hostPort, `Host and port that clients are told for ${protocol}.`, PUBLIC_ADDRESS);
 
-const NOT_YET = 'No listener is open on it in this version.';
 export const listeners = {
   bind: variable(
     'MANSIO_BIND',
@@ -69,24 +68,47 @@ export const listeners = {
     port,
     'Port of IMAP with TLS from the start. 0 picks a free port; 993 needs root or the right to bind low ports.',
   ),
-  pop3Port: variable('MANSIO_POP3_PORT', 2110, port, `Port of POP3 with STLS. ${NOT_YET}`),
-  pop3sPort: variable('MANSIO_POP3S_PORT', 2995, port, `Port of POP3 with TLS from the start. ${NOT_YET}`),
+  pop3Port: variable(
+    'MANSIO_POP3_PORT',
+    2110,
+    port,
+    'Port of POP3 with STLS. 0 picks a free port; 110 needs root or the right to bind low ports.',
+  ),
+  pop3sPort: variable(
+    'MANSIO_POP3S_PORT',
+    2995,
+    port,
+    'Port of POP3 with TLS from the start. 0 picks a free port; 995 needs root or the right to bind low ports.',
+  ),
   publicSubmission: publicAddress('MANSIO_PUBLIC_SUBMISSION', 'submission with STARTTLS'),
   publicSubmissions: publicAddress('MANSIO_PUBLIC_SUBMISSIONS', 'submission with TLS from the start'),
+  publicSmtp: variable(
+    'MANSIO_PUBLIC_SMTP',
+    undefined,
+    hostPort,
+    'Host and port at which other mail servers reach the MX listener. `mansio domain` prints the MX record from the host; other servers use port 25.',
+    PUBLIC_ADDRESS,
+  ),
   publicImap: publicAddress('MANSIO_PUBLIC_IMAP', 'IMAP with STARTTLS'),
   publicImaps: publicAddress('MANSIO_PUBLIC_IMAPS', 'IMAP with TLS from the start'),
   publicPop3: publicAddress('MANSIO_PUBLIC_POP3', 'POP3 with STLS'),
   publicPop3s: publicAddress('MANSIO_PUBLIC_POP3S', 'POP3 with TLS from the start'),
-  tlsCert: variable(
+  tlsCert: variable<List, undefined>(
     'MANSIO_TLS_CERT',
     undefined,
-    readableFile,
-    'PEM file of the certificate for STARTTLS and TLS, set together with `MANSIO_TLS_KEY`. Mansio checks the files every 2 s and uses them when they change.',
+    readableFiles,
+    'PEM files of the certificates for STARTTLS and TLS, set together with `MANSIO_TLS_KEY`. A client gets the certificate for the host that it names (SNI), or else the first. Mansio checks the files every 2 s and uses them when they change.',
     { byDefault: 'self-signed, made once' },
   ),
-  tlsKey: variable('MANSIO_TLS_KEY', undefined, readableFile, 'PEM file of the private key of `MANSIO_TLS_CERT`.', {
-    byDefault: 'self-signed, made once',
-  }),
+  tlsKey: variable<List, undefined>(
+    'MANSIO_TLS_KEY',
+    undefined,
+    readableFiles,
+    'PEM files of the private keys of `MANSIO_TLS_CERT`, in the same order.',
+    {
+      byDefault: 'self-signed, made once',
+    },
+  ),
   proxyNetworks: variable<List, List>(
     'MANSIO_PROXY_NETWORKS',
     [],

@@ -288,12 +288,19 @@ export const path: Parser<string> = {
 
 export const readableFile: Parser<string> = {
   accepts: 'the path of a PEM file that Mansio can read',
-  parse(text) {
-    demand(statSync(text).isFile());
-    accessSync(text, constants.R_OK);
-    return resolve(text);
-  },
+  parse: readable,
 };
+
+export const readableFiles: Parser<readonly string[]> = {
+  accepts: 'a comma list of paths of PEM files that Mansio can read',
+  parse: (text) => text.split(',').map((path) => readable(path.trim())),
+};
+
+function readable(path: string): string {
+  demand(statSync(path).isFile());
+  accessSync(path, constants.R_OK);
+  return resolve(path);
+}
 
 export const nodeName: Parser<string> = {
   accepts: 'up to 63 letters, digits, dots, hyphens and underscores',

@@ -31,10 +31,7 @@ import { variable } from './variable.js';
 
 type List = readonly string[];
 
-/** This version opens no listener for these roles. */
-export const ROLES_TO_COME = ['pop3'] as const;
-const ROLES = setOf('api', 'mx', 'submission', 'imap', ...ROLES_TO_COME, 'mailbox', 'outbound');
-export const ALL_ROLES = ROLES.parse('all');
+const ROLES = setOf('api', 'mx', 'submission', 'imap', 'pop3', 'mailbox', 'outbound');
 
 const NONE = { byDefault: 'none' } as const;
 
@@ -80,11 +77,8 @@ const node = {
   }),
   roles: variable(
     'MANSIO_ROLES',
-    ALL_ROLES,
-    {
-      ...ROLES,
-      accepts: `${ROLES.accepts} (${ROLES_TO_COME.join(' and ')} opens no listener in this version)`,
-    },
+    ROLES.parse('all'),
+    ROLES,
     'What this node does. Without `NATS_URL` the list must have `mailbox`.',
     { byDefault: '`all`' },
   ),

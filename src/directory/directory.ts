@@ -9,7 +9,7 @@ import { matchesHash, parseApiKey } from './api-key.js';
 import { domainOf, HeldMailboxes, isRole } from './held-mailboxes.js';
 import type { KeyUses } from './key-uses.js';
 import { Logins } from './logins.js';
-import type { Directory, Principal, Recipient } from './protocol.js';
+import type { Directory, HostedDomains, Principal, Recipient } from './protocol.js';
 
 /** "Not hosted" is for good, so it is not said by a list of hosted domains that is older. */
 const HOSTED_MS = 1_000;
@@ -27,7 +27,9 @@ export interface DirectoryOptions {
 }
 
 /** @throws StoreFault when the store cannot be read */
-export async function createDirectory(options: DirectoryOptions): Promise<Directory & { close(): Promise<void> }> {
+export async function createDirectory(
+  options: DirectoryOptions,
+): Promise<Directory & HostedDomains & { close(): Promise<void> }> {
   const { store, mailboxes, log, now = () => performance.now() } = options;
   const owners = new AddressCache();
   const heldMailboxes = new HeldMailboxes(store, mailboxes, now);
@@ -151,6 +153,7 @@ export async function createDirectory(options: DirectoryOptions): Promise<Direct
     recipient,
     hold,
     authenticate,
+    hosts: isHosted,
     isAddressOf,
     login: (claims) => logins.open(claims),
     anonymous,

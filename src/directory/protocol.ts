@@ -40,6 +40,11 @@ export type LoginResult =
   | { readonly principal: Principal; readonly refusal?: undefined }
   | { readonly refusal: LoginRefusal };
 
+export interface HostedDomains {
+  /** Whether mail for the domain is taken in; `domain` is in lower-case ASCII. @throws StoreFault */
+  hosts(domain: string): Promise<boolean>;
+}
+
 export interface Directory {
   /**
    * `address` as the client gave it, already valid in syntax. `beside`: addresses that the same message is to have held,

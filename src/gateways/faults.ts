@@ -1,5 +1,6 @@
-// Every fault and every refusal of a mailbox that can reach a gateway. A gateway's tables to replies are records of these codes
-// and words, so a new one does not compile until every protocol has a reply to it.
+// Every fault and every refusal of a mailbox that can reach a gateway. `faultKind` judges what was thrown, once for all
+// protocols; a gateway's tables to replies are records of these kinds and of the refusals, so a new one does not compile until
+// every protocol has a reply to it.
 import type { MailboxProtocol } from '../actors/mailbox/protocol.js';
 import type { ActorFault } from '../actors/runtime/errors.js';
 import type { Name, Refusal } from '../actors/runtime/protocol.js';
@@ -11,11 +12,46 @@ import type { StoreFault } from '../store/errors.js';
 
 type GatewayFault = StoreFault | SpoolFault | ActorFault | DecoderBusy | DecodingAbandoned | ProviderUnavailable;
 
-export type FaultCode = GatewayFault['code'];
+/**
+ * `unavailable`: something that the request needs does not answer now. `no-room`: the disk or the spool is full. `no-account`: the
+ * account is gone. `failed`: the owner of the mailbox failed, and has logged why. `bug`: none of these faults was thrown.
+ */
+export type FaultKind = 'unavailable' | 'no-room' | 'no-account' | 'failed' | 'bug';
 
 export type MailboxRefusal = { [N in Name<MailboxProtocol>]: Refusal<MailboxProtocol, N> }[Name<MailboxProtocol>];
 
-/** The row of `table` for something that was thrown; undefined for anything but one of these faults. */
-export function rowOf<Row>(table: Readonly<Record<FaultCode, Row>>, error: unknown): Row | undefined {
-  return error instanceof Fault && Object.hasOwn(table, error.code) ? table[error.code as FaultCode] : undefined;
+const KINDS: Readonly<Record<GatewayFault['code'], FaultKind>> = {
+  'store-unavailable': 'unavailable',
+  'store-locked': 'unavailable',
+  'store-conflict': 'unavailable',
+  'store-failed': 'unavailable',
+  'spool-full': 'no-room',
+  'spool-memory': 'no-room',
+  'spool-failed': 'unavailable',
+  unreachable: 'unavailable',
+  overloaded: 'unavailable',
+  'no-such-account': 'no-account',
+  unsupported: 'unavailable',
+  failed: 'failed',
+  'decoder-busy': 'unavailable',
+  'decoding-abandoned': 'unavailable',
+  'provider-unavailable': 'unavailable',
+  'provider-refused': 'unavailable',
+};
+
+/** PostgreSQL's disk_full, and the file system's. */
+const NO_SPACE = new Set<unknown>(['53100', 'ENOSPC', 'EDQUOT']);
+const DEEPEST_CAUSE = 5;
+
+/** What anything thrown is to a gateway that has no reply of its own to it. */
+export function faultKind(error: unknown): FaultKind {
+  if (isOutOfSpace(error)) return 'no-room';
+  return error instanceof Fault && Object.hasOwn(KINDS, error.code) ? KINDS[error.code as GatewayFault['code']] : 'bug';
+}
+
+function isOutOfSpace(error: unknown): boolean {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < DEEPEST_CAUSE; cause = cause.cause, depth++) {
+    if (NO_SPACE.has((cause as NodeJS.ErrnoException).code)) return true;
+  }
+  return false;
 }

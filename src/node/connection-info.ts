@@ -1,46 +1,89 @@
-// Where clients reach the mail protocols: what the operator publishes (MANSIO_PUBLIC_…), else the listeners that the nodes
-// of the cluster have registered in the store. Every node tells clients the same.
+// Where clients reach the cluster: what the operator publishes (MANSIO_PUBLIC_…), else the listeners that the nodes of the
+// cluster have registered in the store. A node registers what it publishes beside its listeners, so that every node, and a
+// command without these settings, tells clients the same.
 import type { Config } from '../config.js';
 import type { ConnectionInfo, ProtocolInfo } from '../gateways/http/routes/connection-info.js';
 import type { NodeRow, PublicListeners } from '../store/leases.js';
 
-/** The listeners of a node as the node registers them; `listeners`: `ip:port` by name. */
-export function publicListeners(hostname: string, listeners: Readonly<Record<string, string>>): PublicListeners {
-  return Object.fromEntries(
-    Object.entries(listeners).map(([name, address]) => [name, `${hostname}:${address.replace(/^.*:/, '')}`]),
-  );
+/** Settings that publish an address, by the names of the ready line. That of `http` is a URL. */
+const SETTINGS = {
+  http: 'publicUrl',
+  mx: 'publicSmtp',
+  submission: 'publicSubmission',
+  submissions: 'publicSubmissions',
+  imap: 'publicImap',
+  imaps: 'publicImaps',
+  pop3: 'publicPop3',
+  pop3s: 'publicPop3s',
+} as const;
+
+type PublicName = keyof typeof SETTINGS;
+
+export type Published = Pick<Config, 'hostname' | (typeof SETTINGS)[PublicName]>;
+
+export type KnownNode = Pick<NodeRow, 'listeners' | 'state' | 'expired'>;
+
+/** Before the name of a listener: what is published for it, whichever nodes listen. */
+const PUBLISHED = 'public:';
+
+/** What a node registers; `listeners`: `ip:port` by name. */
+export function registration(config: Published, listeners: Readonly<Record<string, string>>): PublicListeners {
+  const open = Object.entries(listeners).map(([name, address]) => [name, `${config.hostname}:${portOf(address)}`]);
+  const published = Object.entries(SETTINGS).flatMap(([name, setting]) => {
+    const address = config[setting];
+    return address === undefined ? [] : [[`${PUBLISHED}${name}`, address]];
+  });
+  return Object.fromEntries([...open, ...published]);
 }
 
-export type Published = Pick<
-  Config,
-  'hostname' | 'publicSubmission' | 'publicSubmissions' | 'publicImap' | 'publicImaps' | 'publicPop3' | 'publicPop3s'
->;
-
 /** `nodes`: those the store knows of. */
-export function connectionInfoOf(config: Published, nodes: readonly NodeRow[]): ConnectionInfo {
-  const { publicSubmission, publicSubmissions, publicImap, publicImaps, publicPop3, publicPop3s } = config;
-  const protocol = (
-    [plain, published]: readonly [string, string | undefined],
-    [secure, securePublished]: readonly [string, string | undefined],
-  ): ProtocolInfo => {
-    const starttls = published ?? registered(nodes, plain);
-    const implicit = securePublished ?? registered(nodes, secure);
-    // Clients are told one host: what is published decides, then the listener with STARTTLS.
-    const first = published ?? securePublished ?? starttls ?? implicit;
-    const serverName = first === undefined ? config.hostname : hostOf(first);
-    const portAt = (address: string | undefined) =>
-      address !== undefined && hostOf(address) === serverName ? portOf(address) : 0;
-    return { enabled: first !== undefined, serverName, port: portAt(starttls), securePort: portAt(implicit) };
-  };
-  return {
-    smtp: protocol(['submission', publicSubmission], ['submissions', publicSubmissions]),
-    pop3: protocol(['pop3', publicPop3], ['pop3s', publicPop3s]),
-    imap: protocol(['imap', publicImap], ['imaps', publicImaps]),
-  };
+export function connectionInfoOf(config: Published, nodes: readonly KnownNode[]): ConnectionInfo {
+  const smtp = protocolInfo(config, nodes, 'submission', 'submissions');
+  const pop3 = protocolInfo(config, nodes, 'pop3', 'pop3s');
+  const imap = protocolInfo(config, nodes, 'imap', 'imaps');
+  // One that is off names the host of one that is on, which is the same on every node.
+  const serverName = [smtp, imap, pop3].find(({ enabled }) => enabled)?.serverName ?? config.hostname;
+  const named = (info: ProtocolInfo): ProtocolInfo => (info.enabled ? info : { ...info, serverName });
+  return { smtp: named(smtp), pop3: named(pop3), imap: named(imap) };
+}
+
+/** `host:port` of the MX listener as other mail servers reach it; undefined when no node takes mail in. */
+export function mxAddressOf(config: Published, nodes: readonly KnownNode[]): string | undefined {
+  return addressOf(config, nodes, 'mx');
+}
+
+/** The base URL of the API; undefined when the operator publishes none. */
+export function apiUrlOf(config: Published, nodes: readonly KnownNode[]): string | undefined {
+  return published(config, nodes, 'http');
+}
+
+function protocolInfo(
+  config: Published,
+  nodes: readonly KnownNode[],
+  plainName: PublicName,
+  secureName: PublicName,
+): ProtocolInfo {
+  const plain = addressOf(config, nodes, plainName);
+  const secure = addressOf(config, nodes, secureName);
+  // Clients are told one host: what is published decides, then the listener with STARTTLS.
+  const first = published(config, nodes, plainName) ?? published(config, nodes, secureName) ?? plain ?? secure;
+  const serverName = first === undefined ? config.hostname : hostOf(first);
+  const portAt = (address: string | undefined) =>
+    address !== undefined && hostOf(address) === serverName ? portOf(address) : 0;
+  return { enabled: first !== undefined, serverName, port: portAt(plain), securePort: portAt(secure) };
+}
+
+function addressOf(config: Published, nodes: readonly KnownNode[], name: PublicName): string | undefined {
+  return published(config, nodes, name) ?? registered(nodes, name);
+}
+
+/** The own setting counts where no node has registered one: a node that starts, or a command. */
+function published(config: Published, nodes: readonly KnownNode[], name: PublicName): string | undefined {
+  return registered(nodes, `${PUBLISHED}${name}`) ?? config[SETTINGS[name]];
 }
 
 /** The address that most nodes have registered; nodes that are stopping count when there are no others. */
-function registered(nodes: readonly NodeRow[], name: string): string | undefined {
+function registered(nodes: readonly KnownNode[], name: string): string | undefined {
   const open = nodes.filter((node) => !node.expired && node.listeners?.[name] !== undefined);
   const staying = open.filter(({ state }) => state !== 'draining');
   const counts = new Map<string, number>();
@@ -51,10 +94,10 @@ function registered(nodes: readonly NodeRow[], name: string): string | undefined
   return [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))[0]?.[0];
 }
 
-function hostOf(address: string): string {
+export function hostOf(address: string): string {
   return address.slice(0, address.lastIndexOf(':'));
 }
 
-function portOf(address: string): number {
+export function portOf(address: string): number {
   return Number(address.slice(address.lastIndexOf(':') + 1));
 }

@@ -44,12 +44,13 @@ export async function prepareDemo(parts: DemoParts): Promise<Demo> {
   return { email: EMAIL, apiKey: minted.apiKey };
 }
 
-export function demoBanner({ email, apiKey }: Demo, { http, mx, submission, imap }: Listeners): string {
+export function demoBanner({ email, apiKey }: Demo, { http, mx, submission, imap, pop3 }: Listeners): string {
   const lines = ['', 'Mansio is running, as a demo: reachable from this machine only.', ''];
   if (http !== undefined) lines.push(`  HTTP     http://${http}`);
   if (mx !== undefined) lines.push(`  SMTP     smtp://${mx}`);
   if (submission !== undefined) lines.push(`  sending  smtp://${submission}`);
   if (imap !== undefined) lines.push(`  IMAP     imap://${imap}`);
+  if (pop3 !== undefined) lines.push(`  POP3     pop3://${pop3}`);
   lines.push(`  account  ${email}`, `  API key  ${apiKey}`, '');
   if (mx !== undefined) {
     lines.push('Send it an email:', '');

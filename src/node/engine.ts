@@ -26,24 +26,27 @@ import { startHost } from '../actors/runtime/host.js';
 import { createOwnership } from '../actors/runtime/leased-ownership.js';
 import type { Ownership } from '../actors/runtime/ownership.js';
 import { createRefs } from '../actors/runtime/refs.js';
+import type { Transport } from '../actors/runtime/transport.js';
 import { localTransport } from '../actors/runtime/transport-local.js';
 import { natsTransport } from '../actors/runtime/transport-nats.js';
 import type { Config } from '../config.js';
 import { createDirectory } from '../directory/directory.js';
 import { KeyUses } from '../directory/key-uses.js';
-import type { Directory } from '../directory/protocol.js';
+import type { Directory, HostedDomains } from '../directory/protocol.js';
 import { newId } from '../ids/new-id.js';
 import type { BlobStore } from '../store/blobs.js';
 import { clock } from '../store/clock.js';
 import { CommitWatch } from '../store/commit-watch.js';
 import type { DirectoryStore } from '../store/directory.js';
-import type { FolderMessageStore } from '../store/folder-messages.js';
+import { startFlagSettling } from '../store/flag-settling.js';
+import type { FolderBlobStore, FolderMessageStore } from '../store/folder-messages.js';
 import type { InboundStore } from '../store/inbound.js';
 import type { HandedOver } from '../store/mailboxes.js';
 import { postgresBlobs } from '../store/postgres/blobs.js';
 import { postgresDirectory } from '../store/postgres/directory.js';
 import { postgresEvents } from '../store/postgres/events.js';
 import { postgresExports } from '../store/postgres/exports.js';
+import { postgresFlagOverlays } from '../store/postgres/flag-overlays.js';
 import { postgresFolderMessages } from '../store/postgres/folder-messages.js';
 import { postgresImports } from '../store/postgres/imports.js';
 import { postgresInbound } from '../store/postgres/inbound.js';
@@ -70,16 +73,18 @@ import { version } from './version.js';
 
 export interface Engine {
   readonly mailboxes: Mailboxes;
-  readonly directory: Directory;
+  readonly directory: Directory & HostedDomains;
   readonly accounts: DirectoryStore;
   readonly accountApi: AccountApi;
   readonly settings: SettingStore;
   readonly inbound: InboundStore;
   readonly blobs: BlobStore;
-  readonly folderMessages: FolderMessageStore;
+  readonly folderMessages: FolderMessageStore & FolderBlobStore;
   readonly exports: ExportTurns;
   readonly commits: Pick<CommitWatch, 'failing'>;
   readonly ownership: Ownership;
+  /** For notices between nodes. */
+  readonly bus: Pick<Transport, 'publish' | 'subscribe'>;
   /** Undefined without the role `outbound`. */
   readonly queue: DeliveryQueue | undefined;
   /** Rejects when this node must not go on. */
@@ -178,7 +183,13 @@ export async function startEngine(
   );
   const texts = open.texts(blobs);
   lifecycle.add('texts of emails', () => texts.close(), JOB_RESERVE_MS, STOP_MS);
-  const mailboxRows = postgresMailboxes(sql, writerSql, commits.meter('mailboxes', metrics?.commits.mailboxes));
+  const settling = startFlagSettling({
+    rows: postgresFlagOverlays(searchSql),
+    failed: (accountId, err) => log.warn({ accountId, err }, 'flags are not written to the emails yet'),
+  });
+  lifecycle.add('settling of flags', () => settling.stop(), JOB_RESERVE_MS, STOP_MS);
+  const mailboxMeter = commits.meter('mailboxes', metrics?.commits.mailboxes);
+  const mailboxRows = postgresMailboxes(sql, writerSql, mailboxMeter, settling);
   const exports = exportTurns(stall.port(postgresExports(sql)), config.mboxExportInterval, log);
   const accounts = stall.port(postgresDirectory(sql, shards));
   for (const name of config.hostedDomains) await accounts.addDomain(name);
@@ -288,6 +299,7 @@ export async function startEngine(
   const housekeeping = startHousekeeping({
     events: postgresEvents(maintenanceSql),
     replies: postgresMailboxes(maintenanceSql, writerSql),
+    settling,
     blobs: postgresBlobs(maintenanceSql),
     directory: accounts,
     stsPolicies: postgresStsMaintenance(maintenanceSql),
@@ -330,6 +342,7 @@ export async function startEngine(
     exports,
     commits,
     ownership,
+    bus: transport,
     queue,
     failed,
   };

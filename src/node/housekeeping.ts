@@ -1,4 +1,4 @@
-// Jobs that run now and then: prune event logs, forget replies to old commands, collect blobs without references, empty
+// Jobs that run now and then: prune event logs, forget replies to old commands, settle flags that ended nodes left, collect blobs without references, empty
 // held mailboxes that were not claimed in time, delete expired policies of other domains. Each job is harmless when
 // several nodes run it.
 import type { Logger } from 'pino';
@@ -7,6 +7,7 @@ import type { BlobStore } from '../store/blobs.js';
 import { clock } from '../store/clock.js';
 import type { DirectoryStore } from '../store/directory.js';
 import { EVENT_LOG_AGE_MS, EVENT_LOG_LENGTH, type EventLog } from '../store/events.js';
+import type { FlagSettling } from '../store/flag-settling.js';
 import type { MailboxStore } from '../store/mailboxes.js';
 import type { StsPolicyMaintenance } from '../store/sts-policies.js';
 
@@ -23,6 +24,7 @@ const HELD_A_PASS = 200;
 export interface HousekeepingOptions {
   readonly events: EventLog;
   readonly replies: Pick<MailboxStore, 'forget'>;
+  readonly settling: Pick<FlagSettling, 'sweep'>;
   readonly blobs: BlobStore;
   readonly directory: DirectoryStore;
   readonly stsPolicies: StsPolicyMaintenance;
@@ -38,7 +40,7 @@ interface Job {
 }
 
 export function startHousekeeping(options: HousekeepingOptions): { stop(): Promise<void> } {
-  const { events, replies, blobs, directory, stsPolicies, mailboxes, log } = options;
+  const { events, replies, settling, blobs, directory, stsPolicies, mailboxes, log } = options;
 
   /** Held mail of more than 30 days goes, and a held mailbox of that age with nothing left in it goes too. */
   async function expireHeld(): Promise<number> {
@@ -55,6 +57,7 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
   const jobs: Job[] = [
     { name: 'events pruned', everyMs: HOUR_MS, pass: () => events.prune(EVENT_LOG_AGE_MS, EVENT_LOG_LENGTH) },
     { name: 'replies forgotten', everyMs: REPLY_AGE_MS, pass: () => replies.forget(REPLY_AGE_MS) },
+    { name: 'accounts whose flags were settled', everyMs: HOUR_MS / 6, pass: () => settling.sweep() },
     { name: 'blobs collected', everyMs: HOUR_MS / 6, pass: () => blobs.collect(BLOB_GRACE_MS, BLOBS_A_PASS) },
     { name: 'MTA-STS policies dropped', everyMs: DAY_MS, pass: () => stsPolicies.dropExpired() },
     { name: 'held emails expired', everyMs: HOUR_MS, pass: expireHeld },

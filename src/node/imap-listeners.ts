@@ -1,10 +1,10 @@
 // The IMAP listeners of a node: with STARTTLS and with TLS from the start, on one cache of messages and one set of folder mirrors.
 // `listeners` opens and stops them.
-import { join } from 'node:path';
-import { ProtocolLogins } from '../auth/protocol-login.js';
+import { totalmem } from 'node:os';
 import type { Config } from '../config.js';
 import type { ImapContext } from '../gateways/imap/context.js';
 import { DEFAULT_LIMITS } from '../gateways/imap/limits.js';
+import { MemoryShares } from '../gateways/imap/memory-shares.js';
 import { createMessageSource } from '../gateways/imap/messages/message-source.js';
 import { NO_METER } from '../gateways/imap/meter.js';
 import { FolderResults } from '../gateways/imap/search/folder-results.js';
@@ -12,12 +12,10 @@ import { type ImapListener, startImap } from '../gateways/imap/server.js';
 import { createFolderMirrors } from '../gateways/imap/view/folder-mirrors.js';
 import { ConnectionShares } from '../gateways/tcp/connection-limits.js';
 import { TrustedNetworks } from '../gateways/tcp/trusted-networks.js';
-import { BlobRing } from '../spool/blob-ring.js';
 import type { Spool } from '../spool/spool.js';
 import type { BlobStore } from '../store/blobs.js';
 import type { CredentialChecks } from './credential-checks.js';
 import type { Engine } from './engine.js';
-import { nearBlobs } from './near-blobs.js';
 import type { Observability } from './observability.js';
 import type { Resources } from './resources.js';
 import type { StopListener } from './smtp-listeners.js';
@@ -27,42 +25,40 @@ import { version } from './version.js';
 /** By their names in the ready line; only those that are open. */
 export type ImapListeners = Readonly<Partial<Record<'imap' | 'imaps', ImapListener>>>;
 
-/** Octets of headers, MIME indexes and rendered envelopes that are kept of messages. */
-const MESSAGE_CACHE_OCTETS = 64 * 1024 * 1024;
+/** Octets of headers, MIME indexes and rendered envelopes that are kept of messages: a share of the memory, within bounds. */
+const MESSAGE_CACHE = { share: 1 / 64, least: 64 * 1024 * 1024, most: 256 * 1024 * 1024 };
 /** Octets of orders, threads and joined texts that are kept of folders. */
 const SEARCH_RESULT_OCTETS = 48 * 1024 * 1024;
-/** Of the file with copies of blobs that were read. */
-const BLOB_RING_OCTETS = 1024 * 1024 * 1024;
-const RING_STOP_MS = 50;
 
 export async function openImap(
   config: Config,
   resources: Resources,
   engine: Engine,
   { metrics }: Observability,
-  checks: CredentialChecks,
+  { signIn }: CredentialChecks,
   spool: Spool,
+  blobs: BlobStore,
   stops: StopListener[],
 ): Promise<ImapListeners> {
   if (!config.roles.has('imap')) return {};
   const { bind, hostname, maxMessageSize, allowPlaintextAuth, imapPort, imapsPort } = config;
-  const { tls } = resources;
+  const { certificates: tls } = resources.tls;
   const log = resources.log.child({ protocol: 'imap' });
-  const { directory, mailboxes, folderMessages } = engine;
-  const blobs = await withRing(engine.blobs, resources);
+  const { mailboxes, folderMessages } = engine;
   const context: ImapContext = {
     hostname,
     version,
     maxMessageSize,
     allowPlaintextAuth,
-    logins: new ProtocolLogins({ directory, ...checks }),
+    signIn,
     mailboxes,
     blobs,
     spool,
-    messages: createMessageSource({ store: folderMessages, maxOctets: MESSAGE_CACHE_OCTETS }),
+    messages: createMessageSource({ store: folderMessages, maxOctets: messageCacheOctets() }),
     searchResults: new FolderResults(SEARCH_RESULT_OCTETS),
     mirrors: createFolderMirrors({ mailboxes }),
     limits: DEFAULT_LIMITS,
+    memory: new MemoryShares(DEFAULT_LIMITS),
     meter: metrics?.imap ?? NO_METER,
   };
   const trusted = new TrustedNetworks(config.proxyNetworks);
@@ -82,14 +78,9 @@ export async function openImap(
   return { imap, imaps };
 }
 
-/** Without a disk for it the node reads every blob from the database. */
-async function withRing(blobs: BlobStore, { dataDirectory, lifecycle, log }: Resources): Promise<BlobStore> {
-  try {
-    const ring = await BlobRing.open(join(dataDirectory.path, 'spool'), BLOB_RING_OCTETS);
-    lifecycle.add('copies of blobs', () => ring.close(), RING_STOP_MS);
-    return nearBlobs(blobs, ring);
-  } catch (err) {
-    log.warn({ err }, 'there is no file for copies of blobs: all of them are read from the database');
-    return blobs;
-  }
+/** Of the machine, or of the container where that has less. */
+function messageCacheOctets(): number {
+  const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+  const { share, least, most } = MESSAGE_CACHE;
+  return Math.min(most, Math.max(least, Math.floor(memory * share)));
 }

@@ -1,6 +1,7 @@
 // The listeners of a node: gateways put on the engine, each stopped before what it stands on. Clients are told to go (the
-// hub, IMAP) or finish what they began (HTTP, SMTP) while the engine still answers.
+// hub, IMAP, POP3) or finish what they began (HTTP, SMTP) while the engine still answers.
 
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { anonymousGuard } from '../auth/origin.js';
 import { atMost } from '../bounds/time-bounds.js';
@@ -18,14 +19,16 @@ import { vapidKeys } from '../gateways/push/vapid-keys.js';
 import { TrustedNetworks } from '../gateways/tcp/trusted-networks.js';
 import { prepareSpool, Spool } from '../spool/spool.js';
 import { postgresOutbound } from '../store/postgres/outbound.js';
-import { connectionInfoOf } from './connection-info.js';
+import { apiUrlOf, connectionInfoOf } from './connection-info.js';
 import { type CredentialChecks, openCredentialChecks } from './credential-checks.js';
 import type { Engine } from './engine.js';
 import { healthChecks } from './health-checks.js';
 import { type ImapListeners, openImap } from './imap-listeners.js';
 import { exposition } from './metrics/exposition.js';
 import type { Metrics } from './metrics/metrics.js';
+import { openNearBlobs } from './near-blobs.js';
 import type { Observability } from './observability.js';
+import { openPop3, type Pop3Listeners } from './pop3-listeners.js';
 import type { Resources } from './resources.js';
 import { type Listener, openSmtp, type SmtpListeners, type StopListener } from './smtp-listeners.js';
 import { listenFailure } from './start-failure.js';
@@ -33,7 +36,7 @@ import { version } from './version.js';
 
 /** Names of the ready line (docs/interface/operator.md); only those that are open. */
 export type Listeners = Readonly<
-  Partial<Record<'http' | 'metrics' | keyof SmtpListeners | keyof ImapListeners, string>>
+  Partial<Record<'http' | 'metrics' | keyof SmtpListeners | keyof ImapListeners | keyof Pop3Listeners, string>>
 >;
 
 /** What requests and messages under way get when the node stops. */
@@ -45,6 +48,8 @@ const CLOSING_MS = 600;
 /** A scrape takes no longer. */
 const METRICS_GRACE_MS = 500;
 const HUB_PATH = '/hubs/email';
+/** The setting that all nodes derive the keys of TLS session tickets from. */
+const TICKET_SECRET = 'tls-ticket-secret';
 
 export interface OpenListeners {
   readonly listeners: Listeners;
@@ -62,14 +67,19 @@ export async function openListeners(
   const { metrics } = observability;
   // The first, so that it is stopped last: what draining is like can be watched.
   const scraped = metrics && (await openMetrics(config, resources, engine, metrics));
+  const { settings } = engine;
+  resources.tls.shareTickets(await settings.getOrCreate(TICKET_SECRET, () => randomBytes(32).toString('base64url')));
   const spool = await openSpool(resources);
-  const checks = openCredentialChecks(config, resources.log);
+  const checks = openCredentialChecks(config, resources, engine, metrics?.logins);
   const decoder = config.roles.has('api') ? new BodyDecoder() : undefined;
   if (decoder !== undefined) resources.lifecycle.add('body decoder', () => decoder.close());
+  const isRead = config.roles.has('imap') || config.roles.has('pop3');
+  const near = isRead ? await openNearBlobs(engine.blobs, resources) : engine.blobs;
   const stops = stopTogether(resources);
   const smtp = await openSmtp(config, resources, engine, observability, checks, spool, dns, stops);
-  const imap = await openImap(config, resources, engine, observability, checks, spool, stops);
-  const mail = { ...smtp, ...imap };
+  const imap = await openImap(config, resources, engine, observability, checks, spool, near, stops);
+  const pop3 = await openPop3(config, resources, engine, observability, checks, near, stops);
+  const mail = { ...smtp, ...imap, ...pop3 };
   const http = decoder && (await openHttp(config, resources, engine, observability, checks, { spool, decoder }, stops));
   return {
     listeners: {
@@ -135,13 +145,14 @@ async function openHttp(
   resources: Resources,
   engine: Engine,
   { metrics, tracer }: Observability,
-  { rates, ...tokens }: CredentialChecks,
+  { rates, tokens: verifier }: CredentialChecks,
   { spool, decoder }: { readonly spool: Spool; readonly decoder: BodyDecoder },
   stops: StopListener[],
 ): Promise<Listener> {
   const { log } = resources;
   const { bind, httpPort: port, hostname, maxMessageSize } = config;
   const { mailboxes, blobs, directory, accountApi, exports } = engine;
+  const tokens = verifier && { tokens: verifier };
   const guard = anonymousGuard({ ...config, origins: config.corsOrigins });
   const cors = createCors(config.corsOrigins);
   const { oidcAuthority: authority } = config;
@@ -157,13 +168,16 @@ async function openHttp(
   });
   metrics?.watchConnections('hub', () => hub.connections);
   const { publicKey } = await vapidKeys(config.vapid, engine.settings);
+  const nodes = () => engine.ownership.view?.nodes ?? [];
   const routes = routeTable({
     mailboxes,
     blobs,
     decoder,
     exports,
     accountApi,
-    connectionInfo: () => connectionInfoOf(config, engine.ownership.view?.nodes ?? []),
+    connectionInfo: () => connectionInfoOf(config, nodes()),
+    apiUrl: () => apiUrlOf(config, nodes()),
+    hosts: (domain) => directory.hosts(domain),
     composing: { spool, hostname, maxMessageSize },
     push: { publicKey, check: subscriptionCheck(config.pushAllowPrivate) },
     config: {

@@ -1,7 +1,28 @@
 // A store of blobs whose small ones are read near at hand when this node has read them before: the database sends a blob
 // slower than a disk does, and twice as long.
-import type { BlobRing } from '../spool/blob-ring.js';
+import { join } from 'node:path';
+import { BlobRing } from '../spool/blob-ring.js';
 import type { BlobStore } from '../store/blobs.js';
+import type { Resources } from './resources.js';
+
+/** Of the file with copies of blobs that were read. */
+const BLOB_RING_OCTETS = 1024 * 1024 * 1024;
+const RING_STOP_MS = 50;
+
+/** One for all gateways of the node. Without a disk for it the node reads every blob from the database. */
+export async function openNearBlobs(
+  blobs: BlobStore,
+  { dataDirectory, lifecycle, log }: Resources,
+): Promise<BlobStore> {
+  try {
+    const ring = await BlobRing.open(join(dataDirectory.path, 'spool'), BLOB_RING_OCTETS);
+    lifecycle.add('copies of blobs', () => ring.close(), RING_STOP_MS);
+    return nearBlobs(blobs, ring);
+  } catch (err) {
+    log.warn({ err }, 'there is no file for copies of blobs: all of them are read from the database');
+    return blobs;
+  }
+}
 
 /** The same store; `readAll` reads from the ring what is there, and leaves there what it reads. */
 export function nearBlobs(blobs: BlobStore, ring: BlobRing): BlobStore {

@@ -1,7 +1,6 @@
 // The SMTP listeners of a node: MX for other servers, submission for the accounts' own programs, on one spool.
 // `listeners` opens and stops them.
 
-import { ProtocolLogins } from '../auth/protocol-login.js';
 import type { Config } from '../config.js';
 import type { Dns } from '../dns/resolver.js';
 import type { SmtpListener } from '../gateways/smtp/listener.js';
@@ -32,17 +31,17 @@ export async function openSmtp(
   resources: Resources,
   engine: Engine,
   { metrics, tracer }: Observability,
-  checks: CredentialChecks,
+  { signIn }: CredentialChecks,
   spool: Spool,
   dns: Dns,
   stops: StopListener[],
 ): Promise<SmtpListeners> {
-  const { log, tls } = resources;
+  const { log } = resources;
   const { roles, bind, hostname, maxMessageSize, allowPlaintextAuth } = config;
   if (!roles.has('mx') && !roles.has('submission')) return {};
   const trusted = new TrustedNetworks(config.proxyNetworks);
   const { directory, inbound, mailboxes, blobs } = engine;
-  const shared = { bind, hostname, maxMessageSize, tls, trusted, log, tracer, directory };
+  const shared = { bind, hostname, maxMessageSize, tls: resources.tls.certificates, trusted, log, tracer, directory };
 
   const open = async (name: string, variable: string, port: number, start: () => Promise<SmtpListener>) => {
     try {
@@ -69,14 +68,14 @@ export async function openSmtp(
         ...(metrics && { meter: metrics.smtp }),
       }),
     );
-  const openSubmission = (name: string, variable: string, port: number, logins: ProtocolLogins, implicitTls: boolean) =>
+  const openSubmission = (name: string, variable: string, port: number, implicitTls: boolean) =>
     open(name, variable, port, () =>
       startSubmission({
         ...shared,
         port,
         implicitTls,
         allowPlaintextAuth,
-        logins,
+        signIn,
         receiver: { spool, blobs, mailboxes },
         ...(metrics && { meter: metrics.submission }),
       }),
@@ -85,10 +84,9 @@ export async function openSmtp(
   const mx = roles.has('mx') ? await openMx(config.mxPort) : undefined;
   if (mx !== undefined) metrics?.watchConnections('smtp', () => mx.connections);
   if (!roles.has('submission')) return { ...(mx && { mx }) };
-  const logins = new ProtocolLogins({ directory, ...checks });
   const [port, securePort] = [config.submissionPort, config.submissionsPort];
-  const submission = await openSubmission('submission', 'MANSIO_SUBMISSION_PORT', port, logins, false);
-  const submissions = await openSubmission('submissions', 'MANSIO_SUBMISSIONS_PORT', securePort, logins, true);
+  const submission = await openSubmission('submission', 'MANSIO_SUBMISSION_PORT', port, false);
+  const submissions = await openSubmission('submissions', 'MANSIO_SUBMISSIONS_PORT', securePort, true);
   metrics?.watchConnections('submission', () => submission.connections + submissions.connections);
   return { ...(mx && { mx }), submission, submissions };
 }

@@ -1,39 +1,45 @@
-// The certificate and key of every listener with TLS: the operator's PEM files, read again when they change, or a
-// self-signed pair made once in the data directory. Subscribers get each new pair.
+// The certificates and keys of all listeners with TLS: the operator's PEM files, read again when they change, or a self-signed
+// pair made once in the data directory. Session tickets have a key that all nodes derive from one secret, and that changes
+// with time.
 
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createPrivateKey, hkdfSync, X509Certificate } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { StartFault } from '../errors/start-fault.js';
-import type { KeyPair } from '../gateways/tcp/certificate-source.js';
+import { CertificateSource, type KeyPair, TICKET_KEY_OCTETS } from '../gateways/tcp/certificate-source.js';
 import { selfSigned } from './tls-certificate.js';
 
-interface TlsFiles {
+export interface TlsFiles {
   /** Paths. */
   readonly cert: string;
   readonly key: string;
 }
 
 export interface TlsMaterial {
-  current(): KeyPair;
-  /** When the present certificate ends. */
+  readonly certificates: CertificateSource;
+  /** When the first of the present certificates ends. */
   readonly notAfter: Date;
-  /** Calls back with every later pair until the returned function is called. */
-  onChange(listener: (pair: KeyPair) => void): () => void;
-  /** Looks at the files now instead of at the next poll. */
+  /** The secret that session tickets are protected with from now on, at all nodes that have it. */
+  shareTickets(secret: string): void;
+  /** Looks at the files and the time now instead of at the next poll. */
   reload(): Promise<void>;
   stop(): void;
 }
 
 export interface TlsOptions {
-  /** The operator's files; undefined: the pair of the data directory. */
-  readonly files: TlsFiles | undefined;
+  /** The operator's pairs, that of the default first; undefined: the pair of the data directory. */
+  readonly files: readonly TlsFiles[] | undefined;
   readonly dataDir: string;
   /** The name a self-signed certificate is made out to. */
   readonly hostname: string;
   readonly log: Logger;
   readonly pollMs?: number;
+  /** ms since the epoch. */
+  readonly now?: () => number;
 }
+
+/** What a key of session tickets is used for. Its sessions are not resumed later. */
+const TICKET_KEY_MS = 12 * 3_600_000;
 
 /** An expected reason why TLS cannot be set up. */
 export class TlsFault extends StartFault {
@@ -42,35 +48,43 @@ export class TlsFault extends StartFault {
   }
 }
 
-/** @throws TlsFault when the operator's files do not make a pair. */
-export async function openTls({ files, dataDir, hostname, log, pollMs = 2000 }: TlsOptions): Promise<TlsMaterial> {
-  const source = files ?? (await selfSigned(dataDir, hostname, log));
-  const listeners = new Set<(pair: KeyPair) => void>();
+/** @throws TlsFault when the operator's files do not make pairs. */
+export async function openTls(options: TlsOptions): Promise<TlsMaterial> {
+  const { files, dataDir, hostname, log, pollMs = 2000, now = Date.now } = options;
+  const source = files ?? [await selfSigned(dataDir, hostname, log)];
+  const cert = source.map((pair) => pair.cert).join(',');
   let seen = await fingerprint(source);
-  let pair = await load(source);
-  let notAfter = endOf(pair);
-  if (notAfter.getTime() < Date.now()) log.warn({ notAfter, cert: source.cert }, 'the certificate has expired');
+  const certificates = new CertificateSource(await load(source));
+  let notAfter = endOf(certificates.pairs);
+  if (notAfter.getTime() < Date.now()) log.warn({ notAfter, cert }, 'the certificate has expired');
 
   // Polling sees what a watch misses: replaced links, network file systems, files that are away for a moment.
   const readFiles = async () => {
-    const now = await fingerprint(source);
-    if (now === seen) return;
-    seen = now;
+    const current = await fingerprint(source);
+    if (current === seen) return;
+    seen = current;
     try {
       const next = await load(source);
-      if (next.cert === pair.cert && next.key === pair.key) return;
+      if (isSame(next, certificates.pairs)) return;
+      certificates.renew(next);
       notAfter = endOf(next);
-      pair = next;
-      log.info({ cert: source.cert, notAfter }, 'new certificate in use');
+      log.info({ cert, notAfter }, 'new certificate in use');
     } catch (error) {
       // Also between the writing of one file and the other; the second change is seen too.
       log.error({ err: error }, 'the changed certificate is not usable: keeping the old one');
-      return;
     }
-    for (const listener of listeners) listener(pair);
+  };
+  let secret: string | undefined;
+  let period: number | undefined;
+  const rotate = () => {
+    const present = Math.floor(now() / TICKET_KEY_MS);
+    if (secret === undefined || present === period) return;
+    period = present;
+    certificates.rotate(ticketKey(secret, present));
   };
   let reading: Promise<void> | undefined;
   const reload = () => {
+    rotate();
     reading ??= readFiles().finally(() => {
       reading = undefined;
     });
@@ -79,21 +93,27 @@ export async function openTls({ files, dataDir, hostname, log, pollMs = 2000 }: 
   const timer = setInterval(() => void reload(), pollMs).unref();
 
   return {
-    current: () => pair,
+    certificates,
     get notAfter() {
       return notAfter;
     },
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
+    shareTickets(shared) {
+      secret = shared;
+      period = undefined;
+      rotate();
     },
     reload,
     stop: () => clearInterval(timer),
   };
 }
 
-async function fingerprint({ cert, key }: TlsFiles): Promise<string> {
-  const marks = [cert, key].map(async (path) => {
+function ticketKey(secret: string, period: number): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, '', `TLS session tickets ${period}`, TICKET_KEY_OCTETS));
+}
+
+async function fingerprint(files: readonly TlsFiles[]): Promise<string> {
+  const paths = files.flatMap(({ cert, key }) => [cert, key]);
+  const marks = paths.map(async (path) => {
     try {
       const { ino, size, mtimeMs, ctimeMs } = await stat(path);
       return `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
@@ -104,7 +124,11 @@ async function fingerprint({ cert, key }: TlsFiles): Promise<string> {
   return (await Promise.all(marks)).join('\n');
 }
 
-async function load(files: TlsFiles): Promise<KeyPair> {
+function load(files: readonly TlsFiles[]): Promise<readonly KeyPair[]> {
+  return Promise.all(files.map(loadPair));
+}
+
+async function loadPair(files: TlsFiles): Promise<KeyPair> {
   const [cert, key] = await Promise.all([readPem(files.cert), readPem(files.key)]);
   const leaf = readable(`${files.cert} (MANSIO_TLS_CERT) holds no certificate`, () => new X509Certificate(cert));
   const secret = readable(`${files.key} (MANSIO_TLS_KEY) holds no private key without a passphrase`, () =>
@@ -130,6 +154,10 @@ function readable<T>(complaint: string, make: () => T): T {
   }
 }
 
-function endOf({ cert }: KeyPair): Date {
-  return new Date(new X509Certificate(cert).validTo);
+function isSame(some: readonly KeyPair[], others: readonly KeyPair[]): boolean {
+  return some.every(({ cert, key }, i) => cert === others[i]?.cert && key === others[i]?.key);
+}
+
+function endOf(pairs: readonly KeyPair[]): Date {
+  return new Date(Math.min(...pairs.map(({ cert }) => Date.parse(new X509Certificate(cert).validTo))));
 }

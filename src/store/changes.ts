@@ -2,6 +2,8 @@
 // published are these records; the rows of the commit and the state of the actor derive from them (net-changes.ts). All
 // records of an account rebuild its mailbox, but for what is stored only: bodies of drafts and the snapshots of the machines
 // of outbound emails.
+import { uuidOctets } from '../mail/ids.js';
+import { PackedIds } from '../mail/packed-ids.js';
 import type { MessageSummary } from '../mail/summary.js';
 import type {
   EmailRow,
@@ -71,8 +73,8 @@ interface Payloads {
     readonly flags: number;
     readonly changed: number;
     readonly keywords?: readonly string[];
-    /** Ids. */
-    readonly others?: readonly string[];
+    /** Ids; packed where they are many. */
+    readonly others?: readonly string[] | PackedIds;
   };
   /** `\Deleted`, which belongs to a placement. */
   DeletedChanged: EmailPlacement & { readonly isDeleted: boolean; readonly others?: readonly OtherPlacement[] };
@@ -165,6 +167,15 @@ export type LoggedChange = {
 /** The emails that a record of changed flags is about. */
 export function flaggedIn({ emailId, others = [] }: ChangeOf<'FlagsChanged'>['payload']): readonly string[] {
   return [emailId, ...others];
+}
+
+/** The same, packed; undefined where the record has them as texts. */
+export function packedFlaggedIn({ emailId, others }: ChangeOf<'FlagsChanged'>['payload']): PackedIds | undefined {
+  if (!(others instanceof PackedIds)) return undefined;
+  const octets = new Uint8Array(16 + others.octets.length);
+  octets.set(uuidOctets(emailId));
+  octets.set(others.octets, 16);
+  return new PackedIds(octets);
 }
 
 /** The emails of a record about placements in one folder, and their UIDs there. */

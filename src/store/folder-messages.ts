@@ -1,4 +1,4 @@
-// Port: the messages of a folder by UID, as IMAP reads them. A gateway reads them itself, without the owner of the mailbox:
+// Port: the messages of a folder by UID, as IMAP and POP3 read them. A gateway reads them itself, without the owner of the mailbox:
 // nothing of a row changes as long as the UID is in the folder, but for the thread, which may be joined with another.
 
 /** What a row has beside its facts. */
@@ -37,4 +37,9 @@ export interface FolderMessageStore {
     uids: readonly number[],
     needs: FolderMessageNeeds,
   ): Promise<readonly FolderMessageRow[]>;
+}
+
+export interface FolderBlobStore {
+  /** Hashes of the blobs of the messages with these UIDs, both included, by UID. @throws StoreFault */
+  blobs(accountId: string, folderId: string, fromUid: number, toUid: number): Promise<ReadonlyMap<number, string>>;
 }

@@ -24,6 +24,10 @@ export class LazyMap<K, V> {
     return this.#map?.delete(key) === true;
   }
 
+  keys(): K[] {
+    return this.#map === undefined ? (NOTHING as never) : [...this.#map.keys()];
+  }
+
   values(): V[] {
     return this.#map === undefined ? (NOTHING as never) : [...this.#map.values()];
   }

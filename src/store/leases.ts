@@ -13,7 +13,10 @@ export interface ShardLease {
  */
 export type NodeState = 'serving' | 'cut off' | 'draining';
 
-/** Where clients reach the listeners of a node, by the names of the ready line: `host:port`. */
+/**
+ * Where clients reach the listeners of a node, by the names of the ready line: `host:port`. What the operator publishes for
+ * the whole cluster stands beside them (node/connection-info).
+ */
 export type PublicListeners = Readonly<Record<string, string>>;
 
 /** One process, as the other nodes see it. */

@@ -2,6 +2,7 @@
 // actor are made. What the list adds and takes away again is not in it; of several changes of a row the last one is.
 
 import { uuidTime } from '../mail/ids.js';
+import type { PackedIds } from '../mail/packed-ids.js';
 import type { MessageSummary } from '../mail/summary.js';
 import { joinedSets, threadIds } from '../mail/thread.js';
 import {
@@ -9,6 +10,7 @@ import {
   type ChangeOf,
   flaggedIn,
   type LoggedOutbound,
+  packedFlaggedIn,
   placementsIn,
   removedIn,
   type StoredOnly,
@@ -41,6 +43,12 @@ interface FlaggedEmail {
   /** There when they changed. */
   readonly keywords?: readonly string[];
   readonly modseq: number;
+}
+
+/** Emails that one record gives the same flags; their keywords stay. */
+interface FlaggedTogether {
+  readonly change: ChangeOf<'FlagsChanged'>;
+  readonly ids: PackedIds;
 }
 
 interface PlacementRow {
@@ -78,6 +86,8 @@ interface NetOutbound {
 export interface NetChange {
   /** In the order of their ids. */
   readonly emailsAdded: readonly AddedEmail[];
+  /** In their order, before `emailsFlagged`. Emails that are removed may be among them. */
+  readonly flaggedTogether: readonly FlaggedTogether[];
   readonly emailsFlagged: readonly FlaggedEmail[];
   readonly emailsRemoved: readonly string[];
   /** By folder; a folder that is removed is not among them. */
@@ -130,6 +140,7 @@ interface OutboundFold {
 
 class Fold {
   readonly #added = new LazyMap<string, EmailRow>();
+  readonly #flaggedTogether: FlaggedTogether[] = [];
   readonly #flagged = new LazyMap<string, FlaggedEmail>();
   readonly #removed = new LazySet<string>();
   readonly #placements = new Map<string, FolderFold>();
@@ -236,6 +247,7 @@ class Fold {
     const removed = this.#outboundRemoved;
     return {
       emailsAdded: threaded(this.#added.values()),
+      flaggedTogether: this.#flaggedTogether,
       emailsFlagged: this.#flagged.values(),
       emailsRemoved: this.#removed.values(),
       placements: new Map(
@@ -302,14 +314,25 @@ class Fold {
     }
   }
 
-  #flag({ seq: modseq, payload }: ChangeOf<'FlagsChanged'>): void {
+  #flag(change: ChangeOf<'FlagsChanged'>): void {
+    const { seq: modseq, payload } = change;
     const { flags, keywords } = payload;
+    const ids = keywords === undefined ? packedFlaggedIn(payload) : undefined;
+    if (ids !== undefined && !this.#hasAny(ids)) {
+      this.#flaggedTogether.push({ change, ids });
+      return;
+    }
     const changed = { flags, modseq, ...(keywords === undefined ? {} : { keywords }) };
     for (const id of flaggedIn(payload)) {
       const added = this.#added.get(id);
       if (added === undefined) this.#flagged.set(id, { ...this.#flagged.get(id), id, ...changed });
       else this.#added.set(id, { ...added, ...changed });
     }
+  }
+
+  /** Whether the list has added one of the emails, or has changed its flags alone. */
+  #hasAny(ids: PackedIds): boolean {
+    return [...this.#added.keys(), ...this.#flagged.keys()].some((id) => ids.has(id));
   }
 
   #deleteFolder(change: ChangeOf<'FolderDeleted'>): void {

@@ -3,12 +3,10 @@ import test from 'ava';
 import { Subject } from 'rxjs';
 import type { TokenVerifier } from '../../src/auth/oidc/token-verifier.js';
 import { type ProtocolLogin, ProtocolLogins } from '../../src/auth/protocol-login.js';
-import { Rates } from '../../src/auth/rates.js';
 import type { Principal } from '../../src/directory/protocol.js';
 import type { Scope } from '../../src/store/directory.js';
 
 const ALICE = { names: ['alice@example.test'], credential: 'key' };
-const HERE = '192.0.2.1';
 const TOKEN = 'eyJhbGciOiJub25lIn0.e30.x';
 
 function principalOf(accountId: string, keyId: string | null, scopes: readonly Scope[]): Principal {
@@ -36,7 +34,6 @@ function setUp(verify: TokenVerifier['verify'] = async () => undefined) {
       isAddressOf: async (accountId, address) => address === `${accountId}@example.test`,
     },
     tokens: { verify, userInfo: async () => ({ email: undefined, emailVerified: undefined, name: undefined }) },
-    rates: new Rates(),
     now: () => now,
   });
   const ended: boolean[] = [];
@@ -60,12 +57,12 @@ function setUp(verify: TokenVerifier['verify'] = async () => undefined) {
 
 test('a key is looked up once in 30 s, whatever it is used for', async (t) => {
   const { logins, lookups, pass, keys } = setUp();
-  const first = await logins.open(ALICE, ['smtp'], HERE);
+  const first = await logins.open(ALICE, ['smtp']);
   if (first.kind !== 'open') return t.fail();
   t.is(first.login.principal.accountId, 'alice');
-  t.is((await logins.open(ALICE, ['imap'], HERE)).kind, 'open');
-  t.is((await logins.open(ALICE, ['pop3'], HERE)).kind, 'scopeMissing');
-  t.is((await logins.open({ ...ALICE, names: ['bob@example.test'] }, ['smtp'], HERE)).kind, 'wrong');
+  t.is((await logins.open(ALICE, ['imap'])).kind, 'open');
+  t.is((await logins.open(ALICE, ['pop3'])).kind, 'scopeMissing');
+  t.is((await logins.open({ ...ALICE, names: ['bob@example.test'] }, ['smtp'])).kind, 'wrong');
   t.true(await logins.holds(first.login));
   t.is(lookups(), 1);
   // What is not told of is found out when the time is up.
@@ -74,28 +71,28 @@ test('a key is looked up once in 30 s, whatever it is used for', async (t) => {
   t.true(await logins.holds(first.login));
   pass(2_000);
   t.false(await logins.holds(first.login));
-  t.is((await logins.open(ALICE, ['smtp'], HERE)).kind, 'wrong');
+  t.is((await logins.open(ALICE, ['smtp'])).kind, 'wrong');
 });
 
 test('wrong keys are not remembered', async (t) => {
   const { logins, keys, lookups } = setUp();
   const shown = { names: [], credential: 'later' };
-  t.is((await logins.open(shown, ['smtp'], HERE)).kind, 'wrong');
+  t.is((await logins.open(shown, ['smtp'])).kind, 'wrong');
   keys.set('later', principalOf('alice', 'later-id', ['smtp']));
-  t.is((await logins.open(shown, ['smtp'], HERE)).kind, 'open');
-  t.is((await logins.open({ names: [], credential: 'x'.repeat(9000) }, ['smtp'], HERE)).kind, 'wrong');
+  t.is((await logins.open(shown, ['smtp'])).kind, 'open');
+  t.is((await logins.open({ names: [], credential: 'x'.repeat(9000) }, ['smtp'])).kind, 'wrong');
   t.is(lookups(), 2);
 });
 
 test('a revoked key is forgotten at once, and sessions are told', async (t) => {
   const { logins, keys, revoke, ended, lookups } = setUp();
-  t.is((await logins.open(ALICE, ['smtp'], HERE)).kind, 'open');
+  t.is((await logins.open(ALICE, ['smtp'])).kind, 'open');
   revoke('another');
-  t.is((await logins.open(ALICE, ['smtp'], HERE)).kind, 'open');
+  t.is((await logins.open(ALICE, ['smtp'])).kind, 'open');
   t.is(lookups(), 1);
   keys.clear();
   revoke('key-id');
-  t.is((await logins.open(ALICE, ['smtp'], HERE)).kind, 'wrong');
+  t.is((await logins.open(ALICE, ['smtp'])).kind, 'wrong');
   t.deepEqual(ended, [false, true]);
 });
 
@@ -107,20 +104,20 @@ test('a key revoked while it is looked up opens nothing', async (t) => {
       go = resolve;
     }),
   );
-  const opening = logins.open(ALICE, ['smtp'], HERE);
+  const opening = logins.open(ALICE, ['smtp']);
   keys.clear();
   revoke('key-id');
   go();
   t.is((await opening).kind, 'wrong');
-  t.is((await logins.open(ALICE, ['smtp'], HERE)).kind, 'wrong');
+  t.is((await logins.open(ALICE, ['smtp'])).kind, 'wrong');
 });
 
 test('a deleted account is forgotten, and its sessions are told', async (t) => {
   const { logins, keys, deleteAccount, ended } = setUp();
-  t.is((await logins.open(ALICE, ['smtp'], HERE)).kind, 'open');
+  t.is((await logins.open(ALICE, ['smtp'])).kind, 'open');
   keys.clear();
   deleteAccount('alice');
-  t.is((await logins.open(ALICE, ['smtp'], HERE)).kind, 'wrong');
+  t.is((await logins.open(ALICE, ['smtp'])).kind, 'wrong');
   t.deepEqual(ended, [true]);
 });
 
@@ -132,13 +129,13 @@ test('tokens open all protocols of their account until they expire', async (t) =
       : undefined,
   );
   const shown = { names: ['anna@example.test'], credential: TOKEN };
-  for (const scope of ['smtp', 'imap', 'pop3'] as const) t.is((await logins.open(shown, [scope], HERE)).kind, 'open');
-  t.is((await logins.open({ ...shown, names: ['alice@example.test'] }, ['smtp'], HERE)).kind, 'wrong');
-  t.is((await logins.open({ ...shown, credential: `${TOKEN}x` }, ['smtp'], HERE)).kind, 'wrong');
+  for (const scope of ['smtp', 'imap', 'pop3'] as const) t.is((await logins.open(shown, [scope])).kind, 'open');
+  t.is((await logins.open({ ...shown, names: ['alice@example.test'] }, ['smtp'])).kind, 'wrong');
+  t.is((await logins.open({ ...shown, credential: `${TOKEN}x` }, ['smtp'])).kind, 'wrong');
   expiresAt = Date.now() - 1;
   const { logins: later } = setUp(async () => ({
     ...{ issuer: 'i', subject: 'anna', email: undefined, emailVerified: undefined, name: undefined },
     expiresAt,
   }));
-  t.is((await later.open(shown, ['smtp'], HERE)).kind, 'wrong');
+  t.is((await later.open(shown, ['smtp'])).kind, 'wrong');
 });

@@ -35,7 +35,7 @@ testWith('nats-server')('a node that is cut off from the bus alone takes mail fo
     await eventually(`${owner.name} to be back`, async () => !(await isCutOff()));
     await cluster.settled();
     t.is(await witness.mark(owner, emailId, false), 204);
-    t.is((await fetch(`${owner.http}/healthz`)).status, 200);
+    await eventually('good health', async () => (await fetch(`${owner.http}/healthz`)).status === 200);
     t.deepEqual(await cluster.ownerOf(witness.account), owner);
     await load.more(50);
   }

@@ -9,9 +9,14 @@ import { TesterClient } from '../imap-tester/tester-client.js';
 import type { TestAccount } from '../support/mailbox-client.js';
 import { testWith } from '../support/test-with.js';
 import { startCluster } from './support/cluster.js';
+import { eventually } from './support/eventually.js';
 
 const KILLS = 20;
 const SESSIONS = 4;
+/** ms: all answers wait while a mailbox has no owner. */
+const PATIENCE_MS = 60_000;
+/** Answers between two kills of the random sessions. */
+const ANSWERS = 300;
 const PLACES = ['INBOX', 'Archive'] as const;
 
 type Place = (typeof PLACES)[number] | 'gone';
@@ -155,13 +160,27 @@ testWith('nats-server')(
     const failed = Promise.race(runs);
     for (let kill = 0; kill < KILLS; kill++) {
       const before = movers.map(({ answered }) => answered);
-      await Promise.race([failed, until(() => movers.every(({ answered }, i) => answered > before[i]! + 3))]);
+      await Promise.race([
+        failed,
+        eventually(
+          'answers to all sessions',
+          () => movers.every(({ answered }, i) => answered > before[i]! + 3),
+          PATIENCE_MS,
+        ),
+      ]);
       const owner = await cluster.ownerOf(account);
       kills.set(owner, killsOf(owner) + 1);
       dying = owner;
       await owner.kill();
       const after = movers.map(({ answered }) => answered);
-      await Promise.race([failed, until(() => movers.some(({ answered }, i) => answered > after[i]! + 2))]);
+      await Promise.race([
+        failed,
+        eventually(
+          'answers without the owner',
+          () => movers.some(({ answered }, i) => answered > after[i]! + 2),
+          PATIENCE_MS,
+        ),
+      ]);
       await owner.start();
       dying = undefined;
       await cluster.settled();
@@ -213,14 +232,6 @@ async function check(t: ExecutionContext, sent: readonly Sent[], node: ClusterNo
   }
 }
 
-async function until(isTrue: () => boolean): Promise<void> {
-  const end = Date.now() + 60_000;
-  while (!isTrue()) {
-    if (Date.now() > end) throw new Error('the sessions did not go on in time');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
 testWith('nats-server')(
   'clients on two nodes see one mailbox while the third, its owner, is killed and comes back',
   async (t) => {
@@ -238,15 +249,29 @@ testWith('nats-server')(
       .filter((_, i) => owners[i] === owner)
       .map(({ email, key }) => ({ name: email, password: key }));
     const servers = cluster.nodes.filter((node) => node !== owner).map(serverOf);
-    const run = stress({ servers, users: users.slice(0, 2), clients: 6, commands: 300, seed: 5 });
+    let answers = 0;
+    let isOver = false;
+    const run = stress({
+      servers,
+      users: users.slice(0, 2),
+      clients: 6,
+      commands: 100_000,
+      seed: 5,
+      onAnswer() {
+        answers++;
+      },
+      isOver: () => isOver,
+    });
     const killed = async () => {
       for (let i = 0; i < 2; i++) {
-        await new Promise((resolve) => setTimeout(resolve, 500));
+        const enough = answers + ANSWERS;
+        await Promise.race([run, eventually('answers to the sessions', () => answers >= enough, PATIENCE_MS)]);
         await owner.kill();
         await cluster.settled();
         await owner.start();
         await cluster.settled();
       }
+      isOver = true;
     };
     const [report] = await Promise.all([run, killed()]);
     t.true(report.commands > 500);

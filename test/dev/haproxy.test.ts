@@ -24,7 +24,7 @@ async function node(name: string, health: { status: number; afterMs: number }) {
     http.close();
     mx.close();
   };
-  return { name, http: httpPort!, mx: mxPort!, imap: mxPort!, close };
+  return { name, http: httpPort!, mx: mxPort!, imap: mxPort!, pop3: mxPort!, close };
 }
 
 async function listen(server: Server): Promise<number> {
@@ -53,12 +53,12 @@ testWith('haproxy')('nodes that are slow to say that they are well stay in', asy
     node('unwell', { status: 503, afterMs: 0 }),
   ]);
   t.teardown(() => nodes.map(({ close }) => close()));
-  const [http, mx, imap] = (await freePorts(3)) as [number, number, number];
-  const balancer = await startHaproxy({ http, mx, imap, backends: nodes });
+  const [http, mx, imap, pop3] = (await freePorts(4)) as [number, number, number, number];
+  const balancer = await startHaproxy({ http, mx, imap, pop3, backends: nodes });
   t.teardown(() => balancer.stop());
   // Both checks that would take it out are over.
   await delay(4_000);
-  for (let i = 0; i < 4; i++) t.is(await banner(i % 2 === 0 ? mx : imap), '220 slow');
+  for (let i = 0; i < 4; i++) t.is(await banner([mx, imap, pop3][i % 3]!), '220 slow');
 });
 
 testWith('haproxy')('mail goes to nodes that are well, and when none is, to any', async (t) => {
@@ -68,13 +68,13 @@ testWith('haproxy')('mail goes to nodes that are well, and when none is, to any'
   ];
   const nodes = await Promise.all([node('a', well), node('b', unwell)]);
   t.teardown(() => nodes.map(({ close }) => close()));
-  const [http, mx, imap] = (await freePorts(3)) as [number, number, number];
-  const balancer = await startHaproxy({ http, mx, imap, backends: nodes });
+  const [http, mx, imap, pop3] = (await freePorts(4)) as [number, number, number, number];
+  const balancer = await startHaproxy({ http, mx, imap, pop3, backends: nodes });
   t.teardown(() => balancer.stop());
   const reached = async (expected: readonly string[]) => {
     for (;;) {
       const banners = new Set<string>();
-      for (let i = 0; i < 6; i++) banners.add(await banner(i % 2 === 0 ? mx : imap));
+      for (let i = 0; i < 6; i++) banners.add(await banner([mx, imap, pop3][i % 3]!));
       if ([...banners].sort().join() === expected.join()) return;
       await delay(50);
     }

@@ -1,9 +1,8 @@
 // A database that hangs: its processes are stopped (SIGSTOP), so connections stand and nothing is answered. Clients get the
 // temporary error of their protocol soon, and everything goes on when the database does.
-import { join } from 'node:path';
 import test from 'ava';
-import { processesAt } from '../../src/store/process-identity.js';
 import { eventually } from '../cluster/support/eventually.js';
+import { hangDatabase } from '../support/hung-database.js';
 import { createAccount, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
 import { startTestNode } from '../support/node.js';
 import { SmtpClient } from '../support/smtp-client.js';
@@ -36,17 +35,7 @@ test('while the database hangs, REST says 503 and SMTP 451 soon; nothing refused
   await eventually('the first message to be listed', async () => (await client.inbox()).length === 1);
   const sessions = await Promise.all([begun(), begun(), begun()]);
 
-  const processes = processesAt(join(node.dataDir, 'postgres'));
-  const signal = (name: 'SIGSTOP' | 'SIGCONT') => {
-    for (const pid of processes) process.kill(pid, name);
-  };
-  t.true(processes.length > 5);
-  signal('SIGSTOP');
-  t.teardown(() => {
-    try {
-      signal('SIGCONT');
-    } catch {}
-  });
+  const goOn = hangDatabase(t, node);
   const began = performance.now();
   const took: Record<string, number> = {};
   const timed = async (what: string, work: Promise<string>) => {
@@ -79,7 +68,7 @@ test('while the database hangs, REST says 503 and SMTP 451 soon; nothing refused
   t.is(await status('GET', '/api/emails'), '503');
   t.is((await fetch(`http://127.0.0.1:${port(node, 'http')}/healthz`)).status, 503);
 
-  signal('SIGCONT');
+  goOn();
   await eventually('the list', async () => (await status('GET', '/api/emails')) === '200');
   const after = await begun();
   after.write(message('after'));

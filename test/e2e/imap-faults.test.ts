@@ -2,11 +2,10 @@
 // NO [UNAVAILABLE] soon, the session goes on with the next one, and a message that was refused is not there.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { join } from 'node:path';
 import test from 'ava';
-import { processesAt } from '../../src/store/process-identity.js';
 import { eventually } from '../cluster/support/eventually.js';
 import { TesterClient } from '../imap-tester/tester-client.js';
+import { hangDatabase } from '../support/hung-database.js';
 import { createAccount, port, storeOf, type TestAccount } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 
@@ -53,24 +52,14 @@ test('while the database hangs commands are refused for now, and the sessions go
   await Promise.all(clients.map((client) => client.ok('NOOP')));
   const idle = await waiting.idle();
 
-  const processes = processesAt(join(node.dataDir, 'postgres'));
-  const signal = (name: 'SIGSTOP' | 'SIGCONT') => {
-    for (const pid of processes) process.kill(pid, name);
-  };
-  t.true(processes.length > 5);
-  signal('SIGSTOP');
-  t.teardown(() => {
-    try {
-      signal('SIGCONT');
-    } catch {}
-  });
+  const goOn = hangDatabase(t, node);
   const refused = await Promise.all(
     commands.map(async ([name, ...pieces], i) => {
       const { completion } = await clients[i]!.run(...pieces);
       return `${name}: ${completion.name} ${completion.code}`;
     }),
   );
-  signal('SIGCONT');
+  goOn();
   t.deepEqual(
     refused,
     commands.map(([name]) => `${name}: NO UNAVAILABLE`),

@@ -1,7 +1,8 @@
 // `mansio import --imap` from a server that cuts the connection, again, and what it refuses. The server is Mansio.
+import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import test from 'ava';
@@ -128,7 +129,7 @@ test('what the server or the command line refuses is said', async (t) => {
 });
 
 test('mailboxes of a Dovecot come over, and it serves what an export writes', async (t) => {
-  const dovecot = await startDovecot('maildir');
+  const dovecot = await startDovecot({ format: 'maildir' });
   if (dovecot === undefined) {
     t.log('not run: there is no Dovecot, or this is not root');
     t.pass();
@@ -138,7 +139,7 @@ test('mailboxes of a Dovecot come over, and it serves what an export writes', as
   const client = (user: string) =>
     new ImapFlow({
       host: '127.0.0.1',
-      port: dovecot.imapPort,
+      port: dovecot.port('imap'),
       auth: { user, pass: dovecot.password },
       tls: { rejectUnauthorized: false },
       logger: false,
@@ -164,7 +165,7 @@ test('mailboxes of a Dovecot come over, and it serves what an export writes', as
   const sql = await storeOf(node);
   t.teardown(() => sql.end());
   const account = await createAccount(sql, 'new@example.test');
-  const url = `imap://old:${dovecot.password}@127.0.0.1:${dovecot.imapPort}`;
+  const url = `imap://old:${dovecot.password}@127.0.0.1:${dovecot.port('imap')}`;
   const run = async (...args: string[]) => {
     const { code, stdout, stderr } = await mansio(node.dataDir, [...args, '--account', account.email, '--json']);
     t.is(code, 0, stderr);
@@ -188,14 +189,19 @@ test('mailboxes of a Dovecot come over, and it serves what an export writes', as
   );
   t.true(rows.every((row) => (row['date'] as Date).getTime() === date.getTime()));
 
-  t.deepEqual(await run('export', '--maildir', dovecot.maildirOf('exported')), { exported: 34, skipped: 0 });
-  await dovecot.own('exported');
+  const maildir = join(dovecot.mail, 'exported');
+  t.deepEqual(await run('export', '--maildir', maildir), { exported: 34, skipped: 0 });
+  const { uid, gid } = statSync(dovecot.mail);
+  t.is(spawnSync('chown', ['-R', `${uid}:${gid}`, maildir]).status, 0);
   const after = client('exported');
   await after.connect();
   const seen: unknown[] = [];
   for (const { path } of await after.list()) {
     const lock = await after.getMailboxLock(path);
-    const found = after.mailbox === false || after.mailbox.exists === 0 ? [] : await after.fetchAll('1:*', { envelope: true, flags: true, internalDate: true });
+    const found =
+      after.mailbox === false || after.mailbox.exists === 0
+        ? []
+        : await after.fetchAll('1:*', { envelope: true, flags: true, internalDate: true });
     for (const { envelope, flags, internalDate } of found) {
       if (envelope?.subject?.startsWith('inbox') === false)
         seen.push([path, envelope.subject, [...flags!].filter((flag) => flag !== '\\Recent').sort(), internalDate]);

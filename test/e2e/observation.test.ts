@@ -6,19 +6,11 @@ import { createServer } from 'node:net';
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import test from 'ava';
 import { createTransport } from 'nodemailer';
+import { freePort } from '../../dev/ports.js';
 import { createAccount, type EmailList, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 import { startCollector } from '../support/otlp-collector.js';
 import { type Family, parseMetrics, sumOf } from '../support/prometheus-text.js';
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port: free } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return free;
-}
 
 async function account(node: TestNode, name: string) {
   const sql = await storeOf(node);
@@ -48,7 +40,16 @@ async function follow(node: TestNode, key: string) {
 
 test('metrics are off, and nothing listens for them, unless they are turned on', async (t) => {
   const node = await startTestNode({ MANSIO_METRICS_PORT: '0' });
-  t.deepEqual(Object.keys(node.ready.listeners).sort(), ['http', 'imap', 'imaps', 'mx', 'submission', 'submissions']);
+  t.deepEqual(Object.keys(node.ready.listeners).sort(), [
+    'http',
+    'imap',
+    'imaps',
+    'mx',
+    'pop3',
+    'pop3s',
+    'submission',
+    'submissions',
+  ]);
   t.is((await node.stop()).code, 0);
 });
 

@@ -79,8 +79,9 @@ test('discovery and credentials tell the ports that are open', async (t) => {
     securePort: port(node, 'submissions'),
   };
   const imap = { ...smtp, port: port(node, 'imap'), securePort: port(node, 'imaps') };
-  t.like(await client.get('/api/discovery'), { smtp, imap, pop3: { enabled: false } });
-  t.like(await client.get('/api/smtp-credentials'), { connectionInfo: { smtp, imap } });
+  const pop3 = { ...smtp, port: port(node, 'pop3'), securePort: port(node, 'pop3s') };
+  t.like(await client.get('/api/discovery'), { smtp, imap, pop3 });
+  t.like(await client.get('/api/smtp-credentials'), { connectionInfo: { smtp, imap, pop3 } });
 });
 
 for (const listener of ['submission', 'submissions'] as const) {

@@ -12,10 +12,12 @@ export interface StressOptions {
   /** Of each user. */
   readonly clients: number;
   readonly seed: number;
-  /** Commands of each client; `until` ends it earlier. */
+  /** Commands of each client; `isOver` ends it earlier. */
   readonly commands: number;
-  readonly until?: number;
+  readonly isOver?: () => boolean;
   readonly mailboxes?: readonly string[];
+  /** Called for each command that was answered. */
+  readonly onAnswer?: () => void;
 }
 
 export interface StressReport {
@@ -106,8 +108,8 @@ class Run {
     let client = await open();
     try {
       let mailbox = '';
-      const { commands, until = Number.POSITIVE_INFINITY } = this.#options;
-      for (let i = 0; i < commands && Date.now() < until; i++) {
+      const { commands, isOver = () => false } = this.#options;
+      for (let i = 0; i < commands && !isOver(); i++) {
         const dice = random(100);
         if (client.mailbox === undefined || dice < 2) {
           mailbox = this.#mailboxes[random(this.#mailboxes.length)]!;
@@ -175,6 +177,7 @@ class Run {
     const [first, second] = command.split(' ');
     const word = first === 'UID' ? `${first} ${second}` : first!;
     this.#commands++;
+    this.#options.onAnswer?.();
     this.#byName.set(word, (this.#byName.get(word) ?? 0) + 1);
     if (name === 'OK') return;
     if (name === 'BAD') throw new ServerFault(`${command}: ${raw}`);

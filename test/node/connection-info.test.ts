@@ -1,11 +1,19 @@
 // What clients are told of the mail protocols: the listeners of the cluster's nodes, and what the operator publishes.
 import test from 'ava';
-import { connectionInfoOf, type Published, publicListeners } from '../../src/node/connection-info.js';
+import {
+  apiUrlOf,
+  connectionInfoOf,
+  mxAddressOf,
+  type Published,
+  registration,
+} from '../../src/node/connection-info.js';
 import type { NodeRow } from '../../src/store/leases.js';
 
 const HERE = 'here.example.test';
 const NOTHING: Published = {
   hostname: HERE,
+  publicUrl: undefined,
+  publicSmtp: undefined,
   publicSubmission: undefined,
   publicSubmissions: undefined,
   publicImap: undefined,
@@ -21,9 +29,17 @@ const node = (id: string, listeners: Record<string, string>, more: Partial<NodeR
   ...more,
 });
 
-test('a listener is told by the name of its host', (t) => {
+test('a listener is told by the name of its host, and what is published stands beside it', (t) => {
   const open = { http: '127.0.0.1:8080', submission: '[::]:587' };
-  t.deepEqual(publicListeners(HERE, open), { http: `${HERE}:8080`, submission: `${HERE}:587` });
+  t.deepEqual(registration(NOTHING, open), { http: `${HERE}:8080`, submission: `${HERE}:587` });
+  const published = { publicUrl: 'https://app.test/base', publicSmtp: 'mx.test:25', publicSubmission: 'mail.test:587' };
+  t.deepEqual(registration({ ...NOTHING, ...published }, open), {
+    http: `${HERE}:8080`,
+    submission: `${HERE}:587`,
+    'public:http': 'https://app.test/base',
+    'public:mx': 'mx.test:25',
+    'public:submission': 'mail.test:587',
+  });
 });
 
 test('what any living node listens on is told, one address for all', (t) => {
@@ -60,4 +76,43 @@ test('what is published goes before what is open, and a port at another host is 
   t.deepEqual(of({ publicImaps: '[2001:db8::1]:993' }).imap, {
     ...{ enabled: true, serverName: '[2001:db8::1]', port: 0, securePort: 993 },
   });
+});
+
+test('what any node publishes is told by all, whichever settings the one has that is asked', (t) => {
+  const of = (id: string, more: Partial<Published>, listeners: Record<string, string>) =>
+    node(id, registration({ ...NOTHING, hostname: `${id}.test`, ...more }, listeners));
+  const publishing = { publicImaps: 'mail.test:993', publicSmtp: 'mx.test:25', publicUrl: 'https://app.test' };
+  const nodes = [
+    of('a', publishing, { imaps: '0.0.0.0:2993' }),
+    of('b', {}, { imaps: '0.0.0.0:2993', mx: '0.0.0.0:2525', http: '0.0.0.0:8080' }),
+    of('c', {}, { imaps: '0.0.0.0:2993' }),
+  ];
+  const told = (config: Published, known = nodes) => [
+    connectionInfoOf(config, known),
+    mxAddressOf(config, known),
+    apiUrlOf(config, known),
+  ];
+  const asked = told({ ...NOTHING, hostname: 'b.test' });
+  t.like(asked[0], { imap: { enabled: true, serverName: 'mail.test', port: 0, securePort: 993 } });
+  t.deepEqual(asked.slice(1), ['mx.test:25', 'https://app.test']);
+  t.deepEqual(told({ ...NOTHING, hostname: 'a.test', ...publishing }), asked);
+  // A node with a setting of its own is outvoted: the majority is the same for all.
+  const others = [...nodes, of('d', publishing, {}), of('e', { publicImaps: 'other.test:993' }, {})];
+  t.deepEqual(told({ ...NOTHING, publicImaps: 'other.test:993' }, others)[0], told(NOTHING, others)[0]);
+  // Those that are gone publish nothing.
+  const gone = nodes.map((each) => ({ ...each, expired: true }));
+  t.deepEqual(told(NOTHING, gone).slice(1), [undefined, undefined]);
+  t.deepEqual(told({ ...NOTHING, ...publishing }, gone), told({ ...NOTHING, ...publishing }, []));
+});
+
+test('a protocol that is off names the host of one that is on', (t) => {
+  const nodes = [node('a', { imap: 'a.test:143' })];
+  const { smtp, pop3 } = connectionInfoOf(NOTHING, nodes);
+  t.deepEqual(
+    [smtp, pop3],
+    [
+      { ...OFF, serverName: 'a.test' },
+      { ...OFF, serverName: 'a.test' },
+    ],
+  );
 });

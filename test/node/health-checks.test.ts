@@ -28,7 +28,7 @@ test("the certificate is watched when it is the operator's, degraded near its en
   };
   const names = (files: typeof FILES | undefined) =>
     healthChecks(
-      { healthSql: undefined as never, stall, dataDirectory, tls, config: { tls: files } },
+      { healthSql: undefined as never, stall, dataDirectory, tls, config: { tls: files && [files] } },
       {
         hub: { connections: 0 },
         commits: { failing: undefined },

@@ -10,6 +10,8 @@ import { certificate } from '../support/certificate.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
 
 const PATIENCE_MS = 800;
+/** ms: far from the minutes after which the system gives a connection up, and far beyond the patience on a busy machine. */
+const SOON_MS = 20_000;
 
 let server: PostgresServer;
 
@@ -69,7 +71,7 @@ async function recovers(t: ExecutionContext, { proxy }: Setting, sql: Sql): Prom
   await proxy.set('dead');
   const took = await failing(t, sql`select 2 as two`);
   t.true(took >= PATIENCE_MS * 0.9, `cut after ${took} ms`);
-  t.true(took < PATIENCE_MS * 3, `cut only after ${took} ms`);
+  t.true(took < SOON_MS, `cut only after ${took} ms`);
   t.deepEqual([...(await again(() => sql`select 3 as three`))], [{ three: 3 }]);
 }
 
@@ -130,14 +132,14 @@ test.serial('what was idle when another one died is not waited for', async (t) =
   await new Promise((resolve) => setTimeout(resolve, 50));
   const began = performance.now();
   t.is((await idle`select 1`).length, 1);
-  t.true(performance.now() - began < PATIENCE_MS * 3);
+  t.true(performance.now() - began < SOON_MS);
 });
 
 test('a login that is not answered fails within the patience', async (t) => {
   const at = await setting(t);
   await at.proxy.set('black hole');
   const sql = at.pool(PATIENCE_MS);
-  t.true((await failing(t, sql`select 1`)) < PATIENCE_MS * 3);
+  t.true((await failing(t, sql`select 1`)) < SOON_MS);
   await at.proxy.set('pass');
   t.is((await again(() => sql`select 1`)).length, 1);
 });
@@ -154,7 +156,7 @@ test('hosts are tried in turn, and it is said when none of them answers', async 
   // In the very turn in which its connection ends, the driver loses what it is given.
   await new Promise((resolve) => setTimeout(resolve, 50));
   await t.throwsAsync(async () => sql`select 1`);
-  t.true((await failing(t, sql`select 1`)) < 5_000);
+  t.true((await failing(t, sql`select 1`)) < SOON_MS);
   await at.proxy.set('pass');
   t.is((await sql`select 1`).length, 1);
 });
@@ -202,7 +204,7 @@ test.serial('under TLS as well', async (t) => {
   for (let i = 0; i < 2; i++) {
     await proxy.set('dead');
     const took = await failing(t, sql`select 2 as two`);
-    t.true(took < PATIENCE_MS * 3, `cut only after ${took} ms`);
+    t.true(took < SOON_MS, `cut only after ${took} ms`);
     t.true((await again(encrypted))[0].ssl);
     const transaction = sql.begin(async (tx) => {
       await tx`select 1`;

@@ -1,5 +1,7 @@
 // A self-signed certificate of mx.example.test for tests that need TLS; its key is public, so it proves nothing.
 
+import { CertificateSource } from '../../src/gateways/tcp/certificate-source.js';
+
 export const certificate = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBjDCCATGgAwIBAgIUK0Eo0t8viT6322JRj83RpxxsoHYwCgYIKoZIzj0EAwIw
@@ -20,3 +22,6 @@ UtuFEZ8Gzx62FiRxaTve2CKRESpb4Xu4XFzIa7mLiZtx+IDmQL94srvT
 -----END PRIVATE KEY-----
 `,
 };
+
+/** For listeners. */
+export const certificates = new CertificateSource([certificate]);

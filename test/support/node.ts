@@ -17,6 +17,8 @@ export async function startTestNode(settings: Readonly<Record<string, string>> =
     MANSIO_SUBMISSIONS_PORT: '0',
     MANSIO_IMAP_PORT: '0',
     MANSIO_IMAPS_PORT: '0',
+    MANSIO_POP3_PORT: '0',
+    MANSIO_POP3S_PORT: '0',
     ...settings,
     MANSIO_DATA_DIR: dataDir,
   });

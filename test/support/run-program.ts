@@ -1,13 +1,15 @@
 // Programs that tests drive as a user would.
 import { spawn } from 'node:child_process';
 
-/** Runs a program to its end; its output and exit code. */
+/** Runs a program to its end, with `settings` over the environment; its output and exit code. */
 export async function runProgram(
   command: string,
   args: readonly string[],
   input = '',
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<{ code: number; output: string }> {
-  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+  const env = { ...process.env, ...settings };
+  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], env });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk: Buffer) => {

@@ -5,7 +5,7 @@ import { isUuid } from '../../mail/ids.js';
 import type { FolderRow } from '../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import { type FlagSet, flagsAmong, flagsNamed } from './flags.js';
-import { endPlacements } from './placing.js';
+import { endPlacements, modseqsOf } from './placing.js';
 import type { MailboxProtocol } from './protocol.js';
 import { folderNamed } from './selection.js';
 import type { MailboxTransaction } from './transaction.js';
@@ -34,18 +34,18 @@ export function append(
     true,
   );
   if ('refusal' in all) return all;
-  const { uidValidity } = folder;
+  const { id: toFolderId, uidValidity, highestModseq: before } = folder;
   const [first] = messages;
   const copy = messages.length === 1 && replaced === undefined ? copyOf(tx, folder, first!) : undefined;
   tx.begin();
   if (copy !== undefined) {
     tx.discard(first!.blob);
-    return { reply: { uidValidity, emails: [{ emailId: tx.id(copy), uid: tx.folders.uid(folder.id, copy) }] } };
+    return { reply: { uidValidity, emails: [{ emailId: tx.id(copy), uid: tx.folders.uid(toFolderId, copy) }] } };
   }
   const emails = messages.map((message) => add(tx, folder, message, all));
   if (replaced !== undefined) endPlacements(tx, [replaced.slot], replaced.folderId);
   tx.announceUnread();
-  return { reply: { uidValidity, emails } };
+  return { reply: { uidValidity, emails, folderModseqs: modseqsOf(tx, toFolderId, before) } };
 }
 
 function add(

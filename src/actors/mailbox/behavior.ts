@@ -21,6 +21,8 @@ import { createFolder, deleteFolder, renameFolder, subscribeFolder } from './fol
 import { placeImported } from './imported-mail.js';
 import { renameInbox } from './inbox-rename.js';
 import { assignLabel, createLabel, deleteLabel, unassignLabel, updateLabel } from './labels.js';
+import { maildropCommands, maildropQueries } from './maildrop.js';
+import { MaildropLocks } from './maildrop-locks.js';
 import { setMetadata } from './metadata.js';
 import { outboundCommands } from './outbound/commands.js';
 import { deliveryCommands } from './outbound/deliveries.js';
@@ -35,7 +37,7 @@ import { weightOf } from './selection.js';
 import { loadMailbox, type MailboxState } from './state.js';
 import { MailboxTransaction } from './transaction.js';
 
-const commands: CommandHandlers<MailboxActorProtocol, MailboxTransaction> = {
+const commands: Omit<CommandHandlers<MailboxActorProtocol, MailboxTransaction>, 'openMaildrop' | 'quitMaildrop'> = {
   deliver,
   announce,
   applyDeferred,
@@ -82,6 +84,8 @@ export interface MailboxSources {
   readonly search: MailboxSearch;
   readonly deferrals: DeferralNotes;
   readonly blobs: Pick<BlobStore, 'index'>;
+  /** Of all mailboxes of the node; its own when absent. */
+  readonly maildrops?: MaildropLocks;
   readonly outbound: OutboundHooks;
   readonly log: Pick<Logger, 'warn'>;
 }
@@ -89,7 +93,7 @@ export interface MailboxSources {
 export function mailboxBehavior(
   sources: MailboxSources,
 ): Behavior<MailboxActorProtocol, MailboxState, MailboxTransaction, Prefetched> {
-  const { store, texts, search } = sources;
+  const { store, texts, search, maildrops = new MaildropLocks() } = sources;
   return {
     protocol: mailboxActorProtocol,
     async load(accountId, epoch) {
@@ -115,11 +119,12 @@ export function mailboxBehavior(
       return new MailboxTransaction(state, { ...context, retry: sources.outbound.retry }, read);
     },
     release: ({ slots }) => slots?.release(),
-    commands,
+    commands: { ...commands, ...maildropCommands(maildrops) },
     queries: {
       ...mailboxQueries(store, search),
       ...folderQueries(store, search),
       ...filterQueries(store, texts),
+      ...maildropQueries(maildrops),
       ...deliveryQueries(store),
     },
     position: (state) => state.modseq,

@@ -1,7 +1,13 @@
 // The emails of a transaction: flags, and which emails there are, read through as if the batch so far had happened already.
 // An email that the batch adds has the slot that it would have if nothing of the batch were undone.
+import { uuidOctets } from '../../mail/ids.js';
+import { PackedIds } from '../../mail/packed-ids.js';
 import type { ChangeOf, NewEmail } from '../../store/changes.js';
 import type { MailboxState } from './state.js';
+
+/** Emails of a change from which on they share an entry. */
+const LEAST_SHARED = 100;
+const MOST_SHARED = 0xffff;
 
 interface Flags {
   readonly flags: number;
@@ -15,6 +21,10 @@ export class EmailChanges {
   readonly #added: (NewEmail & { readonly modseq: number })[] = [];
   readonly #addedSlots = new Map<string, number>();
   readonly #flags = new Map<number, Flags>();
+  /** Flags that many emails got at once. */
+  readonly #shared: Flags[] = [];
+  /** By slot: the number of those in `#shared`, from 1; 0 where there are none, or newer ones in `#flags`. */
+  #sharedAt: Uint16Array | undefined;
   readonly #removed = new Set<number>();
   /** Emails of the state come first. */
   readonly #firstAdded: number;
@@ -34,25 +44,36 @@ export class EmailChanges {
     return this.#addedAt(slot)?.id ?? this.#state.emails.id(slot);
   }
 
+  packedIds(slots: readonly number[]): PackedIds {
+    const octets = new Uint8Array(slots.length * 16);
+    const view = new DataView(octets.buffer);
+    slots.forEach((slot, i) => {
+      const added = this.#addedAt(slot);
+      if (added === undefined) this.#state.emails.writeId(slot, view, i * 16);
+      else octets.set(uuidOctets(added.id), i * 16);
+    });
+    return new PackedIds(octets);
+  }
+
   /** As the batch has added the email; undefined for others. */
   added(id: string): NewEmail | undefined {
     return this.#addedAt(this.#addedSlots.get(id) ?? -1);
   }
 
   flags(slot: number): number {
-    const known = this.#flags.get(slot) ?? this.#addedAt(slot);
+    const known = this.#changedAt(slot) ?? this.#addedAt(slot);
     return known?.flags ?? this.#state.emails.flags(slot);
   }
 
   keywords(slot: number): readonly string[] {
-    const changed = this.#flags.get(slot)?.keywords ?? this.#addedAt(slot)?.keywords;
+    const changed = this.#changedAt(slot)?.keywords ?? this.#addedAt(slot)?.keywords;
     return changed ?? this.#state.emails.keywords(slot);
   }
 
   /** Keywords of the account by their lower-case names, in the spelling that was seen first. */
   keywordNames(): ReadonlyMap<string, string> {
     const names = new Map(this.#state.emails.keywordNames.map((name) => [name.toLowerCase(), name]));
-    for (const { keywords = [] } of [...this.#added, ...this.#flags.values()]) {
+    for (const { keywords = [] } of [...this.#added, ...this.#shared, ...this.#flags.values()]) {
       for (const name of keywords) if (!names.has(name.toLowerCase())) names.set(name.toLowerCase(), name);
     }
     return names;
@@ -60,7 +81,7 @@ export class EmailChanges {
 
   /** When the email changed last. */
   modseq(slot: number): number {
-    const known = this.#flags.get(slot) ?? this.#addedAt(slot);
+    const known = this.#changedAt(slot) ?? this.#addedAt(slot);
     return known?.modseq ?? this.#state.emails.modseq(slot);
   }
 
@@ -89,10 +110,25 @@ export class EmailChanges {
 
   setFlags({ payload: { flags, keywords }, seq: modseq }: ChangeOf<'FlagsChanged'>, slots: readonly number[]): void {
     const shared = { flags, keywords, modseq };
+    const isShared = slots.length >= LEAST_SHARED && this.#shared.length < MOST_SHARED;
+    if (isShared) this.#shared.push(shared);
     for (const slot of slots) {
-      const known = keywords === undefined ? this.#flags.get(slot)?.keywords : undefined;
-      this.#flags.set(slot, known === undefined ? shared : { flags, keywords: known, modseq });
+      const known = keywords === undefined ? this.#changedAt(slot)?.keywords : undefined;
+      if (isShared && known === undefined && slot < this.#firstAdded) {
+        this.#sharedAt ??= new Uint16Array(this.#firstAdded);
+        this.#sharedAt[slot] = this.#shared.length;
+        this.#flags.delete(slot);
+      } else {
+        this.#flags.set(slot, known === undefined ? shared : { flags, keywords: known, modseq });
+        if (this.#sharedAt !== undefined) this.#sharedAt[slot] = 0;
+      }
     }
+  }
+
+  /** Undefined where the batch has not changed the flags. */
+  #changedAt(slot: number): Flags | undefined {
+    const number = this.#sharedAt?.[slot] ?? 0;
+    return number === 0 ? this.#flags.get(slot) : this.#shared[number - 1];
   }
 
   /** Undefined for emails of the state. A look-up below an array's first element is slow, so there is none. */

@@ -137,8 +137,20 @@ export class EmailColumns {
   }
 
   id(slot: number): string {
-    for (let w = 0; w < 4; w++) ID.setUint32(w * 4, this.#ids[slot * 4 + w]!);
+    this.writeId(slot, ID, 0);
     return uuidText(ID_OCTETS);
+  }
+
+  /** Four words an id (mail/ids `uuidWords`). */
+  idWords(slots: Uint32Array): Uint32Array {
+    const words = new Uint32Array(slots.length * 4);
+    for (let i = 0; i < slots.length; i++) words.set(this.#ids.subarray(slots[i]! * 4, slots[i]! * 4 + 4), i * 4);
+    return words;
+  }
+
+  /** Writes the 16 octets of the id. */
+  writeId(slot: number, into: DataView, offset: number): void {
+    for (let w = 0; w < 4; w++) into.setUint32(offset + w * 4, this.#ids[slot * 4 + w]!);
   }
 
   /** ms since the epoch in the id of the newest slot; 0 when there is none. */

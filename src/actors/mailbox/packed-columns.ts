@@ -9,10 +9,18 @@ const IS_LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
 export const packUids = (uids: Uint32Array): string => packed(uids);
 export const packFlags = (flags: Uint16Array): string => packed(flags);
+/** Octets of messages, none of which has 4 GiB. */
+export const packSizes = (sizes: Uint32Array): string => packed(sizes);
+/** Ids of emails, four words each (mail/ids `uuidWords`). */
+export const packIds = (words: Uint32Array): string => packed(words);
 export const packModseqs = (modseqs: Float64Array): string => packed(modseqs);
 
 /** @throws RangeError when the text is no whole number of entries */
 export const unpackUids = (text: string): Uint32Array => new Uint32Array(octetsOf(text, 4));
+/** @throws RangeError when the text is no whole number of entries */
+export const unpackSizes = (text: string): Uint32Array => new Uint32Array(octetsOf(text, 4));
+/** @throws RangeError when the text is no whole number of words */
+export const unpackIds = (text: string): Uint32Array => new Uint32Array(octetsOf(text, 4));
 /** @throws RangeError when the text is no whole number of entries */
 export const unpackFlags = (text: string): Uint16Array => new Uint16Array(octetsOf(text, 2));
 /** @throws RangeError when the text is no whole number of entries */

@@ -26,11 +26,14 @@ const uidRanges = array(tuple([integer(), integer()]));
 /** Emails of the account, or what a folder holds under UIDs; UIDs that it does not hold are passed over. */
 const selection = union([object({ emailIds: array(string()) }), object({ folderId: string(), uids: uidRanges })]);
 
+/** HIGHESTMODSEQ of the folder where emails were put, before the command and after it. Owners of earlier versions leave it out. */
+const folderModseqs = optional(object({ folderId: string(), before: number(), after: number() }));
+
 /**
  * The UIDs in the order of the emails: in the folder they were selected in, none when they were selected by id, and in
  * the folder where they are now.
  */
-const uidsFromTo = { uidValidity: number(), from: uidRanges, to: uidRanges };
+const uidsFromTo = { uidValidity: number(), from: uidRanges, to: uidRanges, folderModseqs };
 
 export const placementOperations = {
   /**
@@ -60,6 +63,7 @@ export const placementOperations = {
     reply: object({
       uidValidity: number(),
       emails: array(object({ emailId: string(), uid: integer() })),
+      folderModseqs,
     }),
     /** `noSuchEmail`: the email to replace is not there. */
     refusals: ['noSuchFolder', 'noSuchEmail', 'noSuchFlag', 'tooManyKeywords'],

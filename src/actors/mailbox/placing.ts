@@ -21,10 +21,17 @@ export function copy(
   const chosen = selected(tx, selection);
   if ('refusal' in chosen) return chosen;
   const { slots, folderId } = chosen;
+  const { highestModseq: before } = target;
   const from = folderId === undefined ? [] : slots.map((slot) => tx.folders.uid(folderId, slot));
   const placed = slots.filter((slot) => tx.folders.uid(target.id, slot) === 0);
   changing(tx, placed, () => tx.place(placed, target.id));
-  return { reply: { count: placed.length, ...uidsFromTo(tx, from, slots, target) } };
+  return {
+    reply: {
+      count: placed.length,
+      ...uidsFromTo(tx, from, slots, target),
+      folderModseqs: modseqsOf(tx, target.id, before),
+    },
+  };
 }
 
 export function move(
@@ -40,6 +47,7 @@ export function move(
   const sourceId = source?.id ?? chosen.folderId;
   const slots = chosen.slots.filter((slot) => sourceId === undefined || tx.folders.uid(sourceId, slot) !== 0);
   const { folderId } = chosen;
+  const { highestModseq: before } = target;
   const from = folderId === undefined ? [] : slots.map((slot) => tx.folders.uid(folderId, slot));
   const isThere = (slot: number) => tx.folders.uid(target.id, slot) !== 0;
   const leftBy = (slot: number) => (sourceId === undefined ? leftFor(tx, slot, target) : [sourceId]);
@@ -65,7 +73,13 @@ export function move(
         NOT_JUNK,
       );
   });
-  return { reply: { count: moving.length, ...uidsFromTo(tx, from, slots, target) } };
+  return {
+    reply: {
+      count: moving.length,
+      ...uidsFromTo(tx, from, slots, target),
+      folderModseqs: modseqsOf(tx, target.id, before),
+    },
+  };
 }
 
 export function expunge(
@@ -77,8 +91,13 @@ export function expunge(
   const deleted = tx.folders.slotsOfUids(folder.id, uids).filter((slot) => tx.isDeleted(slot, folder.id));
   const slots = deleted.slice(0, MOST_EMAILS);
   const expunged = slots.map((slot) => tx.folders.uid(folder.id, slot));
-  changing(tx, slots, () => endPlacements(tx, slots, folder.id));
+  removeFrom(tx, slots, folder.id);
   return { reply: { uids: rangesOf(expunged), isComplete: slots.length === deleted.length } };
+}
+
+/** A change of its own that ends placements; none when there are no emails. */
+export function removeFrom(tx: MailboxTransaction, slots: readonly number[], folderId: string): void {
+  changing(tx, slots, () => endPlacements(tx, slots, folderId));
 }
 
 /** Takes emails out of a folder that holds them; emails without any other place are deleted. */
@@ -101,6 +120,11 @@ function leftFor(tx: MailboxTransaction, slot: number, target: FolderRow): strin
 function setJunk(tx: MailboxTransaction, slots: readonly number[], bit: typeof JUNK | typeof NOT_JUNK): void {
   const groups = grouped(slots, (slot) => (tx.flags(slot) & ~(JUNK | NOT_JUNK)) | bit);
   for (const [flags, group] of groups) tx.setFlags(group, flags);
+}
+
+/** Of a folder, after a command that began when its modseq was `before`. */
+export function modseqsOf(tx: MailboxTransaction, folderId: string, before: number) {
+  return { folderId, before, after: tx.folders.row(folderId)!.highestModseq };
 }
 
 function uidsFromTo(tx: MailboxTransaction, from: readonly number[], slots: readonly number[], target: FolderRow) {

@@ -18,6 +18,7 @@ import type { Refs } from '../runtime/ref.js';
 import { emailDetail, emailPage, listing } from './email-view.js';
 import { folderContentOperations, searchTerm } from './folder-content-operations.js';
 import { folderOperations } from './folder-operations.js';
+import { maildropOperations } from './maildrop-operations.js';
 import { metadataOperations } from './metadata-operations.js';
 import { outboundOperations } from './outbound/protocol.js';
 import { placementOperations } from './placement-operations.js';
@@ -143,6 +144,7 @@ export const mailboxProtocol = protocol('mailbox', {
     ...folderOperations,
     ...folderContentOperations,
     ...metadataOperations,
+    ...maildropOperations,
     createLabel: command({
       payload: object(labelShape),
       reply: label,

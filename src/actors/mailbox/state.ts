@@ -26,6 +26,8 @@ const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 export class MailboxState {
   readonly accountId: string;
+  /** Of the ownership under which the mailbox was loaded. */
+  readonly epoch: number;
   readonly held: boolean;
   modseq: number;
   readonly emails = new EmailColumns();
@@ -42,8 +44,9 @@ export class MailboxState {
 
   readonly #replies = new Map<string, RememberedReply>();
 
-  constructor(accountId: string, account: ClaimedAccount) {
+  constructor(accountId: string, epoch: number, account: ClaimedAccount) {
     this.accountId = accountId;
+    this.epoch = epoch;
     this.held = account.held;
     this.modseq = account.modseq;
   }
@@ -89,6 +92,10 @@ export class MailboxState {
   evolve(change: MailboxChange): void {
     const net = netOf(change.changes);
     for (const email of net.emailsAdded) this.emails.append(email);
+    for (const { change: record, ids } of net.flaggedTogether) {
+      const { flags } = record.payload;
+      this.emails.eachSlot(ids.octets, (slot) => this.emails.setFlags(slot, flags, undefined, record.seq));
+    }
     for (const { id, flags, keywords, modseq } of net.emailsFlagged) {
       this.emails.setFlags(this.emails.find(id), flags, keywords, modseq);
     }
@@ -145,7 +152,7 @@ export async function loadMailbox(
 ): Promise<Loaded<MailboxState>> {
   const account = await store.claim(accountId, epoch);
   if (account.kind !== 'claimed') return account;
-  const state = new MailboxState(accountId, account);
+  const state = new MailboxState(accountId, epoch, account);
   const placements: PlacementPage[] = [];
   const [overview, keywords] = await Promise.all([
     store.overview(accountId),

@@ -18,6 +18,9 @@ import { DraftRows } from './outbound/draft-rows.js';
 import { NOTHING_PREFETCHED, type Prefetched } from './prefetch.js';
 import type { MailboxState } from './state.js';
 
+/** Emails of a record of changed flags from which on their ids are packed. */
+export const LEAST_PACKED = 200;
+
 /** What planning for a mailbox needs besides. */
 interface TransactionContext extends PlanContext {
   readonly retry: RetryPolicy;
@@ -169,7 +172,12 @@ export class MailboxTransaction {
     const groups = grouped(slots, (slot) => (flags ^ this.flags(slot)) * 2 + (others(slot) ? 1 : 0));
     for (const [key, group] of groups) {
       if (key === 0) continue;
-      const payload = { ...this.#ids(group), flags, changed: key >> 1, ...(key % 2 === 1 && { keywords: ordered! }) };
+      const payload = {
+        ...this.#idsOfFlagged(group),
+        flags,
+        changed: key >> 1,
+        ...(key % 2 === 1 && { keywords: ordered! }),
+      };
       this.#record({ type: 'FlagsChanged', payload }, group);
     }
   }
@@ -286,6 +294,12 @@ export class MailboxTransaction {
   #ids([first, ...others]: readonly number[]): { readonly emailId: string; readonly others?: readonly string[] } {
     const emailId = this.id(first!);
     return others.length === 0 ? { emailId } : { emailId, others: others.map((slot) => this.id(slot)) };
+  }
+
+  /** Many are packed: the store writes what is said of them as one row. */
+  #idsOfFlagged(slots: readonly number[]) {
+    if (slots.length < LEAST_PACKED) return this.#ids(slots);
+    return { emailId: this.id(slots[0]!), others: this.#mailbox.emails.packedIds(slots.slice(1)) };
   }
 
   #placements(slots: readonly number[], folderId: string) {

@@ -44,7 +44,11 @@ export function readReply(bytes: Uint8Array): ReplyPacket {
 export function readPublication(bytes: Uint8Array): Publication | undefined {
   const fields = read(bytes);
   if (fields === undefined || !isUnderstood(fields['v'])) return undefined;
-  return fields['kind'] === 'recheck' || isOfEvents(fields) || isDue(fields) || isOfPlacement(fields)
+  return fields['kind'] === 'recheck' ||
+    isOfEvents(fields) ||
+    isDue(fields) ||
+    isOfLogins(fields) ||
+    isOfPlacement(fields)
     ? (fields as unknown as Publication)
     : undefined;
 }
@@ -60,9 +64,20 @@ function isDue({ kind, accountId, outboundId }: Fields): boolean {
   return kind === 'due' && typeof accountId === 'string' && typeof outboundId === 'string';
 }
 
+function isOfLogins({ kind, node, networks, names, known }: Fields): boolean {
+  const arePairs = (list: unknown, of: 'number' | 'string') =>
+    Array.isArray(list) && list.every((pair) => isPair(pair, of));
+  const isComplete = arePairs(networks, 'number') && arePairs(names, 'number') && arePairs(known, 'string');
+  return kind === 'logins' && typeof node === 'string' && isComplete;
+}
+
+function isPair(pair: unknown, of: 'number' | 'string'): boolean {
+  return Array.isArray(pair) && typeof pair[0] === 'string' && typeof pair[1] === of;
+}
+
 /** Kinds of a later version are for those who know them. */
 function isOfPlacement({ kind, node, shards, crashed, gone, to, leases }: Fields): boolean {
-  if (typeof kind !== 'string' || kind === 'due' || typeof node !== 'string') return false;
+  if (typeof kind !== 'string' || kind === 'due' || kind === 'logins' || typeof node !== 'string') return false;
   const ofShards = Array.isArray(shards) && shards.every(Number.isInteger);
   if (kind === 'settled') return ofShards && typeof crashed === 'boolean';
   if (kind === 'freed' || kind === 'unclean') return ofShards;

@@ -89,13 +89,25 @@ export interface DuePacket {
   readonly outboundId: string;
 }
 
+/** What a node has seen of logins since its last packet; a hint for the guards of the other nodes. */
+export interface LoginsPacket {
+  readonly v: number;
+  readonly kind: 'logins';
+  readonly node: string;
+  /** Failures by network and by name. */
+  readonly networks: readonly (readonly [network: string, failures: number])[];
+  readonly names: readonly (readonly [name: string, failures: number])[];
+  /** Who signed in from where. */
+  readonly known: readonly (readonly [network: string, name: string])[];
+}
+
 /** A packet may have been missed or was not understood: subscribers have to read the store. */
 export interface RecheckPacket {
   readonly v: number;
   readonly kind: 'recheck';
 }
 
-export type Publication = EventPacket | PlacementPacket | DuePacket | RecheckPacket;
+export type Publication = EventPacket | PlacementPacket | DuePacket | LoginsPacket | RecheckPacket;
 
 export function encode(packet: RequestPacket | ReplyPacket | Publication): Uint8Array {
   return Buffer.from(JSON.stringify(withWireNames(packet)));

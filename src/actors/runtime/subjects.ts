@@ -22,6 +22,9 @@ export const PLACEMENT_SUBJECT = 'placement';
 /** A node that was cut off is back: what it published meanwhile nobody heard. */
 export const BREAKS_SUBJECT = 'breaks';
 
+/** LoginsPackets. */
+export const LOGINS_SUBJECT = 'logins';
+
 /** Word for the node that delivers: DuePackets. */
 export function deliverySubject(nodeId: string): string {
   return `delivery.${Buffer.from(nodeId).toString('hex')}`;

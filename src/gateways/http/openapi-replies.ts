@@ -38,7 +38,10 @@ const PROBLEMS: Readonly<Record<number, KnownProblem>> = {
     description:
       'The body, or the message made of it, is larger than the endpoint takes: 1 MiB unless it says otherwise',
   },
-  415: { name: 'UnsupportedMediaType', description: 'The body is not JSON, or has a content coding' },
+  415: {
+    name: 'UnsupportedMediaType',
+    description: 'The body is not JSON, or not of the type described here, or has a content coding',
+  },
   429: { name: 'TooManyRequests', description: 'Too many requests, or too soon', headers: RETRY_AFTER },
   501: { name: 'NotImplemented', description: 'Not implemented' },
   503: {
@@ -94,7 +97,7 @@ function problemsOf(route: Route): readonly number[] {
     ...(route.rate === 'unlimited' ? [] : [429]),
     ...(Object.keys(route.params).length > 0 ? [404] : []),
     ...(route.isConditional ? [412] : []),
-    ...(route.body === undefined ? [] : [413, 415]),
+    ...(route.body === undefined && route.textBody === undefined ? [] : [413, 415]),
     ...route.problems,
   ];
 }

@@ -15,6 +15,8 @@ export const TAGS: Readonly<Record<string, string>> = {
   'API keys': 'Keys for programs and devices, and where the mail protocols are.',
   'Push subscriptions': 'Browsers that are told of new mail by Web Push.',
   Internal: 'For mail servers that run apart from this one.',
+  'Mail programs':
+    'Where mail programs look for their settings, given the address of their user. No authentication, and no reply says whether there is such an account.',
   Service: 'What a client asks before it has a credential. No authentication.',
 };
 

@@ -73,7 +73,7 @@ function operation(route: Route, components: Components): JsonSchema {
       ...Object.entries(route.query).map(([name, struct]) => parameter('query', name, struct, components)),
       ...(route.isConditional ? [IF_MATCH] : []),
     ],
-    ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, route.example, components) }),
+    ...requestBody(route, components),
     responses: replies(route, components),
   };
 }
@@ -89,12 +89,18 @@ const IF_MATCH: JsonSchema = {
 const scopesText = (scopes: readonly string[]): string =>
   `Scopes: ${scopes.length > 1 ? 'any of ' : ''}${scopes.map((scope) => `\`${scope}\``).join(', ')}.`;
 
-function requestBody(struct: AnyStruct, example: unknown, components: Components): JsonSchema {
-  const schema = jsonSchema(struct, components.schemas);
-  return {
-    required: true,
-    content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } },
-  };
+function requestBody({ body, textBody, example }: Route, components: Components): JsonSchema {
+  if (textBody !== undefined) {
+    const { mediaTypes, example: text } = textBody;
+    return ofType(mediaTypes[0]!, { schema: { type: 'string' }, example: text });
+  }
+  if (body === undefined) return {};
+  const schema = jsonSchema(body, components.schemas);
+  return ofType('application/json', { schema, ...(example === undefined ? {} : { example }) });
+}
+
+function ofType(mediaType: string, content: JsonSchema): JsonSchema {
+  return { requestBody: { required: true, content: { [mediaType]: content } } };
 }
 
 /** What a schema says of a parameter as a whole stands at the parameter, where readers look for it. */

@@ -18,10 +18,10 @@ import type { HeaderField, HttpHandler, HttpReply, HttpRequest, Log, ReplyStream
 import { type HttpMeter, NO_METER } from './meter.js';
 import { notFound, Problem, problemOf, problemReply, tooMany } from './problem.js';
 import { revalidated } from './revalidation.js';
-import type { AnyReply, Route } from './route.js';
+import type { AnyReply, Route, TextBody } from './route.js';
 import { createRouter } from './router.js';
 import { API_POLICY, SECURITY_HEADERS } from './security-headers.js';
-import { readBody, readParams, readQuery } from './validation.js';
+import { readBody, readParams, readQuery, readText } from './validation.js';
 
 export interface PipelineOptions {
   readonly routes: readonly Route[];
@@ -122,7 +122,7 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     }
     const params = readParams(route, found.params);
     const query = readQuery(route, request.query);
-    const { body, release } = await bodyOf(route, request, trace);
+    const { body, text, release } = await bodyOf(route, request, trace);
     const { principal } = trace;
     const handling = new Handling(request);
     const handled = route.handler({
@@ -131,7 +131,9 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
       params,
       query,
       body,
+      text,
       remoteAddress: request.remoteAddress,
+      host: request.headers.get('host'),
       ifMatch: request.headers.get('if-match'),
       isHead: request.method === 'HEAD',
       get aborted() {
@@ -156,13 +158,18 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     route: Route,
     request: HttpRequest,
     { principal }: Trace,
-  ): Promise<{ readonly body: unknown; release(): void }> {
-    if (!hasBody(route)) return { body: undefined, release: () => {} };
+  ): Promise<{ readonly body: unknown; readonly text: string; release(): void }> {
+    if (!hasBody(route) && !hasText(route)) return { body: undefined, text: '', release: () => {} };
     const share = room.enter(principal?.accountId ?? request.remoteAddress);
     try {
+      if (hasText(route)) {
+        const text = await readText(route, request, share);
+        return { body: undefined, text, release: () => share.leave() };
+      }
       const { value, release } = await readBody(route, request, share);
       return {
         body: value,
+        text: '',
         release() {
           release();
           share.leave();
@@ -229,6 +236,7 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
 }
 
 const hasBody = (route: Route): route is Route & { readonly body: AnyStruct } => route.body !== undefined;
+const hasText = (route: Route): route is Route & { readonly textBody: TextBody } => route.textBody !== undefined;
 
 /** @throws Problem 429 */
 function inRate(waitSeconds: number): void {

@@ -1,9 +1,9 @@
-// Error replies (problem details, RFC 9457), and the one table that says which status a refusal of the mailbox or a fault
-// of ours becomes.
+// Error replies (problem details, RFC 9457), and what says which status a refusal of the mailbox or a fault of ours
+// becomes.
 
-import type { Fault } from '../../errors/fault.js';
+import { Fault } from '../../errors/fault.js';
 import type { Scope } from '../../store/directory.js';
-import { type FaultCode, type MailboxRefusal, rowOf } from '../faults.js';
+import { faultKind, type MailboxRefusal } from '../faults.js';
 import { type FieldErrors, PROBLEM_TYPE, type ProblemStatus, problemBody } from '../problem-details.js';
 import { BodyError, type HeaderField, type HttpReply } from './exchange.js';
 import { API_POLICY, SECURITY_HEADERS } from './security-headers.js';
@@ -92,35 +92,16 @@ export function refused(refusal: MailboxRefusal): Problem {
   return status === 503 ? unavailable() : new Problem(status);
 }
 
-/** `temporary`: 503 if the fault is temporary, else 500 as a bug is. */
-const FAULTS: Readonly<Record<FaultCode, 'temporary' | 'invalid-credential' | 'bug'>> = {
-  'store-unavailable': 'temporary',
-  'store-locked': 'temporary',
-  'store-conflict': 'temporary',
-  'store-failed': 'temporary',
-  'spool-full': 'temporary',
-  'spool-memory': 'temporary',
-  'spool-failed': 'temporary',
-  unreachable: 'temporary',
-  overloaded: 'temporary',
-  'no-such-account': 'invalid-credential',
-  unsupported: 'temporary',
-  failed: 'bug',
-  'decoder-busy': 'temporary',
-  'decoding-abandoned': 'temporary',
-  'provider-unavailable': 'temporary',
-  'provider-refused': 'temporary',
-};
-
 /** The reply to anything thrown while a request was handled; `bug` says that it is to be logged as ours. */
 export function problemOf(error: unknown): { readonly problem: Problem; readonly bug: boolean } {
   if (error instanceof Problem) return { problem: error, bug: false };
   if (error instanceof BodyError) return { problem: bodyProblem(error), bug: false };
-  switch (rowOf(FAULTS, error)) {
-    case 'temporary':
-      if ((error as Fault).temporary) return { problem: unavailable(), bug: false };
+  switch (faultKind(error)) {
+    case 'unavailable':
+    case 'no-room':
+      if (error instanceof Fault && error.temporary) return { problem: unavailable(), bug: false };
       break;
-    case 'invalid-credential':
+    case 'no-account':
       return { problem: unauthenticated('invalid_token'), bug: false };
   }
   return { problem: new Problem(500), bug: true };

@@ -5,8 +5,10 @@ import type { Log } from './exchange.js';
 import { createHealth, type HealthCheck } from './health.js';
 import { openApiRoute } from './openapi.js';
 import type { Route } from './route.js';
+import { appleProfileRoutes } from './routes/apple-profile.js';
+import { autoconfigRoutes, type MailProgramSources } from './routes/autoconfig.js';
+import { autodiscoverRoutes } from './routes/autodiscover.js';
 import { configRoutes, type WebConfig } from './routes/config.js';
-import type { ConnectionInfo } from './routes/connection-info.js';
 import { credentialRoutes } from './routes/credentials.js';
 import { discoveryRoute } from './routes/discovery.js';
 import { docsRoutes } from './routes/docs.js';
@@ -30,11 +32,9 @@ import { profileRoutes } from './routes/profile.js';
 import { type PushSources, pushRoutes } from './routes/push-subscriptions.js';
 import { threadRoute } from './routes/threads.js';
 
-export interface RouteSources extends EmailSources {
+export interface RouteSources extends EmailSources, MailProgramSources {
   readonly exports: ExportSources['exports'];
   readonly accountApi: AccountApi;
-  /** Asked at each request: listeners come and go. */
-  readonly connectionInfo: () => ConnectionInfo;
   readonly push: Omit<PushSources, 'subscriptions'>;
   /** What messages are composed with. */
   readonly composing: Pick<OutboundSources, 'spool' | 'hostname' | 'maxMessageSize'>;
@@ -66,6 +66,7 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     ...draftRoutes('/api/outbound', ['Outbound'], outbound),
     ...replyRoutes('/api/outbound', ['Outbound'], outbound),
     ...credentialRoutes({ keys: accountApi.keys, connectionInfo }),
+    ...appleProfileRoutes({ ...accountApi, connectionInfo }),
     ...profileRoutes(accountApi.profiles),
     ...preferenceRoutes(accountApi.preferences),
     ...pushRoutes({ ...sources.push, subscriptions: accountApi.push }),
@@ -80,6 +81,8 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     ...labelRoutes('/api/labels', ['Labels'], mailboxes),
     ...filterRoutes('/api/filters', ['Filters'], mailboxes),
     ...configRoutes(sources.config, sources.publicUrl),
+    ...autoconfigRoutes(sources),
+    ...autodiscoverRoutes(sources),
     healthRoute(createHealth({ checks: sources.checks, now: () => performance.now(), log })),
   ];
   return [...routes, openApiRoute(routes, sources.version, sources.publicUrl ?? '/'), ...docsRoutes()];

@@ -46,6 +46,14 @@ type ReplyOf<R extends Replies> = {
       : ReplyHead<S>;
 }[keyof R & number];
 
+/** A body that is no JSON: text in UTF-8, which the handler reads. */
+export interface TextBody {
+  /** One of these has to be its media type; the document names the first. */
+  readonly mediaTypes: readonly string[];
+  /** A body as a client may send it. */
+  readonly example: string;
+}
+
 type Values<F extends Fields> = { readonly [K in keyof F]: Infer<F[K]> };
 
 /** One validated request. */
@@ -55,7 +63,11 @@ interface Call<A extends Access, P extends Fields, Q extends Fields, B extends A
   readonly params: Values<P>;
   readonly query: Values<Q>;
   readonly body: Infer<B>;
+  /** Of a route that takes text; '' otherwise. */
+  readonly text: string;
   readonly remoteAddress: string;
+  /** The Host field; the client chooses it. */
+  readonly host: string | undefined;
   /** The If-Match field. */
   readonly ifMatch: string | undefined;
   /** HEAD: the reply's stream is not read, and nothing may come of it (RFC 9110 §9.2.1). */
@@ -74,6 +86,8 @@ export interface RouteSpec<
   readonly method: Method;
   /** Segments in braces are parameters: `/api/emails/{id}`. */
   readonly path: string;
+  /** Clients write the path and the names of the query in upper and lower case. */
+  readonly anyCase?: boolean;
   readonly summary: string;
   /** Rules and limits that the summary and the schemas do not tell; Markdown. */
   readonly description?: string;
@@ -87,6 +101,8 @@ export interface RouteSpec<
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
+  /** In place of `body`. */
+  readonly textBody?: TextBody;
   /** The route looks at If-Match. */
   readonly isConditional?: boolean;
   /** A body as a client may send it. */
@@ -111,6 +127,7 @@ export type AnyReply = ReplyHead<number> & { readonly json?: unknown; readonly s
 export interface Route {
   readonly method: Method;
   readonly path: string;
+  readonly anyCase: boolean;
   readonly summary: string;
   readonly description: string | undefined;
   readonly tags: readonly string[];
@@ -120,6 +137,7 @@ export interface Route {
   readonly params: Fields;
   readonly query: Fields;
   readonly body: AnyStruct | undefined;
+  readonly textBody: TextBody | undefined;
   readonly isConditional: boolean;
   readonly example: unknown;
   readonly bodyLimit: number;
@@ -143,6 +161,7 @@ export function defineRoute<
   return {
     method: spec.method,
     path: spec.path,
+    anyCase: spec.anyCase ?? false,
     summary: spec.summary,
     description: spec.description,
     tags: spec.tags,
@@ -152,6 +171,7 @@ export function defineRoute<
     params: spec.params ?? {},
     query: spec.query ?? {},
     body: spec.body,
+    textBody: spec.textBody,
     isConditional: spec.isConditional ?? false,
     example: spec.example,
     bodyLimit: spec.bodyLimit ?? JSON_LIMIT,

@@ -1,5 +1,5 @@
 // From method and path to a route: a tree of path segments, where a written segment goes before a parameter. Paths are
-// matched as sent: no trailing slash, no dots, no case folding.
+// matched as sent: no trailing slash, no dots. Routes of any case have a tree of their own, in lower case.
 import type { Route } from './route.js';
 
 export type Match =
@@ -20,11 +20,14 @@ const node = (): Node => ({ children: new Map(), parameter: undefined, routes: n
 /** @throws when two routes have the same method and path. */
 export function createRouter(routes: readonly Route[]): (method: string, path: string) => Match {
   const root = node();
-  for (const route of routes) add(root, route);
+  const anyCase = node();
+  for (const route of routes) add(route.anyCase ? anyCase : root, route);
   return (method, path) => {
     const segments = path.split('/');
+    if (segments.shift() !== '') return { kind: 'none' };
     const values: string[] = [];
-    const found = segments.shift() === '' ? find(root, segments, 0, values) : undefined;
+    const found =
+      find(root, segments, 0, values) ?? find(anyCase, segments, 0, values, (segment) => segment.toLowerCase());
     if (found === undefined) return { kind: 'none' };
     // RFC 9110 §9.3.2: HEAD is GET without the content, which the server leaves out.
     const entry = found.routes.get(method === 'HEAD' ? 'GET' : method);
@@ -41,8 +44,9 @@ function add(root: Node, route: Route): void {
   for (const segment of route.path.slice(1).split('/')) {
     const name = /^\{(\w+)\}$/.exec(segment)?.[1];
     if (name === undefined) {
-      const next = at.children.get(segment) ?? node();
-      at.children.set(segment, next);
+      const key = route.anyCase ? segment.toLowerCase() : segment;
+      const next = at.children.get(key) ?? node();
+      at.children.set(key, next);
       at = next;
     } else {
       names.push(name);
@@ -56,16 +60,24 @@ function add(root: Node, route: Route): void {
   at.allow = [...methods, 'OPTIONS'].join(', ');
 }
 
-function find(at: Node, segments: readonly string[], depth: number, values: string[]): Node | undefined {
+const asSent = (segment: string): string => segment;
+
+function find(
+  at: Node,
+  segments: readonly string[],
+  depth: number,
+  values: string[],
+  keyOf = asSent,
+): Node | undefined {
   if (depth === segments.length) return at.routes.size > 0 ? at : undefined;
   const segment = segments[depth]!;
-  const child = at.children.get(segment);
-  const found = child && find(child, segments, depth + 1, values);
+  const child = at.children.get(keyOf(segment));
+  const found = child && find(child, segments, depth + 1, values, keyOf);
   if (found !== undefined || at.parameter === undefined || segment === '') return found;
   const value = decoded(segment);
   if (value === undefined) return undefined;
   values.push(value);
-  const behind = find(at.parameter, segments, depth + 1, values);
+  const behind = find(at.parameter, segments, depth + 1, values, keyOf);
   if (behind === undefined) values.pop();
   return behind;
 }

@@ -6,8 +6,8 @@ import type { BodyShare } from './body-budget.js';
 import type { HttpRequest } from './exchange.js';
 import { type Fields, record } from './fields.js';
 import { type JsonBody, readJson } from './json-body.js';
-import { invalid, notFound, Problem } from './problem.js';
-import type { Route } from './route.js';
+import { invalid, notFound, Problem, unavailable } from './problem.js';
+import type { Route, TextBody } from './route.js';
 
 const MOST_ERRORS = 50;
 
@@ -28,10 +28,11 @@ export function readQuery(route: Route, query: string): Values {
   const names = Object.keys(route.query);
   if (names.length === 0) return {};
   const sent = new URLSearchParams(query);
+  const valuesOf = route.anyCase ? byLowerCase(sent) : (name: string) => sent.getAll(name);
   const values: Record<string, string> = {};
   const repeated: Record<string, string[]> = {};
   for (const name of names) {
-    const [first, ...others] = sent.getAll(name);
+    const [first, ...others] = valuesOf(name);
     if (first !== undefined) values[name] = first;
     if (others.length > 0) repeated[name] = ['must be given once'];
   }
@@ -46,22 +47,51 @@ export async function readBody(
   request: HttpRequest,
   share: BodyShare,
 ): Promise<JsonBody> {
-  const type = request.headers.get('content-type') ?? '';
-  const media = (type.split(';')[0] ?? '').trim().toLowerCase();
+  const media = mediaTypeOf(request);
   if (media !== 'application/json' && !/^application\/[\w.-]+\+json$/.test(media)) {
     throw new Problem(415, { detail: 'The body must be application/json.' });
   }
-  if (request.headers.has('content-encoding')) {
-    throw new Problem(415, {
-      detail: 'The body must not have a content coding.',
-      headers: [['Accept-Encoding', 'identity']],
-    });
-  }
+  refuseCoding(request);
   const { value, release } = await readJson(request, route, share);
   const [error, result] = validate(value, route.body, { coerce: true });
   if (error === undefined) return { value: result as object, release };
   release();
   throw invalid(fieldErrors(error));
+}
+
+/** @throws Problem 413, 415 or 503; BodyFault */
+export async function readText(
+  { textBody, bodyLimit }: Route & { readonly textBody: TextBody },
+  request: HttpRequest,
+  share: BodyShare,
+): Promise<string> {
+  if (!textBody.mediaTypes.includes(mediaTypeOf(request))) {
+    throw new Problem(415, { detail: `The body must be ${textBody.mediaTypes.join(' or ')}.` });
+  }
+  refuseCoding(request);
+  const pieces: Uint8Array[] = [];
+  await request.body(bodyLimit, (piece) => {
+    if (!share.add(piece.length)) throw unavailable();
+    pieces.push(Buffer.from(piece));
+  });
+  return new TextDecoder().decode(Buffer.concat(pieces));
+}
+
+function mediaTypeOf({ headers }: HttpRequest): string {
+  return (headers.get('content-type') ?? '').split(';')[0]!.trim().toLowerCase();
+}
+
+/** @throws Problem 415 */
+function refuseCoding({ headers }: HttpRequest): void {
+  if (!headers.has('content-encoding')) return;
+  throw new Problem(415, {
+    detail: 'The body must not have a content coding.',
+    headers: [['Accept-Encoding', 'identity']],
+  });
+}
+
+function byLowerCase(sent: URLSearchParams): (name: string) => string[] {
+  return (name) => [...sent].filter(([key]) => key.toLowerCase() === name.toLowerCase()).map(([, value]) => value);
 }
 
 function structOf(fields: Fields): AnyStruct {

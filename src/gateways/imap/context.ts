@@ -1,10 +1,11 @@
 // What all IMAP sessions of a node share.
 
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
-import type { ProtocolLogins } from '../../auth/protocol-login.js';
+import type { SignIn } from '../../auth/sign-in.js';
 import type { Spool } from '../../spool/spool.js';
 import type { BlobStore } from '../../store/blobs.js';
 import type { ImapLimits } from './limits.js';
+import type { MemoryShares } from './memory-shares.js';
 import type { MessageSource } from './messages/message-source.js';
 import type { ImapMeter } from './meter.js';
 import type { FolderResults } from './search/folder-results.js';
@@ -16,7 +17,7 @@ export interface ImapContext {
   /** Octets of one message. */
   readonly maxMessageSize: number;
   readonly allowPlaintextAuth: boolean;
-  readonly logins: ProtocolLogins;
+  readonly signIn: SignIn;
   readonly mailboxes: Mailboxes;
   readonly blobs: BlobStore;
   readonly spool: Spool;
@@ -24,5 +25,6 @@ export interface ImapContext {
   readonly searchResults: FolderResults;
   readonly mirrors: FolderMirrors;
   readonly limits: ImapLimits;
+  readonly memory: MemoryShares;
   readonly meter: ImapMeter;
 }

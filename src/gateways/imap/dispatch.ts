@@ -1,5 +1,6 @@
 // Carries out one command: finds its row, checks the state, parses the arguments, brings the view of the selected mailbox up to
 // date, runs the command, and sends what changed and the tagged response.
+import { faultKind } from '../faults.js';
 import { ConnectionEnd } from '../tcp/line-connection.js';
 import { FramingError } from '../tcp/line-framer.js';
 import type { Command } from './command.js';
@@ -10,9 +11,6 @@ import { highestModseq } from './responses/updates.js';
 import { writeSearchUpdates } from './search/updating-searches.js';
 import type { SessionState } from './session.js';
 import type { ReceivedCommand } from './wire/command-source.js';
-
-/** Commands after which the selected mailbox is synced, whether or not an event has made its mirror stale. */
-const READ_BACK = new Set(['NOOP', 'CHECK', 'NOTIFY', 'APPEND', 'REPLACE', 'COPY', 'MOVE']);
 
 const UNKNOWN = bad('Unknown command');
 const NO_UID_FORM = bad('This command has no form with UID');
@@ -66,7 +64,7 @@ function ofError(error: unknown, session: ImapSession, row: Command | undefined)
   if (error instanceof ConnectionEnd || error instanceof FramingError) throw error;
   const completion = completionOf(error);
   if (isBug(error)) session.log.error({ err: error, command: row?.name, ...about(session) }, 'a command failed');
-  else if (completion.code === 'UNAVAILABLE') {
+  else if (faultKind(error) !== 'bug') {
     session.log.warn({ err: error, command: row?.name, ...about(session) }, 'a command could not be carried out');
   }
   return completion;
@@ -108,7 +106,7 @@ async function tellChanges(session: ImapSession, row: Command, mayExpunge: boole
   const { selected } = session;
   if (selected === undefined || session.isOver) return;
   const { mirror } = selected.view;
-  if (mirror.isStale || row.needsWrite === true || READ_BACK.has(row.name)) {
+  if (mirror.isStale || row.needsWrite === true || row.readsBack === true) {
     // The command is committed, so it succeeds; the changes are sent with the next command.
     await mirror.sync().catch((err: unknown) => {
       session.log.warn({ err, command: row.name, ...about(session) }, 'changes of a mailbox could not be read');
@@ -150,7 +148,7 @@ async function complete(
 async function holds(session: ImapSession): Promise<boolean> {
   const now = performance.now();
   if (now - session.heldAt < session.context.limits.heldMs) return true;
-  if (!(await session.context.logins.holds(session.login))) return false;
+  if (!(await session.context.signIn.holds(session.login))) return false;
   session.heldAt = now;
   return true;
 }

@@ -1,7 +1,7 @@
-// Completions of commands that did not do what was asked: one exhaustive table for refusals of a mailbox, one for faults
-// (RFC 5530). A new refusal or fault does not compile until IMAP has a completion for it. Texts are fixed: none repeats octets
-// of the client.
-import { type FaultCode, type MailboxRefusal, rowOf } from '../faults.js';
+// Completions of commands that did not do what was asked: one exhaustive table for refusals of a mailbox, one for kinds of
+// fault (RFC 5530). A new refusal or kind does not compile until IMAP has a completion for it. Texts are fixed: none repeats
+// octets of the client.
+import { type FaultKind, faultKind, type MailboxRefusal } from '../faults.js';
 import { bad, type Completion, no, Refused } from './completion.js';
 import { CommandSyntaxError } from './wire/command-reader.js';
 
@@ -33,23 +33,12 @@ const REFUSALS: Readonly<Record<MailboxRefusal, Completion>> = {
   notHeld: BUG,
 };
 
-const FAULTS: Readonly<Record<FaultCode, Completion>> = {
-  'store-unavailable': BUSY,
-  'store-locked': BUSY,
-  'store-conflict': BUSY,
-  'store-failed': BUSY,
-  'spool-full': FULL,
-  'spool-memory': FULL,
-  'spool-failed': BUSY,
-  unreachable: BUSY,
-  overloaded: BUSY,
-  'no-such-account': BUSY,
-  unsupported: BUSY,
+const FAULTS: Readonly<Record<FaultKind, Completion>> = {
+  unavailable: BUSY,
+  'no-room': FULL,
+  'no-account': BUSY,
   failed: BUG,
-  'decoder-busy': BUSY,
-  'decoding-abandoned': BUSY,
-  'provider-unavailable': BUSY,
-  'provider-refused': BUSY,
+  bug: BUG,
 };
 
 /** `target`: the mailbox is where messages were to go; the client may create it (RFC 9051 §6.3.12). */
@@ -62,7 +51,7 @@ export function refusalCompletion(refusal: MailboxRefusal, role?: 'target'): Com
 export function completionOf(error: unknown): Completion {
   if (error instanceof Refused) return error.completion;
   if (error instanceof CommandSyntaxError) return bad(error.message);
-  return rowOf(FAULTS, error) ?? BUG;
+  return FAULTS[faultKind(error)];
 }
 
 /** Whether the error is a fault of this program, to be logged with its stack. */

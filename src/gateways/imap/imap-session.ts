@@ -7,6 +7,7 @@ import { bad, Refused, type Suspension } from './completion.js';
 import type { ImapContext } from './context.js';
 import { ConnectionOutput } from './output.js';
 import { highestModseq } from './responses/updates.js';
+import { endUpdates } from './search/updating-searches.js';
 import type { Enabled, Notifier, Selected, Session, SessionState } from './session.js';
 
 const NONE: ReadonlySet<Enabled> = new Set();
@@ -121,7 +122,9 @@ export class ImapSession implements Session {
     const before = this.#selected;
     this.#selected = selected;
     this.savedSearch = NO_UIDS;
-    if (before !== undefined && before.view !== selected?.view) before.view.close();
+    if (before === undefined || before.view === selected?.view) return;
+    endUpdates(before.view);
+    before.view.close();
   }
 
   get notifier(): Notifier | undefined {

@@ -19,6 +19,9 @@ export interface ImapLimits {
   readonly lineOctets: number;
   /** Octets of a literal that is not a message. */
   readonly literalOctets: number;
+  /** Octets of commands with literals of all clients together, and as many of searches that are kept up to date. */
+  readonly heldOctets: number;
+  readonly heldOctetsPerAccount: number;
   /** Of lists and search keys within each other. */
   readonly nesting: number;
   readonly searchKeys: number;
@@ -28,8 +31,6 @@ export interface ImapLimits {
   readonly errors: number;
   /** Failed logins of a connection; the last one ends it. */
   readonly authFailures: number;
-  /** ms that the reply to the first failed login is held back; to the next twice as long, and so on up to five times. */
-  readonly authDelayMs: number;
   /** ms for which a login holds before it is asked for again, should a revocation have got lost. */
   readonly heldMs: number;
   /** Octets of an APPEND that earn a second; reading begins with `minRateGraceMs`. */
@@ -51,12 +52,13 @@ export const DEFAULT_LIMITS: ImapLimits = {
   unauthenticatedCommandOctets: 16_384,
   lineOctets: 65_536,
   literalOctets: 262_144,
+  heldOctets: 134_217_728,
+  heldOctetsPerAccount: 16_777_216,
   nesting: 50,
   searchKeys: 2_000,
   sequenceRanges: 100_000,
   errors: 20,
   authFailures: 10,
-  authDelayMs: 1000,
   heldMs: 30_000,
   minRate: 500,
   minRateGraceMs: 60_000,

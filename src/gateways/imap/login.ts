@@ -1,9 +1,7 @@
-// Logins of IMAP: what a client showed becomes the login of the session, or a completion that says why not (RFC 5530), with a
-// count and a log line. protocol-login judges the credentials. Guesses wait for their replies, each for longer, and are few.
-import { setTimeout as delay } from 'node:timers/promises';
-import type { LoginOutcome } from '../../auth/protocol-login.js';
+// Logins of IMAP: what a client showed becomes the login of the session, or a completion that says why not (RFC 5530).
+// sign-in judges, delays, counts and logs the attempt. A connection has a few failed logins.
 import type { Failure, Shown } from '../../auth/sasl.js';
-import { parseAddress } from '../../mail/address.js';
+import { isLoginFailure, type LoginFailure } from '../../auth/sign-in.js';
 import { type Completion, no, ok } from './completion.js';
 import { completionOf } from './faults.js';
 import type { Session } from './session.js';
@@ -16,7 +14,7 @@ export interface JudgedLogin {
   readonly failure?: Failure;
 }
 
-const REFUSALS: Readonly<Record<Exclude<LoginOutcome['kind'], 'open'>, JudgedLogin>> = {
+const REFUSALS: Readonly<Record<LoginFailure, JudgedLogin>> = {
   wrong: { completion: no('Credentials invalid', 'AUTHENTICATIONFAILED'), failure: 'invalidToken' },
   scopeMissing: {
     completion: no('The API key needs the scope imap or app', 'AUTHORIZATIONFAILED'),
@@ -26,7 +24,6 @@ const REFUSALS: Readonly<Record<Exclude<LoginOutcome['kind'], 'open'>, JudgedLog
 };
 const NEEDS_TLS = no('Encryption required, use STARTTLS first', 'PRIVACYREQUIRED');
 const TOO_MANY_CONNECTIONS = no('Too many connections of your account', 'LIMIT');
-const MOST_DELAYS = 5;
 
 /** Credentials are taken with TLS only, unless the operator allows plain text. */
 export function mayShowCredentials({ isSecure, context }: Session): boolean {
@@ -40,38 +37,21 @@ export function loginRefusal(session: Session): Completion | undefined {
 
 /** The session is logged in when the completion is OK. */
 export async function logIn(session: Session, shown: Shown): Promise<JudgedLogin> {
-  const { context, remoteAddress, isSecure: tls, log } = session;
-  const { logins, meter } = context;
-  let outcome: LoginOutcome;
-  try {
-    outcome = await logins.open(shown, SCOPES, remoteAddress);
-  } catch (err) {
-    meter.authenticated('fault');
-    log.error({ err, remoteAddress, tls }, 'credentials could not be checked');
-    return { completion: completionOf(err) };
+  const { context, remoteAddress, isSecure, connection, log } = session;
+  const admit = (accountId: string) => connection.logIn(accountId);
+  const attempt = { protocol: 'imap', shown, scopes: SCOPES, remoteAddress, isSecure, admit, log } as const;
+  const result = await context.signIn.attempt(attempt);
+  if (isLoginFailure(result.kind)) {
+    if (++session.failedLogins >= context.limits.authFailures) session.end('Too many failed logins', 'LIMIT');
+    return REFUSALS[result.kind];
   }
-  const { kind } = outcome;
-  meter.authenticated(kind);
-  if (kind !== 'open') {
-    // Somebody may have put the key where the name belongs.
-    const names = shown.names.filter((name) => parseAddress(name) !== undefined);
-    log.info({ names, remoteAddress, tls, reason: kind }, 'authentication refused');
-    await holdBack(session);
-    return REFUSALS[kind];
+  switch (result.kind) {
+    case 'open':
+      session.open(result.login);
+      return { completion: ok('Logged in', `CAPABILITY ${session.capabilities}`) };
+    case 'full':
+      return { completion: TOO_MANY_CONNECTIONS };
+    case 'fault':
+      return { completion: completionOf(result.error) };
   }
-  const { accountId, keyId } = outcome.login.principal;
-  if (!session.connection.logIn(accountId)) {
-    log.info({ accountId, keyId, remoteAddress, tls }, 'the account has too many connections');
-    return { completion: TOO_MANY_CONNECTIONS };
-  }
-  session.open(outcome.login);
-  log.debug({ accountId, keyId, remoteAddress, tls }, 'authenticated');
-  return { completion: ok('Logged in', `CAPABILITY ${session.capabilities}`) };
-}
-
-async function holdBack(session: Session): Promise<void> {
-  const { authDelayMs, authFailures } = session.context.limits;
-  session.failedLogins++;
-  await delay(authDelayMs * Math.min(session.failedLogins, MOST_DELAYS), undefined, { ref: false });
-  if (session.failedLogins >= authFailures) session.end('Too many failed logins', 'LIMIT');
 }

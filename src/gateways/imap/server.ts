@@ -54,7 +54,7 @@ const TICK_MS = 1000;
 /** @throws the system's error when the port cannot be opened */
 export async function startImap(options: ImapOptions): Promise<ImapListener> {
   const { bind, port, implicitTls, tls, trusted, context, shares, log } = options;
-  const { limits, logins } = context;
+  const { limits, signIn } = context;
   /** Sessions with a login, and among them those whose credential expires. */
   const sessions = new Set<ImapSession>();
   const expiring = new Set<ImapSession>();
@@ -89,7 +89,7 @@ export async function startImap(options: ImapOptions): Promise<ImapListener> {
     },
     (connection) => new SessionLoop(connection, parts, table),
   );
-  const ending = logins.ended$.subscribe((isOver) => {
+  const ending = signIn.ended$.subscribe((isOver) => {
     for (const session of sessions) if (isOver(session.login)) session.connection.cut('login-ended');
   });
   const ticking = setInterval(

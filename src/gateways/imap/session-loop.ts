@@ -1,23 +1,26 @@
 // The life of a session on its connection: greeting, one command after the other, rests between them, end.
+import { HeldShare } from '../../bounds/held-share.js';
+import { networkOf } from '../tcp/ip-address.js';
 import type { LineConnection } from '../tcp/line-connection.js';
 import type { LineSession } from '../tcp/line-session.js';
+import { TURN_MS, turns } from '../tcp/turns.js';
 import type { Command } from './command.js';
 import { dispatch, finishSuspended } from './dispatch.js';
 import { ImapSession, type SessionParts } from './imap-session.js';
-import { TURN_MS, turns } from './turns.js';
 import { type CommandPort, CommandSource, type CommandSourceOptions } from './wire/command-source.js';
 
 export class SessionLoop implements LineSession {
   readonly #session: ImapSession;
   readonly #table: ReadonlyMap<string, Command>;
+  readonly #input: SessionInput;
   readonly #source: CommandSource;
   #isGreeted = false;
 
   constructor(connection: LineConnection, parts: SessionParts, table: ReadonlyMap<string, Command>) {
     this.#session = new ImapSession(connection, parts);
     this.#table = table;
-    const input = new SessionInput(this.#session, table);
-    this.#source = new CommandSource(input, input);
+    this.#input = new SessionInput(this.#session, table);
+    this.#source = new CommandSource(this.#input, this.#input);
   }
 
   async run(): Promise<'rest' | 'over'> {
@@ -32,6 +35,7 @@ export class SessionLoop implements LineSession {
         if (received === undefined) return 'over';
         await session.notifier?.hold();
         await dispatch(session, this.#table, received);
+        this.#input.giveMemory();
       } else {
         await finishSuspended(session, session.suspended);
       }
@@ -47,6 +51,7 @@ export class SessionLoop implements LineSession {
   }
 
   close(): void {
+    this.#input.giveMemory();
     this.#session.close();
   }
 
@@ -62,6 +67,8 @@ export class SessionLoop implements LineSession {
 class SessionInput implements CommandPort, CommandSourceOptions {
   readonly #session: ImapSession;
   readonly #table: ReadonlyMap<string, Command>;
+  /** Of the command under way. */
+  #held: HeldShare | undefined;
 
   constructor(session: ImapSession, table: ReadonlyMap<string, Command>) {
     this.#session = session;
@@ -87,6 +94,19 @@ class SessionInput implements CommandPort, CommandSourceOptions {
   isUtf8(): boolean {
     const { enabled } = this.#session;
     return enabled.has('IMAP4REV2') || enabled.has('UTF8=ACCEPT');
+  }
+
+  hold(octets: number): boolean {
+    const { context, isLoggedIn } = this.#session;
+    const holder = isLoggedIn ? this.#session.accountId : networkOf(this.#session.remoteAddress);
+    this.#held ??= new HeldShare(context.memory.commands, holder);
+    return this.#held.resize(octets);
+  }
+
+  /** The command is over. */
+  giveMemory(): void {
+    this.#held?.give();
+    this.#held = undefined;
   }
 
   readLine(): Promise<Buffer | undefined> {

@@ -19,6 +19,20 @@ export interface Selected {
   readonly view: FolderView;
 }
 
+/** What a command of the session has changed in an account's folders. */
+export type OwnChange = { readonly folderId: string } & (
+  | {
+      /** Messages were put into the folder; modseqs of the folder before that and after it. */
+      readonly type: 'messages';
+      readonly uids: readonly (readonly [first: number, last: number])[];
+      readonly modseqBefore: number;
+      readonly modseq: number;
+    }
+  | { readonly type: 'created' | 'renamed'; readonly path: string }
+  | { readonly type: 'deleted' }
+  | { readonly type: 'subscribed'; readonly isSubscribed: boolean }
+);
+
 /** Sends the changes that NOTIFY asks for, between commands. */
 export interface Notifier {
   /** Changes are being written at this moment. */
@@ -29,6 +43,8 @@ export interface Notifier {
   hold(): Promise<void>;
   /** No command runs, or IDLE does, in which expunges may be sent. */
   release(during: 'idle' | 'no command'): void;
+  /** The command that runs has changed this: the client is not told of it. */
+  caused(change: OwnChange): void;
   end(): void;
 }
 

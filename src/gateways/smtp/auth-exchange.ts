@@ -16,19 +16,29 @@ import type { SmtpReply } from './replies.js';
 export type AuthResult =
   /** `user` becomes that of the session. */
   | { readonly user: unknown }
-  /** `failure`: what mechanisms with tokens say of it first; absent when the credential is not what failed. */
-  | { readonly reply: SmtpReply; readonly failure?: Failure };
+  | {
+      readonly reply: SmtpReply;
+      /** What mechanisms with tokens say of it first; absent when the credential is not what failed. */
+      readonly failure?: Failure;
+      /** Counts against the connection. */
+      readonly isFailedLogin?: boolean;
+    };
 
-/** Judges what was shown; never rejects. */
-export type Authenticator = (shown: Shown, session: SMTPConnection['session']) => Promise<AuthResult>;
+/** Judges what was shown; never rejects. `admit`: takes the connection from the account's share, when there is one left. */
+type Authenticator = (
+  shown: Shown,
+  session: SMTPConnection['session'],
+  admit: (accountId: string) => boolean,
+) => Promise<AuthResult>;
+
+/** The same for one connection. */
+export type SessionAuthenticator = (shown: Shown, session: SMTPConnection['session']) => Promise<AuthResult>;
 
 /** Whom the server lets in, where it wants to know. */
 export interface Auth {
   readonly judge: Authenticator;
   /** Credentials may come without TLS. */
   readonly plaintext: boolean;
-  /** Id of the account that a user is. */
-  readonly accountOf: (user: unknown) => string;
 }
 
 type Done = () => void;
@@ -45,7 +55,7 @@ const NEEDS_TLS: SmtpReply = { code: 538, text: '5.7.11 Encryption required, use
 export function authenticate(
   connection: SMTPConnection,
   command: string,
-  judge: Authenticator,
+  judge: SessionAuthenticator,
   plaintext: boolean,
   done: Done,
 ): void {
@@ -77,9 +87,9 @@ function begin(
 class AuthExchange {
   readonly #connection: SMTPConnection;
   readonly #mechanism: Mechanism;
-  readonly #judge: Authenticator;
+  readonly #judge: SessionAuthenticator;
 
-  constructor(connection: SMTPConnection, mechanism: Mechanism, judge: Authenticator) {
+  constructor(connection: SMTPConnection, mechanism: Mechanism, judge: SessionAuthenticator) {
     this.#connection = connection;
     this.#mechanism = mechanism;
     this.#judge = judge;

@@ -3,12 +3,11 @@
 // BDAT before its octets are read as commands. mx and submission decide about transactions; the server counts
 // connections.
 
-import { setTimeout as delay } from 'node:timers/promises';
 import type { SMTPServer } from 'smtp-server';
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
 import type { ConnectionSlot } from '../tcp/connection-limits.js';
 import { RateCredit } from '../tcp/rate-credit.js';
-import { type Auth, type Authenticator, authenticate } from './auth-exchange.js';
+import { type Auth, authenticate, type SessionAuthenticator } from './auth-exchange.js';
 import { DataParser, TooLong, WrongProtocol } from './data-parser.js';
 import type { SmtpLimits } from './limits.js';
 import { parsePath } from './path.js';
@@ -33,7 +32,6 @@ const NOT_OFFERED = new Set(['EXPN', 'ETRN', 'TURN', 'SEND', 'SOML', 'SAML', 'AU
 const JUNK = new Set(['NOOP', 'RSET', 'VRFY', 'HELP', 'HELO', 'EHLO']);
 /** How long a closed connection of a stopping server waits for the peer to close its side. */
 const LINGER_MS = 500;
-const TOO_MANY_CONNECTIONS = { reply: { code: 421, text: '4.7.0 Too many connections of your account' } };
 const TOO_MANY_LOGINS = { reply: { code: 421, text: '4.7.0 Too many failed logins, closing connection' } };
 
 export class SmtpConnection extends SMTPConnection {
@@ -42,11 +40,12 @@ export class SmtpConnection extends SMTPConnection {
   #errors = 0;
   #junk = 0;
   #excessRecipients = 0;
-  #lastSeen = performance.now();
+  readonly #began = performance.now();
+  #lastSeen = this.#began;
   #credit: RateCredit | undefined;
   #failedLogins = 0;
-  /** The reply to a failed login is held back. */
-  #isDelayed = false;
+  /** A login is judged, or the reply to a failed one is held back. */
+  #isJudging = false;
   /** Between DATA and the reply to the message. */
   #inData = false;
   #released = false;
@@ -102,6 +101,10 @@ export class SmtpConnection extends SMTPConnection {
     return this._closing || this._handlerPending || (this._dataStream !== false && this._dataStream !== null);
   }
 
+  get #owesLogin(): boolean {
+    return this._server.auth !== undefined && !this.session.user;
+  }
+
   /** Ends the connection when the peer takes too long. `idleMs`: what it may take now. */
   sweep(now: number, idleMs: number): void {
     const parser = this._parser;
@@ -115,6 +118,8 @@ export class SmtpConnection extends SMTPConnection {
       if (left < 0) this.send(421, '4.4.2 Too slow, closing connection');
     } else if (!this.#ours && now - this.#lastSeen > idleMs) {
       this.send(421, '4.4.2 Timeout, closing connection');
+    } else if (!this.#ours && this.#owesLogin && now - this.#began > this._server.limits.loginMs) {
+      this.send(421, '4.4.2 No login in time, closing connection');
     }
   }
 
@@ -125,7 +130,7 @@ export class SmtpConnection extends SMTPConnection {
   drain(now: number): void {
     const { stopping } = this._server;
     if (stopping && this._closing) this.#letGo();
-    if (this._closing || this.#inData || (this.#ours && !this._upgrading && !this.#isDelayed)) return;
+    if (this._closing || this.#inData || (this.#ours && !this._upgrading && !this.#isJudging)) return;
     const { envelope } = this.session as Partial<SMTPConnection['session']>;
     const used = this._transactionCounter > 0 && !envelope?.mailFrom;
     if (!stopping && (!used || this._upgrading)) return;
@@ -209,17 +214,14 @@ export class SmtpConnection extends SMTPConnection {
     else authenticate(this, command.toString('latin1'), this.#within(auth), auth.plaintext, callback);
   }
 
-  /** Guesses have to wait for their replies, each for longer, and are few; an account has a number of connections. */
-  #within({ judge, accountOf }: Auth): Authenticator {
+  /** A connection has a few failed logins. */
+  #within({ judge }: Auth): SessionAuthenticator {
     return async (shown, session) => {
-      const result = await judge(shown, session);
-      if ('user' in result) return this.#slot.logIn(accountOf(result.user)) ? result : TOO_MANY_CONNECTIONS;
-      const { authFailures, authDelayMs } = this._server.limits;
-      const failures = ++this.#failedLogins;
-      this.#isDelayed = true;
-      await delay(authDelayMs * Math.min(failures, 5), undefined, { ref: false });
-      this.#isDelayed = false;
-      return failures < authFailures ? result : TOO_MANY_LOGINS;
+      this.#isJudging = true;
+      const result = await judge(shown, session, (accountId) => this.#slot.logIn(accountId));
+      this.#isJudging = false;
+      if ('user' in result || result.isFailedLogin !== true) return result;
+      return ++this.#failedLogins < this._server.limits.authFailures ? result : TOO_MANY_LOGINS;
     };
   }
 

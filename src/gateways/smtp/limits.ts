@@ -20,6 +20,8 @@ export interface SmtpLimits {
   readonly quietMs: number;
   /** The same when it stops, outside of a transaction: between machines that are near. */
   readonly stoppingQuietMs: number;
+  /** ms from the start of a connection to the login, where AUTH is needed. */
+  readonly loginMs: number;
   /** ms for a TLS handshake. */
   readonly handshakeMs: number;
   /** Octets of DATA that earn a second; a message begins with `minRateGraceMs`. */
@@ -27,8 +29,6 @@ export interface SmtpLimits {
   readonly minRateGraceMs: number;
   /** Failed logins of a connection; the last one gets 421 4.7.0. */
   readonly authFailures: number;
-  /** ms that the reply to the first of them is held back; to the next twice as long, and so on up to five times. */
-  readonly authDelayMs: number;
   /** Open connections of one IPv4 address or one IPv6 /64. */
   readonly connectionsPerAddress: number;
   readonly connections: number;
@@ -58,11 +58,11 @@ export const DEFAULT_LIMITS: SmtpLimits = {
   stressConnections: 4000,
   quietMs: 1000,
   stoppingQuietMs: 250,
+  loginMs: 60_000,
   handshakeMs: 30_000,
   minRate: 500,
   minRateGraceMs: 60_000,
   authFailures: 10,
-  authDelayMs: 1000,
   connectionsPerAddress: 50,
   connections: 5000,
   connectionsPerAccount: 100,

@@ -179,7 +179,6 @@ export async function startListener(
     accepted.afterwards();
   };
 
-  const pair = options.tls.current();
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const server = new SmtpServer(
     {
@@ -187,8 +186,6 @@ export async function startListener(
       name: hostname,
       size: maxMessageSize,
       disabledCommands: handlers.auth === undefined ? ['AUTH', ...NEVER_OFFERED] : NEVER_OFFERED,
-      key: pair.key,
-      cert: pair.cert,
       onMailFrom,
       onRcptTo,
       onData: onData as NonNullable<SMTPServerOptions['onData']>,
@@ -196,6 +193,7 @@ export async function startListener(
     },
     limits,
     options.trusted ?? new TrustedNetworks([]),
+    options.tls,
     handlers.auth,
   );
   server.on('connect', (connection) => {
@@ -205,13 +203,6 @@ export async function startListener(
     if (error instanceof ProxyRefused) log.warn({ err: error.cause, proxy: error.proxy }, error.message);
     // The peer's doing: resets, failed handshakes.
     else log.debug({ err: error }, 'smtp connection failed');
-  });
-  options.tls.onChange(() => {
-    try {
-      server.renew(options.tls.current());
-    } catch (error) {
-      log.error({ err: error }, 'new certificate cannot be used, keeping the old one');
-    }
   });
 
   const address = await server.open(options.port, options.bind);

@@ -14,7 +14,6 @@ export interface SmtpMeter extends ListenerMeter {
 
 export interface SubmissionMeter extends ListenerMeter {
   queued(message: { readonly octets: number; readonly recipients: number }): void;
-  authenticated(outcome: 'open' | 'wrong' | 'scopeMissing' | 'limited' | 'fault'): void;
 }
 
 const NO_LISTENER_METER: ListenerMeter = { refused: () => {}, replied: () => {} };
@@ -22,5 +21,4 @@ export const NO_METER: SmtpMeter = { ...NO_LISTENER_METER, accepted: () => {} };
 export const NO_SUBMISSION_METER: SubmissionMeter = {
   ...NO_LISTENER_METER,
   queued: () => {},
-  authenticated: () => {},
 };

@@ -1,11 +1,11 @@
-// Replies to the peer: one exhaustive table from every outcome and fault to a reply with an enhanced code (RFC 5321 §4.2,
-// RFC 3463). A new outcome does not compile until SMTP has a reply to it. Texts are fixed: no reply repeats octets of the
+// Replies to the peer: one exhaustive table from every outcome and kind of fault to a reply with an enhanced code (RFC 5321
+// §4.2, RFC 3463). A new outcome does not compile until SMTP has a reply to it. Texts are fixed: no reply repeats octets of the
 // peer.
 
 import { UnencodableLine } from '../../compose/short-lines.js';
 import type { Recipient } from '../../directory/protocol.js';
 import { UnusableHeader } from '../../mail/submitted-message.js';
-import { type FaultCode, rowOf } from '../faults.js';
+import { type FaultKind, faultKind } from '../faults.js';
 
 export interface SmtpReply {
   readonly code: number;
@@ -82,27 +82,13 @@ const RECIPIENTS: Readonly<Record<Exclude<Recipient['kind'], 'mailbox' | 'hold'>
 };
 
 // Even a lasting fault is answered with 4xx: the peer keeps the mail until the fault is mended here.
-const FAULTS: Readonly<Record<FaultCode, SmtpReply>> = {
-  'store-unavailable': BUSY,
-  'store-locked': BUSY,
-  'store-conflict': BUSY,
-  'store-failed': BUSY,
-  'spool-full': FULL,
-  'spool-memory': FULL,
-  'spool-failed': BUSY,
-  unreachable: BUSY,
-  overloaded: BUSY,
-  'no-such-account': BUSY,
-  unsupported: BUSY,
+const FAULTS: Readonly<Record<FaultKind, SmtpReply>> = {
+  unavailable: BUSY,
+  'no-room': FULL,
+  'no-account': BUSY,
   failed: BUSY,
-  'decoder-busy': BUSY,
-  'decoding-abandoned': BUSY,
-  'provider-unavailable': BUSY,
-  'provider-refused': BUSY,
+  bug: BUG,
 };
-
-/** PostgreSQL's disk_full, and the file system's. */
-const NO_SPACE = new Set<unknown>(['53100', 'ENOSPC', 'EDQUOT']);
 
 export class SmtpRefused extends Error {
   readonly refusal: SmtpRefusal;
@@ -132,18 +118,10 @@ export function recipientReply(kind: keyof typeof RECIPIENTS): SmtpReply {
 export function replyTo(error: unknown): SmtpReply {
   const refusal = refusalIn(error);
   if (refusal !== undefined) return REFUSALS[refusal];
-  if (isOutOfSpace(error)) return FULL;
-  return rowOf(FAULTS, error) ?? BUG;
+  return FAULTS[faultKind(error)];
 }
 
 /** Whether an error is none of the expected ones, to be logged with its stack. */
 export function isBug(error: unknown): boolean {
-  return refusalIn(error) === undefined && rowOf(FAULTS, error) === undefined;
-}
-
-function isOutOfSpace(error: unknown): boolean {
-  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
-    if (NO_SPACE.has((cause as NodeJS.ErrnoException).code)) return true;
-  }
-  return false;
+  return refusalIn(error) === undefined && faultKind(error) === 'bug';
 }

@@ -1,7 +1,8 @@
 // Who may write as whom, and to whom, at submission (RFC 6409 §6.1; docs/interface/mail.md, "Sender addresses"): envelope sender, From and Sender are
 // addresses of the account; recipients may be anywhere, but must be written out, and exist where they are ours.
 import type { SMTPServerAddress } from 'smtp-server';
-import type { ProtocolLogin, ProtocolLogins } from '../../auth/protocol-login.js';
+import type { ProtocolLogin } from '../../auth/protocol-login.js';
+import type { SignIn } from '../../auth/sign-in.js';
 import type { Directory, Principal } from '../../directory/protocol.js';
 import { parseAddress } from '../../mail/address.js';
 import type { HeaderFields } from '../../mail/mime-index/header-fields.js';
@@ -20,16 +21,16 @@ const HEADER_REFUSALS: Readonly<Record<OriginatorFault, SmtpRefusal>> = {
 
 export class SenderPolicy {
   readonly #directory: Pick<Directory, 'recipient' | 'isAddressOf'>;
-  readonly #logins: Pick<ProtocolLogins, 'holds'>;
+  readonly #signIn: Pick<SignIn, 'holds'>;
 
-  constructor(directory: Pick<Directory, 'recipient' | 'isAddressOf'>, logins: Pick<ProtocolLogins, 'holds'>) {
+  constructor(directory: Pick<Directory, 'recipient' | 'isAddressOf'>, signIn: Pick<SignIn, 'holds'>) {
     this.#directory = directory;
-    this.#logins = logins;
+    this.#signIn = signIn;
   }
 
   /** The null sender is anybody's: read receipts have it (RFC 6409 §3.2, RFC 8098 §3). @throws StoreFault */
   async judgeSender(path: SMTPServerAddress, login: ProtocolLogin): Promise<SmtpRefusal | undefined> {
-    if (!(await this.#logins.holds(login))) return 'loginEnded';
+    if (!(await this.#signIn.holds(login))) return 'loginEnded';
     const refusal = judgeSender(path, PARAMETERS);
     if (refusal !== undefined || path.address === '') return refusal;
     return (await this.#directory.isAddressOf(login.principal.accountId, path.address)) ? undefined : 'foreignSender';

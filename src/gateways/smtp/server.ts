@@ -4,7 +4,7 @@
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
 import { MECHANISMS } from '../../auth/sasl.js';
-import type { KeyPair } from '../tcp/certificate-source.js';
+import type { CertificateSource } from '../tcp/certificate-source.js';
 import { closeAfter } from '../tcp/closing.js';
 import { ConnectionLimits, type ConnectionSlot } from '../tcp/connection-limits.js';
 import { canonicalAddress, networkOf } from '../tcp/ip-address.js';
@@ -31,6 +31,20 @@ const STOPPING = '421 4.3.2 Service closing, try again later';
 const FULL = '421 4.3.2 Too many connections, try again later';
 const FULL_FOR_ADDRESS = '421 4.7.0 Too many connections from your address';
 
+/** Where the library looks for the context of a handshake. */
+class PresentContext extends Map<string, CertificateSource['context']> {
+  readonly #tls: CertificateSource;
+
+  constructor(tls: CertificateSource) {
+    super();
+    this.#tls = tls;
+  }
+
+  override get(): CertificateSource['context'] {
+    return this.#tls.context;
+  }
+}
+
 export class SmtpServer extends SMTPServer implements ConnectionOwner {
   readonly limits: SmtpLimits;
   readonly auth: Auth | undefined;
@@ -45,7 +59,13 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
   #drainer: NodeJS.Timeout | undefined;
 
   /** `auth`: undefined for a server that takes from anyone, and offers no AUTH. */
-  constructor(options: SMTPServerOptions, limits: SmtpLimits, trusted: TrustedNetworks, auth?: Auth) {
+  constructor(
+    options: SMTPServerOptions,
+    limits: SmtpLimits,
+    trusted: TrustedNetworks,
+    tls: CertificateSource,
+    auth?: Auth,
+  ) {
     super({
       // The library's defaults that a public server must not have.
       logger: false,
@@ -55,18 +75,21 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
       hideDSN: true,
       hideREQUIRETLS: true,
       rejectOversized: true,
-      minVersion: 'TLSv1.2',
+      // Called for each client that names a host.
+      SNICallback: (host, done) => done(null, tls.contextFor(host)),
       socketTimeout: limits.idleMs,
       authMethods: [...MECHANISMS],
       authRequiredMessage: '5.7.0 Authentication required',
       maxRecipients: limits.recipients,
       ...options,
     });
+    this.secureContext = new PresentContext(tls);
     this.limits = limits;
     this.#limits = new ConnectionLimits(limits);
     this.auth = auth;
     this.#trusted = trusted;
-    const shortest = Math.min(limits.idleMs, limits.stressIdleMs, limits.handshakeMs, limits.minRateGraceMs);
+    const { idleMs, stressIdleMs, loginMs, handshakeMs, minRateGraceMs } = limits;
+    const shortest = Math.min(idleMs, stressIdleMs, loginMs, handshakeMs, minRateGraceMs);
     const period = Math.min(1000, Math.max(10, shortest / 4));
     this.#sweeper = setInterval(() => this.#sweep(), period);
     this.#sweeper.unref();
@@ -88,17 +111,8 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
     });
   }
 
-  /** @throws Error when key and certificate cannot be used; what was in use stays. */
-  renew(pair: KeyPair): void {
-    const { secureContext } = this;
-    try {
-      this.updateSecureContext({ key: pair.key, cert: pair.cert });
-    } catch (error) {
-      // The library forgets the old context before it makes the new one.
-      this.secureContext = secureContext;
-      throw error;
-    }
-  }
+  /** The contexts are those of all listeners: the library makes none of its own. */
+  override updateSecureContext(): void {}
 
   override connect(socket: SmtpSocket, options?: SMTPConnectionOptions | null): void {
     const peer = canonicalAddress(socket.remoteAddress ?? '') ?? '';

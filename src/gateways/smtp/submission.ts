@@ -2,7 +2,7 @@
 // from the start, and queue it. sender-policy decides which senders an account may use, submission-login checks the
 // login, submit queues the message. listener has the part that MX shares.
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
-import type { ProtocolLogins } from '../../auth/protocol-login.js';
+import type { SignIn } from '../../auth/sign-in.js';
 import { withShortLines } from '../../compose/short-lines.js';
 import type { Directory } from '../../directory/protocol.js';
 import { SubmittedMessage } from '../../mail/submitted-message.js';
@@ -31,15 +31,15 @@ export interface SubmissionOptions extends ListenerOptions {
   readonly implicitTls: boolean;
   /** Credentials may come without TLS. */
   readonly allowPlaintextAuth: boolean;
-  readonly logins: ProtocolLogins;
+  readonly signIn: SignIn;
   readonly directory: Pick<Directory, 'recipient' | 'isAddressOf'>;
   readonly receiver: SubmitPorts & { readonly spool: Spool };
   readonly meter?: SubmissionMeter;
 }
 
 export async function startSubmission(options: SubmissionOptions): Promise<SmtpListener> {
-  const { receiver, logins, hostname, maxMessageSize, log, meter = NO_SUBMISSION_METER } = options;
-  const policy = new SenderPolicy(options.directory, logins);
+  const { receiver, signIn, hostname, maxMessageSize, log, meter = NO_SUBMISSION_METER } = options;
+  const policy = new SenderPolicy(options.directory, signIn);
 
   async function receive(
     stream: MessageStream,
@@ -81,7 +81,7 @@ export async function startSubmission(options: SubmissionOptions): Promise<SmtpL
     {
       settings: options.implicitTls ? { secure: true, needsUpgrade: true } : {},
       meter,
-      auth: submissionAuth({ logins, plaintext: options.allowPlaintextAuth, log, meter }),
+      auth: submissionAuth({ signIn, plaintext: options.allowPlaintextAuth, log }),
       mailFrom: (path: SMTPServerAddress, session: SMTPServerSession) =>
         policy.judgeSender(path, loginOf(session)).then(rejectionOf),
       rcptTo: (path: SMTPServerAddress, session: SMTPServerSession) =>
@@ -90,7 +90,7 @@ export async function startSubmission(options: SubmissionOptions): Promise<SmtpL
       about: (session) => ({ accountId: loginOf(session).principal.accountId }),
     },
   );
-  const ending = logins.ended$.subscribe((isOver) => {
+  const ending = signIn.ended$.subscribe((isOver) => {
     server.dismiss((user) => isOver(user as ReturnType<typeof loginOf>), refusalReply('loginEnded').text);
   });
   return {

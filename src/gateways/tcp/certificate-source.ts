@@ -1,4 +1,8 @@
-// The certificate and key that a listener with TLS presents, and how the listener learns that they were renewed.
+// The certificates that all listeners of a node present, and the TLS settings of the server's side: version 1.2 and later, the
+// certificate of the host that the client names (SNI), and one key for session tickets, so that a session is resumed at
+// every listener, and after certificates were renewed. Listeners ask for the context at each handshake.
+import { randomBytes, X509Certificate } from 'node:crypto';
+import { createSecureContext, type SecureContext, type TLSSocketOptions } from 'node:tls';
 
 export interface KeyPair {
   /** PEM, the leaf first, then its chain. */
@@ -7,8 +11,79 @@ export interface KeyPair {
   readonly key: string;
 }
 
-export interface CertificateSource {
-  current(): KeyPair;
-  /** Calls back after each change. */
-  onChange(callback: () => void): unknown;
+interface Presented {
+  readonly leaf: X509Certificate;
+  readonly context: SecureContext;
+}
+
+/** Octets of a key for session tickets (RFC 5077 §4): its name, and the secrets for HMAC and AES. */
+export const TICKET_KEY_OCTETS = 48;
+/** Sessions are resumed only where this is the same. */
+const SESSION_CONTEXT = 'mansio';
+
+export class CertificateSource {
+  #pairs: readonly KeyPair[];
+  #ticketKey: Buffer;
+  #presented: readonly Presented[];
+
+  /** The first pair is for clients that name no host, or a host that no certificate is for. @throws Error when a pair cannot be used */
+  constructor(pairs: readonly KeyPair[], ticketKey: Buffer = randomBytes(TICKET_KEY_OCTETS)) {
+    this.#pairs = pairs;
+    this.#ticketKey = ticketKey;
+    this.#presented = presentedOf(pairs, ticketKey);
+  }
+
+  get pairs(): readonly KeyPair[] {
+    return this.#pairs;
+  }
+
+  get ticketKey(): Buffer {
+    return this.#ticketKey;
+  }
+
+  /** For later handshakes. @throws Error when a pair cannot be used; what was in use stays */
+  renew(pairs: readonly KeyPair[], ticketKey = this.#ticketKey): void {
+    this.#presented = presentedOf(pairs, ticketKey);
+    this.#pairs = pairs;
+    this.#ticketKey = ticketKey;
+  }
+
+  /** Sessions from before are not resumed. */
+  rotate(ticketKey: Buffer): void {
+    this.renew(this.#pairs, ticketKey);
+  }
+
+  get context(): SecureContext {
+    return this.#presented[0]!.context;
+  }
+
+  /** The context of the first certificate for exactly this host, else of the first with a wildcard for it, else the default. */
+  contextFor(host: string): SecureContext {
+    const exact = this.#presented.find(({ leaf }) => leaf.checkHost(host, { wildcards: false }) !== undefined);
+    const found = exact ?? this.#presented.find(({ leaf }) => leaf.checkHost(host) !== undefined);
+    return found?.context ?? this.context;
+  }
+
+  /** For a handshake at the server's side. */
+  get socketOptions(): Pick<TLSSocketOptions, 'isServer' | 'secureContext' | 'SNICallback'> {
+    const options = { isServer: true, secureContext: this.context };
+    return this.#presented.length === 1 ? options : { ...options, SNICallback: this.#onServerName };
+  }
+
+  readonly #onServerName = (host: string, done: (error: Error | null, context?: SecureContext) => void): void =>
+    done(null, this.contextFor(host));
+}
+
+function presentedOf(pairs: readonly KeyPair[], ticketKeys: Buffer): readonly Presented[] {
+  if (pairs.length === 0) throw new RangeError('a listener with TLS needs a certificate');
+  return pairs.map(({ cert, key }) => ({
+    leaf: new X509Certificate(cert),
+    context: createSecureContext({
+      cert,
+      key,
+      minVersion: 'TLSv1.2',
+      sessionIdContext: SESSION_CONTEXT,
+      ticketKeys,
+    }),
+  }));
 }

@@ -17,6 +17,8 @@ export class DeflatedSocket extends Duplex {
   readonly #inflate: InflateRaw = createInflateRaw(INFLATE);
   readonly #deflate: DeflateRaw = createDeflateRaw(DEFLATE);
   #written = 0;
+  /** The reader takes more; what it has not asked for stays compressed. */
+  #isWanted = false;
 
   /** Nothing may wait to be written. */
   constructor(socket: Socket) {
@@ -40,6 +42,7 @@ export class DeflatedSocket extends Duplex {
   }
 
   override _read(): void {
+    this.#isWanted = true;
     this.#forward();
   }
 
@@ -70,9 +73,10 @@ export class DeflatedSocket extends Duplex {
   }
 
   #forward(): void {
-    for (;;) {
+    while (this.#isWanted) {
       const octets: Buffer | null = this.#inflate.read();
-      if (octets === null || !this.push(octets)) return;
+      if (octets === null) return;
+      this.#isWanted = this.push(octets);
     }
   }
 

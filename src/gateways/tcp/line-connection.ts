@@ -1,7 +1,8 @@
 // One connection of a protocol of lines (IMAP, POP3): its addresses, its TLS, lines and octets in at the session's pace, octets
 // out at the peer's, and the times that a peer may take. A session asks for the next line and is told how the connection ended.
 import type { Socket } from 'node:net';
-import type { SecureContext, TLSSocket } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
+import type { CertificateSource } from './certificate-source.js';
 import { closeAfter } from './closing.js';
 import type { ConnectionSlot } from './connection-limits.js';
 import { DeflatedSocket } from './deflated-socket.js';
@@ -54,7 +55,7 @@ export interface OwningListener {
   readonly times: ConnectionTimes;
   readonly lines: LineFramerOptions;
   readonly writerLimits: WriterLimits | undefined;
-  readonly secureContext: SecureContext;
+  readonly tls: CertificateSource;
   /** The session is over; `error`: what ended it. */
   over(connection: LineConnection, error?: unknown): void;
 }
@@ -367,9 +368,9 @@ export class LineConnection {
   }
 
   async #handshake(): Promise<void> {
-    const { secureContext, times } = this.#owner;
+    const { tls, times } = this.#owner;
     try {
-      this.#secured = await secure(this.#plain, secureContext, times.handshakeMs);
+      this.#secured = await secure(this.#plain, tls, times.handshakeMs);
     } catch (error) {
       throw new ConnectionEnd('lost', error);
     }

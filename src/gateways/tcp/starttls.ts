@@ -1,6 +1,7 @@
 // TLS on a socket that is connected already, at the server's side: for STARTTLS and for listeners with TLS from the first octet.
 import type { Socket } from 'node:net';
-import { type SecureContext, TLSSocket } from 'node:tls';
+import { TLSSocket } from 'node:tls';
+import type { CertificateSource } from './certificate-source.js';
 
 /** The peer did not make a handshake. */
 class HandshakeFailed extends Error {
@@ -11,9 +12,9 @@ class HandshakeFailed extends Error {
  * Octets that were read off the socket and not used must be gone: they would be read as the handshake. Nothing may wait to be
  * written. @throws HandshakeFailed; the socket is destroyed then
  */
-export function secure(socket: Socket, secureContext: SecureContext, handshakeMs: number): Promise<TLSSocket> {
+export function secure(socket: Socket, tls: CertificateSource, handshakeMs: number): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
-    const secured = new TLSSocket(socket, { isServer: true, secureContext });
+    const secured = new TLSSocket(socket, tls.socketOptions);
     const fail = (cause?: unknown): void => {
       clearTimeout(late);
       secured.destroy();

@@ -2,7 +2,6 @@
 // one session a connection. A session that returns has its connection closed; one that is cut short has a farewell sent.
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
-import { createSecureContext, type SecureContext } from 'node:tls';
 import type { Logger } from 'pino';
 import type { CertificateSource } from './certificate-source.js';
 import { closeAfter } from './closing.js';
@@ -66,7 +65,7 @@ export interface TcpListener {
   stop(graceMs: number): Promise<void>;
 }
 
-/** @throws the system's error when the port cannot be opened; Error when key and certificate cannot be used */
+/** @throws the system's error when the port cannot be opened */
 export async function listenTcp(options: TcpListenerOptions, start: SessionStart): Promise<TcpListener> {
   const listener = new LineListener(options, start);
   await listener.open();
@@ -83,7 +82,6 @@ class LineListener implements TcpListener, OwningListener {
   /** Of proxies that have not yet said whose connection it is. */
   readonly #unopened = new Set<Socket>();
   readonly #open = new Set<LineConnection>();
-  secureContext: SecureContext;
   readonly #sweeper: NodeJS.Timeout;
   /** One function for the sockets of all connections. */
   readonly #onSocketClose: (this: Socket) => void;
@@ -94,8 +92,6 @@ class LineListener implements TcpListener, OwningListener {
     this.#options = options;
     this.#start = start;
     this.#limits = new ConnectionLimits(options.limits, options.shares);
-    this.secureContext = contextOf(options.tls);
-    options.tls.onChange(() => this.#renew());
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket));
     const { idleMs, loginMs, minRateGraceMs } = options.times;
     const period = Math.min(1000, Math.max(10, Math.min(idleMs, loginMs, minRateGraceMs) / 4));
@@ -104,6 +100,10 @@ class LineListener implements TcpListener, OwningListener {
     this.#onSocketClose = function (this: Socket) {
       left(this);
     };
+  }
+
+  get tls(): CertificateSource {
+    return this.#options.tls;
   }
 
   get times(): ConnectionTimes {
@@ -244,20 +244,6 @@ class LineListener implements TcpListener, OwningListener {
     if (this.#options.implicitTls) socket.destroy();
     else closeAfter(socket, words);
   }
-
-  #renew(): void {
-    const { tls, log } = this.#options;
-    try {
-      this.secureContext = contextOf(tls);
-    } catch (error) {
-      log.error({ err: error }, 'new certificate cannot be used, keeping the old one');
-    }
-  }
-}
-
-function contextOf(tls: CertificateSource): SecureContext {
-  const { key, cert } = tls.current();
-  return createSecureContext({ key, cert, minVersion: 'TLSv1.2' });
 }
 
 function destroyOnError(this: Socket): void {

@@ -9,7 +9,7 @@ const PREFIX = 'mansio_';
 const LATENCIES = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** A role with metrics of its own. */
-export type MeteredRole = 'api' | 'mx' | 'submission' | 'imap' | 'outbound';
+export type MeteredRole = 'api' | 'mx' | 'submission' | 'imap' | 'pop3' | 'outbound';
 
 export interface Declared {
   readonly name: string;

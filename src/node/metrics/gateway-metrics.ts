@@ -1,7 +1,9 @@
 // The gateways' meters on prom-client. Labels come from closed sets: what a peer wrote is never one.
+import { LOGIN_PROTOCOLS, type LoginMeter } from '../../auth/sign-in.js';
 import type { HttpMeter } from '../../gateways/http/meter.js';
 import type { HubMeter } from '../../gateways/hub/meter.js';
 import type { ImapMeter } from '../../gateways/imap/meter.js';
+import type { Pop3Meter } from '../../gateways/pop3/meter.js';
 import type { SmtpMeter, SubmissionMeter } from '../../gateways/smtp/meter.js';
 import type { Families } from './families.js';
 
@@ -46,14 +48,7 @@ export function submissionMeter(families: Families): SubmissionMeter {
     'Senders, recipients and messages refused; code: 4xx or 5xx; reason fault: an error of this server.',
     ['code', 'reason'],
   );
-  const logins = families.counter(
-    'submission_logins_total',
-    'Attempts to log in; outcome: open, wrong, scopeMissing, limited or fault.',
-    ['outcome'],
-  );
   const replies = families.latency('submission_duration_seconds', 'From the end of DATA to the reply.', ['outcome']);
-  logins.inc({ outcome: 'open' }, 0);
-  logins.inc({ outcome: 'wrong' }, 0);
   return {
     queued(message) {
       messages.inc();
@@ -61,17 +56,11 @@ export function submissionMeter(families: Families): SubmissionMeter {
       recipients.inc(message.recipients);
     },
     refused: (reason, code) => refusals.inc({ code: classOf(code), reason }),
-    authenticated: (outcome) => logins.inc({ outcome }),
     replied: (accepted, ms) => replies.observe({ outcome: accepted ? 'accepted' : 'refused' }, ms / 1000),
   };
 }
 
 export function imapMeter(families: Families): ImapMeter {
-  const logins = families.counter(
-    'imap_logins_total',
-    'Attempts to log in; outcome: open, wrong, scopeMissing, limited or fault.',
-    ['outcome'],
-  );
   const commands = families.latency(
     'imap_command_duration_seconds',
     'Commands from their last octet to the tagged response; command: of the command table, or unknown; status: OK, NO or BAD.',
@@ -81,13 +70,39 @@ export function imapMeter(families: Families): ImapMeter {
     'imap_appended_bytes_total',
     'Octets of messages that APPEND and REPLACE have stored.',
   );
-  logins.inc({ outcome: 'open' }, 0);
-  logins.inc({ outcome: 'wrong' }, 0);
   return {
-    authenticated: (outcome) => logins.inc({ outcome }),
     completed: (command, status, ms) => commands.observe({ command, status }, ms / 1000),
     appended: (octets) => appended.inc(octets),
   };
+}
+
+export function pop3Meter(families: Families): Pop3Meter {
+  const commands = families.latency(
+    'pop3_command_duration_seconds',
+    'Commands from their line to the end of the response; command: of the command table, or unknown; status: OK or ERR.',
+    ['command', 'status'],
+  );
+  const retrieved = families.counter('pop3_retrieved_bytes_total', 'Octets of messages that RETR and TOP have sent.');
+  const removed = families.counter('pop3_removed_messages_total', 'Messages that QUIT has taken out of the inbox.');
+  return {
+    completed: (command, status, ms) => commands.observe({ command, status }, ms / 1000),
+    retrieved: (octets) => retrieved.inc(octets),
+    removed: (messages) => removed.inc(messages),
+  };
+}
+
+/** `roles` of the node: a protocol without attempts has zeros, so that its first one can be seen. */
+export function loginMeter(families: Families, roles: ReadonlySet<string>): LoginMeter {
+  const attempts = families.counter(
+    'logins_total',
+    'Attempts to log in; protocol: submission, imap or pop3; outcome: open, wrong, scopeMissing, limited, full or fault.',
+    ['protocol', 'outcome'],
+  );
+  for (const protocol of LOGIN_PROTOCOLS.filter((name) => roles.has(name))) {
+    attempts.inc({ protocol, outcome: 'open' }, 0);
+    attempts.inc({ protocol, outcome: 'wrong' }, 0);
+  }
+  return { attempted: (protocol, outcome) => attempts.inc({ protocol, outcome }) };
 }
 
 export function httpMeter(families: Families): HttpMeter {

@@ -3,9 +3,11 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { DeliveryMeter } from '../../actors/delivery/meter.js';
 import type { Meter } from '../../actors/runtime/meter.js';
+import type { LoginMeter } from '../../auth/sign-in.js';
 import type { HttpMeter } from '../../gateways/http/meter.js';
 import type { HubMeter } from '../../gateways/hub/meter.js';
 import type { ImapMeter } from '../../gateways/imap/meter.js';
+import type { Pop3Meter } from '../../gateways/pop3/meter.js';
 import type { SmtpMeter, SubmissionMeter } from '../../gateways/smtp/meter.js';
 import type { CourierMeter } from '../../smtp-client/meter.js';
 import { courierMeter } from './courier-metrics.js';
@@ -13,7 +15,15 @@ import { deliveryMeter, type MeasuredQueue, watchQueue } from './delivery-metric
 import { type EngineParts, watchEngine } from './engine-metrics.js';
 import { eventLoopDelay } from './event-loop.js';
 import { type Declared, Families, type MeteredRole } from './families.js';
-import { httpMeter, hubMeter, imapMeter, smtpMeter, submissionMeter } from './gateway-metrics.js';
+import {
+  httpMeter,
+  hubMeter,
+  imapMeter,
+  loginMeter,
+  pop3Meter,
+  smtpMeter,
+  submissionMeter,
+} from './gateway-metrics.js';
 import { runtimeMeter } from './runtime-metrics.js';
 import { type CommitMeters, commitMeters } from './store-metrics.js';
 
@@ -23,6 +33,9 @@ export interface Metrics {
   readonly smtp: SmtpMeter;
   readonly submission: SubmissionMeter;
   readonly imap: ImapMeter;
+  readonly pop3: Pop3Meter;
+  /** Of all mail protocols. */
+  readonly logins: LoginMeter;
   readonly http: HttpMeter;
   readonly hub: HubMeter;
   readonly deliveries: DeliveryMeter;
@@ -31,7 +44,7 @@ export interface Metrics {
   /** On nodes that deliver outbound mail. */
   watchQueue(status: MeasuredQueue): void;
   /** `read` gives the connections open now. */
-  watchConnections(gateway: 'smtp' | 'submission' | 'imap' | 'hub', read: () => number): void;
+  watchConnections(gateway: 'smtp' | 'submission' | 'imap' | 'pop3' | 'hub', read: () => number): void;
   readonly contentType: string;
   /** All families, also those of roles that this node does not have. */
   readonly declared: readonly Declared[];
@@ -47,10 +60,13 @@ interface MeteredNode {
   readonly roles: ReadonlySet<string>;
 }
 
-const GATEWAY_ROLES = { smtp: 'mx', submission: 'submission', imap: 'imap', hub: 'api' } as const satisfies Record<
-  string,
-  MeteredRole
->;
+const GATEWAY_ROLES = {
+  smtp: 'mx',
+  submission: 'submission',
+  imap: 'imap',
+  pop3: 'pop3',
+  hub: 'api',
+} as const satisfies Record<string, MeteredRole>;
 
 export function createMetrics({ version, roles }: MeteredNode): Metrics {
   const registry = new Registry();
@@ -69,6 +85,8 @@ export function createMetrics({ version, roles }: MeteredNode): Metrics {
     smtp: smtpMeter(families.of('mx')),
     submission: submissionMeter(families.of('submission')),
     imap: imapMeter(families.of('imap')),
+    pop3: pop3Meter(families.of('pop3')),
+    logins: loginMeter(families, roles),
     http: httpMeter(api),
     hub: hubMeter(api),
     deliveries: deliveryMeter(outbound),

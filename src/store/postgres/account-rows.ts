@@ -24,6 +24,7 @@ export const ACCOUNT_TABLES = [
   'folders',
   'annotations',
   'events',
+  'flag_overlays',
   'inbound',
   'import_positions',
   'recent_commands',

@@ -2,22 +2,33 @@
 import { EVENT_PAGE_OCTETS, type EventLog } from '../events.js';
 import type { EventRow } from '../mailboxes.js';
 import { type Fragment, guarded, type Sql } from './client.js';
+import { type StoredEntry, withIds } from './packed-entries.js';
+
+interface LogRow {
+  readonly seq: string;
+  readonly entries: readonly StoredEntry[];
+  readonly ids: Uint8Array | null;
+  readonly at: Date;
+}
 
 export function postgresEvents(sql: Sql): EventLog {
   async function read(accountId: string, after: number, limit: number): Promise<readonly EventRow[]> {
     const rows = await guarded(
-      () => sql<{ seq: string; entries: { type: string; payload: unknown }[]; at: Date }[]>`
+      () => sql<LogRow[]>`
         with changes as (
-          select seq, entries, at from events
+          select seq, entries, ids, at from events
           where account_id = ${accountId} and seq > ${after} order by seq limit ${limit}
         ), sized as (
-          select seq, entries, at, sum(pg_column_size(entries)) over (order by seq) - pg_column_size(entries) as before
-          from changes
+          select seq, entries, ids, at, sum(octets) over (order by seq) - octets as before
+          from changes, lateral (select pg_column_size(entries) + coalesce(pg_column_size(ids), 0) as octets) size
         )
-        select seq, entries, at from sized where before < ${EVENT_PAGE_OCTETS} order by seq`,
+        select seq, entries, ids, at from sized where before < ${EVENT_PAGE_OCTETS} order by seq`,
     );
-    return rows.flatMap(({ seq, entries, at }) =>
-      entries.map(({ type, payload }, n) => ({ seq: Number(seq), n, type, payload, at: at.getTime() })),
+    return rows.flatMap(({ seq, entries, ids, at }) =>
+      entries.map((entry, n) => {
+        const { type, payload } = ids === null ? entry : withIds(entry, ids);
+        return { seq: Number(seq), n, type, payload, at: at.getTime() };
+      }),
     );
   }
 
@@ -32,7 +43,12 @@ export function postgresEvents(sql: Sql): EventLog {
   async function pruneUpTo(bounds: Fragment): Promise<number> {
     const [row] = await guarded(
       () => sql<[{ count: number }]>`
-        with bound as materialized (${bounds}), gone as (
+        with asked as (${bounds}), bound as materialized (
+          -- Flags that are not written to the emails yet have their ids here.
+          select account_id, least(seq, (
+            select min(o.seq) - 1 from flag_overlays o where o.account_id = asked.account_id)) as seq
+          from asked
+        ), gone as (
           delete from events e using bound b where e.account_id = b.account_id and e.seq <= b.seq returning e.seq
         ), forgotten as (
           delete from expunged x using bound b where x.account_id = b.account_id and x.modseq <= b.seq

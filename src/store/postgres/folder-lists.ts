@@ -2,6 +2,7 @@
 // compared without its `Re:` and `Fwd:`, as threads are (RFC 5256 §2.1); senders by the name that lists show.
 import type { ListCriteria, ListedEmails } from '../mailboxes.js';
 import type { Sql } from './client.js';
+import { overlaidFlags } from './flag-overlays.js';
 
 export async function listedEmails(
   sql: Sql,
@@ -17,10 +18,11 @@ export async function listedEmails(
   };
   const direction = isDescending ? sql`desc` : sql`asc`;
   const [row] = await sql<ListedEmails[]>`
-    with found as materialized (
-      select e.id, e.flags, e.received_at, ${keys[order]} as key
+    with ${overlaidFlags(sql, accountId)}, found as materialized (
+      select e.id, coalesce(o.flags, e.flags) as flags, e.received_at, ${keys[order]} as key
       from placements p join emails e on e.account_id = p.account_id and e.id = p.email_id
-      where p.account_id = ${accountId} and p.folder_id = ${folderId} and e.flags & ${mask}::int = ${flags}::int
+        left join overlaid o on o.id = e.id and o.seq > e.modseq
+      where p.account_id = ${accountId} and p.folder_id = ${folderId} and coalesce(o.flags, e.flags) & ${mask}::int = ${flags}::int
         and (${fromAddress} = '' or position(lower(${fromAddress}) in lower(e.from_address)) > 0)
     )
     select (select count(*)::int from found) as "totalCount",

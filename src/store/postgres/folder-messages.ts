@@ -1,6 +1,7 @@
 // The messages of a folder in PostgreSQL: placement, email and, when they are asked for, the start of the blob and its index.
 import { uuidTime } from '../../mail/ids.js';
 import {
+  type FolderBlobStore,
   type FolderMessageNeeds,
   type FolderMessageRow,
   type FolderMessageStore,
@@ -12,8 +13,11 @@ import { guarded, type Sql } from './client.js';
 /** `savedAt`: null where it is the time in the email's id. */
 type Row = Omit<FolderMessageRow, 'savedAt'> & { readonly savedAt: number | null };
 
+const UID_OCTETS = 8;
+const HASH_OCTETS = 32;
+
 /** `sql`: a pool made `byKey`: every row is found by its key. */
-export function postgresFolderMessages(sql: Sql): FolderMessageStore {
+export function postgresFolderMessages(sql: Sql): FolderMessageStore & FolderBlobStore {
   const header = () => sql`
     , coalesce((select substring(string_agg(data, ''::bytea order by seq) for h.octets) from blob_chunks c
       where c.hash = e.blob and c.seq <= (h.octets - 1) / ${CHUNK_OCTETS}::int), ''::bytea) as header`;
@@ -43,5 +47,27 @@ export function postgresFolderMessages(sql: Sql): FolderMessageStore {
     return found.map((row) => ({ ...row, savedAt: row.savedAt ?? uuidTime(row.emailId) }));
   }
 
-  return { rows };
+  async function blobs(
+    accountId: string,
+    folderId: string,
+    fromUid: number,
+    toUid: number,
+  ): Promise<ReadonlyMap<number, string>> {
+    const [row] = await guarded(
+      () => sql<{ packed: Uint8Array | null }[]>`
+        select string_agg(int8send(p.uid) || e.blob, ''::bytea) as packed
+        from placements p join emails e on e.account_id = p.account_id and e.id = p.email_id
+        where p.account_id = ${accountId} and p.folder_id = ${folderId} and p.uid between ${fromUid} and ${toUid}`,
+    );
+    const found = new Map<number, string>();
+    if (row === undefined || row.packed === null) return found;
+    const packed = Buffer.from(row.packed.buffer, row.packed.byteOffset, row.packed.length);
+    for (let at = 0; at < packed.length; at += UID_OCTETS + HASH_OCTETS) {
+      const hash = packed.toString('hex', at + UID_OCTETS, at + UID_OCTETS + HASH_OCTETS);
+      found.set(Number(packed.readBigInt64BE(at)), hash);
+    }
+    return found;
+  }
+
+  return { rows, blobs };
 }

@@ -1,29 +1,31 @@
 // The fenced commit of mailbox changes (decision 0002): one statement for a group of accounts. An account whose epoch or modseq is
 // not the expected one, or whose inbound rows are gone, writes nothing; the others of the group are not affected.
-import type { Change } from '../changes.js';
 import type { CommitResult, MailboxChange } from '../mailboxes.js';
 import { type AddedEmail, type NetChange, netOf } from '../net-changes.js';
-import type { Sql } from './client.js';
+import type { Fragment, Sql } from './client.js';
+import { writeOverlays } from './flag-overlays.js';
 import { writeLabels } from './labels-commit.js';
 import { changingFolderColumns, emailColumns, folderColumns, folderCounters } from './mailbox-columns.js';
 import { writeOutbound } from './outbound-commit.js';
+import { LogRows } from './packed-entries.js';
 import { joinThreads, messageKey } from './threads.js';
 
 /**
  * Rows of the group, one list a table, every row with its account. Emails and placements that follow each other and get the
  * same values are one row with a list of their ids or UIDs: a command on many emails gives most of them the same values.
  */
-function rowsOf(changes: readonly MailboxChange[]) {
+function rowsOf(changes: readonly MailboxChange[], overlays: Overlays) {
   const fences = [];
   const consumed = [];
   const added = [];
   const flagged = [];
+  const overlaid = [];
   const removed = [];
   const placed = [];
   const expunged = [];
   const marked = [];
   const folders = [];
-  const events = [];
+  const log = new LogRows();
   const remembered = [];
   for (const change of changes) {
     const a = change.accountId;
@@ -31,7 +33,12 @@ function rowsOf(changes: readonly MailboxChange[]) {
     fences.push({ a, epoch: change.epoch, before: change.modseqBefore, after: change.modseqAfter });
     for (const id of change.inbound) consumed.push({ a, id });
     for (const email of net.emailsAdded) added.push(emailRow(a, email));
-    for (const emails of runsOf(net.emailsFlagged, haveSameFlags)) {
+    log.add(a, change.changes);
+    const isOverlaid = net.flaggedTogether.length > 0 && overlays.hasRoom(a);
+    for (const { change: record } of isOverlaid ? net.flaggedTogether : []) {
+      overlaid.push({ a, seq: record.seq, flags: record.payload.flags, ...log.placeOf(record) });
+    }
+    for (const emails of runsOf(isOverlaid ? net.emailsFlagged : allFlagged(net), haveSameFlags)) {
       const { flags, keywords, modseq } = emails[0]!;
       flagged.push({ a, ids: emails.map(({ id }) => id), flags, keywords, modseq });
     }
@@ -50,10 +57,9 @@ function rowsOf(changes: readonly MailboxChange[]) {
       }
     }
     folders.push(...folderRows(change));
-    for (const row of eventRows(change.changes)) events.push({ a, ...row });
     for (const { id, reply } of change.remembered) remembered.push({ a, id, reply });
   }
-  return { fences, consumed, added, flagged, removed, placed, expunged, marked, folders, events, remembered };
+  return { fences, consumed, added, flagged, removed, placed, expunged, marked, folders, log, remembered, overlaid };
 }
 
 /** The list cut where neighbours are not the same. */
@@ -90,15 +96,16 @@ function folderRows({ accountId: a, changes, counters }: MailboxChange) {
   return counters.flatMap((row) => (added.has(row.id) ? [] : [{ a, ...changed.get(row.id), ...row }]));
 }
 
-/** One row a seq: a change of many entries costs no more rows than one of a single entry. */
-function eventRows(changes: readonly Change[]) {
-  const rows: { seq: number; at: number; entries: { type: string; payload: unknown }[] }[] = [];
-  for (const { seq, at, type, payload } of changes) {
-    const last = rows.at(-1);
-    if (last?.seq === seq) last.entries.push({ type, payload });
-    else rows.push({ seq, at, entries: [{ type, payload }] });
+/** Each email once, with its last flags. */
+function allFlagged({ flaggedTogether, emailsFlagged }: NetChange): readonly Flagged[] {
+  if (flaggedTogether.length === 0) return emailsFlagged;
+  const flagged = new Map<string, Flagged>();
+  for (const { change, ids } of flaggedTogether) {
+    const { flags } = change.payload;
+    for (const id of ids) flagged.set(id, { id, flags, modseq: change.seq });
   }
-  return rows;
+  for (const email of emailsFlagged) flagged.set(email.id, email);
+  return [...flagged.values()];
 }
 
 /** `threadIds` become keys of `thread_refs`; the first key that the store has gives the email its thread. */
@@ -110,89 +117,69 @@ const storedEmail = emailColumns.stored({ threadId: 'coalesce(threads[1], "threa
 const storedCounters = folderCounters.set((_, property) => `r.${property}`);
 const storedFolder = changingFolderColumns.set((name, property) => `coalesce(r.${property}, t.${name})`);
 
-const json = (rows: readonly unknown[]) => (rows.length === 0 ? '[]' : JSON.stringify(rows));
+const json = (rows: readonly unknown[]) => JSON.stringify(rows);
 
-export async function commitChanges(sql: Sql, changes: readonly MailboxChange[]): Promise<readonly CommitResult[]> {
-  const rows = rowsOf(changes);
+/** Where changes of many flags may become overlays. */
+export interface Overlays {
+  /** Whether the account may have more of them. */
+  hasRoom(accountId: string): boolean;
+  /** A commit has written some. */
+  note(accountId: string): void;
+}
+
+/** What of a statement writes rows of one kind. */
+type Part = (sql: Sql, rows: readonly unknown[]) => Fragment;
+
+/**
+ * Parts of the statement without rows are left out: most commits have few kinds of rows, and the database sets up and ends each
+ * part of a statement. Ids and UIDs are lists of rows of their own before they are joined with tables: a plan that was made while a table was small
+ * would read all rows of the account for each of them otherwise.
+ */
+export async function commitChanges(
+  sql: Sql,
+  changes: readonly MailboxChange[],
+  overlays: Overlays,
+): Promise<readonly CommitResult[]> {
+  const rows = rowsOf(changes, overlays);
+  const { log } = rows;
+  const nothing = sql``;
+  const part = (write: Part, of: readonly unknown[]) => (of.length === 0 ? nothing : write(sql, of));
   const results = await sql<{ account_id: string; consumed: string | null; threads: string[] | null }[]>`
     with fence as (
       select * from json_to_recordset(${json(rows.fences)}::text::json)
         as x (a uuid, epoch bigint, before bigint, after bigint)
-    ), due as materialized (
-      select * from json_to_recordset(${json(rows.consumed)}::text::json) as x (a uuid, id uuid)
-    ), consumed as materialized (
-      select d.a, d.id from due d
-      where not exists (select 1 from inbound i where i.account_id = d.a and i.id = d.id)
-    ), passed as (
-      update accounts t set modseq = f.after from fence f
-      where t.id = f.a and t.epoch = f.epoch and t.modseq = f.before
-        and not exists (select 1 from consumed c where c.a = t.id)
-      returning t.id as a, t.shard
-    ), inbound_done as (
-      delete from inbound t using due d, passed p where t.account_id = d.a and t.id = d.id and p.a = d.a
-    ), added as materialized (
-      -- One look-up a key: as a plain join, planned while the table was small, it reads every id of the account.
-      select x.*, (select array_agg(distinct t.thread_id) from unnest(x."threadIds") k cross join lateral (
-        select thread_id from thread_refs r where r.account_id = x.a and r.message_key = k limit 1) t) as threads
-      from json_to_recordset(${json(rows.added)}::text::json) as x (a uuid, "threadIds" uuid[], ${sql.unsafe(emailColumns.recordset)})
-      join passed using (a)
-    ), email_added as (
-      insert into emails (account_id, ${sql.unsafe(emailColumns.names)}) select a, ${sql.unsafe(storedEmail)}
-      from added
-    ), thread_ref as (
-      insert into thread_refs (account_id, message_key, thread_id)
-      select a, k, coalesce(threads[1], "threadId") from added, unnest("threadIds") k
-      on conflict do nothing
-    ), email_flagged as (
-      update emails t set flags = r.flags, keywords = coalesce(r.keywords, t.keywords), modseq = r.modseq
-      from json_to_recordset(${json(rows.flagged)}::text::json)
-        as r (a uuid, ids uuid[], flags smallint, keywords text[], modseq bigint)
-        join passed using (a) cross join unnest(r.ids) as e (id)
-      where t.account_id = r.a and t.id = e.id
-    ), removed as materialized (
-      select a, id from json_to_recordset(${json(rows.removed)}::text::json) as r (a uuid, ids uuid[])
-        join passed using (a) cross join unnest(r.ids) as id
-    ), email_removed as (
-      delete from emails t using removed r where t.account_id = r.a and t.id = r.id returning t.blob
-    ), unsearchable as (
-      delete from email_search t using removed r where t.account_id = r.a and t.email_id = r.id
-    ), candidate as (
-      insert into blob_candidates (hash) select blob from email_removed
-    ), placed as (
-      insert into placements (account_id, folder_id, uid, email_id, deleted, modseq, saved_at)
-      select a, f, uid, id, d, m, to_timestamp(s / 1000.0) from json_to_recordset(${json(rows.placed)}::text::json)
-        as x (a uuid, f uuid, uids bigint[], ids uuid[], d boolean, m bigint, s double precision)
-        join passed using (a) cross join unnest(x.uids, x.ids) as y (uid, id)
-    ), gone as materialized (
-      select a, f, uid, m from json_to_recordset(${json(rows.expunged)}::text::json)
-        as x (a uuid, f uuid, uids bigint[], m bigint) join passed using (a) cross join unnest(x.uids) as uid
-    ), unplaced as (
-      delete from placements t using gone g where t.account_id = g.a and t.folder_id = g.f and t.uid = g.uid
-    ), expunged as (
-      insert into expunged (account_id, folder_id, uid, modseq) select a, f, uid, m from gone
-    ), folder as (
-      update folders t set ${sql.unsafe(storedCounters)}, ${sql.unsafe(storedFolder)}
-      from json_to_recordset(${json(rows.folders)}::text::json)
-        as r (a uuid, ${sql.unsafe(folderColumns.recordset)}), passed p
-      where t.account_id = r.a and t.id = r.id and p.a = r.a
-    ), event as (
-      insert into events (account_id, seq, entries, at)
-      select a, seq, entries, to_timestamp(at / 1000.0)
-      from json_to_recordset(${json(rows.events)}::text::json)
-        as x (a uuid, seq bigint, entries json, at double precision) join passed using (a)
-    ), remembered as (
-      insert into recent_commands (account_id, id, reply)
-      select a, id, reply from json_to_recordset(${json(rows.remembered)}::text::json)
-        as x (a uuid, id uuid, reply json) join passed using (a)
     )
-    ${rows.marked.length === 0 ? sql`` : markDeleted(sql, rows.marked)}
+    ${part(lookForInbound, rows.consumed)}
+    , passed as (
+      update accounts t set modseq = f.after from fence f
+      where t.id = f.a and t.epoch = f.epoch and t.modseq = f.before ${part(hasAllInbound, rows.consumed)}
+      returning t.id as a, t.shard
+    )
+    ${part(endInbound, rows.consumed)}
+    ${part(addEmails, rows.added)}
+    ${part(flagEmails, rows.flagged)}
+    ${part(removeEmails, rows.removed)}
+    ${part(place, rows.placed)}
+    ${part(expunge, rows.expunged)}
+    ${part(markDeleted, rows.marked)}
+    ${part(changeFolders, rows.folders)}
+    , event as (
+      insert into events (account_id, seq, entries, at, ids)
+      select a, seq, entries, to_timestamp(at / 1000.0), ${log.areAnyPacked ? idsOfRow(sql, log.ids) : sql`null`}
+      from json_to_recordset(${json(log.rows)}::text::json)
+        as x (a uuid, seq bigint, entries json, at double precision, "from" integer, octets integer)
+        join passed using (a)
+    )
+    ${part(remember, rows.remembered)}
+    ${writeOverlays(sql, rows.overlaid)}
     ${writeLabels(sql, changes)}
     ${writeOutbound(sql, changes)}
     select a as account_id, null::uuid as consumed, null::uuid[] as threads from passed
-    union all select a, id, null from consumed
-    union all select a, null, threads from added where cardinality(threads) > 1`;
+    ${part(missingInbound, rows.consumed)}
+    ${part(tornThreads, rows.added)}`;
   const torn = results.flatMap(({ account_id, threads }) => (threads === null ? [] : [{ a: account_id, threads }]));
   if (torn.length > 0) await joinThreads(sql, torn);
+  for (const { a } of rows.overlaid) overlays.note(a);
   return changes.map((change): CommitResult => {
     const own = results.filter((row) => row.account_id === change.accountId && row.threads === null);
     if (own.length === 0) return { kind: 'fenced' };
@@ -201,13 +188,106 @@ export async function commitChanges(sql: Sql, changes: readonly MailboxChange[])
   });
 }
 
-/** Placements whose `\\Deleted` is another one; most commits have none. */
-function markDeleted(sql: Sql, marked: readonly unknown[]) {
-  return sql`
-    , marked as (
-      update placements t set deleted = r.d, modseq = r.m
-      from json_to_recordset(${json(marked)}::text::json) as r (a uuid, f uuid, uids bigint[], d boolean, m bigint)
-        join passed using (a) cross join unnest(r.uids) as p (uid)
-      where t.account_id = r.a and t.folder_id = r.f and t.uid = p.uid
+const idsOfRow = (sql: Sql, ids: Uint8Array) =>
+  sql`case when octets > 0 then substring(${ids}::bytea from "from" for octets) end`;
+
+const lookForInbound: Part = (sql, rows) => sql`
+    , due as materialized (
+      select * from json_to_recordset(${json(rows)}::text::json) as x (a uuid, id uuid)
+    ), consumed as materialized (
+      select d.a, d.id from due d
+      where not exists (select 1 from inbound i where i.account_id = d.a and i.id = d.id)
     )`;
-}
+
+const hasAllInbound: Part = (sql) => sql`and not exists (select 1 from consumed c where c.a = t.id)`;
+
+const endInbound: Part = (sql) => sql`
+    , inbound_done as (
+      delete from inbound t using due d, passed p where t.account_id = d.a and t.id = d.id and p.a = d.a
+    )`;
+
+const missingInbound: Part = (sql) => sql`union all select a, id, null from consumed`;
+
+const addEmails: Part = (sql, rows) => sql`
+    , added as materialized (
+      -- One look-up a key: as a plain join, planned while the table was small, it reads every id of the account.
+      select x.*, (select array_agg(distinct t.thread_id) from unnest(x."threadIds") k cross join lateral (
+        select thread_id from thread_refs r where r.account_id = x.a and r.message_key = k limit 1) t) as threads
+      from json_to_recordset(${json(rows)}::text::json) as x (a uuid, "threadIds" uuid[], ${sql.unsafe(emailColumns.recordset)})
+      join passed using (a)
+    ), email_added as (
+      insert into emails (account_id, ${sql.unsafe(emailColumns.names)}) select a, ${sql.unsafe(storedEmail)}
+      from added
+    ), thread_ref as (
+      insert into thread_refs (account_id, message_key, thread_id)
+      select a, k, coalesce(threads[1], "threadId") from added, unnest("threadIds") k
+      on conflict do nothing
+    )`;
+
+const tornThreads: Part = (sql) => sql`
+    union all select a, null, threads from added where cardinality(threads) > 1`;
+
+const flagEmails: Part = (sql, rows) => sql`
+    , flagged as materialized (
+      select a, id, flags, keywords, modseq from json_to_recordset(${json(rows)}::text::json)
+        as r (a uuid, ids uuid[], flags smallint, keywords text[], modseq bigint)
+        join passed using (a) cross join unnest(r.ids) as id
+    ), email_flagged as (
+      update emails t set flags = r.flags, keywords = coalesce(r.keywords, t.keywords), modseq = r.modseq
+      from flagged r where t.account_id = r.a and t.id = r.id
+    )`;
+
+const removeEmails: Part = (sql, rows) => sql`
+    , removed as materialized (
+      select a, id from json_to_recordset(${json(rows)}::text::json) as r (a uuid, ids uuid[])
+        join passed using (a) cross join unnest(r.ids) as id
+    ), email_removed as (
+      delete from emails t using removed r where t.account_id = r.a and t.id = r.id returning t.blob
+    ), unsearchable as (
+      delete from email_search t using removed r where t.account_id = r.a and t.email_id = r.id
+    ), candidate as (
+      insert into blob_candidates (hash) select blob from email_removed
+    )`;
+
+const place: Part = (sql, rows) => sql`
+    , placed as (
+      insert into placements (account_id, folder_id, uid, email_id, deleted, modseq, saved_at)
+      select a, f, uid, id, d, m, to_timestamp(s / 1000.0) from json_to_recordset(${json(rows)}::text::json)
+        as x (a uuid, f uuid, uids bigint[], ids uuid[], d boolean, m bigint, s double precision)
+        join passed using (a) cross join unnest(x.uids, x.ids) as y (uid, id)
+    )`;
+
+const expunge: Part = (sql, rows) => sql`
+    , gone as materialized (
+      select a, f, uid, m from json_to_recordset(${json(rows)}::text::json)
+        as x (a uuid, f uuid, uids bigint[], m bigint) join passed using (a) cross join unnest(x.uids) as uid
+    ), unplaced as (
+      delete from placements t using gone g where t.account_id = g.a and t.folder_id = g.f and t.uid = g.uid
+    ), expunged as (
+      insert into expunged (account_id, folder_id, uid, modseq) select a, f, uid, m from gone
+    )`;
+
+/** Placements whose `\\Deleted` is another one. */
+const markDeleted: Part = (sql, rows) => sql`
+    , marked as materialized (
+      select a, f, uid, d, m from json_to_recordset(${json(rows)}::text::json)
+        as r (a uuid, f uuid, uids bigint[], d boolean, m bigint) join passed using (a) cross join unnest(r.uids) as uid
+    ), placement_marked as (
+      update placements t set deleted = r.d, modseq = r.m
+      from marked r where t.account_id = r.a and t.folder_id = r.f and t.uid = r.uid
+    )`;
+
+const changeFolders: Part = (sql, rows) => sql`
+    , folder as (
+      update folders t set ${sql.unsafe(storedCounters)}, ${sql.unsafe(storedFolder)}
+      from json_to_recordset(${json(rows)}::text::json)
+        as r (a uuid, ${sql.unsafe(folderColumns.recordset)}), passed p
+      where t.account_id = r.a and t.id = r.id and p.a = r.a
+    )`;
+
+const remember: Part = (sql, rows) => sql`
+    , remembered as (
+      insert into recent_commands (account_id, id, reply)
+      select a, id, reply from json_to_recordset(${json(rows)}::text::json)
+        as x (a uuid, id uuid, reply json) join passed using (a)
+    )`;

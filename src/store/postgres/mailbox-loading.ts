@@ -16,6 +16,7 @@ import type {
 } from '../mailboxes.js';
 import type { DraftEmail } from '../outbound.js';
 import { guarded, type Sql } from './client.js';
+import { flagOverlays, overlay } from './flag-overlays.js';
 import { annotationRows, deferredFilterRows, filterRows } from './labels-commit.js';
 import { folderColumns } from './mailbox-columns.js';
 import { draftEmailRows } from './outbound-rows.js';
@@ -32,6 +33,7 @@ type Packed<Column extends string> = Readonly<Record<Column, Uint8Array>>;
 
 /** Ids ascending. */
 export async function* emailPages(sql: Sql, accountId: string): AsyncIterable<EmailPage> {
+  const overlays = await flagOverlays(sql, accountId);
   let after: string | null = FIRST_ID;
   while (after !== null) {
     const [row]: readonly EmailPageRow[] = await guarded(
@@ -47,7 +49,7 @@ export async function* emailPages(sql: Sql, accountId: string): AsyncIterable<Em
           where account_id = ${accountId} and id > ${after} order by id limit ${PAGE_ROWS}) page`,
     );
     if (row === undefined || row.count === 0) return;
-    yield {
+    const page = {
       count: row.count,
       ids: row.ids,
       flags: int16s(row.flags),
@@ -56,6 +58,8 @@ export async function* emailPages(sql: Sql, accountId: string): AsyncIterable<Em
       modseqs: int64s(row.modseqs),
       hasAttachments: row.hasAttachments,
     };
+    overlay(page, overlays);
+    yield page;
     after = row.last;
   }
 }

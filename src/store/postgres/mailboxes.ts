@@ -14,7 +14,7 @@ import { guarded, type Sql } from './client.js';
 import { listedEmails } from './folder-lists.js';
 import { GroupCommit } from './group-commit.js';
 import { emailColumns, emailSummaryColumns } from './mailbox-columns.js';
-import { commitChanges } from './mailbox-commit.js';
+import { commitChanges, type Overlays } from './mailbox-commit.js';
 import { emailPages, keywordSets, overview, placementPages } from './mailbox-loading.js';
 import { outboundWeight } from './outbound-commit.js';
 import {
@@ -28,15 +28,25 @@ import {
 } from './outbound-rows.js';
 import { threadRows } from './threads.js';
 
-/** `writerSql`: a pool made `byKey`. */
-export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter): MailboxStore {
-  const group = new GroupCommit<MailboxChange, CommitResult>((changes) => commitChanges(writerSql, changes), {
+/** Ids of an overlay that weigh as much as one row. */
+const IDS_OF_A_WEIGHT = 50;
+
+/** `writerSql`: a pool made `byKey`. Without `overlays` nobody writes the flags of overlays to the emails. */
+export function postgresMailboxes(
+  sql: Sql,
+  writerSql: Sql,
+  meter?: CommitMeter,
+  overlays: Overlays = ALWAYS_OVERLAID,
+): MailboxStore {
+  const write = (changes: readonly MailboxChange[]) => commitChanges(writerSql, changes, overlays);
+  const group = new GroupCommit<MailboxChange, CommitResult>(write, {
     maxItems: 64,
     maxWeight: 1000,
     maxWaiting: 1_000_000,
     weigh({ changes }) {
       const net = netOf(changes);
-      const emails = net.emailsAdded.length + net.emailsFlagged.length + net.emailsRemoved.length;
+      const together = net.flaggedTogether.reduce((sum, { ids }) => sum + ids.length / IDS_OF_A_WEIGHT, 0);
+      const emails = together + net.emailsAdded.length + net.emailsFlagged.length + net.emailsRemoved.length;
       let placements = 0;
       for (const { placed, expunged, marked } of net.placements.values()) {
         placements += placed.length + expunged.length + marked.length;
@@ -126,5 +136,7 @@ export function postgresMailboxes(sql: Sql, writerSql: Sql, meter?: CommitMeter)
     senders,
   };
 }
+
+const ALWAYS_OVERLAID: Overlays = { hasRoom: () => true, note() {} };
 
 const exportColumns = emailColumns.only('id', 'blob', 'fromAddress', 'receivedAt', 'size');

@@ -36,7 +36,7 @@ const row = (id: string): FolderRow => ({
 
 /** Emails by slot, which are in these folders, each by slots. */
 function changesOf(folders: Readonly<Record<string, readonly number[]>>): FolderChanges {
-  const state = new MailboxState('a', { kind: 'claimed', modseq: 1, email: 'a@b.test', held: false });
+  const state = new MailboxState('a', 1, { kind: 'claimed', modseq: 1, email: 'a@b.test', held: false });
   for (let i = 0; i < MANY; i++) {
     const email = { flags: 0, keywords: [], receivedAt: i, size: 1, modseq: 1, hasAttachments: false };
     state.emails.append({ ...email, id: uuidV7(i, 0, RANDOM) });

@@ -62,7 +62,7 @@ async function load(store: Store, accountId: string): Promise<MailboxState> {
 
 /** The same mailbox in memory, by the columns' own changes, and in the tables, by rows. */
 async function filled(sql: Sql, store: Store, accountId: string): Promise<MailboxState> {
-  const state = new MailboxState(accountId, { kind: 'claimed', modseq: 10, email: 'a@b.test', held: false });
+  const state = new MailboxState(accountId, 1, { kind: 'claimed', modseq: 10, email: 'a@b.test', held: false });
   for (const row of (await store.overview(accountId)).folders) {
     state.folders.set(row.id, new FolderColumns(row, state.emails));
   }

@@ -283,7 +283,7 @@ test('publications that lack what their kind has make listeners look; kinds of a
   const clusterId = newCluster();
   const owner = await node(t, clusterId, 'owner');
   const raw = await stranger(t);
-  const heard = collected(owner, 'p', 15);
+  const heard = collected(owner, 'p', 19);
   await heard.registration.ready;
   const of = (fields: object) => ({ v: 1, node: 'n', ...fields });
   const broken = [
@@ -299,13 +299,23 @@ test('publications that lack what their kind has make listeners look; kinds of a
     { ...events(1), events: [{ seq: '1', type: 'Tested' }] },
     of({ kind: 'due', accountId: 'a' }),
     of({ kind: 'due', accountId: 'a', outboundId: 7 }),
+    of({ kind: 'logins', networks: [], names: [] }),
+    of({ kind: 'logins', networks: [['192.0.2.1', '1']], names: [], known: [] }),
+    of({ kind: 'logins', networks: [], names: [], known: [['192.0.2.1']] }),
   ];
   const due = { v: 1, kind: 'due', accountId: 'a', outboundId: 'b' };
+  const logins = of({
+    kind: 'logins',
+    networks: [['192.0.2.1', 1]],
+    names: [['a@b.test', 2]],
+    known: [['192.0.2.1', 'a@b.test']],
+  });
   const later = of({ kind: 'invented' });
   const good = of({ kind: 'settled', shards: [7], vanished: false });
-  for (const packet of [...broken, later, due, good]) raw.publish(`mansio.${clusterId}.p`, JSON.stringify(packet));
+  for (const packet of [...broken, later, due, logins, good])
+    raw.publish(`mansio.${clusterId}.p`, JSON.stringify(packet));
   const { vanished: crashed, ...settled } = good as unknown as { vanished: boolean };
-  t.deepEqual(await heard.all, [...broken.map(() => RECHECK), later, due, { ...settled, crashed }] as never);
+  t.deepEqual(await heard.all, [...broken.map(() => RECHECK), later, due, logins, { ...settled, crashed }] as never);
 });
 
 test('a responder is told whether a request is from another node', async (t) => {

@@ -19,6 +19,10 @@ const PUSH = {
   p256dh: VAPID_KEY,
   auth: Buffer.alloc(16, 7).toString('base64url'),
 };
+const isProfile: NonNullable<Case['check']> = (t, _body, { headers }) => {
+  t.is(headers.get('content-type'), 'application/x-apple-aspen-config; charset=utf-8');
+  t.is(headers.get('content-disposition'), 'attachment; filename="mail.mobileconfig"');
+};
 /** Right in length, and no point of the curve. */
 const NO_POINT = Buffer.concat([Buffer.from([4]), Buffer.alloc(64, 1)]).toString('base64url');
 const PRIVATE_ENDPOINTS = [
@@ -45,10 +49,10 @@ export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
         t.like(body.connectionInfo, {
           smtp: { enabled: true, serverName: 'mail.example.test', port: 587, securePort: 465 },
           pop3: { enabled: false },
-          imap: { enabled: false },
+          imap: { enabled: true, serverName: 'mail.example.test', port: 143, securePort: 993 },
           ...{ smtpServer: 'mail.example.test', smtpPort: 587, smtpSecurePort: 465, smtpEnabled: true },
           ...{ pop3Server: '', pop3Port: 0, pop3SecurePort: 0, pop3Enabled: false },
-          ...{ imapServer: '', imapPort: 0, imapSecurePort: 0, imapEnabled: false },
+          ...{ imapServer: 'mail.example.test', imapPort: 143, imapSecurePort: 993, imapEnabled: true },
           ...{ username: 'a@example.test', activeKeyCount: 2 },
         });
         t.like(body.keys[0], { id: KEY_ID, isActive: true, lastUsedAt: null, scopes: ['imap', 'smtp'] });
@@ -130,6 +134,15 @@ export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
     // As many as this account may have.
     { json: { name: 'Tablet', platform: 'web', deviceId: 'e' }, status: 400, check: errorsOn('name') },
     { json: { name: 'Phone', platform: 'web', deviceId: 'd' }, status: 201 },
+  ],
+  'GET /api/smtp-credentials/mobileconfig': [{ status: 200, check: isProfile }, ...NOT_OWNER],
+  'POST /api/smtp-credentials/mobileconfig': [
+    ...NOT_OWNER.map((one) => ({ ...one, json: {} })),
+    ...LONG_LINES.map((name) => ({ json: { name }, status: 400, check: errorsOn('name') })),
+    { json: { deviceId: 'd'.repeat(201) }, status: 400, check: errorsOn('deviceId') },
+    // The account has as many keys as it may; the one of this device gives way.
+    { json: {}, status: 400, check: errorsOn('name') },
+    { json: { name: 'iPhone', deviceId: 'd' }, status: 201, check: isProfile },
   ],
   'GET /api/profile': [
     {

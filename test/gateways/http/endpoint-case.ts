@@ -29,6 +29,8 @@ export interface Case {
   /** Scopes of the key, when they are not `app`; `service` is a service-wide internal key. */
   readonly as?: readonly (Scopes[number] | 'service')[];
   readonly json?: unknown;
+  /** A body of `text/xml`. */
+  readonly xml?: string;
   readonly status: number;
   /** Fields that a 400 names, in any order. */
   readonly fields?: readonly string[];

@@ -81,7 +81,7 @@ async function run(
   gateway: Gateway,
   route: string,
   path: string,
-  { json, status, fields, before, check }: Omit<Case, 'path'>,
+  { json, xml, status, fields, before, check }: Omit<Case, 'path'>,
   key: string | null,
 ): Promise<void> {
   const method = route.split(' ')[0]!;
@@ -92,6 +92,7 @@ async function run(
     key,
     redirect: 'manual',
     ...(json === undefined ? {} : { json }),
+    ...(xml === undefined ? {} : { body: xml, headers: { 'content-type': 'text/xml' } }),
   });
   t.is(response.status, status, where);
   const text = await response.text();

@@ -9,10 +9,12 @@ import type { HealthCheck } from '../../../src/gateways/http/health.js';
 import { createPipeline } from '../../../src/gateways/http/pipeline.js';
 import type { Route } from '../../../src/gateways/http/route.js';
 import { routeTable } from '../../../src/gateways/http/route-table.js';
+import type { ConnectionInfo } from '../../../src/gateways/http/routes/connection-info.js';
 import { type HttpLimits, type HttpOptions, type HttpServer, startHttp } from '../../../src/gateways/http/server.js';
 import { subscriptionCheck } from '../../../src/gateways/push/subscription-check.js';
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
 import { Spool } from '../../../src/spool/spool.js';
+import { StoreFault } from '../../../src/store/errors.js';
 import { temporaryDirectory } from '../../support/temporary-directory.js';
 import { fakeAccountApi } from './fake-account-api.js';
 import { ALICE, FakeBlobs, FakeDirectory, FakeLog, plainDecoder } from './fakes.js';
@@ -59,13 +61,23 @@ interface Options {
   /** Networks whose word is taken for addresses; none when absent. */
   readonly trusted?: readonly string[];
   readonly maxMessageSize?: number;
+  readonly told?: Partial<Told>;
+}
+
+/** What clients are told of the cluster. */
+export interface Told {
+  readonly connectionInfo: ConnectionInfo;
+  readonly apiUrl: string | undefined;
 }
 
 export const OWN_NAMES = { hostname: 'mail.example.test', publicUrl: 'https://app.example.test/mail' };
 export const VAPID_KEY = 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4';
 export const MAX_MESSAGE_SIZE = 2 * 1024 * 1024;
-const SUBMISSION = { enabled: true, serverName: OWN_NAMES.hostname, port: 587, securePort: 465 };
-const OFF = { enabled: false, serverName: '', port: 0, securePort: 0 };
+export const SUBMISSION = { enabled: true, serverName: OWN_NAMES.hostname, port: 587, securePort: 465 };
+export const OFF = { enabled: false, serverName: '', port: 0, securePort: 0 };
+export const IMAP = { ...SUBMISSION, port: 143, securePort: 993 };
+/** The domain that the gateway hosts. */
+export const HOSTED = 'example.test';
 
 export async function startGateway(t: ExecutionContext, options: Options = {}): Promise<Gateway> {
   const directory = new FakeDirectory();
@@ -77,6 +89,11 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
   const log = new FakeLog();
   const checks: HealthCheck[] = [];
   const spool = new Spool({ directory: temporaryDirectory() });
+  const told: Told = {
+    connectionInfo: { smtp: SUBMISSION, pop3: OFF, imap: IMAP },
+    apiUrl: undefined,
+    ...options.told,
+  };
   const routes = [
     ...routeTable({
       mailboxes: mailboxes.refs,
@@ -86,7 +103,12 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
         claim: async () => ({ waitSeconds: exports.waitSeconds, giveBack: () => void exports.givenBack++ }),
       },
       accountApi,
-      connectionInfo: () => ({ smtp: SUBMISSION, pop3: OFF, imap: OFF }),
+      connectionInfo: () => told.connectionInfo,
+      apiUrl: () => told.apiUrl,
+      hosts: async (domain) => {
+        if (directory.down) throw new StoreFault('store-unavailable', 'down', { temporary: true });
+        return domain === HOSTED;
+      },
       composing: {
         spool,
         hostname: OWN_NAMES.hostname,

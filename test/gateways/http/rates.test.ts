@@ -110,6 +110,17 @@ test('guessing keys is limited, and shuts out nobody who has the right one', asy
   t.is(open.status, 200, 'public endpoints are not concerned');
 });
 
+test('the guard of the mail protocols learns of wrong credentials, and of no others', async (t) => {
+  const failures: string[] = [];
+  const guard = { recordFailure: (address: string) => void failures.push(address) };
+  const gateway = await startGateway(t, { rates: new Rates(limits(0), { guard }), trusted: TRUSTED });
+  const headers = from('192.0.2.1');
+  t.is((await gateway.fetch('/api/emails', { key: 'guess', headers })).status, 401);
+  t.is((await gateway.fetch('/api/emails', { headers })).status, 200);
+  t.is((await gateway.fetch('/api/emails', { key: null, headers })).status, 401);
+  t.deepEqual(failures, ['192.0.2.1']);
+});
+
 test('the hub has a bucket of its own, of the global size', async (t) => {
   const rates = new Rates(limits(2));
   const count = async (rate: 'hub' | 'plain') => (await rates.tally('192.0.2.1').account(ALICE, rate)) > 0;
@@ -154,7 +165,7 @@ test('a service-wide key is not limited', async (t) => {
 });
 
 test('memory is bounded: whoever has not asked for longest starts anew', async (t) => {
-  const rates = new Rates(limits(1), 2);
+  const rates = new Rates(limits(1), { mostKeys: 2 });
   const ask = (address: string) => rates.tally(address).countAnonymous('plain');
   t.is(await ask('192.0.2.1'), 0);
   t.true((await ask('192.0.2.1')) > 0);

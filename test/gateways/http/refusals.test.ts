@@ -29,6 +29,7 @@ const IDS: readonly (readonly [place: RegExp, ids: Ids])[] = [
   [/folders\/\{id\}$/, { own: ownFolderIdOf(1), bobs: ownFolderIdOf(2) }],
   [/outbound\/(drafts\/)?\{id\}$/, { own: outboundIdOf(1), bobs: outboundIdOf(2) }],
   [/smtp-credentials\/\{keyId\}$/, { own: KEY_ID, bobs: BOBS_KEY_ID }],
+  [/autodiscover.json\/v1.0\/\{email\}$/, { own: 'anna@example.test', bobs: 'bob@example.test' }],
   [/addresses\/\{addressId\}$/, { own: ADDRESS_ID, bobs: BOBS_ADDRESS_ID }],
 ];
 

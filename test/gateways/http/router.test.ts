@@ -2,10 +2,11 @@ import test from 'ava';
 import { defineRoute, EMPTY, type Method } from '../../../src/gateways/http/route.js';
 import { createRouter } from '../../../src/gateways/http/router.js';
 
-const route = (method: Method, path: string) =>
+const route = (method: Method, path: string, anyCase = false) =>
   defineRoute({
     method,
     path,
+    anyCase,
     summary: '',
     tags: [],
     access: 'public',
@@ -36,4 +37,22 @@ test('a written segment goes before a parameter, and a dead end is left again', 
 
 test('two routes of one method and path are a mistake', (t) => {
   t.throws(() => createRouter([route('GET', '/a/{id}'), route('GET', '/a/{other}')]), { message: /two routes/ });
+});
+
+test('a route of any case takes its own segments so, and parameters as they are', (t) => {
+  const match = createRouter([
+    route('GET', '/Auto/{email}/config.xml', true),
+    route('POST', '/auto/find.xml', true),
+    route('GET', '/api/{id}'),
+  ]);
+  const found = (path: string, method = 'GET') => {
+    const result = match(method, path);
+    return result.kind === 'route' ? [result.route.path, result.params] : result.kind;
+  };
+  t.deepEqual(found('/AUTO/Anna@X/Config.XML'), ['/Auto/{email}/config.xml', { email: 'Anna@X' }]);
+  t.deepEqual(found('/auto/FIND.xml', 'POST'), ['/auto/find.xml', {}]);
+  t.is(found('/Auto/Find.xml'), 'method');
+  t.deepEqual(found('/api/A'), ['/api/{id}', { id: 'A' }]);
+  t.is(found('/API/A'), 'none');
+  t.throws(() => createRouter([route('GET', '/A', true), route('GET', '/a', true)]), { message: /two routes/ });
 });

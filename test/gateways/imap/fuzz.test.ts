@@ -1,8 +1,9 @@
 // Random and damaged sessions of two accounts against a whole server: no crash, no hang, no bug, nothing of the other account, and
 // after the damage the next good command is answered, or the server has said BYE. Each client sends all at once, in random pieces,
-// closes its side, and reads up to the end. `FUZZ_RUNS` makes it longer.
+// closes its side, and reads up to the end. Some compress what they send behind COMPRESS. `FUZZ_RUNS` makes it longer.
 import net from 'node:net';
 import { setImmediate } from 'node:timers/promises';
+import zlib from 'node:zlib';
 import test from 'ava';
 import fc from 'fast-check';
 import { ALICE, ALICE_EMAIL, BOB, BOB_EMAIL, type ImapGateway, startImap } from './gateway.js';
@@ -195,6 +196,7 @@ interface Session {
   readonly commands: readonly string[];
   readonly damages: readonly Damage[];
   readonly cuts: readonly number[];
+  readonly isCompressed: boolean;
 }
 
 const sessions: fc.Arbitrary<Session> = fc.record({
@@ -203,6 +205,7 @@ const sessions: fc.Arbitrary<Session> = fc.record({
   commands: fc.array(fc.constantFrom(...COMMANDS), { minLength: 1, maxLength: 25 }),
   damages: fc.array(damages, { maxLength: 4 }),
   cuts: fc.array(fc.nat(6_000), { maxLength: 10 }),
+  isCompressed: fc.boolean(),
 });
 
 function damaged(octets: string, { at, length, put }: Damage): string {
@@ -210,8 +213,13 @@ function damaged(octets: string, { at, length, put }: Damage): string {
   return octets.slice(0, from) + put + octets.slice(from + length);
 }
 
-/** An octet a character. */
-function wireOf({ who, beginning, commands, damages: all }: Session): string {
+interface Wire {
+  /** An octet a character. */
+  readonly login: string;
+  readonly rest: string;
+}
+
+function wireOf({ who, beginning, commands, damages: all }: Session): Wire {
   const login = {
     alice: `t0 LOGIN ${ALICE_EMAIL} alice-key\r\n`,
     bob: `t0 LOGIN ${BOB_EMAIL} bob-key\r\n`,
@@ -219,29 +227,49 @@ function wireOf({ who, beginning, commands, damages: all }: Session): string {
   }[who];
   const begin = beginning.map((command) => `b ${command}\r\n`).join('');
   const body = commands.map((command, i) => `t${i + 1} ${command}\r\n`).join('');
-  return login + begin + all.reduce(damaged, body) + WAY_OUT + PROBES;
+  return { login, rest: begin + all.reduce(damaged, body) + WAY_OUT + PROBES };
 }
 
+const latin1 = (octets: string): Buffer => Buffer.from(octets, 'latin1');
+
 /** Everything that the server sends up to its end of the connection, as octets. */
-async function answers(port: number, wire: string, cuts: readonly number[]): Promise<string> {
+async function answers(port: number, wire: Buffer, cuts: readonly number[]): Promise<string> {
   const socket = net.connect({ port, host: '127.0.0.1', allowHalfOpen: true });
-  let received = '';
-  socket.on('data', (chunk: Buffer) => {
-    received += chunk.toString('latin1');
-  });
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
   // A server that has said BYE may reset the connection.
   socket.on('error', () => {});
   const closed = new Promise((resolve) => socket.once('close', resolve));
   let from = 0;
   for (const cut of [...cuts].sort((a, b) => a - b)) {
-    const piece = wire.slice(from, cut);
-    if (piece !== '') await new Promise((resolve) => socket.write(Buffer.from(piece, 'latin1'), resolve));
+    const piece = wire.subarray(from, cut);
+    if (piece.length > 0) await new Promise((resolve) => socket.write(piece, resolve));
     from = Math.max(from, cut);
   }
-  socket.end(Buffer.from(wire.slice(from), 'latin1'));
+  socket.end(wire.subarray(from));
   await closed;
-  return received;
+  return inflated(Buffer.concat(chunks));
 }
+
+const COMPRESS = 'z COMPRESS DEFLATE\r\n';
+const COMPRESSED_FROM = 'z OK DEFLATE begins now\r\n';
+
+/** What the server sends behind COMPRESS is readable as far as it came. */
+function inflated(octets: Buffer): string {
+  const at = octets.indexOf(COMPRESSED_FROM);
+  if (at < 0) return octets.toString('latin1');
+  const from = at + COMPRESSED_FROM.length;
+  const rest = zlib.inflateRawSync(octets.subarray(from), { finishFlush: zlib.constants.Z_SYNC_FLUSH });
+  return octets.toString('latin1', 0, from) + rest.toString('latin1');
+}
+
+/** Compressed behind COMPRESS, which is sent together with what is behind it. */
+const compressed = ({ login, rest }: Wire): Buffer =>
+  Buffer.concat([latin1(login + COMPRESS), zlib.deflateRawSync(latin1(rest))]);
+
+const octetsOf = (wire: Wire, { isCompressed, who }: Session): Buffer =>
+  // Before the login COMPRESS is refused.
+  isCompressed && who !== 'nobody' ? compressed(wire) : latin1(wire.login + wire.rest);
 
 /** Hangs, and so fails, when a connection is never given up. */
 async function allClosed({ listener }: ImapGateway): Promise<void> {
@@ -273,7 +301,7 @@ function verdict({ who }: Session, received: string): string {
     if (other !== who && received.includes(canary(other))) return `${who} was shown what is ${other}'s`;
   }
   // What comes behind COMPRESS is not compressed here, so the connection ends without a word that can be read.
-  const hasEnded = /(^|\r\n)(\* BYE |\S+ OK DEFLATE )/.test(received);
+  const hasEnded = /(^|\r\n)(\* BYE |(?!z )\S+ OK DEFLATE )/.test(received);
   if (!hasEnded && !/\r\nprobe OK [^\r\n]*\r\n$/.test(received)) return 'the next good command was not answered';
   return '';
 }
@@ -283,7 +311,9 @@ test('random and damaged sessions of two accounts', async (t) => {
   await prepare(gateway);
   await fc.assert(
     fc.asyncProperty(fc.array(sessions, { minLength: 1, maxLength: 4 }), async (all) => {
-      const received = await Promise.all(all.map((session) => answers(gateway.port, wireOf(session), session.cuts)));
+      const received = await Promise.all(
+        all.map((session) => answers(gateway.port, octetsOf(wireOf(session), session), session.cuts)),
+      );
       const wrong = received.map((text, i) => verdict(all[i]!, text)).filter((text) => text !== '');
       t.deepEqual(wrong, [], received.join('\r\n=====\r\n').replaceAll(/(probe OK [^\r\n]*\r\n)+/g, '$1'));
       const bugs = gateway.logged.filter(({ level }) => Number(level) >= 50);
@@ -302,9 +332,102 @@ test('octets without an end of a line are not kept', async (t) => {
     `t1 LOGIN "${'x'.repeat(300_000)}`,
     `t1 X ${'{1+}\r\nx '.repeat(20_000)}`,
   ]) {
-    const received = await answers(gateway.port, endless, []);
+    const received = await answers(gateway.port, latin1(endless), []);
     t.regex(received.split('\r\n').at(-2) ?? '', /^\* BYE \[(LIMIT|TOOBIG)\] /);
   }
   await allClosed(gateway);
   t.pass();
+});
+
+test('compressed octets that are damaged end the session at the worst', async (t) => {
+  const gateway = await startImap(t, { maxMessageSize: MAX_MESSAGE, limits: LIMITS });
+  await prepare(gateway);
+  const damage = fc.record({ at: fc.nat(5_000), octets: fc.uint8Array({ minLength: 1, maxLength: 20 }) });
+  await fc.assert(
+    fc.asyncProperty(sessions, fc.array(damage, { minLength: 1, maxLength: 4 }), async (session, all) => {
+      const wire = wireOf({ ...session, who: 'alice' });
+      const octets = compressed(wire);
+      const plain = wire.login.length + COMPRESS.length;
+      for (const { at, octets: put } of all) octets.set(put.subarray(0, 1), plain + (at % (octets.length - plain)));
+      const [{ octets: garbage }] = all as [(typeof all)[number]];
+      const received = await answers(gateway.port, Buffer.concat([octets, garbage]), session.cuts);
+      t.false(received.includes('SERVERBUG'));
+      t.false(received.includes(canary('bob')));
+      t.deepEqual(
+        gateway.logged.filter(({ level }) => Number(level) >= 50),
+        [],
+      );
+    }),
+    { numRuns: RUNS, endOnFailure: process.env['FUZZ_RUNS'] === undefined },
+  );
+  await allClosed(gateway);
+});
+
+/** The most memory of this process beyond what it had, while `work` runs. */
+async function growthDuring(work: Promise<unknown>): Promise<number> {
+  const memory = () => {
+    const { heapUsed, external } = process.memoryUsage();
+    return heapUsed + external;
+  };
+  const before = memory();
+  let most = before;
+  let isOver = false;
+  const done = work.finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    most = Math.max(most, memory());
+    await setImmediate();
+  }
+  await done;
+  return most - before;
+}
+
+const MIB = 1024 * 1024;
+
+/** Much that compresses well, after `first`; never at once in the memory of this test. */
+async function bomb(first: string, mebioctets: number): Promise<Buffer> {
+  const deflate = zlib.createDeflateRaw({ level: 1 });
+  const chunks: Buffer[] = [];
+  deflate.on('data', (chunk: Buffer) => chunks.push(chunk));
+  deflate.write(first);
+  const piece = Buffer.alloc(MIB, 'x');
+  for (let i = 0; i < mebioctets; i++) await new Promise((resolve) => deflate.write(piece, resolve));
+  await new Promise((resolve) => deflate.once('end', resolve).end());
+  return Buffer.concat(chunks);
+}
+
+test('a little that expands into much is inflated no further than it is read', async (t) => {
+  const gateway = await startImap(t, { maxMessageSize: MAX_MESSAGE, limits: LIMITS });
+  const login = `t0 LOGIN ${ALICE_EMAIL} alice-key\r\n`;
+  for (const [first, end] of [
+    ['', /^\* BYE \[LIMIT\] /],
+    [`t1 APPEND INBOX {${512 * MIB}+}\r\n`, /^\* BYE \[TOOBIG\] /],
+    [`t1 STATUS {${512 * MIB}+}\r\n`, /^\* BYE \[TOOBIG\] /],
+  ] as const) {
+    const octets = Buffer.concat([latin1(login + COMPRESS), await bomb(first, 512)]);
+    let received = '';
+    const growth = await growthDuring(
+      answers(gateway.port, octets, []).then((text) => {
+        received = text;
+      }),
+    );
+    t.regex(received.split('\r\n').at(-2) ?? '', end);
+    t.true(growth < 64 * MIB, `${Math.round(growth / MIB)} MiB more`);
+  }
+  await allClosed(gateway);
+});
+
+test('compressed commands wait for the client that reads no replies, and none is lost', async (t) => {
+  const gateway = await startImap(t);
+  const [client, other] = [await gateway.open(), await gateway.open()];
+  t.regex((await client.command('COMPRESS DEFLATE')).tagged, /^OK /);
+  client.compress();
+  client.socket.pause();
+  const count = 20_000;
+  client.write(`${'x CAPABILITY\r\n'.repeat(count)}y NOOP\r\n`);
+  for (let i = 0; i < 100; i++) t.is((await other.command('NOOP')).tagged, 'OK NOOP completed');
+  client.socket.resume();
+  const { untagged } = await client.answer('y');
+  t.is(untagged.filter((line) => line.startsWith('x OK')).length, count);
 });

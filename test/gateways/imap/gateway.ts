@@ -3,22 +3,24 @@ import net from 'node:net';
 import type { ExecutionContext } from 'ava';
 import pino from 'pino';
 import { Subject } from 'rxjs';
-import { ProtocolLogins } from '../../../src/auth/protocol-login.js';
-import { Rates } from '../../../src/auth/rates.js';
+import { type GuardLimits, LoginGuard } from '../../../src/auth/login-guard.js';
+import { type LoginMeter, SignIn, type SignInOptions } from '../../../src/auth/sign-in.js';
 import type { Principal } from '../../../src/directory/protocol.js';
 import type { ImapContext } from '../../../src/gateways/imap/context.js';
 import { DEFAULT_LIMITS, type ImapLimits } from '../../../src/gateways/imap/limits.js';
+import { MemoryShares } from '../../../src/gateways/imap/memory-shares.js';
 import { createMessageSource } from '../../../src/gateways/imap/messages/message-source.js';
 import { type ImapMeter, NO_METER } from '../../../src/gateways/imap/meter.js';
 import { FolderResults } from '../../../src/gateways/imap/search/folder-results.js';
 import { type ImapListener, startImap as listen } from '../../../src/gateways/imap/server.js';
 import { createFolderMirrors } from '../../../src/gateways/imap/view/folder-mirrors.js';
+import type { CertificateSource } from '../../../src/gateways/tcp/certificate-source.js';
 import type { ConnectionShares } from '../../../src/gateways/tcp/connection-limits.js';
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../../src/mail/summary.js';
 import { prepareSpool, Spool } from '../../../src/spool/spool.js';
-import { certificate } from '../../support/certificate.js';
+import { certificates } from '../../support/certificate.js';
 import { memoryFolderMessages } from '../../support/memory-stores/folder-messages.js';
 import { temporaryDirectory } from '../../support/temporary-directory.js';
 import { FakeBlobs } from '../http/fakes.js';
@@ -70,12 +72,14 @@ export interface ImapSettings extends Partial<Omit<ImapContext, 'limits' | 'mete
   readonly meter?: Partial<ImapMeter>;
   readonly implicitTls?: boolean;
   readonly shares?: ConnectionShares;
-  readonly rates?: Rates;
-  readonly tokens?: ConstructorParameters<typeof ProtocolLogins>[0]['tokens'];
+  readonly guard?: Partial<GuardLimits>;
+  readonly logins?: LoginMeter;
+  readonly tokens?: SignInOptions['tokens'];
   /** ms, of the logins. */
   readonly now?: () => number;
   /** Networks whose PROXY header is believed. */
   readonly trusted?: readonly string[];
+  readonly tls?: CertificateSource;
 }
 
 export interface ImapGateway {
@@ -101,10 +105,12 @@ export async function startImap(t: ExecutionContext, settings: ImapSettings = {}
     meter,
     implicitTls = false,
     shares,
-    rates = new Rates(),
+    guard,
+    logins,
     tokens,
     now,
     trusted = [],
+    tls = certificates,
     ...overrides
   } = settings;
   const directory = new ImapDirectory();
@@ -117,27 +123,35 @@ export async function startImap(t: ExecutionContext, settings: ImapSettings = {}
   );
   const path = temporaryDirectory('mansio-imap-');
   await prepareSpool(path);
+  const allLimits = { ...DEFAULT_LIMITS, authDelayMs: 0, ...limits };
   const context: ImapContext = {
     hostname: 'mail.example.test',
     version: '1.2.3',
     maxMessageSize: 36_700_160,
     allowPlaintextAuth: true,
-    logins: new ProtocolLogins({ directory, rates, ...(tokens && { tokens }), ...(now && { now }) }),
+    signIn: new SignIn({
+      directory,
+      guard: new LoginGuard({ delayMs: 0, ...guard }),
+      ...(logins && { meter: logins }),
+      ...(tokens && { tokens }),
+      ...(now && { now }),
+    }),
     mailboxes: mailboxes.refs,
     blobs,
     spool: new Spool({ directory: path }),
     messages: createMessageSource({ store: memoryFolderMessages(mailboxes.tables, blobs), maxOctets: 1e7 }),
     searchResults: new FolderResults(1e6),
     mirrors: createFolderMirrors({ mailboxes: mailboxes.refs }),
+    memory: new MemoryShares(allLimits),
     ...overrides,
-    limits: { ...DEFAULT_LIMITS, authDelayMs: 0, ...limits },
+    limits: allLimits,
     meter: { ...NO_METER, ...meter },
   };
   const listener = await listen({
     bind: '127.0.0.1',
     port: 0,
     implicitTls,
-    tls: { current: () => certificate, onChange: () => undefined },
+    tls,
     trusted: new TrustedNetworks(trusted),
     context,
     ...(shares && { shares }),

@@ -1,6 +1,5 @@
 // Logins: every mechanism in every form, what is refused and how, STARTTLS, and how a login ends.
 import test from 'ava';
-import { Rates } from '../../../src/auth/rates.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { deferred } from '../http/gateway.js';
 import { type ImapClient, Literal } from './client.js';
@@ -131,8 +130,8 @@ test('what was pipelined behind STARTTLS is never carried out', async (t) => {
 
 test('each failed login waits longer, and the last one ends the connection', async (t) => {
   const outcomes: string[] = [];
-  const meter = { authenticated: (outcome: string) => void outcomes.push(outcome) };
-  const gateway = await startImap(t, { limits: { authFailures: 3 }, meter });
+  const logins = { attempted: (protocol: string, outcome: string) => void outcomes.push(`${protocol} ${outcome}`) };
+  const gateway = await startImap(t, { limits: { authFailures: 3 }, logins });
   const client = await gateway.connect();
   const wrong = async () => (await client.command(`LOGIN ${ALICE_EMAIL} wrong`)).tagged;
   t.regex(await wrong(), /^NO \[AUTH/);
@@ -143,11 +142,11 @@ test('each failed login waits longer, and the last one ends the connection', asy
     `${tag} NO [AUTHENTICATIONFAILED] Credentials invalid`,
   ]);
   await gateway.open();
-  t.deepEqual(outcomes, ['wrong', 'wrong', 'wrong', 'open']);
+  t.deepEqual(outcomes, ['imap wrong', 'imap wrong', 'imap wrong', 'imap open']);
 });
 
 test("a right credential is never refused because of other people's wrong ones", async (t) => {
-  const gateway = await startImap(t, { rates: new Rates({ global: 2, authentication: 0, write: 0 }) });
+  const gateway = await startImap(t, { guard: { failuresPerNetwork: 2 } });
   const guesser = await gateway.connect();
   for (const code of ['AUTHENTICATIONFAILED', 'AUTHENTICATIONFAILED', 'LIMIT', 'LIMIT']) {
     t.deepEqual(await say(guesser, `LOGIN ${ALICE_EMAIL} wrong`), [`NO [${code}]`]);

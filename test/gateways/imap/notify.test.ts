@@ -96,14 +96,72 @@ test('new messages of the selected mailbox come with what was asked of them, and
   t.deepEqual(await received(client, 1), ['* 1 EXPUNGE']);
 });
 
-test('a message that a command has told of comes with what was asked of it after the command', async (t) => {
+test('a client is not told of what it has put into mailboxes itself', async (t) => {
   const gateway = await startImap(t);
-  const client = await gateway.open();
+  const [client, other] = [await gateway.open(), await gateway.open()];
   await client.command('SELECT INBOX');
-  await client.command('NOTIFY SET (selected (MessageNew (UID) MessageExpunge))');
+  const events = 'MessageNew MessageExpunge FlagChange';
+  await client.command(`NOTIFY SET (selected (MessageNew (UID) MessageExpunge)) (personal (${events}))`);
   const { untagged } = await client.command('APPEND INBOX ', new Literal(message('1')));
   t.deepEqual(untagged, ['1 EXISTS', '0 RECENT']);
+  await client.command('APPEND Archive ', new Literal(message('2')));
+  await client.command('COPY 1 Archive');
+  await client.command('COPY 1 INBOX');
+  await client.command('UID MOVE 1 Trash');
+  await other.command('APPEND INBOX ', new Literal(message('3')));
+  const told = await received(client, 3);
+  t.deepEqual(told, ['* 1 EXISTS', '* 0 RECENT', '* 1 FETCH (UID 2)'], 'of what others bring it is');
+  await other.command('APPEND Archive ', new Literal(message('4')));
+  t.deepEqual(await received(client, 1), ['* STATUS Archive (MESSAGES 3 UIDNEXT 4 UNSEEN 3)']);
+});
+
+test('a message of others that a command has told of comes with what was asked of it after the command', async (t) => {
+  const gateway = await startImap(t);
+  const [client, other] = [await gateway.open(), await gateway.open()];
+  await client.command('SELECT INBOX');
+  await client.command('NOTIFY SET (selected (MessageNew (UID) MessageExpunge))');
+  client.write('x APPEND INBOX {6+}\r\n123');
+  await other.command('APPEND INBOX ', new Literal(message('1')));
+  client.write('456\r\n');
+  t.deepEqual((await client.answer('x')).untagged, ['2 EXISTS', '0 RECENT']);
   t.deepEqual(await received(client, 1), ['* 1 FETCH (UID 1)']);
+  t.deepEqual((await client.command('NOOP')).untagged, []);
+});
+
+test('a change of others in a mailbox is told, whatever the client has changed there itself meanwhile', async (t) => {
+  const gateway = await startImap(t);
+  const [client, other] = [await gateway.open(), await gateway.open()];
+  await client.command('NOTIFY SET (personal (MessageNew MessageExpunge FlagChange))');
+  // Nothing is told while the command runs, and others put messages before its message and behind it.
+  for (const isFirst of [true, false]) {
+    await client.command('CREATE work');
+    client.write('x APPEND work {6+}\r\n123');
+    if (isFirst) await other.command('APPEND work ', new Literal(message('1')));
+    client.write('456\r\ny NOOP\r\n');
+    if (!isFirst) await other.command('APPEND work ', new Literal(message('1')));
+    for (;;) {
+      const line = await client.next();
+      if (line.startsWith('* STATUS work (MESSAGES 2 ')) break;
+      t.regex(line, /^([xy] OK|\* STATUS work \(MESSAGES 1 )/);
+    }
+    await client.command('DELETE work');
+  }
+});
+
+test('a client is not told of the mailboxes that it makes, renames, subscribes and deletes itself', async (t) => {
+  const gateway = await startImap(t);
+  const [client, other] = [await gateway.open(), await gateway.open()];
+  await client.command('NOTIFY SET (personal (MessageNew MessageExpunge MailboxName SubscriptionChange))');
+  for (const own of ['CREATE a', 'CREATE a/b', 'RENAME a c', 'UNSUBSCRIBE c', 'DELETE c/b']) {
+    t.regex((await client.command(own)).tagged, /^OK/);
+  }
+  await other.command('CREATE d');
+  t.deepEqual(await received(client, 1), ['* LIST (\\Subscribed) "/" d']);
+  await client.command('CREATE e');
+  await other.command('APPEND e ', new Literal(message('1')));
+  t.deepEqual(await received(client, 1), ['* STATUS e (MESSAGES 1 UIDNEXT 2 UNSEEN 1)']);
+  await other.command('DELETE c');
+  t.deepEqual(await received(client, 1), ['* LIST (\\NonExistent) "/" c']);
 });
 
 test('flags that were not asked for wait for a command', async (t) => {

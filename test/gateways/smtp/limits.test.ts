@@ -119,7 +119,7 @@ test('a message that is far too large is not read to its end', async (t) => {
 });
 
 test('with few free slots who is idle goes sooner, and who is not stays', async (t) => {
-  const { address } = await limited(t, { stressConnections: 3, stressIdleMs: 1500, junkCommands: 10_000 });
+  const { address } = await limited(t, { stressConnections: 3, stressIdleMs: 4_000, junkCommands: 10_000 });
   const [idle, quiet] = [await SmtpClient.greeted(address), await SmtpClient.greeted(address)];
   const busy = await SmtpClient.greeted(address);
   let isOver = false;

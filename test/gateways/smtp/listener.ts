@@ -11,7 +11,7 @@ import type { SmtpListener } from '../../../src/gateways/smtp/listener.js';
 import { type MxOptions, startMx } from '../../../src/gateways/smtp/mx.js';
 import { prepareSpool, Spool } from '../../../src/spool/spool.js';
 import type { InboundDelivery, InboundEnvelope, InboundStore } from '../../../src/store/inbound.js';
-import { certificate } from '../../support/certificate.js';
+import { certificates } from '../../support/certificate.js';
 import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 export interface Stored {
@@ -106,7 +106,7 @@ export async function listen(
     port: 0,
     hostname: 'mx.example.test',
     maxMessageSize: 1_000_000,
-    tls: { current: () => certificate, onChange: () => undefined },
+    tls: certificates,
     directory: fakeDirectory,
     receiver: { inbound, mailboxes, spool },
     log,

@@ -1,6 +1,5 @@
 // STARTTLS (RFC 3207): what came in plaintext is forgotten, what was sent along with the command never runs.
 import test from 'ava';
-import { certificate } from '../../support/certificate.js';
 import { SmtpClient } from '../../support/smtp-client.js';
 import { listen } from './listener.js';
 
@@ -56,30 +55,4 @@ test('a failed handshake frees the place of its address', async (t) => {
   let banner: number | undefined;
   for (let i = 0; i < 200 && banner !== 220; i++) banner = (await (await SmtpClient.connect(address)).next())?.code;
   t.is(banner, 220);
-});
-
-test('a certificate that changes is used from then on, one that cannot be is not', async (t) => {
-  let pair = { ...certificate };
-  let changed = (): void => undefined;
-  const { address, logged } = await listen(t, {
-    tls: {
-      current: () => pair,
-      onChange: (callback) => {
-        changed = callback;
-      },
-    },
-  });
-  pair = { cert: 'nonsense', key: 'nonsense' };
-  changed();
-  t.true(logged.some((l) => l['level'] === 50));
-  const client = await SmtpClient.greeted(address);
-  await client.command('STARTTLS');
-  await client.secure();
-  t.is((await client.command('EHLO client.test')).code, 250);
-  pair = { ...certificate };
-  changed();
-  const second = await SmtpClient.greeted(address);
-  await second.command('STARTTLS');
-  await second.secure();
-  t.is((await second.command('EHLO client.test')).code, 250);
 });

@@ -1,6 +1,5 @@
 // AUTH at submission: every mechanism in every form, what is refused and how, and how a login ends.
 import test from 'ava';
-import { Rates } from '../../../src/auth/rates.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { SmtpClient } from '../../support/smtp-client.js';
 import { base64, brief, listenForSubmission, plain, type SubmissionSettings, signedIn } from './submission-listener.js';
@@ -20,8 +19,6 @@ async function say(client: SmtpClient, ...lines: string[]): Promise<string[]> {
   }
   return replies;
 }
-
-const limited = (global: number) => new Rates({ global, authentication: 0, write: 0 });
 
 for (const [form, lines, expected] of [
   ['PLAIN', [`AUTH PLAIN ${GOOD}`], ['235 2.7.0']],
@@ -183,9 +180,12 @@ test('lines of AUTH may be long, not too long, and other lines not at all', asyn
 });
 
 test('guesses: the connection ends, then further ones have to wait, but right keys do not', async (t) => {
-  const { address, logged } = await listenForSubmission(t, { rates: limited(6), limits: { errors: 5 } });
+  const { address, logged } = await listenForSubmission(t, {
+    guard: { failuresPerNetwork: 6 },
+    limits: { errors: 5 },
+  });
   const good = await signedIn(address);
-  const guess = (n: number) => `AUTH PLAIN ${plain(ALICE, `guess-${n}`)}`;
+  const guess = (n: number) => `AUTH PLAIN ${plain('carol@example.test', `guess-${n}`)}`;
   const first = await SmtpClient.greeted(address);
   for (let n = 0; n < 4; n++) t.deepEqual(await say(first, guess(n)), ['535 5.7.8']);
   first.write(`${guess(4)}\r\n`);
@@ -291,7 +291,7 @@ test('a key in the place of the name is not logged', async (t) => {
 });
 
 test('the reply to a guess is held back, others are not; the tenth is 421', async (t) => {
-  const slow = await listenForSubmission(t, { limits: { authDelayMs: 600_000 } });
+  const slow = await listenForSubmission(t, { guard: { delayMs: 600_000 } });
   const [guesser, honest] = [await SmtpClient.greeted(slow.address), await SmtpClient.greeted(slow.address)];
   guesser.write(`AUTH PLAIN ${plain(ALICE, 'guess')}\r\n`);
   for (let i = 0; i < 20; i++) t.is((await honest.command('NOOP')).code, 250);

@@ -6,15 +6,15 @@ import pino from 'pino';
 import { Subject } from 'rxjs';
 import type { Mailboxes, MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
 import type { Payload } from '../../../src/actors/runtime/protocol.js';
-import { ProtocolLogins } from '../../../src/auth/protocol-login.js';
-import { Rates } from '../../../src/auth/rates.js';
+import { type GuardLimits, LoginGuard } from '../../../src/auth/login-guard.js';
+import { SignIn } from '../../../src/auth/sign-in.js';
 import type { Directory, Principal, Recipient } from '../../../src/directory/protocol.js';
 import type { SmtpListener } from '../../../src/gateways/smtp/listener.js';
 import { type SubmissionOptions, startSubmission } from '../../../src/gateways/smtp/submission.js';
 import { canonicalAddress } from '../../../src/mail/address.js';
 import { prepareSpool, Spool } from '../../../src/spool/spool.js';
 import type { BlobContent } from '../../../src/store/blobs.js';
-import { certificate } from '../../support/certificate.js';
+import { certificates } from '../../support/certificate.js';
 import { SmtpClient } from '../../support/smtp-client.js';
 import { temporaryDirectory } from '../../support/temporary-directory.js';
 
@@ -82,13 +82,13 @@ export interface SubmissionHarness {
   readonly queued: Queued[];
   readonly logged: Record<string, unknown>[];
   readonly spool: Spool;
-  readonly logins: ProtocolLogins;
+  readonly signIn: SignIn;
   /** What the fakes do first, when set. */
   behave: { put?: () => Promise<void>; enqueue?: () => Promise<void> };
 }
 
 export interface SubmissionSettings extends Partial<SubmissionOptions> {
-  readonly rates?: Rates;
+  readonly guard?: Partial<GuardLimits>;
   readonly memoryLimit?: number;
   /** Of the logins. */
   readonly now?: () => number;
@@ -97,7 +97,7 @@ export interface SubmissionSettings extends Partial<SubmissionOptions> {
 /** Stopped when the test ends. */
 export async function listenForSubmission(
   t: ExecutionContext,
-  { rates = new Rates(), memoryLimit, now, ...overrides }: SubmissionSettings = {},
+  { guard, memoryLimit, now, ...overrides }: SubmissionSettings = {},
 ): Promise<SubmissionHarness> {
   const path = join(temporaryDirectory('mansio-submission-'), 'spool');
   await prepareSpool(path);
@@ -127,7 +127,11 @@ export async function listenForSubmission(
     if (hash !== content.hash || bytes.length !== content.size) throw new Error('the content is not what was hashed');
     blobs.set(hash, bytes.toString('latin1'));
   };
-  const logins = new ProtocolLogins({ directory, rates, ...(now && { now }) });
+  const signIn = new SignIn({
+    directory,
+    guard: new LoginGuard({ delayMs: 0, ...guard }),
+    ...(now && { now }),
+  });
   const listener = await startSubmission({
     bind: '127.0.0.1',
     port: 0,
@@ -135,8 +139,8 @@ export async function listenForSubmission(
     maxMessageSize: 1_000_000,
     implicitTls: false,
     allowPlaintextAuth: true,
-    tls: { current: () => certificate, onChange: () => undefined },
-    logins,
+    tls: certificates,
+    signIn,
     directory,
     receiver: { spool, blobs: { put }, mailboxes },
     log: pino(
@@ -144,10 +148,10 @@ export async function listenForSubmission(
       { write: (line: string) => void logged.push(JSON.parse(line) as Record<string, unknown>) },
     ),
     ...overrides,
-    limits: { connectionsPerAddress: 1000, authDelayMs: 0, ...overrides.limits },
+    limits: { connectionsPerAddress: 1000, ...overrides.limits },
   });
   t.teardown(() => listener.stop(0));
-  return { address: listener.address, listener, directory, queued, logged, spool, logins, behave };
+  return { address: listener.address, listener, directory, queued, logged, spool, signIn, behave };
 }
 
 export const base64 = (text: string): string => Buffer.from(text).toString('base64');

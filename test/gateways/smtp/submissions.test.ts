@@ -3,7 +3,6 @@
 import { connect } from 'node:net';
 import test from 'ava';
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
-import { certificate } from '../../support/certificate.js';
 import { v1 } from '../../support/proxy-protocol.js';
 import { SmtpClient } from '../../support/smtp-client.js';
 import { brief, listenForSubmission, plain } from './submission-listener.js';
@@ -91,20 +90,4 @@ test('stopping: a message on its way is taken, then the session ends', async (t)
   t.deepEqual((await client.rest()).map(brief), ['250 2.0.0', '421 4.3.2']);
   await stopped;
   t.is(queued.length, 1);
-});
-
-test('a certificate that changes is used by the next connection', async (t) => {
-  let pair = { ...certificate };
-  let changed = (): void => undefined;
-  const onChange = (callback: () => void) => {
-    changed = callback;
-  };
-  const { address, logged } = await listenForSubmission(t, { ...secure, tls: { current: () => pair, onChange } });
-  for (const next of [{ cert: 'nonsense', key: 'nonsense' }, { ...certificate }]) {
-    pair = next;
-    changed();
-    const client = await SmtpClient.connectSecurely(address);
-    t.is((await client.reply()).code, 220);
-  }
-  t.is(logged.filter(({ level }) => level === 50).length, 1);
 });

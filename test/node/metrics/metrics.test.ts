@@ -37,7 +37,7 @@ function metrics(roles: ReadonlySet<string> = ALL) {
 }
 
 test('names, labels and text are as Prometheus wants them', async (t) => {
-  const { runtime, commits, smtp, submission, imap, http, hub, text } = metrics();
+  const { runtime, commits, smtp, submission, imap, logins, http, hub, text } = metrics();
   runtime.asked('mailbox', 'reply', true, 1);
   runtime.answered('mailbox', 'deliver', 'reply', 1);
   commits.inbound.written(3, 2, true);
@@ -46,9 +46,8 @@ test('names, labels and text are as Prometheus wants them', async (t) => {
   smtp.replied(true, 3);
   submission.queued({ octets: 100, recipients: 2 });
   submission.refused('foreignFrom', 550);
-  submission.authenticated('wrong');
   submission.replied(true, 3);
-  imap.authenticated('wrong');
+  logins.attempted('imap', 'wrong');
   imap.completed('NOOP', 'OK', 1);
   imap.appended(100);
   commits.blobs.written(1, 1, true);

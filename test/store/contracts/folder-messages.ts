@@ -19,6 +19,29 @@ async function added(stores: Stores, writer: Writer, raw: string | Buffer) {
 }
 
 export const FOLDER_MESSAGES: Contract = {
+  async 'blobs are those of the UIDs of a range that are there'(t, stores) {
+    const writer = await openWriter(stores);
+    const other = await openWriter(stores);
+    const { accountId } = writer;
+    const inbox = writer.folder('inbox');
+    const mails = [];
+    for (const n of [1, 2, 3, 4]) mails.push(await added(stores, writer, `Subject: ${n}\r\n\r\nbody ${n}\r\n`));
+    await added(stores, other, 'Subject: of another\r\n\r\n');
+    const [first, second, third] = mails as [(typeof mails)[0], (typeof mails)[0], (typeof mails)[0]];
+    const expunged = { folderId: inbox, uid: second.uid };
+    await writer.commit([{ type: 'EmailRemoved', payload: { emailId: second.email.id, placements: [expunged] } }]);
+    const hashes = async (from: number, to: number, folder = inbox) =>
+      [...(await stores.folderMessages.blobs(accountId, folder, from, to))].sort(([a], [b]) => a - b);
+    t.deepEqual(await hashes(first.uid, third.uid), [
+      [first.uid, first.email.blob],
+      [third.uid, third.email.blob],
+    ]);
+    t.is((await hashes(1, 2 ** 32 - 1)).length, 3);
+    t.deepEqual(await hashes(second.uid, second.uid), []);
+    t.deepEqual(await hashes(first.uid, third.uid, writer.folder('archive')), []);
+    t.deepEqual(await hashes(first.uid, third.uid, other.folder('inbox')), [], 'the folder of another account');
+  },
+
   async 'rows come by ascending UID, each once, without those that are not there'(t, stores) {
     const writer = await openWriter(stores);
     const other = await openWriter(stores);

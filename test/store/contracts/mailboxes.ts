@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../../src/ids/new-id.js';
 import { FLAGGED, SEEN } from '../../../src/mail/flags.js';
+import { PackedIds } from '../../../src/mail/packed-ids.js';
 import { blobOf } from '../../../src/store/blobs.js';
 import type { ChangeContent, NewEmail } from '../../../src/store/changes.js';
 import type { FilterRow } from '../../../src/store/mailbox-rows.js';
@@ -175,6 +176,44 @@ export const MAILBOXES: Contract = {
       (await emailsOf(stores, accountId)).map(({ flags }) => flags),
       [2, 0],
     );
+  },
+
+  async 'flags of many emails at once are in lists, pages and the log'(t, stores) {
+    const writer = await openWriter(stores);
+    const { accountId } = writer;
+    const emails: NewEmail[] = [];
+    for (let i = 0; i < 5; i++) emails.push(await writer.add({ keywords: i === 0 ? ['Work'] : [] }));
+    const ids = emails.map(({ id }) => id);
+    const together = (flags: number, [emailId, ...others]: readonly string[]): ChangeContent => ({
+      type: 'FlagsChanged',
+      payload: { emailId: emailId!, flags, changed: flags, others: PackedIds.of(others) },
+    });
+    await writer.commit([together(FLAGGED, ids.slice(0, 4))]);
+    await writer.commit([
+      together(SEEN, ids.slice(0, 2)),
+      { type: 'FlagsChanged', payload: { emailId: ids[1]!, flags: 0x1000, changed: 1, keywords: ['Later'] } },
+      together(0, ids.slice(2, 3)),
+      { type: 'EmailRemoved', payload: { emailId: ids[2]!, placements: [] } },
+    ]);
+    t.deepEqual(
+      (await emailsOf(stores, accountId)).map(({ id, flags, modseq }) => [id, flags, modseq]),
+      [
+        [ids[0], SEEN, 8],
+        [ids[1], 0x1000, 8],
+        [ids[3], FLAGGED, 7],
+        [ids[4], 0, 6],
+      ],
+    );
+    t.deepEqual(await keywordsOf(stores, accountId), [
+      { names: ['Work'], ids: [ids[0]] },
+      { names: ['Later'], ids: [ids[1]] },
+    ]);
+    const flagged = { ...INBOX_LIST, mask: FLAGGED, flags: FLAGGED };
+    t.deepEqual((await stores.mailboxes.listed(accountId, writer.folder('inbox'), flagged)).ids, [ids[3]]);
+    const { unreadCount } = await stores.mailboxes.listed(accountId, writer.folder('inbox'), INBOX_LIST);
+    t.is(unreadCount, 3);
+    const [event] = await stores.events.read(accountId, 6, 1);
+    t.deepEqual(event!.payload, { emailId: ids[0], flags: FLAGGED, changed: FLAGGED, others: ids.slice(1, 4) });
   },
 
   async '`\\Deleted` is of one placement'(t, stores) {

@@ -1,4 +1,5 @@
 // Lists of changes as a mailbox could make them, drawn from numbers: each change is possible after those before it.
+import { PackedIds } from '../../../src/mail/packed-ids.js';
 import type { ChangeContent } from '../../../src/store/changes.js';
 import type { FolderCounters, FolderDefinition, FolderRow } from '../../../src/store/mailbox-rows.js';
 import type { OutboundRow } from '../../../src/store/outbound.js';
@@ -147,7 +148,8 @@ export class RandomChanges {
     const [emailId, ...others] = chosen.map(([id]) => id);
     const keywords = c % 2 === 0 ? {} : { keywords: KEYWORDS[c % 4]! };
     if (emailId === undefined) return [];
-    return [{ type: 'FlagsChanged', payload: { emailId, flags, changed, ...keywords, ...some(others) } }];
+    const packed = b % 2 === 0 ? {} : { others: PackedIds.of(others) };
+    return [{ type: 'FlagsChanged', payload: { emailId, flags, changed, ...keywords, ...some(others), ...packed } }];
   }
 
   #mark(a: number, b: number): ChangeContent[] {

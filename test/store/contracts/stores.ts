@@ -1,11 +1,13 @@
 // What a contract suite runs on: stores of either kind, and how an account is made in them. A case is a function of it.
 import type { ExecutionContext } from 'ava';
 import type { BlobStore } from '../../../src/store/blobs.js';
-import type { FolderMessageStore } from '../../../src/store/folder-messages.js';
+import type { FlagOverlayRows } from '../../../src/store/flag-settling.js';
+import type { FolderBlobStore, FolderMessageStore } from '../../../src/store/folder-messages.js';
 import { postgresBlobs } from '../../../src/store/postgres/blobs.js';
 import { connect } from '../../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../../src/store/postgres/directory.js';
 import { postgresEvents } from '../../../src/store/postgres/events.js';
+import { postgresFlagOverlays } from '../../../src/store/postgres/flag-overlays.js';
 import { postgresFolderMessages } from '../../../src/store/postgres/folder-messages.js';
 import { postgresInbound } from '../../../src/store/postgres/inbound.js';
 import { postgresMailboxes } from '../../../src/store/postgres/mailboxes.js';
@@ -20,7 +22,7 @@ export const SHARDS = 4;
 export const ALL_SHARDS = Array.from({ length: SHARDS }, (_, shard) => shard);
 
 export interface Stores extends MailboxStores {
-  readonly folderMessages: FolderMessageStore;
+  readonly folderMessages: FolderMessageStore & FolderBlobStore;
   readonly blobs: BlobStore;
   /** Id of a new account, which has the six system folders. */
   account(): Promise<string>;
@@ -29,7 +31,7 @@ export interface Stores extends MailboxStores {
 /** By title. */
 export type Contract = Readonly<Record<string, (t: ExecutionContext, stores: Stores) => Promise<void>>>;
 
-export async function onPostgres(t: ExecutionContext): Promise<Stores> {
+export async function onPostgres(t: ExecutionContext): Promise<Stores & { readonly overlays: FlagOverlayRows }> {
   const { address } = await migratedDatabase(t);
   const sql = connect(address, { max: 2, applicationName: 'test' });
   const writerSql = connect(address, { max: 2, applicationName: 'test', byKey: true });
@@ -38,6 +40,7 @@ export async function onPostgres(t: ExecutionContext): Promise<Stores> {
   let count = 0;
   return {
     mailboxes: postgresMailboxes(sql, writerSql),
+    overlays: postgresFlagOverlays(writerSql),
     events: postgresEvents(sql),
     inbound: postgresInbound(sql, writerSql),
     search: postgresSearch(writerSql),

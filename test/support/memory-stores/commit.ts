@@ -25,7 +25,8 @@ export function commitChange(tables: MemoryTables, change: MailboxChange): Commi
   return { kind: 'committed' };
 }
 
-function writeEmails(account: AccountRows, { emailsAdded, emailsFlagged, emailsRemoved }: NetChange): void {
+function writeEmails(account: AccountRows, net: NetChange): void {
+  const { emailsAdded, flaggedTogether, emailsFlagged, emailsRemoved } = net;
   const known = emailsAdded.map(({ threadIds }) => [
     ...new Set(threadIds.flatMap((id) => account.threads.get(id) ?? [])),
   ]);
@@ -35,7 +36,10 @@ function writeEmails(account: AccountRows, { emailsAdded, emailsFlagged, emailsR
     for (const id of threadIds) if (!account.threads.has(id)) account.threads.set(id, threadId);
   }
   for (const threads of known) if (threads.length > 1) joinThreads(account, threads);
-  for (const { id, flags, keywords, modseq } of emailsFlagged) {
+  const together = flaggedTogether.flatMap(({ change: { seq, payload }, ids }) =>
+    [...ids].map((id) => ({ id, flags: payload.flags, keywords: undefined, modseq: seq })),
+  );
+  for (const { id, flags, keywords, modseq } of [...together, ...emailsFlagged]) {
     const email = account.emails.get(id);
     if (email) account.emails.set(id, { ...email, flags, keywords: keywords ?? email.keywords, modseq });
   }

@@ -2,6 +2,7 @@
 import { uuidTime } from '../../../src/mail/ids.js';
 import type { BlobStore } from '../../../src/store/blobs.js';
 import {
+  type FolderBlobStore,
   type FolderMessageRow,
   type FolderMessageStore,
   MOST_HEADER_OCTETS,
@@ -11,8 +12,16 @@ import type { MemoryTables } from './tables.js';
 export function memoryFolderMessages(
   tables: MemoryTables,
   blobs: Pick<BlobStore, 'index' | 'read'>,
-): FolderMessageStore {
+): FolderMessageStore & FolderBlobStore {
   return {
+    async blobs(accountId, folderId, fromUid, toUid) {
+      const { placements, emails } = tables.of(accountId);
+      const found = new Map<number, string>();
+      for (const [uid, { emailId }] of placements.get(folderId) ?? []) {
+        if (uid >= fromUid && uid <= toUid) found.set(uid, emails.get(emailId)!.blob);
+      }
+      return found;
+    },
     async rows(accountId, folderId, uids, needs) {
       const { placements, emails } = tables.of(accountId);
       const rows: FolderMessageRow[] = [];

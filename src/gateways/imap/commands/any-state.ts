@@ -18,8 +18,8 @@ export const anyStateCommands: readonly Command[] = [
       return ok('CAPABILITY completed');
     },
   }),
-  command({ name: 'NOOP', states: EVERY, parse: nothing, run: () => ok('NOOP completed') }),
-  command({ name: 'CHECK', states: ['selected'], parse: nothing, run: () => ok('CHECK completed') }),
+  command({ name: 'NOOP', states: EVERY, readsBack: true, parse: nothing, run: () => ok('NOOP completed') }),
+  command({ name: 'CHECK', states: ['selected'], readsBack: true, parse: nothing, run: () => ok('CHECK completed') }),
   command({
     name: 'LOGOUT',
     states: EVERY,

@@ -11,6 +11,8 @@ import { refusalCompletion } from '../faults.js';
 import { catenatePart, type MessageOptions, messageOptions } from '../grammar/append.js';
 import { messageNumber } from '../grammar/sequence-set.js';
 import { targetReference } from '../mailboxes/account-folders.js';
+import { rangesOf } from '../mailboxes/uid-ranges.js';
+import { reportPlaced } from '../notifications/own-changes.js';
 import { takesUtf8 } from '../responses/list.js';
 import type { Session } from '../session.js';
 import type { CommandReader } from '../wire/command-reader.js';
@@ -28,7 +30,7 @@ interface Target {
 }
 
 export const appendCommands: readonly Command[] = [
-  streamCommand({ name: 'APPEND', states: ['authenticated', 'selected'], run: append }),
+  streamCommand({ name: 'APPEND', states: ['authenticated', 'selected'], readsBack: true, run: append }),
   streamCommand({
     name: 'REPLACE',
     states: ['selected'],
@@ -159,8 +161,10 @@ async function commit(session: Session, target: Target, batch: MessageBatch): Pr
   };
   const outcome = await context.mailboxes.of(accountId).ask('append', payload, { deadlineMs: DEADLINE_MS });
   if (outcome.reply === undefined) return refusalCompletion(outcome.refusal, 'target');
-  const { uidValidity, emails } = outcome.reply;
-  const code = `APPENDUID ${uidValidity} ${uidSet(emails.map(({ uid }) => uid))}`;
+  const { uidValidity, emails, folderModseqs } = outcome.reply;
+  const uids = emails.map(({ uid }) => uid);
+  reportPlaced(session, folderModseqs, rangesOf(uids));
+  const code = `APPENDUID ${uidValidity} ${uidSet(uids)}`;
   if (replaces === undefined) return ok('APPEND completed', code);
   // RFC 8508 §3.4: before the EXPUNGE response.
   output.line(`* OK [${code}] The replacement is stored`);

@@ -185,7 +185,7 @@ class Fetching {
         const position = present[next++]!;
         if (this.#isPresent(position)) {
           this.#place.uid = message.uid;
-          this.#place.octets = group.octets.get(message.blob);
+          this.#place.octets = group.octets.size === 0 ? undefined : group.octets.get(message.blob);
           this.#place.held = 0;
           this.#place.root = undefined;
           const isSeen = group.seen.has(message.uid);

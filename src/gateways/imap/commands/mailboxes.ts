@@ -41,6 +41,7 @@ async function create(session: Session, { mailbox: named, uses }: CreateArgument
   const { context, accountId } = session;
   const outcome = await context.mailboxes.of(accountId).ask('createFolder', { name, role: 'label' });
   if (outcome.reply === undefined) return refusalCompletion(outcome.refusal);
+  session.notifier?.caused({ type: 'created', folderId: outcome.reply.id, path: outcome.reply.path });
   reportSpelling(session, withoutEnd(named), name);
   return ok('CREATE completed', `MAILBOXID (${outcome.reply.id})`);
 }
@@ -54,6 +55,7 @@ async function remove(session: Session, name: string): Promise<Completion> {
   const payload = { folderId: folder.id, withInferiors: false };
   const { refusal } = await context.mailboxes.of(accountId).ask('deleteFolder', payload);
   if (refusal !== undefined) return refusalCompletion(refusal);
+  session.notifier?.caused({ type: 'deleted', folderId: folder.id });
   if (selected?.folderId === folder.id) {
     session.select(undefined);
     output.line('* OK [CLOSED] The selected mailbox is deleted');
@@ -71,6 +73,7 @@ async function rename(session: Session, { from, to: named }: RenameArguments): P
   const to = tree.shownBelow(withoutEnd(named));
   const failure = folder.role === 'inbox' ? await emptyInto(session, to) : await renameTo(session, folder.id, to);
   if (failure !== undefined) return failure;
+  if (folder.role !== 'inbox') session.notifier?.caused({ type: 'renamed', folderId: folder.id, path: to });
   reportSpelling(session, withoutEnd(named), to);
   return ok('RENAME completed');
 }
@@ -98,6 +101,7 @@ async function subscribe(session: Session, name: string, isSubscribed: boolean):
   const { context, accountId } = session;
   const { refusal } = await context.mailboxes.of(accountId).ask('subscribeFolder', { folderId, isSubscribed });
   if (refusal !== undefined) return refusalCompletion(refusal);
+  session.notifier?.caused({ type: 'subscribed', folderId, isSubscribed });
   return ok(isSubscribed ? 'SUBSCRIBE completed' : 'UNSUBSCRIBE completed');
 }
 

@@ -14,6 +14,7 @@ export const notifyCommands: readonly Command[] = [
   command<NotifyArguments>({
     name: 'NOTIFY',
     states: ['authenticated', 'selected'],
+    readsBack: true,
     parse: notifyArguments,
     run: notify,
   }),

@@ -8,6 +8,7 @@ import { refusalCompletion } from '../faults.js';
 import { type SequenceSet, sequenceSet } from '../grammar/sequence-set.js';
 import { targetReference } from '../mailboxes/account-folders.js';
 import { batchesOf, MOST_MESSAGES, rangesOf } from '../mailboxes/uid-ranges.js';
+import { reportPlaced } from '../notifications/own-changes.js';
 import type { Session } from '../session.js';
 import type { CommandReader } from '../wire/command-reader.js';
 import { uidSet } from '../wire/format.js';
@@ -24,7 +25,14 @@ interface Chosen {
 }
 
 export const placementCommands: readonly Command[] = [
-  command<TargetArguments>({ name: 'COPY', states: ['selected'], hasUidForm: true, parse: targetArguments, run: copy }),
+  command<TargetArguments>({
+    name: 'COPY',
+    states: ['selected'],
+    hasUidForm: true,
+    readsBack: true,
+    parse: targetArguments,
+    run: copy,
+  }),
   command<TargetArguments>({
     name: 'MOVE',
     states: ['selected'],
@@ -62,6 +70,7 @@ async function copy(session: Session, { set, mailbox }: TargetArguments, isUid: 
   const selection = { folderId: session.selected!.folderId, uids: rangesOf(uids) };
   const outcome = await context.mailboxes.of(accountId).ask('copy', { selection, toFolderId });
   if (outcome.reply === undefined) return refusalOf(session, outcome.refusal);
+  reportPlaced(session, outcome.reply.folderModseqs, outcome.reply.to);
   return ok('COPY completed', copyUid(outcome.reply));
 }
 
@@ -76,6 +85,7 @@ async function move(session: Session, { set, mailbox }: TargetArguments, isUid: 
     const selection = { folderId, uids: ranges };
     const outcome = await context.mailboxes.of(accountId).ask('move', { selection, toFolderId });
     if (outcome.reply === undefined) return refusalOf(session, outcome.refusal);
+    reportPlaced(session, outcome.reply.folderModseqs, outcome.reply.to);
     // RFC 6851 §4.3: before the EXPUNGE responses.
     const code = copyUid(outcome.reply);
     if (code !== undefined) output.line(`* OK [${code}] Moved`);

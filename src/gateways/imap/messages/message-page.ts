@@ -1,72 +1,227 @@
-// A page of the cache: the messages of a folder whose UIDs are next to each other, as far as they were read.
+// A page of the cache: the messages of a folder whose UIDs are next to each other, as far as they were read. A part of the page
+// that is dropped leaves a page without the part in its place: whoever has the page before has all that the page had.
+import type { MessageIndex } from '../../../mail/message-index.js';
 import type { FolderMessageRow } from '../../../store/folder-messages.js';
-import { CachedMessage } from './cached-message.js';
-import type { MessageNeeds } from './message.js';
+import type { Message, MessageNeeds } from './message.js';
+import { PageFacts } from './page-facts.js';
+import { PagePart, type PartKind } from './page-part.js';
+import { PageSources } from './page-sources.js';
+import { PageTexts } from './page-texts.js';
 
 /** UIDs of a page. */
 export const PAGE_UIDS = 128;
-/** Memory of a page without messages, roughly. */
-const PAGE_OCTETS = 1_500;
-const NOTHING = new Uint8Array(0);
+
+export type AnyPart = PagePart<PageFacts | PageSources | PageTexts>;
+
+/** Whoever counts the octets of the parts. */
+export interface PartKeeper {
+  /** The page has a new part. */
+  keep(page: MessagePage, part: AnyPart): void;
+  used(part: AnyPart): void;
+  grown(part: AnyPart, octets: number): void;
+}
+
+/** The numbers that the messages of a page have in its parts, in the order in which they were read. */
+class PageNumbers {
+  /** By UID: number + 1; 0 of a message that was not read. */
+  readonly #numbers = new Uint8Array(PAGE_UIDS);
+  #count = 0;
+
+  /** -1 of a message that was not read. */
+  of(uid: number): number {
+    return this.#numbers[uid % PAGE_UIDS]! - 1;
+  }
+
+  make(uid: number): number {
+    const at = uid % PAGE_UIDS;
+    if (this.#numbers[at] === 0) this.#numbers[at] = ++this.#count;
+    return this.#numbers[at]! - 1;
+  }
+}
 
 export class MessagePage {
   readonly accountId: string;
   readonly key: string;
-  octets = PAGE_OCTETS;
   /** Settles when the statement that reads the page has ended; undefined when none does. */
   loading: Promise<void> | undefined;
-  readonly #messages: (CachedMessage | undefined)[] = new Array(PAGE_UIDS).fill(undefined);
-  readonly #grown: (page: MessagePage, octets: number) => void;
+  readonly #keeper: PartKeeper;
+  readonly #numbers: PageNumbers;
+  #facts: PagePart<PageFacts> | undefined;
+  #sources: PagePart<PageSources> | undefined;
+  /** By name. */
+  #texts = new Map<string, PagePart<PageTexts>>();
 
-  /** `grown`: called with what a page takes more. */
-  constructor(accountId: string, key: string, grown: (page: MessagePage, octets: number) => void) {
+  constructor(accountId: string, key: string, keeper: PartKeeper, numbers = new PageNumbers()) {
     this.accountId = accountId;
     this.key = key;
-    this.#grown = grown;
+    this.#keeper = keeper;
+    this.#numbers = numbers;
   }
 
-  at(uid: number): CachedMessage | undefined {
-    return this.#messages[uid % PAGE_UIDS];
+  get parts(): readonly AnyPart[] {
+    return [this.#facts, this.#sources, ...this.#texts.values()].filter((part) => part !== undefined);
   }
 
-  /** Those of them that are there. */
-  messages(uids: readonly number[], needs: MessageNeeds): CachedMessage[] {
-    return uids.flatMap((uid) => {
-      const message = this.at(uid);
-      return message?.has(needs) === true ? message : [];
-    });
-  }
-
-  /** What is new of all rows is copied into one buffer: what the driver gave is a piece of something larger. */
-  add(rows: readonly FolderMessageRow[]): void {
-    const news = rows.map((row) => {
-      const message = this.at(row.uid) ?? new CachedMessage(row, this.#grow);
-      this.#messages[row.uid % PAGE_UIDS] = message;
-      const header = message.hasHeader ? undefined : row.header;
-      const index = message.hasIndex || row.indexJson === undefined ? undefined : Buffer.from(row.indexJson);
-      return { message, header, index };
-    });
-    const octets = Buffer.concat(news.flatMap(({ header, index }) => [header ?? NOTHING, index ?? NOTHING]));
-    let end = 0;
-    const next = (piece: Uint8Array | undefined) => {
-      if (piece === undefined) return undefined;
-      end += piece.length;
-      return octets.subarray(end - piece.length, end);
-    };
-    for (const { message, header, index } of news) message.take(next(header), next(index));
-  }
-
-  /** The page with its facts and derived strings alone; undefined when it would be as large, or of no use. */
-  withoutSources(): MessagePage | undefined {
-    const held = this.#messages.filter((message) => message !== undefined);
-    if (!held.some(({ hasDerived }) => hasDerived) || !held.some(({ sourceOctets }) => sourceOctets > 0)) return;
-    const page = new MessagePage(this.accountId, this.key, this.#grown);
-    for (const message of held) page.#messages[message.uid % PAGE_UIDS] = message.withoutSources(page.#grow);
+  without(part: AnyPart): MessagePage {
+    const page = new MessagePage(this.accountId, this.key, this.#keeper, this.#numbers);
+    if (part !== this.#facts) page.#facts = this.#facts;
+    if (part !== this.#sources) page.#sources = this.#sources;
+    page.#texts = new Map(this.#texts);
+    if (part.kind === 'texts') page.#texts.delete(part.name);
     return page;
   }
 
-  readonly #grow = (octets: number): void => {
-    this.octets += octets;
-    this.#grown(this, octets);
-  };
+  /** The parts that are needed are used. */
+  use(needs: MessageNeeds): void {
+    if (needs.facts !== false && this.#facts !== undefined) this.#keeper.used(this.#facts);
+    this.#useFor(needs.header);
+    this.#useFor(needs.index);
+  }
+
+  /** Undefined when something that is needed is not there. */
+  message(uid: number, needs: MessageNeeds): PageMessage | undefined {
+    const n = this.#numbers.of(uid);
+    return n >= 0 && this.#has(n, needs) ? new PageMessage(this, n, uid) : undefined;
+  }
+
+  /** Those of them that are there. */
+  messages(uids: readonly number[], needs: MessageNeeds): PageMessage[] {
+    return uids.flatMap((uid) => this.message(uid, needs) ?? []);
+  }
+
+  add(rows: readonly FolderMessageRow[]): void {
+    if (rows.length === 0) return;
+    const numbers = rows.map(({ uid }) => this.#numbers.make(uid));
+    this.#facts ??= this.#newPart('facts', 'facts', new PageFacts());
+    this.#change(this.#facts, (facts) => facts.add(rows, numbers));
+    if (rows.every(({ header, indexJson }) => header === undefined && indexJson === undefined)) return;
+    this.#sources ??= this.#newPart('sources', 'sources', new PageSources());
+    this.#change(this.#sources, (sources) => sources.add(rows, numbers));
+  }
+
+  /** @throws Error when no facts were asked for */
+  get facts(): PageFacts {
+    if (this.#facts === undefined) throw new Error('the facts of the messages were not asked for');
+    return this.#facts.content;
+  }
+
+  get sources(): PageSources | undefined {
+    return this.#sources?.content;
+  }
+
+  derived(n: number, name: string, make: () => string): string {
+    let part = this.#texts.get(name);
+    const kept = part?.content.get(n);
+    if (kept !== undefined) return kept;
+    const made = make();
+    if (part === undefined) {
+      part = this.#newPart('texts', name, new PageTexts());
+      this.#texts.set(name, part);
+    }
+    this.#change(part, (texts) => texts.set(n, made));
+    return made;
+  }
+
+  #newPart<C extends PageFacts | PageSources | PageTexts>(kind: PartKind, name: string, content: C): PagePart<C> {
+    const part = new PagePart(this.accountId, this.key, kind, name, content);
+    this.#keeper.keep(this, part);
+    return part;
+  }
+
+  #change<C extends PageFacts | PageSources | PageTexts>(part: PagePart<C>, change: (content: C) => void): void {
+    const before = part.octets;
+    change(part.content);
+    this.#keeper.grown(part, part.octets - before);
+  }
+
+  #useFor(need: boolean | readonly string[] | undefined): void {
+    if (need === undefined || need === false) return;
+    if (need === true) {
+      if (this.#sources !== undefined) this.#keeper.used(this.#sources);
+      return;
+    }
+    for (const name of need) {
+      const texts = this.#texts.get(name);
+      if (texts !== undefined) this.#keeper.used(texts);
+    }
+  }
+
+  #has(n: number, { facts = true, header = false, index = false }: MessageNeeds): boolean {
+    const sources = this.#sources?.content;
+    return (
+      (!facts || this.#facts?.content.has(n) === true) &&
+      (header === false || sources?.header(n) !== undefined || (header !== true && this.#hasAll(n, header))) &&
+      (index === false || sources?.index(n) !== undefined || (index !== true && this.#hasAll(n, index)))
+    );
+  }
+
+  #hasAll(n: number, names: readonly string[]): boolean {
+    for (const name of names) if (this.#texts.get(name)?.content.has(n) !== true) return false;
+    return true;
+  }
+}
+
+/** A message of a page, with as much of it as the page has. */
+export class PageMessage implements Message {
+  readonly uid: number;
+  readonly #page: MessagePage;
+  readonly #n: number;
+
+  /** `n`: its number in the page. */
+  constructor(page: MessagePage, n: number, uid: number) {
+    this.#page = page;
+    this.#n = n;
+    this.uid = uid;
+  }
+
+  get emailId(): string {
+    return this.#page.facts.emailId(this.#n);
+  }
+
+  get threadId(): string {
+    return this.#page.facts.threadId(this.#n);
+  }
+
+  get blob(): string {
+    return this.#page.facts.blob(this.#n);
+  }
+
+  get size(): number {
+    return this.#page.facts.size(this.#n);
+  }
+
+  get receivedAt(): number {
+    return this.#page.facts.receivedAt(this.#n);
+  }
+
+  get savedAt(): number {
+    return this.#page.facts.savedAt(this.#n);
+  }
+
+  get preview(): string {
+    return this.#page.facts.preview(this.#n);
+  }
+
+  get header(): Buffer {
+    const octets = this.#page.sources?.header(this.#n);
+    if (octets === undefined) throw new Error(`the header of UID ${this.uid} was not asked for`);
+    return octets;
+  }
+
+  get index(): MessageIndex {
+    const octets = this.#page.sources?.index(this.#n);
+    if (octets === undefined) throw new Error(`the index of UID ${this.uid} was not asked for`);
+    return JSON.parse(octets.toString()) as MessageIndex;
+  }
+
+  /** Of header and index. */
+  get sourceOctets(): number {
+    const { sources } = this.#page;
+    if (sources === undefined) return 0;
+    return (sources.header(this.#n)?.length ?? 0) + (sources.index(this.#n)?.length ?? 0);
+  }
+
+  derived(name: string, make: () => string): string {
+    return this.#page.derived(this.#n, name, make);
+  }
 }

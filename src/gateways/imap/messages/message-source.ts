@@ -2,9 +2,8 @@
 // that is bounded in octets. What is kept of a message never changes, so nothing in the cache becomes stale (decision 0044).
 import { FairSemaphore } from '../../../bounds/fair-semaphore.js';
 import type { FolderMessageStore } from '../../../store/folder-messages.js';
-import type { CachedMessage } from './cached-message.js';
 import type { Message, MessageNeeds } from './message.js';
-import { type MessagePage, PAGE_UIDS } from './message-page.js';
+import { type MessagePage, PAGE_UIDS, type PageMessage } from './message-page.js';
 import { PageCache } from './page-cache.js';
 
 export type { Message, MessageNeeds } from './message.js';
@@ -43,33 +42,33 @@ export function createMessageSource({ store, maxOctets }: MessageSourceOptions):
   const statements = new FairSemaphore(STATEMENTS);
 
   /** Undefined when something is not in the cache. */
-  function cached(folder: FolderKey, uids: Uids, needs: MessageNeeds): CachedMessage[] | undefined {
-    const messages = new Array<CachedMessage>(uids.length);
+  function cached(folder: FolderKey, uids: Uids, needs: MessageNeeds): PageMessage[] | undefined {
+    const messages = new Array<PageMessage>(uids.length);
     let number = -1;
     let page: MessagePage | undefined;
     for (let i = 0; i < uids.length; i++) {
       const uid = uids[i]!;
       if (pageOf(uid) !== number) {
         number = pageOf(uid);
-        page = cache.get(folder.accountId, keyOf(folder, number));
+        page = cache.get(folder.accountId, keyOf(folder, number), needs);
       }
-      const message = page?.at(uid);
-      if (message?.has(needs) !== true) return undefined;
+      const message = page?.message(uid, needs);
+      if (message === undefined) return undefined;
       messages[i] = message;
     }
     return messages;
   }
 
-  async function readPages(folder: FolderKey, uids: Uids, needs: MessageNeeds): Promise<readonly CachedMessage[]> {
+  async function readPages(folder: FolderKey, uids: Uids, needs: MessageNeeds): Promise<readonly PageMessage[]> {
     const parts = partsOf(uids);
-    const found = new Map<Part, readonly CachedMessage[]>();
+    const found = new Map<Part, readonly PageMessage[]>();
     for (let open = parts; open.length > 0; ) {
       const others: Promise<void>[] = [];
       const later: Part[] = [];
       const own: Load[] = [];
       for (const part of open) {
-        const page = cache.open(folder.accountId, keyOf(folder, part.number));
-        const missing = part.uids.filter((uid) => page.at(uid)?.has(needs) !== true);
+        const page = cache.open(folder.accountId, keyOf(folder, part.number), needs);
+        const missing = part.uids.filter((uid) => page.message(uid, needs) === undefined);
         if (missing.length === 0) found.set(part, page.messages(part.uids, needs));
         else if (page.loading === undefined) own.push({ part, page, missing });
         else {
@@ -104,7 +103,10 @@ export function createMessageSource({ store, maxOctets }: MessageSourceOptions):
     try {
       await loading;
     } finally {
-      for (const { page } of group) page.loading = undefined;
+      for (const { page } of group) {
+        page.loading = undefined;
+        cache.close(page);
+      }
     }
   }
 
@@ -185,7 +187,7 @@ function endOfBatch(uids: Uids, start: number, most: number): number {
 }
 
 /** Messages of the next batch when they are like these. */
-function mostOfBatch(messages: readonly CachedMessage[]): number {
+function mostOfBatch(messages: readonly PageMessage[]): number {
   const octets = messages.reduce((sum, { sourceOctets }) => sum + sourceOctets, 0);
   const fitting = Math.floor((BATCH_OCTETS * messages.length) / octets);
   return octets === 0 ? PAGE_UIDS : Math.min(PAGE_UIDS, Math.max(1, fitting));

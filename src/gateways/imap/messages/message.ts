@@ -2,16 +2,19 @@
 import type { MessageIndex } from '../../../mail/message-index.js';
 
 /**
- * Which data of a message must be loaded: `true` for always; names of derived strings when the data is needed only to make
- * these strings.
+ * Which data of a message must be loaded: `true` for always; names of derived texts when the data is needed only to make
+ * these texts.
  */
 export interface MessageNeeds {
+  /** What a message has beside its UID, its header, its index and derived texts; needed unless it is `false`. */
+  readonly facts?: boolean;
   /** The octets of the header. */
   readonly header?: boolean | readonly string[];
   /** The MIME index. */
   readonly index?: boolean | readonly string[];
 }
 
+/** @throws Error where something is read that was not asked for */
 export interface Message {
   readonly uid: number;
   readonly emailId: string;
@@ -28,10 +31,9 @@ export interface Message {
   readonly preview: string;
   /**
    * With the empty line behind it. Of a long one the first `MOST_HEADER_OCTETS`: the blob has the rest.
-   * @throws Error when it was not asked for
    */
   readonly header: Buffer;
-  /** Parsed at every access. @throws Error when it was not asked for */
+  /** Parsed at every access. */
   readonly index: MessageIndex;
   /**
    * What was made from the message once, by name: a rendered ENVELOPE, a folded subject. It counts for the cache. Names are

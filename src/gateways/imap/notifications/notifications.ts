@@ -6,14 +6,16 @@ import type { MailboxEvent } from '../../../actors/mailbox/protocol.js';
 import { fetchMessages } from '../commands/fetch.js';
 import { Refused } from '../completion.js';
 import type { FetchAttribute } from '../grammar/fetch.js';
+import { rangesOf } from '../mailboxes/uid-ranges.js';
 import { takesUtf8 } from '../responses/list.js';
 import type { FolderStatus } from '../responses/status.js';
 import { writeSearchUpdates } from '../search/updating-searches.js';
-import type { Notifier, Session } from '../session.js';
+import type { Notifier, OwnChange, Session } from '../session.js';
 import type { AccountListener } from '../view/account-events.js';
 import type { FolderView } from '../view/folder-view.js';
 import { mailboxName, octetsOf } from '../wire/format.js';
 import { differences, type Folders, type NotifyStyle, shownName } from './folder-differences.js';
+import { KnownFolders } from './known-folders.js';
 import type { NotifyRules } from './notify-rules.js';
 
 /** ms until changes that could not be read are read again. */
@@ -35,8 +37,7 @@ export const notifyStyle = (session: Session): NotifyStyle => ({
 export class Notifications implements Notifier, AccountListener {
   readonly #session: Session;
   readonly #rules: NotifyRules;
-  /** As they were sent last. */
-  #folders: Folders;
+  readonly #folders: KnownFolders;
   /** Entries that changed, by folder; null: of the account. */
   readonly #annotations = new Map<string | null, Set<string>>();
   #isBehind = true;
@@ -48,12 +49,14 @@ export class Notifications implements Notifier, AccountListener {
   #view: FolderView | undefined;
   /** Messages of the view up to this UID were there when the mailbox was selected, or have been told with their attributes. */
   #fetched = 0;
+  /** Ranges of UIDs above that of messages that the client has put into the mailbox itself. */
+  #own: (readonly [first: number, last: number])[] = [];
 
   /** `folders`: their state at present, which the client is taken to know. A command runs. */
   constructor(session: Session, rules: NotifyRules, folders: Folders) {
     this.#session = session;
     this.#rules = rules;
-    this.#folders = folders;
+    this.#folders = new KnownFolders(folders);
     session.context.mirrors.events.add(session.accountId, this);
   }
 
@@ -88,14 +91,25 @@ export class Notifications implements Notifier, AccountListener {
     if (selected?.view !== this.#view) {
       this.#view = selected?.view;
       this.#fetched = lastUid(this.#view);
+      this.#own = [];
     }
     if (this.#isBehind || this.#view?.hasExpunged === true) this.#wake();
+  }
+
+  caused(change: OwnChange): void {
+    if (this.#rules.hasFolders) this.#folders.caused(change);
+    const isOfSelected = change.folderId === this.#session.selected?.folderId;
+    if (change.type === 'messages' && isOfSelected && this.#fetchesNew) this.#own.push(...change.uids);
   }
 
   end(): void {
     this.#isOver = true;
     clearTimeout(this.#retry);
     this.#session.context.mirrors.events.remove(this.#session.accountId, this);
+  }
+
+  get #fetchesNew(): boolean {
+    return (this.#rules.selected?.attributes.length ?? 0) > 0;
   }
 
   get #tellsSelected(): boolean {
@@ -146,8 +160,9 @@ export class Notifications implements Notifier, AccountListener {
     const session = this.#session;
     const after = await readFolders(session);
     if (this.#isOver) return;
-    const responses = differences(this.#rules, this.#folders, after, session.selected?.folderId, notifyStyle(session));
-    this.#folders = after;
+    const before = this.#folders.before(after);
+    const responses = differences(this.#rules, before, after, session.selected?.folderId, notifyStyle(session));
+    this.#folders.sent(after);
     responses.push(...this.#takeAnnotations());
     for (const response of responses) {
       session.output.write(response);
@@ -189,23 +204,33 @@ export class Notifications implements Notifier, AccountListener {
       if (session.output.ready !== undefined) await session.output.ready;
     } while (view.owesFlags && !this.#isOver);
     await writeSearchUpdates(session);
-    const { attributes } = this.#rules.selected!;
-    if (attributes.length > 0) await this.#fetch(view, attributes);
+    if (this.#fetchesNew) await this.#fetch(view, this.#rules.selected!.attributes);
   }
 
-  /** FETCH of the messages that are new to the client. */
+  /** FETCH of the messages that are new to the client, but for those that it has put there itself (RFC 5465 §5.2). */
   async #fetch(view: FolderView, attributes: readonly FetchAttribute[]): Promise<void> {
     const last = lastUid(view);
     if (last <= this.#fetched) return;
-    const set = [[this.#fetched + 1, last]] as const;
-    const asked = { set, attributes, changedSince: undefined, withVanished: false, page: undefined };
+    const uids: number[] = [];
+    for (let position = view.count - 1; position >= 0 && view.uidAt(position) > this.#fetched; position--) {
+      const uid = view.uidAt(position);
+      if (!this.#own.some(([from, to]) => from <= uid && uid <= to)) uids.push(uid);
+    }
+    const asked = {
+      set: rangesOf(uids.reverse()),
+      attributes,
+      changedSince: undefined,
+      withVanished: false,
+      page: undefined,
+    };
     try {
-      await fetchMessages(this.#session, asked, true);
+      if (uids.length > 0) await fetchMessages(this.#session, asked, true);
     } catch (error) {
       // What is too much to be told now is so the next time.
       if (!(error instanceof Refused)) throw error;
     }
     this.#fetched = last;
+    this.#own = this.#own.filter(([, to]) => to > last);
   }
 }
 

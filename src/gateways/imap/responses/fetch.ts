@@ -18,6 +18,15 @@ const HEADER = { part: [], text: 'HEADER', fields: [] } as const;
 const TEXT = { part: [], text: 'TEXT', fields: [] } as const;
 /** Octets of the header of an embedded message that are read for its envelope. */
 const EMBEDDED_HEADER_OCTETS = 64 * 1024;
+/** Attributes that are rendered without the facts of a message when their texts were made before. */
+const FACTLESS: ReadonlySet<FetchAttribute['type']> = new Set([
+  'UID',
+  'FLAGS',
+  'MODSEQ',
+  'ENVELOPE',
+  'BODY',
+  'BODYSTRUCTURE',
+]);
 
 export interface FetchItems {
   readonly items: readonly MessageItem[];
@@ -38,7 +47,7 @@ export function fetchItems(attributes: readonly FetchAttribute[], mirror: Folder
   return {
     items,
     mirrorItems: mirrorItems.every((item) => item !== undefined) ? (mirrorItems as MirrorItem[]) : undefined,
-    needs: { header: needs.header, index: needs.index },
+    needs: { facts: !attributes.every(({ type }) => FACTLESS.has(type)), header: needs.header, index: needs.index },
     needsOctets: needs.octets,
     encodings,
   };

@@ -1,8 +1,8 @@
 // Writes responses of many messages: text is gathered into larger pieces, the client's pace holds the writer back, and the event
 // loop has its turn every few ms.
 import { ConnectionEnd } from '../../tcp/line-connection.js';
+import { TURN_MS, turns } from '../../tcp/turns.js';
 import type { Output } from '../output.js';
-import { TURN_MS, turns } from '../turns.js';
 import type { Piece } from './fetch-item.js';
 
 /** Characters that are gathered. */

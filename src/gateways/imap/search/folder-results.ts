@@ -38,6 +38,6 @@ export class FolderResults {
   keep<T>({ accountId, folderId }: FolderKey, { name, octetsOf }: ResultKind<T>, uids: Uint32Array, value: T): void {
     const octets = ENTRY_OCTETS + uids.byteLength + octetsOf(value);
     if (octets > this.#maxOctets * MOST_OF_ALL) return;
-    this.#cache.keep({ accountId, key: `${folderId}/${name}`, octets, uids, value });
+    this.#cache.keep({ accountId, key: `${folderId}/${name}`, octets, worth: 1, uids, value });
   }
 }

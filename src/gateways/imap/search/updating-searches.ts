@@ -1,6 +1,7 @@
 // Searches whose changing results are sent to the client (RFC 5267 §4.3): RETURN (UPDATE) of SEARCH and SORT. They
 // belong to the view of the selected mailbox and end with it. A message is looked at again when its modseq has risen; what is
 // expunged leaves the results just before the EXPUNGE response.
+import { HeldShare } from '../../../bounds/held-share.js';
 import { bad, Refused } from '../completion.js';
 import type { SearchKey, SortKey } from '../grammar/search.js';
 import type { Session } from '../session.js';
@@ -14,6 +15,8 @@ import { sortedPositions } from './sort-order.js';
 
 /** Of one session. */
 const MOST = 5;
+/** Of one UID in memory. */
+const UID_OCTETS = 8;
 const ANYWHERE = 0;
 
 /** How far the client knows the mailbox. */
@@ -33,6 +36,9 @@ interface UpdatingSearch extends Moment {
   readonly order: readonly SortKey[] | undefined;
   /** UIDs in the order of the results. */
   results: number[];
+  /** Of what is kept beside the results. */
+  readonly ownOctets: number;
+  readonly memory: HeldShare;
 }
 
 const searchesOf = new WeakMap<FolderView, UpdatingSearch[]>();
@@ -59,9 +65,9 @@ export function keepUpdated(
   session: Session,
   { columns, demands }: Search,
   found: FoundPositions,
-  asked: Omit<UpdatingSearch, 'tag' | 'results'>,
+  asked: Omit<UpdatingSearch, 'tag' | 'results' | 'ownOctets' | 'memory'>,
 ): void {
-  const { tag, output } = session;
+  const { tag, output, context, accountId } = session;
   const { view } = selectedOf(session);
   const searches = searchesIn(view);
   if (searches.length >= MOST) output.line(`* NO [NOUPDATE "${tag}"] Too many searches are kept up to date`);
@@ -69,9 +75,27 @@ export function keepUpdated(
   else if (demands.hasSequenceNumbers) output.line(`* NO [NOUPDATE "${tag}"] The search names messages by number`);
   else {
     const results = [...found].map((position) => columns.uids[position]!);
-    searchesOf.set(view, [...searches, { ...asked, tag, results }]);
+    const memory = new HeldShare(context.memory.searches, accountId);
+    const ownOctets = JSON.stringify([asked.key, asked.order]).length + UID_OCTETS * asked.saved.length;
+    const search = { ...asked, tag, results, ownOctets, memory };
+    if (hasMemory(search, results)) searchesOf.set(view, [...searches, search]);
+    else output.line(noMemory(tag));
   }
 }
+
+/** The view is closed: none of its searches is kept up to date any more. */
+export function endUpdates(view: FolderView): void {
+  for (const { memory } of searchesIn(view)) memory.give();
+  searchesOf.delete(view);
+}
+
+/** Whether the account has room for these results. */
+function hasMemory({ ownOctets, memory }: Pick<UpdatingSearch, 'ownOctets' | 'memory'>, results: readonly number[]) {
+  return memory.resize(ownOctets + UID_OCTETS * results.length);
+}
+
+const noMemory = (tag: string): string =>
+  `* NO [NOUPDATE "${tag}"] The results of searches that are kept up to date are too large`;
 
 /** @throws Refused BAD when a tag is not that of a search that is kept up to date */
 export function cancelUpdates(session: Session, tags: readonly string[]): void {
@@ -79,9 +103,14 @@ export function cancelUpdates(session: Session, tags: readonly string[]): void {
   const searches = searchesIn(view);
   if (!tags.every((tag) => searches.some((search) => search.tag === tag)))
     throw new Refused(bad('No search with this tag is kept up to date'));
+  for (const search of searches) if (tags.includes(search.tag)) end(view, search);
+}
+
+function end(view: FolderView, search: UpdatingSearch): void {
+  search.memory.give();
   searchesOf.set(
     view,
-    searches.filter(({ tag }) => !tags.includes(tag)),
+    searchesIn(view).filter((other) => other !== search),
   );
 }
 
@@ -106,20 +135,27 @@ export async function writeSearchUpdates(session: Session): Promise<void> {
   const { view } = selected;
   // All at one moment: what changes while one search runs is of the next time.
   const moment = momentOf(view);
-  const changed = searchesIn(view).flatMap((search) => {
-    const before = { modseq: search.modseq, lastUid: search.lastUid };
-    if (before.modseq === moment.modseq && before.lastUid === moment.lastUid) return [];
-    const among = changedSince(view, before);
-    Object.assign(search, moment);
-    return among.isEmpty ? [] : [{ search, before, among, running: beginSearch(session, search.key, search.saved) }];
-  });
-  for (const { search, before, among, running } of changed) {
-    try {
-      await writeUpdate(session, view, search, among, running);
-    } catch (err) {
-      Object.assign(search, before);
-      session.log.warn({ err, accountId: session.accountId }, 'a search could not be kept up to date');
-    }
+  const begun = searchesIn(view).map((search) => beginUpdate(session, view, search, moment));
+  for (const update of begun) await update();
+}
+
+/** Returns what runs the search and writes what it finds; neither throws. */
+function beginUpdate(session: Session, view: FolderView, search: UpdatingSearch, moment: Moment): () => Promise<void> {
+  const before = { modseq: search.modseq, lastUid: search.lastUid };
+  const isUnchanged = before.modseq === moment.modseq && before.lastUid === moment.lastUid;
+  const among = isUnchanged ? undefined : changedSince(view, before);
+  Object.assign(search, moment);
+  if (among === undefined || among.isEmpty) return async () => {};
+  const failed = (err: unknown): void => {
+    Object.assign(search, before);
+    session.log.warn({ err, accountId: session.accountId }, 'a search could not be kept up to date');
+  };
+  try {
+    const running = beginSearch(session, search.key, search.saved);
+    return () => writeUpdate(session, view, search, among, running).catch(failed);
+  } catch (err) {
+    failed(err);
+    return async () => {};
   }
 }
 
@@ -143,7 +179,11 @@ async function writeUpdate(
   session.output.write(removal(search, (uid) => leaving.has(uid), numberOf));
   // What was expunged meanwhile is no result any more.
   const present = uidsOf(order).filter((uid) => view.positionOf(uid) >= 0);
-  session.output.write(addition(search, present, numberOf));
+  if (hasMemory(search, present)) session.output.write(addition(search, present, numberOf));
+  else {
+    end(view, search);
+    session.output.line(noMemory(search.tag));
+  }
 }
 
 function changedSince(view: FolderView, { modseq, lastUid }: Moment): PositionSet {

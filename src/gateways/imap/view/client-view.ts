@@ -2,7 +2,7 @@
 // mirror's own array, which all sessions share. While one waits, the view goes on with the array of before, which the mirror
 // has left as it was, or with a copy where new messages have been told behind expunged ones.
 import type { SequenceSet } from '../grammar/sequence-set.js';
-import { expectedFlags, type FlagChange, presentFlags } from './expected-flags.js';
+import { expectedFlags, type FlagChange, type FlagState, presentFlags } from './expected-flags.js';
 import type { FolderView, ViewUpdates } from './folder-view.js';
 import { indexOfUid } from './mirror-columns.js';
 import type { MirroredFolder } from './mirrored-folder.js';
@@ -12,6 +12,7 @@ type Expunged = ViewUpdates['expunged'];
 
 /** Messages whose flags are told at a time: as many as one write holds. */
 const MOST_FLAGGED = 5_000;
+const NONE: readonly number[] = [];
 const NOTHING: ViewUpdates = { expunged: [], exists: undefined, flagged: [] };
 
 export class ClientView implements FolderView {
@@ -115,31 +116,32 @@ export class ClientView implements FolderView {
     return hasNew;
   }
 
-  flagsTold(uids: Iterable<number>): void {
-    this.#collect();
+  flagsTold(uids: ArrayLike<number>): void {
+    this.#collect(uids);
     if (this.#changed === undefined) return;
-    for (const uid of uids) this.#changed.delete(uid);
+    for (let i = 0; i < uids.length; i++) this.#changed.delete(uids[i]!);
     if (this.#changed.size === 0) this.#changed = undefined;
   }
 
-  expectFlags(uids: Iterable<number>, change: FlagChange): () => void {
+  expectFlags(uids: ArrayLike<number>, change: FlagChange): () => void {
     this.#collect();
     const { mirror } = this;
     const expect = expectedFlags(change);
-    const expected = new Map<number, string>();
-    for (const uid of uids) {
-      const index = this.#indexOf(uid);
-      if (index !== -1 && !this.#changed?.has(uid)) expected.set(uid, expect(mirror, index));
-    }
+    const expecting: number[] = [];
+    const expected: FlagState[] = [];
+    this.#eachPresent(uids, (uid, index) => {
+      if (this.#changed?.has(uid)) return;
+      expecting.push(uid);
+      expected.push(expect(mirror, index));
+    });
     return () => {
-      this.#collect();
-      if (this.#changed === undefined) return;
-      this.flagsTold(
-        [...this.#changed].filter((uid) => {
-          const index = this.#indexOf(uid);
-          return index !== -1 && expected.get(uid) === presentFlags(mirror, index);
-        }),
-      );
+      const told: number[] = [];
+      let next = 0;
+      this.#eachPresent(expecting, (uid, index) => {
+        while (expecting[next] !== uid) next++;
+        if (expected[next] === presentFlags(mirror, index)) told.push(uid);
+      });
+      this.flagsTold(told);
     };
   }
 
@@ -157,6 +159,19 @@ export class ClientView implements FolderView {
   #indexOf(uid: number): number {
     const index = this.mirror.indexOf(uid);
     return index < this.mirror.count && this.mirror.uids[index] === uid ? index : -1;
+  }
+
+  /** Calls back with the messages that are there, and their positions in the mirror; fast when they mostly follow each other. */
+  #eachPresent(uids: ArrayLike<number>, found: (uid: number, index: number) => void): void {
+    let next = 0;
+    for (let i = 0; i < uids.length; i++) {
+      const uid = uids[i]!;
+      const isNext = next < this.mirror.count && this.mirror.uids[next] === uid;
+      const index = isNext ? next : this.#indexOf(uid);
+      if (index === -1) continue;
+      found(uid, index);
+      next = index + 1;
+    }
   }
 
   /** Messages that the client knows and the mirror does not. */
@@ -186,16 +201,21 @@ export class ClientView implements FolderView {
     this.#count = uids.length;
   }
 
-  /** Notes which of the messages that the client knows have changed. */
-  #collect(): void {
-    const { journal, modseq } = this.mirror;
+  /** Notes which of the messages that the client knows have changed. Those of `told` may be left out where they are in order. */
+  #collect(told: ArrayLike<number> = NONE): void {
+    const { journal, modseq, uids } = this.mirror;
     if (this.#note === journal.end && this.#modseq === modseq) return;
+    let next = 0;
+    const mark = (uid: number) => {
+      while (next < told.length && told[next]! < uid) next++;
+      if (told[next] !== uid) this.#markChanged(uid);
+    };
     if (journal.reaches(this.#note)) {
-      for (const uid of journal.uidsFrom(this.#note)) if (uid <= this.#highest) this.#markChanged(uid);
+      for (const uid of journal.uidsFrom(this.#note)) if (uid <= this.#highest) mark(uid);
     } else {
       const present = this.#present;
       for (let index = 0; index < present; index++) {
-        if (this.mirror.modseqAt(index) > this.#modseq) this.#markChanged(this.mirror.uids[index]!);
+        if (this.mirror.modseqAt(index) > this.#modseq) mark(uids[index]!);
       }
     }
     this.#note = journal.end;

@@ -9,8 +9,13 @@ export interface FlagChange {
   readonly flags: readonly string[];
 }
 
-/** Flags of a message as one text, the same for the same flags. */
-const textOf = (bits: number, keywords: Iterable<string>): string => [bits, ...[...keywords].sort()].join(' ');
+/** Flags of a message, the same for the same flags: bits alone, or one text when there are keywords. */
+export type FlagState = number | string;
+
+function stateOf(bits: number, keywords: Iterable<string>): FlagState {
+  const sorted = [...keywords].sort();
+  return sorted.length === 0 ? bits : [bits, ...sorted].join(' ');
+}
 
 const folded = (keywords: readonly string[]): string[] => keywords.map((name) => name.toLowerCase());
 
@@ -18,26 +23,37 @@ const bitsAt = (mirror: FolderMirror, index: number): number =>
   mirror.flagsAt(index) | (mirror.isDeletedAt(index) ? DELETED_BIT : 0);
 
 /** The flags of a message as the mirror has them. */
-export const presentFlags = (mirror: FolderMirror, index: number): string =>
-  textOf(bitsAt(mirror, index), folded(mirror.keywordsAt(index)));
+export function presentFlags(mirror: FolderMirror, index: number): FlagState {
+  const bits = bitsAt(mirror, index);
+  const keywords = mirror.keywordsAt(index);
+  return keywords.length === 0 ? bits : stateOf(bits, folded(keywords));
+}
 
 /** What the flags of a message, as the mirror has them, become by the change. */
-export function expectedFlags({ mode, flags }: FlagChange): (mirror: FolderMirror, index: number) => string {
+export function expectedFlags({ mode, flags }: FlagChange): (mirror: FolderMirror, index: number) => FlagState {
   const keywords = folded(flags.filter((name) => !isDeletedFlag(name) && flagBit(name) === 0));
   const bits = flags.reduce((all, name) => all | (isDeletedFlag(name) ? DELETED_BIT : flagBit(name)), 0);
   switch (mode) {
     case 'replace': {
-      const replaced = textOf(bits, new Set(keywords));
+      const replaced = stateOf(bits, new Set(keywords));
       return () => replaced;
     }
     case 'add':
-      return (mirror, index) =>
-        textOf(bitsAt(mirror, index) | bits, new Set([...folded(mirror.keywordsAt(index)), ...keywords]));
+      return (mirror, index) => {
+        const before = mirror.keywordsAt(index);
+        const after = bitsAt(mirror, index) | bits;
+        if (before.length + keywords.length === 0) return after;
+        return stateOf(after, new Set([...folded(before), ...keywords]));
+      };
     case 'remove':
-      return (mirror, index) =>
-        textOf(
-          bitsAt(mirror, index) & ~bits,
-          folded(mirror.keywordsAt(index)).filter((name) => !keywords.includes(name)),
+      return (mirror, index) => {
+        const before = mirror.keywordsAt(index);
+        const after = bitsAt(mirror, index) & ~bits;
+        if (before.length === 0) return after;
+        return stateOf(
+          after,
+          folded(before).filter((name) => !keywords.includes(name)),
         );
+      };
   }
 }

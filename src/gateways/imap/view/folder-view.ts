@@ -44,11 +44,11 @@ export interface FolderView {
   /** Whether messages of the folder have keywords that the client has not been told of; they count as told. */
   takeNewKeywords(): boolean;
   /** The client knows the flags of these messages as they are in the mirror now: FETCH of FLAGS. */
-  flagsTold(uids: Iterable<number>): void;
+  flagsTold(uids: ArrayLike<number>): void;
   /**
    * Before a STORE with .SILENT. Call the result when the mirror has the outcome: the client knows the flags of those messages
    * that have become as it expects; where another session changed flags too, they are told.
    */
-  expectFlags(uids: Iterable<number>, change: FlagChange): () => void;
+  expectFlags(uids: ArrayLike<number>, change: FlagChange): () => void;
   close(): void;
 }

@@ -70,9 +70,11 @@ export class MirrorColumns {
   /** Whether the page has a message that is not here and whose UID is below the last one: there is none where UIDs rise. */
   isContradictedBy({ uids }: ChangesPage): boolean {
     const last = this.lastUid;
+    let next = 0;
     for (const uid of uids) {
       if (uid > last) return false;
-      if (this.uids[this.indexOf(uid)] !== uid) return true;
+      if (this.uids[next] !== uid) next = this.indexOf(uid);
+      if (this.uids[next++] !== uid) return true;
     }
     return false;
   }
@@ -82,11 +84,14 @@ export class MirrorColumns {
     const changed: number[] = [];
     const last = this.lastUid;
     this.#reserve(this.count + page.uids.length - indexOfUid(page.uids, page.uids.length, last + 1));
+    let next = 0;
     for (let i = 0; i < page.uids.length; i++) {
       const uid = page.uids[i]!;
       let index = this.count;
       if (uid <= last) {
-        index = this.indexOf(uid);
+        // Messages that have changed mostly follow each other.
+        index = this.uids[next] === uid ? next : this.indexOf(uid);
+        next = index + 1;
         changed.push(uid);
       } else {
         this.uids[index] = uid;

@@ -9,7 +9,14 @@ import { type CommandHead, commandHead } from './command-head.js';
 import { CommandOctets, withoutSpaces } from './command-octets.js';
 import type { CommandPort } from './command-port.js';
 import { type CommandReader, createReader, type ReaderOptions } from './command-reader.js';
-import { type CommandStream, LITERAL_TOO_BIG, StreamedCommand, TOO_LONG } from './command-stream.js';
+import {
+  type CommandStream,
+  LITERAL_TOO_BIG,
+  NO_MEMORY,
+  StreamedCommand,
+  type TextLimits,
+  TOO_LONG,
+} from './command-stream.js';
 
 export type { CommandPort } from './command-port.js';
 export type { CommandStream } from './command-stream.js';
@@ -24,6 +31,8 @@ export interface CommandSourceOptions {
   isLoggedIn(): boolean;
   /** IMAP4rev2 or UTF8=ACCEPT is enabled. */
   isUtf8(): boolean;
+  /** Whether the command may have so many octets in memory, from now to its end. Asked of commands with literals. */
+  hold(octets: number): boolean;
 }
 
 interface Received {
@@ -99,6 +108,7 @@ export class CommandSource {
       if (mark === undefined) return this.#command(head, text);
       if (mark.size > mostOfLiteral) return this.#refuse(head.tag, LITERAL_TOO_BIG, octets);
       if (text.length + mark.size > most) return this.#refuse(head.tag, TOO_LONG, octets);
+      if (!this.#options.hold(text.length + mark.size)) return this.#refuse(head.tag, NO_MEMORY, octets);
       text += `\r\n${await octets.wholeLiteral()}`;
       text += await octets.line();
       if (text.length > most) return this.#refuse(head.tag, TOO_LONG, octets);
@@ -111,7 +121,11 @@ export class CommandSource {
 
   #stream({ tag, name, isUid, from }: CommandHead, line: string, octets: CommandOctets): ReceivedCommand {
     this.#streamed = octets;
-    const limits = { text: this.#commandOctets, literal: this.#options.limits.literalOctets };
+    const limits: TextLimits = {
+      text: this.#commandOctets,
+      literal: this.#options.limits.literalOctets,
+      hold: (octets) => this.#options.hold(octets),
+    };
     const stream = new StreamedCommand(name, withoutSpaces(line).slice(from), octets, limits, this.#readerOptions);
     return { kind: 'stream', tag, name, isUid, stream };
   }

@@ -1,5 +1,5 @@
 // A command that carries messages (APPEND, REPLACE): text and literals by turns, read when the command asks for them.
-import { bad, Refused } from '../completion.js';
+import { bad, no, Refused } from '../completion.js';
 import type { CommandOctets } from './command-octets.js';
 import { type CommandReader, CommandSyntaxError, createReader, type ReaderOptions } from './command-reader.js';
 
@@ -30,9 +30,12 @@ export interface TextLimits {
   readonly text: number;
   /** Octets of a literal in the text. */
   readonly literal: number;
+  /** Whether the command may have so many octets in memory from now on. */
+  hold(octets: number): boolean;
 }
 
 export const TOO_LONG = bad('The command is too long', 'LIMIT');
+export const NO_MEMORY = no('Too many unfinished commands, try again later', 'LIMIT');
 export const LITERAL_TOO_BIG = bad('The literal is too big', 'TOOBIG');
 
 const MAILBOX_COMES = /^$/;
@@ -72,6 +75,7 @@ export class StreamedCommand implements CommandStream {
       }
       if (mark.size > this.#limits.literal) throw new Refused(LITERAL_TOO_BIG);
       this.#count(mark.size);
+      if (!this.#limits.hold(text.length + mark.size)) throw new Refused(NO_MEMORY);
       const literal = await this.#octets.wholeLiteral();
       text += `\r\n${literal}${await this.#line()}`;
     }

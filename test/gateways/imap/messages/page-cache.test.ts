@@ -20,10 +20,12 @@ function row(uid: number, octets: number) {
 }
 
 function fill(cache: PageCache, accountId: string, key: string, octets: number): MessagePage {
-  const page = cache.open(accountId, key);
+  const page = cache.open(accountId, key, {});
   page.add([row(1, octets)]);
   return page;
 }
+
+const SOURCES = { header: true };
 
 test('the page that was used longest ago goes first', async (t) => {
   const cache = new PageCache(100_000);
@@ -31,11 +33,11 @@ test('the page that was used longest ago goes first', async (t) => {
     fill(cache, account, `${n}`, 20_000);
     await turn();
   }
-  t.truthy(cache.get('a', '0'));
+  t.truthy(cache.get('a', '0', SOURCES)?.message(1, SOURCES));
   fill(cache, 'e', 'new', 20_000);
   await turn();
   t.deepEqual(
-    ['a', 'b', 'c', 'd'].filter((account, n) => cache.get(account, `${n}`) !== undefined),
+    ['a', 'b', 'c', 'd'].filter((account, n) => cache.get(account, `${n}`, {})?.message(1, SOURCES) !== undefined),
     ['a', 'c', 'd'],
   );
 });
@@ -47,30 +49,52 @@ test('an account alone has all octets, and gives back what is beyond half of the
   t.true(cache.octetsOf('a') > 80_000 && cache.octets <= 100_000);
   fill(cache, 'b', 'b', 20_000);
   await turn();
-  t.truthy(cache.get('b', 'b'));
+  t.truthy(cache.get('b', 'b', {})?.message(1, SOURCES));
   for (let i = 0; i < 200; i++) {
     fill(cache, 'a', `more ${i}`, 8_000);
     await turn();
   }
-  t.truthy(cache.get('b', 'b'));
+  t.truthy(cache.get('b', 'b', {})?.message(1, SOURCES));
   t.true(cache.octets <= 100_000);
 });
 
-test('header and index go before what was made from them', async (t) => {
-  const cache = new PageCache(150_000);
-  const page = fill(cache, 'a', '1', 60_000);
-  page.at(1)!.derived('name', () => 'made');
-  for (const account of ['b', 'c']) fill(cache, account, '2', 60_000);
-  await turn();
-  const kept = cache.get('a', '1')!.at(1)!;
-  t.is(
-    kept.derived('name', () => 'made again'),
-    'made',
-  );
-  t.false(kept.hasHeader);
-  t.true(kept.has({ header: ['name'] }));
-  t.false(kept.has({ header: true }));
-  t.is(page.at(1)!.header.length, 60_000, 'whoever has the page still has its header');
+test('header and index go before facts, and facts before the texts that were made', async (t) => {
+  const cache = new PageCache(20_000);
+  const page = fill(cache, 'a', '1', 6_000);
+  const before = page.message(1, SOURCES)!;
+  before.derived('name', () => 'made');
+  const left: string[] = [];
+  for (let i = 2; left.at(-1) !== ''; i++) {
+    fill(cache, 'a', `${i}`, 6_000);
+    await turn();
+    const parts = cache.get('a', '1', { facts: false })?.parts ?? [];
+    left.push(parts.map(({ name }) => name).join(' '));
+  }
+  t.deepEqual([...new Set(left)].slice(-4), ['facts sources name', 'facts name', 'name', '']);
+  t.is(before.header.length, 6_000, 'whoever has the message still has its header');
+});
+
+test('texts that are in use are kept however much is read beside them', async (t) => {
+  const cache = new PageCache(100_000);
+  const needs = { facts: false, header: ['name'] };
+  for (let i = 0; i < 20; i++) {
+    fill(cache, 'a', `text ${i}`, 1_000)
+      .message(1, SOURCES)!
+      .derived('name', () => `made ${i}`);
+  }
+  for (let round = 0; round < 5; round++) {
+    for (let i = 0; i < 20; i++) {
+      fill(cache, 'a', `${round} ${i}`, 9_000);
+      await turn();
+    }
+    for (let i = 0; i < 20; i++) {
+      const kept = cache.get('a', `text ${i}`, needs)?.message(1, needs);
+      t.is(
+        kept?.derived('name', () => 'made again'),
+        `made ${i}`,
+      );
+    }
+  }
 });
 
 const use = fc.record({
@@ -78,24 +102,27 @@ const use = fc.record({
   page: fc.nat(9),
   uid: fc.nat(4),
   octets: fc.nat(30_000),
-  derived: fc.nat(4_000),
+  derived: fc.nat(6_000),
+  character: fc.constantFrom('x', 'é', '€'),
 });
 
 test('the bound holds after every turn, and what is counted is what is kept', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(use, { maxLength: 60 }), async (uses) => {
       const cache = new PageCache(100_000);
-      for (const { account, page: number, uid, octets, derived } of uses) {
-        const page = cache.open(`${account}`, `${number}`);
+      for (const { account, page: number, uid, octets, derived, character } of uses) {
+        const page = cache.open(`${account}`, `${number}`, {});
         page.add([row(uid, octets)]);
-        page.at(uid)!.derived(`n${derived % 3}`, () => 'x'.repeat(derived));
+        page.message(uid, {})!.derived(`n${derived % 3}`, () => character.repeat(derived));
         await turn();
         t.true(cache.octets <= 100_000);
       }
       let counted = 0;
       for (let account = 0; account <= 3; account++) {
         let own = 0;
-        for (let number = 0; number <= 9; number++) own += cache.get(`${account}`, `${number}`)?.octets ?? 0;
+        for (let number = 0; number <= 9; number++) {
+          for (const { octets } of cache.get(`${account}`, `${number}`, {})?.parts ?? []) own += octets;
+        }
         t.is(own, cache.octetsOf(`${account}`));
         counted += own;
       }

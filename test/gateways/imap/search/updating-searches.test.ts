@@ -2,6 +2,7 @@
 // beside EXISTS and EXPUNGE, in IDLE too, and what the client makes of it is what a new search finds.
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
+import { eventually } from '../../../cluster/support/eventually.js';
 import type { ImapClient } from '../client.js';
 import { ALICE, type ImapGateway, startImap } from '../gateway.js';
 
@@ -110,6 +111,35 @@ test('in IDLE results are told of as they change', async (t) => {
   client.write('DONE\r\n');
   t.true((await client.answer(tag)).tagged.startsWith('OK'));
   other.close();
+});
+
+test('a search that cannot begin is begun again with the next change, and neither a command nor IDLE fails', async (t) => {
+  const { gateway, client, ask, deliver } = await inbox(t, 1);
+  await ask('UID SEARCH RETURN (UPDATE) SUBJECT new');
+  const { searchResults } = gateway.context;
+  const warned = () => gateway.logged.filter(({ msg }) => msg === 'a search could not be kept up to date').length;
+  let isBroken = true;
+  Object.defineProperty(gateway.context, 'searchResults', {
+    get() {
+      if (isBroken) throw new Error('broken');
+      return searchResults;
+    },
+  });
+  await deliver('new');
+  t.deepEqual(esearches(await ask('NOOP')), ['2 EXISTS']);
+  t.is(warned(), 1);
+  const tag = client.send('IDLE');
+  while ((await client.next()) !== '+ idling');
+  await deliver('new');
+  while ((await client.next()) !== '* 3 EXISTS');
+  await eventually('the failure of the search', () => warned() > 1);
+  isBroken = false;
+  await deliver('new');
+  let told = '';
+  while (!told.includes('ADDTO')) told = await client.next();
+  t.regex(told, / UID ADDTO \(0 2:4\)$/);
+  client.write('DONE\r\n');
+  t.true((await client.answer(tag)).tagged.startsWith('OK'));
 });
 
 /** What a client keeps: the results, changed by what it is told. */

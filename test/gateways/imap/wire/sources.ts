@@ -26,6 +26,7 @@ export function sourceOf(port: MemoryPort, { isLoggedIn = true }: Login = {}): C
     isStream: (name) => isLoggedIn && (name === 'APPEND' || name === 'REPLACE'),
     isLoggedIn: () => isLoggedIn,
     isUtf8: () => false,
+    hold: () => true,
   });
 }
 

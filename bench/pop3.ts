@@ -1,0 +1,153 @@
+// POP3 beside Dovecot: the same corpus in both, the same client, by turns. RETR of 1,000 messages of 6 kB (BENCH_POP3_MESSAGES,
+// BENCH_POP3_OCTETS) one after the other and pipelined, listings, logins, and what an idle connection takes.
+// BENCH_POP3_SERVERS=dovecot measures Dovecot alone, `mansio` Mansio alone.
+import { type Contender, startDovecotContender, startMansio } from './imap/contenders.js';
+import { append } from './imap/lines.js';
+import { figure, percentile } from './support/figures.js';
+import { corpusMessage } from './support/mail-corpus.js';
+import type { Pop3Client } from './support/pop3-client.js';
+
+const MESSAGES = Number(process.env['BENCH_POP3_MESSAGES'] ?? 1_000);
+const OCTETS = Number(process.env['BENCH_POP3_OCTETS'] ?? 6_000);
+const ROUNDS = Number(process.env['BENCH_POP3_ROUNDS'] ?? 11);
+const SERVERS = process.env['BENCH_POP3_SERVERS']?.split(',') ?? ['mansio', 'dovecot'];
+const IDLE_CONNECTIONS = Number(process.env['BENCH_POP3_CONNECTIONS'] ?? 1_000);
+const WARM_ROUNDS = 4;
+const BATCH = 50;
+const AT_ONCE = 20;
+const CLOSING_MS = 2_000;
+
+interface Line {
+  readonly name: string;
+  readonly isTls?: boolean;
+  timed(client: Pop3Client): Promise<unknown>;
+}
+
+const numbers = Array.from({ length: MESSAGES }, (_, i) => i + 1);
+const all = (command: string): string => numbers.map((number) => `${command} ${number}\r\n`).join('');
+
+const LINES: readonly Line[] = [
+  { name: `RETR of ${MESSAGES}, one after the other`, timed: serial },
+  { name: `RETR of ${MESSAGES}, pipelined`, timed: (client) => client.responses(all('RETR'), MESSAGES) },
+  { name: `RETR of ${MESSAGES}, one after the other, TLS`, isTls: true, timed: serial },
+  {
+    name: `RETR of ${MESSAGES}, pipelined, TLS`,
+    isTls: true,
+    timed: (client) => client.responses(all('RETR'), MESSAGES),
+  },
+  {
+    name: `TOP of ${MESSAGES}, pipelined`,
+    timed: (client) => client.responses(numbers.map((number) => `TOP ${number} 0\r\n`).join(''), MESSAGES),
+  },
+  { name: 'UIDL', timed: (client) => client.responses('UIDL\r\n', 1) },
+  { name: 'LIST', timed: (client) => client.responses('LIST\r\n', 1) },
+];
+
+export async function run(args: readonly string[]): Promise<void> {
+  const isWanted = (name: string) => args.length === 0 || args.some((arg) => name.includes(arg));
+  const contenders: Contender[] = [];
+  try {
+    if (SERVERS.includes('mansio'))
+      contenders.push(await startMansio(isWanted('memory') ? IDLE_CONNECTIONS : undefined));
+    const dovecot = SERVERS.includes('dovecot') ? await startDovecotContender() : undefined;
+    if (dovecot !== undefined) contenders.push(dovecot);
+    // First, as long as a heap has no room that is left over from other work.
+    if (isWanted('memory')) for (const contender of contenders) await idleMemory(contender);
+    for (const contender of contenders) await fill(contender);
+    for (const line of LINES.filter(({ name }) => isWanted(name))) report(line.name, await timesOf(line, contenders));
+    if (isWanted('login')) report('login, STAT and QUIT', await loginTimes(contenders));
+  } finally {
+    for (const contender of contenders) await contender.stop();
+  }
+}
+
+async function serial(client: Pop3Client): Promise<void> {
+  for (const number of numbers) await client.responses(`RETR ${number}\r\n`, 1);
+}
+
+async function fill(contender: Contender): Promise<void> {
+  const client = await contender.open();
+  for (let from = 0; from < MESSAGES; from += BATCH) {
+    const count = Math.min(BATCH, MESSAGES - from);
+    const messages = Array.from({ length: count }, (_, i) => corpusMessage(from + i, OCTETS));
+    await append(client, 'INBOX', messages);
+  }
+  client.close();
+}
+
+/** ms by contender, each round in a session of its own. */
+async function timesOf({ isTls, timed }: Line, contenders: readonly Contender[]): Promise<Map<Contender, number[]>> {
+  const times = new Map<Contender, number[]>(contenders.map((contender) => [contender, []]));
+  for (let round = -WARM_ROUNDS; round < ROUNDS; round++) {
+    for (const contender of contenders) {
+      const client = await contender.openPop3(isTls);
+      const began = performance.now();
+      await timed(client);
+      if (round >= 0) times.get(contender)!.push(performance.now() - began);
+      await client.lines('QUIT\r\n', 1);
+      client.close();
+    }
+  }
+  return times;
+}
+
+async function loginTimes(contenders: readonly Contender[]): Promise<Map<Contender, number[]>> {
+  const times = new Map<Contender, number[]>(contenders.map((contender) => [contender, []]));
+  for (let round = -WARM_ROUNDS; round < ROUNDS * 5; round++) {
+    for (const contender of contenders) {
+      const began = performance.now();
+      const client = await contender.openPop3();
+      await client.lines('STAT\r\nQUIT\r\n', 2);
+      if (round >= 0) times.get(contender)!.push(performance.now() - began);
+      client.close();
+    }
+  }
+  return times;
+}
+
+/** Sessions that have logged in and wait; the mailboxes were loaded before. */
+async function idleMemory(contender: Contender): Promise<void> {
+  for (const isTls of [false, true]) {
+    for (const client of await waiting(contender, isTls)) client.close();
+    await new Promise((resolve) => setTimeout(resolve, CLOSING_MS));
+    const before = await contender.memory();
+    const clients = await waiting(contender, isTls);
+    const octets = (await contender.memory()) - before;
+    const kind = isTls ? 'TLS' : 'plain';
+    figure(
+      `${contender.name}: an idle ${kind} connection of ${IDLE_CONNECTIONS}`,
+      octets / IDLE_CONNECTIONS / 1000,
+      'kB',
+    );
+    for (const client of clients) client.close();
+    await new Promise((resolve) => setTimeout(resolve, CLOSING_MS));
+  }
+}
+
+async function waiting(contender: Contender, isTls: boolean): Promise<Pop3Client[]> {
+  const clients: Pop3Client[] = [];
+  let left = IDLE_CONNECTIONS;
+  const worker = async () => {
+    for (let user = left--; user > 0; user = left--) {
+      const client = await contender.openPop3(isTls, user);
+      await client.lines('STAT\r\n', 1);
+      clients.push(client);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return clients;
+}
+
+/** Medians, and their ratio when there are two. */
+function report(name: string, times: ReadonlyMap<Contender, readonly number[]>): void {
+  const [first, second] = [...times].map(([contender, ms]) => ({ name: contender.name, ms: percentile(ms, 0.5) }));
+  if (first === undefined) return;
+  if (second === undefined) {
+    figure(`${name}, ${first.name}`, first.ms, 'ms');
+    return;
+  }
+  const ratio = first.ms / second.ms;
+  const verdict = ratio <= 1 ? 'reached' : 'MISSED';
+  const beside = `${second.name} ${second.ms.toFixed(2)} ms, ratio ${ratio.toFixed(2)}, goal 1: ${verdict}`;
+  figure(name, first.ms, 'ms', beside);
+}

@@ -1,0 +1,127 @@
+// The one door of the mail protocols: submission, IMAP and POP3 take every login here. protocol-login judges the credential,
+// login-guard says how long a refusal is held back; the attempt is counted once and logged in one line. A gateway has its
+// replies, and the number of failed logins that end a connection.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Observable } from 'rxjs';
+import { parseAddress } from '../mail/address.js';
+import type { Scope } from '../store/directory.js';
+import { LoginGuard } from './login-guard.js';
+import { type ProtocolLogin, type ProtocolLoginOptions, ProtocolLogins } from './protocol-login.js';
+import type { Shown } from './sasl.js';
+
+export const LOGIN_PROTOCOLS = ['submission', 'imap', 'pop3'] as const;
+type LoginProtocol = (typeof LOGIN_PROTOCOLS)[number];
+
+export interface LoginAttempt {
+  readonly protocol: LoginProtocol;
+  readonly shown: Shown;
+  /** A key needs one of them. */
+  readonly scopes: readonly Scope[];
+  readonly remoteAddress: string;
+  /** The connection has TLS. */
+  readonly isSecure: boolean;
+  /** Takes the connection from the account's share; false when the account has no more. */
+  readonly admit: (accountId: string) => boolean;
+  readonly log: Logger;
+}
+
+export type SignInResult =
+  | { readonly kind: 'open'; readonly login: ProtocolLogin }
+  /** No such credential, or one of somebody else than the name says. */
+  | { readonly kind: 'wrong' }
+  | { readonly kind: 'scopeMissing' }
+  /** Wrong, as were too many others from there, or with this name. */
+  | { readonly kind: 'limited' }
+  /** Right, and the account has too many connections. */
+  | { readonly kind: 'full'; readonly accountId: string }
+  /** The credential cannot be checked now. */
+  | { readonly kind: 'fault'; readonly error: unknown };
+
+export type SignInResultKind = SignInResult['kind'];
+
+/** Results that count against a connection, and were held back. */
+export type LoginFailure = 'wrong' | 'scopeMissing' | 'limited';
+
+export interface LoginMeter {
+  attempted(protocol: LoginProtocol, outcome: SignInResultKind): void;
+}
+
+export interface SignInOptions extends ProtocolLoginOptions {
+  readonly guard?: LoginGuard;
+  readonly meter?: LoginMeter;
+}
+
+export function isLoginFailure(kind: SignInResultKind): kind is LoginFailure {
+  return kind === 'wrong' || kind === 'scopeMissing' || kind === 'limited';
+}
+
+export class SignIn {
+  readonly #logins: ProtocolLogins;
+  readonly #guard: LoginGuard;
+  readonly #meter: LoginMeter | undefined;
+
+  constructor({ guard = new LoginGuard(), meter, ...options }: SignInOptions) {
+    this.#logins = new ProtocolLogins(options);
+    this.#guard = guard;
+    this.#meter = meter;
+  }
+
+  /** Emits which logins are over; their sessions are to end. */
+  get ended$(): Observable<(login: ProtocolLogin) => boolean> {
+    return this.#logins.ended$;
+  }
+
+  /** Whether a login still holds: asked before something is done in its name. @throws StoreFault, ProviderUnavailable */
+  holds(login: ProtocolLogin): Promise<boolean> {
+    return this.#logins.holds(login);
+  }
+
+  /** Resolves when the reply may be sent. Never rejects. */
+  async attempt(attempt: LoginAttempt): Promise<SignInResult> {
+    const { shown, remoteAddress } = attempt;
+    const judged = await this.#judge(attempt);
+    const refusal = isLoginFailure(judged.kind) ? this.#guard.refuse(remoteAddress, shown.names) : undefined;
+    const result: SignInResult = judged.kind === 'wrong' && refusal?.isLimited ? { kind: 'limited' } : judged;
+    this.#meter?.attempted(attempt.protocol, result.kind);
+    logResult(attempt, result);
+    if (refusal === undefined) return result;
+    await delay(refusal.delayMs, undefined, { ref: false });
+    refusal.done();
+    return result;
+  }
+
+  async #judge({ shown, scopes, remoteAddress, admit }: LoginAttempt): Promise<SignInResult> {
+    try {
+      const outcome = await this.#logins.open(shown, scopes);
+      if (outcome.kind !== 'open') return outcome;
+      const { accountId, email } = outcome.login.principal;
+      this.#guard.admit(remoteAddress, [...shown.names, email]);
+      return admit(accountId) ? outcome : { kind: 'full', accountId };
+    } catch (error) {
+      return { kind: 'fault', error };
+    }
+  }
+}
+
+function logResult({ protocol, shown, remoteAddress, isSecure: tls, log }: LoginAttempt, result: SignInResult): void {
+  const about = { protocol, remoteAddress, tls };
+  switch (result.kind) {
+    case 'open': {
+      const { accountId, keyId } = result.login.principal;
+      log.debug({ accountId, keyId, ...about }, 'authenticated');
+      return;
+    }
+    case 'fault':
+      log.error({ err: result.error, ...about }, 'credentials could not be checked');
+      return;
+    case 'full':
+      log.info({ accountId: result.accountId, ...about, reason: 'full' }, 'authentication refused');
+      return;
+    default: {
+      // Somebody may have put the key where the name belongs.
+      const names = shown.names.filter((name) => parseAddress(name) !== undefined);
+      log.info({ names, ...about, reason: result.kind }, 'authentication refused');
+    }
+  }
+}

@@ -1,0 +1,29 @@
+// Where others reach the cluster: what the living nodes have registered; without one, what a node with these settings
+// would.
+import type { Config } from '../config.js';
+import { apiUrlOf, connectionInfoOf, type KnownNode, mxAddressOf, registration } from '../node/connection-info.js';
+import type { Sql } from '../store/postgres/client.js';
+import { postgresLeases } from '../store/postgres/leases.js';
+import type { PublicPlaces } from './dns-records.js';
+
+export async function readPublicPlaces(sql: Sql, config: Config): Promise<PublicPlaces> {
+  const { nodes } = await postgresLeases(sql).view();
+  const known = nodes.some(({ expired }) => !expired) ? nodes : [nodeOf(config)];
+  return {
+    connectionInfo: connectionInfoOf(config, known),
+    mxAddress: mxAddressOf(config, known),
+    apiUrl: apiUrlOf(config, known),
+  };
+}
+
+function nodeOf(config: Config): KnownNode {
+  const { roles } = config;
+  const ports = {
+    ...(roles.has('mx') && { mx: config.mxPort }),
+    ...(roles.has('submission') && { submission: config.submissionPort, submissions: config.submissionsPort }),
+    ...(roles.has('imap') && { imap: config.imapPort, imaps: config.imapsPort }),
+    ...(roles.has('pop3') && { pop3: config.pop3Port, pop3s: config.pop3sPort }),
+  };
+  const listeners = Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, `:${port}`]));
+  return { state: 'serving', expired: false, listeners: registration(config, listeners) };
+}

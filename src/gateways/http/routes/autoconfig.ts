@@ -1,0 +1,60 @@
+// Where Thunderbird and the programs that do as it does look for the settings of an address: at `autoconfig.` before its
+// domain, and at the domain itself under `.well-known`. Some send no address: then the host that they ask names the domain.
+import { optional } from 'superstruct';
+import type { HostedDomains } from '../../../directory/protocol.js';
+import { parseAddress } from '../../../mail/address.js';
+import { text } from '../fields.js';
+import { clientConfig } from '../mail-programs/client-config.js';
+import { mailServers } from '../mail-programs/mail-servers.js';
+import { Problem } from '../problem.js';
+import { binary, defineRoute, type Route } from '../route.js';
+import type { ConnectionInfo } from './connection-info.js';
+import { document, XML } from './document-reply.js';
+
+export interface MailProgramSources {
+  /** Asked at each request: listeners come and go. */
+  readonly connectionInfo: () => ConnectionInfo;
+  /** Base URL of the API as clients reach it; undefined when no node has been told. */
+  readonly apiUrl: () => string | undefined;
+  readonly hosts: HostedDomains['hosts'];
+}
+
+export const TAGS = ['Mail programs'];
+const PATHS = ['/.well-known/autoconfig/mail/config-v1.1.xml', '/mail/config-v1.1.xml'];
+const HOST_PREFIX = 'autoconfig.';
+
+export function autoconfigRoutes({ connectionInfo, hosts }: MailProgramSources): readonly Route[] {
+  return PATHS.map((path) =>
+    defineRoute({
+      method: 'GET',
+      path,
+      summary: 'Settings for Thunderbird and programs that read the same file',
+      description:
+        'The file is the same for every address of a domain, whether or not there is such an account. 404 for a domain that is not hosted here, and when programs could not both read and send mail.',
+      tags: TAGS,
+      access: 'public',
+      query: {
+        emailaddress: optional(
+          text({ description: 'The address of the user; without it the domain of the host that is asked counts' }),
+        ),
+      },
+      replies: { 200: binary(XML) },
+      problems: [404, 503],
+      handler: async ({ query, host }) => {
+        const { emailaddress } = query;
+        const domain = emailaddress === undefined ? domainOf(host) : parseAddress(emailaddress.trim())?.domain;
+        if (domain === undefined || !(await hosts(domain)))
+          return new Problem(404, { detail: 'No mail of that domain is here.' });
+        const servers = mailServers(connectionInfo());
+        if (servers === undefined) return new Problem(404, { detail: 'Mail programs are not served now.' });
+        return document(200, XML, clientConfig(domain, servers));
+      },
+    }),
+  );
+}
+
+/** `autoconfig.example.org:443` asks for example.org. */
+function domainOf(host: string | undefined): string | undefined {
+  const name = host?.toLowerCase().replace(/:\d+$/, '').replace(/\.$/, '');
+  return name?.startsWith(HOST_PREFIX) === true ? name.slice(HOST_PREFIX.length) : name;
+}

@@ -1,0 +1,139 @@
+// Where Outlook looks for the settings of an address: plain XML by POST, which other programs ask for too, and a JSON
+// document that says where that is. Programs send the password of their user with it: these routes look at no credential.
+import { coerce, defaulted, optional } from 'superstruct';
+import { parseAddress } from '../../../mail/address.js';
+import { choice, record, text } from '../fields.js';
+import { named } from '../json-schema.js';
+import {
+  type AutodiscoverError,
+  autodiscoverFault,
+  autodiscoverSettings,
+  readAutodiscoverRequest,
+} from '../mail-programs/autodiscover.js';
+import { mailServers } from '../mail-programs/mail-servers.js';
+import { Problem } from '../problem.js';
+import { binary, defineRoute, type Route } from '../route.js';
+import { type MailProgramSources, TAGS } from './autoconfig.js';
+import { document, XML } from './document-reply.js';
+
+const PATH = '/autodiscover/autodiscover';
+const XML_PATH = `${PATH}.xml`;
+const JSON_PATH = `${PATH}.json`;
+/** No program sends a thousand. */
+const BODY_LIMIT = 16 * 1024;
+/** The one protocol of Autodiscover's JSON form that is served here: the XML form. */
+const PROTOCOL = 'AutodiscoverV1';
+
+const EXAMPLE = `<?xml version="1.0" encoding="utf-8"?>
+<Autodiscover xmlns="http://schemas.microsoft.com/exchange/autodiscover/outlook/requestschema/2006">
+  <Request>
+    <EMailAddress>anna@example.org</EMailAddress>
+    <AcceptableResponseSchema>http://schemas.microsoft.com/exchange/autodiscover/outlook/responseschema/2006a</AcceptableResponseSchema>
+  </Request>
+</Autodiscover>
+`;
+
+const location = named(
+  'AutodiscoverLocation',
+  record({ Protocol: text(), Url: text({ format: 'uri', description: 'Where the settings are, in XML' }) }),
+);
+
+/** In upper or lower case. */
+const protocolParameter = () =>
+  defaulted(
+    coerce(choice(PROTOCOL), text(), (value) => (value.toLowerCase() === PROTOCOL.toLowerCase() ? PROTOCOL : value)),
+    PROTOCOL,
+  );
+
+export function autodiscoverRoutes(sources: MailProgramSources): readonly Route[] {
+  return [xmlRoute(sources), probeRoute(), ...locationRoutes(sources)];
+}
+
+function xmlRoute({ connectionInfo, hosts }: MailProgramSources): Route {
+  return defineRoute({
+    method: 'POST',
+    path: XML_PATH,
+    anyCase: true,
+    summary: 'Settings for Outlook, in XML',
+    description:
+      'Autodiscover in its plain XML form. A fault is 200 with an `Error`: 500 for an address of a domain that is not hosted here, 600 for what is no such request, 601 for another schema of replies, such as that of ActiveSync, and when programs could not both read and send mail.',
+    tags: TAGS,
+    access: 'public',
+    // It changes nothing.
+    rate: 'plain',
+    textBody: { mediaTypes: [XML, 'application/xml'], example: EXAMPLE },
+    bodyLimit: BODY_LIMIT,
+    replies: { 200: binary(XML) },
+    problems: [503],
+    handler: async ({ text: body }) => {
+      const request = readAutodiscoverRequest(body);
+      if (typeof request === 'string') return fault(request);
+      if (!(await hosts(request.domain))) return fault('noSuchAddress');
+      const servers = mailServers(connectionInfo());
+      if (servers === undefined) return fault('noProvider');
+      return document(200, XML, autodiscoverSettings(request.email, servers));
+    },
+  });
+}
+
+/** Programs and testers of connections look whether something is there; Exchange replies so. */
+function probeRoute(): Route {
+  return defineRoute({
+    method: 'GET',
+    path: XML_PATH,
+    anyCase: true,
+    summary: 'Whether Autodiscover is here',
+    description: 'Always the `Error` 600: settings are asked for by POST.',
+    tags: TAGS,
+    access: 'public',
+    replies: { 200: binary(XML) },
+    handler: async () => fault('invalidRequest'),
+  });
+}
+
+function locationRoutes({ apiUrl, hosts }: MailProgramSources): readonly Route[] {
+  async function locate(email: string, host: string | undefined) {
+    const domain = parseAddress(email.trim())?.domain;
+    const base = apiUrl() ?? httpsUrl(host);
+    if (domain === undefined || base === undefined || !(await hosts(domain)))
+      return new Problem(404, { detail: 'No mail of that domain is here.' });
+    return { status: 200, json: { Protocol: PROTOCOL, Url: base.replace(/\/$/, '') + XML_PATH } } as const;
+  }
+  const spec = {
+    method: 'GET',
+    anyCase: true,
+    summary: 'Where the settings for Outlook are',
+    description:
+      'Autodiscover in its JSON form leads to the XML form; no other protocol is served. 404 for a domain that is not hosted here.',
+    tags: TAGS,
+    access: 'public',
+    replies: { 200: location },
+    problems: [404, 503],
+  } as const;
+  return [
+    defineRoute({
+      ...spec,
+      path: JSON_PATH,
+      query: { Email: optional(text()), Protocol: protocolParameter() },
+      handler: async ({ query, host }) => locate(query.Email ?? '', host),
+    }),
+    defineRoute({
+      ...spec,
+      path: `${JSON_PATH}/v1.0/{email}`,
+      params: { email: text() },
+      query: { Protocol: protocolParameter() },
+      handler: async ({ params, host }) => locate(params.email, host),
+    }),
+  ];
+}
+
+/** Outlook asks over https, by way of a proxy that has TLS and passes the name on. */
+function httpsUrl(host: string | undefined): string | undefined {
+  return host !== undefined && /^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i.test(host)
+    ? `https://${host}`
+    : undefined;
+}
+
+function fault(error: AutodiscoverError) {
+  return document(200, XML, autodiscoverFault(error, Date.now()));
+}

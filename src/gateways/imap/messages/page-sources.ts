@@ -1,0 +1,47 @@
+// The octets of the headers of a page's messages and their MIME indexes, of which texts are made.
+import type { FolderMessageRow } from '../../../store/folder-messages.js';
+
+/** Memory of the object, and of a header or an index beside its octets, roughly. */
+const OWN_OCTETS = 300;
+const SOURCE_OCTETS = 120;
+const NOTHING = new Uint8Array(0);
+
+/** Messages have small numbers within their page. */
+export class PageSources {
+  octets = OWN_OCTETS;
+  readonly #headers: (Buffer | undefined)[] = [];
+  /** JSON in UTF-8: smaller than the objects by half, and outside of the heap that is searched for garbage. */
+  readonly #indexes: (Buffer | undefined)[] = [];
+
+  header(n: number): Buffer | undefined {
+    return this.#headers[n];
+  }
+
+  index(n: number): Buffer | undefined {
+    return this.#indexes[n];
+  }
+
+  /** What is new of all rows is copied into one buffer: what the driver gave is a piece of something larger. */
+  add(rows: readonly FolderMessageRow[], numbers: readonly number[]): void {
+    const news = rows.map(({ header, indexJson }, i) => {
+      const n = numbers[i]!;
+      return {
+        n,
+        header: this.#headers[n] === undefined ? header : undefined,
+        index: this.#indexes[n] === undefined && indexJson !== undefined ? Buffer.from(indexJson) : undefined,
+      };
+    });
+    const octets = Buffer.concat(news.flatMap(({ header, index }) => [header ?? NOTHING, index ?? NOTHING]));
+    let end = 0;
+    const keep = (sources: (Buffer | undefined)[], n: number, piece: Uint8Array | undefined) => {
+      if (piece === undefined) return;
+      sources[n] = octets.subarray(end, end + piece.length);
+      end += piece.length;
+      this.octets += SOURCE_OCTETS + piece.length;
+    };
+    for (const { n, header, index } of news) {
+      keep(this.#headers, n, header);
+      keep(this.#indexes, n, index);
+    }
+  }
+}

@@ -1,0 +1,103 @@
+// Carries out one command: finds its row, checks state and arguments, runs it and sends the reply.
+import { isUtf8 } from 'node:buffer';
+import { ConnectionEnd } from '../tcp/line-connection.js';
+import { FramingError } from '../tcp/line-framer.js';
+import type { Command } from './command.js';
+import { isBug, replyOf } from './faults.js';
+import { err, lineOf, type Reply } from './replies.js';
+import type { Session } from './session.js';
+
+const UNKNOWN = err('Unknown command');
+const LOGIN_ENDED = err('The credential is no longer valid', 'AUTH');
+const NOT_UTF8 = err('The line is not UTF-8');
+const OK: Reply = { isOk: true, text: '' };
+/** Lines of a list that are joined before they are written. */
+const JOINED_LINES = 512;
+
+/** @throws ConnectionEnd, FramingError: nothing more can be read */
+export async function dispatch(session: Session, table: ReadonlyMap<string, Command>, line: Buffer): Promise<void> {
+  const began = performance.now();
+  const text = isUtf8(line) ? line.toString('utf8') : undefined;
+  const space = text?.indexOf(' ') ?? -1;
+  const name = (space < 0 ? text : text?.slice(0, space))?.toUpperCase();
+  const row = name === undefined ? undefined : table.get(name);
+  let reply: Reply | undefined;
+  try {
+    if (text === undefined) reply = NOT_UTF8;
+    else reply = row === undefined ? UNKNOWN : await carryOut(session, row, space < 0 ? '' : text.slice(space + 1));
+  } catch (error) {
+    reply = ofError(error, session, row);
+  }
+  await complete(session, row, began, reply);
+}
+
+async function carryOut(session: Session, row: Command, rest: string): Promise<Reply | undefined> {
+  if (!row.states.includes(session.state)) {
+    return err(session.state === 'authorization' ? 'Log in first' : 'Already logged in');
+  }
+  const args = argumentsOf(row, rest);
+  if (args === undefined) return err('Wrong arguments');
+  if (session.state === 'transaction' && !(await holds(session))) {
+    session.isOver = true;
+    return LOGIN_ENDED;
+  }
+  return row.run(session, args);
+}
+
+/** Undefined when there are too few or too many. */
+function argumentsOf({ takes }: Command, rest: string): readonly string[] | undefined {
+  if (takes === 'text') return rest === '' ? undefined : [rest];
+  const words = rest.split(' ').filter((word) => word !== '');
+  const [least, most] = takes;
+  return words.length >= least && words.length <= most ? words : undefined;
+}
+
+/** @throws ConnectionEnd, FramingError */
+function ofError(error: unknown, session: Session, row: Command | undefined): Reply {
+  if (error instanceof ConnectionEnd || error instanceof FramingError) throw error;
+  const reply = replyOf(error);
+  const { remoteAddress } = session;
+  const about = session.state === 'authorization' ? {} : { accountId: session.accountId };
+  const context = { err: error, command: row?.name, ...about, remoteAddress };
+  if (isBug(error)) session.log.error(context, 'a command failed');
+  else if (reply.code === 'SYS/TEMP') session.log.warn(context, 'a command could not be carried out');
+  return reply;
+}
+
+/** `reply`: undefined when it has been written. */
+async function complete(session: Session, row: Command | undefined, began: number, reply: Reply = OK): Promise<void> {
+  const { context, output } = session;
+  if (reply.isOk) session.errors = 0;
+  else if (++session.errors >= context.limits.errors) session.isOver = true;
+  if (reply.sendWith !== undefined) {
+    output.flush();
+    await reply.sendWith(lineOf(reply));
+  } else if (reply !== OK) {
+    output.write(lineOf(reply));
+    if (reply.lines !== undefined) await writeLines(session, reply.lines);
+  }
+  context.meter.completed(row?.name ?? 'unknown', reply.isOk ? 'OK' : 'ERR', performance.now() - began);
+}
+
+async function writeLines({ output, connection }: Session, lines: Iterable<string>): Promise<void> {
+  let text = '';
+  let count = 0;
+  for (const line of lines) {
+    text += `${line}\r\n`;
+    if (++count % JOINED_LINES !== 0) continue;
+    output.write(text);
+    text = '';
+    if (output.ready !== undefined) await output.ready;
+    if (connection.isLost) return;
+  }
+  output.write(`${text}.\r\n`);
+}
+
+/** Whether the credential is still valid: the event of a revocation may be lost. @throws StoreFault, ProviderUnavailable */
+async function holds(session: Session): Promise<boolean> {
+  const now = performance.now();
+  if (now - session.heldAt < session.context.limits.heldMs) return true;
+  if (!(await session.context.signIn.holds(session.login))) return false;
+  session.heldAt = now;
+  return true;
+}

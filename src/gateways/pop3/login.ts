@@ -1,0 +1,79 @@
+// Logins of POP3: what a client showed becomes the login of the session with its maildrop, or a reply that says why not (RFC 3206).
+// sign-in judges, delays, counts and logs the attempt. A connection has a few failed logins.
+import type { ProtocolLogin } from '../../auth/protocol-login.js';
+import type { Failure, Shown } from '../../auth/sasl.js';
+import { isLoginFailure, type LoginFailure } from '../../auth/sign-in.js';
+import { isBug, replyOf } from './faults.js';
+import { type Maildrop, openMaildrop } from './maildrop.js';
+import { err, ok, type Reply } from './replies.js';
+import type { Session } from './session.js';
+
+const SCOPES = ['pop3', 'app'] as const;
+
+export interface JudgedLogin {
+  readonly reply: Reply;
+  /** What mechanisms with tokens say of the failure first; absent when the credential is not what failed. */
+  readonly failure?: Failure;
+}
+
+const REFUSALS: Readonly<Record<LoginFailure, JudgedLogin>> = {
+  wrong: { reply: err('Credentials invalid', 'AUTH'), failure: 'invalidToken' },
+  scopeMissing: { reply: err('The API key needs the scope pop3 or app', 'AUTH'), failure: 'insufficientScope' },
+  limited: { reply: err('Too many wrong credentials, try again later', 'SYS/TEMP') },
+};
+const NEEDS_TLS = err('Encryption required, use STLS first');
+const TOO_MANY_CONNECTIONS = err('Too many connections of your account', 'SYS/TEMP');
+const IN_USE = err('Another session has the maildrop', 'IN-USE');
+
+/** Credentials are taken with TLS only, unless the operator allows plain text. */
+export function mayShowCredentials({ isSecure, context }: Session): boolean {
+  return isSecure || context.allowPlaintextAuth;
+}
+
+/** Undefined when a login may be tried on this connection. */
+export function loginRefusal(session: Session): Reply | undefined {
+  return mayShowCredentials(session) ? undefined : NEEDS_TLS;
+}
+
+/** The session is in the transaction state when the reply is +OK. */
+export async function logIn(session: Session, shown: Shown): Promise<JudgedLogin> {
+  const { context, remoteAddress, isSecure, connection, log } = session;
+  const admit = (accountId: string) => connection.logIn(accountId);
+  const attempt = { protocol: 'pop3', shown, scopes: SCOPES, remoteAddress, isSecure, admit, log } as const;
+  const result = await context.signIn.attempt(attempt);
+  if (isLoginFailure(result.kind)) {
+    if (++session.failedLogins >= context.limits.authFailures) session.isOver = true;
+    return REFUSALS[result.kind];
+  }
+  switch (result.kind) {
+    case 'open':
+      return { reply: await begin(session, result.login) };
+    case 'full':
+      return { reply: TOO_MANY_CONNECTIONS };
+    case 'fault':
+      return { reply: replyOf(result.error) };
+  }
+}
+
+/** A connection that cannot have its maildrop ends (RFC 1939 §4): the account has it no longer among its own. */
+async function begin(session: Session, login: ProtocolLogin): Promise<Reply> {
+  const { context, remoteAddress, log } = session;
+  const { accountId, keyId } = login.principal;
+  const about = { accountId, keyId, remoteAddress };
+  let maildrop: Maildrop | undefined;
+  try {
+    maildrop = await openMaildrop(context.mailboxes.of(accountId));
+  } catch (err) {
+    log[isBug(err) ? 'error' : 'warn']({ err, ...about }, 'the maildrop could not be opened');
+    session.isOver = true;
+    return replyOf(err);
+  }
+  if (maildrop === undefined) {
+    log.info(about, 'another session has the maildrop');
+    session.isOver = true;
+    return IN_USE;
+  }
+  session.open(login, maildrop);
+  const { count, octets } = maildrop.drop;
+  return ok(`Logged in, ${count} messages (${octets} octets)`);
+}

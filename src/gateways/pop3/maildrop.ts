@@ -1,0 +1,180 @@
+// The maildrop of one session: the messages of the inbox when the session began (RFC 1939 §3, §5), numbered from 1, and which of
+// them are marked as deleted. Packed: 24 octets a message. And the lock on it, which the owner of the mailbox keeps.
+import { unpackIds, unpackSizes, unpackUids } from '../../actors/mailbox/packed-columns.js';
+import type { Mailboxes, MailboxProtocol } from '../../actors/mailbox/protocol.js';
+import type { Reply } from '../../actors/runtime/protocol.js';
+import { newId } from '../../ids/new-id.js';
+import { uuidText } from '../../mail/ids.js';
+
+/** ms; a renewal that takes longer is dropped, and the next one tries again. */
+const RENEWAL_MS = 4_000;
+
+type Ref = ReturnType<Mailboxes['of']>;
+type UidRange = [first: number, last: number];
+
+export interface Message {
+  readonly number: number;
+  readonly uid: number;
+  /** Octets. */
+  readonly size: number;
+}
+
+interface Columns {
+  readonly uids: Uint32Array;
+  readonly sizes: Uint32Array;
+  /** Four words an id. */
+  readonly ids: Uint32Array;
+}
+
+export class Maildrop {
+  readonly folderId: string;
+  readonly #ref: Ref;
+  readonly #sessionId: string;
+  readonly #columns: Columns;
+  /** Numbers. */
+  readonly #deleted = new Set<number>();
+  #isRenewing = false;
+
+  constructor(ref: Ref, sessionId: string, folderId: string, columns: Columns) {
+    this.#ref = ref;
+    this.#sessionId = sessionId;
+    this.folderId = folderId;
+    this.#columns = columns;
+  }
+
+  /** Of all messages; those marked as deleted have numbers too. */
+  get highest(): number {
+    return this.#columns.uids.length;
+  }
+
+  /** Undefined when there is none of this number, or it is marked as deleted. */
+  at(number: number): Message | undefined {
+    const { uids, sizes } = this.#columns;
+    if (number < 1 || number > uids.length || this.#deleted.has(number)) return undefined;
+    return { number, uid: uids[number - 1]!, size: sizes[number - 1]! };
+  }
+
+  /** Also of a message that is marked as deleted. */
+  uidOf(number: number): number {
+    return this.#columns.uids[number - 1]!;
+  }
+
+  /** The email's id: it is the same in every session, on every node and at every gateway. */
+  idOf(number: number): string {
+    const octets = new Uint8Array(16);
+    const view = new DataView(octets.buffer);
+    for (let word = 0; word < 4; word++) view.setUint32(word * 4, this.#columns.ids[(number - 1) * 4 + word]!);
+    return uuidText(octets);
+  }
+
+  /** Those that are not marked as deleted. */
+  *messages(): Generator<Message> {
+    for (let number = 1; number <= this.highest; number++) {
+      const message = this.at(number);
+      if (message !== undefined) yield message;
+    }
+  }
+
+  /** How many are not marked as deleted, and their octets. */
+  get drop(): { readonly count: number; readonly octets: number } {
+    let octets = 0;
+    for (const size of this.#columns.sizes) octets += size;
+    for (const number of this.#deleted) octets -= this.#columns.sizes[number - 1]!;
+    return { count: this.highest - this.#deleted.size, octets };
+  }
+
+  delete(number: number): void {
+    this.#deleted.add(number);
+  }
+
+  reset(): void {
+    this.#deleted.clear();
+  }
+
+  get deletedCount(): number {
+    return this.#deleted.size;
+  }
+
+  /** Renews the lock. False when another session has it; a mailbox that cannot be asked now may be asked again. */
+  async renew(): Promise<boolean> {
+    if (this.#isRenewing) return true;
+    this.#isRenewing = true;
+    try {
+      const options = { deadlineMs: RENEWAL_MS };
+      const { reply } = await this.#ref.ask('keepMaildrop', { sessionId: this.#sessionId }, options);
+      return reply?.kind !== 'inUse';
+    } catch {
+      return true;
+    } finally {
+      this.#isRenewing = false;
+    }
+  }
+
+  /** Frees the lock and deletes nothing. An owner that cannot be asked lets the lock expire. */
+  async close(): Promise<void> {
+    await this.#ref.ask('closeMaildrop', { sessionId: this.#sessionId }).catch(() => {});
+  }
+
+  /**
+   * Deletes what is marked, in one commit up to 10,000 messages, and frees the lock. False when another session has it: nothing
+   * was deleted then. @throws ActorFault
+   */
+  async quit(): Promise<boolean> {
+    const uids = this.#deletedRanges();
+    for (;;) {
+      const { reply } = await this.#ref.ask('quitMaildrop', { sessionId: this.#sessionId, uids });
+      if (reply?.kind !== 'open') return false;
+      if (reply.isComplete) return true;
+    }
+  }
+
+  #deletedRanges(): UidRange[] {
+    const ranges: UidRange[] = [];
+    for (const number of [...this.#deleted].sort((a, b) => a - b)) {
+      const uid = this.#columns.uids[number - 1]!;
+      const last = ranges.at(-1);
+      if (last !== undefined && uid === last[1] + 1) last[1] = uid;
+      else ranges.push([uid, uid]);
+    }
+    return ranges;
+  }
+}
+
+/** Undefined when another session has it. @throws ActorFault */
+export async function openMaildrop(ref: Ref): Promise<Maildrop | undefined> {
+  const sessionId = newId();
+  const { reply } = await ref.ask('openMaildrop', { sessionId });
+  if (reply?.kind !== 'open') return undefined;
+  try {
+    return new Maildrop(ref, sessionId, reply.folderId, await columnsOf(ref, reply.uidNext));
+  } catch (error) {
+    void ref.ask('closeMaildrop', { sessionId }).catch(() => {});
+    throw error;
+  }
+}
+
+async function columnsOf(ref: Ref, belowUid: number): Promise<Columns> {
+  const pages: Columns[] = [];
+  for (let fromUid: number | null = 1; fromUid !== null; ) {
+    const page: Reply<MailboxProtocol, 'maildropPage'> = (await ref.ask('maildropPage', { fromUid, belowUid })).reply!;
+    const { uids, sizes, emailIds } = page;
+    pages.push({ uids: unpackUids(uids), sizes: unpackSizes(sizes), ids: unpackIds(emailIds) });
+    fromUid = page.nextUid;
+  }
+  return {
+    uids: joined(pages.map(({ uids }) => uids)),
+    sizes: joined(pages.map(({ sizes }) => sizes)),
+    ids: joined(pages.map(({ ids }) => ids)),
+  };
+}
+
+function joined(parts: readonly Uint32Array[]): Uint32Array {
+  if (parts.length === 1) return parts[0]!;
+  const whole = new Uint32Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}

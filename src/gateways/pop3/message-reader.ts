@@ -1,0 +1,144 @@
+// Octets of messages for RETR and TOP. Small ones are read many at a time while a client fetches one after the other; large ones are
+// streamed. What is read ahead is bounded, and dropped when it is not used.
+import { FairSemaphore } from '../../bounds/fair-semaphore.js';
+import { FixedShares } from '../../bounds/fixed-shares.js';
+import type { Pop3Context } from './context.js';
+import type { Maildrop, Message } from './maildrop.js';
+import { ReadAhead, type Span } from './read-ahead.js';
+
+/** Octets of a message that is read as a whole; a larger one is streamed. */
+export const SMALL_OCTETS = 256 * 1024;
+/** Octets and messages that are read at once. */
+const SPAN_OCTETS = 512 * 1024;
+const MOST_OF_SPAN = 256;
+const SPAN_GROWTH = 4;
+/** Messages whose blobs are looked up at once. */
+const MOST_LOOKED_UP = 1024;
+const LOOKUP_GROWTH = 8;
+
+/** Octets that sessions have read and not sent, by account. */
+const readAhead = new FixedShares({ total: 64 * 1024 * 1024, share: 4 * 1024 * 1024 });
+/** Readings of many messages that are under way, by account: the store has few connections, and accounts take turns. */
+const readings = new FairSemaphore({ total: 4, share: 2 });
+
+type Source = Pick<Pop3Context, 'messages' | 'blobs'>;
+
+/** What is sent of a message: its octets, or a stream of them. */
+export type MessageOctets = Uint8Array | AsyncIterable<Uint8Array>;
+
+export class MessageReader {
+  readonly #source: Source;
+  readonly #accountId: string;
+  readonly #maildrop: Maildrop;
+  /** Hashes of blobs. */
+  readonly #hashes: ReadAhead<string>;
+  /** Of small messages. */
+  readonly #octets: ReadAhead<Uint8Array>;
+  #wasUsed = false;
+
+  constructor(source: Source, accountId: string, maildrop: Maildrop) {
+    this.#source = source;
+    this.#accountId = accountId;
+    this.#maildrop = maildrop;
+    const { highest } = maildrop;
+    const lookUp = (first: number, most: number) => this.#lookUp(first, most);
+    this.#hashes = new ReadAhead({ load: lookUp, growth: LOOKUP_GROWTH, highest });
+    const read = (first: number, most: number) => this.#readSpan(first, most);
+    this.#octets = new ReadAhead({ load: read, growth: SPAN_GROWTH, highest });
+  }
+
+  /** Undefined when the message has left the inbox meanwhile. @throws StoreFault */
+  async read(message: Message): Promise<MessageOctets | undefined> {
+    this.#wasUsed = true;
+    if (isSmall(message)) return this.#octets.get(message.number);
+    const hash = await this.#hashes.get(message.number);
+    return hash === undefined ? undefined : begun(this.#source.blobs.stream(hash, 0, message.size));
+  }
+
+  /** Drops what was read ahead when nothing was read since the last call. */
+  sweep(): void {
+    if (this.#wasUsed) this.#wasUsed = false;
+    else this.drop();
+  }
+
+  drop(): void {
+    this.#hashes.drop();
+    this.#octets.drop();
+  }
+
+  #lookUp(first: number, most: number): Span<string> {
+    const count = Math.min(most, MOST_LOOKED_UP);
+    const last = Math.min(this.#maildrop.highest, first + count - 1);
+    return { last, count, values: this.#hashesOf(first, last) };
+  }
+
+  async #hashesOf(first: number, last: number): Promise<ReadonlyMap<number, string>> {
+    const { folderId } = this.#maildrop;
+    const range = [this.#maildrop.uidOf(first), this.#maildrop.uidOf(last)] as const;
+    const hashes = await this.#source.messages.blobs(this.#accountId, folderId, ...range);
+    const found = new Map<number, string>();
+    for (let number = first; number <= last; number++) {
+      const hash = hashes.get(this.#maildrop.uidOf(number));
+      if (hash !== undefined) found.set(number, hash);
+    }
+    return found;
+  }
+
+  /** Large messages, and those marked as deleted, are passed over. */
+  #readSpan(first: number, most: number): Span<Uint8Array> {
+    const count = Math.min(most, MOST_OF_SPAN);
+    const numbers: number[] = [];
+    let octets = 0;
+    let last = first - 1;
+    while (last < this.#maildrop.highest && numbers.length < count) {
+      const message = this.#maildrop.at(last + 1);
+      if (message !== undefined && isSmall(message)) {
+        if (numbers.length > 0 && octets + message.size > SPAN_OCTETS) break;
+        numbers.push(message.number);
+        octets += message.size;
+      }
+      last++;
+    }
+    const isAhead = numbers.length > 1;
+    if (isAhead && readAhead.tryTake(this.#accountId, octets) !== undefined) return this.#readSpan(first, 1);
+    const values = readings.run(this.#accountId, () => this.#octetsOf(numbers));
+    return {
+      last,
+      count: numbers.length,
+      values,
+      ...(isAhead && { release: () => readAhead.give(this.#accountId, octets) }),
+    };
+  }
+
+  async #octetsOf(numbers: readonly number[]): Promise<ReadonlyMap<number, Uint8Array>> {
+    const hashes = await Promise.all(numbers.map((number) => this.#hashes.get(number)));
+    const blobs = await this.#source.blobs.readAll(hashes.filter((hash) => hash !== undefined));
+    const found = new Map<number, Uint8Array>();
+    for (const [i, hash] of hashes.entries()) {
+      const octets = hash === undefined ? undefined : blobs.get(hash);
+      if (octets !== undefined) found.set(numbers[i]!, octets);
+    }
+    return found;
+  }
+}
+
+function isSmall({ size }: { readonly size: number }): boolean {
+  return size <= SMALL_OCTETS;
+}
+
+/** The stream with its first piece read: what cannot be read at all fails before anything of it is written. */
+async function begun(source: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
+  const iterator = source[Symbol.asyncIterator]();
+  return goneOn(iterator, await iterator.next());
+}
+
+async function* goneOn(
+  iterator: AsyncIterator<Uint8Array>,
+  first: IteratorResult<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    for (let next = first; next.done !== true; next = await iterator.next()) yield next.value;
+  } finally {
+    await iterator.return?.();
+  }
+}

@@ -1,0 +1,102 @@
+// Replies of POP3 (RFC 1939 §3, RFC 2449 §8), and how they leave: pieces are joined and sent once a turn of the event loop or when
+// there are 64 kB, because many small writes to a socket cost more than all else in a short command.
+
+export interface Reply {
+  readonly isOk: boolean;
+  /** Without brackets (RFC 2449 §8, RFC 3206). */
+  readonly code?: string;
+  readonly text: string;
+  /** Lines of a multi-line response; none of them begins with a dot. */
+  readonly lines?: Iterable<string>;
+  /** Sends the line of the reply, and changes how octets travel after it: STLS. */
+  readonly sendWith?: (line: string) => Promise<void>;
+}
+
+export const ok = (text: string): Reply => ({ isOk: true, text });
+export const list = (text: string, lines: Iterable<string>): Reply => ({ isOk: true, text, lines });
+export const err = (text: string, code?: string): Reply => ({ isOk: false, text, ...(code !== undefined && { code }) });
+
+/** With its end. */
+export function lineOf({ isOk, code, text }: Reply): string {
+  return `${isOk ? '+OK' : '-ERR'} ${code === undefined ? '' : `[${code}] `}${text}\r\n`;
+}
+
+/** An expected end of a command that is not +OK. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+  readonly reply: Reply;
+
+  constructor(reply: Reply) {
+    super(reply.text);
+    this.reply = reply;
+  }
+}
+
+/** Where the octets go: a `LineConnection`. */
+export interface Sink {
+  /** Returns a promise when the writer should wait before it writes again. */
+  write(octets: Uint8Array): Promise<void> | undefined;
+}
+
+const FLUSH_AT = 65_536;
+const NOTHING: (Buffer | string)[] = [];
+
+export class Output {
+  /** A promise while the client is behind: await it before writing much more. */
+  ready: Promise<void> | undefined;
+  readonly #sink: Sink;
+  #pieces = NOTHING;
+  #octets = 0;
+  #isScheduled = false;
+
+  constructor(sink: Sink) {
+    this.#sink = sink;
+  }
+
+  /** Texts are ASCII. Octets must not be changed afterwards. */
+  write(piece: Buffer | string): void {
+    if (this.#pieces.length === 0) this.#pieces = [];
+    this.#pieces.push(piece);
+    this.#octets += piece.length;
+    if (this.#octets >= FLUSH_AT) this.flush();
+    else if (!this.#isScheduled) {
+      this.#isScheduled = true;
+      setImmediate(flushLater, this);
+    }
+  }
+
+  flush(): void {
+    if (this.#octets === 0) return;
+    const [first] = this.#pieces;
+    const octets = this.#pieces.length === 1 && typeof first !== 'string' ? first! : joined(this.#pieces, this.#octets);
+    this.#pieces = NOTHING;
+    this.#octets = 0;
+    const full = this.#sink.write(octets);
+    if (full === undefined || full === this.ready) return;
+    this.ready = full;
+    void full.then(() => {
+      if (this.ready === full) this.ready = undefined;
+    });
+  }
+
+  /** The turn is over. */
+  turned(): void {
+    this.#isScheduled = false;
+    this.flush();
+  }
+}
+
+function flushLater(output: Output): void {
+  output.turned();
+}
+
+function joined(pieces: readonly (Buffer | string)[], length: number): Buffer {
+  const octets = Buffer.allocUnsafe(length);
+  let at = 0;
+  for (const piece of pieces) {
+    if (typeof piece === 'string') octets.write(piece, at, 'latin1');
+    else octets.set(piece, at);
+    at += piece.length;
+  }
+  return octets;
+}

@@ -1,0 +1,54 @@
+// The life of a session on its connection: greeting, one command after the other, rests between them, end.
+import type { LineConnection } from '../tcp/line-connection.js';
+import type { LineSession } from '../tcp/line-session.js';
+import { TURN_MS, turns } from '../tcp/turns.js';
+import type { Command } from './command.js';
+import { dispatch } from './dispatch.js';
+import { lineOf, ok } from './replies.js';
+import { Session, type SessionParts } from './session.js';
+
+export class SessionLoop implements LineSession {
+  readonly #session: Session;
+  readonly #table: ReadonlyMap<string, Command>;
+  #isGreeted = false;
+
+  constructor(connection: LineConnection, parts: SessionParts, table: ReadonlyMap<string, Command>) {
+    this.#session = new Session(connection, parts);
+    this.#table = table;
+  }
+
+  async run(): Promise<'rest' | 'over'> {
+    const session = this.#session;
+    const { connection, output } = session;
+    if (!this.#isGreeted) this.#greet();
+    let began = performance.now();
+    while (session.running(true) && !session.isOver) {
+      if (!connection.hasInput) {
+        session.running(false);
+        return 'rest';
+      }
+      const line = await connection.readLine();
+      if (line === undefined) return 'over';
+      await dispatch(session, this.#table, line);
+      // A client that sends commands and reads no replies waits for the next one.
+      if (output.ready !== undefined) await output.ready;
+      if (performance.now() - began < TURN_MS) continue;
+      output.flush();
+      await turns.next(session.state === 'authorization' ? session.remoteAddress : session.accountId);
+      began = performance.now();
+    }
+    return 'over';
+  }
+
+  close(): void {
+    this.#session.close();
+  }
+
+  /** No timestamp in angle brackets: APOP is not offered (RFC 1939 §7). */
+  #greet(): void {
+    const { output, context } = this.#session;
+    this.#isGreeted = true;
+    output.write(lineOf(ok(`Mansio at ${context.hostname} is ready`)));
+    output.flush();
+  }
+}

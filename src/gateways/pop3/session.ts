@@ -1,0 +1,141 @@
+// One POP3 session on its connection (RFC 1939 §3). Small at rest.
+import type { Logger } from 'pino';
+import type { ProtocolLogin } from '../../auth/protocol-login.js';
+import { ConnectionEnd, type LineConnection } from '../tcp/line-connection.js';
+import type { Pop3Context } from './context.js';
+import type { Maildrop } from './maildrop.js';
+import { MessageReader } from './message-reader.js';
+import { err, lineOf, Output } from './replies.js';
+
+export type SessionState = 'authorization' | 'transaction';
+
+/** What all sessions of a listener share. */
+export interface SessionParts {
+  readonly context: Pop3Context;
+  readonly log: Logger;
+  readonly loggedIn: (session: Session) => void;
+  readonly closed: (session: Session) => void;
+}
+
+interface Opened {
+  readonly login: ProtocolLogin;
+  readonly maildrop: Maildrop;
+  readonly reader: MessageReader;
+}
+
+const LOCK_LOST = err('Another session has the maildrop; nothing was deleted', 'IN-USE');
+
+export class Session {
+  readonly connection: LineConnection;
+  readonly output: Output;
+  /** Of USER, until PASS. */
+  userName: string | undefined;
+  isUtf8 = false;
+  failedLogins = 0;
+  /** Refused commands in a row. */
+  errors = 0;
+  /** When the login was last found to hold, by the clock of `performance`. */
+  heldAt = 0;
+  /** The connection ends with the command under way. */
+  isOver = false;
+  /** QUIT was received: the end of the connection no longer matters. */
+  isQuitting = false;
+  readonly #parts: SessionParts;
+  #opened: Opened | undefined;
+  #isRunning = false;
+  #hasLostLock = false;
+
+  constructor(connection: LineConnection, parts: SessionParts) {
+    this.connection = connection;
+    this.output = new Output(connection);
+    this.#parts = parts;
+  }
+
+  get context(): Pop3Context {
+    return this.#parts.context;
+  }
+
+  get log(): Logger {
+    return this.#parts.log;
+  }
+
+  get state(): SessionState {
+    return this.#opened === undefined ? 'authorization' : 'transaction';
+  }
+
+  get isSecure(): boolean {
+    return this.connection.isSecure;
+  }
+
+  get remoteAddress(): string {
+    return this.connection.peer.address;
+  }
+
+  /** @throws Error before the login; so do the others */
+  get login(): ProtocolLogin {
+    return this.#inTransaction.login;
+  }
+
+  get accountId(): string {
+    return this.login.principal.accountId;
+  }
+
+  get maildrop(): Maildrop {
+    return this.#inTransaction.maildrop;
+  }
+
+  get reader(): MessageReader {
+    return this.#inTransaction.reader;
+  }
+
+  /** The state becomes `transaction`. */
+  open(login: ProtocolLogin, maildrop: Maildrop): void {
+    const { accountId } = login.principal;
+    this.#opened = { login, maildrop, reader: new MessageReader(this.context, accountId, maildrop) };
+    this.heldAt = performance.now();
+    this.#parts.loggedIn(this);
+  }
+
+  /** The next line that the client sends while a command runs: a response of AUTH. Without its end. @throws ConnectionEnd */
+  async readLine(): Promise<Buffer> {
+    this.output.flush();
+    const line = await this.connection.readLine();
+    if (line === undefined) throw new ConnectionEnd('lost');
+    return line;
+  }
+
+  /** A command is carried out from now on, or none is. False when the session is over: another one has the maildrop. */
+  running(isRunning: boolean): boolean {
+    this.#isRunning = isRunning;
+    if (!this.#hasLostLock) return true;
+    this.output.write(lineOf(LOCK_LOST));
+    return false;
+  }
+
+  /** Renews the lock on the maildrop; ends the session when another session has it. */
+  async renew(): Promise<void> {
+    this.reader.sweep();
+    if (this.isQuitting || this.#hasLostLock || (await this.maildrop.renew()) || this.isQuitting) return;
+    this.#hasLostLock = true;
+    if (this.#isRunning) return;
+    this.running(false);
+    this.output.flush();
+    this.connection.cut('over');
+  }
+
+  /** The connection is over. */
+  close(): void {
+    this.output.flush();
+    const opened = this.#opened;
+    if (opened === undefined) return;
+    this.#parts.closed(this);
+    opened.reader.drop();
+    // A session that ends without QUIT deletes nothing (RFC 1939 §6).
+    if (!this.isQuitting && !this.#hasLostLock) void opened.maildrop.close();
+  }
+
+  get #inTransaction(): Opened {
+    if (this.#opened === undefined) throw new Error('nobody is logged in');
+    return this.#opened;
+  }
+}

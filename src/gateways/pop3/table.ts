@@ -1,0 +1,51 @@
+// All commands by name, and what CAPA says of them (RFC 2449 §6): a capability that stands on commands is listed when they are
+// in the table.
+import { MECHANISMS } from '../../auth/sasl.js';
+import type { Command } from './command.js';
+import { anyStateCommands } from './commands/any-state.js';
+import { authorizationCommands } from './commands/authorization.js';
+import { transactionCommands } from './commands/transaction.js';
+import { mayShowCredentials } from './login.js';
+import type { Session } from './session.js';
+
+interface Capability {
+  /** Undefined while it is not offered. */
+  readonly line: (session: Session) => string | undefined;
+  readonly commands: readonly string[];
+}
+
+const before = (line: string) => (session: Session) =>
+  session.state === 'authorization' && mayShowCredentials(session) ? line : undefined;
+const always = (line: string) => () => line;
+
+const CAPABILITIES: readonly Capability[] = [
+  { line: always('TOP'), commands: ['TOP'] },
+  { line: always('UIDL'), commands: ['UIDL'] },
+  { line: before('USER'), commands: ['USER', 'PASS'] },
+  { line: before(`SASL ${MECHANISMS.join(' ')}`), commands: ['AUTH'] },
+  {
+    line: ({ state, isSecure, isUtf8 }) => (state === 'authorization' && !isSecure && !isUtf8 ? 'STLS' : undefined),
+    commands: ['STLS'],
+  },
+  { line: always('RESP-CODES'), commands: [] },
+  { line: always('AUTH-RESP-CODE'), commands: [] },
+  { line: always('PIPELINING'), commands: [] },
+  { line: always('LOGIN-DELAY 0'), commands: [] },
+  { line: always('EXPIRE NEVER'), commands: [] },
+  { line: always('UTF8 USER'), commands: ['UTF8', 'USER'] },
+  { line: always('LANG'), commands: ['LANG'] },
+  // The version would help to look for servers with known faults.
+  {
+    line: ({ state, context }) => `IMPLEMENTATION Mansio${state === 'authorization' ? '' : `-${context.version}`}`,
+    commands: [],
+  },
+];
+
+const ROWS: readonly Command[] = [...anyStateCommands(capabilities), ...authorizationCommands, ...transactionCommands];
+
+export const table: ReadonlyMap<string, Command> = new Map(ROWS.map((row) => [row.name, row]));
+
+function capabilities(session: Session): readonly string[] {
+  const offered = CAPABILITIES.filter(({ commands }) => commands.every((name) => table.has(name)));
+  return offered.flatMap(({ line }) => line(session) ?? []);
+}

@@ -1,0 +1,46 @@
+// A list of ids as 16 octets each: one array instead of a text an id. As JSON it is the list of the texts, so packets and the
+// other side of them know nothing of it.
+import { uuidOctets, uuidText } from './ids.js';
+
+const OCTETS = 16;
+
+export class PackedIds implements Iterable<string> {
+  /** Must not be changed. */
+  readonly octets: Uint8Array;
+
+  constructor(octets: Uint8Array) {
+    this.octets = octets;
+  }
+
+  static of(ids: readonly string[]): PackedIds {
+    const octets = new Uint8Array(ids.length * OCTETS);
+    ids.forEach((id, i) => {
+      octets.set(uuidOctets(id), i * OCTETS);
+    });
+    return new PackedIds(octets);
+  }
+
+  get length(): number {
+    return this.octets.length / OCTETS;
+  }
+
+  has(id: string): boolean {
+    const { octets } = this;
+    const wanted = uuidOctets(id);
+    for (let at = 0; at < octets.length; at += OCTETS) {
+      // From the end: ids of one time begin alike.
+      let i = OCTETS - 1;
+      while (i >= 0 && octets[at + i] === wanted[i]) i--;
+      if (i < 0) return true;
+    }
+    return false;
+  }
+
+  *[Symbol.iterator](): Iterator<string> {
+    for (let at = 0; at < this.octets.length; at += OCTETS) yield uuidText(this.octets, at);
+  }
+
+  toJSON(): string[] {
+    return [...this];
+  }
+}

@@ -1,0 +1,61 @@
+// The POP3 listeners of a node: with STLS and with TLS from the start, on one set of shares. `listeners` opens and stops them.
+import type { Config } from '../config.js';
+import type { Pop3Context } from '../gateways/pop3/context.js';
+import { DEFAULT_LIMITS } from '../gateways/pop3/limits.js';
+import { NO_METER } from '../gateways/pop3/meter.js';
+import { type Pop3Listener, startPop3 } from '../gateways/pop3/server.js';
+import { ConnectionShares } from '../gateways/tcp/connection-limits.js';
+import { TrustedNetworks } from '../gateways/tcp/trusted-networks.js';
+import type { BlobStore } from '../store/blobs.js';
+import type { CredentialChecks } from './credential-checks.js';
+import type { Engine } from './engine.js';
+import type { Observability } from './observability.js';
+import type { Resources } from './resources.js';
+import type { StopListener } from './smtp-listeners.js';
+import { listenFailure } from './start-failure.js';
+import { version } from './version.js';
+
+/** By their names in the ready line; only those that are open. */
+export type Pop3Listeners = Readonly<Partial<Record<'pop3' | 'pop3s', Pop3Listener>>>;
+
+export async function openPop3(
+  config: Config,
+  resources: Resources,
+  engine: Engine,
+  { metrics }: Observability,
+  { signIn }: CredentialChecks,
+  blobs: BlobStore,
+  stops: StopListener[],
+): Promise<Pop3Listeners> {
+  if (!config.roles.has('pop3')) return {};
+  const { bind, hostname, allowPlaintextAuth, pop3Port, pop3sPort } = config;
+  const { certificates: tls } = resources.tls;
+  const log = resources.log.child({ protocol: 'pop3' });
+  const { mailboxes, folderMessages: messages } = engine;
+  const context: Pop3Context = {
+    hostname,
+    version,
+    allowPlaintextAuth,
+    signIn,
+    mailboxes,
+    messages,
+    blobs,
+    limits: DEFAULT_LIMITS,
+    meter: metrics?.pop3 ?? NO_METER,
+  };
+  const trusted = new TrustedNetworks(config.proxyNetworks);
+  const shares = new ConnectionShares(context.limits);
+  const open = async (name: string, variable: string, port: number, implicitTls: boolean) => {
+    try {
+      const listener = await startPop3({ bind, port, implicitTls, tls, trusted, context, shares, log });
+      stops.push((graceMs) => listener.stop(graceMs));
+      return listener;
+    } catch (error) {
+      throw listenFailure(error, name, variable, bind, port);
+    }
+  };
+  const pop3 = await open('POP3', 'MANSIO_POP3_PORT', pop3Port, false);
+  const pop3s = await open('POP3 with TLS', 'MANSIO_POP3S_PORT', pop3sPort, true);
+  metrics?.watchConnections('pop3', () => pop3.connections + pop3s.connections);
+  return { pop3, pop3s };
+}

@@ -1,0 +1,151 @@
+// Writes the flags of overlays to their emails (decision 0046), in the background: once the account's commits of overlays pause,
+// one account at a time, in small slices with rests between them, so that the mail of the moment goes first. What is not
+// written when a node ends is written by the node that has overlays of the account again, or by housekeeping.
+import { setTimeout as pause } from 'node:timers/promises';
+
+export interface FlagOverlayRows {
+  /** Drops those that newer ones cover; returns how many the account has left. */
+  dropCovered(accountId: string): Promise<number>;
+  /** Writes flags to at most so many emails; returns whether overlays were left before. */
+  write(accountId: string, most: number): Promise<boolean>;
+  /** Accounts whose overlays nobody has written for so many ms. */
+  behind(ageMs: number, limit: number): Promise<readonly string[]>;
+}
+
+export interface FlagSettling {
+  /** Whether an account may have more overlays: whoever loads or lists its mailbox reads them all. */
+  hasRoom(accountId: string): boolean;
+  /** A commit has written an overlay. */
+  note(accountId: string): void;
+  /** Writes what others have left; returns of how many accounts. */
+  sweep(): Promise<number>;
+  /** The slice under way is written. */
+  stop(): Promise<void>;
+}
+
+export interface FlagSettlingOptions {
+  readonly rows: FlagOverlayRows;
+  /** A slice could not be written; it will be tried again. */
+  failed(accountId: string, error: unknown): void;
+  readonly quietMs?: number;
+  readonly retryMs?: number;
+}
+
+/** Emails of a slice: the account's commits wait for one. */
+const SLICE = 500;
+/** Rest after a slice, in times of what it took. */
+const REST = 2;
+/** Commits of overlays pause for this long before the flags are written, or they have been going on for that long. */
+const QUIET_MS = 300;
+const PATIENCE_MS = 30_000;
+/** Overlays of an account: beyond, commits write the emails themselves. */
+const MOST_OVERLAYS = 24;
+/** Of so many more those that are covered are dropped at once. */
+const MANY_OVERLAYS = 8;
+const MOST_ACCOUNTS = 10_000;
+const RETRY_MS = 5_000;
+/** Overlays of this age were left by a node that has ended. */
+const LEFT_MS = 60_000;
+const ACCOUNTS_A_SWEEP = 100;
+
+interface Waiting {
+  count: number;
+  /** The count at which those that are covered are dropped. */
+  most: number;
+  /** ms of the monotonic clock. */
+  since: number;
+  last: number;
+}
+
+export function startFlagSettling(options: FlagSettlingOptions): FlagSettling {
+  const { rows, failed, quietMs = QUIET_MS, retryMs = RETRY_MS } = options;
+  const waiting = new Map<string, Waiting>();
+  let running: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
+
+  async function writeAll(accountId: string, goesOn: () => boolean): Promise<boolean> {
+    while (!isStopped && goesOn()) {
+      const began = performance.now();
+      if (!(await rows.write(accountId, SLICE))) return true;
+      await pause((performance.now() - began) * REST);
+    }
+    return false;
+  }
+
+  const isDue = ({ since, last }: Waiting, now: number) => now - last >= quietMs || now - since >= PATIENCE_MS;
+
+  async function settle(accountId: string, account: Waiting): Promise<void> {
+    const { count } = account;
+    const left = await rows.dropCovered(accountId);
+    account.count += left - count;
+    account.most = left + MANY_OVERLAYS;
+    if (!isDue(account, performance.now())) return;
+    const { last } = account;
+    if (!(await writeAll(accountId, () => account.last === last || isDue(account, performance.now())))) return;
+    // A commit may have written an overlay after the last look.
+    if (account.last === last) waiting.delete(accountId);
+    else account.since = performance.now();
+  }
+
+  function next(): void {
+    timer = undefined;
+    if (isStopped || running !== undefined) return;
+    const now = performance.now();
+    const due = [...waiting].find(([, account]) => isDue(account, now) || account.count >= account.most);
+    if (due === undefined) {
+      if (waiting.size > 0) wake(quietMs / 2);
+      return;
+    }
+    const [accountId, account] = due;
+    let restMs = 0;
+    running = settle(accountId, account)
+      .catch((error: unknown) => {
+        if (!isStopped) failed(accountId, error);
+        restMs = retryMs;
+        // Others come first then.
+        waiting.delete(accountId);
+        waiting.set(accountId, account);
+      })
+      .finally(() => {
+        running = undefined;
+        wake(restMs);
+      });
+  }
+
+  function wake(ms: number): void {
+    if (!isStopped) timer ??= setTimeout(next, ms);
+  }
+
+  return {
+    hasRoom(accountId) {
+      const account = waiting.get(accountId);
+      return account === undefined ? waiting.size < MOST_ACCOUNTS : account.count < MOST_OVERLAYS;
+    },
+
+    note(accountId) {
+      const last = performance.now();
+      const account = waiting.get(accountId);
+      if (account === undefined) waiting.set(accountId, { count: 1, most: MANY_OVERLAYS, since: last, last });
+      else {
+        account.count++;
+        account.last = last;
+      }
+      if (running === undefined) wake(quietMs / 2);
+    },
+
+    async sweep() {
+      let count = 0;
+      for (const accountId of await rows.behind(LEFT_MS, ACCOUNTS_A_SWEEP)) {
+        if (await writeAll(accountId, () => true)) count++;
+      }
+      return count;
+    },
+
+    async stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}

@@ -1,0 +1,78 @@
+// The DNS records of a domain from where the cluster is: for mail servers, for mail programs, and a note where a record
+// cannot be told.
+import test from 'ava';
+import { type DnsRecord, dnsPlan, type PublicPlaces, zoneLines } from '../../src/cli/dns-records.js';
+
+const HOST = { enabled: true, serverName: 'mail.example.org' };
+const OFF = { enabled: false, serverName: 'mail.example.org', port: 0, securePort: 0 };
+const PLACES: PublicPlaces = {
+  connectionInfo: {
+    smtp: { ...HOST, port: 587, securePort: 465 },
+    imap: { ...HOST, port: 143, securePort: 993 },
+    pop3: OFF,
+  },
+  mxAddress: 'mx.example.org:25',
+  apiUrl: 'https://app.example.org/mail',
+};
+const DKIM: DnsRecord = { name: 'mansio._domainkey.example.org', type: 'TXT', value: ['v=DKIM1; p=AAA', 'BBB'] };
+
+const linesOf = (places: Partial<PublicPlaces>) => zoneLines(dnsPlan('example.org', [DKIM], { ...PLACES, ...places }));
+const notesOf = (places: Partial<PublicPlaces>) => dnsPlan('example.org', [DKIM], { ...PLACES, ...places }).notes;
+
+test('every record of a domain, as a zone file has them', (t) => {
+  t.deepEqual(linesOf({}), [
+    'example.org. IN MX 10 mx.example.org.',
+    'example.org. IN TXT "v=spf1 mx ~all"',
+    'mansio._domainkey.example.org. IN TXT "v=DKIM1; p=AAA" "BBB"',
+    '_dmarc.example.org. IN TXT "v=DMARC1; p=none; rua=mailto:postmaster@example.org"',
+    '_submissions._tcp.example.org. IN SRV 0 1 465 mail.example.org.',
+    '_submission._tcp.example.org. IN SRV 10 1 587 mail.example.org.',
+    '_imaps._tcp.example.org. IN SRV 0 1 993 mail.example.org.',
+    '_imap._tcp.example.org. IN SRV 10 1 143 mail.example.org.',
+    '_pop3s._tcp.example.org. IN SRV 0 0 0 .',
+    '_pop3._tcp.example.org. IN SRV 0 0 0 .',
+    'autoconfig.example.org. IN CNAME app.example.org.',
+    'autodiscover.example.org. IN CNAME app.example.org.',
+    '_autodiscover._tcp.example.org. IN SRV 0 1 443 app.example.org.',
+  ]);
+});
+
+test('a service that no node offers says so; POP3 comes after IMAP', (t) => {
+  const { imap, smtp } = PLACES.connectionInfo;
+  const pop3 = { ...HOST, port: 0, securePort: 995 };
+  const lines = linesOf({ connectionInfo: { smtp: { ...smtp, securePort: 0 }, imap, pop3 } });
+  t.true(lines.includes('_submissions._tcp.example.org. IN SRV 0 0 0 .'));
+  t.true(lines.includes('_pop3s._tcp.example.org. IN SRV 20 1 995 mail.example.org.'));
+  t.true(lines.includes('_pop3._tcp.example.org. IN SRV 0 0 0 .'));
+});
+
+test('mail goes to port 25, and to a name', (t) => {
+  t.deepEqual(notesOf({}), []);
+  t.regex(
+    notesOf({ mxAddress: 'mail.example.org:2525' }).join(),
+    /connect to port 25 of mail\.example\.org, not to 2525/,
+  );
+  t.true(linesOf({ mxAddress: 'mail.example.org:2525' }).includes('example.org. IN MX 10 mail.example.org.'));
+  for (const mxAddress of [undefined, '192.0.2.7:25', '[2001:db8::1]:25', 'vm:25']) {
+    t.is(notesOf({ mxAddress }).length, 1);
+    t.false(linesOf({ mxAddress }).some((line) => line.includes(' IN MX ')));
+  }
+});
+
+test('no SRV record names an address, and no note stands twice', (t) => {
+  const { imap, pop3, smtp } = PLACES.connectionInfo;
+  const places = { connectionInfo: { smtp, pop3, imap: { ...imap, serverName: '[2001:db8::1]' } } };
+  t.false(linesOf(places).some((line) => /_imaps?\._tcp/.test(line)));
+  t.deepEqual(notesOf(places), ['SRV: [2001:db8::1] is not the full name of a host (MANSIO_HOSTNAME)']);
+});
+
+test('programs ask over https at names of the domain', (t) => {
+  for (const apiUrl of [undefined, 'http://app.example.org', 'https://192.0.2.7', 'https://[2001:db8::1]:8443/x']) {
+    t.is(notesOf({ apiUrl }).length, 1, apiUrl);
+    t.false(linesOf({ apiUrl }).some((line) => /^_?auto/.test(line)));
+  }
+  const own = linesOf({ apiUrl: 'https://autoconfig.example.org:8443' });
+  t.false(own.some((line) => line.startsWith('autoconfig.')));
+  t.true(own.includes('autodiscover.example.org. IN CNAME autoconfig.example.org.'));
+  t.true(own.includes('_autodiscover._tcp.example.org. IN SRV 0 1 8443 autoconfig.example.org.'));
+});

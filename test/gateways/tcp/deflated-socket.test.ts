@@ -1,0 +1,38 @@
+// A compressed connection whose peer sends a little that expands into much.
+import { once } from 'node:events';
+import net from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import zlib from 'node:zlib';
+import test from 'ava';
+import { DeflatedSocket } from '../../../src/gateways/tcp/deflated-socket.js';
+
+const MIB = 1024 * 1024;
+/** What the stream and the decompressor may hold between them. */
+const MOST_HELD = 64 * 1024;
+
+test('octets are inflated as they are read, and all of them arrive', async (t) => {
+  const server = net.createServer().listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  const peer = net.connect((server.address() as net.AddressInfo).port, '127.0.0.1');
+  const [socket] = (await once(server, 'connection')) as [net.Socket];
+  const inflated = new DeflatedSocket(socket);
+  t.teardown(() => {
+    inflated.destroy();
+    peer.destroy();
+  });
+  const size = 64 * MIB;
+  peer.write(zlib.deflateRawSync(Buffer.alloc(size, 'x')));
+  await once(inflated, 'readable');
+  // The decompressor has time to run ahead of a reader that is busy elsewhere.
+  for (let turn = 0; turn < 10_000; turn++) await setImmediate();
+  const held = inflated.readableLength;
+  let read = 0;
+  while (read < size) {
+    const octets: Buffer | null = inflated.read();
+    if (octets === null) await once(inflated, 'readable');
+    else read += octets.length;
+  }
+  t.is(read, size);
+  t.true(held > 0 && held <= MOST_HELD, `${held} octets`);
+});

@@ -1,0 +1,114 @@
+// Slow clients and floods of connections, at every mail listener: what takes too long is ended, who has too many connections is
+// refused, and others are served.
+import { setTimeout as delay } from 'node:timers/promises';
+import test from 'ava';
+import { v1 } from '../support/proxy-protocol.js';
+import { Conversation } from './conversation.js';
+import { LineClient } from './line-client.js';
+import { rows } from './rows.js';
+
+const LOOPBACK = ['127.0.0.0/8'];
+/** Long enough for a handshake on a busy machine. */
+const SHORT_MS = 2000;
+/** Between two octets or commands of a slow client. */
+const PACE_MS = 50;
+
+for (const [name, row] of rows) {
+  test(`${name}: who says nothing is ended`, async (t) => {
+    const { port } = await row.listen(t, { limits: { idleMs: SHORT_MS } });
+    const { client } = await Conversation.connect(row, port);
+    t.regex((await client.rest()).at(-1)!, row.idle);
+  });
+
+  test(`${name}: a command that drips is ended`, async (t) => {
+    const { port } = await row.listen(t, { limits: { idleMs: SHORT_MS } });
+    const { client } = await Conversation.begin(row, port);
+    const dripping = setInterval(() => client.write('N'), PACE_MS);
+    t.regex((await client.rest()).at(-1)!, row.idle);
+    clearInterval(dripping);
+  });
+
+  test(`${name}: a handshake that does not come, or drips, is ended`, async (t) => {
+    const { port, connections } = await row.listen(t, { limits: { handshakeMs: SHORT_MS } });
+    for (const octet of ['', '\u0016', 'x']) {
+      const client = await LineClient.connect(port);
+      if (!row.implicitTls) {
+        await client.line();
+        if (row.hello !== undefined) client.write(`${row.hello}\r\n`);
+        client.write(`${row.startTls}\r\n`);
+        while (!row.goAhead.test((await client.line())!));
+      }
+      const dripping = setInterval(() => client.write(octet), PACE_MS);
+      await client.rest();
+      clearInterval(dripping);
+    }
+    while (connections() > 0) await delay(1);
+    await Conversation.begin(row, port);
+    t.pass();
+  });
+
+  if (row.login !== undefined) {
+    const { noLogin } = row.login;
+    test(`${name}: who does not log in is ended, however busy`, async (t) => {
+      const { port } = await row.listen(t, { limits: { loginMs: SHORT_MS } });
+      const { client } = await Conversation.begin(row, port);
+      const asking = setInterval(() => client.write(`${row.noop}\r\n`), PACE_MS);
+      const lines = await client.rest();
+      clearInterval(asking);
+      t.regex(lines.at(-1)!, noLogin);
+      t.true(lines.some((line) => row.done.test(line)));
+    });
+  }
+
+  test(`${name}: a flood of connections has its share, and others have theirs`, async (t) => {
+    const limits = { connections: 12, connectionsPerAddress: 5 };
+    const { port, connections } = await row.listen(t, { limits, trusted: LOOPBACK });
+    const knock = async (address: string) => {
+      const { client } = await Conversation.connect(row, port, { opening: v1(address) });
+      const greeting = await client.line();
+      return { client, greeting };
+    };
+    const flood = (address: string, count: number) =>
+      Promise.all(Array.from({ length: count }, () => knock(address).catch(() => undefined)));
+    const served = (all: Awaited<ReturnType<typeof flood>>) =>
+      all.filter((one) => one?.greeting !== undefined && row.greeting.test(one.greeting));
+    const refusals = (all: Awaited<ReturnType<typeof flood>>) =>
+      all.filter((one) => !served([one]).length).map((one) => one?.greeting);
+
+    const first = await flood('192.0.2.1', 30);
+    t.is(served(first).length, 5);
+    // Where TLS comes first nothing can be said.
+    for (const refusal of refusals(first))
+      t.true(row.implicitTls ? refusal === undefined : row.addressFull.test(refusal!));
+    const second = await flood('192.0.2.2', 5);
+    t.is(served(second).length, 5, 'another address has its own share');
+    while (connections() > 10) await delay(1);
+    const third = await flood('192.0.2.3', 5);
+    t.is(served(third).length, 2, 'of what is left');
+    for (const refusal of refusals(third)) t.true(row.implicitTls ? refusal === undefined : row.full.test(refusal!));
+    for (const one of [...first, ...second, ...third]) one?.client.destroy();
+    while (connections() > 0) await delay(1);
+    t.is(served(await flood('192.0.2.1', 5)).length, 5, 'places are free again');
+  });
+
+  test(`${name}: a PROXY header is believed of trusted proxies alone, and whole`, async (t) => {
+    const limits = { connectionsPerAddress: 1 };
+    const trusting = await row.listen(t, { limits, trusted: LOOPBACK });
+    await Conversation.begin(row, trusting.port, { opening: v1('192.0.2.1') });
+    await Conversation.begin(row, trusting.port, { opening: v1('192.0.2.2') });
+    await t.throwsAsync(Conversation.begin(row, trusting.port, { opening: v1('192.0.2.1') }));
+    const broken = Conversation.begin(row, trusting.port, { opening: Buffer.from('PROXY TCP4 nonsense\r\n') });
+    await t.throwsAsync(broken);
+    const other = await row.listen(t, { limits });
+    const untrusted = async () => {
+      const { client } = await Conversation.begin(row, other.port, { opening: v1('192.0.2.1') });
+      client.destroy();
+    };
+    if (row.implicitTls) await t.throwsAsync(untrusted);
+    else {
+      // Read as a command.
+      await untrusted().catch(() => {});
+      t.false(other.logged.some((line) => line['remoteAddress'] === '192.0.2.1'));
+    }
+  });
+}

@@ -1,0 +1,121 @@
+// When overlays of flags are written to the emails: after a pause, one account at a time, again after a fault.
+import test from 'ava';
+import { type FlagOverlayRows, startFlagSettling } from '../../src/store/flag-settling.js';
+
+const QUIET_MS = 20;
+
+/** Overlays in memory: how many slices of each account are left to write. */
+class Rows implements FlagOverlayRows {
+  readonly left = new Map<string, number>();
+  readonly log: string[] = [];
+  fault: Error | undefined;
+  #noticed: () => void = () => {};
+
+  add(accountId: string, slices: number): void {
+    this.left.set(accountId, (this.left.get(accountId) ?? 0) + slices);
+  }
+
+  /** Resolves once `isSo` holds after something has been done. */
+  async until(isSo: () => boolean): Promise<void> {
+    while (!isSo()) {
+      await new Promise<void>((resolve) => {
+        this.#noticed = resolve;
+      });
+    }
+  }
+
+  async dropCovered(accountId: string): Promise<number> {
+    this.#did(`drop ${accountId}`);
+    return this.left.has(accountId) ? 1 : 0;
+  }
+
+  async write(accountId: string): Promise<boolean> {
+    const { fault } = this;
+    this.fault = undefined;
+    this.#did(`write ${accountId}`);
+    if (fault !== undefined) throw fault;
+    const left = this.left.get(accountId);
+    if (left === undefined) return false;
+    if (left === 1) this.left.delete(accountId);
+    else this.left.set(accountId, left - 1);
+    return true;
+  }
+
+  async behind(): Promise<readonly string[]> {
+    return [...this.left.keys()];
+  }
+
+  #did(what: string): void {
+    this.log.push(what);
+    this.#noticed();
+  }
+}
+
+function start(retryMs = 1) {
+  const rows = new Rows();
+  const failures: unknown[] = [];
+  const failed = (...of: unknown[]) => void failures.push(of);
+  return { rows, failures, settling: startFlagSettling({ rows, failed, quietMs: QUIET_MS, retryMs }) };
+}
+
+test('what accounts have is written, and each of them has room again', async (t) => {
+  const { rows, settling } = start();
+  for (const id of ['a', 'b']) {
+    rows.add(id, 3);
+    settling.note(id);
+  }
+  await rows.until(() => rows.left.size === 0);
+  t.true(settling.hasRoom('a'));
+  await rows.until(() => rows.log.filter((what) => what.startsWith('write')).length === 8);
+  t.deepEqual(
+    rows.log,
+    ['a', 'b'].flatMap((id) => [`drop ${id}`, ...Array.from({ length: 4 }, () => `write ${id}`)]),
+  );
+  await settling.stop();
+});
+
+test('an account has room for so many overlays', async (t) => {
+  const { settling } = start();
+  for (let i = 0; i < 24; i++) {
+    t.true(settling.hasRoom('a'));
+    settling.note('a');
+  }
+  t.false(settling.hasRoom('a'));
+  t.true(settling.hasRoom('b'));
+  await settling.stop();
+});
+
+test('many overlays are looked through before the pause', async (t) => {
+  const { rows, settling } = start();
+  const timer = setInterval(() => settling.note('a'), 1);
+  rows.add('a', 1);
+  await rows.until(() => rows.log.length > 0);
+  t.is(rows.log[0], 'drop a');
+  clearInterval(timer);
+  await rows.until(() => rows.left.size === 0);
+  await settling.stop();
+});
+
+test('a fault is told, and the overlays are written later', async (t) => {
+  const { rows, failures, settling } = start();
+  rows.add('a', 2);
+  const fault = new Error('no database');
+  rows.fault = fault;
+  settling.note('a');
+  await rows.until(() => rows.left.size === 0);
+  t.deepEqual(failures, [['a', fault]]);
+  await settling.stop();
+});
+
+test('a sweep writes what others have left; nothing is written after the stop', async (t) => {
+  const { rows, settling } = start();
+  rows.add('a', 2);
+  rows.add('b', 1);
+  t.is(await settling.sweep(), 2);
+  t.is(rows.left.size, 0);
+  await settling.stop();
+  rows.add('a', 1);
+  settling.note('a');
+  t.is(await settling.sweep(), 0);
+  t.is(rows.left.size, 1);
+});
