@@ -16,7 +16,7 @@ const message = (text: string, folder = 'A', isCopy = false): SourceItem => ({
   isCopy,
 });
 
-const checkpoint = (uid: number): SourceItem => ({ kind: 'checkpoint', source: 's', uidValidity: 1, uid });
+const checkpoint = (uid: number, source = 's'): SourceItem => ({ kind: 'checkpoint', source, uidValidity: 1, uid });
 
 function played() {
   const rows: { folder: string; hash: string; receivedAt: number; label: string | undefined }[] = [];
@@ -95,13 +95,23 @@ test('what is there is skipped, and a copy of what is anywhere', async (t) => {
 test('a message that the store refuses fails alone, and the source is not taken further', async (t) => {
   const { store, run, failed } = played();
   store.refused.add('b');
-  const items = [message('a'), checkpoint(1), message('b'), message('c'), checkpoint(3), message('d'), checkpoint(4)];
-  t.deepEqual(await run(items), { imported: 3, skipped: 0, failed: 1, waiting: 0 });
+  const items = [
+    message('a'),
+    checkpoint(1),
+    message('b'),
+    message('c'),
+    checkpoint(3),
+    message('d'),
+    checkpoint(4),
+    message('e'),
+    checkpoint(5, 'other'),
+  ];
+  t.deepEqual(await run(items), { imported: 4, skipped: 0, failed: 1, waiting: 0 });
   t.deepEqual(failed, ['b: refused']);
-  t.deepEqual(store.positions, [1]);
+  t.deepEqual(store.positions, [1, 5], 'another source is');
   store.refused.clear();
-  t.deepEqual(await run(items), { imported: 1, skipped: 3, failed: 0, waiting: 0 });
-  t.deepEqual(store.positions, [1, 1, 3, 4]);
+  t.deepEqual(await run(items), { imported: 1, skipped: 4, failed: 0, waiting: 0 });
+  t.deepEqual(store.positions, [1, 5, 1, 3, 4, 5]);
 });
 
 test('a store that is away ends the import, and a source that fails too', async (t) => {
