@@ -17,6 +17,7 @@ export function declaredMetrics(): readonly Declared[] {
     ownership: { owned: [], shards: 0, heartbeatAgeMs: 0, unreachable: [], view: undefined },
     transport: { connected$: NEVER, breaks$: NEVER },
     redelivery: { delivered: 0, waiting: 0 },
+    placing: { placed: 0 },
   });
   return metrics.declared;
 }

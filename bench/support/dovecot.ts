@@ -28,6 +28,8 @@ export interface Dovecot {
   /** @throws Error for a listener of a protocol that was not asked for */
   port(listener: DovecotListener): number;
   readonly password: string;
+  /** Mail of a user is in the directory of this name below, which belongs to whom the directory belongs. */
+  readonly mail: string;
   readonly process: ChildProcess;
   stop(): Promise<void>;
 }
@@ -122,7 +124,7 @@ ${protocols.map((protocol) => serviceOf(protocol, port(protocol), port(`${protoc
     return undefined;
   }
   const version = spawnSync(DOVECOT, ['--version'], { encoding: 'utf8' }).stdout.trim().split(' ')[0]!;
-  return { version, port, password, process: child, stop };
+  return { version, port, password, mail, process: child, stop };
 }
 
 async function listens(port: number, child: ChildProcess): Promise<boolean> {

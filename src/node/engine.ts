@@ -307,7 +307,7 @@ export async function startEngine(
     log,
   });
   lifecycle.add('housekeeping', () => housekeeping.stop(), JOB_RESERVE_MS, STOP_MS);
-  metrics?.watchEngine({ host, ownership, transport, redelivery });
+  metrics?.watchEngine({ host, ownership, transport, redelivery, placing });
   const parts = {
     mailboxes: actors,
     hosted: localDelivery,

@@ -7,7 +7,7 @@ import { summarize } from '../mail/summary.js';
 import { type BlobContent, blobOf } from '../store/blobs.js';
 import { StoreFault } from '../store/errors.js';
 import type { ImportedMessage, ImportStore } from '../store/imports.js';
-import type { MailSource, SourceItem, SourceMessage } from './source.js';
+import type { MailSource, SourceCheckpoint, SourceItem, SourceMessage } from './source.js';
 
 /** Read together: so many messages, so many octets. One message may exceed these alone. */
 const BATCH_MESSAGES = 1_000;
@@ -48,29 +48,39 @@ export interface ImportCounts {
 export async function importMail(options: ImportOptions): Promise<ImportCounts> {
   const run = new ImportRun(options);
   let writing: Promise<void> = Promise.resolve();
-  for await (const batch of batchesOf(options.source.items())) {
+  try {
+    for await (const batch of batchesOf(options.source.items())) {
+      await writing;
+      writing = run.write(batch);
+      // The next batch is read meanwhile; a rejection is met by an await of the same promise.
+      writing.catch(() => {});
+    }
+  } finally {
     await writing;
-    writing = run.write(batch);
-    // The next batch is read meanwhile; a rejection is met by the await above, or below.
-    writing.catch(() => {});
   }
-  await writing;
   await run.settle(0);
   return run.counts;
 }
 
+/** What was read before the source fails comes before its failure. */
 async function* batchesOf(items: AsyncIterable<SourceItem>): AsyncGenerator<readonly SourceItem[], void> {
   let batch: SourceItem[] = [];
   let octets = 0;
-  for await (const item of items) {
-    batch.push(item);
-    octets += item.kind === 'message' ? item.bytes.length : 0;
-    if (batch.length < BATCH_MESSAGES && octets < BATCH_OCTETS) continue;
-    yield batch;
-    batch = [];
-    octets = 0;
+  let failure: { readonly error: unknown } | undefined;
+  try {
+    for await (const item of items) {
+      batch.push(item);
+      octets += item.kind === 'message' ? item.bytes.length : 0;
+      if (batch.length < BATCH_MESSAGES && octets < BATCH_OCTETS) continue;
+      yield batch;
+      batch = [];
+      octets = 0;
+    }
+  } catch (error) {
+    failure = { error };
   }
   if (batch.length > 0) yield batch;
+  if (failure !== undefined) throw failure.error;
 }
 
 interface Read {
@@ -84,6 +94,12 @@ class ImportRun {
   #skipped = 0;
   #failed = 0;
   #waiting = 0;
+  /** A message was refused since the last checkpoint. */
+  #isRefused = false;
+  /** Sources of which a message was refused. */
+  readonly #gaps = new Set<string>();
+  /** A node lives and places nothing. */
+  #isStuck = false;
 
   constructor(options: ImportOptions) {
     this.#options = options;
@@ -94,22 +110,27 @@ class ImportRun {
   }
 
   async write(batch: readonly SourceItem[]): Promise<void> {
-    const { imports, accountId } = this.#options;
     let messages: SourceMessage[] = [];
     for (const item of batch) {
       if (item.kind === 'message') messages.push(item);
-      else if (item.kind === 'failure') this.#fail(item.where, item.problem);
+      else if (item.kind === 'failure') this.#fail(item);
       else if (item.kind === 'skip') this.#skipped += item.count;
       else {
         await this.#take(messages);
         messages = [];
-        // What was not taken is read again by the next run.
-        const { source, uidValidity, uid } = item;
-        if (this.#failed === 0) await imports.setPosition(accountId, source, { uidValidity, uid });
+        await this.#reach(item);
       }
     }
     await this.#take(messages);
     await this.settle(MOST_WAITING);
+  }
+
+  /** What the store refused is read again by the next run. */
+  async #reach({ source, uidValidity, uid }: SourceCheckpoint): Promise<void> {
+    const { imports, accountId } = this.#options;
+    if (this.#isRefused) this.#gaps.add(source);
+    this.#isRefused = false;
+    if (!this.#gaps.has(source)) await imports.setPosition(accountId, source, { uidValidity, uid });
   }
 
   /** Waits until no more rows wait, as long as a node places them. */
@@ -120,9 +141,10 @@ class ImportRun {
     for (let least = Number.POSITIVE_INFINITY; ; await delay(POLL_MS)) {
       this.#waiting = await imports.waiting(accountId);
       this.#options.progressed(this.counts);
-      if (this.#waiting <= most) return;
+      if (this.#waiting <= most || this.#isStuck) return;
       isServed ??= await this.#options.isServed();
-      if (!isServed || performance.now() - since > PATIENCE_MS) return;
+      this.#isStuck = performance.now() - since > PATIENCE_MS;
+      if (!isServed || this.#isStuck) return;
       if (this.#waiting >= least) continue;
       least = this.#waiting;
       since = performance.now();
@@ -163,13 +185,16 @@ class ImportRun {
     } catch (error) {
       if (!(error instanceof StoreFault) || error.temporary || error.code === 'store-conflict') throw error;
       // The others of the part are not held up by the one that the store refuses.
-      if (part.length === 1) this.#fail(part[0]!.message.where, error.message);
-      else for (const read of part) await this.#add([read]);
+      if (part.length > 1) for (const read of part) await this.#add([read]);
+      else {
+        this.#isRefused = true;
+        this.#fail({ where: part[0]!.message.where, problem: error.message });
+      }
     }
     this.#options.progressed(this.counts);
   }
 
-  #fail(where: string, problem: string): void {
+  #fail({ where, problem }: { readonly where: string; readonly problem: string }): void {
     this.#failed++;
     this.#options.failed(where, problem);
   }

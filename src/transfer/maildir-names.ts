@@ -54,21 +54,28 @@ export function uniqueName(file: string): string {
 
 /** `keywords`: by the number of their letter. */
 export function flagsOfName(file: string, keywords: readonly (string | undefined)[]): string[] {
-  return Array.from(INFO.exec(file)?.[1] ?? '').flatMap(
+  const flags = Array.from(INFO.exec(file)?.[1] ?? '').flatMap(
     (letter) => FLAGS.get(letter) ?? keywords[letter.charCodeAt(0) - FIRST_KEYWORD] ?? [],
   );
+  return [...new Set(flags)];
 }
 
 /** The end of a file's name that says which flags the message has. Flags that have no letter are left out. */
 export function infoOf(flags: readonly string[], keywords: readonly (string | undefined)[]): string {
   const letters = flags.flatMap((flag) => {
-    const index = keywords.findIndex((keyword) => keyword?.toLowerCase() === flag.toLowerCase());
-    return LETTER_OF.get(flag.toLowerCase()) ?? (index < 0 ? [] : String.fromCharCode(FIRST_KEYWORD + index));
+    const folded = flag.toLowerCase();
+    const index = keywords.findIndex((keyword) => keyword?.toLowerCase() === folded);
+    const keyword = index < 0 ? [] : [String.fromCharCode(FIRST_KEYWORD + index)];
+    return [...(LETTER_OF.get(folded) ?? []), ...keyword];
   });
   return `:2,${[...new Set(letters)].sort().join('')}`;
 }
 
-export const hasLetter = (flag: string): boolean => LETTER_OF.has(flag.toLowerCase());
+/** Whether a flag needs a letter of `dovecot-keywords`; `$Forwarded` does, for Dovecot does not know its letter P. */
+export function isKeywordOfDirectory(flag: string): boolean {
+  const letter = LETTER_OF.get(flag.toLowerCase());
+  return letter === undefined || letter === 'P';
+}
 
 /** The lines `number keyword` of a file `dovecot-keywords`. */
 export function keywordsOf(text: string): (string | undefined)[] {

@@ -7,8 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import {
   directoryOf,
   exportedName,
-  hasLetter,
   infoOf,
+  isKeywordOfDirectory,
   keywordLines,
   keywordsOf,
   MOST_KEYWORD_LETTERS,
@@ -61,7 +61,7 @@ export class MaildirFolderWriter {
   /** Gives keywords letters before messages that have them are written; returns those for which there is none left. */
   async declare(flags: ReadonlySet<string>): Promise<readonly string[]> {
     const known = new Set(this.#keywords.map((keyword) => keyword?.toLowerCase()));
-    const fresh = [...flags].filter((flag) => !hasLetter(flag) && !known.has(flag.toLowerCase()));
+    const fresh = [...flags].filter((flag) => isKeywordOfDirectory(flag) && !known.has(flag.toLowerCase()));
     if (fresh.length === 0) return [];
     const left: string[] = [];
     let isChanged = false;

@@ -26,7 +26,7 @@ interface SourceFailure {
 }
 
 /** All messages before it are taken once it is reached. */
-interface SourceCheckpoint {
+export interface SourceCheckpoint {
   readonly kind: 'checkpoint';
   /** Server, user and mailbox. */
   readonly source: string;

@@ -1,10 +1,13 @@
 // `mansio import --imap` from a server that cuts the connection, again, and what it refuses. The server is Mansio.
+import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import test from 'ava';
+import { ImapFlow } from 'imapflow';
+import { startDovecot } from '../../bench/support/dovecot.js';
 import type { Sql } from '../../src/store/postgres/client.js';
 import { mansio } from '../support/command.js';
 import { createAccount, port, storeOf, type TestAccount } from '../support/mailbox-client.js';
@@ -123,4 +126,94 @@ test('what the server or the command line refuses is said', async (t) => {
   writeFileSync(file, `${account.key}\n`);
   const url = `imap://a%40example.test@127.0.0.1:${imap}/Nowhere`;
   t.regex(await refused('--imap', url, '--password-file', file), /has no mailbox Nowhere/);
+});
+
+test('mailboxes of a Dovecot come over, and it serves what an export writes', async (t) => {
+  const dovecot = await startDovecot({ format: 'maildir' });
+  if (dovecot === undefined) {
+    t.log('not run: there is no Dovecot, or this is not root');
+    t.pass();
+    return;
+  }
+  t.teardown(() => dovecot.stop());
+  const client = (user: string) =>
+    new ImapFlow({
+      host: '127.0.0.1',
+      port: dovecot.port('imap'),
+      auth: { user, pass: dovecot.password },
+      tls: { rejectUnauthorized: false },
+      logger: false,
+      disableAutoIdle: true,
+    });
+  const before = client('old');
+  await before.connect();
+  for (const name of ['Sent Messages', 'Zoë 💌', 'Zoë 💌.Älter', 'Spam']) await before.mailboxCreate(name);
+  const date = new Date(Date.UTC(2001, 1, 3, 4, 5, 6));
+  const put = async (mailbox: string, subject: string, flags: string[]) => {
+    const text = `From: a@b.test\r\nSubject: ${subject}\r\n\r\n${'x'.repeat(100)}\r\n`;
+    await before.append(mailbox, Buffer.from(text), flags, date);
+  };
+  for (let i = 0; i < 30; i++) await put('INBOX', `inbox ${i}`, i % 2 === 0 ? ['\\Seen', 'Work'] : []);
+  await put('Sent Messages', 'sent', ['\\Seen', '\\Answered']);
+  await put('Zoë 💌', 'outer', ['\\Flagged']);
+  await put('Zoë 💌.Älter', 'inner', ['\\Draft', '$Forwarded']);
+  await put('Spam', 'junk', ['\\Deleted']);
+  await before.logout();
+
+  const node = await startTestNode();
+  t.teardown(() => node.stop());
+  const sql = await storeOf(node);
+  t.teardown(() => sql.end());
+  const account = await createAccount(sql, 'new@example.test');
+  const url = `imap://old:${dovecot.password}@127.0.0.1:${dovecot.port('imap')}`;
+  const run = async (...args: string[]) => {
+    const { code, stdout, stderr } = await mansio(node.dataDir, [...args, '--account', account.email, '--json']);
+    t.is(code, 0, stderr);
+    return JSON.parse(stdout);
+  };
+  t.deepEqual(await run('import', '--imap', url), { imported: 34, skipped: 0, failed: 0 });
+  t.deepEqual(await run('import', '--imap', url), { imported: 0, skipped: 34, failed: 0 });
+  const rows = await sql`
+    select f.name, e.subject, e.flags::int as flags, e.keywords, p.deleted, e.received_at as date from placements p
+      join folders f on f.account_id = p.account_id and f.id = p.folder_id
+      join emails e on e.account_id = p.account_id and e.id = p.email_id
+    where p.account_id = ${account.id} and e.subject not like 'inbox %' order by f.name`;
+  t.deepEqual(
+    rows.map((row) => [row['name'], row['subject'], row['flags'], row['keywords'], row['deleted']]),
+    [
+      ['Junk', 'junk', 0, [], true],
+      ['Sent', 'sent', 3, [], false],
+      ['Zoë 💌', 'outer', 4, [], false],
+      ['Zoë 💌/Älter', 'inner', 8 + 16, [], false],
+    ],
+  );
+  t.true(rows.every((row) => (row['date'] as Date).getTime() === date.getTime()));
+
+  const maildir = join(dovecot.mail, 'exported');
+  t.deepEqual(await run('export', '--maildir', maildir), { exported: 34, skipped: 0 });
+  const { uid, gid } = statSync(dovecot.mail);
+  t.is(spawnSync('chown', ['-R', `${uid}:${gid}`, maildir]).status, 0);
+  const after = client('exported');
+  await after.connect();
+  const seen: unknown[] = [];
+  for (const { path } of await after.list()) {
+    const lock = await after.getMailboxLock(path);
+    const found =
+      after.mailbox === false || after.mailbox.exists === 0
+        ? []
+        : await after.fetchAll('1:*', { envelope: true, flags: true, internalDate: true });
+    for (const { envelope, flags, internalDate } of found) {
+      if (envelope?.subject?.startsWith('inbox') === false)
+        seen.push([path, envelope.subject, [...flags!].filter((flag) => flag !== '\\Recent').sort(), internalDate]);
+      else if (envelope?.subject === 'inbox 2') t.true(flags?.has('Work'));
+    }
+    lock.release();
+  }
+  await after.logout();
+  t.deepEqual(seen.sort(), [
+    ['Junk', 'junk', ['\\Deleted'], date],
+    ['Sent', 'sent', ['\\Answered', '\\Seen'], date],
+    ['Zoë 💌', 'outer', ['\\Flagged'], date],
+    ['Zoë 💌.Älter', 'inner', ['$Forwarded', '\\Draft'], date],
+  ]);
 });

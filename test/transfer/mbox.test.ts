@@ -1,6 +1,5 @@
 // Mailbox files: cut wherever the pieces end, line ends, quotes, dates and flags.
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { fromLine, MboxQuoter } from '../../src/mail/mbox.js';
@@ -8,11 +7,12 @@ import { fromLineDate, headerFlags } from '../../src/transfer/mbox-fields.js';
 import { mboxSource } from '../../src/transfer/mbox-source.js';
 import { MboxSplitter, NotMbox } from '../../src/transfer/mbox-splitter.js';
 import type { SourceItem } from '../../src/transfer/source.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
 
 const DATE = Date.UTC(2001, 1, 3, 4, 5, 6);
 
 async function read(content: Buffer | string): Promise<SourceItem[]> {
-  const file = join(mkdtempSync(join(tmpdir(), 'mansio-mbox-')), 'mbox');
+  const file = join(temporaryDirectory('mansio-mbox-'), 'mbox');
   writeFileSync(file, content);
   const source = await mboxSource(file, 'INBOX');
   const items: SourceItem[] = [];

@@ -1,5 +1,6 @@
 // Gauges of the engine, read at a scrape: actors in memory, leases, the cluster as the last heartbeat saw it, the bus, mail that
 // waits to be placed.
+import type { ImportPlacing } from '../../actors/mailbox/import-placing.js';
 import type { Redelivery } from '../../actors/mailbox/redelivery.js';
 import type { Host } from '../../actors/runtime/host.js';
 import type { Ownership } from '../../actors/runtime/ownership.js';
@@ -12,11 +13,13 @@ export interface EngineParts {
   readonly ownership: Pick<Ownership, 'owned' | 'shards' | 'heartbeatAgeMs' | 'view' | 'unreachable'>;
   readonly transport: Pick<Transport, 'connected$' | 'breaks$'>;
   readonly redelivery: Pick<Redelivery, 'delivered' | 'waiting'>;
+  readonly placing: Pick<ImportPlacing, 'placed'>;
 }
 
 const STATES = ['serving', 'cut off', 'draining', 'silent'] as const;
 
-export function watchEngine(families: Families, { host, ownership, transport, redelivery }: EngineParts): void {
+export function watchEngine(families: Families, parts: EngineParts): void {
+  const { host, ownership, transport, redelivery, placing } = parts;
   families.gauge('actors', 'Actors in memory.', () => host.load.actors);
   families.gauge('actor_state_bytes', 'Estimated memory of the states of these actors.', () => host.load.octets);
   families.gauge('actor_commands_waiting', 'Commands in the queues of all actors.', () => host.load.waiting);
@@ -70,6 +73,7 @@ export function watchEngine(families: Families, { host, ownership, transport, re
     'Accepted messages for mailboxes of this node that could not be placed at the last attempt, every 2 s; should be 0.',
     () => redelivery.waiting,
   );
+  families.readCounter('imported_total', 'Imported messages that were placed.', () => placing.placed);
 }
 
 function stateOf({ expired, state }: NodeRow): (typeof STATES)[number] {

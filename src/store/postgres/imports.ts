@@ -4,130 +4,141 @@
 import { createHash } from 'node:crypto';
 import { caseFolded } from '../../mail/case-fold.js';
 import { StoreFault } from '../errors.js';
-import { type ImportEnvelope, type ImportedMessage, type ImportStore, importId } from '../imports.js';
+import {
+  type ImportedMessage,
+  type ImportPosition,
+  type ImportStore,
+  importId,
+  type PendingImport,
+} from '../imports.js';
 import { gather, isSmall, smallBlob, storedBlobs, writeBlob } from './blob-writes.js';
-import { type Sql, type SqlTransaction, storeFault } from './client.js';
+import { guarded, type Sql, type SqlTransaction } from './client.js';
 
 /** Time of the rows: none is ever old enough to be delivered as accepted mail is. */
 export const IMPORTED_AT = '9999-01-01T00:00:00Z';
 
 export function postgresImports(sql: Sql): ImportStore {
-  async function held(accountId: string, folder: string | undefined, hashes: readonly string[]) {
-    try {
-      if (folder === undefined) return new Set(await heldAnywhere(sql, accountId, hashes));
-      const ids = hashes.map((hash) => importId(accountId, folder, hash));
-      const folderId = (await foldersByName(sql, accountId)).get(caseFolded(folder)) ?? null;
-      const rows = await sql<{ hash: string }[]>`
-        select encode(e.blob, 'hex') as hash from emails e
-          join placements p on p.account_id = e.account_id and p.folder_id = ${folderId} and p.email_id = e.id
-        where e.account_id = ${accountId} and e.blob = any(${octets(sql, hashes)})
-        union all
-        select encode(blob, 'hex') from inbound
-        where account_id = ${accountId} and id = any(${ids}::uuid[])`;
-      return new Set(rows.map(({ hash }) => hash));
-    } catch (error) {
-      throw storeFault(error);
-    }
-  }
+  return {
+    held: (accountId, folder, hashes) =>
+      guarded(() =>
+        folder === undefined ? heldAnywhere(sql, accountId, hashes) : heldIn(sql, accountId, folder, hashes),
+      ),
+    add: (accountId, messages) => guarded(() => add(sql, accountId, messages)),
 
-  async function add(accountId: string, messages: readonly ImportedMessage[]): Promise<number> {
-    const small = messages.filter(({ content }) => isSmall(content));
-    const large = messages.filter(({ content }) => !isSmall(content));
-    try {
-      let added = small.length === 0 ? 0 : await addSmall(sql, accountId, small);
-      for (const message of large) added += await addLarge(sql, accountId, message);
-      return added;
-    } catch (error) {
-      throw storeFault(error);
-    }
-  }
-
-  async function waiting(accountId: string): Promise<number> {
-    try {
-      const [row] = await sql<[{ count: number }]>`
-        select count(*)::int as count from inbound where account_id = ${accountId} and import_number is not null`;
+    async waiting(accountId) {
+      const [row] = await guarded(
+        () => sql<[{ count: number }]>`
+          select count(*)::int as count from inbound where account_id = ${accountId} and import_number is not null`,
+      );
       return row.count;
-    } catch (error) {
-      throw storeFault(error);
-    }
-  }
+    },
 
-  async function accounts(shards: readonly number[]): Promise<readonly string[]> {
-    try {
-      const rows = await sql<{ id: string }[]>`
-        select i.id from (select distinct account_id as id from inbound where import_number is not null) i
-          join accounts a using (id)
-        where a.shard = any(${shards as number[]}::int[])`;
+    async accounts(shards) {
+      const rows = await guarded(
+        () => sql<{ id: string }[]>`
+          select i.id from (select distinct account_id as id from inbound where import_number is not null) i
+            join accounts a using (id)
+          where a.shard = any(${shards as number[]}::int[])`,
+      );
       return rows.map(({ id }) => id);
-    } catch (error) {
-      throw storeFault(error);
-    }
-  }
+    },
 
-  async function next(accountId: string, after: number, limit: number) {
-    try {
-      return await sql<{ id: string; number: number; blob: string; envelope: ImportEnvelope }[]>`
-        select id, import_number::float8 as number, encode(blob, 'hex') as blob, envelope from inbound
-        where account_id = ${accountId} and import_number > ${after} order by import_number limit ${limit}`;
-    } catch (error) {
-      throw storeFault(error);
-    }
-  }
+    next: (accountId, after, limit) =>
+      guarded(
+        () => sql<PendingImport[]>`
+          select id, import_number::float8 as number, encode(blob, 'hex') as blob, envelope from inbound
+          where account_id = ${accountId} and import_number > ${after} order by import_number limit ${limit}`,
+      ),
 
-  async function position(accountId: string, source: string) {
-    try {
-      const [row] = await sql<{ uidValidity: number; uid: number }[]>`
-        select uid_validity::float8 as "uidValidity", uid::float8 as uid from import_positions
-        where account_id = ${accountId} and source = ${digest(source)}`;
+    async position(accountId, source) {
+      const [row] = await guarded(
+        () => sql<ImportPosition[]>`
+          select uid_validity::float8 as "uidValidity", uid::float8 as uid from import_positions
+          where account_id = ${accountId} and source = ${digest(source)}`,
+      );
       return row;
-    } catch (error) {
-      throw storeFault(error);
-    }
-  }
+    },
 
-  async function setPosition(accountId: string, source: string, reached: { uidValidity: number; uid: number }) {
-    try {
-      await sql`
-        insert into import_positions (account_id, source, uid_validity, uid)
-        select id, ${digest(source)}, ${reached.uidValidity}, ${reached.uid} from accounts where id = ${accountId}
-        on conflict (account_id, source) do update set uid_validity = excluded.uid_validity, uid = excluded.uid`;
-    } catch (error) {
-      throw storeFault(error);
-    }
-  }
-
-  return { held, add, waiting, accounts, next, position, setPosition };
+    async setPosition(accountId, source, { uidValidity, uid }) {
+      await guarded(
+        () => sql`
+          insert into import_positions (account_id, source, uid_validity, uid)
+          select id, ${digest(source)}, ${uidValidity}, ${uid} from accounts where id = ${accountId}
+          on conflict (account_id, source) do update set uid_validity = excluded.uid_validity, uid = excluded.uid`,
+      );
+    },
+  };
 }
 
-async function heldAnywhere(sql: Sql, accountId: string, hashes: readonly string[]): Promise<string[]> {
+async function heldIn(sql: Sql, accountId: string, folder: string, hashes: readonly string[]): Promise<Set<string>> {
+  const ids = hashes.map((hash) => importId(accountId, folder, hash));
+  const folderId = (await foldersByName(sql, accountId)).get(caseFolded(folder)) ?? null;
+  const rows = await sql<{ hash: string }[]>`
+    select encode(e.blob, 'hex') as hash from emails e
+      join placements p on p.account_id = e.account_id and p.folder_id = ${folderId} and p.email_id = e.id
+    where e.account_id = ${accountId} and e.blob = any(${octets(sql, hashes)})
+    union all
+    select encode(blob, 'hex') from inbound where account_id = ${accountId} and id = any(${ids}::uuid[])`;
+  return new Set(rows.map(({ hash }) => hash));
+}
+
+async function heldAnywhere(sql: Sql, accountId: string, hashes: readonly string[]): Promise<Set<string>> {
   const blobs = octets(sql, hashes);
   const rows = await sql<{ hash: string }[]>`
     select encode(blob, 'hex') as hash from emails where account_id = ${accountId} and blob = any(${blobs})
     union select encode(blob, 'hex') from inbound where account_id = ${accountId} and blob = any(${blobs})`;
-  return rows.map(({ hash }) => hash);
+  return new Set(rows.map(({ hash }) => hash));
 }
+
+async function add(sql: Sql, accountId: string, messages: readonly ImportedMessage[]): Promise<number> {
+  const small = messages.filter(({ content }) => isSmall(content));
+  let added = small.length === 0 ? 0 : await addSmall(sql, accountId, small);
+  for (const message of messages) if (!isSmall(message.content)) added += await addLarge(sql, accountId, message);
+  return added;
+}
+
+// The bytes come first: while they are on their way the account is not locked, and mail that arrives does not wait.
 
 function addSmall(sql: Sql, accountId: string, messages: readonly ImportedMessage[]): Promise<number> {
   const blobs = messages.map(({ content }) => smallBlob(content));
   return sql.begin(async (tx) => {
-    const gathered = await gather(blobs);
-    const folders = await lockedFolders(tx, accountId);
-    const [row] = await tx<[{ count: number }]>`
-      with ${storedBlobs(tx, gathered)}, ${addedRows(tx, accountId, folders, messages)}
-      select count(*)::int as count from added`;
-    return row.count;
+    await tx`with ${storedBlobs(tx, await gather(blobs))} select from stored`;
+    return addRows(tx, accountId, messages);
   });
 }
 
-/** The bytes come first: the account is not locked while they are on their way. */
 function addLarge(sql: Sql, accountId: string, message: ImportedMessage): Promise<number> {
   return sql.begin(async (tx) => {
     await writeBlob(tx, message.content);
-    const folders = await lockedFolders(tx, accountId);
-    const [row] = await tx<[{ count: number }]>`
-      with ${addedRows(tx, accountId, folders, [message])} select count(*)::int as count from added`;
-    return row.count;
+    return addRows(tx, accountId, [message]);
   });
+}
+
+/** Adds rows of messages that are not there; returns how many. */
+async function addRows(tx: SqlTransaction, accountId: string, messages: readonly ImportedMessage[]): Promise<number> {
+  const folders = await lockedFolders(tx, accountId);
+  const rows = messages.map(({ content, envelope }, n) => ({
+    n,
+    id: importId(accountId, envelope.folder, content.hash),
+    hash: content.hash,
+    folder: folders.get(caseFolded(envelope.folder)),
+    envelope,
+  }));
+  const { count } = await tx`
+    with message as materialized (
+      select n, id, decode(hash, 'hex') as blob, folder, envelope
+      from json_to_recordset(${JSON.stringify(rows)}::text::json)
+        as x (n int, id uuid, hash text, folder uuid, envelope json)
+    ), there as materialized (
+      select m.id from message m
+        join emails e on e.account_id = ${accountId} and e.blob = m.blob
+        join placements p on p.account_id = e.account_id and p.folder_id = m.folder and p.email_id = e.id
+    )
+    insert into inbound (account_id, id, blob, envelope, at, import_number)
+    select ${accountId}, id, blob, envelope, ${IMPORTED_AT}, nextval('import_numbers')
+    from (select * from message where id not in (select id from there) order by n) m
+    on conflict (account_id, id) do nothing`;
+  return count;
 }
 
 /** Locks the account; what the next statement sees is what all commits before have left. */
@@ -144,37 +155,6 @@ async function foldersByName(sql: Sql | SqlTransaction, accountId: string): Prom
   const rows = await (sql as Sql)<{ id: string; name: string }[]>`
     select id, name from folders where account_id = ${accountId}`;
   return new Map(rows.map(({ id, name }) => [caseFolded(name), id]));
-}
-
-/** A common table expression that adds the rows of messages that are not there; `added` has their ids. */
-function addedRows(
-  tx: SqlTransaction,
-  accountId: string,
-  folders: ReadonlyMap<string, string>,
-  messages: readonly ImportedMessage[],
-) {
-  const rows = messages.map(({ content, envelope }, n) => ({
-    n,
-    id: importId(accountId, envelope.folder, content.hash),
-    hash: content.hash,
-    folder: folders.get(caseFolded(envelope.folder)),
-    envelope,
-  }));
-  return tx`message as materialized (
-      select n, id, decode(hash, 'hex') as blob, folder, envelope
-      from json_to_recordset(${JSON.stringify(rows)}::text::json)
-        as x (n int, id uuid, hash text, folder uuid, envelope json)
-    ), there as materialized (
-      select m.id from message m
-        join emails e on e.account_id = ${accountId} and e.blob = m.blob
-        join placements p on p.account_id = e.account_id and p.folder_id = m.folder and p.email_id = e.id
-    ), added as (
-      insert into inbound (account_id, id, blob, envelope, at, import_number)
-      select ${accountId}, id, blob, envelope, ${IMPORTED_AT}, nextval('import_numbers')
-      from (select * from message where id not in (select id from there) order by n) m
-      on conflict (account_id, id) do nothing
-      returning id
-    )`;
 }
 
 const octets = (sql: Sql, hashes: readonly string[]) =>

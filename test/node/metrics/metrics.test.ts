@@ -31,6 +31,7 @@ function metrics(roles: ReadonlySet<string> = ALL) {
     },
     transport: { connected$: of(true), breaks$: NEVER },
     redelivery: { delivered: 5, waiting: 6 },
+    placing: { placed: 7 },
   });
   return made;
 }
@@ -107,6 +108,7 @@ test('gauges read what there is when somebody looks', async (t) => {
   t.is(value('bus_connected'), 1);
   t.is(value('inbound_redelivered_total'), 5);
   t.is(value('inbound_waiting'), 6);
+  t.is(value('imported_total'), 7);
   t.is(value('build_info', { version: '1.2.3' }), 1);
 });
 
