@@ -1,6 +1,6 @@
 // Writes the flags of overlays to their emails (decision 0046), in the background: once the account's commits of overlays pause,
 // one account at a time, in small slices with rests between them, so that the mail of the moment goes first. What is not
-// written when a node ends is written by the node that has overlays of the account again, or by housekeeping.
+// written when a node ends is written by the node that loads the mailbox next, or by housekeeping.
 import { setTimeout as pause } from 'node:timers/promises';
 
 export interface FlagOverlayRows {
@@ -15,7 +15,7 @@ export interface FlagOverlayRows {
 export interface FlagSettling {
   /** Whether an account may have more overlays: whoever loads or lists its mailbox reads them all. */
   hasRoom(accountId: string): boolean;
-  /** A commit has written an overlay. */
+  /** The account has an overlay more, or some that were left. */
   note(accountId: string): void;
   /** Writes what others have left; returns of how many accounts. */
   sweep(): Promise<number>;

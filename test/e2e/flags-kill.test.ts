@@ -71,6 +71,7 @@ test('10 kills around STOREs of many messages lose no flags', async (t) => {
     MANSIO_LOG_LEVEL: 'warn',
   };
   let node = await startTestNode(settings);
+  t.teardown(() => node.stop());
   const sql = await storeOf(node);
   const account = await createAccount(sql, 'anna@example.test', ['imap']);
   await sql.end();
@@ -119,7 +120,6 @@ test('10 kills around STOREs of many messages lose no flags', async (t) => {
     shown(model),
   );
   await rows.end();
-  await node.stop();
 });
 
 async function postmaster(node: TestNode): Promise<number> {

@@ -124,7 +124,7 @@ const json = (rows: readonly unknown[]) => JSON.stringify(rows);
 export interface Overlays {
   /** Whether the account may have more of them. */
   hasRoom(accountId: string): boolean;
-  /** A commit has written some. */
+  /** A commit has written some, or a mailbox that is loaded has some. */
   note(accountId: string): void;
 }
 

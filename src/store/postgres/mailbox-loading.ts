@@ -31,9 +31,10 @@ const POSTGRES_EPOCH_MS = Date.UTC(2000, 0, 1);
 /** One bytea a column. */
 type Packed<Column extends string> = Readonly<Record<Column, Uint8Array>>;
 
-/** Ids ascending. */
-export async function* emailPages(sql: Sql, accountId: string): AsyncIterable<EmailPage> {
+/** Ids ascending. `overlaid`: there are overlays, which an owner before has left. */
+export async function* emailPages(sql: Sql, accountId: string, overlaid: () => void): AsyncIterable<EmailPage> {
   const overlays = await flagOverlays(sql, accountId);
+  if (overlays.length > 0) overlaid();
   let after: string | null = FIRST_ID;
   while (after !== null) {
     const [row]: readonly EmailPageRow[] = await guarded(

@@ -124,7 +124,7 @@ export function postgresMailboxes(
     emailsByMessageId: (...of) => guarded(() => emailsByMessageId(sql, ...of)),
     claim,
     overview: (accountId) => overview(sql, accountId),
-    emails: (accountId) => emailPages(sql, accountId),
+    emails: (accountId) => emailPages(sql, accountId, () => overlays.note(accountId)),
     keywords: (accountId) => keywordSets(sql, accountId),
     placements: (accountId) => placementPages(sql, accountId),
     forget,
