@@ -7,7 +7,7 @@ import { uuidV8 } from '../mail/ids.js';
 import type { BlobContent } from './blobs.js';
 import type { InboundEnvelope } from './inbound.js';
 
-export interface ImportEnvelope extends InboundEnvelope {
+interface ImportEnvelope extends InboundEnvelope {
   /** Path of the folder, which is made when it is missing. */
   readonly folder: string;
   /** Name of a label that the email has besides, made when it is missing. */
