@@ -268,6 +268,7 @@ test('deleting an account deletes all that is its own and nothing else', async (
       values (${id}, ${randomUUID()}, '', '', '')`;
     await sql`insert into inbound (account_id, id, blob, envelope)
       values (${id}, ${randomUUID()}, ${Buffer.alloc(32, 8)}, '{}')`;
+    await sql`insert into import_positions (account_id, source, uid_validity, uid) values (${id}, ${blob}, 1, 1)`;
     const outbound = randomUUID();
     await sql`insert into outbound (account_id, id, shard, status, blob, sender, subject, created_at, updated_at)
       values (${id}, ${outbound}, 0, 'Sent', ${Buffer.alloc(32, 9)}, 'x@y.z', '', now(), now())`;
