@@ -63,15 +63,22 @@ export async function openTls(options: TlsOptions): Promise<TlsMaterial> {
     const current = await fingerprint(source);
     if (current === seen) return;
     seen = current;
+    // Also between the writing of one file and the other; the second change is seen too.
+    const unusable = (err: unknown) => log.error({ err }, 'the changed certificate is not usable: keeping the old one');
+    const usable = source.map((pair, i) =>
+      loadPair(pair).catch((error) => {
+        unusable(error);
+        return certificates.pairs[i]!;
+      }),
+    );
+    const next = await Promise.all(usable);
+    if (isSame(next, certificates.pairs)) return;
     try {
-      const next = await load(source);
-      if (isSame(next, certificates.pairs)) return;
       certificates.renew(next);
       notAfter = endOf(next);
       log.info({ cert, notAfter }, 'new certificate in use');
     } catch (error) {
-      // Also between the writing of one file and the other; the second change is seen too.
-      log.error({ err: error }, 'the changed certificate is not usable: keeping the old one');
+      unusable(error);
     }
   };
   let secret: string | undefined;

@@ -85,6 +85,20 @@ test('the polls see a change by themselves', async (t) => {
   tls.stop();
 });
 
+test('a pair whose files are broken keeps no other from being renewed', async (t) => {
+  const [broken, files] = [await operatorPair(directory()), await operatorPair(directory())];
+  const tls = await opened([broken, files]);
+  const [kept] = tls.certificates.pairs;
+  writeFileSync(broken.cert, 'broken');
+  const next = await operatorPair(directory());
+  renameSync(next.cert, files.cert);
+  renameSync(next.key, files.key);
+  await tls.reload();
+  t.is(tls.certificates.pairs[0], kept);
+  t.is(tls.certificates.pairs[1]!.cert, readFileSync(files.cert, 'utf8'));
+  tls.stop();
+});
+
 test('a broken or missing new file leaves the old pair in use', async (t) => {
   const files = await operatorPair(directory());
   const tls = await opened([files]);

@@ -16,12 +16,12 @@ export const maildropOperations = {
   /** Frees the lock, and removes nothing. */
   closeMaildrop: query({ payload: object({ sessionId: string() }), reply: object({}) }),
   /**
-   * Takes messages out of the inbox, those of the UIDs that are still there and at most 10,000 of them, then frees the lock;
-   * an email without any other place is deleted. Nothing is removed while another session has the lock.
+   * Takes messages out of the inbox, those of the UIDs that are still there and at most 10,000 of them; an email without any
+   * other place is deleted. Frees the lock with the last of them. Nothing is removed while another session has the lock.
    */
   quitMaildrop: command({
-    payload: object({ sessionId: string(), uids: array(tuple([integer(), integer()])) }),
-    /** `isComplete`: nothing is left to remove, and the lock is free. */
+    payload: object({ sessionId: string(), uids: array(tuple([integer(), integer()])), isLast: boolean() }),
+    /** `isComplete`: nothing is left of these UIDs, and the lock is free when they are the last. */
     reply: object({ kind: lock, isComplete: boolean() }),
     onRepeat: 'remembered',
   }),

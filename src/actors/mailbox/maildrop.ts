@@ -21,14 +21,14 @@ export function maildropCommands(locks: MaildropLocks): Commands {
       return { reply: { kind: isOpen ? 'open' : 'inUse', folderId, uidNext } };
     },
 
-    quitMaildrop(tx, { sessionId, uids }) {
+    quitMaildrop(tx, { sessionId, uids, isLast }) {
       const { accountId } = tx.state;
       if (!locks.take(accountId, tx.epoch, sessionId)) return { reply: { kind: 'inUse', isComplete: false } };
       const { id } = tx.folders.rowOf('inbox');
       const slots = tx.folders.slotsOfUids(id, uids);
       const isComplete = slots.length <= MOST_EMAILS;
       removeFrom(tx, slots.slice(0, MOST_EMAILS), id);
-      if (isComplete) locks.free(accountId, sessionId);
+      if (isComplete && isLast) locks.free(accountId, sessionId);
       return { reply: { kind: 'open', isComplete } };
     },
   };

@@ -63,7 +63,14 @@ async function begin(session: Pop3Session, login: ProtocolLogin): Promise<Pop3Re
   let maildrop: Maildrop | undefined;
   try {
     maildrop = await openMaildrop(context.mailboxes.of(accountId));
+    // A revocation while the maildrop was opened found no session to end.
+    if (maildrop !== undefined && !(await context.signIn.holds(login))) {
+      void maildrop.close();
+      session.isOver = true;
+      return REFUSALS.wrong.reply;
+    }
   } catch (err) {
+    void maildrop?.close();
     log[isBug(err) ? 'error' : 'warn']({ err, ...about }, 'the maildrop could not be opened');
     session.isOver = true;
     return replyOf(err);

@@ -8,6 +8,8 @@ import { uuidText } from '../../mail/ids.js';
 
 /** ms; a renewal that takes longer is dropped, and the next one tries again. */
 const RENEWAL_MS = 4_000;
+/** Of one message to the owner, which has a bounded size: 10,000 messages are no more ranges. */
+const MOST_RANGES = 10_000;
 
 type Ref = ReturnType<Mailboxes['of']>;
 type UidRange = [first: number, last: number];
@@ -117,12 +119,26 @@ export class Maildrop {
 
   /**
    * Deletes what is marked, in one commit up to 10,000 messages, and frees the lock. False when another session has it: nothing
-   * was deleted then. @throws ActorFault
+   * more was deleted then. @throws ActorFault; the lock is freed then too
    */
   async quit(): Promise<boolean> {
-    const uids = this.#deletedRanges();
+    const ranges = this.#deletedRanges();
+    try {
+      for (let from = 0; from < ranges.length; from += MOST_RANGES) {
+        const isLast = from + MOST_RANGES >= ranges.length;
+        if (!(await this.#remove(ranges.slice(from, from + MOST_RANGES), isLast))) return false;
+      }
+      return true;
+    } catch (error) {
+      void this.close();
+      throw error;
+    }
+  }
+
+  /** `isLast`: the lock is freed. False when another session has it. @throws ActorFault */
+  async #remove(uids: UidRange[], isLast: boolean): Promise<boolean> {
     for (;;) {
-      const { reply } = await this.#ref.ask('quitMaildrop', { sessionId: this.#sessionId, uids });
+      const { reply } = await this.#ref.ask('quitMaildrop', { sessionId: this.#sessionId, uids, isLast });
       if (reply?.kind !== 'open') return false;
       if (reply.isComplete) return true;
     }
@@ -130,7 +146,8 @@ export class Maildrop {
 
   #deletedRanges(): UidRange[] {
     const ranges: UidRange[] = [];
-    for (const number of [...this.#deleted].sort((a, b) => a - b)) {
+    for (let number = 1; number <= this.highest; number++) {
+      if (!this.#deleted.has(number)) continue;
       const uid = this.#columns.uids[number - 1]!;
       const last = ranges.at(-1);
       if (last !== undefined && uid === last[1] + 1) last[1] = uid;

@@ -22,7 +22,8 @@ export class Pop3SessionLoop implements LineSession {
     const { connection, output } = session;
     if (!this.#isGreeted) this.#greet();
     let began = performance.now();
-    while (session.running(true) && !session.isOver) {
+    // What a client has pipelined and then left alone is not carried out: it may not have got what it deletes.
+    while (session.running(true) && !session.isOver && !connection.isLost) {
       if (!connection.hasInput) {
         session.running(false);
         return 'rest';

@@ -2,11 +2,18 @@
 import type { Duplex } from 'node:stream';
 
 const LINGER_MS = 1000;
+/** For what was written before to leave: a slow peer has not yet made room for it. */
+const DELIVERY_MS = 60_000;
 
-/** Sends the last words and closes; a peer that does not close its side is cut off after a second. */
+/** Sends what waits and the last words, and closes; a peer that does not close its side is cut off a second later. */
 export function closeAfter(socket: Duplex, words: string | Buffer | undefined): void {
   socket.on('error', () => socket.destroy());
-  const linger = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  const cutOffIn = (ms: number) => setTimeout(() => socket.destroy(), ms).unref();
+  let linger = cutOffIn(DELIVERY_MS);
+  socket.once('finish', () => {
+    clearTimeout(linger);
+    linger = cutOffIn(LINGER_MS);
+  });
   socket.once('close', () => clearTimeout(linger));
   if (words === undefined) socket.end();
   else socket.end(words);

@@ -51,9 +51,12 @@ test('a maildrop is listed page by page, and QUIT takes out what is still there'
     emailIds: '',
     nextUid: null,
   });
-  const other = await mailbox.ask('quitMaildrop', { sessionId: 'other', uids: [[1, 9]] });
+  const other = await mailbox.ask('quitMaildrop', { sessionId: 'other', uids: [[1, 9]], isLast: true });
   t.deepEqual(other.reply, { kind: 'inUse', isComplete: false });
-  const own = await mailbox.ask('quitMaildrop', { sessionId: 's', uids: [[1, 9]] });
+  const part = await mailbox.ask('quitMaildrop', { sessionId: 's', uids: [[1, 4]], isLast: false });
+  t.deepEqual(part.reply, { kind: 'open', isComplete: true });
+  t.is((await mailbox.ask('openMaildrop', { sessionId: 'other' })).reply!.kind, 'inUse');
+  const own = await mailbox.ask('quitMaildrop', { sessionId: 's', uids: [[5, 9]], isLast: true });
   t.deepEqual(own.reply, { kind: 'open', isComplete: true });
   t.is((await mailbox.ask('openMaildrop', { sessionId: 'other' })).reply!.kind, 'open');
 });

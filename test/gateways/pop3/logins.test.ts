@@ -271,6 +271,18 @@ test('a QUIT that fails says so, and deletes nothing', async (t) => {
   t.is(gateway.mailboxes.account(ALICE).emails.size, 1);
 });
 
+test('a QUIT that fails frees the maildrop', async (t) => {
+  const gateway = await startPop3(t);
+  await gateway.deliver(ALICE, 'A: b\r\n\r\n');
+  const client = await gateway.open();
+  await client.command('DELE 1');
+  gateway.mailboxes.hook('quitMaildrop', async () => {
+    throw new StoreFault('store-unavailable', 'down', { temporary: true });
+  });
+  t.is(await client.command('QUIT'), '-ERR [SYS/TEMP] Temporary failure, try again later');
+  t.is(await (await gateway.reopen()).command('STAT'), '+OK 1 8');
+});
+
 const endings: readonly [string, (gateway: Pop3Gateway) => void][] = [
   ['a revoked key', ({ directory }) => directory.revoke('alice-key')],
   ['a deleted account', ({ directory }) => directory.deletedAccounts$.next(ALICE)],
@@ -289,6 +301,19 @@ for (const [what, end] of endings) {
     t.is(await other.command('QUIT'), '+OK Bye');
   });
 }
+
+test('a key that is revoked while the maildrop is opened opens no session', async (t) => {
+  const gateway = await startPop3(t);
+  gateway.mailboxes.hook('maildropPage', async (_, proceed) => {
+    gateway.directory.revoke('alice-key');
+    return proceed();
+  });
+  const client = await gateway.connect();
+  await client.command(`USER ${ALICE_EMAIL}`);
+  t.is(await client.command('PASS alice-key'), '-ERR [AUTH] Credentials invalid');
+  t.is(await client.rest(), '');
+  await gateway.reopen('app-key');
+});
 
 test('a key that was revoked unheard opens nothing after 30 s', async (t) => {
   let now = 1;

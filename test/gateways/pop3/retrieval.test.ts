@@ -86,11 +86,23 @@ test('a message that cannot be read to its end is not ended', async (t) => {
   await gateway.deliver(ALICE, `A: b\r\n\r\n${'x'.repeat(LARGE)}\r\n`);
   gateway.blobs.failAfter = SMALL_OCTETS;
   const client = await gateway.open();
-  client.write('RETR 1\r\nNOOP\r\n');
+  client.write('RETR 1\r\nNOOP\r\nDELE 1\r\nQUIT\r\n');
   const received = await client.rest();
   t.regex(received, /^\+OK \d+ octets\r\nA: b\r\n\r\nx/);
   t.false(received.includes('.\r\n'));
   t.false(received.includes('Nothing done'));
+  // Nor is anything carried out that was pipelined behind it.
+  t.is(await (await gateway.reopen()).command('STAT'), `+OK 1 ${LARGE + 10}`);
+});
+
+test('a client that goes away while messages are sent has nothing carried out that it pipelined behind them', async (t) => {
+  const gateway = await startPop3(t);
+  await gateway.deliver(ALICE, `A: b\r\n\r\n${'x'.repeat(40_000_000)}\r\n`);
+  const client = await gateway.open();
+  client.write('RETR 1\r\nDELE 1\r\nQUIT\r\n');
+  await client.line();
+  client.socket.resetAndDestroy();
+  t.is(await (await gateway.reopen()).command('STAT'), '+OK 1 40000010');
 });
 
 test('a store that fails is a temporary failure, and the session goes on', async (t) => {
