@@ -1,5 +1,5 @@
 // POP3 beside Dovecot: the same corpus in both, the same client, by turns. RETR of 1,000 messages of 6 kB (BENCH_POP3_MESSAGES,
-// BENCH_POP3_OCTETS) one after the other and pipelined, listings, logins, and what an idle connection takes.
+// BENCH_POP3_OCTETS) one after the other and pipelined, listings, logins, and what idle connections take, beside IMAP's too.
 // BENCH_POP3_SERVERS=dovecot measures Dovecot alone, `mansio` Mansio alone.
 import { type Contender, startDovecotContender, startMansio } from './imap/contenders.js';
 import { append } from './imap/lines.js';
@@ -16,6 +16,7 @@ const WARM_ROUNDS = 4;
 const BATCH = 50;
 const AT_ONCE = 20;
 const CLOSING_MS = 2_000;
+const MEMORY_ROUNDS = 3;
 
 interface Line {
   readonly name: string;
@@ -52,7 +53,10 @@ export async function run(args: readonly string[]): Promise<void> {
     const dovecot = SERVERS.includes('dovecot') ? await startDovecotContender() : undefined;
     if (dovecot !== undefined) contenders.push(dovecot);
     // First, as long as a heap has no room that is left over from other work.
-    if (isWanted('memory')) for (const contender of contenders) await idleMemory(contender);
+    if (isWanted('memory')) {
+      for (const contender of contenders) await idleMemory(contender);
+      for (const contender of contenders) await idleWithImap(contender);
+    }
     for (const contender of contenders) await fill(contender);
     for (const line of LINES.filter(({ name }) => isWanted(name))) report(line.name, await timesOf(line, contenders));
     if (isWanted('login')) report('login, STAT and QUIT', await loginTimes(contenders));
@@ -122,6 +126,36 @@ async function idleMemory(contender: Contender): Promise<void> {
     for (const client of clients) client.close();
     await new Promise((resolve) => setTimeout(resolve, CLOSING_MS));
   }
+}
+
+/** As many connections in all, every other one of IMAP: the first round of a node pays for code and a heap that begin to grow. */
+async function idleWithImap(contender: Contender): Promise<void> {
+  for (const isTls of [false, true]) {
+    const octets: number[] = [];
+    for (let round = 0; round < MEMORY_ROUNDS; round++) {
+      const before = await contender.memory();
+      const clients = await mixed(contender, isTls);
+      octets.push((await contender.memory()) - before);
+      for (const client of clients) client.close();
+      await new Promise((resolve) => setTimeout(resolve, CLOSING_MS));
+    }
+    const kind = isTls ? 'TLS' : 'plain';
+    const first = `the first time ${(octets[0]! / 1e6).toFixed(1)}`;
+    const name = `${contender.name}: ${IDLE_CONNECTIONS} idle ${kind} connections of POP3 and IMAP, median`;
+    figure(name, percentile(octets, 0.5) / 1e6, 'MB', first);
+  }
+}
+
+async function mixed(contender: Contender, isTls: boolean): Promise<readonly { close(): void }[]> {
+  const clients: { close(): void }[] = [];
+  for (let first = 1; first <= IDLE_CONNECTIONS; first += AT_ONCE) {
+    const users = Array.from({ length: Math.min(AT_ONCE, IDLE_CONNECTIONS - first + 1) }, (_, i) => first + i);
+    const opening = users.map((user) =>
+      user % 2 === 0 ? contender.open(isTls, user) : contender.openPop3(isTls, user),
+    );
+    clients.push(...(await Promise.all<{ close(): void }>(opening)));
+  }
+  return clients;
 }
 
 async function waiting(contender: Contender, isTls: boolean): Promise<Pop3Client[]> {

@@ -11,10 +11,10 @@ readonly SKIPPED=77
 readonly CHECKOUT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 readonly CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/mansio
 readonly TREE=$CACHE/debian13
-readonly PACKAGES='ca-certificates curl fetchmail haproxy isync libnet-ssleay-perl nats-server procps python3 swaks'
+readonly PACKAGES='ca-certificates curl fetchmail haproxy isync libnet-ssleay-perl mpop nats-server procps python3 swaks'
 export AUTHORITIES=/etc/ssl/certs/ca-certificates.crt
 # A new name makes a new tree.
-readonly MADE=$TREE/opt/made-2
+readonly MADE=$TREE/opt/made-3
 
 skip() {
   echo "Debian 13 is skipped: $1" >&2
