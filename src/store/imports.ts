@@ -65,3 +65,6 @@ export function importId(accountId: string, folder: string, hash: string): strin
       .digest(),
   );
 }
+
+/** Ids of accepted mail are of version 7. That of an import comes again when the message was deleted and is imported anew. */
+export const isImportId = (id: string): boolean => id[14] === '8';

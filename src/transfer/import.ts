@@ -18,6 +18,9 @@ const WRITE_OCTETS = 2 * 1024 * 1024;
 /** Rows that may wait while a node places them. */
 const MOST_WAITING = 2_000;
 const POLL_MS = 20;
+/** Of the dates that messages may have. */
+const EARLIEST = Date.UTC(1900, 0);
+const LATEST = Date.UTC(9999, 11, 31);
 /** A node that has placed nothing for so long is not waited for. */
 const PATIENCE_MS = 30_000;
 
@@ -216,7 +219,13 @@ function* partsOf(read: readonly Read[]): Generator<readonly Read[], void> {
 
 function importedMessage(message: SourceMessage, content: BlobContent, label: string | undefined): ImportedMessage {
   const { folder, flags } = message;
-  const receivedAt = message.receivedAt ?? content.index.envelope.sentAt ?? Date.now();
+  const dates = [message.receivedAt, content.index.envelope.sentAt];
+  const receivedAt = dates.find(isDate) ?? Date.now();
   const summary = summarize(content.index);
   return { content, envelope: { receivedAt, summary, folder, flags, ...(label !== undefined && { label }) } };
+}
+
+/** Whether a time is one that mail may have: clients read years of four digits. */
+function isDate(time: number | null | undefined): time is number {
+  return time !== undefined && time !== null && time >= EARLIEST && time <= LATEST;
 }

@@ -8,5 +8,17 @@ const CR = 0x0d;
 export function withMailLineEnds(message: Buffer): Buffer {
   const feed = message.indexOf(LF);
   if (feed < 0 || message[feed - 1] === CR) return message;
-  return Buffer.from(message.toString('latin1').replace(/(?<!\r)\n/g, '\r\n'), 'latin1');
+  let alone = 0;
+  for (let at = feed; at >= 0; at = message.indexOf(LF, at + 1)) if (message[at - 1] !== CR) alone++;
+  const mended = Buffer.allocUnsafe(message.length + alone);
+  let from = 0;
+  let to = 0;
+  for (let at = feed; at >= 0; at = message.indexOf(LF, at + 1)) {
+    if (message[at - 1] === CR) continue;
+    to += message.copy(mended, to, from, at);
+    mended[to++] = CR;
+    from = at;
+  }
+  message.copy(mended, to, from);
+  return mended;
 }

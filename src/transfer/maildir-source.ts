@@ -1,7 +1,7 @@
 // Messages of a Maildir and its folders: directories with a dot before their names (Maildir++), or directories within each other
 // that each hold a Maildir. The date of a message is that of its file. Only files proper are read: a link may lead anywhere.
 import { constants, type Dirent } from 'node:fs';
-import { open, readdir, readFile } from 'node:fs/promises';
+import { lstat, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { placesOf } from './folder-places.js';
 import { withMailLineEnds } from './line-ends.js';
@@ -10,6 +10,9 @@ import { type MailSource, MOST_OCTETS, type SourceItem } from './source.js';
 
 /** Levels of directories. */
 const DEEPEST = 20;
+const KEYWORD_FILE_OCTETS = 64 * 1024;
+/** Links are not followed, and a pipe without a writer is not waited for. */
+const FILE_PROPER = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 interface MaildirFolder {
   readonly directory: string;
@@ -32,7 +35,7 @@ export async function maildirSource(root: string): Promise<MailSource> {
 
   async function* items(): AsyncGenerator<SourceItem, void> {
     for (const [i, { directory }] of folders.entries()) {
-      const keywords = keywordsOf(await readFile(join(directory, 'dovecot-keywords'), 'utf8').catch(() => ''));
+      const keywords = keywordsOf(await keywordFile(directory));
       for (const { subdirectory, file } of inOrder(await filesOf(directory))) {
         progress.done++;
         yield itemOf(join(directory, subdirectory, file), paths[i]!, flagsOfName(file, keywords));
@@ -45,7 +48,7 @@ export async function maildirSource(root: string): Promise<MailSource> {
 
 async function itemOf(path: string, folder: string, flags: readonly string[]): Promise<SourceItem> {
   try {
-    const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const file = await open(path, FILE_PROPER);
     try {
       const status = await file.stat();
       const { size, mtimeMs } = status;
@@ -60,6 +63,21 @@ async function itemOf(path: string, folder: string, flags: readonly string[]): P
     }
   } catch (error) {
     return { kind: 'failure', where: path, problem: (error as Error).message };
+  }
+}
+
+/** '' when there is none; what is no file, or too large to be one of keywords, counts as none. */
+async function keywordFile(directory: string): Promise<string> {
+  try {
+    const file = await open(join(directory, 'dovecot-keywords'), FILE_PROPER);
+    try {
+      const status = await file.stat();
+      return status.isFile() && status.size <= KEYWORD_FILE_OCTETS ? await file.readFile('utf8') : '';
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return '';
   }
 }
 
@@ -89,7 +107,12 @@ interface MessageFile {
 async function filesOf(directory: string): Promise<MessageFile[]> {
   const found: MessageFile[] = [];
   for (const subdirectory of ['cur', 'new'] as const) {
-    const names = await readdir(join(directory, subdirectory)).catch(() => []);
+    const path = join(directory, subdirectory);
+    const isDirectory = await lstat(path).then(
+      (status) => status.isDirectory(),
+      () => false,
+    );
+    const names = isDirectory ? await readdir(path) : [];
     for (const file of names) if (!file.startsWith('.')) found.push({ subdirectory, file });
   }
   return found;

@@ -9,6 +9,8 @@ import { type MailSource, MOST_OCTETS, type SourceItem } from './source.js';
 
 const PIECE_OCTETS = 1024 * 1024;
 const QUOTED = Buffer.from('>From ');
+const QUOTE = 0x3e;
+const LF = 0x0a;
 
 export async function mboxSource(file: string, folder: string): Promise<MailSource> {
   const { size } = await stat(file);
@@ -35,7 +37,25 @@ export async function mboxSource(file: string, folder: string): Promise<MailSour
   return { items, progress };
 }
 
+/** Octet by octet: a large message of quoted lines alone has more matches than a regular expression may find. */
 function unquoted(message: Buffer): Buffer {
-  if (!message.includes(QUOTED)) return message;
-  return Buffer.from(message.toString('latin1').replace(/(^|\n)>(>*From )/g, '$1$2'), 'latin1');
+  let found = message.indexOf(QUOTED);
+  if (found < 0) return message;
+  const kept = Buffer.allocUnsafe(message.length);
+  let from = 0;
+  let to = 0;
+  for (; found >= 0; found = message.indexOf(QUOTED, found + QUOTED.length)) {
+    if (!isBehindQuotes(message, found)) continue;
+    to += message.copy(kept, to, from, found);
+    from = found + 1;
+  }
+  to += message.copy(kept, to, from);
+  return kept.subarray(0, to);
+}
+
+/** Whether only quotes stand between the beginning of the line and this octet. */
+function isBehindQuotes(message: Buffer, octet: number): boolean {
+  let at = octet;
+  while (at > 0 && message[at - 1] === QUOTE) at--;
+  return at === 0 || message[at - 1] === LF;
 }

@@ -154,3 +154,14 @@ test('many messages are read no further than a batch ahead of what is written', 
   t.is((await run(many)).imported, 5_000);
   t.true(most <= 3_000, `${most} ahead`);
 });
+
+test('a date that no mail may have gives way to that of the header', async (t) => {
+  const { store, run } = played();
+  const dated = (text: string, receivedAt: number): SourceItem => ({ ...message(text), receivedAt }) as SourceItem;
+  await run([dated('a', Number.NaN), dated('b', -1e14), dated('c', Date.UTC(12000, 0)), dated('d', 0)]);
+  const header = Date.UTC(2001, 1, 3, 4, 5, 6);
+  t.deepEqual(
+    store.rows.map(({ receivedAt }) => receivedAt),
+    [header, header, header, 0],
+  );
+});

@@ -1,4 +1,5 @@
 // Maildirs: names of folders and files, both layouts, what is broken; and an export that is read again.
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
@@ -182,4 +183,26 @@ test('a folder that is written is read as it was, and what is there is known', a
   t.deepEqual(readdirSync(join(directory, 'tmp')), []);
   t.is(readFileSync(join(directory, 'maildirfolder'), 'utf8'), '');
   t.is(statSync(directory).mode & 0o77, 0, 'mail is for its owner alone');
+});
+
+test('links to directories and files of keywords are not followed, and a pipe holds up nothing', async (t) => {
+  const other = maildir(temporaryDirectory('mansio-maildir-'), {
+    'new/1.x': 'Subject: secret\n\n',
+    keywords: '0 Secret\n',
+  });
+  const root = maildir(temporaryDirectory('mansio-maildir-'), {
+    'cur/1.a:2,Sa': 'Subject: a\n\n',
+    '.Sub/cur/1.b:2,a': 'Subject: b\n\n',
+  });
+  symlinkSync(join(other, 'new'), join(root, 'new'));
+  symlinkSync(join(other, 'keywords'), join(root, '.Sub', 'dovecot-keywords'));
+  execFileSync('mkfifo', [join(root, 'dovecot-keywords')]);
+  const items = await read(root);
+  t.deepEqual(
+    items.map((item) => item.kind === 'message' && [Buffer.from(item.bytes).toString(), item.flags]),
+    [
+      ['Subject: a\r\n\r\n', ['\\Seen']],
+      ['Subject: b\r\n\r\n', []],
+    ],
+  );
 });

@@ -121,3 +121,13 @@ test('flags are read of the fields that mail programs keep in a mailbox file', (
   t.deepEqual(flags('X-Mozilla-Status: none'), []);
   t.deepEqual(flags('X-Status: D'), ['\\Deleted']);
 });
+
+test('a large message of line feeds or quoted lines alone takes no more than its octets', async (t) => {
+  const head = 'From a Sat Feb  3 04:05:06 2001\n';
+  const [feeds] = await read(Buffer.concat([Buffer.from(head), Buffer.alloc(130_000_000, '\n')]));
+  t.is(feeds?.kind === 'message' ? feeds.bytes.length : 0, 2 * (130_000_000 - 1));
+  const lines = '>From \n>>From x>From y\n';
+  const [quoted] = await read(head + lines.repeat(1000));
+  const expected = 'From \r\n>From x>From y\r\n'.repeat(1000);
+  t.true(quoted?.kind === 'message' && Buffer.from(quoted.bytes).equals(Buffer.from(expected)));
+});

@@ -2,12 +2,17 @@
 // some hundred in one commit. An account has one command under way, so mail that comes meanwhile waits for one at most.
 import type { Logger } from 'pino';
 import type { ImportStore, PendingImport } from '../../store/imports.js';
+import { ActorFault } from '../runtime/errors.js';
 import type { Ownership } from '../runtime/ownership.js';
 import type { Mailboxes } from './protocol.js';
 
 /** Rows of one command: the commit of that many holds up the mail of others no longer than a group of deliveries does. */
 const BATCH = 200;
 const ACCOUNTS_AT_ONCE = 4;
+/** Pages of an account before the others have their turn: while an import brings rows, its account has no last page. */
+const PAGES_A_TURN = 10;
+/** Rows that could not be placed, of which the log has had a line. */
+const MOST_SET_ASIDE = 10_000;
 /** Until the next look after one that placed mail: the import that brings them may be running. */
 const BUSY_MS = 50;
 
@@ -32,22 +37,44 @@ export function startImportPlacing(options: ImportPlacingOptions): ImportPlacing
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
 
-  /** Returns how many of these rows became emails. */
+  /** Rows that the log has had a line of. */
+  const setAside = new Set<string>();
+
+  /** Returns how many of these rows became emails. A row that the mailbox cannot take holds up no other. */
   async function place(accountId: string, page: readonly PendingImport[]): Promise<number> {
-    const { reply } = await mailboxes.of(accountId).ask('placeImported', { messages: page.map(messageOf) });
-    placed += reply?.placed ?? 0;
-    return reply?.placed ?? 0;
+    try {
+      const { reply } = await mailboxes.of(accountId).ask('placeImported', { messages: page.map(messageOf) });
+      placed += reply?.placed ?? 0;
+      return reply?.placed ?? 0;
+    } catch (error) {
+      if (!(error instanceof ActorFault) || error.code !== 'failed') throw error;
+      if (page.length === 1) {
+        leave(accountId, page[0]!, error);
+        return 0;
+      }
+      const middle = page.length >> 1;
+      return (await place(accountId, page.slice(0, middle))) + (await place(accountId, page.slice(middle)));
+    }
+  }
+
+  /** The row stays, and is tried again at each look. */
+  function leave(accountId: string, { id, envelope: { folder } }: PendingImport, error: ActorFault): void {
+    if (setAside.has(id) || setAside.size >= MOST_SET_ASIDE) return;
+    setAside.add(id);
+    log.error({ accountId, inboundId: id, folder, err: error }, 'an imported message cannot be placed');
   }
 
   async function placeAll(accountId: string): Promise<void> {
     let count = 0;
     try {
       let page = await imports.next(accountId, 0, BATCH);
-      while (page.length > 0 && !isStopped) {
+      for (let turn = 0; page.length > 0 && !isStopped && turn < PAGES_A_TURN; turn++) {
         const last = page.at(-1)!.number;
         // The rows after these are read while these are placed.
         const [own, following] = await Promise.all([place(accountId, page), imports.next(accountId, last, BATCH)]);
         count += own;
+        // Rows that cannot be placed leave the turn to those behind them.
+        if (own === 0) turn--;
         page = following;
       }
     } catch (error) {

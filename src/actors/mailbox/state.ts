@@ -1,4 +1,6 @@
 // The mailbox in memory: what its actor knows without asking the store. Evolves only by changes that are committed.
+
+import { isImportId } from '../../store/imports.js';
 import type { FilterRow, FolderCounters, SystemRole } from '../../store/mailbox-rows.js';
 import type {
   ClaimedAccount,
@@ -110,7 +112,7 @@ export class MailboxState {
     for (const annotation of net.annotations) this.annotations.set(annotation);
     this.outbound.evolve(net);
     this.modseq = change.modseqAfter;
-    this.rememberDelivered(change.inbound);
+    this.rememberDelivered(change.inbound.filter((id) => !isImportId(id)));
     this.rememberReplies(change.remembered);
   }
 

@@ -3,6 +3,7 @@
 // as an email, one that has not as a row, so it is never added twice.
 import { createHash } from 'node:crypto';
 import { caseFolded } from '../../mail/case-fold.js';
+import { MOST_FOLDERS_OF_ROLE } from '../../mail/folder-name.js';
 import { StoreFault } from '../errors.js';
 import {
   type ImportedMessage,
@@ -72,7 +73,7 @@ export function postgresImports(sql: Sql): ImportStore {
 
 async function heldIn(sql: Sql, accountId: string, folder: string, hashes: readonly string[]): Promise<Set<string>> {
   const ids = hashes.map((hash) => importId(accountId, folder, hash));
-  const folderId = (await foldersByName(sql, accountId)).get(caseFolded(folder)) ?? null;
+  const folderId = (await foldersOf(sql, accountId)).idOf(folder) ?? null;
   const rows = await sql<{ hash: string }[]>`
     select encode(e.blob, 'hex') as hash from emails e
       join placements p on p.account_id = e.account_id and p.folder_id = ${folderId} and p.email_id = e.id
@@ -121,7 +122,7 @@ async function addRows(tx: SqlTransaction, accountId: string, messages: readonly
     n,
     id: importId(accountId, envelope.folder, content.hash),
     hash: content.hash,
-    folder: folders.get(caseFolded(envelope.folder)),
+    folder: folders.idOf(envelope.folder),
     envelope,
   }));
   const { count } = await tx`
@@ -142,19 +143,27 @@ async function addRows(tx: SqlTransaction, accountId: string, messages: readonly
 }
 
 /** Locks the account; what the next statement sees is what all commits before have left. */
-async function lockedFolders(tx: SqlTransaction, accountId: string): Promise<ReadonlyMap<string, string>> {
+async function lockedFolders(tx: SqlTransaction, accountId: string): Promise<Folders> {
   const [account] = await tx`select id from accounts where id = ${accountId} and not held for no key update`;
   if (account === undefined) {
     throw new StoreFault('store-conflict', 'the account was deleted meanwhile', { temporary: false });
   }
-  return foldersByName(tx, accountId);
+  return foldersOf(tx, accountId);
 }
 
-/** Ids by folded name. */
-async function foldersByName(sql: Sql | SqlTransaction, accountId: string): Promise<ReadonlyMap<string, string>> {
-  const rows = await (sql as Sql)<{ id: string; name: string }[]>`
-    select id, name from folders where account_id = ${accountId}`;
-  return new Map(rows.map(({ id, name }) => [caseFolded(name), id]));
+interface Folders {
+  /** Of the folder that mail of this path is placed in; undefined when the folder is yet to be made. */
+  idOf(path: string): string | undefined;
+}
+
+async function foldersOf(sql: Sql | SqlTransaction, accountId: string): Promise<Folders> {
+  const rows = await (sql as Sql)<{ id: string; name: string; role: string }[]>`
+    select id, name, role from folders where account_id = ${accountId}`;
+  const ids = new Map(rows.map(({ id, name }) => [caseFolded(name), id]));
+  // An account that has all the folders it may have takes the mail of others into Archive (actors/mailbox/imported-mail).
+  const isFull = rows.filter(({ role }) => role === 'folder').length >= MOST_FOLDERS_OF_ROLE;
+  const instead = isFull ? rows.find(({ role }) => role === 'archive')?.id : undefined;
+  return { idOf: (path) => ids.get(caseFolded(path)) ?? instead };
 }
 
 const octets = (sql: Sql, hashes: readonly string[]) =>

@@ -143,6 +143,11 @@ test('mail beyond the folders and keywords of an account is kept all the same', 
   t.is(placed.filter((row) => row['name'] === 'Archive').length, 1);
   t.is(placed.filter((row) => (row['keywords'] as string[]).length === 1).length, 200);
   t.true(placed.every((row) => row['flags'] === 1));
+  const last = folders.filter(({ envelope }) => !placed.some((row) => row['name'] === envelope.folder));
+  t.is(last.length, 1);
+  t.is(await imports.add(account.id, folders), 0, 'what went to Archive is not brought again');
+  const hashes = last.map(({ content }) => content.hash);
+  t.deepEqual(await imports.held(account.id, last[0]!.envelope.folder, hashes), new Set(hashes));
   await world.end();
 });
 
@@ -161,4 +166,67 @@ test('an older node does not take an import for mail that waits for the inbox, a
   t.is((await world.sql`select 1 from inbound`).length, 0);
   await t.throwsAsync(imports.add(account.id, [message]), { code: 'store-conflict' });
   await world.end();
+});
+
+test('a message that was deleted after an import comes again with the next', async (t) => {
+  const { world, account, mailbox, imports, placeAll, rows } = await importWorld();
+  const message = imported('a', { folder: 'Trash' });
+  t.is(await imports.add(account.id, [message]), 1);
+  await placeAll();
+  const [first] = await world.sql`select id from emails where account_id = ${account.id}`;
+  await mailbox.ask('remove', { emailIds: [first!['id'] as string] });
+  t.is((await rows()).length, 0);
+  t.is(await imports.add(account.id, [message]), 1);
+  t.is(await placeAll(), 1);
+  t.is((await rows()).length, 1);
+  await world.end();
+});
+
+test('a row that the mailbox cannot take stays, and holds up no other', async (t) => {
+  const { world, account, imports, placing, rows } = await importWorld();
+  const messages = ['a', 'b', 'c', 'd', 'e'].map((subject) => imported(subject, { folder: 'Old' }));
+  await imports.add(account.id, messages);
+  await world.sql`
+    update inbound set envelope = '{"receivedAt": null, "folder": "Old", "flags": []}'
+    where import_number = (select min(import_number) + 2 from inbound)`;
+  const running = placing();
+  while ((await imports.waiting(account.id)) > 1) await new Promise((resolve) => setTimeout(resolve, 5));
+  await running.stop();
+  t.deepEqual(
+    (await rows()).map((row) => row['subject']),
+    ['a', 'b', 'd', 'e'],
+  );
+  t.is((await world.sql`delete from inbound`).count, 1);
+  await checkRows(world, t, account.id);
+  await world.end();
+});
+
+test('while an import brings rows without end, those of other accounts are placed', async (t) => {
+  const { content, envelope } = imported('a', { folder: 'Old' });
+  const running: { stop(): Promise<void> }[] = [];
+  await new Promise<void>((resolve) => {
+    let asked = 0;
+    const placing = startImportPlacing({
+      imports: {
+        accounts: async () => (++asked === 1 ? ['endless'] : ['endless', 'other']),
+        next: async (account, after) =>
+          account === 'endless' || after === 0 ? [{ id: 'x', number: after + 1, blob: content.hash, envelope }] : [],
+      },
+      mailboxes: {
+        of: (accountId: string) => ({
+          async ask() {
+            if (accountId === 'other') resolve();
+            await new Promise(setImmediate);
+            return { reply: { placed: 1 } };
+          },
+        }),
+      } as never,
+      ownership: { owned: [0] },
+      log: pino({ level: 'silent' }),
+      intervalMs: 5,
+    });
+    running.push(placing);
+  });
+  await running[0]!.stop();
+  t.pass();
 });
