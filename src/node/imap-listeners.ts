@@ -8,9 +8,10 @@ import { MemoryShares } from '../gateways/imap/memory-shares.js';
 import { createMessageSource } from '../gateways/imap/messages/message-source.js';
 import { NO_METER } from '../gateways/imap/meter.js';
 import { FolderResults } from '../gateways/imap/search/folder-results.js';
-import { type ImapListener, startImap } from '../gateways/imap/server.js';
+import { startImap } from '../gateways/imap/server.js';
 import { createFolderMirrors } from '../gateways/imap/view/folder-mirrors.js';
 import { ConnectionShares } from '../gateways/tcp/connection-limits.js';
+import type { TcpListener } from '../gateways/tcp/tcp-listener.js';
 import { TrustedNetworks } from '../gateways/tcp/trusted-networks.js';
 import type { Spool } from '../spool/spool.js';
 import type { BlobStore } from '../store/blobs.js';
@@ -23,7 +24,7 @@ import { listenFailure } from './start-failure.js';
 import { version } from './version.js';
 
 /** By their names in the ready line; only those that are open. */
-export type ImapListeners = Readonly<Partial<Record<'imap' | 'imaps', ImapListener>>>;
+export type ImapListeners = Readonly<Partial<Record<'imap' | 'imaps', TcpListener>>>;
 
 /** Octets of headers, MIME indexes and rendered envelopes that are kept of messages: a share of the memory, within bounds. */
 const MESSAGE_CACHE = { share: 1 / 64, least: 64 * 1024 * 1024, most: 256 * 1024 * 1024 };

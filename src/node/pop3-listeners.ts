@@ -3,8 +3,9 @@ import type { Config } from '../config.js';
 import type { Pop3Context } from '../gateways/pop3/context.js';
 import { DEFAULT_LIMITS } from '../gateways/pop3/limits.js';
 import { NO_METER } from '../gateways/pop3/meter.js';
-import { type Pop3Listener, startPop3 } from '../gateways/pop3/server.js';
+import { startPop3 } from '../gateways/pop3/server.js';
 import { ConnectionShares } from '../gateways/tcp/connection-limits.js';
+import type { TcpListener } from '../gateways/tcp/tcp-listener.js';
 import { TrustedNetworks } from '../gateways/tcp/trusted-networks.js';
 import type { BlobStore } from '../store/blobs.js';
 import type { CredentialChecks } from './credential-checks.js';
@@ -16,7 +17,7 @@ import { listenFailure } from './start-failure.js';
 import { version } from './version.js';
 
 /** By their names in the ready line; only those that are open. */
-export type Pop3Listeners = Readonly<Partial<Record<'pop3' | 'pop3s', Pop3Listener>>>;
+export type Pop3Listeners = Readonly<Partial<Record<'pop3' | 'pop3s', TcpListener>>>;
 
 export async function openPop3(
   config: Config,

@@ -1,5 +1,6 @@
 // One IMAP session on its connection. Small at rest: most sessions of a node wait in IDLE.
 import type { Logger } from 'pino';
+import type { OpenLogins } from '../../auth/open-logins.js';
 import type { ProtocolLogin } from '../../auth/protocol-login.js';
 import { ConnectionEnd, type LineConnection } from '../tcp/line-connection.js';
 import type { Command } from './command.js';
@@ -20,8 +21,7 @@ export interface SessionParts {
   readonly capabilities: (session: Session) => string;
   /** Writes the untagged responses about changes of the selected mailbox. */
   readonly sendUpdates: (session: Session, mayExpunge: boolean) => void;
-  readonly loggedIn: (session: ImapSession) => void;
-  readonly closed: (session: ImapSession) => void;
+  readonly logins: OpenLogins<ImapSession>;
 }
 
 /** A command that waits for the client's line. */
@@ -98,7 +98,7 @@ export class ImapSession implements Session {
   open(login: ProtocolLogin): void {
     this.#login = login;
     this.heldAt = performance.now();
-    this.#parts.loggedIn(this);
+    this.#parts.logins.add(this);
   }
 
   get enabled(): ReadonlySet<Enabled> {
@@ -166,6 +166,6 @@ export class ImapSession implements Session {
     this.notify(undefined);
     this.select(undefined);
     this.output.flush();
-    this.#parts.closed(this);
+    this.#parts.logins.delete(this);
   }
 }

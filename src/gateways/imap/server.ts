@@ -1,39 +1,14 @@
 // An IMAP listener (RFC 9051): with STARTTLS, or with TLS from the first octet (RFC 8314). Sessions end when their login does.
-import type { Logger } from 'pino';
-import type { CertificateSource } from '../tcp/certificate-source.js';
-import type { ConnectionShares } from '../tcp/connection-limits.js';
-import { listenTcp, type TcpListenerOptions } from '../tcp/tcp-listener.js';
-import type { TrustedNetworks } from '../tcp/trusted-networks.js';
+import { OpenLogins } from '../../auth/open-logins.js';
+import { type ListenerPlace, listenTcp, type TcpListener, type TcpListenerOptions } from '../tcp/tcp-listener.js';
 import type { ImapContext } from './context.js';
 import type { ImapSession, SessionParts } from './imap-session.js';
 import { writeUpdates } from './responses/updates.js';
 import { SessionLoop } from './session-loop.js';
 import { capabilities, table } from './table.js';
 
-export interface ImapOptions {
-  readonly bind: string;
-  /** 0 picks a free one. */
-  readonly port: number;
-  /** TLS before anything is said. */
-  readonly implicitTls: boolean;
-  readonly tls: CertificateSource;
-  /** Whose PROXY header is believed. */
-  readonly trusted: TrustedNetworks;
+interface ImapOptions extends ListenerPlace {
   readonly context: ImapContext;
-  /** What networks and accounts have of the connections of several listeners; its own when absent. */
-  readonly shares?: ConnectionShares;
-  readonly log: Logger;
-}
-
-export interface ImapListener {
-  /** `ip:port`. */
-  readonly address: string;
-  /** Open connections. */
-  readonly connections: number;
-  /** Each connection ends as soon as its client is between two commands. */
-  beginDrain(): void;
-  /** Stops listening, and cuts off what is left after `graceMs`. */
-  stop(graceMs: number): Promise<void>;
 }
 
 /** The BYE of each reason to refuse or end a connection. */
@@ -49,58 +24,31 @@ const FAREWELLS: TcpListenerOptions['farewells'] = {
   'address-full': '* BYE [LIMIT] Too many connections from your address\r\n',
   bug: '* BYE [SERVERBUG] Internal error\r\n',
 };
-const TICK_MS = 1000;
+
+/** Between two looks at the commands that wait. */
+const LONGEST_TICK_MS = 1000;
 
 /** @throws the system's error when the port cannot be opened */
-export async function startImap(options: ImapOptions): Promise<ImapListener> {
-  const { bind, port, implicitTls, tls, trusted, context, shares, log } = options;
+export async function startImap({ context, ...place }: ImapOptions): Promise<TcpListener> {
   const { limits, signIn } = context;
-  /** Sessions with a login, and among them those whose credential expires. */
-  const sessions = new Set<ImapSession>();
-  const expiring = new Set<ImapSession>();
-  const parts: SessionParts = {
-    context,
-    log,
-    capabilities,
-    sendUpdates: writeUpdates,
-    loggedIn(session) {
-      sessions.add(session);
-      if (session.login.expiresAt !== undefined) expiring.add(session);
-    },
-    closed(session) {
-      sessions.delete(session);
-      expiring.delete(session);
-    },
-  };
+  const logins = new OpenLogins<ImapSession>(signIn.ended$, ({ connection }) => connection.cut('login-ended'));
+  const parts: SessionParts = { context, log: place.log, capabilities, sendUpdates: writeUpdates, logins };
   const listener = await listenTcp(
     {
-      bind,
-      port,
-      tls,
-      implicitTls,
-      trusted,
+      ...place,
       limits,
-      shares,
       times: limits,
       proxyHeaderMs: limits.proxyHeaderMs,
       lines: { maxLine: limits.lineOctets, bareLf: 'ends-line' },
       farewells: FAREWELLS,
-      log,
     },
     (connection) => new SessionLoop(connection, parts, table),
   );
-  const ending = signIn.ended$.subscribe((isOver) => {
-    for (const session of sessions) if (isOver(session.login)) session.connection.cut('login-ended');
-  });
-  const ticking = setInterval(
-    () => {
-      const now = Date.now();
-      for (const session of expiring) if (session.login.expiresAt! <= now) session.connection.cut('login-ended');
-      const ticks = performance.now();
-      for (const session of sessions) session.suspended?.suspension.tick(ticks);
-    },
-    Math.min(TICK_MS, limits.heartbeatMs),
-  ).unref();
+  const tickMs = Math.min(LONGEST_TICK_MS, limits.heartbeatMs);
+  const ticking = setInterval(() => {
+    const now = performance.now();
+    for (const { suspended } of logins) suspended?.suspension.tick(now);
+  }, tickMs).unref();
   return {
     address: listener.address,
     get connections() {
@@ -109,7 +57,7 @@ export async function startImap(options: ImapOptions): Promise<ImapListener> {
     beginDrain: () => listener.beginDrain(),
     async stop(graceMs) {
       await listener.stop(graceMs);
-      ending.unsubscribe();
+      logins.stop();
       clearInterval(ticking);
     },
   };

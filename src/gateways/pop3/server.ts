@@ -1,39 +1,14 @@
 // A POP3 listener (RFC 1939): with STLS, or with TLS from the first octet (RFC 8314). Sessions end when their login does, and when
 // another session has got their maildrop.
-import type { Logger } from 'pino';
-import type { CertificateSource } from '../tcp/certificate-source.js';
-import type { ConnectionShares } from '../tcp/connection-limits.js';
-import { listenTcp, type TcpListenerOptions } from '../tcp/tcp-listener.js';
-import type { TrustedNetworks } from '../tcp/trusted-networks.js';
+import { OpenLogins } from '../../auth/open-logins.js';
+import { type ListenerPlace, listenTcp, type TcpListener, type TcpListenerOptions } from '../tcp/tcp-listener.js';
 import type { Pop3Context } from './context.js';
 import type { Pop3Session, Pop3SessionParts } from './session.js';
 import { Pop3SessionLoop } from './session-loop.js';
 import { table } from './table.js';
 
-export interface Pop3Options {
-  readonly bind: string;
-  /** 0 picks a free one. */
-  readonly port: number;
-  /** TLS before anything is said. */
-  readonly implicitTls: boolean;
-  readonly tls: CertificateSource;
-  /** Whose PROXY header is believed. */
-  readonly trusted: TrustedNetworks;
+interface Pop3Options extends ListenerPlace {
   readonly context: Pop3Context;
-  /** What networks and accounts have of the connections of several listeners; its own when absent. */
-  readonly shares?: ConnectionShares;
-  readonly log: Logger;
-}
-
-export interface Pop3Listener {
-  /** `ip:port`. */
-  readonly address: string;
-  /** Open connections. */
-  readonly connections: number;
-  /** Each connection ends as soon as its client is between two commands. */
-  beginDrain(): void;
-  /** Stops listening, and cuts off what is left after `graceMs`. */
-  stop(graceMs: number): Promise<void>;
 }
 
 /** The last line of each reason to refuse or end a connection. */
@@ -49,55 +24,27 @@ const FAREWELLS: TcpListenerOptions['farewells'] = {
   'address-full': '-ERR [SYS/TEMP] Too many connections from your address\r\n',
   bug: '-ERR [SYS/PERM] Internal error\r\n',
 };
-const EXPIRY_MS = 1000;
 /** Octets are never read by number. */
 const NO_RATE = { minRate: 1, minRateGraceMs: 60_000 };
 
 /** @throws the system's error when the port cannot be opened */
-export async function startPop3(options: Pop3Options): Promise<Pop3Listener> {
-  const { bind, port, implicitTls, tls, trusted, context, shares, log } = options;
+export async function startPop3({ context, ...place }: Pop3Options): Promise<TcpListener> {
   const { limits, signIn } = context;
-  /** Sessions with a login, and among them those whose credential expires. */
-  const sessions = new Set<Pop3Session>();
-  const expiring = new Set<Pop3Session>();
-  const parts: Pop3SessionParts = {
-    context,
-    log,
-    loggedIn(session) {
-      sessions.add(session);
-      if (session.login.expiresAt !== undefined) expiring.add(session);
-    },
-    closed(session) {
-      sessions.delete(session);
-      expiring.delete(session);
-    },
-  };
+  const logins = new OpenLogins<Pop3Session>(signIn.ended$, ({ connection }) => connection.cut('login-ended'));
+  const parts: Pop3SessionParts = { context, log: place.log, logins };
   const listener = await listenTcp(
     {
-      bind,
-      port,
-      tls,
-      implicitTls,
-      trusted,
+      ...place,
       limits,
-      ...(shares && { shares }),
       times: { ...limits, ...NO_RATE },
       proxyHeaderMs: limits.proxyHeaderMs,
       lines: { maxLine: limits.lineOctets, bareLf: 'ends-line' },
       farewells: FAREWELLS,
-      log,
     },
     (connection) => new Pop3SessionLoop(connection, parts, table),
   );
-  const ending = signIn.ended$.subscribe((isOver) => {
-    for (const session of sessions) if (isOver(session.login)) session.connection.cut('login-ended');
-  });
-  const expiry = setInterval(() => {
-    const now = Date.now();
-    for (const session of expiring) if (session.login.expiresAt! <= now) session.connection.cut('login-ended');
-  }, EXPIRY_MS).unref();
   const renewal = setInterval(() => {
-    for (const session of sessions) void session.renew();
+    for (const session of logins) void session.renew();
   }, limits.renewMs).unref();
   return {
     address: listener.address,
@@ -107,8 +54,7 @@ export async function startPop3(options: Pop3Options): Promise<Pop3Listener> {
     beginDrain: () => listener.beginDrain(),
     async stop(graceMs) {
       await listener.stop(graceMs);
-      ending.unsubscribe();
-      clearInterval(expiry);
+      logins.stop();
       clearInterval(renewal);
     },
   };

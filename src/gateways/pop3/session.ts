@@ -1,5 +1,6 @@
 // One POP3 session on its connection (RFC 1939 §3). Small at rest.
 import type { Logger } from 'pino';
+import type { OpenLogins } from '../../auth/open-logins.js';
 import type { ProtocolLogin } from '../../auth/protocol-login.js';
 import { ConnectionEnd, type LineConnection } from '../tcp/line-connection.js';
 import type { Pop3Context } from './context.js';
@@ -13,8 +14,7 @@ export type Pop3State = 'authorization' | 'transaction';
 export interface Pop3SessionParts {
   readonly context: Pop3Context;
   readonly log: Logger;
-  readonly loggedIn: (session: Pop3Session) => void;
-  readonly closed: (session: Pop3Session) => void;
+  readonly logins: OpenLogins<Pop3Session>;
 }
 
 interface Opened {
@@ -93,7 +93,7 @@ export class Pop3Session {
     const { accountId } = login.principal;
     this.#opened = { login, maildrop, reader: new MessageReader(this.context, accountId, maildrop) };
     this.heldAt = performance.now();
-    this.#parts.loggedIn(this);
+    this.#parts.logins.add(this);
   }
 
   /** The next line that the client sends while a command runs: a response of AUTH. Without its end. @throws ConnectionEnd */
@@ -128,7 +128,7 @@ export class Pop3Session {
     this.output.flush();
     const opened = this.#opened;
     if (opened === undefined) return;
-    this.#parts.closed(this);
+    this.#parts.logins.delete(this);
     opened.reader.drop();
     // A session that ends without QUIT deletes nothing (RFC 1939 §6).
     if (!this.isQuitting && !this.#hasLostLock) void opened.maildrop.close();

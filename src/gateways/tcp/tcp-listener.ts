@@ -30,7 +30,8 @@ import type { TrustedNetworks } from './trusted-networks.js';
 /** Why a connection is turned away or cut short. */
 type FarewellReason = Exclude<EndReason, 'lost' | 'over'> | FramingError['reason'] | 'full' | 'address-full' | 'bug';
 
-export interface TcpListenerOptions {
+/** What a node says of a listener, whatever protocol is spoken there. */
+export interface ListenerPlace {
   readonly bind: string;
   /** 0 picks a free one. */
   readonly port: number;
@@ -39,9 +40,13 @@ export interface TcpListenerOptions {
   readonly implicitTls: boolean;
   /** Whose PROXY header is believed. */
   readonly trusted: TrustedNetworks;
-  readonly limits: ConnectionLimitOptions;
-  /** Of several listeners together; its own when absent. */
+  /** What networks and accounts have of the connections of several listeners; its own when absent. */
   readonly shares?: ConnectionShares | undefined;
+  readonly log: Logger;
+}
+
+export interface TcpListenerOptions extends ListenerPlace {
+  readonly limits: ConnectionLimitOptions;
   readonly times: ConnectionTimes;
   /** ms that a trusted proxy has for its PROXY header. */
   readonly proxyHeaderMs: number;
@@ -49,7 +54,6 @@ export interface TcpListenerOptions {
   readonly writer?: WriterLimits;
   /** Whole lines of the protocol with their ends. */
   readonly farewells: Readonly<Record<FarewellReason, string>>;
-  readonly log: Logger;
 }
 
 export type SessionStart = (connection: LineConnection) => LineSession;

@@ -12,10 +12,11 @@ import { MemoryShares } from '../../../src/gateways/imap/memory-shares.js';
 import { createMessageSource } from '../../../src/gateways/imap/messages/message-source.js';
 import { type ImapMeter, NO_METER } from '../../../src/gateways/imap/meter.js';
 import { FolderResults } from '../../../src/gateways/imap/search/folder-results.js';
-import { type ImapListener, startImap as listen } from '../../../src/gateways/imap/server.js';
+import { startImap as listen } from '../../../src/gateways/imap/server.js';
 import { createFolderMirrors } from '../../../src/gateways/imap/view/folder-mirrors.js';
 import type { CertificateSource } from '../../../src/gateways/tcp/certificate-source.js';
 import type { ConnectionShares } from '../../../src/gateways/tcp/connection-limits.js';
+import type { TcpListener } from '../../../src/gateways/tcp/tcp-listener.js';
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../../src/mail/summary.js';
@@ -83,7 +84,7 @@ export interface ImapSettings extends Partial<Omit<ImapContext, 'limits' | 'mete
 }
 
 export interface ImapGateway {
-  readonly listener: ImapListener;
+  readonly listener: TcpListener;
   readonly port: number;
   readonly directory: ImapDirectory;
   readonly mailboxes: TestMailboxes;

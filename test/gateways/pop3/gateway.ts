@@ -8,9 +8,10 @@ import type { Principal } from '../../../src/directory/protocol.js';
 import type { Pop3Context } from '../../../src/gateways/pop3/context.js';
 import { DEFAULT_LIMITS, type Pop3Limits } from '../../../src/gateways/pop3/limits.js';
 import { NO_METER, type Pop3Meter } from '../../../src/gateways/pop3/meter.js';
-import { startPop3 as listen, type Pop3Listener } from '../../../src/gateways/pop3/server.js';
+import { startPop3 as listen } from '../../../src/gateways/pop3/server.js';
 import type { CertificateSource } from '../../../src/gateways/tcp/certificate-source.js';
 import type { ConnectionShares } from '../../../src/gateways/tcp/connection-limits.js';
+import type { TcpListener } from '../../../src/gateways/tcp/tcp-listener.js';
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../../src/mail/summary.js';
@@ -56,7 +57,7 @@ export interface Pop3Settings extends Partial<Omit<Pop3Context, 'limits' | 'mete
 }
 
 export interface Pop3Gateway {
-  readonly listener: Pop3Listener;
+  readonly listener: TcpListener;
   readonly port: number;
   readonly directory: ImapDirectory;
   readonly mailboxes: TestMailboxes;
