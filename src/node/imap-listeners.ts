@@ -18,9 +18,8 @@ import type { BlobStore } from '../store/blobs.js';
 import type { CredentialChecks } from './credential-checks.js';
 import type { Engine } from './engine.js';
 import type { Observability } from './observability.js';
+import { openListener, type StopListener } from './open-listener.js';
 import type { Resources } from './resources.js';
-import type { StopListener } from './smtp-listeners.js';
-import { listenFailure } from './start-failure.js';
 import { version } from './version.js';
 
 /** By their names in the ready line; only those that are open. */
@@ -64,15 +63,10 @@ export async function openImap(
   };
   const trusted = new TrustedNetworks(config.proxyNetworks);
   const shares = new ConnectionShares(context.limits);
-  const open = async (name: string, variable: string, port: number, implicitTls: boolean) => {
-    try {
-      const listener = await startImap({ bind, port, implicitTls, tls, trusted, context, shares, log });
-      stops.push((graceMs) => listener.stop(graceMs));
-      return listener;
-    } catch (error) {
-      throw listenFailure(error, name, variable, bind, port);
-    }
-  };
+  const open = (name: string, variable: string, port: number, implicitTls: boolean) =>
+    openListener({ name, variable, bind, port }, stops, () =>
+      startImap({ bind, port, implicitTls, tls, trusted, context, shares, log }),
+    );
   const imap = await open('IMAP', 'MANSIO_IMAP_PORT', imapPort, false);
   const imaps = await open('IMAP with TLS', 'MANSIO_IMAPS_PORT', imapsPort, true);
   metrics?.watchConnections('imap', () => imap.connections + imaps.connections);

@@ -28,9 +28,10 @@ import { exposition } from './metrics/exposition.js';
 import type { Metrics } from './metrics/metrics.js';
 import { openNearBlobs } from './near-blobs.js';
 import type { Observability } from './observability.js';
+import type { Listener, StopListener } from './open-listener.js';
 import { openPop3, type Pop3Listeners } from './pop3-listeners.js';
 import type { Resources } from './resources.js';
-import { type Listener, openSmtp, type SmtpListeners, type StopListener } from './smtp-listeners.js';
+import { openSmtp, type SmtpListeners } from './smtp-listeners.js';
 import { listenFailure } from './start-failure.js';
 import { version } from './version.js';
 

@@ -11,9 +11,8 @@ import type { BlobStore } from '../store/blobs.js';
 import type { CredentialChecks } from './credential-checks.js';
 import type { Engine } from './engine.js';
 import type { Observability } from './observability.js';
+import { openListener, type StopListener } from './open-listener.js';
 import type { Resources } from './resources.js';
-import type { StopListener } from './smtp-listeners.js';
-import { listenFailure } from './start-failure.js';
 import { version } from './version.js';
 
 /** By their names in the ready line; only those that are open. */
@@ -46,15 +45,10 @@ export async function openPop3(
   };
   const trusted = new TrustedNetworks(config.proxyNetworks);
   const shares = new ConnectionShares(context.limits);
-  const open = async (name: string, variable: string, port: number, implicitTls: boolean) => {
-    try {
-      const listener = await startPop3({ bind, port, implicitTls, tls, trusted, context, shares, log });
-      stops.push((graceMs) => listener.stop(graceMs));
-      return listener;
-    } catch (error) {
-      throw listenFailure(error, name, variable, bind, port);
-    }
-  };
+  const open = (name: string, variable: string, port: number, implicitTls: boolean) =>
+    openListener({ name, variable, bind, port }, stops, () =>
+      startPop3({ bind, port, implicitTls, tls, trusted, context, shares, log }),
+    );
   const pop3 = await open('POP3', 'MANSIO_POP3_PORT', pop3Port, false);
   const pop3s = await open('POP3 with TLS', 'MANSIO_POP3S_PORT', pop3sPort, true);
   metrics?.watchConnections('pop3', () => pop3.connections + pop3s.connections);

@@ -11,17 +11,8 @@ import type { Spool } from '../spool/spool.js';
 import type { CredentialChecks } from './credential-checks.js';
 import type { Engine } from './engine.js';
 import type { Observability } from './observability.js';
+import { openListener, type StopListener } from './open-listener.js';
 import type { Resources } from './resources.js';
-import { listenFailure } from './start-failure.js';
-
-/** What ends a listener: what is under way gets `graceMs`. */
-export type StopListener = (graceMs: number) => Promise<void>;
-
-/** What every gateway with a port of its own gives. */
-export interface Listener {
-  readonly address: string;
-  beginDrain(): void;
-}
 
 /** By their names in the ready line; only those that are open. */
 export type SmtpListeners = Readonly<Partial<Record<'mx' | 'submission' | 'submissions', SmtpListener>>>;
@@ -43,22 +34,13 @@ export async function openSmtp(
   const { directory, inbound, mailboxes, blobs } = engine;
   const shared = { bind, hostname, maxMessageSize, tls: resources.tls.certificates, trusted, log, tracer, directory };
 
-  const open = async (name: string, variable: string, port: number, start: () => Promise<SmtpListener>) => {
-    try {
-      const listener = await start();
-      stops.push((graceMs) => listener.stop(graceMs));
-      return listener;
-    } catch (error) {
-      throw listenFailure(error, name, variable, bind, port);
-    }
-  };
   // Loaded by those who need it: it is large.
   const authenticator = async () => {
     const { createAuthenticator } = await import('../mailauth/authenticator.js');
     return createAuthenticator({ dns, hostname, dmarcReject: config.dmarcReject, log });
   };
   const openMx = (port: number) =>
-    open('MX', 'MANSIO_MX_PORT', port, async () =>
+    openListener({ name: 'MX', variable: 'MANSIO_MX_PORT', bind, port }, stops, async () =>
       startMx({
         ...shared,
         port,
@@ -69,7 +51,7 @@ export async function openSmtp(
       }),
     );
   const openSubmission = (name: string, variable: string, port: number, implicitTls: boolean) =>
-    open(name, variable, port, () =>
+    openListener({ name, variable, bind, port }, stops, () =>
       startSubmission({
         ...shared,
         port,
