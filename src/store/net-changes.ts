@@ -3,18 +3,8 @@
 
 import { uuidTime } from '../mail/ids.js';
 import type { PackedIds } from '../mail/packed-ids.js';
-import type { MessageSummary } from '../mail/summary.js';
 import { joinedSets, threadIds } from '../mail/thread.js';
-import {
-  type Change,
-  type ChangeOf,
-  flaggedIn,
-  type LoggedOutbound,
-  packedFlaggedIn,
-  placementsIn,
-  removedIn,
-  type StoredOnly,
-} from './changes.js';
+import { type Change, type ChangeOf, flaggedIn, packedFlaggedIn, placementsIn, removedIn } from './changes.js';
 import { LazyMap, LazySet } from './lazy-map.js';
 import type {
   AnnotationRow,
@@ -24,13 +14,7 @@ import type {
   FolderDefinition,
   HandedOver,
 } from './mailbox-rows.js';
-import type {
-  DeliveryAttempt,
-  OutboundContent,
-  OutboundRecipientRow,
-  OutboundRow,
-  OutboundStatus,
-} from './outbound.js';
+import { type NetOutboundChange, OutboundFold } from './net-outbound.js';
 
 /** A new email, and the message ids by which the store finds its thread; emails of one thread have the same ids. */
 export interface AddedEmail extends EmailRow {
@@ -68,22 +52,7 @@ interface NetPlacements {
   readonly marked: readonly PlacementRow[];
 }
 
-interface NetOutbound {
-  readonly outbound: LoggedOutbound;
-  /** Its status before the list; null when the list made it. */
-  readonly before: OutboundStatus | null;
-  /** There when the list of recipients is a new one: others are no more. */
-  readonly recipientIds?: readonly string[];
-  readonly recipients: readonly { readonly position: number; readonly recipient: OutboundRecipientRow }[];
-  /** Blobs of messages that it no longer has. */
-  readonly released: readonly string[];
-  /** Absent when the record is from the log. */
-  readonly row?: OutboundRow;
-  readonly content?: OutboundContent | null;
-  readonly summary?: MessageSummary;
-}
-
-export interface NetChange {
+export interface NetChange extends NetOutboundChange {
   /** In the order of their ids. */
   readonly emailsAdded: readonly AddedEmail[];
   /** In their order, before `emailsFlagged`. Emails that are removed may be among them. */
@@ -104,9 +73,6 @@ export interface NetChange {
   readonly deferralsEnded: readonly string[];
   /** Blobs of mail that was not kept. */
   readonly blobsReleased: readonly string[];
-  readonly outbound: readonly NetOutbound[];
-  readonly outboundRemoved: readonly string[];
-  readonly attempts: readonly { readonly outboundId: string; readonly attempt: DeliveryAttempt }[];
   readonly handedOver: readonly HandedOver[];
 }
 
@@ -132,15 +98,6 @@ class FolderFold {
   readonly marked = new LazyMap<number, PlacementRow>();
 }
 
-interface OutboundFold {
-  outbound: LoggedOutbound;
-  readonly before: OutboundStatus | null;
-  recipientIds: readonly string[] | undefined;
-  readonly recipients: Map<string, { readonly position: number; readonly recipient: OutboundRecipientRow }>;
-  readonly blobs: Set<string>;
-  stored: Partial<StoredOnly>;
-}
-
 class Fold {
   readonly #added = new LazyMap<string, EmailRow>();
   readonly #flaggedTogether: FlaggedTogether[] = [];
@@ -157,9 +114,7 @@ class Fold {
   readonly #deferred = new LazyMap<string, readonly string[]>();
   readonly #deferralsEnded = new LazySet<string>();
   readonly #released: string[] = [];
-  readonly #outbound = new LazyMap<string, OutboundFold>();
-  readonly #outboundRemoved = new LazySet<string>();
-  readonly #attempts: NetChange['attempts'][number][] = [];
+  readonly #outbound = new OutboundFold();
   readonly #handedOver: HandedOver[] = [];
 
   take(change: Change): void {
@@ -224,18 +179,16 @@ class Fold {
         this.#released.push(change.payload.blob);
         return;
       case 'OutboundChanged':
-        this.#changeOutbound(change);
+        this.#outbound.change(change);
         return;
-      case 'RecipientChanged': {
-        const { outboundId, position, recipient } = change.payload;
-        this.#outbound.get(outboundId)!.recipients.set(recipient.id, { position, recipient });
+      case 'RecipientChanged':
+        this.#outbound.changeRecipient(change.payload);
         return;
-      }
       case 'OutboundRemoved':
-        this.#removeOutbound(change.payload.outboundId);
+        this.#released.push(...this.#outbound.remove(change.payload.outboundId));
         return;
       case 'DeliveryAttempted':
-        this.#attempts.push(change.payload);
+        this.#outbound.attempt(change.payload);
         return;
       case 'MailHandedOver':
         this.#handedOver.push(change.payload);
@@ -247,7 +200,6 @@ class Fold {
   }
 
   result(): NetChange {
-    const removed = this.#outboundRemoved;
     return {
       emailsAdded: threaded(this.#added.values()),
       flaggedTogether: this.#flaggedTogether,
@@ -268,10 +220,8 @@ class Fold {
       filtersDeferred: this.#deferred.entries().map(([emailId, filterIds]) => ({ emailId, filterIds })),
       deferralsEnded: this.#deferralsEnded.values(),
       blobsReleased: this.#released,
-      outbound: this.#outbound.values().map(outboundOf),
-      outboundRemoved: removed.values(),
-      attempts: this.#attempts.filter(({ outboundId }) => !removed.has(outboundId)),
       handedOver: this.#handedOver,
+      ...this.#outbound.result(),
     };
   }
 
@@ -349,42 +299,6 @@ class Fold {
     if (!this.#foldersAdded.delete(folderId)) this.#foldersRemoved.add(folderId);
     for (const { emailId, uid } of placed?.emails ?? []) this.#place(placed!.folderId, uid, emailId, change);
   }
-
-  #changeOutbound({ payload, storedOnly }: ChangeOf<'OutboundChanged'>): void {
-    const { outbound, before, recipientIds, released } = payload;
-    let known = this.#outbound.get(outbound.id);
-    if (known === undefined) {
-      known = { outbound, before, recipientIds, recipients: new Map(), blobs: new Set(), stored: {} };
-      this.#outbound.set(outbound.id, known);
-    }
-    known.outbound = outbound;
-    known.recipientIds = recipientIds ?? known.recipientIds;
-    known.stored = { ...known.stored, ...storedOnly };
-    if (released !== undefined) known.blobs.add(released);
-    if (outbound.blob !== null) known.blobs.delete(outbound.blob);
-    if (recipientIds === undefined) return;
-    const kept = new Set(recipientIds);
-    for (const id of known.recipients.keys()) if (!kept.has(id)) known.recipients.delete(id);
-  }
-
-  #removeOutbound(id: string): void {
-    const known = this.#outbound.get(id);
-    this.#outbound.delete(id);
-    if (known !== undefined) this.#released.push(...known.blobs);
-    if (known?.before !== null) this.#outboundRemoved.add(id);
-    else if (known.outbound.blob !== null) this.#released.push(known.outbound.blob);
-  }
-}
-
-function outboundOf({ outbound, before, recipientIds, recipients, blobs, stored }: OutboundFold): NetOutbound {
-  return {
-    outbound,
-    before,
-    ...(recipientIds === undefined ? {} : { recipientIds }),
-    recipients: [...recipients.values()],
-    released: [...blobs],
-    ...stored,
-  };
 }
 
 /** New emails that share an id are one thread, named after the first of them; the store searches the ids of all. */

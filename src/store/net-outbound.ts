@@ -1,0 +1,112 @@
+// The part of net changes that is about outbound mail: one row an outbound email that changed, with the recipients that changed,
+// and the attempts of delivery.
+import type { MessageSummary } from '../mail/summary.js';
+import type { ChangeOf, LoggedOutbound, StoredOnly } from './changes.js';
+import { LazyMap, LazySet } from './lazy-map.js';
+import type {
+  DeliveryAttempt,
+  OutboundContent,
+  OutboundRecipientRow,
+  OutboundRow,
+  OutboundStatus,
+} from './outbound.js';
+
+interface NetRecipient {
+  readonly position: number;
+  readonly recipient: OutboundRecipientRow;
+}
+
+interface NetOutbound {
+  readonly outbound: LoggedOutbound;
+  /** Its status before the list; null when the list made it. */
+  readonly before: OutboundStatus | null;
+  /** There when the list of recipients is a new one: others are no more. */
+  readonly recipientIds?: readonly string[];
+  readonly recipients: readonly NetRecipient[];
+  /** Blobs of messages that it no longer has. */
+  readonly released: readonly string[];
+  /** Absent when the record is from the log. */
+  readonly row?: OutboundRow;
+  readonly content?: OutboundContent | null;
+  readonly summary?: MessageSummary;
+}
+
+interface NetAttempt {
+  readonly outboundId: string;
+  readonly attempt: DeliveryAttempt;
+}
+
+export interface NetOutboundChange {
+  readonly outbound: readonly NetOutbound[];
+  readonly outboundRemoved: readonly string[];
+  readonly attempts: readonly NetAttempt[];
+}
+
+interface OutboundNet {
+  outbound: LoggedOutbound;
+  readonly before: OutboundStatus | null;
+  recipientIds: readonly string[] | undefined;
+  readonly recipients: Map<string, NetRecipient>;
+  readonly blobs: Set<string>;
+  stored: Partial<StoredOnly>;
+}
+
+export class OutboundFold {
+  readonly #outbound = new LazyMap<string, OutboundNet>();
+  readonly #removed = new LazySet<string>();
+  readonly #attempts: NetAttempt[] = [];
+
+  change({ payload, storedOnly }: ChangeOf<'OutboundChanged'>): void {
+    const { outbound, before, recipientIds, released } = payload;
+    let known = this.#outbound.get(outbound.id);
+    if (known === undefined) {
+      known = { outbound, before, recipientIds, recipients: new Map(), blobs: new Set(), stored: {} };
+      this.#outbound.set(outbound.id, known);
+    }
+    known.outbound = outbound;
+    known.recipientIds = recipientIds ?? known.recipientIds;
+    known.stored = { ...known.stored, ...storedOnly };
+    if (released !== undefined) known.blobs.add(released);
+    if (outbound.blob !== null) known.blobs.delete(outbound.blob);
+    if (recipientIds === undefined) return;
+    const kept = new Set(recipientIds);
+    for (const id of known.recipients.keys()) if (!kept.has(id)) known.recipients.delete(id);
+  }
+
+  changeRecipient({ outboundId, position, recipient }: ChangeOf<'RecipientChanged'>['payload']): void {
+    this.#outbound.get(outboundId)!.recipients.set(recipient.id, { position, recipient });
+  }
+
+  /** Returns the blobs of its messages that the list made or took from it. */
+  remove(id: string): readonly string[] {
+    const known = this.#outbound.get(id);
+    this.#outbound.delete(id);
+    if (known === undefined || known.before !== null) this.#removed.add(id);
+    if (known === undefined) return [];
+    const { blob } = known.outbound;
+    return known.before === null && blob !== null ? [...known.blobs, blob] : [...known.blobs];
+  }
+
+  attempt(attempt: NetAttempt): void {
+    this.#attempts.push(attempt);
+  }
+
+  result(): NetOutboundChange {
+    return {
+      outbound: this.#outbound.values().map(netOutbound),
+      outboundRemoved: this.#removed.values(),
+      attempts: this.#attempts.filter(({ outboundId }) => !this.#removed.has(outboundId)),
+    };
+  }
+}
+
+function netOutbound({ outbound, before, recipientIds, recipients, blobs, stored }: OutboundNet): NetOutbound {
+  return {
+    outbound,
+    before,
+    ...(recipientIds === undefined ? {} : { recipientIds }),
+    recipients: [...recipients.values()],
+    released: [...blobs],
+    ...stored,
+  };
+}
