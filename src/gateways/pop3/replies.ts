@@ -20,6 +20,9 @@ export const err = (text: string, code?: string): Pop3Reply => ({
   ...(code !== undefined && { code }),
 });
 
+/** The end of a session whose maildrop another session has got. */
+export const LOCK_LOST = err('Another session has the maildrop; nothing was deleted', 'IN-USE');
+
 /** With its end. */
 export function lineOf({ isOk, code, text }: Pop3Reply): string {
   return `${isOk ? '+OK' : '-ERR'} ${code === undefined ? '' : `[${code}] `}${text}\r\n`;

@@ -6,7 +6,7 @@ import { ConnectionEnd, type LineConnection } from '../tcp/line-connection.js';
 import type { Pop3Context } from './context.js';
 import type { Maildrop } from './maildrop.js';
 import { MessageReader } from './message-reader.js';
-import { err, lineOf, Pop3Output } from './replies.js';
+import { LOCK_LOST, lineOf, Pop3Output } from './replies.js';
 
 export type Pop3State = 'authorization' | 'transaction';
 
@@ -22,8 +22,6 @@ interface Opened {
   readonly maildrop: Maildrop;
   readonly reader: MessageReader;
 }
-
-const LOCK_LOST = err('Another session has the maildrop; nothing was deleted', 'IN-USE');
 
 export class Pop3Session {
   readonly connection: LineConnection;

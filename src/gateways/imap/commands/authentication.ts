@@ -1,15 +1,7 @@
 // STARTTLS, LOGIN and AUTHENTICATE (RFC 9051 §6.2), and ENABLE (§6.3.1), which the first commands after a login are.
-import {
-  beginExchange,
-  decodeBase64,
-  type Failure,
-  failureChallenge,
-  type Mechanism,
-  mechanismOf,
-  type SaslStep,
-} from '../../../auth/sasl.js';
+import { type EmptyExchange, exchange } from '../../../auth/sasl-exchange.js';
 import { type Command, command } from '../command.js';
-import { bad, type Completion, no, ok, Refused } from '../completion.js';
+import { bad, type Completion, no, ok } from '../completion.js';
 import { enableArguments } from '../grammar/id.js';
 import { logIn, loginRefusal } from '../login.js';
 import type { Enabled, Session } from '../session.js';
@@ -17,8 +9,11 @@ import type { CommandReader } from '../wire/command-reader.js';
 
 /** Octets of a response of SASL: a token in base64. */
 const MOST_RESPONSE = 16_384;
-const EMPTY = Buffer.alloc(0);
-const MALFORMED = bad('Malformed response');
+const EMPTY_EXCHANGES: Readonly<Record<EmptyExchange, Completion>> = {
+  notOffered: no('Mechanism not offered', 'CANNOT'),
+  malformed: bad('Malformed response'),
+  cancelled: bad('Authentication cancelled'),
+};
 
 export const authenticationCommands: readonly Command[] = [
   command({
@@ -44,7 +39,7 @@ export const authenticationCommands: readonly Command[] = [
       return (await logIn(session, { names: [name], credential })).completion;
     },
   }),
-  command({ name: 'AUTHENTICATE', states: ['not-authenticated'], parse: exchange, run: authenticate }),
+  command({ name: 'AUTHENTICATE', states: ['not-authenticated'], parse: mechanismAndResponse, run: authenticate }),
   command({
     name: 'ENABLE',
     states: ['authenticated', 'selected'],
@@ -59,51 +54,26 @@ export const authenticationCommands: readonly Command[] = [
   }),
 ];
 
-interface Exchange {
-  readonly mechanism: string;
+interface Begun {
+  readonly name: string;
   readonly initial: string | undefined;
 }
 
-function exchange(reader: CommandReader): Exchange {
-  const mechanism = reader.atom();
-  return { mechanism, initial: reader.accept(' ') ? reader.atom() : undefined };
+function mechanismAndResponse(reader: CommandReader): Begun {
+  const name = reader.atom();
+  return { name, initial: reader.accept(' ') ? reader.atom() : undefined };
 }
 
-async function authenticate(session: Session, { mechanism: name, initial }: Exchange): Promise<Completion> {
+async function authenticate(session: Session, begun: Begun): Promise<Completion> {
   const refusal = loginRefusal(session);
   if (refusal !== undefined) return refusal;
-  const mechanism = mechanismOf(name);
-  if (mechanism === undefined) return no('Mechanism not offered', 'CANNOT');
-  // RFC 4959 §3: `=` is an initial response that is empty.
-  const response = initial === undefined ? undefined : initial === '=' ? EMPTY : decodeBase64(initial);
-  if (initial !== undefined && response === undefined) return MALFORMED;
-  let step: SaslStep = beginExchange(mechanism, response);
-  while (step.kind === 'challenge') step = step.next(await ask(session, step.text));
-  if (step.kind === 'malformed') return MALFORMED;
-  const { completion, failure } = await logIn(session, step.shown);
-  if (failure !== undefined) await sayWhy(session, mechanism, failure);
-  return completion;
-}
-
-/** Sends the reason of the failure as a challenge; the client's response to it has no meaning (RFC 7628 §3.2.3). */
-async function sayWhy(session: Session, mechanism: Mechanism, failure: Failure): Promise<void> {
-  const challenge = failureChallenge(mechanism, failure);
-  if (challenge !== undefined) await exchangeLine(session, challenge);
-}
-
-async function ask(session: Session, challenge: string): Promise<Buffer> {
-  const line = await exchangeLine(session, challenge);
-  // RFC 9051 §6.2.2.
-  if (line === '*') throw new Refused(bad('Authentication cancelled'));
-  const response = decodeBase64(line);
-  if (response === undefined) throw new Refused(MALFORMED);
-  return response;
-}
-
-async function exchangeLine(session: Session, challenge: string): Promise<string> {
-  session.output.line(`+ ${Buffer.from(challenge).toString('base64')}`);
-  session.output.flush();
-  return (await session.readLine(MOST_RESPONSE)).toString('latin1');
+  const ask = async (challenge: string) => {
+    session.output.line(`+ ${challenge}`);
+    session.output.flush();
+    return (await session.readLine(MOST_RESPONSE)).toString('latin1');
+  };
+  const end = await exchange({ ...begun, ask, judge: (shown) => logIn(session, shown) });
+  return typeof end === 'string' ? EMPTY_EXCHANGES[end] : end.completion;
 }
 
 /**

@@ -1,21 +1,16 @@
 // USER and PASS (RFC 1939 §7), AUTH (RFC 5034), STLS (RFC 2595 §4) and UTF8 (RFC 6856 §2).
-import {
-  beginExchange,
-  decodeBase64,
-  type Failure,
-  failureChallenge,
-  MECHANISMS,
-  type Mechanism,
-  mechanismOf,
-  type SaslStep,
-} from '../../../auth/sasl.js';
+import { MECHANISMS } from '../../../auth/sasl.js';
+import { type EmptyExchange, exchange } from '../../../auth/sasl-exchange.js';
 import type { Pop3Command } from '../command.js';
 import { logIn, loginRefusal } from '../login.js';
-import { err, list, ok, type Pop3Reply, RefusedCommand } from '../replies.js';
+import { err, list, ok, type Pop3Reply } from '../replies.js';
 import type { Pop3Session } from '../session.js';
 
-const EMPTY = Buffer.alloc(0);
-const MALFORMED = err('Malformed response');
+const EMPTY_EXCHANGES: Readonly<Record<EmptyExchange, Pop3Reply>> = {
+  notOffered: err('Mechanism not offered'),
+  malformed: err('Malformed response'),
+  cancelled: err('Authentication cancelled'),
+};
 
 export const authorizationCommands: readonly Pop3Command[] = [
   {
@@ -69,35 +64,10 @@ async function authenticate(session: Pop3Session, [name, initial]: readonly stri
   const refusal = loginRefusal(session);
   if (refusal !== undefined) return refusal;
   if (name === undefined) return list('Mechanisms follow', MECHANISMS);
-  const mechanism = mechanismOf(name);
-  if (mechanism === undefined) return err('Mechanism not offered');
-  // RFC 5034 §4: `=` is an initial response that is empty.
-  const response = initial === undefined ? undefined : initial === '=' ? EMPTY : decodeBase64(initial);
-  if (initial !== undefined && response === undefined) return MALFORMED;
-  let step: SaslStep = beginExchange(mechanism, response);
-  while (step.kind === 'challenge') step = step.next(await ask(session, step.text));
-  if (step.kind === 'malformed') return MALFORMED;
-  const { reply, failure } = await logIn(session, step.shown);
-  if (failure !== undefined) await sayWhy(session, mechanism, failure);
-  return reply;
-}
-
-/** Sends the reason of the failure as a challenge; the client's response to it has no meaning (RFC 7628 §3.2.3). */
-async function sayWhy(session: Pop3Session, mechanism: Mechanism, failure: Failure): Promise<void> {
-  const challenge = failureChallenge(mechanism, failure);
-  if (challenge !== undefined) await exchangeLine(session, challenge);
-}
-
-async function ask(session: Pop3Session, challenge: string): Promise<Buffer> {
-  const line = await exchangeLine(session, challenge);
-  // RFC 5034 §4.
-  if (line === '*') throw new RefusedCommand(err('Authentication cancelled'));
-  const response = decodeBase64(line);
-  if (response === undefined) throw new RefusedCommand(MALFORMED);
-  return response;
-}
-
-async function exchangeLine(session: Pop3Session, challenge: string): Promise<string> {
-  session.output.write(`+ ${Buffer.from(challenge).toString('base64')}\r\n`);
-  return (await session.readLine()).toString('latin1');
+  const ask = async (challenge: string) => {
+    session.output.write(`+ ${challenge}\r\n`);
+    return (await session.readLine()).toString('latin1');
+  };
+  const end = await exchange({ name, initial, ask, judge: (shown) => logIn(session, shown) });
+  return typeof end === 'string' ? EMPTY_EXCHANGES[end] : end.reply;
 }

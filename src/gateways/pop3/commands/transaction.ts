@@ -2,7 +2,7 @@
 import type { Pop3Command } from '../command.js';
 import { DotStuffing, TopOfMessage } from '../dot-stuffing.js';
 import type { Maildrop, MaildropMessage } from '../maildrop.js';
-import { err, lineOf, list, ok, type Pop3Reply, RefusedCommand } from '../replies.js';
+import { err, LOCK_LOST, lineOf, list, ok, type Pop3Reply, RefusedCommand } from '../replies.js';
 import type { Pop3Session } from '../session.js';
 
 const NO_SUCH_MESSAGE = err('No such message');
@@ -148,7 +148,7 @@ async function quit(session: Pop3Session): Promise<Pop3Reply> {
     await maildrop.close();
     return ok('Bye');
   }
-  if (!(await maildrop.quit())) return err('Another session has the maildrop; nothing was deleted', 'IN-USE');
+  if (!(await maildrop.quit())) return LOCK_LOST;
   context.meter.removed(deletedCount);
   return ok(`${deletedCount} messages deleted, bye`);
 }
