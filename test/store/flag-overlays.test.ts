@@ -204,6 +204,20 @@ test('flags are in the emails before a node of an earlier version has the accoun
   );
 });
 
+test('overlays that an account has left behind are not written for ever', async (t) => {
+  const { address } = await migratedDatabase(t);
+  const stores = await onPostgres(t, undefined, address);
+  const sql = connect(address, { max: 1, applicationName: 'earlier version' });
+  t.teardown(() => sql.end());
+  const { writer, ids } = await mailboxOf(stores);
+  const { accountId } = writer;
+  await writer.commit([together(ids, 3)]);
+  t.true(await stores.overlays.write(accountId, 1));
+  for (const table of ['emails', 'events']) await sql`delete from ${sql(table)} where account_id = ${accountId}`;
+  await sql`delete from accounts where id = ${accountId}`;
+  t.false(await stores.overlays.write(accountId, 1));
+});
+
 test('the log keeps the ids of overlays that are not written yet', async (t) => {
   const stores = await onPostgres(t);
   const { writer, ids } = await mailboxOf(stores);
