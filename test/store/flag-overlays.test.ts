@@ -2,20 +2,14 @@
 // read has the flags of the last change.
 import test from 'ava';
 import fc from 'fast-check';
-import { PackedIds } from '../../src/mail/packed-ids.js';
 import type { ChangeContent } from '../../src/store/changes.js';
 import { connect } from '../../src/store/postgres/client.js';
 import { migratedDatabase } from '../support/embedded-database.js';
 import { contentsOf, emailsOf } from './contracts/contents.js';
 import { onPostgres, type Stores } from './contracts/stores.js';
-import { openWriter, type Writer } from './contracts/writer.js';
+import { flaggedTogether, openWriter, type Writer } from './contracts/writer.js';
 
 const EMAILS = 7;
-
-const together = (ids: readonly string[], flags: number): ChangeContent => {
-  const [emailId, ...others] = ids;
-  return { type: 'FlagsChanged', payload: { emailId: emailId!, flags, changed: flags, others: PackedIds.of(others) } };
-};
 
 async function mailboxOf(stores: Stores): Promise<{ readonly writer: Writer; readonly ids: string[] }> {
   const writer = await openWriter(stores);
@@ -52,7 +46,7 @@ test('a mailbox has the flags of the last change, however overlays are written',
         const changes: ChangeContent[] = [];
         if (next.kind === 'together' || next.kind === 'both') {
           for (const id of chosen) set(id, next.flags);
-          changes.push(together(chosen, next.flags));
+          changes.push(flaggedTogether(chosen, next.flags));
         }
         if (next.kind === 'alone' || next.kind === 'both') {
           const value = next.flags ^ 1;
@@ -87,7 +81,7 @@ test('accounts that commit overlays together get their own ids', async (t) => {
   const mailboxes = [await mailboxOf(stores), await mailboxOf(stores), await mailboxOf(stores)];
   await Promise.all(
     mailboxes.map(({ writer, ids }, i) =>
-      writer.commit([together(ids.slice(0, 2 + i), 1), together(ids.slice(2 + i), 2)]),
+      writer.commit([flaggedTogether(ids.slice(0, 2 + i), 1), flaggedTogether(ids.slice(2 + i), 2)]),
     ),
   );
   for (const [i, { writer, ids }] of mailboxes.entries()) {
@@ -107,9 +101,9 @@ test('accounts that commit overlays together get their own ids', async (t) => {
 test('overlays that a newer one covers are dropped, others are not', async (t) => {
   const stores = await onPostgres(t);
   const { writer, ids } = await mailboxOf(stores);
-  for (const flags of [1, 0, 1, 4]) await writer.commit([together(ids, flags)]);
-  await writer.commit([together(ids.slice(0, 3), 8)]);
-  await writer.commit([together(ids.slice(1, 4), 16)]);
+  for (const flags of [1, 0, 1, 4]) await writer.commit([flaggedTogether(ids, flags)]);
+  await writer.commit([flaggedTogether(ids.slice(0, 3), 8)]);
+  await writer.commit([flaggedTogether(ids.slice(1, 4), 16)]);
   t.is(await stores.overlays.dropCovered(writer.accountId), 3);
   t.is(await stores.overlays.dropCovered(writer.accountId), 3);
   t.deepEqual(
@@ -125,8 +119,8 @@ test('without room for overlays a commit writes the emails itself, and those tha
   const { accountId } = writer;
   const alone = { emailId: ids[1]!, flags: 4, changed: 1, keywords: ['Work'] };
   await writer.commit([
-    together(ids, 5),
-    together(ids.slice(5), 2),
+    flaggedTogether(ids, 5),
+    flaggedTogether(ids.slice(5), 2),
     { type: 'FlagsChanged', payload: alone },
     {
       type: 'EmailRemoved',
@@ -164,7 +158,7 @@ test('overlays that several nodes write at once beside commits and pruning', asy
     for (const id of some) model.set(id, { flags: round, modseq: seq });
     model.set(single, { flags: round + 1, modseq: seq });
     await writer.commit([
-      together(some, round),
+      flaggedTogether(some, round),
       { type: 'FlagsChanged', payload: { emailId: single, flags: round + 1, changed: 1 } },
     ]);
     t.deepEqual(
@@ -183,9 +177,9 @@ test('flags are in the emails before a node of an earlier version has the accoun
   t.teardown(() => sql.end());
   const { writer, ids } = await mailboxOf(stores);
   const { accountId } = writer;
-  await writer.commit([together(ids, 3), together(ids.slice(1), 1), together(ids.slice(2, 4), 5)]);
+  await writer.commit([flaggedTogether(ids, 3), flaggedTogether(ids.slice(1), 1), flaggedTogether(ids.slice(2, 4), 5)]);
   await stores.overlays.write(accountId, 1);
-  await writer.commit([together(ids.slice(3), 9)]);
+  await writer.commit([flaggedTogether(ids.slice(3), 9)]);
   const flags = async () =>
     (await sql`select flags from emails where account_id = ${accountId} order by id`).map((row) => row['flags']);
   t.deepEqual(await stores.mailboxes.claim(accountId, 2), {
@@ -204,11 +198,25 @@ test('flags are in the emails before a node of an earlier version has the accoun
   );
 });
 
+test('overlays that an account has left behind are not written for ever', async (t) => {
+  const { address } = await migratedDatabase(t);
+  const stores = await onPostgres(t, undefined, address);
+  const sql = connect(address, { max: 1, applicationName: 'earlier version' });
+  t.teardown(() => sql.end());
+  const { writer, ids } = await mailboxOf(stores);
+  const { accountId } = writer;
+  await writer.commit([flaggedTogether(ids, 3)]);
+  t.true(await stores.overlays.write(accountId, 1));
+  for (const table of ['emails', 'events']) await sql`delete from ${sql(table)} where account_id = ${accountId}`;
+  await sql`delete from accounts where id = ${accountId}`;
+  t.false(await stores.overlays.write(accountId, 1));
+});
+
 test('the log keeps the ids of overlays that are not written yet', async (t) => {
   const stores = await onPostgres(t);
   const { writer, ids } = await mailboxOf(stores);
   const { accountId } = writer;
-  await writer.commit([together(ids, 5)]);
+  await writer.commit([flaggedTogether(ids, 5)]);
   await writer.add();
   await stores.events.prune(100 * 365 * 86_400_000, 0);
   t.deepEqual(

@@ -3,12 +3,12 @@
 import test from 'ava';
 import { newId } from '../../src/ids/new-id.js';
 import { uuidV7 } from '../../src/mail/ids.js';
-import { PackedIds } from '../../src/mail/packed-ids.js';
 import type { ChangeContent, LoggedOutbound, NewEmail } from '../../src/store/changes.js';
 import { logged } from '../../src/store/changes.js';
 import type { FolderDefinition } from '../../src/store/mailbox-rows.js';
 import { netOf } from '../../src/store/net-changes.js';
 import { records } from '../support/mailbox-change.js';
+import { flaggedTogether } from './contracts/writer.js';
 
 const EMAIL: NewEmail = {
   id: 'e1',
@@ -198,11 +198,8 @@ test('a folder that is deleted has no placements, and none at all when the list 
 });
 
 test('emails that one record flags are together unless the list has flagged one of them before, however many', (t) => {
-  const [first, ...others] = Array.from({ length: 50 }, newId);
-  const packed: ChangeContent = {
-    type: 'FlagsChanged',
-    payload: { emailId: first!, flags: 1, changed: 1, others: PackedIds.of(others) },
-  };
+  const ids = Array.from({ length: 50 }, newId);
+  const packed = flaggedTogether(ids, 1);
   const alone = (emailId: string): ChangeContent => ({
     type: 'FlagsChanged',
     payload: { emailId, flags: 4, changed: 4, keywords: ['Later'] },
@@ -212,11 +209,11 @@ test('emails that one record flags are together unless the list has flagged one 
     const apart = netOf(records([...before, packed]));
     t.is(apart.flaggedTogether.length, 1);
     t.is(apart.emailsFlagged.length, count);
-    const mixed = netOf(records([...before, alone(others[48]!), packed]));
+    const mixed = netOf(records([...before, alone(ids[49]!), packed]));
     t.is(mixed.flaggedTogether.length, 0);
     t.is(mixed.emailsFlagged.length, count + 50);
     t.like(
-      mixed.emailsFlagged.find(({ id }) => id === others[48]),
+      mixed.emailsFlagged.find(({ id }) => id === ids[49]),
       { flags: 1, keywords: ['Later'] },
     );
   }

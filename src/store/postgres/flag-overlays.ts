@@ -109,8 +109,9 @@ async function dropCovered(sql: Sql, accountId: string): Promise<number> {
 }
 
 /**
- * Writes flags to at most so many emails of an account's oldest overlay; returns whether overlays are left. The lock on the
- * account's row comes first, as in every commit, so the two never wait for each other's emails.
+ * Writes flags to at most so many emails of an account's oldest overlay; returns whether overlays were left before. The lock on
+ * the account's row comes first, as in every commit, so the two never wait for each other's emails. A node of an earlier version
+ * deletes an account without its overlays: there is nothing to write then.
  */
 async function writeOverlaid(sql: Sql, accountId: string, most: number): Promise<boolean> {
   const rows = await guarded(
@@ -135,7 +136,7 @@ async function writeOverlaid(sql: Sql, accountId: string, most: number): Promise
         delete from flag_overlays t using account a, due d
         where t.account_id = a.id and t.seq = d.seq and t.first = d.first and t.count <= ${most}
       )
-      select from due`,
+      select from account, due`,
   );
   return rows.length > 0;
 }

@@ -1,7 +1,8 @@
 // Rows of the log: the entries of one seq as JSON, and beside them the ids that entries name packed. Nodes of an earlier version
 // see the first email of such an entry alone.
+import { uuidOctets } from '../../mail/ids.js';
 import { PackedIds } from '../../mail/packed-ids.js';
-import { type Change, packedFlaggedIn } from '../changes.js';
+import type { Change } from '../changes.js';
 
 const ID_OCTETS = 16;
 
@@ -58,14 +59,14 @@ export class LogRows {
 
   #entryOf(change: Change, row: LogRow): StoredEntry {
     const { type, payload } = change;
-    const ids = type === 'FlagsChanged' ? packedFlaggedIn(payload) : undefined;
-    if (type !== 'FlagsChanged' || ids === undefined) return { type, payload };
-    const packed = { first: row.octets / ID_OCTETS, count: ids.length };
+    if (type !== 'FlagsChanged' || !(payload.others instanceof PackedIds)) return { type, payload };
+    const { others, ...first } = payload;
+    const packed = { first: row.octets / ID_OCTETS, count: 1 + others.length };
+    const octets = packed.count * ID_OCTETS;
     this.#places.set(change, packed);
-    this.#packed.push(ids.octets);
-    this.#octets += ids.octets.length;
-    row.octets += ids.octets.length;
-    const { others: _, ...first } = payload;
+    this.#packed.push(uuidOctets(first.emailId), others.octets);
+    this.#octets += octets;
+    row.octets += octets;
     return { type, payload: first, packed };
   }
 }

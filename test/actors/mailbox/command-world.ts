@@ -17,6 +17,14 @@ export const summary = (subject: string, messageId: string | null = null, size =
   attachmentCount: 0,
 });
 
+/** A message that is like no other, as `append` takes it. */
+export const message = (flags: string[] = [], { receivedAt = 1, size = 10 } = {}) => ({
+  blob: blobOf(randomUUID()),
+  summary: summary('s', null, size),
+  receivedAt,
+  flags,
+});
+
 /** A world with an account, and how messages come into its folders. */
 export async function start() {
   const world = await mailboxWorld();

@@ -1,5 +1,5 @@
 // What changed in a folder since a modseq, as a client that keeps a copy of the folder asks for it.
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import {
   DELETED_BIT,
@@ -11,25 +11,8 @@ import {
   unpackUids,
 } from '../../../src/actors/mailbox/packed-columns.js';
 import { FLAGGED, SEEN } from '../../../src/mail/flags.js';
+import { message } from './command-world.js';
 import { mailboxWorld } from './mailbox-world.js';
-
-const SUMMARY = {
-  messageId: null,
-  inReplyTo: null,
-  references: [],
-  fromAddress: 'a@remote.test',
-  fromName: 'A',
-  subject: 's',
-  preview: '',
-  size: 10,
-  hasAttachments: false,
-  attachmentCount: 0,
-};
-
-const message = (flags: string[] = [], size = 10) => {
-  const blob = createHash('sha256').update(randomUUID()).digest('hex');
-  return { blob, summary: { ...SUMMARY, size }, receivedAt: 1, flags };
-};
 
 async function start(t: ExecutionContext) {
   const world = await mailboxWorld();
@@ -154,7 +137,7 @@ test('the status of folders: counts, what is deleted in them, and their sizes wh
   const { id } = created.reply!;
   await mailbox.ask('append', {
     folderId: id,
-    messages: [message(['\\Seen'], 7), message(['\\Deleted'], 2 ** 33), message()],
+    messages: [message(['\\Seen'], { size: 7 }), message(['\\Deleted'], { size: 2 ** 33 }), message()],
   });
   await append('inbox', []);
   const of = async (asked: { folderIds?: string[]; withSizes?: boolean }) =>

@@ -1,9 +1,10 @@
 // Folders, placements and flags on a real store against a naive model: random histories of several writers whose commands
 // share commits, with reloads in between; then the rows: UIDs, counters, and the modseq of everything that changed.
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { FLAG_NAMES, FLAGGED, SEEN } from '../../../src/mail/flags.js';
+import { message } from './command-world.js';
 import { checkRows, type MailboxWorld, mailboxWorld } from './mailbox-world.js';
 import { Model, type Selection, SYSTEM } from './placements-model.js';
 
@@ -80,19 +81,6 @@ const command = fc.oneof(
 );
 type Command = typeof command extends fc.Arbitrary<infer T> ? T : never;
 
-const SUMMARY = {
-  messageId: null,
-  inReplyTo: null,
-  references: [],
-  fromAddress: 'a@remote.test',
-  fromName: 'A',
-  subject: 's',
-  preview: '',
-  size: 10,
-  hasAttachments: false,
-  attachmentCount: 0,
-};
-
 /** Sends one command; gives back what holds its reply against the model. Ids are those of before the batch. */
 function issue(world: MailboxWorld, accountId: string, model: Model, next: Command) {
   const mailbox = world.mailboxes.of(accountId);
@@ -109,10 +97,7 @@ function issue(world: MailboxWorld, accountId: string, model: Model, next: Comma
   switch (next.kind) {
     case 'append': {
       const folderId = nameOf(next.folder);
-      const messages = next.messages.map(({ flags: of, at: receivedAt }) => {
-        const blob = createHash('sha256').update(randomUUID()).digest('hex');
-        return { blob, summary: SUMMARY, receivedAt, flags: of };
-      });
+      const messages = next.messages.map(({ flags: of, at: receivedAt }) => message(of, { receivedAt }));
       const replaces = next.replaces && { folderId: nameOf(next.replaces.folder), uid: next.replaces.uid };
       const asked = mailbox.ask('append', { folderId, messages, ...(replaces && { replaces }) });
       return async (t: ExecutionContext) => {
@@ -335,11 +320,9 @@ test('a command that would write more than 4 MiB of keywords is refused, and cha
   const emails = 250;
   for (let i = 0; i < emails; i += 50) {
     await Promise.all(
-      Array.from({ length: 50 }, (_, k) => {
-        const blob = createHash('sha256').update(randomUUID()).digest('hex');
-        const message = { blob, summary: SUMMARY, receivedAt: i + k, flags: [] };
-        return mailbox.ask('append', { folderId: 'archive', messages: [message] });
-      }),
+      Array.from({ length: 50 }, (_, k) =>
+        mailbox.ask('append', { folderId: 'archive', messages: [message([], { receivedAt: i + k })] }),
+      ),
     );
   }
   const selection: Selection = { folderId: 'archive', uids: [[1, emails]] };
@@ -367,9 +350,7 @@ test('commands on many emails do not all share one commit', async (t) => {
   const world = await mailboxWorld();
   const account = await world.directory.createAccount(`${randomUUID()}@example.test`, 'Many');
   const mailbox = world.mailboxes.of(account.id);
-  const blob = createHash('sha256').update(randomUUID()).digest('hex');
-  const message = { blob, summary: SUMMARY, receivedAt: 1, flags: [] };
-  const added = await mailbox.ask('append', { folderId: 'inbox', messages: [message] });
+  const added = await mailbox.ask('append', { folderId: 'inbox', messages: [message()] });
   const emailIds = [added.reply!.emails[0]!.emailId, ...Array.from({ length: 999 }, () => randomUUID())];
   const before = world.commits.length;
   const folders = ['archive', 'trash', 'inbox', 'archive', 'trash', 'inbox', 'sent'];
@@ -384,10 +365,7 @@ test('a command on many emails is a record for all of them that end alike', asyn
   const world = await mailboxWorld();
   const account = await world.directory.createAccount(`${randomUUID()}@example.test`, 'Alike');
   const mailbox = world.mailboxes.of(account.id);
-  const messages = Array.from({ length: 5 }, (_, i) => {
-    const blob = createHash('sha256').update(randomUUID()).digest('hex');
-    return { blob, summary: SUMMARY, receivedAt: i, flags: i < 2 ? ['\\Flagged'] : [] };
-  });
+  const messages = Array.from({ length: 5 }, (_, i) => message(i < 2 ? ['\\Flagged'] : [], { receivedAt: i }));
   const appended = await mailbox.ask('append', { folderId: 'inbox', messages });
   const ids = appended.reply!.emails.map(({ emailId }) => emailId);
   const { seq } = (await world.events.read(account.id, 0, 100)).at(-1)!;

@@ -2,14 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../../src/ids/new-id.js';
 import { FLAGGED, SEEN } from '../../../src/mail/flags.js';
-import { PackedIds } from '../../../src/mail/packed-ids.js';
 import { blobOf } from '../../../src/store/blobs.js';
 import type { ChangeContent, NewEmail } from '../../../src/store/changes.js';
 import type { FilterRow } from '../../../src/store/mailbox-rows.js';
 import type { ListCriteria } from '../../../src/store/mailboxes.js';
 import { emailsOf, expungedOf, keywordsOf, placementsOf } from './contents.js';
 import { ALL_SHARDS, type Contract } from './stores.js';
-import { emailAdded, newEmail, newFolder, openWriter, T0 } from './writer.js';
+import { emailAdded, flaggedTogether, newEmail, newFolder, openWriter, T0 } from './writer.js';
 
 const INBOX_LIST: ListCriteria = { order: 'date', isDescending: true, mask: 0, flags: 0, page: 1, pageSize: 10 };
 
@@ -184,15 +183,11 @@ export const MAILBOXES: Contract = {
     const emails: NewEmail[] = [];
     for (let i = 0; i < 5; i++) emails.push(await writer.add({ keywords: i === 0 ? ['Work'] : [] }));
     const ids = emails.map(({ id }) => id);
-    const together = (flags: number, [emailId, ...others]: readonly string[]): ChangeContent => ({
-      type: 'FlagsChanged',
-      payload: { emailId: emailId!, flags, changed: flags, others: PackedIds.of(others) },
-    });
-    await writer.commit([together(FLAGGED, ids.slice(0, 4))]);
+    await writer.commit([flaggedTogether(ids.slice(0, 4), FLAGGED)]);
     await writer.commit([
-      together(SEEN, ids.slice(0, 2)),
+      flaggedTogether(ids.slice(0, 2), SEEN),
       { type: 'FlagsChanged', payload: { emailId: ids[1]!, flags: 0x1000, changed: 1, keywords: ['Later'] } },
-      together(0, ids.slice(2, 3)),
+      flaggedTogether(ids.slice(2, 3), 0),
       { type: 'EmailRemoved', payload: { emailId: ids[2]!, placements: [] } },
     ]);
     t.deepEqual(

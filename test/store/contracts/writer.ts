@@ -1,6 +1,7 @@
 // An owner of one account's mailbox, who commits lists of changes to a store, and makers of what the lists are about.
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../../src/ids/new-id.js';
+import { PackedIds } from '../../../src/mail/packed-ids.js';
 import type { ChangeContent, NewEmail } from '../../../src/store/changes.js';
 import type { FolderDefinition, FolderRow, Placement, SystemRole } from '../../../src/store/mailbox-rows.js';
 import type { CommitResult, MailboxChange } from '../../../src/store/mailboxes.js';
@@ -83,6 +84,11 @@ export function newEmail(parts: Partial<NewEmail> = {}): NewEmail {
 
 export function emailAdded(email: NewEmail, placements: readonly Placement[]): ChangeContent {
   return { type: 'EmailAdded', payload: { email, placements, isNew: true } };
+}
+
+/** One record with the ids packed. */
+export function flaggedTogether([emailId, ...others]: readonly string[], flags: number): ChangeContent {
+  return { type: 'FlagsChanged', payload: { emailId: emailId!, flags, changed: flags, others: PackedIds.of(others) } };
 }
 
 export function newFolder(parts: Partial<FolderDefinition> = {}): FolderDefinition {
