@@ -2,7 +2,7 @@
 // that each hold a Maildir. The date of a message is that of its file. Only files proper are read: a link may lead anywhere.
 import { constants, type Dirent } from 'node:fs';
 import { lstat, open, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { placesOf } from './folder-places.js';
 import { withMailLineEnds } from './line-ends.js';
 import { flagsOfName, keywordsOf, levelsOfDirectory, readExportedName, uniqueName } from './maildir-names.js';
@@ -56,7 +56,7 @@ async function itemOf(path: string, folder: string, flags: readonly string[]): P
       if (size === 0) return { kind: 'failure', where: path, problem: 'empty' };
       if (size > MOST_OCTETS) return { kind: 'failure', where: path, problem: `larger than ${MOST_OCTETS} octets` };
       const stored = await file.readFile();
-      const bytes = readExportedName(path) === undefined ? withMailLineEnds(stored) : stored;
+      const bytes = readExportedName(basename(path)) === undefined ? withMailLineEnds(stored) : stored;
       return { kind: 'message', where: path, folder, bytes, receivedAt: Math.round(mtimeMs), flags };
     } finally {
       await file.close();

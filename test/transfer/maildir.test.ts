@@ -74,6 +74,12 @@ test('folders of Maildir++ and of nested directories, flags, keywords and dates'
   await t.throwsAsync(read(join(root, 'courierimapkeywords')), { instanceOf: NotMaildir });
 });
 
+test('octets of an export stay as they are, whatever the directory is called', async (t) => {
+  const file = 'cur/1.00000000-0000-7000-8000-000000000001_1.mansio,S=4:2,S';
+  const root = maildir(join(temporaryDirectory('mansio-maildir-'), 'of 12:2, 2001'), { [file]: 'A: 1\n' });
+  t.deepEqual(shown(await read(root)), [['INBOX', 'A: 1\n', ['\\Seen'], DATE]]);
+});
+
 test('what is no message is reported by its file, and a link is not followed', async (t) => {
   const root = maildir(temporaryDirectory('mansio-maildir-'), {
     'cur/1.empty:2,': '',
