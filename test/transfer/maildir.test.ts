@@ -1,6 +1,15 @@
 // Maildirs: names of folders and files, both layouts, what is broken; and an export that is read again.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import * as fc from 'fast-check';
@@ -97,6 +106,37 @@ test('what is no message is reported by its file, and a link is not followed', a
       ['cur/4.link:2,', `ELOOP: too many symbolic links encountered, open '${root}/cur/4.link:2,'`],
     ],
   );
+});
+
+test('a directory that cannot be read, or whose name is no UTF-8, is reported and the others are read', async (t) => {
+  const root = maildir(temporaryDirectory('mansio-maildir-'), {
+    'cur/1.a:2,': 'A: 1\n',
+    '.Locked/cur/1.b:2,': 'B: 2\n',
+    '.Locked/new/2.c': 'C: 3\n',
+    '.Work/cur/1.d:2,': 'D: 4\n',
+  });
+  const unnamed = Buffer.concat([Buffer.from(`${root}/.Caf`), Buffer.from([0xe9])]);
+  mkdirSync(Buffer.concat([unnamed, Buffer.from('/cur')]), { recursive: true });
+  // Nobody but root may read it.
+  chmodSync(join(root, '.Locked/cur'), 0);
+  t.teardown(() => chmodSync(join(root, '.Locked/cur'), 0o700));
+  const isRoot = process.getuid?.() === 0;
+  const items = await read(root);
+  t.deepEqual(
+    items.map((item) =>
+      item.kind === 'failure'
+        ? `${item.where.slice(root.length + 1)} ${item.problem.split(':')[0]}`
+        : shown([item])[0]!,
+    ),
+    [
+      ['INBOX', 'A: 1\r\n', [], DATE],
+      '.Caf\u{fffd} ENOENT',
+      isRoot ? ['Locked', 'B: 2\r\n', [], DATE] : '.Locked/cur EACCES',
+      ['Locked', 'C: 3\r\n', [], DATE],
+      ['Work', 'D: 4\r\n', [], DATE],
+    ],
+  );
+  await t.throwsAsync(read(join(root, 'nowhere')), { code: 'ENOENT' });
 });
 
 test('any path has a directory, and the directory gives the path again', (t) => {
