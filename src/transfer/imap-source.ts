@@ -87,7 +87,7 @@ export async function imapSource(
     for (const chunk of chunksOf(messages)) {
       const fetched = await onMailbox(path, async (now) => {
         if (now !== uidValidity) throw new Error(`${path} was made anew meanwhile: run the import again`);
-        return fetchAll(client, chunk);
+        return fetchAll(client, path, chunk);
       });
       for (const { uid, size } of chunk) {
         const item = itemOf(`${path}, UID ${uid}`, folder, isCopy, size, fetched.get(uid));
@@ -217,12 +217,27 @@ function* chunksOf(messages: readonly Message[]): Generator<readonly Message[], 
   if (chunk.length > 0) yield chunk;
 }
 
-async function fetchAll(client: ImapFlow, chunk: readonly Message[]): Promise<ReadonlyMap<number, FetchMessageObject>> {
+/** @throws Error when the server sends far more than it announced: a chunk is held whole, and has the room of one message */
+async function fetchAll(
+  client: ImapFlow,
+  path: string,
+  chunk: readonly Message[],
+): Promise<ReadonlyMap<number, FetchMessageObject>> {
   const uids = chunk.filter(({ size }) => size <= MOST_OCTETS).map(({ uid }) => uid);
   const found = new Map<number, FetchMessageObject>();
   if (uids.length === 0) return found;
+  const wanted = new Set(uids);
   const query = { uid: true, flags: true, internalDate: true, source: true };
-  for await (const message of client.fetch(uids.join(), query, { uid: true })) found.set(message.uid, message);
+  let octets = 0;
+  for await (const message of client.fetch(uids.join(), query, { uid: true })) {
+    if (!wanted.has(message.uid)) continue;
+    octets += message.source?.length ?? 0;
+    if (octets > MOST_OCTETS)
+      throw new Error(
+        `${path}, UID ${uids[0]} to ${uids.at(-1)}: more than ${MOST_OCTETS} octets, and other sizes were announced`,
+      );
+    found.set(message.uid, message);
+  }
   return found;
 }
 

@@ -2,11 +2,11 @@
 // that each hold a Maildir. The date of a message is that of its file. Only files proper are read: a link may lead anywhere.
 import { constants, type Dirent } from 'node:fs';
 import { lstat, open, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { placesOf } from './folder-places.js';
 import { withMailLineEnds } from './line-ends.js';
 import { flagsOfName, keywordsOf, levelsOfDirectory, readExportedName, uniqueName } from './maildir-names.js';
-import { type MailSource, MOST_OCTETS, type SourceItem } from './source.js';
+import { type MailSource, MOST_OCTETS, type SourceFailure, type SourceItem } from './source.js';
 
 /** Levels of directories. */
 const DEEPEST = 20;
@@ -18,6 +18,8 @@ interface MaildirFolder {
   readonly directory: string;
   /** Names from the top down. */
   readonly levels: readonly string[];
+  /** Why the directory cannot be read. */
+  readonly failure?: SourceFailure;
 }
 
 export class NotMaildir extends Error {
@@ -31,12 +33,15 @@ export async function maildirSource(root: string): Promise<MailSource> {
     throw new NotMaildir(`${root} is no Maildir: neither it nor a directory in it has "cur" or "new"`);
   const paths = placesOf(folders);
   const progress = { done: 0, total: 0 };
-  for (const { directory } of folders) progress.total += (await filesOf(directory)).length;
+  for (const folder of folders) progress.total += (await filesOf(folder)).files.length;
 
   async function* items(): AsyncGenerator<SourceItem, void> {
-    for (const [i, { directory }] of folders.entries()) {
+    for (const [i, folder] of folders.entries()) {
+      const { directory } = folder;
+      const { files, failures } = await filesOf(folder);
+      yield* failures;
       const keywords = keywordsOf(await keywordFile(directory));
-      for (const { subdirectory, file } of inOrder(await filesOf(directory))) {
+      for (const { subdirectory, file } of inOrder(files)) {
         progress.done++;
         yield itemOf(join(directory, subdirectory, file), paths[i]!, flagsOfName(file, keywords));
       }
@@ -56,14 +61,18 @@ async function itemOf(path: string, folder: string, flags: readonly string[]): P
       if (size === 0) return { kind: 'failure', where: path, problem: 'empty' };
       if (size > MOST_OCTETS) return { kind: 'failure', where: path, problem: `larger than ${MOST_OCTETS} octets` };
       const stored = await file.readFile();
-      const bytes = readExportedName(path) === undefined ? withMailLineEnds(stored) : stored;
+      const bytes = readExportedName(basename(path)) === undefined ? withMailLineEnds(stored) : stored;
       return { kind: 'message', where: path, folder, bytes, receivedAt: Math.round(mtimeMs), flags };
     } finally {
       await file.close();
     }
   } catch (error) {
-    return { kind: 'failure', where: path, problem: (error as Error).message };
+    return unread(path, error);
   }
+}
+
+function unread(path: string, error: unknown): SourceFailure {
+  return { kind: 'failure', where: path, problem: (error as Error).message };
 }
 
 /** '' when there is none; what is no file, or too large to be one of keywords, counts as none. */
@@ -81,6 +90,7 @@ async function keywordFile(directory: string): Promise<string> {
   }
 }
 
+/** A directory below that cannot be read, such as one whose name is no UTF-8, is a folder with a failure. */
 async function foldersBelow(directory: string, levels: readonly string[]): Promise<MaildirFolder[]> {
   const entries = await readdir(directory, { withFileTypes: true });
   const below = entries.filter((entry) => entry.isDirectory() && !['cur', 'new', 'tmp'].includes(entry.name));
@@ -90,7 +100,13 @@ async function foldersBelow(directory: string, levels: readonly string[]): Promi
   const found = await Promise.all(
     below
       .sort((a, b) => (a.name < b.name ? -1 : 1))
-      .map((entry) => foldersBelow(join(directory, entry.name), [...levels, ...levelsOf(entry)])),
+      .map((entry) => {
+        const path = join(directory, entry.name);
+        const named = [...levels, ...levelsOf(entry)];
+        return foldersBelow(path, named).catch((error) => [
+          { directory: path, levels: named, failure: unread(path, error) },
+        ]);
+      }),
   );
   return [...own, ...found.flat()];
 }
@@ -104,18 +120,20 @@ interface MessageFile {
   readonly file: string;
 }
 
-async function filesOf(directory: string): Promise<MessageFile[]> {
-  const found: MessageFile[] = [];
+async function filesOf({ directory, failure }: MaildirFolder) {
+  const files: MessageFile[] = [];
+  if (failure !== undefined) return { files, failures: [failure] };
+  const failures: SourceFailure[] = [];
   for (const subdirectory of ['cur', 'new'] as const) {
     const path = join(directory, subdirectory);
-    const isDirectory = await lstat(path).then(
-      (status) => status.isDirectory(),
-      () => false,
-    );
-    const names = isDirectory ? await readdir(path) : [];
-    for (const file of names) if (!file.startsWith('.')) found.push({ subdirectory, file });
+    try {
+      const names = (await lstat(path)).isDirectory() ? await readdir(path) : [];
+      for (const file of names) if (!file.startsWith('.')) files.push({ subdirectory, file });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') failures.push(unread(path, error));
+    }
   }
-  return found;
+  return { files, failures };
 }
 
 /** In the order in which they came: names begin with the time of delivery, those of an export have the UID. */

@@ -19,7 +19,7 @@ export interface SourceMessage {
   readonly isCopy?: boolean;
 }
 
-interface SourceFailure {
+export interface SourceFailure {
   readonly kind: 'failure';
   readonly where: string;
   readonly problem: string;

@@ -1,6 +1,15 @@
 // Maildirs: names of folders and files, both layouts, what is broken; and an export that is read again.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import * as fc from 'fast-check';
@@ -74,6 +83,12 @@ test('folders of Maildir++ and of nested directories, flags, keywords and dates'
   await t.throwsAsync(read(join(root, 'courierimapkeywords')), { instanceOf: NotMaildir });
 });
 
+test('octets of an export stay as they are, whatever the directory is called', async (t) => {
+  const file = 'cur/1.00000000-0000-7000-8000-000000000001_1.mansio,S=4:2,S';
+  const root = maildir(join(temporaryDirectory('mansio-maildir-'), 'of 12:2, 2001'), { [file]: 'A: 1\n' });
+  t.deepEqual(shown(await read(root)), [['INBOX', 'A: 1\n', ['\\Seen'], DATE]]);
+});
+
 test('what is no message is reported by its file, and a link is not followed', async (t) => {
   const root = maildir(temporaryDirectory('mansio-maildir-'), {
     'cur/1.empty:2,': '',
@@ -91,6 +106,37 @@ test('what is no message is reported by its file, and a link is not followed', a
       ['cur/4.link:2,', `ELOOP: too many symbolic links encountered, open '${root}/cur/4.link:2,'`],
     ],
   );
+});
+
+test('a directory that cannot be read, or whose name is no UTF-8, is reported and the others are read', async (t) => {
+  const root = maildir(temporaryDirectory('mansio-maildir-'), {
+    'cur/1.a:2,': 'A: 1\n',
+    '.Locked/cur/1.b:2,': 'B: 2\n',
+    '.Locked/new/2.c': 'C: 3\n',
+    '.Work/cur/1.d:2,': 'D: 4\n',
+  });
+  const unnamed = Buffer.concat([Buffer.from(`${root}/.Caf`), Buffer.from([0xe9])]);
+  mkdirSync(Buffer.concat([unnamed, Buffer.from('/cur')]), { recursive: true });
+  // Nobody but root may read it.
+  chmodSync(join(root, '.Locked/cur'), 0);
+  t.teardown(() => chmodSync(join(root, '.Locked/cur'), 0o700));
+  const isRoot = process.getuid?.() === 0;
+  const items = await read(root);
+  t.deepEqual(
+    items.map((item) =>
+      item.kind === 'failure'
+        ? `${item.where.slice(root.length + 1)} ${item.problem.split(':')[0]}`
+        : shown([item])[0]!,
+    ),
+    [
+      ['INBOX', 'A: 1\r\n', [], DATE],
+      '.Caf\u{fffd} ENOENT',
+      isRoot ? ['Locked', 'B: 2\r\n', [], DATE] : '.Locked/cur EACCES',
+      ['Locked', 'C: 3\r\n', [], DATE],
+      ['Work', 'D: 4\r\n', [], DATE],
+    ],
+  );
+  await t.throwsAsync(read(join(root, 'nowhere')), { code: 'ENOENT' });
 });
 
 test('any path has a directory, and the directory gives the path again', (t) => {
