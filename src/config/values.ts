@@ -293,7 +293,7 @@ export const readableFile: Parser<string> = {
 
 export const readableFiles: Parser<readonly string[]> = {
   accepts: 'a comma list of paths of PEM files that Mansio can read',
-  parse: (text) => text.split(',').map((path) => readable(path.trim())),
+  parse: (text) => items(text).map(readable),
 };
 
 function readable(path: string): string {

@@ -12,6 +12,7 @@ import { inTime } from '../../bounds/time-bounds.js';
 import { DecoderBusy, DecodingAbandoned } from '../../decode/decoder.js';
 import type { Directory, Principal } from '../../directory/protocol.js';
 import { newId } from '../../ids/new-id.js';
+import { begun } from '../tcp/begun.js';
 import { authenticate, authorize } from './auth.js';
 import { BodyBudget } from './body-budget.js';
 import type { HeaderField, HttpHandler, HttpReply, HttpRequest, Log, ReplyStream, SendingResult } from './exchange.js';
@@ -259,23 +260,11 @@ async function encode(reply: AnyReply, head: boolean, personal: boolean): Promis
   // RFC 9110 §8.6: 204 and 304 have no length; without one any other reply would end with the connection.
   let body: HttpReply['body'] = reply.status === 204 || reply.status === 304 ? null : NOTHING;
   if (reply.json !== undefined) body = Buffer.from(JSON.stringify(reply.json));
-  else if (reply.stream !== undefined) body = head ? reply.stream : await begun(reply.stream);
+  else if (reply.stream !== undefined) body = head ? reply.stream : await begunReply(reply.stream);
   return { status: reply.status, headers: [...headers.values()], body };
 }
 
-/** The same stream, its first piece read already: what fails at once still gets an error reply, not a broken one. */
-async function begun(stream: ReplyStream): Promise<ReplyStream> {
-  const iterator = stream.chunks[Symbol.asyncIterator]();
-  let first: IteratorResult<Uint8Array> | undefined = await iterator.next();
-  const chunks: AsyncIterableIterator<Uint8Array> = {
-    [Symbol.asyncIterator]: () => chunks,
-    next: async () => {
-      if (first === undefined) return iterator.next();
-      const result = first;
-      first = undefined;
-      return result;
-    },
-    return: async () => (await iterator.return?.()) ?? { done: true, value: undefined },
-  };
-  return { length: stream.length, chunks };
+/** What fails at once still gets an error reply, not a broken one. */
+async function begunReply({ length, chunks }: ReplyStream): Promise<ReplyStream> {
+  return { length, chunks: await begun(chunks) };
 }

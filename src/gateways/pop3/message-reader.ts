@@ -2,6 +2,7 @@
 // streamed. What is read ahead is bounded, and dropped when it is not used.
 import { FairSemaphore } from '../../bounds/fair-semaphore.js';
 import { FixedShares } from '../../bounds/fixed-shares.js';
+import { begun } from '../tcp/begun.js';
 import type { Pop3Context } from './context.js';
 import type { Maildrop, MaildropMessage } from './maildrop.js';
 import { ReadAhead, type ReadSpan } from './read-ahead.js';
@@ -124,21 +125,4 @@ export class MessageReader {
 
 function isSmall({ size }: { readonly size: number }): boolean {
   return size <= SMALL_OCTETS;
-}
-
-/** The stream with its first piece read: what cannot be read at all fails before anything of it is written. */
-async function begun(source: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
-  const iterator = source[Symbol.asyncIterator]();
-  return goneOn(iterator, await iterator.next());
-}
-
-async function* goneOn(
-  iterator: AsyncIterator<Uint8Array>,
-  first: IteratorResult<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  try {
-    for (let next = first; next.done !== true; next = await iterator.next()) yield next.value;
-  } finally {
-    await iterator.return?.();
-  }
 }

@@ -7,7 +7,7 @@ import type { Scope } from '../../../store/directory.js';
 import { attachmentDisposition } from '../content-disposition.js';
 import { line, record } from '../fields.js';
 import { named } from '../json-schema.js';
-import { appleProfile } from '../mail-programs/apple-profile.js';
+import { appleProfile, type ProfileOwner } from '../mail-programs/apple-profile.js';
 import { type MailServers, mailServers } from '../mail-programs/mail-servers.js';
 import { invalid, Problem } from '../problem.js';
 import { binary, defineRoute, OWNER, type Route } from '../route.js';
@@ -38,9 +38,9 @@ const newProfile = named(
 );
 
 export function appleProfileRoutes({ keys, profiles, connectionInfo }: AppleProfileSources): readonly Route[] {
-  async function profileOf({ accountId, email }: Principal, servers: MailServers, password?: string): Promise<string> {
+  async function ownerOf({ accountId, email }: Principal): Promise<ProfileOwner> {
     const displayName = (await profiles.read(accountId))?.displayName || email;
-    return appleProfile({ accountId, email, displayName }, servers, password);
+    return { accountId, email, displayName };
   }
 
   return [
@@ -56,7 +56,7 @@ export function appleProfileRoutes({ keys, profiles, connectionInfo }: AppleProf
       problems: [404],
       handler: async ({ principal }) => {
         const servers = mailServers(connectionInfo());
-        return servers === undefined ? notServed() : reply(200, await profileOf(principal, servers));
+        return servers === undefined ? notServed() : reply(200, appleProfile(await ownerOf(principal), servers));
       },
     }),
     defineRoute({
@@ -75,9 +75,11 @@ export function appleProfileRoutes({ keys, profiles, connectionInfo }: AppleProf
         const servers = mailServers(connectionInfo());
         if (servers === undefined) return notServed();
         const { name = DEFAULT_NAME, deviceId } = body;
+        // Before the key is made: nobody would have the key of a profile that fails.
+        const owner = await ownerOf(principal);
         const key = await keys.issue(principal.accountId, name, scopesFor(servers), deviceId);
         if (key === undefined) return invalid({ name: ['the account has as many active keys as it may'] });
-        return reply(201, await profileOf(principal, servers, key.apiKey));
+        return reply(201, appleProfile(owner, servers, key.apiKey));
       },
     }),
   ];

@@ -75,7 +75,9 @@ export class Notifications implements Notifier, AccountListener {
   unfollowed(): void {}
 
   heard(events: readonly MailboxEvent[]): void {
-    for (const event of events) if (event.type === 'AnnotationsChanged') this.#note(event.payload);
+    if (this.#rules.hasFolders) {
+      for (const event of events) if (event.type === 'AnnotationsChanged') this.#note(event.payload);
+    }
     this.#wake();
   }
 

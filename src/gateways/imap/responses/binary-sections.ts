@@ -5,11 +5,12 @@ import { partNumbered } from '../../../mail/body-section.js';
 import { decodeStream, decodeTransfer } from '../../../mail/decode/transfer.js';
 import type { IndexedPart, OctetRange } from '../../../mail/message-index.js';
 import type { BlobStore } from '../../../store/blobs.js';
+import { begun } from '../../tcp/begun.js';
 import type { PartialRange } from '../grammar/section.js';
 import type { Message } from '../messages/message-source.js';
 import { NOTHING, origin, within } from './body-sections.js';
 import { type MessageItem, type NeedsBuilder, type Place, type Rendered, rootOf } from './fetch-item.js';
-import { begun, mayHold, SMALL_OCTETS, wholeRange } from './message-octets.js';
+import { mayHold, SMALL_OCTETS, wholeRange } from './message-octets.js';
 
 const IDENTITY = new Set(['7bit', '8bit', 'binary']);
 const ENCODED = new Set(['base64', 'quoted-printable']);

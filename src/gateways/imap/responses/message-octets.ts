@@ -1,6 +1,7 @@
 // Octets of a message for FETCH: from a small message that is in memory, read as a range, or streamed when they are many.
 import type { OctetRange } from '../../../mail/message-index.js';
 import type { BlobStore } from '../../../store/blobs.js';
+import { begun } from '../../tcp/begun.js';
 import type { Message } from '../messages/message-source.js';
 import type { Piece, Place } from './fetch-item.js';
 
@@ -42,15 +43,4 @@ export function wholeRange(
   { start, end }: OctetRange,
 ): Uint8Array | Promise<Uint8Array> {
   return place.octets?.subarray(start, end) ?? blobs.read(message.blob, start, end);
-}
-
-/** The stream with its first piece read: what cannot be read at all fails before anything of it is written. */
-export async function begun(source: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
-  const iterator = source[Symbol.asyncIterator]();
-  const first = await iterator.next();
-  return (async function* () {
-    if (first.done === true) return;
-    yield first.value;
-    yield* { [Symbol.asyncIterator]: () => iterator };
-  })();
 }

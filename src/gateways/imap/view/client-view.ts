@@ -66,8 +66,7 @@ export class ClientView implements FolderView {
     const uid = this.#uids[position]!;
     const { uids, count } = this.mirror;
     if (position < count && uids[position] === uid) return position;
-    const index = this.mirror.indexOf(uid);
-    return index < count && uids[index] === uid ? index : -1;
+    return this.#indexOf(uid);
   }
 
   resolve(set: SequenceSet, isUid: boolean, saved: readonly number[]): Uint32Array {

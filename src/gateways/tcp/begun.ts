@@ -1,0 +1,19 @@
+// A stream that has begun when the head of a reply or response is written before it.
+
+/** The stream with its first piece read: what cannot be read at all fails before anything of it is written. */
+export async function begun(source: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
+  const iterator = source[Symbol.asyncIterator]();
+  let first: IteratorResult<Uint8Array> | undefined = await iterator.next();
+  const pieces: AsyncIterableIterator<Uint8Array> = {
+    [Symbol.asyncIterator]: () => pieces,
+    next: async () => {
+      if (first === undefined) return iterator.next();
+      const result = first;
+      first = undefined;
+      return result;
+    },
+    // Not a generator: that of a generator which was never read would not end the source.
+    return: async () => (await iterator.return?.()) ?? { done: true, value: undefined },
+  };
+  return pieces;
+}
