@@ -4,7 +4,7 @@
 import { type Contender, startDovecotContender, startMansio } from './imap/contenders.js';
 import { append, imapLines, type Line } from './imap/lines.js';
 import { commandRate, idleLatencies, idleMemory } from './imap/sessions.js';
-import { figure, percentile } from './support/figures.js';
+import { comparison, figure } from './support/figures.js';
 import type { ImapClient } from './support/imap-client.js';
 import { corpusMessage, rareWordOf } from './support/mail-corpus.js';
 
@@ -13,7 +13,6 @@ const OCTETS = Number(process.env['BENCH_IMAP_OCTETS'] ?? 6_000);
 const ROUNDS = Number(process.env['BENCH_IMAP_ROUNDS'] ?? 11);
 const SERVERS = process.env['BENCH_IMAP_SERVERS']?.split(',') ?? ['mansio', 'dovecot'];
 const WARM_ROUNDS = 8;
-const WRITERS = 20;
 const BATCH = 50;
 const SEARCHABLE_MS = 120_000;
 
@@ -33,7 +32,7 @@ export async function run(args: readonly string[]): Promise<void> {
       if (lines.some(({ name }) => name.startsWith('SEARCH'))) await searchable(contender, client);
       clients.set(contender, client);
     }
-    for (const line of lines) report(line, await timesOf(line, clients));
+    for (const line of lines) report(line.name, line.goal, await timesOf(line, clients));
     for (const client of clients.values()) client.close();
     if (isWanted('latency')) for (const contender of contenders) await idleLatencies(contender, OCTETS);
     if (isWanted('rate')) for (const contender of contenders) await commandRate(contender, MESSAGES);
@@ -55,7 +54,7 @@ async function filled(contender: Contender): Promise<ImapClient> {
     );
   }
   const seconds = (performance.now() - started) / 1000;
-  figure(`${contender.name}: put in by MULTIAPPEND, ${WRITERS} at a time`, MESSAGES / seconds, 'messages/s');
+  figure(`${contender.name}: put in by MULTIAPPEND, ${BATCH} at a time`, MESSAGES / seconds, 'messages/s');
   await client.ok('SELECT INBOX');
   return client;
 }
@@ -97,21 +96,10 @@ async function timesOf(line: Line, clients: ReadonlyMap<Contender, ImapClient>):
   return times;
 }
 
-/** Medians, and their ratio when there are two. */
-function report({ name, goal }: Line, times: ReadonlyMap<Contender, readonly number[]>): void {
-  const medians = [...times].map(([contender, samples]) => ({ name: contender.name, ms: percentile(samples, 0.5) }));
-  const [first, second] = medians;
-  if (first === undefined) return;
-  if (second === undefined) {
-    figure(`${name}, ${first.name}`, first.ms, 'ms');
-    return;
-  }
-  const ratio = first.ms / second.ms;
-  const verdict = ratio <= goal ? 'reached' : 'MISSED';
-  figure(
+function report(name: string, goal: number, times: ReadonlyMap<Contender, readonly number[]>): void {
+  comparison(
     name,
-    first.ms,
-    'ms',
-    `${second.name} ${second.ms.toFixed(2)} ms, ratio ${ratio.toFixed(2)}, goal ${goal}: ${verdict}`,
+    goal,
+    [...times].map(([contender, ms]) => [contender.name, ms]),
   );
 }

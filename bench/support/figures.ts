@@ -12,6 +12,20 @@ export function percentile(samples: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
+/** Medians, and their ratio when there are two. `times`: ms by the name of the server, Mansio's first. */
+export function comparison(name: string, goal: number, times: readonly (readonly [string, readonly number[]])[]): void {
+  const [first, second] = times.map(([server, samplesMs]) => ({ server, ms: percentile(samplesMs, 0.5) }));
+  if (first === undefined) return;
+  if (second === undefined) {
+    figure(`${name}, ${first.server}`, first.ms, 'ms');
+    return;
+  }
+  const ratio = first.ms / second.ms;
+  const verdict = ratio <= goal ? 'reached' : 'MISSED';
+  const beside = `${second.server} ${second.ms.toFixed(2)} ms, ratio ${ratio.toFixed(2)}, goal ${goal}: ${verdict}`;
+  figure(name, first.ms, 'ms', beside);
+}
+
 export function latency(name: string, samplesMs: readonly number[]): void {
   figure(`${name}, median`, percentile(samplesMs, 0.5), 'ms', `p99 ${percentile(samplesMs, 0.99).toFixed(2)} ms`);
 }
