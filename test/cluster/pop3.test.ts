@@ -2,9 +2,10 @@
 // sessions had, and a QUIT whose node or owner is killed has deleted all that was marked, or nothing.
 import net from 'node:net';
 import type { ClusterNode } from '../../dev/local-node.js';
-import { Closed, Pop3Client } from '../gateways/pop3/client.js';
+import { Pop3Client } from '../gateways/pop3/client.js';
 import { TesterClient } from '../imap-tester/tester-client.js';
 import type { TestAccount } from '../support/mailbox-client.js';
+import { Closed } from '../support/octet-client.js';
 import { testWith } from '../support/test-with.js';
 import { startCluster, type TestCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';

@@ -86,7 +86,7 @@ for (const [name, row] of rows) {
     const third = await flood('192.0.2.3', 5);
     t.is(served(third).length, 2, 'of what is left');
     for (const refusal of refusals(third)) t.true(row.implicitTls ? refusal === undefined : row.full.test(refusal!));
-    for (const one of [...first, ...second, ...third]) one?.client.destroy();
+    for (const one of [...first, ...second, ...third]) one?.client.close();
     while (connections() > 0) await delay(1);
     t.is(served(await flood('192.0.2.1', 5)).length, 5, 'places are free again');
   });
@@ -102,7 +102,7 @@ for (const [name, row] of rows) {
     const other = await row.listen(t, { limits });
     const untrusted = async () => {
       const { client } = await Conversation.begin(row, other.port, { opening: v1('192.0.2.1') });
-      client.destroy();
+      client.close();
     };
     if (row.implicitTls) await t.throwsAsync(untrusted);
     else {

@@ -50,7 +50,7 @@ test('guesses at one protocol are failures at all, and the right credential is l
   const guess = async (_: unknown, i: number) => {
     const session = await Conversation.begin(row, port(node, first));
     await session.logIn(login, `guessed.${i}@example.test`, 'guess');
-    session.client.destroy();
+    session.client.close();
   };
   await Promise.all(Array.from({ length: 21 }, guess));
   await Promise.all(

@@ -45,7 +45,7 @@ for (const [name, row] of rows) {
       waiting.map(({ client }) => client.pending),
       ['', ''],
     );
-    for (const { client } of waiting) client.destroy();
+    for (const { client } of waiting) client.close();
   });
 
   test(`${name}: a revoked key ends its session, and no other`, async (t) => {

@@ -1,28 +1,7 @@
-// A line client of POP3: sends commands, collects replies as they came. One character is one octet.
-import type net from 'node:net';
-import tls from 'node:tls';
+// A client of POP3: sends commands, collects replies as they came.
+import { endOfLine, OctetClient } from '../../support/octet-client.js';
 
-/** The server has closed the connection. */
-export class Closed extends Error {
-  override readonly name = 'Closed';
-}
-
-export class Pop3Client {
-  socket: net.Socket;
-  #received = '';
-  #isOver = false;
-  #changed: (() => void) | undefined;
-
-  constructor(socket: net.Socket) {
-    this.socket = socket;
-    this.#listen(socket);
-  }
-
-  write(octets: string | Uint8Array): this {
-    this.socket.write(typeof octets === 'string' ? Buffer.from(octets, 'latin1') : octets);
-    return this;
-  }
-
+export class Pop3Client extends OctetClient {
   /** The first line of the reply; the command as UTF-8. */
   async command(line: string): Promise<string> {
     this.write(Buffer.from(`${line}\r\n`));
@@ -37,38 +16,18 @@ export class Pop3Client {
 
   /** The octets of a multi-line response whose first line was read. Lines end in CRLF, and a bare LF ends one too. */
   async body(): Promise<string> {
-    for (;;) {
-      const end = this.#received.startsWith('.\r\n') ? 0 : this.#received.indexOf('\r\n.\r\n') + 2;
-      if (end !== 1) {
-        const octets = this.#received.slice(0, end);
-        this.#received = this.#received.slice(end + 3);
-        return octets.replace(/(^|\n)\./g, '$1');
-      }
-      await this.#more();
-    }
+    return (await this.take(endOfBody, 3)).replace(/(^|\n)\./g, '$1');
   }
 
   /** The next line without its end. @throws Closed */
-  async line(): Promise<string> {
-    for (;;) {
-      const end = this.#received.indexOf('\r\n');
-      if (end >= 0) {
-        const line = this.#received.slice(0, end);
-        this.#received = this.#received.slice(end + 2);
-        return line;
-      }
-      await this.#more();
-    }
+  line(): Promise<string> {
+    return this.take(endOfLine, 2);
   }
 
   /** All octets up to the end of the connection. */
   async rest(): Promise<string> {
-    try {
-      for (;;) await this.#more();
-    } catch (error) {
-      if (!(error instanceof Closed)) throw error;
-    }
-    return this.#received;
+    await this.untilClosed(() => this.more());
+    return this.pending;
   }
 
   async startTls(): Promise<void> {
@@ -76,40 +35,11 @@ export class Pop3Client {
     if (!reply.startsWith('+OK')) throw new Error(reply);
     await this.secure();
   }
+}
 
-  async secure(): Promise<void> {
-    this.socket.removeAllListeners('data');
-    const secured = tls.connect({ socket: this.socket, rejectUnauthorized: false });
-    this.socket = secured;
-    this.#listen(secured);
-    await new Promise((resolve, reject) => {
-      secured.once('secureConnect', resolve);
-      secured.once('error', reject);
-      secured.once('close', reject);
-    });
-  }
-
-  close(): void {
-    this.socket.destroy();
-  }
-
-  /** @throws Closed */
-  async #more(): Promise<void> {
-    if (this.#isOver) throw new Closed(`the connection is closed; last: ${this.#received.slice(-200)}`);
-    await new Promise<void>((resolve) => {
-      this.#changed = resolve;
-    });
-  }
-
-  #listen(socket: net.Socket): void {
-    socket.on('error', () => {});
-    socket.on('data', (octets: Buffer) => {
-      this.#received += octets.toString('latin1');
-      this.#changed?.();
-    });
-    socket.on('close', () => {
-      this.#isOver = true;
-      this.#changed?.();
-    });
-  }
+/** Behind the line with the dot. */
+function endOfBody(text: string): number | undefined {
+  if (text.startsWith('.\r\n')) return 3;
+  const end = text.indexOf('\r\n.\r\n');
+  return end < 0 ? undefined : end + 5;
 }
