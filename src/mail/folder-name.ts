@@ -6,7 +6,7 @@ import { caseFolded } from './case-fold.js';
 /** Characters of one level, and of the whole name of a label. */
 export const LONGEST_LEVEL = 100;
 export const LONGEST_PATH = 1_000;
-const MOST_LEVELS = 20;
+export const MOST_LEVELS = 20;
 /** Labels of an account, and folders that users have made. */
 export const MOST_FOLDERS_OF_ROLE = 500;
 const UNFIT = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u;

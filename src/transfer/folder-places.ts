@@ -2,7 +2,15 @@
 // others keep their path, as far as a path may be so.
 
 import { caseFolded } from '../mail/case-fold.js';
-import { isPathWithinBounds, labelName, levelName, SYSTEM_NAMES } from '../mail/folder-name.js';
+import {
+  isPathWithinBounds,
+  isSystemName,
+  LONGEST_LEVEL,
+  levelName,
+  levelsOf,
+  MOST_LEVELS,
+  shownName,
+} from '../mail/folder-name.js';
 
 /** Names of system folders, as they are kept. */
 export type SpecialFolder = 'INBOX' | 'Sent' | 'Drafts' | 'Archive' | 'Trash' | 'Junk';
@@ -22,8 +30,6 @@ const SPECIAL = new Map(
 );
 /** Folders that only group those of the system. */
 const GROUPS = new Set(['inbox', '[gmail]', '[google mail]']);
-const LONGEST_LEVEL = 100;
-const MOST_LEVELS = 20;
 
 /** A folder of elsewhere. */
 interface ForeignFolder {
@@ -59,8 +65,7 @@ function suggestedFolder([first = '', second = '', ...below]: readonly string[])
 function fitPath(levels: readonly string[]): string {
   const fit = levels.map(fitLevel);
   const kept = fit.length <= MOST_LEVELS ? fit : [...fit.slice(0, MOST_LEVELS - 1), fit.at(-1)!];
-  const isTaken = kept.length === 1 && SYSTEM_NAMES.some((name) => caseFolded(name) === caseFolded(kept[0]!));
-  if (isTaken) return `${kept[0]} (imported)`;
+  if (isSystemName(kept.join('/'))) return `${kept.join('/')} (imported)`;
   while (!isPathWithinBounds(kept.join('/'))) kept.splice(Math.max(0, kept.length - 2), 1);
   return kept.join('/');
 }
@@ -77,11 +82,9 @@ function fitLevel(level: string): string {
 
 /** The path of a folder that an operator names, or what is wrong with it in words. */
 export function namedFolder(text: string): { readonly path: string } | { readonly problem: string } {
-  const levels = text.split('/').map((level) => level.trim());
-  for (const level of levels) {
-    const read = labelName(level);
-    if ('problem' in read) return read;
-  }
-  if (!isPathWithinBounds(levels.join('/'))) return { problem: 'is too long' };
+  const read = shownName(text);
+  if ('problem' in read) return read;
+  if (!isPathWithinBounds(read.name)) return { problem: 'is too long' };
+  const levels = levelsOf(read.name);
   return { path: systemFolder(levels) ?? fitPath(levels) };
 }
