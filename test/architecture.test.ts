@@ -102,6 +102,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'ids/',
       'mail/',
       'gateways/tcp/',
+      'gateways/events/',
       'gateways/web-socket',
       'gateways/problem-details',
       'gateways/faults',

@@ -1,13 +1,23 @@
-// Mailbox events as the text that connections are sent, and what the log says about it: an event that cannot be shown,
-// new emails that were. What clients are told of an event is the projection's.
+// Mailbox events as the text that connections are sent: hub invocations, named and with payloads as `client-events` says. And
+// what the log of this node says about them: an event that cannot be shown, new emails that were.
 import type { Logger } from 'pino';
 import type { MailboxEvent } from '../../actors/mailbox/protocol.js';
-import { type EventText, projectEvent } from './projection.js';
+import { type ClientEvent, clientEventsOf } from '../events/client-events.js';
+import { encodeMessage, INVOCATION } from './json-codec.js';
 
-/** As `projectEvent`; empty for an event that cannot be shown. */
+export interface EventText {
+  /** A hub message with its separator. */
+  readonly text: string;
+  readonly topic: ClientEvent['topic'];
+}
+
+/** As `clientEventsOf`; empty for an event that cannot be shown. */
 export function eventTexts(event: MailboxEvent, topics: number, accountId: string, log: Logger): readonly EventText[] {
   try {
-    return projectEvent(event, topics);
+    return clientEventsOf(event, topics).map(({ topic, type, payload }) => ({
+      topic,
+      text: encodeMessage({ type: INVOCATION, target: type, arguments: [payload] }),
+    }));
   } catch (err) {
     // Thrown here it would end the subscription of every connection, over one event nobody can show.
     log.error({ err, accountId, seq: event.seq, type: event.type }, 'event not sent to the hub');

@@ -8,6 +8,7 @@ import type { TokenVerifier } from '../../auth/oidc/token-verifier.js';
 import type { AnonymousGuard } from '../../auth/origin.js';
 import { Rates } from '../../auth/rates.js';
 import type { Directory } from '../../directory/protocol.js';
+import { CHANGES, TIMELINE } from '../events/client-events.js';
 import type { WebSocketEndpoint } from '../web-socket.js';
 import { admit, problem } from './admission.js';
 import { Connection, GOING_AWAY, POLICY, TRY_AGAIN } from './connection.js';
@@ -15,7 +16,6 @@ import { HUB_LIMITS, type HubLimits } from './limits.js';
 import type { HubMeter } from './meter.js';
 import { connectionIdFor, negotiateAnswer } from './negotiate.js';
 import { PositionedFrames } from './positioned-frames.js';
-import { CHANGES, TIMELINE } from './projection.js';
 import { Subscriptions } from './subscriptions.js';
 import { SLOTS, TimerWheel } from './timer-wheel.js';
 

@@ -4,10 +4,10 @@
 import type { Logger } from 'pino';
 import type { MailboxEvent } from '../../actors/mailbox/protocol.js';
 import type { LogPosition } from '../../actors/runtime/ref.js';
+import { TOPIC_SETS } from '../events/client-events.js';
 import { cursorOf } from './cursor.js';
 import { eventTexts, logDelivered } from './event-text.js';
 import { encodeMessage, INVOCATION } from './json-codec.js';
-import { TOPIC_SETS } from './projection.js';
 
 export interface PositionedFrame {
   /** Whole messages in UTF-8. */

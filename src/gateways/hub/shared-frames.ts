@@ -1,5 +1,5 @@
 // Frames of the same messages for many connections: encoded once for all connections that asked for the same topics. Pure.
-import type { EventText } from './projection.js';
+import type { EventText } from './event-text.js';
 
 export interface SharedFrame {
   readonly octets: Uint8Array;

@@ -5,10 +5,10 @@ import type { Logger } from 'pino';
 import { catchError, EMPTY, filter, map, Subject, Subscription, tap } from 'rxjs';
 import type { MailboxEvent, Mailboxes } from '../../actors/mailbox/protocol.js';
 import { NO_TRACER, type Span, type Tracer } from '../../actors/runtime/tracing.js';
+import { TOPIC_SETS } from '../events/client-events.js';
 import { batchedBy } from './batched-by.js';
 import { eventTexts, logDelivered } from './event-text.js';
 import { type HubMeter, NO_METER } from './meter.js';
-import { TOPIC_SETS } from './projection.js';
 import { type SharedFrame, sharedFrames } from './shared-frames.js';
 
 export interface Subscriber {

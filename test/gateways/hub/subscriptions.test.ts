@@ -2,7 +2,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
-import { CHANGES, TIMELINE } from '../../../src/gateways/hub/projection.js';
+import { CHANGES, TIMELINE } from '../../../src/gateways/events/client-events.js';
 import { type Subscriber, Subscriptions } from '../../../src/gateways/hub/subscriptions.js';
 import {
   attempted,

@@ -1,9 +1,8 @@
-// What hub clients are told of a record of the log: event names and payloads of docs/hub.md, as the text of hub
-// invocations. Pure. Records that are not for the hub, or of a later version, are passed over. Events beyond the
-// interface's five go only to clients that asked for their topic (docs/hub.md).
+// The events of clients that a record of the log becomes: names and payloads of docs/hub.md. The hub, the event stream, Web
+// Push and webhooks send these events, each in its own form. Pure. Records that are not for clients, or of a later version,
+// are passed over. On the hub, events beyond the interface's five go only to clients that asked for their topic.
 import { flaggedIn, type MailboxEvent, placementsIn, removedIn } from '../../actors/mailbox/protocol.js';
 import { ANSWERED, FLAGGED, flagNames, SEEN } from '../../mail/flags.js';
-import { encodeMessage, INVOCATION } from './json-codec.js';
 
 /** Topics are bits, so that what a client asked for is a number. */
 export const TIMELINE = 1;
@@ -11,31 +10,20 @@ export const CHANGES = 2;
 /** So many are the sets of topics. */
 export const TOPIC_SETS = 4;
 
-export interface EventText {
-  /** A hub message with its separator. */
-  readonly text: string;
+export interface ClientEvent {
   /** 0: for everybody. */
   readonly topic: typeof TIMELINE | typeof CHANGES | 0;
-}
-
-/** A hub message that is not text yet: only those that somebody has asked for become text. */
-interface EventMessage {
-  readonly topic: EventText['topic'];
-  readonly target: string;
+  readonly type: string;
+  /** JSON. */
   readonly payload: unknown;
 }
 
-/** For everybody and for clients that asked for `topics`. Empty when the hub sends nothing of this event. */
-export function projectEvent(event: MailboxEvent, topics: number): readonly EventText[] {
-  return messagesOf(event)
-    .filter(({ topic }) => (topic & ~topics) === 0)
-    .map(({ topic, target, payload }) => ({
-      topic,
-      text: encodeMessage({ type: INVOCATION, target, arguments: [payload] }),
-    }));
+/** For everybody and for clients that asked for `topics`, in order. Empty when clients are told nothing of this record. */
+export function clientEventsOf(event: MailboxEvent, topics: number): readonly ClientEvent[] {
+  return allOf(event).filter(({ topic }) => (topic & ~topics) === 0);
 }
 
-function messagesOf(event: MailboxEvent): readonly EventMessage[] {
+function allOf(event: MailboxEvent): readonly ClientEvent[] {
   switch (event.type) {
     case 'EmailAdded':
       return emailAdded(event.payload);
@@ -71,21 +59,21 @@ function messagesOf(event: MailboxEvent): readonly EventMessage[] {
     case 'DeliveryAttempted': {
       const { outboundId: id, attempt } = event.payload;
       const shown = { ...attempt, at: new Date(attempt.at).toISOString() };
-      return [{ topic: TIMELINE, target: 'DeliveryAttempted', payload: { id, attempt: shown } }];
+      return [{ topic: TIMELINE, type: 'DeliveryAttempted', payload: { id, attempt: shown } }];
     }
     default:
       return [];
   }
 }
 
-function emailAdded({ email, placements, isNew }: Payload<'EmailAdded'>): EventMessage[] {
+function emailAdded({ email, placements, isNew }: Payload<'EmailAdded'>): ClientEvent[] {
   const { id: emailId, fromAddress, fromName: fromDisplayName, subject, receivedAt, hasAttachments } = email;
   const moves = placements.map(({ folderId }) => placed(emailId, folderId));
   if (!isNew) return moves;
   return [newEmail({ emailId, fromAddress, fromDisplayName, subject, receivedAt, hasAttachments }), ...moves];
 }
 
-function newEmail(email: Omit<Payload<'EmailAnnounced'>, 'isRead'>): EventMessage {
+function newEmail(email: Omit<Payload<'EmailAnnounced'>, 'isRead'>): ClientEvent {
   return everybody('NewEmail', {
     id: email.emailId,
     from: email.fromAddress,
@@ -96,7 +84,7 @@ function newEmail(email: Omit<Payload<'EmailAnnounced'>, 'isRead'>): EventMessag
   });
 }
 
-function flagsChanged(payload: Payload<'FlagsChanged'>): EventMessage[] {
+function flagsChanged(payload: Payload<'FlagsChanged'>): ClientEvent[] {
   const { flags, changed, keywords } = payload;
   const isRead = (flags & SEEN) !== 0;
   const isSeenChanged = (changed & SEEN) !== 0;
@@ -113,25 +101,25 @@ function flagsChanged(payload: Payload<'FlagsChanged'>): EventMessage[] {
 function folder(
   { id, role, name, color, sortOrder, isSubscribed }: Payload<'FolderCreated'>['folder'],
   names: { readonly label: string; readonly folder: string },
-): EventMessage[] {
+): ClientEvent[] {
   if (role === 'label') return [change(names.label, { id, name, color, sortOrder })];
   return [change(names.folder, { id, path: name, isSubscribed })];
 }
 
-function outboundChanged({ outbound: { id, status }, before, passed }: Payload<'OutboundChanged'>): EventMessage[] {
+function outboundChanged({ outbound: { id, status }, before, passed }: Payload<'OutboundChanged'>): ClientEvent[] {
   if (status === 'Draft') return [change(before === null ? 'DraftCreated' : 'DraftUpdated', { id })];
   return passed.map((each) => everybody('DeliveryStatusChanged', { id, status: each }));
 }
 
-function everybody(target: string, payload: unknown): EventMessage {
-  return { topic: 0, target, payload };
+function everybody(type: string, payload: unknown): ClientEvent {
+  return { topic: 0, type, payload };
 }
 
-function change(target: string, payload: unknown): EventMessage {
-  return { topic: CHANGES, target, payload };
+function change(type: string, payload: unknown): ClientEvent {
+  return { topic: CHANGES, type, payload };
 }
 
-function placed(id: string, folderId: string): EventMessage {
+function placed(id: string, folderId: string): ClientEvent {
   return change('EmailPlaced', { id, folderId });
 }
 
