@@ -57,8 +57,10 @@ test('index: default ports are those of the settings', (t) => {
 test('hub: every event of docs/hub.md is sent by the hub', (t) => {
   const tables = readFileSync('docs/hub.md', 'utf8').split('## Resuming')[0]!;
   const names = (tables.match(/^\| `[A-Z].*$/gm) ?? []).flatMap((row) => codes(row.split('|')[1]!));
-  const folder = 'src/gateways/hub';
-  const source = readdirSync(folder).map((file) => readFileSync(`${folder}/${file}`, 'utf8'));
+  const folders = ['src/gateways/hub', 'src/gateways/events'];
+  const source = folders.flatMap((folder) =>
+    readdirSync(folder).map((file) => readFileSync(`${folder}/${file}`, 'utf8')),
+  );
   t.true(names.length >= 14);
   t.deepEqual(
     names.filter((name) => !source.some((text) => text.includes(`'${name}'`))),
