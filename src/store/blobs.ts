@@ -14,6 +14,14 @@ export interface BlobContent {
   chunks(): AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 }
 
+/** Larger ones are written piece by piece, each by a transaction of its own. */
+const SMALL_OCTETS = 256 * 1024;
+
+/** Whether the bytes may be held back for a commit that others share. */
+export function isSmall({ size }: Pick<BlobContent, 'size'>): boolean {
+  return size <= SMALL_OCTETS;
+}
+
 /** A message that is in memory as a whole, and stays unchanged. */
 export function blobOf(bytes: Uint8Array): BlobContent {
   const hash = createHash('sha256').update(bytes).digest('hex');

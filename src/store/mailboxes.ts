@@ -1,5 +1,6 @@
 // Port: the rows of one account's mailbox. Only the account's mailbox actor writes them, by one fenced commit a batch
 // of commands (decisions 0001, 0002); loading is columnar because the actor keeps a mailbox as columns.
+import type { BlobContent } from './blobs.js';
 import type { Change } from './changes.js';
 import type {
   AnnotationRow,
@@ -42,6 +43,8 @@ export interface MailboxChange {
   readonly counters: readonly FolderCounters[];
   /** Inbound rows this commit consumes; it fails as a whole when one is already gone. */
   readonly inbound: readonly string[];
+  /** Small blobs that the emails refer to and that may not be in the store yet: the commit stores them with the emails. */
+  readonly contents: readonly BlobContent[];
   readonly remembered: readonly RememberedReply[];
 }
 

@@ -12,6 +12,7 @@ export function emptyChange(accountId: string, epoch: number, modseqBefore: numb
     changes: [],
     counters: [],
     inbound: [],
+    contents: [],
     remembered: [],
   };
 }

@@ -1,5 +1,6 @@
 // How the bytes of messages get into the store: a large one in a transaction, piece by piece, many small ones by a part of a
-// statement that others go on from (inbound), so that what refers to them is committed with them in one round trip.
+// statement that others go on from (inbound, mailbox-commit), so that what refers to them is committed with them in one round
+// trip.
 import { pipeline } from 'node:stream/promises';
 import type { BlobContent } from '../blobs.js';
 import type { Fragment, Sql, SqlTransaction } from './client.js';
@@ -74,9 +75,6 @@ async function* strides(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>
   if (size > 0) yield Buffer.concat(held);
 }
 
-/** Larger ones are not held back for a group. */
-const SMALL_OCTETS = 256 * 1024;
-
 /** What a group commit of small blobs may carry. */
 export const BLOB_GROUP = { maxItems: 200, maxWeight: 2 * 1024 * 1024, maxWaiting: 64 * 1024 * 1024 } as const;
 
@@ -86,8 +84,9 @@ export interface SmallBlob {
   readonly index: string;
 }
 
-export function isSmall({ size }: BlobContent): boolean {
-  return size <= SMALL_OCTETS;
+/** A blob that is stored for an account. */
+export interface BlobOfAccount extends SmallBlob {
+  readonly accountId: string;
 }
 
 export function smallBlob(content: BlobContent): SmallBlob {
@@ -105,20 +104,35 @@ interface Gathered {
   readonly rows: readonly string[];
 }
 
-export async function gather(items: readonly SmallBlob[]): Promise<Gathered> {
+export async function gather(items: readonly (SmallBlob | BlobOfAccount)[]): Promise<Gathered> {
   const blobs = new Map<string, string>();
+  const accounts = accountsOf(items);
   const pieces: Uint8Array[] = [];
   let offset = 0;
   for (const { content, index } of items) {
-    if (blobs.has(content.hash)) continue;
+    const { hash, size } = content;
+    if (blobs.has(hash)) continue;
     for await (const piece of content.chunks()) pieces.push(piece);
     const start = offset + 1;
-    blobs.set(content.hash, `{"hash":"${content.hash}","size":${content.size},"start":${start},"index":${index}}`);
-    offset += content.size;
+    blobs.set(hash, `{"hash":"${hash}","size":${size},"start":${start}${accounts.get(hash) ?? ''},"index":${index}}`);
+    offset += size;
   }
   // In order of hash, so that two writes that share blobs cannot wait for each other in a circle.
   const rows = [...blobs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
   return { bytes: Buffer.concat(pieces, offset), rows };
+}
+
+/** By hash, the accounts for which a blob is stored, as a property of its row. */
+function accountsOf(items: readonly (SmallBlob | BlobOfAccount)[]): ReadonlyMap<string, string> {
+  const accounts = new Map<string, string[]>();
+  for (const item of items) {
+    if (!('accountId' in item)) continue;
+    const { hash } = item.content;
+    const known = accounts.get(hash);
+    if (known === undefined) accounts.set(hash, [item.accountId]);
+    else known.push(item.accountId);
+  }
+  return new Map([...accounts].map(([hash, ids]) => [hash, `,"accounts":${JSON.stringify(ids)}`]));
 }
 
 /**
@@ -127,15 +141,22 @@ export async function gather(items: readonly SmallBlob[]): Promise<Gathered> {
  * All bytes travel as one parameter that the statement cuts up: one conversion, whatever the number of messages. As text
  * that is Latin-1 to the letter, since mail is mostly ASCII and a bytea's hexadecimal form is twice as long; a text cannot
  * hold NUL, so bytes that do go the other way.
+ *
+ * `condition`: of the rows `x` that are stored, which have `accounts`.
  */
-export function storedBlobs(sql: Sql | SqlTransaction, { bytes, rows }: Gathered): Fragment {
+export function storedBlobs(
+  sql: Sql | SqlTransaction,
+  { bytes, rows }: Gathered,
+  condition: Fragment = sql``,
+): Fragment {
   const data = bytes.includes(0) ? sql`${bytes}::bytea` : sql`convert_to(${bytes.toString('latin1')}, 'LATIN1')`;
   // The chunks come after the blobs (`stored`): those wait for a collection under way, which takes the old chunks along.
   return sql`bytes as materialized (
       select ${data} as bytes
     ), r as materialized (
       select decode(hash, 'hex') as hash, size, start, index
-      from json_to_recordset(${list(rows)}::text::json) as x (hash text, size int, start int, index json)
+      from json_to_recordset(${list(rows)}::text::json) as x (hash text, size int, start int, accounts uuid[], index json)
+      ${condition}
     ), blob as (
       insert into blobs (hash, size, mime_index) select hash, size, index from r
       on conflict (hash) do update set stored_at = now() returning hash

@@ -1,14 +1,13 @@
 // Blobs in PostgreSQL: one row with the MIME index, and the bytes in chunks of a page. How they are written is blob-writes';
 // this file stores those that something will refer to soon, reads, and collects what nothing refers to any more.
 import type { MessageIndex, OctetRange } from '../../mail/message-index.js';
-import type { BlobContent, BlobStore } from '../blobs.js';
+import { type BlobContent, type BlobStore, isSmall } from '../blobs.js';
 import type { CommitMeter } from '../commit-meter.js';
 import { StoreFault } from '../errors.js';
 import {
   BLOB_GROUP,
   CHUNK_OCTETS,
   gather,
-  isSmall,
   type SmallBlob,
   STRIDE_CHUNKS,
   STRIDE_OCTETS,

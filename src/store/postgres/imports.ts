@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { caseFolded } from '../../mail/case-fold.js';
 import { MOST_FOLDERS_OF_ROLE } from '../../mail/folder-name.js';
+import { isSmall } from '../blobs.js';
 import { StoreFault } from '../errors.js';
 import {
   type ImportedMessage,
@@ -12,7 +13,7 @@ import {
   importId,
   type PendingImport,
 } from '../imports.js';
-import { gather, isSmall, smallBlob, storedBlobs, writeBlob } from './blob-writes.js';
+import { gather, smallBlob, storedBlobs, writeBlob } from './blob-writes.js';
 import { guarded, type Sql, type SqlTransaction } from './client.js';
 
 /** Time of the rows: none is ever old enough to be delivered as accepted mail is. */

@@ -1,13 +1,12 @@
 // Accepted mail in PostgreSQL. Small messages of many connections share one statement (blobs, chunks and inbound
 // rows: one round trip); a large one has a transaction of its own, written chunk by chunk.
-import type { BlobContent } from '../blobs.js';
+import { type BlobContent, isSmall } from '../blobs.js';
 import type { CommitMeter } from '../commit-meter.js';
 import { StoreFault } from '../errors.js';
 import type { InboundDelivery, InboundEnvelope, InboundStore, PendingInbound } from '../inbound.js';
 import {
   BLOB_GROUP,
   gather,
-  isSmall,
   list,
   type SmallBlob,
   smallBlob,

@@ -2,6 +2,7 @@
 // not the expected one, or whose inbound rows are gone, writes nothing; the others of the group are not affected.
 import type { CommitResult, MailboxChange } from '../mailboxes.js';
 import { type AddedEmail, type NetChange, netOf } from '../net-changes.js';
+import { type BlobOfAccount, gather, smallBlob, storedBlobs } from './blob-writes.js';
 import type { Fragment, Sql } from './client.js';
 import { writeOverlays } from './flag-overlays.js';
 import { writeLabels } from './labels-commit.js';
@@ -145,6 +146,7 @@ export async function commitChanges(
   const { log } = rows;
   const nothing = sql``;
   const part = (write: Part, of: readonly unknown[]) => (of.length === 0 ? nothing : write(sql, of));
+  const contents = contentsOf(changes);
   const results = await sql<{ account_id: string; consumed: string | null; threads: string[] | null }[]>`
     with fence as (
       select * from json_to_recordset(${json(rows.fences)}::text::json)
@@ -156,6 +158,16 @@ export async function commitChanges(
       where t.id = f.a and t.epoch = f.epoch and t.modseq = f.before ${part(hasAllInbound, rows.consumed)}
       returning t.id as a, t.shard
     )
+    ${
+      contents.length === 0
+        ? nothing
+        : sql`, ${storedBlobs(
+            sql,
+            await gather(contents),
+            sql`
+      where exists (select from passed p where p.a = any(x.accounts))`,
+          )}`
+    }
     ${part(endInbound, rows.consumed)}
     ${part(addEmails, rows.added)}
     ${part(flagEmails, rows.flagged)}
@@ -187,6 +199,12 @@ export async function commitChanges(
     const gone = own.flatMap((row) => (row.consumed === null ? [] : [row.consumed]));
     return gone.length === 0 ? { kind: 'committed' } : { kind: 'consumed', inbound: gone };
   });
+}
+
+function contentsOf(changes: readonly MailboxChange[]): readonly BlobOfAccount[] {
+  return changes.flatMap(({ accountId, contents }) =>
+    contents.map((content) => ({ ...smallBlob(content), accountId })),
+  );
 }
 
 const idsOfRow = (sql: Sql, ids: Uint8Array) =>

@@ -30,6 +30,8 @@ import { threadRows } from './threads.js';
 
 /** Ids of an overlay that weigh as much as one row. */
 const IDS_OF_A_WEIGHT = 50;
+/** Octets of a blob that weigh as much as one row. */
+const OCTETS_OF_A_WEIGHT = 2_000;
 
 /** `writerSql`: a pool made `byKey`. Without `overlays` nobody writes the flags of overlays to the emails. */
 export function postgresMailboxes(
@@ -43,7 +45,7 @@ export function postgresMailboxes(
     maxItems: 64,
     maxWeight: 1000,
     maxWaiting: 1_000_000,
-    weigh({ changes }) {
+    weigh({ changes, contents }) {
       const net = netOf(changes);
       const together = net.flaggedTogether.reduce((sum, { ids }) => sum + ids.length / IDS_OF_A_WEIGHT, 0);
       const emails = together + net.emailsAdded.length + net.emailsFlagged.length + net.emailsRemoved.length;
@@ -51,7 +53,8 @@ export function postgresMailboxes(
       for (const { placed, expunged, marked } of net.placements.values()) {
         placements += placed.length + expunged.length + marked.length;
       }
-      return 1 + Math.max(emails, placements) + outboundWeight(net);
+      const octets = contents.reduce((sum, { size }) => sum + size, 0);
+      return 1 + Math.max(emails, placements) + outboundWeight(net) + octets / OCTETS_OF_A_WEIGHT;
     },
     meter,
   });

@@ -71,7 +71,15 @@ export class TestMailboxes {
   /** Stores what a test says is there. */
   put(accountId: string, change: Pick<Parameters<typeof commitChange>[1], 'changes' | 'counters'>): void {
     const { epoch, modseq } = this.account(accountId);
-    const place = { accountId, epoch, modseqBefore: modseq, modseqAfter: modseq + 1, inbound: [], remembered: [] };
+    const place = {
+      accountId,
+      epoch,
+      modseqBefore: modseq,
+      modseqAfter: modseq + 1,
+      inbound: [],
+      contents: [],
+      remembered: [],
+    };
     const { kind } = commitChange(this.tables, { ...place, ...change });
     if (kind !== 'committed') throw new Error(kind);
     this.reload();

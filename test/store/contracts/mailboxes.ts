@@ -96,6 +96,31 @@ export const MAILBOXES: Contract = {
     t.is((await other.commit([], { inbound: [second] })).kind, 'consumed', 'it is of another account');
   },
 
+  async 'contents are stored with the commit, and not by one that writes nothing'(t, stores) {
+    const [ann, bob] = [await openWriter(stores), await openWriter(stores)];
+    const bytes = (subject: string) => Buffer.from(`Subject: ${subject}\r\n\r\n${'x'.repeat(20_000)}`);
+    const [own, shared, stranger] = ['own', 'shared', 'stranger'].map((subject) => blobOf(bytes(subject)));
+    const committing = [
+      ann.commit([emailAdded(newEmail({ blob: own!.hash }), [])], { contents: [own!, shared!] }),
+      bob.commit([emailAdded(newEmail({ blob: shared!.hash }), [])], { contents: [shared!] }),
+    ];
+    const results = await Promise.all(committing);
+    t.deepEqual(
+      results.map(({ kind }) => kind),
+      ['committed', 'committed'],
+    );
+    const fenced = await ann.commit([], { epoch: 0, contents: [stranger!] });
+    t.is(fenced.kind, 'fenced');
+    const again = await bob.commit([emailAdded(newEmail({ blob: own!.hash }), [])], { contents: [own!] });
+    t.is(again.kind, 'committed');
+    for (const { hash, size, index } of [own!, shared!]) {
+      const subject = hash === own!.hash ? 'own' : 'shared';
+      t.deepEqual(Buffer.from(await stores.blobs.read(hash, 0, size)), bytes(subject));
+      t.deepEqual(await stores.blobs.index(hash), index);
+    }
+    t.is(await stores.blobs.index(stranger!.hash), undefined);
+  },
+
   async 'an email that is added and removed in one list leaves its log and nothing else'(t, stores) {
     const writer = await openWriter(stores);
     const email = newEmail();

@@ -1,5 +1,6 @@
 // The rows of mailboxes in memory.
 import { uuidOctets } from '../../../src/mail/ids.js';
+import type { BlobStore } from '../../../src/store/blobs.js';
 import type { EmailRow } from '../../../src/store/mailbox-rows.js';
 import type {
   EmailSummaryRow,
@@ -16,7 +17,7 @@ import { type AccountRows, compare, type MemoryTables } from './tables.js';
 
 const REMEMBERED_MS = 60_000;
 
-export function memoryMailboxes(tables: MemoryTables): MailboxStore {
+export function memoryMailboxes(tables: MemoryTables, blobs: Pick<BlobStore, 'put'>): MailboxStore {
   const of = (accountId: string) => tables.of(accountId);
   return {
     ...outboundReading(tables),
@@ -32,7 +33,11 @@ export function memoryMailboxes(tables: MemoryTables): MailboxStore {
       const account = tables.accounts.get(accountId);
       return account?.epoch === epoch && account.modseq === modseq;
     },
-    commit: async (change) => commitChange(tables, change),
+    async commit(change) {
+      const result = commitChange(tables, change);
+      if (result.kind === 'committed') for (const content of change.contents) await blobs.put(content);
+      return result;
+    },
     async overview(accountId) {
       const { folders, filters, deferred, remembered, outbound, annotations, ...account } = of(accountId);
       const since = Date.now() - REMEMBERED_MS;

@@ -20,7 +20,7 @@ export interface MailboxStores {
 
 export function memoryStores(tables: MemoryTables, blobs: Pick<BlobStore, 'put'>): MailboxStores {
   return {
-    mailboxes: memoryMailboxes(tables),
+    mailboxes: memoryMailboxes(tables, blobs),
     events: memoryEvents(tables),
     inbound: memoryInbound(tables, blobs),
     search: memorySearch(tables),
