@@ -117,6 +117,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'http-client/',
       'spool/',
       'actors/delivery/courier',
+      'actors/mailbox/message-offers',
       'actors/mailbox/packed-columns',
       'actors/runtime/ref',
       'actors/runtime/errors',

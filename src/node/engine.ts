@@ -15,6 +15,7 @@ import { mailboxBehavior } from '../actors/mailbox/behavior.js';
 import { startDeferredFiltering } from '../actors/mailbox/deferred-filters.js';
 import type { EmailTexts } from '../actors/mailbox/email-texts.js';
 import { startImportPlacing } from '../actors/mailbox/import-placing.js';
+import { MessageOffers } from '../actors/mailbox/message-offers.js';
 import { deliverHandedOver } from '../actors/mailbox/outbound/handed-over.js';
 import type { MailboxEvent, Mailboxes } from '../actors/mailbox/protocol.js';
 import { startRedelivery } from '../actors/mailbox/redelivery.js';
@@ -78,6 +79,7 @@ export interface Engine {
   readonly accountApi: AccountApi;
   readonly settings: SettingStore;
   readonly inbound: InboundStore;
+  readonly offers: MessageOffers;
   readonly blobs: BlobStore;
   readonly folderMessages: FolderMessageStore & FolderBlobStore;
   readonly exports: ExportTurns;
@@ -198,6 +200,7 @@ export async function startEngine(
   const indexing = startSearchIndexing({ store: search, texts, log });
   lifecycle.add('search', () => indexing.stop(), JOB_RESERVE_MS, STOP_MS);
   const owns = (accountId: string) => ownership.epochOf(accountId) !== undefined;
+  const offers = new MessageOffers(owns);
   const renewal = startSearchRenewal({ store: search, texts, owns, log });
   lifecycle.add('renewal of search', () => renewal.stop(), JOB_RESERVE_MS, STOP_MS);
   const deferrals = startDeferredFiltering({ texts, mailboxes: () => mailboxes, log });
@@ -224,6 +227,7 @@ export async function startEngine(
       texts,
       search: { store: search, indexing, renewal },
       deferrals,
+      offers,
       blobs,
       outbound,
       log,
@@ -337,6 +341,7 @@ export async function startEngine(
     accountApi,
     settings,
     inbound,
+    offers,
     blobs,
     folderMessages,
     exports,

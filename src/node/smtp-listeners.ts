@@ -31,7 +31,7 @@ export async function openSmtp(
   const { roles, bind, hostname, maxMessageSize, allowPlaintextAuth } = config;
   if (!roles.has('mx') && !roles.has('submission')) return {};
   const trusted = new TrustedNetworks(config.proxyNetworks);
-  const { directory, inbound, mailboxes, blobs } = engine;
+  const { directory, inbound, offers, mailboxes, blobs } = engine;
   const shared = { bind, hostname, maxMessageSize, tls: resources.tls.certificates, trusted, log, tracer, directory };
 
   // Loaded by those who need it: it is large.
@@ -45,7 +45,7 @@ export async function openSmtp(
         ...shared,
         port,
         authenticate: await authenticator(),
-        receiver: { spool, inbound, mailboxes },
+        receiver: { spool, inbound, offers, mailboxes },
         hostedDomains: async () => (await engine.accounts.domains()).map(({ name }) => name),
         ...(metrics && { meter: metrics.smtp }),
       }),

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
 import type { BlobStore } from '../../store/blobs.js';
 import { logged } from '../../store/changes.js';
-import type { HandedOver, MailboxStore } from '../../store/mailboxes.js';
+import type { CommitResult, HandedOver, MailboxChange, MailboxStore } from '../../store/mailboxes.js';
 import { netOf } from '../../store/net-changes.js';
 import type { HostedDelivery } from '../delivery/local-courier.js';
 import type { Behavior, CommandHandlers } from '../runtime/behavior.js';
@@ -11,7 +11,7 @@ import { type MailboxActorProtocol, mailboxActorProtocol } from './actor-protoco
 import { append } from './append.js';
 import type { DeferralNotes } from './deferred-filters.js';
 import { expire, remove } from './delete.js';
-import { announce, applyDeferred, deliver } from './deliver.js';
+import { announce, applyDeferred, deliver, deliverOffered } from './deliver.js';
 import type { EmailTexts } from './email-texts.js';
 import { filterQueries } from './filter-queries.js';
 import { createFilter, deleteFilter, updateFilter } from './filters.js';
@@ -23,6 +23,7 @@ import { renameInbox } from './inbox-rename.js';
 import { assignLabel, createLabel, deleteLabel, unassignLabel, updateLabel } from './labels.js';
 import { maildropCommands, maildropQueries } from './maildrop.js';
 import { MaildropLocks } from './maildrop-locks.js';
+import type { MessageOffers } from './message-offers.js';
 import { setMetadata } from './metadata.js';
 import { outboundCommands } from './outbound/commands.js';
 import { deliveryCommands } from './outbound/deliveries.js';
@@ -39,6 +40,7 @@ import { MailboxTransaction } from './transaction.js';
 
 const commands: Omit<CommandHandlers<MailboxActorProtocol, MailboxTransaction>, 'openMaildrop' | 'quitMaildrop'> = {
   deliver,
+  deliverOffered,
   announce,
   applyDeferred,
   append,
@@ -86,6 +88,8 @@ export interface MailboxSources {
   readonly blobs: Pick<BlobStore, 'index'>;
   /** Of all mailboxes of the node; its own when absent. */
   readonly maildrops?: MaildropLocks;
+  /** Of this node. */
+  readonly offers: Pick<MessageOffers, 'find'>;
   readonly outbound: OutboundHooks;
   readonly log: Pick<Logger, 'warn'>;
 }
@@ -116,7 +120,7 @@ export function mailboxBehavior(
     },
     weigh: weightOf,
     begin: (state, context, read) => {
-      return new MailboxTransaction(state, { ...context, retry: sources.outbound.retry }, read);
+      return new MailboxTransaction(state, { ...context, retry: sources.outbound.retry, offers: sources.offers }, read);
     },
     release: ({ slots }) => slots?.release(),
     commands: { ...commands, ...maildropCommands(maildrops) },
@@ -149,7 +153,7 @@ export function mailboxBehavior(
       );
       let isCommitted = false;
       try {
-        const result = await store.commit(change);
+        const result = await committed(store, change, tx.taken);
         if (result.kind === 'fenced') return result;
         if (result.kind === 'consumed') {
           state.rememberDelivered(result.inbound);
@@ -171,4 +175,24 @@ export function mailboxBehavior(
       return { kind: 'committed', events: { after: modseqBefore, seq: modseqAfter, events: logged(changes) } };
     },
   };
+}
+
+/** Commits, and settles the offers that the change takes: between planning and this call nothing else happens. */
+async function committed(
+  store: MailboxStore,
+  change: MailboxChange,
+  taken: MailboxTransaction['taken'],
+): Promise<CommitResult> {
+  for (const offer of taken.keys()) offer.take();
+  try {
+    const result = await store.commit(change);
+    for (const [offer, emailId] of taken) {
+      if (result.kind === 'committed') offer.committed(emailId);
+      else offer.released();
+    }
+    return result;
+  } catch (error) {
+    for (const offer of taken.keys()) offer.failed(error);
+    throw error;
+  }
 }

@@ -2,26 +2,55 @@
 // the same for an email that somebody else has stored.
 import { SEEN } from '../../mail/flags.js';
 import { isUuid } from '../../mail/ids.js';
+import type { MessageSummary } from '../../mail/summary.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
-import { type FilterResult, matchFilters, resultOf } from './filter-match.js';
+import { type FilterResult, matchFilters, needsBody, resultOf } from './filter-match.js';
 import { factsOf } from './prefetch.js';
 import type { MailboxProtocol } from './protocol.js';
 import type { MailboxTransaction } from './transaction.js';
 
+interface Mail {
+  readonly blob: string;
+  readonly receivedAt: number;
+  readonly summary: MessageSummary;
+  readonly isJunk?: boolean | undefined;
+}
+
 export function deliver(
   tx: MailboxTransaction,
-  delivery: Payload<MailboxProtocol, 'deliver'>,
+  { inboundId, ...mail }: Payload<MailboxProtocol, 'deliver'>,
 ): Outcome<MailboxProtocol, 'deliver'> {
-  const { inboundId, blob, receivedAt, summary } = delivery;
   if (tx.isConsumed(inboundId)) return { reply: { emailId: null } };
-  if (delivery.isJunk === true) return deliverJunk(tx, delivery);
+  const emailId = place(tx, mail, inboundId);
+  tx.consume(inboundId);
+  return { reply: { emailId } };
+}
+
+/** Delivers a message that its commit stores. Mail whose body a filter has to read is stored first. */
+export function deliverOffered(
+  tx: MailboxTransaction,
+  { offerId }: Payload<MailboxProtocol, 'deliverOffered'>,
+): Outcome<MailboxProtocol, 'deliverOffered'> {
+  const offer = tx.offers.find(offerId);
+  if (offer === undefined) return { reply: { isTaken: false } };
+  if (offer.emailId !== undefined || tx.taken.has(offer)) return { reply: { isTaken: true } };
+  const { content, ...message } = offer.message;
+  const isUnread = message.isJunk !== true && needsBody(tx.filters.all(), factsOf(message.summary));
+  if (!offer.isOpen || isUnread) return { reply: { isTaken: false } };
+  tx.take(offer, place(tx, { ...message, blob: content.hash }, offerId));
+  return { reply: { isTaken: true } };
+}
+
+/** The id of the email; null when a filter has deleted it. */
+function place(tx: MailboxTransaction, mail: Mail, deliveryId: string): string | null {
+  if (mail.isJunk === true) return placeJunk(tx, mail);
+  const { blob, receivedAt, summary } = mail;
   const result = matchFilters(tx.filters.all(), factsOf(summary, tx.prefetched.bodies.get(blob)));
   tx.begin();
-  tx.consume(inboundId);
   countMatches(tx, result);
   if (result.remove) {
-    tx.discard(blob, inboundId);
-    return { reply: { emailId: null } };
+    tx.discard(blob, deliveryId);
+    return null;
   }
   const id = tx.newId();
   deferUndecided(tx, id, result);
@@ -31,20 +60,16 @@ export function deliver(
   const email = { ...summary, id, blob, threadId: id, receivedAt, flags, keywords: [] };
   tx.add(email, folderIds, { isNew: true });
   tx.announceUnread();
-  return { reply: { emailId: id } };
+  return id;
 }
 
 /** Suspect mail is announced to nobody: it is there to be found, and no filter brings it out. */
-function deliverJunk(
-  tx: MailboxTransaction,
-  { inboundId, blob, receivedAt, summary }: Payload<MailboxProtocol, 'deliver'>,
-): Outcome<MailboxProtocol, 'deliver'> {
+function placeJunk(tx: MailboxTransaction, { blob, receivedAt, summary }: Mail): string {
   tx.begin();
-  tx.consume(inboundId);
-  const emailId = tx.newId();
-  const email = { ...summary, id: emailId, blob, threadId: emailId, receivedAt, flags: 0, keywords: [] };
+  const id = tx.newId();
+  const email = { ...summary, id, blob, threadId: id, receivedAt, flags: 0, keywords: [] };
   tx.add(email, [tx.folders.rowOf('junk').id], { isNew: false });
-  return { reply: { emailId } };
+  return id;
 }
 
 export function announce(

@@ -105,6 +105,15 @@ export const mailboxProtocol = protocol('mailbox', {
       reply: object({ emailId: nullable(string()) }),
       onRepeat: 'harmless',
     }),
+    /**
+     * As `deliver`, of a message that is offered to the mailboxes of a node and not stored yet. An owner on another node does not
+     * find the offer, and one of an earlier version does not know the operation; the offer says what has become of the message.
+     */
+    deliverOffered: command({
+      payload: object({ offerId: string() }),
+      reply: object({ isTaken: boolean() }),
+      onRepeat: 'harmless',
+    }),
     setRead: command({
       payload: object({ emailIds: array(string()), isRead: boolean() }),
       /** `changed`: had the other state before; `missing`: no email of this account. */

@@ -13,6 +13,7 @@ import { ChangedMailbox } from './changed-mailbox.js';
 import { FilterChanges } from './filter-changes.js';
 import type { FolderChanges } from './folder-changes.js';
 import { grouped } from './grouped.js';
+import type { MessageOffer, MessageOffers } from './message-offers.js';
 import { OutboundChanges } from './outbound/changes.js';
 import { DraftRows } from './outbound/draft-rows.js';
 import { NOTHING_PREFETCHED, type Prefetched } from './prefetch.js';
@@ -24,6 +25,7 @@ export const LEAST_PACKED = 200;
 /** What planning for a mailbox needs besides. */
 interface TransactionContext extends PlanContext {
   readonly retry: RetryPolicy;
+  readonly offers: Pick<MessageOffers, 'find'>;
 }
 
 export class MailboxTransaction {
@@ -35,6 +37,8 @@ export class MailboxTransaction {
   readonly retryPolicy: RetryPolicy;
   /** What was read of the store for the commands of this batch. */
   readonly prefetched: Prefetched;
+  /** Offers that the commit takes, with the ids of their emails; null for mail that is not kept. */
+  readonly taken = new Map<MessageOffer, string | null>();
   readonly #context: TransactionContext;
   readonly #mailbox: ChangedMailbox;
   readonly #draftRows: DraftRows;
@@ -68,6 +72,10 @@ export class MailboxTransaction {
     this.#idSequence = state.emails.newestIdSequence;
   }
 
+  get offers(): Pick<MessageOffers, 'find'> {
+    return this.#context.offers;
+  }
+
   get epoch(): number {
     return this.#context.epoch;
   }
@@ -83,6 +91,11 @@ export class MailboxTransaction {
 
   consume(inboundId: string): void {
     this.#consumed.add(inboundId);
+  }
+
+  /** The commit stores the message with its email. */
+  take(offer: MessageOffer, emailId: string | null): void {
+    this.taken.set(offer, emailId);
   }
 
   /** The slot of an email that exists after the batch so far, or -1. `id` must be a UUID. */
@@ -286,6 +299,7 @@ export class MailboxTransaction {
       changes: this.#changes,
       counters: this.folders.counters(),
       inbound: [...this.#consumed],
+      contents: [...this.taken].flatMap(([{ message }, emailId]) => (emailId === null ? [] : [message.content])),
       remembered,
     };
   }

@@ -1,8 +1,9 @@
-// A received message becomes accepted mail (docs/interface/mail.md, "Durability"): loops are refused, unknown addresses get held mailboxes, the blob
-// and one inbound row an account are committed, then the mailboxes are asked to place it. The commit is the promise; what
-// a mailbox has not placed by the deadline, its owner delivers from the row. So after the commit nothing leads to a
-// refusal any more.
+// A received message becomes accepted mail (docs/interface/mail.md, "Durability"): loops are refused, unknown addresses get
+// held mailboxes. A mailbox of this node stores and places the message by one commit. For any other the blob and one inbound row
+// an account are committed, then the mailboxes are asked to place it. The commit is the promise; what a mailbox has not placed by
+// the deadline, its owner delivers from the row. So after the commit nothing leads to a refusal any more.
 
+import type { MessageOffers, OfferedMessage } from '../../actors/mailbox/message-offers.js';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
 import { spanned, type Tracer } from '../../actors/runtime/tracing.js';
 import { atMost } from '../../bounds/time-bounds.js';
@@ -15,9 +16,12 @@ import type { ReceivedMessage } from './mx-data.js';
 import { SmtpRefused } from './replies.js';
 
 const DELIVERY_DEADLINE_MS = 2000;
+/** A mailbox that takes longer, because it has to be loaded or has much to do, gets the message from the store. */
+const OFFER_MS = 1000;
 
 export interface AcceptPorts {
   readonly inbound: InboundStore;
+  readonly offers: Pick<MessageOffers, 'offer'>;
   readonly mailboxes: Mailboxes;
   readonly directory: Pick<Directory, 'hold'>;
   readonly tracer: Tracer;
@@ -78,6 +82,8 @@ export async function acceptMessage(
       accounts.add(accountId);
       deliveries.push({ accountId, address, inboundId: newId() });
     }
+    const mail = { content, summary, receivedAt, ...suspicion };
+    if (await isTaken(ports, deliveries, mail)) return { summary, deliveries };
     const rows = deliveries.map(({ accountId, inboundId }) => ({ accountId, id: inboundId }));
     const { current: trace } = ports.tracer;
     const envelope = { receivedAt, summary, ...suspicion, ...(trace === undefined ? {} : { trace }) };
@@ -91,6 +97,32 @@ export async function acceptMessage(
   );
   await atMost(Promise.all(placed), DELIVERY_DEADLINE_MS);
   return { summary, deliveries };
+}
+
+/**
+ * Offers a message for one account to its mailbox, when this node owns it: the commit of the mailbox stores the message. A message
+ * for several accounts is stored first, so that all of them have it or none.
+ * @throws StoreFault when it is not known whether the message is committed
+ */
+async function isTaken(
+  { offers, mailboxes }: Pick<AcceptPorts, 'offers' | 'mailboxes'>,
+  [delivery, ...others]: readonly Delivery[],
+  mail: OfferedMessage,
+): Promise<boolean> {
+  if (delivery === undefined || others.length > 0) return false;
+  const { accountId, inboundId: offerId } = delivery;
+  const offer = offers.offer(accountId, offerId, mail);
+  if (offer === undefined) return false;
+  const asked = mailboxes.of(accountId).ask('deliverOffered', { offerId }, { deadlineMs: OFFER_MS });
+  // The offer says what has become of the message.
+  await atMost(
+    asked.catch(() => {}),
+    OFFER_MS,
+  );
+  const taken = await offer.withdraw();
+  if (taken === undefined) return false;
+  delivery.emailId = taken.emailId;
+  return true;
 }
 
 /** The accounts of the destinations; all of them have one, or the message is refused. */

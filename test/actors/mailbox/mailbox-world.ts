@@ -7,6 +7,7 @@ import { type MailboxActors, mailboxActorProtocol } from '../../../src/actors/ma
 import { mailboxBehavior } from '../../../src/actors/mailbox/behavior.js';
 import { startDeferredFiltering } from '../../../src/actors/mailbox/deferred-filters.js';
 import type { BodyText } from '../../../src/actors/mailbox/email-texts.js';
+import { MessageOffers } from '../../../src/actors/mailbox/message-offers.js';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import type { MailboxState } from '../../../src/actors/mailbox/state.js';
 import { createEventStreams } from '../../../src/actors/runtime/event-streams.js';
@@ -16,7 +17,7 @@ import { localTransport } from '../../../src/actors/runtime/transport-local.js';
 import type { RetryPolicy } from '../../../src/machines/outbound-email/retry.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../../src/mail/summary.js';
-import type { HandedOver, MailboxChange, MailboxStore } from '../../../src/store/mailboxes.js';
+import type { CommitResult, HandedOver, MailboxChange, MailboxStore } from '../../../src/store/mailboxes.js';
 import { postgresBlobs } from '../../../src/store/postgres/blobs.js';
 import { connect } from '../../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../../src/store/postgres/directory.js';
@@ -53,10 +54,13 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
   const ownership = fixedOwnership(1, () => epoch);
   const stored = postgresMailboxes(sql, writerSql);
   const commits: MailboxChange[] = [];
+  const commit: { by(change: MailboxChange, commit: () => Promise<CommitResult>): Promise<CommitResult> } = {
+    by: (_, commit) => commit(),
+  };
   const store: MailboxStore = {
     ...stored,
     async commit(change) {
-      const result = await stored.commit(change);
+      const result = await commit.by(change, () => stored.commit(change));
       if (result.kind === 'committed') commits.push(change);
       return result;
     },
@@ -105,7 +109,8 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     hosted: (task: Parameters<HostedDelivery>[0]) => inside.hosted(task),
     handedOver: (handed: HandedOver) => inside.handedOver(handed),
   };
-  const behavior = mailboxBehavior({ store, texts, search: NO_SEARCH, deferrals, blobs, outbound, log });
+  const offers = new MessageOffers(() => true);
+  const behavior = mailboxBehavior({ store, texts, search: NO_SEARCH, deferrals, offers, blobs, outbound, log });
   const host = startHost({
     behavior: {
       ...behavior,
@@ -160,9 +165,13 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     directory,
     mailboxes,
     store,
+    /** For a test to let commits fail. */
+    commit,
+    inbound,
     events,
     texts,
     spool,
+    offers,
     blobs,
     /** Changes of all accounts that the store has, in their order. */
     commits,

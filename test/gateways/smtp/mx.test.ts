@@ -1,5 +1,6 @@
 // The MX listener as a peer sees it: who may be written to, what is answered, what is stored and asked of whom.
 import test from 'ava';
+import type { MessageOffer } from '../../../src/actors/mailbox/message-offers.js';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { SmtpClient } from '../../support/smtp-client.js';
@@ -284,6 +285,66 @@ function gate(): { promise: Promise<void>; resolve: () => void } {
   });
   return { promise, resolve };
 }
+
+test('a message that a mailbox of this node takes is not stored before; what it does not take is', async (t) => {
+  const { address, behave, stored, asked, logged, spool } = await listen(t);
+  const client = await SmtpClient.greeted(address);
+  const offered: string[] = [];
+  const send = async (to: readonly string[] = ['alice'], text = MESSAGE): Promise<string> => {
+    const addresses = to.map((name) => `${name}@example.test`);
+    const { code, text: reply } = await client.send('', addresses, text);
+    return `${code} ${reply.split(' ')[0]}`;
+  };
+  behave.owns = (accountId) => accountId !== 'bob';
+  behave.takeOffer = async (offer) => {
+    offer.take();
+    offered.push(Buffer.concat([...(offer.message.content.chunks() as Iterable<Uint8Array>)]).toString());
+    offer.committed('taken');
+  };
+  t.is(await send(), '250 2.0.0');
+  t.is(offered.length, 1);
+  t.true(offered[0]!.endsWith(`${MESSAGE}\r\n`));
+  t.deepEqual([stored.length, asked.length], [0, 0]);
+  const line = logged.find((each) => each['msg'] === 'message accepted');
+  t.like((line!['recipients'] as unknown[])[0], { accountId: 'alice', emailId: 'taken' });
+
+  t.is(await send(['bob']), '250 2.0.0');
+  t.is(await send(['alice', 'carol']), '250 2.0.0');
+  t.is(await send(['alice'], `${MESSAGE}${'x'.repeat(300_000)}`), '250 2.0.0');
+  t.deepEqual([offered.length, stored.length, asked.length], [1, 3, 4]);
+
+  behave.takeOffer = () => Promise.reject(new ActorFault('unreachable', 'no owner'));
+  t.is(await send(), '250 2.0.0');
+  behave.takeOffer = async (offer) => {
+    offer.take();
+    offer.released();
+  };
+  t.is(await send(), '250 2.0.0');
+  t.is(stored.length, 5);
+  behave.takeOffer = async (offer) => {
+    offer.take();
+    // The commit ends after the ask.
+    setImmediate(() => offer.failed(new StoreFault('store-unavailable', 'the answer is lost', { temporary: true })));
+  };
+  t.is(await send(), '451 4.3.0');
+  t.is(stored.length, 5);
+  t.is(spool.reserved, 0);
+});
+
+test('a message is stored when its mailbox does not take it in time', async (t) => {
+  const { address, behave, stored } = await listen(t);
+  behave.owns = () => true;
+  let offer: MessageOffer | undefined;
+  behave.takeOffer = (offered) => {
+    offer = offered;
+    return new Promise(() => undefined);
+  };
+  const client = await SmtpClient.greeted(address);
+  t.is((await client.send('', ['alice@example.test'], MESSAGE)).code, 250);
+  t.is(stored.length, 1);
+  t.false(offer!.isOpen);
+  t.throws(() => offer!.take());
+});
 
 test('a peer that leaves before the reply: what was committed is delivered', async (t) => {
   const { address, behave, asked, stored } = await listen(t);

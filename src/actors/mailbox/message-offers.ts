@@ -1,0 +1,118 @@
+// Messages that this node has received and has not stored: the mailbox that takes one stores the octets with the email, by one
+// commit (docs/decisions/0054). An offer never leaves the node: a packet carries its id alone. Who made the offer withdraws it
+// in the end, and learns then whether the message is committed.
+import type { MessageSummary } from '../../mail/summary.js';
+import { type BlobContent, isSmall } from '../../store/blobs.js';
+import { StoreFault } from '../../store/errors.js';
+
+export interface OfferedMessage {
+  /** Stays readable until the offer is withdrawn. */
+  readonly content: BlobContent;
+  readonly summary: MessageSummary;
+  /** ms since the epoch. */
+  readonly receivedAt: number;
+  /** Suspect: it goes to Junk. */
+  readonly isJunk?: boolean;
+}
+
+/** `emailId`: null when a filter has deleted the email. */
+type Ending =
+  | { readonly kind: 'committed'; readonly emailId: string | null }
+  | { readonly kind: 'released' }
+  /** Whether the commit happened is not known. */
+  | { readonly kind: 'failed'; readonly fault: StoreFault };
+
+export class MessageOffer {
+  readonly message: OfferedMessage;
+  readonly #withdrawn: () => void;
+  #state: 'open' | 'taken' | Ending = 'open';
+  #ended: ((ending: Ending) => void) | undefined;
+
+  constructor(message: OfferedMessage, withdrawn: () => void) {
+    this.message = message;
+    this.#withdrawn = withdrawn;
+  }
+
+  /** Whether a commit may begin that stores the message. */
+  get isOpen(): boolean {
+    return this.#state === 'open';
+  }
+
+  /** Of the email; undefined while nothing is committed. */
+  get emailId(): string | null | undefined {
+    return typeof this.#state === 'object' && this.#state.kind === 'committed' ? this.#state.emailId : undefined;
+  }
+
+  /** A commit that stores the message begins. */
+  take(): void {
+    if (this.#state !== 'open') throw new Error('the offer is not open');
+    this.#state = 'taken';
+  }
+
+  committed(emailId: string | null): void {
+    this.#end({ kind: 'committed', emailId });
+  }
+
+  /** The commit has written nothing. */
+  released(): void {
+    this.#end({ kind: 'released' });
+  }
+
+  /** The commit has failed. A fault that the database has answered with means that nothing is written. */
+  failed(error: unknown): void {
+    const isUnknown = !(error instanceof StoreFault) || (error.temporary && error.code !== 'store-locked');
+    const fault =
+      error instanceof StoreFault ? error : new StoreFault('store-failed', String(error), { temporary: true });
+    this.#end(isUnknown ? { kind: 'failed', fault } : { kind: 'released' });
+  }
+
+  /**
+   * No commit takes the message any more; waits for one that is under way. Resolves with the email, or with undefined when
+   * nothing of the message is committed. @throws StoreFault when that is not known
+   */
+  async withdraw(): Promise<{ readonly emailId: string | null } | undefined> {
+    this.#withdrawn();
+    const ending = await this.#ending();
+    if (ending.kind === 'failed') throw ending.fault;
+    return ending.kind === 'committed' ? { emailId: ending.emailId } : undefined;
+  }
+
+  #ending(): Ending | Promise<Ending> {
+    if (typeof this.#state === 'object') return this.#state;
+    if (this.#state === 'taken') {
+      return new Promise((resolve) => {
+        this.#ended = resolve;
+      });
+    }
+    this.#state = { kind: 'released' };
+    return this.#state;
+  }
+
+  #end(ending: Ending): void {
+    // It may be taken again, unless it is being withdrawn.
+    this.#state = ending.kind === 'released' && this.#ended === undefined ? 'open' : ending;
+    this.#ended?.(ending);
+  }
+}
+
+export class MessageOffers {
+  readonly #owns: (accountId: string) => boolean;
+  readonly #offers = new Map<string, MessageOffer>();
+
+  /** `owns`: whether this node owns the account's mailbox; what has changed by the time of the commit does no harm. */
+  constructor(owns: (accountId: string) => boolean) {
+    this.#owns = owns;
+  }
+
+  /** `id`: a UUID. Undefined when the message has to be stored first. Who makes the offer withdraws it. */
+  offer(accountId: string, id: string, message: OfferedMessage): MessageOffer | undefined {
+    if (!isSmall(message.content) || !this.#owns(accountId)) return undefined;
+    const offer = new MessageOffer(message, () => this.#offers.delete(id));
+    this.#offers.set(id, offer);
+    return offer;
+  }
+
+  find(id: string): MessageOffer | undefined {
+    return this.#offers.get(id);
+  }
+}

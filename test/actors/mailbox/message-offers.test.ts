@@ -1,0 +1,128 @@
+// Messages that a mailbox stores with its own commit: an offer is taken at most once, and who made it learns what has become
+// of the message, whatever fails on the way.
+import { randomUUID } from 'node:crypto';
+import test from 'ava';
+import { MessageOffer, MessageOffers } from '../../../src/actors/mailbox/message-offers.js';
+import { summarize } from '../../../src/mail/summary.js';
+import { blobOf } from '../../../src/store/blobs.js';
+import { StoreFault } from '../../../src/store/errors.js';
+import { checkRows, type MailboxWorld, mailboxWorld } from './mailbox-world.js';
+
+const LOST = new StoreFault('store-unavailable', 'the connection broke', { temporary: true });
+const LOCKED = new StoreFault('store-locked', 'rows are locked', { temporary: true });
+
+function mailOf(subject: string, body = 'hello') {
+  const content = blobOf(Buffer.from(`From: a@b.test\r\nSubject: ${subject}\r\n\r\n${body}`));
+  return { content, summary: summarize(content.index), receivedAt: Date.now() };
+}
+
+function openOffer(): MessageOffer {
+  return new MessageOffer(mailOf('x'), () => {});
+}
+
+test('an offer that is withdrawn is not taken, one that is taken is withdrawn after its commit', async (t) => {
+  const withdrawn = openOffer();
+  t.is(await withdrawn.withdraw(), undefined);
+  t.throws(() => withdrawn.take());
+
+  const taken = openOffer();
+  taken.take();
+  t.throws(() => taken.take());
+  const withdrawing = taken.withdraw();
+  taken.committed('email');
+  t.deepEqual(await withdrawing, { emailId: 'email' });
+
+  const released = openOffer();
+  released.take();
+  released.released();
+  t.true(released.isOpen);
+  released.take();
+  const ending = released.withdraw();
+  released.released();
+  t.is(await ending, undefined);
+  t.false(released.isOpen);
+});
+
+test('a commit that failed has written nothing if the database says so, else nobody knows', async (t) => {
+  for (const fault of [LOCKED, new StoreFault('store-failed', 'a bad row', { temporary: false })]) {
+    const offer = openOffer();
+    offer.take();
+    offer.failed(fault);
+    t.is(await offer.withdraw(), undefined, fault.code);
+  }
+  for (const fault of [LOST, new TypeError('bug')]) {
+    const offer = openOffer();
+    offer.take();
+    offer.failed(fault);
+    await t.throwsAsync(offer.withdraw(), { instanceOf: StoreFault, message: new RegExp(fault.message) });
+  }
+});
+
+test('small messages are offered, to mailboxes of this node', (t) => {
+  const offers = new MessageOffers((accountId) => accountId === 'here');
+  t.is(offers.offer('elsewhere', 'id', mailOf('x')), undefined);
+  t.is(offers.offer('here', 'id', mailOf('x', 'x'.repeat(300_000))), undefined);
+  const offer = offers.offer('here', 'id', mailOf('x'));
+  t.is(offers.find('id'), offer);
+  void offer!.withdraw();
+  t.is(offers.find('id'), undefined);
+});
+
+/** Offers a message, has it delivered, and says what has become of it. */
+async function deliver(world: MailboxWorld, accountId: string, mail: ReturnType<typeof mailOf> & { isJunk?: boolean }) {
+  const id = randomUUID();
+  const offer = world.offers.offer(accountId, id, mail);
+  const ask = () => world.mailboxes.of(accountId).ask('deliverOffered', { offerId: id });
+  const replies = await Promise.all([ask(), ask()]);
+  const again = await ask();
+  const outcome = await offer!.withdraw();
+  return { outcome, isTaken: [...replies, again].map(({ reply }) => reply?.isTaken) };
+}
+
+test('a mailbox stores an offered message with its email, once, and what a filter deletes not at all', async (t) => {
+  const world = await mailboxWorld();
+  const { id } = await world.directory.createAccount('offers@example.test', 'Offers');
+  const mailbox = world.mailboxes.of(id);
+  const rule = {
+    name: 'f',
+    isEnabled: true,
+    priority: 1,
+    fromAddressContains: null,
+    subjectContains: 'unwanted',
+    bodyContains: null,
+    hasAttachments: null,
+    markAsRead: null,
+    assignLabelId: null,
+    delete: true,
+  };
+  await mailbox.ask('createFilter', { rule });
+  const wanted = mailOf('wanted');
+  const { outcome, isTaken } = await deliver(world, id, wanted);
+  t.deepEqual(isTaken, [true, true, true]);
+  const { reply: detail } = await mailbox.ask('detail', { emailId: outcome!.emailId! });
+  t.is(detail!.subject, 'wanted');
+  const { size, hash, index } = wanted.content;
+  t.is(Buffer.from(await world.blobs.read(hash, 0, size)).toString(), 'From: a@b.test\r\nSubject: wanted\r\n\r\nhello');
+  t.deepEqual(await world.blobs.index(hash), index);
+
+  const unwanted = mailOf('unwanted');
+  t.deepEqual((await deliver(world, id, unwanted)).outcome, { emailId: null });
+  t.is(await world.blobs.index(unwanted.content.hash), undefined);
+
+  const junk = await deliver(world, id, { ...mailOf('junk'), isJunk: true });
+  const { reply: list } = await mailbox.ask('list', { folder: 'junk', page: 1, pageSize: 10 });
+  t.deepEqual(
+    list!.items.map((item) => item.id),
+    [junk.outcome!.emailId],
+  );
+
+  // A filter that has to read a body reads it in the store.
+  await mailbox.ask('createFilter', { rule: { ...rule, subjectContains: null, bodyContains: 'secret' } });
+  const unread = await deliver(world, id, mailOf('body', 'secret'));
+  t.deepEqual([unread.outcome, ...unread.isTaken], [undefined, false, false, false]);
+  // Of another node, or withdrawn.
+  const { reply: foreign } = await mailbox.ask('deliverOffered', { offerId: randomUUID() });
+  t.deepEqual(foreign, { isTaken: false });
+  await checkRows(world, t, id);
+  await world.end();
+});

@@ -1,0 +1,150 @@
+// Accepted mail on real mailboxes and a real store while commits fail before and after they are written, owners change and
+// mailboxes cannot be reached: what was accepted is there once, what was refused at most once, and every email has its octets.
+import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import test from 'ava';
+import fc from 'fast-check';
+import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
+import { ActorFault } from '../../../src/actors/runtime/errors.js';
+import { NO_TRACER } from '../../../src/actors/runtime/tracing.js';
+import { acceptMessage } from '../../../src/gateways/smtp/accept.js';
+import { newId } from '../../../src/ids/new-id.js';
+import { blobOf } from '../../../src/store/blobs.js';
+import { StoreFault } from '../../../src/store/errors.js';
+import type { CommitResult } from '../../../src/store/mailboxes.js';
+import { checkRows, type MailboxWorld, mailboxWorld } from '../../actors/mailbox/mailbox-world.js';
+
+const ACCOUNTS = 3;
+
+/** What happens to the commits of mailboxes, one after the other. */
+const happening = fc.constantFrom<(commit: () => Promise<CommitResult>, world: MailboxWorld) => Promise<CommitResult>>(
+  (commit) => commit(),
+  (commit) => commit(),
+  async function lostBefore() {
+    await nextTurn();
+    throw new StoreFault('store-unavailable', 'lost before', { temporary: true });
+  },
+  async function lostAfter(commit) {
+    await commit();
+    throw new StoreFault('store-unavailable', 'lost after', { temporary: true });
+  },
+  async function locked() {
+    await nextTurn();
+    throw new StoreFault('store-locked', 'locked', { temporary: true });
+  },
+  async function ownerChanges(commit, world) {
+    world.reload();
+    await world.mailboxes
+      .of(world.commits.at(-1)?.accountId ?? randomUUID())
+      .ask('unreadCount', {})
+      .catch(() => {});
+    return commit();
+  },
+);
+
+const message = fc.record({
+  /** Numbers of accounts. */
+  to: fc.oneof(
+    { weight: 3, arbitrary: fc.nat(ACCOUNTS - 1).map((i): readonly number[] => [i]) },
+    { weight: 1, arbitrary: fc.constant<readonly number[]>([...Array(ACCOUNTS).keys()]) },
+  ),
+  /** Sent together with the one before. */
+  isTogether: fc.boolean(),
+  isOffered: fc.oneof({ weight: 3, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
+  /** What the mailbox answers does not arrive; the commit may be under way then. */
+  isAnswerLost: fc.oneof({ weight: 3, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
+});
+
+/** The mailboxes, whose answers get lost. */
+function unheard(mailboxes: MailboxWorld['mailboxes']): Mailboxes {
+  const of = (accountId: string) => {
+    const mailbox = mailboxes.of(accountId);
+    const ask = async (...of: Parameters<typeof mailbox.ask>) => {
+      mailbox.ask(...of).catch(() => {});
+      await nextTurn();
+      throw new ActorFault('unreachable', 'the answer is lost');
+    };
+    return { ...mailbox, ask };
+  };
+  return { of } as Mailboxes;
+}
+
+test('what was accepted is there once, what was refused at most once', async (t) => {
+  const world = await mailboxWorld();
+  const history = fc.record({
+    messages: fc.array(message, { minLength: 1, maxLength: 10 }),
+    happenings: fc.array(happening, { maxLength: 12 }),
+  });
+  let [accepted, refused] = [0, 0];
+  await fc.assert(
+    fc.asyncProperty(history, async ({ messages, happenings }) => {
+      const waiting = [...happenings];
+      world.commit.by = (_, commit) => waiting.shift()?.(commit, world) ?? commit();
+      const accounts = await Promise.all(
+        Array.from({ length: ACCOUNTS }, async () => {
+          const { id, email } = await world.directory.createAccount(`${randomUUID()}@example.test`, 'A');
+          return { accountId: id, email };
+        }),
+      );
+      const outcomes = new Map<string, { readonly to: readonly string[]; readonly isAccepted: boolean }>();
+
+      async function accept({ to, isOffered, isAnswerLost }: (typeof messages)[number]): Promise<void> {
+        const subject = randomUUID();
+        const content = { ...blobOf(Buffer.from(`From: a@b.test\r\nSubject: ${subject}\r\n\r\nx`)), release() {} };
+        const destinations = to.map((i) => {
+          const { accountId, email } = accounts[i]!;
+          return { recipient: { kind: 'mailbox' as const, accountId }, address: email };
+        });
+        const offers = isOffered ? world.offers : { offer: () => undefined };
+        const mailboxes = isAnswerLost ? unheard(world.mailboxes) : world.mailboxes;
+        const ports = { ...world, mailboxes, offers, directory: { hold: async () => new Map() }, tracer: NO_TRACER };
+        const accepting = acceptMessage(ports, { content, authenticated: undefined }, destinations, {
+          sender: '',
+          receivedAt: Date.now(),
+          newId,
+        });
+        const isAccepted = await accepting.then(
+          () => true,
+          () => false,
+        );
+        outcomes.set(subject, { to: destinations.map(({ recipient }) => recipient.accountId), isAccepted });
+      }
+
+      let together: Promise<void>[] = [];
+      for (const next of messages) {
+        if (!next.isTogether) await Promise.all(together.splice(0));
+        together.push(accept(next));
+      }
+      await Promise.all(together);
+      together = [];
+      world.commit.by = (_, commit) => commit();
+      world.reload();
+      for (const { accountId, id: inboundId, blob, envelope } of await world.inbound.overdue([0], -1000, 1000, [])) {
+        const { receivedAt, summary } = envelope;
+        await world.mailboxes.of(accountId).ask('deliver', { inboundId, blob, receivedAt, summary });
+      }
+
+      for (const { isAccepted } of outcomes.values()) {
+        if (isAccepted) accepted++;
+        else refused++;
+      }
+      for (const { accountId } of accounts) {
+        const emails = await world.sql<{ subject: string; octets: number }[]>`
+          select subject, (select sum(length(data))::int from blob_chunks c where c.hash = e.blob) as octets
+          from emails e where account_id = ${accountId}`;
+        t.true(emails.every(({ octets }) => octets > 0));
+        for (const [subject, { to, isAccepted }] of outcomes) {
+          const count = emails.filter((email) => email.subject === subject).length;
+          if (!to.includes(accountId)) t.is(count, 0);
+          else if (isAccepted) t.is(count, 1, 'accepted');
+          else t.true(count <= 1, 'refused');
+        }
+        await checkRows(world, t, accountId);
+      }
+    }),
+    { numRuns: 40 },
+  );
+  t.log(`${accepted} accepted, ${refused} refused`);
+  t.true(accepted > 50 && refused > 3);
+  await world.end();
+});
