@@ -44,7 +44,7 @@ export async function openImap(
   const { bind, hostname, maxMessageSize, allowPlaintextAuth, imapPort, imapsPort } = config;
   const { certificates: tls } = resources.tls;
   const log = resources.log.child({ protocol: 'imap' });
-  const { mailboxes, folderMessages } = engine;
+  const { mailboxes, offers, folderMessages } = engine;
   const context: ImapContext = {
     hostname,
     version,
@@ -52,6 +52,7 @@ export async function openImap(
     allowPlaintextAuth,
     signIn,
     mailboxes,
+    offers,
     blobs,
     spool,
     messages: createMessageSource({ store: folderMessages, maxOctets: messageCacheOctets() }),

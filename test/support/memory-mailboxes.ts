@@ -4,6 +4,7 @@ import pino from 'pino';
 import { type MailboxActors, mailboxActorProtocol } from '../../src/actors/mailbox/actor-protocol.js';
 import { mailboxBehavior } from '../../src/actors/mailbox/behavior.js';
 import type { EmailTexts } from '../../src/actors/mailbox/email-texts.js';
+import { MessageOffers } from '../../src/actors/mailbox/message-offers.js';
 import type { MailboxEvent } from '../../src/actors/mailbox/protocol.js';
 import { startSearchIndexing } from '../../src/actors/mailbox/search-indexing.js';
 import { createEventStreams } from '../../src/actors/runtime/event-streams.js';
@@ -24,6 +25,7 @@ export interface MemoryMailboxes {
   readonly actors: MailboxActors;
   /** Another owner takes the mailboxes: they are loaded afresh. Whoever changes the tables says so with it. */
   reload(): void;
+  readonly offers: MessageOffers;
   stop(): Promise<void>;
 }
 
@@ -46,6 +48,7 @@ export async function startMemoryMailboxes(
     longText: async (_, blob) => ({ text: await text(blob), extent: 'whole' }),
     searchable: async (_, blob) => ({ recipients: '', attachments: '', body: await text(blob) }),
   };
+  const offers = new MessageOffers(() => true);
   const indexing = startSearchIndexing({ store: search, texts, log });
   const host = startHost({
     behavior: mailboxBehavior({
@@ -53,6 +56,7 @@ export async function startMemoryMailboxes(
       texts,
       search: { store: search, indexing, renewal: { pages: 0 } },
       ...NO_OUTBOUND,
+      offers,
       blobs,
       outbound: { ...NO_OUTBOUND.outbound, retry: RETRY },
       log,
@@ -75,6 +79,7 @@ export async function startMemoryMailboxes(
   });
   return {
     actors: createRefs({ protocol: mailboxActorProtocol, transport, ownership, streams }),
+    offers,
     reload: () => {
       epoch++;
     },

@@ -6,7 +6,7 @@ import type { FolderRow } from '../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import { type FlagSet, flagsAmong, flagsNamed } from './flags.js';
 import { endPlacements, modseqsOf } from './placing.js';
-import type { MailboxProtocol } from './protocol.js';
+import type { MailboxProtocol, OfferedAppend } from './protocol.js';
 import { folderNamed } from './selection.js';
 import type { MailboxTransaction } from './transaction.js';
 
@@ -46,6 +46,23 @@ export function append(
   if (replaced !== undefined) endPlacements(tx, [replaced.slot], replaced.folderId);
   tx.announceUnread();
   return { reply: { uidValidity, emails, folderModseqs: modseqsOf(tx, toFolderId, before) } };
+}
+
+/** Appends a message that its commit stores. Whether Sent has a copy is looked up in the store first. */
+export function appendOffered(
+  tx: MailboxTransaction,
+  { offerId, folderId, flags, replaces }: Payload<MailboxProtocol, 'appendOffered'>,
+): Outcome<MailboxProtocol, 'appendOffered'> {
+  const offered = tx.offered(offerId);
+  if (!('offer' in offered)) return { reply: offered };
+  if (folderNamed(tx, folderId)?.role === 'sent') return { reply: { isTaken: false } };
+  const { content, summary, receivedAt } = offered.offer.message;
+  const message = { blob: content.hash, summary, receivedAt, flags };
+  const { reply, refusal } = append(tx, { folderId, messages: [message], replaces });
+  if (reply === undefined) return { refusal };
+  const result: OfferedAppend = reply;
+  tx.take(offered.offer, result, true);
+  return { reply: { isTaken: true } };
 }
 
 function add(

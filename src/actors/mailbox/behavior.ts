@@ -8,7 +8,7 @@ import { netOf } from '../../store/net-changes.js';
 import type { HostedDelivery } from '../delivery/local-courier.js';
 import type { Behavior, CommandHandlers } from '../runtime/behavior.js';
 import { type MailboxActorProtocol, mailboxActorProtocol } from './actor-protocol.js';
-import { append } from './append.js';
+import { append, appendOffered } from './append.js';
 import type { DeferralNotes } from './deferred-filters.js';
 import { expire, remove } from './delete.js';
 import { announce, applyDeferred, deliver, deliverOffered } from './deliver.js';
@@ -44,6 +44,7 @@ const commands: Omit<CommandHandlers<MailboxActorProtocol, MailboxTransaction>, 
   announce,
   applyDeferred,
   append,
+  appendOffered,
   placeImported,
   setRead,
   storeFlags,
@@ -186,8 +187,8 @@ async function committed(
   for (const offer of taken.keys()) offer.take();
   try {
     const result = await store.commit(change);
-    for (const [offer, emailId] of taken) {
-      if (result.kind === 'committed') offer.committed(emailId);
+    for (const [offer, outcome] of taken) {
+      if (result.kind === 'committed') offer.committed(outcome);
       else offer.released();
     }
     return result;

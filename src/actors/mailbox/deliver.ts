@@ -6,7 +6,7 @@ import type { MessageSummary } from '../../mail/summary.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import { type FilterResult, matchFilters, needsBody, resultOf } from './filter-match.js';
 import { factsOf } from './prefetch.js';
-import type { MailboxProtocol } from './protocol.js';
+import type { MailboxProtocol, OfferedDelivery } from './protocol.js';
 import type { MailboxTransaction } from './transaction.js';
 
 interface Mail {
@@ -31,13 +31,15 @@ export function deliverOffered(
   tx: MailboxTransaction,
   { offerId }: Payload<MailboxProtocol, 'deliverOffered'>,
 ): Outcome<MailboxProtocol, 'deliverOffered'> {
-  const offer = tx.offers.find(offerId);
-  if (offer === undefined) return { reply: { isTaken: false } };
-  if (offer.emailId !== undefined || tx.taken.has(offer)) return { reply: { isTaken: true } };
-  const { content, ...message } = offer.message;
-  const isUnread = message.isJunk !== true && needsBody(tx.filters.all(), factsOf(message.summary));
-  if (!offer.isOpen || isUnread) return { reply: { isTaken: false } };
-  tx.take(offer, place(tx, { ...message, blob: content.hash }, offerId));
+  const offered = tx.offered(offerId);
+  if (!('offer' in offered)) return { reply: offered };
+  const { content, ...message } = offered.offer.message;
+  if (message.isJunk !== true && needsBody(tx.filters.all(), factsOf(message.summary))) {
+    return { reply: { isTaken: false } };
+  }
+  const emailId = place(tx, { ...message, blob: content.hash }, offerId);
+  const result: OfferedDelivery = { emailId };
+  tx.take(offered.offer, result, emailId !== null);
   return { reply: { isTaken: true } };
 }
 

@@ -1,9 +1,13 @@
 // Messages that this node has received and has not stored: the mailbox that takes one stores the octets with the email, by one
 // commit (docs/decisions/0054). An offer never leaves the node: a packet carries its id alone. Who made the offer withdraws it
 // in the end, and learns then whether the message is committed.
+import { atMost } from '../../bounds/time-bounds.js';
 import type { MessageSummary } from '../../mail/summary.js';
 import { type BlobContent, isSmall } from '../../store/blobs.js';
 import { StoreFault } from '../../store/errors.js';
+
+/** A mailbox that takes longer, because it has to be loaded or has much to do, gets the message from the store. */
+export const OFFER_MS = 1000;
 
 export interface OfferedMessage {
   /** Stays readable until the offer is withdrawn. */
@@ -15,18 +19,18 @@ export interface OfferedMessage {
   readonly isJunk?: boolean;
 }
 
-/** `emailId`: null when a filter has deleted the email. */
-type Ending =
-  | { readonly kind: 'committed'; readonly emailId: string | null }
+type Ending<R> =
+  | { readonly kind: 'committed'; readonly result: R }
   | { readonly kind: 'released' }
   /** Whether the commit happened is not known. */
   | { readonly kind: 'failed'; readonly fault: StoreFault };
 
-export class MessageOffer {
+/** `R`: what the command that takes the message comes to. */
+export class MessageOffer<R = unknown> {
   readonly message: OfferedMessage;
   readonly #withdrawn: () => void;
-  #state: 'open' | 'taken' | Ending = 'open';
-  #ended: ((ending: Ending) => void) | undefined;
+  #state: 'open' | 'taken' | Ending<R> = 'open';
+  #ended: ((ending: Ending<R>) => void) | undefined;
 
   constructor(message: OfferedMessage, withdrawn: () => void) {
     this.message = message;
@@ -38,9 +42,8 @@ export class MessageOffer {
     return this.#state === 'open';
   }
 
-  /** Of the email; undefined while nothing is committed. */
-  get emailId(): string | null | undefined {
-    return typeof this.#state === 'object' && this.#state.kind === 'committed' ? this.#state.emailId : undefined;
+  get isCommitted(): boolean {
+    return typeof this.#state === 'object' && this.#state.kind === 'committed';
   }
 
   /** A commit that stores the message begins. */
@@ -49,8 +52,8 @@ export class MessageOffer {
     this.#state = 'taken';
   }
 
-  committed(emailId: string | null): void {
-    this.#end({ kind: 'committed', emailId });
+  committed(result: R): void {
+    this.#end({ kind: 'committed', result });
   }
 
   /** The commit has written nothing. */
@@ -67,17 +70,26 @@ export class MessageOffer {
   }
 
   /**
-   * No commit takes the message any more; waits for one that is under way. Resolves with the email, or with undefined when
-   * nothing of the message is committed. @throws StoreFault when that is not known
+   * No commit takes the message any more; waits for one that is under way. Resolves with undefined when nothing of the message
+   * is committed. @throws StoreFault when that is not known
    */
-  async withdraw(): Promise<{ readonly emailId: string | null } | undefined> {
+  async withdraw(): Promise<{ readonly result: R } | undefined> {
     this.#withdrawn();
     const ending = await this.#ending();
     if (ending.kind === 'failed') throw ending.fault;
-    return ending.kind === 'committed' ? { emailId: ending.emailId } : undefined;
+    return ending.kind === 'committed' ? { result: ending.result } : undefined;
   }
 
-  #ending(): Ending | Promise<Ending> {
+  /** Withdraws the offer when the mailbox has answered, whatever the answer is, or after `OFFER_MS`. */
+  async withdrawAfter(asked: Promise<unknown>): ReturnType<MessageOffer<R>['withdraw']> {
+    await atMost(
+      asked.catch(() => {}),
+      OFFER_MS,
+    );
+    return this.withdraw();
+  }
+
+  #ending(): Ending<R> | Promise<Ending<R>> {
     if (typeof this.#state === 'object') return this.#state;
     if (this.#state === 'taken') {
       return new Promise((resolve) => {
@@ -88,7 +100,7 @@ export class MessageOffer {
     return this.#state;
   }
 
-  #end(ending: Ending): void {
+  #end(ending: Ending<R>): void {
     // It may be taken again, unless it is being withdrawn.
     this.#state = ending.kind === 'released' && this.#ended === undefined ? 'open' : ending;
     this.#ended?.(ending);
@@ -104,11 +116,14 @@ export class MessageOffers {
     this.#owns = owns;
   }
 
-  /** `id`: a UUID. Undefined when the message has to be stored first. Who makes the offer withdraws it. */
-  offer(accountId: string, id: string, message: OfferedMessage): MessageOffer | undefined {
+  /**
+   * `id`: a UUID. `R` is what the command has as result that the maker of the offer asks the mailbox to carry out. Undefined when
+   * the message has to be stored first. Who makes the offer withdraws it.
+   */
+  offer<R>(accountId: string, id: string, message: OfferedMessage): MessageOffer<R> | undefined {
     if (!isSmall(message.content) || !this.#owns(accountId)) return undefined;
-    const offer = new MessageOffer(message, () => this.#offers.delete(id));
-    this.#offers.set(id, offer);
+    const offer = new MessageOffer<R>(message, () => this.#offers.delete(id));
+    this.#offers.set(id, offer as MessageOffer);
     return offer;
   }
 

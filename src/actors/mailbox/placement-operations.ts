@@ -69,6 +69,18 @@ export const placementOperations = {
     refusals: ['noSuchFolder', 'noSuchEmail', 'noSuchFlag', 'tooManyKeywords'],
     onRepeat: 'remembered',
   }),
+  /** As `append`, of one message that is offered to the mailboxes of a node and not stored yet: see `deliverOffered`. */
+  appendOffered: command({
+    payload: object({
+      offerId: string(),
+      folderId: string(),
+      flags: array(string()),
+      replaces: optional(object({ folderId: string(), uid: integer() })),
+    }),
+    reply: object({ isTaken: boolean() }),
+    refusals: ['noSuchFolder', 'noSuchEmail', 'noSuchFlag', 'tooManyKeywords'],
+    onRepeat: 'harmless',
+  }),
   /**
    * Places imported mail. Repeating it with the same ids places nothing again. Nobody is told of new mail, and no filter looks at
    * it. Folders that are missing are made; when the account may have no more, the mail goes to Archive. Keywords beyond those

@@ -13,7 +13,7 @@ import {
 } from 'superstruct';
 import { messageSummary } from '../../mail/summary.js';
 import type { LoggedChange } from '../../store/changes.js';
-import { command, type EventOf, protocol, query } from '../runtime/protocol.js';
+import { command, type EventOf, protocol, query, type Reply } from '../runtime/protocol.js';
 import type { Refs } from '../runtime/ref.js';
 import { emailDetail, emailPage, listing } from './email-view.js';
 import { folderContentOperations, searchTerm } from './folder-content-operations.js';
@@ -290,6 +290,11 @@ export const mailboxProtocol = protocol('mailbox', {
   // Types alone: the records are made by the transaction.
   events: {} as { readonly [T in LoggedChange['type']]: Struct<Extract<LoggedChange, { type: T }>['payload'], null> },
 });
+
+/** What `deliverOffered` comes to: as `deliver`. */
+export type OfferedDelivery = Reply<MailboxProtocol, 'deliver'>;
+/** What `appendOffered` comes to: as `append`. */
+export type OfferedAppend = Reply<MailboxProtocol, 'append'>;
 
 /** Which emails a record is about. */
 export { flaggedIn, placementsIn, removedIn } from '../../store/changes.js';

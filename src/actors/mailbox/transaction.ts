@@ -4,6 +4,7 @@
 
 import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
 import { uuidV7 } from '../../mail/ids.js';
+import type { BlobContent } from '../../store/blobs.js';
 import type { Change, ChangeContent, ChangeOf, NewEmail, ShownEmail } from '../../store/changes.js';
 import type { FolderDefinition, Placement } from '../../store/mailbox-rows.js';
 import type { MailboxChange, RememberedReply } from '../../store/mailboxes.js';
@@ -37,13 +38,14 @@ export class MailboxTransaction {
   readonly retryPolicy: RetryPolicy;
   /** What was read of the store for the commands of this batch. */
   readonly prefetched: Prefetched;
-  /** Offers that the commit takes, with the ids of their emails; null for mail that is not kept. */
-  readonly taken = new Map<MessageOffer, string | null>();
+  /** Offers that the commit takes, with what their commands come to. */
+  readonly taken = new Map<MessageOffer, unknown>();
   readonly #context: TransactionContext;
   readonly #mailbox: ChangedMailbox;
   readonly #draftRows: DraftRows;
   readonly #changes: Change[] = [];
   readonly #consumed = new Set<string>();
+  readonly #contents: BlobContent[] = [];
   #modseq: number;
   #idTime: number;
   #idSequence: number;
@@ -72,10 +74,6 @@ export class MailboxTransaction {
     this.#idSequence = state.emails.newestIdSequence;
   }
 
-  get offers(): Pick<MessageOffers, 'find'> {
-    return this.#context.offers;
-  }
-
   get epoch(): number {
     return this.#context.epoch;
   }
@@ -93,9 +91,18 @@ export class MailboxTransaction {
     this.#consumed.add(inboundId);
   }
 
-  /** The commit stores the message with its email. */
-  take(offer: MessageOffer, emailId: string | null): void {
-    this.taken.set(offer, emailId);
+  /** An offer that the commit can take; else whether the message is taken, by this commit or an earlier one. */
+  offered(id: string): { readonly offer: MessageOffer } | { readonly isTaken: boolean } {
+    const offer = this.#context.offers.find(id);
+    if (offer === undefined) return { isTaken: false };
+    if (offer.isOpen && !this.taken.has(offer)) return { offer };
+    return { isTaken: offer.isOpen || offer.isCommitted };
+  }
+
+  /** Takes the message of an offer; `isKept`: the commit stores the octets. */
+  take(offer: MessageOffer, result: unknown, isKept: boolean): void {
+    this.taken.set(offer, result);
+    if (isKept) this.#contents.push(offer.message.content);
   }
 
   /** The slot of an email that exists after the batch so far, or -1. `id` must be a UUID. */
@@ -299,7 +306,7 @@ export class MailboxTransaction {
       changes: this.#changes,
       counters: this.folders.counters(),
       inbound: [...this.#consumed],
-      contents: [...this.taken].flatMap(([{ message }, emailId]) => (emailId === null ? [] : [message.content])),
+      contents: this.#contents,
       remembered,
     };
   }

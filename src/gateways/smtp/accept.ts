@@ -3,8 +3,8 @@
 // an account are committed, then the mailboxes are asked to place it. The commit is the promise; what a mailbox has not placed by
 // the deadline, its owner delivers from the row. So after the commit nothing leads to a refusal any more.
 
-import type { MessageOffers, OfferedMessage } from '../../actors/mailbox/message-offers.js';
-import type { Mailboxes } from '../../actors/mailbox/protocol.js';
+import { type MessageOffers, OFFER_MS, type OfferedMessage } from '../../actors/mailbox/message-offers.js';
+import type { Mailboxes, OfferedDelivery } from '../../actors/mailbox/protocol.js';
 import { spanned, type Tracer } from '../../actors/runtime/tracing.js';
 import { atMost } from '../../bounds/time-bounds.js';
 import type { Directory, Recipient } from '../../directory/protocol.js';
@@ -16,8 +16,6 @@ import type { ReceivedMessage } from './mx-data.js';
 import { SmtpRefused } from './replies.js';
 
 const DELIVERY_DEADLINE_MS = 2000;
-/** A mailbox that takes longer, because it has to be loaded or has much to do, gets the message from the store. */
-const OFFER_MS = 1000;
 
 export interface AcceptPorts {
   readonly inbound: InboundStore;
@@ -111,17 +109,12 @@ async function isTaken(
 ): Promise<boolean> {
   if (delivery === undefined || others.length > 0) return false;
   const { accountId, inboundId: offerId } = delivery;
-  const offer = offers.offer(accountId, offerId, mail);
+  const offer = offers.offer<OfferedDelivery>(accountId, offerId, mail);
   if (offer === undefined) return false;
   const asked = mailboxes.of(accountId).ask('deliverOffered', { offerId }, { deadlineMs: OFFER_MS });
-  // The offer says what has become of the message.
-  await atMost(
-    asked.catch(() => {}),
-    OFFER_MS,
-  );
-  const taken = await offer.withdraw();
+  const taken = await offer.withdrawAfter(asked);
   if (taken === undefined) return false;
-  delivery.emailId = taken.emailId;
+  delivery.emailId = taken.result.emailId;
   return true;
 }
 

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { MessageOffer, MessageOffers } from '../../../src/actors/mailbox/message-offers.js';
+import type { OfferedDelivery } from '../../../src/actors/mailbox/protocol.js';
 import { summarize } from '../../../src/mail/summary.js';
 import { blobOf } from '../../../src/store/blobs.js';
 import { StoreFault } from '../../../src/store/errors.js';
@@ -30,7 +31,7 @@ test('an offer that is withdrawn is not taken, one that is taken is withdrawn af
   t.throws(() => taken.take());
   const withdrawing = taken.withdraw();
   taken.committed('email');
-  t.deepEqual(await withdrawing, { emailId: 'email' });
+  t.deepEqual(await withdrawing, { result: 'email' });
 
   const released = openOffer();
   released.take();
@@ -71,7 +72,7 @@ test('small messages are offered, to mailboxes of this node', (t) => {
 /** Offers a message, has it delivered, and says what has become of it. */
 async function deliver(world: MailboxWorld, accountId: string, mail: ReturnType<typeof mailOf> & { isJunk?: boolean }) {
   const id = randomUUID();
-  const offer = world.offers.offer(accountId, id, mail);
+  const offer = world.offers.offer<OfferedDelivery>(accountId, id, mail);
   const ask = () => world.mailboxes.of(accountId).ask('deliverOffered', { offerId: id });
   const replies = await Promise.all([ask(), ask()]);
   const again = await ask();
@@ -99,21 +100,21 @@ test('a mailbox stores an offered message with its email, once, and what a filte
   const wanted = mailOf('wanted');
   const { outcome, isTaken } = await deliver(world, id, wanted);
   t.deepEqual(isTaken, [true, true, true]);
-  const { reply: detail } = await mailbox.ask('detail', { emailId: outcome!.emailId! });
+  const { reply: detail } = await mailbox.ask('detail', { emailId: outcome!.result.emailId! });
   t.is(detail!.subject, 'wanted');
   const { size, hash, index } = wanted.content;
   t.is(Buffer.from(await world.blobs.read(hash, 0, size)).toString(), 'From: a@b.test\r\nSubject: wanted\r\n\r\nhello');
   t.deepEqual(await world.blobs.index(hash), index);
 
   const unwanted = mailOf('unwanted');
-  t.deepEqual((await deliver(world, id, unwanted)).outcome, { emailId: null });
+  t.deepEqual((await deliver(world, id, unwanted)).outcome, { result: { emailId: null } });
   t.is(await world.blobs.index(unwanted.content.hash), undefined);
 
   const junk = await deliver(world, id, { ...mailOf('junk'), isJunk: true });
   const { reply: list } = await mailbox.ask('list', { folder: 'junk', page: 1, pageSize: 10 });
   t.deepEqual(
     list!.items.map((item) => item.id),
-    [junk.outcome!.emailId],
+    [junk.outcome!.result.emailId],
   );
 
   // A filter that has to read a body reads it in the store.

@@ -1,6 +1,8 @@
 // The mailboxes behind a gateway: real ones over stores in memory. They keep what was asked, and a test can make an
 // operation fail or put something of its own before an answer. Accounts are there once they are asked for.
+
 import type { MailboxActors } from '../../../src/actors/mailbox/actor-protocol.js';
+import type { MessageOffers } from '../../../src/actors/mailbox/message-offers.js';
 import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
 import { ActorFault, type ActorFaultCode } from '../../../src/actors/runtime/errors.js';
 import type { AskOptions } from '../../../src/actors/runtime/ref.js';
@@ -50,6 +52,10 @@ export class TestMailboxes {
   /** The mailboxes as the queue of deliveries sees them, without hooks. */
   get actors(): MailboxActors {
     return this.#real.actors;
+  }
+
+  get offers(): MessageOffers {
+    return this.#real.offers;
   }
 
   /** Put between whoever asks and the mailbox. */

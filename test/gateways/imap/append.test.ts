@@ -1,6 +1,7 @@
 // APPEND and REPLACE.
 import test from 'ava';
 import { filter, firstValueFrom, mergeMap } from 'rxjs';
+import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { type ImapClient, Literal } from './client.js';
 import { ALICE, type ImapGateway, startImap } from './gateway.js';
@@ -321,6 +322,38 @@ test('REPLACE puts one message in the place of another, in another mailbox too',
     (await emailsIn(gateway, 'drafts')).map(({ subject }) => subject),
     ['3'],
   );
+});
+
+test('a message that the mailbox does not take is stored first', async (t) => {
+  const gateway = await startImap(t);
+  const client = await gateway.open();
+  const asked: string[] = [];
+  for (const name of ['append', 'appendOffered']) {
+    gateway.mailboxes.hook(name, (_, ask) => {
+      asked.push(name);
+      return ask();
+    });
+  }
+  const append = async (mailbox: string, ...message: (string | Literal)[]) => {
+    asked.length = 0;
+    const { tagged } = await client.command(`APPEND ${mailbox} `, ...message);
+    return [uidOf(tagged), ...asked];
+  };
+  t.deepEqual(await append('Drafts', new Literal(BYTES)), ['1', 'appendOffered']);
+  t.deepEqual(await append('Drafts', new Literal(BYTES), ' ', new Literal(BYTES)), ['2:3', 'append']);
+  // It may be a copy.
+  t.deepEqual(await append('Sent', new Literal(BYTES)), ['1', 'appendOffered', 'append']);
+  t.deepEqual(await append('Sent', new Literal(BYTES)), ['1', 'appendOffered', 'append']);
+  t.deepEqual(await append('Drafts', new Literal(Buffer.alloc(300_000, 'x\r\n'))), ['4', 'append']);
+  gateway.mailboxes.hook('appendOffered', () => Promise.reject(new ActorFault('unsupported', 'an earlier version')));
+  t.deepEqual(await append('Drafts', new Literal(BYTES)), ['5', 'append']);
+  // The answer is lost, and the message is taken.
+  gateway.mailboxes.hook('appendOffered', async (_, ask) => {
+    await ask();
+    throw new ActorFault('unreachable', 'the owner is gone');
+  });
+  t.deepEqual(await append('Drafts', new Literal(BYTES)), ['6']);
+  t.is(gateway.context.spool.reserved, 0);
 });
 
 test('a store that fails is a temporary failure, and nothing is kept', async (t) => {

@@ -58,6 +58,7 @@ export async function startImap(t: ExecutionContext, settings: ImapSettings = {}
     allowPlaintextAuth: true,
     signIn,
     mailboxes: mailboxes.refs,
+    offers: mailboxes.offers,
     blobs,
     spool: new Spool({ directory: path }),
     messages: createMessageSource({ store: memoryFolderMessages(mailboxes.tables, blobs), maxOctets: 1e7 }),

@@ -299,7 +299,7 @@ test('a message that a mailbox of this node takes is not stored before; what it 
   behave.takeOffer = async (offer) => {
     offer.take();
     offered.push(Buffer.concat([...(offer.message.content.chunks() as Iterable<Uint8Array>)]).toString());
-    offer.committed('taken');
+    offer.committed({ emailId: 'taken' });
   };
   t.is(await send(), '250 2.0.0');
   t.is(offered.length, 1);

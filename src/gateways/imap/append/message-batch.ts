@@ -1,8 +1,9 @@
 // The messages of one command, all of which the mailbox takes or none. The octets of a message are stored while the next ones
-// are read, a few messages at a time: a command with many messages waits for few commits of the store.
+// are read, a few messages at a time: a command with many messages waits for few commits of the store. A small message that is
+// the only one is not stored before it has to be.
 import { type MessageSummary, summarize } from '../../../mail/summary.js';
 import type { SpooledContent } from '../../../spool/spool.js';
-import type { BlobStore } from '../../../store/blobs.js';
+import { type BlobStore, isSmall } from '../../../store/blobs.js';
 
 /** Messages of one command. */
 const MOST_MESSAGES = 1_000;
@@ -25,6 +26,7 @@ export class MessageBatch {
   readonly #blobs: Pick<BlobStore, 'put'>;
   readonly #storing: Promise<void>[] = [];
   #octets = 0;
+  #unstored: SpooledContent | undefined;
 
   constructor(blobs: Pick<BlobStore, 'put'>) {
     this.#blobs = blobs;
@@ -35,6 +37,11 @@ export class MessageBatch {
     return this.messages.length >= MOST_MESSAGES || this.#octets >= MOST_OCTETS;
   }
 
+  /** The only message, when nothing has begun to store it; it is the batch's until that is `settled`. */
+  get unstored(): (BatchedMessage & { readonly content: SpooledContent }) | undefined {
+    return this.#unstored && { ...this.messages[0]!, content: this.#unstored };
+  }
+
   /** Takes the content over. Returns when the next message can be read. @throws StoreFault of a message before */
   async add(
     content: SpooledContent,
@@ -43,20 +50,38 @@ export class MessageBatch {
     const message = { blob: content.hash, summary: summarize(content.index), receivedAt, flags };
     this.messages.push(message);
     this.#octets += Buffer.byteLength(JSON.stringify(message));
-    const storing = this.#blobs.put(content).finally(() => content.release());
-    // A failure is thrown where the message is waited for.
-    storing.catch(() => {});
-    this.#storing.push(storing);
+    if (this.messages.length === 1 && isSmall(content)) {
+      this.#unstored = content;
+      return;
+    }
+    this.#storeFirst();
+    this.#store(content);
     await this.#storing.at(-MOST_STORING);
   }
 
   /** All messages are stored. @throws StoreFault */
   async stored(): Promise<void> {
+    this.#storeFirst();
     await Promise.all(this.#storing);
   }
 
   /** Nothing is stored any more, whether or not that has failed. */
   async settled(): Promise<void> {
+    this.#unstored?.release();
+    this.#unstored = undefined;
     await Promise.allSettled(this.#storing);
+  }
+
+  #storeFirst(): void {
+    const content = this.#unstored;
+    this.#unstored = undefined;
+    if (content !== undefined) this.#store(content);
+  }
+
+  #store(content: SpooledContent): void {
+    const storing = this.#blobs.put(content).finally(() => content.release());
+    // A failure is thrown where the message is waited for.
+    storing.catch(() => {});
+    this.#storing.push(storing);
   }
 }

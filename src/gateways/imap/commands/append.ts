@@ -1,6 +1,10 @@
 // Messages that the client brings: APPEND (RFC 9051 §6.3.12, RFC 3502, RFC 4469, RFC 3516, RFC 6855) and REPLACE (RFC 8508). They are
 // read as they come. What can be refused before a message is sent is refused before; all messages of a command are committed at
-// once, before it completes.
+// once, before it completes. One small message alone is stored by that commit.
+import { OFFER_MS } from '../../../actors/mailbox/message-offers.js';
+import type { MailboxProtocol, OfferedAppend } from '../../../actors/mailbox/protocol.js';
+import type { Outcome } from '../../../actors/runtime/protocol.js';
+import { newId } from '../../../ids/new-id.js';
 import { flagBit, isDeletedFlag, isKeyword } from '../../../mail/flags.js';
 import { EMPTY, IncomingMessage } from '../append/incoming-message.js';
 import { linkedOctets } from '../append/linked-octets.js';
@@ -151,22 +155,45 @@ async function readParts(session: Session, stream: CommandStream, first: Command
 }
 
 async function commit(session: Session, target: Target, batch: MessageBatch): Promise<Completion> {
-  await batch.stored();
-  const { context, accountId, output } = session;
-  const { folderId, replaces } = target;
-  const payload = {
-    folderId,
-    messages: batch.messages,
-    ...(replaces !== undefined && { replaces }),
-  };
-  const outcome = await context.mailboxes.of(accountId).ask('append', payload, { deadlineMs: DEADLINE_MS });
+  const { output } = session;
+  const outcome = (await appendUnstored(session, target, batch)) ?? (await appendStored(session, target, batch));
   if (outcome.reply === undefined) return refusalCompletion(outcome.refusal, 'target');
   const { uidValidity, emails, folderModseqs } = outcome.reply;
   const uids = emails.map(({ uid }) => uid);
   reportPlaced(session, folderModseqs, rangesOf(uids));
   const code = `APPENDUID ${uidValidity} ${uidSet(uids)}`;
-  if (replaces === undefined) return ok('APPEND completed', code);
+  if (target.replaces === undefined) return ok('APPEND completed', code);
   // RFC 8508 §3.4: before the EXPUNGE response.
   output.line(`* OK [${code}] The replacement is stored`);
   return ok('REPLACE completed');
+}
+
+type Appended = Outcome<MailboxProtocol, 'append'>;
+
+/** Has the mailbox store a single message with its commit; undefined when the message has to be stored first. */
+async function appendUnstored(
+  { context, accountId }: Session,
+  target: Target,
+  { unstored }: MessageBatch,
+): Promise<Appended | undefined> {
+  if (unstored === undefined) return undefined;
+  const { flags, content, summary, receivedAt } = unstored;
+  const offerId = newId();
+  const offer = context.offers.offer<OfferedAppend>(accountId, offerId, { content, summary, receivedAt });
+  if (offer === undefined) return undefined;
+  let refused: Appended | undefined;
+  const asked = context.mailboxes
+    .of(accountId)
+    .ask('appendOffered', { offerId, flags, ...target }, { deadlineMs: OFFER_MS })
+    .then(({ refusal }) => {
+      if (refusal !== undefined) refused = { refusal };
+    });
+  const taken = await offer.withdrawAfter(asked);
+  return taken === undefined ? refused : { reply: taken.result };
+}
+
+async function appendStored({ context, accountId }: Session, target: Target, batch: MessageBatch): Promise<Appended> {
+  await batch.stored();
+  const payload = { messages: batch.messages, ...target };
+  return context.mailboxes.of(accountId).ask('append', payload, { deadlineMs: DEADLINE_MS });
 }
