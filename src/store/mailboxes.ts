@@ -68,6 +68,8 @@ export interface ClaimedAccount {
   readonly email: string;
   /** A mailbox without a login, kept for the account that will get its address. */
   readonly held: boolean;
+  /** The whole mailbox as it is claimed, when it is small and could be read at once; else it has to be read. */
+  readonly mailbox?: SmallMailbox;
 }
 
 /** `count` emails as columns, ids ascending. */
@@ -126,6 +128,14 @@ export interface MailboxOverview {
   /** Replies of the last minute, oldest first. */
   readonly remembered: readonly RememberedReply[];
   readonly expunged: Expunged;
+}
+
+/** All of a mailbox that its actor has in memory. */
+export interface SmallMailbox {
+  readonly overview: MailboxOverview;
+  readonly keywords: readonly KeywordSet[];
+  readonly emails: readonly EmailPage[];
+  readonly placements: readonly PlacementPage[];
 }
 
 /** Emails of a folder whose flags are `flags` where `mask` has bits, and whose sender contains `fromAddress` in any case. */

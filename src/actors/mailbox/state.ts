@@ -8,6 +8,7 @@ import type {
   MailboxStore,
   PlacementPage,
   RememberedReply,
+  SmallMailbox,
 } from '../../store/mailboxes.js';
 import { type NetChange, netOf } from '../../store/net-changes.js';
 import type { Loaded } from '../runtime/behavior.js';
@@ -155,13 +156,7 @@ export async function loadMailbox(
   const account = await store.claim(accountId, epoch);
   if (account.kind !== 'claimed') return account;
   const state = new MailboxState(accountId, epoch, account);
-  const placements: PlacementPage[] = [];
-  const [overview, keywords] = await Promise.all([
-    store.overview(accountId),
-    store.keywords(accountId),
-    each(store.emails(accountId), (page) => state.emails.load(page)),
-    each(store.placements(accountId), (page) => placements.push(page)),
-  ]);
+  const { overview, keywords, placements } = await contentsOf(store, account, state);
   for (const { names, emailIds } of keywords) {
     state.emails.eachSlot(emailIds, (slot) => state.emails.loadKeywords(slot, names));
   }
@@ -180,6 +175,26 @@ export async function loadMailbox(
   state.outbound.loadDrafts(overview.drafts);
   state.rememberReplies(overview.remembered);
   return { kind: 'loaded', state };
+}
+
+/** What is not in the claim is read; emails are loaded into the state as they come. */
+async function contentsOf(
+  store: MailboxStore,
+  { mailbox }: ClaimedAccount,
+  { accountId, emails }: MailboxState,
+): Promise<Omit<SmallMailbox, 'emails'>> {
+  if (mailbox !== undefined) {
+    for (const page of mailbox.emails) emails.load(page);
+    return mailbox;
+  }
+  const placements: PlacementPage[] = [];
+  const [overview, keywords] = await Promise.all([
+    store.overview(accountId),
+    store.keywords(accountId),
+    each(store.emails(accountId), (page) => emails.load(page)),
+    each(store.placements(accountId), (page) => placements.push(page)),
+  ]);
+  return { overview, keywords, placements };
 }
 
 async function each<T>(pages: AsyncIterable<T>, take: (page: T) => void): Promise<void> {

@@ -39,37 +39,48 @@ export async function* emailPages(sql: Sql, accountId: string, overlaid: () => v
   while (after !== null) {
     const [row]: readonly EmailPageRow[] = await guarded(
       () => sql<EmailPageRow[]>`
-        select count(*)::int as count, (array_agg(id order by id))[${PAGE_ROWS}] as last,
-          string_agg(uuid_send(id), ''::bytea order by id) as ids,
-          string_agg(int2send(flags), ''::bytea order by id) as flags,
-          string_agg(timestamptz_send(received_at), ''::bytea order by id) as "receivedAt",
-          string_agg(int8send(size), ''::bytea order by id) as sizes,
-          string_agg(int8send(modseq), ''::bytea order by id) as modseqs,
-          string_agg(boolsend(has_attachments), ''::bytea order by id) as "hasAttachments"
+        select ${packedEmails(sql)}, (array_agg(id order by id))[${PAGE_ROWS}] as last
         from (select id, flags, received_at, size, modseq, has_attachments from emails
           where account_id = ${accountId} and id > ${after} order by id limit ${PAGE_ROWS}) page`,
     );
     if (row === undefined || row.count === 0) return;
-    const page = {
-      count: row.count,
-      ids: row.ids,
-      flags: int16s(row.flags),
-      receivedAt: int64s(row.receivedAt).map((microseconds) => Math.round(microseconds / 1000) + POSTGRES_EPOCH_MS),
-      sizes: int64s(row.sizes),
-      modseqs: int64s(row.modseqs),
-      hasAttachments: row.hasAttachments,
-    };
+    const page = emailPageOf(row);
     overlay(page, overlays);
     yield page;
     after = row.last;
   }
 }
 
-type EmailPageRow = Packed<'ids' | 'flags' | 'receivedAt' | 'sizes' | 'modseqs' | 'hasAttachments'> & {
+export type PackedEmails = Packed<'ids' | 'flags' | 'receivedAt' | 'sizes' | 'modseqs' | 'hasAttachments'> & {
   readonly count: number;
+};
+
+type EmailPageRow = PackedEmails & {
   /** There when the page is full. */
   readonly last: string | null;
 };
+
+/** Of rows of emails, for a select list. */
+export const packedEmails = (sql: Sql) => sql`
+  count(*)::int as count,
+  string_agg(uuid_send(id), ''::bytea order by id) as ids,
+  string_agg(int2send(flags), ''::bytea order by id) as flags,
+  string_agg(timestamptz_send(received_at), ''::bytea order by id) as "receivedAt",
+  string_agg(int8send(size), ''::bytea order by id) as sizes,
+  string_agg(int8send(modseq), ''::bytea order by id) as modseqs,
+  string_agg(boolsend(has_attachments), ''::bytea order by id) as "hasAttachments"`;
+
+export function emailPageOf(row: PackedEmails): EmailPage {
+  return {
+    count: row.count,
+    ids: row.ids,
+    flags: int16s(row.flags),
+    receivedAt: int64s(row.receivedAt).map((microseconds) => Math.round(microseconds / 1000) + POSTGRES_EPOCH_MS),
+    sizes: int64s(row.sizes),
+    modseqs: int64s(row.modseqs),
+    hasAttachments: row.hasAttachments,
+  };
+}
 
 /** Folder by folder, UIDs ascending. */
 export async function* placementPages(sql: Sql, accountId: string): AsyncIterable<PlacementPage> {
@@ -111,7 +122,7 @@ export function keywordSets(sql: Sql, accountId: string): Promise<readonly Keywo
   );
 }
 
-interface OverviewRow {
+export interface OverviewRow {
   readonly folders: FolderRow[];
   readonly filters: FilterRow[];
   readonly deferredFilters: DeferredFilters[];
@@ -131,36 +142,42 @@ interface OverviewRow {
 export async function overview(sql: Sql, accountId: string): Promise<MailboxOverview> {
   const [row] = await guarded(
     () => sql<OverviewRow[]>`
-      with newest as (
-        select folder_id, modseq, uid from expunged where account_id = ${accountId}
-        order by modseq desc limit ${MOST_EXPUNGED}
-      )
-      select a.modseq,
-        (select min(seq) from events where account_id = a.id) as oldest,
-        (select modseq from expunged where account_id = a.id
-          order by modseq desc offset ${MOST_EXPUNGED} limit 1) as beyond,
-        (select string_agg(uuid_send(folder_id) || int8send(modseq) || int8send(uid), ''::bytea
-          order by folder_id, modseq, uid) from newest) as expunged,
-        (select coalesce(json_agg(f), '[]') from (${folderRows(sql, accountId)}) f) as folders,
-        (select coalesce(json_agg(f), '[]') from (${filterRows(sql, accountId)}) f) as filters,
-        (select coalesce(json_agg(d), '[]') from (${deferredFilterRows(sql, accountId)}) d) as "deferredFilters",
-        (select coalesce(json_agg(d), '[]') from (${draftEmailRows(sql, accountId)}) d) as drafts,
-        (select coalesce(json_agg(n), '[]') from (${annotationRows(sql, accountId)}) n) as annotations,
-        (select coalesce(json_agg(r order by r.at), '[]') from (
-          select id, reply, at from recent_commands
-          where account_id = ${accountId} and at > now() - interval '1 minute') r) as remembered
-      from accounts a where a.id = ${accountId}`,
+      with newest as (${newestExpunged(sql, accountId)})
+      select ${overviewFields(sql, accountId)} from accounts a where a.id = ${accountId}`,
   );
-  if (row === undefined)
-    return {
-      folders: [],
-      filters: [],
-      deferredFilters: [],
-      drafts: [],
-      annotations: [],
-      remembered: [],
-      expunged: { floor: 0, folders: [] },
-    };
+  if (row !== undefined) return overviewOf(row);
+  return {
+    folders: [],
+    filters: [],
+    deferredFilters: [],
+    drafts: [],
+    annotations: [],
+    remembered: [],
+    expunged: { floor: 0, folders: [] },
+  };
+}
+
+export const newestExpunged = (sql: Sql, accountId: string) => sql`
+  select folder_id, modseq, uid from expunged where account_id = ${accountId} order by modseq desc limit ${MOST_EXPUNGED}`;
+
+/** Of `accounts a` and `newest`. */
+export const overviewFields = (sql: Sql, accountId: string) => sql`
+  a.modseq,
+  (select min(seq) from events where account_id = a.id) as oldest,
+  (select modseq from expunged where account_id = a.id
+    order by modseq desc offset ${MOST_EXPUNGED} limit 1) as beyond,
+  (select string_agg(uuid_send(folder_id) || int8send(modseq) || int8send(uid), ''::bytea
+    order by folder_id, modseq, uid) from newest) as expunged,
+  (select coalesce(json_agg(f), '[]') from (${folderRows(sql, accountId)}) f) as folders,
+  (select coalesce(json_agg(f), '[]') from (${filterRows(sql, accountId)}) f) as filters,
+  (select coalesce(json_agg(d), '[]') from (${deferredFilterRows(sql, accountId)}) d) as "deferredFilters",
+  (select coalesce(json_agg(d), '[]') from (${draftEmailRows(sql, accountId)}) d) as drafts,
+  (select coalesce(json_agg(n), '[]') from (${annotationRows(sql, accountId)}) n) as annotations,
+  (select coalesce(json_agg(r order by r.at), '[]') from (
+    select id, reply, at from recent_commands
+    where account_id = ${accountId} and at > now() - interval '1 minute') r) as remembered`;
+
+export function overviewOf(row: OverviewRow): MailboxOverview {
   const { folders, filters, deferredFilters, drafts, annotations, remembered } = row;
   return {
     folders,
@@ -212,6 +229,6 @@ function int64s(packed: Uint8Array): Float64Array {
 }
 
 /** Exact below 2^53, which modseqs are. */
-function int64(view: DataView, at: number): number {
+export function int64(view: DataView, at: number): number {
   return view.getInt32(at) * 2 ** 32 + view.getUint32(at + 4);
 }

@@ -13,6 +13,7 @@ import { netOf } from '../net-changes.js';
 import { guarded, type Sql } from './client.js';
 import { listedEmails } from './folder-lists.js';
 import { GroupCommit } from './group-commit.js';
+import { claimMailbox } from './mailbox-claim.js';
 import { emailColumns, emailSummaryColumns } from './mailbox-columns.js';
 import { commitChanges, type Overlays } from './mailbox-commit.js';
 import { emailPages, keywordSets, overview, placementPages } from './mailbox-loading.js';
@@ -60,14 +61,8 @@ export function postgresMailboxes(
   });
 
   async function claim(accountId: string, epoch: number): ReturnType<MailboxStore['claim']> {
-    const rows = await guarded(
-      () => sql<{ modseq: string; email: string; held: boolean }[]>`
-        update accounts set epoch = ${epoch} from (select set_config('mansio.reads_overlays', 'on', true)) claim
-        where id = ${accountId} and epoch <= ${epoch}
-        returning modseq, email, held`,
-    );
-    const row = rows[0];
-    if (row !== undefined) return { kind: 'claimed', modseq: Number(row.modseq), email: row.email, held: row.held };
+    const claimed = await claimMailbox(sql, accountId, epoch);
+    if (claimed !== undefined) return claimed;
     const [present] = await guarded(() => sql`select from accounts where id = ${accountId}`);
     return { kind: present === undefined ? 'noSuchAccount' : 'fenced' };
   }
