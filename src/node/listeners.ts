@@ -8,6 +8,7 @@ import { atMost } from '../bounds/time-bounds.js';
 import type { Config } from '../config.js';
 import { BodyDecoder } from '../decode/decoder.js';
 import type { Dns } from '../dns/resolver.js';
+import { OpenEventStreams } from '../gateways/events/open-event-streams.js';
 import { createCors } from '../gateways/http/cors.js';
 import { createHealth } from '../gateways/http/health.js';
 import { createPipeline } from '../gateways/http/pipeline.js';
@@ -168,6 +169,8 @@ async function openHttp(
     ...(metrics && { meter: metrics.hub }),
   });
   metrics?.watchConnections('hub', () => hub.connections);
+  const eventStreams = new OpenEventStreams({ mailboxes, directory, log, ...(metrics && { meter: metrics.events }) });
+  metrics?.watchConnections('events', () => eventStreams.count);
   const { publicKey } = await vapidKeys(config.vapid, engine.settings);
   const nodes = () => engine.ownership.view?.nodes ?? [];
   const routes = routeTable({
@@ -179,6 +182,7 @@ async function openHttp(
     connectionInfo: () => connectionInfoOf(config, nodes()),
     apiUrl: () => apiUrlOf(config, nodes()),
     hosts: (domain) => directory.hosts(domain),
+    eventStreams,
     composing: { spool, hostname, maxMessageSize },
     push: { publicKey, check: subscriptionCheck(config.pushAllowPrivate) },
     config: {
@@ -210,6 +214,7 @@ async function openHttp(
     });
     stops.push(async (graceMs) => {
       const began = performance.now();
+      eventStreams.drain();
       await atMost(hub.drain('The node is stopping.'), Math.min(HUB_GRACE_MS, graceMs));
       await http.stop(Math.max(0, graceMs - (performance.now() - began)));
     });
