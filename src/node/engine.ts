@@ -280,6 +280,7 @@ export async function startEngine(
   const accountApi = createAccountApi({
     directory: accounts,
     preferences: stall.port(postgresPreferences(sql)),
+    mailboxes,
     subscriptions: stall.port(postgresPushSubscriptions(sql)),
     keyUses,
     random: randomBytes,

@@ -30,6 +30,7 @@ import type { DeliverySlots } from './outbound/delivery-slots.js';
 import { readDrafts } from './outbound/draft-reads.js';
 import { deliveryQueries } from './outbound/queries.js';
 import { copy, expunge, move } from './placing.js';
+import { choosePreferences } from './preferences.js';
 import { NOTHING_PREFETCHED, type Prefetched, prefetch } from './prefetch.js';
 import { mailboxQueries } from './queries.js';
 import type { MailboxSearch } from './search.js';
@@ -56,6 +57,7 @@ const commands: Omit<CommandHandlers<MailboxActorProtocol, MailboxTransaction>, 
   deleteFolder,
   subscribeFolder,
   setMetadata,
+  choosePreferences,
   createLabel,
   updateLabel,
   deleteLabel,
