@@ -1,7 +1,7 @@
 // Carries out the calls of clients: finds the method, and makes its first answer or refusal the completion that the client
 // waits for. A client that wants no answer gets none.
 import type { Logger } from 'pino';
-import { COMPLETION, type Completion, type HubMessage, STREAM_INVOCATION } from './hub-messages.js';
+import { type CallCompletion, COMPLETION, type HubMessage, STREAM_INVOCATION } from './hub-messages.js';
 import type { Caller, HubCall, HubMethods } from './methods.js';
 
 type Called = Extract<HubMessage, { readonly target: string }>;
@@ -15,12 +15,12 @@ export function carryOut(
   methods: HubMethods,
   caller: Caller,
   called: Called,
-  complete: (completion: Completion) => void,
+  complete: (completion: CallCompletion) => void,
   log: Logger,
 ): void {
   const { type, target, invocationId, arguments: args } = called;
   let isComplete = invocationId === undefined;
-  const finish = (outcome: Pick<Completion, 'result' | 'error'>): void => {
+  const finish = (outcome: Pick<CallCompletion, 'result' | 'error'>): void => {
     if (isComplete || invocationId === undefined) return;
     isComplete = true;
     complete({ type: COMPLETION, invocationId, ...outcome });

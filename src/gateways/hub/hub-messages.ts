@@ -31,7 +31,7 @@ interface StreamItem {
 }
 
 /** Has a result or an error or, for methods without a result, neither. */
-export interface Completion {
+export interface CallCompletion {
   readonly type: typeof COMPLETION;
   readonly headers?: Headers;
   readonly invocationId: string;
@@ -80,7 +80,7 @@ interface Sequence {
 export type HubMessage =
   | Invocation
   | StreamItem
-  | Completion
+  | CallCompletion
   | StreamInvocation
   | CancelInvocation
   | Ping

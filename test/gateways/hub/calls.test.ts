@@ -1,7 +1,7 @@
 // Calls of hub methods: the first answer counts, none when none is wanted, and a method that fails refuses its call.
 import test from 'ava';
 import { carryOut } from '../../../src/gateways/hub/calls.js';
-import { type Completion, INVOCATION, STREAM_INVOCATION } from '../../../src/gateways/hub/hub-messages.js';
+import { type CallCompletion, INVOCATION, STREAM_INVOCATION } from '../../../src/gateways/hub/hub-messages.js';
 import { JSON_PROTOCOL } from '../../../src/gateways/hub/json-protocol.js';
 import type { Caller, HubMethod } from '../../../src/gateways/hub/methods.js';
 import { recordingLog } from '../../support/hub-fakes.js';
@@ -18,7 +18,7 @@ const caller: Caller = {
 
 /** Calls a method; the completions so far. */
 function called(method: HubMethod, { invocationId = '1' as string | undefined, type = INVOCATION, target = 'M' } = {}) {
-  const completions: Completion[] = [];
+  const completions: CallCompletion[] = [];
   const { log, lines } = recordingLog();
   const wanted = invocationId === undefined ? {} : { invocationId };
   const message = { type, target, arguments: [1, 'a'], ...wanted } as Parameters<typeof carryOut>[2];
