@@ -77,7 +77,7 @@ export function watchEngine(families: Families, parts: EngineParts): void {
   );
   families.readCounter('imported_total', 'Imported messages that were placed.', () => placing.placed);
   families.readCounter(
-    'outbound_released_total',
+    'held_released_total',
     'Held emails that were released at their time (undo, sendAt).',
     () => releases.released,
   );
