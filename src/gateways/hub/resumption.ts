@@ -17,7 +17,9 @@ import {
 } from 'rxjs';
 import type { MailboxEvent, Mailboxes } from '../../actors/mailbox/protocol.js';
 import type { LogPosition } from '../../actors/runtime/ref.js';
+import { audienceOf } from './audience.js';
 import { cursorOf, positionOf } from './cursor.js';
+import type { HubProtocol } from './hub-protocol.js';
 import type { PositionedFrames } from './positioned-frames.js';
 
 /** Shared by all resumptions of a node. */
@@ -35,6 +37,7 @@ export interface ResumptionDependencies {
 /** The connection, as its resumption sees it. */
 export interface ResumingConnection {
   readonly accountId: string;
+  readonly protocol: HubProtocol;
   readonly topics: number;
   deliver(frame: Uint8Array): void;
   bufferedBytes(): number;
@@ -119,9 +122,10 @@ export class Resumption {
 
   /** False when the client has fallen behind: the rest of the batch is read again later. */
   #deliver(batch: readonly MailboxEvent[]): boolean {
-    const { accountId, topics } = this.#connection;
+    const { accountId } = this.#connection;
+    const audience = audienceOf(this.#connection);
     const { frames, pauseBytes } = this.#dependencies;
-    for (const { octets, position } of frames.of(batch, accountId, topics)) {
+    for (const { octets, position } of frames.of(batch, accountId, audience)) {
       if (this.#isEnded) return false;
       this.#position = position;
       this.#connection.deliver(octets);

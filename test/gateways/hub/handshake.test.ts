@@ -1,11 +1,13 @@
-// The handshake: JSON of version 1, everything else refused with a reason.
+// The handshake: names a protocol of version 1, everything else is refused with a reason.
 import test from 'ava';
-import { checkHandshake, handshakeRefused } from '../../../src/gateways/hub/handshake.js';
+import { handshakeRefused, protocolNamedIn } from '../../../src/gateways/hub/handshake.js';
 import { ProtocolError } from '../../../src/gateways/hub/protocol-error.js';
 
+const named = (text: string) => protocolNamedIn(Buffer.from(text)).name;
+
 test('accepts the JSON protocol of version 1', (t) => {
-  t.notThrows(() => checkHandshake('{"protocol":"json","version":1}'));
-  t.notThrows(() => checkHandshake('{"version":1,"protocol":"json","later":true}'));
+  t.is(named('{"protocol":"json","version":1}'), 'json');
+  t.is(named('{"version":1,"protocol":"json","later":true}'), 'json');
 });
 
 for (const [text, reason] of [
@@ -18,10 +20,10 @@ for (const [text, reason] of [
   ['[]', /not a JSON object/],
 ] as const) {
   test(`refuses ${text}`, (t) => {
-    t.throws(() => checkHandshake(text), { instanceOf: ProtocolError, message: reason });
+    t.throws(() => named(text), { instanceOf: ProtocolError, message: reason });
   });
 }
 
 test('a refusal is one message with the error', (t) => {
-  t.is(handshakeRefused('no "x"'), '{"error":"no \\"x\\""}\u001e');
+  t.is(Buffer.from(handshakeRefused('no "x"')).toString(), '{"error":"no \\"x\\""}\u001e');
 });

@@ -1,8 +1,9 @@
-// The codec of hub messages: what is encoded parses to the same, and hostile text is a ProtocolError, never a crash.
+// The JSON hub protocol: what is encoded parses to the same, and hostile text is a ProtocolError, never a crash.
 import { JsonHubProtocol, NullLogger } from '@microsoft/signalr';
 import test from 'ava';
 import fc from 'fast-check';
-import { encodeMessage, type HubMessage, parseMessage } from '../../../src/gateways/hub/json-codec.js';
+import type { HubMessage } from '../../../src/gateways/hub/hub-messages.js';
+import { JSON_PROTOCOL } from '../../../src/gateways/hub/json-protocol.js';
 import { ProtocolError } from '../../../src/gateways/hub/protocol-error.js';
 
 const name = fc.string({ minLength: 1 });
@@ -48,6 +49,9 @@ const message: fc.Arbitrary<HubMessage> = fc.oneof(
   fc.record({ type: fc.constant(8 as const), sequenceId: fc.nat() }),
   fc.record({ type: fc.constant(9 as const), sequenceId: fc.nat() }),
 ) as fc.Arbitrary<HubMessage>;
+
+const encodeMessage = (sent: HubMessage) => Buffer.from(JSON_PROTOCOL.encode(sent)).toString();
+const parseMessage = (text: string) => JSON_PROTOCOL.parse(Buffer.from(text));
 
 /** -0 and values JSON cannot tell apart are the same message. */
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));

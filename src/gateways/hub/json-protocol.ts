@@ -1,108 +1,39 @@
-// Codec of the SignalR JSON hub protocol, version 1: messages to and from the text between record separators. Pure;
+// The SignalR JSON hub protocol, version 1: messages to and from the text between record separators. Pure;
 // framing is text-format's, the first message of a connection is handshake's.
 // https://github.com/dotnet/aspnetcore/blob/main/src/SignalR/docs/specs/HubProtocol.md
 import { JsonExcess, parseBounded } from '../../bounds/json-scan.js';
+import {
+  ACK,
+  CANCEL_INVOCATION,
+  CLOSE,
+  COMPLETION,
+  type Headers,
+  type HubMessage,
+  INVOCATION,
+  PING,
+  SEQUENCE,
+  STREAM_INVOCATION,
+  STREAM_ITEM,
+} from './hub-messages.js';
+import type { HubProtocol } from './hub-protocol.js';
 import { ProtocolError } from './protocol-error.js';
-import { RECORD_SEPARATOR } from './text-format.js';
+import { RECORD_SEPARATOR, splitText, textOf } from './text-format.js';
 
-export const INVOCATION = 1;
-const STREAM_ITEM = 2;
-export const COMPLETION = 3;
-export const STREAM_INVOCATION = 4;
-const CANCEL_INVOCATION = 5;
-export const PING = 6;
-export const CLOSE = 7;
-const ACK = 8;
-const SEQUENCE = 9;
+export const JSON_PROTOCOL: HubProtocol = {
+  name: 'json',
+  index: 0,
+  isBinary: false,
+  ping: encoded({ type: PING }),
+  encode: encoded,
+  split: splitText,
+  parse: (message) => messageOf(new Fields(parseObject(message, 'A hub message'))),
+};
 
-type Headers = Readonly<Record<string, string>>;
-
-interface Invocation {
-  readonly type: typeof INVOCATION;
-  readonly headers?: Headers;
-  /** Absent when the sender wants no answer. */
-  readonly invocationId?: string;
-  readonly target: string;
-  readonly arguments: readonly unknown[];
-  readonly streamIds?: readonly string[];
+function encoded(message: HubMessage): Uint8Array {
+  return Buffer.from(JSON.stringify(message) + RECORD_SEPARATOR);
 }
 
-interface StreamItem {
-  readonly type: typeof STREAM_ITEM;
-  readonly headers?: Headers;
-  readonly invocationId: string;
-  readonly item: unknown;
-}
-
-/** Has a result or an error or, for methods without a result, neither. */
-interface Completion {
-  readonly type: typeof COMPLETION;
-  readonly headers?: Headers;
-  readonly invocationId: string;
-  readonly result?: unknown;
-  readonly error?: string;
-}
-
-interface StreamInvocation {
-  readonly type: typeof STREAM_INVOCATION;
-  readonly headers?: Headers;
-  readonly invocationId: string;
-  readonly target: string;
-  readonly arguments: readonly unknown[];
-  readonly streamIds?: readonly string[];
-}
-
-interface CancelInvocation {
-  readonly type: typeof CANCEL_INVOCATION;
-  readonly headers?: Headers;
-  readonly invocationId: string;
-}
-
-interface Ping {
-  readonly type: typeof PING;
-}
-
-interface Close {
-  readonly type: typeof CLOSE;
-  /** Absent when the connection is closed for no fault. */
-  readonly error?: string;
-  /** Whether a client with automatic reconnect should come back. */
-  readonly allowReconnect?: boolean;
-}
-
-/** Of stateful reconnect, which is not negotiated: understood and passed over. */
-interface Ack {
-  readonly type: typeof ACK;
-  readonly sequenceId: number;
-}
-
-interface Sequence {
-  readonly type: typeof SEQUENCE;
-  readonly sequenceId: number;
-}
-
-export type HubMessage =
-  | Invocation
-  | StreamItem
-  | Completion
-  | StreamInvocation
-  | CancelInvocation
-  | Ping
-  | Close
-  | Ack
-  | Sequence;
-
-/** With its record separator: messages are joined into a frame by concatenation. */
-export function encodeMessage(message: HubMessage): string {
-  return JSON.stringify(message) + RECORD_SEPARATOR;
-}
-
-/**
- * One message without its separator; undefined for types this version does not know, which are to be passed over.
- * @throws ProtocolError
- */
-export function parseMessage(text: string): HubMessage | undefined {
-  const fields = new Fields(parseObject(text, 'A hub message'));
+function messageOf(fields: Fields): HubMessage | undefined {
   switch (fields.type()) {
     case INVOCATION:
       return {
@@ -151,8 +82,9 @@ export function parseMessage(text: string): HubMessage | undefined {
   }
 }
 
-/** @throws ProtocolError when the text is not a JSON object. */
-export function parseObject(text: string, what: string): Record<string, unknown> {
+/** @throws ProtocolError when the octets are not a JSON object in UTF-8. */
+export function parseObject(octets: Uint8Array, what: string): Record<string, unknown> {
+  const text = textOf(octets);
   let value: unknown;
   try {
     value = parseBounded(text);
