@@ -34,6 +34,7 @@ import { type Prefetched, prefetch } from './prefetch.js';
 import { mailboxQueries } from './queries.js';
 import type { MailboxSearch } from './search.js';
 import { weightOf } from './selection.js';
+import { standingListQueries } from './standing-lists.js';
 import { loadMailbox, type MailboxState } from './state.js';
 import { MailboxTransaction } from './transaction.js';
 
@@ -120,6 +121,7 @@ export function mailboxBehavior(
     commands: { ...commands, ...maildropCommands(maildrops) },
     queries: {
       ...mailboxQueries(store, search),
+      ...standingListQueries(store, search),
       ...folderQueries(store, search),
       ...filterQueries(store, texts),
       ...maildropQueries(maildrops),
@@ -146,6 +148,7 @@ export function mailboxBehavior(
         ({ id, attempt, started }) => [tx.prefetched.slots!.assign(id, attempt.id), started] as const,
       );
       let isCommitted = false;
+      let areThreadsJoined = false;
       try {
         const result = await store.commit(change);
         if (result.kind === 'fenced') return result;
@@ -154,10 +157,12 @@ export function mailboxBehavior(
           return { kind: 'again' };
         }
         isCommitted = true;
+        areThreadsJoined = result.areThreadsJoined === true;
       } finally {
         if (!isCommitted) for (const [slot] of begun) slot.release();
       }
       state.evolve(change);
+      if (areThreadsJoined) state.threadsAt = change.modseqAfter;
       for (const [slot, started] of begun) slot.begin(started);
       const { emailsAdded, filtersDeferred, handedOver } = netOf(change.changes);
       const newest = emailsAdded.at(-1);
