@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { createAccountApi } from '../account/account-api.js';
 import type { AccountApi } from '../account/protocol.js';
+import { type Consumers, createConsumers } from '../actors/consumers/consumers.js';
 import { OUTBOUND_ROLE } from '../actors/delivery/delivery-placement.js';
 import { DueNotifier } from '../actors/delivery/due-notifier.js';
 import { type HostedDelivery, hostedDelivery } from '../actors/delivery/local-courier.js';
@@ -43,6 +44,7 @@ import type { FolderBlobStore, FolderMessageStore } from '../store/folder-messag
 import type { InboundStore } from '../store/inbound.js';
 import type { HandedOver } from '../store/mailboxes.js';
 import { postgresBlobs } from '../store/postgres/blobs.js';
+import { postgresConsumers } from '../store/postgres/consumers.js';
 import { postgresDirectory } from '../store/postgres/directory.js';
 import { postgresEvents } from '../store/postgres/events.js';
 import { postgresExports } from '../store/postgres/exports.js';
@@ -83,6 +85,8 @@ export interface Engine {
   readonly exports: ExportTurns;
   readonly commits: Pick<CommitWatch, 'failing'>;
   readonly ownership: Ownership;
+  /** Of this node's accounts; not started yet. */
+  readonly consumers: Consumers;
   /** For notices between nodes. */
   readonly bus: Pick<Transport, 'publish' | 'subscribe'>;
   /** Undefined without the role `outbound`. */
@@ -102,6 +106,8 @@ const LEASES_STOP_MS = 300;
 const JOB_RESERVE_MS = 50;
 /** What a part may take of the time that is left: the store may never answer. */
 const STOP_MS = 2_000;
+/** Deliveries under way would come again. */
+const CONSUMERS_STOP_MS = 1_000;
 const REDELIVERY_INTERVAL_MS = 2_000;
 /** Longer than a gateway waits for the owner. */
 const REDELIVERY_AGE_MS = 5_000;
@@ -218,6 +224,15 @@ export async function startEngine(
     hosted: async (task: Parameters<HostedDelivery>[0]) => (await hosted)(task),
     handedOver: (handed: HandedOver) => deliverHandedOver(mailboxes, handed, log),
   };
+  const consumers = createConsumers({
+    store: stall.port(postgresConsumers(sql)),
+    log: events,
+    ownership,
+    transport,
+    mailboxes: () => mailboxes,
+    logger: log,
+    tracer,
+  });
   const host = startHost({
     behavior: mailboxBehavior({
       store: mailboxRows,
@@ -235,13 +250,23 @@ export async function startEngine(
     maxOctets: MAILBOX_MEMORY_OCTETS,
     sweepMs: MAILBOX_SWEEP_MS,
     checked: false,
+    published: (packet) => consumers.published(packet),
     ...watched,
   });
   // Before they are had: a start that fails gives back what it has got so far.
   lifecycle.add('shard leases', () => ownership.leave(), LEASES_STOP_MS, STOP_MS);
   lifecycle.add('mailboxes', () => host.stop(), MAILBOXES_STOP_MS, STOP_MS);
+  lifecycle.add('durable consumers', () => consumers.stop(CONSUMERS_STOP_MS), JOB_RESERVE_MS, STOP_MS);
   if (config.roles.has('mailbox')) await warmUp(mailboxRows);
-  await ownership.start(host);
+  await ownership.start({
+    async settle(shards) {
+      await host.settle(shards);
+      await consumers.settle(shards);
+    },
+    async vacate(shards) {
+      await Promise.all([host.vacate(shards), consumers.vacate(shards)]);
+    },
+  });
   const protocolName = mailboxActorProtocol.name;
   const streams = createEventStreams<MailboxEvent>({
     protocolName,
@@ -342,6 +367,7 @@ export async function startEngine(
     exports,
     commits,
     ownership,
+    consumers,
     bus: transport,
     queue,
     failed,

@@ -1,12 +1,6 @@
 // Positions of durable consumers in PostgreSQL: columns of the tables of push subscriptions and webhooks. An update names the
 // position that it replaces, so a node that has lost the account's shard, or does not know of a replay, changes nothing.
-import type {
-  ConsumerAdvance,
-  ConsumerFailure,
-  ConsumerKind,
-  ConsumerPosition,
-  ConsumerStore,
-} from '../consumers.js';
+import type { ConsumerAdvance, ConsumerFailure, ConsumerKind, ConsumerPosition, ConsumerStore } from '../consumers.js';
 import { guarded, type Sql } from './client.js';
 
 const TABLES = { push: 'push_subscriptions', webhook: 'webhooks' } as const satisfies Record<ConsumerKind, string>;
