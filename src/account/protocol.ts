@@ -44,6 +44,8 @@ export interface PreferenceValues {
   readonly digestFrequency: 'daily' | 'weekly';
   /** HH:mm */
   readonly digestTime: string;
+  /** For so long, what REST clients send is held, and can be cancelled. */
+  readonly undoSendSeconds: number;
 }
 
 export interface Preferences {

@@ -235,7 +235,7 @@ test('an account has at most 50 additional addresses', async (t) => {
 test('preferences are defaults until chosen, and choices are merged', async (t) => {
   const { accountApi, ann, bob } = await start(t);
   const before = (await accountApi.preferences.read(ann))!;
-  t.like(before, { theme: 'system', emailsPerPage: 20, showPreview: true, digestTime: '09:00' });
+  t.like(before, { theme: 'system', emailsPerPage: 20, showPreview: true, digestTime: '09:00', undoSendSeconds: 0 });
   t.true(await accountApi.preferences.choose(ann, {}));
   t.deepEqual(await accountApi.preferences.read(ann), before);
   await Promise.all([

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { MailboxEvent } from '../../actors/mailbox/protocol.js';
 import type { LogPosition } from '../../actors/runtime/ref.js';
 import { TOPIC_SETS } from '../events/client-events.js';
-import { cursorOf } from './cursor.js';
+import { cursorOf } from '../events/cursor.js';
 import { eventTexts, logDelivered } from './event-text.js';
 import { encodeMessage, INVOCATION } from './json-codec.js';
 
