@@ -18,20 +18,26 @@ export interface AccountApiOptions {
   readonly preferences: PreferenceStore;
   readonly mailboxes: Mailboxes;
   readonly subscriptions: PushSubscriptionStore;
+  /** The account has got a subscription. */
+  readonly subscribed: (accountId: string) => void;
   readonly keyUses: Pick<KeyUses, 'last'>;
   /** That many random octets. */
   readonly random: (octets: number) => Uint8Array;
 }
 
 export function createAccountApi(options: AccountApiOptions): AccountApi {
-  const { directory: store, preferences, mailboxes, subscriptions, keyUses, random } = options;
+  const { directory: store, preferences, mailboxes, subscriptions, subscribed, keyUses, random } = options;
   return {
     keys: createKeyring({ store, keyUses, random }),
     profiles: createProfiles({ store, random }),
     preferences: createPreferences(preferences, mailboxes),
     push: {
-      subscribe: (accountId, subscription) => subscriptions.subscribe(accountId, subscription, MOST_SUBSCRIPTIONS),
-      unsubscribe: (accountId) => subscriptions.unsubscribe(accountId),
+      async subscribe(accountId, subscription) {
+        const isDone = await subscriptions.subscribe(accountId, subscription, MOST_SUBSCRIPTIONS);
+        if (isDone) subscribed(accountId);
+        return isDone;
+      },
+      unsubscribe: (accountId, endpoint) => subscriptions.unsubscribe(accountId, endpoint),
     },
   };
 }

@@ -22,9 +22,15 @@ async function start(t: ExecutionContext) {
   const keyUses = new KeyUses({ store, log, intervalMs: 3_600_000 });
   const subscriptions = postgresPushSubscriptions(sql);
   const preferences = postgresPreferences(sql);
-  const mailboxes = new FakeMailboxes().refs;
-  const random = randomBytes;
-  const accountApi = createAccountApi({ directory: store, preferences, mailboxes, subscriptions, keyUses, random });
+  const accountApi = createAccountApi({
+    directory: store,
+    preferences,
+    mailboxes: new FakeMailboxes().refs,
+    subscriptions,
+    subscribed: () => {},
+    keyUses,
+    random: randomBytes,
+  });
   t.teardown(async () => {
     await keyUses.stop();
     await sql.end({ timeout: 5 });
