@@ -15,7 +15,7 @@ const LONGEST_CREDENTIAL = 8192;
 const CREDENTIAL = /^(bearer|apikey) +([!-~]+) *$/i;
 
 /** Who makes a request, and until when the credential says so. */
-export interface Identified {
+export interface RequestIdentity {
   readonly principal: Principal;
   /** ms since the epoch; undefined when the credential does not end by itself. */
   readonly expiresAt: number | undefined;
@@ -38,7 +38,7 @@ export async function authenticate(
   request: HttpRequest,
   tally: Tally,
   { rate, isEventStream }: Admitting,
-): Promise<Identified> {
+): Promise<RequestIdentity> {
   const refused = async (problem: Problem): Promise<Problem> => {
     const waitSeconds = await tally.countAnonymous(rate);
     return waitSeconds > 0 ? tooMany(waitSeconds) : problem;
