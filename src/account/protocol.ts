@@ -44,6 +44,8 @@ export interface PreferenceValues {
   readonly digestFrequency: 'daily' | 'weekly';
   /** HH:mm */
   readonly digestTime: string;
+  /** For so long, what REST clients send is held, and can be cancelled. */
+  readonly undoSendSeconds: number;
 }
 
 export interface Preferences {
@@ -56,7 +58,8 @@ export interface Preferences {
 export interface PushSubscriptions {
   /** False when there is no such account. */
   subscribe(accountId: string, subscription: PushSubscription): Promise<boolean>;
-  unsubscribe(accountId: string): Promise<void>;
+  /** The one of the endpoint; all of the account when absent. */
+  unsubscribe(accountId: string, endpoint?: string): Promise<void>;
 }
 
 export interface AccountApi {

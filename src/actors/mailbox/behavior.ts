@@ -30,7 +30,7 @@ import type { DeliverySlots } from './outbound/delivery-slots.js';
 import { readDrafts } from './outbound/draft-reads.js';
 import { deliveryQueries } from './outbound/queries.js';
 import { copy, expunge, move } from './placing.js';
-import { NOTHING_PREFETCHED, type Prefetched, prefetch } from './prefetch.js';
+import { type Prefetched, prefetch } from './prefetch.js';
 import { mailboxQueries } from './queries.js';
 import type { MailboxSearch } from './search.js';
 import { weightOf } from './selection.js';
@@ -108,12 +108,10 @@ export function mailboxBehavior(
     },
     prepare: (state, commands) => {
       const reading = prefetch(sources, state, commands);
-      const queued = commands.filter(({ name }) => name === 'enqueue').length;
-      if (queued === 0) return reading;
-      return Promise.resolve(reading).then((read = NOTHING_PREFETCHED) => ({
-        ...read,
-        slots: sources.outbound.reserve(state.accountId, queued),
-      }));
+      return reading?.then((read) => {
+        const { size: due } = read.outbound.hosted;
+        return due === 0 ? read : { ...read, slots: sources.outbound.reserve(state.accountId, due) };
+      });
     },
     weigh: weightOf,
     begin: (state, context, read) => {

@@ -58,7 +58,12 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     searchRoute(base, tags, mailboxes),
     exportRoute(base, tags, sources),
   ];
-  const outbound: OutboundSources = { ...sources, ...sources.composing, profiles: accountApi.profiles };
+  const outbound: OutboundSources = {
+    ...sources,
+    ...sources.composing,
+    profiles: accountApi.profiles,
+    preferences: accountApi.preferences,
+  };
   const routes: readonly Route[] = [
     ...emails('/api/emails', ['Emails']),
     ...emails('/api/external/emails', ['External emails']),
@@ -74,7 +79,7 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     discoveryRoute(() => ({
       ...connectionInfo(),
       // Subscriptions are kept; no version sends to them yet.
-      features: { oidc: sources.config.oidc.enabled, pushNotifications: false },
+      features: { oidc: sources.config.oidc.enabled, pushNotifications: true },
       version: sources.version,
     })),
     ...folderRoutes('/api/folders', ['Folders'], mailboxes),

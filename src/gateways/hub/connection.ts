@@ -247,7 +247,11 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
   #shakeHands(data: Uint8Array): Uint8Array | undefined {
     const [handshake, rest] = firstOf(data);
     if (!this.#mayReceive(1)) return undefined;
-    this.#protocol = protocolNamedIn(handshake);
+    const protocol = protocolNamedIn(handshake);
+    if (protocol.isBinary && !this.#socket.useBinary()) {
+      throw new ProtocolError(`The transport carries text only, and the protocol '${protocol.name}' is binary.`);
+    }
+    this.#protocol = protocol;
     this.#state = 'joining';
     // The subscription is ready before the client learns that it is connected, so the client misses no later event. Frames are
     // sent at the end of a tick at the earliest, so none overtakes the answer. A client that resumes calls `Resume` later.

@@ -37,6 +37,7 @@ const DEFAULTS: PreferenceValues = {
   emailDigest: false,
   digestFrequency: 'daily',
   digestTime: '09:00',
+  undoSendSeconds: 0,
 };
 
 const MOST = 4;

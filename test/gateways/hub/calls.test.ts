@@ -17,10 +17,10 @@ const caller: Caller = {
 };
 
 /** Calls a method; the completions so far. */
-function called(method: HubMethod, { invocationId = '1' as string | undefined, type = INVOCATION, target = 'M' } = {}) {
+function called(method: HubMethod, { invocationId = '1' as string | null, type = INVOCATION, target = 'M' } = {}) {
   const completions: CallCompletion[] = [];
   const { log, lines } = recordingLog();
-  const wanted = invocationId === undefined ? {} : { invocationId };
+  const wanted = invocationId === null ? {} : { invocationId };
   const message = { type, target, arguments: [1, 'a'], ...wanted } as Parameters<typeof carryOut>[2];
   carryOut(new Map([['M', method]]), caller, message, (completion) => completions.push(completion), log);
   return { completions, lines };
@@ -50,7 +50,7 @@ test('who wants no answer gets none', (t) => {
       calls++;
       call.answer(1);
     },
-    { invocationId: undefined },
+    { invocationId: null },
   );
   t.is(calls, 1);
   t.deepEqual(completions, []);

@@ -5,13 +5,15 @@ import { ProtocolError } from '../../../src/gateways/hub/protocol-error.js';
 
 const named = (text: string) => protocolNamedIn(Buffer.from(text)).name;
 
-test('accepts the JSON protocol of version 1', (t) => {
+test('accepts either protocol of version 1', (t) => {
+  t.is(named('{"protocol":"messagepack","version":1}'), 'messagepack');
   t.is(named('{"protocol":"json","version":1}'), 'json');
   t.is(named('{"version":1,"protocol":"json","later":true}'), 'json');
 });
 
 for (const [text, reason] of [
-  ['{"protocol":"messagepack","version":1}', /'messagepack' is not supported/],
+  ['{"protocol":"blazorpack","version":1}', /'blazorpack' is not supported; 'json' and 'messagepack' are/],
+  ['{"protocol":"messagepack","version":2}', /does not support version 2 of the 'messagepack'/],
   ['{"protocol":"json","version":2}', /does not support version 2/],
   ['{"protocol":"json","version":0}', /does not support version 0/],
   ['{"protocol":"json"}', /needs 'protocol'/],
