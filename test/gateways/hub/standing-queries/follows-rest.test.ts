@@ -3,7 +3,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import test from 'ava';
 import fc from 'fast-check';
-import type { ClientList, ListClient } from './list-client.js';
+import type { FollowedList } from '../../../support/followed-list.js';
+import type { ListClient } from './list-client.js';
 import { type ListsWorld, listsWorld, PAUSE_OCTETS, until } from './lists-world.js';
 
 const FOLDERS = ['inbox', 'sent', 'archive', 'trash', 'junk'] as const;
@@ -81,7 +82,7 @@ function queriesOf(world: ListsWorld, labels: readonly string[]): readonly objec
 
 interface Following {
   readonly query: unknown;
-  readonly list: ClientList;
+  readonly list: FollowedList;
 }
 
 class History {

@@ -7,7 +7,7 @@ import {
   type ShownList,
   stepsBetween,
 } from '../../../../src/gateways/hub/standing-queries/list-changes.js';
-import { applyChanges, type ClientList } from './list-client.js';
+import { applyChanges, type FollowedList } from '../../../support/followed-list.js';
 
 const list = (
   entries: readonly (readonly [id: string, version: number])[],
@@ -31,7 +31,7 @@ const lists = fc
   })
   .map(({ entries, total, unread }) => list(entries, total, unread));
 
-function client({ emailIds, versions, totalCount: total, unreadCount: unread }: ShownList): ClientList {
+function client({ emailIds, versions, totalCount: total, unreadCount: unread }: ShownList): FollowedList {
   const items = emailIds.map((id, i) => ({ id, version: versions[i] }));
   return { id: 'list', items, total, unread, ended: undefined, changes: [] };
 }

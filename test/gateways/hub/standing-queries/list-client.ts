@@ -1,69 +1,20 @@
-// A client of standing queries without a network: a connection whose frames it reads, and lists to which it applies the changes
-// that docs/hub.md defines, in their order. Nothing but the changes alters its lists.
+// A client of standing queries without a network: a connection of which it reads the frames.
 import { JSON_PROTOCOL } from '../../../../src/gateways/hub/json-protocol.js';
 import type { Caller, ConnectionPart, HubCall, HubMethods } from '../../../../src/gateways/hub/methods.js';
-
-export interface ClientItem {
-  readonly id: string;
-  readonly [field: string]: unknown;
-}
-
-export interface ClientList {
-  readonly id: string;
-  items: ClientItem[];
-  total: number;
-  unread: number;
-  ended: string | undefined;
-  /** Types of the changes so far. */
-  readonly changes: string[];
-}
-
-interface Subscribed {
-  readonly subscriptionId: string;
-  readonly items: ClientItem[];
-  readonly total: number;
-  readonly unread: number;
-}
-
-type Change =
-  | { readonly type: 'removed'; readonly index: number; readonly id: string }
-  | { readonly type: 'inserted' | 'changed'; readonly index: number; readonly item: ClientItem }
-  | { readonly type: 'counted'; readonly total: number; readonly unread: number }
-  | { readonly type: 'ended'; readonly error: string };
-
-export function applyChanges(list: ClientList, changes: readonly Change[]): void {
-  for (const change of changes) {
-    list.changes.push(change.type);
-    switch (change.type) {
-      case 'removed': {
-        const [removed] = list.items.splice(change.index, 1);
-        if (removed?.id !== change.id) throw new Error(`${change.id} is not at ${change.index}`);
-        break;
-      }
-      case 'inserted':
-        if (change.index > list.items.length) throw new Error(`there is no place ${change.index}`);
-        list.items.splice(change.index, 0, change.item);
-        break;
-      case 'changed':
-        if (list.items[change.index]?.id !== change.item.id) throw new Error(`another email is at ${change.index}`);
-        list.items[change.index] = change.item;
-        break;
-      case 'counted':
-        list.total = change.total;
-        list.unread = change.unread;
-        break;
-      case 'ended':
-        list.ended = change.error;
-    }
-  }
-}
+import {
+  applyChanges,
+  type FollowedList,
+  followedList,
+  type ListChange,
+  type Subscribed,
+} from '../../../support/followed-list.js';
 
 export class ListClient implements Caller {
   readonly id = 'connection';
   readonly accountId: string;
   readonly protocol = JSON_PROTOCOL;
   readonly resumption = undefined;
-  readonly lists = new Map<string, ClientList>();
+  readonly lists = new Map<string, FollowedList>();
   readonly frames: Uint8Array[] = [];
   buffered = 0;
   readonly #methods: HubMethods;
@@ -83,19 +34,18 @@ export class ListClient implements Caller {
   }
 
   /** The list is there before any change of it arrives, as with an answer on the wire. */
-  subscribe(query: unknown): Promise<ClientList> {
+  subscribe(query: unknown): Promise<FollowedList> {
     return new Promise((resolve, fail) => {
       const answer = (result: unknown) => {
-        const { subscriptionId, items, total, unread } = result as Subscribed;
-        const list = { id: subscriptionId, items: [...items], total, unread, ended: undefined, changes: [] };
-        this.lists.set(subscriptionId, list);
+        const list = followedList(result as Subscribed);
+        this.lists.set(list.id, list);
         resolve(list);
       };
       void this.#methods.get('Subscribe')!(this, { args: [query], answer, refuse: (error) => fail(new Error(error)) });
     });
   }
 
-  async unsubscribe(list: ClientList): Promise<void> {
+  async unsubscribe(list: FollowedList): Promise<void> {
     await this.call('Unsubscribe', list.id);
     this.lists.delete(list.id);
   }
@@ -106,7 +56,7 @@ export class ListClient implements Caller {
     for (const octets of JSON_PROTOCOL.split(frame)) {
       const message = JSON_PROTOCOL.parse(octets);
       if (message?.type !== 1 || message.target !== 'ListChanged') throw new Error('another message');
-      const [id, changes] = message.arguments as [string, Change[]];
+      const [id, changes] = message.arguments as [string, ListChange[]];
       applyChanges(this.lists.get(id)!, changes);
     }
   }

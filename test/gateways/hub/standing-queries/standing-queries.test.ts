@@ -3,10 +3,10 @@ import test from 'ava';
 import { Observable, Subject } from 'rxjs';
 import type { Mailboxes } from '../../../../src/actors/mailbox/protocol.js';
 import { ActorFault } from '../../../../src/actors/runtime/errors.js';
-import type { ClientList } from './list-client.js';
+import type { FollowedList } from '../../../support/followed-list.js';
 import { listsWorld, PAUSE_OCTETS, until } from './lists-world.js';
 
-const idsOf = (list: ClientList) => list.items.map(({ id }) => id);
+const idsOf = (list: FollowedList) => list.items.map(({ id }) => id);
 const lists = (world: Awaited<ReturnType<typeof listsWorld>>) =>
   world.mailboxes.asked.filter(({ name }) => name === 'lists').map(({ payload }) => payload as Asked);
 
