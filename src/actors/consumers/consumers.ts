@@ -257,7 +257,8 @@ class ShardConsumers implements Consumers {
 
   /** Reads which accounts of new shards have consumers, and wakes those that are behind. */
   #readAccounts(): void {
-    if (this.#context !== undefined) this.#reading ??= this.#readWhileUnread();
+    if (this.#context === undefined || this.#unread.size === 0) return;
+    this.#reading ??= this.#readWhileUnread();
   }
 
   async #readWhileUnread(): Promise<void> {
