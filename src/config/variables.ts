@@ -280,6 +280,15 @@ const push = {
   ),
 };
 
+const webhooks = {
+  webhookAllowPrivate: variable(
+    'MANSIO_WEBHOOK_ALLOW_PRIVATE',
+    false,
+    flag,
+    'Take webhooks on private addresses and without TLS (tests). Their URLs come from users, and the server sends to them.',
+  ),
+};
+
 /** In the order of `mansio config`. */
 export const SECTIONS = {
   'Store and data': store,
@@ -289,6 +298,7 @@ export const SECTIONS = {
   'Mail out': outgoing,
   'Access and rates': access,
   'Web Push': push,
+  Webhooks: webhooks,
 } as const;
 
-export const VARIABLES = { ...store, ...node, ...listeners, ...incoming, ...outgoing, ...access, ...push } as const;
+export const VARIABLES = { ...store, ...node, ...listeners, ...incoming, ...outgoing, ...access, ...push, ...webhooks } as const;
