@@ -35,6 +35,15 @@ export class MemoryConsumers implements ConsumerStore {
       .map((row) => ({ ...row, retryAt: row.retryAt !== null && row.retryAt > Date.now() ? row.retryAt : null }));
   }
 
+  async begin(_kind: string, accountId: string, id: string): Promise<number | undefined> {
+    await this.#turn();
+    const row = this.rows.get(id);
+    if (row === undefined || row.seq !== null) return undefined;
+    const seq = this.newest(accountId);
+    this.rows.set(id, { ...row, seq });
+    return seq;
+  }
+
   async advance(
     _kind: string,
     advances: readonly (PositionUpdate & { readonly recovered: boolean })[],

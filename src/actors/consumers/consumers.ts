@@ -39,7 +39,7 @@ const MOST_TIMERS = 10_000;
 
 export interface ConsumersOptions {
   readonly store: ConsumerStore;
-  readonly log: Pick<EventLog, 'read' | 'newest'>;
+  readonly log: Pick<EventLog, 'read'>;
   readonly ownership: Pick<Ownership, 'shards' | 'owned' | 'epochOf'>;
   readonly transport: Pick<Transport, 'publish' | 'subscribe'>;
   /** Asked for when consumers start: the mailboxes stand on the host, which calls `published`. */
