@@ -124,6 +124,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'actors/runtime/tracing',
       'store/blobs',
       'store/changes',
+      'store/consumers',
       'store/clock',
       'store/inbound',
       'store/errors',

@@ -16,20 +16,26 @@ export interface AccountApiOptions {
   readonly directory: DirectoryStore;
   readonly preferences: PreferenceStore;
   readonly subscriptions: PushSubscriptionStore;
+  /** The account has got a subscription. */
+  readonly subscribed: (accountId: string) => void;
   readonly keyUses: Pick<KeyUses, 'last'>;
   /** That many random octets. */
   readonly random: (octets: number) => Uint8Array;
 }
 
 export function createAccountApi(options: AccountApiOptions): AccountApi {
-  const { directory: store, preferences, subscriptions, keyUses, random } = options;
+  const { directory: store, preferences, subscriptions, subscribed, keyUses, random } = options;
   return {
     keys: createKeyring({ store, keyUses, random }),
     profiles: createProfiles({ store, random }),
     preferences: createPreferences(preferences),
     push: {
-      subscribe: (accountId, subscription) => subscriptions.subscribe(accountId, subscription, MOST_SUBSCRIPTIONS),
-      unsubscribe: (accountId) => subscriptions.unsubscribe(accountId),
+      async subscribe(accountId, subscription) {
+        const isDone = await subscriptions.subscribe(accountId, subscription, MOST_SUBSCRIPTIONS);
+        if (isDone) subscribed(accountId);
+        return isDone;
+      },
+      unsubscribe: (accountId, endpoint) => subscriptions.unsubscribe(accountId, endpoint),
     },
   };
 }

@@ -58,7 +58,8 @@ export interface Preferences {
 export interface PushSubscriptions {
   /** False when there is no such account. */
   subscribe(accountId: string, subscription: PushSubscription): Promise<boolean>;
-  unsubscribe(accountId: string): Promise<void>;
+  /** The one of the endpoint; all of the account when absent. */
+  unsubscribe(accountId: string, endpoint?: string): Promise<void>;
 }
 
 export interface AccountApi {

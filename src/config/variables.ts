@@ -269,8 +269,8 @@ const push = {
     'MANSIO_VAPID_SUBJECT',
     undefined,
     contactUrl,
-    'URL that push services may write to. Nothing is sent to push services in this version.',
-    NONE,
+    'URL (`mailto:` or `https:`) at which operators of push services reach the operator of this server.',
+    { byDefault: '`MANSIO_PUBLIC_URL` if https, else `mailto:postmaster@` and `MANSIO_HOSTNAME`' },
   ),
   pushAllowPrivate: variable(
     'MANSIO_PUSH_ALLOW_PRIVATE',

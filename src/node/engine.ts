@@ -62,6 +62,7 @@ import { postgresSettings } from '../store/postgres/settings.js';
 import { postgresSigningKeys } from '../store/postgres/signing-keys.js';
 import { postgresStsMaintenance } from '../store/postgres/sts-maintenance.js';
 import { postgresStsPolicies } from '../store/postgres/sts-policies.js';
+import type { PushSubscriptionStore } from '../store/push-subscriptions.js';
 import type { SettingStore } from '../store/settings.js';
 import { openQueue, type RemoteCourier } from './delivery-queue.js';
 import { type ExportTurns, exportTurns } from './export-turns.js';
@@ -85,6 +86,7 @@ export interface Engine {
   readonly exports: ExportTurns;
   readonly commits: Pick<CommitWatch, 'failing'>;
   readonly ownership: Ownership;
+  readonly pushSubscriptions: PushSubscriptionStore;
   /** Of this node's accounts; not started yet. */
   readonly consumers: Consumers;
   /** For notices between nodes. */
@@ -106,8 +108,6 @@ const LEASES_STOP_MS = 300;
 const JOB_RESERVE_MS = 50;
 /** What a part may take of the time that is left: the store may never answer. */
 const STOP_MS = 2_000;
-/** Deliveries under way would come again. */
-const CONSUMERS_STOP_MS = 1_000;
 const REDELIVERY_INTERVAL_MS = 2_000;
 /** Longer than a gateway waits for the owner. */
 const REDELIVERY_AGE_MS = 5_000;
@@ -232,6 +232,7 @@ export async function startEngine(
     mailboxes: () => mailboxes,
     logger: log,
     tracer,
+    ...(metrics && { meter: metrics.consumers }),
   });
   const host = startHost({
     behavior: mailboxBehavior({
@@ -256,7 +257,6 @@ export async function startEngine(
   // Before they are had: a start that fails gives back what it has got so far.
   lifecycle.add('shard leases', () => ownership.leave(), LEASES_STOP_MS, STOP_MS);
   lifecycle.add('mailboxes', () => host.stop(), MAILBOXES_STOP_MS, STOP_MS);
-  lifecycle.add('durable consumers', () => consumers.stop(CONSUMERS_STOP_MS), JOB_RESERVE_MS, STOP_MS);
   if (config.roles.has('mailbox')) await warmUp(mailboxRows);
   await ownership.start({
     async settle(shards) {
@@ -302,10 +302,12 @@ export async function startEngine(
   const localDelivery = hostedDelivery({ directory, facts: messageFacts(blobs), hostname, newId });
   hostedOpened(localDelivery);
 
+  const pushSubscriptions = stall.port(postgresPushSubscriptions(sql));
   const accountApi = createAccountApi({
     directory: accounts,
     preferences: stall.port(postgresPreferences(sql)),
-    subscriptions: stall.port(postgresPushSubscriptions(sql)),
+    subscriptions: pushSubscriptions,
+    subscribed: (accountId) => consumers.changed(accountId),
     keyUses,
     random: randomBytes,
   });
@@ -333,6 +335,7 @@ export async function startEngine(
   });
   lifecycle.add('housekeeping', () => housekeeping.stop(), JOB_RESERVE_MS, STOP_MS);
   metrics?.watchEngine({ host, ownership, transport, redelivery, placing });
+  metrics?.watchConsumers(consumers);
   const parts = {
     mailboxes: actors,
     hosted: localDelivery,
@@ -367,6 +370,7 @@ export async function startEngine(
     exports,
     commits,
     ownership,
+    pushSubscriptions,
     consumers,
     bus: transport,
     queue,

@@ -20,7 +20,14 @@ async function start(t: ExecutionContext) {
   const keyUses = new KeyUses({ store, log, intervalMs: 3_600_000 });
   const subscriptions = postgresPushSubscriptions(sql);
   const preferences = postgresPreferences(sql);
-  const accountApi = createAccountApi({ directory: store, preferences, subscriptions, keyUses, random: randomBytes });
+  const accountApi = createAccountApi({
+    directory: store,
+    preferences,
+    subscriptions,
+    subscribed: () => {},
+    keyUses,
+    random: randomBytes,
+  });
   t.teardown(async () => {
     await keyUses.stop();
     await sql.end({ timeout: 5 });

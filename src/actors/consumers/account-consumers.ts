@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { pause } from '../../bounds/time-bounds.js';
 import type { ConsumerPosition } from '../../store/consumers.js';
 import type { EventLog } from '../../store/events.js';
-import type { DurableConsumers } from './consumer-kind.js';
+import type { DurableConsumers } from './protocol.js';
 import { type ConsumerContext, type ConsumerEnd, RunningConsumer } from './running-consumer.js';
 
 const TROUBLE_MS = 1_000;

@@ -16,17 +16,14 @@ import { CONSUMERS_SUBJECT } from '../runtime/subjects.js';
 import { NO_TRACER, type Tracer } from '../runtime/tracing.js';
 import type { Transport } from '../runtime/transport.js';
 import { AccountConsumers, type AccountContext } from './account-consumers.js';
-import { type ConsumerMeter, type DurableConsumers, NO_CONSUMER_METER } from './consumer-kind.js';
 import { PositionWriter } from './position-writer.js';
+import { type ConsumerMeter, type DurableConsumers, NO_CONSUMER_METER } from './protocol.js';
 
 /** Accounts whose consumers are at work or live; the others wait. */
 const MOST_ACTIVE = 2_000;
 /** Consumers that read a backlog at a time, and those of one account. */
 const TURNS = 32;
 const TURNS_OF_ACCOUNT = 2;
-/** Deliveries at a time, and those of one account. */
-const DELIVERIES = 128;
-const DELIVERIES_OF_ACCOUNT = 8;
 /** Reads of rows: fewer than the database has connections for. */
 const READS = 4;
 /** Consumers stay live for so long after the last event that concerned them. */
@@ -65,6 +62,8 @@ export interface Consumers extends Tenant {
   /** Accounts whose consumers are at work or live, and those that wait. */
   readonly active: number;
   readonly waiting: number;
+  /** Accounts with a consumer that waits for a retry. */
+  readonly resting: number;
   /** Accounts with consumers on this node's shards. */
   readonly accounts: number;
   stop(withinMs: number): Promise<void>;
@@ -79,7 +78,6 @@ class ShardConsumers implements Consumers {
   readonly #positions: PositionWriter;
   readonly #reads = new FairSemaphore({ total: READS });
   readonly #turns = new FairSemaphore({ total: TURNS, share: TURNS_OF_ACCOUNT });
-  readonly #deliveries = new FairSemaphore({ total: DELIVERIES, share: DELIVERIES_OF_ACCOUNT });
   readonly #abort = new AbortController();
   readonly #accounts = new Set<string>();
   readonly #active = new Map<string, AccountConsumers>();
@@ -105,6 +103,10 @@ class ShardConsumers implements Consumers {
 
   get waiting(): number {
     return this.#waiting.size;
+  }
+
+  get resting(): number {
+    return this.#retries.size;
   }
 
   get accounts(): number {
@@ -173,7 +175,6 @@ class ShardConsumers implements Consumers {
       log,
       positions: this.#positions,
       turns: this.#turns,
-      deliveries: this.#deliveries,
       logger,
       meter,
       tracer,

@@ -23,8 +23,8 @@ import type { EventLog } from '../../store/events.js';
 import type { MailboxEvent, Mailboxes } from '../mailbox/protocol.js';
 import { permit$, permitted } from '../runtime/permits.js';
 import { spanned, type Tracer } from '../runtime/tracing.js';
-import type { ConsumerMeter, DeliveryOutcome, DurableConsumers, LogChange } from './consumer-kind.js';
 import type { PositionWriter } from './position-writer.js';
+import type { ConsumerMeter, DeliveryOutcome, DeliveryRun, DurableConsumers, LogChange } from './protocol.js';
 
 /** A batch of so many events is a page of a backlog: the next page is read when this one is done. */
 const PAGE_EVENTS = 200;
@@ -44,8 +44,6 @@ export interface ConsumerContext {
   readonly positions: PositionWriter;
   /** Turns of consumers that read a backlog. */
   readonly turns: FairSemaphore;
-  /** Deliveries at a time. */
-  readonly deliveries: FairSemaphore;
   readonly logger: Logger;
   readonly meter: ConsumerMeter;
   readonly tracer: Tracer;
@@ -71,6 +69,7 @@ export class RunningConsumer {
   #isUpdating = false;
   #usedAt = performance.now();
   #work: Promise<unknown> = Promise.resolve();
+  readonly #run: DeliveryRun;
   readonly #stream: Subscription;
 
   /** `ended` is called once, unless the consumer is stopped before. */
@@ -86,6 +85,7 @@ export class RunningConsumer {
     this.#stored = consumer.seq;
     this.#context = context;
     this.#ended = ended;
+    this.#run = { signal: context.signal, isCurrent: () => this.#isCurrent };
     this.#stream = this.#changes().subscribe({
       error: (err) => {
         context.logger.warn({ ...this.#named, err }, 'events for a consumer were interrupted');
@@ -159,7 +159,7 @@ export class RunningConsumer {
       if (change.seq <= this.#position) continue;
       if (change.seq > this.#position + 1 && !(await this.#overGap())) return false;
       if (change.events.some((event) => this.kind.concerns(event))) {
-        const deliver = () => this.kind.deliver(this.#consumer, change, this.#context.signal);
+        const deliver = () => this.kind.deliver(this.#consumer, change, this.#run);
         if (!(await this.#attempt(deliver, change.seq))) return false;
       } else {
         this.#position = change.seq;
@@ -179,7 +179,7 @@ export class RunningConsumer {
       logger.warn({ ...this.#named, after: this.#position, next: oldest.seq }, 'a consumer has missed changes');
       const seq = oldest.seq - 1;
       if (kind.interrupted !== undefined) {
-        return await this.#attempt(() => kind.interrupted!(consumer, this.#context.signal), seq);
+        return await this.#attempt(() => kind.interrupted!(consumer, this.#run), seq);
       }
       this.#position = seq;
       return true;
@@ -192,23 +192,20 @@ export class RunningConsumer {
 
   /** `seq`: the position when the attempt succeeds. */
   async #attempt(work: () => Promise<DeliveryOutcome>, seq: number): Promise<boolean> {
-    const { deliveries, owns } = this.#context;
-    const { accountId } = this.#consumer;
-    const release = await deliveries.acquire(accountId);
-    let outcome: DeliveryOutcome;
-    try {
-      if (!owns(accountId)) this.#end('moved');
-      if (this.#isOver) return false;
-      outcome = await this.#outcome(work);
-    } finally {
-      release();
+    if (!this.#isCurrent) {
+      this.#end('moved');
+      return false;
     }
+    const outcome = await this.#outcome(work);
     this.#usedAt = performance.now();
     switch (outcome.kind) {
-      case 'delivered':
       case 'passed':
         this.#position = seq;
-        if (outcome.kind === 'passed' || (await this.#store(true))) return true;
+        return true;
+      case 'delivered':
+      case 'dropped':
+        this.#position = seq;
+        if (await this.#store(outcome.kind === 'delivered')) return true;
         this.#end('moved');
         return false;
       case 'failed':
@@ -281,6 +278,10 @@ export class RunningConsumer {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#ended(end);
+  }
+
+  get #isCurrent(): boolean {
+    return !this.#isOver && this.#context.owns(this.#consumer.accountId);
   }
 
   get #named() {

@@ -74,7 +74,7 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     discoveryRoute(() => ({
       ...connectionInfo(),
       // Subscriptions are kept; no version sends to them yet.
-      features: { oidc: sources.config.oidc.enabled, pushNotifications: false },
+      features: { oidc: sources.config.oidc.enabled, pushNotifications: true },
       version: sources.version,
     })),
     ...folderRoutes('/api/folders', ['Folders'], mailboxes),

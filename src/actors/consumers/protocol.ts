@@ -14,8 +14,10 @@ export interface LogChange {
 export type DeliveryOutcome =
   /** Something was delivered: earlier failures no longer count. */
   | { readonly kind: 'delivered' }
-  /** There was nothing to deliver, or it was given up: the next change is next. */
+  /** There was nothing to deliver. */
   | { readonly kind: 'passed' }
+  /** The change is given up, and the next one is next. */
+  | { readonly kind: 'dropped' }
   /** The same change is delivered again, after the back-off of the kind and no sooner than `retryAfterMs`. */
   | { readonly kind: 'failed'; readonly retryAfterMs?: number }
   /** Nothing was attempted, because something is busy: the same change again after `ms`. Counts as no failure. */
@@ -23,20 +25,27 @@ export type DeliveryOutcome =
   /** The consumer was removed or disabled. */
   | { readonly kind: 'gone' };
 
+export interface DeliveryRun {
+  /** Aborts when the node cannot wait any longer. */
+  readonly signal: AbortSignal;
+  /** False once the account has another owner, or the consumer stops: asked after each wait, before something is sent. */
+  isCurrent(): boolean;
+}
+
 export interface DurableConsumers {
   readonly kind: ConsumerKind;
   /** An account whose commits have no such event is not looked at until the next slow scan. */
   concerns(event: MailboxEvent): boolean;
   /**
-   * Called with one change at a time of each consumer, in the order of the log; never for an account that this node does not
-   * own. A change may come again when a node ends before the position is stored. `signal` aborts when the node stops. Must
-   * end within a minute. What is thrown counts as `failed`.
+   * Called with one change at a time of each consumer, in the order of the log, and for changes with an event that concerns the
+   * kind. A change may come again when a node ends before the position is stored. The kind bounds how many requests it makes at
+   * a time, also to one host. What is thrown counts as `failed`.
    */
-  deliver(consumer: ConsumerPosition, change: LogChange, signal: AbortSignal): Promise<DeliveryOutcome>;
+  deliver(consumer: ConsumerPosition, change: LogChange, run: DeliveryRun): Promise<DeliveryOutcome>;
   /** How long the consumer rests after so many failures in a row, in ms. */
   backoffMs(failures: number): number;
   /** The log no longer has all changes after the consumer's position: it goes on with what is left after this. */
-  interrupted?(consumer: ConsumerPosition, signal: AbortSignal): Promise<DeliveryOutcome>;
+  interrupted?(consumer: ConsumerPosition, run: DeliveryRun): Promise<DeliveryOutcome>;
 }
 
 export interface ConsumerMeter {
