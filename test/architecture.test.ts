@@ -166,6 +166,7 @@ const ONLY_IMPORTER: Readonly<Record<string, string | readonly string[]>> = {
   commander: 'cli/',
   jose: 'auth/oidc/',
   'web-push': 'gateways/push/',
+  '@msgpack/msgpack': 'gateways/hub/message-pack-protocol.ts',
   '@peculiar/x509': 'node/tls-certificate.ts',
   'reflect-metadata': 'node/tls-certificate.ts',
   'prom-client': 'node/metrics/',

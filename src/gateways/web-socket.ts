@@ -20,10 +20,12 @@ export interface HttpAnswer {
 
 export interface Socket {
   /**
-   * Queues a text frame of octets in UTF-8, which must not change afterwards; false when the socket is closed. The server corks:
-   * frames of one tick leave in one write.
+   * Queues a frame, whose octets must not change afterwards; false when the socket is closed. Frames are text in UTF-8 until
+   * `useBinary` is called. The server corks: frames of one tick leave in one write.
    */
-  send(text: Uint8Array): boolean;
+  send(octets: Uint8Array): boolean;
+  /** Called before anything is sent: frames are binary. False when the transport carries text only. */
+  useBinary(): boolean;
   /** Octets accepted but not yet taken by the kernel. */
   bufferedBytes(): number;
   /** Close handshake after what is queued has been sent. */

@@ -11,6 +11,7 @@ import { DueNotifier } from '../actors/delivery/due-notifier.js';
 import { type HostedDelivery, hostedDelivery } from '../actors/delivery/local-courier.js';
 import { messageFacts } from '../actors/delivery/message-facts.js';
 import type { DeliveryQueue } from '../actors/delivery/queue.js';
+import { startReleases } from '../actors/delivery/releases.js';
 import { type MailboxActors, mailboxActorProtocol } from '../actors/mailbox/actor-protocol.js';
 import { mailboxBehavior } from '../actors/mailbox/behavior.js';
 import { startDeferredFiltering } from '../actors/mailbox/deferred-filters.js';
@@ -117,6 +118,7 @@ const REDELIVERY_INTERVAL_MS = 2_000;
 /** Longer than a gateway waits for the owner. */
 const REDELIVERY_AGE_MS = 5_000;
 const IMPORT_INTERVAL_MS = 500;
+const RELEASE_INTERVAL_MS = 500;
 
 /** Another process has this node's name. */
 class Displaced extends Error {
@@ -332,6 +334,15 @@ export async function startEngine(
     intervalMs: IMPORT_INTERVAL_MS,
   });
   lifecycle.add('placing of imports', () => placing.stop(), JOB_RESERVE_MS, STOP_MS);
+  const outboundStore = postgresOutbound(sql);
+  const releases = startReleases({
+    store: outboundStore,
+    mailboxes: actors,
+    ownership,
+    log,
+    intervalMs: RELEASE_INTERVAL_MS,
+  });
+  lifecycle.add('releases of held mail', () => releases.stop(), JOB_RESERVE_MS, STOP_MS);
   const housekeeping = startHousekeeping({
     events: postgresEvents(maintenanceSql),
     replies: postgresMailboxes(maintenanceSql, writerSql),
@@ -344,7 +355,7 @@ export async function startEngine(
     log,
   });
   lifecycle.add('housekeeping', () => housekeeping.stop(), JOB_RESERVE_MS, STOP_MS);
-  metrics?.watchEngine({ host, ownership, transport, redelivery, placing });
+  metrics?.watchEngine({ host, ownership, transport, redelivery, placing, releases });
   metrics?.watchConsumers(consumers);
   const parts = {
     mailboxes: actors,
@@ -358,7 +369,7 @@ export async function startEngine(
   const queue = config.roles.has(OUTBOUND_ROLE)
     ? openQueue(config, log, lifecycle, metrics, {
         ...parts,
-        store: postgresOutbound(sql),
+        store: outboundStore,
         remote: await open.courier({
           blobs,
           stsPolicies: postgresStsPolicies(sql),

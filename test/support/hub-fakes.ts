@@ -95,10 +95,19 @@ export class FakeSocket implements Socket {
   open = true;
   closedWith: number | undefined;
   terminated = false;
+  binary = false;
+  /** The same frames as `sent`. */
+  readonly frames: Uint8Array[] = [];
 
-  send(text: Uint8Array): boolean {
+  useBinary(): boolean {
+    this.binary = true;
+    return true;
+  }
+
+  send(octets: Uint8Array): boolean {
     if (!this.open) return false;
-    this.sent.push(Buffer.from(text).toString());
+    this.frames.push(octets);
+    this.sent.push(Buffer.from(octets).toString());
     return true;
   }
 
@@ -236,6 +245,7 @@ const OUTBOUND: LoggedOutbound = {
   sentAt: null,
   retryCount: 0,
   nextRetryAt: null,
+  heldUntil: null,
   lastError: null,
   attempt: null,
   reportDue: null,

@@ -89,7 +89,7 @@ const IF_MATCH: JsonSchema = {
 const scopesText = (scopes: readonly string[]): string =>
   `Scopes: ${scopes.length > 1 ? 'any of ' : ''}${scopes.map((scope) => `\`${scope}\``).join(', ')}.`;
 
-function requestBody({ body, isBodyOptional, textBody, example }: Route, components: Components): JsonSchema {
+function requestBody({ body, textBody, isBodyOptional, example }: Route, components: Components): JsonSchema {
   if (textBody !== undefined) {
     const { mediaTypes, example: text } = textBody;
     return ofType(mediaTypes[0]!, { schema: { type: 'string' }, example: text });

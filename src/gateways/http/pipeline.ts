@@ -161,7 +161,6 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     { principal }: Trace,
   ): Promise<{ readonly body: unknown; readonly text: string; release(): void }> {
     if (!hasBody(route) && !hasText(route)) return { body: undefined, text: '', release: () => {} };
-    if (route.isBodyOptional && isBodiless(request)) return { body: {}, text: '', release: () => {} };
     const share = room.enter(principal?.accountId ?? request.remoteAddress);
     try {
       if (hasText(route)) {
@@ -239,10 +238,6 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
 
 const hasBody = (route: Route): route is Route & { readonly body: AnyStruct } => route.body !== undefined;
 const hasText = (route: Route): route is Route & { readonly textBody: TextBody } => route.textBody !== undefined;
-
-/** RFC 9112 §6.3 */
-const isBodiless = ({ headers }: HttpRequest): boolean =>
-  Number(headers.get('content-length') ?? 0) === 0 && headers.get('transfer-encoding') === undefined;
 
 /** @throws Problem 429 */
 function inRate(waitSeconds: number): void {

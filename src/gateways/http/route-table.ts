@@ -60,7 +60,12 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     searchRoute(base, tags, mailboxes),
     exportRoute(base, tags, sources),
   ];
-  const outbound: OutboundSources = { ...sources, ...sources.composing, profiles: accountApi.profiles };
+  const outbound: OutboundSources = {
+    ...sources,
+    ...sources.composing,
+    profiles: accountApi.profiles,
+    preferences: accountApi.preferences,
+  };
   const routes: readonly Route[] = [
     ...emails('/api/emails', ['Emails']),
     ...emails('/api/external/emails', ['External emails']),

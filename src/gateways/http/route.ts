@@ -101,7 +101,7 @@ export interface RouteSpec<
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
-  /** A request without a body counts as one with `{}`. */
+  /** A request without a body is as one with an empty object. */
   readonly isBodyOptional?: boolean;
   /** In place of `body`. */
   readonly textBody?: TextBody;

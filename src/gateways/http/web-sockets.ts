@@ -127,6 +127,7 @@ class Session implements Socket {
   readonly #log: Log;
   #listener: SocketListener | undefined;
   #open = true;
+  #isBinary = false;
   #queue: Uint8Array[] = [];
   #queued = 0;
   #closing: { readonly code: number; readonly reason: string } | undefined;
@@ -145,10 +146,15 @@ class Session implements Socket {
     });
   }
 
-  send(text: Uint8Array): boolean {
+  useBinary(): boolean {
+    this.#isBinary = true;
+    return true;
+  }
+
+  send(octets: Uint8Array): boolean {
     if (!this.#open || this.#closing !== undefined) return false;
-    this.#queue.push(text);
-    this.#queued += text.length;
+    this.#queue.push(octets);
+    this.#queued += octets.length;
     if (this.#queue.length === 1) this.#later();
     else if (this.#queued > this.#maxBuffered) this.terminate();
     return this.#open;
@@ -210,8 +216,8 @@ class Session implements Socket {
     this.#queue = [];
     this.#queued = 0;
     this.#raw.cork(() => {
-      for (const text of queue) {
-        if (!this.#open || this.#raw.send(text, false, false) === 2) return;
+      for (const octets of queue) {
+        if (!this.#open || this.#raw.send(octets, this.#isBinary, false) === 2) return;
       }
     });
     if (this.#closing !== undefined && this.#open) this.#raw.end(this.#closing.code, Buffer.from(this.#closing.reason));

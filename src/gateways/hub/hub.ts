@@ -14,6 +14,7 @@ import { admit, problem } from './admission.js';
 import { Connection, GOING_AWAY, POLICY, TRY_AGAIN } from './connection.js';
 import { HUB_LIMITS, type HubLimits } from './limits.js';
 import type { HubMeter } from './meter.js';
+import { RESUME_METHODS } from './methods.js';
 import { connectionIdFor, negotiateAnswer } from './negotiate.js';
 import { PositionedFrames } from './positioned-frames.js';
 import { Subscriptions } from './subscriptions.js';
@@ -94,6 +95,7 @@ export function createHub(options: HubOptions): Hub {
       stallVisits: Math.ceil(ticks(limits.clientTimeoutMs) / SLOTS),
       defer: (run: () => void) => timing.defer(run),
     },
+    methods: RESUME_METHODS,
     log,
     handshakeTicks: ticks(limits.handshakeMs),
     pingTicks: KEEP_ALIVE_TICKS - SLOTS,

@@ -1,11 +1,11 @@
-// Negotiation: the server's offer (WebSockets with text) and the token with which the client then connects. The token has no
+// Negotiation: the server's offer (WebSockets) and the token with which the client then connects. The token has no
 // meaning on the server: the upgrade is authenticated by itself, so any node accepts it and no node keeps a session.
 // https://github.com/dotnet/aspnetcore/blob/main/src/SignalR/docs/specs/TransportProtocols.md
 import { createHash, randomBytes } from 'node:crypto';
 import type { HttpAnswer } from '../web-socket.js';
 
 const LATEST = 1;
-const TRANSPORTS = [{ transport: 'WebSockets', transferFormats: ['Text'] }];
+const TRANSPORTS = [{ transport: 'WebSockets', transferFormats: ['Text', 'Binary'] }];
 const TOKEN = /^[A-Za-z0-9_-]{1,128}$/;
 
 export function negotiateAnswer(query: URLSearchParams): HttpAnswer {

@@ -148,7 +148,7 @@ test('a body that is not JSON is 415 or 400, one too large 413', async (t) => {
       const response = await ask(route, path, { headers: { 'content-type': type }, body: '{}' });
       t.is(response.status, 415, `${nameOf(route)} ${type}`);
     }
-    for (const body of ['', '{', '[]', '"x"', 'null', '\ufeff{']) {
+    for (const body of [...(route.isBodyOptional ? [] : ['']), '{', '[]', '"x"', 'null', '\ufeff{']) {
       const response = await ask(route, path, { headers: json, body });
       t.is(response.status, 400, `${nameOf(route)} ${body}`);
       t.deepEqual(Object.keys(((await response.json()) as { errors: object }).errors), ['body']);

@@ -59,7 +59,7 @@ test('negotiates version 1 with an id and a token of its own', async (t) => {
   const offer = body(answer);
   t.like(offer, {
     negotiateVersion: 1,
-    availableTransports: [{ transport: 'WebSockets', transferFormats: ['Text'] }],
+    availableTransports: [{ transport: 'WebSockets', transferFormats: ['Text', 'Binary'] }],
   });
   t.regex(String(offer['connectionToken']), /^[\w-]{22}$/);
   t.not(offer['connectionId'], offer['connectionToken']);

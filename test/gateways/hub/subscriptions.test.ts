@@ -3,6 +3,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import { CHANGES, TIMELINE } from '../../../src/gateways/events/client-events.js';
+import { JSON_PROTOCOL } from '../../../src/gateways/hub/json-protocol.js';
 import { type Subscriber, Subscriptions } from '../../../src/gateways/hub/subscriptions.js';
 import {
   attempted,
@@ -18,6 +19,7 @@ import {
 
 class Reader implements Subscriber {
   readonly octets: Uint8Array[] = [];
+  readonly protocol = JSON_PROTOCOL;
   readonly topics: number;
   interruptions = 0;
   timesReady = 0;
@@ -213,6 +215,7 @@ test('a connection that leaves while a frame is sent does not disturb the others
   const { mailboxes, timing, subscriptions } = setUp();
   const stays = new Reader();
   const leaves: Subscriber = {
+    protocol: JSON_PROTOCOL,
     topics: 0,
     ready: () => {},
     deliver: () => subscriptions.leave('account-1', leaves),

@@ -10,12 +10,12 @@ import type { CommandHandlers } from '../../runtime/behavior.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
 import type { MailboxProtocol } from '../protocol.js';
 import type { MailboxTransaction } from '../transaction.js';
-import { handOver, keepAttempts, startedOf, takersOf } from './deliveries.js';
+import { cancelOutbound, retryOutbound } from './cancelling.js';
 import { MOST_DRAFTS } from './draft-emails.js';
 import { newDraft } from './draft-rows.js';
-import { hostedRecipients } from './hosted-recipients.js';
+import { advanceFirst, firstAttempts, NO_ATTEMPTS } from './first-attempts.js';
 import type { Addressee, outboundOperations } from './protocol.js';
-import { advance } from './step.js';
+import { placeInSent } from './sent-copies.js';
 
 type Names = {
   [N in keyof typeof outboundOperations]: (typeof outboundOperations)[N]['kind'] extends 'command' ? N : never;
@@ -26,6 +26,9 @@ export const outboundCommands: Pick<CommandHandlers<MailboxProtocol, MailboxTran
   updateDraft,
   deleteDraft,
   enqueue,
+  holdOutbound,
+  cancelOutbound,
+  retryOutbound,
 };
 
 function createDraft(
@@ -110,6 +113,21 @@ function enqueue(
   tx: MailboxTransaction,
   payload: Payload<MailboxProtocol, 'enqueue'>,
 ): Outcome<MailboxProtocol, 'enqueue'> {
+  return queue(tx, payload, undefined);
+}
+
+function holdOutbound(
+  tx: MailboxTransaction,
+  payload: Payload<MailboxProtocol, 'holdOutbound'>,
+): Outcome<MailboxProtocol, 'holdOutbound'> {
+  return queue(tx, payload, payload.heldUntil);
+}
+
+function queue(
+  tx: MailboxTransaction,
+  payload: Payload<MailboxProtocol, 'enqueue'>,
+  heldUntil: number | undefined,
+): Outcome<MailboxProtocol, 'enqueue'> {
   const { draft: from, sender, blob, summary, content, recipients: addressees } = payload;
   const before = from === null ? undefined : draftOf(tx, from.id);
   if (from !== null) {
@@ -121,19 +139,10 @@ function enqueue(
   const id = before?.id ?? tx.otherId();
   const recipients = recipientsOf(tx, addressees);
   const recipientIds = recipients.map((recipient) => recipient.id);
-  const hosted = hostedRecipients(tx, payload, recipients);
-  const by = hosted.outcomes.length === recipients.length ? undefined : tx.outbound.deliverer;
-  const attempt = by === undefined ? null : { id: tx.otherId(), by };
-  const events: OutboundEmailEvent[] = [{ type: 'enqueue', now, recipientIds, hasSender: sender !== '' }];
-  if (attempt !== null || hosted.events.length > 0) events.push({ type: 'start', now }, ...hosted.events);
-  if (attempt === null && hosted.events.length > 0) {
-    // The others are due at once.
-    events.push({ type: 'end', now, random: 0, policy: tx.retryPolicy, isInterrupted: true });
-  }
-  const next = step(null, ...events);
-  const sentEmailId = tx.newId();
-  const copy = { ...summary, id: sentEmailId, blob, threadId: sentEmailId, receivedAt: now, flags: SEEN, keywords: [] };
-  tx.add(copy, [tx.folders.rowOf('sent').id], { isNew: false });
+  const queued: OutboundEmailEvent = { type: 'enqueue', now, recipientIds, hasSender: sender !== '', heldUntil };
+  const first = heldUntil === undefined ? firstAttempts(tx, payload, recipients) : NO_ATTEMPTS;
+  const next = step(null, queued, ...first.events);
+  const sentEmailId = placeInSent(tx, blob, summary);
   flagOriginal(tx, payload.original);
   const { subject, messageId, inReplyTo, references, size } = summary;
   const createdAt = before?.createdAt ?? now;
@@ -149,14 +158,11 @@ function enqueue(
     emailId: sentEmailId,
     createdAt,
     updatedAt: Math.max(now, before?.updatedAt ?? 0),
-    attempt,
     recipients,
   };
-  keepAttempts(tx, id, hosted.attempts);
-  const advanced = advance(tx, row, next, { before, recipients: 'all', content: content ?? undefined, summary });
+  const parts = { before, recipients: 'all' as const, content: content ?? undefined, summary };
+  advanceFirst(tx, row, next, first, { summary: () => summary, parts });
   if (before !== undefined) takeOut(tx, before);
-  if (attempt !== null) tx.outbound.begin(advanced, attempt, startedOf(tx, advanced, next));
-  handOver(tx, row, summary, takersOf(row, next, hosted.outcomes));
   return { reply: { id, createdAt, sentEmailId } };
 }
 

@@ -1,22 +1,26 @@
-// Mailbox events as the text that connections are sent: hub invocations, named and with payloads as `client-events` says. And
-// what the log of this node says about them: an event that cannot be shown, new emails that were.
+// Mailbox events as the messages that connections are sent: named and with payloads as `client-events` says. And what the log
+// of this node says about them: an event that cannot be shown, new emails that were.
 import type { Logger } from 'pino';
 import type { MailboxEvent } from '../../actors/mailbox/protocol.js';
 import { type ClientEvent, clientEventsOf } from '../events/client-events.js';
-import { encodeMessage, INVOCATION } from './json-codec.js';
+import { eventMessage, type Invocation } from './hub-messages.js';
 
-export interface EventText {
-  /** A hub message with its separator. */
-  readonly text: string;
+export interface EventMessage {
+  readonly message: Invocation;
   readonly topic: ClientEvent['topic'];
 }
 
 /** As `clientEventsOf`; empty for an event that cannot be shown. */
-export function eventTexts(event: MailboxEvent, topics: number, accountId: string, log: Logger): readonly EventText[] {
+export function eventMessages(
+  event: MailboxEvent,
+  topics: number,
+  accountId: string,
+  log: Logger,
+): readonly EventMessage[] {
   try {
     return clientEventsOf(event, topics).map(({ topic, type, payload }) => ({
       topic,
-      text: encodeMessage({ type: INVOCATION, target: type, arguments: [payload] }),
+      message: eventMessage(type, payload),
     }));
   } catch (err) {
     // Thrown here it would end the subscription of every connection, over one event nobody can show.

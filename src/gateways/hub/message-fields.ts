@@ -1,108 +1,26 @@
-// Codec of the SignalR JSON hub protocol, version 1: messages to and from the text between record separators. Pure;
-// framing is text-format's, the first message of a connection is handshake's.
-// https://github.com/dotnet/aspnetcore/blob/main/src/SignalR/docs/specs/HubProtocol.md
-import { JsonExcess, parseBounded } from '../../bounds/json-scan.js';
+// Hub messages out of the fields that a client sent: checks each field of a message by its type. Pure. The encodings share this;
+// null stands for an absent optional field, as .NET clients write it.
+import {
+  ACK,
+  CANCEL_INVOCATION,
+  CLOSE,
+  COMPLETION,
+  type Headers,
+  type HubMessage,
+  INVOCATION,
+  PING,
+  SEQUENCE,
+  STREAM_INVOCATION,
+  STREAM_ITEM,
+} from './hub-messages.js';
 import { ProtocolError } from './protocol-error.js';
-import { RECORD_SEPARATOR } from './text-format.js';
-
-export const INVOCATION = 1;
-const STREAM_ITEM = 2;
-export const COMPLETION = 3;
-export const STREAM_INVOCATION = 4;
-const CANCEL_INVOCATION = 5;
-export const PING = 6;
-export const CLOSE = 7;
-const ACK = 8;
-const SEQUENCE = 9;
-
-type Headers = Readonly<Record<string, string>>;
-
-interface Invocation {
-  readonly type: typeof INVOCATION;
-  readonly headers?: Headers;
-  /** Absent when the sender wants no answer. */
-  readonly invocationId?: string;
-  readonly target: string;
-  readonly arguments: readonly unknown[];
-  readonly streamIds?: readonly string[];
-}
-
-interface StreamItem {
-  readonly type: typeof STREAM_ITEM;
-  readonly headers?: Headers;
-  readonly invocationId: string;
-  readonly item: unknown;
-}
-
-/** Has a result or an error or, for methods without a result, neither. */
-interface Completion {
-  readonly type: typeof COMPLETION;
-  readonly headers?: Headers;
-  readonly invocationId: string;
-  readonly result?: unknown;
-  readonly error?: string;
-}
-
-interface StreamInvocation {
-  readonly type: typeof STREAM_INVOCATION;
-  readonly headers?: Headers;
-  readonly invocationId: string;
-  readonly target: string;
-  readonly arguments: readonly unknown[];
-  readonly streamIds?: readonly string[];
-}
-
-interface CancelInvocation {
-  readonly type: typeof CANCEL_INVOCATION;
-  readonly headers?: Headers;
-  readonly invocationId: string;
-}
-
-interface Ping {
-  readonly type: typeof PING;
-}
-
-interface Close {
-  readonly type: typeof CLOSE;
-  /** Absent when the connection is closed for no fault. */
-  readonly error?: string;
-  /** Whether a client with automatic reconnect should come back. */
-  readonly allowReconnect?: boolean;
-}
-
-/** Of stateful reconnect, which is not negotiated: understood and passed over. */
-interface Ack {
-  readonly type: typeof ACK;
-  readonly sequenceId: number;
-}
-
-interface Sequence {
-  readonly type: typeof SEQUENCE;
-  readonly sequenceId: number;
-}
-
-export type HubMessage =
-  | Invocation
-  | StreamItem
-  | Completion
-  | StreamInvocation
-  | CancelInvocation
-  | Ping
-  | Close
-  | Ack
-  | Sequence;
-
-/** With its record separator: messages are joined into a frame by concatenation. */
-export function encodeMessage(message: HubMessage): string {
-  return JSON.stringify(message) + RECORD_SEPARATOR;
-}
 
 /**
- * One message without its separator; undefined for types this version does not know, which are to be passed over.
+ * Undefined for types that this version does not know.
  * @throws ProtocolError
  */
-export function parseMessage(text: string): HubMessage | undefined {
-  const fields = new Fields(parseObject(text, 'A hub message'));
+export function messageOf(sent: Readonly<Record<string, unknown>>): HubMessage | undefined {
+  const fields = new Fields(sent);
   switch (fields.type()) {
     case INVOCATION:
       return {
@@ -151,25 +69,10 @@ export function parseMessage(text: string): HubMessage | undefined {
   }
 }
 
-/** @throws ProtocolError when the text is not a JSON object. */
-export function parseObject(text: string, what: string): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = parseBounded(text);
-  } catch (error) {
-    throw new ProtocolError(`${what} that ${error instanceof JsonExcess ? error.message : 'is not JSON'}.`);
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new ProtocolError(`${what} that is not a JSON object.`);
-  }
-  return value as Record<string, unknown>;
-}
-
-/** Reads the fields of one message; null stands for an absent optional field, as .NET clients write it. */
 class Fields {
-  readonly #fields: Record<string, unknown>;
+  readonly #fields: Readonly<Record<string, unknown>>;
 
-  constructor(fields: Record<string, unknown>) {
+  constructor(fields: Readonly<Record<string, unknown>>) {
     this.#fields = fields;
   }
 
