@@ -113,9 +113,9 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
       log.debug({ method: head.method, status: problem.status }, 'request refused');
       return;
     }
-    openRequests.begin();
     const writer = new ReplyWriter(response);
     const body = new RequestBody(response, head.contentLength, limits);
+    openRequests.begin(body);
     const isRead = head.method === 'GET' || head.method === 'HEAD';
     let controller: AbortController | undefined;
     response.onAborted(() => {
@@ -161,7 +161,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
         reply.finished?.(written.outcome, written.error);
       })
       .catch((error: unknown) => log.error({ err: error }, 'reply could not be written'))
-      .finally(() => openRequests.end());
+      .finally(() => openRequests.end(body));
   }
 
   const uws = await loadServerLibrary();

@@ -18,7 +18,7 @@ import { HUB_LIMITS, type HubLimits } from './limits.js';
 import type { HubMeter } from './meter.js';
 import { RESUME_METHODS } from './methods.js';
 import { negotiateAnswer } from './negotiate.js';
-import { type Opening, PolledConnections, type Refusal } from './polled-connections.js';
+import { type Opening, PolledConnections, type PolledRefusal } from './polled-connections.js';
 import { PositionedFrames } from './positioned-frames.js';
 import { Subscriptions } from './subscriptions.js';
 import { SLOTS, TimerWheel } from './timer-wheel.js';
@@ -136,7 +136,7 @@ export function createHub(options: HubOptions): Hub {
 
   const isFull = (owner: string): boolean => (owners.get(owner) ?? 0) >= limits.maxOwnConnections;
 
-  function refusal(owner: string): Refusal | undefined {
+  function refusal(owner: string): PolledRefusal | undefined {
     if (draining !== undefined) return refused(503, 'The node is stopping.', '1');
     if (timerWheel.size >= limits.maxConnections) {
       return refused(503, 'The node has as many connections as it takes.', '5');
@@ -238,7 +238,7 @@ export function createHub(options: HubOptions): Hub {
   }
 }
 
-function refused(status: Refusal['status'], detail: string, retryAfter: string): Refusal {
+function refused(status: PolledRefusal['status'], detail: string, retryAfter: string): PolledRefusal {
   return { kind: 'refused', status, detail, headers: { 'retry-after': retryAfter } };
 }
 

@@ -32,13 +32,13 @@ export type PolledReply =
       readonly headers?: Readonly<Record<string, string>>;
     };
 
-export type Refusal = Extract<PolledReply, { readonly kind: 'refused' }>;
+export type PolledRefusal = Extract<PolledReply, { readonly kind: 'refused' }>;
 
 export interface PolledConnectionsOptions extends Omit<PolledSocketOptions, 'carriesBinary'> {
   /** Whether a connection may be opened with this token now. */
   mayOpen(connectionToken: string): boolean;
   /** Why no connection of this owner is opened now. */
-  refusal(owner: string): Refusal | undefined;
+  refusal(owner: string): PolledRefusal | undefined;
   open(connectionToken: string, opening: Opening, socket: PolledSocket): Connection;
 }
 
@@ -48,12 +48,16 @@ interface Held {
   readonly isStream: boolean;
 }
 
-const NONE: Refusal = {
+const NONE: PolledRefusal = {
   kind: 'refused',
   status: 404,
   detail: 'There is no such connection (any more): connect again.',
 };
-const OTHER_TRANSPORT: Refusal = { kind: 'refused', status: 400, detail: 'The connection has another transport.' };
+const OTHER_TRANSPORT: PolledRefusal = {
+  kind: 'refused',
+  status: 400,
+  detail: 'The connection has another transport.',
+};
 const DONE: PolledReply = { kind: 'done' };
 
 export class PolledConnections {
