@@ -10,6 +10,8 @@ import { connect } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { postgresPreferences } from '../../src/store/postgres/preferences.js';
 import { postgresPushSubscriptions } from '../../src/store/postgres/push-subscriptions.js';
+import { postgresWebhookDeliveries } from '../../src/store/postgres/webhook-deliveries.js';
+import { postgresWebhooks } from '../../src/store/postgres/webhooks.js';
 import { migratedDatabase } from '../support/embedded-database.js';
 import { FakeMailboxes } from '../support/hub-fakes.js';
 
@@ -27,7 +29,9 @@ async function start(t: ExecutionContext) {
     preferences,
     mailboxes: new FakeMailboxes().refs,
     subscriptions,
-    subscribed: () => {},
+    webhooks: postgresWebhooks(sql),
+    webhookDeliveries: postgresWebhookDeliveries(sql),
+    consumersChanged: () => {},
     keyUses,
     random: randomBytes,
   });
