@@ -1,30 +1,14 @@
 // The lists of one account that connections of this node follow. One subscription to the account's events says which lists may
 // have changed; rounds ask the mailbox for these lists, and send each follower the difference to what its client has. A gap in
 // the events costs a round over all lists, and no client notices it.
-import type { Logger } from 'pino';
 import { defer, repeat, retry, type Subscription, tap } from 'rxjs';
-import type { MailboxEvent, Mailboxes } from '../../../actors/mailbox/protocol.js';
+import type { MailboxEvent } from '../../../actors/mailbox/protocol.js';
 import { ActorFault } from '../../../actors/runtime/errors.js';
-import type { FairSemaphore } from '../../../bounds/fair-semaphore.js';
-import type { HubMeter } from '../meter.js';
-import type { ListLanguage } from './list-language.js';
+import type { ListDependencies } from './list-dependencies.js';
 import { ListRound } from './list-round.js';
 import { type Pacing, Rounds } from './rounds.js';
 import type { Follower, StandingList } from './standing-list.js';
 import { concerns, touchedBy } from './touched.js';
-
-/** Shared by all accounts of a node. */
-export interface ListDependencies {
-  readonly mailboxes: Mailboxes;
-  readonly language: ListLanguage;
-  readonly log: Logger;
-  readonly meter: HubMeter;
-  /** Questions to mailboxes at a time. */
-  readonly asks: FairSemaphore;
-  /** With more than this waiting to be sent, a client has fallen behind. Octets */
-  readonly pauseBytes: number;
-  readonly pacing: { readonly memory: Pacing; readonly store: Pacing };
-}
 
 const NOT_NOW = 'The list cannot be read at present. Try again in a moment.';
 const OLDER_NODE =

@@ -6,7 +6,8 @@ import { FairSemaphore } from '../../../bounds/fair-semaphore.js';
 import type { StandingQueryLimits } from '../limits.js';
 import { type HubMeter, NO_METER } from '../meter.js';
 import type { Caller, ConnectionPart, HubCall, HubMethod, HubMethods } from '../methods.js';
-import { AccountLists, type ListDependencies } from './account-lists.js';
+import { AccountLists } from './account-lists.js';
+import type { ListDependencies } from './list-dependencies.js';
 import type { ListLanguage } from './list-language.js';
 import { type Follower, StandingList } from './standing-list.js';
 
