@@ -24,8 +24,8 @@ export interface StandingQueryOptions {
 /** Questions to mailboxes at a time, of all accounts. An account has two: one of memory, one of the store. */
 const MOST_ASKS = 32;
 const PACING: ListDependencies['pacing'] = {
-  memory: { leastMs: 5, factor: 2 },
-  store: { leastMs: 200, factor: 4 },
+  memory: { leastMs: 5, factor: 1, mostMs: 1_000 },
+  store: { leastMs: 200, factor: 3, mostMs: 10_000 },
 };
 
 export class StandingQueries {
