@@ -18,6 +18,7 @@ import { createHub } from '../gateways/hub/hub.js';
 import { subscriptionCheck } from '../gateways/push/subscription-check.js';
 import { vapidKeys } from '../gateways/push/vapid-keys.js';
 import { TrustedNetworks } from '../gateways/tcp/trusted-networks.js';
+import { targetUrlFault } from '../http-client/target-url.js';
 import { prepareSpool, Spool } from '../spool/spool.js';
 import { postgresOutbound } from '../store/postgres/outbound.js';
 import { apiUrlOf, connectionInfoOf } from './connection-info.js';
@@ -183,6 +184,7 @@ async function openHttp(
     hosts: (domain) => directory.hosts(domain),
     composing: { spool, hostname, maxMessageSize },
     push: { publicKey, check: subscriptionCheck(config.pushAllowPrivate) },
+    webhooks: { urlFault: (url) => targetUrlFault(url, config.webhookAllowPrivate) },
     config: {
       oidc: { authority: authority ?? '', clientId: config.oidcClientId ?? '', enabled: authority !== undefined },
     },

@@ -16,6 +16,10 @@ export interface HubLimits extends StandingQueryLimits {
   readonly handshakeMs: number;
   /** Every client is sent a message at least this often. The stock client gives up after 30 s. ms */
   readonly keepAliveMs: number;
+  /** So long after the negotiation, a connection without a WebSocket can be opened. ms */
+  readonly openMs: number;
+  /** A poll between nodes, or of server-sent events, ends after so long without messages; shorter than HTTP connections may be silent. ms */
+  readonly silenceMs: number;
   /** A client that sends nothing for so long is closed. The stock client pings every 15 s. ms */
   readonly clientTimeoutMs: number;
   /** A client that does not answer a close is dropped after so long. ms */
@@ -35,6 +39,8 @@ export interface HubLimits extends StandingQueryLimits {
 export const HUB_LIMITS: HubLimits = {
   handshakeMs: 15_000,
   keepAliveMs: 15_000,
+  openMs: 30_000,
+  silenceMs: 5_000,
   clientTimeoutMs: 30_000,
   closeMs: 5_000,
   maxMessageBytes: 32 * 1024,
