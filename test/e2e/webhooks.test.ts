@@ -154,9 +154,12 @@ test('what a receiver does not take waits for it, in order; 410 disables, and PU
     (await deliveries(id)).items.map(({ isDelivered }) => isDelivered),
     [true, true, true, true, false, false],
   );
+  const tested = await request('POST', `/${id}/test`);
+  t.like(tested, { isDelivered: true, responseStatus: 200, error: null });
+  t.like(hook.accepted(url, secret).at(-1), { type: 'Test', data: {} });
   await request('DELETE', `/${id}`);
   await mail('four');
-  t.is(receiver.requests.length, 6);
+  t.is(receiver.requests.length, 7);
 });
 
 test('a node that is killed loses no event of a webhook, and keeps their order', async (t) => {
