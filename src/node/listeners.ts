@@ -12,6 +12,7 @@ import { createCors } from '../gateways/http/cors.js';
 import { createHealth } from '../gateways/http/health.js';
 import { createPipeline } from '../gateways/http/pipeline.js';
 import { routeTable } from '../gateways/http/route-table.js';
+import { standingLists } from '../gateways/http/routes/standing-lists.js';
 import { startHttp } from '../gateways/http/server.js';
 import { createHub } from '../gateways/hub/hub.js';
 import { subscriptionCheck } from '../gateways/push/subscription-check.js';
@@ -165,6 +166,7 @@ async function openHttp(
     directory,
     ...tokens,
     mailboxes,
+    lists: standingLists,
     guard,
     rates,
     log,
