@@ -24,12 +24,12 @@ export async function startDurableConsumers(
   engine: Engine,
   dns: Dns,
 ): Promise<void> {
-  const { consumers, pushSubscriptions, accountApi, settings } = engine;
+  const { consumers, accountStores, accountApi, settings } = engine;
   const pushClient = createHttpClient({ dns, allowPrivate: config.pushAllowPrivate });
   const webhookClient = createHttpClient({ dns, allowPrivate: config.webhookAllowPrivate });
   const keys = await vapidKeys(config.vapid, settings);
   const push = pushConsumers({
-    subscriptions: pushSubscriptions,
+    subscriptions: accountStores.subscriptions,
     preferences: accountApi.preferences,
     client: pushClient,
     vapid: { ...keys, subject: vapidSubject(config) },
@@ -38,8 +38,8 @@ export async function startDurableConsumers(
   });
   const webhooks = new WebhookConsumers({
     client: webhookClient,
-    store: engine.webhooks,
-    deliveries: engine.webhookDeliveries,
+    store: accountStores.webhooks,
+    deliveries: accountStores.webhookDeliveries,
     log,
     disabled: (...what) => giveNotice(engine, config.hostname, ...what),
   });

@@ -190,7 +190,7 @@ async function openHttp(
     push: { publicKey, check: subscriptionCheck(config.pushAllowPrivate) },
     webhooks: {
       urlFault: (url) => targetUrlFault(url, config.webhookAllowPrivate),
-      test: webhookTest(webhookClient, engine.webhooks),
+      test: webhookTest(webhookClient, engine.accountStores.webhooks),
     },
     config: {
       oidc: { authority: authority ?? '', clientId: config.oidcClientId ?? '', enabled: authority !== undefined },
