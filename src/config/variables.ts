@@ -301,4 +301,13 @@ export const SECTIONS = {
   Webhooks: webhooks,
 } as const;
 
-export const VARIABLES = { ...store, ...node, ...listeners, ...incoming, ...outgoing, ...access, ...push, ...webhooks } as const;
+export const VARIABLES = {
+  ...store,
+  ...node,
+  ...listeners,
+  ...incoming,
+  ...outgoing,
+  ...access,
+  ...push,
+  ...webhooks,
+} as const;

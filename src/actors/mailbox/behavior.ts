@@ -24,6 +24,7 @@ import { assignLabel, createLabel, deleteLabel, unassignLabel, updateLabel } fro
 import { maildropCommands, maildropQueries } from './maildrop.js';
 import { MaildropLocks } from './maildrop-locks.js';
 import { setMetadata } from './metadata.js';
+import { queuedCommands } from './outbound/cancelling.js';
 import { outboundCommands } from './outbound/commands.js';
 import { deliveryCommands } from './outbound/deliveries.js';
 import type { DeliverySlots } from './outbound/delivery-slots.js';
@@ -67,6 +68,7 @@ const commands: Omit<CommandHandlers<MailboxActorProtocol, MailboxTransaction>, 
   deleteFilter,
   ...outboundCommands,
   ...deliveryCommands,
+  ...queuedCommands,
 };
 
 interface OutboundHooks extends DeliverySlots {

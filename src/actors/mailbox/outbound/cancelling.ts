@@ -4,15 +4,21 @@
 import { step } from '../../../machines/outbound-email/step.js';
 import { isUuid } from '../../../mail/ids.js';
 import type { OutboundRow, OutboundStatus } from '../../../store/outbound.js';
+import type { CommandHandlers } from '../../runtime/behavior.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
 import type { MailboxProtocol } from '../protocol.js';
 import type { MailboxTransaction } from '../transaction.js';
 import type { DeliveryProtocol } from './delivery-protocol.js';
 import { advanceFirst, firstAttempts } from './first-attempts.js';
-import { placeInSent, returnToDrafts } from './sent-copies.js';
+import { placeInSent, returnToDrafts, takeOut } from './sent-copies.js';
 import { advance } from './step.js';
 
-export function cancelOutbound(
+type Asked = Pick<CommandHandlers<MailboxProtocol, MailboxTransaction>, 'cancelOutbound' | 'retryOutbound'>;
+type AskedByQueue = Pick<CommandHandlers<DeliveryProtocol, MailboxTransaction>, 'manageOutbound' | 'releaseOutbound'>;
+
+export const queuedCommands: Asked & AskedByQueue = { cancelOutbound, retryOutbound, manageOutbound, releaseOutbound };
+
+function cancelOutbound(
   tx: MailboxTransaction,
   { outboundId }: Payload<MailboxProtocol, 'cancelOutbound'>,
 ): Outcome<MailboxProtocol, 'cancelOutbound'> {
@@ -27,17 +33,19 @@ export function cancelOutbound(
   return { reply: { cancelled: true, status, draftId: draftId ?? null } };
 }
 
-export function retryOutbound(
+function retryOutbound(
   tx: MailboxTransaction,
   payload: Payload<MailboxProtocol, 'retryOutbound'>,
 ): Outcome<MailboxProtocol, 'retryOutbound'> {
   const row = rowOf(tx, payload.outboundId);
   if (row === undefined) return { refusal: 'noSuchOutbound' };
   if (!mayRetry(row)) return { reply: { retried: false, status: row.status } };
-  return { reply: { retried: true, status: retry(tx, row, payload) } };
+  const { message } = payload;
+  const isDated = message !== undefined && row.heldUntil === message.heldUntil;
+  return { reply: { retried: true, status: retry(tx, row, payload, isDated ? message : undefined) } };
 }
 
-export function manageOutbound(
+function manageOutbound(
   tx: MailboxTransaction,
   payload: Payload<DeliveryProtocol, 'manageOutbound'>,
 ): Outcome<DeliveryProtocol, 'manageOutbound'> {
@@ -54,7 +62,7 @@ export function manageOutbound(
   return { reply: { status } };
 }
 
-export function releaseOutbound(
+function releaseOutbound(
   tx: MailboxTransaction,
   payload: Payload<DeliveryProtocol, 'releaseOutbound'>,
 ): Outcome<DeliveryProtocol, 'releaseOutbound'> {
@@ -70,19 +78,34 @@ function rowOf(tx: MailboxTransaction, id: string): OutboundRow | undefined {
 
 const mayRetry = ({ status }: OutboundRow): boolean => status === 'Queued' || status === 'Failed';
 
-/** `payload`: of the command, by which outcomes of hosted recipients were read. */
-function retry(tx: MailboxTransaction, row: OutboundRow, payload: unknown): OutboundStatus {
+type Message = Payload<MailboxProtocol, 'retryOutbound'>['message'];
+
+/** `payload`: of the command, by which outcomes of hosted recipients were read. `message`: what a held email is sent as. */
+function retry(tx: MailboxTransaction, row: OutboundRow, payload: unknown, message?: Message): OutboundStatus {
   const event = { type: 'retry', now: tx.now } as const;
   const summary = () => tx.outbound.summary(row.id);
   if (row.heldUntil !== null) {
     tx.begin();
     const first = firstAttempts(tx, payload, row.recipients);
     const next = step(row.machine, event, ...first.events);
-    advanceFirst(tx, row, next, first, { summary });
+    if (message === undefined) advanceFirst(tx, row, next, first, { summary });
+    else advanceFirst(tx, dated(tx, row, message), next, first, writtenWith(row, message));
     return next.status;
   }
   const copied = row.emailId === null ? summary() : undefined;
   tx.begin();
   const copy = copied === undefined ? {} : { emailId: placeInSent(tx, row.blob!, copied) };
   return advance(tx, { ...row, ...copy }, step(row.machine, event)).status;
+}
+
+/** With its copy, where that is still in Sent. */
+function dated(tx: MailboxTransaction, row: OutboundRow, { blob, summary }: NonNullable<Message>): OutboundRow {
+  const kept = takeOut(tx, row, 'sent');
+  const emailId = kept === undefined ? row.emailId : placeInSent(tx, blob, summary, kept);
+  return { ...row, blob, size: summary.size, emailId };
+}
+
+function writtenWith(before: OutboundRow, { summary }: NonNullable<Message>) {
+  const parts = { before, recipients: 'all' as const, content: undefined, summary };
+  return { summary: () => summary, parts };
 }

@@ -9,7 +9,6 @@ import type { DeliveryAttempt, OutboundRow } from '../../../store/outbound.js';
 import type { CommandHandlers } from '../../runtime/behavior.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
 import type { MailboxTransaction } from '../transaction.js';
-import { manageOutbound, releaseOutbound } from './cancelling.js';
 import type { DeliveryProtocol } from './delivery-protocol.js';
 import type { StartedDelivery } from './delivery-slots.js';
 import { advance } from './step.js';
@@ -17,12 +16,12 @@ import { advance } from './step.js';
 /** Characters that are kept of what a remote said. */
 const MOST_TEXT = 1_000;
 
-export const deliveryCommands: CommandHandlers<DeliveryProtocol, MailboxTransaction> = {
+type Names = 'startDelivery' | 'reportDelivery' | 'giveReport';
+
+export const deliveryCommands: Pick<CommandHandlers<DeliveryProtocol, MailboxTransaction>, Names> = {
   startDelivery,
   reportDelivery,
   giveReport,
-  manageOutbound,
-  releaseOutbound,
 };
 
 type Report = Payload<DeliveryProtocol, 'reportDelivery'>;

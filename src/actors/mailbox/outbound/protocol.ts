@@ -158,9 +158,15 @@ export const outboundOperations = {
     refusals: ['noSuchOutbound'],
     onRepeat: 'remembered',
   }),
-  /** Makes an email due now: a failed one anew, a held one before its time. */
+  /**
+   * Makes an email due now: a failed one anew, a held one before its time. `message`: what a held one is sent as, dated now, in
+   * place of the message that is dated when it was to be sent.
+   */
   retryOutbound: command({
-    payload: object({ outboundId: string() }),
+    payload: object({
+      outboundId: string(),
+      message: optional(object({ heldUntil: number(), blob: string(), summary: messageSummary })),
+    }),
     /** Not retried: Sent, a draft, or a delivery is under way. */
     reply: object({ retried: boolean(), status: outboundStatus }),
     refusals: ['noSuchOutbound'],

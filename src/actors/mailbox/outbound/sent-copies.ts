@@ -7,12 +7,38 @@ import type { MailboxTransaction } from '../transaction.js';
 import { MOST_DRAFTS } from './draft-emails.js';
 import { newDraft } from './draft-rows.js';
 
+/** What an email takes over from the one whose place it takes. */
+interface Kept {
+  readonly flags: number;
+  readonly keywords: readonly string[];
+  readonly labels: readonly string[];
+}
+
+const READ: Kept = { flags: SEEN, keywords: [], labels: [] };
+
 /** Returns the id of the copy. */
-export function placeInSent(tx: MailboxTransaction, blob: string, summary: MessageSummary): string {
+export function placeInSent(tx: MailboxTransaction, blob: string, summary: MessageSummary, kept = READ): string {
   const id = tx.newId();
-  const copy = { ...summary, id, blob, threadId: id, receivedAt: tx.now, flags: SEEN, keywords: [] };
-  tx.add(copy, [tx.folders.rowOf('sent').id], { isNew: false });
+  const { flags, keywords, labels } = kept;
+  const copy = { ...summary, id, blob, threadId: id, receivedAt: tx.now, flags, keywords };
+  tx.add(copy, [tx.folders.rowOf('sent').id, ...labels], { isNew: false });
   return id;
+}
+
+/**
+ * Takes the email of an outbound email out of Drafts or Sent, and with its labels out of the mailbox unless it is in another
+ * folder. Returns what another email takes over; undefined when there is none in that folder.
+ */
+export function takeOut(tx: MailboxTransaction, { emailId }: OutboundRow, role: 'drafts' | 'sent'): Kept | undefined {
+  const slot = emailId === null ? -1 : tx.find(emailId);
+  const folderId = tx.folders.rowOf(role).id;
+  if (slot < 0 || tx.folders.uid(folderId, slot) === 0) return undefined;
+  const others = tx.folders.holding(slot).filter((id) => id !== folderId);
+  const labels = others.filter((id) => tx.folders.label(id) !== undefined);
+  const taken = { flags: tx.flags(slot), keywords: tx.keywords(slot), labels };
+  if (labels.length < others.length) tx.unplace([slot], folderId);
+  else tx.remove([slot]);
+  return taken;
 }
 
 /**

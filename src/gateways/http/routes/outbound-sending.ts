@@ -164,6 +164,42 @@ export async function enqueue(
   });
 }
 
+/**
+ * Makes an email due now. One that is held for long is composed once more, because its Date is that of the end of the hold.
+ * @throws Problem 413; SpoolFault, StoreFault
+ */
+export async function sendNow(
+  sources: OutboundSources,
+  accountId: string,
+  outboundId: string,
+): Promise<Outcome<MailboxProtocol, 'retryOutbound'>> {
+  const mailbox = sources.mailboxes.of(accountId);
+  const { reply, refusal } = await mailbox.ask('outbound', { outboundId });
+  if (reply === undefined) return { refusal };
+  const { blob, messageId, sender: from, subject, inReplyTo, references, recipients, heldUntil = null } = reply.email;
+  const now = clock.now();
+  const index =
+    blob === null || heldUntil === null || heldUntil < now + DATED_AHEAD_MS ? null : await sources.blobs.index(blob);
+  if (!index || blob === null || heldUntil === null || messageId === null)
+    return mailbox.ask('retryOutbound', { outboundId });
+  const sender = await senderOf(sources, accountId);
+  const letter = {
+    from,
+    subject,
+    addressees: addresseesOf(recipients),
+    bodies: null,
+    inReplyTo,
+    references,
+    blob,
+    index,
+  };
+  return stored(sources, sender, letter, { messageId, bcc: [], date: now }, ({ hash, index: dated }) =>
+    mailbox.ask('retryOutbound', { outboundId, message: { heldUntil, blob: hash, summary: summaryOf(dated) } }),
+  );
+}
+
+/** A message may be dated so far ahead. */
+const DATED_AHEAD_MS = 60_000;
 const LONGEST_HOLD_MS = 366 * 86_400_000;
 
 /** Until when the email is held; undefined when it is to be sent at once. @throws Problem 400 */

@@ -19,6 +19,7 @@ import {
   type OutboundSources,
   ownAddress,
   senderOf,
+  sendNow,
   sent,
   uploads,
 } from './outbound-sending.js';
@@ -150,8 +151,9 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
       access: WRITE,
       params: { id: idParameter() },
       replies: { 200: retried },
+      problems: [413],
       handler: async ({ principal, params }) => {
-        const outcome = await mailboxes.of(principal.accountId).ask('retryOutbound', { outboundId: params.id });
+        const outcome = await sendNow(sources, principal.accountId, params.id);
         return outcome.reply === undefined ? refused(outcome.refusal) : { status: 200, json: outcome.reply };
       },
     }),
