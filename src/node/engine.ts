@@ -83,8 +83,8 @@ export interface Engine {
   readonly exports: ExportTurns;
   readonly commits: Pick<CommitWatch, 'failing'>;
   readonly ownership: Ownership;
-  /** For notices between nodes. */
-  readonly bus: Pick<Transport, 'publish' | 'subscribe'>;
+  /** For notices and requests between nodes. */
+  readonly bus: Pick<Transport, 'publish' | 'subscribe' | 'request' | 'respond'>;
   /** Undefined without the role `outbound`. */
   readonly queue: DeliveryQueue | undefined;
   /** Rejects when this node must not go on. */

@@ -11,10 +11,13 @@ export interface Opening extends Omit<HubConnectionOptions, 'id' | 'validTicks'>
   readonly expiresAt?: number;
 }
 
+/** `stream` opens for server-sent events, `poll` for long polling; `next` polls without being heard from the client. */
+const KINDS = ['stream', 'poll', 'next', 'send', 'end'] as const;
+type PolledKind = (typeof KINDS)[number];
+
 /** A request to the node that has the connection. */
 export interface PolledRequest {
-  /** `stream` opens for server-sent events, `poll` for long polling; `next` polls without being heard from the client. */
-  readonly kind: 'stream' | 'poll' | 'next' | 'send' | 'end';
+  readonly kind: PolledKind;
   readonly connectionToken: string;
   readonly opening: Opening;
   /** What the client sends. */
@@ -59,6 +62,11 @@ const OTHER_TRANSPORT: PolledRefusal = {
   detail: 'The connection has another transport.',
 };
 const DONE: PolledReply = { kind: 'done' };
+
+/** False for requests of a later version. */
+export function isPolledKind(name: string): name is PolledKind {
+  return KINDS.some((kind) => kind === name);
+}
 
 export class PolledConnections {
   readonly #options: PolledConnectionsOptions;
