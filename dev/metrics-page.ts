@@ -18,6 +18,7 @@ export function declaredMetrics(): readonly Declared[] {
     transport: { connected$: NEVER, breaks$: NEVER },
     redelivery: { delivered: 0, waiting: 0 },
     placing: { placed: 0 },
+    releases: { released: 0 },
   });
   return metrics.declared;
 }

@@ -14,6 +14,7 @@ const DEFAULTS: PreferenceValues = {
   emailDigest: false,
   digestFrequency: 'daily',
   digestTime: '09:00',
+  undoSendSeconds: 0,
 };
 
 export function createPreferences(store: PreferenceStore): Preferences {

@@ -5,11 +5,13 @@ import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { createAccountApi } from '../account/account-api.js';
 import type { AccountApi } from '../account/protocol.js';
+import { type Consumers, createConsumers } from '../actors/consumers/consumers.js';
 import { OUTBOUND_ROLE } from '../actors/delivery/delivery-placement.js';
 import { DueNotifier } from '../actors/delivery/due-notifier.js';
 import { type HostedDelivery, hostedDelivery } from '../actors/delivery/local-courier.js';
 import { messageFacts } from '../actors/delivery/message-facts.js';
 import type { DeliveryQueue } from '../actors/delivery/queue.js';
+import { startReleases } from '../actors/delivery/releases.js';
 import { type MailboxActors, mailboxActorProtocol } from '../actors/mailbox/actor-protocol.js';
 import { mailboxBehavior } from '../actors/mailbox/behavior.js';
 import { startDeferredFiltering } from '../actors/mailbox/deferred-filters.js';
@@ -43,6 +45,7 @@ import type { FolderBlobStore, FolderMessageStore } from '../store/folder-messag
 import type { InboundStore } from '../store/inbound.js';
 import type { HandedOver } from '../store/mailboxes.js';
 import { postgresBlobs } from '../store/postgres/blobs.js';
+import { postgresConsumers } from '../store/postgres/consumers.js';
 import { postgresDirectory } from '../store/postgres/directory.js';
 import { postgresEvents } from '../store/postgres/events.js';
 import { postgresExports } from '../store/postgres/exports.js';
@@ -60,7 +63,11 @@ import { postgresSettings } from '../store/postgres/settings.js';
 import { postgresSigningKeys } from '../store/postgres/signing-keys.js';
 import { postgresStsMaintenance } from '../store/postgres/sts-maintenance.js';
 import { postgresStsPolicies } from '../store/postgres/sts-policies.js';
+import { postgresWebhookDeliveries } from '../store/postgres/webhook-deliveries.js';
+import { postgresWebhooks } from '../store/postgres/webhooks.js';
+import type { PushSubscriptionStore } from '../store/push-subscriptions.js';
 import type { SettingStore } from '../store/settings.js';
+import type { WebhookDeliveryStore, WebhookStore } from '../store/webhooks.js';
 import { openQueue, type RemoteCourier } from './delivery-queue.js';
 import { type ExportTurns, exportTurns } from './export-turns.js';
 import { startHousekeeping } from './housekeeping.js';
@@ -83,6 +90,11 @@ export interface Engine {
   readonly exports: ExportTurns;
   readonly commits: Pick<CommitWatch, 'failing'>;
   readonly ownership: Ownership;
+  readonly pushSubscriptions: PushSubscriptionStore;
+  readonly webhooks: WebhookStore;
+  readonly webhookDeliveries: WebhookDeliveryStore;
+  /** Of this node's accounts; not started yet. */
+  readonly consumers: Consumers;
   /** For notices and requests between nodes. */
   readonly bus: Pick<Transport, 'publish' | 'subscribe' | 'request' | 'respond'>;
   /** Undefined without the role `outbound`. */
@@ -106,6 +118,7 @@ const REDELIVERY_INTERVAL_MS = 2_000;
 /** Longer than a gateway waits for the owner. */
 const REDELIVERY_AGE_MS = 5_000;
 const IMPORT_INTERVAL_MS = 500;
+const RELEASE_INTERVAL_MS = 500;
 
 /** Another process has this node's name. */
 class Displaced extends Error {
@@ -218,6 +231,16 @@ export async function startEngine(
     hosted: async (task: Parameters<HostedDelivery>[0]) => (await hosted)(task),
     handedOver: (handed: HandedOver) => deliverHandedOver(mailboxes, handed, log),
   };
+  const consumers = createConsumers({
+    store: stall.port(postgresConsumers(sql)),
+    log: events,
+    ownership,
+    transport,
+    mailboxes: () => mailboxes,
+    logger: log,
+    tracer,
+    ...(metrics && { meter: metrics.consumers }),
+  });
   const host = startHost({
     behavior: mailboxBehavior({
       store: mailboxRows,
@@ -235,13 +258,22 @@ export async function startEngine(
     maxOctets: MAILBOX_MEMORY_OCTETS,
     sweepMs: MAILBOX_SWEEP_MS,
     checked: false,
+    published: (packet) => consumers.published(packet),
     ...watched,
   });
   // Before they are had: a start that fails gives back what it has got so far.
   lifecycle.add('shard leases', () => ownership.leave(), LEASES_STOP_MS, STOP_MS);
   lifecycle.add('mailboxes', () => host.stop(), MAILBOXES_STOP_MS, STOP_MS);
   if (config.roles.has('mailbox')) await warmUp(mailboxRows);
-  await ownership.start(host);
+  await ownership.start({
+    async settle(shards) {
+      await host.settle(shards);
+      await consumers.settle(shards);
+    },
+    async vacate(shards) {
+      await Promise.all([host.vacate(shards), consumers.vacate(shards)]);
+    },
+  });
   const protocolName = mailboxActorProtocol.name;
   const streams = createEventStreams<MailboxEvent>({
     protocolName,
@@ -277,10 +309,16 @@ export async function startEngine(
   const localDelivery = hostedDelivery({ directory, facts: messageFacts(blobs), hostname, newId });
   hostedOpened(localDelivery);
 
+  const pushSubscriptions = stall.port(postgresPushSubscriptions(sql));
+  const webhooks = stall.port(postgresWebhooks(sql));
+  const webhookDeliveries = stall.port(postgresWebhookDeliveries(sql));
   const accountApi = createAccountApi({
     directory: accounts,
     preferences: stall.port(postgresPreferences(sql)),
-    subscriptions: stall.port(postgresPushSubscriptions(sql)),
+    subscriptions: pushSubscriptions,
+    webhooks,
+    webhookDeliveries,
+    consumersChanged: (accountId) => consumers.changed(accountId),
     keyUses,
     random: randomBytes,
   });
@@ -296,6 +334,15 @@ export async function startEngine(
     intervalMs: IMPORT_INTERVAL_MS,
   });
   lifecycle.add('placing of imports', () => placing.stop(), JOB_RESERVE_MS, STOP_MS);
+  const outboundStore = postgresOutbound(sql);
+  const releases = startReleases({
+    store: outboundStore,
+    mailboxes: actors,
+    ownership,
+    log,
+    intervalMs: RELEASE_INTERVAL_MS,
+  });
+  lifecycle.add('releases of held mail', () => releases.stop(), JOB_RESERVE_MS, STOP_MS);
   const housekeeping = startHousekeeping({
     events: postgresEvents(maintenanceSql),
     replies: postgresMailboxes(maintenanceSql, writerSql),
@@ -303,11 +350,13 @@ export async function startEngine(
     blobs: postgresBlobs(maintenanceSql),
     directory: accounts,
     stsPolicies: postgresStsMaintenance(maintenanceSql),
+    webhookDeliveries: postgresWebhookDeliveries(maintenanceSql),
     mailboxes,
     log,
   });
   lifecycle.add('housekeeping', () => housekeeping.stop(), JOB_RESERVE_MS, STOP_MS);
-  metrics?.watchEngine({ host, ownership, transport, redelivery, placing });
+  metrics?.watchEngine({ host, ownership, transport, redelivery, placing, releases });
+  metrics?.watchConsumers(consumers);
   const parts = {
     mailboxes: actors,
     hosted: localDelivery,
@@ -320,7 +369,7 @@ export async function startEngine(
   const queue = config.roles.has(OUTBOUND_ROLE)
     ? openQueue(config, log, lifecycle, metrics, {
         ...parts,
-        store: postgresOutbound(sql),
+        store: outboundStore,
         remote: await open.courier({
           blobs,
           stsPolicies: postgresStsPolicies(sql),
@@ -342,6 +391,10 @@ export async function startEngine(
     exports,
     commits,
     ownership,
+    pushSubscriptions,
+    webhooks,
+    webhookDeliveries,
+    consumers,
     bus: transport,
     queue,
     failed,

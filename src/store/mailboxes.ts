@@ -53,7 +53,8 @@ export interface RememberedReply {
 }
 
 export type CommitResult =
-  | { readonly kind: 'committed' }
+  /** `areThreadsJoined`: emails of other threads are in the thread of a new email now. */
+  | { readonly kind: 'committed'; readonly areThreadsJoined?: boolean }
   /** Another epoch or modseq is in the store: this owner is out of date and must stop. */
   | { readonly kind: 'fenced' }
   /** These inbound rows were consumed before: nothing was written. */

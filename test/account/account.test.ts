@@ -9,6 +9,8 @@ import { connect } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { postgresPreferences } from '../../src/store/postgres/preferences.js';
 import { postgresPushSubscriptions } from '../../src/store/postgres/push-subscriptions.js';
+import { postgresWebhookDeliveries } from '../../src/store/postgres/webhook-deliveries.js';
+import { postgresWebhooks } from '../../src/store/postgres/webhooks.js';
 import { migratedDatabase } from '../support/embedded-database.js';
 
 async function start(t: ExecutionContext) {
@@ -20,7 +22,16 @@ async function start(t: ExecutionContext) {
   const keyUses = new KeyUses({ store, log, intervalMs: 3_600_000 });
   const subscriptions = postgresPushSubscriptions(sql);
   const preferences = postgresPreferences(sql);
-  const accountApi = createAccountApi({ directory: store, preferences, subscriptions, keyUses, random: randomBytes });
+  const accountApi = createAccountApi({
+    directory: store,
+    preferences,
+    subscriptions,
+    webhooks: postgresWebhooks(sql),
+    webhookDeliveries: postgresWebhookDeliveries(sql),
+    consumersChanged: () => {},
+    keyUses,
+    random: randomBytes,
+  });
   t.teardown(async () => {
     await keyUses.stop();
     await sql.end({ timeout: 5 });
@@ -235,7 +246,7 @@ test('an account has at most 50 additional addresses', async (t) => {
 test('preferences are defaults until chosen, and choices are merged', async (t) => {
   const { accountApi, ann, bob } = await start(t);
   const before = (await accountApi.preferences.read(ann))!;
-  t.like(before, { theme: 'system', emailsPerPage: 20, showPreview: true, digestTime: '09:00' });
+  t.like(before, { theme: 'system', emailsPerPage: 20, showPreview: true, digestTime: '09:00', undoSendSeconds: 0 });
   t.true(await accountApi.preferences.choose(ann, {}));
   t.deepEqual(await accountApi.preferences.read(ann), before);
   await Promise.all([

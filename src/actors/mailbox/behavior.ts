@@ -24,16 +24,18 @@ import { assignLabel, createLabel, deleteLabel, unassignLabel, updateLabel } fro
 import { maildropCommands, maildropQueries } from './maildrop.js';
 import { MaildropLocks } from './maildrop-locks.js';
 import { setMetadata } from './metadata.js';
+import { queuedCommands } from './outbound/cancelling.js';
 import { outboundCommands } from './outbound/commands.js';
 import { deliveryCommands } from './outbound/deliveries.js';
 import type { DeliverySlots } from './outbound/delivery-slots.js';
 import { readDrafts } from './outbound/draft-reads.js';
 import { deliveryQueries } from './outbound/queries.js';
 import { copy, expunge, move } from './placing.js';
-import { NOTHING_PREFETCHED, type Prefetched, prefetch } from './prefetch.js';
+import { type Prefetched, prefetch } from './prefetch.js';
 import { mailboxQueries } from './queries.js';
 import type { MailboxSearch } from './search.js';
 import { weightOf } from './selection.js';
+import { standingListQueries } from './standing-lists.js';
 import { loadMailbox, type MailboxState } from './state.js';
 import { MailboxTransaction } from './transaction.js';
 
@@ -66,6 +68,7 @@ const commands: Omit<CommandHandlers<MailboxActorProtocol, MailboxTransaction>, 
   deleteFilter,
   ...outboundCommands,
   ...deliveryCommands,
+  ...queuedCommands,
 };
 
 interface OutboundHooks extends DeliverySlots {
@@ -107,12 +110,10 @@ export function mailboxBehavior(
     },
     prepare: (state, commands) => {
       const reading = prefetch(sources, state, commands);
-      const queued = commands.filter(({ name }) => name === 'enqueue').length;
-      if (queued === 0) return reading;
-      return Promise.resolve(reading).then((read = NOTHING_PREFETCHED) => ({
-        ...read,
-        slots: sources.outbound.reserve(state.accountId, queued),
-      }));
+      return reading?.then((read) => {
+        const { size: due } = read.outbound.hosted;
+        return due === 0 ? read : { ...read, slots: sources.outbound.reserve(state.accountId, due) };
+      });
     },
     weigh: weightOf,
     begin: (state, context, read) => {
@@ -122,6 +123,7 @@ export function mailboxBehavior(
     commands: { ...commands, ...maildropCommands(maildrops) },
     queries: {
       ...mailboxQueries(store, search),
+      ...standingListQueries(store, search),
       ...folderQueries(store, search),
       ...filterQueries(store, texts),
       ...maildropQueries(maildrops),
@@ -148,6 +150,7 @@ export function mailboxBehavior(
         ({ id, attempt, started }) => [tx.prefetched.slots!.assign(id, attempt.id), started] as const,
       );
       let isCommitted = false;
+      let areThreadsJoined = false;
       try {
         const result = await store.commit(change);
         if (result.kind === 'fenced') return result;
@@ -156,10 +159,12 @@ export function mailboxBehavior(
           return { kind: 'again' };
         }
         isCommitted = true;
+        areThreadsJoined = result.areThreadsJoined === true;
       } finally {
         if (!isCommitted) for (const [slot] of begun) slot.release();
       }
       state.evolve(change);
+      if (areThreadsJoined) state.threadsAt = change.modseqAfter;
       for (const [slot, started] of begun) slot.begin(started);
       const { emailsAdded, filtersDeferred, handedOver } = netOf(change.changes);
       const newest = emailsAdded.at(-1);

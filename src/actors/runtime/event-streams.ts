@@ -9,7 +9,7 @@ import { shardOf } from '../../store/shard.js';
 import { LogFollower } from './log-follower.js';
 import type { Meter } from './meter.js';
 import type { Ownership } from './ownership.js';
-import type { LogPosition, ResumePoint } from './ref.js';
+import type { LogPosition, ResumeFrom, ResumePoint } from './ref.js';
 import { isKept } from './retention.js';
 import type { Tracer } from './tracing.js';
 import type { Transport } from './transport.js';
@@ -18,7 +18,7 @@ export interface EventStreams<E> {
   /** As `Ref.events$`. */
   of(accountId: string, after?: number): Observable<readonly E[]>;
   /** As `Ref.resume`. */
-  resume(accountId: string, from: LogPosition | null): Promise<ResumePoint>;
+  resume(accountId: string, from: ResumeFrom | null): Promise<ResumePoint>;
 }
 
 export interface EventStreamsOptions {
@@ -62,11 +62,20 @@ export function createEventStreams<E>(options: EventStreamsOptions): EventStream
     return follower;
   }
 
-  /** Whether the log has the change after the position: it may begin later than its age and its length say. */
-  async function isNextKept(accountId: string, { seq }: LogPosition, newest: number): Promise<boolean> {
-    if (seq === newest) return true;
+  /** The position when the log has all changes after it. The log may begin later than its age and its length say. */
+  async function keptPosition(
+    accountId: string,
+    { seq, at }: ResumeFrom,
+    newest: number,
+    now: number,
+  ): Promise<LogPosition | undefined> {
+    const named = { seq, at: at ?? now };
+    if (!isKept(named, newest, now)) return undefined;
+    if (seq === newest) return named;
     const [next] = await catchUps.run(accountId, () => log.read(accountId, seq, 1));
-    return next?.seq === seq + 1;
+    if (next?.seq !== seq + 1) return undefined;
+    const found = { seq, at: at ?? next.at };
+    return isKept(found, newest, now) ? found : undefined;
   }
 
   return {
@@ -76,9 +85,8 @@ export function createEventStreams<E>(options: EventStreamsOptions): EventStream
     async resume(accountId, from) {
       const newest = await catchUps.run(accountId, () => log.newest(accountId));
       const now = clock.now();
-      if (from !== null && isKept(from, newest, now) && (await isNextKept(accountId, from, newest))) {
-        return { position: from, complete: true };
-      }
+      const kept = from === null ? undefined : await keptPosition(accountId, from, newest, now);
+      if (kept !== undefined) return { position: kept, complete: true };
       return { position: { seq: newest, at: now }, complete: from === null };
     },
   };

@@ -14,6 +14,9 @@ export interface LogPosition {
   readonly at: number;
 }
 
+/** A position as a client names it: `at` is looked up in the log when it is absent. */
+export type ResumeFrom = Pick<LogPosition, 'seq'> & { readonly at?: number | undefined };
+
 export interface ResumePoint {
   /** `events$(position.seq)` gives the events after it. */
   readonly position: LogPosition;
@@ -33,7 +36,7 @@ export interface Ref<P extends Protocol> {
    */
   events$(after?: number): Observable<readonly EventOf<P>[]>;
   /** Where to follow the events from: after `from` when the log still has these events, else (and for null) from now. */
-  resume(from: LogPosition | null): Promise<ResumePoint>;
+  resume(from: ResumeFrom | null): Promise<ResumePoint>;
 }
 
 export interface Refs<P extends Protocol> {

@@ -30,6 +30,9 @@ export function hubSubject(hubId: string): string {
   return `hub.${hubId}`;
 }
 
+/** ConsumersPackets. */
+export const CONSUMERS_SUBJECT = 'consumers';
+
 /** Word for the node that delivers: DuePackets. */
 export function deliverySubject(nodeId: string): string {
   return `delivery.${Buffer.from(nodeId).toString('hex')}`;

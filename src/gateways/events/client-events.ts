@@ -10,20 +10,45 @@ export const CHANGES = 2;
 /** So many are the sets of topics. */
 export const TOPIC_SETS = 4;
 
+/** The names of all events, as clients choose among them. */
+export const CLIENT_EVENT_TYPES = [
+  'NewEmail',
+  'EmailUpdated',
+  'EmailDeleted',
+  'UnreadCountChanged',
+  'DeliveryStatusChanged',
+  'DeliveryAttempted',
+  'LabelCreated',
+  'LabelUpdated',
+  'LabelDeleted',
+  'DraftCreated',
+  'DraftUpdated',
+  'DraftDeleted',
+  'EmailFlagsChanged',
+  'FolderCreated',
+  'FolderUpdated',
+  'FolderDeleted',
+  'EmailPlaced',
+  'EmailUnplaced',
+] as const;
+
+export type ClientEventType = (typeof CLIENT_EVENT_TYPES)[number];
+
 export interface ClientEvent {
   /** 0: for everybody. */
   readonly topic: typeof TIMELINE | typeof CHANGES | 0;
-  readonly type: string;
+  readonly type: ClientEventType;
   /** JSON. */
   readonly payload: unknown;
 }
 
-/** For everybody and for clients that asked for `topics`, in order. Empty when clients are told nothing of this record. */
+/** For everybody and for clients that asked for `topics`, in order. Empty when the record is not for clients. */
 export function clientEventsOf(event: MailboxEvent, topics: number): readonly ClientEvent[] {
-  return allOf(event).filter(({ topic }) => (topic & ~topics) === 0);
+  return allClientEventsOf(event).filter(({ topic }) => (topic & ~topics) === 0);
 }
 
-function allOf(event: MailboxEvent): readonly ClientEvent[] {
+/** Cursors count the events of a record in this order: an event that a later version adds to a record comes last. */
+export function allClientEventsOf(event: MailboxEvent): readonly ClientEvent[] {
   switch (event.type) {
     case 'EmailAdded':
       return emailAdded(event.payload);
@@ -100,7 +125,7 @@ function flagsChanged(payload: Payload<'FlagsChanged'>): ClientEvent[] {
 
 function folder(
   { id, role, name, color, sortOrder, isSubscribed }: Payload<'FolderCreated'>['folder'],
-  names: { readonly label: string; readonly folder: string },
+  names: { readonly label: ClientEventType; readonly folder: ClientEventType },
 ): ClientEvent[] {
   if (role === 'label') return [change(names.label, { id, name, color, sortOrder })];
   return [change(names.folder, { id, path: name, isSubscribed })];
@@ -111,11 +136,11 @@ function outboundChanged({ outbound: { id, status }, before, passed }: Payload<'
   return passed.map((each) => everybody('DeliveryStatusChanged', { id, status: each }));
 }
 
-function everybody(type: string, payload: unknown): ClientEvent {
+function everybody(type: ClientEventType, payload: unknown): ClientEvent {
   return { topic: 0, type, payload };
 }
 
-function change(type: string, payload: unknown): ClientEvent {
+function change(type: ClientEventType, payload: unknown): ClientEvent {
   return { topic: CHANGES, type, payload };
 }
 

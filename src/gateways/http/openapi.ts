@@ -89,18 +89,18 @@ const IF_MATCH: JsonSchema = {
 const scopesText = (scopes: readonly string[]): string =>
   `Scopes: ${scopes.length > 1 ? 'any of ' : ''}${scopes.map((scope) => `\`${scope}\``).join(', ')}.`;
 
-function requestBody({ body, textBody, example }: Route, components: Components): JsonSchema {
+function requestBody({ body, textBody, isBodyOptional, example }: Route, components: Components): JsonSchema {
   if (textBody !== undefined) {
     const { mediaTypes, example: text } = textBody;
     return ofType(mediaTypes[0]!, { schema: { type: 'string' }, example: text });
   }
   if (body === undefined) return {};
   const schema = jsonSchema(body, components.schemas);
-  return ofType('application/json', { schema, ...(example === undefined ? {} : { example }) });
+  return ofType('application/json', { schema, ...(example === undefined ? {} : { example }) }, !isBodyOptional);
 }
 
-function ofType(mediaType: string, content: JsonSchema): JsonSchema {
-  return { requestBody: { required: true, content: { [mediaType]: content } } };
+function ofType(mediaType: string, content: JsonSchema, required = true): JsonSchema {
+  return { requestBody: { required, content: { [mediaType]: content } } };
 }
 
 /** What a schema says of a parameter as a whole stands at the parameter, where readers look for it. */

@@ -31,11 +31,13 @@ import { preferenceRoutes } from './routes/preferences.js';
 import { profileRoutes } from './routes/profile.js';
 import { type PushSources, pushRoutes } from './routes/push-subscriptions.js';
 import { threadRoute } from './routes/threads.js';
+import { type WebhookSources, webhookRoutes } from './routes/webhooks.js';
 
 export interface RouteSources extends EmailSources, MailProgramSources {
   readonly exports: ExportSources['exports'];
   readonly accountApi: AccountApi;
   readonly push: Omit<PushSources, 'subscriptions'>;
+  readonly webhooks: Omit<WebhookSources, 'webhooks'>;
   /** What messages are composed with. */
   readonly composing: Pick<OutboundSources, 'spool' | 'hostname' | 'maxMessageSize'>;
   readonly config: WebConfig;
@@ -58,7 +60,12 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     searchRoute(base, tags, mailboxes),
     exportRoute(base, tags, sources),
   ];
-  const outbound: OutboundSources = { ...sources, ...sources.composing, profiles: accountApi.profiles };
+  const outbound: OutboundSources = {
+    ...sources,
+    ...sources.composing,
+    profiles: accountApi.profiles,
+    preferences: accountApi.preferences,
+  };
   const routes: readonly Route[] = [
     ...emails('/api/emails', ['Emails']),
     ...emails('/api/external/emails', ['External emails']),
@@ -70,11 +77,12 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     ...profileRoutes(accountApi.profiles),
     ...preferenceRoutes(accountApi.preferences),
     ...pushRoutes({ ...sources.push, subscriptions: accountApi.push }),
+    ...webhookRoutes({ ...sources.webhooks, webhooks: accountApi.webhooks }),
     internalNotificationRoute(mailboxes),
     discoveryRoute(() => ({
       ...connectionInfo(),
       // Subscriptions are kept; no version sends to them yet.
-      features: { oidc: sources.config.oidc.enabled, pushNotifications: false },
+      features: { oidc: sources.config.oidc.enabled, pushNotifications: true },
       version: sources.version,
     })),
     ...folderRoutes('/api/folders', ['Folders'], mailboxes),

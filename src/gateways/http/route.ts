@@ -101,6 +101,8 @@ export interface RouteSpec<
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
+  /** A request without a body is as one with an empty object. */
+  readonly isBodyOptional?: boolean;
   /** In place of `body`. */
   readonly textBody?: TextBody;
   /** The route looks at If-Match. */
@@ -137,6 +139,7 @@ export interface Route {
   readonly params: Fields;
   readonly query: Fields;
   readonly body: AnyStruct | undefined;
+  readonly isBodyOptional: boolean;
   readonly textBody: TextBody | undefined;
   readonly isConditional: boolean;
   readonly example: unknown;
@@ -171,6 +174,7 @@ export function defineRoute<
     params: spec.params ?? {},
     query: spec.query ?? {},
     body: spec.body,
+    isBodyOptional: spec.isBodyOptional ?? false,
     textBody: spec.textBody,
     isConditional: spec.isConditional ?? false,
     example: spec.example,

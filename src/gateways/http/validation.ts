@@ -47,16 +47,28 @@ export async function readBody(
   request: HttpRequest,
   share: BodyShare,
 ): Promise<JsonBody> {
+  const { value, release } =
+    route.isBodyOptional && !hasContent(request)
+      ? { value: {}, release() {} }
+      : await readContent(route, request, share);
+  const [error, result] = validate(value, route.body, { coerce: true });
+  if (error === undefined) return { value: result as object, release };
+  release();
+  throw invalid(fieldErrors(error));
+}
+
+/** RFC 9112 §6.3: a request that says neither has none. */
+function hasContent({ headers }: HttpRequest): boolean {
+  return headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) !== 0;
+}
+
+async function readContent(route: Route, request: HttpRequest, share: BodyShare): Promise<JsonBody> {
   const media = mediaTypeOf(request);
   if (media !== 'application/json' && !/^application\/[\w.-]+\+json$/.test(media)) {
     throw new Problem(415, { detail: 'The body must be application/json.' });
   }
   refuseCoding(request);
-  const { value, release } = await readJson(request, route, share);
-  const [error, result] = validate(value, route.body, { coerce: true });
-  if (error === undefined) return { value: result as object, release };
-  release();
-  throw invalid(fieldErrors(error));
+  return readJson(request, route, share);
 }
 
 /** @throws Problem 413, 415 or 503; BodyFault */
@@ -100,7 +112,7 @@ function structOf(fields: Fields): AnyStruct {
   return struct;
 }
 
-function fieldErrors(error: StructError): FieldErrors {
+export function fieldErrors(error: StructError): FieldErrors {
   const errors = new Map<string, string[]>();
   for (const failure of error.failures()) {
     if (errors.size === MOST_ERRORS) break;

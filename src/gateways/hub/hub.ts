@@ -20,6 +20,8 @@ import { RESUME_METHODS } from './methods.js';
 import { negotiateAnswer } from './negotiate.js';
 import { type Opening, PolledConnections, type PolledRefusal } from './polled-connections.js';
 import { PositionedFrames } from './positioned-frames.js';
+import type { ListLanguage } from './standing-queries/list-language.js';
+import { StandingQueries } from './standing-queries/standing-queries.js';
 import { Subscriptions } from './subscriptions.js';
 import { SLOTS, TimerWheel } from './timer-wheel.js';
 
@@ -28,6 +30,8 @@ export interface HubOptions {
   /** None: there is no identity provider. */
   readonly tokens?: TokenVerifier;
   readonly mailboxes: Mailboxes;
+  /** What clients say and see of lists; none: they cannot subscribe to lists. */
+  readonly lists?: ListLanguage;
   readonly log: Logger;
   readonly meter?: HubMeter;
   readonly tracer?: Tracer;
@@ -90,6 +94,9 @@ export function createHub(options: HubOptions): Hub {
   let draining: { readonly reason: string; readonly finished: Promise<void> } | undefined;
   let lastClosed = () => {};
 
+  const pauseBytes = limits.maxBufferedBytes / PAUSE_SHARE;
+  const standingQueries =
+    options.lists && new StandingQueries({ ...options, language: options.lists, limits, pauseBytes });
   const dependencies = {
     timerWheel,
     subscriptions: new Subscriptions(mailboxes, log, (flush) => timing.defer(flush), options),
@@ -97,11 +104,11 @@ export function createHub(options: HubOptions): Hub {
       mailboxes,
       frames: new PositionedFrames(log),
       log,
-      pauseBytes: limits.maxBufferedBytes / PAUSE_SHARE,
+      pauseBytes,
       stallVisits: Math.ceil(ticks(limits.clientTimeoutMs) / SLOTS),
       defer: (run: () => void) => timing.defer(run),
     },
-    methods: RESUME_METHODS,
+    methods: new Map([...RESUME_METHODS, ...(standingQueries?.methods ?? [])]),
     log,
     handshakeTicks: ticks(limits.handshakeMs),
     pingTicks: KEEP_ALIVE_TICKS - SLOTS,

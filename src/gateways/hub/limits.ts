@@ -1,6 +1,17 @@
 // The bounds of hub connections, with the defaults of ASP.NET Core where clients rely on them.
 
-export interface HubLimits {
+export interface StandingQueryLimits {
+  /** Subscriptions of one connection to lists. */
+  readonly maxSubscriptions: number;
+  /** Different lists of one account on the node. */
+  readonly maxAccountLists: number;
+  /** Of these, those that the store is asked for. */
+  readonly maxAccountStoreLists: number;
+  /** Emails that the lists of the node may show, which is the sum of their page sizes. */
+  readonly maxListedEmails: number;
+}
+
+export interface HubLimits extends StandingQueryLimits {
   /** A connection that has not completed the handshake by then is closed. ms */
   readonly handshakeMs: number;
   /** Every client is sent a message at least this often. The stock client gives up after 30 s. ms */
@@ -37,4 +48,8 @@ export const HUB_LIMITS: HubLimits = {
   maxConnections: 100_000,
   maxOwnConnections: 10_000,
   maxMessages: 500,
+  maxSubscriptions: 20,
+  maxAccountLists: 1_000,
+  maxAccountStoreLists: 100,
+  maxListedEmails: 1_000_000,
 };

@@ -3,8 +3,8 @@
 import type { Logger } from 'pino';
 import type { MailboxEvent } from '../../actors/mailbox/protocol.js';
 import type { LogPosition } from '../../actors/runtime/ref.js';
+import { cursorOf } from '../events/cursor.js';
 import { AUDIENCES, protocolOf, topicsOf } from './audience.js';
-import { cursorOf } from './cursor.js';
 import { eventMessages, logDelivered } from './event-messages.js';
 import { eventMessage, type Invocation } from './hub-messages.js';
 import { joined } from './shared-frames.js';

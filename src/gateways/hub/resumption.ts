@@ -1,24 +1,12 @@
 // The events of one connection that resumes: all events after the cursor of its client, in order, as fast as the client
-// takes them. When the client falls behind, the stream ends; it begins anew from its position in the log when the socket's
-// buffer has drained. So a large backlog never waits in memory.
+// takes them (events/paced-log). The client keeps up while little waits in the buffer of its socket.
 import type { Logger } from 'pino';
-import {
-  concat,
-  defer,
-  map,
-  type Observable,
-  repeat,
-  Subject,
-  type Subscription,
-  switchMap,
-  takeWhile,
-  tap,
-  throwError,
-} from 'rxjs';
+import { type Observable, Subject, type Subscription } from 'rxjs';
 import type { MailboxEvent, Mailboxes } from '../../actors/mailbox/protocol.js';
-import type { LogPosition } from '../../actors/runtime/ref.js';
+import type { LogPosition, ResumePoint } from '../../actors/runtime/ref.js';
+import { cursorOf, positionOf, wholeChange } from '../events/cursor.js';
+import { type LogReader, pacedLog } from '../events/paced-log.js';
 import { audienceOf } from './audience.js';
-import { cursorOf, positionOf } from './cursor.js';
 import type { HubProtocol } from './hub-protocol.js';
 import type { PositionedFrames } from './positioned-frames.js';
 
@@ -53,12 +41,11 @@ export interface Resumed {
   readonly complete: boolean;
 }
 
-export class Resumption {
+export class Resumption implements LogReader {
   readonly #connection: ResumingConnection;
   readonly #dependencies: ResumptionDependencies;
   #state: 'new' | 'following' | 'paused' | 'ended' = 'new';
-  /** The client has received, or will find in its buffer, all events up to here. */
-  #position: LogPosition = { seq: 0, at: 0 };
+  #begun: ((point: ResumePoint) => void) | undefined;
   #source: Subscription | undefined;
   #continue$: Subject<void> | undefined;
   #pausedVisits = 0;
@@ -78,18 +65,19 @@ export class Resumption {
       return "'Resume' takes one argument: the cursor that came last, or null.";
     }
     this.#state = 'following';
+    this.#begun = ({ position, complete }) =>
+      answer({ cursor: cursorOf(position, accountId), complete: cursor === null || (from !== null && complete) });
     const mailbox = this.#dependencies.mailboxes.of(accountId);
-    const resumed$ = defer(() => mailbox.resume(from)).pipe(
-      tap(({ position, complete }) => {
-        this.#position = position;
-        answer({ cursor: cursorOf(position, accountId), complete: cursor === null || (from !== null && complete) });
-      }),
-    );
-    this.#source = resumed$
-      .pipe(switchMap(() => this.#deliveries((seq) => mailbox.events$(seq))))
-      .subscribe({ error: (err) => this.#interrupt(err) });
+    this.#source = pacedLog(mailbox, from && wholeChange(from), this).subscribe({
+      error: (err) => this.#interrupt(err),
+    });
     if (this.#isEnded) this.#source.unsubscribe();
     return undefined;
+  }
+
+  begin(point: ResumePoint): void {
+    this.#begun?.(point);
+    this.#begun = undefined;
   }
 
   end(): void {
@@ -110,32 +98,18 @@ export class Resumption {
     if (this.#pausedVisits >= this.#dependencies.stallVisits) this.#connection.tooSlow();
   }
 
-  /** Emits for each batch that was delivered; errors when the events break off. */
-  #deliveries(eventsAfter: (seq: number) => Observable<readonly MailboxEvent[]>): Observable<unknown> {
-    const brokenOff$ = throwError(() => new Error('the event stream has ended'));
-    return defer(() => concat(eventsAfter(this.#position.seq), brokenOff$)).pipe(
-      map((batch) => this.#deliver(batch)),
-      takeWhile((isKeepingUp) => isKeepingUp),
-      repeat({ delay: () => this.#pause() }),
-    );
-  }
-
-  /** False when the client has fallen behind: the rest of the batch is read again later. */
-  #deliver(batch: readonly MailboxEvent[]): boolean {
+  take(batch: readonly MailboxEvent[]): LogPosition | undefined {
     const { accountId } = this.#connection;
     const audience = audienceOf(this.#connection);
     const { frames, pauseBytes } = this.#dependencies;
     for (const { octets, position } of frames.of(batch, accountId, audience)) {
-      if (this.#isEnded) return false;
-      this.#position = position;
       this.#connection.deliver(octets);
-      if (this.#connection.bufferedBytes() > pauseBytes) return false;
+      if (this.#isEnded || this.#connection.bufferedBytes() > pauseBytes) return position;
     }
-    return true;
+    return undefined;
   }
 
-  /** Emits when the buffer has drained. */
-  #pause(): Observable<void> {
+  drained$(): Observable<void> {
     this.#continue$ ??= new Subject();
     if (this.#isEnded) return this.#continue$;
     this.#state = 'paused';

@@ -1,6 +1,6 @@
 // What a client sent as a push subscription, held to what can be sent to: an endpoint that may be called, keys that fit.
+import { targetUrlFault } from '../../http-client/target-url.js';
 import { clientPublicKey, clientSecret } from './client-keys.js';
-import { endpointFault } from './endpoint.js';
 
 interface Subscription {
   readonly endpoint: string;
@@ -16,7 +16,7 @@ type Checked =
 /** `allowPrivate`: endpoints on private addresses, and without TLS. */
 export function subscriptionCheck(allowPrivate: boolean): (asked: Subscription) => Checked {
   return ({ endpoint, ...sent }) => {
-    const fault = endpointFault(endpoint, allowPrivate);
+    const fault = targetUrlFault(endpoint, allowPrivate);
     const p256dh = clientPublicKey(sent.p256dh);
     const auth = clientSecret(sent.auth);
     if (fault === undefined && p256dh !== undefined && auth !== undefined) {

@@ -185,7 +185,10 @@ export async function commitChanges(
     const own = results.filter((row) => row.account_id === change.accountId && row.threads === null);
     if (own.length === 0) return { kind: 'fenced' };
     const gone = own.flatMap((row) => (row.consumed === null ? [] : [row.consumed]));
-    return gone.length === 0 ? { kind: 'committed' } : { kind: 'consumed', inbound: gone };
+    if (gone.length > 0) return { kind: 'consumed', inbound: gone };
+    return torn.some(({ a }) => a === change.accountId)
+      ? { kind: 'committed', areThreadsJoined: true }
+      : { kind: 'committed' };
   });
 }
 

@@ -211,7 +211,8 @@ export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
   'GET /api/preferences': [
     {
       status: 200,
-      check: (t, body) => t.like(body, { userId: ALICE, theme: 'system', emailsPerPage: 20, digestTime: '09:00' }),
+      check: (t, body) =>
+        t.like(body, { userId: ALICE, theme: 'system', emailsPerPage: 20, digestTime: '09:00', undoSendSeconds: 0 }),
     },
     ...NOT_OWNER,
   ],
@@ -222,7 +223,7 @@ export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
       json: {
         ...{ theme: 'light', displayDensity: 'compact', emailsPerPage: 100, defaultSort: 'sender', showPreview: false },
         ...{ groupByDate: true, desktopNotifications: false, emailDigest: true },
-        ...{ digestFrequency: 'weekly', digestTime: '23:59' },
+        ...{ digestFrequency: 'weekly', digestTime: '23:59', undoSendSeconds: 60 },
       },
       status: 204,
     },
@@ -237,6 +238,7 @@ export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
       emailDigest: ['no'],
       digestFrequency: ['hourly'],
       digestTime: ['24:00', '9:00', '09:60', '09:00:00', ''],
+      undoSendSeconds: [-1, 61, 1.5, '10', null],
     }).flatMap(([name, values]) =>
       values.map((value) => ({ json: { [name]: value }, status: 400, check: errorsOn(name) })),
     ),

@@ -32,6 +32,7 @@ function metrics(roles: ReadonlySet<string> = ALL) {
     transport: { connected$: of(true), breaks$: NEVER },
     redelivery: { delivered: 5, waiting: 6 },
     placing: { placed: 7 },
+    releases: { released: 8 },
   });
   return made;
 }

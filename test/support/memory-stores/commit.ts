@@ -12,7 +12,7 @@ export function commitChange(tables: MemoryTables, change: MailboxChange): Commi
   const net = netOf(change.changes);
   account.modseq = change.modseqAfter;
   for (const id of change.inbound) tables.inbound.delete(id);
-  writeEmails(account, net);
+  const areThreadsJoined = writeEmails(account, net);
   writePlacements(account, net);
   writeFolders(account, net, change);
   writeAnnotations(account, net);
@@ -22,10 +22,11 @@ export function commitChange(tables: MemoryTables, change: MailboxChange): Commi
   log(account, change);
   const at = Date.now();
   account.remembered.push(...change.remembered.map(({ id, reply }) => ({ id, reply: storedJson(reply), at })));
-  return { kind: 'committed' };
+  return { kind: 'committed', areThreadsJoined };
 }
 
-function writeEmails(account: AccountRows, net: NetChange): void {
+/** Whether threads were joined. */
+function writeEmails(account: AccountRows, net: NetChange): boolean {
   const { emailsAdded, flaggedTogether, emailsFlagged, emailsRemoved } = net;
   const known = emailsAdded.map(({ threadIds }) => [
     ...new Set(threadIds.flatMap((id) => account.threads.get(id) ?? [])),
@@ -47,6 +48,7 @@ function writeEmails(account: AccountRows, net: NetChange): void {
     account.emails.delete(id);
     account.words.delete(id);
   }
+  return known.some((threads) => threads.length > 1);
 }
 
 function rowOf(email: Omit<AddedEmail, 'threadIds'>, threadId: string): EmailRow {

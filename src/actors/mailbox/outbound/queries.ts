@@ -79,6 +79,7 @@ function shown(state: MailboxState, row: OutboundRow): OutboundEmail {
     sentAt: row.sentAt,
     retryCount: row.retryCount,
     nextRetryAt: row.nextRetryAt,
+    heldUntil: row.heldUntil,
     lastError: row.lastError,
     recipients: row.recipients.map(({ domain: _domain, ...recipient }) => recipient),
     ...(status !== 'Draft' && emailId !== null && state.emails.find(emailId) >= 0 && { sentEmailId: emailId }),

@@ -28,6 +28,7 @@ const fields = {
   emailDigest: flag(),
   digestFrequency: choice('daily', 'weekly'),
   digestTime: clockTime(),
+  undoSendSeconds: wholeWithin(0, 60),
 };
 const NAMES = Object.keys(fields) as (keyof PreferenceValues)[];
 
@@ -45,6 +46,7 @@ const changes = named(
     emailDigest: optional(fields.emailDigest),
     digestFrequency: optional(fields.digestFrequency),
     digestTime: optional(fields.digestTime),
+    undoSendSeconds: optional(fields.undoSendSeconds),
   }),
 );
 

@@ -1,0 +1,130 @@
+// One request over one connection of the pool: sent, answered or failed within its time. An answer counts from its header on:
+// a body that is too long, too slow or cut off is no failure, but ends the connection.
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { ConnectionAgent } from './connection-pool.js';
+import type { HttpClientLimits } from './limits.js';
+import { failed, type HttpFailure, type HttpOutcome, shown } from './outcome.js';
+
+interface ExchangeOptions {
+  readonly url: URL;
+  /** Of its host; connections are made to these alone. */
+  readonly addresses: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array | string;
+  readonly agent: ConnectionAgent;
+  readonly limits: HttpClientLimits;
+  /** `performance.now` at which the answer's header must be there. */
+  readonly deadline: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Codes of Node and OpenSSL for handshakes that fail and certificates that are not taken. */
+const TLS_CODES =
+  /^(?:ERR_TLS_|ERR_SSL_|CERT_|CRL_|EPROTO$|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_|PATH_LENGTH_|ERROR_IN_)/;
+
+/** `stale`: nothing came over a connection that was idle before, because its server has closed it. */
+export function exchange(options: ExchangeOptions): Promise<HttpOutcome | 'stale'> {
+  const { url, limits, deadline, signal } = options;
+  return new Promise((resolve) => {
+    let isConnected = false;
+    const asked = begin(options);
+    const settle = (outcome: HttpOutcome | 'stale') => {
+      for (const timer of timers) clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      resolve(outcome);
+    };
+    const fail = (outcome: HttpFailure | 'stale') => {
+      settle(outcome);
+      asked.destroy();
+    };
+    const late = (what: string) => fail(failed('timeout', `${url.host} ${what}`));
+    const onAbort = () => fail(failed('aborted', 'the request was given up'));
+    const connecting = setTimeout(() => late(`took no connection in ${limits.connectMs} ms`), limits.connectMs);
+    const leftMs = Math.max(0, deadline - performance.now());
+    const answering = setTimeout(() => late(`gave no answer in ${limits.answerMs} ms`), leftMs);
+    const timers = [connecting, answering];
+    const connected = () => {
+      isConnected = true;
+      clearTimeout(connecting);
+    };
+
+    asked.on('socket', (socket) => {
+      if (asked.reusedSocket) connected();
+      else socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', connected);
+    });
+    // Also after the outcome is known: an error nobody listens for would end the process.
+    asked.on('error', (error: NodeJS.ErrnoException) => {
+      fail(asked.reusedSocket && isReset(error) ? 'stale' : failureOf(error, url, isConnected));
+    });
+    // Without a listener Node closes the connection and says nothing of the answer.
+    asked.on('upgrade', () => fail(failed('answer', `${url.host} answered with another protocol`)));
+    asked.on('response', (response) => {
+      clearTimeout(answering);
+      void read(response, limits).then((outcome) => {
+        settle(outcome);
+        if (!response.complete) asked.destroy();
+      });
+    });
+    signal?.addEventListener('abort', onAbort, { once: true });
+    if (signal?.aborted === true) onAbort();
+  });
+}
+
+function begin({ url, addresses, headers, body, agent, limits }: ExchangeOptions): ClientRequest {
+  const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  const known = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+  const asked = request(url, {
+    method: 'POST',
+    agent,
+    headers: { 'user-agent': 'Mansio', ...headers },
+    maxHeaderSize: limits.headerOctets,
+    insecureHTTPParser: false,
+    // What was judged is what is connected to; DNS is not asked again.
+    lookup: (_name, { all }, found) => {
+      if (all === true) found(null, known);
+      else found(null, known[0]!.address, known[0]!.family);
+    },
+  });
+  asked.end(body);
+  return asked;
+}
+
+/** Never rejects: the header is an answer, whatever the body does. */
+function read(response: IncomingMessage, limits: HttpClientLimits): Promise<HttpOutcome> {
+  return new Promise((resolve) => {
+    const kept: Buffer[] = [];
+    let octets = 0;
+    const answered = () => {
+      clearTimeout(timer);
+      response.pause();
+      const text = Buffer.concat(kept).subarray(0, limits.excerptOctets).toString('utf8');
+      resolve({ status: response.statusCode ?? 0, headers: fieldsOf(response), excerpt: shown(text) });
+    };
+    const timer = setTimeout(answered, limits.bodyMs);
+    response.on('data', (chunk: Buffer) => {
+      if (octets < limits.excerptOctets) kept.push(chunk);
+      octets += chunk.length;
+      if (octets > limits.bodyOctets) answered();
+    });
+    response.on('error', answered);
+    response.on('close', answered);
+    response.on('end', answered);
+  });
+}
+
+function fieldsOf({ headers }: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+}
+
+function isReset({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'ECONNRESET' || code === 'EPIPE';
+}
+
+function failureOf(error: NodeJS.ErrnoException, { host }: URL, isConnected: boolean): HttpFailure {
+  const { code = '', message } = error;
+  if (code.startsWith('HPE_')) return failed('answer', `the answer of ${host} is no HTTP: ${message}`);
+  if (TLS_CODES.test(code)) return failed('tls', `no TLS with ${host}: ${message}`);
+  if (isConnected) return failed('closed', `${host} closed the connection before its answer (${code || message})`);
+  return failed('connection', `no connection to ${host}: ${code || message}`);
+}

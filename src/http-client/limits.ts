@@ -1,0 +1,46 @@
+// Limits of requests to URLs that users gave. The peers are strangers: each request ends in time, an answer has a bound, and no
+// account and no host takes the connections of all others.
+
+export interface HttpClientLimits {
+  /** Connections in use, of all hosts together and of one. */
+  readonly connections: number;
+  readonly connectionsPerHost: number;
+  /** Requests of one account that are under way or wait for their host. */
+  readonly requestsPerAccount: number;
+  /** Requests that wait for a connection, for all hosts together and for one. */
+  readonly waiting: number;
+  readonly waitingPerHost: number;
+  /** Idle connections that are kept, of all hosts together and of one, and for how long. */
+  readonly idle: number;
+  readonly idlePerHost: number;
+  readonly idleMs: number;
+  /** From the look-up of the name to the end of the TLS handshake. */
+  readonly connectMs: number;
+  /** From the look-up of the name to the end of the answer's header. */
+  readonly answerMs: number;
+  /** For the answer's body. */
+  readonly bodyMs: number;
+  readonly headerOctets: number;
+  /** A longer body is cut. */
+  readonly bodyOctets: number;
+  /** What is kept of the body. */
+  readonly excerptOctets: number;
+}
+
+export const DEFAULT_HTTP_LIMITS: HttpClientLimits = {
+  connections: 256,
+  connectionsPerHost: 16,
+  requestsPerAccount: 8,
+  waiting: 10_000,
+  waitingPerHost: 2_000,
+  idle: 64,
+  idlePerHost: 4,
+  // Shorter than the idle time of common servers, so that few requests meet a connection that its server closes.
+  idleMs: 4_000,
+  connectMs: 10_000,
+  answerMs: 20_000,
+  bodyMs: 5_000,
+  headerOctets: 16 * 1024,
+  bodyOctets: 64 * 1024,
+  excerptOctets: 1024,
+};

@@ -1,0 +1,53 @@
+// Starts the durable consumers of the node's accounts: Web Push and webhooks. They stand on the engine and on clients for URLs that
+// users gave.
+import type { Logger } from 'pino';
+import type { Config } from '../config.js';
+import type { Dns } from '../dns/resolver.js';
+import { pushConsumers } from '../gateways/push/push-consumers.js';
+import { vapidKeys } from '../gateways/push/vapid-keys.js';
+import { WebhookConsumers } from '../gateways/webhooks/webhook-consumers.js';
+import { createHttpClient } from '../http-client/http-client.js';
+import type { Engine } from './engine.js';
+import type { Lifecycle } from './lifecycle.js';
+
+/** What is not over then comes again. */
+const STOP_MS = 1_500;
+const RESERVE_MS = 100;
+
+export async function startDurableConsumers(
+  config: Config,
+  log: Logger,
+  lifecycle: Lifecycle,
+  { consumers, pushSubscriptions, webhooks, webhookDeliveries, accountApi, settings }: Engine,
+  dns: Dns,
+): Promise<void> {
+  const pushClient = createHttpClient({ dns, allowPrivate: config.pushAllowPrivate });
+  const webhookClient = createHttpClient({ dns, allowPrivate: config.webhookAllowPrivate });
+  const keys = await vapidKeys(config.vapid, settings);
+  const push = pushConsumers({
+    subscriptions: pushSubscriptions,
+    preferences: accountApi.preferences,
+    client: pushClient,
+    vapid: { ...keys, subject: vapidSubject(config) },
+    publicUrl: config.publicUrl,
+    log,
+  });
+  const hooks = new WebhookConsumers({ client: webhookClient, store: webhooks, deliveries: webhookDeliveries, log });
+  consumers.start([push, hooks]);
+  lifecycle.add(
+    'durable consumers',
+    async (boundMs) => {
+      await consumers.stop(Math.min(boundMs, STOP_MS));
+      pushClient.close();
+      webhookClient.close();
+    },
+    RESERVE_MS,
+    STOP_MS + RESERVE_MS,
+  );
+}
+
+/** RFC 8292 §2.1: a mailto or https URL, at which push services reach the operator. */
+function vapidSubject({ vapidSubject: subject, publicUrl, hostname }: Config): string {
+  if (subject !== undefined) return subject;
+  return publicUrl?.startsWith('https:') === true ? publicUrl : `mailto:postmaster@${hostname}`;
+}
