@@ -61,6 +61,8 @@ const OTHER_TRANSPORT: PolledRefusal = {
   status: 400,
   detail: 'The connection has another transport.',
 };
+/** Tokens kept. After a while a token opens nothing by itself. */
+const MAX_ENDED = 10_000;
 const DONE: PolledReply = { kind: 'done' };
 
 /** False for requests of a later version. */
@@ -72,6 +74,8 @@ export class PolledConnections {
   readonly #options: PolledConnectionsOptions;
   /** By connection tokens. */
   readonly #held = new Map<string, Held>();
+  /** Tokens of connections that ended a moment ago: a late request does not open them again. */
+  readonly #ended = new Set<string>();
 
   constructor(options: PolledConnectionsOptions) {
     this.#options = options;
@@ -114,7 +118,7 @@ export class PolledConnections {
   }
 
   #open(connectionToken: string, opening: Opening, isStream: boolean): PolledReply {
-    if (!this.#options.mayOpen(connectionToken)) return NONE;
+    if (this.#ended.has(connectionToken) || !this.#options.mayOpen(connectionToken)) return NONE;
     const refused = this.#options.refusal(opening.owner);
     if (refused !== undefined) return refused;
     const socket = new PolledSocket({ ...this.#options, carriesBinary: !isStream });
@@ -126,6 +130,8 @@ export class PolledConnections {
       drained: () => connection.drained(),
       closed: (code) => {
         this.#held.delete(connectionToken);
+        this.#ended.add(connectionToken);
+        if (this.#ended.size > MAX_ENDED) this.#ended.delete(this.#ended.values().next().value!);
         connection.closed(code);
       },
     });
