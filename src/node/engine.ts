@@ -89,8 +89,8 @@ export interface Engine {
   readonly accountStores: AccountStores;
   /** Of this node's accounts; not started yet. */
   readonly consumers: Consumers;
-  /** For notices between nodes. */
-  readonly bus: Pick<Transport, 'publish' | 'subscribe'>;
+  /** For notices and requests between nodes. */
+  readonly bus: Pick<Transport, 'publish' | 'subscribe' | 'request' | 'respond'>;
   /** Undefined without the role `outbound`. */
   readonly queue: DeliveryQueue | undefined;
   /** Rejects when this node must not go on. */

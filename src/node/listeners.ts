@@ -27,6 +27,7 @@ import { apiUrlOf, connectionInfoOf } from './connection-info.js';
 import { type CredentialChecks, openCredentialChecks } from './credential-checks.js';
 import type { Engine } from './engine.js';
 import { healthChecks } from './health-checks.js';
+import { createHubPeers } from './hub-peers.js';
 import { type ImapListeners, openImap } from './imap-listeners.js';
 import { exposition } from './metrics/exposition.js';
 import type { Metrics } from './metrics/metrics.js';
@@ -171,6 +172,7 @@ async function openHttp(
     rates,
     log,
     tracer,
+    peers: createHubPeers(engine.bus, log),
     ...(metrics && { meter: metrics.hub }),
   });
   metrics?.watchConnections('hub', () => hub.connections);
