@@ -17,6 +17,7 @@ import type { HubMeter } from './meter.js';
 import { RESUME_METHODS } from './methods.js';
 import { connectionIdFor, negotiateAnswer } from './negotiate.js';
 import { PositionedFrames } from './positioned-frames.js';
+import { QueuePositions } from './queue-positions.js';
 import { Subscriptions } from './subscriptions.js';
 import { SLOTS, TimerWheel } from './timer-wheel.js';
 
@@ -96,6 +97,12 @@ export function createHub(options: HubOptions): Hub {
       defer: (run: () => void) => timing.defer(run),
     },
     methods: RESUME_METHODS,
+    queuePositions: new QueuePositions({
+      mailboxes,
+      log,
+      queuePositionMs: limits.queuePositionMs,
+      pauseBytes: limits.maxBufferedBytes / PAUSE_SHARE,
+    }),
     log,
     handshakeTicks: ticks(limits.handshakeMs),
     pingTicks: KEEP_ALIVE_TICKS - SLOTS,

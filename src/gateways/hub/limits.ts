@@ -19,6 +19,8 @@ export interface HubLimits {
   readonly maxOwnConnections: number;
   /** Messages and ping frames that a client may send in a third of the keep-alive time; the stock client pings once in 15 s. */
   readonly maxMessages: number;
+  /** Between two positions in the queue that a client is sent of one email. ms */
+  readonly queuePositionMs: number;
 }
 
 export const HUB_LIMITS: HubLimits = {
@@ -31,4 +33,5 @@ export const HUB_LIMITS: HubLimits = {
   maxConnections: 100_000,
   maxOwnConnections: 10_000,
   maxMessages: 500,
+  queuePositionMs: 1_000,
 };
