@@ -3,6 +3,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { anonymousGuard } from '../../../src/auth/origin.js';
+import { cursorOf } from '../../../src/gateways/events/cursor.js';
 import { createHub, type HubOptions } from '../../../src/gateways/hub/hub.js';
 import type { SocketListener } from '../../../src/gateways/web-socket.js';
 import { EventBus } from '../../support/event-bus.js';
@@ -102,6 +103,17 @@ test('nothing comes before Resume; then what happens, each batch with a new curs
   t.is(typeof told[2]?.arguments?.[0], 'string');
   bus.commit(MINE, [emailRemoved('e4')]);
   t.not(cursorIn(take()), cursorIn(told));
+});
+
+test('an id of the event stream resumes before the change that the id is in', async (t) => {
+  const { bus, open } = setUp();
+  const seqs = ['e1', 'e2', 'e3'].map((id) => bus.commit(MINE, [emailRemoved(id), readChanged(id, true)]));
+  const within = { n: 0, k: 0 };
+  const { take, resume } = await open();
+  const [answer, ...rest] = await resume(cursorOf({ seq: seqs[1]!, at: Date.now(), within }, MINE));
+  t.true(answer?.result?.complete);
+  await turns();
+  t.deepEqual(removed([...rest, ...take()]), ['e2', 'e3']);
 });
 
 test('a client that asked for the timeline resumes with it, the others without', async (t) => {
