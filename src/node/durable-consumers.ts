@@ -1,10 +1,11 @@
-// Starts the durable consumers of the node's accounts: Web Push. They stand on the engine and on the client for URLs that users
-// gave.
+// Starts the durable consumers of the node's accounts: Web Push and webhooks. They stand on the engine and on clients for URLs that
+// users gave.
 import type { Logger } from 'pino';
 import type { Config } from '../config.js';
 import type { Dns } from '../dns/resolver.js';
 import { pushConsumers } from '../gateways/push/push-consumers.js';
 import { vapidKeys } from '../gateways/push/vapid-keys.js';
+import { WebhookConsumers } from '../gateways/webhooks/webhook-consumers.js';
 import { createHttpClient } from '../http-client/http-client.js';
 import type { Engine } from './engine.js';
 import type { Lifecycle } from './lifecycle.js';
@@ -17,25 +18,28 @@ export async function startDurableConsumers(
   config: Config,
   log: Logger,
   lifecycle: Lifecycle,
-  { consumers, pushSubscriptions, accountApi, settings }: Engine,
+  { consumers, pushSubscriptions, webhooks, webhookDeliveries, accountApi, settings }: Engine,
   dns: Dns,
 ): Promise<void> {
-  const client = createHttpClient({ dns, allowPrivate: config.pushAllowPrivate });
+  const pushClient = createHttpClient({ dns, allowPrivate: config.pushAllowPrivate });
+  const webhookClient = createHttpClient({ dns, allowPrivate: config.webhookAllowPrivate });
   const keys = await vapidKeys(config.vapid, settings);
   const push = pushConsumers({
     subscriptions: pushSubscriptions,
     preferences: accountApi.preferences,
-    client,
+    client: pushClient,
     vapid: { ...keys, subject: vapidSubject(config) },
     publicUrl: config.publicUrl,
     log,
   });
-  consumers.start([push]);
+  const hooks = new WebhookConsumers({ client: webhookClient, store: webhooks, deliveries: webhookDeliveries, log });
+  consumers.start([push, hooks]);
   lifecycle.add(
     'durable consumers',
     async (boundMs) => {
       await consumers.stop(Math.min(boundMs, STOP_MS));
-      client.close();
+      pushClient.close();
+      webhookClient.close();
     },
     RESERVE_MS,
     STOP_MS + RESERVE_MS,

@@ -63,8 +63,11 @@ import { postgresSettings } from '../store/postgres/settings.js';
 import { postgresSigningKeys } from '../store/postgres/signing-keys.js';
 import { postgresStsMaintenance } from '../store/postgres/sts-maintenance.js';
 import { postgresStsPolicies } from '../store/postgres/sts-policies.js';
+import { postgresWebhookDeliveries } from '../store/postgres/webhook-deliveries.js';
+import { postgresWebhooks } from '../store/postgres/webhooks.js';
 import type { PushSubscriptionStore } from '../store/push-subscriptions.js';
 import type { SettingStore } from '../store/settings.js';
+import type { WebhookDeliveryStore, WebhookStore } from '../store/webhooks.js';
 import { openQueue, type RemoteCourier } from './delivery-queue.js';
 import { type ExportTurns, exportTurns } from './export-turns.js';
 import { startHousekeeping } from './housekeeping.js';
@@ -88,6 +91,8 @@ export interface Engine {
   readonly commits: Pick<CommitWatch, 'failing'>;
   readonly ownership: Ownership;
   readonly pushSubscriptions: PushSubscriptionStore;
+  readonly webhooks: WebhookStore;
+  readonly webhookDeliveries: WebhookDeliveryStore;
   /** Of this node's accounts; not started yet. */
   readonly consumers: Consumers;
   /** For notices between nodes. */
@@ -306,11 +311,15 @@ export async function startEngine(
   hostedOpened(localDelivery);
 
   const pushSubscriptions = stall.port(postgresPushSubscriptions(sql));
+  const webhooks = stall.port(postgresWebhooks(sql));
+  const webhookDeliveries = stall.port(postgresWebhookDeliveries(sql));
   const accountApi = createAccountApi({
     directory: accounts,
     preferences: stall.port(postgresPreferences(sql)),
     subscriptions: pushSubscriptions,
-    subscribed: (accountId) => consumers.changed(accountId),
+    webhooks,
+    webhookDeliveries,
+    consumersChanged: (accountId) => consumers.changed(accountId),
     keyUses,
     random: randomBytes,
   });
@@ -342,6 +351,7 @@ export async function startEngine(
     blobs: postgresBlobs(maintenanceSql),
     directory: accounts,
     stsPolicies: postgresStsMaintenance(maintenanceSql),
+    webhookDeliveries: postgresWebhookDeliveries(maintenanceSql),
     mailboxes,
     log,
   });
@@ -383,6 +393,8 @@ export async function startEngine(
     commits,
     ownership,
     pushSubscriptions,
+    webhooks,
+    webhookDeliveries,
     consumers,
     bus: transport,
     queue,

@@ -12,11 +12,13 @@ import { createCors } from '../gateways/http/cors.js';
 import { createHealth } from '../gateways/http/health.js';
 import { createPipeline } from '../gateways/http/pipeline.js';
 import { routeTable } from '../gateways/http/route-table.js';
+import { standingLists } from '../gateways/http/routes/standing-lists.js';
 import { startHttp } from '../gateways/http/server.js';
 import { createHub } from '../gateways/hub/hub.js';
 import { subscriptionCheck } from '../gateways/push/subscription-check.js';
 import { vapidKeys } from '../gateways/push/vapid-keys.js';
 import { TrustedNetworks } from '../gateways/tcp/trusted-networks.js';
+import { targetUrlFault } from '../http-client/target-url.js';
 import { prepareSpool, Spool } from '../spool/spool.js';
 import { postgresOutbound } from '../store/postgres/outbound.js';
 import { apiUrlOf, connectionInfoOf } from './connection-info.js';
@@ -161,6 +163,7 @@ async function openHttp(
     directory,
     ...tokens,
     mailboxes,
+    lists: standingLists,
     guard,
     rates,
     log,
@@ -181,6 +184,7 @@ async function openHttp(
     hosts: (domain) => directory.hosts(domain),
     composing: { spool, hostname, maxMessageSize },
     push: { publicKey, check: subscriptionCheck(config.pushAllowPrivate) },
+    webhooks: { urlFault: (url) => targetUrlFault(url, config.webhookAllowPrivate) },
     config: {
       oidc: { authority: authority ?? '', clientId: config.oidcClientId ?? '', enabled: authority !== undefined },
     },

@@ -14,7 +14,7 @@ export interface EventLog {
    * large. No events: the log ends there.
    */
   read(accountId: string, after: number, limit: number): Promise<readonly EventRow[]>;
-  /** The newest seq in the log; 0 when it is empty. */
+  /** The newest seq in the log; while it is empty, the account's modseq: the next change follows it. 0 without an account. */
   newest(accountId: string): Promise<number>;
   /**
    * Drops changes older than `maxAgeMs`, all before them, and all but the newest `maxLength` of each account, and with

@@ -9,6 +9,8 @@ import { connect } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { postgresPreferences } from '../../src/store/postgres/preferences.js';
 import { postgresPushSubscriptions } from '../../src/store/postgres/push-subscriptions.js';
+import { postgresWebhookDeliveries } from '../../src/store/postgres/webhook-deliveries.js';
+import { postgresWebhooks } from '../../src/store/postgres/webhooks.js';
 import { migratedDatabase } from '../support/embedded-database.js';
 
 async function start(t: ExecutionContext) {
@@ -24,7 +26,9 @@ async function start(t: ExecutionContext) {
     directory: store,
     preferences,
     subscriptions,
-    subscribed: () => {},
+    webhooks: postgresWebhooks(sql),
+    webhookDeliveries: postgresWebhookDeliveries(sql),
+    consumersChanged: () => {},
     keyUses,
     random: randomBytes,
   });

@@ -216,6 +216,11 @@ export function emailAdded(emailId: string, seq = 1): MailboxEvent {
   return { type: 'EmailAdded', seq, n: 0, at, payload };
 }
 
+export function renamed(event: MailboxEvent, subject: string): MailboxEvent {
+  if (event.type !== 'EmailAdded') throw new Error('not an added email');
+  return { ...event, payload: { ...event.payload, email: { ...event.payload.email, subject } } };
+}
+
 export function readChanged(emailId: string, isRead: boolean, seq = 1): MailboxEvent {
   return { type: 'FlagsChanged', seq, n: 0, at, payload: { emailId, flags: isRead ? SEEN : 0, changed: SEEN } };
 }

@@ -3,7 +3,6 @@
 import type { Logger } from 'pino';
 import { pause } from '../../bounds/time-bounds.js';
 import type { ConsumerPosition } from '../../store/consumers.js';
-import type { EventLog } from '../../store/events.js';
 import type { DurableConsumers } from './protocol.js';
 import { type ConsumerContext, type ConsumerEnd, RunningConsumer } from './running-consumer.js';
 
@@ -11,7 +10,6 @@ const TROUBLE_MS = 1_000;
 
 export interface AccountContext extends ConsumerContext {
   readonly kinds: readonly DurableConsumers[];
-  readonly log: Pick<EventLog, 'read' | 'newest'>;
   readonly logger: Logger;
   /** Runs reads of rows, a few at a time. */
   reading<T>(accountId: string, read: () => Promise<T>): Promise<T>;
@@ -97,17 +95,12 @@ export class AccountConsumers {
   }
 
   async #start(kind: DurableConsumers, row: ConsumerPosition): Promise<void> {
-    const { log, reading, positions, retryAt, owns } = this.#context;
+    const { store, reading, retryAt, owns } = this.#context;
     if (row.retryAt !== null) return retryAt(this.accountId, row.retryAt);
     if (this.#isOver || !owns(this.accountId)) return;
     const { accountId, id } = row;
-    let { seq } = row;
-    if (seq === null) {
-      seq = await reading(accountId, () => log.newest(accountId));
-      const advance = { accountId, id, before: null, seq, recovered: false };
-      if (!(await positions.advance(kind.kind, advance))) return;
-    }
-    if (this.#isOver) return;
+    const seq = row.seq ?? (await reading(accountId, () => store.begin(kind.kind, accountId, id)));
+    if (this.#isOver || seq === undefined) return;
     const consumer = new RunningConsumer(kind, { ...row, seq }, this.#context, (end) => this.#consumerEnded(id, end));
     this.#running.set(id, consumer);
   }

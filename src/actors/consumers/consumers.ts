@@ -39,7 +39,7 @@ const MOST_TIMERS = 10_000;
 
 export interface ConsumersOptions {
   readonly store: ConsumerStore;
-  readonly log: Pick<EventLog, 'read' | 'newest'>;
+  readonly log: Pick<EventLog, 'read'>;
   readonly ownership: Pick<Ownership, 'shards' | 'owned' | 'epochOf'>;
   readonly transport: Pick<Transport, 'publish' | 'subscribe'>;
   /** Asked for when consumers start: the mailboxes stand on the host, which calls `published`. */
@@ -257,7 +257,8 @@ class ShardConsumers implements Consumers {
 
   /** Reads which accounts of new shards have consumers, and wakes those that are behind. */
   #readAccounts(): void {
-    if (this.#context !== undefined) this.#reading ??= this.#readWhileUnread();
+    if (this.#context === undefined || this.#unread.size === 0) return;
+    this.#reading ??= this.#readWhileUnread();
   }
 
   async #readWhileUnread(): Promise<void> {

@@ -29,7 +29,7 @@ const foundList = object({
   pageSize: integer(),
 });
 
-/** One of `list`, `search` and `thread`. The emails of a thread are the oldest first. */
+/** One of `list`, `search` and `thread`; none of them is a list without emails. The emails of a thread are the oldest first. */
 const listQuery = object({
   list: optional(folderList),
   search: optional(foundList),

@@ -21,6 +21,8 @@ const STRETCH = 50_000;
 const THREAD_PAGE = 500;
 const SHOWN_FLAGS = SEEN | FLAGGED | ANSWERED;
 
+const NOTHING: FoundPage = { totalCount: 0, unreadCount: 0, slots: [] };
+
 type Found = { readonly page: FoundPage; readonly folderId?: string } | { readonly refusal: string };
 
 export function standingListQueries(
@@ -75,7 +77,7 @@ async function foundBy(
       return { refusal: 'noSuchFolder' };
     return { page: await searchMailbox(state, search, criteria, page, pageSize) };
   }
-  return thread === undefined ? { refusal: 'noSuchList' } : threadPage(store, state, thread);
+  return thread === undefined ? { page: NOTHING } : threadPage(store, state, thread);
 }
 
 async function threadPage(

@@ -14,6 +14,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Preferences: 'How the account likes its mail shown.',
   'API keys': 'Keys for programs and devices, and where the mail protocols are.',
   'Push subscriptions': 'Browsers that are told of new mail by Web Push.',
+  Webhooks: 'URLs that get the events of the account, one a request, in order and signed.',
   Internal: 'For mail servers that run apart from this one.',
   'Mail programs':
     'Where mail programs look for their settings, given the address of their user. No authentication, and no reply says whether there is such an account.',

@@ -31,11 +31,13 @@ import { preferenceRoutes } from './routes/preferences.js';
 import { profileRoutes } from './routes/profile.js';
 import { type PushSources, pushRoutes } from './routes/push-subscriptions.js';
 import { threadRoute } from './routes/threads.js';
+import { type WebhookSources, webhookRoutes } from './routes/webhooks.js';
 
 export interface RouteSources extends EmailSources, MailProgramSources {
   readonly exports: ExportSources['exports'];
   readonly accountApi: AccountApi;
   readonly push: Omit<PushSources, 'subscriptions'>;
+  readonly webhooks: Omit<WebhookSources, 'webhooks'>;
   /** What messages are composed with. */
   readonly composing: Pick<OutboundSources, 'spool' | 'hostname' | 'maxMessageSize'>;
   readonly config: WebConfig;
@@ -75,6 +77,7 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     ...profileRoutes(accountApi.profiles),
     ...preferenceRoutes(accountApi.preferences),
     ...pushRoutes({ ...sources.push, subscriptions: accountApi.push }),
+    ...webhookRoutes({ ...sources.webhooks, webhooks: accountApi.webhooks }),
     internalNotificationRoute(mailboxes),
     discoveryRoute(() => ({
       ...connectionInfo(),

@@ -112,7 +112,7 @@ function structOf(fields: Fields): AnyStruct {
   return struct;
 }
 
-function fieldErrors(error: StructError): FieldErrors {
+export function fieldErrors(error: StructError): FieldErrors {
   const errors = new Map<string, string[]>();
   for (const failure of error.failures()) {
     if (errors.size === MOST_ERRORS) break;

@@ -118,7 +118,7 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
 
   message(data: Uint8Array): void {
     if (!this.#isOpen) return;
-    this.#heardAt = this.#dependencies.timerWheel.now;
+    this.heard();
     this.#guarded(() => {
       const { maxMessageBytes } = this.#dependencies;
       if (data.length > maxMessageBytes) {
@@ -131,6 +131,11 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
       if (this.#state === 'joining') this.#keep(messages);
       else this.#take(messages);
     });
+  }
+
+  /** The client has shown that it is there. */
+  heard(): void {
+    this.#heardAt = this.#dependencies.timerWheel.now;
   }
 
   pinged(): void {

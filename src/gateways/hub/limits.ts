@@ -1,10 +1,25 @@
 // The bounds of hub connections, with the defaults of ASP.NET Core where clients rely on them.
 
-export interface HubLimits {
+export interface StandingQueryLimits {
+  /** Subscriptions of one connection to lists. */
+  readonly maxSubscriptions: number;
+  /** Different lists of one account on the node. */
+  readonly maxAccountLists: number;
+  /** Of these, those that the store is asked for. */
+  readonly maxAccountStoreLists: number;
+  /** Emails that the lists of the node may show, which is the sum of their page sizes. */
+  readonly maxListedEmails: number;
+}
+
+export interface HubLimits extends StandingQueryLimits {
   /** A connection that has not completed the handshake by then is closed. ms */
   readonly handshakeMs: number;
   /** Every client is sent a message at least this often. The stock client gives up after 30 s. ms */
   readonly keepAliveMs: number;
+  /** So long after the negotiation, a connection without a WebSocket can be opened. ms */
+  readonly openMs: number;
+  /** A poll between nodes, or of server-sent events, ends after so long without messages; shorter than HTTP connections may be silent. ms */
+  readonly silenceMs: number;
   /** A client that sends nothing for so long is closed. The stock client pings every 15 s. ms */
   readonly clientTimeoutMs: number;
   /** A client that does not answer a close is dropped after so long. ms */
@@ -26,6 +41,8 @@ export interface HubLimits {
 export const HUB_LIMITS: HubLimits = {
   handshakeMs: 15_000,
   keepAliveMs: 15_000,
+  openMs: 30_000,
+  silenceMs: 5_000,
   clientTimeoutMs: 30_000,
   closeMs: 5_000,
   maxMessageBytes: 32 * 1024,
@@ -34,4 +51,8 @@ export const HUB_LIMITS: HubLimits = {
   maxOwnConnections: 10_000,
   maxMessages: 500,
   queuePositionMs: 1_000,
+  maxSubscriptions: 20,
+  maxAccountLists: 1_000,
+  maxAccountStoreLists: 100,
+  maxListedEmails: 1_000_000,
 };

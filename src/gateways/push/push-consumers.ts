@@ -20,7 +20,7 @@ import { pushRequest, type VapidIdentity } from './push-request.js';
 const REQUESTS = 128;
 const REQUESTS_OF_HOST = 16;
 /** A subscription that fails rests so long at first, and twice as long after each further failure, up to the longest. */
-const FIRST_RETRY_MS = 10_000;
+const FIRST_RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 3_600_000;
 /** A push service that does not answer rests. */
 const HOST_REST = { firstMs: 1_000, longestMs: 60_000, most: 1_000 };

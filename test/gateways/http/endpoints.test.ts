@@ -12,6 +12,7 @@ import { type Gateway, startGateway } from './gateway.js';
 import { labelFilterCases } from './label-filter-cases.js';
 import { OUTBOUND } from './outbound-cases.js';
 import { SERVICE } from './service-cases.js';
+import { WEBHOOKS } from './webhook-cases.js';
 
 const pathOf = (route: string): string => route.slice(route.indexOf(' ') + 1);
 
@@ -23,7 +24,7 @@ const emailSteps = (base: string): readonly Step[] =>
     path: base + (path.startsWith('?') ? pathOf(route) + path : path).replace('{id}', READ_ID),
   }));
 
-const ACCOUNT_STEPS = stepsOf(ACCOUNT).map(({ path, ...rest }) => ({
+const ACCOUNT_STEPS = stepsOf({ ...ACCOUNT, ...WEBHOOKS }).map(({ path, ...rest }) => ({
   ...rest,
   path: path ?? pathOf(rest.route).replaceAll(/\{\w+\}/g, KEY_ID),
 }));

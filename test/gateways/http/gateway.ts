@@ -13,6 +13,7 @@ import type { ConnectionInfo } from '../../../src/gateways/http/routes/connectio
 import { type HttpLimits, type HttpOptions, type HttpServer, startHttp } from '../../../src/gateways/http/server.js';
 import { subscriptionCheck } from '../../../src/gateways/push/subscription-check.js';
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
+import { targetUrlFault } from '../../../src/http-client/target-url.js';
 import { Spool } from '../../../src/spool/spool.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { temporaryDirectory } from '../../support/temporary-directory.js';
@@ -115,6 +116,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
         maxMessageSize: options.maxMessageSize ?? MAX_MESSAGE_SIZE,
       },
       push: { publicKey: VAPID_KEY, check: subscriptionCheck(false) },
+      webhooks: { urlFault: (url) => targetUrlFault(url, false) },
       config: { oidc: { authority: '', clientId: '', enabled: false } },
       checks,
       version: '0.0.0',

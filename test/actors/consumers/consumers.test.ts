@@ -1,0 +1,303 @@
+// The engine of durable consumers over an event log in memory: order, positions, failures, owners that change, replays.
+import { randomUUID } from 'node:crypto';
+import test, { type ExecutionContext } from 'ava';
+import fc from 'fast-check';
+import pino from 'pino';
+import { type Consumers, createConsumers } from '../../../src/actors/consumers/consumers.js';
+import type { DeliveryOutcome, DurableConsumers } from '../../../src/actors/consumers/protocol.js';
+import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
+import { localTransport } from '../../../src/actors/runtime/transport-local.js';
+import { EventBus } from '../../support/event-bus.js';
+import { MemoryConsumers } from '../../support/memory-consumers.js';
+
+const ACCOUNT = randomUUID();
+const CONSUMER = randomUUID();
+
+/** Concerns the kind of these tests. */
+const NEW = (unread: number) => ({ type: 'UnreadCountChanged', payload: { unread } }) as unknown as MailboxEvent;
+const OTHER = { type: 'DeferralEnded', payload: { emailId: randomUUID() } } as unknown as MailboxEvent;
+
+class World {
+  readonly bus = new EventBus();
+  readonly store = new MemoryConsumers();
+  readonly transport = localTransport({ encoding: true });
+  /** seqs, as they were delivered. */
+  readonly delivered: number[] = [];
+  /** Consumers to which the log was said to be cut. */
+  readonly cut: number[] = [];
+  /** What becomes of the delivery of a change. */
+  outcome: (seq: number) => DeliveryOutcome | Promise<DeliveryOutcome> = () => ({ kind: 'delivered' });
+  readonly #nodes = new Set<Consumers>();
+  #wake = () => {};
+
+  constructor(t: Pick<ExecutionContext, 'teardown'>) {
+    this.store.newest = (accountId) => this.bus.rows(accountId).at(-1)?.seq ?? 0;
+    t.teardown(() => this.stopAll());
+  }
+
+  /** A node that owns everything until it is stopped. */
+  start(): Consumers & { readonly die: () => void } {
+    let isOwner = true;
+    const consumers = createConsumers({
+      store: this.store,
+      log: this.bus.log,
+      ownership: { shards: 1, owned: [0], epochOf: () => (isOwner ? 1 : undefined) },
+      transport: this.transport,
+      mailboxes: () => this.bus.node(),
+      logger: pino({ level: 'silent' }),
+      scanMs: 60_000,
+    });
+    const kind: DurableConsumers = {
+      kind: 'push',
+      concerns: ({ type }) => type === 'UnreadCountChanged',
+      deliver: async (_consumer, { seq }, { isCurrent }) => {
+        const outcome = await this.outcome(seq);
+        if (!isCurrent()) return { kind: 'deferred', ms: 0 };
+        if (outcome.kind === 'delivered') this.delivered.push(seq);
+        this.#wake();
+        return outcome;
+      },
+      backoffMs: () => 1,
+      interrupted: async ({ seq }) => {
+        this.cut.push(seq ?? -1);
+        return { kind: 'delivered' };
+      },
+    };
+    consumers.start([kind]);
+    void consumers.settle([0]);
+    this.#nodes.add(consumers);
+    const die = () => {
+      isOwner = false;
+      this.#nodes.delete(consumers);
+      void consumers.stop(0);
+    };
+    return Object.assign(consumers, { die });
+  }
+
+  commit(...events: MailboxEvent[]): number {
+    const seq = this.bus.commit(ACCOUNT, events);
+    const records = this.bus.rows(ACCOUNT).filter((record) => record.seq === seq);
+    for (const node of this.#nodes) node.published({ v: 1, accountId: ACCOUNT, after: seq - 1, seq, events: records });
+    return seq;
+  }
+
+  async until(condition: () => boolean): Promise<void> {
+    while (!condition()) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+        setTimeout(resolve, 5);
+      });
+    }
+  }
+
+  get position(): number | null | undefined {
+    return this.store.rows.get(CONSUMER)?.seq;
+  }
+
+  async stopAll(): Promise<void> {
+    await Promise.all([...this.#nodes].map((node) => node.stop(1_000)));
+    this.#nodes.clear();
+  }
+}
+
+test('changes are delivered in order, one at a time, and the position follows', async (t) => {
+  const world = new World(t);
+  world.store.add(ACCOUNT, CONSUMER, 0);
+  let underWay = 0;
+  world.outcome = async () => {
+    t.is(++underWay, 1);
+    await new Promise((resolve) => setImmediate(resolve));
+    underWay--;
+    return { kind: 'delivered' };
+  };
+  for (let i = 0; i < 300; i++) world.commit(i % 3 === 0 ? OTHER : NEW(i));
+  world.start();
+  await world.until(() => world.delivered.length === 200);
+  for (let i = 300; i < 330; i++) world.commit(NEW(i));
+  await world.until(() => world.delivered.length === 230);
+  const expected = Array.from({ length: 330 }, (_, i) => i + 1).filter((seq) => seq > 300 || (seq - 1) % 3 !== 0);
+  t.deepEqual(world.delivered, expected);
+  await world.until(() => world.position === 330);
+});
+
+test('a commit of an account without consumers costs no statement, nor does one that concerns none', async (t) => {
+  const world = new World(t);
+  const node = world.start();
+  await world.until(() => world.store.calls >= 2);
+  const before = world.store.calls;
+  for (let i = 0; i < 10; i++) world.commit(NEW(i));
+  t.is(node.active, 0);
+  world.store.add(ACCOUNT, CONSUMER, 10);
+  node.changed(ACCOUNT);
+  await world.until(() => node.active === 1);
+  const { calls } = world.store;
+  t.true(calls <= before + 1);
+  world.commit(NEW(11));
+  await world.until(() => world.delivered.length === 1);
+});
+
+test('what was not concerned is not delivered again: the position of a stop is stored', async (t) => {
+  const world = new World(t);
+  world.store.add(ACCOUNT, CONSUMER, 0);
+  const node = world.start();
+  world.commit(NEW(1));
+  await world.until(() => world.position === 1);
+  world.commit(OTHER);
+  await world.until(() => world.bus.rows(ACCOUNT).length === 2);
+  await node.stop(1_000);
+  t.true(world.position === 1 || world.position === 2);
+  t.deepEqual(world.delivered, [1]);
+});
+
+test('a change that fails comes again before those after it, and a success ends the count of failures', async (t) => {
+  const world = new World(t);
+  world.store.add(ACCOUNT, CONSUMER, 0);
+  let failures = 3;
+  world.outcome = (seq) => (seq === 2 && failures-- > 0 ? { kind: 'failed' } : { kind: 'delivered' });
+  world.start();
+  for (let i = 1; i <= 4; i++) world.commit(NEW(i));
+  await world.until(() => world.store.rows.get(CONSUMER)!.failures === 2);
+  t.is(typeof world.store.rows.get(CONSUMER)!.failingSince, 'number');
+  await world.until(() => world.position === 4);
+  t.deepEqual(world.delivered, [1, 2, 3, 4]);
+  t.like(world.store.rows.get(CONSUMER), { failures: 0, failingSince: null, retryAt: null });
+});
+
+test('a consumer that fails is not tried before its time, by the next owner either', async (t) => {
+  const world = new World(t);
+  world.store.add(ACCOUNT, CONSUMER, 0);
+  world.outcome = () => ({ kind: 'failed', retryAfterMs: 3_600_000 });
+  const node = world.start();
+  world.commit(NEW(1));
+  await world.until(() => world.store.rows.get(CONSUMER)!.failures === 1);
+  await world.until(() => node.active === 0);
+  t.is(node.resting, 1);
+  node.die();
+  world.outcome = () => t.fail() as never;
+  const next = world.start();
+  await world.until(() => next.accounts === 1);
+  world.commit(NEW(2));
+  await world.until(() => next.resting === 1);
+  t.deepEqual(world.delivered, []);
+});
+
+test('a consumer without a position begins at the newest change', async (t) => {
+  const world = new World(t);
+  world.store.add(ACCOUNT, CONSUMER, null);
+  world.commit(NEW(1));
+  world.start();
+  await world.until(() => world.position === 1);
+  world.commit(NEW(2));
+  await world.until(() => world.position === 2);
+  t.deepEqual(world.delivered, [2]);
+});
+
+test('a consumer that is given an earlier position gets the changes again', async (t) => {
+  const world = new World(t);
+  world.store.add(ACCOUNT, CONSUMER, 0);
+  const node = world.start();
+  for (let i = 1; i <= 5; i++) world.commit(NEW(i));
+  await world.until(() => world.position === 5);
+  world.store.rows.set(CONSUMER, { ...world.store.rows.get(CONSUMER)!, seq: 2 });
+  node.changed(ACCOUNT);
+  await world.until(() => world.delivered.length === 8);
+  t.deepEqual(world.delivered, [1, 2, 3, 4, 5, 3, 4, 5]);
+  await world.until(() => world.position === 5);
+});
+
+test('a consumer that was removed gets nothing more', async (t) => {
+  const world = new World(t);
+  world.store.add(ACCOUNT, CONSUMER, 0);
+  const node = world.start();
+  world.commit(NEW(1));
+  await world.until(() => world.position === 1);
+  world.store.rows.delete(CONSUMER);
+  node.changed(ACCOUNT);
+  await world.until(() => node.accounts === 0 && node.active === 0);
+  world.commit(NEW(2));
+  t.is(node.active, 0);
+  t.deepEqual(world.delivered, [1]);
+});
+
+test('a log that was cut is noticed, and the consumer goes on with what is left', async (t) => {
+  const world = new World(t);
+  world.store.add(ACCOUNT, CONSUMER, 1);
+  for (let i = 1; i <= 6; i++) world.commit(NEW(i));
+  world.bus.rows(ACCOUNT).splice(0, 3);
+  world.start();
+  await world.until(() => world.position === 6);
+  t.deepEqual(world.cut, [1]);
+  t.deepEqual(world.delivered, [4, 5, 6]);
+});
+
+test('numbers of changes without events are no cut', async (t) => {
+  const world = new World(t);
+  world.store.add(ACCOUNT, CONSUMER, 1);
+  for (let i = 1; i <= 6; i++) world.commit(NEW(i));
+  world.bus.rows(ACCOUNT).splice(2, 2);
+  world.start();
+  await world.until(() => world.position === 6);
+  t.deepEqual(world.cut, []);
+  t.deepEqual(world.delivered, [2, 5, 6]);
+});
+
+test('a store that fails delays what is due, and nothing comes twice', async (t) => {
+  const world = new World(t);
+  world.store.add(ACCOUNT, CONSUMER, 0);
+  world.start();
+  world.commit(NEW(1));
+  await world.until(() => world.position === 1);
+  world.outcome = (seq) => {
+    if (seq === 2) world.store.fault = new Error('down');
+    return { kind: 'delivered' };
+  };
+  world.commit(NEW(2));
+  world.commit(NEW(3));
+  await world.until(() => world.delivered.length === 2);
+  world.store.fault = undefined;
+  await world.until(() => world.position === 3);
+  t.deepEqual(world.delivered, [1, 2, 3]);
+});
+
+const step = fc.oneof(
+  { weight: 6, arbitrary: fc.constant('new' as const) },
+  { weight: 3, arbitrary: fc.constant('other' as const) },
+  { weight: 2, arbitrary: fc.constant('fail' as const) },
+  { weight: 1, arbitrary: fc.constant('die' as const) },
+  { weight: 1, arbitrary: fc.constant('move' as const) },
+  { weight: 2, arbitrary: fc.constant('wait' as const) },
+);
+
+test('whatever fails, dies and moves: nothing is missed, order is kept, and only a death repeats, one change each', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      const world = new World({ teardown: () => {} });
+      world.store.add(ACCOUNT, CONSUMER, 0);
+      let node = world.start();
+      let failing = 0;
+      let deaths = 0;
+      const due: number[] = [];
+      world.outcome = () => (failing-- > 0 ? { kind: 'failed' } : { kind: 'delivered' });
+      for (const [i, each] of steps.entries()) {
+        if (each === 'new') due.push(world.commit(NEW(i)));
+        else if (each === 'other') world.commit(OTHER);
+        else if (each === 'fail') failing = 1;
+        else if (each === 'wait') await new Promise((resolve) => setTimeout(resolve, 1));
+        else {
+          if (each === 'move') await node.vacate([0]);
+          else deaths++;
+          node.die();
+          node = world.start();
+        }
+      }
+      failing = 0;
+      await world.until(() => (due.at(-1) ?? 0) <= (world.position ?? 0));
+      await world.stopAll();
+      t.deepEqual([...new Set(world.delivered)], due);
+      t.true(world.delivered.length <= due.length + deaths);
+      // A repetition begins where the owner before has ended.
+      for (const [i, seq] of world.delivered.slice(1).entries()) t.true(seq >= world.delivered[i]!);
+    }),
+    { numRuns: 60 },
+  );
+});

@@ -1,0 +1,159 @@
+// Webhooks of a whole node: signed and in order, through receivers that are away or say no, through the death of the node, and
+// again from the log.
+import test, { type ExecutionContext } from 'ava';
+import { createTransport } from 'nodemailer';
+import { Webhook } from 'standardwebhooks';
+import { firstOfEach, loggedEvents } from '../support/logged-events.js';
+import { createAccount, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
+import { startTestNode } from '../support/node.js';
+import { startWebhookReceiver } from '../support/webhook-receiver.js';
+
+const SETTINGS = { MANSIO_HOSTED_DOMAINS: 'example.test', MANSIO_WEBHOOK_ALLOW_PRIVATE: 'true' };
+
+interface ShownWebhook {
+  readonly id: string;
+  readonly url: string;
+  readonly secret: string;
+  readonly isEnabled: boolean;
+  readonly disabledReason: string | null;
+  readonly failures: number;
+  readonly nextAttemptAt: string | null;
+}
+
+interface Deliveries {
+  readonly items: readonly { readonly id: string; readonly eventId: string; readonly isDelivered: boolean }[];
+  readonly totalCount: number;
+}
+
+async function world(t: ExecutionContext) {
+  let node = await startTestNode(SETTINGS);
+  t.teardown(() => node.stop());
+  let sql = await storeOf(node);
+  t.teardown(() => sql.end({ timeout: 1 }));
+  const account = await createAccount(sql, 'ann@example.test');
+  const { receiver, ...hook } = await startWebhookReceiver(t);
+  const api = () => new MailboxClient(node, account.key);
+  const request = async (method: string, path: string, body?: unknown) => {
+    const response = await api().request(method, `/api/webhooks${path}`, body);
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return text === '' ? undefined : JSON.parse(text);
+  };
+  return {
+    receiver,
+    hook,
+    request,
+    async make(body: Readonly<Record<string, unknown>> = {}): Promise<ShownWebhook> {
+      return request('POST', '', { url: hook.url(), ...body });
+    },
+    shown: (id: string): Promise<ShownWebhook> => request('GET', `/${id}`),
+    deliveries: (id: string): Promise<Deliveries> => request('GET', `/${id}/deliveries?pageSize=100`),
+    mail: (subject: string) =>
+      createTransport({ host: '127.0.0.1', port: port(node, 'mx'), tls: { rejectUnauthorized: false } }).sendMail({
+        ...{ from: 'bob@remote.test', to: account.email, subject, text: subject },
+      }),
+    logged: async () => (await loggedEvents(sql, account.id)).map(({ id }) => id),
+    async killAndStart() {
+      await sql.end({ timeout: 1 });
+      await node.kill('SIGKILL');
+      node = await startTestNode({ ...SETTINGS, MANSIO_DATA_DIR: node.dataDir });
+      sql = await storeOf(node);
+    },
+  };
+}
+
+test('a webhook gets every event, signed and in order, and again from the log', async (t) => {
+  const { receiver, hook, request, make, mail, deliveries, logged } = await world(t);
+  const { id, url, secret } = await make();
+  await mail('one');
+  await mail('Zoë 💌');
+  const ids = (key = secret) => hook.accepted(url, key).map((message) => message.id);
+  const all = await logged();
+  t.true(all.length >= 4);
+  await receiver.until(() => receiver.requests.length === all.length);
+  t.deepEqual(ids(), all);
+  const subjects = hook
+    .accepted(url, secret)
+    .flatMap(({ type, data }) => (type === 'NewEmail' ? [data['subject']] : []));
+  t.deepEqual(subjects, ['one', 'Zoë 💌']);
+  t.is(receiver.mostAtOnce, 1);
+  const listed = await deliveries(id);
+  t.deepEqual(listed.items.map(({ eventId }) => eventId).toReversed(), all);
+  t.true(listed.items.every(({ isDelivered }) => isDelivered));
+
+  const { secret: newer } = await request('POST', `/${id}/rotate-secret`);
+  await request('POST', `/${id}/replay`, { after: all[1] });
+  await receiver.until(() => receiver.requests.length === 2 * all.length - 2);
+  const expected = [...all, ...all.slice(2)];
+  t.deepEqual(ids(), expected, 'with the old secret');
+  const again = receiver.requests.at(-1)!;
+  const fields = again.headers as Record<string, string>;
+  t.is(fields['webhook-signature']!.split(' ').length, 2);
+  t.notThrows(() => new Webhook(newer).verify(again.body, fields));
+  const first = Number(all[0]!.split('_')[0]);
+  await request('POST', `/${id}/replay`, { after: first - 1 });
+  await receiver.until(() => receiver.requests.length === expected.length + all.length);
+  t.deepEqual(ids(), [...expected, ...all]);
+  // Nobody can tell whether the log has ever had more.
+  await request('POST', `/${id}/replay`, { after: 0 });
+  await receiver.until(() => receiver.requests.length === expected.length + 2 * all.length + 1);
+  t.is(hook.accepted(url, secret)[expected.length + all.length]!.type, 'Resync');
+});
+
+test('what a receiver does not take waits for it, in order; 410 disables, and PUT goes on', async (t) => {
+  const { receiver, hook, request, make, mail, shown, deliveries } = await world(t);
+  const { id, url, secret } = await make({ eventTypes: ['NewEmail'] });
+  const subjects = () => hook.accepted(url, secret).map(({ data }) => data['subject']);
+  receiver.answerNext({ status: 503, headers: { 'retry-after': '3600' } });
+  await mail('one');
+  await receiver.until(() => receiver.requests.length === 1);
+  await mail('two');
+  // The failure is stored after the answer.
+  let failing = await shown(id);
+  while (failing.failures === 0) failing = await shown(id);
+  t.is(failing.failures, 1);
+  t.true(Date.parse(failing.nextAttemptAt!) > Date.now() + 3_000_000);
+  t.is(receiver.requests.length, 1);
+  // A PUT is tried at once.
+  receiver.answerNext({ status: 410 });
+  await request('PUT', `/${id}`, { url, eventTypes: ['NewEmail'] });
+  await receiver.until(() => receiver.requests.length === 2);
+  while ((await shown(id)).isEnabled);
+  t.regex((await shown(id)).disabledReason!, /410/);
+  await mail('three');
+  await request('PUT', `/${id}`, { url, eventTypes: ['NewEmail'] });
+  await receiver.until(() => subjects().length === 3);
+  t.deepEqual(subjects(), ['one', 'two', 'three']);
+  t.like(await shown(id), { isEnabled: true, disabledReason: null, failures: 0 });
+  t.deepEqual(
+    (await deliveries(id)).items.map(({ isDelivered }) => isDelivered),
+    [true, true, true, false, false],
+  );
+  await request('DELETE', `/${id}`);
+  await mail('four');
+  t.is(receiver.requests.length, 5);
+});
+
+test('a node that is killed loses no event of a webhook, and keeps their order', async (t) => {
+  const { receiver, hook, make, mail, logged, killAndStart, shown } = await world(t);
+  const { id, url, secret } = await make();
+  const taken = () => hook.accepted(url, secret).map((message) => message.id);
+  await mail('one');
+  const before = await logged();
+  await receiver.until(() => taken().length === before.length);
+  // The request under way is cut off by the death of the node.
+  receiver.answer('hang');
+  await mail('two');
+  await receiver.until(() => receiver.requests.length === before.length + 1);
+  await killAndStart();
+  receiver.answer(undefined);
+  await mail('three');
+  await receiver.shut();
+  await mail('four');
+  let { failures } = await shown(id);
+  while (failures === 0) ({ failures } = await shown(id));
+  await receiver.listen();
+  const all = await logged();
+  await receiver.until(() => new Set(taken()).size === all.length);
+  t.deepEqual(firstOfEach(taken()), all);
+});
