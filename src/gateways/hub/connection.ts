@@ -5,6 +5,7 @@
 import type { Logger } from 'pino';
 import { TIMELINE } from '../events/client-events.js';
 import type { Socket, SocketListener } from '../web-socket.js';
+import { audienceOf, protocolOf, topicsOf } from './audience.js';
 import { carryOut } from './calls.js';
 import { HANDSHAKE_ACCEPTED, handshakeRefused, protocolNamedIn } from './handshake.js';
 import { CLOSE, INVOCATION, STREAM_INVOCATION } from './hub-messages.js';
@@ -70,15 +71,14 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
   readonly accountId: string;
   readonly owner: string;
   readonly keyId: string | null;
-  readonly topics: number;
   readonly slot: number;
+  /** Of JSON until the client has named its protocol. */
+  audience: number;
   /** Tick at which the credential ends. */
   readonly #endsAt: number;
   readonly #socket: Socket;
   readonly #dependencies: ConnectionDependencies;
   readonly resumption: Resumption | undefined;
-  /** Undefined until the client has named one. */
-  #protocol: HubProtocol | undefined;
   /** Undefined when there are none. */
   #parts: ConnectionPart[] | undefined;
   /** `joining`: the handshake was read, and is answered once the subscription is ready. */
@@ -99,7 +99,7 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
     this.accountId = options.accountId;
     this.owner = options.owner;
     this.keyId = options.keyId;
-    this.topics = options.topics;
+    this.audience = audienceOf({ protocol: JSON_PROTOCOL, topics: options.topics });
     this.slot = dependencies.timerWheel.nextSlot();
     this.#socket = socket;
     this.#dependencies = dependencies;
@@ -113,7 +113,11 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
   }
 
   get protocol(): HubProtocol {
-    return this.#protocol ?? JSON_PROTOCOL;
+    return protocolOf(this.audience);
+  }
+
+  get topics(): number {
+    return topicsOf(this.audience);
   }
 
   message(data: Uint8Array): void {
@@ -260,7 +264,7 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
     if (protocol.isBinary && !this.#socket.useBinary()) {
       throw new ProtocolError(`The transport carries text only, and the protocol '${protocol.name}' is binary.`);
     }
-    this.#protocol = protocol;
+    this.audience = audienceOf({ protocol, topics: this.topics });
     this.#state = 'joining';
     // The subscription is ready before the client learns that it is connected, so the client misses no later event. Frames are
     // sent at the end of a tick at the earliest, so none overtakes the answer. A client that resumes calls `Resume` later.

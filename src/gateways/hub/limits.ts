@@ -50,9 +50,9 @@ export const HUB_LIMITS: HubLimits = {
   maxConnections: 100_000,
   maxOwnConnections: 10_000,
   maxMessages: 500,
-  queuePositionMs: 1_000,
   maxSubscriptions: 20,
   maxAccountLists: 1_000,
   maxAccountStoreLists: 100,
   maxListedEmails: 1_000_000,
+  queuePositionMs: 1_000,
 };
