@@ -133,7 +133,6 @@ export function fakeAccountApi(): AccountApi {
       },
       async choose(accountId, chosen) {
         preferences.set(accountId, { ...preferences.get(accountId), ...chosen });
-        return names.has(accountId);
       },
     },
     push: { subscribe: async (accountId) => names.has(accountId), unsubscribe: async () => {} },
@@ -150,6 +149,11 @@ const delivery: WebhookDelivery = {
   ...{ id: DELIVERY_ID, eventId: eventIdOf({ seq: 12, at: 7, within: { n: 0, k: 1 } }, ALICE), eventType: 'NewEmail' },
   ...{ at, attempt: 1, isDelivered: false, responseStatus: 500, durationMs: 12, error: 'The receiver answered 500.' },
 };
+
+export async function fakeWebhookTest(accountId: string, id: string) {
+  if (accountId !== ALICE || id !== WEBHOOK_ID) return undefined;
+  return { result: 'failed', responseStatus: 404, durationMs: 3, error: 'The receiver answered 404.' };
+}
 
 /** The log of each account ends at this change. */
 const NEWEST = 100;
