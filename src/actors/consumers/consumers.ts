@@ -52,6 +52,8 @@ export interface ConsumersOptions {
   /** How long consumers stay live, and how often all rows are looked at, in ms. */
   readonly idleMs?: number;
   readonly scanMs?: number;
+  /** Accounts whose consumers are at work or live; 2,000 when absent. */
+  readonly mostActive?: number;
 }
 
 export interface Consumers extends Tenant {
@@ -209,18 +211,26 @@ class ShardConsumers implements Consumers {
 
   #wake(accountId: string): void {
     if (this.#context?.owns(accountId) !== true || this.#active.has(accountId)) return;
-    if (this.#active.size >= MOST_ACTIVE) {
+    if (this.#isFull) {
       this.#waiting.add(accountId);
-      this.#makingRoom ??= setTimeout(() => this.#endIdle(), ROOM_MS).unref();
+      this.#makeRoom();
       return;
     }
     this.#waiting.delete(accountId);
     this.#active.set(accountId, new AccountConsumers(accountId, this.#context));
   }
 
+  #makeRoom(): void {
+    if (!this.#isStopped) this.#makingRoom ??= setTimeout(() => this.#endIdle(), ROOM_MS).unref();
+  }
+
+  get #isFull(): boolean {
+    return this.#active.size >= (this.#options.mostActive ?? MOST_ACTIVE);
+  }
+
   #wakeNext(): void {
     for (const accountId of this.#waiting) {
-      if (this.#active.size >= MOST_ACTIVE) return;
+      if (this.#isFull) return this.#makeRoom();
       this.#waiting.delete(accountId);
       this.#wake(accountId);
     }
