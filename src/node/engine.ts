@@ -89,8 +89,8 @@ export interface Engine {
   readonly accountStores: AccountStores;
   /** Of this node's accounts; not started yet. */
   readonly consumers: Consumers;
-  /** For notices between nodes. */
-  readonly bus: Pick<Transport, 'publish' | 'subscribe'>;
+  /** For notices and requests between nodes. */
+  readonly bus: Pick<Transport, 'publish' | 'subscribe' | 'request' | 'respond'>;
   /** Undefined without the role `outbound`. */
   readonly queue: DeliveryQueue | undefined;
   /** Rejects when this node must not go on. */
@@ -222,6 +222,7 @@ export async function startEngine(
     },
     notifyDue: (accountId: string, outboundId: string) => dueNotifier.notify(accountId, outboundId),
     reserve: (accountId: string, wanted: number) => dueNotifier.reserve(accountId, wanted),
+    queueOf: (accountId: string) => dueNotifier.queueOf(accountId),
     hosted: async (task: Parameters<HostedDelivery>[0]) => (await hosted)(task),
     handedOver: (handed: HandedOver) => deliverHandedOver(mailboxes, handed, log),
   };
@@ -307,6 +308,7 @@ export async function startEngine(
   const accountApi = createAccountApi({
     directory: accounts,
     ...accountStores,
+    mailboxes,
     consumersChanged: (accountId) => consumers.changed(accountId),
     keyUses,
     random: randomBytes,

@@ -3,7 +3,9 @@
 // `resumption` decides which events it gets. Durations are ticks of the timer wheel. A node has ten thousand connections: each
 // has a few fields, no timers and no closures.
 import type { Logger } from 'pino';
+import { TIMELINE } from '../events/client-events.js';
 import type { Socket, SocketListener } from '../web-socket.js';
+import { audienceOf, protocolOf, topicsOf } from './audience.js';
 import { carryOut } from './calls.js';
 import { HANDSHAKE_ACCEPTED, handshakeRefused, protocolNamedIn } from './handshake.js';
 import { CLOSE, INVOCATION, STREAM_INVOCATION } from './hub-messages.js';
@@ -11,6 +13,7 @@ import type { HubProtocol } from './hub-protocol.js';
 import { JSON_PROTOCOL } from './json-protocol.js';
 import type { Caller, ConnectionPart, HubMethods } from './methods.js';
 import { ProtocolError } from './protocol-error.js';
+import type { QueuePositions } from './queue-positions.js';
 import { type ResumingConnection, Resumption, type ResumptionDependencies } from './resumption.js';
 import { joined } from './shared-frames.js';
 import type { Subscriber, Subscriptions } from './subscriptions.js';
@@ -23,6 +26,7 @@ export interface ConnectionDependencies {
   readonly subscriptions: Subscriptions;
   readonly resumptions: ResumptionDependencies;
   readonly methods: HubMethods;
+  readonly queuePositions: QueuePositions;
   readonly log: Logger;
   readonly handshakeTicks: number;
   /** A visit sends a ping when nothing was sent for so long. */
@@ -67,15 +71,14 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
   readonly accountId: string;
   readonly owner: string;
   readonly keyId: string | null;
-  readonly topics: number;
   readonly slot: number;
+  /** Of JSON until the client has named its protocol. */
+  audience: number;
   /** Tick at which the credential ends. */
   readonly #endsAt: number;
   readonly #socket: Socket;
   readonly #dependencies: ConnectionDependencies;
   readonly resumption: Resumption | undefined;
-  /** Undefined until the client has named one. */
-  #protocol: HubProtocol | undefined;
   /** Undefined when there are none. */
   #parts: ConnectionPart[] | undefined;
   /** `joining`: the handshake was read, and is answered once the subscription is ready. */
@@ -96,7 +99,7 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
     this.accountId = options.accountId;
     this.owner = options.owner;
     this.keyId = options.keyId;
-    this.topics = options.topics;
+    this.audience = audienceOf({ protocol: JSON_PROTOCOL, topics: options.topics });
     this.slot = dependencies.timerWheel.nextSlot();
     this.#socket = socket;
     this.#dependencies = dependencies;
@@ -110,7 +113,11 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
   }
 
   get protocol(): HubProtocol {
-    return this.#protocol ?? JSON_PROTOCOL;
+    return protocolOf(this.audience);
+  }
+
+  get topics(): number {
+    return topicsOf(this.audience);
   }
 
   message(data: Uint8Array): void {
@@ -143,6 +150,7 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
     if (this.#state !== 'joining') return;
     this.#state = 'open';
     this.#send(HANDSHAKE_ACCEPTED);
+    if ((this.topics & TIMELINE) !== 0 && this.accountId !== '') this.#dependencies.queuePositions.follow(this);
     const early = this.#early;
     this.#early = undefined;
     if (early !== undefined) this.#guarded(() => this.#take(early));
@@ -256,7 +264,7 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
     if (protocol.isBinary && !this.#socket.useBinary()) {
       throw new ProtocolError(`The transport carries text only, and the protocol '${protocol.name}' is binary.`);
     }
-    this.#protocol = protocol;
+    this.audience = audienceOf({ protocol, topics: this.topics });
     this.#state = 'joining';
     // The subscription is ready before the client learns that it is connected, so the client misses no later event. Frames are
     // sent at the end of a tick at the earliest, so none overtakes the answer. A client that resumes calls `Resume` later.

@@ -84,6 +84,7 @@ async function poll(request: EndpointRequest, carryOut: CarryOut): Promise<HttpA
   request.aborted.addEventListener('abort', lost);
   let reply = await carryOut('poll');
   while (reply.kind === 'silence' && !request.aborted.aborted) reply = await carryOut('next');
+  if (reply === GONE) lost();
   if (reply.kind === 'refused') return refused(reply);
   const finished = (isSent: boolean) => void (isSent || lost());
   if (reply.kind === 'over') return { status: 204, headers: NO_STORE };

@@ -11,10 +11,13 @@ export interface Opening extends Omit<HubConnectionOptions, 'id' | 'validTicks'>
   readonly expiresAt?: number;
 }
 
+/** `stream` opens for server-sent events, `poll` for long polling; `next` polls without being heard from the client. */
+const KINDS = ['stream', 'poll', 'next', 'send', 'end'] as const;
+type PolledKind = (typeof KINDS)[number];
+
 /** A request to the node that has the connection. */
 export interface PolledRequest {
-  /** `stream` opens for server-sent events, `poll` for long polling; `next` polls without being heard from the client. */
-  readonly kind: 'stream' | 'poll' | 'next' | 'send' | 'end';
+  readonly kind: PolledKind;
   readonly connectionToken: string;
   readonly opening: Opening;
   /** What the client sends. */
@@ -58,12 +61,21 @@ const OTHER_TRANSPORT: PolledRefusal = {
   status: 400,
   detail: 'The connection has another transport.',
 };
+/** Tokens kept. After a while a token opens nothing by itself. */
+const MAX_ENDED = 10_000;
 const DONE: PolledReply = { kind: 'done' };
+
+/** False for requests of a later version. */
+export function isPolledKind(name: string): name is PolledKind {
+  return KINDS.some((kind) => kind === name);
+}
 
 export class PolledConnections {
   readonly #options: PolledConnectionsOptions;
   /** By connection tokens. */
   readonly #held = new Map<string, Held>();
+  /** Tokens of connections that ended a moment ago: a late request does not open them again. */
+  readonly #ended = new Set<string>();
 
   constructor(options: PolledConnectionsOptions) {
     this.#options = options;
@@ -106,7 +118,7 @@ export class PolledConnections {
   }
 
   #open(connectionToken: string, opening: Opening, isStream: boolean): PolledReply {
-    if (!this.#options.mayOpen(connectionToken)) return NONE;
+    if (this.#ended.has(connectionToken) || !this.#options.mayOpen(connectionToken)) return NONE;
     const refused = this.#options.refusal(opening.owner);
     if (refused !== undefined) return refused;
     const socket = new PolledSocket({ ...this.#options, carriesBinary: !isStream });
@@ -118,6 +130,8 @@ export class PolledConnections {
       drained: () => connection.drained(),
       closed: (code) => {
         this.#held.delete(connectionToken);
+        this.#ended.add(connectionToken);
+        if (this.#ended.size > MAX_ENDED) this.#ended.delete(this.#ended.values().next().value!);
         connection.closed(code);
       },
     });

@@ -5,17 +5,15 @@ import type { Logger } from 'pino';
 import { catchError, EMPTY, filter, map, Subject, Subscription, tap } from 'rxjs';
 import type { MailboxEvent, Mailboxes } from '../../actors/mailbox/protocol.js';
 import { NO_TRACER, type Span, type Tracer } from '../../actors/runtime/tracing.js';
-import { AUDIENCES, audienceOf, topicsOf } from './audience.js';
+import { AUDIENCES, topicsOf } from './audience.js';
 import { batchedBy } from './batched-by.js';
 import { eventMessages, logDelivered } from './event-messages.js';
-import type { HubProtocol } from './hub-protocol.js';
 import { type HubMeter, NO_METER } from './meter.js';
 import { type SharedFrame, sharedFrames } from './shared-frames.js';
 
 export interface Subscriber {
-  readonly protocol: HubProtocol;
-  /** The topics that the client asked for, beside the events for everybody. */
-  readonly topics: number;
+  /** Fixed from the time that the subscriber joins. */
+  readonly audience: number;
   /** Every event from now on will be delivered. No event is delivered before the caller of this method has returned. */
   ready(): void;
   /** Takes a frame of whole messages: the same octets for all of an audience. */
@@ -144,13 +142,13 @@ class Group {
   }
 
   add(subscriber: Subscriber): void {
-    if (!this.subscribers.has(subscriber)) this.#connections[audienceOf(subscriber)]!++;
+    if (!this.subscribers.has(subscriber)) this.#connections[subscriber.audience]!++;
     this.subscribers.add(subscriber);
   }
 
   delete(subscriber: Subscriber): boolean {
     if (!this.subscribers.delete(subscriber)) return false;
-    this.#connections[audienceOf(subscriber)]!--;
+    this.#connections[subscriber.audience]!--;
     return true;
   }
 
@@ -171,7 +169,7 @@ class Group {
       if (frame !== undefined) meter.sent(frame.messages, this.#connections[audience]!);
     });
     for (const subscriber of this.subscribers) {
-      const frame = frames[audienceOf(subscriber)];
+      const frame = frames[subscriber.audience];
       if (frame !== undefined) subscriber.deliver(frame.octets);
     }
   }
