@@ -1,14 +1,15 @@
-// The real-time hub under load: fan-out to many connections, many accounts, clients that come back after their node was killed.
-// `npm run bench realtime [latency] [memory] [burst] [accounts] [resume]` runs some of it.
+// The real-time hub under load: fan-out to many connections, many accounts, standing queries, clients that come back after
+// their node was killed. `npm run bench realtime [latency] [memory] [burst] [accounts] [lists] [resume]` runs some of it.
 import { fanOut } from './realtime/fan-out.js';
 import { HubSwarm } from './realtime/hub-swarm.js';
 import { manyAccounts } from './realtime/many-accounts.js';
 import { returning } from './realtime/return.js';
+import { differentLists, oneList } from './realtime/standing-lists.js';
 import { Target } from './realtime/target.js';
 import { loadAverage } from './support/machine.js';
 
 const FAN_OUT = ['latency', 'memory', 'burst'];
-const PARTS = [...FAN_OUT, 'accounts', 'resume'];
+const PARTS = [...FAN_OUT, 'accounts', 'lists', 'resume'];
 /** Over which the clients that come back are spread. */
 const RETURNING_ACCOUNTS = [1, 1_000];
 
@@ -19,6 +20,10 @@ export async function run(args: readonly string[]): Promise<void> {
   process.stdout.write(`  load average at the start ${loadAverage()}\n`);
   if (FAN_OUT.some(wanted)) await withSwarm((target, swarm) => fanOut(target, swarm, wanted));
   if (wanted('accounts')) await withSwarm(manyAccounts);
+  if (wanted('lists')) {
+    await withSwarm(differentLists);
+    await withSwarm(oneList);
+  }
   if (wanted('resume')) {
     for (const accounts of RETURNING_ACCOUNTS) await withTarget((target) => returning(target, accounts));
   }

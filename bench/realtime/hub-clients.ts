@@ -12,16 +12,22 @@ export interface OpenOrder {
   readonly keys: readonly string[];
   readonly connections: number;
 }
-/** Each client gets `events` of the hub event; those of all events that hold `marked` are reported one by one. */
+/** Each client gets `events` of the hub event. */
 export interface RoundOrder {
   readonly kind: 'round';
   readonly event: string;
   readonly events: number;
 }
-/** `events` events come in all, each to one client, and each holds a number in its subject: `#17`. */
+/** Events hold numbers in their subjects: `#17`. `arrivals`: so many come in all, of each number the first one to each client. */
 export interface TraceOrder {
   readonly kind: 'trace';
-  readonly events: number;
+  readonly event: string;
+  readonly arrivals: number;
+}
+/** Client `i` subscribes to the lists of `queries[i]`, modulo their number. */
+export interface SubscribeOrder {
+  readonly kind: 'subscribe';
+  readonly queries: readonly (readonly unknown[])[];
 }
 /** All clients go away and keep their cursors. */
 export interface LeaveOrder {
@@ -34,15 +40,16 @@ export interface ReturnOrder {
   readonly event: string;
   readonly events: number;
 }
-export type Order = OpenOrder | RoundOrder | TraceOrder | LeaveOrder | ReturnOrder;
+export type Order = OpenOrder | RoundOrder | TraceOrder | SubscribeOrder | LeaveOrder | ReturnOrder;
 
 export type Report =
   | { readonly kind: 'opened'; readonly seconds: number }
   | { readonly kind: 'ready' }
+  | { readonly kind: 'subscribed' }
   | { readonly kind: 'left' }
   /** When each client had got the whole round, ns of the machine's monotonic clock, ascending. */
   | { readonly kind: 'received'; readonly at: readonly string[]; readonly octets: number }
-  /** When each event came, by its number, ns. */
+  /** When each event came to a client, by its number, ns. */
   | { readonly kind: 'traced'; readonly at: readonly (readonly [number: number, ns: string])[] }
   | { readonly kind: 'failed'; readonly error: string };
 
@@ -52,6 +59,9 @@ const HANDSHAKE = '{"protocol":"json","version":1}\u001e';
 const PING = '{"type":6}\u001e';
 const POSITION = Buffer.from('"target":"Position","arguments":["');
 const MARK = Buffer.from('"subject":"#');
+const COMPLETION = Buffer.from('{"type":3,');
+const REFUSED = Buffer.from('"error":"');
+const SEPARATOR = 0x1e;
 const QUOTE = 0x22;
 const EMPTY = Buffer.alloc(0);
 /** Read into by all sockets: what is left of a frame is copied. */
@@ -70,6 +80,8 @@ const PING_FRAME = frame(PING);
 
 class Client {
   seen = 0;
+  /** Numbers of the trace that have come. */
+  readonly traced = new Set<number>();
   readonly #key: string;
   #cursor: string | null = null;
   #resumes = false;
@@ -112,6 +124,13 @@ class Client {
     this.#socket = socket;
     return new Promise((opened) => {
       this.#opened = opened;
+    });
+  }
+
+  subscribe(queries: readonly unknown[]): void {
+    queries.forEach((query, i) => {
+      const call = { type: 1, invocationId: `${i + 1}`, target: 'Subscribe', arguments: [query] };
+      this.#socket?.write(frame(`${JSON.stringify(call)}\u001e`));
     });
   }
 
@@ -178,7 +197,8 @@ class Client {
       this.#state = 'open';
       this.#opened();
     }
-    if (trace !== undefined) traced(trace, payload);
+    if (answersLeft > 0) answered(payload);
+    if (trace !== undefined) traced(trace, this, payload);
     if (round === undefined) return;
     const before = this.seen;
     for (let at = payload.indexOf(round.needle); at >= 0; at = payload.indexOf(round.needle, at + 1)) this.seen++;
@@ -200,7 +220,8 @@ interface Round {
 }
 
 interface Trace {
-  readonly events: number;
+  readonly needle: Buffer;
+  readonly arrivals: number;
   readonly at: [number, string][];
 }
 
@@ -208,6 +229,8 @@ const clients: Client[] = [];
 let round: Round | undefined;
 let trace: Trace | undefined;
 let octets = 0;
+/** Calls that are not answered yet. */
+let answersLeft = 0;
 
 function report(what: Report): void {
   process.send?.(what);
@@ -225,20 +248,41 @@ function arrived({ at }: Round): void {
   report({ kind: 'received', at: at.map(String), octets });
 }
 
-function traced({ at, events }: Trace, payload: Buffer): void {
+function traced({ needle, at, arrivals }: Trace, client: Client, payload: Buffer): void {
   const ns = String(process.hrtime.bigint());
-  for (let found = payload.indexOf(MARK); found >= 0; found = payload.indexOf(MARK, found + 1)) {
-    at.push([Number.parseInt(payload.toString('latin1', found + MARK.length, found + MARK.length + 12), 10), ns]);
+  for (let found = payload.indexOf(needle); found >= 0; ) {
+    const end = payload.indexOf(SEPARATOR, found);
+    for (let mark = payload.indexOf(MARK, found); mark >= 0 && mark < end; mark = payload.indexOf(MARK, mark + 1)) {
+      const start = mark + MARK.length;
+      const number = Number.parseInt(payload.toString('latin1', start, start + 12), 10);
+      if (client.traced.has(number)) continue;
+      client.traced.add(number);
+      at.push([number, ns]);
+    }
+    found = payload.indexOf(needle, end);
   }
-  if (at.length < events) return;
+  if (at.length < arrivals) return;
   trace = undefined;
   report({ kind: 'traced', at });
+}
+
+function answered(payload: Buffer): void {
+  for (let found = payload.indexOf(COMPLETION); found >= 0; found = payload.indexOf(COMPLETION, found + 1)) {
+    const end = payload.indexOf(SEPARATOR, found);
+    const refused = payload.subarray(found, found + 100).includes(REFUSED);
+    if (refused) fail(payload.toString('utf8', found, end));
+    if (--answersLeft === 0) report({ kind: 'subscribed' });
+  }
 }
 
 function begin({ event, events }: Pick<RoundOrder, 'event' | 'events'>): void {
   for (const client of clients) client.seen = 0;
   octets = 0;
-  round = { needle: Buffer.from(`"target":"${event}"`), events, at: [] };
+  round = { needle: needleOf(event), events, at: [] };
+}
+
+function needleOf(event: string): Buffer {
+  return Buffer.from(`"target":"${event}"`);
 }
 
 async function openAll(opening: readonly Client[], url: string): Promise<void> {
@@ -265,9 +309,17 @@ async function follow(order: Order): Promise<void> {
       report({ kind: 'ready' });
       return;
     case 'trace':
-      trace = { events: order.events, at: [] };
+      for (const client of clients) client.traced.clear();
+      trace = { needle: needleOf(order.event), arrivals: order.arrivals, at: [] };
       report({ kind: 'ready' });
       return;
+    case 'subscribe': {
+      const { queries } = order;
+      const asked = clients.map((client, i) => [client, queries[i % queries.length]!] as const);
+      answersLeft = asked.reduce((sum, [, lists]) => sum + lists.length, 0);
+      for (const [client, lists] of asked) client.subscribe(lists);
+      return;
+    }
     case 'leave':
       for (const client of clients) client.leave();
       report({ kind: 'left' });

@@ -48,13 +48,19 @@ export class HubSwarm {
     return { ms: at.map((ns) => milliseconds(caused, ns)), octets };
   }
 
-  /** Events with a number in their subject (`#17`), one connection each; ns of the monotonic clock by the number. */
-  async trace(events: number, cause: () => Promise<void>): Promise<ReadonlyMap<number, bigint>> {
-    this.#order({ kind: 'trace', events });
+  /** Events with a number in their subject (`#17`) as they come to clients, `arrivals` in all; ns of the monotonic clock. */
+  async trace(event: string, arrivals: number, cause: () => Promise<void>): Promise<(readonly [number, bigint])[]> {
+    this.#order({ kind: 'trace', event, arrivals });
     await this.#reported('ready');
     await cause();
     const { at } = await this.#reported('traced');
-    return new Map(at.map(([number, ns]) => [number, BigInt(ns)]));
+    return at.map(([number, ns]) => [number, BigInt(ns)] as const);
+  }
+
+  /** Client `i` subscribes to the lists of `queries[i]`, modulo their number. */
+  async subscribe(queries: readonly (readonly unknown[])[]): Promise<void> {
+    this.#order({ kind: 'subscribe', queries });
+    await this.#reported('subscribed');
   }
 
   async leave(): Promise<void> {

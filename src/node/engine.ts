@@ -56,18 +56,14 @@ import { postgresInbound } from '../store/postgres/inbound.js';
 import { postgresLeases } from '../store/postgres/leases.js';
 import { postgresMailboxes } from '../store/postgres/mailboxes.js';
 import { postgresOutbound } from '../store/postgres/outbound.js';
-import { postgresPreferences } from '../store/postgres/preferences.js';
-import { postgresPushSubscriptions } from '../store/postgres/push-subscriptions.js';
 import { postgresSearch } from '../store/postgres/search.js';
 import { postgresSettings } from '../store/postgres/settings.js';
 import { postgresSigningKeys } from '../store/postgres/signing-keys.js';
 import { postgresStsMaintenance } from '../store/postgres/sts-maintenance.js';
 import { postgresStsPolicies } from '../store/postgres/sts-policies.js';
 import { postgresWebhookDeliveries } from '../store/postgres/webhook-deliveries.js';
-import { postgresWebhooks } from '../store/postgres/webhooks.js';
-import type { PushSubscriptionStore } from '../store/push-subscriptions.js';
 import type { SettingStore } from '../store/settings.js';
-import type { WebhookDeliveryStore, WebhookStore } from '../store/webhooks.js';
+import { type AccountStores, openAccountStores } from './account-stores.js';
 import { openQueue, type RemoteCourier } from './delivery-queue.js';
 import { type ExportTurns, exportTurns } from './export-turns.js';
 import { startHousekeeping } from './housekeeping.js';
@@ -90,9 +86,7 @@ export interface Engine {
   readonly exports: ExportTurns;
   readonly commits: Pick<CommitWatch, 'failing'>;
   readonly ownership: Ownership;
-  readonly pushSubscriptions: PushSubscriptionStore;
-  readonly webhooks: WebhookStore;
-  readonly webhookDeliveries: WebhookDeliveryStore;
+  readonly accountStores: AccountStores;
   /** Of this node's accounts; not started yet. */
   readonly consumers: Consumers;
   /** For notices and requests between nodes. */
@@ -228,6 +222,7 @@ export async function startEngine(
     },
     notifyDue: (accountId: string, outboundId: string) => dueNotifier.notify(accountId, outboundId),
     reserve: (accountId: string, wanted: number) => dueNotifier.reserve(accountId, wanted),
+    queueOf: (accountId: string) => dueNotifier.queueOf(accountId),
     hosted: async (task: Parameters<HostedDelivery>[0]) => (await hosted)(task),
     handedOver: (handed: HandedOver) => deliverHandedOver(mailboxes, handed, log),
   };
@@ -309,15 +304,10 @@ export async function startEngine(
   const localDelivery = hostedDelivery({ directory, facts: messageFacts(blobs), hostname, newId });
   hostedOpened(localDelivery);
 
-  const pushSubscriptions = stall.port(postgresPushSubscriptions(sql));
-  const webhooks = stall.port(postgresWebhooks(sql));
-  const webhookDeliveries = stall.port(postgresWebhookDeliveries(sql));
+  const accountStores = openAccountStores(sql, stall);
   const accountApi = createAccountApi({
     directory: accounts,
-    preferences: stall.port(postgresPreferences(sql)),
-    subscriptions: pushSubscriptions,
-    webhooks,
-    webhookDeliveries,
+    ...accountStores,
     consumersChanged: (accountId) => consumers.changed(accountId),
     keyUses,
     random: randomBytes,
@@ -391,9 +381,7 @@ export async function startEngine(
     exports,
     commits,
     ownership,
-    pushSubscriptions,
-    webhooks,
-    webhookDeliveries,
+    accountStores,
     consumers,
     bus: transport,
     queue,

@@ -18,6 +18,8 @@ import { createHub } from '../gateways/hub/hub.js';
 import { subscriptionCheck } from '../gateways/push/subscription-check.js';
 import { vapidKeys } from '../gateways/push/vapid-keys.js';
 import { TrustedNetworks } from '../gateways/tcp/trusted-networks.js';
+import { webhookTest } from '../gateways/webhooks/test-message.js';
+import { createHttpClient } from '../http-client/http-client.js';
 import { targetUrlFault } from '../http-client/target-url.js';
 import { prepareSpool, Spool } from '../spool/spool.js';
 import { postgresOutbound } from '../store/postgres/outbound.js';
@@ -84,7 +86,8 @@ export async function openListeners(
   const imap = await openImap(config, resources, engine, observability, checks, spool, near, stops);
   const pop3 = await openPop3(config, resources, engine, observability, checks, near, stops);
   const mail = { ...smtp, ...imap, ...pop3 };
-  const http = decoder && (await openHttp(config, resources, engine, observability, checks, { spool, decoder }, stops));
+  const http =
+    decoder && (await openHttp(config, resources, engine, observability, checks, { spool, decoder, dns }, stops));
   return {
     listeners: {
       ...(scraped !== undefined && { metrics: scraped }),
@@ -150,7 +153,7 @@ async function openHttp(
   engine: Engine,
   { metrics, tracer }: Observability,
   { rates, tokens: verifier }: CredentialChecks,
-  { spool, decoder }: { readonly spool: Spool; readonly decoder: BodyDecoder },
+  { spool, decoder, dns }: { readonly spool: Spool; readonly decoder: BodyDecoder; readonly dns: Dns },
   stops: StopListener[],
 ): Promise<Listener> {
   const { log } = resources;
@@ -174,6 +177,7 @@ async function openHttp(
   });
   metrics?.watchConnections('hub', () => hub.connections);
   const { publicKey } = await vapidKeys(config.vapid, engine.settings);
+  const webhookClient = createHttpClient({ dns, allowPrivate: config.webhookAllowPrivate });
   const nodes = () => engine.ownership.view?.nodes ?? [];
   const routes = routeTable({
     mailboxes,
@@ -186,7 +190,10 @@ async function openHttp(
     hosts: (domain) => directory.hosts(domain),
     composing: { spool, hostname, maxMessageSize },
     push: { publicKey, check: subscriptionCheck(config.pushAllowPrivate) },
-    webhooks: { urlFault: (url) => targetUrlFault(url, config.webhookAllowPrivate) },
+    webhooks: {
+      urlFault: (url) => targetUrlFault(url, config.webhookAllowPrivate),
+      test: webhookTest(webhookClient, engine.accountStores.webhooks),
+    },
     config: {
       oidc: { authority: authority ?? '', clientId: config.oidcClientId ?? '', enabled: authority !== undefined },
     },
@@ -218,6 +225,7 @@ async function openHttp(
       const began = performance.now();
       await atMost(hub.drain('The node is stopping.'), Math.min(HUB_GRACE_MS, graceMs));
       await http.stop(Math.max(0, graceMs - (performance.now() - began)));
+      webhookClient.close();
     });
     return http;
   } catch (error) {

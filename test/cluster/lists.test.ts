@@ -118,28 +118,28 @@ testWith('nats-server')(
         for (const application of applications) if (!(await application.isTrue(node, account.key))) return false;
         return true;
       });
-    await areTrue('the lists as they are at first', other);
+    t.true(await areTrue('the lists as they are at first', other));
     await Promise.all([send(owner, 6), send(other, 6)]);
     await mark(other, { isRead: true, isFlagged: true });
-    await areTrue('the lists after mail and marks', owner);
+    t.true(await areTrue('the lists after mail and marks', owner));
 
     // The owner dies: the other client's subscriptions go on, and the client of the dead node comes to the other node.
     await owner.kill();
     applications[0]!.hub.baseUrl = `${other.http}/hubs/email`;
     await send(other, 3);
     await mark(other, { isRead: false });
-    await areTrue('the lists after the death of the owner', other);
+    t.true(await areTrue('the lists after the death of the owner', other));
     await owner.start();
     await cluster.settled();
 
     // The mailbox may have another owner now than the node of the clients.
     await send(owner, 2);
     await mark(owner, { isFlagged: false });
-    await areTrue('the lists after the return of the node', owner);
+    t.true(await areTrue('the lists after the return of the node', owner));
 
     await other.kill();
     for (const { hub } of applications) hub.baseUrl = `${owner.http}/hubs/email`;
     await send(owner, 2);
-    await areTrue('the lists after the death of the node of the clients', owner);
+    t.true(await areTrue('the lists after the death of the node of the clients', owner));
   },
 );

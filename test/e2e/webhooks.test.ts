@@ -1,10 +1,18 @@
 // Webhooks of a whole node: signed and in order, through receivers that are away or say no, through the death of the node, and
 // again from the log.
+import { setTimeout as pause } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { createTransport } from 'nodemailer';
 import { Webhook } from 'standardwebhooks';
 import { firstOfEach, loggedEvents } from '../support/logged-events.js';
-import { createAccount, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
+import {
+  createAccount,
+  type ListedEmail,
+  MailboxClient,
+  port,
+  type ShownEmail,
+  storeOf,
+} from '../support/mailbox-client.js';
 import { startTestNode } from '../support/node.js';
 import { startWebhookReceiver } from '../support/webhook-receiver.js';
 
@@ -23,6 +31,11 @@ interface ShownWebhook {
 interface Deliveries {
   readonly items: readonly { readonly id: string; readonly eventId: string; readonly isDelivered: boolean }[];
   readonly totalCount: number;
+}
+
+/** Asks the node again and again. */
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await pause(50);
 }
 
 async function world(t: ExecutionContext) {
@@ -52,6 +65,15 @@ async function world(t: ExecutionContext) {
       createTransport({ host: '127.0.0.1', port: port(node, 'mx'), tls: { rejectUnauthorized: false } }).sendMail({
         ...{ from: 'bob@remote.test', to: account.email, subject, text: subject },
       }),
+    /** The email, once it is there. */
+    async inboxWith(subject: string): Promise<ShownEmail> {
+      let found: ListedEmail | undefined;
+      await until(async () => {
+        found = (await api().inbox()).find((email) => email.subject.startsWith(subject));
+        return found !== undefined;
+      });
+      return api().get<ShownEmail>(`/api/emails/${found!.id}`);
+    },
     logged: async () => (await loggedEvents(sql, account.id)).map(({ id }) => id),
     async killAndStart() {
       await sql.end({ timeout: 1 });
@@ -101,7 +123,7 @@ test('a webhook gets every event, signed and in order, and again from the log', 
 });
 
 test('what a receiver does not take waits for it, in order; 410 disables, and PUT goes on', async (t) => {
-  const { receiver, hook, request, make, mail, shown, deliveries } = await world(t);
+  const { receiver, hook, request, make, mail, shown, deliveries, inboxWith } = await world(t);
   const { id, url, secret } = await make({ eventTypes: ['NewEmail'] });
   const subjects = () => hook.accepted(url, secret).map(({ data }) => data['subject']);
   receiver.answerNext({ status: 503, headers: { 'retry-after': '3600' } });
@@ -109,29 +131,35 @@ test('what a receiver does not take waits for it, in order; 410 disables, and PU
   await receiver.until(() => receiver.requests.length === 1);
   await mail('two');
   // The failure is stored after the answer.
-  let failing = await shown(id);
-  while (failing.failures === 0) failing = await shown(id);
-  t.is(failing.failures, 1);
+  await until(async () => (await shown(id)).failures === 1);
+  const failing = await shown(id);
   t.true(Date.parse(failing.nextAttemptAt!) > Date.now() + 3_000_000);
   t.is(receiver.requests.length, 1);
   // A PUT is tried at once.
   receiver.answerNext({ status: 410 });
   await request('PUT', `/${id}`, { url, eventTypes: ['NewEmail'] });
   await receiver.until(() => receiver.requests.length === 2);
-  while ((await shown(id)).isEnabled);
+  await until(async () => !(await shown(id)).isEnabled);
   t.regex((await shown(id)).disabledReason!, /410/);
+  const notice = await inboxWith('Webhook disabled: 127.0.0.1');
+  t.regex(notice.textBody, new RegExp(`Webhook: ${id}\r?\nURL: ${url}\r?\nReason: The receiver .* \\(410 Gone\\)`));
   await mail('three');
   await request('PUT', `/${id}`, { url, eventTypes: ['NewEmail'] });
-  await receiver.until(() => subjects().length === 3);
-  t.deepEqual(subjects(), ['one', 'two', 'three']);
+  await receiver.until(() => subjects().length === 4);
+  const [one, two, notified, three] = subjects();
+  t.deepEqual([one, two, three], ['one', 'two', 'three']);
+  t.regex(String(notified), /^Webhook disabled/);
   t.like(await shown(id), { isEnabled: true, disabledReason: null, failures: 0 });
   t.deepEqual(
     (await deliveries(id)).items.map(({ isDelivered }) => isDelivered),
-    [true, true, true, false, false],
+    [true, true, true, true, false, false],
   );
+  const tested = await request('POST', `/${id}/test`);
+  t.like(tested, { isDelivered: true, responseStatus: 200, error: null });
+  t.like(hook.accepted(url, secret).at(-1), { type: 'Test', data: {} });
   await request('DELETE', `/${id}`);
   await mail('four');
-  t.is(receiver.requests.length, 5);
+  t.is(receiver.requests.length, 7);
 });
 
 test('a node that is killed loses no event of a webhook, and keeps their order', async (t) => {
@@ -150,8 +178,7 @@ test('a node that is killed loses no event of a webhook, and keeps their order',
   await mail('three');
   await receiver.shut();
   await mail('four');
-  let { failures } = await shown(id);
-  while (failures === 0) ({ failures } = await shown(id));
+  await until(async () => (await shown(id)).failures > 0);
   await receiver.listen();
   const all = await logged();
   await receiver.until(() => new Set(taken()).size === all.length);

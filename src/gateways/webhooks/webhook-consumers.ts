@@ -26,6 +26,8 @@ export interface WebhookConsumersOptions {
   readonly store: Pick<WebhookStore, 'target' | 'doneWithin' | 'disable'>;
   readonly deliveries: Pick<WebhookDeliveryStore, 'record'>;
   readonly log: Logger;
+  /** The server has disabled a webhook: its account is to know. */
+  disabled(accountId: string, webhookId: string, url: string, reason: string): Promise<void>;
   /** In [0, 1). */
   readonly random?: () => number;
 }
@@ -108,28 +110,39 @@ export class WebhookConsumers implements DurableConsumers {
       ...{ responseStatus, durationMs, error },
     });
     if (attempt.result === 'delivered') return { kind: 'delivered' };
-    return this.#failed(consumer, attempt, isFirst, now);
+    return this.#failed(consumer, target, attempt, isFirst);
   }
 
   async #failed(
-    { accountId, id, failures, failingSince }: ConsumerPosition,
+    consumer: ConsumerPosition,
+    target: WebhookTarget,
     { result, error, retryAfterMs }: WebhookAttempt,
     isFirst: boolean,
-    now: number,
   ): Promise<DeliveryOutcome> {
+    const { accountId, id: webhookId, failures, failingSince } = consumer;
     const { log } = this.#options;
-    log.info({ accountId, webhookId: id, failures: failures + 1, error }, 'a webhook did not take an event');
-    if (result === 'gone') return this.#disable(accountId, id, 'The receiver asked for no more events (410 Gone).');
-    if (isFirst && failingSince !== null && now - failingSince >= FAILING_MS) {
-      return this.#disable(accountId, id, `No event could be delivered for five days. The last error: ${error}`);
+    log.info({ accountId, webhookId, failures: failures + 1, error }, 'a webhook did not take an event');
+    if (result === 'gone') return this.#disable(consumer, target, 'The receiver asked for no more events (410 Gone).');
+    if (isFirst && failingSince !== null && clock.now() - failingSince >= FAILING_MS) {
+      return this.#disable(consumer, target, `No event could be delivered for five days. The last error: ${error}`);
     }
     return { kind: 'failed', ...(retryAfterMs !== undefined && { retryAfterMs }) };
   }
 
-  async #disable(accountId: string, webhookId: string, reason: string): Promise<DeliveryOutcome> {
-    const { store, log } = this.#options;
+  async #disable(
+    { accountId, id: webhookId }: ConsumerPosition,
+    { url }: WebhookTarget,
+    reason: string,
+  ): Promise<DeliveryOutcome> {
+    const { store, log, disabled } = this.#options;
     if (await store.disable(accountId, webhookId, reason)) {
       log.warn({ accountId, webhookId, reason }, 'a webhook was disabled');
+      try {
+        await disabled(accountId, webhookId, url, reason);
+      } catch (err) {
+        // The reason stands with the webhook.
+        log.warn({ accountId, webhookId, err }, 'the account could not be told that a webhook was disabled');
+      }
     }
     return { kind: 'gone' };
   }

@@ -151,6 +151,11 @@ const delivery: WebhookDelivery = {
   ...{ at, attempt: 1, isDelivered: false, responseStatus: 500, durationMs: 12, error: 'The receiver answered 500.' },
 };
 
+export async function fakeWebhookTest(accountId: string, id: string) {
+  if (accountId !== ALICE || id !== WEBHOOK_ID) return undefined;
+  return { result: 'failed', responseStatus: 404, durationMs: 3, error: 'The receiver answered 404.' };
+}
+
 /** The log of each account ends at this change. */
 const NEWEST = 100;
 

@@ -17,7 +17,7 @@ import { targetUrlFault } from '../../../src/http-client/target-url.js';
 import { Spool } from '../../../src/spool/spool.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { temporaryDirectory } from '../../support/temporary-directory.js';
-import { fakeAccountApi } from './fake-account-api.js';
+import { fakeAccountApi, fakeWebhookTest } from './fake-account-api.js';
 import { ALICE, FakeBlobs, FakeDirectory, FakeLog, plainDecoder } from './fakes.js';
 import { startMailboxes, type TestMailboxes } from './mailboxes.js';
 import { type ReplyCheck, replyCheck } from './schema-check.js';
@@ -116,7 +116,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
         maxMessageSize: options.maxMessageSize ?? MAX_MESSAGE_SIZE,
       },
       push: { publicKey: VAPID_KEY, check: subscriptionCheck(false) },
-      webhooks: { urlFault: (url) => targetUrlFault(url, false) },
+      webhooks: { urlFault: (url) => targetUrlFault(url, false), test: fakeWebhookTest },
       config: { oidc: { authority: '', clientId: '', enabled: false } },
       checks,
       version: '0.0.0',

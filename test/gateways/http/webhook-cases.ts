@@ -92,6 +92,21 @@ export const WEBHOOKS: Readonly<Record<string, readonly Case[]>> = {
     ...notFound('/rotate-secret'),
     ...NOT_OWNER,
   ],
+  'POST /api/webhooks/{id}/test': [
+    {
+      path: `${PATH}/${WEBHOOK_ID}/test`,
+      status: 200,
+      check: (t, body) =>
+        t.deepEqual(body, {
+          isDelivered: false,
+          responseStatus: 404,
+          durationMs: 3,
+          error: 'The receiver answered 404.',
+        }),
+    },
+    ...notFound('/test'),
+    ...NOT_OWNER,
+  ],
   'DELETE /api/webhooks/{id}': [
     { path: `${PATH}/${WEBHOOK_ID}`, status: 204 },
     { path: `${PATH}/${WEBHOOK_ID}`, status: 404 },

@@ -40,6 +40,7 @@ async function world(t: ExecutionContext, limits: Partial<HttpClientLimits> = {}
   let target: WebhookTarget | undefined = { url, eventTypes: [], secrets: [SECRET], within: null };
   const stored: EventPlace[] = [];
   const disabled: string[] = [];
+  const notices: (readonly string[])[] = [];
   const records: RecordedDelivery[] = [];
   const stop = new AbortController();
   let isCurrent = true;
@@ -57,6 +58,10 @@ async function world(t: ExecutionContext, limits: Partial<HttpClientLimits> = {}
       },
     },
     deliveries: { record: async (made) => void records.push(...made) },
+    disabled: async (...what) => {
+      notices.push(what);
+      throw new Error('no notice today');
+    },
     log: pino({ level: 'silent' }),
   });
   const run = { signal: stop.signal, isCurrent: () => isCurrent };
@@ -65,6 +70,8 @@ async function world(t: ExecutionContext, limits: Partial<HttpClientLimits> = {}
     consumers,
     stored,
     disabled,
+    notices,
+    url,
     records,
     stop,
     taken: () => hook.accepted(url, SECRET).map(({ data }) => data as unknown),
@@ -180,10 +187,11 @@ test('Retry-After is obeyed up to a day', async (t) => {
 });
 
 test('410 disables at once', async (t) => {
-  const { deliver, receiver, disabled, records } = await world(t);
+  const { deliver, receiver, disabled, notices, url, records } = await world(t);
   receiver.answer({ status: 410 });
   t.deepEqual(await deliver(deletion(['a', 'b'])), { kind: 'gone' });
   t.deepEqual(disabled, ['The receiver asked for no more events (410 Gone).']);
+  t.deepEqual(notices, [[ACCOUNT, POSITION.id, url, disabled[0]!]]);
   t.is(records.length, 1);
 });
 

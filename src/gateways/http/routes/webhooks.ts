@@ -17,6 +17,15 @@ export interface WebhookSources {
   readonly webhooks: Webhooks;
   /** Why nothing is sent to the URL; undefined when the URL is fit. */
   readonly urlFault: (url: string) => string | undefined;
+  /** Sends one message and waits for the answer; undefined when there is no such webhook. */
+  readonly test: (accountId: string, id: string, signal: AbortSignal) => Promise<TestedWebhook | undefined>;
+}
+
+interface TestedWebhook {
+  readonly result: string;
+  readonly responseStatus: number | null;
+  readonly durationMs: number;
+  readonly error: string | null;
 }
 
 const PATH = '/api/webhooks';
@@ -80,6 +89,11 @@ const deliveryPage = named(
   record({ items: list(delivery), totalCount: whole(), page: whole(), pageSize: whole() }),
 );
 
+const webhookTested = named(
+  'WebhookTest',
+  record({ isDelivered: flag(), responseStatus: nullable(whole()), durationMs: whole(), error: nullable(text()) }),
+);
+
 const replayInput = named(
   'WebhookReplay',
   record({
@@ -90,7 +104,7 @@ const replayInput = named(
   }),
 );
 
-export function webhookRoutes({ webhooks, urlFault }: WebhookSources): readonly Route[] {
+export function webhookRoutes({ webhooks, urlFault, test }: WebhookSources): readonly Route[] {
   const choicesOf = ({ url, eventTypes, isEnabled }: Infer<typeof webhookInput>) => {
     const fault = urlFault(url);
     if (fault !== undefined) return invalid({ url: [fault] });
@@ -232,6 +246,23 @@ export function webhookRoutes({ webhooks, urlFault }: WebhookSources): readonly 
         const outcome = await webhooks.replay(principal.accountId, id, start);
         if (outcome === 'noSuchWebhook') return notFound();
         return outcome === 'done' ? { status: 202 } : invalid({ after: ['is ahead of the account’s log'] });
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${PATH}/{id}/test`,
+      summary: 'Send a message of the type Test, and see the answer',
+      description:
+        'At once and once, also to a webhook that is disabled. The test is no delivery, and changes nothing.',
+      tags: TAGS,
+      access: OWNER,
+      params,
+      replies: { 200: webhookTested },
+      handler: async ({ principal, params: { id }, aborted }) => {
+        const tested = await test(principal.accountId, id, aborted);
+        if (tested === undefined) return notFound();
+        const { result, responseStatus, durationMs, error } = tested;
+        return { status: 200, json: { isDelivered: result === 'delivered', responseStatus, durationMs, error } };
       },
     }),
   ];

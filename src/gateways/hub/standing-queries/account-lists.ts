@@ -1,36 +1,21 @@
 // The lists of one account that connections of this node follow. One subscription to the account's events says which lists may
 // have changed; rounds ask the mailbox for these lists, and send each follower the difference to what its client has. A gap in
 // the events costs a round over all lists, and no client notices it.
-import type { Logger } from 'pino';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { defer, repeat, retry, type Subscription, tap } from 'rxjs';
-import type { MailboxEvent, Mailboxes } from '../../../actors/mailbox/protocol.js';
+import type { MailboxEvent } from '../../../actors/mailbox/protocol.js';
 import { ActorFault } from '../../../actors/runtime/errors.js';
-import type { FairSemaphore } from '../../../bounds/fair-semaphore.js';
-import type { HubMeter } from '../meter.js';
-import type { ListLanguage } from './list-language.js';
+import type { ListDependencies } from './list-dependencies.js';
 import { ListRound } from './list-round.js';
 import { type Pacing, Rounds } from './rounds.js';
 import type { Follower, StandingList } from './standing-list.js';
 import { concerns, touchedBy } from './touched.js';
 
-/** Shared by all accounts of a node. */
-export interface ListDependencies {
-  readonly mailboxes: Mailboxes;
-  readonly language: ListLanguage;
-  readonly log: Logger;
-  readonly meter: HubMeter;
-  /** Questions to mailboxes at a time. */
-  readonly asks: FairSemaphore;
-  /** With more than this waiting to be sent, a client has fallen behind. Octets */
-  readonly pauseBytes: number;
-  readonly pacing: { readonly memory: Pacing; readonly store: Pacing };
-}
-
 const NOT_NOW = 'The list cannot be read at present. Try again in a moment.';
 const OLDER_NODE =
   'The node that has the mailbox runs an earlier version without subscriptions. Try again in a moment.';
 /** Lists of one question; what a list needs of the store is a question of its own, so the others do not wait for it. */
-const LISTS_OF_MEMORY = 100;
+const LISTS_OF_MEMORY = 50;
 const LISTS_OF_STORE = 1;
 /** The events of the mailbox are followed anew after so long. ms */
 const FOLLOW_AGAIN_MS = 1_000;
@@ -154,6 +139,8 @@ export class AccountLists {
     const round = new ListRound(this.#accountId, this.#dependencies, (follower) => this.#ended(follower));
     let isDone = true;
     for (let at = 0; at < lists.length; at += listsOfQuestion) {
+      // An owner on this node may answer without a turn of the event loop.
+      if (at > 0) await nextTurn();
       const part = lists.slice(at, at + listsOfQuestion).filter((list) => this.#lists.get(list.key) === list);
       try {
         isDone = (await round.carryOut(part)) && isDone;

@@ -5,8 +5,8 @@ import type { ListState, MailboxProtocol } from '../../../actors/mailbox/protoco
 import type { Payload, Reply } from '../../../actors/runtime/protocol.js';
 import { INVOCATION } from '../hub-messages.js';
 import type { HubProtocol } from '../hub-protocol.js';
-import type { ListDependencies } from './account-lists.js';
 import { changesOf, EMPTY_LIST, type ListChange, neededBy, type ShownList, stepsBetween } from './list-changes.js';
+import type { ListDependencies } from './list-dependencies.js';
 import type { Follower, StandingList } from './standing-list.js';
 
 /** Items of one question: as many as a page of REST may have. */

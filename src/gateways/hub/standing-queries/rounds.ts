@@ -6,14 +6,15 @@ import { concatMap, defer, type Observable, of, repeat, Subject, type Subscripti
 export interface Pacing {
   /** Between the end of a round and the next one. ms */
   readonly leastMs: number;
-  /** The pause is at least so many times as long as the round. */
+  /** The pause is so many times as long as the round, */
   readonly factor: number;
+  /** and no longer than this. ms */
+  readonly mostMs: number;
 }
 
 /** After a round that failed, doubled with each further one up to the longest. ms */
 const RETRY_MS = 500;
 const LONGEST_RETRY_MS = 10_000;
-const LONGEST_PAUSE_MS = 5_000;
 
 export class Rounds {
   readonly #asked$ = new Subject<void>();
@@ -49,10 +50,10 @@ export class Rounds {
     this.#source.unsubscribe();
   }
 
-  #pauseAfter(tookMs: number, { leastMs, factor }: Pacing): number {
+  #pauseAfter(tookMs: number, { leastMs, factor, mostMs }: Pacing): number {
     if (this.#failures > 0) {
       return Math.min(RETRY_MS * 2 ** (this.#failures - 1), LONGEST_RETRY_MS) * (0.5 + Math.random() / 2);
     }
-    return Math.min(Math.max(leastMs, tookMs * factor), LONGEST_PAUSE_MS);
+    return Math.min(Math.max(leastMs, tookMs * factor), mostMs);
   }
 }

@@ -6,7 +6,8 @@ import { FairSemaphore } from '../../../bounds/fair-semaphore.js';
 import type { StandingQueryLimits } from '../limits.js';
 import { type HubMeter, NO_METER } from '../meter.js';
 import type { Caller, ConnectionPart, HubCall, HubMethod, HubMethods } from '../methods.js';
-import { AccountLists, type ListDependencies } from './account-lists.js';
+import { AccountLists } from './account-lists.js';
+import type { ListDependencies } from './list-dependencies.js';
 import type { ListLanguage } from './list-language.js';
 import { type Follower, StandingList } from './standing-list.js';
 
@@ -23,8 +24,8 @@ export interface StandingQueryOptions {
 /** Questions to mailboxes at a time, of all accounts. An account has two: one of memory, one of the store. */
 const MOST_ASKS = 32;
 const PACING: ListDependencies['pacing'] = {
-  memory: { leastMs: 5, factor: 2 },
-  store: { leastMs: 200, factor: 4 },
+  memory: { leastMs: 5, factor: 1, mostMs: 1_000 },
+  store: { leastMs: 200, factor: 3, mostMs: 10_000 },
 };
 
 export class StandingQueries {
