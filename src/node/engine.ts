@@ -308,6 +308,7 @@ export async function startEngine(
   const accountApi = createAccountApi({
     directory: accounts,
     ...accountStores,
+    mailboxes,
     consumersChanged: (accountId) => consumers.changed(accountId),
     keyUses,
     random: randomBytes,

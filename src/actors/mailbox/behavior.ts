@@ -31,6 +31,7 @@ import type { AccountQueue, DeliverySlots } from './outbound/delivery-slots.js';
 import { readDrafts } from './outbound/draft-reads.js';
 import { deliveryQueries, queueQueries } from './outbound/queries.js';
 import { copy, expunge, move } from './placing.js';
+import { choosePreferences } from './preferences.js';
 import { type Prefetched, prefetch } from './prefetch.js';
 import { mailboxQueries } from './queries.js';
 import type { MailboxSearch } from './search.js';
@@ -58,6 +59,7 @@ const commands: Omit<CommandHandlers<MailboxActorProtocol, MailboxTransaction>, 
   deleteFolder,
   subscribeFolder,
   setMetadata,
+  choosePreferences,
   createLabel,
   updateLabel,
   deleteLabel,

@@ -20,9 +20,9 @@ import { RESUME_METHODS } from './methods.js';
 import { negotiateAnswer } from './negotiate.js';
 import { type Opening, PolledConnections, type PolledRefusal } from './polled-connections.js';
 import { PositionedFrames } from './positioned-frames.js';
+import { QueuePositions } from './queue-positions.js';
 import type { ListLanguage } from './standing-queries/list-language.js';
 import { StandingQueries } from './standing-queries/standing-queries.js';
-import { QueuePositions } from './queue-positions.js';
 import { Subscriptions } from './subscriptions.js';
 import { SLOTS, TimerWheel } from './timer-wheel.js';
 
