@@ -12,6 +12,7 @@ function metrics(roles: ReadonlySet<string> = ALL) {
   made.watchConnections('submission', () => 5);
   made.watchConnections('imap', () => 6);
   made.watchConnections('hub', () => 4);
+  made.watchConnections('events', () => 7);
   const node = { id: 'a', version: '', roles: [], bus: 'nats', startedAt: 0, silentMs: 0 } as const;
   made.watchEngine({
     consumers: { accounts: 0, active: 0, waiting: 0, resting: 0 },
