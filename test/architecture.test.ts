@@ -95,6 +95,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
     'account/',
     [
       'account/',
+      'actors/mailbox/protocol',
       'directory/',
       'mail/',
       'store/directory',

@@ -1,5 +1,6 @@
 // Everything an account can ask about itself, put together.
 
+import type { Mailboxes } from '../actors/mailbox/protocol.js';
 import type { KeyUses } from '../directory/key-uses.js';
 import type { DirectoryStore } from '../store/directory.js';
 import type { PreferenceStore } from '../store/preferences.js';
@@ -17,6 +18,7 @@ const MOST_SUBSCRIPTIONS = 20;
 export interface AccountApiOptions {
   readonly directory: DirectoryStore;
   readonly preferences: PreferenceStore;
+  readonly mailboxes: Mailboxes;
   readonly subscriptions: PushSubscriptionStore;
   readonly webhooks: WebhookStore;
   readonly webhookDeliveries: WebhookDeliveryStore;
@@ -28,11 +30,11 @@ export interface AccountApiOptions {
 }
 
 export function createAccountApi(options: AccountApiOptions): AccountApi {
-  const { directory: store, preferences, subscriptions, consumersChanged, keyUses, random } = options;
+  const { directory: store, preferences, mailboxes, subscriptions, consumersChanged, keyUses, random } = options;
   return {
     keys: createKeyring({ store, keyUses, random }),
     profiles: createProfiles({ store, random }),
-    preferences: createPreferences(preferences),
+    preferences: createPreferences(preferences, mailboxes),
     push: {
       async subscribe(accountId, subscription) {
         const isDone = await subscriptions.subscribe(accountId, subscription, MOST_SUBSCRIPTIONS);

@@ -52,8 +52,8 @@ export interface PreferenceValues {
 export interface Preferences {
   /** Chosen values over the defaults; undefined when there is no such account. */
   read(accountId: string): Promise<(PreferenceValues & { readonly updatedAt: Date }) | undefined>;
-  /** False when there is no such account. */
-  choose(accountId: string, chosen: Partial<PreferenceValues>): Promise<boolean>;
+  /** @throws ActorFault */
+  choose(accountId: string, chosen: Partial<PreferenceValues>): Promise<void>;
 }
 
 export interface PushSubscriptions {

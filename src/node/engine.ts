@@ -222,6 +222,7 @@ export async function startEngine(
     },
     notifyDue: (accountId: string, outboundId: string) => dueNotifier.notify(accountId, outboundId),
     reserve: (accountId: string, wanted: number) => dueNotifier.reserve(accountId, wanted),
+    queueOf: (accountId: string) => dueNotifier.queueOf(accountId),
     hosted: async (task: Parameters<HostedDelivery>[0]) => (await hosted)(task),
     handedOver: (handed: HandedOver) => deliverHandedOver(mailboxes, handed, log),
   };
@@ -307,6 +308,7 @@ export async function startEngine(
   const accountApi = createAccountApi({
     directory: accounts,
     ...accountStores,
+    mailboxes,
     consumersChanged: (accountId) => consumers.changed(accountId),
     keyUses,
     random: randomBytes,

@@ -8,6 +8,7 @@ import { atMost } from '../bounds/time-bounds.js';
 import type { Config } from '../config.js';
 import { BodyDecoder } from '../decode/decoder.js';
 import type { Dns } from '../dns/resolver.js';
+import { OpenEventStreams } from '../gateways/events/open-event-streams.js';
 import { createCors } from '../gateways/http/cors.js';
 import { createHealth } from '../gateways/http/health.js';
 import { createPipeline } from '../gateways/http/pipeline.js';
@@ -176,6 +177,8 @@ async function openHttp(
     ...(metrics && { meter: metrics.hub }),
   });
   metrics?.watchConnections('hub', () => hub.connections);
+  const eventStreams = new OpenEventStreams({ mailboxes, directory, log, ...(metrics && { meter: metrics.events }) });
+  metrics?.watchConnections('events', () => eventStreams.count);
   const { publicKey } = await vapidKeys(config.vapid, engine.settings);
   const webhookClient = createHttpClient({ dns, allowPrivate: config.webhookAllowPrivate });
   const nodes = () => engine.ownership.view?.nodes ?? [];
@@ -188,6 +191,7 @@ async function openHttp(
     connectionInfo: () => connectionInfoOf(config, nodes()),
     apiUrl: () => apiUrlOf(config, nodes()),
     hosts: (domain) => directory.hosts(domain),
+    eventStreams,
     composing: { spool, hostname, maxMessageSize },
     push: { publicKey, check: subscriptionCheck(config.pushAllowPrivate) },
     webhooks: {
@@ -223,6 +227,7 @@ async function openHttp(
     });
     stops.push(async (graceMs) => {
       const began = performance.now();
+      eventStreams.drain();
       await atMost(hub.drain('The node is stopping.'), Math.min(HUB_GRACE_MS, graceMs));
       await http.stop(Math.max(0, graceMs - (performance.now() - began)));
       webhookClient.close();

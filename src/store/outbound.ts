@@ -115,6 +115,15 @@ export interface HeldOutbound {
   readonly heldUntil: number;
 }
 
+/** A queued email that is not held. */
+export interface WaitingOutbound {
+  readonly id: string;
+  /** ms until it is due; 0 or less when it is. */
+  readonly dueInMs: number;
+  /** Emails that have been due for longer, at most 1,000; null when the email is not due. */
+  readonly ahead: number | null;
+}
+
 export interface OutboundRequest {
   readonly accountId: string;
   readonly outboundId: string;

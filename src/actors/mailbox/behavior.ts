@@ -27,10 +27,11 @@ import { setMetadata } from './metadata.js';
 import { queuedCommands } from './outbound/cancelling.js';
 import { outboundCommands } from './outbound/commands.js';
 import { deliveryCommands } from './outbound/deliveries.js';
-import type { DeliverySlots } from './outbound/delivery-slots.js';
+import type { AccountQueue, DeliverySlots } from './outbound/delivery-slots.js';
 import { readDrafts } from './outbound/draft-reads.js';
-import { deliveryQueries } from './outbound/queries.js';
+import { deliveryQueries, queueQueries } from './outbound/queries.js';
 import { copy, expunge, move } from './placing.js';
+import { choosePreferences } from './preferences.js';
 import { type Prefetched, prefetch } from './prefetch.js';
 import { mailboxQueries } from './queries.js';
 import type { MailboxSearch } from './search.js';
@@ -58,6 +59,7 @@ const commands: Omit<CommandHandlers<MailboxActorProtocol, MailboxTransaction>, 
   deleteFolder,
   subscribeFolder,
   setMetadata,
+  choosePreferences,
   createLabel,
   updateLabel,
   deleteLabel,
@@ -75,6 +77,8 @@ interface OutboundHooks extends DeliverySlots {
   readonly retry: RetryPolicy;
   /** A commit has made a delivery or a notification of the sender due now. Must not throw. */
   notifyDue(accountId: string, outboundId: string): void;
+  /** The queue of the node that delivers for the account. */
+  queueOf(accountId: string): AccountQueue;
   /** Delivery to domains that are hosted here. */
   readonly hosted: HostedDelivery;
   /** A commit has handed mail to a mailbox of this store, which may be asked to deliver it now. Must not throw. */
@@ -128,6 +132,7 @@ export function mailboxBehavior(
       ...filterQueries(store, texts),
       ...maildropQueries(maildrops),
       ...deliveryQueries(store),
+      ...queueQueries(store, (accountId) => sources.outbound.queueOf(accountId)),
     },
     position: (state) => state.modseq,
     octets: (state) => state.octets,

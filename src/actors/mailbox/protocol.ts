@@ -8,8 +8,10 @@ import {
   number,
   object,
   optional,
+  record,
   type Struct,
   string,
+  unknown,
 } from 'superstruct';
 import { messageSummary } from '../../mail/summary.js';
 import type { LoggedChange } from '../../store/changes.js';
@@ -192,6 +194,12 @@ export const mailboxProtocol = protocol('mailbox', {
       payload: object({ filterId: string() }),
       reply: done,
       refusals: ['noSuchFilter'],
+      onRepeat: 'remembered',
+    }),
+    /** Values in place of the defaults, by name. The mailbox keeps them and does not know what they mean. */
+    choosePreferences: command({
+      payload: object({ chosen: record(string(), unknown()) }),
+      reply: done,
       onRepeat: 'remembered',
     }),
     /** By sortOrder, then name. */

@@ -47,6 +47,7 @@ const LEAVES: Readonly<Record<string, JsonSchema>> = {
   },
   limit: { type: 'integer', minimum: 1, default: 10, description: 'More than 1,000 means 1,000' },
   strings: { type: 'array', items: { type: 'string' } },
+  choices: { type: 'array' },
   unknown: {},
 };
 

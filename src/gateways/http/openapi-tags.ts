@@ -10,6 +10,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Labels: 'Labels and the emails that carry them. An email may carry several.',
   Filters:
     'Rules for new mail, evaluated in the order of `priority`, lower first. Conditions are joined with AND; every action of a filter that matches is applied.',
+  Events: 'What happens in the account, as it happens.',
   Profile: 'The account and its additional addresses.',
   Preferences: 'How the account likes its mail shown.',
   'API keys': 'Keys for programs and devices, and where the mail protocols are.',

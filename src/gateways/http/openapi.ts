@@ -72,6 +72,7 @@ function operation(route: Route, components: Components): JsonSchema {
       ...Object.entries(route.params).map(([name, struct]) => parameter('path', name, struct, components)),
       ...Object.entries(route.query).map(([name, struct]) => parameter('query', name, struct, components)),
       ...(route.isConditional ? [IF_MATCH] : []),
+      ...(route.isEventStream ? [LAST_EVENT_ID, ACCESS_TOKEN] : []),
     ],
     ...requestBody(route, components),
     responses: replies(route, components),
@@ -83,6 +84,22 @@ const IF_MATCH: JsonSchema = {
   in: 'header',
   required: false,
   description: 'Entity tags (RFC 9110 §13.1.1): when none of them is that of the current version, nothing is changed',
+  schema: { type: 'string' },
+};
+
+const LAST_EVENT_ID: JsonSchema = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  required: false,
+  description: 'The id that came last; a browser sends it by itself when it connects again',
+  schema: { type: 'string' },
+};
+
+const ACCESS_TOKEN: JsonSchema = {
+  name: 'access_token',
+  in: 'query',
+  required: false,
+  description: 'The credential, for clients that cannot send `Authorization`',
   schema: { type: 'string' },
 };
 

@@ -1,6 +1,7 @@
 // Every route of the API in one list; what main has to give for them.
 
 import type { AccountApi } from '../../account/protocol.js';
+import type { OpenEventStreams } from '../events/open-event-streams.js';
 import type { Log } from './exchange.js';
 import { createHealth, type HealthCheck } from './health.js';
 import { openApiRoute } from './openapi.js';
@@ -18,6 +19,7 @@ import { contentRoutes } from './routes/emails-content.js';
 import { type ExportSources, exportRoute } from './routes/emails-export.js';
 import { searchRoute } from './routes/emails-search.js';
 import { sentRoutes } from './routes/emails-sent.js';
+import { eventRoute } from './routes/events.js';
 import { filterRoutes } from './routes/filters.js';
 import { folderRoutes } from './routes/folders.js';
 import { healthRoute } from './routes/health.js';
@@ -37,6 +39,7 @@ export interface RouteSources extends EmailSources, MailProgramSources {
   readonly exports: ExportSources['exports'];
   readonly accountApi: AccountApi;
   readonly push: Omit<PushSources, 'subscriptions'>;
+  readonly eventStreams: Pick<OpenEventStreams, 'admit'>;
   readonly webhooks: Omit<WebhookSources, 'webhooks'>;
   /** What messages are composed with. */
   readonly composing: Pick<OutboundSources, 'spool' | 'hostname' | 'maxMessageSize'>;
@@ -88,6 +91,7 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     ...folderRoutes('/api/folders', ['Folders'], mailboxes),
     ...labelRoutes('/api/labels', ['Labels'], mailboxes),
     ...filterRoutes('/api/filters', ['Filters'], mailboxes),
+    eventRoute(sources.eventStreams),
     ...configRoutes(sources.config, sources.publicUrl),
     ...autoconfigRoutes(sources),
     ...autodiscoverRoutes(sources),

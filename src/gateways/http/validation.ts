@@ -4,7 +4,7 @@ import type { AnyStruct } from '../../actors/runtime/protocol.js';
 import type { FieldErrors } from '../problem-details.js';
 import type { BodyShare } from './body-budget.js';
 import type { HttpRequest } from './exchange.js';
-import { type Fields, record } from './fields.js';
+import { type Fields, isRepeatable, record } from './fields.js';
 import { type JsonBody, readJson } from './json-body.js';
 import { invalid, notFound, Problem, unavailable } from './problem.js';
 import type { Route, TextBody } from './route.js';
@@ -32,9 +32,11 @@ export function readQuery(route: Route, query: string): Values {
   const values: Record<string, string> = {};
   const repeated: Record<string, string[]> = {};
   for (const name of names) {
-    const [first, ...others] = valuesOf(name);
-    if (first !== undefined) values[name] = first;
-    if (others.length > 0) repeated[name] = ['must be given once'];
+    const sentValues = valuesOf(name);
+    const [first, ...others] = sentValues;
+    const mayRepeat = isRepeatable(route.query[name]!);
+    if (first !== undefined) values[name] = mayRepeat ? sentValues.join(',') : first;
+    if (others.length > 0 && !mayRepeat) repeated[name] = ['must be given once'];
   }
   const [error, value] = validate(values, structOf(route.query), { coerce: true });
   if (error || Object.keys(repeated).length > 0) throw invalid({ ...(error ? fieldErrors(error) : {}), ...repeated });

@@ -3,6 +3,7 @@
 // `resumption` decides which events it gets. Durations are ticks of the timer wheel. A node has ten thousand connections: each
 // has a few fields, no timers and no closures.
 import type { Logger } from 'pino';
+import { TIMELINE } from '../events/client-events.js';
 import type { Socket, SocketListener } from '../web-socket.js';
 import { audienceOf, protocolOf, topicsOf } from './audience.js';
 import { carryOut } from './calls.js';
@@ -12,6 +13,7 @@ import type { HubProtocol } from './hub-protocol.js';
 import { JSON_PROTOCOL } from './json-protocol.js';
 import type { Caller, ConnectionPart, HubMethods } from './methods.js';
 import { ProtocolError } from './protocol-error.js';
+import type { QueuePositions } from './queue-positions.js';
 import { type ResumingConnection, Resumption, type ResumptionDependencies } from './resumption.js';
 import { joined } from './shared-frames.js';
 import type { Subscriber, Subscriptions } from './subscriptions.js';
@@ -24,6 +26,7 @@ export interface ConnectionDependencies {
   readonly subscriptions: Subscriptions;
   readonly resumptions: ResumptionDependencies;
   readonly methods: HubMethods;
+  readonly queuePositions: QueuePositions;
   readonly log: Logger;
   readonly handshakeTicks: number;
   /** A visit sends a ping when nothing was sent for so long. */
@@ -147,6 +150,7 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
     if (this.#state !== 'joining') return;
     this.#state = 'open';
     this.#send(HANDSHAKE_ACCEPTED);
+    if ((this.topics & TIMELINE) !== 0 && this.accountId !== '') this.#dependencies.queuePositions.follow(this);
     const early = this.#early;
     this.#early = undefined;
     if (early !== undefined) this.#guarded(() => this.#take(early));

@@ -20,6 +20,7 @@ import { RESUME_METHODS } from './methods.js';
 import { negotiateAnswer } from './negotiate.js';
 import { type Opening, PolledConnections, type PolledRefusal } from './polled-connections.js';
 import { PositionedFrames } from './positioned-frames.js';
+import { QueuePositions } from './queue-positions.js';
 import type { ListLanguage } from './standing-queries/list-language.js';
 import { StandingQueries } from './standing-queries/standing-queries.js';
 import { Subscriptions } from './subscriptions.js';
@@ -109,6 +110,12 @@ export function createHub(options: HubOptions): Hub {
       defer: (run: () => void) => timing.defer(run),
     },
     methods: new Map([...RESUME_METHODS, ...(standingQueries?.methods ?? [])]),
+    queuePositions: new QueuePositions({
+      mailboxes,
+      log,
+      queuePositionMs: limits.queuePositionMs,
+      pauseBytes: limits.maxBufferedBytes / PAUSE_SHARE,
+    }),
     log,
     handshakeTicks: ticks(limits.handshakeMs),
     pingTicks: KEEP_ALIVE_TICKS - SLOTS,

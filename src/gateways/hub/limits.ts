@@ -34,6 +34,8 @@ export interface HubLimits extends StandingQueryLimits {
   readonly maxOwnConnections: number;
   /** Messages and ping frames that a client may send in a third of the keep-alive time; the stock client pings once in 15 s. */
   readonly maxMessages: number;
+  /** Between two positions in the queue that a client is sent of one email. ms */
+  readonly queuePositionMs: number;
 }
 
 export const HUB_LIMITS: HubLimits = {
@@ -52,4 +54,5 @@ export const HUB_LIMITS: HubLimits = {
   maxAccountLists: 1_000,
   maxAccountStoreLists: 100,
   maxListedEmails: 1_000_000,
+  queuePositionMs: 1_000,
 };

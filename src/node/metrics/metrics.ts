@@ -6,6 +6,7 @@ import type { ConsumerMeter } from '../../actors/consumers/protocol.js';
 import type { DeliveryMeter } from '../../actors/delivery/meter.js';
 import type { Meter } from '../../actors/runtime/meter.js';
 import type { LoginMeter } from '../../auth/sign-in.js';
+import type { EventStreamMeter } from '../../gateways/events/open-event-streams.js';
 import type { HttpMeter } from '../../gateways/http/meter.js';
 import type { HubMeter } from '../../gateways/hub/meter.js';
 import type { ImapMeter } from '../../gateways/imap/meter.js';
@@ -19,6 +20,7 @@ import { type EngineParts, watchEngine } from './engine-metrics.js';
 import { eventLoopDelay } from './event-loop.js';
 import { type Declared, Families, type MeteredRole } from './families.js';
 import {
+  eventStreamMeter,
   httpMeter,
   hubMeter,
   imapMeter,
@@ -41,6 +43,7 @@ export interface Metrics {
   readonly logins: LoginMeter;
   readonly http: HttpMeter;
   readonly hub: HubMeter;
+  readonly events: EventStreamMeter;
   /** Push subscriptions and webhooks. */
   readonly consumers: ConsumerMeter;
   readonly deliveries: DeliveryMeter;
@@ -50,7 +53,7 @@ export interface Metrics {
   /** On nodes that deliver outbound mail. */
   watchQueue(status: MeasuredQueue): void;
   /** `read` gives the connections open now. */
-  watchConnections(gateway: 'smtp' | 'submission' | 'imap' | 'pop3' | 'hub', read: () => number): void;
+  watchConnections(gateway: 'smtp' | 'submission' | 'imap' | 'pop3' | 'hub' | 'events', read: () => number): void;
   readonly contentType: string;
   /** All families, also those of roles that this node does not have. */
   readonly declared: readonly Declared[];
@@ -72,6 +75,7 @@ const GATEWAY_ROLES = {
   imap: 'imap',
   pop3: 'pop3',
   hub: 'api',
+  events: 'api',
 } as const satisfies Record<string, MeteredRole>;
 
 export function createMetrics({ version, roles }: MeteredNode): Metrics {
@@ -95,6 +99,7 @@ export function createMetrics({ version, roles }: MeteredNode): Metrics {
     logins: loginMeter(families, roles),
     http: httpMeter(api),
     hub: hubMeter(api),
+    events: eventStreamMeter(api),
     consumers: consumerMeter(families),
     deliveries: deliveryMeter(outbound),
     courier: courierMeter(outbound),

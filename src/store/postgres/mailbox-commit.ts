@@ -27,6 +27,7 @@ function rowsOf(changes: readonly MailboxChange[], overlays: Overlays) {
   const folders = [];
   const log = new LogRows();
   const remembered = [];
+  const preferences = [];
   for (const change of changes) {
     const a = change.accountId;
     const net = netOf(change.changes);
@@ -58,8 +59,23 @@ function rowsOf(changes: readonly MailboxChange[], overlays: Overlays) {
     }
     folders.push(...folderRows(change));
     for (const { id, reply } of change.remembered) remembered.push({ a, id, reply });
+    if (net.preferences !== undefined) preferences.push({ a, ...net.preferences });
   }
-  return { fences, consumed, added, flagged, removed, placed, expunged, marked, folders, log, remembered, overlaid };
+  return {
+    fences,
+    consumed,
+    added,
+    flagged,
+    removed,
+    placed,
+    expunged,
+    marked,
+    folders,
+    log,
+    remembered,
+    preferences,
+    overlaid,
+  };
 }
 
 /** The list cut where neighbours are not the same. */
@@ -172,6 +188,7 @@ export async function commitChanges(
         join passed using (a)
     )
     ${part(remember, rows.remembered)}
+    ${part(choosePreferences, rows.preferences)}
     ${writeOverlays(sql, rows.overlaid)}
     ${writeLabels(sql, changes)}
     ${writeOutbound(sql, changes)}
@@ -294,4 +311,13 @@ const remember: Part = (sql, rows) => sql`
       insert into recent_commands (account_id, id, reply)
       select a, id, reply from json_to_recordset(${json(rows)}::text::json)
         as x (a uuid, id uuid, reply json) join passed using (a)
+    )`;
+
+const choosePreferences: Part = (sql, rows) => sql`
+    , preference as (
+      insert into preferences (account_id, chosen, updated_at)
+      select a, chosen, to_timestamp(at / 1000.0) from json_to_recordset(${json(rows)}::text::json)
+        as x (a uuid, chosen jsonb, at double precision) join passed using (a)
+      on conflict (account_id) do update
+      set chosen = preferences.chosen || excluded.chosen, updated_at = excluded.updated_at
     )`;

@@ -25,6 +25,7 @@ import {
   outboundOfCopies,
   outboundPage,
   outboundRows,
+  outboundWaiting,
 } from './outbound-rows.js';
 import { threadRows } from './threads.js';
 
@@ -121,6 +122,7 @@ export function postgresMailboxes(
     outboundCounts: (...of) => guarded(() => outboundCounts(sql, ...of)),
     outboundContent: (accountId, id) => guarded(() => outboundContent(sql, accountId, id)),
     outboundAttempts: (accountId, id) => guarded(() => outboundAttempts(sql, accountId, id)),
+    outboundWaiting: (accountId, shards) => guarded(async () => outboundWaiting(sql, accountId, shards)),
     emailsByMessageId: (...of) => guarded(() => emailsByMessageId(sql, ...of)),
     claim,
     overview: (accountId) => overview(sql, accountId),

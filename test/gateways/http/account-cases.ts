@@ -208,6 +208,13 @@ export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
     { path: `/api/profile/addresses/${BOBS_ADDRESS_ID}/verify`, status: 501 },
     ...NOT_OWNER,
   ],
+  'GET /api/events': [
+    { as: ['api:read'], status: 200, isEndless: true },
+    { path: '/api/events?types=NewEmail', status: 200, isEndless: true },
+    { path: '/api/events?types=Mail', status: 400, check: errorsOn('types') },
+    { path: '/api/events?after=x%20y', status: 400, check: errorsOn('after') },
+    { as: ['api:write'], status: 403 },
+  ],
   'GET /api/preferences': [
     {
       status: 200,

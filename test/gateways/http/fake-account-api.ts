@@ -133,7 +133,6 @@ export function fakeAccountApi(): AccountApi {
       },
       async choose(accountId, chosen) {
         preferences.set(accountId, { ...preferences.get(accountId), ...chosen });
-        return names.has(accountId);
       },
     },
     push: { subscribe: async (accountId) => names.has(accountId), unsubscribe: async () => {} },

@@ -1,9 +1,11 @@
 // A gateway on a free port with fake neighbours, and the ways tests talk to it: fetch, and bytes on a socket.
 import net from 'node:net';
 import type { ExecutionContext } from 'ava';
+import pino from 'pino';
 import type { TokenVerifier } from '../../../src/auth/oidc/token-verifier.js';
 import { anonymousGuard } from '../../../src/auth/origin.js';
 import type { Rates } from '../../../src/auth/rates.js';
+import { OpenEventStreams } from '../../../src/gateways/events/open-event-streams.js';
 import { createCors } from '../../../src/gateways/http/cors.js';
 import type { HealthCheck } from '../../../src/gateways/http/health.js';
 import { createPipeline } from '../../../src/gateways/http/pipeline.js';
@@ -110,6 +112,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
         if (directory.down) throw new StoreFault('store-unavailable', 'down', { temporary: true });
         return domain === HOSTED;
       },
+      eventStreams: new OpenEventStreams({ mailboxes: mailboxes.refs, directory, log: pino({ level: 'silent' }) }),
       composing: {
         spool,
         hostname: OWN_NAMES.hostname,

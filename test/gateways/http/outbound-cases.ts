@@ -94,6 +94,7 @@ const sends: readonly Step[] = [
         ],
         attachments: [],
         sentEmailId: body.sentEmailId,
+        queuePosition: 0,
       });
     },
   },

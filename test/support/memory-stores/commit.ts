@@ -17,6 +17,7 @@ export function commitChange(tables: MemoryTables, change: MailboxChange): Commi
   writeFolders(account, net, change);
   writeAnnotations(account, net);
   writeFilters(account, net);
+  writePreferences(account, net);
   writeOutbound(account, net);
   handOver(tables, net);
   log(account, change);
@@ -122,6 +123,12 @@ function writeFilters({ filters, deferred }: AccountRows, net: NetChange): void 
   for (const id of net.filtersRemoved) filters.delete(id);
   for (const { emailId, filterIds } of net.filtersDeferred) deferred.set(emailId, filterIds);
   for (const id of net.deferralsEnded) deferred.delete(id);
+}
+
+function writePreferences(account: AccountRows, { preferences }: NetChange): void {
+  if (preferences === undefined) return;
+  const chosen = storedJson({ ...account.preferences?.chosen, ...preferences.chosen });
+  account.preferences = { chosen, updatedAt: new Date(preferences.at) };
 }
 
 function writeOutbound({ outbound }: AccountRows, net: NetChange): void {

@@ -186,6 +186,16 @@ export const outboundOperations = {
     payload: object({ statuses: array(outboundStatus), page: integer(), pageSize: integer() }),
     reply: object({ items: array(outboundEmail), totalCount: integer() }),
   }),
+  /** Emails that wait for the node that delivers, the first ten at most. */
+  queuePositions: query({
+    payload: object({}),
+    reply: object({
+      /** `ahead`: how many are before the email. `domain`: which it waits for, when its delivery has begun. */
+      positions: array(object({ outboundId: string(), ahead: integer(), domain: nullable(string()) })),
+      /** ms until positions are expected to change; null while nothing is queued. */
+      againInMs: nullable(number()),
+    }),
+  }),
   /** Oldest first. */
   outboundTimeline: query({
     payload: object({ outboundId: string() }),

@@ -67,6 +67,11 @@ export const outboundDetail = named(
     ...summary,
     ...content,
     sentEmailId: nullable(uuid({ description: 'Its copy in Sent; null when that was deleted, and for drafts' })),
+    queuePosition: nullable(
+      whole({
+        description: 'How many emails are before it; null when it does not wait, or others of the account do first',
+      }),
+    ),
   }),
 );
 

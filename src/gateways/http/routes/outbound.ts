@@ -1,5 +1,6 @@
 // Mail that leaves: sending, the queue and what was sent, one email with the fate of each recipient and every attempt.
 import type { Infer } from 'superstruct';
+import type { OutboundEmail } from '../../../actors/mailbox/outbound/protocol.js';
 import { idParameter } from '../fields.js';
 import { invalid, notFound, Problem, refused } from '../problem.js';
 import { defineRoute, READ, type Route, WRITE } from '../route.js';
@@ -65,6 +66,12 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
         return { status: 200, json: { items: items.map(itemOf), totalCount, page, pageSize } };
       },
     });
+  async function positionOf(accountId: string, { id, status, heldUntil }: OutboundEmail): Promise<number | null> {
+    if ((status !== 'Queued' && status !== 'Sending') || typeof heldUntil === 'number') return null;
+    const { reply } = await mailboxes.of(accountId).ask('queuePositions', {});
+    return reply?.positions.find(({ outboundId }) => outboundId === id)?.ahead ?? null;
+  }
+
   return [
     defineRoute({
       method: 'POST',
@@ -121,7 +128,12 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
             ? notFound()
             : {
                 status: 200,
-                json: { ...itemOf(reply.email), ...content, sentEmailId: reply.email.sentEmailId ?? null },
+                json: {
+                  ...itemOf(reply.email),
+                  ...content,
+                  sentEmailId: reply.email.sentEmailId ?? null,
+                  queuePosition: await positionOf(principal.accountId, reply.email),
+                },
               };
         });
       },

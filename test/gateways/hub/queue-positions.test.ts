@@ -1,0 +1,126 @@
+// Positions of emails in the queue on their way to connections: what changed, to those who follow, and nothing asked in vain.
+import test from 'ava';
+import pino from 'pino';
+import { type Observable, Subject } from 'rxjs';
+import type { MailboxEvent, Mailboxes } from '../../../src/actors/mailbox/protocol.js';
+import { JSON_PROTOCOL } from '../../../src/gateways/hub/json-protocol.js';
+import type { Caller, ConnectionPart } from '../../../src/gateways/hub/methods.js';
+import { QueuePositions } from '../../../src/gateways/hub/queue-positions.js';
+import { draftChanged, statusChanged } from '../../support/hub-fakes.js';
+
+const ID = '018f0000-0000-7000-8000-000000000001';
+const OTHER = '018f0000-0000-7000-8000-000000000002';
+
+interface Positions {
+  readonly positions: readonly {
+    readonly outboundId: string;
+    readonly ahead: number;
+    readonly domain: string | null;
+  }[];
+  readonly againInMs: number | null;
+}
+
+function world() {
+  const events$ = new Subject<readonly MailboxEvent[]>();
+  const answers: (Positions | Error)[] = [];
+  let asked = 0;
+  let whenAsked = () => {};
+  const mailbox = {
+    events$: (): Observable<readonly MailboxEvent[]> => events$,
+    async ask() {
+      asked++;
+      const answer = answers.shift() ?? { positions: [], againInMs: null };
+      setImmediate(() => whenAsked());
+      if (answer instanceof Error) throw answer;
+      return { reply: answer };
+    },
+  };
+  const mailboxes = { of: () => mailbox } as unknown as Mailboxes;
+  const log = pino({ level: 'silent' });
+  const positions = new QueuePositions({ mailboxes, log, queuePositionMs: 1, pauseBytes: 100 });
+  return {
+    positions,
+    events$,
+    answers,
+    get asked() {
+      return asked;
+    },
+    /** Resolves when the mailbox has answered so many times. */
+    async until(count: number) {
+      while (asked < count) await new Promise<void>((resolve) => (whenAsked = resolve));
+      await new Promise(setImmediate);
+    },
+  };
+}
+
+function connection(buffered = 0) {
+  const frames: object[] = [];
+  const parts: ConnectionPart[] = [];
+  const caller: Caller = {
+    id: 'c',
+    accountId: ID,
+    protocol: JSON_PROTOCOL,
+    resumption: undefined,
+    deliver(frame) {
+      for (const message of Buffer.from(frame).toString().split('\u001e').slice(0, -1))
+        frames.push(JSON.parse(message));
+    },
+    bufferedBytes: () => buffered,
+    add: (part) => void parts.push(part),
+  };
+  const take = () => frames.splice(0).map((frame) => (frame as { arguments: unknown[] }).arguments[0]);
+  return { caller, take, close: () => parts.forEach((part) => part.end()) };
+}
+
+test('clients are sent positions that changed, while there are some', async (t) => {
+  const { positions, answers, events$, until } = world();
+  const [one, slow] = [connection(), connection(101)];
+  const at = (outboundId: string, ahead: number, domain: string | null = null) => ({ outboundId, ahead, domain });
+  answers.push(
+    { positions: [at(ID, 7), at(OTHER, 9)], againInMs: 1 },
+    { positions: [at(ID, 7), at(OTHER, 8)], againInMs: 1 },
+    new Error('the mailbox is away'),
+  );
+  positions.follow(one.caller);
+  positions.follow(slow.caller);
+  await until(1);
+  t.deepEqual(one.take(), [
+    { id: ID, position: 7 },
+    { id: OTHER, position: 9 },
+  ]);
+  await until(2);
+  t.deepEqual(one.take(), [{ id: OTHER, position: 8 }]);
+  const late = connection();
+  positions.follow(late.caller);
+  t.deepEqual(late.take(), [
+    { id: ID, position: 7 },
+    { id: OTHER, position: 8 },
+  ]);
+  await until(3);
+  t.deepEqual([one.take(), slow.take()], [[], []]);
+  // A change of outbound mail has the mailbox asked before the pause is over; other changes do not.
+  answers.push({ positions: [at(ID, 0, 'there.test')], againInMs: null });
+  events$.next([draftChanged(OTHER, true)]);
+  events$.next([statusChanged(OTHER, 'Sending')]);
+  await until(4);
+  t.deepEqual(one.take(), [{ id: ID, position: 0, domain: 'there.test' }]);
+  t.deepEqual(late.take(), [{ id: ID, position: 0, domain: 'there.test' }]);
+  for (const { close } of [one, slow, late]) close();
+  t.false(events$.observed);
+});
+
+test('nothing is asked when nothing is queued, or nobody follows', async (t) => {
+  const idle = world();
+  const { caller, take, close } = connection();
+  idle.positions.follow(caller);
+  await idle.until(1);
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  t.is(idle.asked, 1);
+  t.deepEqual(take(), []);
+  idle.answers.push({ positions: [], againInMs: 1 });
+  idle.events$.next([statusChanged(ID, 'Sending')]);
+  await idle.until(2);
+  close();
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  t.true(idle.asked <= 3);
+});
