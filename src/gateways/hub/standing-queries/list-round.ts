@@ -11,6 +11,8 @@ import type { Follower, StandingList } from './standing-list.js';
 
 /** Items of one question: as many as a page of REST may have. */
 const MOST_ITEMS = 100;
+/** Items that lists of a round have in common are read once, up to so many. */
+const MOST_KEPT_ITEMS = 1_000;
 
 type Question = Payload<MailboxProtocol, 'lists'>;
 /** Emails with the versions that clients are to have. */
@@ -39,6 +41,7 @@ export class ListRound {
    * @throws ActorFault: none of them could
    */
   async carryOut(lists: readonly StandingList[]): Promise<boolean> {
+    if (this.#items.size > MOST_KEPT_ITEMS) this.#items.clear();
     const isNewest = await this.#read(lists.filter(({ isDirty, state }) => isDirty || state === undefined));
     const behind = lists.filter((list) => list.state !== undefined && list.followers.size > 0);
     await this.#readItems(behind.flatMap((list) => this.#neededBy(list, this.#waiting(list))));

@@ -84,6 +84,7 @@ function touchedByOne(event: MailboxEvent): Touched {
     case 'OutboundRemoved':
     case 'DeliveryAttempted':
     case 'MailHandedOver':
+    case 'PreferencesChanged':
       return NOTHING;
     // Records of a later version.
     default:
