@@ -39,13 +39,24 @@ export async function fanOut(target: Target, swarm: HubSwarm, wanted: (part: str
 async function latencyOf(target: Target, swarm: HubSwarm, account: KeyedAccount, goalMs: number): Promise<void> {
   const sender = await target.sender();
   const ms: number[] = [];
+  const sinceSent: number[] = [];
   const used = await ownCpuSeconds(target.pid);
   for (let round = 0; round < ROUNDS; round++) {
-    const arrivals = await swarm.round('NewEmail', 1, () => target.deliver(sender, account, 'to many'));
+    let sentAt = 0n;
+    let acceptedAt = 0n;
+    const arrivals = await swarm.round('NewEmail', 1, async () => {
+      acceptedAt = await target.deliver(sender, account, 'to many', () => {
+        sentAt = process.hrtime.bigint();
+      });
+      return acceptedAt;
+    });
+    const answeredMs = Number(acceptedAt - sentAt) / 1e6;
     ms.push(...arrivals.ms);
+    sinceSent.push(...arrivals.ms.map((each) => each + answeredMs));
   }
   sender.close();
   latency(`250 of SMTP to the event, ${swarm.connections} connections`, ms, goalMs);
+  latency('  end of DATA to the event', sinceSent);
   const each = ((await ownCpuSeconds(target.pid)) - used) / ROUNDS;
   figure('  the node a message and its events', each * 1000, 'ms of a processor');
 }

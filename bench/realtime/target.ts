@@ -45,10 +45,10 @@ export class Target {
     return SmtpSender.open('127.0.0.1', this.node.port('mx'));
   }
 
-  /** Returns the moment of the 250, ns of the monotonic clock. */
-  async deliver(sender: SmtpSender, to: BenchAccount, subject: string): Promise<bigint> {
+  /** Returns the moment of the 250, ns of the monotonic clock; `sent` is called when the last octet was written. */
+  async deliver(sender: SmtpSender, to: BenchAccount, subject: string, sent?: () => void): Promise<bigint> {
     const message = `From: a@remote.test\r\nTo: ${to.email}\r\nSubject: ${subject}\r\n\r\ntext\r\n.\r\n`;
-    if (!(await sender.send('a@remote.test', [to.email], message))) throw new Error('mail was refused');
+    if (!(await sender.send('a@remote.test', [to.email], message, sent))) throw new Error('mail was refused');
     return process.hrtime.bigint();
   }
 

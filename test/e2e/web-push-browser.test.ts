@@ -51,9 +51,11 @@ async function openApplication(t: ExecutionContext, executablePath: string) {
   });
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   // Chromium has no sandbox for root.
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'], timeout: 0 });
   t.teardown(() => browser.close());
   const context = await browser.newContext();
+  // The time-out of the test counts.
+  context.setDefaultTimeout(0);
   await context.grantPermissions(['notifications'], { origin });
   const page = await context.newPage();
   await page.goto(origin);
