@@ -64,7 +64,7 @@ export interface PushSubscriptions {
 }
 
 /** A webhook and its secret, which is known only now. */
-export interface MadeWebhook extends Webhook {
+interface MadeWebhook extends Webhook {
   readonly secret: string;
 }
 

@@ -4,7 +4,7 @@ import type { WebhookDeliveryStore, WebhookStore } from '../store/webhooks.js';
 import type { Webhooks } from './protocol.js';
 
 /** Of one account. */
-export const MOST_WEBHOOKS = 20;
+const MOST_WEBHOOKS = 20;
 const SECRET_OCTETS = 32;
 /** The old secret signs too for so long after a rotation. */
 const FORMER_SECRET_MS = 24 * 3_600_000;

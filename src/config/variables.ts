@@ -136,7 +136,7 @@ const outgoing = {
     'MANSIO_OUTBOUND_DNS',
     undefined,
     hostPorts,
-    'Name servers for all DNS look-ups about mail.',
+    'Name servers for all DNS look-ups about mail, and for the hosts of push services and webhooks.',
     { byDefault: "the system's" },
   ),
   outboundPort: variable(

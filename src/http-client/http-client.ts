@@ -10,7 +10,7 @@ import { DEFAULT_HTTP_LIMITS, type HttpClientLimits } from './limits.js';
 import { failed, type HttpOutcome } from './outcome.js';
 import { targetUrlFault } from './target-url.js';
 
-export interface HttpPost {
+interface HttpPost {
   readonly url: string;
   /** The account on whose behalf the request is made: its share of the requests. */
   readonly accountId: string;

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { createTransport } from 'nodemailer';
 import { Webhook } from 'standardwebhooks';
+import { startDnsServer } from '../../dev/dns-server.js';
 import { firstOfEach, loggedEvents } from '../support/logged-events.js';
 import {
   createAccount,
@@ -38,8 +39,8 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await pause(50);
 }
 
-async function world(t: ExecutionContext) {
-  let node = await startTestNode(SETTINGS);
+async function world(t: ExecutionContext, settings: Readonly<Record<string, string>> = SETTINGS) {
+  let node = await startTestNode(settings);
   t.teardown(() => node.stop());
   let sql = await storeOf(node);
   t.teardown(() => sql.end({ timeout: 1 }));
@@ -78,7 +79,7 @@ async function world(t: ExecutionContext) {
     async killAndStart() {
       await sql.end({ timeout: 1 });
       await node.kill('SIGKILL');
-      node = await startTestNode({ ...SETTINGS, MANSIO_DATA_DIR: node.dataDir });
+      node = await startTestNode({ ...settings, MANSIO_DATA_DIR: node.dataDir });
       sql = await storeOf(node);
     },
   };
@@ -183,4 +184,32 @@ test('a node that is killed loses no event of a webhook, and keeps their order',
   const all = await logged();
   await receiver.until(() => new Set(taken()).size === all.length);
   t.deepEqual(firstOfEach(taken()), all);
+});
+
+test('a name that leads into the network of the server is refused, whatever else it leads to', async (t) => {
+  const dns = await startDnsServer({
+    'inner.test': { A: ['127.0.0.1'] },
+    'both.test': { A: ['8.8.8.8', '127.0.0.1'] },
+    'six.test': { AAAA: ['::1'] },
+  });
+  t.teardown(() => dns.close());
+  const { receiver, request, mail, deliveries } = await world(t, {
+    ...{ MANSIO_HOSTED_DOMAINS: 'example.test', MANSIO_OUTBOUND_DNS: dns.address },
+  });
+  await t.throwsAsync(request('POST', '', { url: receiver.url }), { message: /400 .*https/ });
+  await t.throwsAsync(request('POST', '', { url: `https://127.0.0.1:${receiver.port}` }), {
+    message: /private address/,
+  });
+  for (const name of ['inner.test', 'both.test', 'six.test']) {
+    const { id } = await request('POST', '', { url: `https://${name}:${receiver.port}/`, eventTypes: ['NewEmail'] });
+    const { isDelivered, responseStatus, error } = await request('POST', `/${id}/test`);
+    t.deepEqual([isDelivered, responseStatus], [false, null]);
+    t.regex(error, new RegExp(`${name} has the private address`));
+  }
+  await mail('one');
+  const [{ id }] = await request('GET', '');
+  await until(async () => (await deliveries(id)).totalCount > 0);
+  t.false((await deliveries(id)).items[0]!.isDelivered);
+  t.is(receiver.connections, 0);
+  t.is(receiver.requests.length, 0);
 });

@@ -37,7 +37,7 @@ export function writeDisablingNotice(
     foldText('A webhook of your account gets no more events. The mail server has disabled the webhook.'),
     `${foldText(`Webhook: ${webhookId}`)}${CRLF}${foldText(`URL: ${url}`)}${CRLF}${foldText(`Reason: ${reason}`)}`,
     foldText(
-      'Events are kept for 30 days. When the receiver works again, enable the webhook in your settings, or with PUT /api/webhooks: it goes on after the last event that it has got.',
+      'Events are kept for 30 days. Once the receiver works again, enable the webhook (PUT /api/webhooks/{id}): it goes on after the last event that it has got.',
     ),
   ];
   return Buffer.from(`${header}${CRLF}${paragraphs.join(CRLF + CRLF)}${CRLF}`);

@@ -11,7 +11,7 @@ export interface WebhookMessage {
   readonly data: unknown;
 }
 
-export const SECRET_PREFIX = 'whsec_';
+const SECRET_PREFIX = 'whsec_';
 
 /** One signature a secret. `now`: ms since the epoch; receivers refuse what is minutes old. */
 export function signedMessage(
