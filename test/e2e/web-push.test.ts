@@ -142,7 +142,8 @@ test('what was due when the node was killed is sent by the next one, once and in
 });
 
 test('mail comes in while a push service hangs, and the other push service is not held up', async (t) => {
-  const { service, subscribe, send, call } = await start(t);
+  const world = await start(t);
+  const { service, subscribe, send, call } = world;
   const hanging = await startPushService(t);
   hanging.receiver.answer('hang');
   await subscribe();
@@ -151,4 +152,10 @@ test('mail comes in while a push service hangs, and the other push service is no
   await service.receiver.until(() => service.payloads().length === 3);
   t.deepEqual(bodies(service), ['one', 'two', 'three']);
   t.is(hanging.receiver.requests.length, 5);
+  const { code } = await world.node.stop();
+  t.is(code, 0);
+  t.deepEqual(
+    world.node.logs.filter((line) => line.includes('did not stop')),
+    [],
+  );
 });

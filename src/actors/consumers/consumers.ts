@@ -221,7 +221,8 @@ class ShardConsumers implements Consumers {
   }
 
   #makeRoom(): void {
-    if (!this.#isStopped) this.#makingRoom ??= setTimeout(() => this.#endIdle(), ROOM_MS).unref();
+    if (this.#isStopped || this.#makingRoom !== undefined) return;
+    this.#makingRoom = setTimeout(() => this.#endIdle(), ROOM_MS).unref();
   }
 
   get #isFull(): boolean {
@@ -230,13 +231,18 @@ class ShardConsumers implements Consumers {
 
   #wakeNext(): void {
     for (const accountId of this.#waiting) {
+<<<<<<< HEAD
       if (this.#isFull) {
         this.#makeRoom();
         return;
       }
+=======
+      if (this.#isFull) break;
+>>>>>>> re
       this.#waiting.delete(accountId);
       this.#wake(accountId);
     }
+    if (this.#waiting.size > 0) this.#makeRoom();
   }
 
   /** While others wait, consumers without work end at once. */
