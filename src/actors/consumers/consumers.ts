@@ -231,14 +231,10 @@ class ShardConsumers implements Consumers {
 
   #wakeNext(): void {
     for (const accountId of this.#waiting) {
-<<<<<<< HEAD
       if (this.#isFull) {
         this.#makeRoom();
         return;
       }
-=======
-      if (this.#isFull) break;
->>>>>>> re
       this.#waiting.delete(accountId);
       this.#wake(accountId);
     }
