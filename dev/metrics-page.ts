@@ -13,6 +13,7 @@ export function declaredMetrics(): readonly Declared[] {
     metrics.watchConnections(gateway, () => 0);
   metrics.watchQueue({ inFlight: 0, overdueMs: 0, lookAgeMs: 0, shards: 0 });
   metrics.watchEngine({
+    consumers: { accounts: 0, active: 0, waiting: 0, resting: 0 },
     host: { load: { actors: 0, octets: 0, waiting: 0 } },
     ownership: { owned: [], shards: 0, heartbeatAgeMs: 0, unreachable: [], view: undefined },
     transport: { connected$: NEVER, breaks$: NEVER },

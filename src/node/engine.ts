@@ -346,8 +346,7 @@ export async function startEngine(
     log,
   });
   lifecycle.add('housekeeping', () => housekeeping.stop(), JOB_RESERVE_MS, STOP_MS);
-  metrics?.watchEngine({ host, ownership, transport, redelivery, placing, releases });
-  metrics?.watchConsumers(consumers);
+  metrics?.watchEngine({ consumers, host, ownership, transport, redelivery, placing, releases });
   const parts = {
     mailboxes: actors,
     hosted: localDelivery,

@@ -1,11 +1,12 @@
 // Emails that are undone or sent later, on whole nodes: what their sender sees, when recipients get them, and that kills around the
 // release neither lose one, nor deliver one that was cancelled.
+import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import test, { type ExecutionContext } from 'ava';
 import { simpleParser } from 'mailparser';
 import { startDnsServer } from '../../dev/dns-server.js';
 import { freePort } from '../../dev/ports.js';
 import { startRemoteSmtp } from '../../dev/remote-smtp.js';
-import { createAccount, MailboxClient, storeOf } from '../support/mailbox-client.js';
+import { createAccount, port as httpPort, MailboxClient, storeOf } from '../support/mailbox-client.js';
 import { startTestNode } from '../support/node.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
 
@@ -75,6 +76,13 @@ async function world(t: ExecutionContext, host: number) {
     send: async (subject: string, more: object = {}) =>
       posted<Queued>(await client().request('POST', '/api/outbound/send', { ...mail(subject), ...more })),
     shown: (id: string) => client().get<Shown>(`/api/outbound/${id}`),
+    hub: () =>
+      new HubConnectionBuilder()
+        .withUrl(`http://127.0.0.1:${httpPort(node, 'http')}/hubs/email?timeline=true`, {
+          accessTokenFactory: () => ann.key,
+        })
+        .configureLogging(LogLevel.None)
+        .build(),
     cancel: async (id: string) => posted<Cancelled>(await client().request('POST', `/api/outbound/${id}/cancel`)),
     async ended(id: string): Promise<Shown> {
       for (;;) {
@@ -146,6 +154,38 @@ test('an email is undone within the seconds of the preference, and sent after th
   t.is(failed.totalCount, 1);
   t.like(failed.items[0], { id: undone.id, lastError: 'Cancelled by the sender.' });
   t.deepEqual(await client().inbox(), [], 'no notification of what the sender knows');
+});
+
+test('a sender sees how many emails are before one that waits', async (t) => {
+  const { client, hub, remote, send, ended } = await world(t, 3);
+  let letGo = () => {};
+  const gate = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  remote.behaviour.message = () => gate.then(() => undefined);
+  const positions: { id: string; position: number; domain?: string }[] = [];
+  let heard = () => {};
+  const connection = hub();
+  connection.on('QueuePositionChanged', (position) => {
+    positions.push(position);
+    heard();
+  });
+  await connection.start();
+  const ids: string[] = [];
+  // More than there are connections to one host.
+  for (let i = 0; i < 12; i++) ids.push((await send(`email ${i}`)).id);
+  const last = ids.at(-1)!;
+  while (!positions.some(({ id }) => id === last)) await new Promise<void>((resolve) => (heard = resolve));
+  const { position, domain } = positions.findLast(({ id }) => id === last)!;
+  t.true(position > 0 && position < ids.length, `${position}`);
+  t.is(domain, 'there.test');
+  const shown = await client().get<{ queuePosition: number }>(`/api/outbound/${last}`);
+  t.true(shown.queuePosition > 0);
+  letGo();
+  for (const id of ids) t.is((await ended(id)).status, 'Sent');
+  const over = await client().get<{ queuePosition: null }>(`/api/outbound/${last}`);
+  t.is(over.queuePosition, null);
+  await connection.stop();
 });
 
 test('kills around their release lose no held email, and deliver none that was cancelled', async (t) => {

@@ -1,8 +1,5 @@
 // Connections without a WebSocket behind a balancer that sends each request to another node: the nodes carry the requests over the
 // bus to the one that has the connection, so that clients notice nothing, and notice at once when that node is gone.
-import { once } from 'node:events';
-import { request as ask, createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { HttpTransportType, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
 import test, { type ExecutionContext } from 'ava';
@@ -13,6 +10,7 @@ import { createHub } from '../../src/gateways/hub/hub.js';
 import { createHubPeers } from '../../src/node/hub-peers.js';
 import { EventBus } from '../support/event-bus.js';
 import { emailAdded, emailRemoved, FakeDirectory, recordingLog, renamed } from '../support/hub-fakes.js';
+import { startRequestBalancer } from '../support/request-balancer.js';
 
 const ACCOUNT = '00000000-0000-7000-8000-00000000000a';
 const { ServerSentEvents, LongPolling } = HttpTransportType;
@@ -43,30 +41,6 @@ async function startNodes(t: ExecutionContext, count: number) {
   return { events, nodes };
 }
 
-/** Sends each request to the next node. */
-async function startBalancer(t: ExecutionContext, addresses: string[]): Promise<string> {
-  let next = 0;
-  const balancer: Server = createServer((from, to) => {
-    const [host, port] = addresses[next++ % addresses.length]!.split(':');
-    const { method, url: path, headers } = from;
-    const passedOn = ask({ host, port, method, path, headers }, (answer) => {
-      to.writeHead(answer.statusCode!, answer.headers);
-      answer.pipe(to);
-      answer.on('error', () => to.destroy());
-    });
-    passedOn.on('error', () => to.destroy());
-    to.on('close', () => passedOn.destroy());
-    from.pipe(passedOn);
-  });
-  balancer.listen(0, '127.0.0.1');
-  await once(balancer, 'listening');
-  t.teardown(() => {
-    balancer.closeAllConnections();
-    balancer.close();
-  });
-  return `http://127.0.0.1:${(balancer.address() as AddressInfo).port}/hubs/email`;
-}
-
 for (const [transport, isBinary] of [
   [ServerSentEvents, false],
   [LongPolling, false],
@@ -76,7 +50,7 @@ for (const [transport, isBinary] of [
   test(`${title}: each request may reach another node, and a node that goes costs nothing`, async (t) => {
     const { events, nodes } = await startNodes(t, 3);
     const addresses = nodes.map(({ address }) => address);
-    const url = await startBalancer(t, addresses);
+    const url = `${await startRequestBalancer(t, addresses)}/hubs/email`;
     const builder = new HubConnectionBuilder()
       .withUrl(`${url}?resume=true`, { transport, accessTokenFactory: () => 'token' })
       .withAutomaticReconnect([0, 0, 0, 10, 100])

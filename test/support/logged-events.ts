@@ -9,6 +9,7 @@ export interface LoggedEvent {
   /** As webhooks have it. */
   readonly id: string;
   readonly type: string;
+  readonly payload: unknown;
 }
 
 /** In order, after the change `after`. */
@@ -19,8 +20,12 @@ export async function loggedEvents(sql: Sql, accountId: string, after = 0): Prom
     const page = await log.read(accountId, seq, 500);
     if (page.length === 0) return found;
     for (const event of page as readonly MailboxEvent[]) {
-      allClientEventsOf(event).forEach(({ type }, k) => {
-        found.push({ id: eventIdOf({ seq: event.seq, at: event.at, within: { n: event.n, k } }, accountId), type });
+      allClientEventsOf(event).forEach(({ type, payload }, k) => {
+        found.push({
+          id: eventIdOf({ seq: event.seq, at: event.at, within: { n: event.n, k } }, accountId),
+          type,
+          payload,
+        });
       });
     }
     seq = page.at(-1)!.seq;

@@ -29,6 +29,8 @@ const READS = 4;
 /** Consumers stay live for so long after the last event that concerned them. */
 const IDLE_MS = 30_000;
 const SWEEP_MS = 5_000;
+/** Until the sweep that makes room for accounts that wait. */
+const ROOM_MS = 100;
 const SCAN_MS = 60_000;
 const PAGE_OF_ACCOUNTS = 500;
 const TROUBLE_MS = 1_000;
@@ -50,6 +52,8 @@ export interface ConsumersOptions {
   /** How long consumers stay live, and how often all rows are looked at, in ms. */
   readonly idleMs?: number;
   readonly scanMs?: number;
+  /** Accounts whose consumers are at work or live; 2,000 when absent. */
+  readonly mostActive?: number;
 }
 
 export interface Consumers extends Tenant {
@@ -90,6 +94,7 @@ class ShardConsumers implements Consumers {
   #context: AccountContext | undefined;
   #reading: Promise<void> | undefined;
   #scanning: Promise<void> | undefined;
+  #makingRoom: NodeJS.Timeout | undefined;
   #isStopped = false;
 
   constructor(options: ConsumersOptions) {
@@ -160,6 +165,7 @@ class ShardConsumers implements Consumers {
     for (const end of this.#teardown) end();
     for (const accountId of [...this.#retries.keys()]) this.#forget(accountId);
     this.#waiting.clear();
+    clearTimeout(this.#makingRoom);
     const ended = Promise.all([...this.#active.values()].map((account) => this.#end(account)));
     if (!(await atMost(ended, withinMs))) this.#abort.abort();
     this.#positions.stop();
@@ -205,17 +211,26 @@ class ShardConsumers implements Consumers {
 
   #wake(accountId: string): void {
     if (this.#context?.owns(accountId) !== true || this.#active.has(accountId)) return;
-    if (this.#active.size >= MOST_ACTIVE) {
+    if (this.#isFull) {
       this.#waiting.add(accountId);
+      this.#makeRoom();
       return;
     }
     this.#waiting.delete(accountId);
     this.#active.set(accountId, new AccountConsumers(accountId, this.#context));
   }
 
+  #makeRoom(): void {
+    if (!this.#isStopped) this.#makingRoom ??= setTimeout(() => this.#endIdle(), ROOM_MS).unref();
+  }
+
+  get #isFull(): boolean {
+    return this.#active.size >= (this.#options.mostActive ?? MOST_ACTIVE);
+  }
+
   #wakeNext(): void {
     for (const accountId of this.#waiting) {
-      if (this.#active.size >= MOST_ACTIVE) return;
+      if (this.#isFull) return this.#makeRoom();
       this.#waiting.delete(accountId);
       this.#wake(accountId);
     }
@@ -223,6 +238,8 @@ class ShardConsumers implements Consumers {
 
   /** While others wait, consumers without work end at once. */
   #endIdle(): void {
+    clearTimeout(this.#makingRoom);
+    this.#makingRoom = undefined;
     const { idleMs = IDLE_MS } = this.#options;
     const most = this.#waiting.size > 0 ? 0 : idleMs;
     for (const account of [...this.#active.values()]) if (account.idleMs > most) void this.#end(account);

@@ -128,20 +128,20 @@ export class RunningConsumer {
       return concat(mailboxes.of(accountId).events$(this.#position), brokenOff$).pipe(
         takeWhile((batch) => {
           this.#waiting += batch.length;
-          return batch.length < PAGE_EVENTS && this.#waiting <= MOST_WAITING;
+          if (isPage(batch)) return false;
+          // Little waits in memory: no other has to wait until the peer has answered.
+          release();
+          return this.#waiting <= MOST_WAITING;
         }, true),
         map((batch) => ({ batch, trace: tracer.current })),
         concatMap(({ batch, trace }) => {
-          const work = tracer.within(trace, () => this.#deliverAll(batch, this.#isLive ? undefined : until));
+          const work = tracer.within(trace, () => this.#deliverAll(batch, isPage(batch) ? until : undefined));
           this.#work = work;
           return from(work).pipe(map((isDone) => ({ isDone, events: batch.length })));
         }),
         takeWhile(({ isDone, events }) => {
           this.#waiting -= events;
-          if (isDone && this.#waiting === 0) {
-            this.#isLive = true;
-            release();
-          }
+          this.#isLive = isDone && this.#waiting === 0;
           return isDone;
         }),
         finalize(() => {
@@ -288,6 +288,8 @@ export class RunningConsumer {
     return { accountId: this.#consumer.accountId, consumer: this.kind.kind, consumerId: this.id };
   }
 }
+
+const isPage = (batch: readonly MailboxEvent[]): boolean => batch.length >= PAGE_EVENTS;
 
 function* changesOf(events: readonly MailboxEvent[]): Generator<LogChange> {
   let begin = 0;

@@ -67,7 +67,8 @@ export function startReleases({ store, mailboxes, ownership, log, intervalMs }: 
       });
       asked.set(outboundId, done);
     };
-    timers.set(outboundId, setTimeout(due, Math.max(0, heldUntil - clock.now())));
+    // Timers may be early by a millisecond.
+    timers.set(outboundId, setTimeout(due, Math.max(0, heldUntil - clock.now() + 1)));
   }
 
   async function takeAll(): Promise<void> {

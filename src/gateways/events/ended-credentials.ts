@@ -1,42 +1,63 @@
 // Credentials that end while somebody is connected with them: keys that are revoked, accounts that are deleted. Those that
 // ended a moment ago are remembered, because a notice may arrive between the check of a key and the opening of what it opens.
 import type { Logger } from 'pino';
-import { defer, filter, map, merge, type Observable, Subject, type Subscription, take } from 'rxjs';
+import { filter, type Observable, of, Subject, Subscription } from 'rxjs';
 import type { Directory, Principal } from '../../directory/protocol.js';
 
-/** Ids of keys and accounts that are remembered. */
+export interface EndedCredential {
+  readonly kind: 'key' | 'account';
+  readonly id: string;
+}
+
+/** Keys and accounts that are remembered. */
 const MOST_REMEMBERED = 1024;
 
 export class EndedCredentials {
-  readonly #ids = new Set<string>();
-  readonly #ended$ = new Subject<string>();
-  readonly #subscription: Subscription;
+  /** Kinds and ids. */
+  readonly #remembered = new Set<string>();
+  readonly #ended$ = new Subject<EndedCredential>();
+  readonly #subscription = new Subscription();
 
   constructor({ revokedKeys$, deletedAccounts$ }: Pick<Directory, 'revokedKeys$' | 'deletedAccounts$'>, log: Logger) {
-    this.#subscription = merge(revokedKeys$, deletedAccounts$).subscribe({
-      next: (id) => this.#end(id),
-      error: (err) =>
-        log.error({ err }, 'event streams are not notified of revoked keys and deleted accounts any more'),
-    });
+    const follow = (kind: EndedCredential['kind'], ids$: Observable<string>) =>
+      ids$.subscribe({
+        next: (id) => this.#end({ kind, id }),
+        error: (err) => log.error({ err, kind }, 'clients whose credential ends are not disconnected any more'),
+      });
+    this.#subscription.add(follow('key', revokedKeys$));
+    this.#subscription.add(follow('account', deletedAccounts$));
   }
 
-  /** Emits once, when the credential has ended. */
-  endOf({ accountId, keyId }: Pick<Principal, 'accountId' | 'keyId'>): Observable<void> {
-    const isMeant = (id: string) => id === accountId || id === keyId;
-    return defer(() => merge([...this.#ids], this.#ended$)).pipe(
-      filter(isMeant),
-      take(1),
-      map(() => undefined),
-    );
+  /** As they end. */
+  get ended$(): Observable<EndedCredential> {
+    return this.#ended$;
+  }
+
+  /** Whether the credential has ended a moment ago. */
+  has({ accountId, keyId }: Pick<Principal, 'accountId' | 'keyId'>): boolean {
+    if (this.#remembered.has(nameOf({ kind: 'account', id: accountId }))) return true;
+    return keyId !== null && this.#remembered.has(nameOf({ kind: 'key', id: keyId }));
+  }
+
+  /** Emits when the credential has ended. */
+  endOf(credential: Pick<Principal, 'accountId' | 'keyId'>): Observable<unknown> {
+    return this.has(credential) ? of(true) : this.#ended$.pipe(filter((ended) => isMeant(ended, credential)));
   }
 
   close(): void {
     this.#subscription.unsubscribe();
   }
 
-  #end(id: string): void {
-    this.#ids.add(id);
-    if (this.#ids.size > MOST_REMEMBERED) this.#ids.delete(this.#ids.values().next().value!);
-    this.#ended$.next(id);
+  #end(ended: EndedCredential): void {
+    this.#remembered.add(nameOf(ended));
+    if (this.#remembered.size > MOST_REMEMBERED) this.#remembered.delete(this.#remembered.values().next().value!);
+    this.#ended$.next(ended);
   }
+}
+
+const nameOf = ({ kind, id }: EndedCredential): string => `${kind} ${id}`;
+
+/** Whether it is the credential's key or account that has ended. */
+export function isMeant({ kind, id }: EndedCredential, credential: Pick<Principal, 'accountId' | 'keyId'>): boolean {
+  return id === (kind === 'key' ? credential.keyId : credential.accountId);
 }

@@ -7,7 +7,7 @@ import { allClientEventsOf, type ClientEvent, type ClientEventType } from './cli
 import { cursorsOf, type EventNumber, type EventPosition } from './cursor.js';
 
 /** An event of a change. */
-export interface EventBlock {
+interface EventBlock {
   readonly type: ClientEventType;
   readonly number: EventNumber;
   readonly text: string;

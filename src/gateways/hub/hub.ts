@@ -9,6 +9,7 @@ import type { AnonymousGuard } from '../../auth/origin.js';
 import { Rates } from '../../auth/rates.js';
 import type { Directory } from '../../directory/protocol.js';
 import { CHANGES, TIMELINE } from '../events/client-events.js';
+import { EndedCredentials, isMeant } from '../events/ended-credentials.js';
 import type { Socket, UpgradeRequest, WebSocketEndpoint } from '../web-socket.js';
 import { type Admitted, admit, problem } from './admission.js';
 import { Connection, GOING_AWAY, POLICY, TRY_AGAIN } from './connection.js';
@@ -69,8 +70,6 @@ const TOO_MANY = 'The account has as many connections as it may.';
 const KEEP_ALIVE_TICKS = 3 * SLOTS;
 /** The stream of a client that resumes pauses at this fraction of the bound of its buffer. */
 const PAUSE_SHARE = 4;
-/** A revocation may arrive between the check of a key and the opening of its socket. Ids kept. */
-const MAX_ENDED = 1024;
 
 const EVENT_LOOP: HubTiming = {
   every(ms, tick) {
@@ -90,8 +89,7 @@ export function createHub(options: HubOptions): Hub {
   const timerWheel = new TimerWheel<Connection>();
   /** Number of open connections by account, or by address without an account. */
   const owners = new Map<string, number>();
-  /** Keys and accounts that ended a moment ago. */
-  const ended = new Set<string>();
+  const credentials = new EndedCredentials(directory, log);
   let draining: { readonly reason: string; readonly finished: Promise<void> } | undefined;
   let lastClosed = () => {};
 
@@ -133,20 +131,10 @@ export function createHub(options: HubOptions): Hub {
   };
 
   const stopTicking = timing.every(tickMs, () => timerWheel.tick());
-  const revoked = directory.revokedKeys$.subscribe({
-    next: (id) => end(id, (connection) => connection.keyId === id, 'The API key has been revoked.'),
-    error: (err) => log.error({ err }, 'the hub is not notified of revoked keys any more'),
+  const ending = credentials.ended$.subscribe((ended) => {
+    const error = ended.kind === 'key' ? 'The API key has been revoked.' : 'The account has been deleted.';
+    for (const connection of timerWheel) if (isMeant(ended, connection)) connection.end(error, false, POLICY);
   });
-  const deleted = directory.deletedAccounts$.subscribe({
-    next: (id) => end(id, (connection) => connection.accountId === id, 'The account has been deleted.'),
-    error: (err) => log.error({ err }, 'the hub is not notified of deleted accounts any more'),
-  });
-
-  function end(id: string, concerns: (connection: Connection) => boolean, error: string): void {
-    ended.add(id);
-    if (ended.size > MAX_ENDED) ended.delete(ended.values().next().value!);
-    for (const connection of timerWheel) if (concerns(connection)) connection.end(error, false, POLICY);
-  }
 
   const isFull = (owner: string): boolean => (owners.get(owner) ?? 0) >= limits.maxOwnConnections;
 
@@ -167,7 +155,7 @@ export function createHub(options: HubOptions): Hub {
     if (isFull(owner)) connection.end(TOO_MANY, true, TRY_AGAIN);
     owners.set(owner, (owners.get(owner) ?? 0) + 1);
     if (draining !== undefined) connection.end(draining.reason, true, GOING_AWAY);
-    if (ended.has(accountId) || (keyId !== null && ended.has(keyId))) {
+    if (credentials.has({ accountId, keyId })) {
       connection.end('The credential is no longer valid.', false, POLICY);
     }
     return connection;
@@ -247,8 +235,8 @@ export function createHub(options: HubOptions): Hub {
     if (timerWheel.size > 0) await allClosed;
     stopTicking();
     stopServing?.();
-    revoked.unsubscribe();
-    deleted.unsubscribe();
+    ending.unsubscribe();
+    credentials.close();
   }
 }
 

@@ -16,9 +16,12 @@ import { clientEventsOf } from '../events/client-events.js';
 import { type NewEmailShown, type PushMessage, pushMessage, USEFUL_MS } from './push-message.js';
 import { pushRequest, type VapidIdentity } from './push-request.js';
 
-/** Requests at a time, and those to one push service. */
+/** Requests at a time, those to one push service, and those of one account. */
 const REQUESTS = 128;
 const REQUESTS_OF_HOST = 16;
+const REQUESTS_OF_ACCOUNT = 8;
+/** Look-ups at a time: fewer than the database has connections for. */
+const LOOKUPS = 4;
 /** A subscription that fails rests so long at first, and twice as long after each further failure, up to the longest. */
 const FIRST_RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 3_600_000;
@@ -42,6 +45,8 @@ export interface PushConsumersOptions {
 export function pushConsumers(options: PushConsumersOptions): DurableConsumers {
   const { subscriptions, preferences, client, vapid, publicUrl, log, firstRetryMs = FIRST_RETRY_MS } = options;
   const hosts = new FairSemaphore({ total: REQUESTS, share: REQUESTS_OF_HOST });
+  const accounts = new FairSemaphore({ total: Number.POSITIVE_INFINITY, share: REQUESTS_OF_ACCOUNT });
+  const lookups = new FairSemaphore({ total: LOOKUPS });
   const resting = new Backoff(HOST_REST);
 
   async function send(
@@ -51,6 +56,7 @@ export function pushConsumers(options: PushConsumersOptions): DurableConsumers {
     { signal, isCurrent }: DeliveryRun,
   ): Promise<DeliveryOutcome> {
     const { host } = new URL(subscription.endpoint);
+    const leave = await accounts.acquire(accountId);
     const release = await hosts.acquire(host);
     try {
       const rest = resting.of(host);
@@ -62,6 +68,7 @@ export function pushConsumers(options: PushConsumersOptions): DurableConsumers {
       return await judged(accountId, subscription, outcome);
     } finally {
       release();
+      leave();
     }
   }
 
@@ -113,10 +120,9 @@ export function pushConsumers(options: PushConsumersOptions): DurableConsumers {
         log.info({ accountId, subscriptionId: id, failures }, 'push message is a day late, and is dropped');
         return { kind: 'dropped' };
       }
-      const [subscription, chosen] = await Promise.all([
-        subscriptions.find(accountId, id),
-        preferences.read(accountId),
-      ]);
+      const [subscription, chosen] = await lookups.run(accountId, () =>
+        Promise.all([subscriptions.find(accountId, id), preferences.read(accountId)]),
+      );
       if (subscription === undefined || chosen === undefined) return { kind: 'gone' };
       if (!chosen.desktopNotifications) return { kind: 'passed' };
       let outcome: DeliveryOutcome = { kind: 'passed' };

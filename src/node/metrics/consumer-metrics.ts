@@ -4,6 +4,8 @@ import type { Consumers } from '../../actors/consumers/consumers.js';
 import type { ConsumerMeter } from '../../actors/consumers/protocol.js';
 import type { Families } from './families.js';
 
+export type MeasuredConsumers = Pick<Consumers, 'accounts' | 'active' | 'waiting' | 'resting'>;
+
 /** Seconds: from a push service next door to one that never answers, and its queue. */
 const ATTEMPTS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 
@@ -17,10 +19,7 @@ export function consumerMeter(families: Families): ConsumerMeter {
   return { attempted: (kind, outcome, ms) => attempts.observe({ kind, outcome }, ms / 1000) };
 }
 
-export function watchConsumers(
-  families: Families,
-  consumers: Pick<Consumers, 'accounts' | 'active' | 'waiting' | 'resting'>,
-): void {
+export function watchConsumers(families: Families, consumers: MeasuredConsumers): void {
   families.gauge(
     'consumer_accounts',
     'Accounts with push subscriptions or webhooks on the shards of this node.',

@@ -7,9 +7,11 @@ import type { Host } from '../../actors/runtime/host.js';
 import type { Ownership } from '../../actors/runtime/ownership.js';
 import type { Transport } from '../../actors/runtime/transport.js';
 import type { NodeRow } from '../../store/leases.js';
+import { type MeasuredConsumers, watchConsumers } from './consumer-metrics.js';
 import type { Families } from './families.js';
 
 export interface EngineParts {
+  readonly consumers: MeasuredConsumers;
   readonly host: Pick<Host, 'load'>;
   readonly ownership: Pick<Ownership, 'owned' | 'shards' | 'heartbeatAgeMs' | 'view' | 'unreachable'>;
   readonly transport: Pick<Transport, 'connected$' | 'breaks$'>;
@@ -22,6 +24,7 @@ const STATES = ['serving', 'cut off', 'draining', 'silent'] as const;
 
 export function watchEngine(families: Families, parts: EngineParts): void {
   const { host, ownership, transport, redelivery, placing, releases } = parts;
+  watchConsumers(families, parts.consumers);
   families.gauge('actors', 'Actors in memory.', () => host.load.actors);
   families.gauge('actor_state_bytes', 'Estimated memory of the states of these actors.', () => host.load.octets);
   families.gauge('actor_commands_waiting', 'Commands in the queues of all actors.', () => host.load.waiting);

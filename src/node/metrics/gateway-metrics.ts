@@ -125,7 +125,15 @@ export function hubMeter(families: Families): HubMeter {
     'hub_messages_sent_total',
     'Messages sent to hub connections, counted at each connection.',
   );
-  return { sent: (messages, connections) => sent.inc(messages * connections) };
+  const rounds = families.latency(
+    'hub_list_round_duration_seconds',
+    'Rounds that bring the lists of an account up to date for hub connections; outcome: done or failed.',
+    ['outcome'],
+  );
+  return {
+    sent: (messages, connections) => sent.inc(messages * connections),
+    listsRead: (outcome, ms) => rounds.observe({ outcome }, ms / 1000),
+  };
 }
 
 export function eventStreamMeter(families: Families): EventStreamMeter {

@@ -1,7 +1,6 @@
 // The node's metrics: the meters that its parts are given and the text that Prometheus reads. Loaded only when
 // MANSIO_METRICS_PORT is set; the only folder that knows prom-client.
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { Consumers } from '../../actors/consumers/consumers.js';
 import type { ConsumerMeter } from '../../actors/consumers/protocol.js';
 import type { DeliveryMeter } from '../../actors/delivery/meter.js';
 import type { Meter } from '../../actors/runtime/meter.js';
@@ -13,7 +12,7 @@ import type { ImapMeter } from '../../gateways/imap/meter.js';
 import type { Pop3Meter } from '../../gateways/pop3/meter.js';
 import type { SmtpMeter, SubmissionMeter } from '../../gateways/smtp/meter.js';
 import type { CourierMeter } from '../../smtp-client/meter.js';
-import { consumerMeter, watchConsumers } from './consumer-metrics.js';
+import { consumerMeter } from './consumer-metrics.js';
 import { courierMeter } from './courier-metrics.js';
 import { deliveryMeter, type MeasuredQueue, watchQueue } from './delivery-metrics.js';
 import { type EngineParts, watchEngine } from './engine-metrics.js';
@@ -49,7 +48,6 @@ export interface Metrics {
   readonly deliveries: DeliveryMeter;
   readonly courier: CourierMeter;
   watchEngine(parts: EngineParts): void;
-  watchConsumers(consumers: Pick<Consumers, 'accounts' | 'active' | 'waiting' | 'resting'>): void;
   /** On nodes that deliver outbound mail. */
   watchQueue(status: MeasuredQueue): void;
   /** `read` gives the connections open now. */
@@ -104,7 +102,6 @@ export function createMetrics({ version, roles }: MeteredNode): Metrics {
     deliveries: deliveryMeter(outbound),
     courier: courierMeter(outbound),
     watchEngine: (parts) => watchEngine(families, parts),
-    watchConsumers: (consumers) => watchConsumers(families, consumers),
     watchQueue: (status) => watchQueue(outbound, status),
     watchConnections(gateway, read) {
       families.of(GATEWAY_ROLES[gateway]).gauge(`${gateway}_connections`, 'Connections open now.', read);

@@ -23,6 +23,8 @@ class World {
   readonly transport = localTransport({ encoding: true });
   /** seqs, as they were delivered. */
   readonly delivered: number[] = [];
+  /** Accounts of the consumers that were delivered to. */
+  readonly accounts = new Set<string>();
   /** Consumers to which the log was said to be cut. */
   readonly cut: number[] = [];
   /** What becomes of the delivery of a change. */
@@ -36,7 +38,7 @@ class World {
   }
 
   /** A node that owns everything until it is stopped. */
-  start(): Consumers & { readonly die: () => void } {
+  start(options: { readonly mostActive?: number } = {}): Consumers & { readonly die: () => void } {
     let isOwner = true;
     const consumers = createConsumers({
       store: this.store,
@@ -46,14 +48,18 @@ class World {
       mailboxes: () => this.bus.node(),
       logger: pino({ level: 'silent' }),
       scanMs: 60_000,
+      ...options,
     });
     const kind: DurableConsumers = {
       kind: 'push',
       concerns: ({ type }) => type === 'UnreadCountChanged',
-      deliver: async (_consumer, { seq }, { isCurrent }) => {
+      deliver: async ({ accountId }, { seq }, { isCurrent }) => {
         const outcome = await this.outcome(seq);
         if (!isCurrent()) return { kind: 'deferred', ms: 0 };
-        if (outcome.kind === 'delivered') this.delivered.push(seq);
+        if (outcome.kind === 'delivered') {
+          this.delivered.push(seq);
+          this.accounts.add(accountId);
+        }
         this.#wake();
         return outcome;
       },
@@ -75,9 +81,13 @@ class World {
   }
 
   commit(...events: MailboxEvent[]): number {
-    const seq = this.bus.commit(ACCOUNT, events);
-    const records = this.bus.rows(ACCOUNT).filter((record) => record.seq === seq);
-    for (const node of this.#nodes) node.published({ v: 1, accountId: ACCOUNT, after: seq - 1, seq, events: records });
+    return this.commitTo(ACCOUNT, ...events);
+  }
+
+  commitTo(accountId: string, ...events: MailboxEvent[]): number {
+    const seq = this.bus.commit(accountId, events);
+    const records = events.map(({ type, payload }, n) => ({ seq, n, type, payload, at: Date.now() }));
+    for (const node of this.#nodes) node.published({ v: 1, accountId, after: seq - 1, seq, events: records });
     return seq;
   }
 
@@ -118,6 +128,37 @@ test('changes are delivered in order, one at a time, and the position follows', 
   const expected = Array.from({ length: 330 }, (_, i) => i + 1).filter((seq) => seq > 300 || (seq - 1) % 3 !== 0);
   t.deepEqual(world.delivered, expected);
   await world.until(() => world.position === 330);
+});
+
+test('a long backlog is delivered whole, in order, and what comes meanwhile after it', async (t) => {
+  const world = new World(t);
+  world.store.add(ACCOUNT, CONSUMER, 0);
+  for (let i = 0; i < 1_000; i++) world.commit(NEW(i), OTHER, OTHER);
+  world.outcome = (seq) => {
+    if (seq % 100 === 0 && seq <= 1_000) world.commit(NEW(seq));
+    return { kind: 'delivered' };
+  };
+  world.start();
+  await world.until(() => world.position === 1_010);
+  t.deepEqual(
+    world.delivered,
+    Array.from({ length: 1_010 }, (_, i) => i + 1),
+  );
+});
+
+test('more accounts than may be active get their turn', async (t) => {
+  const world = new World(t);
+  const accounts = Array.from({ length: 12 }, () => randomUUID());
+  for (const accountId of accounts) {
+    world.store.add(accountId, randomUUID(), 0);
+    world.commitTo(accountId, NEW(1));
+  }
+  const node = world.start({ mostActive: 2 });
+  await world.until(() => {
+    t.true(node.active <= 2);
+    return world.delivered.length === accounts.length;
+  });
+  t.is(world.accounts.size, accounts.length);
 });
 
 test('a commit of an account without consumers costs no statement, nor does one that concerns none', async (t) => {

@@ -12,6 +12,7 @@ import { type EventStreamLimits, OpenEventStreams } from '../../../src/gateways/
 import { createPipeline } from '../../../src/gateways/http/pipeline.js';
 import { eventRoute } from '../../../src/gateways/http/routes/events.js';
 import { type HttpLimits, startHttp } from '../../../src/gateways/http/server.js';
+import { EVENT_LOG_AGE_MS } from '../../../src/store/events.js';
 import { startBalancer } from '../../support/balancer.js';
 import { EventBus } from '../../support/event-bus.js';
 import { type EventStreamClient, openEventStream, type StreamOptions } from '../../support/event-stream-client.js';
@@ -219,6 +220,19 @@ test('Resync comes when the log does not reach back, and for a cursor of another
   const kept = await open('?after=2');
   await kept.until(() => kept.events.length === 3);
   t.deepEqual(dataOf(kept), [{}, 'e3', 'e4']);
+});
+
+test('a number of the log whose next change is about to be pruned is answered with Resync', async (t) => {
+  const { bus, open } = await startNode(t);
+  for (const id of ['e1', 'e2', 'e3']) bus.commit(MINE, [emailRemoved(id)]);
+  const rows = bus.rows(MINE);
+  rows[1] = { ...rows[1]!, at: Date.now() - EVENT_LOG_AGE_MS };
+  const old = await open('?after=1');
+  await old.until(() => old.events.length === 1);
+  t.is(old.events[0]!.type, 'Resync');
+  const young = await open('?after=2');
+  await young.until(() => young.events.length === 2);
+  t.deepEqual(dataOf(young), [{}, 'e3']);
 });
 
 test('a client gets the types that it names, and in silence its position or a comment', async (t) => {

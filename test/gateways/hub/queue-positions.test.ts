@@ -69,7 +69,10 @@ function connection(buffered = 0) {
     add: (part) => void parts.push(part),
   };
   const take = () => frames.splice(0).map((frame) => (frame as { arguments: unknown[] }).arguments[0]);
-  return { caller, take, close: () => parts.forEach((part) => part.end()) };
+  const close = () => {
+    for (const part of parts) part.end();
+  };
+  return { caller, take, close };
 }
 
 test('clients are sent positions that changed, while there are some', async (t) => {

@@ -14,6 +14,7 @@ function metrics(roles: ReadonlySet<string> = ALL) {
   made.watchConnections('hub', () => 4);
   const node = { id: 'a', version: '', roles: [], bus: 'nats', startedAt: 0, silentMs: 0 } as const;
   made.watchEngine({
+    consumers: { accounts: 0, active: 0, waiting: 0, resting: 0 },
     host: { load: { actors: 7, octets: 8_000, waiting: 9 } },
     ownership: {
       owned: [1, 2],

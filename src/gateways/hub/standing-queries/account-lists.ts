@@ -136,6 +136,7 @@ export class AccountLists {
   async #round(due: Set<StandingList>, listsOfQuestion: number): Promise<boolean> {
     const lists = [...due];
     due.clear();
+    const began = performance.now();
     const round = new ListRound(this.#accountId, this.#dependencies, (follower) => this.#ended(follower));
     let isDone = true;
     for (let at = 0; at < lists.length; at += listsOfQuestion) {
@@ -150,6 +151,7 @@ export class AccountLists {
       }
       for (const list of part) if (list.isDirty && this.#lists.get(list.key) === list) this.#due(list);
     }
+    this.#dependencies.meter.listsRead(isDone ? 'done' : 'failed', performance.now() - began);
     return isDone;
   }
 

@@ -89,3 +89,27 @@ test('an account has its share of the notifications, and one that failed backs o
   t.true(scheduler.takeNotification('a', 'e1'));
   t.is(scheduler.freeNotifications, 1);
 });
+
+test('what waits of an account is known, with what came before it', async (t) => {
+  const scheduler = new DeliveryScheduler({ perDomain: 1, connectionsPerHost: 1 });
+  const { signal } = new AbortController();
+  const turn = (accountId: string, outboundId: string, domain: string) =>
+    scheduler.domain(scheduler.reserve(accountId)!, outboundId, domain);
+  const first = turn('a', 'one', 'x.test');
+  await first.enter(signal);
+  t.deepEqual([...scheduler.waitingOf('a')], []);
+  const second = turn('b', 'two', 'x.test');
+  const entered = second.enter(signal);
+  const slot = scheduler.reserve('a')!;
+  const third = scheduler.domain(slot, 'three', 'x.test');
+  const last = third.enter(signal);
+  t.deepEqual([...scheduler.waitingOf('a')], [['three', { domain: 'x.test', ahead: 1 }]]);
+  t.deepEqual([...scheduler.waitingOf('b')], [['two', { domain: 'x.test', ahead: 0 }]]);
+  first.leave();
+  await entered;
+  t.deepEqual([...scheduler.waitingOf('a')], [['three', { domain: 'x.test', ahead: 0 }]]);
+  second.leave();
+  await last;
+  t.deepEqual([...scheduler.waitingOf('a')], []);
+  third.leave();
+});

@@ -34,7 +34,9 @@ export async function listsWorld(
   const mailboxes = await startMailboxes(blobs);
   mailboxes.account(ALICE);
   const mailbox = mailboxes.refs.of(ALICE);
+  const rounds: ('done' | 'failed')[] = [];
   const queries = new StandingQueries({
+    meter: { sent: () => {}, listsRead: (outcome) => void rounds.push(outcome) },
     mailboxes: wrap(mailboxes.refs),
     language: standingLists,
     log: pino({ level: 'silent' }),
@@ -103,6 +105,8 @@ export async function listsWorld(
     mailboxes,
     mailbox,
     queries,
+    /** Outcomes of the rounds so far. */
+    rounds,
     accountId: ALICE,
     /** Of the emails that were appended. */
     ids,

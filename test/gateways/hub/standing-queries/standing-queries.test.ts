@@ -221,6 +221,8 @@ test('a mailbox that cannot be reached refuses the call, and lists that are foll
   const list = await client.subscribe({});
   world.mailboxes.fault = 'unreachable';
   await t.throwsAsync(client.subscribe({ page: 2 }), { message: /cannot be read at present/ });
+  await until(() => world.rounds.includes('failed'));
+  t.is(world.rounds[0], 'done');
   world.mailboxes.fault = undefined;
   await world.append();
   await until(() => list.total === 1);
