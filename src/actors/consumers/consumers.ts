@@ -230,7 +230,10 @@ class ShardConsumers implements Consumers {
 
   #wakeNext(): void {
     for (const accountId of this.#waiting) {
-      if (this.#isFull) return this.#makeRoom();
+      if (this.#isFull) {
+        this.#makeRoom();
+        return;
+      }
       this.#waiting.delete(accountId);
       this.#wake(accountId);
     }
