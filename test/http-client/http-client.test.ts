@@ -47,7 +47,8 @@ test('a body is posted, the answer comes back, and the connection is used again'
     server.closeAllConnections();
     server.close();
   });
-  const client = clientOf(t, { dns: dnsOf({ 'hooks.test': { A: ['127.0.0.1'] } }) });
+  const dns = dnsOf({ 'hooks.test': { A: ['127.0.0.1'] } });
+  const client = clientOf(t, { dns, limits: { idleMs: 60_000 } });
   const url = `http://hooks.test:${(server.address() as AddressInfo).port}/in?x=1`;
   for (let i = 0; i < 2; i++) {
     const answer = await client.post(post(url));
