@@ -9,7 +9,7 @@ export const METRICS_PAGE = 'docs/metrics.md';
 /** Every family that some node exports, in the order of declaration. */
 export function declaredMetrics(): readonly Declared[] {
   const metrics = createMetrics({ version: '0.0.0', roles: new Set() });
-  for (const gateway of ['smtp', 'submission', 'imap', 'pop3', 'hub', 'events'] as const)
+  for (const gateway of ['smtp', 'submission', 'imap', 'pop3', 'hub', 'event_stream'] as const)
     metrics.watchConnections(gateway, () => 0);
   metrics.watchQueue({ inFlight: 0, overdueMs: 0, lookAgeMs: 0, shards: 0 });
   metrics.watchEngine({

@@ -178,7 +178,7 @@ async function openHttp(
   });
   metrics?.watchConnections('hub', () => hub.connections);
   const eventStreams = new OpenEventStreams({ mailboxes, directory, log, ...(metrics && { meter: metrics.events }) });
-  metrics?.watchConnections('events', () => eventStreams.count);
+  metrics?.watchConnections('event_stream', () => eventStreams.count);
   const { publicKey } = await vapidKeys(config.vapid, engine.settings);
   const webhookClient = createHttpClient({ dns, allowPrivate: config.webhookAllowPrivate });
   const nodes = () => engine.ownership.view?.nodes ?? [];

@@ -137,6 +137,6 @@ export function hubMeter(families: Families): HubMeter {
 }
 
 export function eventStreamMeter(families: Families): EventStreamMeter {
-  const sent = families.counter('events_sent_total', 'Events sent to event streams, counted at each stream.');
+  const sent = families.counter('event_stream_events_total', 'Events sent to event streams, counted at each stream.');
   return { sent: (events) => sent.inc(events) };
 }

@@ -51,7 +51,7 @@ export interface Metrics {
   /** On nodes that deliver outbound mail. */
   watchQueue(status: MeasuredQueue): void;
   /** `read` gives the connections open now. */
-  watchConnections(gateway: 'smtp' | 'submission' | 'imap' | 'pop3' | 'hub' | 'events', read: () => number): void;
+  watchConnections(gateway: 'smtp' | 'submission' | 'imap' | 'pop3' | 'hub' | 'event_stream', read: () => number): void;
   readonly contentType: string;
   /** All families, also those of roles that this node does not have. */
   readonly declared: readonly Declared[];
@@ -73,7 +73,7 @@ const GATEWAY_ROLES = {
   imap: 'imap',
   pop3: 'pop3',
   hub: 'api',
-  events: 'api',
+  event_stream: 'api',
 } as const satisfies Record<string, MeteredRole>;
 
 export function createMetrics({ version, roles }: MeteredNode): Metrics {

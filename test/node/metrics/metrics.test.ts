@@ -12,7 +12,7 @@ function metrics(roles: ReadonlySet<string> = ALL) {
   made.watchConnections('submission', () => 5);
   made.watchConnections('imap', () => 6);
   made.watchConnections('hub', () => 4);
-  made.watchConnections('events', () => 7);
+  made.watchConnections('event_stream', () => 7);
   const node = { id: 'a', version: '', roles: [], bus: 'nats', startedAt: 0, silentMs: 0 } as const;
   made.watchEngine({
     consumers: { accounts: 0, active: 0, waiting: 0, resting: 0 },
@@ -88,7 +88,7 @@ test('a node exports the families of its roles and those of every node', async (
     ofNone,
   );
   t.deepEqual(
-    ofAll.filter((name) => !/^mansio_(smtp|submission|imap|http|hub|events|outbound)_/.test(name)),
+    ofAll.filter((name) => !/^mansio_(smtp|submission|imap|http|hub|event_stream|outbound)_/.test(name)),
     ofNone,
   );
   t.true(ofAll.length > ofNone.length + 20);
