@@ -115,7 +115,12 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     }
     const writer = new ReplyWriter(response);
     const body = new RequestBody(response, head.contentLength, limits);
-    openRequests.begin(body);
+    const open = {
+      stayOpen: () => {
+        if (!writer.isBehind) body.stayOpen();
+      },
+    };
+    openRequests.begin(open);
     const isRead = head.method === 'GET' || head.method === 'HEAD';
     let controller: AbortController | undefined;
     response.onAborted(() => {
@@ -161,7 +166,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
         reply.finished?.(written.outcome, written.error);
       })
       .catch((error: unknown) => log.error({ err: error }, 'reply could not be written'))
-      .finally(() => openRequests.end(body));
+      .finally(() => openRequests.end(open));
   }
 
   const uws = await loadServerLibrary();

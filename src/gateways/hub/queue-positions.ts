@@ -94,7 +94,7 @@ class AccountPositions {
 
   #askIn(ms: number): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#ask(), Math.min(ms, LONGEST_PAUSE_MS)).unref();
+    this.#timer = setTimeout(() => void this.#ask(), Math.min(ms, LONGEST_PAUSE_MS));
   }
 
   async #ask(): Promise<void> {

@@ -139,6 +139,8 @@ test('a client that asked for the timeline resumes with it, the others without',
   const late = await open('resume=true&timeline=true');
   const told = await late.resume(answer!.result!.cursor);
   t.is(targets(told).filter((target) => target === 'DeliveryAttempted').length, 2);
+  // Their queue positions would be asked for again and again.
+  for (const { listener } of [watching, late]) listener.closed(1000);
 });
 
 test('on another node the client goes on where it was', async (t) => {
