@@ -70,7 +70,8 @@ class AccountPositions {
       .events$()
       .pipe(retry({ delay: FAULT_PAUSE_MS }), repeat({ delay: FAULT_PAUSE_MS }))
       .subscribe((events) => {
-        if (events.some(isAboutQueue)) this.#askSoon();
+        // The stream begins with an empty array, also after a fault, during which changes may have been missed.
+        if (events.length === 0 || events.some(isAboutQueue)) this.#askSoon();
       });
     this.#askSoon();
   }

@@ -123,6 +123,19 @@ test('changes that go on and on do not keep the mailbox from being asked', async
   t.pass();
 });
 
+test('the mailbox is asked when its events begin anew: changes may have been missed', async (t) => {
+  const { positions, answers, events$, until } = world();
+  const { caller, take, close } = connection();
+  positions.follow(caller);
+  await until(1);
+  answers.push({ positions: [{ outboundId: ID, ahead: 2, domain: null }], againInMs: null });
+  // With an empty array a stream of events is ready.
+  events$.next([]);
+  await until(2);
+  t.deepEqual(take(), [{ id: ID, position: 2 }]);
+  close();
+});
+
 test('nothing is asked when nothing is queued, or nobody follows', async (t) => {
   const idle = world();
   const { caller, take, close } = connection();
