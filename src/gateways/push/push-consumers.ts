@@ -27,6 +27,8 @@ const FIRST_RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 3_600_000;
 /** A push service that does not answer rests. */
 const HOST_REST = { firstMs: 1_000, longestMs: 60_000, most: 1_000 };
+/** Changes that are remembered because some of their emails were sent. */
+const MOST_PARTS = 10_000;
 /** Longest time that a Retry-After is obeyed: the message is of no use later. */
 const LONGEST_WAIT_MS = USEFUL_MS;
 
@@ -48,6 +50,8 @@ export function pushConsumers(options: PushConsumersOptions): DurableConsumers {
   const accounts = new FairSemaphore({ total: Number.POSITIVE_INFINITY, share: REQUESTS_OF_ACCOUNT });
   const lookups = new FairSemaphore({ total: LOOKUPS });
   const resting = new Backoff(HOST_REST);
+  /** By subscription: of a change that failed midway, how many of its emails are done. A change comes again whole. */
+  const parts = new Map<string, { readonly seq: number; readonly done: number }>();
 
   async function send(
     accountId: string,
@@ -106,6 +110,11 @@ export function pushConsumers(options: PushConsumersOptions): DurableConsumers {
     return { kind: 'dropped' };
   }
 
+  function remember(id: string, part: { readonly seq: number; readonly done: number }): void {
+    parts.set(id, part);
+    if (parts.size > MOST_PARTS) parts.delete(parts.keys().next().value!);
+  }
+
   return {
     kind: 'push',
 
@@ -125,10 +134,17 @@ export function pushConsumers(options: PushConsumersOptions): DurableConsumers {
       );
       if (subscription === undefined || chosen === undefined) return { kind: 'gone' };
       if (!chosen.desktopNotifications) return { kind: 'passed' };
+      const part = parts.get(id);
+      parts.delete(id);
+      let done = part?.seq === change.seq ? part.done : 0;
       let outcome: DeliveryOutcome = { kind: 'passed' };
-      for (const email of emails) {
+      for (const email of emails.slice(done)) {
         outcome = await send(accountId, subscription, pushMessage(email, publicUrl, ageMs), run);
-        if (outcome.kind !== 'delivered' && outcome.kind !== 'dropped') return outcome;
+        if (outcome.kind !== 'delivered' && outcome.kind !== 'dropped') {
+          if (done > 0) remember(id, { seq: change.seq, done });
+          return outcome;
+        }
+        done++;
       }
       return outcome;
     },

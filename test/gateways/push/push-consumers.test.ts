@@ -136,6 +136,22 @@ test('an email that is a day old is dropped; a younger one is kept by the push s
   t.true(message!.ttl > 0 && message!.ttl <= 60);
 });
 
+test('a change of several emails that fails midway goes on with the email that failed', async (t) => {
+  const { service, subscribe, deliver } = await setUp(t);
+  const id = subscribe();
+  const change = { ...changeOf('one'), events: ['one', 'two', 'three'].flatMap((subject) => changeOf(subject).events) };
+  for (const answer of [{ status: 201 }, { status: 429 }, { status: 429 }]) service.receiver.answerNext(answer);
+  t.deepEqual(await deliver(id, change), { kind: 'failed' });
+  t.deepEqual(await deliver(id, change), { kind: 'failed' });
+  t.deepEqual(await deliver(id, change), { kind: 'delivered' });
+  const topics = service.messages.filter(({ accepted }) => accepted).map(({ topic }) => topic);
+  t.is(topics.length, 3);
+  t.is(new Set(topics).size, 3);
+  t.is(service.receiver.requests.length, 5);
+  t.deepEqual(await deliver(id, { ...change, seq: 8 }), { kind: 'delivered' });
+  t.is(service.receiver.requests.length, 8);
+});
+
 test('an endpoint on a private address is not connected to, whatever was stored', async (t) => {
   const { service, subscribe, deliver } = await setUp(t, { allowPrivate: false });
   for (const endpoint of [service.subscribe().endpoint, `https://localhost:${service.receiver.port}/x`]) {
