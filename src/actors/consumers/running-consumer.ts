@@ -197,7 +197,8 @@ export class RunningConsumer {
       return false;
     }
     const outcome = await this.#outcome(work);
-    this.#usedAt = performance.now();
+    // A consumer that only passes changes over is idle too: it stops, which stores its position.
+    if (outcome.kind !== 'passed') this.#usedAt = performance.now();
     switch (outcome.kind) {
       case 'passed':
         this.#position = seq;

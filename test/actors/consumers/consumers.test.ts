@@ -38,7 +38,9 @@ class World {
   }
 
   /** A node that owns everything until it is stopped. */
-  start(options: { readonly mostActive?: number } = {}): Consumers & { readonly die: () => void } {
+  start(
+    options: { readonly mostActive?: number; readonly idleMs?: number } = {},
+  ): Consumers & { readonly die: () => void } {
     let isOwner = true;
     const consumers = createConsumers({
       store: this.store,
@@ -188,6 +190,44 @@ test('what was not concerned is not delivered again: the position of a stop is s
   await node.stop(1_000);
   t.true(world.position === 1 || world.position === 2);
   t.deepEqual(world.delivered, [1]);
+});
+
+test('changes that are passed over are stored while more of them come', async (t) => {
+  const world = new World(t);
+  world.store.add(ACCOUNT, CONSUMER, 0);
+  world.outcome = () => ({ kind: 'passed' });
+  world.start({ idleMs: 50 });
+  while (world.position === 0) {
+    world.commit(NEW(1));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  t.deepEqual(world.delivered, []);
+});
+
+test('consumers that stop while changes come store their position before the next ones begin', async (t) => {
+  const world = new World(t);
+  world.store.add(ACCOUNT, CONSUMER, 0);
+  const node = world.start({ idleMs: 50 });
+  world.commit(NEW(1));
+  await world.until(() => world.position === 1);
+  world.outcome = (seq) => ({ kind: seq === 2 ? 'passed' : 'delivered' });
+  world.commit(NEW(2));
+  const { advance } = world.store;
+  const held = new Promise<() => void>((stopping) => {
+    world.store.advance = async (...args) => {
+      world.store.advance = advance;
+      await new Promise<void>(stopping);
+      return advance.apply(world.store, args);
+    };
+  });
+  // The idle consumer stops, and its position is not stored yet.
+  const store = await held;
+  world.commit(NEW(3));
+  const { calls } = world.store;
+  await world.until(() => node.active === 0 || world.store.calls > calls);
+  setTimeout(store, 100);
+  await world.until(() => world.position === 3);
+  t.deepEqual(world.delivered, [1, 3]);
 });
 
 test('a change that fails comes again before those after it, and a success ends the count of failures', async (t) => {
