@@ -286,6 +286,33 @@ test('a consumer that is given an earlier position gets the changes again', asyn
   await world.until(() => world.position === 5);
 });
 
+test('a consumer that fails while another one is stopped waits for its retry', async (t) => {
+  const world = new World(t);
+  const [one, two] = ['1', '2'].map((digit) => CONSUMER.replace(/^./, digit)) as [string, string];
+  world.store.add(ACCOUNT, one, 0);
+  world.store.add(ACCOUNT, two, 0);
+  const answers: ((outcome: DeliveryOutcome) => void)[] = [];
+  world.outcome = () => new Promise((answer) => answers.push(answer));
+  const node = world.start();
+  world.commit(NEW(1));
+  await world.until(() => answers.length === 2);
+  // The first one is moved, so the look waits for its delivery; the rows are read by then.
+  world.store.rows.set(one, { ...world.store.rows.get(one)!, seq: -1 });
+  const { calls } = world.store;
+  node.changed(ACCOUNT);
+  await world.until(() => world.store.calls > calls);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  answers[1]!({ kind: 'failed', retryAfterMs: 3_600_000 });
+  await world.until(() => world.store.rows.get(two)!.failures === 1);
+  await world.until(() => node.resting === 1);
+  const attempts = answers.length;
+  answers[0]!({ kind: 'delivered' });
+  await world.until(() => answers.length > attempts);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  t.is(answers.length, attempts + 1);
+  for (const answer of answers) answer({ kind: 'delivered' });
+});
+
 test('a consumer that was removed gets nothing more', async (t) => {
   const world = new World(t);
   world.store.add(ACCOUNT, CONSUMER, 0);
