@@ -5,6 +5,9 @@ import type { EventRow } from './mailboxes.js';
 export const EVENT_LOG_AGE_MS = 30 * 24 * 3_600_000;
 export const EVENT_LOG_LENGTH = 100_000;
 
+/** The position of an account without changes: its first change has the next seq. */
+export const EVENT_LOG_START = 1;
+
 /** What a page of the log takes in the database beyond its last change: octets, after the database's compression. */
 export const EVENT_PAGE_OCTETS = 1024 * 1024;
 

@@ -37,8 +37,23 @@ test('a client gets what happens in the account, through the death of its node, 
   const subjectsIn = ({ events }: EventStreamClient) =>
     events.filter(({ type }) => type === 'NewEmail').map(({ data }) => (data as { subject: string }).subject);
 
+  const whole = async () => {
+    const client = await openEventStream(api(node, '/api/events?after=0'), { key });
+    t.teardown(() => client.close());
+    await client.until(() => client.events.length > 0);
+    return client;
+  };
+  const early = await whole();
+  t.is(early.events[0]!.type, 'Position', 'nothing has happened yet');
   const first = await open();
   await send('one');
+  await early.until(() => subjectsIn(early).length === 1);
+  const late = await whole();
+  await late.until(() => late.events.length > 1);
+  t.deepEqual(
+    late.events.slice(0, 2).map(({ type }) => type),
+    ['Position', 'NewEmail'],
+  );
   await first.until(() => subjectsIn(first).length === 1);
   const chosen = { theme: 'dark', undoSendSeconds: 10 };
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };

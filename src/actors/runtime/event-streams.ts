@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { defer, filter, type Observable } from 'rxjs';
 import { FairSemaphore } from '../../bounds/fair-semaphore.js';
 import { clock } from '../../store/clock.js';
-import type { EventLog } from '../../store/events.js';
+import { EVENT_LOG_START, type EventLog } from '../../store/events.js';
 import { shardOf } from '../../store/shard.js';
 import { GroupedReads } from './grouped-reads.js';
 import { LogFollower } from './log-follower.js';
@@ -73,10 +73,13 @@ export function createEventStreams<E>(options: EventStreamsOptions): EventStream
   /** The position when the log has all changes after it. The log may begin later than its age and its length say. */
   async function keptPosition(
     accountId: string,
-    { seq, at }: ResumeFrom,
+    from: ResumeFrom,
     newest: number,
     now: number,
   ): Promise<LogPosition | undefined> {
+    const { at } = from;
+    // Nothing can be missing before the first change.
+    const seq = Math.max(from.seq, EVENT_LOG_START);
     const named = { seq, at: at ?? now };
     if (!isKept(named, newest, now)) return undefined;
     if (seq === newest) return named;

@@ -226,8 +226,12 @@ function timeOf(value: string): number {
 }
 
 function isDate(value: string): boolean {
-  if (!ISO_DATE.test(value) || Number.isNaN(Date.parse(value))) return false;
-  // Date.parse lets the 31st of February be a day in March.
+  return ISO_DATE.test(value) && isTime(value);
+}
+
+/** `value`: in a form of ISO 8601. False for a day that no month has: Date.parse lets the 31st of February be a day in March. */
+export function isTime(value: string): boolean {
+  if (Number.isNaN(Date.parse(value))) return false;
   const day = value.slice(0, 10);
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }

@@ -56,6 +56,8 @@ class AccountPositions {
   readonly #events: Subscription;
   #known: Positions = [];
   #timer: NodeJS.Timeout | undefined;
+  /** Of the timer, as performance.now(). */
+  #askAt = Number.POSITIVE_INFINITY;
   #isAsking = false;
   /** Outbound mail has changed since the mailbox was asked. */
   #isStale = false;
@@ -92,15 +94,21 @@ class AccountPositions {
     else this.#askIn(this.#options.queuePositionMs);
   }
 
+  /** Or sooner, when that was planned: changes that go on and on do not put it off. */
   #askIn(ms: number): void {
+    const pauseMs = Math.min(ms, LONGEST_PAUSE_MS);
+    const at = performance.now() + pauseMs;
+    if (at >= this.#askAt) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#ask(), Math.min(ms, LONGEST_PAUSE_MS));
+    this.#askAt = at;
+    this.#timer = setTimeout(() => void this.#ask(), pauseMs);
   }
 
   async #ask(): Promise<void> {
     const { mailboxes, log, queuePositionMs } = this.#options;
     this.#isAsking = true;
     this.#isStale = false;
+    this.#askAt = Number.POSITIVE_INFINITY;
     let againInMs: number | null = FAULT_PAUSE_MS;
     try {
       const { reply } = await mailboxes.of(this.#accountId).ask('queuePositions', {});

@@ -229,6 +229,7 @@ const sends: readonly Step[] = [
   badSend({ sendAt: 'tomorrow' }, 'sendAt'),
   badSend({ sendAt: '2026-01-01T00:00:00' }, 'sendAt'),
   badSend({ sendAt: '2026-13-01T00:00:00Z' }, 'sendAt'),
+  badSend({ sendAt: '2026-02-31T00:00:00Z' }, 'sendAt'),
   badSend({ sendAt: new Date(Date.now() + 400 * DAY).toISOString() }, 'sendAt'),
   {
     route: `POST ${O}/{id}/cancel`,

@@ -4,6 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
 import { type ParsedMail, simpleParser } from 'mailparser';
 import type { MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
+import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import type { Payload } from '../../../src/actors/runtime/protocol.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { ALICE, BOB as BOB_ID } from './fakes.js';
@@ -112,6 +113,21 @@ test('what is held is dated when it is to be sent, and dated now when it is sent
   const copy = await gateway.mailboxes.refs.of(ALICE).ask('detail', { emailId: email.sentEmailId! });
   t.is(copy.reply!.blob, email.blob!);
   t.is(gateway.spool.reserved, 0);
+});
+
+test('an email in the queue is shown by a mailbox that knows no positions', async (t) => {
+  const gateway = await startGateway(t);
+  const response = await gateway.fetch('/api/outbound/send', { method: 'POST', json: MAIL });
+  const { id } = (await response.json()) as { id: string };
+  let isAsked = false;
+  gateway.mailboxes.hook('queuePositions', () => {
+    isAsked = true;
+    throw new ActorFault('unsupported', 'this node does not know the operation queuePositions');
+  });
+  const detail = await gateway.fetch(`/api/outbound/${id}`);
+  t.is(detail.status, 200);
+  t.like(await detail.json(), { id, status: 'Queued', queuePosition: null });
+  t.true(isAsked);
 });
 
 test('an email is held for the seconds of the preference, unless sendAt says otherwise', async (t) => {

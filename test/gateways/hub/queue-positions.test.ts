@@ -20,7 +20,7 @@ interface Positions {
   readonly againInMs: number | null;
 }
 
-function world() {
+function world(queuePositionMs = 1) {
   const events$ = new Subject<readonly MailboxEvent[]>();
   const answers: (Positions | Error)[] = [];
   let asked = 0;
@@ -37,7 +37,7 @@ function world() {
   };
   const mailboxes = { of: () => mailbox } as unknown as Mailboxes;
   const log = pino({ level: 'silent' });
-  const positions = new QueuePositions({ mailboxes, log, queuePositionMs: 1, pauseBytes: 100 });
+  const positions = new QueuePositions({ mailboxes, log, queuePositionMs, pauseBytes: 100 });
   return {
     positions,
     events$,
@@ -110,6 +110,17 @@ test('clients are sent positions that changed, while there are some', async (t) 
   t.deepEqual(late.take(), [{ id: ID, position: 0, domain: 'there.test' }]);
   for (const { close } of [one, slow, late]) close();
   t.false(events$.observed);
+});
+
+test('changes that go on and on do not keep the mailbox from being asked', async (t) => {
+  const { positions, events$, until } = world(20);
+  const { caller, close } = connection();
+  positions.follow(caller);
+  const busy = setInterval(() => events$.next([statusChanged(ID, 'Sending')]), 1);
+  t.teardown(() => clearInterval(busy));
+  await until(3);
+  close();
+  t.pass();
 });
 
 test('nothing is asked when nothing is queued, or nobody follows', async (t) => {

@@ -7,7 +7,20 @@ import { isContentId, MEDIA_TYPE } from '../../../compose/copied-attachments.js'
 import { parseAddress } from '../../../mail/address.js';
 import { OUTBOUND_STATUSES, OUTCOMES, RECIPIENT_STATUSES, RECIPIENT_TYPES } from '../../../mail/outbound-status.js';
 import { LONGEST_DISPLAY_NAME, LONGEST_SUBJECT } from '../../../mail/reply.js';
-import { choice, flag, idParameter, leaf, list, record, shortList, text, timestamp, uuid, whole } from '../fields.js';
+import {
+  choice,
+  flag,
+  idParameter,
+  isTime,
+  leaf,
+  list,
+  record,
+  shortList,
+  text,
+  timestamp,
+  uuid,
+  whole,
+} from '../fields.js';
 import { named } from '../json-schema.js';
 import { Upload } from '../uploads.js';
 import { attachment, isoTime } from './email-shapes.js';
@@ -170,7 +183,7 @@ const sendAt = maybe(
   leaf<string>(
     'string',
     (value) =>
-      (typeof value === 'string' && TIME_WITH_OFFSET.test(value) && !Number.isNaN(Date.parse(value))) ||
+      (typeof value === 'string' && TIME_WITH_OFFSET.test(value) && isTime(value)) ||
       'must be an ISO 8601 time with Z or an offset',
     {
       description:

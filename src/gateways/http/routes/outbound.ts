@@ -1,6 +1,7 @@
 // Mail that leaves: sending, the queue and what was sent, one email with the fate of each recipient and every attempt.
 import type { Infer } from 'superstruct';
 import type { OutboundEmail } from '../../../actors/mailbox/outbound/protocol.js';
+import { ActorFault } from '../../../actors/runtime/errors.js';
 import { idParameter } from '../fields.js';
 import { invalid, notFound, Problem, refused } from '../problem.js';
 import { defineRoute, READ, type Route, WRITE } from '../route.js';
@@ -66,9 +67,16 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
         return { status: 200, json: { items: items.map(itemOf), totalCount, page, pageSize } };
       },
     });
+  /** null as well while it is not known: the owner may be of a version that knows no positions, and the email is shown. */
   async function positionOf(accountId: string, { id, status, heldUntil }: OutboundEmail): Promise<number | null> {
     if ((status !== 'Queued' && status !== 'Sending') || typeof heldUntil === 'number') return null;
-    const { reply } = await mailboxes.of(accountId).ask('queuePositions', {});
+    const { reply } = await mailboxes
+      .of(accountId)
+      .ask('queuePositions', {})
+      .catch((error: unknown) => {
+        if (error instanceof ActorFault && error.temporary) return { reply: undefined };
+        throw error;
+      });
     return reply?.positions.find(({ outboundId }) => outboundId === id)?.ahead ?? null;
   }
 
