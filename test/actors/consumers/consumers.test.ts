@@ -338,6 +338,17 @@ test('a log that was cut is noticed, and the consumer goes on with what is left'
   t.deepEqual(world.delivered, [4, 5, 6]);
 });
 
+test('before the first change of an account nothing was cut', async (t) => {
+  const world = new World(t);
+  world.store.add(ACCOUNT, CONSUMER, 0);
+  for (let i = 1; i <= 3; i++) world.commit(NEW(i));
+  world.bus.rows(ACCOUNT).splice(0, 1);
+  world.start();
+  await world.until(() => world.position === 3);
+  t.deepEqual(world.cut, []);
+  t.deepEqual(world.delivered, [2, 3]);
+});
+
 test('numbers of changes without events are no cut', async (t) => {
   const world = new World(t);
   world.store.add(ACCOUNT, CONSUMER, 1);
