@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import type { Dns } from '../../src/dns/resolver.js';
+import { failed } from '../../src/http-client/outcome.js';
 import { retryAfterMs } from '../../src/http-client/retry-after.js';
 import { targetUrlFault } from '../../src/http-client/target-url.js';
 import { selfSigned } from '../../src/node/tls-certificate.js';
@@ -31,6 +32,11 @@ async function certificateOf(name: string) {
   const files = await selfSigned(temporaryDirectory(), name, pino({ level: 'silent' }));
   return { cert: readFileSync(files.cert, 'utf8'), key: readFileSync(files.key, 'utf8') };
 }
+
+test('a failure that is too long to keep is not cut within a character', (t) => {
+  const { detail } = failed('tls', `${'x'.repeat(299)}💌`);
+  t.is(Buffer.from(detail).toString(), detail);
+});
 
 test('a body is posted, the answer comes back, and the connection is used again', async (t) => {
   const seen: { readonly request: IncomingMessage; readonly body: string }[] = [];

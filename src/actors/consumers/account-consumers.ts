@@ -85,6 +85,8 @@ export class AccountConsumers {
       for (const row of rows) {
         gone.delete(row.id);
         const running = this.#running.get(row.id);
+        // The consumer has ended since the row was read: the row may be old, and another look follows when one is due.
+        if (running === undefined && stored.has(row.id)) continue;
         const isMoved = running !== undefined && isOtherPosition(running, stored.get(row.id), row);
         if (isMoved) await this.#stop(running);
         if (running === undefined || isMoved) await this.#start(kind, row);

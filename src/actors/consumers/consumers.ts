@@ -86,6 +86,8 @@ class ShardConsumers implements Consumers {
   readonly #accounts = new Set<string>();
   readonly #active = new Map<string, AccountConsumers>();
   readonly #waiting = new Set<string>();
+  /** Accounts whose consumers stop: the next ones begin at the positions that these store. True: to be woken then. */
+  readonly #ending = new Map<string, boolean>();
   readonly #retries = new Map<string, { readonly at: number; readonly timer: NodeJS.Timeout }>();
   /** Shards whose accounts are not read yet. */
   readonly #unread = new Set<number>();
@@ -119,13 +121,13 @@ class ShardConsumers implements Consumers {
   }
 
   start(kinds: readonly DurableConsumers[]): void {
-    const { transport, scanMs = SCAN_MS } = this.#options;
+    const { transport, scanMs = SCAN_MS, idleMs = IDLE_MS } = this.#options;
     this.#kinds = kinds;
     this.#context = this.#newContext();
     const notices = transport.subscribe<ConsumersPacket | RecheckPacket>(CONSUMERS_SUBJECT, (packet) => {
       if (packet.kind === 'consumers') this.#lookAt(packet.accountId);
     });
-    const sweep = setInterval(() => this.#endIdle(), SWEEP_MS);
+    const sweep = setInterval(() => this.#endIdle(), Math.min(SWEEP_MS, idleMs));
     const scan = setInterval(() => this.#scan(), scanMs);
     this.#teardown.push(
       () => notices.end(),
@@ -211,6 +213,10 @@ class ShardConsumers implements Consumers {
 
   #wake(accountId: string): void {
     if (this.#context?.owns(accountId) !== true || this.#active.has(accountId)) return;
+    if (this.#ending.has(accountId)) {
+      this.#ending.set(accountId, true);
+      return;
+    }
     if (this.#isFull) {
       this.#waiting.add(accountId);
       this.#makeRoom();
@@ -252,14 +258,24 @@ class ShardConsumers implements Consumers {
   }
 
   /** From now on a commit of the account wakes it anew. */
-  #end(account: AccountConsumers): Promise<void> {
-    this.#active.delete(account.accountId);
-    return account.stop();
+  async #end(account: AccountConsumers): Promise<void> {
+    const { accountId } = account;
+    this.#active.delete(accountId);
+    this.#ending.set(accountId, false);
+    let isWanted: boolean | undefined;
+    try {
+      await account.stop();
+    } finally {
+      isWanted = this.#ending.get(accountId);
+      this.#ending.delete(accountId);
+    }
+    if (isWanted === true) this.#wake(accountId);
   }
 
   #forget(accountId: string): void {
     this.#accounts.delete(accountId);
     this.#waiting.delete(accountId);
+    if (this.#ending.has(accountId)) this.#ending.set(accountId, false);
     clearTimeout(this.#retries.get(accountId)?.timer);
     this.#retries.delete(accountId);
   }

@@ -19,7 +19,7 @@ import {
 import type { FairSemaphore, Release } from '../../bounds/fair-semaphore.js';
 import { clock } from '../../store/clock.js';
 import type { ConsumerPosition, ConsumerStore } from '../../store/consumers.js';
-import type { EventLog } from '../../store/events.js';
+import { EVENT_LOG_START, type EventLog } from '../../store/events.js';
 import type { MailboxEvent, Mailboxes } from '../mailbox/protocol.js';
 import { permit$, permitted } from '../runtime/permits.js';
 import { spanned, type Tracer } from '../runtime/tracing.js';
@@ -175,7 +175,7 @@ export class RunningConsumer {
     const consumer = this.#consumer;
     try {
       const [oldest] = await log.read(consumer.accountId, 0, 1);
-      if (oldest === undefined || oldest.seq <= this.#position + 1) return true;
+      if (oldest === undefined || oldest.seq <= Math.max(this.#position, EVENT_LOG_START) + 1) return true;
       logger.warn({ ...this.#named, after: this.#position, next: oldest.seq }, 'a consumer has missed changes');
       const seq = oldest.seq - 1;
       if (kind.interrupted !== undefined) {
@@ -197,7 +197,8 @@ export class RunningConsumer {
       return false;
     }
     const outcome = await this.#outcome(work);
-    this.#usedAt = performance.now();
+    // A consumer that only passes changes over is idle too: it stops, which stores its position.
+    if (outcome.kind !== 'passed') this.#usedAt = performance.now();
     switch (outcome.kind) {
       case 'passed':
         this.#position = seq;

@@ -38,7 +38,9 @@ class World {
   }
 
   /** A node that owns everything until it is stopped. */
-  start(options: { readonly mostActive?: number } = {}): Consumers & { readonly die: () => void } {
+  start(
+    options: { readonly mostActive?: number; readonly idleMs?: number } = {},
+  ): Consumers & { readonly die: () => void } {
     let isOwner = true;
     const consumers = createConsumers({
       store: this.store,
@@ -190,6 +192,44 @@ test('what was not concerned is not delivered again: the position of a stop is s
   t.deepEqual(world.delivered, [1]);
 });
 
+test('changes that are passed over are stored while more of them come', async (t) => {
+  const world = new World(t);
+  world.store.add(ACCOUNT, CONSUMER, 0);
+  world.outcome = () => ({ kind: 'passed' });
+  world.start({ idleMs: 50 });
+  while (world.position === 0) {
+    world.commit(NEW(1));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  t.deepEqual(world.delivered, []);
+});
+
+test('consumers that stop while changes come store their position before the next ones begin', async (t) => {
+  const world = new World(t);
+  world.store.add(ACCOUNT, CONSUMER, 0);
+  const node = world.start({ idleMs: 50 });
+  world.commit(NEW(1));
+  await world.until(() => world.position === 1);
+  world.outcome = (seq) => ({ kind: seq === 2 ? 'passed' : 'delivered' });
+  world.commit(NEW(2));
+  const { advance } = world.store;
+  const held = new Promise<() => void>((stopping) => {
+    world.store.advance = async (...args) => {
+      world.store.advance = advance;
+      await new Promise<void>(stopping);
+      return advance.apply(world.store, args);
+    };
+  });
+  // The idle consumer stops, and its position is not stored yet.
+  const store = await held;
+  world.commit(NEW(3));
+  const { calls } = world.store;
+  await world.until(() => node.active === 0 || world.store.calls > calls);
+  setTimeout(store, 100);
+  await world.until(() => world.position === 3);
+  t.deepEqual(world.delivered, [1, 3]);
+});
+
 test('a change that fails comes again before those after it, and a success ends the count of failures', async (t) => {
   const world = new World(t);
   world.store.add(ACCOUNT, CONSUMER, 0);
@@ -246,6 +286,33 @@ test('a consumer that is given an earlier position gets the changes again', asyn
   await world.until(() => world.position === 5);
 });
 
+test('a consumer that fails while another one is stopped waits for its retry', async (t) => {
+  const world = new World(t);
+  const [one, two] = ['1', '2'].map((digit) => CONSUMER.replace(/^./, digit)) as [string, string];
+  world.store.add(ACCOUNT, one, 0);
+  world.store.add(ACCOUNT, two, 0);
+  const answers: ((outcome: DeliveryOutcome) => void)[] = [];
+  world.outcome = () => new Promise((answer) => answers.push(answer));
+  const node = world.start();
+  world.commit(NEW(1));
+  await world.until(() => answers.length === 2);
+  // The first one is moved, so the look waits for its delivery; the rows are read by then.
+  world.store.rows.set(one, { ...world.store.rows.get(one)!, seq: -1 });
+  const { calls } = world.store;
+  node.changed(ACCOUNT);
+  await world.until(() => world.store.calls > calls);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  answers[1]!({ kind: 'failed', retryAfterMs: 3_600_000 });
+  await world.until(() => world.store.rows.get(two)!.failures === 1);
+  await world.until(() => node.resting === 1);
+  const attempts = answers.length;
+  answers[0]!({ kind: 'delivered' });
+  await world.until(() => answers.length > attempts);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  t.is(answers.length, attempts + 1);
+  for (const answer of answers) answer({ kind: 'delivered' });
+});
+
 test('a consumer that was removed gets nothing more', async (t) => {
   const world = new World(t);
   world.store.add(ACCOUNT, CONSUMER, 0);
@@ -269,6 +336,17 @@ test('a log that was cut is noticed, and the consumer goes on with what is left'
   await world.until(() => world.position === 6);
   t.deepEqual(world.cut, [1]);
   t.deepEqual(world.delivered, [4, 5, 6]);
+});
+
+test('before the first change of an account nothing was cut', async (t) => {
+  const world = new World(t);
+  world.store.add(ACCOUNT, CONSUMER, 0);
+  for (let i = 1; i <= 3; i++) world.commit(NEW(i));
+  world.bus.rows(ACCOUNT).splice(0, 1);
+  world.start();
+  await world.until(() => world.position === 3);
+  t.deepEqual(world.cut, []);
+  t.deepEqual(world.delivered, [2, 3]);
 });
 
 test('numbers of changes without events are no cut', async (t) => {
