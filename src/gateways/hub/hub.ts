@@ -173,6 +173,14 @@ export function createHub(options: HubOptions): Hub {
     open,
   });
   const stopServing = peers?.serve(hubId, (request) => polled.carryOut(request));
+  /** Tokens of connections of other hubs, which this node hands requests on to. */
+  const handedOn = new Set<string>();
+
+  function noteHandedOn(connectionToken: string, isConnected: boolean): void {
+    handedOn.delete(connectionToken);
+    if (isConnected) handedOn.add(connectionToken);
+    if (handedOn.size > limits.maxConnections) handedOn.delete(handedOn.values().next().value!);
+  }
 
   return {
     maxMessageBytes: limits.maxMessageBytes,
@@ -212,12 +220,15 @@ export function createHub(options: HubOptions): Hub {
       }
       if (connectionToken === null || !isToken(connectionToken)) return problem(400, MALFORMED);
       // Requests of a connection are bounded by the connection.
-      const isNew = originOf(connectionToken)?.hubId === hubId && !polled.has(connectionToken);
+      const isNew = !polled.has(connectionToken) && !handedOn.has(connectionToken);
       const admission = await admit(request, query, directory, tokens, guard, rates, log, isNew ? 'hub' : 'unlimited');
       if ('refused' in admission) return admission.refused;
       const { maxMessageBytes } = limits;
       const fallback = { hubId, connections: polled, maxMessageBytes, ...(peers && { peers }) };
-      return fallbackAnswer(request, connectionToken, openingOf(admission, request, query), fallback);
+      const answer = await fallbackAnswer(request, connectionToken, openingOf(admission, request, query), fallback);
+      const isOfPeer = originOf(connectionToken)?.hubId !== hubId;
+      if (isOfPeer) noteHandedOn(connectionToken, answer.status < 400 && request.method !== 'DELETE');
+      return answer;
     },
 
     drain(reason) {

@@ -3,6 +3,7 @@
 import test from 'ava';
 import { anonymousGuard } from '../../../src/auth/origin.js';
 import { Rates } from '../../../src/auth/rates.js';
+import type { HubPeers } from '../../../src/gateways/hub/fallback-transports.js';
 import { createHub, type HubOptions } from '../../../src/gateways/hub/hub.js';
 import { MESSAGE_PACK_PROTOCOL } from '../../../src/gateways/hub/message-pack-protocol.js';
 import type { HttpAnswer } from '../../../src/gateways/web-socket.js';
@@ -255,6 +256,29 @@ test('a connection is opened with a fresh token of this hub only, and no WebSock
   t.is((await ask('GET', `id=${mine}`)).status, 404);
   t.is((await ask('GET', `id=${mine}`, { accept: 'text/event-stream' })).status, 404);
   t.is(hub.connections, 0);
+});
+
+test('requests that reach no connection count for the rate of connecting, whatever hub their token names', async (t) => {
+  const asked: string[] = [];
+  const peers: HubPeers = {
+    ask: async (hubId) => {
+      asked.push(hubId);
+      return hubId.startsWith('a') ? { kind: 'done' } : undefined;
+    },
+    serve: () => () => {},
+  };
+  const tokenOf = (hex: string) => `id=${hex.repeat(16)}-0-${'x'.repeat(22)}`;
+  const limited = () => setUp({ rates: new Rates({ global: 4, write: 4, authentication: 4 }), peers });
+  for (const query of ['id=chosen', tokenOf('0')]) {
+    const { ask } = limited();
+    for (const method of ['GET', 'POST', 'DELETE', 'GET']) t.is((await ask(method, query)).status, 404, query);
+    asked.length = 0;
+    for (const method of ['GET', 'POST', 'DELETE']) t.is((await ask(method, query)).status, 429, query);
+    t.deepEqual(asked, [], 'no other node is asked');
+  }
+  const { ask } = limited();
+  for (let i = 0; i < 20; i++) t.is((await ask('POST', tokenOf('a'), { body: PING })).status, 200);
+  t.is((await ask('DELETE', tokenOf('a'))).status, 202);
 });
 
 test('the bounds of connections hold, and their requests do not count for the rate of connecting', async (t) => {
