@@ -73,18 +73,16 @@ export function createEventStreams<E>(options: EventStreamsOptions): EventStream
   /** The position when the log has all changes after it. The log may begin later than its age and its length say. */
   async function keptPosition(
     accountId: string,
-    from: ResumeFrom,
+    { seq, at }: ResumeFrom,
     newest: number,
     now: number,
   ): Promise<LogPosition | undefined> {
-    const { at } = from;
-    // Nothing can be missing before the first change.
-    const seq = Math.max(from.seq, EVENT_LOG_START);
     const named = { seq, at: at ?? now };
     if (!isKept(named, newest, now)) return undefined;
-    if (seq === newest) return named;
+    if (seq === newest || newest <= EVENT_LOG_START) return named;
     const next = await nextEvents.of(`${seq} ${accountId}`);
-    if (next?.seq !== seq + 1) return undefined;
+    // Nothing can be missing before the first change.
+    if (next?.seq !== seq + 1 && next?.seq !== EVENT_LOG_START + 1) return undefined;
     const found = { seq, at: at ?? next.at };
     return isKept(found, newest, now) ? found : undefined;
   }

@@ -553,9 +553,9 @@ test('the log of an account is whole from 0 on until it is pruned', async (t) =>
     const { position, complete } = await streams.resume(A, { seq: 0 });
     return [position.seq, complete];
   };
-  t.deepEqual(await resumed(), [1, true], 'nothing has happened yet');
+  t.deepEqual(await resumed(), [0, true], 'nothing has happened yet');
   seqs = [2, 3];
-  t.deepEqual(await resumed(), [1, true]);
+  t.deepEqual(await resumed(), [0, true]);
   seqs = [3];
   t.deepEqual(await resumed(), [3, false]);
 });
