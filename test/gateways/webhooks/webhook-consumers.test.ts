@@ -48,7 +48,7 @@ async function world(t: ExecutionContext, limits: Partial<HttpClientLimits> = {}
     client: clientOf(t, { limits }),
     store: {
       target: async () => target,
-      doneWithin: async (_account, _id, place) => {
+      doneWithin: async (_account, _id, _before, place) => {
         stored.push(place);
         target = { ...target!, within: place };
       },
