@@ -74,7 +74,7 @@ export class WebhookConsumers implements DurableConsumers {
         continue;
       }
       if (done !== undefined) await store.doneWithin(accountId, id, before, done);
-      return outcome;
+      return outcome.kind === 'failed' && count > 0 ? { ...outcome, recovered: true } : outcome;
     }
     return count === 0 ? { kind: 'passed' } : { kind: 'delivered' };
   }
