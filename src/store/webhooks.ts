@@ -65,8 +65,8 @@ export interface WebhookStore {
   replay(accountId: string, id: string, start: ReplayStart): Promise<'done' | 'ahead' | 'noSuchWebhook'>;
   /** Undefined for a webhook that is gone or disabled, unless `disabledToo`. */
   target(accountId: string, id: string, disabledToo?: boolean): Promise<WebhookTarget | undefined>;
-  /** Events of the change after the webhook's position are done up to this one. */
-  doneWithin(accountId: string, id: string, place: EventPlace): Promise<void>;
+  /** Events of the change after the webhook's position are done up to this one. Nothing, when the position is not `before`. */
+  doneWithin(accountId: string, id: string, before: number, place: EventPlace): Promise<void>;
   /** False when it is gone or disabled already. */
   disable(accountId: string, id: string, reason: string): Promise<boolean>;
 }

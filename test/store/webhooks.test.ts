@@ -91,9 +91,11 @@ test('a replay sets the position back, never ahead of the account', async (t) =>
   t.deepEqual((await store.target(accountId, id))?.within, within);
   t.is(await store.replay(accountId, id, { seq: 41, within: null }), 'ahead');
   t.like(await consumers.of('webhook', accountId), [{ seq: 12 }]);
-  await store.doneWithin(accountId, id, { seq: 12, n: 5, k: 5 });
+  await store.doneWithin(accountId, id, 12, { seq: 12, n: 5, k: 5 });
   t.deepEqual((await store.target(accountId, id))?.within, within, 'of a change that is done already');
-  await store.doneWithin(accountId, id, { seq: 13, n: 5, k: 5 });
+  await store.doneWithin(accountId, id, 29, { seq: 30, n: 5, k: 5 });
+  t.deepEqual((await store.target(accountId, id))?.within, within, 'of a delivery that began before the replay');
+  await store.doneWithin(accountId, id, 12, { seq: 13, n: 5, k: 5 });
   t.deepEqual((await store.target(accountId, id))?.within, { seq: 13, n: 5, k: 5 });
   t.is(await store.replay(accountId, id, { seq: 0, within: null }), 'done');
   t.is((await store.target(accountId, id))?.within, null);

@@ -18,8 +18,11 @@ export type DeliveryOutcome =
   | { readonly kind: 'passed' }
   /** The change is given up, and the next one is next. */
   | { readonly kind: 'dropped' }
-  /** The same change is delivered again, after the back-off of the kind and no sooner than `retryAfterMs`. */
-  | { readonly kind: 'failed'; readonly retryAfterMs?: number }
+  /**
+   * The same change is delivered again, after the back-off of the kind and no sooner than `retryAfterMs`. `recovered`: a part of
+   * the change was delivered, so earlier failures no longer count.
+   */
+  | { readonly kind: 'failed'; readonly retryAfterMs?: number; readonly recovered?: boolean }
   /** Nothing was attempted, because something is busy: the same change again after `ms`. Counts as no failure. */
   | { readonly kind: 'deferred'; readonly ms: number }
   /** The consumer was removed or disabled. */

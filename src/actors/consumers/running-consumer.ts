@@ -52,6 +52,8 @@ export interface ConsumerContext {
   readonly signal: AbortSignal;
 }
 
+type FailedDelivery = Extract<DeliveryOutcome, { readonly kind: 'failed' }>;
+
 /** Why a consumer stopped by itself. `retryAt`: when to look at its account again, in ms since the epoch. */
 export type ConsumerEnd = { readonly retryAt: number } | 'gone' | 'moved';
 
@@ -210,7 +212,7 @@ export class RunningConsumer {
         this.#end('moved');
         return false;
       case 'failed':
-        this.#end(await this.#fail(outcome.retryAfterMs ?? 0));
+        this.#end(await this.#fail(outcome));
         return false;
       case 'deferred':
         await this.#store(false);
@@ -238,16 +240,17 @@ export class RunningConsumer {
   }
 
   /** The change after the position could not be delivered. */
-  async #fail(retryAfterMs: number): Promise<ConsumerEnd> {
+  async #fail({ retryAfterMs = 0, recovered = false }: FailedDelivery): Promise<ConsumerEnd> {
     const { store, logger } = this.#context;
-    const { accountId, id, failingSince } = this.#consumer;
+    const { accountId, id } = this.#consumer;
     const now = clock.now();
-    const failures = this.#consumer.failures + 1;
+    const failures = recovered ? 1 : this.#consumer.failures + 1;
+    const failingSince = recovered ? now : (this.#consumer.failingSince ?? now);
     const retryAt = now + Math.max(retryAfterMs, this.kind.backoffMs(failures));
     const update = { accountId, id, before: this.#stored, seq: this.#position };
     this.#isUpdating = true;
     try {
-      const failure = { ...update, retryAt, failures, failingSince: failingSince ?? now };
+      const failure = { ...update, retryAt, failures, failingSince };
       return (await store.fail(this.kind.kind, failure)) ? { retryAt } : 'moved';
     } catch (err) {
       logger.warn({ ...this.#named, err }, 'a failure of a consumer could not be stored');

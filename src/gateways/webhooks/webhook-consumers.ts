@@ -57,6 +57,7 @@ export class WebhookConsumers implements DurableConsumers {
   async deliver(consumer: ConsumerPosition, change: LogChange, run: DeliveryRun): Promise<DeliveryOutcome> {
     const { store } = this.#options;
     const { accountId, id } = consumer;
+    const before = consumer.seq ?? 0;
     const target = await store.target(accountId, id);
     if (target === undefined) return { kind: 'gone' };
     const until = performance.now() + TURN_MS;
@@ -69,11 +70,11 @@ export class WebhookConsumers implements DurableConsumers {
         : await this.#send(consumer, target, message, count === 0, run);
       if (outcome.kind === 'delivered') {
         done = message.place;
-        if (++count % STORED_EVERY === 0) await store.doneWithin(accountId, id, done);
+        if (++count % STORED_EVERY === 0) await store.doneWithin(accountId, id, before, done);
         continue;
       }
-      if (done !== undefined) await store.doneWithin(accountId, id, done);
-      return outcome;
+      if (done !== undefined) await store.doneWithin(accountId, id, before, done);
+      return outcome.kind === 'failed' && count > 0 ? { ...outcome, recovered: true } : outcome;
     }
     return count === 0 ? { kind: 'passed' } : { kind: 'delivered' };
   }

@@ -69,10 +69,11 @@ export function postgresWebhooks(sql: Sql): WebhookStore {
       return row;
     },
 
-    async doneWithin(accountId, id, place) {
+    async doneWithin(accountId, id, before, place) {
       await guarded(
         () => sql`
-          update webhooks set ${within(sql, place)} where account_id = ${accountId} and id = ${id} and seq < ${place.seq}`,
+          update webhooks set ${within(sql, place)}
+          where account_id = ${accountId} and id = ${id} and seq = ${before} and seq < ${place.seq}`,
       );
     },
 

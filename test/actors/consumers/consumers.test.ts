@@ -244,6 +244,17 @@ test('a change that fails comes again before those after it, and a success ends 
   t.like(world.store.rows.get(CONSUMER), { failures: 0, failingSince: null, retryAt: null });
 });
 
+test('a change that was delivered in part ends the count of earlier failures', async (t) => {
+  const world = new World(t);
+  world.store.add(ACCOUNT, CONSUMER, 0);
+  world.store.rows.set(CONSUMER, { ...world.store.rows.get(CONSUMER)!, failures: 7, failingSince: 1 });
+  world.outcome = () => ({ kind: 'failed', retryAfterMs: 3_600_000, recovered: true });
+  world.start();
+  world.commit(NEW(1));
+  await world.until(() => world.store.rows.get(CONSUMER)!.failures === 1);
+  t.true(world.store.rows.get(CONSUMER)!.failingSince! > 1);
+});
+
 test('a consumer that fails is not tried before its time, by the next owner either', async (t) => {
   const world = new World(t);
   world.store.add(ACCOUNT, CONSUMER, 0);

@@ -48,7 +48,7 @@ async function world(t: ExecutionContext, limits: Partial<HttpClientLimits> = {}
     client: clientOf(t, { limits }),
     store: {
       target: async () => target,
-      doneWithin: async (_account, _id, place) => {
+      doneWithin: async (_account, _id, _before, place) => {
         stored.push(place);
         target = { ...target!, within: place };
       },
@@ -125,7 +125,7 @@ test('a webhook gets the types that it asked for; a change without them is passe
 test('after a failure within a change the webhook goes on with the event that failed', async (t) => {
   const { deliver, taken, stored, receiver, records } = await world(t);
   receiver.answerNext({ status: 200 }, { status: 204 }, { status: 500, body: 'not now' });
-  t.deepEqual(await deliver(deletion(['a', 'b', 'c'])), { kind: 'failed' });
+  t.deepEqual(await deliver(deletion(['a', 'b', 'c'])), { kind: 'failed', recovered: true });
   t.deepEqual(stored, [{ seq: 7, n: 1, k: 1 }]);
   t.deepEqual(await deliver(deletion(['a', 'b', 'c']), { failures: 1, failingSince: 1 }), { kind: 'delivered' });
   t.deepEqual(taken(), ['a', 'b', 'c', 3]);
@@ -201,7 +201,7 @@ test('five days of failures disable, and an event that was taken is none of them
   const { deliver, receiver, disabled } = await world(t);
   const failing = { failures: 40, failingSince: Date.now() - 5 * DAY_MS - 1 };
   receiver.answerNext({ status: 200 }, { status: 500 }, { status: 500 }, { status: 502 });
-  t.deepEqual(await deliver(deletion(['a', 'b']), failing), { kind: 'failed' });
+  t.deepEqual(await deliver(deletion(['a', 'b']), failing), { kind: 'failed', recovered: true });
   t.deepEqual(await deliver(deletion(['b']), { failures: 9, failingSince: Date.now() - 4 * DAY_MS }), {
     kind: 'failed',
   });
