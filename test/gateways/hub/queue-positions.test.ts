@@ -20,17 +20,20 @@ interface Positions {
   readonly againInMs: number | null;
 }
 
-function world(queuePositionMs = 1) {
+/** `isHeld`: the mailbox answers a question when the test gives the answer, else at once. */
+function world(queuePositionMs = 1, isHeld = false) {
   const events$ = new Subject<readonly MailboxEvent[]>();
   const answers: (Positions | Error)[] = [];
   let asked = 0;
   let whenAsked = () => {};
+  let whenGiven = () => {};
   const mailbox = {
     events$: (): Observable<readonly MailboxEvent[]> => events$,
     async ask() {
       asked++;
-      const answer = answers.shift() ?? { positions: [], againInMs: null };
       setImmediate(() => whenAsked());
+      while (isHeld && answers.length === 0) await new Promise<void>((resolve) => (whenGiven = resolve));
+      const answer = answers.shift() ?? { positions: [], againInMs: null };
       if (answer instanceof Error) throw answer;
       return { reply: answer };
     },
@@ -45,7 +48,13 @@ function world(queuePositionMs = 1) {
     get asked() {
       return asked;
     },
-    /** Resolves when the mailbox has answered so many times. */
+    /** Answers the question that the mailbox has been asked. */
+    async give(answer: Positions | Error) {
+      answers.push(answer);
+      whenGiven();
+      await new Promise(setImmediate);
+    },
+    /** Resolves when the mailbox has been asked so many times, and has answered unless the test holds answers. */
     async until(count: number) {
       while (asked < count) await new Promise<void>((resolve) => (whenAsked = resolve));
       await new Promise(setImmediate);
@@ -76,22 +85,19 @@ function connection(buffered = 0) {
 }
 
 test('clients are sent positions that changed, while there are some', async (t) => {
-  const { positions, answers, events$, until } = world();
+  const { positions, give, events$, until } = world(1, true);
   const [one, slow] = [connection(), connection(101)];
   const at = (outboundId: string, ahead: number, domain: string | null = null) => ({ outboundId, ahead, domain });
-  answers.push(
-    { positions: [at(ID, 7), at(OTHER, 9)], againInMs: 1 },
-    { positions: [at(ID, 7), at(OTHER, 8)], againInMs: 1 },
-    new Error('the mailbox is away'),
-  );
   positions.follow(one.caller);
   positions.follow(slow.caller);
   await until(1);
+  await give({ positions: [at(ID, 7), at(OTHER, 9)], againInMs: 1 });
   t.deepEqual(one.take(), [
     { id: ID, position: 7 },
     { id: OTHER, position: 9 },
   ]);
   await until(2);
+  await give({ positions: [at(ID, 7), at(OTHER, 8)], againInMs: 1 });
   t.deepEqual(one.take(), [{ id: OTHER, position: 8 }]);
   const late = connection();
   positions.follow(late.caller);
@@ -100,12 +106,13 @@ test('clients are sent positions that changed, while there are some', async (t) 
     { id: OTHER, position: 8 },
   ]);
   await until(3);
+  await give(new Error('the mailbox is away'));
   t.deepEqual([one.take(), slow.take()], [[], []]);
   // A change of outbound mail has the mailbox asked before the pause is over; other changes do not.
-  answers.push({ positions: [at(ID, 0, 'there.test')], againInMs: null });
   events$.next([draftChanged(OTHER, true)]);
   events$.next([statusChanged(OTHER, 'Sending')]);
   await until(4);
+  await give({ positions: [at(ID, 0, 'there.test')], againInMs: null });
   t.deepEqual(one.take(), [{ id: ID, position: 0, domain: 'there.test' }]);
   t.deepEqual(late.take(), [{ id: ID, position: 0, domain: 'there.test' }]);
   for (const { close } of [one, slow, late]) close();
