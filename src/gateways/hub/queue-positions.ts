@@ -102,7 +102,7 @@ class AccountPositions {
     if (at >= this.#askAt) return;
     clearTimeout(this.#timer);
     this.#askAt = at;
-    this.#timer = setTimeout(() => void this.#ask(), pauseMs);
+    this.#timer = setTimeout(() => void this.#ask(), pauseMs).unref();
   }
 
   async #ask(): Promise<void> {

@@ -8,6 +8,10 @@ import type { Caller, ConnectionPart } from '../../../src/gateways/hub/methods.j
 import { QueuePositions } from '../../../src/gateways/hub/queue-positions.js';
 import { draftChanged, statusChanged } from '../../support/hub-fakes.js';
 
+// Timers of positions keep no process up, and here there is nothing else.
+const keepAlive = setInterval(() => {}, 1000);
+test.after.always(() => clearInterval(keepAlive));
+
 const ID = '018f0000-0000-7000-8000-000000000001';
 const OTHER = '018f0000-0000-7000-8000-000000000002';
 
