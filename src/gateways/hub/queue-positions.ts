@@ -6,9 +6,8 @@ import { repeat, retry, type Subscription } from 'rxjs';
 import type { MailboxEvent, Mailboxes, MailboxProtocol } from '../../actors/mailbox/protocol.js';
 import type { Reply } from '../../actors/runtime/protocol.js';
 import { eventMessage } from './hub-messages.js';
-import type { HubProtocol } from './hub-protocol.js';
 import type { Caller } from './methods.js';
-import { joined } from './shared-frames.js';
+import { deliverShared, joined } from './shared-frames.js';
 
 export interface QueuePositionsOptions {
   readonly mailboxes: Mailboxes;
@@ -138,17 +137,9 @@ class AccountPositions {
 
   #send(positions: Positions, connections: Iterable<Caller>): void {
     if (positions.length === 0) return;
-    const frames = new Map<HubProtocol, Uint8Array>();
-    for (const connection of connections) {
-      if (connection.bufferedBytes() > this.#options.pauseBytes) continue;
-      const { protocol } = connection;
-      let frame = frames.get(protocol);
-      if (frame === undefined) {
-        frame = joined(positions.map((position) => protocol.encode(messageOf(position))));
-        frames.set(protocol, frame);
-      }
-      connection.deliver(frame);
-    }
+    const messages = positions.map(messageOf);
+    const ready = [...connections].filter((one) => one.bufferedBytes() <= this.#options.pauseBytes);
+    deliverShared(ready, (protocol) => joined(messages.map((message) => protocol.encode(message))));
   }
 }
 

@@ -56,6 +56,25 @@ class Encoding {
   }
 }
 
+interface Receiver {
+  readonly protocol: HubProtocol;
+  deliver(frame: Uint8Array): void;
+}
+
+/** Delivers the same frame to all, made once for each protocol that one of them speaks. */
+export function deliverShared(receivers: Iterable<Receiver>, frameIn: (protocol: HubProtocol) => Uint8Array): void {
+  const frames = new Map<HubProtocol, Uint8Array>();
+  for (const receiver of receivers) {
+    const { protocol } = receiver;
+    let frame = frames.get(protocol);
+    if (frame === undefined) {
+      frame = frameIn(protocol);
+      frames.set(protocol, frame);
+    }
+    receiver.deliver(frame);
+  }
+}
+
 /** One frame of the messages. */
 export function joined(messages: readonly Uint8Array[]): Uint8Array {
   const [first] = messages;

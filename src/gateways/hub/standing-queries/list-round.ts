@@ -4,7 +4,7 @@
 import type { ListState, MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { Payload, Reply } from '../../../actors/runtime/protocol.js';
 import { INVOCATION } from '../hub-messages.js';
-import type { HubProtocol } from '../hub-protocol.js';
+import { deliverShared } from '../shared-frames.js';
 import { changesOf, EMPTY_LIST, type ListChange, neededBy, type ShownList, stepsBetween } from './list-changes.js';
 import type { ListDependencies } from './list-dependencies.js';
 import type { Follower, StandingList } from './standing-list.js';
@@ -159,16 +159,9 @@ export class ListRound {
   }
 
   #sendChanges(id: string, changes: readonly ListChange[], followers: readonly Follower[]): void {
-    const frames = new Map<HubProtocol, Uint8Array>();
-    for (const { caller } of followers) {
-      const { protocol } = caller;
-      let frame = frames.get(protocol);
-      if (frame === undefined) {
-        frame = protocol.encode({ type: INVOCATION, target: 'ListChanged', arguments: [id, changes] });
-        frames.set(protocol, frame);
-      }
-      caller.deliver(frame);
-    }
+    const message = { type: INVOCATION, target: 'ListChanged', arguments: [id, changes] } as const;
+    const callers = followers.map(({ caller }) => caller);
+    deliverShared(callers, (protocol) => protocol.encode(message));
     this.#dependencies.meter.sent(1, followers.length);
   }
 
