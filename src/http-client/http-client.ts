@@ -17,6 +17,8 @@ interface HttpPost {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | string;
   readonly signal?: AbortSignal | undefined;
+  /** Asked when the request has waited for its turn; on false it is aborted. */
+  readonly mayBegin?: () => boolean;
 }
 
 export interface HttpClient {
@@ -69,6 +71,7 @@ export function createHttpClient({ dns, allowPrivate, ca, limits: chosen }: Http
         try {
           const disconnect = await hosts.acquire(url.host, { signal });
           try {
+            if (request.mayBegin?.() === false) return failed('aborted', 'the request is wanted no more');
             return await connected(url, request);
           } finally {
             disconnect();

@@ -16,10 +16,6 @@ import { clientEventsOf } from '../events/client-events.js';
 import { type NewEmailShown, type PushMessage, pushMessage, USEFUL_MS } from './push-message.js';
 import { pushRequest, type VapidIdentity } from './push-request.js';
 
-/** Requests at a time, those to one push service, and those of one account. */
-const REQUESTS = 128;
-const REQUESTS_OF_HOST = 16;
-const REQUESTS_OF_ACCOUNT = 8;
 /** Look-ups at a time: fewer than the database has connections for. */
 const LOOKUPS = 4;
 /** A subscription that fails rests so long at first, and twice as long after each further failure, up to the longest. */
@@ -46,8 +42,6 @@ export interface PushConsumersOptions {
 
 export function pushConsumers(options: PushConsumersOptions): DurableConsumers {
   const { subscriptions, preferences, client, vapid, publicUrl, log, firstRetryMs = FIRST_RETRY_MS } = options;
-  const hosts = new FairSemaphore({ total: REQUESTS, share: REQUESTS_OF_HOST });
-  const accounts = new FairSemaphore({ total: Number.POSITIVE_INFINITY, share: REQUESTS_OF_ACCOUNT });
   const lookups = new FairSemaphore({ total: LOOKUPS });
   const resting = new Backoff(HOST_REST);
   /** By subscription: of a change that failed midway, how many of its emails are done. A change comes again whole. */
@@ -60,20 +54,19 @@ export function pushConsumers(options: PushConsumersOptions): DurableConsumers {
     { signal, isCurrent }: DeliveryRun,
   ): Promise<DeliveryOutcome> {
     const { host } = new URL(subscription.endpoint);
-    const leave = await accounts.acquire(accountId);
-    const release = await hosts.acquire(host);
-    try {
+    const deferral = (): DeliveryOutcome | undefined => {
       const rest = resting.of(host);
       if (rest !== undefined) return { kind: 'deferred', ms: jittered(rest.ms) };
-      if (!isCurrent()) return { kind: 'deferred', ms: 0 };
-      const outcome = await client.post({ accountId, ...pushRequest(subscription, message, vapid), signal });
-      if (isUnreachable(outcome)) resting.failed(host);
-      else resting.succeeded(host);
-      return await judged(accountId, subscription, outcome);
-    } finally {
-      release();
-      leave();
-    }
+      return isCurrent() ? undefined : { kind: 'deferred', ms: 0 };
+    };
+    const before = deferral();
+    if (before !== undefined) return before;
+    const mayBegin = () => deferral() === undefined;
+    const outcome = await client.post({ accountId, ...pushRequest(subscription, message, vapid), signal, mayBegin });
+    if ('failure' in outcome && outcome.failure === 'aborted') return deferral() ?? { kind: 'deferred', ms: 0 };
+    if (isUnreachable(outcome)) resting.failed(host);
+    else if (!('failure' in outcome) || outcome.failure !== 'busy') resting.succeeded(host);
+    return judged(accountId, subscription, outcome);
   }
 
   async function judged(
@@ -86,7 +79,6 @@ export function pushConsumers(options: PushConsumersOptions): DurableConsumers {
     if ('failure' in outcome) {
       const { failure, detail } = outcome;
       if (failure === 'busy') return { kind: 'deferred', ms: jittered(FIRST_RETRY_MS) };
-      if (failure === 'aborted') return { kind: 'deferred', ms: 0 };
       log.warn({ ...shown, failure, detail }, 'push service could not be reached');
       return { kind: 'failed' };
     }
