@@ -112,7 +112,7 @@ export function createHub(options: HubOptions): Hub {
       mailboxes,
       log,
       queuePositionMs: limits.queuePositionMs,
-      pauseBytes: limits.maxBufferedBytes / PAUSE_SHARE,
+      pauseBytes,
     }),
     log,
     handshakeTicks: ticks(limits.handshakeMs),
