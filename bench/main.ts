@@ -4,7 +4,7 @@ import { machine } from './support/machine.js';
 const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string[]): Promise<void> }>>> = {
   ingest: () => import('./ingest.js'),
   mailbox: () => import('./mailbox.js'),
-  hub: () => import('./hub.js'),
+  realtime: () => import('./realtime.js'),
   rest: () => import('./rest.js'),
   imap: () => import('./imap.js'),
   pop3: () => import('./pop3.js'),

@@ -9,15 +9,17 @@ export const METRICS_PAGE = 'docs/metrics.md';
 /** Every family that some node exports, in the order of declaration. */
 export function declaredMetrics(): readonly Declared[] {
   const metrics = createMetrics({ version: '0.0.0', roles: new Set() });
-  for (const gateway of ['smtp', 'submission', 'imap', 'pop3', 'hub'] as const)
+  for (const gateway of ['smtp', 'submission', 'imap', 'pop3', 'hub', 'event_stream'] as const)
     metrics.watchConnections(gateway, () => 0);
   metrics.watchQueue({ inFlight: 0, overdueMs: 0, lookAgeMs: 0, shards: 0 });
   metrics.watchEngine({
+    consumers: { accounts: 0, active: 0, waiting: 0, resting: 0 },
     host: { load: { actors: 0, octets: 0, waiting: 0 } },
     ownership: { owned: [], shards: 0, heartbeatAgeMs: 0, unreachable: [], view: undefined },
     transport: { connected$: NEVER, breaks$: NEVER },
     redelivery: { delivered: 0, waiting: 0 },
     placing: { placed: 0 },
+    releases: { released: 0 },
   });
   return metrics.declared;
 }

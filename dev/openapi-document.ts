@@ -7,6 +7,7 @@ export function bareRoutes(): readonly Route[] {
   const sources = {
     accountApi: {},
     push: {},
+    webhooks: {},
     composing: {},
     config: { oidc: {} },
     checks: [],

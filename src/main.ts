@@ -9,6 +9,7 @@ import { loadServerLibrary } from './gateways/http/server-library.js';
 import { registration } from './node/connection-info.js';
 import { type Demo, prepareDemo } from './node/demo.js';
 import { drainNode } from './node/drain.js';
+import { startDurableConsumers } from './node/durable-consumers.js';
 import { openEmailTexts } from './node/email-texts.js';
 import { type EngineAdapters, startEngine } from './node/engine.js';
 import { Lifecycle } from './node/lifecycle.js';
@@ -62,6 +63,8 @@ async function assemble(config: Config, log: Logger, lifecycle: Lifecycle, signa
       openRemoteCourier({ config, log, dns, metrics: observability.metrics, mxPort: () => mxPort }, stores),
   };
   const engine = await startEngine(config, log, lifecycle, resources, observability, adapters);
+  signal.throwIfAborted();
+  if (config.roles.has('mailbox')) await startDurableConsumers(config, log, lifecycle, engine, dns);
   signal.throwIfAborted();
   const { accounts: directory } = engine;
   const authenticate = engine.directory.authenticate;

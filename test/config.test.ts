@@ -136,6 +136,7 @@ test('values are held to what is accepted', (t) => {
     MANSIO_VAPID_PRIVATE_KEY: ['AAAA'],
     MANSIO_VAPID_SUBJECT: ['postmaster@example.org', 'http://h', 'mailto:nobody'],
     MANSIO_PUSH_ALLOW_PRIVATE: ['maybe'],
+    MANSIO_WEBHOOK_ALLOW_PRIVATE: ['maybe'],
     MANSIO_RATE_GLOBAL: ['-1', '1.5', 'off', '1000001'],
     MANSIO_RATE_AUTH: ['ten'],
     MANSIO_RATE_WRITE: ['30/m'],

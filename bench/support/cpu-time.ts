@@ -54,6 +54,13 @@ export async function cpuSeconds<K extends string>(
   return seconds;
 }
 
+/** Seconds that one process has used, without its children. */
+export async function ownCpuSeconds(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
 /** Shares of what all cores could have done in the time, in words. */
 export function sharesOf(used: Readonly<Record<string, number>>, seconds: number): string {
   const cores = availableParallelism();

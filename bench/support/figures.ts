@@ -21,11 +21,16 @@ export function comparison(name: string, goal: number, times: readonly (readonly
     return;
   }
   const ratio = first.ms / second.ms;
-  const verdict = ratio <= goal ? 'reached' : 'MISSED';
-  const beside = `${second.server} ${second.ms.toFixed(2)} ms, ratio ${ratio.toFixed(2)}, goal ${goal}: ${verdict}`;
+  const beside = `${second.server} ${second.ms.toFixed(2)} ms, ratio ${ratio.toFixed(2)}, ${withGoal(ratio, goal)}`;
   figure(name, first.ms, 'ms', beside);
 }
 
-export function latency(name: string, samplesMs: readonly number[]): void {
-  figure(`${name}, median`, percentile(samplesMs, 0.5), 'ms', `p99 ${percentile(samplesMs, 0.99).toFixed(2)} ms`);
+export function latency(name: string, samplesMs: readonly number[], goalMs?: number): void {
+  const median = percentile(samplesMs, 0.5);
+  const goal = goalMs === undefined ? '' : `, ${withGoal(median, goalMs)}`;
+  figure(`${name}, median`, median, 'ms', `p99 ${percentile(samplesMs, 0.99).toFixed(2)} ms${goal}`);
+}
+
+export function withGoal(value: number, goal: number): string {
+  return `goal ${goal}: ${value <= goal ? 'reached' : 'MISSED'}`;
 }

@@ -32,11 +32,49 @@ export interface BenchNode {
   createAccounts(count: number): Promise<BenchAccount[]>;
   /** The text of a new key, with scope `app` unless others are named. */
   createKey(accountId: string, scopes?: readonly Scope[]): Promise<string>;
+  /** Kills the node and resolves when another runs in its data directory, on other ports. */
+  replace(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export async function startBenchNode(environment: Readonly<Record<string, string>> = {}): Promise<BenchNode> {
   const dataDir = await mkdtemp(join(tmpdir(), 'mansio-bench-'));
+  let running = await start(dataDir, environment);
+  return {
+    get process() {
+      return running.child;
+    },
+    get database() {
+      return running.database;
+    },
+    get databasePid() {
+      return running.databasePid;
+    },
+    port: (listener) => Number(running.listeners[listener]!.replace(/^.*:/, '')),
+    createAccounts: (count) =>
+      Promise.all(
+        Array.from({ length: count }, () =>
+          running.directory.createAccount(`user-${randomBytes(6).toString('hex')}@example.test`, 'Bench'),
+        ),
+      ),
+    async createKey(accountId, scopes = ['app']) {
+      const key = newApiKey(randomBytes);
+      const { prefix, hash } = key;
+      await running.directory.createKey({ accountId, name: 'bench', scopes, serviceWide: false, prefix, hash });
+      return key.apiKey;
+    },
+    async replace() {
+      await end(running, 'SIGKILL');
+      running = await start(dataDir, environment);
+    },
+    async stop() {
+      await end(running, 'SIGTERM');
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function start(dataDir: string, environment: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, [...profiling, 'bin/mansio', 'serve'], {
     env: {
       ...process.env,
@@ -59,31 +97,20 @@ export async function startBenchNode(environment: Readonly<Record<string, string
   const database = await findEmbedded(dataDir);
   if (database === undefined) throw new Error('the node has no embedded database');
   const sql = connect(database, { max: 4, applicationName: 'bench' });
-  const directory = postgresDirectory(sql, SHARDS);
   return {
-    process: child,
+    child,
+    listeners,
     database,
     databasePid: Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0]),
-    port: (listener) => Number(listeners[listener]!.replace(/^.*:/, '')),
-    createAccounts: (count) =>
-      Promise.all(
-        Array.from({ length: count }, () =>
-          directory.createAccount(`user-${randomBytes(6).toString('hex')}@example.test`, 'Bench'),
-        ),
-      ),
-    async createKey(accountId, scopes = ['app']) {
-      const key = newApiKey(randomBytes);
-      const { prefix, hash } = key;
-      await directory.createKey({ accountId, name: 'bench', scopes, serviceWide: false, prefix, hash });
-      return key.apiKey;
-    },
-    async stop() {
-      await sql.end();
-      child.kill('SIGTERM');
-      await once(child, 'exit');
-      await rm(dataDir, { recursive: true, force: true });
-    },
+    sql,
+    directory: postgresDirectory(sql, SHARDS),
   };
+}
+
+async function end({ child, sql }: Awaited<ReturnType<typeof start>>, signal: NodeJS.Signals): Promise<void> {
+  await sql.end();
+  child.kill(signal);
+  await once(child, 'exit');
 }
 
 /** Listeners of the ready line; other lines are read and dropped, so that the node never waits for a reader. */

@@ -1,13 +1,16 @@
 // Everything an account can ask about itself, put together.
 
+import type { Mailboxes } from '../actors/mailbox/protocol.js';
 import type { KeyUses } from '../directory/key-uses.js';
 import type { DirectoryStore } from '../store/directory.js';
 import type { PreferenceStore } from '../store/preferences.js';
 import type { PushSubscriptionStore } from '../store/push-subscriptions.js';
+import type { WebhookDeliveryStore, WebhookStore } from '../store/webhooks.js';
 import { createKeyring } from './keyring.js';
 import { createPreferences } from './preferences.js';
 import { createProfiles } from './profiles.js';
 import type { AccountApi } from './protocol.js';
+import { createWebhooks } from './webhooks.js';
 
 /** Browsers of one account; a new one takes the place of the oldest. */
 const MOST_SUBSCRIPTIONS = 20;
@@ -15,21 +18,36 @@ const MOST_SUBSCRIPTIONS = 20;
 export interface AccountApiOptions {
   readonly directory: DirectoryStore;
   readonly preferences: PreferenceStore;
+  readonly mailboxes: Mailboxes;
   readonly subscriptions: PushSubscriptionStore;
+  readonly webhooks: WebhookStore;
+  readonly webhookDeliveries: WebhookDeliveryStore;
+  /** The account has got a subscription, or its webhooks have changed: whoever delivers to them looks again. */
+  readonly consumersChanged: (accountId: string) => void;
   readonly keyUses: Pick<KeyUses, 'last'>;
   /** That many random octets. */
   readonly random: (octets: number) => Uint8Array;
 }
 
 export function createAccountApi(options: AccountApiOptions): AccountApi {
-  const { directory: store, preferences, subscriptions, keyUses, random } = options;
+  const { directory: store, preferences, mailboxes, subscriptions, consumersChanged, keyUses, random } = options;
   return {
     keys: createKeyring({ store, keyUses, random }),
     profiles: createProfiles({ store, random }),
-    preferences: createPreferences(preferences),
+    preferences: createPreferences(preferences, mailboxes),
     push: {
-      subscribe: (accountId, subscription) => subscriptions.subscribe(accountId, subscription, MOST_SUBSCRIPTIONS),
-      unsubscribe: (accountId) => subscriptions.unsubscribe(accountId),
+      async subscribe(accountId, subscription) {
+        const isDone = await subscriptions.subscribe(accountId, subscription, MOST_SUBSCRIPTIONS);
+        if (isDone) consumersChanged(accountId);
+        return isDone;
+      },
+      unsubscribe: (accountId, endpoint) => subscriptions.unsubscribe(accountId, endpoint),
     },
+    webhooks: createWebhooks({
+      store: options.webhooks,
+      deliveries: options.webhookDeliveries,
+      random,
+      changed: consumersChanged,
+    }),
   };
 }

@@ -1,5 +1,6 @@
 // Preferences: what an account chose, over the defaults. Only choices are stored, so another default reaches everyone who
-// never chose.
+// never chose. The mailbox takes choices, so that clients learn of them; the store is read.
+import type { Mailboxes } from '../actors/mailbox/protocol.js';
 import type { PreferenceStore } from '../store/preferences.js';
 import type { Preferences, PreferenceValues } from './protocol.js';
 
@@ -17,7 +18,7 @@ const DEFAULTS: PreferenceValues = {
   undoSendSeconds: 0,
 };
 
-export function createPreferences(store: PreferenceStore): Preferences {
+export function createPreferences(store: PreferenceStore, mailboxes: Mailboxes): Preferences {
   return {
     async read(accountId) {
       const found = await store.choices(accountId);
@@ -25,8 +26,7 @@ export function createPreferences(store: PreferenceStore): Preferences {
     },
 
     async choose(accountId, chosen) {
-      if (Object.keys(chosen).length === 0) return (await store.choices(accountId)) !== undefined;
-      return store.choose(accountId, { ...chosen });
+      await mailboxes.of(accountId).ask('choosePreferences', { chosen: { ...chosen } });
     },
   };
 }

@@ -1,7 +1,8 @@
-// What gateways may ask about an account itself, beside its mail: profile, additional addresses, API keys, preferences and
-// push subscriptions. Each is asked on behalf of one account and touches that account's alone.
+// What gateways may ask about an account itself, beside its mail: profile, additional addresses, API keys, preferences, push
+// subscriptions and webhooks. Each is asked on behalf of one account and touches that account's alone.
 import type { AccountAddress, ApiKey, Profile, Scope } from '../store/directory.js';
 import type { PushSubscription } from '../store/push-subscriptions.js';
+import type { ReplayStart, Webhook, WebhookChoices, WebhookDelivery } from '../store/webhooks.js';
 
 /** A key and its text, which is known only now. */
 export interface IssuedKey extends ApiKey {
@@ -51,14 +52,44 @@ export interface PreferenceValues {
 export interface Preferences {
   /** Chosen values over the defaults; undefined when there is no such account. */
   read(accountId: string): Promise<(PreferenceValues & { readonly updatedAt: Date }) | undefined>;
-  /** False when there is no such account. */
-  choose(accountId: string, chosen: Partial<PreferenceValues>): Promise<boolean>;
+  /** @throws ActorFault */
+  choose(accountId: string, chosen: Partial<PreferenceValues>): Promise<void>;
 }
 
 export interface PushSubscriptions {
   /** False when there is no such account. */
   subscribe(accountId: string, subscription: PushSubscription): Promise<boolean>;
-  unsubscribe(accountId: string): Promise<void>;
+  /** The one of the endpoint; all of the account when absent. */
+  unsubscribe(accountId: string, endpoint?: string): Promise<void>;
+}
+
+/** A webhook and its secret, which is known only now. */
+interface MadeWebhook extends Webhook {
+  readonly secret: string;
+}
+
+export interface Webhooks {
+  /** Oldest first. */
+  list(accountId: string): Promise<readonly Webhook[]>;
+  get(accountId: string, id: string): Promise<Webhook | undefined>;
+  /** Gets the events that follow. Undefined when the account has as many webhooks as it may. */
+  create(accountId: string, choices: WebhookChoices): Promise<MadeWebhook | undefined>;
+  /** False, as in the others: the account has no webhook of that id. */
+  update(accountId: string, id: string, choices: WebhookChoices): Promise<boolean>;
+  remove(accountId: string, id: string): Promise<boolean>;
+  /** The new secret. */
+  rotateSecret(accountId: string, id: string): Promise<string | undefined>;
+  /** `ahead`: the account has no such change yet. */
+  replay(accountId: string, id: string, start: ReplayStart): Promise<'done' | 'ahead' | 'noSuchWebhook'>;
+  /** Attempts, newest first. */
+  deliveries(
+    accountId: string,
+    id: string,
+    page: number,
+    pageSize: number,
+  ): Promise<{ readonly items: readonly WebhookDelivery[]; readonly totalCount: number } | undefined>;
+  /** The id of the event that a delivery was about; undefined when it is not known (any more). */
+  eventOf(accountId: string, id: string, deliveryId: string): Promise<string | undefined>;
 }
 
 export interface AccountApi {
@@ -66,4 +97,5 @@ export interface AccountApi {
   readonly profiles: Profiles;
   readonly preferences: Preferences;
   readonly push: PushSubscriptions;
+  readonly webhooks: Webhooks;
 }

@@ -39,7 +39,7 @@ export function registerQueue(program: Command): void {
 
   const retry = group
     .command('retry')
-    .description('deliver a queued email now, or a failed one again')
+    .description('deliver a queued or held email now, or a failed one again')
     .argument('<id>');
   reporting(retry, (id: string) => ask(id, 'retry'), askedText);
 
@@ -112,7 +112,7 @@ function whyNot({ status }: OutboundListing): string {
 function shapeOf(email: OutboundListing) {
   const { accountEmail: account, sender: fromAddress, recipients, references: _, ...rest } = email;
   const { id, accountId, status, subject, messageId, size: sizeBytes, retryCount, lastError } = rest;
-  const { createdAt, updatedAt, queuedAt, sentAt, nextRetryAt } = rest;
+  const { createdAt, updatedAt, queuedAt, sentAt, nextRetryAt, heldUntil } = rest;
   return {
     id,
     accountId,
@@ -125,6 +125,7 @@ function shapeOf(email: OutboundListing) {
     createdAt: iso(createdAt),
     updatedAt: iso(updatedAt),
     queuedAt: iso(queuedAt),
+    sendAt: iso(heldUntil),
     sentAt: iso(sentAt),
     retryCount,
     nextRetryAt: iso(nextRetryAt),
@@ -151,11 +152,19 @@ type Shape = ReturnType<typeof shapeOf>;
 
 function listText(emails: readonly Shape[]): string {
   return textOf(
-    emails.map(({ id, status, fromAddress, recipients, retryCount, nextRetryAt, subject }) => {
+    emails.map(({ id, status, fromAddress, recipients, retryCount, nextRetryAt, sendAt, subject }) => {
       const delivered = recipients.filter((recipient) => recipient.status === 'Delivered').length;
       const failed = recipients.filter((recipient) => recipient.status === 'Failed').length;
       const fate = `${delivered} of ${recipients.length}${failed === 0 ? '' : `, ${failed} failed`}`;
-      return { id, status, from: fromAddress, delivered: fate, retries: retryCount, next: nextRetryAt, subject };
+      return {
+        id,
+        status,
+        from: fromAddress,
+        delivered: fate,
+        retries: retryCount,
+        next: nextRetryAt ?? sendAt,
+        subject,
+      };
     }),
   );
 }

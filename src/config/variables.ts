@@ -136,7 +136,7 @@ const outgoing = {
     'MANSIO_OUTBOUND_DNS',
     undefined,
     hostPorts,
-    'Name servers for all DNS look-ups about mail.',
+    'Name servers for all DNS look-ups about mail, and for the hosts of push services and webhooks.',
     { byDefault: "the system's" },
   ),
   outboundPort: variable(
@@ -269,14 +269,23 @@ const push = {
     'MANSIO_VAPID_SUBJECT',
     undefined,
     contactUrl,
-    'URL that push services may write to. Nothing is sent to push services in this version.',
-    NONE,
+    'URL (`mailto:` or `https:`) at which operators of push services reach the operator of this server.',
+    { byDefault: '`MANSIO_PUBLIC_URL` if https, else `mailto:postmaster@` and `MANSIO_HOSTNAME`' },
   ),
   pushAllowPrivate: variable(
     'MANSIO_PUSH_ALLOW_PRIVATE',
     false,
     flag,
     'Take push endpoints on private addresses and without TLS (tests). Endpoints come from clients, and the server sends to them.',
+  ),
+};
+
+const webhooks = {
+  webhookAllowPrivate: variable(
+    'MANSIO_WEBHOOK_ALLOW_PRIVATE',
+    false,
+    flag,
+    'Take webhooks on private addresses and without TLS (tests). Their URLs come from users, and the server sends to them.',
   ),
 };
 
@@ -289,6 +298,16 @@ export const SECTIONS = {
   'Mail out': outgoing,
   'Access and rates': access,
   'Web Push': push,
+  Webhooks: webhooks,
 } as const;
 
-export const VARIABLES = { ...store, ...node, ...listeners, ...incoming, ...outgoing, ...access, ...push } as const;
+export const VARIABLES = {
+  ...store,
+  ...node,
+  ...listeners,
+  ...incoming,
+  ...outgoing,
+  ...access,
+  ...push,
+  ...webhooks,
+} as const;

@@ -1,5 +1,5 @@
 // The seam between the HTTP server, which owns sockets, and a WebSocket gateway (the hub), which owns the protocol on
-// them. Neither imports the other; main joins them.
+// them and its fall-backs over plain requests. Neither imports the other; main joins them.
 
 export interface UpgradeRequest {
   /** Path without the query. */
@@ -12,18 +12,32 @@ export interface UpgradeRequest {
   readonly remoteAddress: string;
 }
 
+/** A request to the path of an endpoint that is no upgrade. */
+export interface EndpointRequest extends UpgradeRequest {
+  readonly method: string;
+  /** Aborts when the client is gone. */
+  readonly aborted: AbortSignal;
+  /** The whole body; rejects when it is longer, which the server answers. */
+  body(maxOctets: number): Promise<Uint8Array>;
+}
+
 export interface HttpAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  /** Pieces are pulled as fast as the client reads, and left early when the client goes. */
+  readonly body?: string | Uint8Array | AsyncIterable<Uint8Array>;
+  /** Called once at the end: whether all of the answer was handed to the kernel. */
+  readonly finished?: (isSent: boolean) => void;
 }
 
 export interface Socket {
   /**
-   * Queues a text frame of octets in UTF-8, which must not change afterwards; false when the socket is closed. The server corks:
-   * frames of one tick leave in one write.
+   * Queues a frame, whose octets must not change afterwards; false when the socket is closed. Frames are text in UTF-8 until
+   * `useBinary` is called. The server corks: frames of one tick leave in one write.
    */
-  send(text: Uint8Array): boolean;
+  send(octets: Uint8Array): boolean;
+  /** Called before anything is sent: frames are binary. False when the transport carries text only. */
+  useBinary(): boolean;
   /** Octets accepted but not yet taken by the kernel. */
   bufferedBytes(): number;
   /** Close handshake after what is queued has been sent. */
@@ -47,6 +61,8 @@ export interface WebSocketEndpoint {
   upgrade(request: UpgradeRequest): Promise<((socket: Socket) => SocketListener) | HttpAnswer>;
   /** `POST <path>/negotiate`. */
   negotiate(request: UpgradeRequest): Promise<HttpAnswer>;
+  /** `GET`, `POST` or `DELETE <path>` without an upgrade. */
+  exchange(request: EndpointRequest): Promise<HttpAnswer>;
   /** Largest message accepted from a client, in octets. */
   readonly maxMessageBytes: number;
 }

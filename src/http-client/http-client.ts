@@ -10,13 +10,15 @@ import { DEFAULT_HTTP_LIMITS, type HttpClientLimits } from './limits.js';
 import { failed, type HttpOutcome } from './outcome.js';
 import { targetUrlFault } from './target-url.js';
 
-export interface HttpPost {
+interface HttpPost {
   readonly url: string;
   /** The account on whose behalf the request is made: its share of the requests. */
   readonly accountId: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | string;
   readonly signal?: AbortSignal | undefined;
+  /** Asked when the request has waited for its turn; on false it is aborted. */
+  readonly mayBegin?: () => boolean;
 }
 
 export interface HttpClient {
@@ -69,6 +71,7 @@ export function createHttpClient({ dns, allowPrivate, ca, limits: chosen }: Http
         try {
           const disconnect = await hosts.acquire(url.host, { signal });
           try {
+            if (request.mayBegin?.() === false) return failed('aborted', 'the request is wanted no more');
             return await connected(url, request);
           } finally {
             disconnect();

@@ -14,7 +14,7 @@ export interface HttpClientLimits {
   readonly idle: number;
   readonly idlePerHost: number;
   readonly idleMs: number;
-  /** From the look-up of the name to the end of the TLS handshake. */
+  /** For the connection and the TLS handshake. */
   readonly connectMs: number;
   /** From the look-up of the name to the end of the answer's header. */
   readonly answerMs: number;

@@ -42,9 +42,9 @@ export type HttpOutcome = PeerReply | HttpFailure;
 
 const LONGEST_DETAIL = 300;
 
-/** Peers choose parts of `detail`. */
+/** Peers choose parts of `detail`; a character that is cut in two goes, because the store takes no half. */
 export function failed(failure: HttpFailureName, detail: string): HttpFailure {
-  return { failure, detail: shown(detail).slice(0, LONGEST_DETAIL) };
+  return { failure, detail: shown(detail.slice(0, LONGEST_DETAIL)) };
 }
 
 /** Text of a peer as people may see it and the store keeps it. */

@@ -5,11 +5,13 @@ import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { createAccountApi } from '../account/account-api.js';
 import type { AccountApi } from '../account/protocol.js';
+import { type Consumers, createConsumers } from '../actors/consumers/consumers.js';
 import { OUTBOUND_ROLE } from '../actors/delivery/delivery-placement.js';
 import { DueNotifier } from '../actors/delivery/due-notifier.js';
 import { type HostedDelivery, hostedDelivery } from '../actors/delivery/local-courier.js';
 import { messageFacts } from '../actors/delivery/message-facts.js';
 import type { DeliveryQueue } from '../actors/delivery/queue.js';
+import { startReleases } from '../actors/delivery/releases.js';
 import { type MailboxActors, mailboxActorProtocol } from '../actors/mailbox/actor-protocol.js';
 import { mailboxBehavior } from '../actors/mailbox/behavior.js';
 import { startDeferredFiltering } from '../actors/mailbox/deferred-filters.js';
@@ -44,6 +46,7 @@ import type { FolderBlobStore, FolderMessageStore } from '../store/folder-messag
 import type { InboundStore } from '../store/inbound.js';
 import type { HandedOver } from '../store/mailboxes.js';
 import { postgresBlobs } from '../store/postgres/blobs.js';
+import { postgresConsumers } from '../store/postgres/consumers.js';
 import { postgresDirectory } from '../store/postgres/directory.js';
 import { postgresEvents } from '../store/postgres/events.js';
 import { postgresExports } from '../store/postgres/exports.js';
@@ -54,14 +57,14 @@ import { postgresInbound } from '../store/postgres/inbound.js';
 import { postgresLeases } from '../store/postgres/leases.js';
 import { postgresMailboxes } from '../store/postgres/mailboxes.js';
 import { postgresOutbound } from '../store/postgres/outbound.js';
-import { postgresPreferences } from '../store/postgres/preferences.js';
-import { postgresPushSubscriptions } from '../store/postgres/push-subscriptions.js';
 import { postgresSearch } from '../store/postgres/search.js';
 import { postgresSettings } from '../store/postgres/settings.js';
 import { postgresSigningKeys } from '../store/postgres/signing-keys.js';
 import { postgresStsMaintenance } from '../store/postgres/sts-maintenance.js';
 import { postgresStsPolicies } from '../store/postgres/sts-policies.js';
+import { postgresWebhookDeliveries } from '../store/postgres/webhook-deliveries.js';
 import type { SettingStore } from '../store/settings.js';
+import { type AccountStores, openAccountStores } from './account-stores.js';
 import { openQueue, type RemoteCourier } from './delivery-queue.js';
 import { type ExportTurns, exportTurns } from './export-turns.js';
 import { startHousekeeping } from './housekeeping.js';
@@ -85,8 +88,11 @@ export interface Engine {
   readonly exports: ExportTurns;
   readonly commits: Pick<CommitWatch, 'failing'>;
   readonly ownership: Ownership;
-  /** For notices between nodes. */
-  readonly bus: Pick<Transport, 'publish' | 'subscribe'>;
+  readonly accountStores: AccountStores;
+  /** Of this node's accounts; not started yet. */
+  readonly consumers: Consumers;
+  /** For notices and requests between nodes. */
+  readonly bus: Pick<Transport, 'publish' | 'subscribe' | 'request' | 'respond'>;
   /** Undefined without the role `outbound`. */
   readonly queue: DeliveryQueue | undefined;
   /** Rejects when this node must not go on. */
@@ -108,6 +114,7 @@ const REDELIVERY_INTERVAL_MS = 2_000;
 /** Longer than a gateway waits for the owner. */
 const REDELIVERY_AGE_MS = 5_000;
 const IMPORT_INTERVAL_MS = 500;
+const RELEASE_INTERVAL_MS = 500;
 
 /** Another process has this node's name. */
 class Displaced extends Error {
@@ -218,9 +225,20 @@ export async function startEngine(
     },
     notifyDue: (accountId: string, outboundId: string) => dueNotifier.notify(accountId, outboundId),
     reserve: (accountId: string, wanted: number) => dueNotifier.reserve(accountId, wanted),
+    queueOf: (accountId: string) => dueNotifier.queueOf(accountId),
     hosted: async (task: Parameters<HostedDelivery>[0]) => (await hosted)(task),
     handedOver: (handed: HandedOver) => deliverHandedOver(mailboxes, handed, log),
   };
+  const consumers = createConsumers({
+    store: stall.port(postgresConsumers(sql)),
+    log: events,
+    ownership,
+    transport,
+    mailboxes: () => mailboxes,
+    logger: log,
+    tracer,
+    ...(metrics && { meter: metrics.consumers }),
+  });
   const host = startHost({
     behavior: mailboxBehavior({
       store: mailboxRows,
@@ -239,13 +257,22 @@ export async function startEngine(
     maxOctets: MAILBOX_MEMORY_OCTETS,
     sweepMs: MAILBOX_SWEEP_MS,
     checked: false,
+    published: (packet) => consumers.published(packet),
     ...watched,
   });
   // Before they are had: a start that fails gives back what it has got so far.
   lifecycle.add('shard leases', () => ownership.leave(), LEASES_STOP_MS, STOP_MS);
   lifecycle.add('mailboxes', () => host.stop(), MAILBOXES_STOP_MS, STOP_MS);
   if (config.roles.has('mailbox')) await warmUp(mailboxRows);
-  await ownership.start(host);
+  await ownership.start({
+    async settle(shards) {
+      await host.settle(shards);
+      await consumers.settle(shards);
+    },
+    async vacate(shards) {
+      await Promise.all([host.vacate(shards), consumers.vacate(shards)]);
+    },
+  });
   const protocolName = mailboxActorProtocol.name;
   const streams = createEventStreams<MailboxEvent>({
     protocolName,
@@ -281,10 +308,12 @@ export async function startEngine(
   const localDelivery = hostedDelivery({ directory, facts: messageFacts(blobs), hostname, newId });
   hostedOpened(localDelivery);
 
+  const accountStores = openAccountStores(sql, stall);
   const accountApi = createAccountApi({
     directory: accounts,
-    preferences: stall.port(postgresPreferences(sql)),
-    subscriptions: stall.port(postgresPushSubscriptions(sql)),
+    ...accountStores,
+    mailboxes,
+    consumersChanged: (accountId) => consumers.changed(accountId),
     keyUses,
     random: randomBytes,
   });
@@ -300,6 +329,15 @@ export async function startEngine(
     intervalMs: IMPORT_INTERVAL_MS,
   });
   lifecycle.add('placing of imports', () => placing.stop(), JOB_RESERVE_MS, STOP_MS);
+  const outboundStore = postgresOutbound(sql);
+  const releases = startReleases({
+    store: outboundStore,
+    mailboxes: actors,
+    ownership,
+    log,
+    intervalMs: RELEASE_INTERVAL_MS,
+  });
+  lifecycle.add('releases of held mail', () => releases.stop(), JOB_RESERVE_MS, STOP_MS);
   const housekeeping = startHousekeeping({
     events: postgresEvents(maintenanceSql),
     replies: postgresMailboxes(maintenanceSql, writerSql),
@@ -307,11 +345,12 @@ export async function startEngine(
     blobs: postgresBlobs(maintenanceSql),
     directory: accounts,
     stsPolicies: postgresStsMaintenance(maintenanceSql),
+    webhookDeliveries: postgresWebhookDeliveries(maintenanceSql),
     mailboxes,
     log,
   });
   lifecycle.add('housekeeping', () => housekeeping.stop(), JOB_RESERVE_MS, STOP_MS);
-  metrics?.watchEngine({ host, ownership, transport, redelivery, placing });
+  metrics?.watchEngine({ consumers, host, ownership, transport, redelivery, placing, releases });
   const parts = {
     mailboxes: actors,
     hosted: localDelivery,
@@ -324,7 +363,7 @@ export async function startEngine(
   const queue = config.roles.has(OUTBOUND_ROLE)
     ? openQueue(config, log, lifecycle, metrics, {
         ...parts,
-        store: postgresOutbound(sql),
+        store: outboundStore,
         remote: await open.courier({
           blobs,
           stsPolicies: postgresStsPolicies(sql),
@@ -347,6 +386,8 @@ export async function startEngine(
     exports,
     commits,
     ownership,
+    accountStores,
+    consumers,
     bus: transport,
     queue,
     failed,

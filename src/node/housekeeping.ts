@@ -1,5 +1,5 @@
 // Jobs that run now and then: prune event logs, forget replies to old commands, settle flags that ended nodes left, collect blobs without references, empty
-// held mailboxes that were not claimed in time, delete expired policies of other domains. Each job is harmless when
+// held mailboxes that were not claimed in time, delete expired policies of other domains, prune deliveries of webhooks. Each job is harmless when
 // several nodes run it.
 import type { Logger } from 'pino';
 import type { Mailboxes } from '../actors/mailbox/protocol.js';
@@ -10,6 +10,7 @@ import { EVENT_LOG_AGE_MS, EVENT_LOG_LENGTH, type EventLog } from '../store/even
 import type { FlagSettling } from '../store/flag-settling.js';
 import type { MailboxStore } from '../store/mailboxes.js';
 import type { StsPolicyMaintenance } from '../store/sts-policies.js';
+import type { WebhookDeliveryStore } from '../store/webhooks.js';
 
 const FIRST_PASS_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -20,6 +21,8 @@ const BLOB_GRACE_MS = HOUR_MS;
 const BLOBS_A_PASS = 1_000;
 const HELD_AGE_MS = 30 * DAY_MS;
 const HELD_A_PASS = 200;
+const DELIVERY_AGE_MS = 30 * DAY_MS;
+const DELIVERIES_OF_WEBHOOK = 1_000;
 
 export interface HousekeepingOptions {
   readonly events: EventLog;
@@ -28,6 +31,7 @@ export interface HousekeepingOptions {
   readonly blobs: BlobStore;
   readonly directory: DirectoryStore;
   readonly stsPolicies: StsPolicyMaintenance;
+  readonly webhookDeliveries: Pick<WebhookDeliveryStore, 'prune'>;
   readonly mailboxes: Mailboxes;
   readonly log: Logger;
 }
@@ -40,7 +44,7 @@ interface Job {
 }
 
 export function startHousekeeping(options: HousekeepingOptions): { stop(): Promise<void> } {
-  const { events, replies, settling, blobs, directory, stsPolicies, mailboxes, log } = options;
+  const { events, replies, settling, blobs, directory, stsPolicies, webhookDeliveries, mailboxes, log } = options;
 
   /** Held mail of more than 30 days goes, and a held mailbox of that age with nothing left in it goes too. */
   async function expireHeld(): Promise<number> {
@@ -60,6 +64,11 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
     { name: 'accounts whose flags were settled', everyMs: HOUR_MS / 6, pass: () => settling.sweep() },
     { name: 'blobs collected', everyMs: HOUR_MS / 6, pass: () => blobs.collect(BLOB_GRACE_MS, BLOBS_A_PASS) },
     { name: 'MTA-STS policies dropped', everyMs: DAY_MS, pass: () => stsPolicies.dropExpired() },
+    {
+      name: 'deliveries of webhooks pruned',
+      everyMs: HOUR_MS / 6,
+      pass: () => webhookDeliveries.prune(DELIVERY_AGE_MS, DELIVERIES_OF_WEBHOOK),
+    },
     { name: 'held emails expired', everyMs: HOUR_MS, pass: expireHeld },
   ];
 

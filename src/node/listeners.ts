@@ -8,21 +8,27 @@ import { atMost } from '../bounds/time-bounds.js';
 import type { Config } from '../config.js';
 import { BodyDecoder } from '../decode/decoder.js';
 import type { Dns } from '../dns/resolver.js';
+import { OpenEventStreams } from '../gateways/events/open-event-streams.js';
 import { createCors } from '../gateways/http/cors.js';
 import { createHealth } from '../gateways/http/health.js';
 import { createPipeline } from '../gateways/http/pipeline.js';
 import { routeTable } from '../gateways/http/route-table.js';
+import { standingLists } from '../gateways/http/routes/standing-lists.js';
 import { startHttp } from '../gateways/http/server.js';
 import { createHub } from '../gateways/hub/hub.js';
 import { subscriptionCheck } from '../gateways/push/subscription-check.js';
 import { vapidKeys } from '../gateways/push/vapid-keys.js';
 import { TrustedNetworks } from '../gateways/tcp/trusted-networks.js';
+import { webhookTest } from '../gateways/webhooks/test-message.js';
+import { createHttpClient } from '../http-client/http-client.js';
+import { targetUrlFault } from '../http-client/target-url.js';
 import { prepareSpool, Spool } from '../spool/spool.js';
 import { postgresOutbound } from '../store/postgres/outbound.js';
 import { apiUrlOf, connectionInfoOf } from './connection-info.js';
 import { type CredentialChecks, openCredentialChecks } from './credential-checks.js';
 import type { Engine } from './engine.js';
 import { healthChecks } from './health-checks.js';
+import { createHubPeers } from './hub-peers.js';
 import { type ImapListeners, openImap } from './imap-listeners.js';
 import { exposition } from './metrics/exposition.js';
 import type { Metrics } from './metrics/metrics.js';
@@ -81,7 +87,8 @@ export async function openListeners(
   const imap = await openImap(config, resources, engine, observability, checks, spool, near, stops);
   const pop3 = await openPop3(config, resources, engine, observability, checks, near, stops);
   const mail = { ...smtp, ...imap, ...pop3 };
-  const http = decoder && (await openHttp(config, resources, engine, observability, checks, { spool, decoder }, stops));
+  const http =
+    decoder && (await openHttp(config, resources, engine, observability, checks, { spool, decoder, dns }, stops));
   return {
     listeners: {
       ...(scraped !== undefined && { metrics: scraped }),
@@ -147,7 +154,7 @@ async function openHttp(
   engine: Engine,
   { metrics, tracer }: Observability,
   { rates, tokens: verifier }: CredentialChecks,
-  { spool, decoder }: { readonly spool: Spool; readonly decoder: BodyDecoder },
+  { spool, decoder, dns }: { readonly spool: Spool; readonly decoder: BodyDecoder; readonly dns: Dns },
   stops: StopListener[],
 ): Promise<Listener> {
   const { log } = resources;
@@ -161,14 +168,19 @@ async function openHttp(
     directory,
     ...tokens,
     mailboxes,
+    lists: standingLists,
     guard,
     rates,
     log,
     tracer,
+    peers: createHubPeers(engine.bus, log),
     ...(metrics && { meter: metrics.hub }),
   });
   metrics?.watchConnections('hub', () => hub.connections);
+  const eventStreams = new OpenEventStreams({ mailboxes, directory, log, ...(metrics && { meter: metrics.events }) });
+  metrics?.watchConnections('event_stream', () => eventStreams.count);
   const { publicKey } = await vapidKeys(config.vapid, engine.settings);
+  const webhookClient = createHttpClient({ dns, allowPrivate: config.webhookAllowPrivate });
   const nodes = () => engine.ownership.view?.nodes ?? [];
   const routes = routeTable({
     mailboxes,
@@ -179,8 +191,13 @@ async function openHttp(
     connectionInfo: () => connectionInfoOf(config, nodes()),
     apiUrl: () => apiUrlOf(config, nodes()),
     hosts: (domain) => directory.hosts(domain),
+    eventStreams,
     composing: { spool, hostname, maxMessageSize },
     push: { publicKey, check: subscriptionCheck(config.pushAllowPrivate) },
+    webhooks: {
+      urlFault: (url) => targetUrlFault(url, config.webhookAllowPrivate),
+      test: webhookTest(webhookClient, engine.accountStores.webhooks),
+    },
     config: {
       oidc: { authority: authority ?? '', clientId: config.oidcClientId ?? '', enabled: authority !== undefined },
     },
@@ -210,8 +227,10 @@ async function openHttp(
     });
     stops.push(async (graceMs) => {
       const began = performance.now();
+      eventStreams.drain();
       await atMost(hub.drain('The node is stopping.'), Math.min(HUB_GRACE_MS, graceMs));
       await http.stop(Math.max(0, graceMs - (performance.now() - began)));
+      webhookClient.close();
     });
     return http;
   } catch (error) {

@@ -129,6 +129,8 @@ interface Payloads {
   OutboundRemoved: { readonly outboundId: string };
   DeliveryAttempted: { readonly outboundId: string; readonly attempt: DeliveryAttempt };
   MailHandedOver: HandedOver;
+  /** Values that the account chose, by name; the others stay. */
+  PreferencesChanged: { readonly chosen: Readonly<Record<string, unknown>> };
 }
 
 /** What the commit stores and the log does not have; absent in records that were read from the log. */

@@ -21,7 +21,7 @@ export interface PositionUpdate {
   readonly accountId: string;
   readonly id: string;
   /** The position that the row has: an update of another position is not made. */
-  readonly before: number | null;
+  readonly before: number;
   readonly seq: number;
 }
 
@@ -52,6 +52,8 @@ export interface ConsumerStore {
   ): Promise<readonly string[]>;
   /** The enabled consumers of the account. */
   of(kind: ConsumerKind, accountId: string): Promise<readonly ConsumerPosition[]>;
+  /** Gives a consumer without a position that of the newest change; undefined when the consumer has one, or is gone. */
+  begin(kind: ConsumerKind, accountId: string, id: string): Promise<number | undefined>;
   /**
    * Returns the ids of the consumers that were advanced. The others are gone, disabled, or have another position: of a replay
    * or of another node.

@@ -11,7 +11,14 @@ import type {
   FolderCounters,
   FolderRow,
 } from './mailbox-rows.js';
-import type { DeliveryAttempt, DraftEmail, OutboundContent, OutboundRow, OutboundStatus } from './outbound.js';
+import type {
+  DeliveryAttempt,
+  DraftEmail,
+  OutboundContent,
+  OutboundRow,
+  OutboundStatus,
+  WaitingOutbound,
+} from './outbound.js';
 
 export type {
   DeferredFilters,
@@ -56,7 +63,8 @@ export interface RememberedReply {
 }
 
 export type CommitResult =
-  | { readonly kind: 'committed' }
+  /** `areThreadsJoined`: emails of other threads are in the thread of a new email now. */
+  | { readonly kind: 'committed'; readonly areThreadsJoined?: boolean }
   /** Another epoch or modseq is in the store: this owner is out of date and must stop. */
   | { readonly kind: 'fenced' }
   /** These inbound rows were consumed before: nothing was written. */
@@ -206,6 +214,10 @@ export interface MailboxStore {
   outboundContent(accountId: string, id: string): Promise<OutboundContent | undefined>;
   /** Oldest first, the newest 1,000. */
   outboundAttempts(accountId: string, id: string): Promise<readonly DeliveryAttempt[]>;
+  /**
+   * The first emails of the account that are queued and not held, by when they are due. `shards`: of those that were due longer.
+   */
+  outboundWaiting(accountId: string, shards: readonly number[]): Promise<readonly WaitingOutbound[]>;
   /** Emails with this Message-Id in whatever folder, received at `since` (ms since the epoch) or later, newest first. */
   emailsByMessageId(accountId: string, messageId: string, since: number): Promise<readonly string[]>;
   /** Drops replies older than `maxAgeMs`, of every account; returns how many. */

@@ -74,6 +74,8 @@ export interface NetChange extends NetOutboundChange {
   /** Blobs of mail that was not kept. */
   readonly blobsReleased: readonly string[];
   readonly handedOver: readonly HandedOver[];
+  /** Undefined when nothing was chosen. `at`: when something was chosen last, in ms since the epoch. */
+  readonly preferences: { readonly chosen: Readonly<Record<string, unknown>>; readonly at: number } | undefined;
 }
 
 /** Each is compared with all ids of a record. */
@@ -116,6 +118,7 @@ class Fold {
   readonly #released: string[] = [];
   readonly #outbound = new OutboundFold();
   readonly #handedOver: HandedOver[] = [];
+  #preferences: NetChange['preferences'];
 
   take(change: Change): void {
     switch (change.type) {
@@ -193,6 +196,9 @@ class Fold {
       case 'MailHandedOver':
         this.#handedOver.push(change.payload);
         return;
+      case 'PreferencesChanged':
+        this.#preferences = { chosen: { ...this.#preferences?.chosen, ...change.payload.chosen }, at: change.at };
+        return;
       case 'EmailAnnounced':
       case 'UnreadCountChanged':
         return;
@@ -221,6 +227,7 @@ class Fold {
       deferralsEnded: this.#deferralsEnded.values(),
       blobsReleased: this.#released,
       handedOver: this.#handedOver,
+      preferences: this.#preferences,
       ...this.#outbound.result(),
     };
   }

@@ -54,8 +54,10 @@ export interface OutboundRow {
   readonly queuedAt: number | null;
   readonly sentAt: number | null;
   readonly retryCount: number;
-  /** When the first of its recipients that wait is due; null when none waits. */
+  /** When the first of its recipients that wait is due; null when none waits, and while the email is held. */
   readonly nextRetryAt: number | null;
+  /** While it is held: until when. */
+  readonly heldUntil: number | null;
   readonly lastError: string | null;
   /** While Sending: the delivery under way; `by` is the incarnation of the node that makes it. */
   readonly attempt: { readonly id: string; readonly by: string } | null;
@@ -106,6 +108,22 @@ export interface QueuedOutbound {
   readonly interrupted: string | null;
 }
 
+/** An email that is held; `heldUntil`: ms since the epoch. */
+export interface HeldOutbound {
+  readonly accountId: string;
+  readonly outboundId: string;
+  readonly heldUntil: number;
+}
+
+/** A queued email that is not held. */
+export interface WaitingOutbound {
+  readonly id: string;
+  /** ms until it is due; 0 or less when it is. */
+  readonly dueInMs: number;
+  /** Emails that have been due for longer, at most 1,000; null when the email is not due. */
+  readonly ahead: number | null;
+}
+
 export interface OutboundRequest {
   readonly accountId: string;
   readonly outboundId: string;
@@ -139,6 +157,16 @@ export interface OutboundStore {
     limit: number,
     except: readonly string[],
   ): Promise<readonly QueuedOutbound[]>;
+  /**
+   * What is held on these shards and is to be released within so many ms, but what `except` names (outbound ids): the first of
+   * every account before the second of any.
+   */
+  held(
+    shards: readonly number[],
+    withinMs: number,
+    limit: number,
+    except: readonly string[],
+  ): Promise<readonly HeldOutbound[]>;
   /** What still owes its sender a report, on these shards. */
   reportsDue(
     shards: readonly number[],

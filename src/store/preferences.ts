@@ -1,4 +1,5 @@
-// Port: values that accounts chose in place of the defaults. The store does not know which preferences there are.
+// Port: values that accounts chose in place of the defaults, to be read; the commit of the mailbox writes them. The store does not
+// know which preferences there are.
 
 export interface Choices {
   readonly chosen: Readonly<Record<string, unknown>>;
@@ -9,6 +10,4 @@ export interface Choices {
 export interface PreferenceStore {
   /** Undefined when there is no such account. */
   choices(accountId: string): Promise<Choices | undefined>;
-  /** Adds to what was chosen before; false when there is no such account. */
-  choose(accountId: string, chosen: Readonly<Record<string, unknown>>): Promise<boolean>;
 }

@@ -9,13 +9,23 @@ export interface PushSubscription {
   readonly auth: string;
 }
 
+/** A subscription is a durable consumer of its account's log: see consumers.ts. */
+export interface StoredSubscription extends PushSubscription {
+  readonly id: string;
+}
+
 export interface PushSubscriptionStore {
   /**
-   * Replaces the one of the same endpoint; of more than `limit` the oldest go. False when there is no such account.
+   * Replaces the one of the same endpoint; of more than `limit` the oldest go. The account's changes from now on are due. False
+   * when there is no such account.
    */
   subscribe(accountId: string, subscription: PushSubscription, limit: number): Promise<boolean>;
   /** Oldest first. */
   subscriptions(accountId: string): Promise<readonly PushSubscription[]>;
-  /** All of the account. */
-  unsubscribe(accountId: string): Promise<void>;
+  /** Undefined when it was ended. */
+  find(accountId: string, id: string): Promise<StoredSubscription | undefined>;
+  /** The one of the endpoint; all of the account when absent. */
+  unsubscribe(accountId: string, endpoint?: string): Promise<void>;
+  /** Unless the keys were replaced meanwhile. */
+  remove(accountId: string, subscription: StoredSubscription): Promise<void>;
 }

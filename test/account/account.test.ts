@@ -1,4 +1,5 @@
-// An account's own affairs on a real store: keys, addresses, preferences, push subscriptions; each account's alone.
+// An account's own affairs on a real store: keys, addresses, push subscriptions; each account's alone. Preferences are in
+// preferences.test.ts: the mailbox takes them.
 import { randomBytes, randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { createAccountApi } from '../../src/account/account-api.js';
@@ -9,7 +10,10 @@ import { connect } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { postgresPreferences } from '../../src/store/postgres/preferences.js';
 import { postgresPushSubscriptions } from '../../src/store/postgres/push-subscriptions.js';
+import { postgresWebhookDeliveries } from '../../src/store/postgres/webhook-deliveries.js';
+import { postgresWebhooks } from '../../src/store/postgres/webhooks.js';
 import { migratedDatabase } from '../support/embedded-database.js';
+import { FakeMailboxes } from '../support/hub-fakes.js';
 
 async function start(t: ExecutionContext) {
   const { address, drop } = await migratedDatabase();
@@ -20,7 +24,17 @@ async function start(t: ExecutionContext) {
   const keyUses = new KeyUses({ store, log, intervalMs: 3_600_000 });
   const subscriptions = postgresPushSubscriptions(sql);
   const preferences = postgresPreferences(sql);
-  const accountApi = createAccountApi({ directory: store, preferences, subscriptions, keyUses, random: randomBytes });
+  const accountApi = createAccountApi({
+    directory: store,
+    preferences,
+    mailboxes: new FakeMailboxes().refs,
+    subscriptions,
+    webhooks: postgresWebhooks(sql),
+    webhookDeliveries: postgresWebhookDeliveries(sql),
+    consumersChanged: () => {},
+    keyUses,
+    random: randomBytes,
+  });
   t.teardown(async () => {
     await keyUses.stop();
     await sql.end({ timeout: 5 });
@@ -230,26 +244,6 @@ test('an account has at most 50 additional addresses', async (t) => {
     Array.from({ length: 53 }, (_, n) => accountApi.profiles.addAddress(ann, `a${n}@example.test`)),
   );
   t.is(results.filter((result) => result === 'full').length, 3);
-});
-
-test('preferences are defaults until chosen, and choices are merged', async (t) => {
-  const { accountApi, ann, bob } = await start(t);
-  const before = (await accountApi.preferences.read(ann))!;
-  t.like(before, { theme: 'system', emailsPerPage: 20, showPreview: true, digestTime: '09:00', undoSendSeconds: 0 });
-  t.true(await accountApi.preferences.choose(ann, {}));
-  t.deepEqual(await accountApi.preferences.read(ann), before);
-  await Promise.all([
-    accountApi.preferences.choose(ann, { theme: 'dark' }),
-    accountApi.preferences.choose(ann, { emailsPerPage: 50 }),
-    accountApi.preferences.choose(ann, { showPreview: false }),
-  ]);
-  const after = (await accountApi.preferences.read(ann))!;
-  t.like(after, { theme: 'dark', emailsPerPage: 50, showPreview: false, groupByDate: false });
-  t.true(after.updatedAt > before.updatedAt);
-  t.like(await accountApi.preferences.read(bob), { theme: 'system' });
-  t.is(await accountApi.preferences.read(randomUUID()), undefined);
-  t.false(await accountApi.preferences.choose(randomUUID(), { theme: 'dark' }));
-  t.false(await accountApi.preferences.choose(randomUUID(), {}));
 });
 
 test('push subscriptions are replaced by endpoint, bounded, and ended together', async (t) => {

@@ -42,7 +42,7 @@ test('a user signs in, finds the mail that waited, and works with tokens and key
   t.deepEqual(await web.get('/api/config').catch(() => undefined), {
     oidc: { authority: provider.authority, clientId: 'web', enabled: true },
   });
-  t.like(await web.get('/api/discovery'), { features: { oidc: true, pushNotifications: false } });
+  t.like(await web.get('/api/discovery'), { features: { oidc: true, pushNotifications: true } });
   const vapid = await web.get<{ publicKey: string }>('/api/push-subscriptions/vapid-public-key');
   t.is(Buffer.from(vapid.publicKey, 'base64url').length, 65);
 

@@ -4,7 +4,8 @@ import test, { type ExecutionContext } from 'ava';
 import type { HttpClientLimits } from '../../src/http-client/limits.js';
 import { clientOf, OK, peer } from './peers.js';
 
-const QUICK: Partial<HttpClientLimits> = { connectMs: 150, answerMs: 300, bodyMs: 150, idleMs: 60_000 };
+/** For peers that do not answer: whoever answers has all the time of the defaults. */
+const IMPATIENT: Partial<HttpClientLimits> = { answerMs: 300 };
 
 const post = (url: string, accountId = 'a', signal?: AbortSignal) => ({
   url,
@@ -19,7 +20,7 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await setImmediate();
 }
 
-async function tried(t: ExecutionContext, serve: Parameters<typeof peer>[1], limits = QUICK) {
+async function tried(t: ExecutionContext, serve: Parameters<typeof peer>[1], limits: Partial<HttpClientLimits> = {}) {
   const server = await peer(t, serve);
   const outcome = await clientOf(t, { limits }).post(post(`http://127.0.0.1:${server.port}/`));
   // None of these connections is kept.
@@ -28,31 +29,39 @@ async function tried(t: ExecutionContext, serve: Parameters<typeof peer>[1], lim
 }
 
 test('a server that says nothing', async (t) => {
-  t.like(await tried(t, () => {}), { failure: 'timeout' });
+  t.like(await tried(t, () => {}, IMPATIENT), { failure: 'timeout' });
 });
 
 test('a server that takes no TLS handshake', async (t) => {
   const server = await peer(t, () => {});
-  const limits = { ...QUICK, answerMs: 60_000 };
+  const limits = { connectMs: 300 };
   t.like(await clientOf(t, { limits }).post(post(`https://127.0.0.1:${server.port}/`)), { failure: 'timeout' });
   await until(() => server.open === 0);
 });
 
 test('a header that never ends: octet by octet, at once, and as interim answers', async (t) => {
-  const slowly = await tried(t, (socket) => {
-    socket.write('HTTP/1.1 200 OK\r\nx: ');
-    const timer = setInterval(() => socket.write('x'), 5);
-    socket.on('close', () => clearInterval(timer));
-  });
+  const slowly = await tried(
+    t,
+    (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nx: ');
+      const timer = setInterval(() => socket.write('x'), 5);
+      socket.on('close', () => clearInterval(timer));
+    },
+    IMPATIENT,
+  );
   t.like(slowly, { failure: 'timeout' });
   const atOnce = await tried(t, (socket) => {
     socket.write(`HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(100_000)}`);
   });
   t.like(atOnce, { failure: 'answer' });
-  const interim = await tried(t, (socket) => {
-    const timer = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'), 5);
-    socket.on('close', () => clearInterval(timer));
-  });
+  const interim = await tried(
+    t,
+    (socket) => {
+      const timer = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'), 5);
+      socket.on('close', () => clearInterval(timer));
+    },
+    IMPATIENT,
+  );
   t.like(interim, { failure: 'timeout' });
 });
 
@@ -66,11 +75,15 @@ test('a body that never ends is cut, and its status counts', async (t) => {
     more();
   });
   t.like(endless, { status: 200, excerpt: 'z'.repeat(1024) });
-  const slow = await tried(t, (socket) => {
-    socket.write('HTTP/1.1 500 No\r\ncontent-length: 1000\r\n\r\nslow');
-    const timer = setInterval(() => socket.write('.'), 5);
-    socket.on('close', () => clearInterval(timer));
-  });
+  const slow = await tried(
+    t,
+    (socket) => {
+      socket.write('HTTP/1.1 500 No\r\ncontent-length: 1000\r\n\r\nslow');
+      const timer = setInterval(() => socket.write('.'), 5);
+      socket.on('close', () => clearInterval(timer));
+    },
+    { bodyMs: 300 },
+  );
   t.like(slow, { status: 500 });
   t.regex((slow as { excerpt: string }).excerpt, /^slow/);
 });
@@ -101,7 +114,7 @@ test('what servers say is shown without control characters', async (t) => {
 });
 
 test('nobody listens', async (t) => {
-  const client = clientOf(t, { limits: QUICK });
+  const client = clientOf(t);
   // Port 1 of loopback is bound by nothing that a test machine runs.
   t.like(await client.post(post('http://127.0.0.1:1/')), { failure: 'connection' });
 });
@@ -114,7 +127,7 @@ test('a connection that its server closed while idle is not a failure', async (t
     if (asked.length === 2) socket.resetAndDestroy();
     else socket.write(OK);
   });
-  const client = clientOf(t, { limits: QUICK });
+  const client = clientOf(t, { limits: { idleMs: 60_000 } });
   const url = `http://127.0.0.1:${server.port}/`;
   t.like(await client.post(post(url)), { status: 200 });
   t.like(await client.post(post(url)), { status: 200 });

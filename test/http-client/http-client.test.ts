@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import type { Dns } from '../../src/dns/resolver.js';
+import { failed } from '../../src/http-client/outcome.js';
 import { retryAfterMs } from '../../src/http-client/retry-after.js';
 import { targetUrlFault } from '../../src/http-client/target-url.js';
 import { selfSigned } from '../../src/node/tls-certificate.js';
@@ -32,6 +33,11 @@ async function certificateOf(name: string) {
   return { cert: readFileSync(files.cert, 'utf8'), key: readFileSync(files.key, 'utf8') };
 }
 
+test('a failure that is too long to keep is not cut within a character', (t) => {
+  const { detail } = failed('tls', `${'x'.repeat(299)}💌`);
+  t.is(Buffer.from(detail).toString(), detail);
+});
+
 test('a body is posted, the answer comes back, and the connection is used again', async (t) => {
   const seen: { readonly request: IncomingMessage; readonly body: string }[] = [];
   let connections = 0;
@@ -47,7 +53,8 @@ test('a body is posted, the answer comes back, and the connection is used again'
     server.closeAllConnections();
     server.close();
   });
-  const client = clientOf(t, { dns: dnsOf({ 'hooks.test': { A: ['127.0.0.1'] } }) });
+  const dns = dnsOf({ 'hooks.test': { A: ['127.0.0.1'] } });
+  const client = clientOf(t, { dns, limits: { idleMs: 60_000 } });
   const url = `http://hooks.test:${(server.address() as AddressInfo).port}/in?x=1`;
   for (let i = 0; i < 2; i++) {
     const answer = await client.post(post(url));

@@ -37,7 +37,14 @@ const move = fc.oneof(
       isInterrupted: fc.boolean(),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ type: fc.constantFrom('retry' as const, 'cancel' as const) }) },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('retry' as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant('cancel' as const),
+      by: fc.constantFrom('operator' as const, 'sender' as const),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('reported' as const) }) },
 );
 type Move = typeof move extends fc.Arbitrary<infer T> ? T : never;
@@ -48,7 +55,7 @@ interface ModelRecipient {
   lastError: string | null;
   statusCode: string | null;
   retryCount: number;
-  /** null while it is tried, and when it is Pending no more. */
+  /** null while it is tried or held, and when it is Pending no more. */
   nextTryAt: number | null;
 }
 
@@ -57,24 +64,27 @@ class Model {
   status = 'Queued' as 'Queued' | 'Sending' | 'Sent' | 'Failed';
   recipients: ModelRecipient[];
   queuedAt: number;
+  heldUntil: number | null;
   retryCount = 0;
   lastError: string | null = null;
   sentAt: number | null = null;
   reportDue: 'failed' | 'delayed' | null = null;
   delayReported = false;
-  effects: Effect[] = [{ type: 'announce', status: 'Queued' }, { type: 'due' }];
+  effects: Effect[] = [{ type: 'announce', status: 'Queued' }];
   readonly #hasSender: boolean;
 
-  constructor(count: number, hasSender: boolean, now: number) {
+  constructor(count: number, hasSender: boolean, now: number, heldUntil: number | undefined) {
     this.#hasSender = hasSender;
-    this.queuedAt = now;
+    this.queuedAt = heldUntil ?? now;
+    this.heldUntil = heldUntil ?? null;
+    if (heldUntil === undefined) this.effects.push({ type: 'due' });
     this.recipients = Array.from({ length: count }, () => ({
       status: 'Pending',
       deliveredAt: null,
       lastError: null,
       statusCode: null,
       retryCount: 0,
-      nextTryAt: now,
+      nextTryAt: heldUntil === undefined ? now : null,
     }));
   }
 
@@ -90,11 +100,12 @@ class Model {
   apply(event: OutboundEmailEvent, who: number): void {
     this.effects = [];
     if (event.type === 'reported') this.reportDue = null;
-    if (event.type === 'start' && (this.status === 'Queued' || this.status === 'Sending')) this.#start(event.now);
+    const mayStart = (this.status === 'Queued' && this.heldUntil === null) || this.status === 'Sending';
+    if (event.type === 'start' && mayStart) this.#start(event.now);
     if (event.type === 'postpone' && this.status === 'Sending') this.#wait(event, this.recipients[who]);
     if (event.type === 'answer' && this.status === 'Sending') this.#answer(event, this.recipients[who]);
     if (event.type === 'end' && this.status === 'Sending') this.#end(event);
-    if (event.type === 'cancel' && this.status === 'Queued') this.#fail('Cancelled by the operator.', '5.0.0');
+    if (event.type === 'cancel' && this.status === 'Queued') this.#cancel(event.by);
     if (event.type === 'retry' && (this.status === 'Queued' || this.status === 'Failed')) this.#retry(event.now);
   }
 
@@ -134,7 +145,7 @@ class Model {
 
   #end({ now, random, policy, isInterrupted }: Extract<OutboundEmailEvent, { type: 'end' }>): void {
     if (this.pending.length === 0) {
-      if (this.recipients.some(({ status }) => status === 'Failed')) this.#fail('', '');
+      if (this.recipients.some(({ status }) => status === 'Failed')) this.#fail(true);
       else {
         this.sentAt = now;
         this.reportDue = null;
@@ -155,18 +166,25 @@ class Model {
     this.effects.push({ type: 'report', kind: 'delayed' });
   }
 
-  #fail(text: string, statusCode: string): void {
-    for (const recipient of this.pending) {
-      Object.assign(recipient, { status: 'Failed', nextTryAt: null });
-      if (recipient.lastError === null) Object.assign(recipient, { lastError: text, statusCode });
-      this.lastError = recipient.lastError;
-    }
-    this.reportDue = this.#hasSender ? 'failed' : null;
-    if (this.#hasSender) this.effects.push({ type: 'report', kind: 'failed' });
+  #fail(isReported: boolean): void {
+    this.reportDue = this.#hasSender && isReported ? 'failed' : null;
+    if (this.reportDue !== null) this.effects.push({ type: 'report', kind: 'failed' });
     this.#become('Failed');
   }
 
+  #cancel(by: 'operator' | 'sender'): void {
+    const text = `Cancelled by the ${by}.`;
+    for (const recipient of this.pending) {
+      Object.assign(recipient, { status: 'Failed', nextTryAt: null });
+      if (recipient.lastError === null) Object.assign(recipient, { lastError: text, statusCode: '5.0.0' });
+    }
+    this.lastError = text;
+    this.heldUntil = null;
+    this.#fail(by === 'operator');
+  }
+
   #retry(now: number): void {
+    if (this.heldUntil !== null) Object.assign(this, { heldUntil: null, queuedAt: now });
     if (this.status === 'Failed') {
       for (const recipient of this.recipients) {
         if (recipient.status === 'Failed') Object.assign(recipient, { status: 'Pending', retryCount: 0 });
@@ -188,8 +206,18 @@ function delay({ baseMs, capMs }: RetryPolicy, retryCount: number, random: numbe
 const byType = (effects: readonly Effect[]) => effects.map((effect) => JSON.stringify(effect)).sort();
 
 function agree(t: ExecutionContext, { recipients, snapshot: _, effects, ...rest }: Step, model: Model): void {
-  const { status, queuedAt, nextRetryAt, retryCount, lastError, sentAt, reportDue, delayReported } = model;
-  t.deepEqual(rest, { status, queuedAt, nextRetryAt, retryCount, lastError, sentAt, reportDue, delayReported });
+  const { status, queuedAt, heldUntil, nextRetryAt, retryCount, lastError, sentAt, reportDue, delayReported } = model;
+  t.deepEqual(rest, {
+    status,
+    queuedAt,
+    heldUntil,
+    nextRetryAt,
+    retryCount,
+    lastError,
+    sentAt,
+    reportDue,
+    delayReported,
+  });
   t.deepEqual(
     model.recipients.map((_, i) => recipients.get(`r${i}`)),
     model.recipients,
@@ -219,26 +247,26 @@ function eventOf(next: Move, now: number): OutboundEmailEvent {
     case 'start':
       return { type: next.type, now };
     default:
-      return { type: next.type };
+      return next;
   }
 }
 
 /** Histories that random ones rarely are. */
-const COMMON: [number, boolean, [Move, number][]][] = (['delivered', 'permanent', 'temporary'] as const).flatMap(
-  (kind) => {
-    const answer: Move = { type: 'answer', who: 0, kind, random: 0.5 };
-    const end: Move = { type: 'end', random: 0.5, isInterrupted: false };
-    const moves: [Move, number][] = [
-      [{ type: 'start' }, 0],
-      [answer, 5 * HOUR],
-      [end, 0],
-    ];
-    return [
-      [1, true, moves],
-      [1, false, moves],
-    ];
-  },
-);
+const COMMON: [number, boolean, number | undefined, [Move, number][]][] = (
+  ['delivered', 'permanent', 'temporary'] as const
+).flatMap((kind) => {
+  const answer: Move = { type: 'answer', who: 0, kind, random: 0.5 };
+  const end: Move = { type: 'end', random: 0.5, isInterrupted: false };
+  const moves: [Move, number][] = [
+    [{ type: 'start' }, 0],
+    [answer, 5 * HOUR],
+    [end, 0],
+  ];
+  return [
+    [1, true, undefined, moves],
+    [1, false, undefined, moves],
+  ];
+});
 
 test('random histories end as the model says, the snapshot stored and read back at every step', (t) => {
   const reached = new Set<string>();
@@ -246,12 +274,14 @@ test('random histories end as the model says, the snapshot stored and read back 
     fc.property(
       fc.integer({ min: 1, max: 4 }),
       fc.boolean(),
+      fc.option(fc.integer({ min: 1, max: 8 * HOUR }), { nil: undefined }),
       fc.array(fc.tuple(move, fc.integer({ min: 0, max: 2 * HOUR })), { maxLength: 40 }),
-      (count, hasSender, moves) => {
+      (count, hasSender, hold, moves) => {
         let now = 1_700_000_000_000;
-        const model = new Model(count, hasSender, now);
+        const heldUntil = hold && now + hold;
+        const model = new Model(count, hasSender, now, heldUntil);
         const recipientIds = model.recipients.map((_, i) => `r${i}`);
-        let at = step(null, { type: 'enqueue', now, recipientIds, hasSender });
+        let at = step(null, { type: 'enqueue', now, recipientIds, hasSender, heldUntil });
         agree(t, at, model);
         for (const [next, pause] of moves) {
           now += pause;
@@ -263,7 +293,7 @@ test('random histories end as the model says, the snapshot stored and read back 
         }
       },
     ),
-    { numRuns: 400, examples: COMMON },
+    { numRuns: 600, examples: COMMON },
   );
   for (const place of ['Queued null', 'Queued delayed', 'Sending null', 'Sent null', 'Failed failed', 'Failed null'])
     t.true(reached.has(place), `${place} was reached`);

@@ -78,7 +78,7 @@ export async function world(t: ExecutionContext, { zones = {}, dnsTimeoutMs = 20
       blob,
       size: octets.length,
       signal: new AbortController().signal,
-      connect: (host, signal) => scheduler.domain(scheduler.reserve(accountId)!, domain).connect(host, signal),
+      connect: (host, signal) => scheduler.domain(scheduler.reserve(accountId)!, 'o', domain).connect(host, signal),
     };
   }
 

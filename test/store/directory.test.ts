@@ -266,6 +266,11 @@ test('deleting an account deletes all that is its own and nothing else', async (
     await sql`insert into preferences (account_id, chosen) values (${id}, '{}')`;
     await sql`insert into push_subscriptions (account_id, id, endpoint, p256dh, auth)
       values (${id}, ${randomUUID()}, '', '', '')`;
+    await sql`insert into webhooks (account_id, id, url, event_types, is_enabled, secret)
+      values (${id}, ${randomUUID()}, '', '{}', true, '')`;
+    await sql`insert into webhook_deliveries
+      (account_id, webhook_id, id, event_id, event_type, at, attempt, is_delivered, duration_ms)
+      values (${id}, ${randomUUID()}, ${randomUUID()}, '', '', now(), 1, true, 1)`;
     await sql`insert into inbound (account_id, id, blob, envelope)
       values (${id}, ${randomUUID()}, ${Buffer.alloc(32, 8)}, '{}')`;
     await sql`insert into import_positions (account_id, source, uid_validity, uid) values (${id}, ${blob}, 1, 1)`;

@@ -57,6 +57,7 @@ const OUTBOUND: LoggedOutbound = {
   sentAt: null,
   retryCount: 0,
   nextRetryAt: null,
+  heldUntil: null,
   lastError: null,
   attempt: null,
   reportDue: null,

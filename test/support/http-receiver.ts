@@ -46,7 +46,7 @@ export interface HttpReceiver {
   readonly connections: number;
   /** The most requests that were under way at once. */
   readonly mostAtOnce: number;
-  /** Octets of `endless` and `drip` bodies that were written so far. */
+  /** Octets of answers without an end that were written so far. */
   readonly writtenOctets: number;
   /** What every request gets from now on, those of `answerNext` aside; undefined: what a working server answers. */
   answer(by: Answer | ((request: ArrivedRequest) => Answer | undefined) | undefined): void;
@@ -54,7 +54,7 @@ export interface HttpReceiver {
   answerNext(...answers: readonly Answer[]): void;
   /** Answers what is held, as a working server does. */
   release(): void;
-  /** Resolves once the condition holds; it is looked at after every request and after every connection that closed. */
+  /** Resolves once the condition holds; looked at when a request has come, an endless answer has grown, a connection has closed. */
   until(condition: () => boolean): Promise<void>;
   /** Takes no connections and breaks those that stand, until `listen()`. */
   shut(): Promise<void>;
@@ -228,14 +228,18 @@ class ScriptedReceiver implements HttpReceiver {
   }
 
   #pour(response: ServerResponse): void {
-    while (!response.destroyed && response.write(PIECE)) this.writtenOctets += PIECE.length;
-    response.once('drain', () => this.#pour(response));
+    if (response.destroyed) return;
+    if (response.write(PIECE)) setImmediate(() => this.#pour(response));
+    else response.once('drain', () => this.#pour(response));
+    this.writtenOctets += PIECE.length;
+    this.#look();
   }
 
   #every(ms: number, response: ServerResponse, act: () => void): void {
     const timer = setInterval(() => {
-      this.writtenOctets++;
       act();
+      this.writtenOctets++;
+      this.#look();
     }, ms).unref();
     response.on('close', () => clearInterval(timer));
   }

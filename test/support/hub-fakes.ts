@@ -95,10 +95,19 @@ export class FakeSocket implements Socket {
   open = true;
   closedWith: number | undefined;
   terminated = false;
+  binary = false;
+  /** The same frames as `sent`. */
+  readonly frames: Uint8Array[] = [];
 
-  send(text: Uint8Array): boolean {
+  useBinary(): boolean {
+    this.binary = true;
+    return true;
+  }
+
+  send(octets: Uint8Array): boolean {
     if (!this.open) return false;
-    this.sent.push(Buffer.from(text).toString());
+    this.frames.push(octets);
+    this.sent.push(Buffer.from(octets).toString());
     return true;
   }
 
@@ -207,6 +216,11 @@ export function emailAdded(emailId: string, seq = 1): MailboxEvent {
   return { type: 'EmailAdded', seq, n: 0, at, payload };
 }
 
+export function renamed(event: MailboxEvent, subject: string): MailboxEvent {
+  if (event.type !== 'EmailAdded') throw new Error('not an added email');
+  return { ...event, payload: { ...event.payload, email: { ...event.payload.email, subject } } };
+}
+
 export function readChanged(emailId: string, isRead: boolean, seq = 1): MailboxEvent {
   return { type: 'FlagsChanged', seq, n: 0, at, payload: { emailId, flags: isRead ? SEEN : 0, changed: SEEN } };
 }
@@ -236,6 +250,7 @@ const OUTBOUND: LoggedOutbound = {
   sentAt: null,
   retryCount: 0,
   nextRetryAt: null,
+  heldUntil: null,
   lastError: null,
   attempt: null,
   reportDue: null,

@@ -13,6 +13,7 @@ export const NO_OUTBOUND = {
     notifyDue() {},
     hosted: async () => undefined,
     handedOver() {},
+    queueOf: () => ({ shards: [], waiting: new Map() }),
     ...NO_DELIVERY_SLOTS,
   },
 };

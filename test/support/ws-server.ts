@@ -91,10 +91,15 @@ export async function startWsServer(path: string, endpoint: WebSocketEndpoint): 
 }
 
 function socketOver(peer: Peer, drained: () => void): Socket {
+  let binary = false;
   return {
-    send(text) {
+    useBinary() {
+      binary = true;
+      return true;
+    },
+    send(octets) {
       if (peer.readyState !== OPEN) return false;
-      peer.send(Buffer.from(text), { binary: false }, drained);
+      peer.send(Buffer.from(octets), { binary }, drained);
       return true;
     },
     bufferedBytes: () => peer.bufferedAmount,

@@ -172,7 +172,7 @@ export class Delivery {
     const domains: DomainDelivery[] = [];
     for (const [domain, each] of byDomain(recipients.filter(({ id }) => !this.#begun.has(id)))) {
       for (const { id } of each) this.#begun.add(id);
-      domains.push({ domain, recipients: each, turn: scheduler.domain(this.slot, domain) });
+      domains.push({ domain, recipients: each, turn: scheduler.domain(this.slot, this.queued.outboundId, domain) });
     }
     for (const domain of domains) {
       this.#domains.add(domain);

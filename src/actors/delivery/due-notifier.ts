@@ -2,19 +2,24 @@
 // shard: a call on this node, a packet to another. Notifications are hints: the delivery queue reads the store at intervals too.
 
 import { shardOf } from '../../store/shard.js';
-import type { DeliverySlots, ReservedSlots } from '../mailbox/outbound/delivery-slots.js';
+import type { AccountQueue, DeliverySlots, ReservedSlots } from '../mailbox/outbound/delivery-slots.js';
 import type { Ownership } from '../runtime/ownership.js';
 import { type DuePacket, PACKET_VERSION, type RecheckPacket } from '../runtime/packet.js';
 import { deliverySubject } from '../runtime/subjects.js';
 import type { Transport } from '../runtime/transport.js';
-import { deliverer } from './delivery-placement.js';
+import { deliverer, shardsOf } from './delivery-placement.js';
+import type { WaitingTurn } from './scheduler/scheduler.js';
 
 /** The delivery queue of this node. */
 export interface DueListener extends DeliverySlots {
   due(accountId: string, outboundId: string): void;
   /** Notifications may have been lost: the store is to be read. */
   read(): void;
+  /** Emails of the account whose deliveries wait. */
+  waitingOf(accountId: string): ReadonlyMap<string, WaitingTurn>;
 }
+
+const NO_QUEUE: AccountQueue = { shards: [], waiting: new Map() };
 
 export interface DueNotifierOptions {
   readonly transport: Pick<Transport, 'publish' | 'subscribe' | 'breaks$'>;
@@ -37,6 +42,15 @@ export class DueNotifier implements DeliverySlots {
     if (node === nodeId) this.#listener?.due(accountId, outboundId);
     else if (node !== undefined)
       transport.publish(deliverySubject(node), { v: PACKET_VERSION, kind: 'due', accountId, outboundId });
+  }
+
+  /** The queue of the node that delivers for the account, as far as this node knows. */
+  queueOf(accountId: string): AccountQueue {
+    const { view, nodeId, shards } = this.#options.ownership;
+    const node = view && deliverer(view, shardOf(accountId, shards));
+    if (view === undefined || node === undefined) return NO_QUEUE;
+    const waiting = node === nodeId ? this.#listener?.waitingOf(accountId) : undefined;
+    return { shards: shardsOf(view, node), waiting: waiting ?? NO_QUEUE.waiting };
   }
 
   /** Undefined unless this node has the role and delivers for the shard. */

@@ -78,6 +78,7 @@ export class DeliveryQueue {
       due: (accountId, outboundId) => this.#due(accountId, outboundId),
       read: () => this.#read('all'),
       reserve: (accountId, wanted) => this.#reserve(accountId, wanted),
+      waitingOf: (accountId) => scheduler.waitingOf(accountId),
     });
     this.#poll = setInterval(() => this.#read('all'), pollMs);
     this.#read('all');

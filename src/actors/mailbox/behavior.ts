@@ -25,16 +25,19 @@ import { maildropCommands, maildropQueries } from './maildrop.js';
 import { MaildropLocks } from './maildrop-locks.js';
 import type { MessageOffers } from './message-offers.js';
 import { setMetadata } from './metadata.js';
+import { queuedCommands } from './outbound/cancelling.js';
 import { outboundCommands } from './outbound/commands.js';
 import { deliveryCommands } from './outbound/deliveries.js';
-import type { DeliverySlots } from './outbound/delivery-slots.js';
+import type { AccountQueue, DeliverySlots } from './outbound/delivery-slots.js';
 import { readDrafts } from './outbound/draft-reads.js';
-import { deliveryQueries } from './outbound/queries.js';
+import { deliveryQueries, queueQueries } from './outbound/queries.js';
 import { copy, expunge, move } from './placing.js';
-import { NOTHING_PREFETCHED, type Prefetched, prefetch } from './prefetch.js';
+import { choosePreferences } from './preferences.js';
+import { type Prefetched, prefetch } from './prefetch.js';
 import { mailboxQueries } from './queries.js';
 import type { MailboxSearch } from './search.js';
 import { weightOf } from './selection.js';
+import { standingListQueries } from './standing-lists.js';
 import { loadMailbox, type MailboxState } from './state.js';
 import { MailboxTransaction } from './transaction.js';
 
@@ -59,6 +62,7 @@ const commands: Omit<CommandHandlers<MailboxActorProtocol, MailboxTransaction>, 
   deleteFolder,
   subscribeFolder,
   setMetadata,
+  choosePreferences,
   createLabel,
   updateLabel,
   deleteLabel,
@@ -69,12 +73,15 @@ const commands: Omit<CommandHandlers<MailboxActorProtocol, MailboxTransaction>, 
   deleteFilter,
   ...outboundCommands,
   ...deliveryCommands,
+  ...queuedCommands,
 };
 
 interface OutboundHooks extends DeliverySlots {
   readonly retry: RetryPolicy;
   /** A commit has made a delivery or a notification of the sender due now. Must not throw. */
   notifyDue(accountId: string, outboundId: string): void;
+  /** The queue of the node that delivers for the account. */
+  queueOf(accountId: string): AccountQueue;
   /** Delivery to domains that are hosted here. */
   readonly hosted: HostedDelivery;
   /** A commit has handed mail to a mailbox of this store, which may be asked to deliver it now. Must not throw. */
@@ -112,12 +119,10 @@ export function mailboxBehavior(
     },
     prepare: (state, commands) => {
       const reading = prefetch(sources, state, commands);
-      const queued = commands.filter(({ name }) => name === 'enqueue').length;
-      if (queued === 0) return reading;
-      return Promise.resolve(reading).then((read = NOTHING_PREFETCHED) => ({
-        ...read,
-        slots: sources.outbound.reserve(state.accountId, queued),
-      }));
+      return reading?.then((read) => {
+        const { size: due } = read.outbound.hosted;
+        return due === 0 ? read : { ...read, slots: sources.outbound.reserve(state.accountId, due) };
+      });
     },
     weigh: weightOf,
     begin: (state, context, read) => {
@@ -127,10 +132,12 @@ export function mailboxBehavior(
     commands: { ...commands, ...maildropCommands(maildrops) },
     queries: {
       ...mailboxQueries(store, search),
+      ...standingListQueries(store, search),
       ...folderQueries(store, search),
       ...filterQueries(store, texts),
       ...maildropQueries(maildrops),
       ...deliveryQueries(store),
+      ...queueQueries(store, (accountId) => sources.outbound.queueOf(accountId)),
     },
     position: (state) => state.modseq,
     octets: (state) => state.octets,
@@ -153,6 +160,7 @@ export function mailboxBehavior(
         ({ id, attempt, started }) => [tx.prefetched.slots!.assign(id, attempt.id), started] as const,
       );
       let isCommitted = false;
+      let areThreadsJoined = false;
       try {
         const result = await committed(store, change, tx.taken);
         if (result.kind === 'fenced') return result;
@@ -161,10 +169,12 @@ export function mailboxBehavior(
           return { kind: 'again' };
         }
         isCommitted = true;
+        areThreadsJoined = result.areThreadsJoined === true;
       } finally {
         if (!isCommitted) for (const [slot] of begun) slot.release();
       }
       state.evolve(change);
+      if (areThreadsJoined) state.threadsAt = change.modseqAfter;
       for (const [slot, started] of begun) slot.begin(started);
       const { emailsAdded, filtersDeferred, handedOver } = netOf(change.changes);
       const newest = emailsAdded.at(-1);

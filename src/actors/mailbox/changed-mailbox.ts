@@ -121,6 +121,7 @@ export class ChangedMailbox {
       case 'MailDiscarded':
       case 'DeliveryAttempted':
       case 'MailHandedOver':
+      case 'PreferencesChanged':
         return;
     }
   }

@@ -15,12 +15,20 @@ export async function listFolder(
   folder: FolderColumns,
   asked: Omit<Payload<MailboxProtocol, 'list'>, 'folder'>,
 ): Promise<Reply<MailboxProtocol, 'list'>> {
-  const criteria = criteriaOf(asked);
-  const { totalCount, unreadCount, slots } =
-    criteria.order === 'date' && criteria.fromAddress === undefined
-      ? pageByTime(state, folder, criteria)
-      : await pageOfStore(store, state, folder, criteria);
+  const { totalCount, unreadCount, slots } = await folderPage(store, state, folder, asked);
   return { items: await listPage(store, state, slots), totalCount, unreadCount };
+}
+
+export async function folderPage(
+  store: MailboxStore,
+  state: MailboxState,
+  folder: FolderColumns,
+  asked: Omit<Payload<MailboxProtocol, 'list'>, 'folder'>,
+): Promise<FoundPage> {
+  const criteria = criteriaOf(asked);
+  return criteria.order === 'date' && criteria.fromAddress === undefined
+    ? pageByTime(state, folder, criteria)
+    : pageOfStore(store, state, folder, criteria);
 }
 
 function criteriaOf({

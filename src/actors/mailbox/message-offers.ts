@@ -1,5 +1,5 @@
 // Messages that this node has received and has not stored: the mailbox that takes one stores the octets with the email, by one
-// commit (docs/decisions/0054). An offer never leaves the node: a packet carries its id alone. Who made the offer withdraws it
+// commit (docs/decisions/0055). An offer never leaves the node: a packet carries its id alone. Who made the offer withdraws it
 // in the end, and learns then whether the message is committed.
 import { atMost } from '../../bounds/time-bounds.js';
 import type { MessageSummary } from '../../mail/summary.js';

@@ -8,16 +8,19 @@ import {
   number,
   object,
   optional,
+  record,
   type Struct,
   string,
+  unknown,
 } from 'superstruct';
 import { messageSummary } from '../../mail/summary.js';
 import type { LoggedChange } from '../../store/changes.js';
 import { command, type EventOf, protocol, query, type Reply } from '../runtime/protocol.js';
 import type { Refs } from '../runtime/ref.js';
 import { emailDetail, emailPage, listing } from './email-view.js';
-import { folderContentOperations, searchTerm } from './folder-content-operations.js';
+import { folderContentOperations } from './folder-content-operations.js';
 import { folderOperations } from './folder-operations.js';
+import { listOperations, period } from './list-operations.js';
 import { maildropOperations } from './maildrop-operations.js';
 import { metadataOperations } from './metadata-operations.js';
 import { outboundOperations } from './outbound/protocol.js';
@@ -68,9 +71,6 @@ const deferred = object({
 });
 
 const done = object({});
-/** Times of search and export: ms since the epoch, both ends included. */
-const period = { from: optional(number()), to: optional(number()) };
-
 const exported = object({
   id: string(),
   blob: string(),
@@ -205,6 +205,12 @@ export const mailboxProtocol = protocol('mailbox', {
       refusals: ['noSuchFilter'],
       onRepeat: 'remembered',
     }),
+    /** Values in place of the defaults, by name. The mailbox keeps them and does not know what they mean. */
+    choosePreferences: command({
+      payload: object({ chosen: record(string(), unknown()) }),
+      reply: done,
+      onRepeat: 'remembered',
+    }),
     /** By sortOrder, then name. */
     labels: query({ payload: object({}), reply: object({ labels: array(label) }) }),
     labelEmails: query({
@@ -239,35 +245,7 @@ export const mailboxProtocol = protocol('mailbox', {
       reply: object({ emails: array(emailDetail), total: optional(integer()) }),
       refusals: ['noSuchThread'],
     }),
-    /** Emails of a folder (id or role); counts are of all that match. */
-    list: query({
-      payload: object({
-        folder: string(),
-        ...listing,
-        /** Only emails whose sender address contains this, in any case. */
-        fromAddress: optional(string()),
-      }),
-      reply: emailPage,
-      refusals: ['noSuchFolder'],
-    }),
-    /** Newest first, in a folder (id or role), else over all but what is only in trash or junk; counts are of all that match. */
-    search: query({
-      payload: object({
-        /** None: any text. */
-        terms: array(searchTerm),
-        ...period,
-        hasAttachments: optional(boolean()),
-        isRead: optional(boolean()),
-        isFlagged: optional(boolean()),
-        /** A flag or keyword. */
-        keyword: optional(string()),
-        folder: optional(string()),
-        page: integer(),
-        pageSize: integer(),
-      }),
-      reply: emailPage,
-      refusals: ['noSuchFolder'],
-    }),
+    ...listOperations,
     /** How many emails of a period an export holds, of a folder (id or role) or of all but what is only in trash or junk. */
     exportCount: query({
       payload: object({ ...period, folder: optional(string()) }),
@@ -298,8 +276,9 @@ export type OfferedAppend = Reply<MailboxProtocol, 'append'>;
 
 /** Which emails a record is about. */
 export { flaggedIn, placementsIn, removedIn } from '../../store/changes.js';
-export { type EmailDetail, emailHead, emailListItem } from './email-view.js';
+export { type EmailDetail, type EmailListItem, emailHead, emailListItem } from './email-view.js';
 export type { Folder } from './folder-operations.js';
+export type { ListQuery, ListState } from './list-operations.js';
 
 export type MailboxProtocol = typeof mailboxProtocol;
 export type Mailboxes = Refs<MailboxProtocol>;

@@ -7,11 +7,17 @@ import { inLabelOrder } from './labels.js';
 import type { MailboxState } from './state.js';
 
 /** The list items of these slots, in their order. */
-export async function listPage(
+export function listPage(store: MailboxStore, state: MailboxState, slots: readonly number[]): Promise<EmailListItem[]> {
+  return listItems(store, state, slots, (item) => item);
+}
+
+/** `made` is called for each item in the state of the mailbox that the item is of. */
+export async function listItems<T>(
   store: MailboxStore,
   state: MailboxState,
   slots: readonly number[],
-): Promise<EmailListItem[]> {
+  made: (item: EmailListItem, slot: number) => T,
+): Promise<T[]> {
   const ids = slots.map((slot) => state.emails.id(slot));
   const sent = state.folderOf('sent');
   const copies = slots.filter((slot) => sent.uidOf(slot) !== 0).map((slot) => state.emails.id(slot));
@@ -22,7 +28,7 @@ export async function listPage(
   const rows = new Map(found.map((row) => [row.id, row]));
   return slots.flatMap((slot, i) => {
     const row = rows.get(ids[i]!);
-    return row === undefined ? [] : [listItem(state, slot, row, outbound.get(row.id))];
+    return row === undefined ? [] : [made(listItem(state, slot, row, outbound.get(row.id)), slot)];
   });
 }
 

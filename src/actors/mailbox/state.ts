@@ -33,6 +33,8 @@ export class MailboxState {
   readonly epoch: number;
   readonly held: boolean;
   modseq: number;
+  /** Threads of emails that are older than this may have changed with it: the store has joined some, or the mailbox was loaded. */
+  threadsAt: number;
   readonly emails = new EmailColumns();
   readonly folders = new Map<string, FolderColumns>();
   /** In the order of evaluation. */
@@ -52,6 +54,7 @@ export class MailboxState {
     this.epoch = epoch;
     this.held = account.held;
     this.modseq = account.modseq;
+    this.threadsAt = account.modseq;
   }
 
   folderOf(role: SystemRole): FolderColumns {

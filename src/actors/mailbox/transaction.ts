@@ -264,6 +264,11 @@ export class MailboxTransaction {
     this.#record({ type: 'AnnotationsChanged', payload: { folderId, entries } });
   }
 
+  /** Takes values of preferences in place of those before. */
+  choosePreferences(chosen: ChangeOf<'PreferencesChanged'>['payload']['chosen']): void {
+    this.#record({ type: 'PreferencesChanged', payload: { chosen } });
+  }
+
   /** Clients are told of an email as if it had just come. */
   announce(email: ShownEmail): void {
     this.#record({ type: 'EmailAnnounced', payload: email });

@@ -4,8 +4,9 @@ import type { Logger } from 'pino';
 import { defer, filter, type Observable } from 'rxjs';
 import { FairSemaphore } from '../../bounds/fair-semaphore.js';
 import { clock } from '../../store/clock.js';
-import type { EventLog } from '../../store/events.js';
+import { EVENT_LOG_START, type EventLog } from '../../store/events.js';
 import { shardOf } from '../../store/shard.js';
+import { GroupedReads } from './grouped-reads.js';
 import { LogFollower } from './log-follower.js';
 import type { Meter } from './meter.js';
 import type { Ownership } from './ownership.js';
@@ -43,6 +44,13 @@ export function createEventStreams<E>(options: EventStreamsOptions): EventStream
   /** The clients of a node that has gone come to the others all at once. */
   const catchUps = new FairSemaphore({ total: READS_AT_A_TIME });
   const shared = { ...options, recoveries, catchUps };
+  const newestSeqs = new GroupedReads((accountId) => catchUps.run(accountId, () => log.newest(accountId)));
+  /** The first event after a seq. Keys: seq, a space, account. */
+  const nextEvents = new GroupedReads(async (key) => {
+    const [seq, accountId] = key.split(' ') as [string, string];
+    const [next] = await catchUps.run(accountId, () => log.read(accountId, Number(seq), 1));
+    return next;
+  });
 
   transport.breaks$.subscribe(() => {
     for (const follower of followers.values()) follower.recheck();
@@ -71,9 +79,10 @@ export function createEventStreams<E>(options: EventStreamsOptions): EventStream
   ): Promise<LogPosition | undefined> {
     const named = { seq, at: at ?? now };
     if (!isKept(named, newest, now)) return undefined;
-    if (seq === newest) return named;
-    const [next] = await catchUps.run(accountId, () => log.read(accountId, seq, 1));
-    if (next?.seq !== seq + 1) return undefined;
+    if (seq === newest || newest <= EVENT_LOG_START) return named;
+    const next = await nextEvents.of(`${seq} ${accountId}`);
+    // Nothing can be missing before the first change.
+    if (next?.seq !== seq + 1 && next?.seq !== EVENT_LOG_START + 1) return undefined;
     const found = { seq, at: at ?? next.at };
     return isKept(found, newest, now) ? found : undefined;
   }
@@ -83,7 +92,7 @@ export function createEventStreams<E>(options: EventStreamsOptions): EventStream
       defer(() => (followers.get(accountId) ?? open(accountId)).events$(after) as Observable<readonly E[]>),
 
     async resume(accountId, from) {
-      const newest = await catchUps.run(accountId, () => log.newest(accountId));
+      const newest = await newestSeqs.of(accountId);
       const now = clock.now();
       const kept = from === null ? undefined : await keptPosition(accountId, from, newest, now);
       if (kept !== undefined) return { position: kept, complete: true };

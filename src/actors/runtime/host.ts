@@ -30,6 +30,8 @@ export interface HostOptions<P extends Protocol, S, D, R> {
   readonly checked: boolean;
   readonly meter?: Meter;
   readonly tracer?: Tracer;
+  /** Called with each packet of events after it was published. */
+  readonly published?: (packet: EventPacket) => void;
 }
 
 /** The sum over the actors in memory. */
@@ -74,6 +76,7 @@ export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S
     publish: (packet: EventPacket) => {
       meter.published(packet.events.length);
       transport.publish(eventSubject(name, packet.accountId), packet);
+      options.published?.(packet);
     },
     loaded: () => meter.loaded(),
     uncertain: (accountId: string) => void uncertain.add(accountId),

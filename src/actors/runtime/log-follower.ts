@@ -60,7 +60,7 @@ export class LogFollower {
   /** The same, with the bus subscription of all followers. */
   readonly #subscription$: Observable<LogSegment>;
   #newest$: Observable<LogSegment> | undefined;
-  #recovery$: Observable<void> | undefined;
+  #recovery$: Observable<unknown> | undefined;
   #startingReads: SharedReads<LogSegment> | undefined;
   #gapReads: SharedReads<LogSegment> | undefined;
   #subscribed = Promise.resolve();
@@ -166,7 +166,7 @@ export class LogFollower {
   }
 
   /** One permit for all followers that recover at a time. */
-  #recovery(): Observable<void> {
+  #recovery(): Observable<unknown> {
     this.#recovery$ ??= permit$(this.#options.recoveries, this.#accountId).pipe(
       finalize(() => {
         this.#recovery$ = undefined;

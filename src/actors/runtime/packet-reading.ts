@@ -48,6 +48,7 @@ export function readPublication(bytes: Uint8Array): Publication | undefined {
     isOfEvents(fields) ||
     isDue(fields) ||
     isOfLogins(fields) ||
+    isOfConsumers(fields) ||
     isOfPlacement(fields)
     ? (fields as unknown as Publication)
     : undefined;
@@ -71,13 +72,19 @@ function isOfLogins({ kind, node, networks, names, known }: Fields): boolean {
   return kind === 'logins' && typeof node === 'string' && isComplete;
 }
 
+function isOfConsumers({ kind, accountId }: Fields): boolean {
+  return kind === 'consumers' && typeof accountId === 'string';
+}
+
 function isPair(pair: unknown, of: 'number' | 'string'): boolean {
   return Array.isArray(pair) && typeof pair[0] === 'string' && typeof pair[1] === of;
 }
 
+const OTHER_KINDS: ReadonlySet<string> = new Set(['due', 'logins', 'consumers']);
+
 /** Kinds of a later version are for those who know them. */
 function isOfPlacement({ kind, node, shards, crashed, gone, to, leases }: Fields): boolean {
-  if (typeof kind !== 'string' || kind === 'due' || kind === 'logins' || typeof node !== 'string') return false;
+  if (typeof kind !== 'string' || OTHER_KINDS.has(kind) || typeof node !== 'string') return false;
   const ofShards = Array.isArray(shards) && shards.every(Number.isInteger);
   if (kind === 'settled') return ofShards && typeof crashed === 'boolean';
   if (kind === 'freed' || kind === 'unclean') return ofShards;

@@ -101,13 +101,20 @@ export interface LoginsPacket {
   readonly known: readonly (readonly [network: string, name: string])[];
 }
 
+/** Durable consumers of the account were added or changed; a hint for the owner of the account. */
+export interface ConsumersPacket {
+  readonly v: number;
+  readonly kind: 'consumers';
+  readonly accountId: string;
+}
+
 /** A packet may have been missed or was not understood: subscribers have to read the store. */
 export interface RecheckPacket {
   readonly v: number;
   readonly kind: 'recheck';
 }
 
-export type Publication = EventPacket | PlacementPacket | DuePacket | LoginsPacket | RecheckPacket;
+export type Publication = EventPacket | PlacementPacket | DuePacket | LoginsPacket | ConsumersPacket | RecheckPacket;
 
 export function encode(packet: RequestPacket | ReplyPacket | Publication): Uint8Array {
   return Buffer.from(JSON.stringify(withWireNames(packet)));

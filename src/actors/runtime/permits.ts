@@ -4,17 +4,18 @@ import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
 import type { FairSemaphore, Release } from '../../bounds/fair-semaphore.js';
 
 /**
- * Emits once the permit is acquired, and holds the permit until it is unsubscribed. Who unsubscribes before that gives the
- * permit back when it comes: an AbortSignal for each would cost more than the waiting.
+ * Emits once the permit is acquired, and holds the permit until it is unsubscribed, or until the subscriber calls what was
+ * emitted. Who unsubscribes before that gives the permit back when it comes: an AbortSignal for each would cost more than the
+ * waiting.
  */
-export function permit$(semaphore: FairSemaphore, holder: string): Observable<void> {
+export function permit$(semaphore: FairSemaphore, holder: string): Observable<Release> {
   return new Observable((subscriber) => {
     let release: Release | undefined;
     semaphore.acquire(holder).then(
       (acquired) => {
         if (subscriber.closed) return acquired();
         release = acquired;
-        subscriber.next();
+        subscriber.next(acquired);
       },
       (error) => subscriber.error(error),
     );
@@ -23,19 +24,23 @@ export function permit$(semaphore: FairSemaphore, holder: string): Observable<vo
 }
 
 /** Subscribes to the source when the permit is there; the permit is unsubscribed when the source ends. */
-export function withPermit<T>(granted$: Observable<void>): MonoTypeOperatorFunction<T> {
-  return (source$) =>
-    new Observable((subscriber) => {
-      let isGranted = false;
-      subscriber.add(
-        granted$.subscribe({
-          next() {
-            if (isGranted) return;
-            isGranted = true;
-            subscriber.add(source$.subscribe(subscriber));
-          },
-          error: (error) => subscriber.error(error),
-        }),
-      );
-    });
+export function withPermit<T>(granted$: Observable<unknown>): MonoTypeOperatorFunction<T> {
+  return (source$) => permitted(granted$, () => source$);
+}
+
+/** The same for work that gets what the permit emits. */
+export function permitted<P, T>(granted$: Observable<P>, work: (permit: P) => Observable<T>): Observable<T> {
+  return new Observable((subscriber) => {
+    let isGranted = false;
+    subscriber.add(
+      granted$.subscribe({
+        next(permit) {
+          if (isGranted) return;
+          isGranted = true;
+          subscriber.add(work(permit).subscribe(subscriber));
+        },
+        error: (error) => subscriber.error(error),
+      }),
+    );
+  });
 }

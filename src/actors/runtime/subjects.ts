@@ -25,6 +25,14 @@ export const BREAKS_SUBJECT = 'breaks';
 /** LoginsPackets. */
 export const LOGINS_SUBJECT = 'logins';
 
+/** Requests to the hub of one node. */
+export function hubSubject(hubId: string): string {
+  return `hub.${hubId}`;
+}
+
+/** ConsumersPackets. */
+export const CONSUMERS_SUBJECT = 'consumers';
+
 /** Word for the node that delivers: DuePackets. */
 export function deliverySubject(nodeId: string): string {
   return `delivery.${Buffer.from(nodeId).toString('hex')}`;

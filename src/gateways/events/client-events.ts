@@ -30,6 +30,7 @@ export const CLIENT_EVENT_TYPES = [
   'FolderDeleted',
   'EmailPlaced',
   'EmailUnplaced',
+  'PreferencesChanged',
 ] as const;
 
 export type ClientEventType = (typeof CLIENT_EVENT_TYPES)[number];
@@ -86,6 +87,8 @@ export function allClientEventsOf(event: MailboxEvent): readonly ClientEvent[] {
       const shown = { ...attempt, at: new Date(attempt.at).toISOString() };
       return [{ topic: TIMELINE, type: 'DeliveryAttempted', payload: { id, attempt: shown } }];
     }
+    case 'PreferencesChanged':
+      return [change('PreferencesChanged', event.payload.chosen)];
     default:
       return [];
   }

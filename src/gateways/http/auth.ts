@@ -14,6 +14,19 @@ import type { Access } from './route.js';
 const LONGEST_CREDENTIAL = 8192;
 const CREDENTIAL = /^(bearer|apikey) +([!-~]+) *$/i;
 
+/** Who makes a request, and until when the credential says so. */
+export interface RequestIdentity {
+  readonly principal: Principal;
+  /** ms since the epoch; undefined when the credential does not end by itself. */
+  readonly expiresAt: number | undefined;
+}
+
+/** What a route says of the requests that it takes. */
+interface Admitting {
+  readonly rate: RateClass;
+  readonly isEventStream: boolean;
+}
+
 /**
  * `tokens`: none when there is no identity provider. Who is not let in is counted here, by address, as a request of class
  * `rate` or, with a credential that is wrong, as a guess. @throws Problem 401, 403, 429; ProviderUnavailable, StoreFault
@@ -24,26 +37,26 @@ export async function authenticate(
   tokens: TokenVerifier | undefined,
   request: HttpRequest,
   tally: Tally,
-  rate: RateClass,
-): Promise<Principal> {
+  { rate, isEventStream }: Admitting,
+): Promise<RequestIdentity> {
   const refused = async (problem: Problem): Promise<Problem> => {
     const waitSeconds = await tally.countAnonymous(rate);
     return waitSeconds > 0 ? tooMany(waitSeconds) : problem;
   };
-  const header = request.headers.get('authorization');
+  const header = request.headers.get('authorization') ?? (isEventStream ? queryField(request) : undefined);
   if (header === undefined) {
     const anonymous = await directory.anonymous();
     if (anonymous === undefined) throw await refused(unauthenticated());
     const refusal = guard(anonymousRequest(request));
     if (refusal !== undefined) throw await refused(notForAnonymous(refusal));
-    return anonymous;
+    return { principal: anonymous, expiresAt: undefined };
   }
   const credential = header.length <= LONGEST_CREDENTIAL ? CREDENTIAL.exec(header)?.[2] : undefined;
   if (credential === undefined) throw await refused(unauthenticated('invalid_token'));
   const identity = await identify(credential, directory, tokens, tally);
   switch (identity.kind) {
     case 'known':
-      return identity.principal;
+      return identity;
     case 'refused':
       throw new Problem(403, { detail: identity.detail });
     case 'limited':
@@ -52,6 +65,12 @@ export async function authenticate(
     case 'invalid':
       throw unauthenticated('invalid_token');
   }
+}
+
+/** As the header field that browsers cannot send (RFC 6750 §2.3). */
+function queryField({ query }: HttpRequest): string | undefined {
+  const token = new URLSearchParams(query).get('access_token');
+  return token ? `Bearer ${token}` : undefined;
 }
 
 function anonymousRequest({ headers, method }: HttpRequest): AnonymousRequest {

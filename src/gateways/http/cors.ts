@@ -12,7 +12,7 @@ interface CrossOriginRequest {
 }
 
 const REQUEST_FIELDS =
-  'Authorization, Content-Type, If-Match, If-None-Match, Traceparent, X-Requested-With, X-SignalR-User-Agent';
+  'Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, Traceparent, X-Requested-With, X-SignalR-User-Agent';
 const REPLY_FIELDS =
   'Allow, Content-Disposition, ETag, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Export-Truncated, X-Request-Id, X-Total-Count, X-Truncated';
 /** Browsers keep an answer for two hours at most. */

@@ -139,6 +139,24 @@ export const record = <F extends Record<string, AnyStruct>>(fields: F) => {
   });
 };
 
+/** Query: some of these values; the parameter may be repeated, and one of it may hold several between commas. */
+export const choicesParameter = <const T extends string>(...values: readonly T[]): Struct<T[], null> =>
+  coerce(
+    leaf<T[]>(
+      'choices',
+      (value) => {
+        const isKnown = Array.isArray(value) && value.every((each) => values.includes(each));
+        return isKnown || `must be some of ${values.join(', ')}`;
+      },
+      { items: { type: 'string', enum: values } },
+    ),
+    text(),
+    (value) => value.split(','),
+  );
+
+/** Whether a parameter of the query may be repeated: its values are joined with commas. */
+export const isRepeatable = ({ type: name }: AnyStruct): boolean => name === 'choices';
+
 /** No list has so many; further on is as empty, and no number is too large to count with. */
 const LAST_PAGE = 1_000_000_000;
 
@@ -208,8 +226,12 @@ function timeOf(value: string): number {
 }
 
 function isDate(value: string): boolean {
-  if (!ISO_DATE.test(value) || Number.isNaN(Date.parse(value))) return false;
-  // Date.parse lets the 31st of February be a day in March.
+  return ISO_DATE.test(value) && isTime(value);
+}
+
+/** `value`: in a form of ISO 8601. False for a day that no month has: Date.parse lets the 31st of February be a day in March. */
+export function isTime(value: string): boolean {
+  if (Number.isNaN(Date.parse(value))) return false;
   const day = value.slice(0, 10);
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }

@@ -32,6 +32,7 @@ const LEAVES: Readonly<Record<string, JsonSchema>> = {
   timestamp: { type: 'string', format: 'date-time' },
   file: { type: 'string', contentEncoding: 'base64' },
   anyObject: { type: 'object' },
+  position: { type: ['string', 'integer'] },
   date: {
     type: 'string',
     description: 'ISO 8601 date or date-time, in UTC unless it has an offset',
@@ -46,6 +47,7 @@ const LEAVES: Readonly<Record<string, JsonSchema>> = {
   },
   limit: { type: 'integer', minimum: 1, default: 10, description: 'More than 1,000 means 1,000' },
   strings: { type: 'array', items: { type: 'string' } },
+  choices: { type: 'array' },
   unknown: {},
 };
 

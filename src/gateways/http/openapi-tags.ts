@@ -10,10 +10,12 @@ export const TAGS: Readonly<Record<string, string>> = {
   Labels: 'Labels and the emails that carry them. An email may carry several.',
   Filters:
     'Rules for new mail, evaluated in the order of `priority`, lower first. Conditions are joined with AND; every action of a filter that matches is applied.',
+  Events: 'What happens in the account, as it happens.',
   Profile: 'The account and its additional addresses.',
   Preferences: 'How the account likes its mail shown.',
   'API keys': 'Keys for programs and devices, and where the mail protocols are.',
   'Push subscriptions': 'Browsers that are told of new mail by Web Push.',
+  Webhooks: 'URLs that get the events of the account, one a request, in order and signed.',
   Internal: 'For mail servers that run apart from this one.',
   'Mail programs':
     'Where mail programs look for their settings, given the address of their user. No authentication, and no reply says whether there is such an account.',

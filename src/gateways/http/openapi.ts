@@ -72,6 +72,7 @@ function operation(route: Route, components: Components): JsonSchema {
       ...Object.entries(route.params).map(([name, struct]) => parameter('path', name, struct, components)),
       ...Object.entries(route.query).map(([name, struct]) => parameter('query', name, struct, components)),
       ...(route.isConditional ? [IF_MATCH] : []),
+      ...(route.isEventStream ? [LAST_EVENT_ID, ACCESS_TOKEN] : []),
     ],
     ...requestBody(route, components),
     responses: replies(route, components),
@@ -86,21 +87,37 @@ const IF_MATCH: JsonSchema = {
   schema: { type: 'string' },
 };
 
+const LAST_EVENT_ID: JsonSchema = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  required: false,
+  description: 'The id that came last; a browser sends it by itself when it connects again',
+  schema: { type: 'string' },
+};
+
+const ACCESS_TOKEN: JsonSchema = {
+  name: 'access_token',
+  in: 'query',
+  required: false,
+  description: 'The credential, for clients that cannot send `Authorization`',
+  schema: { type: 'string' },
+};
+
 const scopesText = (scopes: readonly string[]): string =>
   `Scopes: ${scopes.length > 1 ? 'any of ' : ''}${scopes.map((scope) => `\`${scope}\``).join(', ')}.`;
 
-function requestBody({ body, textBody, example }: Route, components: Components): JsonSchema {
+function requestBody({ body, textBody, isBodyOptional, example }: Route, components: Components): JsonSchema {
   if (textBody !== undefined) {
     const { mediaTypes, example: text } = textBody;
     return ofType(mediaTypes[0]!, { schema: { type: 'string' }, example: text });
   }
   if (body === undefined) return {};
   const schema = jsonSchema(body, components.schemas);
-  return ofType('application/json', { schema, ...(example === undefined ? {} : { example }) });
+  return ofType('application/json', { schema, ...(example === undefined ? {} : { example }) }, !isBodyOptional);
 }
 
-function ofType(mediaType: string, content: JsonSchema): JsonSchema {
-  return { requestBody: { required: true, content: { [mediaType]: content } } };
+function ofType(mediaType: string, content: JsonSchema, required = true): JsonSchema {
+  return { requestBody: { required, content: { [mediaType]: content } } };
 }
 
 /** What a schema says of a parameter as a whole stands at the parameter, where readers look for it. */

@@ -113,10 +113,13 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     const { route } = found;
     trace.route = route;
     trace.span.rename(`${route.method} ${route.path}`);
+    let expiresAt: number | undefined;
     if (route.access === 'public') inRate(await tally.countAnonymous(route.rate));
     else {
-      const identified = authenticate(directory, guard, tokens, request, tally, route.rate);
-      trace.principal = await inTime(identified, deadlineMs, noAnswer);
+      const authenticated = authenticate(directory, guard, tokens, request, tally, route);
+      const { principal, ...credential } = await inTime(authenticated, deadlineMs, noAnswer);
+      trace.principal = principal;
+      expiresAt = credential.expiresAt;
       // A service-wide key is the operator's own programs, which speak for all accounts.
       if (!trace.principal.serviceWide) inRate(await tally.account(trace.principal.accountId, route.rate));
       authorize(trace.principal, route.access);
@@ -136,6 +139,8 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
       remoteAddress: request.remoteAddress,
       host: request.headers.get('host'),
       ifMatch: request.headers.get('if-match'),
+      lastEventId: request.headers.get('last-event-id'),
+      expiresAt,
       isHead: request.method === 'HEAD',
       get aborted() {
         return handling.aborted;
@@ -209,6 +214,8 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     } catch (error) {
       reply = refuse(error, trace);
     }
+    // An event stream is answered with its head; how long it lasts is up to the client.
+    const answeredMs = performance.now() - started;
     const finished = (outcome: SendingResult, error?: unknown): void => {
       trace.finished?.(outcome === 'sent' && reply.status < 300);
       if (error !== undefined) log.error({ err: error, requestId: trace.id }, 'reply broken off');
@@ -216,7 +223,7 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
       const { status } = reply;
       const route = trace.route?.path ?? null;
       const ms = performance.now() - started;
-      meter.answered(method, route, status, ms);
+      meter.answered(method, route, status, trace.route?.isEventStream ? answeredMs : ms);
       span.set({ 'http.request.method': method, 'http.response.status_code': status, 'mansio.request': trace.id });
       if (route !== null) span.set({ 'http.route': route });
       span.end(status >= 500 ? { code: String(status) } : error);

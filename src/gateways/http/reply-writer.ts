@@ -72,6 +72,11 @@ export class ReplyWriter {
     return this.#aborted;
   }
 
+  /** The client has not taken what was written. Told to read meanwhile, uWebSockets.js 20.51 may cut the reply off. */
+  get isBehind(): boolean {
+    return this.#wake !== undefined;
+  }
+
   /** The connection is gone: the sink must not be touched any more. */
   abort(): void {
     this.#aborted = true;

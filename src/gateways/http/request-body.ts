@@ -99,6 +99,11 @@ export class RequestBody {
     this.#source.resume();
   }
 
+  /** The server library closes a connection some time after it was last told to read; it does not know that a reply is due. */
+  stayOpen(): void {
+    if (this.#complete && !this.#paused && this.#fault === undefined) this.#source.resume();
+  }
+
   /** The reply is about to be written. True when the connection has to close behind it. */
   abandon(): boolean {
     if (this.#paused) this.#source.resume();

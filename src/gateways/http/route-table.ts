@@ -1,6 +1,7 @@
 // Every route of the API in one list; what main has to give for them.
 
 import type { AccountApi } from '../../account/protocol.js';
+import type { OpenEventStreams } from '../events/open-event-streams.js';
 import type { Log } from './exchange.js';
 import { createHealth, type HealthCheck } from './health.js';
 import { openApiRoute } from './openapi.js';
@@ -18,6 +19,7 @@ import { contentRoutes } from './routes/emails-content.js';
 import { type ExportSources, exportRoute } from './routes/emails-export.js';
 import { searchRoute } from './routes/emails-search.js';
 import { sentRoutes } from './routes/emails-sent.js';
+import { eventRoute } from './routes/events.js';
 import { filterRoutes } from './routes/filters.js';
 import { folderRoutes } from './routes/folders.js';
 import { healthRoute } from './routes/health.js';
@@ -31,11 +33,14 @@ import { preferenceRoutes } from './routes/preferences.js';
 import { profileRoutes } from './routes/profile.js';
 import { type PushSources, pushRoutes } from './routes/push-subscriptions.js';
 import { threadRoute } from './routes/threads.js';
+import { type WebhookSources, webhookRoutes } from './routes/webhooks.js';
 
 export interface RouteSources extends EmailSources, MailProgramSources {
   readonly exports: ExportSources['exports'];
   readonly accountApi: AccountApi;
   readonly push: Omit<PushSources, 'subscriptions'>;
+  readonly eventStreams: Pick<OpenEventStreams, 'admit'>;
+  readonly webhooks: Omit<WebhookSources, 'webhooks'>;
   /** What messages are composed with. */
   readonly composing: Pick<OutboundSources, 'spool' | 'hostname' | 'maxMessageSize'>;
   readonly config: WebConfig;
@@ -58,7 +63,12 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     searchRoute(base, tags, mailboxes),
     exportRoute(base, tags, sources),
   ];
-  const outbound: OutboundSources = { ...sources, ...sources.composing, profiles: accountApi.profiles };
+  const outbound: OutboundSources = {
+    ...sources,
+    ...sources.composing,
+    profiles: accountApi.profiles,
+    preferences: accountApi.preferences,
+  };
   const routes: readonly Route[] = [
     ...emails('/api/emails', ['Emails']),
     ...emails('/api/external/emails', ['External emails']),
@@ -70,16 +80,18 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     ...profileRoutes(accountApi.profiles),
     ...preferenceRoutes(accountApi.preferences),
     ...pushRoutes({ ...sources.push, subscriptions: accountApi.push }),
+    ...webhookRoutes({ ...sources.webhooks, webhooks: accountApi.webhooks }),
     internalNotificationRoute(mailboxes),
     discoveryRoute(() => ({
       ...connectionInfo(),
       // Subscriptions are kept; no version sends to them yet.
-      features: { oidc: sources.config.oidc.enabled, pushNotifications: false },
+      features: { oidc: sources.config.oidc.enabled, pushNotifications: true },
       version: sources.version,
     })),
     ...folderRoutes('/api/folders', ['Folders'], mailboxes),
     ...labelRoutes('/api/labels', ['Labels'], mailboxes),
     ...filterRoutes('/api/filters', ['Filters'], mailboxes),
+    eventRoute(sources.eventStreams),
     ...configRoutes(sources.config, sources.publicUrl),
     ...autoconfigRoutes(sources),
     ...autodiscoverRoutes(sources),

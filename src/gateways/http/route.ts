@@ -70,6 +70,10 @@ interface Call<A extends Access, P extends Fields, Q extends Fields, B extends A
   readonly host: string | undefined;
   /** The If-Match field. */
   readonly ifMatch: string | undefined;
+  /** The Last-Event-ID field. */
+  readonly lastEventId: string | undefined;
+  /** When the credential ends by itself, in ms since the epoch. */
+  readonly expiresAt: number | undefined;
   /** HEAD: the reply's stream is not read, and nothing may come of it (RFC 9110 §9.2.1). */
   readonly isHead: boolean;
   /** Aborts when the client has gone, and when it has been told that its answer takes too long. */
@@ -101,10 +105,17 @@ export interface RouteSpec<
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
+  /** A request without a body is as one with an empty object. */
+  readonly isBodyOptional?: boolean;
   /** In place of `body`. */
   readonly textBody?: TextBody;
   /** The route looks at If-Match. */
   readonly isConditional?: boolean;
+  /**
+   * The reply is an event stream. Browsers open event streams without header fields of their own, so the credential may be in
+   * the query. The route looks at Last-Event-ID.
+   */
+  readonly isEventStream?: boolean;
   /** A body as a client may send it. */
   readonly example?: NoInfer<Infer<B>>;
   /** Largest body in octets; 1 MiB when absent. */
@@ -137,8 +148,10 @@ export interface Route {
   readonly params: Fields;
   readonly query: Fields;
   readonly body: AnyStruct | undefined;
+  readonly isBodyOptional: boolean;
   readonly textBody: TextBody | undefined;
   readonly isConditional: boolean;
+  readonly isEventStream: boolean;
   readonly example: unknown;
   readonly bodyLimit: number;
   readonly uploads: UploadField | undefined;
@@ -171,8 +184,10 @@ export function defineRoute<
     params: spec.params ?? {},
     query: spec.query ?? {},
     body: spec.body,
+    isBodyOptional: spec.isBodyOptional ?? false,
     textBody: spec.textBody,
     isConditional: spec.isConditional ?? false,
+    isEventStream: spec.isEventStream ?? false,
     example: spec.example,
     bodyLimit: spec.bodyLimit ?? JSON_LIMIT,
     uploads: spec.uploads,

@@ -14,16 +14,23 @@ import type { TrustedNetworks } from '../tcp/trusted-networks.js';
 import type { WebSocketEndpoint } from '../web-socket.js';
 import { clientAddress, peerAddress, type ReadAddress } from './client-address.js';
 import type { Cors } from './cors.js';
-import type { HeaderField, HttpHandler, HttpReply, HttpRequest, Log } from './exchange.js';
+import type { HttpHandler, HttpReply, HttpRequest, Log } from './exchange.js';
 import { LateUpgrade } from './late-upgrade.js';
 import { OpenRequests } from './open-requests.js';
 import { Problem, problemReply } from './problem.js';
 import { ReplyWriter, refuseAtOnce } from './reply-writer.js';
 import { type BodyLimits, RequestBody } from './request-body.js';
 import { type HeadLimits, type RequestHead, readHead } from './request-head.js';
-import { SECURITY_HEADERS } from './security-headers.js';
 import { loadServerLibrary, type ServerLibrary } from './server-library.js';
-import { answerReply, type SocketData, socketHandlers, upgrade, upgradeRequest } from './web-sockets.js';
+import {
+  answerReply,
+  exchange,
+  otherMethod,
+  type SocketData,
+  socketHandlers,
+  upgrade,
+  upgradeRequest,
+} from './web-sockets.js';
 
 export interface HttpLimits extends HeadLimits, BodyLimits {
   /** Time a client has to take 64 KiB of a reply. */
@@ -85,11 +92,11 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   async function answer(head: RequestHead, request: HttpRequest): Promise<HttpReply> {
     const negotiated = head.path.endsWith('/negotiate') ? endpoints.get(head.path.slice(0, -10)) : undefined;
     if (negotiated !== undefined) {
-      if (head.method !== 'POST') return postOnly(head.method);
+      if (head.method !== 'POST') return otherMethod(head.method, ['POST']);
       return answerReply(await negotiated.negotiate(upgradeRequest(head, request.remoteAddress)));
     }
-    if (endpoints.has(head.path)) return problemReply(socketOnly(head.method));
-    return handler(request);
+    const endpoint = endpoints.get(head.path);
+    return endpoint === undefined ? handler(request) : exchange(endpoint, head, request);
   }
 
   function refuse(response: HttpResponse, head: RequestHead, problem: Problem): void {
@@ -97,7 +104,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     refuseAtOnce(response, { ...cors(head, reply), body: reply.body });
   }
 
-  function exchange(response: HttpResponse, head: RequestHead): void {
+  function serve(response: HttpResponse, head: RequestHead): void {
     const remoteAddress = addressOf(response, head.headers) ?? '';
     const problem = head.problem ?? (remoteAddress === '' ? new Problem(400, { detail: MIDWAY }) : undefined);
     if (problem !== undefined) {
@@ -106,9 +113,14 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
       log.debug({ method: head.method, status: problem.status }, 'request refused');
       return;
     }
-    openRequests.begin();
     const writer = new ReplyWriter(response);
     const body = new RequestBody(response, head.contentLength, limits);
+    const open = {
+      stayOpen: () => {
+        if (!writer.isBehind) body.stayOpen();
+      },
+    };
+    openRequests.begin(open);
     const isRead = head.method === 'GET' || head.method === 'HEAD';
     let controller: AbortController | undefined;
     response.onAborted(() => {
@@ -154,7 +166,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
         reply.finished?.(written.outcome, written.error);
       })
       .catch((error: unknown) => log.error({ err: error }, 'reply could not be written'))
-      .finally(() => openRequests.end());
+      .finally(() => openRequests.end(open));
   }
 
   const uws = await loadServerLibrary();
@@ -185,7 +197,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
         }),
     });
   }
-  app.any('/*', (response, raw) => exchange(response, readHead(raw, limits)));
+  app.any('/*', (response, raw) => serve(response, readHead(raw, limits)));
 
   async function shutDown(listening: Listening, graceMs: number): Promise<void> {
     draining = true;
@@ -274,15 +286,4 @@ function authority(host: string, port: number): string {
 function loopbackOf(bind: string): string {
   if (bind === '0.0.0.0') return '127.0.0.1';
   return bind === '::' ? '::1' : bind;
-}
-
-function postOnly(method: string): HttpReply {
-  const allow: HeaderField = ['Allow', 'POST, OPTIONS'];
-  if (method !== 'OPTIONS') return problemReply(new Problem(405, { headers: [allow] }));
-  return { status: 204, headers: [...SECURITY_HEADERS, allow], body: null };
-}
-
-function socketOnly(method: string): Problem {
-  if (method !== 'GET') return new Problem(405, { headers: [['Allow', 'GET']] });
-  return new Problem(426, { headers: [['Upgrade', 'websocket']] });
 }

@@ -4,7 +4,7 @@ import type { AnyStruct } from '../../actors/runtime/protocol.js';
 import type { FieldErrors } from '../problem-details.js';
 import type { BodyShare } from './body-budget.js';
 import type { HttpRequest } from './exchange.js';
-import { type Fields, record } from './fields.js';
+import { type Fields, isRepeatable, record } from './fields.js';
 import { type JsonBody, readJson } from './json-body.js';
 import { invalid, notFound, Problem, unavailable } from './problem.js';
 import type { Route, TextBody } from './route.js';
@@ -32,9 +32,11 @@ export function readQuery(route: Route, query: string): Values {
   const values: Record<string, string> = {};
   const repeated: Record<string, string[]> = {};
   for (const name of names) {
-    const [first, ...others] = valuesOf(name);
-    if (first !== undefined) values[name] = first;
-    if (others.length > 0) repeated[name] = ['must be given once'];
+    const sentValues = valuesOf(name);
+    const [first, ...others] = sentValues;
+    const mayRepeat = isRepeatable(route.query[name]!);
+    if (first !== undefined) values[name] = mayRepeat ? sentValues.join(',') : first;
+    if (others.length > 0 && !mayRepeat) repeated[name] = ['must be given once'];
   }
   const [error, value] = validate(values, structOf(route.query), { coerce: true });
   if (error || Object.keys(repeated).length > 0) throw invalid({ ...(error ? fieldErrors(error) : {}), ...repeated });
@@ -47,16 +49,28 @@ export async function readBody(
   request: HttpRequest,
   share: BodyShare,
 ): Promise<JsonBody> {
+  const { value, release } =
+    route.isBodyOptional && !hasContent(request)
+      ? { value: {}, release() {} }
+      : await readContent(route, request, share);
+  const [error, result] = validate(value, route.body, { coerce: true });
+  if (error === undefined) return { value: result as object, release };
+  release();
+  throw invalid(fieldErrors(error));
+}
+
+/** RFC 9112 §6.3: a request that says neither has none. */
+function hasContent({ headers }: HttpRequest): boolean {
+  return headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) !== 0;
+}
+
+async function readContent(route: Route, request: HttpRequest, share: BodyShare): Promise<JsonBody> {
   const media = mediaTypeOf(request);
   if (media !== 'application/json' && !/^application\/[\w.-]+\+json$/.test(media)) {
     throw new Problem(415, { detail: 'The body must be application/json.' });
   }
   refuseCoding(request);
-  const { value, release } = await readJson(request, route, share);
-  const [error, result] = validate(value, route.body, { coerce: true });
-  if (error === undefined) return { value: result as object, release };
-  release();
-  throw invalid(fieldErrors(error));
+  return readJson(request, route, share);
 }
 
 /** @throws Problem 413, 415 or 503; BodyFault */
@@ -100,7 +114,7 @@ function structOf(fields: Fields): AnyStruct {
   return struct;
 }
 
-function fieldErrors(error: StructError): FieldErrors {
+export function fieldErrors(error: StructError): FieldErrors {
   const errors = new Map<string, string[]>();
   for (const failure of error.failures()) {
     if (errors.size === MOST_ERRORS) break;

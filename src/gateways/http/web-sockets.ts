@@ -1,8 +1,8 @@
 // The server's WebSockets behind the interface of gateways/web-socket: upgrades decided asynchronously, frames of one
 // tick written at once, buffers bounded. Pings and the protocol on top are the endpoint's (RFC 6455).
 import type { HttpAnswer, Socket, SocketListener, UpgradeRequest, WebSocketEndpoint } from '../web-socket.js';
-import type { HttpReply, Log } from './exchange.js';
-import { Problem, problemReply } from './problem.js';
+import type { HeaderField, HttpReply, HttpRequest, Log } from './exchange.js';
+import { Problem, problemOf, problemReply } from './problem.js';
 import { type HeadLimits, type RawRequest, type RequestHead, readHead } from './request-head.js';
 import { API_POLICY, SECURITY_HEADERS } from './security-headers.js';
 
@@ -41,6 +41,8 @@ export interface UpgradeOptions<R extends Upgradable> {
   /** Carries out an upgrade that was decided late. */
   readonly late: (response: R, upgrade: () => void) => void;
 }
+
+const METHODS = ['GET', 'POST', 'DELETE'];
 
 /** Decides about an upgrade; everything needed is copied before anything is awaited. */
 export function upgrade<R extends Upgradable>(
@@ -87,13 +89,55 @@ export function upgradeRequest(head: RequestHead, remoteAddress: string): Upgrad
   return { path, query, remoteAddress, header: (name) => headers.get(name) ?? '' };
 }
 
-export function answerReply(answer: HttpAnswer): HttpReply {
-  const body = answer.body === undefined ? null : Buffer.from(answer.body);
+/** A request to the path of an endpoint that is no upgrade: carried out by the endpoint, when it is of a method that there is. */
+export async function exchange(
+  endpoint: WebSocketEndpoint,
+  head: RequestHead,
+  request: HttpRequest,
+): Promise<HttpReply> {
+  const { method, remoteAddress } = request;
+  if (!METHODS.includes(method)) return otherMethod(method, METHODS);
+  try {
+    const answer = await endpoint.exchange({
+      ...upgradeRequest(head, remoteAddress),
+      method,
+      get aborted() {
+        return request.aborted;
+      },
+      async body(maxOctets) {
+        const pieces: Uint8Array[] = [];
+        await request.body(maxOctets, (piece) => void pieces.push(piece));
+        return Buffer.concat(pieces);
+      },
+    });
+    return answerReply(answer);
+  } catch (error) {
+    const { problem, bug } = problemOf(error);
+    if (bug) throw error;
+    return problemReply(problem);
+  }
+}
+
+/** The answer to a method that a path does not have; OPTIONS is told those that it has. */
+export function otherMethod(method: string, methods: readonly string[]): HttpReply {
+  const allow: HeaderField = ['Allow', [...methods, 'OPTIONS'].join(', ')];
+  if (method !== 'OPTIONS') return problemReply(new Problem(405, { headers: [allow] }));
+  return { status: 204, headers: [...SECURITY_HEADERS, allow], body: null };
+}
+
+export function answerReply({ status, headers = {}, body, finished }: HttpAnswer): HttpReply {
   return {
-    status: answer.status,
-    headers: [...SECURITY_HEADERS, API_POLICY, ...Object.entries(answer.headers ?? {})],
-    body,
+    status,
+    headers: [...SECURITY_HEADERS, API_POLICY, ...Object.entries(headers)],
+    body: bodyOf(body),
+    ...(finished && { finished: (outcome) => finished(outcome === 'sent') }),
   };
+}
+
+function bodyOf(body: HttpAnswer['body']): HttpReply['body'] {
+  if (body === undefined) return null;
+  if (typeof body === 'string') return Buffer.from(body);
+  return body instanceof Uint8Array ? body : { length: null, chunks: body };
 }
 
 /** The handlers of one endpoint's sockets, in the server's terms. */
@@ -127,6 +171,7 @@ class Session implements Socket {
   readonly #log: Log;
   #listener: SocketListener | undefined;
   #open = true;
+  #isBinary = false;
   #queue: Uint8Array[] = [];
   #queued = 0;
   #closing: { readonly code: number; readonly reason: string } | undefined;
@@ -145,10 +190,15 @@ class Session implements Socket {
     });
   }
 
-  send(text: Uint8Array): boolean {
+  useBinary(): boolean {
+    this.#isBinary = true;
+    return true;
+  }
+
+  send(octets: Uint8Array): boolean {
     if (!this.#open || this.#closing !== undefined) return false;
-    this.#queue.push(text);
-    this.#queued += text.length;
+    this.#queue.push(octets);
+    this.#queued += octets.length;
     if (this.#queue.length === 1) this.#later();
     else if (this.#queued > this.#maxBuffered) this.terminate();
     return this.#open;
@@ -210,8 +260,8 @@ class Session implements Socket {
     this.#queue = [];
     this.#queued = 0;
     this.#raw.cork(() => {
-      for (const text of queue) {
-        if (!this.#open || this.#raw.send(text, false, false) === 2) return;
+      for (const octets of queue) {
+        if (!this.#open || this.#raw.send(octets, this.#isBinary, false) === 2) return;
       }
     });
     if (this.#closing !== undefined && this.#open) this.#raw.end(this.#closing.code, Buffer.from(this.#closing.reason));

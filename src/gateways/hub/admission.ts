@@ -8,14 +8,14 @@ import type { Logger } from 'pino';
 import { type Identity, identify } from '../../auth/credentials.js';
 import type { TokenVerifier } from '../../auth/oidc/token-verifier.js';
 import type { AnonymousGuard, AnonymousRequest } from '../../auth/origin.js';
-import type { Rates, Tally } from '../../auth/rates.js';
+import type { RateClass, Rates, Tally } from '../../auth/rates.js';
 import type { Directory, Principal } from '../../directory/protocol.js';
 import { PROBLEM_TYPE, type ProblemStatus, problemBody } from '../problem-details.js';
 import type { HttpAnswer, UpgradeRequest } from '../web-socket.js';
 
 const MAX_TOKEN = 8192;
 
-interface Admitted {
+export interface Admitted {
   /** Undefined for a token without a user: the client is connected, and gets no events. */
   readonly principal: Principal | undefined;
   /** ms since the epoch, undefined when the credential does not end by itself. */
@@ -32,6 +32,8 @@ export async function admit(
   guard: AnonymousGuard,
   rates: Rates,
   log: Logger,
+  /** For what the request counts when its credential is good. */
+  rate: RateClass = 'hub',
 ): Promise<Admission> {
   const tally = rates.tally(request.remoteAddress);
   const refuse = async (answer: HttpAnswer): Promise<Admission> => {
@@ -57,7 +59,7 @@ export async function admit(
   const { principal, expiresAt } = identity;
   const refusal = token === undefined ? guard(anonymousRequest(request)) : undefined;
   if (refusal !== undefined) return refuse(problem(403, refusal));
-  const wait = await tally.account(principal.accountId, 'hub');
+  const wait = await tally.account(principal.accountId, rate);
   if (wait > 0) return { refused: tooMany(wait, tally) };
   if (!mayRead(principal)) return { refused: problem(403, 'The API key needs the scope api:read or app.') };
   return { principal, expiresAt };

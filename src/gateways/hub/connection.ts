@@ -3,23 +3,21 @@
 // `resumption` decides which events it gets. Durations are ticks of the timer wheel. A node has ten thousand connections: each
 // has a few fields, no timers and no closures.
 import type { Logger } from 'pino';
+import { TIMELINE } from '../events/client-events.js';
 import type { Socket, SocketListener } from '../web-socket.js';
-import { checkHandshake, HANDSHAKE_ACCEPTED, handshakeRefused } from './handshake.js';
-import {
-  CLOSE,
-  COMPLETION,
-  encodeMessage,
-  type HubMessage,
-  INVOCATION,
-  PING,
-  parseMessage,
-  STREAM_INVOCATION,
-} from './json-codec.js';
-import { positionText } from './positioned-frames.js';
+import { audienceOf, protocolOf, topicsOf } from './audience.js';
+import { carryOut } from './calls.js';
+import { HANDSHAKE_ACCEPTED, handshakeRefused, protocolNamedIn } from './handshake.js';
+import { CLOSE, INVOCATION, STREAM_INVOCATION } from './hub-messages.js';
+import type { HubProtocol } from './hub-protocol.js';
+import { JSON_PROTOCOL } from './json-protocol.js';
+import type { Caller, ConnectionPart, HubMethods } from './methods.js';
 import { ProtocolError } from './protocol-error.js';
+import type { QueuePositions } from './queue-positions.js';
 import { type ResumingConnection, Resumption, type ResumptionDependencies } from './resumption.js';
+import { joined } from './shared-frames.js';
 import type { Subscriber, Subscriptions } from './subscriptions.js';
-import { RECORD_SEPARATOR, splitFrame } from './text-format.js';
+import { firstOf } from './text-format.js';
 import type { TimerWheel, Visited } from './timer-wheel.js';
 
 /** Shared by all connections of a node; durations in ticks. */
@@ -27,6 +25,8 @@ export interface ConnectionDependencies {
   readonly timerWheel: TimerWheel<Connection>;
   readonly subscriptions: Subscriptions;
   readonly resumptions: ResumptionDependencies;
+  readonly methods: HubMethods;
+  readonly queuePositions: QueuePositions;
   readonly log: Logger;
   readonly handshakeTicks: number;
   /** A visit sends a ping when nothing was sent for so long. */
@@ -65,26 +65,28 @@ export const POLICY = 1008;
 export const TRY_AGAIN = 1013;
 
 const NOT_FOLLOWED = 'The mailbox cannot be followed at present.';
-const RESUME = 'Resume';
-const PING_MESSAGE = Buffer.from(encodeMessage({ type: PING }));
-const ACCEPTED_MESSAGE = Buffer.from(HANDSHAKE_ACCEPTED);
 
-export class Connection implements SocketListener, Subscriber, ResumingConnection, Visited {
+export class Connection implements SocketListener, Subscriber, ResumingConnection, Caller, Visited {
   readonly id: string;
   readonly accountId: string;
   readonly owner: string;
   readonly keyId: string | null;
-  readonly topics: number;
   readonly slot: number;
+  /** Of JSON until the client has named its protocol. */
+  audience: number;
   /** Tick at which the credential ends. */
   readonly #endsAt: number;
   readonly #socket: Socket;
   readonly #dependencies: ConnectionDependencies;
-  readonly #resumption: Resumption | undefined;
+  readonly resumption: Resumption | undefined;
+  /** Undefined when there are none. */
+  #parts: ConnectionPart[] | undefined;
   /** `joining`: the handshake was read, and is answered once the subscription is ready. */
   #state: 'handshake' | 'joining' | 'open' | 'closing' | 'closed' = 'handshake';
   /** Messages that arrived while joining. */
-  #early = '';
+  #early: Uint8Array[] | undefined;
+  /** Answers that leave in one frame, while the messages of a frame are handled. */
+  #answers: Uint8Array[] | undefined;
   /** Tick of the last message from the client. */
   #heardAt: number;
   /** Tick of the last message to the client. */
@@ -97,11 +99,12 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
     this.accountId = options.accountId;
     this.owner = options.owner;
     this.keyId = options.keyId;
-    this.topics = options.topics;
+    this.audience = audienceOf({ protocol: JSON_PROTOCOL, topics: options.topics });
     this.slot = dependencies.timerWheel.nextSlot();
     this.#socket = socket;
     this.#dependencies = dependencies;
-    this.#resumption = options.resumes ? new Resumption(this, dependencies.resumptions) : undefined;
+    this.resumption = options.resumes ? new Resumption(this, dependencies.resumptions) : undefined;
+    if (this.resumption !== undefined) this.#parts = [this.resumption];
     this.#endsAt = dependencies.timerWheel.now + (options.validTicks ?? Number.POSITIVE_INFINITY);
     this.#heardAt = dependencies.timerWheel.now;
     this.#sentAt = dependencies.timerWheel.now;
@@ -109,16 +112,34 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
     dependencies.log.debug({ connectionId: this.id, accountId: this.accountId }, 'hub connection opened');
   }
 
+  get protocol(): HubProtocol {
+    return protocolOf(this.audience);
+  }
+
+  get topics(): number {
+    return topicsOf(this.audience);
+  }
+
   message(data: Uint8Array): void {
     if (!this.#isOpen) return;
-    this.#heardAt = this.#dependencies.timerWheel.now;
+    this.heard();
     this.#guarded(() => {
-      const messages = splitFrame(data, this.#dependencies.maxMessageBytes);
+      const { maxMessageBytes } = this.#dependencies;
+      if (data.length > maxMessageBytes) {
+        throw new ProtocolError(`A frame of ${data.length} octets; at most ${maxMessageBytes} are accepted.`);
+      }
+      const rest = this.#state === 'handshake' ? this.#shakeHands(data) : data;
+      if (rest === undefined) return;
+      const messages = this.protocol.split(rest);
       if (!this.#mayReceive(messages.length)) return;
-      if (this.#state === 'handshake') this.#shakeHands(messages.shift()!);
       if (this.#state === 'joining') this.#keep(messages);
       else this.#take(messages);
     });
+  }
+
+  /** The client has shown that it is there. */
+  heard(): void {
+    this.#heardAt = this.#dependencies.timerWheel.now;
   }
 
   pinged(): void {
@@ -128,15 +149,15 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
   ready(): void {
     if (this.#state !== 'joining') return;
     this.#state = 'open';
-    this.#send(ACCEPTED_MESSAGE);
-    const early = this.#early.split(RECORD_SEPARATOR);
-    this.#early = '';
-    early.pop();
-    this.#guarded(() => this.#take(early));
+    this.#send(HANDSHAKE_ACCEPTED);
+    if ((this.topics & TIMELINE) !== 0 && this.accountId !== '') this.#dependencies.queuePositions.follow(this);
+    const early = this.#early;
+    this.#early = undefined;
+    if (early !== undefined) this.#guarded(() => this.#take(early));
   }
 
   drained(): void {
-    this.#resumption?.drained();
+    if (this.#parts !== undefined) for (const part of this.#parts) part.drained();
   }
 
   closed(code: number): void {
@@ -153,6 +174,15 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
 
   bufferedBytes(): number {
     return this.#socket.bufferedBytes();
+  }
+
+  add(part: ConnectionPart): void {
+    if (!this.#isOpen) {
+      part.end();
+      return;
+    }
+    this.#parts ??= [];
+    this.#parts.push(part);
   }
 
   interrupted(): void {
@@ -178,9 +208,9 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
       if (now - this.#heardAt >= dependencies.clientTimeoutTicks) {
         this.end('Nothing was heard from the client within the time-out.', true, NORMAL);
       } else if (now - this.#sentAt >= dependencies.pingTicks) {
-        this.#send(PING_MESSAGE);
+        this.#send(this.protocol.ping);
       }
-      this.#resumption?.visit();
+      if (this.#parts !== undefined) for (const part of this.#parts) part.visit();
     } else if (this.#isOpen) {
       if (now - this.#sentAt < dependencies.handshakeTicks) return;
       if (this.#state === 'joining') this.end(NOT_FOLLOWED, true, TRY_AGAIN);
@@ -193,9 +223,11 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
   /** Sends the client the reason and closes; before the handshake is complete, the reason is the answer to it. */
   end(error: string, allowReconnect: boolean, code: number): void {
     if (!this.#isOpen) return;
-    const farewell =
-      this.#state === 'open' ? encodeMessage({ type: CLOSE, error, allowReconnect }) : handshakeRefused(error);
-    if (this.#send(Buffer.from(farewell))) this.#close(code);
+    const isConnected = this.#state === 'open';
+    const farewell = isConnected
+      ? this.protocol.encode({ type: CLOSE, error, allowReconnect })
+      : handshakeRefused(error);
+    if (this.#send(farewell)) this.#close(code);
   }
 
   /** Counts; false when the client has sent too many, which ends the connection. */
@@ -224,67 +256,65 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
     }
   }
 
-  #shakeHands(text: string): void {
-    checkHandshake(text);
+  /** Returns what follows the handshake; undefined for nothing. */
+  #shakeHands(data: Uint8Array): Uint8Array | undefined {
+    const [handshake, rest] = firstOf(data);
+    if (!this.#mayReceive(1)) return undefined;
+    const protocol = protocolNamedIn(handshake);
+    if (protocol.isBinary && !this.#socket.useBinary()) {
+      throw new ProtocolError(`The transport carries text only, and the protocol '${protocol.name}' is binary.`);
+    }
+    this.audience = audienceOf({ protocol, topics: this.topics });
     this.#state = 'joining';
     // The subscription is ready before the client learns that it is connected, so the client misses no later event. Frames are
     // sent at the end of a tick at the earliest, so none overtakes the answer. A client that resumes calls `Resume` later.
-    if (this.#resumption !== undefined || this.accountId === '') this.ready();
+    if (this.resumption !== undefined || this.accountId === '') this.ready();
     else if (!this.#dependencies.subscriptions.join(this.accountId, this)) this.end(NOT_FOLLOWED, true, TRY_AGAIN);
+    return rest.length > 0 ? rest : undefined;
   }
 
-  #keep(messages: readonly string[]): void {
-    for (const text of messages) this.#early += text + RECORD_SEPARATOR;
-    if (this.#early.length > this.#dependencies.maxMessageBytes) {
+  #keep(messages: readonly Uint8Array[]): void {
+    this.#early ??= [];
+    this.#early.push(...messages);
+    // Each message counts for its framing too.
+    const octets = this.#early.reduce((sum, { length }) => sum + length + 1, 0);
+    if (octets > this.#dependencies.maxMessageBytes) {
       throw new ProtocolError('More was sent than is taken before the answer to the handshake.');
     }
   }
 
-  #take(messages: readonly string[]): void {
-    let answers = '';
-    for (const text of messages) {
-      // An earlier message has closed the connection.
-      if (this.#state !== 'open') return;
-      answers += this.#handle(text);
+  #take(messages: readonly Uint8Array[]): void {
+    const answers: Uint8Array[] = [];
+    this.#answers = answers;
+    try {
+      for (const message of messages) {
+        // An earlier message has closed the connection.
+        if (this.#state !== 'open') return;
+        this.#handle(message);
+      }
+    } finally {
+      this.#answers = undefined;
     }
-    if (answers !== '') this.#send(Buffer.from(answers));
+    if (answers.length > 0) this.#send(joined(answers));
   }
 
-  /** Returns the answer, which may be empty. */
-  #handle(text: string): string {
-    const message = parseMessage(text);
+  #handle(octets: Uint8Array): void {
+    const message = this.protocol.parse(octets);
     switch (message?.type) {
       case INVOCATION:
-      case STREAM_INVOCATION:
-        return this.#call(message);
+      case STREAM_INVOCATION: {
+        const { methods, log } = this.#dependencies;
+        carryOut(methods, this, message, (completion) => this.#answer(this.protocol.encode(completion)), log);
+        return;
+      }
       case CLOSE:
         this.#close(NORMAL);
-        return '';
-      default:
-        return '';
     }
   }
 
-  #call({ type, target, invocationId, arguments: args }: Extract<HubMessage, { readonly target: string }>): string {
-    const error =
-      type === INVOCATION && target === RESUME
-        ? this.#resume(invocationId, args)
-        : `Unknown hub method '${target.slice(0, 80)}': this hub has none to call but '${RESUME}'.`;
-    if (error === undefined || invocationId === undefined) return '';
-    return encodeMessage({ type: COMPLETION, invocationId, error });
-  }
-
-  /** The error, or undefined for a call that is answered later. */
-  #resume(invocationId: string | undefined, args: readonly unknown[]): string | undefined {
-    if (this.#resumption === undefined)
-      return `'${RESUME}' needs a connection whose URL has 'resume=true' in its query.`;
-    return this.#resumption.start(args, (result) => {
-      // Sent before the answer, so that clients can take all cursors from this event.
-      const position = positionText(result.cursor);
-      const isAsked = invocationId !== undefined;
-      const completion = isAsked ? encodeMessage({ type: COMPLETION, invocationId, result }) : '';
-      this.#send(Buffer.from(position + completion));
-    });
+  #answer(answer: Uint8Array): void {
+    if (this.#answers === undefined) this.#send(answer);
+    else this.#answers.push(answer);
   }
 
   /** False when the connection is closed, or was cut off because the client does not keep up. */
@@ -308,8 +338,11 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
   #leave(state: 'closing' | 'closed'): void {
     const before = this.#state;
     this.#state = state;
-    if (this.#resumption !== undefined) this.#resumption.end();
-    else if (this.accountId !== '' && (before === 'joining' || before === 'open'))
+    const parts = this.#parts;
+    this.#parts = undefined;
+    if (parts !== undefined) for (const part of parts) part.end();
+    const isJoined = this.resumption === undefined && this.accountId !== '';
+    if (isJoined && (before === 'joining' || before === 'open'))
       this.#dependencies.subscriptions.leave(this.accountId, this);
   }
 }

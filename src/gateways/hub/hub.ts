@@ -1,6 +1,6 @@
-// The real-time hub at /hubs/email (docs/hub.md): a WebSocket endpoint that speaks the SignalR hub protocol and
-// sends every connection of an account the account's events. The HTTP server has the sockets, the mailbox the events. Nodes
-// share nothing of a connection: a client that resumes sends its position in the log.
+// The real-time hub at /hubs/email (docs/hub.md): an endpoint that speaks the SignalR hub protocol over WebSockets and their
+// fall-backs, and sends every connection of an account the account's events. The HTTP server has the sockets, the mailbox the
+// events. Nodes share nothing of a connection: a client that resumes sends its position in the log.
 import type { Logger } from 'pino';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
 import type { Tracer } from '../../actors/runtime/tracing.js';
@@ -9,13 +9,21 @@ import type { AnonymousGuard } from '../../auth/origin.js';
 import { Rates } from '../../auth/rates.js';
 import type { Directory } from '../../directory/protocol.js';
 import { CHANGES, TIMELINE } from '../events/client-events.js';
-import type { WebSocketEndpoint } from '../web-socket.js';
-import { admit, problem } from './admission.js';
+import { EndedCredentials, isMeant } from '../events/ended-credentials.js';
+import type { Socket, UpgradeRequest, WebSocketEndpoint } from '../web-socket.js';
+import { type Admitted, admit, problem } from './admission.js';
 import { Connection, GOING_AWAY, POLICY, TRY_AGAIN } from './connection.js';
+import { connectionIdOf, isToken, newHubId, newToken, originOf } from './connection-token.js';
+import { fallbackAnswer, type HubPeers } from './fallback-transports.js';
 import { HUB_LIMITS, type HubLimits } from './limits.js';
 import type { HubMeter } from './meter.js';
-import { connectionIdFor, negotiateAnswer } from './negotiate.js';
+import { RESUME_METHODS } from './methods.js';
+import { negotiateAnswer } from './negotiate.js';
+import { type Opening, PolledConnections, type PolledRefusal } from './polled-connections.js';
 import { PositionedFrames } from './positioned-frames.js';
+import { QueuePositions } from './queue-positions.js';
+import type { ListLanguage } from './standing-queries/list-language.js';
+import { StandingQueries } from './standing-queries/standing-queries.js';
 import { Subscriptions } from './subscriptions.js';
 import { SLOTS, TimerWheel } from './timer-wheel.js';
 
@@ -24,6 +32,8 @@ export interface HubOptions {
   /** None: there is no identity provider. */
   readonly tokens?: TokenVerifier;
   readonly mailboxes: Mailboxes;
+  /** What clients say and see of lists; none: they cannot subscribe to lists. */
+  readonly lists?: ListLanguage;
   readonly log: Logger;
   readonly meter?: HubMeter;
   readonly tracer?: Tracer;
@@ -33,6 +43,8 @@ export interface HubOptions {
   /** No limits when absent. */
   readonly rates?: Rates;
   readonly timing?: HubTiming;
+  /** None: there is one node. */
+  readonly peers?: HubPeers;
 }
 
 export interface HubTiming {
@@ -52,13 +64,12 @@ export interface Hub extends WebSocketEndpoint {
   drain(reason: string): Promise<void>;
 }
 
+const MALFORMED = 'The connection token (id) is malformed.';
 const TOO_MANY = 'The account has as many connections as it may.';
 /** Ticks in the keep-alive time; a connection is visited every `SLOTS` of them. */
 const KEEP_ALIVE_TICKS = 3 * SLOTS;
 /** The stream of a client that resumes pauses at this fraction of the bound of its buffer. */
 const PAUSE_SHARE = 4;
-/** A revocation may arrive between the check of a key and the opening of its socket. Ids kept. */
-const MAX_ENDED = 1024;
 
 const EVENT_LOOP: HubTiming = {
   every(ms, tick) {
@@ -70,7 +81,7 @@ const EVENT_LOOP: HubTiming = {
 };
 
 export function createHub(options: HubOptions): Hub {
-  const { directory, tokens, mailboxes, log, guard, rates = new Rates(), timing = EVENT_LOOP } = options;
+  const { directory, tokens, mailboxes, log, guard, peers, rates = new Rates(), timing = EVENT_LOOP } = options;
   const limits = { ...HUB_LIMITS, ...options.limits };
   const tickMs = limits.keepAliveMs / KEEP_ALIVE_TICKS;
   const ticks = (ms: number) => Math.ceil(ms / tickMs);
@@ -78,11 +89,13 @@ export function createHub(options: HubOptions): Hub {
   const timerWheel = new TimerWheel<Connection>();
   /** Number of open connections by account, or by address without an account. */
   const owners = new Map<string, number>();
-  /** Keys and accounts that ended a moment ago. */
-  const ended = new Set<string>();
+  const credentials = new EndedCredentials(directory, log);
   let draining: { readonly reason: string; readonly finished: Promise<void> } | undefined;
   let lastClosed = () => {};
 
+  const pauseBytes = limits.maxBufferedBytes / PAUSE_SHARE;
+  const standingQueries =
+    options.lists && new StandingQueries({ ...options, language: options.lists, limits, pauseBytes });
   const dependencies = {
     timerWheel,
     subscriptions: new Subscriptions(mailboxes, log, (flush) => timing.defer(flush), options),
@@ -90,10 +103,17 @@ export function createHub(options: HubOptions): Hub {
       mailboxes,
       frames: new PositionedFrames(log),
       log,
-      pauseBytes: limits.maxBufferedBytes / PAUSE_SHARE,
+      pauseBytes,
       stallVisits: Math.ceil(ticks(limits.clientTimeoutMs) / SLOTS),
       defer: (run: () => void) => timing.defer(run),
     },
+    methods: new Map([...RESUME_METHODS, ...(standingQueries?.methods ?? [])]),
+    queuePositions: new QueuePositions({
+      mailboxes,
+      log,
+      queuePositionMs: limits.queuePositionMs,
+      pauseBytes,
+    }),
     log,
     handshakeTicks: ticks(limits.handshakeMs),
     pingTicks: KEEP_ALIVE_TICKS - SLOTS,
@@ -111,30 +131,55 @@ export function createHub(options: HubOptions): Hub {
   };
 
   const stopTicking = timing.every(tickMs, () => timerWheel.tick());
-  const revoked = directory.revokedKeys$.subscribe({
-    next: (id) => end(id, (connection) => connection.keyId === id, 'The API key has been revoked.'),
-    error: (err) => log.error({ err }, 'the hub is not notified of revoked keys any more'),
+  const ending = credentials.ended$.subscribe((ended) => {
+    const error = ended.kind === 'key' ? 'The API key has been revoked.' : 'The account has been deleted.';
+    for (const connection of timerWheel) if (isMeant(ended, connection)) connection.end(error, false, POLICY);
   });
-  const deleted = directory.deletedAccounts$.subscribe({
-    next: (id) => end(id, (connection) => connection.accountId === id, 'The account has been deleted.'),
-    error: (err) => log.error({ err }, 'the hub is not notified of deleted accounts any more'),
-  });
-
-  function end(id: string, concerns: (connection: Connection) => boolean, error: string): void {
-    ended.add(id);
-    if (ended.size > MAX_ENDED) ended.delete(ended.values().next().value!);
-    for (const connection of timerWheel) if (concerns(connection)) connection.end(error, false, POLICY);
-  }
 
   const isFull = (owner: string): boolean => (owners.get(owner) ?? 0) >= limits.maxOwnConnections;
 
-  function refusal(owner: string) {
-    if (draining !== undefined) return problem(503, 'The node is stopping.', { 'retry-after': '1' });
+  function refusal(owner: string): PolledRefusal | undefined {
+    if (draining !== undefined) return refused(503, 'The node is stopping.', '1');
     if (timerWheel.size >= limits.maxConnections) {
-      return problem(503, 'The node has as many connections as it takes.', { 'retry-after': '5' });
+      return refused(503, 'The node has as many connections as it takes.', '5');
     }
-    if (isFull(owner)) return problem(429, TOO_MANY, { 'retry-after': '60' });
-    return undefined;
+    return isFull(owner) ? refused(429, TOO_MANY, '60') : undefined;
+  }
+
+  function open(connectionToken: string, opening: Opening, socket: Socket): Connection {
+    const { accountId, owner, keyId, expiresAt } = opening;
+    const validTicks = expiresAt === undefined ? undefined : ticks(expiresAt - Date.now());
+    const id = connectionIdOf(connectionToken);
+    const connection = new Connection(socket, { ...opening, id, validTicks }, dependencies);
+    // Others may have been opened since this one was admitted.
+    if (isFull(owner)) connection.end(TOO_MANY, true, TRY_AGAIN);
+    owners.set(owner, (owners.get(owner) ?? 0) + 1);
+    if (draining !== undefined) connection.end(draining.reason, true, GOING_AWAY);
+    if (credentials.has({ accountId, keyId })) {
+      connection.end('The credential is no longer valid.', false, POLICY);
+    }
+    return connection;
+  }
+
+  const hubId = newHubId();
+  const polled = new PolledConnections({
+    silenceMs: limits.silenceMs,
+    defer: (run) => timing.defer(run),
+    mayOpen(connectionToken) {
+      const origin = originOf(connectionToken);
+      return origin?.hubId === hubId && timerWheel.now - origin.tick < ticks(limits.openMs);
+    },
+    refusal,
+    open,
+  });
+  const stopServing = peers?.serve(hubId, (request) => polled.carryOut(request));
+  /** Tokens of connections of other hubs, which this node hands requests on to. */
+  const handedOn = new Set<string>();
+
+  function noteHandedOn(connectionToken: string, isConnected: boolean): void {
+    handedOn.delete(connectionToken);
+    if (isConnected) handedOn.add(connectionToken);
+    if (handedOn.size > limits.maxConnections) handedOn.delete(handedOn.values().next().value!);
   }
 
   return {
@@ -148,36 +193,42 @@ export function createHub(options: HubOptions): Hub {
       const query = new URLSearchParams(request.query);
       const admission = await admit(request, query, directory, tokens, guard, rates, log);
       if ('refused' in admission) return admission.refused;
-      return refusal(admission.principal?.accountId ?? request.remoteAddress) ?? negotiateAnswer(query);
+      const refusing = refusal(admission.principal?.accountId ?? request.remoteAddress);
+      if (refusing !== undefined) return problem(refusing.status, refusing.detail, refusing.headers);
+      return negotiateAnswer(query, newToken({ hubId, tick: timerWheel.now }));
     },
 
     async upgrade(request) {
       const query = new URLSearchParams(request.query);
-      const id = connectionIdFor(query);
-      if (id === undefined) return problem(400, 'The connection token (id) is malformed.');
+      const connectionToken = query.get('id') ?? newToken({ hubId, tick: timerWheel.now });
+      if (!isToken(connectionToken)) return problem(400, MALFORMED);
       const admission = await admit(request, query, directory, tokens, guard, rates, log);
       if ('refused' in admission) return admission.refused;
-      const { accountId = '', keyId = null } = admission.principal ?? {};
-      const owner = accountId || request.remoteAddress;
-      const refused = refusal(owner);
-      if (refused !== undefined) return refused;
-      const { expiresAt } = admission;
-      const resumes = accountId !== '' && query.get('resume') === 'true';
-      const topics =
-        (query.get('timeline') === 'true' ? TIMELINE : 0) | (query.get('changes') === 'true' ? CHANGES : 0);
-      return (socket) => {
-        const validTicks = expiresAt === undefined ? undefined : ticks(expiresAt - Date.now());
-        const connectionOptions = { id, accountId, owner, keyId, resumes, topics, validTicks };
-        const connection = new Connection(socket, connectionOptions, dependencies);
-        // Others may have been opened since this one was admitted.
-        if (isFull(owner)) connection.end(TOO_MANY, true, TRY_AGAIN);
-        owners.set(owner, (owners.get(owner) ?? 0) + 1);
-        if (draining !== undefined) connection.end(draining.reason, true, GOING_AWAY);
-        if (ended.has(accountId) || (keyId !== null && ended.has(keyId))) {
-          connection.end('The credential is no longer valid.', false, POLICY);
-        }
-        return connection;
-      };
+      const opening = openingOf(admission, request, query);
+      const refusing = refusal(opening.owner);
+      if (refusing !== undefined) return problem(refusing.status, refusing.detail, refusing.headers);
+      return (socket) => open(connectionToken, opening, socket);
+    },
+
+    async exchange(request) {
+      const query = new URLSearchParams(request.query);
+      const connectionToken = query.get('id');
+      if (connectionToken === null && request.method === 'GET') {
+        return problem(426, 'Without the id of a negotiation, the hub takes WebSockets only.', {
+          upgrade: 'websocket',
+        });
+      }
+      if (connectionToken === null || !isToken(connectionToken)) return problem(400, MALFORMED);
+      // Requests of a connection are bounded by the connection.
+      const isNew = !polled.has(connectionToken) && !handedOn.has(connectionToken);
+      const admission = await admit(request, query, directory, tokens, guard, rates, log, isNew ? 'hub' : 'unlimited');
+      if ('refused' in admission) return admission.refused;
+      const { maxMessageBytes } = limits;
+      const fallback = { hubId, connections: polled, maxMessageBytes, ...(peers && { peers }) };
+      const answer = await fallbackAnswer(request, connectionToken, openingOf(admission, request, query), fallback);
+      const isOfPeer = originOf(connectionToken)?.hubId !== hubId;
+      if (isOfPeer) noteHandedOn(connectionToken, answer.status < 400 && request.method !== 'DELETE');
+      return answer;
     },
 
     drain(reason) {
@@ -194,7 +245,25 @@ export function createHub(options: HubOptions): Hub {
     for (const connection of timerWheel) connection.end(reason, true, GOING_AWAY);
     if (timerWheel.size > 0) await allClosed;
     stopTicking();
-    revoked.unsubscribe();
-    deleted.unsubscribe();
+    stopServing?.();
+    ending.unsubscribe();
+    credentials.close();
   }
+}
+
+function refused(status: PolledRefusal['status'], detail: string, retryAfter: string): PolledRefusal {
+  return { kind: 'refused', status, detail, headers: { 'retry-after': retryAfter } };
+}
+
+function openingOf({ principal, expiresAt }: Admitted, request: UpgradeRequest, query: URLSearchParams): Opening {
+  const { accountId = '', keyId = null } = principal ?? {};
+  const topics = (query.get('timeline') === 'true' ? TIMELINE : 0) | (query.get('changes') === 'true' ? CHANGES : 0);
+  return {
+    accountId,
+    owner: accountId || request.remoteAddress,
+    keyId,
+    resumes: accountId !== '' && query.get('resume') === 'true',
+    topics,
+    ...(expiresAt !== undefined && { expiresAt }),
+  };
 }

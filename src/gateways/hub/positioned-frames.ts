@@ -1,33 +1,34 @@
 // Frames for connections that resume: whole changes in the order of the log, and at the end the event `Position` with the
-// client's cursor after the frame. A frame is made once for all connections that get the same batch and have asked
-// for the same topics.
+// client's cursor after the frame. A frame is made once for all connections of an audience that get the same batch.
 import type { Logger } from 'pino';
 import type { MailboxEvent } from '../../actors/mailbox/protocol.js';
 import type { LogPosition } from '../../actors/runtime/ref.js';
-import { TOPIC_SETS } from '../events/client-events.js';
 import { cursorOf } from '../events/cursor.js';
-import { eventTexts, logDelivered } from './event-text.js';
-import { encodeMessage, INVOCATION } from './json-codec.js';
+import { AUDIENCES, protocolOf, topicsOf } from './audience.js';
+import { eventMessages, logDelivered } from './event-messages.js';
+import { eventMessage, type Invocation } from './hub-messages.js';
+import { joined } from './shared-frames.js';
 
 export interface PositionedFrame {
-  /** Whole messages in UTF-8. */
+  /** Whole messages. */
   readonly octets: Uint8Array;
   readonly position: LogPosition;
 }
 
-/** A page of the log is cut after so many characters, at the end of a change. */
+/** A page of the log is cut after so many octets, at the end of a change. */
 const FRAME_LENGTH = 64 * 1024;
 
-export function positionText(cursor: string): string {
-  return encodeMessage({ type: INVOCATION, target: 'Position', arguments: [cursor] });
+/** The client keeps the cursor. */
+export function positionMessage(cursor: string): Invocation {
+  return eventMessage('Position', cursor);
 }
 
 export class PositionedFrames {
   readonly #log: Logger;
   readonly #logged = new WeakSet<readonly MailboxEvent[]>();
-  /** By topics. */
+  /** By audiences. */
   readonly #made = Array.from(
-    { length: TOPIC_SETS },
+    { length: AUDIENCES },
     () => new WeakMap<readonly MailboxEvent[], readonly PositionedFrame[]>(),
   );
 
@@ -35,29 +36,38 @@ export class PositionedFrames {
     this.#log = log;
   }
 
-  of(batch: readonly MailboxEvent[], accountId: string, topics: number): readonly PositionedFrame[] {
-    const made = this.#made[topics]!;
+  of(batch: readonly MailboxEvent[], accountId: string, audience: number): readonly PositionedFrame[] {
+    const made = this.#made[audience]!;
     let frames = made.get(batch);
     if (frames === undefined) {
       if (!this.#logged.has(batch)) logDelivered(batch, accountId, { resumed: true }, this.#log);
       this.#logged.add(batch);
-      frames = this.#make(batch, accountId, topics);
+      frames = this.#make(batch, accountId, audience);
       made.set(batch, frames);
     }
     return frames;
   }
 
-  #make(batch: readonly MailboxEvent[], accountId: string, topics: number): readonly PositionedFrame[] {
+  #make(batch: readonly MailboxEvent[], accountId: string, audience: number): readonly PositionedFrame[] {
+    const protocol = protocolOf(audience);
+    const topics = topicsOf(audience);
     const frames: PositionedFrame[] = [];
-    let text = '';
+    let messages: Uint8Array[] = [];
+    let length = 0;
     batch.forEach((event, i) => {
-      for (const message of eventTexts(event, topics, accountId, this.#log)) text += message.text;
+      for (const { message } of eventMessages(event, topics, accountId, this.#log)) {
+        const octets = protocol.encode(message);
+        messages.push(octets);
+        length += octets.length;
+      }
       const next = batch[i + 1];
-      const isWhole = next === undefined || (next.seq !== event.seq && text.length >= FRAME_LENGTH);
+      const isWhole = next === undefined || (next.seq !== event.seq && length >= FRAME_LENGTH);
       if (!isWhole) return;
       const position = { seq: event.seq, at: event.at };
-      frames.push({ octets: Buffer.from(text + positionText(cursorOf(position, accountId))), position });
-      text = '';
+      messages.push(protocol.encode(positionMessage(cursorOf(position, accountId))));
+      frames.push({ octets: joined(messages), position });
+      messages = [];
+      length = 0;
     });
     return frames;
   }

@@ -6,6 +6,8 @@ import type { MailboxEvent, Mailboxes } from '../../actors/mailbox/protocol.js';
 import type { LogPosition, ResumePoint } from '../../actors/runtime/ref.js';
 import { cursorOf, positionOf, wholeChange } from '../events/cursor.js';
 import { type LogReader, pacedLog } from '../events/paced-log.js';
+import { audienceOf } from './audience.js';
+import type { HubProtocol } from './hub-protocol.js';
 import type { PositionedFrames } from './positioned-frames.js';
 
 /** Shared by all resumptions of a node. */
@@ -23,6 +25,7 @@ export interface ResumptionDependencies {
 /** The connection, as its resumption sees it. */
 export interface ResumingConnection {
   readonly accountId: string;
+  readonly protocol: HubProtocol;
   readonly topics: number;
   deliver(frame: Uint8Array): void;
   bufferedBytes(): number;
@@ -96,9 +99,10 @@ export class Resumption implements LogReader {
   }
 
   take(batch: readonly MailboxEvent[]): LogPosition | undefined {
-    const { accountId, topics } = this.#connection;
+    const { accountId } = this.#connection;
+    const audience = audienceOf(this.#connection);
     const { frames, pauseBytes } = this.#dependencies;
-    for (const { octets, position } of frames.of(batch, accountId, topics)) {
+    for (const { octets, position } of frames.of(batch, accountId, audience)) {
       this.#connection.deliver(octets);
       if (this.#isEnded || this.#connection.bufferedBytes() > pauseBytes) return position;
     }

@@ -5,18 +5,18 @@ import type { Logger } from 'pino';
 import { catchError, EMPTY, filter, map, Subject, Subscription, tap } from 'rxjs';
 import type { MailboxEvent, Mailboxes } from '../../actors/mailbox/protocol.js';
 import { NO_TRACER, type Span, type Tracer } from '../../actors/runtime/tracing.js';
-import { TOPIC_SETS } from '../events/client-events.js';
+import { AUDIENCES, topicsOf } from './audience.js';
 import { batchedBy } from './batched-by.js';
-import { eventTexts, logDelivered } from './event-text.js';
+import { eventMessages, logDelivered } from './event-messages.js';
 import { type HubMeter, NO_METER } from './meter.js';
 import { type SharedFrame, sharedFrames } from './shared-frames.js';
 
 export interface Subscriber {
-  /** The topics that the client asked for, beside the events for everybody. */
-  readonly topics: number;
+  /** Fixed from the time that the subscriber joins. */
+  readonly audience: number;
   /** Every event from now on will be delivered. No event is delivered before the caller of this method has returned. */
   ready(): void;
-  /** Takes a frame of whole messages in UTF-8: the same octets for all that get the same messages. */
+  /** Takes a frame of whole messages: the same octets for all of an audience. */
   deliver(frame: Uint8Array): void;
   /** No more events will come: the client has to connect again and to read anew what it shows. */
   interrupted(): void;
@@ -117,8 +117,8 @@ class Group {
   readonly flush$ = new Subject<void>();
   /** Every event from now on is delivered. */
   isReady = false;
-  /** How many connections have asked for each set of topics. */
-  readonly #connections = new Array<number>(TOPIC_SETS).fill(0);
+  /** By audiences. */
+  readonly #connections = new Array<number>(AUDIENCES).fill(0);
   readonly #log: Logger;
   readonly #observability: Observability;
 
@@ -142,13 +142,13 @@ class Group {
   }
 
   add(subscriber: Subscriber): void {
-    if (!this.subscribers.has(subscriber)) this.#connections[subscriber.topics]!++;
+    if (!this.subscribers.has(subscriber)) this.#connections[subscriber.audience]!++;
     this.subscribers.add(subscriber);
   }
 
   delete(subscriber: Subscriber): boolean {
     if (!this.subscribers.delete(subscriber)) return false;
-    this.#connections[subscriber.topics]!--;
+    this.#connections[subscriber.audience]!--;
     return true;
   }
 
@@ -158,18 +158,18 @@ class Group {
       span?.end();
     }
     const events = withLastCountOnly(arrivals.flatMap((arrival) => arrival.events));
-    const topics = this.#connections.reduce((all, count, set) => (count > 0 ? all | set : all), 0);
-    const messages = events.flatMap((event) => eventTexts(event, topics, this.accountId, this.#log));
+    const topics = this.#connections.reduce((all, count, audience) => (count > 0 ? all | topicsOf(audience) : all), 0);
+    const messages = events.flatMap((event) => eventMessages(event, topics, this.accountId, this.#log));
     return sharedFrames(messages, this.#connections);
   }
 
   send(frames: readonly (SharedFrame | undefined)[]): void {
     const { meter } = this.#observability;
-    frames.forEach((frame, topics) => {
-      if (frame !== undefined) meter.sent(frame.messages, this.#connections[topics]!);
+    frames.forEach((frame, audience) => {
+      if (frame !== undefined) meter.sent(frame.messages, this.#connections[audience]!);
     });
     for (const subscriber of this.subscribers) {
-      const frame = frames[subscriber.topics];
+      const frame = frames[subscriber.audience];
       if (frame !== undefined) subscriber.deliver(frame.octets);
     }
   }

@@ -1,31 +1,44 @@
-// Framing of the SignalR text transfer format: each message ends with the record separator 0x1E, and a WebSocket
-// message holds one or more whole messages. Pure; the codec reads the messages.
+// Framing of the SignalR text transfer format: each message ends with the record separator 0x1E, and a frame holds one or
+// more whole messages. The handshake has this format in every protocol. Pure; the codec reads the messages.
 // https://github.com/dotnet/aspnetcore/blob/main/src/SignalR/docs/specs/HubProtocol.md#json-encoding
 import { ProtocolError } from './protocol-error.js';
 
-/** JSON escapes control characters, so the separator never occurs inside a message. */
+/** JSON escapes control characters, and UTF-8 has no such octet in others, so the separator never occurs inside a message. */
 export const RECORD_SEPARATOR = '\u001e';
+const SEPARATOR = 0x1e;
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * The messages of one WebSocket message, at least one, without their separators.
- * @throws ProtocolError when it is too long, not UTF-8, or ends inside a message.
+ * The messages of a frame without their separators.
+ * @throws ProtocolError when the frame ends inside a message
  */
-export function splitFrame(data: Uint8Array, maxBytes: number): string[] {
-  if (data.byteLength > maxBytes) {
-    throw new ProtocolError(`A WebSocket message of ${data.byteLength} octets; at most ${maxBytes} are accepted.`);
-  }
-  let text: string;
-  try {
-    text = decoder.decode(data);
-  } catch {
-    throw new ProtocolError('A WebSocket message that is not UTF-8.');
-  }
-  if (!text.endsWith(RECORD_SEPARATOR)) {
-    throw new ProtocolError('A WebSocket message that does not end with the record separator 0x1E.');
-  }
-  const messages = text.split(RECORD_SEPARATOR);
-  messages.pop();
+export function splitText(frame: Uint8Array): readonly Uint8Array[] {
+  const messages: Uint8Array[] = [];
+  let rest = frame;
+  do {
+    const [message, after] = firstOf(rest);
+    messages.push(message);
+    rest = after;
+  } while (rest.length > 0);
   return messages;
+}
+
+/**
+ * The first message of a frame without its separator, and what follows it.
+ * @throws ProtocolError when the frame ends inside the message
+ */
+export function firstOf(frame: Uint8Array): readonly [message: Uint8Array, rest: Uint8Array] {
+  const end = frame.indexOf(SEPARATOR);
+  if (end < 0) throw new ProtocolError('A frame that does not end with the record separator 0x1E.');
+  return [frame.subarray(0, end), frame.subarray(end + 1)];
+}
+
+/** @throws ProtocolError */
+export function textOf(message: Uint8Array): string {
+  try {
+    return decoder.decode(message);
+  } catch {
+    throw new ProtocolError('A message that is not UTF-8.');
+  }
 }

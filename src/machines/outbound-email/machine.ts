@@ -1,6 +1,7 @@
-// The states of an outbound email (docs/interface/mail.md, "Outbound email"; decision 0008), with one child machine a recipient. The machine is pure: no invoke, no after, no timers, so
-// a snapshot may be restored at any point. Its effects are carried out after the commit. A draft is its first state and is
-// stored without a snapshot: the machine starts when the draft is sent.
+// The states of an outbound email (docs/interface/mail.md, "Outbound email"; decisions 0008 and 0052), with one child machine a
+// recipient. The machine is pure: no invoke, no after, no timers, so a snapshot may be restored at any point. Its effects are
+// carried out after the commit. A draft is its first state and is stored without a snapshot: the machine starts when the draft
+// is sent.
 import { type ActorRefFrom, assign, emit, enqueueActions, setup } from 'xstate';
 import { outboundRecipient } from '../outbound-recipient/machine.js';
 import type { Effect, MachineEvent, OutboundEmailContext, OutboundEmailEvent } from './types.js';
@@ -8,7 +9,10 @@ import type { Effect, MachineEvent, OutboundEmailContext, OutboundEmailEvent } f
 /** After this long in the queue the sender is notified of the delay. */
 const DELAY_NOTICE_MS = 4 * 3_600_000;
 
-const CANCELLED = { type: 'abandoned', text: 'Cancelled by the operator.', statusCode: '5.0.0' } as const;
+const CANCELLED = {
+  operator: { type: 'abandoned', text: 'Cancelled by the operator.', statusCode: '5.0.0' },
+  sender: { type: 'abandoned', text: 'Cancelled by the sender.', statusCode: '5.0.0' },
+} as const;
 
 type EventOf<T extends OutboundEmailEvent['type']> = Extract<OutboundEmailEvent, { type: T }>;
 
@@ -41,10 +45,14 @@ export const outboundEmail = setup({
     allDelivered: ({ context }) => context.pending === 0 && context.failed === 0,
     nonePending: ({ context }) => context.pending === 0,
     interrupted: (_, { isInterrupted }: EventOf<'end'>) => isInterrupted,
+    toBeHeld: (_, { heldUntil }: EventOf<'enqueue'>) => heldUntil !== undefined,
+    released: ({ context }) => context.heldUntil === null,
+    bySender: (_, { by }: EventOf<'cancel'>) => by === 'sender',
   },
   actions: {
-    spawnRecipients: enqueueActions(({ enqueue }, { recipientIds, now }: EventOf<'enqueue'>) => {
-      for (const id of recipientIds) enqueue.spawnChild('recipient', { id, input: { now } });
+    spawnRecipients: enqueueActions(({ enqueue }, { recipientIds, now, heldUntil }: EventOf<'enqueue'>) => {
+      const nextTryAt = heldUntil === undefined ? now : null;
+      for (const id of recipientIds) enqueue.spawnChild('recipient', { id, input: { nextTryAt } });
     }),
     tryDue: enqueueActions(({ enqueue, self }, { now }: EventOf<'start'>) => {
       for (const recipient of pendingOf(self)) {
@@ -70,19 +78,24 @@ export const outboundEmail = setup({
     makeDue: enqueueActions(({ enqueue, self }, { now }: { now: number }) => {
       for (const recipient of pendingOf(self)) enqueue.sendTo(recipient, { type: 'due', now });
     }),
-    abandonPending: enqueueActions(({ enqueue, self }) => {
-      for (const recipient of pendingOf(self)) enqueue.sendTo(recipient, CANCELLED);
+    abandonPending: enqueueActions(({ enqueue, self }, { by }: EventOf<'cancel'>) => {
+      for (const recipient of pendingOf(self)) enqueue.sendTo(recipient, CANCELLED[by]);
     }),
     reviveFailed: enqueueActions(({ enqueue, self }, { now }: EventOf<'retry'>) => {
       for (const recipient of Object.values(self.getSnapshot().children)) {
         if (recipient?.getSnapshot().value === 'Failed') enqueue.sendTo(recipient, { type: 'revived', now });
       }
     }),
-    noteQueued: assign((_, { now, recipientIds, hasSender }: EventOf<'enqueue'>) => ({
+    noteQueued: assign((_, { now, recipientIds, hasSender, heldUntil }: EventOf<'enqueue'>) => ({
       pending: recipientIds.length,
       hasSender,
-      queuedAt: now,
+      queuedAt: heldUntil ?? now,
+      heldUntil: heldUntil ?? null,
     })),
+    endHold: assign(({ context }, { now }: { now: number }) =>
+      context.heldUntil === null ? {} : { heldUntil: null, queuedAt: now },
+    ),
+    forgetHold: assign({ heldUntil: null }),
     beginAnew: assign((_, { now }: EventOf<'retry'>) => ({ queuedAt: now, retryCount: 0, reportDue: null })),
     notifyDue: emit({ type: 'due' }),
     reportDelay: enqueueActions(({ enqueue, context }, { now }: { now: number }) => {
@@ -116,6 +129,7 @@ export const outboundEmail = setup({
     failed: 0,
     hasSender: false,
     queuedAt: null,
+    heldUntil: null,
     retryCount: 0,
     lastError: null,
     sentAt: null,
@@ -140,22 +154,53 @@ export const outboundEmail = setup({
   states: {
     Draft: {
       on: {
-        enqueue: {
-          target: 'Queued',
-          actions: [
-            { type: 'noteQueued', params: ({ event }) => event },
-            { type: 'spawnRecipients', params: ({ event }) => event },
-            'notifyDue',
-          ],
-        },
+        enqueue: [
+          {
+            guard: { type: 'toBeHeld', params: ({ event }) => event },
+            target: 'Queued',
+            actions: [
+              { type: 'noteQueued', params: ({ event }) => event },
+              { type: 'spawnRecipients', params: ({ event }) => event },
+            ],
+          },
+          {
+            target: 'Queued',
+            actions: [
+              { type: 'noteQueued', params: ({ event }) => event },
+              { type: 'spawnRecipients', params: ({ event }) => event },
+              'notifyDue',
+            ],
+          },
+        ],
       },
     },
+    // While the email is held no recipient is due; `retry` releases the email.
     Queued: {
       entry: 'announceQueued',
       on: {
-        start: { target: 'Sending', actions: { type: 'tryDue', params: ({ event }) => event } },
-        retry: { actions: [{ type: 'makeDue', params: ({ event }) => event }, 'notifyDue'] },
-        cancel: { target: 'Failed', actions: 'abandonPending' },
+        start: {
+          guard: 'released',
+          target: 'Sending',
+          actions: { type: 'tryDue', params: ({ event }) => event },
+        },
+        retry: {
+          actions: [
+            { type: 'makeDue', params: ({ event }) => event },
+            { type: 'endHold', params: ({ event }) => event },
+            'notifyDue',
+          ],
+        },
+        cancel: [
+          {
+            guard: { type: 'bySender', params: ({ event }) => event },
+            target: 'Failed',
+            actions: [{ type: 'abandonPending', params: ({ event }) => event }, 'forgetHold', 'forgetReport'],
+          },
+          {
+            target: 'Failed',
+            actions: [{ type: 'abandonPending', params: ({ event }) => event }, 'forgetHold', 'reportFailure'],
+          },
+        ],
       },
     },
     // As long as attempts are under way for some recipient; others wait for their next one meanwhile, and get it.
@@ -171,7 +216,7 @@ export const outboundEmail = setup({
             target: 'Sent',
             actions: { type: 'noteSent', params: ({ event }) => event },
           },
-          { guard: 'nonePending', target: 'Failed' },
+          { guard: 'nonePending', target: 'Failed', actions: 'reportFailure' },
           {
             guard: { type: 'interrupted', params: ({ event }) => event },
             target: 'Queued',
@@ -194,7 +239,7 @@ export const outboundEmail = setup({
     // Not of type final: a machine that has ended drops its children, and what became of them is to be kept.
     Sent: { entry: ['forgetReport', 'announceSent'] },
     Failed: {
-      entry: ['reportFailure', 'announceFailed'],
+      entry: 'announceFailed',
       on: {
         retry: {
           target: 'Queued',

@@ -13,7 +13,7 @@ interface RecipientState {
   readonly lastError: string | null;
   readonly statusCode: string | null;
   readonly retryCount: number;
-  /** While Pending: when it is due; null while an attempt is under way. */
+  /** While Pending: when it is due; null while an attempt is under way or the email is held. */
   readonly nextTryAt: number | null;
 }
 

@@ -11,7 +11,12 @@ interface StoredRecipient {
 
 export interface StoredSnapshot {
   readonly value: string;
-  readonly context: { readonly retryCount: number; readonly nextRetryAt: number | null };
+  readonly context: {
+    readonly retryCount: number;
+    readonly nextRetryAt: number | null;
+    /** Versions that hold no email leave it out, and leave it as it is when they make the email due. */
+    readonly heldUntil?: number | null;
+  };
   readonly children: Readonly<Record<string, StoredRecipient>>;
 }
 
@@ -32,13 +37,15 @@ export function readable(stored: StoredSnapshot): StoredSnapshot {
   const children = Object.entries(stored.children);
   const { value, context } = stored;
   const known = firstDue(children.map(([, { snapshot }]) => ({ status: snapshot.value, ...snapshot.context })));
+  const isHeld = value === 'Queued' && known === null;
+  const own = { ...stored, context: { ...context, heldUntil: isHeld ? (context.heldUntil ?? null) : null } };
   const isWhole = children.every(([, { snapshot }]) => snapshot.context.nextTryAt !== undefined);
-  if (isWhole && (value !== 'Queued' || known === context.nextRetryAt)) return stored;
+  if (isWhole && (value !== 'Queued' || known === context.nextRetryAt)) return own;
   const { retryCount, nextRetryAt } = context;
-  const own = children.map(([id, child]) => {
+  const recipients = children.map(([id, child]) => {
     const nextTryAt = child.snapshot.value === 'Pending' ? nextRetryAt : null;
     const recipient = { ...child.snapshot, context: { ...child.snapshot.context, retryCount, nextTryAt } };
     return [id, { ...child, snapshot: recipient }] as const;
   });
-  return { ...stored, children: Object.fromEntries(own) };
+  return { ...own, children: Object.fromEntries(recipients) };
 }

@@ -10,7 +10,10 @@ export interface OutboundEmailContext {
   readonly failed: number;
   /** False for the null sender, which is never notified (RFC 5321 §4.5.5). */
   readonly hasSender: boolean;
+  /** When it became due first; of a failed one that is tried anew, when that began. */
   readonly queuedAt: number | null;
+  /** While it is held: until when. */
+  readonly heldUntil: number | null;
   /** Of the recipient that was tried most often. */
   readonly retryCount: number;
   readonly lastError: string | null;
@@ -34,6 +37,8 @@ export type OutboundEmailEvent =
       readonly now: number;
       readonly recipientIds: readonly string[];
       readonly hasSender: boolean;
+      /** No recipient is due before `retry`, which is expected at this time. */
+      readonly heldUntil?: number | undefined;
     }
   /** Attempts begin for the recipients that are due; while Sending for further ones, or in place of an interrupted delivery. */
   | { readonly type: 'start'; readonly now: number }
@@ -52,9 +57,10 @@ export type OutboundEmailEvent =
       /** This node stopped before the attempts under way were made. */
       readonly isInterrupted: boolean;
     } & Planned)
-  /** Of operators. */
+  /** Who waits or has failed is due now. A held email is released. */
   | { readonly type: 'retry'; readonly now: number }
-  | { readonly type: 'cancel' }
+  /** Senders who cancel get no notification of it. */
+  | { readonly type: 'cancel'; readonly by: 'operator' | 'sender' }
   /** The notification that was due has been given, or is not to be. */
   | { readonly type: 'reported' };
 

@@ -12,7 +12,7 @@ interface RecipientContext {
   /** Its enhanced status code (RFC 3463). */
   readonly statusCode: string | null;
   readonly retryCount: number;
-  /** While Pending: when it is due, ms since the epoch; null while an attempt is under way. */
+  /** While Pending: when it is due, ms since the epoch; null while an attempt is under way or the email is held. */
   readonly nextTryAt: number | null;
 }
 
@@ -44,7 +44,11 @@ export type RecipientResult =
   | { readonly type: 'recipientRevived' };
 
 export const outboundRecipient = setup({
-  types: { context: {} as RecipientContext, events: {} as RecipientEvent, input: {} as { readonly now: number } },
+  types: {
+    context: {} as RecipientContext,
+    events: {} as RecipientEvent,
+    input: {} as { readonly nextTryAt: number | null },
+  },
   guards: {
     retriesExhausted: ({ context }, { policy }: EventOf<'deferred'>) => context.retryCount >= policy.maxRetries,
   },
@@ -67,6 +71,7 @@ export const outboundRecipient = setup({
       return { type: 'recipientDeferred', text: context.lastError, retryCount: context.retryCount, now };
     }),
     reportFailed: sendParent(({ context }) => ({ type: 'recipientFailed', text: context.lastError })),
+    reportAbandoned: sendParent((_, { text }: Answer) => ({ type: 'recipientFailed', text })),
     reportRevived: sendParent({ type: 'recipientRevived' }),
   },
 }).createMachine({
@@ -76,7 +81,7 @@ export const outboundRecipient = setup({
     lastError: null,
     statusCode: null,
     retryCount: 0,
-    nextTryAt: input.now,
+    nextTryAt: input.nextTryAt,
   }),
   initial: 'Pending',
   states: {
@@ -107,7 +112,10 @@ export const outboundRecipient = setup({
         refused: { target: 'Failed', actions: [{ type: 'keepAnswer', params: ({ event }) => event }, 'reportFailed'] },
         abandoned: {
           target: 'Failed',
-          actions: [{ type: 'keepReason', params: ({ event }) => event }, 'reportFailed'],
+          actions: [
+            { type: 'keepReason', params: ({ event }) => event },
+            { type: 'reportAbandoned', params: ({ event }) => event },
+          ],
         },
       },
     },

@@ -1,25 +1,30 @@
 // Gauges of the engine, read at a scrape: actors in memory, leases, the cluster as the last heartbeat saw it, the bus, mail that
 // waits to be placed.
+import type { Releases } from '../../actors/delivery/releases.js';
 import type { ImportPlacing } from '../../actors/mailbox/import-placing.js';
 import type { Redelivery } from '../../actors/mailbox/redelivery.js';
 import type { Host } from '../../actors/runtime/host.js';
 import type { Ownership } from '../../actors/runtime/ownership.js';
 import type { Transport } from '../../actors/runtime/transport.js';
 import type { NodeRow } from '../../store/leases.js';
+import { type MeasuredConsumers, watchConsumers } from './consumer-metrics.js';
 import type { Families } from './families.js';
 
 export interface EngineParts {
+  readonly consumers: MeasuredConsumers;
   readonly host: Pick<Host, 'load'>;
   readonly ownership: Pick<Ownership, 'owned' | 'shards' | 'heartbeatAgeMs' | 'view' | 'unreachable'>;
   readonly transport: Pick<Transport, 'connected$' | 'breaks$'>;
   readonly redelivery: Pick<Redelivery, 'delivered' | 'waiting'>;
   readonly placing: Pick<ImportPlacing, 'placed'>;
+  readonly releases: Pick<Releases, 'released'>;
 }
 
 const STATES = ['serving', 'cut off', 'draining', 'silent'] as const;
 
 export function watchEngine(families: Families, parts: EngineParts): void {
-  const { host, ownership, transport, redelivery, placing } = parts;
+  const { host, ownership, transport, redelivery, placing, releases } = parts;
+  watchConsumers(families, parts.consumers);
   families.gauge('actors', 'Actors in memory.', () => host.load.actors);
   families.gauge('actor_state_bytes', 'Estimated memory of the states of these actors.', () => host.load.octets);
   families.gauge('actor_commands_waiting', 'Commands in the queues of all actors.', () => host.load.waiting);
@@ -74,6 +79,11 @@ export function watchEngine(families: Families, parts: EngineParts): void {
     () => redelivery.waiting,
   );
   families.readCounter('imported_total', 'Imported messages that were placed.', () => placing.placed);
+  families.readCounter(
+    'held_released_total',
+    'Held emails that were released at their time (undo, sendAt).',
+    () => releases.released,
+  );
 }
 
 function stateOf({ expired, state }: NodeRow): (typeof STATES)[number] {

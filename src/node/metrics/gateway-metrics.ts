@@ -1,5 +1,6 @@
 // The gateways' meters on prom-client. Labels come from closed sets: what a peer wrote is never one.
 import { LOGIN_PROTOCOLS, type LoginMeter } from '../../auth/sign-in.js';
+import type { EventStreamMeter } from '../../gateways/events/open-event-streams.js';
 import type { HttpMeter } from '../../gateways/http/meter.js';
 import type { HubMeter } from '../../gateways/hub/meter.js';
 import type { ImapMeter } from '../../gateways/imap/meter.js';
@@ -124,5 +125,18 @@ export function hubMeter(families: Families): HubMeter {
     'hub_messages_sent_total',
     'Messages sent to hub connections, counted at each connection.',
   );
-  return { sent: (messages, connections) => sent.inc(messages * connections) };
+  const rounds = families.latency(
+    'hub_list_round_duration_seconds',
+    'Rounds that bring the lists of an account up to date for hub connections; outcome: done or failed.',
+    ['outcome'],
+  );
+  return {
+    sent: (messages, connections) => sent.inc(messages * connections),
+    listsRead: (outcome, ms) => rounds.observe({ outcome }, ms / 1000),
+  };
+}
+
+export function eventStreamMeter(families: Families): EventStreamMeter {
+  const sent = families.counter('event_stream_events_total', 'Events sent to event streams, counted at each stream.');
+  return { sent: (events) => sent.inc(events) };
 }

@@ -1,21 +1,25 @@
 // The node's metrics: the meters that its parts are given and the text that Prometheus reads. Loaded only when
 // MANSIO_METRICS_PORT is set; the only folder that knows prom-client.
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { ConsumerMeter } from '../../actors/consumers/protocol.js';
 import type { DeliveryMeter } from '../../actors/delivery/meter.js';
 import type { Meter } from '../../actors/runtime/meter.js';
 import type { LoginMeter } from '../../auth/sign-in.js';
+import type { EventStreamMeter } from '../../gateways/events/open-event-streams.js';
 import type { HttpMeter } from '../../gateways/http/meter.js';
 import type { HubMeter } from '../../gateways/hub/meter.js';
 import type { ImapMeter } from '../../gateways/imap/meter.js';
 import type { Pop3Meter } from '../../gateways/pop3/meter.js';
 import type { SmtpMeter, SubmissionMeter } from '../../gateways/smtp/meter.js';
 import type { CourierMeter } from '../../smtp-client/meter.js';
+import { consumerMeter } from './consumer-metrics.js';
 import { courierMeter } from './courier-metrics.js';
 import { deliveryMeter, type MeasuredQueue, watchQueue } from './delivery-metrics.js';
 import { type EngineParts, watchEngine } from './engine-metrics.js';
 import { eventLoopDelay } from './event-loop.js';
 import { type Declared, Families, type MeteredRole } from './families.js';
 import {
+  eventStreamMeter,
   httpMeter,
   hubMeter,
   imapMeter,
@@ -38,13 +42,16 @@ export interface Metrics {
   readonly logins: LoginMeter;
   readonly http: HttpMeter;
   readonly hub: HubMeter;
+  readonly events: EventStreamMeter;
+  /** Push subscriptions and webhooks. */
+  readonly consumers: ConsumerMeter;
   readonly deliveries: DeliveryMeter;
   readonly courier: CourierMeter;
   watchEngine(parts: EngineParts): void;
   /** On nodes that deliver outbound mail. */
   watchQueue(status: MeasuredQueue): void;
   /** `read` gives the connections open now. */
-  watchConnections(gateway: 'smtp' | 'submission' | 'imap' | 'pop3' | 'hub', read: () => number): void;
+  watchConnections(gateway: 'smtp' | 'submission' | 'imap' | 'pop3' | 'hub' | 'event_stream', read: () => number): void;
   readonly contentType: string;
   /** All families, also those of roles that this node does not have. */
   readonly declared: readonly Declared[];
@@ -66,6 +73,7 @@ const GATEWAY_ROLES = {
   imap: 'imap',
   pop3: 'pop3',
   hub: 'api',
+  event_stream: 'api',
 } as const satisfies Record<string, MeteredRole>;
 
 export function createMetrics({ version, roles }: MeteredNode): Metrics {
@@ -89,6 +97,8 @@ export function createMetrics({ version, roles }: MeteredNode): Metrics {
     logins: loginMeter(families, roles),
     http: httpMeter(api),
     hub: hubMeter(api),
+    events: eventStreamMeter(api),
+    consumers: consumerMeter(families),
     deliveries: deliveryMeter(outbound),
     courier: courierMeter(outbound),
     watchEngine: (parts) => watchEngine(families, parts),

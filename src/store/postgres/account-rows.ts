@@ -35,6 +35,8 @@ export const ACCOUNT_TABLES = [
   'deferred_filters',
   'preferences',
   'push_subscriptions',
+  'webhooks',
+  'webhook_deliveries',
   'outbound',
   'outbound_recipients',
   'outbound_contents',

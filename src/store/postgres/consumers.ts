@@ -42,6 +42,16 @@ export function postgresConsumers(sql: Sql): ConsumerStore {
           from ${sql(TABLES[kind])} c where account_id = ${accountId} and ${isEnabled(kind)} order by id`,
       ),
 
+    async begin(kind, accountId, id) {
+      const [row] = await guarded(
+        () => sql<{ seq: number }[]>`
+          update ${sql(TABLES[kind])} c set seq = a.modseq from accounts a
+          where c.account_id = ${accountId} and c.id = ${id} and c.seq is null and a.id = c.account_id
+          returning c.seq::float8 as seq`,
+      );
+      return row?.seq;
+    },
+
     async advance(kind, advances) {
       const rows = await guarded(
         () => sql<{ id: string }[]>`
@@ -54,7 +64,7 @@ export function postgresConsumers(sql: Sql): ConsumerStore {
             failures = case when p.recovered then 0 else c.failures end,
             failing_since = case when p.recovered then null else c.failing_since end
           from advance p
-          where c.account_id = p.a and c.id = p.id and c.seq is not distinct from p.before and ${isEnabled(kind)}
+          where c.account_id = p.a and c.id = p.id and c.seq = p.before and ${isEnabled(kind)}
           returning c.id`,
       );
       return new Set(rows.map(({ id }) => id));
@@ -66,7 +76,7 @@ export function postgresConsumers(sql: Sql): ConsumerStore {
           update ${sql(TABLES[kind])} c set seq = ${seq}, failures = ${failures},
             retry_at = to_timestamp(${retryAt} / 1000.0::float8),
             failing_since = to_timestamp(${failingSince}::float8 / 1000.0)
-          where account_id = ${accountId} and id = ${id} and seq is not distinct from ${before} and ${isEnabled(kind)}`,
+          where account_id = ${accountId} and id = ${id} and seq = ${before} and ${isEnabled(kind)}`,
       );
       return count > 0;
     },

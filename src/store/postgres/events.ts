@@ -34,9 +34,12 @@ export function postgresEvents(sql: Sql): EventLog {
 
   async function newest(accountId: string): Promise<number> {
     const [row] = await guarded(
-      () => sql<[{ seq: string | null }]>`select max(seq) as seq from events where account_id = ${accountId}`,
+      () => sql<[{ seq: string }]>`
+        select coalesce(
+          (select max(seq) from events where account_id = ${accountId}),
+          (select modseq from accounts where id = ${accountId}), 0) as seq`,
     );
-    return Number(row.seq ?? 0);
+    return Number(row.seq);
   }
 
   /** Drops the entries up to a seq of each account, and with them what is known of UIDs that were expunged until then. */

@@ -28,6 +28,7 @@ function rowsOf(changes: readonly MailboxChange[], overlays: Overlays) {
   const folders = [];
   const log = new LogRows();
   const remembered = [];
+  const preferences = [];
   for (const change of changes) {
     const a = change.accountId;
     const net = netOf(change.changes);
@@ -59,8 +60,23 @@ function rowsOf(changes: readonly MailboxChange[], overlays: Overlays) {
     }
     folders.push(...folderRows(change));
     for (const { id, reply } of change.remembered) remembered.push({ a, id, reply });
+    if (net.preferences !== undefined) preferences.push({ a, ...net.preferences });
   }
-  return { fences, consumed, added, flagged, removed, placed, expunged, marked, folders, log, remembered, overlaid };
+  return {
+    fences,
+    consumed,
+    added,
+    flagged,
+    removed,
+    placed,
+    expunged,
+    marked,
+    folders,
+    log,
+    remembered,
+    preferences,
+    overlaid,
+  };
 }
 
 /** The list cut where neighbours are not the same. */
@@ -184,6 +200,7 @@ export async function commitChanges(
         join passed using (a)
     )
     ${part(remember, rows.remembered)}
+    ${part(choosePreferences, rows.preferences)}
     ${writeOverlays(sql, rows.overlaid)}
     ${writeLabels(sql, changes)}
     ${writeOutbound(sql, changes)}
@@ -197,7 +214,10 @@ export async function commitChanges(
     const own = results.filter((row) => row.account_id === change.accountId && row.threads === null);
     if (own.length === 0) return { kind: 'fenced' };
     const gone = own.flatMap((row) => (row.consumed === null ? [] : [row.consumed]));
-    return gone.length === 0 ? { kind: 'committed' } : { kind: 'consumed', inbound: gone };
+    if (gone.length > 0) return { kind: 'consumed', inbound: gone };
+    return torn.some(({ a }) => a === change.accountId)
+      ? { kind: 'committed', areThreadsJoined: true }
+      : { kind: 'committed' };
   });
 }
 
@@ -309,4 +329,13 @@ const remember: Part = (sql, rows) => sql`
       insert into recent_commands (account_id, id, reply)
       select a, id, reply from json_to_recordset(${json(rows)}::text::json)
         as x (a uuid, id uuid, reply json) join passed using (a)
+    )`;
+
+const choosePreferences: Part = (sql, rows) => sql`
+    , preference as (
+      insert into preferences (account_id, chosen, updated_at)
+      select a, chosen, to_timestamp(at / 1000.0) from json_to_recordset(${json(rows)}::text::json)
+        as x (a uuid, chosen jsonb, at double precision) join passed using (a)
+      on conflict (account_id) do update
+      set chosen = preferences.chosen || excluded.chosen, updated_at = excluded.updated_at
     )`;

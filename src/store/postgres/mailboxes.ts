@@ -26,6 +26,7 @@ import {
   outboundOfCopies,
   outboundPage,
   outboundRows,
+  outboundWaiting,
 } from './outbound-rows.js';
 import { threadRows } from './threads.js';
 
@@ -119,6 +120,7 @@ export function postgresMailboxes(
     outboundCounts: (...of) => guarded(() => outboundCounts(sql, ...of)),
     outboundContent: (accountId, id) => guarded(() => outboundContent(sql, accountId, id)),
     outboundAttempts: (accountId, id) => guarded(() => outboundAttempts(sql, accountId, id)),
+    outboundWaiting: (accountId, shards) => guarded(async () => outboundWaiting(sql, accountId, shards)),
     emailsByMessageId: (...of) => guarded(() => emailsByMessageId(sql, ...of)),
     claim,
     overview: (accountId) => overview(sql, accountId),

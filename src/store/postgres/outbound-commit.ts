@@ -63,23 +63,24 @@ export function writeOutbound(sql: Sql, changes: readonly MailboxChange[]) {
   return sql`
     , outbound_written as (
       insert into outbound (account_id, id, shard, status, blob, sender, subject, message_id, in_reply_to, refs, size,
-        sent_email_id, created_at, updated_at, queued_at, sent_at, retry_count, next_retry_at, last_error, attempt_id,
-        attempt_by, report_due, delay_reported, machine)
+        sent_email_id, created_at, updated_at, queued_at, sent_at, retry_count, next_retry_at, held_until, last_error,
+        attempt_id, attempt_by, report_due, delay_reported, machine)
       select a, x.id, p.shard, status, blob, sender, subject, message_id, in_reply_to, refs, size, sent_email_id,
         to_timestamp(created / 1000.0), to_timestamp(updated / 1000.0), to_timestamp(queued / 1000.0),
-        to_timestamp(sent / 1000.0), retry_count, to_timestamp(next_retry / 1000.0), last_error, attempt_id, attempt_by,
-        report_due, delay_reported, machine
+        to_timestamp(sent / 1000.0), retry_count, to_timestamp(next_retry / 1000.0),
+        to_timestamp(held / 1000.0), last_error, attempt_id, attempt_by, report_due, delay_reported, machine
       from json_to_recordset(${json(emails)}::text::json) as x (a uuid, id uuid, status text, blob bytea, sender text,
         subject text, message_id text, in_reply_to text, refs text[], size bigint, sent_email_id uuid,
         created double precision, updated double precision, queued double precision, sent double precision,
-        retry_count int, next_retry double precision, last_error text, attempt_id uuid, attempt_by text,
+        retry_count int, next_retry double precision, held double precision, last_error text, attempt_id uuid, attempt_by text,
         report_due text, delay_reported boolean, machine json)
       join passed p using (a)
       on conflict (account_id, id) do update set status = excluded.status, blob = excluded.blob, sender = excluded.sender,
         subject = excluded.subject, message_id = excluded.message_id, in_reply_to = excluded.in_reply_to,
         refs = excluded.refs, size = excluded.size, sent_email_id = excluded.sent_email_id,
         updated_at = excluded.updated_at, queued_at = excluded.queued_at, sent_at = excluded.sent_at,
-        retry_count = excluded.retry_count, next_retry_at = excluded.next_retry_at, last_error = excluded.last_error,
+        retry_count = excluded.retry_count, next_retry_at = excluded.next_retry_at,
+        held_until = excluded.held_until, last_error = excluded.last_error,
         attempt_id = excluded.attempt_id, attempt_by = excluded.attempt_by, report_due = excluded.report_due,
         delay_reported = excluded.delay_reported, machine = excluded.machine
     )${
@@ -195,6 +196,8 @@ function emailRow(a: string, row: LoggedOutbound, machine: unknown) {
     sent: row.sentAt,
     retry_count: row.retryCount,
     next_retry: row.nextRetryAt,
+    // Of a record by a node that holds no email.
+    held: row.heldUntil ?? null,
     last_error: row.lastError,
     attempt_id: row.attempt?.id ?? null,
     attempt_by: row.attempt?.by ?? null,

@@ -1,9 +1,18 @@
 // Reading one account's outbound emails: rows with their recipients, pages of them, counts, bodies, attempts.
 import type { OutboundCounts } from '../mailboxes.js';
-import type { DeliveryAttempt, DraftEmail, OutboundContent, OutboundRow, OutboundStatus } from '../outbound.js';
+import type {
+  DeliveryAttempt,
+  DraftEmail,
+  OutboundContent,
+  OutboundRow,
+  OutboundStatus,
+  WaitingOutbound,
+} from '../outbound.js';
 import type { Fragment, Sql } from './client.js';
 
 const MOST_ATTEMPTS = 1_000;
+const MOST_WAITING = 10;
+const MOST_AHEAD = 1_000;
 
 const ms = (sql: Sql, column: Fragment) => sql`(extract(epoch from ${column}) * 1000)::float8`;
 
@@ -13,7 +22,9 @@ export const outboundColumns = (sql: Sql) => sql`
   o.in_reply_to as "inReplyTo", o.refs as references, o.size::float8 as size, o.sent_email_id as "emailId",
   ${ms(sql, sql`o.created_at`)} as "createdAt", ${ms(sql, sql`o.updated_at`)} as "updatedAt",
   ${ms(sql, sql`o.queued_at`)} as "queuedAt", ${ms(sql, sql`o.sent_at`)} as "sentAt", o.retry_count as "retryCount",
-  ${ms(sql, sql`o.next_retry_at`)} as "nextRetryAt", o.last_error as "lastError",
+  ${ms(sql, sql`o.next_retry_at`)} as "nextRetryAt",
+  case when o.status = 'Queued' and o.next_retry_at is null then ${ms(sql, sql`o.held_until`)} end as "heldUntil",
+  o.last_error as "lastError",
   case when o.attempt_id is not null then json_build_object('id', o.attempt_id, 'by', o.attempt_by) end as attempt,
   o.report_due as "reportDue", o.delay_reported as "delayReported",
   (select coalesce(json_agg(json_build_object('id', r.id, 'address', r.address, 'displayName', r.display_name,
@@ -90,6 +101,30 @@ export async function outboundAttempts(sql: Sql, accountId: string, id: string):
     select entry from outbound_attempts where account_id = ${accountId} and outbound_id = ${id}
     order by at desc, id desc limit ${MOST_ATTEMPTS}`;
   return rows.map(({ entry }) => entry).reverse();
+}
+
+/** What is ahead is read from the index of what is due, and no more of it than is counted. */
+export function outboundWaiting(
+  sql: Sql,
+  accountId: string,
+  shards: readonly number[],
+): PromiseLike<WaitingOutbound[]> {
+  return sql<WaitingOutbound[]>`
+    select m.id, (extract(epoch from m.next_retry_at - now()) * 1000)::float8 as "dueInMs",
+      case when m.next_retry_at <= now() then (
+        select count(*)::int from (
+          select from unnest(${shards as number[]}::int[]) as s (shard) cross join lateral (
+            select from outbound o where o.status = 'Queued' and o.shard = s.shard and o.next_retry_at < m.next_retry_at
+            limit ${MOST_AHEAD}
+          ) each limit ${MOST_AHEAD}
+        ) longer
+      ) end as ahead
+    from (
+      select id, next_retry_at from outbound
+      where account_id = ${accountId} and status = 'Queued' and next_retry_at is not null
+      order by next_retry_at limit ${MOST_WAITING}
+    ) m
+    order by m.next_retry_at`;
 }
 
 /** By the thread, since every email is in that of its own id. */

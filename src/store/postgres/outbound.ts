@@ -8,6 +8,7 @@ export function postgresOutbound(sql: Sql): OutboundStore {
   return {
     due: (shards, limit, except, exceptAccounts) => due(sql, shards, limit, { except, exceptAccounts }),
     interrupted: (shards, incarnation, limit, except) => rowsOf(interrupted(sql, shards, incarnation, limit, except)),
+    held: (shards, withinMs, limit, except) => rowsOf(held(sql, shards, withinMs, limit, except)),
     reportsDue: (shards, limit, except) =>
       rowsOf(sql`
         select account_id as "accountId", id as "outboundId" from outbound
@@ -125,6 +126,23 @@ function dueOf(sql: Sql, shards: readonly number[], limit: number, { except, exc
       order by next_retry_at limit ${limit}
     ) due
     order by due.next_retry_at`);
+}
+
+/** Of that many rows: emails of one account that are released at one time delay those of others by no more. */
+const RANKED = 5_000;
+
+function held(sql: Sql, shards: readonly number[], withinMs: number, limit: number, except: readonly string[]) {
+  return sql`
+    select account_id as "accountId", id as "outboundId", (extract(epoch from held_until) * 1000)::float8 as "heldUntil"
+    from (
+      select account_id, id, held_until, row_number() over (partition by account_id order by held_until) as turn from (
+        select account_id, id, held_until from outbound
+        where status = 'Queued' and next_retry_at is null and held_until <= now() + ${withinMs}::float8 * interval '1 ms'
+          and shard = any(${shards as number[]}::int[]) and id <> all(${except as string[]}::uuid[])
+        order by held_until limit ${RANKED}
+      ) first
+    ) ranked
+    order by turn, held_until limit ${limit}`;
 }
 
 function interrupted(

@@ -1,13 +1,15 @@
 // Push subscriptions in PostgreSQL.
 import { newId } from '../../ids/new-id.js';
-import type { PushSubscription, PushSubscriptionStore } from '../push-subscriptions.js';
+import type { PushSubscription, PushSubscriptionStore, StoredSubscription } from '../push-subscriptions.js';
 import { type Sql, storeFault } from './client.js';
 
 export function postgresPushSubscriptions(sql: Sql): PushSubscriptionStore {
   return {
     subscribe: (accountId, subscription, limit) => subscribe(sql, accountId, subscription, limit).catch(rethrow),
     subscriptions: (accountId) => listSubscriptions(sql, accountId).catch(rethrow),
-    unsubscribe: (accountId) => deleteSubscriptions(sql, accountId).catch(rethrow),
+    find: (accountId, id) => findSubscription(sql, accountId, id).catch(rethrow),
+    unsubscribe: (accountId, endpoint) => deleteSubscriptions(sql, accountId, endpoint).catch(rethrow),
+    remove: (accountId, subscription) => deleteSubscription(sql, accountId, subscription).catch(rethrow),
   };
 }
 
@@ -25,11 +27,12 @@ async function subscribe(
   return sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(hashtextextended(${`mansio push of ${accountId}`}, 0))`;
     const { count } = await tx`
-      with account as (select id from accounts where id = ${accountId} for key share)
-      insert into push_subscriptions (account_id, id, endpoint, p256dh, auth, created_at)
-      select id, ${newId()}::uuid, ${endpoint}, ${p256dh}, ${auth}, clock_timestamp() from account
+      with account as (select id, modseq from accounts where id = ${accountId} for key share)
+      insert into push_subscriptions (account_id, id, endpoint, p256dh, auth, created_at, seq)
+      select id, ${newId()}::uuid, ${endpoint}, ${p256dh}, ${auth}, clock_timestamp(), modseq from account
       on conflict (account_id, endpoint) do update
-        set p256dh = excluded.p256dh, auth = excluded.auth, created_at = excluded.created_at`;
+        set p256dh = excluded.p256dh, auth = excluded.auth, created_at = excluded.created_at,
+          seq = coalesce(push_subscriptions.seq, excluded.seq), retry_at = null, failures = 0, failing_since = null`;
     await tx`
       delete from push_subscriptions where account_id = ${accountId} and id in (
         select id from push_subscriptions where account_id = ${accountId}
@@ -44,6 +47,24 @@ async function listSubscriptions(sql: Sql, accountId: string): Promise<readonly 
   return [...rows];
 }
 
-async function deleteSubscriptions(sql: Sql, accountId: string): Promise<void> {
-  await sql`delete from push_subscriptions where account_id = ${accountId}`;
+async function findSubscription(sql: Sql, accountId: string, id: string): Promise<StoredSubscription | undefined> {
+  const [row] = await sql<StoredSubscription[]>`
+    select id, endpoint, p256dh, auth from push_subscriptions where account_id = ${accountId} and id = ${id}`;
+  return row;
+}
+
+async function deleteSubscriptions(sql: Sql, accountId: string, endpoint: string | undefined): Promise<void> {
+  await sql`
+    delete from push_subscriptions
+    where account_id = ${accountId} and ${endpoint === undefined ? sql`true` : sql`endpoint = ${endpoint}`}`;
+}
+
+async function deleteSubscription(
+  sql: Sql,
+  accountId: string,
+  { id, p256dh, auth }: StoredSubscription,
+): Promise<void> {
+  await sql`
+    delete from push_subscriptions
+    where account_id = ${accountId} and id = ${id} and p256dh = ${p256dh} and auth = ${auth}`;
 }

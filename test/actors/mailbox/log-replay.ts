@@ -127,6 +127,7 @@ const TABLES = [
   'outbound',
   'outbound_recipients',
   'outbound_attempts',
+  'preferences',
 ] as const;
 
 /** Of the account, of a time that is not in the log, or stored only. */

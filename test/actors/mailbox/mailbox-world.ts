@@ -8,6 +8,7 @@ import { mailboxBehavior } from '../../../src/actors/mailbox/behavior.js';
 import { startDeferredFiltering } from '../../../src/actors/mailbox/deferred-filters.js';
 import type { BodyText } from '../../../src/actors/mailbox/email-texts.js';
 import { MessageOffers } from '../../../src/actors/mailbox/message-offers.js';
+import type { AccountQueue } from '../../../src/actors/mailbox/outbound/delivery-slots.js';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import type { MailboxState } from '../../../src/actors/mailbox/state.js';
 import { createEventStreams } from '../../../src/actors/runtime/event-streams.js';
@@ -98,7 +99,8 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
   const noted: string[] = [];
   const deliverySlots = { port: NO_DELIVERY_SLOTS };
   /** For a test to play; nothing is hosted here, and mail that is handed over is not delivered. */
-  const inside: { hosted: HostedDelivery; handedOver(handed: HandedOver): void } = {
+  const inside: { hosted: HostedDelivery; queue: AccountQueue; handedOver(handed: HandedOver): void } = {
+    queue: { shards: [0], waiting: new Map() },
     hosted: async () => undefined,
     handedOver() {},
   };
@@ -106,6 +108,7 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     retry,
     notifyDue: (_: string, outboundId: string) => void noted.push(outboundId),
     reserve: (accountId: string, wanted: number) => deliverySlots.port.reserve(accountId, wanted),
+    queueOf: () => inside.queue,
     hosted: (task: Parameters<HostedDelivery>[0]) => inside.hosted(task),
     handedOver: (handed: HandedOver) => inside.handedOver(handed),
   };

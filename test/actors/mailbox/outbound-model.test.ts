@@ -22,7 +22,7 @@ const command = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
-      name: fc.constant('enqueue' as const),
+      name: fc.constantFrom('enqueue' as const, 'holdOutbound' as const),
       which: fc.option(which),
       to: fc.integer({ min: 1, max: 3 }),
     }),
@@ -41,6 +41,13 @@ const command = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ name: fc.constant('giveReport' as const), which }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      name: fc.constantFrom('releaseOutbound' as const, 'cancelOutbound' as const, 'retryOutbound' as const),
+      which,
+    }),
+  },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -68,6 +75,12 @@ function draftOf(to: number) {
   return { sender: 'me@example.test', subject: 's', content: { textBody: 't', htmlBody: null }, recipients };
 }
 
+/** Of the email that the command is about. */
+function idOf(next: Command, known: readonly Known[]): string {
+  const at = 'which' in next && next.which !== null ? known[next.which % Math.max(1, known.length)] : undefined;
+  return at?.email.id ?? '';
+}
+
 async function issue(world: MailboxWorld, accountId: string, next: Command, known: readonly Known[]): Promise<Answer> {
   const mailbox = world.mailboxes.of(accountId);
   const at = 'which' in next && next.which !== null ? known[next.which % Math.max(1, known.length)] : undefined;
@@ -79,10 +92,13 @@ async function issue(world: MailboxWorld, accountId: string, next: Command, know
       return mailbox.ask('updateDraft', { outboundId, draft: draftOf(next.to) });
     case 'deleteDraft':
       return mailbox.ask('deleteDraft', { outboundId });
-    case 'enqueue': {
+    case 'enqueue':
+    case 'holdOutbound': {
       const draft = at === undefined ? null : { id: outboundId, updatedAt: at.email.updatedAt };
       const { sender, content, recipients } = draftOf(next.to);
-      return mailbox.ask('enqueue', { draft, sender, content, recipients, ...(await stored(world)) });
+      const queued = { draft, sender, content, recipients, ...(await stored(world)) };
+      if (next.name === 'enqueue') return mailbox.ask('enqueue', queued);
+      return mailbox.ask('holdOutbound', { ...queued, heldUntil: 1_800_000_000_000 + next.to });
     }
     case 'startDelivery': {
       const supersedes = next.supersedes ? (at?.attemptId ?? null) : null;
@@ -101,6 +117,11 @@ async function issue(world: MailboxWorld, accountId: string, next: Command, know
       const about = { outboundId, attemptId, outcomes, attempts: [], isOver, isInterrupted, postponed, begins };
       return mailbox.ask('reportDelivery', about);
     }
+    case 'releaseOutbound':
+      return mailbox.ask('releaseOutbound', { outboundId, heldUntil: at?.email.heldUntil ?? 1 });
+    case 'cancelOutbound':
+    case 'retryOutbound':
+      return mailbox.ask(next.name, { outboundId });
     case 'giveReport':
       return mailbox.ask('giveReport', { outboundId, kind: 'failed', report: await stored(world) });
     case 'manageOutbound':
@@ -143,12 +164,17 @@ test('random histories leave memory, rows, counts and mail handed over in agreem
         const account = await world.directory.createAccount(`${randomUUID()}@example.test`, 'Model');
         let known: Known[] = [];
         let handed = 0;
+        const cancelled = new Set<string>();
         for (const round of rounds) {
           if (round === 'reload') world.reload();
           else {
             const answers = await Promise.all(round.map((next) => issue(world, account.id, next, known)));
             answers.forEach(({ reply, refusal }, i) => {
               seen.add(`${round[i]!.name} ${refusal ?? 'done'}`);
+              const isRetry = reply !== undefined && ('retried' in reply || round[i]!.name === 'manageOutbound');
+              const id = idOf(round[i]!, known);
+              if (isRetry) cancelled.delete(id);
+              else if (reply !== undefined && 'cancelled' in reply && reply.cancelled === true) cancelled.add(id);
               if (reply !== undefined && 'handedOver' in reply) handed += (reply.handedOver as unknown[]).length;
             });
           }
@@ -156,13 +182,15 @@ test('random histories leave memory, rows, counts and mail handed over in agreem
           const attempts = await world.sql`select id, attempt_id from outbound where account_id = ${account.id}`;
           const attemptIds = new Map(attempts.map((row) => [row['id'], row['attempt_id']]));
           known = emails.map((email) => ({ email, attemptId: attemptIds.get(email.id) ?? randomUUID() })).slice(-4);
-          for (const { status, recipients, nextRetryAt, sentAt } of emails) {
+          for (const { id, status, recipients, nextRetryAt, heldUntil, sentAt } of emails) {
+            if (cancelled.has(id)) t.is(status, 'Failed', 'what was cancelled is not delivered afterwards');
             const are = new Set(recipients.map((recipient) => recipient.status));
             if (status === 'Sent') t.deepEqual([...are], ['Delivered']);
             if (status === 'Failed') t.true(are.has('Failed') && !are.has('Pending'));
             if (status === 'Queued') t.true(are.has('Pending'));
             // While Sending, some may wait for their next attempt and some not.
-            if (status !== 'Sending') t.is(nextRetryAt !== null, status === 'Queued');
+            if (status !== 'Sending') t.is((nextRetryAt ?? heldUntil) !== null, status === 'Queued');
+            if (heldUntil !== null) t.deepEqual([status, nextRetryAt, [...are]], ['Queued', null, ['Pending']]);
             t.is(sentAt !== null, status === 'Sent');
           }
         }
@@ -184,6 +212,11 @@ test('random histories leave memory, rows, counts and mail handed over in agreem
     'startDelivery notDue',
     'reportDelivery done',
     'updateDraft done',
+    'holdOutbound done',
+    'releaseOutbound done',
+    'releaseOutbound released',
+    'cancelOutbound done',
+    'retryOutbound done',
   ])
     t.true(seen.has(place), place);
 });

@@ -57,6 +57,13 @@ const command = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.record({
+      kind: fc.constant('choosePreferences' as const),
+      chosen: fc.record({ theme: word, emailsPerPage: fc.nat() }, { requiredKeys: [], noNullPrototype: true }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
       kind: fc.constant('setMetadata' as const),
       label: fc.option(which),
       name: fc.constantFrom('/private/Comment', '/private/comment', '/shared/b'),
@@ -208,6 +215,8 @@ class Writers {
         const folderId = next.label === null ? null : (one(['inbox', ...this.labels], next.label) ?? null);
         return mailbox.ask('setMetadata', { folderId, entries: [{ name: next.name, value: next.value }] });
       }
+      case 'choosePreferences':
+        return mailbox.ask(next.kind, { chosen: next.chosen });
       case 'copy':
       case 'move':
         return mailbox.ask(next.kind, { selection: { emailIds: [email] }, toFolderId: next.toFolderId });
@@ -361,6 +370,7 @@ test('the log of random histories gives the state of the actor and the tables of
     'MailHandedOver',
     'OutboundChanged',
     'OutboundRemoved',
+    'PreferencesChanged',
     'RecipientChanged',
     'UnreadCountChanged',
   ]);

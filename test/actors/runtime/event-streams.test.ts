@@ -8,6 +8,7 @@ import type { EventPacket, EventRecord } from '../../../src/actors/runtime/packe
 import { eventSubject } from '../../../src/actors/runtime/subjects.js';
 import type { Transport } from '../../../src/actors/runtime/transport.js';
 import { localTransport } from '../../../src/actors/runtime/transport-local.js';
+import { EVENT_LOG_START } from '../../../src/store/events.js';
 import { shardOf } from '../../../src/store/shard.js';
 
 const A = '00000000-0000-7000-8000-00000000000a';
@@ -528,4 +529,33 @@ test('whatever happens to packets, a follower gets all events from its position 
     }),
     { numRuns: 300 },
   );
+});
+
+test('the log of an account is whole from 0 on until it is pruned', async (t) => {
+  let seqs: number[] = [];
+  const at = Date.now();
+  const streams = createEventStreams<EventRecord>({
+    protocolName: 'test',
+    transport: localTransport({ encoding: true }),
+    ownership: { shards: SHARDS, relocations$: NEVER },
+    log: {
+      read: async (_accountId, after, limit) =>
+        seqs
+          .filter((seq) => seq > after)
+          .slice(0, limit)
+          .map((seq) => ({ ...event(seq), at })),
+      newest: async () => seqs.at(-1) ?? EVENT_LOG_START,
+      prune: async () => 0,
+    },
+    logger: pino({ level: 'silent' }),
+  });
+  const resumed = async () => {
+    const { position, complete } = await streams.resume(A, { seq: 0 });
+    return [position.seq, complete];
+  };
+  t.deepEqual(await resumed(), [0, true], 'nothing has happened yet');
+  seqs = [2, 3];
+  t.deepEqual(await resumed(), [0, true]);
+  seqs = [3];
+  t.deepEqual(await resumed(), [3, false]);
 });

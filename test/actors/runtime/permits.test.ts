@@ -1,7 +1,7 @@
 // Observables that hold a permit of a semaphore while they last.
 import test from 'ava';
 import { Observable, of, Subject } from 'rxjs';
-import { permit$, withPermit } from '../../../src/actors/runtime/permits.js';
+import { permit$, permitted, withPermit } from '../../../src/actors/runtime/permits.js';
 import { FairSemaphore } from '../../../src/bounds/fair-semaphore.js';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -48,4 +48,21 @@ test('whoever unsubscribes gives back the permit, also one that comes afterwards
   t.deepEqual(granted, ['c']);
   permit$(semaphore, 'd').subscribe().unsubscribe();
   await turn();
+});
+
+test('work may give its permit back before it ends', async (t) => {
+  const semaphore = new FairSemaphore({ total: 1 });
+  const work$ = new Subject<number>();
+  let give = () => {};
+  const working = permitted(permit$(semaphore, 'a'), (release) => {
+    give = release;
+    return work$;
+  }).subscribe();
+  await turn();
+  const next = semaphore.acquire('b');
+  give();
+  (await next)();
+  t.true(work$.observed);
+  working.unsubscribe();
+  (await semaphore.acquire('c'))();
 });

@@ -221,6 +221,12 @@ test('a record of many emails is one event for each of them', (t) => {
   for (const [event, topic, expected] of cases) t.deepEqual(toldOf(topic, event), expected);
 });
 
+test('preferences that were chosen, for those who asked for changes', (t) => {
+  const event = of('PreferencesChanged', { chosen: { theme: 'dark', undoSendSeconds: 10 } });
+  t.deepEqual(toldOf(0, event), []);
+  t.deepEqual(toldOf(CHANGES, event), [['PreferencesChanged', { theme: 'dark', undoSendSeconds: 10 }]]);
+});
+
 test('statuses that an email passed in one change are told in their order', (t) => {
   const event = statusChanged('o1', 'Sending');
   if (event.type !== 'OutboundChanged') throw new Error('of the wrong type');

@@ -208,6 +208,13 @@ export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
     { path: `/api/profile/addresses/${BOBS_ADDRESS_ID}/verify`, status: 501 },
     ...NOT_OWNER,
   ],
+  'GET /api/events': [
+    { as: ['api:read'], status: 200, isEndless: true },
+    { path: '/api/events?types=NewEmail', status: 200, isEndless: true },
+    { path: '/api/events?types=Mail', status: 400, check: errorsOn('types') },
+    { path: '/api/events?after=x%20y', status: 400, check: errorsOn('after') },
+    { as: ['api:write'], status: 403 },
+  ],
   'GET /api/preferences': [
     {
       status: 200,
@@ -264,7 +271,15 @@ export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
     { json: { ...PUSH, auth: 'AAAA' }, status: 400, check: errorsOn('auth') },
     ...NOT_OWNER.map((one) => ({ ...one, json: PUSH })),
   ],
-  'DELETE /api/push-subscriptions': [{ status: 204 }, { status: 204 }, ...NOT_OWNER],
+  'DELETE /api/push-subscriptions': [
+    { status: 204 },
+    { status: 204 },
+    { json: { endpoint: PUSH.endpoint }, status: 204 },
+    { json: {}, status: 204 },
+    { json: { endpoint: 'x' }, status: 400, check: errorsOn('endpoint') },
+    { json: { endpoint: 7 }, status: 400, check: errorsOn('endpoint') },
+    ...NOT_OWNER,
+  ],
   'POST /api/internal-notifications': [
     { json: { type: 'new_email', userId: ALICE, emailId: READ_ID }, status: 403 },
     { as: ['internal'], json: {}, status: 400, check: errorsOn('type', 'userId', 'emailId') },

@@ -32,6 +32,8 @@ export interface Case {
   /** A body of `text/xml`. */
   readonly xml?: string;
   readonly status: number;
+  /** The reply does not end by itself: its head is looked at. */
+  readonly isEndless?: boolean;
   /** Fields that a 400 names, in any order. */
   readonly fields?: readonly string[];
   /** What happens before, in Alice's mailbox. */

@@ -1,9 +1,11 @@
-// Accounts' own affairs in memory, by the rules that routes can see: one profile, keys, addresses, preferences and
-// subscriptions an account, each bounded low so that tests reach the bound.
+// Accounts' own affairs in memory, by the rules that routes can see: one profile, keys, addresses, preferences, subscriptions and
+// webhooks an account, each bounded low so that tests reach the bound.
 import { randomUUID } from 'node:crypto';
-import type { AccountApi, IssuedKey, PreferenceValues } from '../../../src/account/protocol.js';
+import type { AccountApi, IssuedKey, PreferenceValues, Webhooks } from '../../../src/account/protocol.js';
+import { eventIdOf } from '../../../src/gateways/events/event-id.js';
 import { canonicalAddress, hasTag } from '../../../src/mail/address.js';
 import type { AccountAddress, ApiKey } from '../../../src/store/directory.js';
+import type { Webhook, WebhookDelivery } from '../../../src/store/webhooks.js';
 import { ALICE, BOB } from './fakes.js';
 
 export const KEY_ID = '018f0000-0000-7000-8000-0000000000a1';
@@ -11,6 +13,11 @@ export const SERVICE_KEY_ID = '018f0000-0000-7000-8000-0000000000a2';
 export const BOBS_KEY_ID = '018f0000-0000-7000-8000-0000000000b1';
 export const ADDRESS_ID = '018f0000-0000-7000-8000-0000000000c1';
 export const BOBS_ADDRESS_ID = '018f0000-0000-7000-8000-0000000000d1';
+
+export const WEBHOOK_ID = '018f0000-0000-7000-8000-0000000000e1';
+export const BOBS_WEBHOOK_ID = '018f0000-0000-7000-8000-0000000000e2';
+/** Of Alice's webhook. */
+export const DELIVERY_ID = '018f0000-0000-7000-8000-0000000000f1';
 
 const at = new Date('2026-01-02T03:04:05.006Z');
 
@@ -126,9 +133,61 @@ export function fakeAccountApi(): AccountApi {
       },
       async choose(accountId, chosen) {
         preferences.set(accountId, { ...preferences.get(accountId), ...chosen });
-        return names.has(accountId);
       },
     },
     push: { subscribe: async (accountId) => names.has(accountId), unsubscribe: async () => {} },
+    webhooks: fakeWebhooks(),
+  };
+}
+
+const webhook = (id: string): Webhook => ({
+  ...{ id, url: 'https://hooks.example.org/x', eventTypes: ['NewEmail'], isEnabled: true, disabledReason: null },
+  ...{ failures: 2, failingSince: at, retryAt: at, createdAt: at, updatedAt: at },
+});
+
+const delivery: WebhookDelivery = {
+  ...{ id: DELIVERY_ID, eventId: eventIdOf({ seq: 12, at: 7, within: { n: 0, k: 1 } }, ALICE), eventType: 'NewEmail' },
+  ...{ at, attempt: 1, isDelivered: false, responseStatus: 500, durationMs: 12, error: 'The receiver answered 500.' },
+};
+
+export async function fakeWebhookTest(accountId: string, id: string) {
+  if (accountId !== ALICE || id !== WEBHOOK_ID) return undefined;
+  return { result: 'failed', responseStatus: 404, durationMs: 3, error: 'The receiver answered 404.' };
+}
+
+/** The log of each account ends at this change. */
+const NEWEST = 100;
+
+function fakeWebhooks(): Webhooks {
+  const all = new Map([
+    [ALICE, new Map([[WEBHOOK_ID, webhook(WEBHOOK_ID)]])],
+    [BOB, new Map([[BOBS_WEBHOOK_ID, webhook(BOBS_WEBHOOK_ID)]])],
+  ]);
+  const find = (accountId: string, id: string) => all.get(accountId)?.get(id);
+  return {
+    list: async (accountId) => [...(all.get(accountId)?.values() ?? [])],
+    get: async (accountId, id) => find(accountId, id),
+    async create(accountId, choices) {
+      const there = all.get(accountId)!;
+      if (there.size >= MOST) return undefined;
+      const made = { ...webhook(randomUUID()), ...choices, failures: 0, failingSince: null, retryAt: null };
+      there.set(made.id, made);
+      return { ...made, secret: 'whsec_c2VjcmV0' };
+    },
+    async update(accountId, id, choices) {
+      const found = find(accountId, id);
+      if (found !== undefined) all.get(accountId)!.set(id, { ...found, ...choices });
+      return found !== undefined;
+    },
+    remove: async (accountId, id) => all.get(accountId)?.delete(id) ?? false,
+    rotateSecret: async (accountId, id) => (find(accountId, id) === undefined ? undefined : 'whsec_bmV3'),
+    async replay(accountId, id, { seq }) {
+      if (find(accountId, id) === undefined) return 'noSuchWebhook';
+      return seq > NEWEST ? 'ahead' : 'done';
+    },
+    deliveries: async (accountId, id) =>
+      find(accountId, id) === undefined ? undefined : { items: [delivery], totalCount: 1 },
+    eventOf: async (accountId, id, deliveryId) =>
+      find(accountId, id) !== undefined && deliveryId === DELIVERY_ID ? delivery.eventId : undefined,
   };
 }

@@ -1,9 +1,11 @@
 // A gateway on a free port with fake neighbours, and the ways tests talk to it: fetch, and bytes on a socket.
 import net from 'node:net';
 import type { ExecutionContext } from 'ava';
+import pino from 'pino';
 import type { TokenVerifier } from '../../../src/auth/oidc/token-verifier.js';
 import { anonymousGuard } from '../../../src/auth/origin.js';
 import type { Rates } from '../../../src/auth/rates.js';
+import { OpenEventStreams } from '../../../src/gateways/events/open-event-streams.js';
 import { createCors } from '../../../src/gateways/http/cors.js';
 import type { HealthCheck } from '../../../src/gateways/http/health.js';
 import { createPipeline } from '../../../src/gateways/http/pipeline.js';
@@ -13,10 +15,11 @@ import type { ConnectionInfo } from '../../../src/gateways/http/routes/connectio
 import { type HttpLimits, type HttpOptions, type HttpServer, startHttp } from '../../../src/gateways/http/server.js';
 import { subscriptionCheck } from '../../../src/gateways/push/subscription-check.js';
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
+import { targetUrlFault } from '../../../src/http-client/target-url.js';
 import { Spool } from '../../../src/spool/spool.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { temporaryDirectory } from '../../support/temporary-directory.js';
-import { fakeAccountApi } from './fake-account-api.js';
+import { fakeAccountApi, fakeWebhookTest } from './fake-account-api.js';
 import { ALICE, FakeBlobs, FakeDirectory, FakeLog, plainDecoder } from './fakes.js';
 import { startMailboxes, type TestMailboxes } from './mailboxes.js';
 import { type ReplyCheck, replyCheck } from './schema-check.js';
@@ -109,12 +112,14 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
         if (directory.down) throw new StoreFault('store-unavailable', 'down', { temporary: true });
         return domain === HOSTED;
       },
+      eventStreams: new OpenEventStreams({ mailboxes: mailboxes.refs, directory, log: pino({ level: 'silent' }) }),
       composing: {
         spool,
         hostname: OWN_NAMES.hostname,
         maxMessageSize: options.maxMessageSize ?? MAX_MESSAGE_SIZE,
       },
       push: { publicKey: VAPID_KEY, check: subscriptionCheck(false) },
+      webhooks: { urlFault: (url) => targetUrlFault(url, false), test: fakeWebhookTest },
       config: { oidc: { authority: '', clientId: '', enabled: false } },
       checks,
       version: '0.0.0',

@@ -60,8 +60,10 @@ async function ask(gateway: Gateway, route: Route, init: Parameters<Gateway['fet
   const isInternal = access !== 'public' && !access.scopes.includes('app');
   const key = isInternal ? { key: gateway.directory.serviceKey(ALICE) } : {};
   const response = await gateway.fetch(url, { method: route.method, ...key, ...init });
-  const text = await response.text();
-  const isProblem = response.headers.get('content-type') === 'application/problem+json';
+  const type = response.headers.get('content-type');
+  // An event stream does not end.
+  const text = type === 'text/event-stream' ? await response.body!.cancel().then(() => '') : await response.text();
+  const isProblem = type === 'application/problem+json';
   return { status: response.status, headers: response.headers, body: isProblem ? JSON.parse(text) : undefined };
 }
 

@@ -51,6 +51,18 @@ test('what a request may hold is told: lengths, values, numbers, nothing', async
     search.parameters.find(({ name }: Document) => name === 'pageSize'),
     { required: false, schema: { minimum: 1, default: 20 } },
   );
+  const { parameters } = document.paths['/api/events'].get;
+  t.deepEqual(
+    parameters.map((each: Document) => [each.in, each.name, each.required]),
+    [
+      ['query', 'after', false],
+      ['query', 'types', false],
+      ['header', 'Last-Event-ID', false],
+      ['query', 'access_token', false],
+    ],
+  );
+  t.like(parameters[1].schema, { type: 'array', items: { type: 'string' } });
+  t.true(parameters[1].schema.items.enum.includes('NewEmail'));
   const exported = document.paths['/api/emails/export/mbox'].get.responses;
   t.deepEqual(Object.keys(exported[200].headers), ['Content-Disposition', 'X-Export-Truncated']);
   t.deepEqual(Object.keys(document.components.responses.TooManyRequests.headers), ['Retry-After']);

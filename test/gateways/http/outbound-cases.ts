@@ -10,6 +10,7 @@ import { ONE_TOO_MANY, RESTLESS, RESTLESS_TWICE } from './meddling.js';
 const O = '/api/outbound';
 const D = `${O}/drafts`;
 const TRIED_AT = Date.UTC(2026, 0, 1);
+const DAY = 86_400_000;
 
 const bob = { address: 'bob@remote.test', displayName: 'Bob', type: 'To' };
 const mail = { fromAddress: 'alice@example.test', subject: 'Hi', textBody: 'Hello', recipients: [bob] };
@@ -72,6 +73,7 @@ const sends: readonly Step[] = [
         htmlBody: null,
         status: 'Queued',
         createdAt: body.createdAt,
+        sendAt: null,
         sentAt: null,
         messageId: body.messageId,
         inReplyTo: null,
@@ -92,6 +94,7 @@ const sends: readonly Step[] = [
         ],
         attachments: [],
         sentEmailId: body.sentEmailId,
+        queuePosition: 0,
       });
     },
   },
@@ -223,6 +226,44 @@ const sends: readonly Step[] = [
     status: 404,
   },
   { route: `GET ${O}/{id}/attachments/{attachmentId}`, path: `${O}/${NO_ID}/attachments/${NO_ID}`, status: 404 },
+  badSend({ sendAt: 'tomorrow' }, 'sendAt'),
+  badSend({ sendAt: '2026-01-01T00:00:00' }, 'sendAt'),
+  badSend({ sendAt: '2026-13-01T00:00:00Z' }, 'sendAt'),
+  badSend({ sendAt: '2026-02-31T00:00:00Z' }, 'sendAt'),
+  badSend({ sendAt: new Date(Date.now() + 400 * DAY).toISOString() }, 'sendAt'),
+  {
+    route: `POST ${O}/{id}/cancel`,
+    path: `${O}/${outboundIdOf(1)}/cancel`,
+    status: 200,
+    check: (t, body) => t.deepEqual(body, { cancelled: true, status: 'Failed', draftId: null }),
+  },
+  {
+    route: `POST ${O}/{id}/cancel`,
+    path: `${O}/${outboundIdOf(1)}/cancel`,
+    status: 200,
+    check: (t, body) => t.deepEqual(body, { cancelled: false, status: 'Failed', draftId: null }),
+  },
+  { route: `POST ${O}/{id}/cancel`, path: `${O}/${NO_ID}/cancel`, status: 404 },
+  { route: `POST ${O}/{id}/cancel`, path: `${O}/${outboundIdOf(1)}/cancel`, as: ['api:read'], status: 403 },
+  {
+    route: `GET ${O}/failed`,
+    as: ['api:read'],
+    path: `${O}/failed?pageSize=1`,
+    status: 200,
+    check: (t, body) => {
+      t.deepEqual([body.totalCount, body.page, body.pageSize, body.items.length], [1, 1, 1, 1]);
+      t.like(body.items[0], { id: outboundIdOf(1), status: 'Failed', lastError: 'Cancelled by the sender.' });
+      t.is(body.items[0].recipients[0].lastError, ATTEMPT.reply);
+    },
+  },
+  { route: `GET ${O}/failed`, path: `${O}/failed?page=0`, status: 400, fields: ['page'] },
+  {
+    route: `POST ${O}/{id}/retry`,
+    path: `${O}/${outboundIdOf(1)}/retry`,
+    status: 200,
+    check: (t, body) => t.deepEqual(body, { retried: true, status: 'Queued' }),
+  },
+  { route: `POST ${O}/{id}/retry`, path: `${O}/${NO_ID}/retry`, status: 404 },
 ];
 
 const [first, second, third, fourth] = [5, 6, 7, 8].map(outboundIdOf);
@@ -321,6 +362,12 @@ const drafts: readonly Step[] = [
     ...at(second, '/send'),
     status: 200,
     check: (t, body) => t.deepEqual(body, { id: second, status: 'Queued', createdAt: body.createdAt }),
+  },
+  {
+    route: `POST ${O}/{id}/retry`,
+    path: `${O}/${first}/retry`,
+    status: 200,
+    check: (t, body) => t.deepEqual(body, { retried: false, status: 'Draft' }),
   },
   { route: `GET ${D}/{id}`, ...at(second), status: 404 },
   { route: `PUT ${D}/{id}`, ...at(second), json: mail, status: 404 },

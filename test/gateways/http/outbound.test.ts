@@ -4,6 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
 import { type ParsedMail, simpleParser } from 'mailparser';
 import type { MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
+import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import type { Payload } from '../../../src/actors/runtime/protocol.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { ALICE, BOB as BOB_ID } from './fakes.js';
@@ -72,6 +73,91 @@ test('what is sent names the account, its recipients but for those of Bcc, and i
   t.is(text(mail), 'Hello');
   t.is((mail.html || '').trim(), '<p>Hello');
   t.true(Math.abs(mail.date!.getTime() - Date.now()) < 60_000);
+});
+
+test('what is held is dated when it is to be sent, and dated now when it is sent before', async (t) => {
+  const gateway = await startGateway(t);
+  const raw = (blob: string) => Buffer.from(gateway.blobs.blobs.get(blob)!.bytes);
+  const dayAhead = Math.ceil(Date.now() / 1_000) * 1_000 + 86_400_000;
+  const recipients = [BOB, { address: 'carol@remote.test', type: 'Bcc' }];
+  const json = { ...MAIL, recipients, sendAt: new Date(dayAhead).toISOString() };
+  const response = await gateway.fetch('/api/outbound/send', { method: 'POST', json });
+  const { id, sendAt } = (await response.json()) as { id: string; sendAt: string };
+  t.is(sendAt, json.sendAt);
+  const held = gateway.mailboxes.asked.findLast(({ name }) => name === 'holdOutbound')!;
+  const { blob, heldUntil } = held.payload as Payload<MailboxProtocol, 'holdOutbound'>;
+  t.is(heldUntil, dayAhead);
+  const before = await simpleParser(raw(blob));
+  t.is(before.date?.getTime(), dayAhead);
+  t.is((await gateway.fetch(`/api/outbound/${id}/retry`, { method: 'POST' })).status, 200);
+  const detail = await (await gateway.fetch(`/api/outbound/${id}`)).json();
+  t.like(detail, { status: 'Queued', sendAt: null, messageId: before.messageId! });
+  const { email } = (await gateway.mailboxes.refs.of(ALICE).ask('outbound', { outboundId: id })).reply!;
+  t.not(email.blob, blob);
+  t.is(email.recipients.length, 2);
+  const after = raw(email.blob!);
+  const now = await simpleParser(after);
+  t.true(Math.abs(now.date!.getTime() - Date.now()) < 3_600_000);
+  t.deepEqual(
+    [now.messageId, now.subject, text(now), now.bcc],
+    [before.messageId, before.subject, text(before), undefined],
+  );
+  t.is(email.size, after.length);
+  // One copy, which is what was sent.
+  const page = { folder: 'sent', page: 1, pageSize: 10 };
+  const copies = (await gateway.mailboxes.refs.of(ALICE).ask('list', page)).reply!.items;
+  t.deepEqual(
+    copies.map((copy) => [copy.id, copy.isRead]),
+    [[email.sentEmailId, true]],
+  );
+  const copy = await gateway.mailboxes.refs.of(ALICE).ask('detail', { emailId: email.sentEmailId! });
+  t.is(copy.reply!.blob, email.blob!);
+  t.is(gateway.spool.reserved, 0);
+});
+
+test('an email in the queue is shown by a mailbox that knows no positions', async (t) => {
+  const gateway = await startGateway(t);
+  const response = await gateway.fetch('/api/outbound/send', { method: 'POST', json: MAIL });
+  const { id } = (await response.json()) as { id: string };
+  let isAsked = false;
+  gateway.mailboxes.hook('queuePositions', () => {
+    isAsked = true;
+    throw new ActorFault('unsupported', 'this node does not know the operation queuePositions');
+  });
+  const detail = await gateway.fetch(`/api/outbound/${id}`);
+  t.is(detail.status, 200);
+  t.like(await detail.json(), { id, status: 'Queued', queuePosition: null });
+  t.true(isAsked);
+});
+
+test('an email is held for the seconds of the preference, unless sendAt says otherwise', async (t) => {
+  const gateway = await startGateway(t);
+  const put = { method: 'PUT', json: { undoSendSeconds: 30 } };
+  t.is((await gateway.fetch('/api/preferences', put)).status, 204);
+  const asked = async (path: string, json: object) => {
+    const before = Date.now();
+    const response = await gateway.fetch(`/api/outbound/${path}`, { method: 'POST', json });
+    t.is(response.status, 200, await response.text());
+    const { name, payload } = gateway.mailboxes.asked.findLast((one) => /^(enqueue|holdOutbound)$/.test(one.name))!;
+    const { heldUntil } = payload as Partial<Payload<MailboxProtocol, 'holdOutbound'>>;
+    return [name, heldUntil === undefined ? undefined : Math.floor((heldUntil - before) / 10_000)];
+  };
+  receive(gateway, 'From: bob@remote.test\r\nTo: alice@example.test\r\nMessage-ID: <1@remote.test>\r\n\r\nx');
+  const past = { sendAt: '2020-01-01T00:00:00+01:00' };
+  t.deepEqual(await asked('send', MAIL), ['holdOutbound', 3]);
+  t.deepEqual(await asked('send', { ...MAIL, ...past }), ['enqueue', undefined]);
+  t.deepEqual(await asked(`reply/${ID}`, { textBody: 'yes' }), ['holdOutbound', 3]);
+  t.deepEqual(await asked(`reply/${ID}`, { textBody: 'yes', ...past }), ['enqueue', undefined]);
+  t.deepEqual(await asked(`forward/${ID}`, { recipients: [BOB] }), ['holdOutbound', 3]);
+  t.deepEqual(await asked(`forward/${ID}`, { recipients: [BOB], ...past }), ['enqueue', undefined]);
+  const drafts = ['/api/outbound/drafts', { method: 'POST', json: MAIL }] as const;
+  for (const [body, expected] of [
+    [{}, 'holdOutbound'],
+    [past, 'enqueue'],
+  ] as const) {
+    const { id } = (await (await gateway.fetch(...drafts)).json()) as { id: string };
+    t.is((await asked(`drafts/${id}/send`, body))[0], expected);
+  }
 });
 
 test('bodies that are long are kept in the message alone, and read from it', async (t) => {

@@ -200,6 +200,7 @@ test('a WebSocket knows whose it is, and carries both ways', async (t) => {
   const endpoint: HttpOptions['webSockets'][number]['endpoint'] = {
     maxMessageBytes: 1024,
     negotiate: () => Promise.reject(new Error('not asked for')),
+    exchange: () => Promise.reject(new Error('not asked for')),
     async upgrade(request) {
       address = request.remoteAddress;
       return (socket) => ({

@@ -7,7 +7,7 @@ import type { Route } from '../../../src/gateways/http/route.js';
 import { SCOPES } from '../../../src/store/directory.js';
 import { filterIdOf, labelIdOf, outboundIdOf, ownFolderIdOf, withAliases } from './aliases.js';
 import { BOBS_ID, BOBS_THREAD_ID, fill, NO_ID, PDF_ID, READ_ID, THREAD_ID } from './endpoint-case.js';
-import { ADDRESS_ID, BOBS_ADDRESS_ID, BOBS_KEY_ID, KEY_ID } from './fake-account-api.js';
+import { ADDRESS_ID, BOBS_ADDRESS_ID, BOBS_KEY_ID, BOBS_WEBHOOK_ID, KEY_ID, WEBHOOK_ID } from './fake-account-api.js';
 import { ALICE, BOB, type Scopes } from './fakes.js';
 import { type Gateway, startGateway } from './gateway.js';
 
@@ -31,6 +31,7 @@ const IDS: readonly (readonly [place: RegExp, ids: Ids])[] = [
   [/smtp-credentials\/\{keyId\}$/, { own: KEY_ID, bobs: BOBS_KEY_ID }],
   [/autodiscover.json\/v1.0\/\{email\}$/, { own: 'anna@example.test', bobs: 'bob@example.test' }],
   [/addresses\/\{addressId\}$/, { own: ADDRESS_ID, bobs: BOBS_ADDRESS_ID }],
+  [/webhooks\/\{id\}$/, { own: WEBHOOK_ID, bobs: BOBS_WEBHOOK_ID }],
 ];
 
 function idsOf(path: string, name: string): Ids {
@@ -147,7 +148,7 @@ test('a body that is not JSON is 415 or 400, one too large 413', async (t) => {
       const response = await ask(route, path, { headers: { 'content-type': type }, body: '{}' });
       t.is(response.status, 415, `${nameOf(route)} ${type}`);
     }
-    for (const body of ['', '{', '[]', '"x"', 'null', '\ufeff{']) {
+    for (const body of [...(route.isBodyOptional ? [] : ['']), '{', '[]', '"x"', 'null', '\ufeff{']) {
       const response = await ask(route, path, { headers: json, body });
       t.is(response.status, 400, `${nameOf(route)} ${body}`);
       t.deepEqual(Object.keys(((await response.json()) as { errors: object }).errors), ['body']);

@@ -89,9 +89,11 @@ test('HEAD is there wherever GET is, with the length of its content', async (t) 
     const url = path.replace('{id}', ID).replace(/\{\w+\}/g, ID);
     const [get, head] = [await gateway.fetch(url), await gateway.fetch(url, { method: 'HEAD' })];
     t.is(head.status, get.status, path);
-    const content = await get.arrayBuffer();
     t.is((await head.arrayBuffer()).byteLength, 0, path);
-    if (get.headers.has('content-length')) t.is(head.headers.get('content-length'), String(content.byteLength), path);
+    const isEndless = get.headers.get('content-type') === 'text/event-stream';
+    const content = isEndless ? await get.body!.cancel() : await get.arrayBuffer();
+    if (content !== undefined && get.headers.has('content-length'))
+      t.is(head.headers.get('content-length'), String(content.byteLength), path);
     for (const [name, value] of get.headers)
       if (!/^(x-request-id|date|connection|keep-alive|transfer-encoding)$/.test(name))
         t.is(head.headers.get(name), value, `${path} ${name}`);

@@ -15,7 +15,7 @@ export const SERVICE: Readonly<Record<string, readonly Case[]>> = {
           smtp: { enabled: true, port: 587 },
           imap: { enabled: true, port: 143 },
           pop3: { enabled: false },
-          features: { oidc: false, pushNotifications: false },
+          features: { oidc: false, pushNotifications: true },
           version: '0.0.0',
           apiVersion: 'v1',
           oidcEnabled: false,

@@ -27,6 +27,7 @@ const server = await startHttp({
       endpoint: {
         maxMessageBytes: 1024,
         negotiate: () => Promise.reject(new Error('only upgrades')),
+        exchange: () => Promise.reject(new Error('only upgrades')),
         upgrade: async () => {
           asked++;
           await delay(1 + (asked % 3));

@@ -8,7 +8,14 @@ import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { LateUpgrade } from '../../../src/gateways/http/late-upgrade.js';
 import { defineRoute, EMPTY } from '../../../src/gateways/http/route.js';
-import type { Socket, SocketListener, UpgradeRequest, WebSocketEndpoint } from '../../../src/gateways/web-socket.js';
+import type {
+  EndpointRequest,
+  HttpAnswer,
+  Socket,
+  SocketListener,
+  UpgradeRequest,
+  WebSocketEndpoint,
+} from '../../../src/gateways/web-socket.js';
 import { FakeLog } from './fakes.js';
 import { closed, deferred, exchangeBytes, type Gateway, startGateway } from './gateway.js';
 
@@ -35,6 +42,24 @@ class FakeEndpoint implements WebSocketEndpoint {
       this.opened.resolve();
       return this.#listener();
     };
+  }
+
+  async exchange({ method, header, body, aborted }: EndpointRequest): Promise<HttpAnswer> {
+    aborted.addEventListener('abort', () => {
+      this.events.push('aborted');
+      this.ended.resolve();
+    });
+    if (method === 'POST') return { status: 200, body: await body(10) };
+    if (method === 'DELETE') return { status: 202 };
+    const finished = (isSent: boolean) => void this.events.push(`finished ${isSent}`);
+    if (header('accept') !== 'text/event-stream') return { status: 204, finished };
+    const opened = this.opened;
+    async function* pieces() {
+      yield Buffer.from('first ');
+      await opened.promise;
+      yield Buffer.from('second');
+    }
+    return { status: 200, headers: { 'Content-Type': 'text/event-stream' }, body: pieces(), finished };
   }
 
   async negotiate(request: UpgradeRequest) {
@@ -101,14 +126,47 @@ test('an upgrade is decided with what the request said, and may be refused', asy
   t.notRegex(JSON.stringify(log.lines), /throw=1/);
 });
 
-test('negotiate is answered by the endpoint; other requests to it are told what it is', async (t) => {
+test('negotiate and plain requests are answered by the endpoint, and other methods are told those that there are', async (t) => {
   const [, gateway] = await start(t);
   const negotiated = await gateway.fetch('/hubs/email/negotiate?negotiateVersion=1', { method: 'POST' });
   t.is(negotiated.status, 200);
   t.deepEqual(await negotiated.json(), { q: 'negotiateVersion=1' });
   t.is((await gateway.fetch('/hubs/email/negotiate')).status, 405);
-  t.is((await gateway.fetch('/hubs/email')).status, 426);
-  t.is((await gateway.fetch('/hubs/email', { method: 'POST' })).status, 405);
+  const posted = await gateway.fetch('/hubs/email', { method: 'POST', body: '0123456789' });
+  t.is(await posted.text(), '0123456789');
+  t.is((await gateway.fetch('/hubs/email', { method: 'POST', body: '0123456789a' })).status, 413);
+  t.is((await gateway.fetch('/hubs/email', { method: 'DELETE' })).status, 202);
+  t.is((await gateway.fetch('/hubs/email')).status, 204);
+  const put = await gateway.fetch('/hubs/email', { method: 'PUT' });
+  t.is(put.status, 405);
+  t.is(put.headers.get('allow'), 'GET, POST, DELETE, OPTIONS');
+  const options = await gateway.fetch('/hubs/email', { method: 'OPTIONS' });
+  t.is(options.status, 204);
+  t.is(options.headers.get('allow'), 'GET, POST, DELETE, OPTIONS');
+});
+
+const EVENT_STREAM = { accept: 'text/event-stream' };
+
+test('a stream of an endpoint leaves piece by piece, and the endpoint learns of its end', async (t) => {
+  const [endpoint, gateway] = await start(t);
+  const { body, headers } = await gateway.fetch('/hubs/email', { headers: EVENT_STREAM });
+  t.is(headers.get('content-type'), 'text/event-stream');
+  const reader = body!.getReader();
+  t.is(Buffer.from((await reader.read()).value!).toString(), 'first ');
+  endpoint.opened.resolve();
+  t.is(Buffer.from((await reader.read()).value!).toString(), 'second');
+  t.true((await reader.read()).done);
+  t.deepEqual(endpoint.events, ['finished true']);
+});
+
+test('a client that leaves a stream is noticed at once', async (t) => {
+  const [endpoint, gateway] = await start(t);
+  const leaving = new AbortController();
+  const { body } = await gateway.fetch('/hubs/email', { headers: EVENT_STREAM, signal: leaving.signal });
+  await body!.getReader().read();
+  leaving.abort();
+  await endpoint.ended.promise;
+  t.deepEqual(endpoint.events, ['aborted']);
 });
 
 test('messages reach the listener; frames of one tick leave in one write, in order', async (t) => {

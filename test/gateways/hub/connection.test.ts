@@ -4,6 +4,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { anonymousGuard } from '../../../src/auth/origin.js';
 import { createHub, type HubOptions } from '../../../src/gateways/hub/hub.js';
+import { MESSAGE_PACK_PROTOCOL } from '../../../src/gateways/hub/message-pack-protocol.js';
 import type { SocketListener } from '../../../src/gateways/web-socket.js';
 import {
   emailRemoved,
@@ -14,6 +15,7 @@ import {
   hubRequest,
   recordingLog,
 } from '../../support/hub-fakes.js';
+import { hubMessage } from '../../support/hub-message-arbitrary.js';
 
 const HANDSHAKE = '{"protocol":"json","version":1}\u001e';
 const PING = '{"type":6}\u001e';
@@ -112,7 +114,7 @@ test('messages in one frame with the handshake are taken', async (t) => {
 });
 
 for (const handshake of [
-  '{"protocol":"messagepack","version":1}\u001e',
+  '{"protocol":"blazorpack","version":1}\u001e',
   '{"protocol":"json","version":1}',
   'GET /\u001e',
 ]) {
@@ -315,4 +317,62 @@ test('a client that sends messages or ping frames in excess is closed', async (t
     const error = 'The client sends too many messages.';
     t.deepEqual(socket.takeMessages().at(-1), { type: 7, error, allowReconnect: false });
   }
+});
+
+const BINARY_HANDSHAKE = '{"protocol":"messagepack","version":1}\u001e';
+
+/** Messages of frames in MessagePack. */
+function unpacked(frames: readonly Uint8Array[]): unknown[] {
+  return MESSAGE_PACK_PROTOCOL.split(Buffer.concat(frames)).map((message) => MESSAGE_PACK_PROTOCOL.parse(message));
+}
+
+test('a client that names MessagePack is sent binary frames: answers, events, pings and the reason of the end', async (t) => {
+  const { mailboxes, timing, connect } = setUp();
+  const { socket, listener } = await connect();
+  const call = MESSAGE_PACK_PROTOCOL.encode({ type: 1, invocationId: '1', target: 'X', arguments: [] });
+  listener.message(Buffer.concat([Buffer.from(BINARY_HANDSHAKE), MESSAGE_PACK_PROTOCOL.ping, call]), true);
+  t.true(socket.binary);
+  t.is(Buffer.from(socket.frames[0]!).toString(), '{}\u001e');
+  mailboxes.events('account-1').next([emailRemoved('e1')]);
+  timing.flush();
+  timing.pass(15_000);
+  listener.message(Buffer.from('no MessagePack'), true);
+  t.like(unpacked(socket.frames.slice(1)), [
+    { type: 3, invocationId: '1' },
+    { type: 1, target: 'EmailDeleted', arguments: ['e1'] },
+    { type: 6 },
+    { type: 7, allowReconnect: false },
+  ]);
+  t.is(socket.closedWith, 1002);
+});
+
+test('MessagePack on a transport that carries text only is refused', async (t) => {
+  const { connect } = setUp();
+  const { socket, listener } = await connect();
+  socket.useBinary = () => false;
+  say(listener, BINARY_HANDSHAKE);
+  t.like(socket.takeMessages(), [
+    { error: "The transport carries text only, and the protocol 'messagepack' is binary." },
+  ]);
+  t.is(socket.closedWith, 1002);
+});
+
+test('no octets from a client that speaks MessagePack make a connection throw', async (t) => {
+  const { connect } = setUp();
+  const frame = fc.oneof(
+    fc.uint8Array(),
+    fc.uint8Array({ maxLength: 20 }).map((octets) => Uint8Array.of(octets.length, ...octets)),
+    hubMessage.map((message) => MESSAGE_PACK_PROTOCOL.encode(message)),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(frame, { maxLength: 4 }), async (frames) => {
+      const { socket, listener } = await connect();
+      say(listener, BINARY_HANDSHAKE);
+      for (const each of frames) listener.message(each, true);
+      listener.closed(1006);
+      const [, ...sent] = socket.frames;
+      if (sent.length > 0) t.true(unpacked(sent).length > 0);
+      t.pass();
+    }),
+  );
 });

@@ -1,15 +1,19 @@
-// The handshake: JSON of version 1, everything else refused with a reason.
+// The handshake: names a protocol of version 1, everything else is refused with a reason.
 import test from 'ava';
-import { checkHandshake, handshakeRefused } from '../../../src/gateways/hub/handshake.js';
+import { handshakeRefused, protocolNamedIn } from '../../../src/gateways/hub/handshake.js';
 import { ProtocolError } from '../../../src/gateways/hub/protocol-error.js';
 
-test('accepts the JSON protocol of version 1', (t) => {
-  t.notThrows(() => checkHandshake('{"protocol":"json","version":1}'));
-  t.notThrows(() => checkHandshake('{"version":1,"protocol":"json","later":true}'));
+const named = (text: string) => protocolNamedIn(Buffer.from(text)).name;
+
+test('accepts either protocol of version 1', (t) => {
+  t.is(named('{"protocol":"messagepack","version":1}'), 'messagepack');
+  t.is(named('{"protocol":"json","version":1}'), 'json');
+  t.is(named('{"version":1,"protocol":"json","later":true}'), 'json');
 });
 
 for (const [text, reason] of [
-  ['{"protocol":"messagepack","version":1}', /'messagepack' is not supported/],
+  ['{"protocol":"blazorpack","version":1}', /'blazorpack' is not supported; 'json' and 'messagepack' are/],
+  ['{"protocol":"messagepack","version":2}', /does not support version 2 of the 'messagepack'/],
   ['{"protocol":"json","version":2}', /does not support version 2/],
   ['{"protocol":"json","version":0}', /does not support version 0/],
   ['{"protocol":"json"}', /needs 'protocol'/],
@@ -18,10 +22,10 @@ for (const [text, reason] of [
   ['[]', /not a JSON object/],
 ] as const) {
   test(`refuses ${text}`, (t) => {
-    t.throws(() => checkHandshake(text), { instanceOf: ProtocolError, message: reason });
+    t.throws(() => named(text), { instanceOf: ProtocolError, message: reason });
   });
 }
 
 test('a refusal is one message with the error', (t) => {
-  t.is(handshakeRefused('no "x"'), '{"error":"no \\"x\\""}\u001e');
+  t.is(Buffer.from(handshakeRefused('no "x"')).toString(), '{"error":"no \\"x\\""}\u001e');
 });

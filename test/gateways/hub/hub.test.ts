@@ -46,7 +46,7 @@ async function upgradeStatus(hub: Hub, request: UpgradeRequest): Promise<number>
 }
 
 function body(answer: HttpAnswer): Record<string, unknown> {
-  return JSON.parse(answer.body ?? '') as Record<string, unknown>;
+  return JSON.parse(String(answer.body)) as Record<string, unknown>;
 }
 
 const bearer = (token: string) => hubRequest('', { authorization: `Bearer ${token}` });
@@ -59,9 +59,14 @@ test('negotiates version 1 with an id and a token of its own', async (t) => {
   const offer = body(answer);
   t.like(offer, {
     negotiateVersion: 1,
-    availableTransports: [{ transport: 'WebSockets', transferFormats: ['Text'] }],
+    availableTransports: [
+      { transport: 'WebSockets', transferFormats: ['Text', 'Binary'] },
+      { transport: 'ServerSentEvents', transferFormats: ['Text'] },
+      { transport: 'LongPolling', transferFormats: ['Text', 'Binary'] },
+    ],
   });
-  t.regex(String(offer['connectionToken']), /^[\w-]{22}$/);
+  t.regex(String(offer['connectionToken']), /^[0-9a-f]{16}-0-[\w-]{22}$/);
+  t.regex(String(offer['connectionId']), /^[\w-]{22}$/);
   t.not(offer['connectionId'], offer['connectionToken']);
   const again = body(await hub.negotiate(hubRequest('negotiateVersion=7', { authorization: 'Bearer token' })));
   t.is(again['negotiateVersion'], 1);

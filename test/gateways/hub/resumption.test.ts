@@ -3,6 +3,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { anonymousGuard } from '../../../src/auth/origin.js';
+import { cursorOf } from '../../../src/gateways/events/cursor.js';
 import { createHub, type HubOptions } from '../../../src/gateways/hub/hub.js';
 import type { SocketListener } from '../../../src/gateways/web-socket.js';
 import { EventBus } from '../../support/event-bus.js';
@@ -104,6 +105,17 @@ test('nothing comes before Resume; then what happens, each batch with a new curs
   t.not(cursorIn(take()), cursorIn(told));
 });
 
+test('an id of the event stream resumes before the change that the id is in', async (t) => {
+  const { bus, open } = setUp();
+  const seqs = ['e1', 'e2', 'e3'].map((id) => bus.commit(MINE, [emailRemoved(id), readChanged(id, true)]));
+  const within = { n: 0, k: 0 };
+  const { take, resume } = await open();
+  const [answer, ...rest] = await resume(cursorOf({ seq: seqs[1]!, at: Date.now(), within }, MINE));
+  t.true(answer?.result?.complete);
+  await turns();
+  t.deepEqual(removed([...rest, ...take()]), ['e2', 'e3']);
+});
+
 test('a client that asked for the timeline resumes with it, the others without', async (t) => {
   const { bus, lines, open } = setUp();
   const [plain, watching] = [await open(), await open('resume=true&timeline=true')];
@@ -127,6 +139,8 @@ test('a client that asked for the timeline resumes with it, the others without',
   const late = await open('resume=true&timeline=true');
   const told = await late.resume(answer!.result!.cursor);
   t.is(targets(told).filter((target) => target === 'DeliveryAttempted').length, 2);
+  // Their queue positions would be asked for again and again.
+  for (const { listener } of [watching, late]) listener.closed(1000);
 });
 
 test('on another node the client goes on where it was', async (t) => {

@@ -133,6 +133,7 @@ test('negotiated with one node, connected to another', async (t) => {
     maxMessageBytes,
     negotiate: (request) => one.hub.negotiate(request),
     upgrade: (request) => other.hub.upgrade(request),
+    exchange: (request) => other.hub.exchange(request),
   });
   t.teardown(() => balancer.close());
   const client = build(`${balancer.url}?resume=true`);

@@ -3,6 +3,8 @@ import test from 'ava';
 import fc from 'fast-check';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import { CHANGES, TIMELINE } from '../../../src/gateways/events/client-events.js';
+import { audienceOf } from '../../../src/gateways/hub/audience.js';
+import { JSON_PROTOCOL } from '../../../src/gateways/hub/json-protocol.js';
 import { type Subscriber, Subscriptions } from '../../../src/gateways/hub/subscriptions.js';
 import {
   attempted,
@@ -18,12 +20,12 @@ import {
 
 class Reader implements Subscriber {
   readonly octets: Uint8Array[] = [];
-  readonly topics: number;
+  readonly audience: number;
   interruptions = 0;
   timesReady = 0;
 
   constructor(topics = 0) {
-    this.topics = topics;
+    this.audience = audienceOf({ protocol: JSON_PROTOCOL, topics });
   }
 
   ready(): void {
@@ -213,7 +215,7 @@ test('a connection that leaves while a frame is sent does not disturb the others
   const { mailboxes, timing, subscriptions } = setUp();
   const stays = new Reader();
   const leaves: Subscriber = {
-    topics: 0,
+    audience: 0,
     ready: () => {},
     deliver: () => subscriptions.leave('account-1', leaves),
     interrupted: () => {},

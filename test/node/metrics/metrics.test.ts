@@ -12,8 +12,10 @@ function metrics(roles: ReadonlySet<string> = ALL) {
   made.watchConnections('submission', () => 5);
   made.watchConnections('imap', () => 6);
   made.watchConnections('hub', () => 4);
+  made.watchConnections('event_stream', () => 7);
   const node = { id: 'a', version: '', roles: [], bus: 'nats', startedAt: 0, silentMs: 0 } as const;
   made.watchEngine({
+    consumers: { accounts: 0, active: 0, waiting: 0, resting: 0 },
     host: { load: { actors: 7, octets: 8_000, waiting: 9 } },
     ownership: {
       owned: [1, 2],
@@ -32,6 +34,7 @@ function metrics(roles: ReadonlySet<string> = ALL) {
     transport: { connected$: of(true), breaks$: NEVER },
     redelivery: { delivered: 5, waiting: 6 },
     placing: { placed: 7 },
+    releases: { released: 8 },
   });
   return made;
 }
@@ -85,7 +88,7 @@ test('a node exports the families of its roles and those of every node', async (
     ofNone,
   );
   t.deepEqual(
-    ofAll.filter((name) => !/^mansio_(smtp|submission|imap|http|hub|outbound)_/.test(name)),
+    ofAll.filter((name) => !/^mansio_(smtp|submission|imap|http|hub|event_stream|outbound)_/.test(name)),
     ofNone,
   );
   t.true(ofAll.length > ofNone.length + 20);

@@ -2,6 +2,7 @@
 import { uuidText } from '../../../src/mail/ids.js';
 import type { ListCriteria } from '../../../src/store/mailboxes.js';
 import type { OutboundStatus } from '../../../src/store/outbound.js';
+import type { Choices } from '../../../src/store/preferences.js';
 import type { Stores } from './stores.js';
 
 export async function emailsOf({ mailboxes }: Pick<Stores, 'mailboxes'>, accountId: string) {
@@ -58,8 +59,14 @@ const byId = <T extends { readonly id: string }>(rows: readonly T[]): T[] =>
 const ORDERS: readonly ListCriteria['order'][] = ['date', 'from', 'subject', 'size'];
 const STATUSES: readonly OutboundStatus[] = ['Draft', 'Queued', 'Sent'];
 
+/** When nothing was chosen, the time is the account's own. */
+function chosenIn(choices: Choices | undefined) {
+  const hasChosen = Object.keys(choices?.chosen ?? {}).length > 0;
+  return hasChosen ? choices : undefined;
+}
+
 export async function contentsOf(stores: Stores, accountId: string) {
-  const { mailboxes, events } = stores;
+  const { mailboxes, events, preferences } = stores;
   const overview = await mailboxes.overview(accountId);
   const emails = await emailsOf(stores, accountId);
   const ids = emails.map(({ id }) => id);
@@ -102,6 +109,7 @@ export async function contentsOf(stores: Stores, accountId: string) {
     counts: await mailboxes.outboundCounts(accountId, STATUSES),
     sentCopies: await mailboxes.outboundOfCopies(accountId, ids),
     parts,
+    preferences: chosenIn(await preferences.choices(accountId)),
     events: await events.read(accountId, 0, 1_000),
   };
 }

@@ -351,8 +351,12 @@ export const MAILBOXES: Contract = {
     t.deepEqual([await total(first.id), await total(late.id)], [1, 1]);
     await other.add({ messageId: '<b@x>', inReplyTo: '<a@x>' });
     t.deepEqual([await total(first.id), await total(late.id)], [1, 1], 'accounts have threads of their own');
-    await writer.add({ messageId: '<b@x>', inReplyTo: '<a@x>' });
+    const joining = emailAdded(newEmail({ messageId: '<b@x>', inReplyTo: '<a@x>' }), []);
+    t.like(await writer.commit([joining]), { kind: 'committed', areThreadsJoined: true });
     t.deepEqual([await total(first.id), await total(late.id)], [3, 3]);
+    const reply = emailAdded(newEmail({ messageId: '<f@x>', inReplyTo: '<b@x>', references: ['<a@x>'] }), []);
+    const { areThreadsJoined = false } = (await writer.commit([reply])) as { areThreadsJoined?: boolean };
+    t.false(areThreadsJoined, 'they were one before');
     const two = [newEmail({ messageId: '<d@x>', references: ['<e@x>'] }), newEmail({ messageId: '<e@x>' })];
     await writer.commit(two.map((email) => emailAdded(email, [])));
     t.deepEqual([await total(two[0]!.id), await total(two[1]!.id)], [2, 0], 'they came in one list');

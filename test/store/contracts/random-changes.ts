@@ -62,6 +62,7 @@ export class RandomChanges {
     (a, b) => this.#filter(a, b),
     (a, b) => this.#defer(a, b),
     (a, b, c) => this.#send(a, b, c),
+    (a, b) => [{ type: 'PreferencesChanged', payload: { chosen: { [`p${a % 3}`]: b, nested: { b: [null, 'ä'] } } } }],
   ];
 
   #pick<T>(of: Iterable<T>, n: number): T | undefined {

@@ -12,6 +12,7 @@ import { postgresFolderMessages } from '../../../src/store/postgres/folder-messa
 import { postgresInbound } from '../../../src/store/postgres/inbound.js';
 import type { Overlays } from '../../../src/store/postgres/mailbox-commit.js';
 import { postgresMailboxes } from '../../../src/store/postgres/mailboxes.js';
+import { postgresPreferences } from '../../../src/store/postgres/preferences.js';
 import { postgresSearch } from '../../../src/store/postgres/search.js';
 import { FakeBlobs } from '../../gateways/http/fakes.js';
 import { migratedDatabase } from '../../support/embedded-database.js';
@@ -50,6 +51,7 @@ export async function onPostgres(
     events: postgresEvents(sql),
     inbound: postgresInbound(sql, writerSql),
     search: postgresSearch(writerSql),
+    preferences: postgresPreferences(sql),
     folderMessages: postgresFolderMessages(writerSql),
     blobs: postgresBlobs(sql, writerSql),
     account: async () => (await directory.createAccount(`a${++count}@example.test`, 'A')).id,

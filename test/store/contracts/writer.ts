@@ -138,6 +138,7 @@ export function outboundEmail(parts: Partial<OutboundRow> = {}): OutboundRow {
     sentAt: null,
     retryCount: 0,
     nextRetryAt: T0,
+    heldUntil: null,
     lastError: null,
     attempt: null,
     reportDue: null,

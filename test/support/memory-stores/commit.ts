@@ -12,20 +12,22 @@ export function commitChange(tables: MemoryTables, change: MailboxChange): Commi
   const net = netOf(change.changes);
   account.modseq = change.modseqAfter;
   for (const id of change.inbound) tables.inbound.delete(id);
-  writeEmails(account, net);
+  const areThreadsJoined = writeEmails(account, net);
   writePlacements(account, net);
   writeFolders(account, net, change);
   writeAnnotations(account, net);
   writeFilters(account, net);
+  writePreferences(account, net);
   writeOutbound(account, net);
   handOver(tables, net);
   log(account, change);
   const at = Date.now();
   account.remembered.push(...change.remembered.map(({ id, reply }) => ({ id, reply: storedJson(reply), at })));
-  return { kind: 'committed' };
+  return { kind: 'committed', areThreadsJoined };
 }
 
-function writeEmails(account: AccountRows, net: NetChange): void {
+/** Whether threads were joined. */
+function writeEmails(account: AccountRows, net: NetChange): boolean {
   const { emailsAdded, flaggedTogether, emailsFlagged, emailsRemoved } = net;
   const known = emailsAdded.map(({ threadIds }) => [
     ...new Set(threadIds.flatMap((id) => account.threads.get(id) ?? [])),
@@ -47,6 +49,7 @@ function writeEmails(account: AccountRows, net: NetChange): void {
     account.emails.delete(id);
     account.words.delete(id);
   }
+  return known.some((threads) => threads.length > 1);
 }
 
 function rowOf(email: Omit<AddedEmail, 'threadIds'>, threadId: string): EmailRow {
@@ -120,6 +123,12 @@ function writeFilters({ filters, deferred }: AccountRows, net: NetChange): void 
   for (const id of net.filtersRemoved) filters.delete(id);
   for (const { emailId, filterIds } of net.filtersDeferred) deferred.set(emailId, filterIds);
   for (const id of net.deferralsEnded) deferred.delete(id);
+}
+
+function writePreferences(account: AccountRows, { preferences }: NetChange): void {
+  if (preferences === undefined) return;
+  const chosen = storedJson({ ...account.preferences?.chosen, ...preferences.chosen });
+  account.preferences = { chosen, updatedAt: new Date(preferences.at) };
 }
 
 function writeOutbound({ outbound }: AccountRows, net: NetChange): void {

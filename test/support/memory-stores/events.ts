@@ -17,7 +17,7 @@ export function memoryEvents(tables: MemoryTables): EventLog {
         });
       return changes.flatMap(({ seq, at, entries }) => entries.map((entry, n) => ({ seq, n, ...entry, at })));
     },
-    newest: async (accountId) => tables.of(accountId).events.at(-1)?.seq ?? 0,
+    newest: async (accountId) => tables.of(accountId).events.at(-1)?.seq ?? tables.of(accountId).modseq,
     async prune(maxAgeMs, maxLength) {
       const before = Date.now() - maxAgeMs;
       let count = 0;

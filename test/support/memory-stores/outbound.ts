@@ -8,7 +8,13 @@ const MOST_ATTEMPTS = 1_000;
 
 type OutboundReading = Pick<
   MailboxStore,
-  'outboundRows' | 'outboundOfCopies' | 'outboundPage' | 'outboundCounts' | 'outboundContent' | 'outboundAttempts'
+  | 'outboundRows'
+  | 'outboundOfCopies'
+  | 'outboundPage'
+  | 'outboundCounts'
+  | 'outboundContent'
+  | 'outboundAttempts'
+  | 'outboundWaiting'
 >;
 
 export function outboundReading(tables: MemoryTables): OutboundReading {
@@ -37,12 +43,30 @@ export function outboundReading(tables: MemoryTables): OutboundReading {
         counts: new Map(tables.accounts.has(accountId) ? statuses.map((status) => [status, count(status)]) : []),
       };
     },
+    async outboundWaiting(accountId) {
+      const times = [...tables.accounts.values()].flatMap(({ outbound }) => [...outbound.values()].map(timeOf));
+      return [...of(accountId).values()]
+        .filter((record) => timeOf(record) !== null)
+        .sort((a, b) => timeOf(a)! - timeOf(b)!)
+        .slice(0, 10)
+        .map((record) => {
+          const at = timeOf(record)!;
+          const dueInMs = at - Date.now();
+          const ahead = times.filter((time) => time !== null && time < at).length;
+          return { id: record.row.id, dueInMs, ahead: dueInMs > 0 ? null : ahead };
+        });
+    },
     outboundContent: async (accountId, id) => of(accountId).get(id)?.content,
     async outboundAttempts(accountId, id) {
       const attempts = [...(of(accountId).get(id)?.attempts.values() ?? [])];
       return attempts.sort((a, b) => a.at - b.at || compare(a.id, b.id)).slice(-MOST_ATTEMPTS);
     },
   };
+}
+
+/** When a queued email is due; null when it is held or not queued. */
+function timeOf({ row }: OutboundRecord): number | null {
+  return row.status === 'Queued' ? row.nextRetryAt : null;
 }
 
 function wholeRow({ row, recipients }: OutboundRecord): OutboundRow {

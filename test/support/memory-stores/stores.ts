@@ -3,6 +3,7 @@ import type { BlobStore } from '../../../src/store/blobs.js';
 import type { EventLog } from '../../../src/store/events.js';
 import type { InboundStore } from '../../../src/store/inbound.js';
 import type { MailboxStore } from '../../../src/store/mailboxes.js';
+import type { PreferenceStore } from '../../../src/store/preferences.js';
 import type { SearchStore } from '../../../src/store/search.js';
 import { memoryEvents } from './events.js';
 import { memoryInbound } from './inbound.js';
@@ -16,6 +17,7 @@ export interface MailboxStores {
   readonly events: EventLog;
   readonly inbound: InboundStore;
   readonly search: SearchStore;
+  readonly preferences: PreferenceStore;
 }
 
 export function memoryStores(tables: MemoryTables, blobs: Pick<BlobStore, 'put'>): MailboxStores {
@@ -24,5 +26,11 @@ export function memoryStores(tables: MemoryTables, blobs: Pick<BlobStore, 'put'>
     events: memoryEvents(tables),
     inbound: memoryInbound(tables, blobs),
     search: memorySearch(tables),
+    preferences: {
+      async choices(accountId) {
+        const account = tables.accounts.get(accountId);
+        return account && (account.preferences ?? { chosen: {}, updatedAt: new Date(0) });
+      },
+    },
   };
 }

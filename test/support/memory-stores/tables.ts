@@ -10,6 +10,7 @@ import type {
   OutboundRecipientRow,
   OutboundRow,
 } from '../../../src/store/outbound.js';
+import type { Choices } from '../../../src/store/preferences.js';
 import type { EmailWords } from '../../../src/store/search.js';
 import { shardOf } from '../../../src/store/shard.js';
 
@@ -43,6 +44,7 @@ export class AccountRows {
   /** By folder and name. */
   readonly annotations = new Map<string, AnnotationRow>();
   readonly filters = new Map<string, FilterRow>();
+  preferences: Choices | undefined;
   /** Ids of filters by email. */
   readonly deferred = new Map<string, readonly string[]>();
   /** Threads by message id, and by the id of a thread that was joined with another. */

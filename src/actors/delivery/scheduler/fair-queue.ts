@@ -17,8 +17,14 @@ export interface FairQueueOptions {
 
 export interface TurnRequest {
   readonly accountId: string;
+  readonly outboundId: string;
   readonly domain: string;
   readonly group: string;
+}
+
+export interface WaitingRequest {
+  readonly request: TurnRequest;
+  readonly ahead: number;
 }
 
 export type Entry =
@@ -72,6 +78,19 @@ export class FairQueue {
 
   get waiting(): number {
     return this.#waiting;
+  }
+
+  /** Requests of the account that wait, with how many came before each of them for the same group. */
+  waitingOf(accountId: string): readonly WaitingRequest[] {
+    const found: WaitingRequest[] = [];
+    for (const { waiters } of this.#groups.values()) {
+      let ahead = 0;
+      for (const { request } of waiters) {
+        if (request.accountId === accountId) found.push({ request, ahead });
+        ahead++;
+      }
+    }
+    return found;
   }
 
   /** At once where a turn is free; a promise where the request waits. */

@@ -37,6 +37,12 @@ const DEFAULT_LIMITS: SchedulerLimits = {
   notifications: 10,
 };
 
+/** An email whose delivery waits: for this domain, with so many before it. */
+export interface WaitingTurn {
+  readonly domain: string;
+  readonly ahead: number;
+}
+
 /** More than fail within the longest back-off. */
 const BACKOFF = { firstMs: 500, longestMs: 30_000, most: 5_000 };
 /** Of the slots: the store is not read again for each slot that becomes free. */
@@ -106,8 +112,21 @@ export class DeliveryScheduler {
   }
 
   /** The delivery of one domain in an email that has the slot. It counts until it is left. */
-  domain(slot: EmailSlot, domain: string): DomainTurn {
-    return new DomainTurn(slot, domain, this.#domains, this.#connections);
+  domain(slot: EmailSlot, outboundId: string, domain: string): DomainTurn {
+    return new DomainTurn(slot, { outboundId, domain }, this.#domains, this.#connections);
+  }
+
+  /** Emails of the account that wait for a turn or a connection: the least that is ahead of one of their domains. */
+  waitingOf(accountId: string): ReadonlyMap<string, WaitingTurn> {
+    const least = new Map<string, WaitingTurn>();
+    for (const { request, ahead } of [
+      ...this.#domains.waitingOf(accountId),
+      ...this.#connections.waitingOf(accountId),
+    ]) {
+      const { outboundId, domain } = request;
+      if (ahead < (least.get(outboundId)?.ahead ?? Number.POSITIVE_INFINITY)) least.set(outboundId, { domain, ahead });
+    }
+    return least;
   }
 
   delivered(accountId: string, outboundId: string): void {
@@ -154,13 +173,20 @@ export class DeliveryScheduler {
 /** The turn of one email to deliver to one domain. */
 export class DomainTurn {
   readonly #slot: EmailSlot;
+  readonly #outboundId: string;
   readonly #domain: string;
   readonly #domains: FairQueue;
   readonly #connections: FairQueue;
   #hasEntered = false;
 
-  constructor(slot: EmailSlot, domain: string, domains: FairQueue, connections: FairQueue) {
+  constructor(
+    slot: EmailSlot,
+    { outboundId, domain }: { readonly outboundId: string; readonly domain: string },
+    domains: FairQueue,
+    connections: FairQueue,
+  ) {
     this.#slot = slot;
+    this.#outboundId = outboundId;
     this.#domain = domain;
     this.#domains = domains;
     this.#connections = connections;
@@ -199,6 +225,6 @@ export class DomainTurn {
   }
 
   #request(group: string) {
-    return { accountId: this.#slot.accountId, domain: this.#domain, group };
+    return { accountId: this.#slot.accountId, outboundId: this.#outboundId, domain: this.#domain, group };
   }
 }

@@ -75,7 +75,7 @@ export class OutboundChanges {
     return known ?? undefined;
   }
 
-  /** What becomes of recipients in hosted domains, by their numbers in the payload of `enqueue`. */
+  /** What becomes of recipients in hosted domains, by their numbers in the email. `payload`: of the command. */
   hosted(payload: unknown): readonly DeliveryReport[] {
     return this.#prefetched.hosted.get(payload) ?? [];
   }

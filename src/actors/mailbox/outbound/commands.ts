@@ -1,5 +1,5 @@
 // Commands of users about outbound mail: drafts with their emails in Drafts, and messages that are queued with their copy in
-// Sent. What the delivery queue asks is in deliveries.ts; the state of an email is decided by its machine.
+// Sent. What is asked of emails in the queue is in cancelling.ts and deliveries.ts; the state of an email is decided by its machine.
 
 import { step } from '../../../machines/outbound-email/step.js';
 import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.js';
@@ -10,22 +10,20 @@ import type { CommandHandlers } from '../../runtime/behavior.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
 import type { MailboxProtocol } from '../protocol.js';
 import type { MailboxTransaction } from '../transaction.js';
-import { handOver, keepAttempts, startedOf, takersOf } from './deliveries.js';
 import { MOST_DRAFTS } from './draft-emails.js';
 import { newDraft } from './draft-rows.js';
-import { hostedRecipients } from './hosted-recipients.js';
-import type { Addressee, outboundOperations } from './protocol.js';
-import { advance } from './step.js';
+import { advanceFirst, firstAttempts, NO_ATTEMPTS } from './first-attempts.js';
+import type { Addressee } from './protocol.js';
+import { placeInSent, takeOut } from './sent-copies.js';
 
-type Names = {
-  [N in keyof typeof outboundOperations]: (typeof outboundOperations)[N]['kind'] extends 'command' ? N : never;
-}[keyof typeof outboundOperations];
+type Names = 'createDraft' | 'updateDraft' | 'deleteDraft' | 'enqueue' | 'holdOutbound';
 
 export const outboundCommands: Pick<CommandHandlers<MailboxProtocol, MailboxTransaction>, Names> = {
   createDraft,
   updateDraft,
   deleteDraft,
   enqueue,
+  holdOutbound,
 };
 
 function createDraft(
@@ -62,7 +60,7 @@ function deleteDraft(
   if (!isAmong(before, ifMatch)) return { refusal: 'draftChanged' };
   tx.begin();
   tx.outbound.remove(outboundId);
-  takeOut(tx, before);
+  takeOut(tx, before, 'drafts');
   return { reply: {} };
 }
 
@@ -79,28 +77,12 @@ function save(
   const written = { ...row, ...thread, emailId, blob, size, sender, subject, recipients: recipientsOf(tx, recipients) };
   // The draft names its email before the email is placed (draft-rows.ts).
   tx.outbound.put(written, before, { recipients: 'all', content });
-  const kept = before === undefined ? undefined : takeOut(tx, before);
+  const kept = before === undefined ? undefined : takeOut(tx, before, 'drafts');
   if (emailId === null || summary === undefined || blob === null) return;
   const { flags, keywords, labels } = kept ?? { flags: SEEN, keywords: [], labels: [] };
   const ids = { id: emailId, blob, threadId: emailId };
   const email = { ...summary, ...ids, receivedAt: tx.now, flags: flags | DRAFT, keywords };
   tx.add(email, [tx.folders.rowOf('drafts').id, ...labels], { isNew: false });
-}
-
-/**
- * Takes the email that stood for a draft out of Drafts, and with its labels out of the mailbox unless it is in another
- * folder. Returns what a later email of the draft takes over; undefined when there was none.
- */
-function takeOut(tx: MailboxTransaction, { emailId }: OutboundRow) {
-  const slot = emailId === null ? -1 : tx.find(emailId);
-  if (slot < 0) return undefined;
-  const draftsId = tx.folders.rowOf('drafts').id;
-  const others = tx.folders.holding(slot).filter((id) => id !== draftsId);
-  const labels = others.filter((id) => tx.folders.label(id) !== undefined);
-  const taken = { flags: tx.flags(slot), keywords: tx.keywords(slot), labels };
-  if (labels.length < others.length) tx.unplace([slot], draftsId);
-  else tx.remove([slot]);
-  return taken;
 }
 
 const isAmong = ({ updatedAt }: OutboundRow, ifMatch: readonly number[] | undefined): boolean =>
@@ -109,6 +91,21 @@ const isAmong = ({ updatedAt }: OutboundRow, ifMatch: readonly number[] | undefi
 function enqueue(
   tx: MailboxTransaction,
   payload: Payload<MailboxProtocol, 'enqueue'>,
+): Outcome<MailboxProtocol, 'enqueue'> {
+  return queue(tx, payload, undefined);
+}
+
+function holdOutbound(
+  tx: MailboxTransaction,
+  payload: Payload<MailboxProtocol, 'holdOutbound'>,
+): Outcome<MailboxProtocol, 'holdOutbound'> {
+  return queue(tx, payload, payload.heldUntil);
+}
+
+function queue(
+  tx: MailboxTransaction,
+  payload: Payload<MailboxProtocol, 'enqueue'>,
+  heldUntil: number | undefined,
 ): Outcome<MailboxProtocol, 'enqueue'> {
   const { draft: from, sender, blob, summary, content, recipients: addressees } = payload;
   const before = from === null ? undefined : draftOf(tx, from.id);
@@ -121,19 +118,10 @@ function enqueue(
   const id = before?.id ?? tx.otherId();
   const recipients = recipientsOf(tx, addressees);
   const recipientIds = recipients.map((recipient) => recipient.id);
-  const hosted = hostedRecipients(tx, payload, recipients);
-  const by = hosted.outcomes.length === recipients.length ? undefined : tx.outbound.deliverer;
-  const attempt = by === undefined ? null : { id: tx.otherId(), by };
-  const events: OutboundEmailEvent[] = [{ type: 'enqueue', now, recipientIds, hasSender: sender !== '' }];
-  if (attempt !== null || hosted.events.length > 0) events.push({ type: 'start', now }, ...hosted.events);
-  if (attempt === null && hosted.events.length > 0) {
-    // The others are due at once.
-    events.push({ type: 'end', now, random: 0, policy: tx.retryPolicy, isInterrupted: true });
-  }
-  const next = step(null, ...events);
-  const sentEmailId = tx.newId();
-  const copy = { ...summary, id: sentEmailId, blob, threadId: sentEmailId, receivedAt: now, flags: SEEN, keywords: [] };
-  tx.add(copy, [tx.folders.rowOf('sent').id], { isNew: false });
+  const queued: OutboundEmailEvent = { type: 'enqueue', now, recipientIds, hasSender: sender !== '', heldUntil };
+  const first = heldUntil === undefined ? firstAttempts(tx, payload, recipients) : NO_ATTEMPTS;
+  const next = step(null, queued, ...first.events);
+  const sentEmailId = placeInSent(tx, blob, summary);
   flagOriginal(tx, payload.original);
   const { subject, messageId, inReplyTo, references, size } = summary;
   const createdAt = before?.createdAt ?? now;
@@ -149,14 +137,11 @@ function enqueue(
     emailId: sentEmailId,
     createdAt,
     updatedAt: Math.max(now, before?.updatedAt ?? 0),
-    attempt,
     recipients,
   };
-  keepAttempts(tx, id, hosted.attempts);
-  const advanced = advance(tx, row, next, { before, recipients: 'all', content: content ?? undefined, summary });
-  if (before !== undefined) takeOut(tx, before);
-  if (attempt !== null) tx.outbound.begin(advanced, attempt, startedOf(tx, advanced, next));
-  handOver(tx, row, summary, takersOf(row, next, hosted.outcomes));
+  const parts = { before, recipients: 'all' as const, content: content ?? undefined, summary };
+  advanceFirst(tx, row, next, first, { summary: () => summary, parts });
+  if (before !== undefined) takeOut(tx, before, 'drafts');
   return { reply: { id, createdAt, sentEmailId } };
 }
 

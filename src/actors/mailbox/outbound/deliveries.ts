@@ -1,6 +1,5 @@
 // Deliveries of outbound mail: one begins, its outcomes come in, it ends; a report that is owed goes into the inbox. Mail
-// for mailboxes of this store is handed over in the commit that says it is delivered, so it is handed over once. What operators ask
-// is here too.
+// for mailboxes of this store is handed over in the commit that says it is delivered, so it is handed over once.
 
 import { type Step, step } from '../../../machines/outbound-email/step.js';
 import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.js';
@@ -17,11 +16,12 @@ import { advance } from './step.js';
 /** Characters that are kept of what a remote said. */
 const MOST_TEXT = 1_000;
 
-export const deliveryCommands: CommandHandlers<DeliveryProtocol, MailboxTransaction> = {
+type Names = 'startDelivery' | 'reportDelivery' | 'giveReport';
+
+export const deliveryCommands: Pick<CommandHandlers<DeliveryProtocol, MailboxTransaction>, Names> = {
   startDelivery,
   reportDelivery,
   giveReport,
-  manageOutbound,
 };
 
 type Report = Payload<DeliveryProtocol, 'reportDelivery'>;
@@ -32,7 +32,7 @@ function startDelivery(
 ): Outcome<DeliveryProtocol, 'startDelivery'> {
   const row = isUuid(outboundId) ? tx.outbound.get(outboundId) : undefined;
   if (row === undefined) return { refusal: 'noSuchOutbound' };
-  const isDue = row.status === 'Queued' && (row.nextRetryAt ?? 0) <= tx.now;
+  const isDue = row.status === 'Queued' && row.nextRetryAt !== null && row.nextRetryAt <= tx.now;
   const isLeftBehind = row.status === 'Sending' && supersedes !== null && row.attempt?.id === supersedes;
   if (!isDue && !isLeftBehind) return { refusal: 'notDue' };
   tx.begin();
@@ -152,20 +152,6 @@ function giveReport(
   tx.add(email, [tx.folders.rowOf('inbox').id], { isNew: true });
   tx.announceUnread();
   return { reply: { emailId } };
-}
-
-function manageOutbound(
-  tx: MailboxTransaction,
-  { outboundId, action }: Payload<DeliveryProtocol, 'manageOutbound'>,
-): Outcome<DeliveryProtocol, 'manageOutbound'> {
-  const row = isUuid(outboundId) ? tx.outbound.get(outboundId) : undefined;
-  if (row === undefined) return { refusal: 'noSuchOutbound' };
-  const isPossible = row.status === 'Queued' || (row.status === 'Failed' && action === 'retry');
-  if (!isPossible) return { refusal: 'notPossible' };
-  const next = step(row.machine, action === 'retry' ? { type: 'retry', now: tx.now } : { type: 'cancel' });
-  tx.begin();
-  advance(tx, row, next);
-  return { reply: { status: next.status } };
 }
 
 function storable(attempt: DeliveryAttempt): DeliveryAttempt {

@@ -101,13 +101,21 @@ export const deliveryProtocol = protocol('mailbox', {
       onRepeat: 'remembered',
     }),
     /**
-     * An operator's: `retry` makes it due now, failed recipients of a Failed email included; `cancel` fails whoever is Pending.
+     * An operator's: `retry` makes it due now, failed recipients of a Failed email included, and releases a held email; `cancel` fails whoever is Pending.
      */
     manageOutbound: command({
       payload: object({ outboundId: string(), action: enums(['retry', 'cancel']) }),
       reply: object({ status: outboundStatus }),
       /** `notPossible`: Sent, a draft, Failed already, or a delivery is under way. */
       refusals: ['noSuchOutbound', 'notPossible'],
+      onRepeat: 'remembered',
+    }),
+    /** Makes a held email due. `heldUntil`: as the row has it, so that a later hold of the email is not ended. */
+    releaseOutbound: command({
+      payload: object({ outboundId: string(), heldUntil: number() }),
+      reply: object({ status: outboundStatus }),
+      /** `released`: before, or cancelled. */
+      refusals: ['noSuchOutbound', 'released'],
       onRepeat: 'remembered',
     }),
     /** All that a notification is composed of. */

@@ -12,6 +12,17 @@ export interface DeliverySlots {
   reserve(accountId: string, wanted: number): ReservedSlots | undefined;
 }
 
+/** The queue of the node that delivers for an account. */
+export interface AccountQueue {
+  /** Shards that the node delivers for; none when no node does. */
+  readonly shards: readonly number[];
+  /**
+   * By ids, the account's emails that are Sending and wait for a turn of a domain, with so many before them. Empty where the node
+   * is another one.
+   */
+  readonly waiting: ReadonlyMap<string, { readonly domain: string; readonly ahead: number }>;
+}
+
 export interface ReservedSlots {
   /** Slots that no email has yet. */
   readonly count: number;

@@ -113,6 +113,7 @@ export function newDraft(id: string, now: number): OutboundRow {
     sentAt: null,
     retryCount: 0,
     nextRetryAt: null,
+    heldUntil: null,
     lastError: null,
     attempt: null,
     reportDue: null,

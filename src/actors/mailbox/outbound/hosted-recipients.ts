@@ -1,5 +1,5 @@
-// Recipients of a new email whose domains are hosted here: they have the message with the commit that queues it, whether or
-// not a node lives that delivers elsewhere. What is to be tried again stays in the queue.
+// Recipients of an email that becomes due whose domains are hosted here: they have the message with the commit that queues or
+// releases it, whether or not a node lives that delivers elsewhere. What is to be tried again stays in the queue.
 import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.js';
 import type { DeliveryAttempt, OutboundRecipientRow } from '../../../store/outbound.js';
 import type { RecipientOutcome } from '../../delivery/courier.js';
@@ -12,13 +12,15 @@ export interface HostedRecipients {
   readonly events: readonly OutboundEmailEvent[];
 }
 
+export const NO_HOSTED: HostedRecipients = { outcomes: [], attempts: [], events: [] };
+
 export function hostedRecipients(
   tx: MailboxTransaction,
   payload: unknown,
   recipients: readonly OutboundRecipientRow[],
 ): HostedRecipients {
   const reports = tx.outbound.hosted(payload);
-  if (reports.length === 0) return { outcomes: [], attempts: [], events: [] };
+  if (reports.length === 0) return NO_HOSTED;
   const idOf = (number: string) => recipients[Number(number)]!.id;
   const takers = new Set<string>();
   const outcomes = reports.flatMap((report) =>

@@ -20,7 +20,10 @@ export interface OutboundPrefetched {
   readonly rows: ReadonlyMap<string, OutboundRow | null>;
   /** By id of the outbound email. */
   readonly summaries: ReadonlyMap<string, MessageSummary>;
-  /** By payload of `enqueue`: what becomes of its recipients in hosted domains, whose ids are their numbers in the payload. */
+  /**
+   * By payload of each command that makes an email due for the first time: what becomes of its recipients in hosted domains,
+   * whose ids are their numbers in the email.
+   */
   readonly hosted: ReadonlyMap<unknown, readonly DeliveryReport[]>;
   /** Why something is missing. */
   readonly fault?: unknown;
@@ -40,7 +43,20 @@ interface Asked {
   readonly payload: unknown;
 }
 
-type Queued = Payload<MailboxProtocol, 'enqueue'>;
+/** A message that the command makes due for the first time. */
+interface DueMessage {
+  readonly payload: unknown;
+  readonly blob: string;
+  readonly recipients: readonly { readonly address: string; readonly domain: string }[];
+}
+
+interface Wanted {
+  readonly ids: readonly string[];
+  readonly handed: readonly string[];
+  readonly queued: readonly DueMessage[];
+  /** Commands that release the email of that id when it is held. */
+  readonly releasing: readonly (readonly [id: string, payload: unknown])[];
+}
 
 /** Undefined when there is nothing to read, which is the common case. */
 export function prefetchOutbound(
@@ -50,40 +66,35 @@ export function prefetchOutbound(
 ): Promise<OutboundPrefetched> | undefined {
   const ids = new Set<string>();
   const handed = new Set<string>();
-  const queued: Queued[] = [];
+  const queued: DueMessage[] = [];
+  const releasing: [string, unknown][] = [];
   for (const { name, payload } of commands) {
-    if (name === 'enqueue') queued.push(payload as Queued);
+    if (name === 'enqueue') queued.push({ payload, ...(payload as Payload<MailboxProtocol, 'enqueue'>) });
     const id = idOf(name, payload);
     if (id === undefined || !isUuid(id)) continue;
     const known = state.outbound.get(id);
     if (known === undefined) ids.add(id);
-    if (known?.summary === undefined && handsOver(name, payload)) handed.add(id);
+    if (mayRelease(name, payload)) releasing.push([id, payload]);
+    if (known?.summary === undefined && (handsOver(name, payload) || mayRelease(name, payload))) handed.add(id);
   }
-  if (ids.size === 0 && handed.size === 0 && queued.length === 0) return undefined;
-  return read(sources, state, { ids: [...ids], handed: [...handed], queued });
-}
-
-interface Wanted {
-  readonly ids: readonly string[];
-  readonly handed: readonly string[];
-  readonly queued: readonly Queued[];
+  if (ids.size + handed.size + queued.length + releasing.length === 0) return undefined;
+  return read(sources, state, { ids: [...ids], handed: [...handed], queued, releasing });
 }
 
 /** Never rejects: recipients that could not be judged are delivered from the queue. */
 async function hostedOf(
   { outbound, log }: OutboundPrefetchSources,
   { accountId }: MailboxState,
-  queued: readonly Queued[],
-): Promise<ReadonlyMap<unknown, readonly DeliveryReport[]>> {
-  const judged = queued.map(async (payload) => {
+  queued: readonly DueMessage[],
+): Promise<OutboundPrefetched['hosted']> {
+  const judged = queued.map(async ({ payload, blob, recipients: addressees }) => {
     const byDomain = new Map<string, { id: string; address: string }[]>();
-    for (const [i, { address, domain }] of payload.recipients.entries()) {
+    for (const [i, { address, domain }] of addressees.entries()) {
       const recipient = { id: String(i), address };
       const others = byDomain.get(domain);
       if (others === undefined) byDomain.set(domain, [recipient]);
       else others.push(recipient);
     }
-    const { blob } = payload;
     const tasks = [...byDomain].map(([domain, recipients]) =>
       outbound.hosted({ domain, recipients, blob }).catch((err: unknown) => {
         log.warn({ accountId, domain, err }, 'recipients could not be looked up: they are delivered from the queue');
@@ -99,29 +110,37 @@ async function hostedOf(
 async function read(
   sources: OutboundPrefetchSources,
   state: MailboxState,
-  { ids, handed, queued }: Wanted,
+  { ids, handed, queued, releasing }: Wanted,
 ): Promise<OutboundPrefetched> {
   const { store, blobs } = sources;
   const judged = hostedOf(sources, state, queued);
   const rows = new Map<string, OutboundRow | null>();
   const summaries = new Map<string, MessageSummary>();
+  const released: DueMessage[] = [];
+  let fault: { readonly fault: unknown } | undefined;
   try {
     const read = ids.length === 0 ? [] : await store.outboundRows(state.accountId, ids);
     const found = new Map(read.map((row) => [row.id, row]));
     for (const id of ids) rows.set(id, found.get(id) ?? null);
+    const rowOf = (id: string) => state.outbound.get(id)?.row ?? rows.get(id);
+    for (const [id, payload] of releasing) {
+      const row = rowOf(id);
+      if (row?.blob && row.heldUntil !== null) released.push({ payload, blob: row.blob, recipients: row.recipients });
+    }
     for (const id of handed) {
-      const blob = (state.outbound.get(id)?.row ?? rows.get(id))?.blob;
+      const blob = rowOf(id)?.blob;
       const index = blob ? await blobs.index(blob) : undefined;
       if (index !== undefined) summaries.set(id, summarize(index));
     }
-    return { rows, summaries, hosted: await judged };
-  } catch (fault) {
-    return { rows, summaries, hosted: await judged, fault };
+  } catch (error) {
+    fault = { fault: error };
   }
+  const hosted = new Map([...(await judged), ...(await hostedOf(sources, state, released))]);
+  return { rows, summaries, hosted, ...fault };
 }
 
 function idOf(name: string, payload: unknown): string | undefined {
-  if (name === 'enqueue') return (payload as Payload<MailboxProtocol, 'enqueue'>).draft?.id;
+  if (name === 'enqueue' || name === 'holdOutbound') return (payload as Payload<MailboxProtocol, 'enqueue'>).draft?.id;
   return (payload as { readonly outboundId?: string }).outboundId;
 }
 
@@ -129,4 +148,9 @@ function handsOver(name: string, payload: unknown): boolean {
   if (name !== 'reportDelivery') return false;
   const { outcomes } = payload as Payload<DeliveryProtocol, 'reportDelivery'>;
   return outcomes.some(({ kind, handedTo }) => kind === 'delivered' && handedTo !== undefined);
+}
+
+function mayRelease(name: string, payload: unknown): boolean {
+  if (name === 'releaseOutbound' || name === 'retryOutbound') return true;
+  return name === 'manageOutbound' && (payload as Payload<DeliveryProtocol, 'manageOutbound'>).action === 'retry';
 }

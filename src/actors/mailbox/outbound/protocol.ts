@@ -2,6 +2,7 @@
 // in delivery-protocol.ts, which gateways cannot see.
 import {
   array,
+  boolean,
   enums,
   type Infer,
   integer,
@@ -73,6 +74,8 @@ export const outboundEmail = object({
   sentAt: nullable(number()),
   retryCount: integer(),
   nextRetryAt: nullable(number()),
+  /** While it is held: until when. Older nodes leave it out. */
+  heldUntil: optional(nullable(number())),
   lastError: nullable(string()),
   recipients: array(outboundRecipient),
   /** The copy in Sent, while there is one; older nodes leave it out. */
@@ -92,6 +95,26 @@ export const deliveryAttempt = open({
   reply: string(),
   recipients: array(open({ id: string(), outcome: enums(OUTCOMES), statusCode: nullable(string()) })),
 });
+
+/** A message to be queued. */
+const queued = {
+  draft: nullable(object({ id: string(), updatedAt: number() })),
+  sender: string(),
+  blob: string(),
+  summary: messageSummary,
+  /** What is shown as its bodies; null when they are to be read from the blob. */
+  content: nullable(content),
+  recipients: array(addressee),
+  /** The email that it replies to or forwards, which gets the flag. */
+  original: optional(object({ emailId: string(), flag: enums(['\\Answered', '$Forwarded']) })),
+};
+
+const enqueued = {
+  reply: object({ id: string(), createdAt: number(), sentEmailId: string() }),
+  /** `draftChanged`: read it again. */
+  refusals: ['noSuchOutbound', 'draftChanged'],
+  onRepeat: 'remembered',
+} as const;
 
 export const outboundOperations = {
   createDraft: command({
@@ -118,21 +141,35 @@ export const outboundOperations = {
    * Queues a message whose blob is stored and puts its copy into Sent. Of a draft it makes an email of the same id, unless
    * it has changed since: `updatedAt` is of the draft that the message was made of.
    */
-  enqueue: command({
+  enqueue: command({ payload: object(queued), ...enqueued }),
+  /**
+   * As `enqueue`, and nobody gets the message before `heldUntil`. A command of its own: nodes that hold no email refuse it, where
+   * they would pass over the field and send the message.
+   */
+  holdOutbound: command({ payload: object({ ...queued, heldUntil: number() }), ...enqueued }),
+  /**
+   * Fails a queued email, for its sender: recipients who have not got it will not get it. `draftId`: of the draft that its copy
+   * in Sent has become, which happens while it is held.
+   */
+  cancelOutbound: command({
+    payload: object({ outboundId: string() }),
+    /** Not cancelled: a delivery is under way, or it is over; `status` says which. */
+    reply: object({ cancelled: boolean(), status: outboundStatus, draftId: nullable(string()) }),
+    refusals: ['noSuchOutbound'],
+    onRepeat: 'remembered',
+  }),
+  /**
+   * Makes an email due now: a failed one anew, a held one before its time. `message`: what a held one is sent as, dated now, in
+   * place of the message that is dated when it was to be sent.
+   */
+  retryOutbound: command({
     payload: object({
-      draft: nullable(object({ id: string(), updatedAt: number() })),
-      sender: string(),
-      blob: string(),
-      summary: messageSummary,
-      /** What is shown as its bodies; null when they are to be read from the blob. */
-      content: nullable(content),
-      recipients: array(addressee),
-      /** The email that it replies to or forwards, which gets the flag. */
-      original: optional(object({ emailId: string(), flag: enums(['\\Answered', '$Forwarded']) })),
+      outboundId: string(),
+      message: optional(object({ heldUntil: number(), blob: string(), summary: messageSummary })),
     }),
-    reply: object({ id: string(), createdAt: number(), sentEmailId: string() }),
-    /** `draftChanged`: read it again. */
-    refusals: ['noSuchOutbound', 'draftChanged'],
+    /** Not retried: Sent, a draft, or a delivery is under way. */
+    reply: object({ retried: boolean(), status: outboundStatus }),
+    refusals: ['noSuchOutbound'],
     onRepeat: 'remembered',
   }),
   outbound: query({
@@ -148,6 +185,16 @@ export const outboundOperations = {
   outboundPage: query({
     payload: object({ statuses: array(outboundStatus), page: integer(), pageSize: integer() }),
     reply: object({ items: array(outboundEmail), totalCount: integer() }),
+  }),
+  /** Emails that wait for the node that delivers, the first ten at most. */
+  queuePositions: query({
+    payload: object({}),
+    reply: object({
+      /** `ahead`: how many are before the email. `domain`: which it waits for, when its delivery has begun. */
+      positions: array(object({ outboundId: string(), ahead: integer(), domain: nullable(string()) })),
+      /** ms until positions are expected to change; null while nothing is queued. */
+      againInMs: nullable(number()),
+    }),
   }),
   /** Oldest first. */
   outboundTimeline: query({

@@ -6,19 +6,20 @@ import type { QueryHandlers } from '../../runtime/behavior.js';
 import type { MailboxProtocol } from '../protocol.js';
 import type { MailboxState } from '../state.js';
 import type { DeliveryProtocol } from './delivery-protocol.js';
+import type { AccountQueue } from './delivery-slots.js';
 import type { OutboundEmail } from './protocol.js';
 
 type Names = 'outbound' | 'outboundPage' | 'outboundTimeline';
 
-export function outboundQueries(store: MailboxStore): Pick<QueryHandlers<MailboxProtocol, MailboxState>, Names> {
-  async function count(state: MailboxState, statuses: ReadonlySet<OutboundStatus>): Promise<number> {
-    const unknown = [...statuses].filter((status) => state.outbound.count(status) === undefined);
-    const counted = unknown.length === 0 ? undefined : await store.outboundCounts(state.accountId, unknown);
-    if (counted !== undefined) state.outbound.learn(counted, state.modseq);
-    const of = (status: OutboundStatus) => counted?.counts.get(status) ?? state.outbound.count(status) ?? 0;
-    return [...statuses].reduce((sum, status) => sum + of(status), 0);
-  }
+async function count(store: MailboxStore, state: MailboxState, statuses: ReadonlySet<OutboundStatus>): Promise<number> {
+  const unknown = [...statuses].filter((status) => state.outbound.count(status) === undefined);
+  const counted = unknown.length === 0 ? undefined : await store.outboundCounts(state.accountId, unknown);
+  if (counted !== undefined) state.outbound.learn(counted, state.modseq);
+  const of = (status: OutboundStatus) => counted?.counts.get(status) ?? state.outbound.count(status) ?? 0;
+  return [...statuses].reduce((sum, status) => sum + of(status), 0);
+}
 
+export function outboundQueries(store: MailboxStore): Pick<QueryHandlers<MailboxProtocol, MailboxState>, Names> {
   return {
     async outbound(state, { outboundId }) {
       const row = await find(store, state, outboundId);
@@ -30,13 +31,43 @@ export function outboundQueries(store: MailboxStore): Pick<QueryHandlers<Mailbox
     async outboundPage(state, { statuses, page, pageSize }) {
       const rows = await store.outboundPage(state.accountId, statuses, page, pageSize);
       return {
-        reply: { items: rows.map((row) => shown(state, row)), totalCount: await count(state, new Set(statuses)) },
+        reply: {
+          items: rows.map((row) => shown(state, row)),
+          totalCount: await count(store, state, new Set(statuses)),
+        },
       };
     },
 
     async outboundTimeline(state, { outboundId }) {
       if ((await find(store, state, outboundId)) === undefined) return { refusal: 'noSuchOutbound' };
       return { reply: { attempts: (await store.outboundAttempts(state.accountId, outboundId)).map(attempted) } };
+    },
+  };
+}
+
+/** While emails wait, their positions change from one moment to the next. */
+const SOON_MS = 1_000;
+const MOST_POSITIONS = 10;
+
+/** `queueOf`: the queue of the node that delivers for the account. */
+export function queueQueries(
+  store: MailboxStore,
+  queueOf: (accountId: string) => AccountQueue,
+): Pick<QueryHandlers<MailboxProtocol, MailboxState>, 'queuePositions'> {
+  return {
+    async queuePositions(state) {
+      const { accountId } = state;
+      const { shards, waiting } = queueOf(accountId);
+      const [queued, sending] = await Promise.all([
+        store.outboundWaiting(accountId, shards),
+        count(store, state, new Set(['Sending'])),
+      ]);
+      const positions = [
+        ...[...waiting].map(([outboundId, { domain, ahead }]) => ({ outboundId, ahead, domain })),
+        ...queued.flatMap(({ id, ahead }) => (ahead === null ? [] : [{ outboundId: id, ahead, domain: null }])),
+      ].slice(0, MOST_POSITIONS);
+      const next = sending > 0 ? 0 : queued[0]?.dueInMs;
+      return { reply: { positions, againInMs: next === undefined ? null : Math.max(SOON_MS, next) } };
     },
   };
 }
@@ -79,6 +110,7 @@ function shown(state: MailboxState, row: OutboundRow): OutboundEmail {
     sentAt: row.sentAt,
     retryCount: row.retryCount,
     nextRetryAt: row.nextRetryAt,
+    heldUntil: row.heldUntil,
     lastError: row.lastError,
     recipients: row.recipients.map(({ domain: _domain, ...recipient }) => recipient),
     ...(status !== 'Draft' && emailId !== null && state.emails.find(emailId) >= 0 && { sentEmailId: emailId }),

@@ -5,7 +5,7 @@ import type { MessageSummary } from '../../../mail/summary.js';
 import type { OutboundContent, OutboundRecipientRow, OutboundRow } from '../../../store/outbound.js';
 import type { MailboxTransaction } from '../transaction.js';
 
-interface Parts {
+export interface WrittenWith {
   /** What was there before, when it is not `row`. */
   readonly before: OutboundRow | undefined;
   readonly recipients: 'all';
@@ -14,7 +14,7 @@ interface Parts {
 }
 
 /** Writes `row` as the step leaves it; returns it. */
-export function advance(tx: MailboxTransaction, row: OutboundRow, next: Step, parts?: Parts): OutboundRow {
+export function advance(tx: MailboxTransaction, row: OutboundRow, next: Step, parts?: WrittenWith): OutboundRow {
   const changed: string[] = [];
   const recipients = row.recipients.map((recipient) => {
     const state = next.recipients.get(recipient.id);
@@ -23,7 +23,7 @@ export function advance(tx: MailboxTransaction, row: OutboundRow, next: Step, pa
     const { status, deliveredAt, lastError, statusCode } = state;
     return { ...recipient, status, deliveredAt, lastError, statusCode };
   });
-  const { status, queuedAt, sentAt, retryCount, nextRetryAt, lastError, reportDue, delayReported } = next;
+  const { status, queuedAt, sentAt, retryCount, nextRetryAt, heldUntil, lastError, reportDue, delayReported } = next;
   const advanced: OutboundRow = {
     ...row,
     status,
@@ -31,6 +31,7 @@ export function advance(tx: MailboxTransaction, row: OutboundRow, next: Step, pa
     sentAt,
     retryCount,
     nextRetryAt,
+    heldUntil,
     lastError,
     reportDue,
     delayReported,

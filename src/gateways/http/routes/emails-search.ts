@@ -1,15 +1,69 @@
 // Search over one account's mail: words as prefixes, quoted phrases, dates and flags, in the envelope of a list.
-import { optional } from 'superstruct';
-import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
+import { type Infer, optional } from 'superstruct';
+import type { Mailboxes, MailboxProtocol } from '../../../actors/mailbox/protocol.js';
+import type { Payload } from '../../../actors/runtime/protocol.js';
 import { flagBit, isKeyword } from '../../../mail/flags.js';
 import { searchTerms, wordCount } from '../../../mail/search-text.js';
-import { flagParameter, leaf, periodOf, text } from '../fields.js';
+import type { FieldErrors } from '../../problem-details.js';
+import { flagParameter, leaf, periodOf, type record, text } from '../fields.js';
 import { invalid } from '../problem.js';
 import { defineRoute, READ, type Route } from '../route.js';
 import { emailPage, folderOf, folderParameter, noSuchFolder, pageOf, paging, period } from './email-shapes.js';
 
 const MOST_CHARACTERS = 1_000;
 const MOST_WORDS = 64;
+
+/** Query: which emails a search finds. */
+export const searching = {
+  ...paging,
+  q: optional(
+    text({
+      maxLength: MOST_CHARACTERS,
+      description: `Words in subject, sender, To, Cc, names of attachments or body, all of which must be there; beginnings of words count, phrases stand in quotes. At most ${MOST_WORDS} words`,
+      examples: ['invoice "second quarter"'],
+    }),
+  ),
+  ...period,
+  hasAttachments: optional(flagParameter()),
+  isRead: optional(flagParameter()),
+  isFlagged: optional(flagParameter()),
+  keyword: optional(
+    leaf<string>(
+      'string',
+      (value) =>
+        (typeof value === 'string' && (isKeyword(value) || flagBit(value) !== 0)) || 'must be a flag or keyword',
+      {
+        description: 'A flag or keyword as mail programs set them, in any case',
+        examples: ['$NotJunk'],
+      },
+    ),
+  ),
+  folder: folderParameter,
+};
+
+type Searching = Readonly<Infer<ReturnType<typeof record<typeof searching>>>>;
+
+/** What `searching` has read, as the mailbox takes it. Undefined when the text has no word in it: no email has that. */
+export function searchOf(
+  query: Searching,
+): Payload<MailboxProtocol, 'search'> | { readonly errors: FieldErrors } | undefined {
+  const { page, pageSize, q = '', fromDate, toDate, hasAttachments, isRead, isFlagged, keyword, folder } = query;
+  if (q.length > MOST_CHARACTERS) return { errors: { q: [`must have at most ${MOST_CHARACTERS} characters`] } };
+  const terms = searchTerms(q);
+  if (wordCount(terms) > MOST_WORDS) return { errors: { q: [`must have at most ${MOST_WORDS} words`] } };
+  if (terms.length === 0 && q.trim() !== '') return undefined;
+  return {
+    terms: terms.map(({ words, prefix }) => ({ words: [...words], prefix })),
+    ...periodOf(fromDate, toDate),
+    ...(hasAttachments === undefined ? {} : { hasAttachments }),
+    ...(isRead === undefined ? {} : { isRead }),
+    ...(isFlagged === undefined ? {} : { isFlagged }),
+    ...(keyword === undefined ? {} : { keyword }),
+    ...folderOf(folder),
+    page,
+    pageSize,
+  };
+}
 
 export function searchRoute(base: string, tags: readonly string[], mailboxes: Mailboxes): Route {
   return defineRoute({
@@ -20,52 +74,14 @@ export function searchRoute(base: string, tags: readonly string[], mailboxes: Ma
       'Everything but trash and junk is searched, unless `folder` names one. Without any parameter, that is all there is.',
     tags,
     access: READ,
-    query: {
-      ...paging,
-      q: optional(
-        text({
-          maxLength: MOST_CHARACTERS,
-          description: `Words in subject, sender, To, Cc, names of attachments or body, all of which must be there; beginnings of words count, phrases stand in quotes. At most ${MOST_WORDS} words`,
-          examples: ['invoice "second quarter"'],
-        }),
-      ),
-      ...period,
-      hasAttachments: optional(flagParameter()),
-      isRead: optional(flagParameter()),
-      isFlagged: optional(flagParameter()),
-      keyword: optional(
-        leaf<string>(
-          'string',
-          (value) =>
-            (typeof value === 'string' && (isKeyword(value) || flagBit(value) !== 0)) || 'must be a flag or keyword',
-          {
-            description: 'A flag or keyword as mail programs set them, in any case',
-            examples: ['$NotJunk'],
-          },
-        ),
-      ),
-      folder: folderParameter,
-    },
+    query: searching,
     replies: { 200: emailPage },
     handler: async ({ principal, query }) => {
-      const { page, pageSize, q = '', fromDate, toDate, hasAttachments, isRead, isFlagged, keyword, folder } = query;
-      if (q.length > MOST_CHARACTERS) return invalid({ q: [`must have at most ${MOST_CHARACTERS} characters`] });
-      const terms = searchTerms(q);
-      if (wordCount(terms) > MOST_WORDS) return invalid({ q: [`must have at most ${MOST_WORDS} words`] });
-      // What was asked for has no word in it, and no email has that.
-      if (terms.length === 0 && q.trim() !== '')
+      const criteria = searchOf(query);
+      if (criteria === undefined)
         return { status: 200, json: pageOf({ items: [], totalCount: 0, unreadCount: 0 }, query) };
-      const outcome = await mailboxes.of(principal.accountId).ask('search', {
-        terms: terms.map(({ words, prefix }) => ({ words: [...words], prefix })),
-        ...periodOf(fromDate, toDate),
-        ...(hasAttachments === undefined ? {} : { hasAttachments }),
-        ...(isRead === undefined ? {} : { isRead }),
-        ...(isFlagged === undefined ? {} : { isFlagged }),
-        ...(keyword === undefined ? {} : { keyword }),
-        ...folderOf(folder),
-        page,
-        pageSize,
-      });
+      if ('errors' in criteria) return invalid(criteria.errors);
+      const outcome = await mailboxes.of(principal.accountId).ask('search', criteria);
       if (outcome.reply === undefined) return noSuchFolder();
       return { status: 200, json: pageOf(outcome.reply, query) };
     },

@@ -17,6 +17,7 @@ import {
   addresseesOf,
   type ComposedLetter,
   enqueue,
+  HELD,
   type Letter,
   LIMIT,
   NO_THREAD,
@@ -39,6 +40,7 @@ import {
   draftSummaryOf,
   MOST_RECIPIENTS,
   queued,
+  sendDraftInput,
 } from './outbound-shapes.js';
 import { type Asker, viewerOf, withRoom } from './shown-bodies.js';
 
@@ -199,15 +201,17 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
       method: 'POST',
       path: `${path}/{id}/send`,
       summary: 'Send a draft',
-      description:
-        'The draft needs a sender address of the account, a subject and at least one recipient; it needs no body. The id stays the same, and the email is no longer a draft.',
+      description: `The draft needs a sender address of the account, a subject and at least one recipient; it needs no body. The id stays the same, and the email is no longer a draft. ${HELD}`,
       tags,
       access: WRITE,
       params: { id: idParameter() },
+      body: sendDraftInput,
+      isBodyOptional: true,
+      example: { sendAt: '2027-01-04T09:00:00+01:00' },
       isConditional: true,
       replies: { 200: queued },
       problems: [400, 413],
-      handler: async ({ principal, params, ifMatch: field }) => {
+      handler: async ({ principal, params, body: { sendAt }, ifMatch: field }) => {
         const { ifMatch } = versionsOf(field);
         const sender = await senderOf(sources, principal.accountId);
         for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -217,8 +221,8 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
           const letter = await letterOf(sources, sender, draft);
           if (letter instanceof Problem) return letter;
           const { id, updatedAt } = draft.email;
-          const outcome = await enqueue(sources, sender, letter, { id, updatedAt });
-          if (outcome.reply !== undefined) return sent(outcome.reply);
+          const outcome = await enqueue(sources, sender, letter, { draft: { id, updatedAt }, sendAt });
+          if (outcome.reply !== undefined) return sent(outcome);
           if (outcome.refusal !== 'draftChanged') return refused(outcome.refusal);
         }
         return unavailable();

@@ -14,6 +14,7 @@ import { attachmentsOf } from './outbound-attachments.js';
 import {
   addresseesOf,
   enqueue,
+  HELD,
   LIMIT,
   NO_BODY,
   NO_THREAD,
@@ -49,7 +50,7 @@ export function replyRoutes(base: string, tags: readonly string[], sources: Outb
       method: 'POST',
       path: `${base}/reply/{emailId}`,
       summary: 'Reply to an email',
-      description: `To its Reply-To, else to its From; an email that the account itself sent is replied to its To. \`replyAll\` adds its To and Cc without the account's own addresses. The bodies are sent as they are: the original is not quoted. ${FROM_RULE} ${LIMIT}`,
+      description: `To its Reply-To, else to its From; an email that the account itself sent is replied to its To. \`replyAll\` adds its To and Cc without the account's own addresses. The bodies are sent as they are: the original is not quoted. ${FROM_RULE} ${HELD} ${LIMIT}`,
       tags,
       access: WRITE,
       params: { emailId: idParameter() },
@@ -84,15 +85,15 @@ export function replyRoutes(base: string, tags: readonly string[], sources: Outb
           ...threadFields(envelope),
         };
         const original = { emailId: params.emailId, flag: '\\Answered' as const };
-        const outcome = await enqueue(sources, sender, letter, null, original);
-        return outcome.reply === undefined ? refused(outcome.refusal) : sent(outcome.reply);
+        const outcome = await enqueue(sources, sender, letter, { original, sendAt: body.sendAt });
+        return outcome.reply === undefined ? refused(outcome.refusal) : sent(outcome);
       },
     }),
     defineRoute({
       method: 'POST',
       path: `${base}/forward/{emailId}`,
       summary: 'Forward an email',
-      description: `With its attachments, byte for byte. \`textBody\` stands before the forwarded content, as text and, when the original has html, as html. An original of more parts than can be told apart, or too long to be shown, is attached as a whole. ${FROM_RULE} ${LIMIT}`,
+      description: `With its attachments, byte for byte. \`textBody\` stands before the forwarded content, as text and, when the original has html, as html. An original of more parts than can be told apart, or too long to be shown, is attached as a whole. ${FROM_RULE} ${HELD} ${LIMIT}`,
       tags,
       access: WRITE,
       params: { emailId: idParameter() },
@@ -120,8 +121,8 @@ export function replyRoutes(base: string, tags: readonly string[], sources: Outb
             ...NO_THREAD,
           };
           const original = { emailId: params.emailId, flag: '$Forwarded' as const };
-          const outcome = await enqueue(sources, sender, letter, null, original);
-          return outcome.reply === undefined ? refused(outcome.refusal) : sent(outcome.reply);
+          const outcome = await enqueue(sources, sender, letter, { original, sendAt: body.sendAt });
+          return outcome.reply === undefined ? refused(outcome.refusal) : sent(outcome);
         });
       },
     }),

@@ -1,10 +1,10 @@
 // From what a client gave to an email in the queue: whose address it may name, the message composed and stored, the sender's
 // mailbox asked to queue it. The reply to a client is given only after the mailbox has committed it.
 
-import type { Profiles } from '../../../account/protocol.js';
+import type { Preferences, Profiles } from '../../../account/protocol.js';
 import type { Addressee } from '../../../actors/mailbox/outbound/protocol.js';
 import type { Mailboxes, MailboxProtocol } from '../../../actors/mailbox/protocol.js';
-import type { Outcome, Payload } from '../../../actors/runtime/protocol.js';
+import type { Outcome, Payload, Reply } from '../../../actors/runtime/protocol.js';
 import {
   composeMessage,
   type MessageToCompose,
@@ -22,7 +22,7 @@ import { summarize } from '../../../mail/summary.js';
 import type { Spool, SpooledContent, SpoolWriter } from '../../../spool/spool.js';
 import type { BlobStore } from '../../../store/blobs.js';
 import { clock } from '../../../store/clock.js';
-import { Problem, unauthenticated } from '../problem.js';
+import { invalid, Problem, unauthenticated } from '../problem.js';
 import type { UploadField } from '../uploads.js';
 import { isoTime } from './email-shapes.js';
 import type { RecipientInput } from './outbound-shapes.js';
@@ -32,6 +32,7 @@ export interface OutboundSources {
   readonly blobs: BlobStore;
   readonly decoder: Pick<BodyDecoder, 'bodies' | 'room'>;
   readonly profiles: Pick<Profiles, 'read'>;
+  readonly preferences: Pick<Preferences, 'read'>;
   readonly spool: Pick<Spool, 'writer' | 'file'>;
   /** Right side of message ids. */
   readonly hostname: string;
@@ -67,6 +68,9 @@ export function ownAddress({ own }: Sender, address: string): string | undefined
 
 /** Of the bodies of the routes that take attachments. */
 export const LIMIT = 'The body may have as many octets as a message, and 4 MiB without the content of its attachments.';
+/** Of the routes that queue an email. */
+export const HELD =
+  'Nobody gets it before `sendAt`, or before as many seconds are over as the preference `undoSendSeconds` says; until then it can be cancelled.';
 export const uploads = ({ spool }: OutboundSources): UploadField => ({ list: 'attachments', field: 'content', spool });
 
 export const NOT_OWN = "must be the account's address or one of its verified additional addresses";
@@ -119,28 +123,99 @@ const KEPT_CHARACTERS = 128 * 1024;
 const keptOf = ({ textBody, htmlBody }: Bodies): Bodies | null =>
   (textBody?.length ?? 0) + (htmlBody?.length ?? 0) <= KEPT_CHARACTERS ? { textBody, htmlBody } : null;
 
-/**
- * `draft`: what the letter was made of, and when that was changed last; `original`: what it replies to or forwards.
- * @throws Problem 413, SpoolFault, StoreFault
- */
-export function enqueue(
+interface Sending {
+  /** As the client gave it. */
+  readonly sendAt: string | null | undefined;
+  /** What the letter was made of, and when that was changed last. */
+  readonly draft?: { readonly id: string; readonly updatedAt: number };
+  /** What it replies to or forwards. */
+  readonly original?: Payload<MailboxProtocol, 'enqueue'>['original'];
+}
+
+type Enqueued =
+  | (Outcome<MailboxProtocol, 'enqueue'> & { readonly reply?: never })
+  | { readonly reply: Reply<MailboxProtocol, 'enqueue'>; readonly heldUntil: number | undefined };
+
+/** @throws Problem 400, 413; SpoolFault, StoreFault */
+export async function enqueue(
   sources: OutboundSources,
   sender: Sender,
   letter: Letter | ComposedLetter,
-  draft: { readonly id: string; readonly updatedAt: number } | null,
-  original?: Payload<MailboxProtocol, 'enqueue'>['original'],
-): Promise<Outcome<MailboxProtocol, 'enqueue'>> {
-  return stored(sources, sender, letter, { messageId: newMessageId(sources), bcc: [] }, ({ hash, index }) =>
-    sources.mailboxes.of(sender.accountId).ask('enqueue', {
-      draft,
+  { sendAt, draft, original }: Sending,
+): Promise<Enqueued> {
+  const heldUntil = await endOfHold(sources, sender, sendAt);
+  const fields = { messageId: newMessageId(sources), bcc: [], date: heldUntil ?? clock.now() };
+  return stored(sources, sender, letter, fields, async ({ hash, index }) => {
+    const mailbox = sources.mailboxes.of(sender.accountId);
+    const queued = {
+      draft: draft ?? null,
       sender: letter.from,
       blob: hash,
       summary: summaryOf(index),
       content: 'index' in letter ? letter.bodies : keptOf(letter),
       recipients: letter.addressees,
       ...(original !== undefined && { original }),
-    }),
+    };
+    const outcome =
+      heldUntil === undefined
+        ? await mailbox.ask('enqueue', queued)
+        : await mailbox.ask('holdOutbound', { ...queued, heldUntil });
+    return outcome.reply === undefined ? outcome : { ...outcome, heldUntil };
+  });
+}
+
+/**
+ * Makes an email due now. One that is held for long is composed once more, because its Date is that of the end of the hold.
+ * @throws Problem 413; SpoolFault, StoreFault
+ */
+export async function sendNow(
+  sources: OutboundSources,
+  accountId: string,
+  outboundId: string,
+): Promise<Outcome<MailboxProtocol, 'retryOutbound'>> {
+  const mailbox = sources.mailboxes.of(accountId);
+  const { reply, refusal } = await mailbox.ask('outbound', { outboundId });
+  if (reply === undefined) return { refusal };
+  const { blob, messageId, sender: from, subject, inReplyTo, references, recipients, heldUntil = null } = reply.email;
+  const now = clock.now();
+  const index =
+    blob === null || heldUntil === null || heldUntil < now + DATED_AHEAD_MS ? null : await sources.blobs.index(blob);
+  if (!index || blob === null || heldUntil === null || messageId === null)
+    return mailbox.ask('retryOutbound', { outboundId });
+  const sender = await senderOf(sources, accountId);
+  const letter = {
+    from,
+    subject,
+    addressees: addresseesOf(recipients),
+    bodies: null,
+    inReplyTo,
+    references,
+    blob,
+    index,
+  };
+  return stored(sources, sender, letter, { messageId, bcc: [], date: now }, ({ hash, index: dated }) =>
+    mailbox.ask('retryOutbound', { outboundId, message: { heldUntil, blob: hash, summary: summaryOf(dated) } }),
   );
+}
+
+/** A message may be dated so far ahead. */
+const DATED_AHEAD_MS = 60_000;
+const LONGEST_HOLD_MS = 366 * 86_400_000;
+
+/** Until when the email is held; undefined when it is to be sent at once. @throws Problem 400 */
+async function endOfHold(
+  { preferences }: OutboundSources,
+  { accountId }: Sender,
+  sendAt: Sending['sendAt'],
+): Promise<number | undefined> {
+  const now = clock.now();
+  if (sendAt === undefined || sendAt === null) {
+    const seconds = (await preferences.read(accountId))?.undoSendSeconds ?? 0;
+    return seconds === 0 ? undefined : now + 1_000 * seconds;
+  }
+  const at = Date.parse(sendAt);
+  if (at > now + LONGEST_HOLD_MS) throw invalid({ sendAt: ['must be at most a year ahead'] });
+  return at <= now ? undefined : at;
 }
 
 function summaryOf(index: MessageIndex) {
@@ -164,7 +239,8 @@ export function saveDraft<T>(
   save: (draft: Payload<MailboxProtocol, 'createDraft'>['draft']) => Promise<T>,
 ): Promise<T> {
   const messageId = id === undefined ? newMessageId(sources) : `<${id}@${sources.hostname}>`;
-  return stored(sources, sender, letter, { messageId, bcc: namedAs('Bcc', letter) }, ({ hash, size, index }) =>
+  const fields = { messageId, bcc: namedAs('Bcc', letter), date: clock.now() };
+  return stored(sources, sender, letter, fields, ({ hash, size, index }) =>
     save({
       sender: letter.from,
       subject: letter.subject,
@@ -176,7 +252,10 @@ export function saveDraft<T>(
 }
 
 /** Fields that differ between a draft and the message that is sent. */
-type OwnFields = Pick<MessageToCompose, 'messageId' | 'bcc'>;
+interface OwnFields extends Pick<MessageToCompose, 'messageId' | 'bcc'> {
+  /** ms since the epoch. */
+  readonly date: number;
+}
 
 /** Composes, stores and goes on. */
 async function stored<T>(
@@ -203,7 +282,7 @@ async function compose(
 ): Promise<SpooledContent> {
   const header = {
     ...fields,
-    date: new Date(clock.now()),
+    date: new Date(fields.date),
     from: { name: oneLine(sender.displayName, LONGEST_DISPLAY_NAME), address: letter.from },
     to: namedAs('To', letter),
     cc: namedAs('Cc', letter),
@@ -245,9 +324,14 @@ const namedAs = (type: Addressee['type'], { addressees }: Letterhead): IndexedAd
 export const messageTooLarge = (maxMessageSize: number): Problem =>
   new Problem(413, { detail: `The message would be larger than ${maxMessageSize} octets.` });
 
-export const sent = ({ id, createdAt }: { readonly id: string; readonly createdAt: number }) => ({
+export const sent = ({ reply: { id, createdAt }, heldUntil }: Extract<Enqueued, { readonly heldUntil: unknown }>) => ({
   status: 200 as const,
-  json: { id, status: 'Queued' as const, createdAt: isoTime(createdAt) },
+  json: {
+    id,
+    status: 'Queued' as const,
+    createdAt: isoTime(createdAt),
+    ...(heldUntil !== undefined && { sendAt: isoTime(heldUntil) }),
+  },
 });
 
 /** Text that anybody may have given, such as a login's provider or a mail program; `most` characters of it. */

@@ -7,7 +7,20 @@ import { isContentId, MEDIA_TYPE } from '../../../compose/copied-attachments.js'
 import { parseAddress } from '../../../mail/address.js';
 import { OUTBOUND_STATUSES, OUTCOMES, RECIPIENT_STATUSES, RECIPIENT_TYPES } from '../../../mail/outbound-status.js';
 import { LONGEST_DISPLAY_NAME, LONGEST_SUBJECT } from '../../../mail/reply.js';
-import { choice, flag, idParameter, leaf, list, record, shortList, text, timestamp, uuid, whole } from '../fields.js';
+import {
+  choice,
+  flag,
+  idParameter,
+  isTime,
+  leaf,
+  list,
+  record,
+  shortList,
+  text,
+  timestamp,
+  uuid,
+  whole,
+} from '../fields.js';
 import { named } from '../json-schema.js';
 import { Upload } from '../uploads.js';
 import { attachment, isoTime } from './email-shapes.js';
@@ -39,6 +52,7 @@ const summary = {
   subject: text(),
   status: status(),
   createdAt: timestamp(),
+  sendAt: nullable(timestamp({ description: 'While it is held: when it is sent' })),
   sentAt: nullable(timestamp()),
   messageId: text({ description: 'Empty for a draft' }),
   inReplyTo: nullable(text()),
@@ -66,6 +80,11 @@ export const outboundDetail = named(
     ...summary,
     ...content,
     sentEmailId: nullable(uuid({ description: 'Its copy in Sent; null when that was deleted, and for drafts' })),
+    queuePosition: nullable(
+      whole({
+        description: 'How many emails are before it; null when it does not wait, or others of the account do first',
+      }),
+    ),
   }),
 );
 
@@ -85,9 +104,35 @@ const pageOfItems = <S extends AnyStruct>(name: string, item: S) =>
 export const outboundPage = pageOfItems('OutboundPage', outboundItem);
 export const draftPage = pageOfItems('DraftPage', named('DraftSummary', record(draftSummary)));
 
-export const queued = named('QueuedEmail', record({ id: uuid(), status: choice('Queued'), createdAt: timestamp() }), {
-  description: 'It is in the queue, and a copy of it in Sent',
-});
+export const queued = named(
+  'QueuedEmail',
+  record({
+    id: uuid(),
+    status: choice('Queued'),
+    createdAt: timestamp(),
+    sendAt: optional(timestamp({ description: 'Present when it is held: until then it can be undone' })),
+  }),
+  { description: 'It is in the queue, and a copy of it in Sent' },
+);
+
+export const cancelled = named(
+  'CancelledEmail',
+  record({
+    cancelled: flag({ description: 'False: a delivery is under way, or it was over before; `status` says which' }),
+    status: status(),
+    draftId: nullable(
+      uuid({ description: 'The draft that its copy has become, when it was cancelled while it was held' }),
+    ),
+  }),
+);
+
+export const retried = named(
+  'RetriedEmail',
+  record({
+    retried: flag({ description: 'False: it was sent, is a draft, or a delivery is under way' }),
+    status: status(),
+  }),
+);
 
 const attempt = named(
   'DeliveryAttempt',
@@ -131,6 +176,24 @@ const line = (most: number) =>
     text(),
     (value) => value.trim(),
   );
+
+const TIME_WITH_OFFSET = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
+
+const sendAt = maybe(
+  leaf<string>(
+    'string',
+    (value) =>
+      (typeof value === 'string' && TIME_WITH_OFFSET.test(value) && isTime(value)) ||
+      'must be an ISO 8601 time with Z or an offset',
+    {
+      description:
+        'When it is sent, at most a year ahead (ISO 8601); at once when that is past. Overrides `undoSendSeconds`',
+      examples: ['2027-01-04T09:00:00+01:00'],
+    },
+  ),
+);
+
+export const sendDraftInput = named('SendDraftInput', record({ sendAt }));
 
 const address = (description: string) =>
   coerce(
@@ -210,7 +273,13 @@ const given = { textBody: maybe(prose()), htmlBody: maybe(prose()), attachments 
 
 export const sendInput = named(
   'SendInput',
-  record({ fromAddress: address(OWN), subject: line(LONGEST_SUBJECT), ...given, recipients: recipientsInput() }),
+  record({
+    fromAddress: address(OWN),
+    subject: line(LONGEST_SUBJECT),
+    ...given,
+    recipients: recipientsInput(),
+    sendAt,
+  }),
   { description: 'At least one of `textBody` and `htmlBody` has to be there, and not empty' },
 );
 
@@ -225,13 +294,13 @@ export const draftInput = named(
 );
 export type DraftInput = Infer<typeof draftInput>;
 
-export const replyInput = named('ReplyInput', record({ ...given, replyAll: maybe(flag()) }), {
+export const replyInput = named('ReplyInput', record({ ...given, replyAll: maybe(flag()), sendAt }), {
   description: 'At least one of `textBody` and `htmlBody` has to be there, and not empty',
 });
 
 export const forwardInput = named(
   'ForwardInput',
-  record({ textBody: given.textBody, recipients: recipientsInput(), attachments }),
+  record({ textBody: given.textBody, recipients: recipientsInput(), attachments, sendAt }),
 );
 
 /** As it is shown in lists; the detail has more. */
@@ -242,6 +311,7 @@ export function itemOf(email: OutboundEmail): Infer<typeof outboundItem> {
     subject: email.subject,
     status: email.status,
     createdAt: isoTime(email.createdAt),
+    sendAt: timeOrNull(email.heldUntil ?? null),
     sentAt: timeOrNull(email.sentAt),
     messageId: email.messageId ?? '',
     inReplyTo: email.inReplyTo,

@@ -1,5 +1,7 @@
 // Mail that leaves: sending, the queue and what was sent, one email with the fate of each recipient and every attempt.
 import type { Infer } from 'superstruct';
+import type { OutboundEmail } from '../../../actors/mailbox/outbound/protocol.js';
+import { ActorFault } from '../../../actors/runtime/errors.js';
 import { idParameter } from '../fields.js';
 import { invalid, notFound, Problem, refused } from '../problem.js';
 import { defineRoute, READ, type Route, WRITE } from '../route.js';
@@ -11,6 +13,7 @@ import { contentOf, withRecipients } from './outbound-content.js';
 import {
   addresseesOf,
   enqueue,
+  HELD,
   LIMIT,
   NO_BODY,
   NO_THREAD,
@@ -18,10 +21,21 @@ import {
   type OutboundSources,
   ownAddress,
   senderOf,
+  sendNow,
   sent,
   uploads,
 } from './outbound-sending.js';
-import { attemptOf, itemOf, outboundDetail, outboundPage, queued, sendInput, timeline } from './outbound-shapes.js';
+import {
+  attemptOf,
+  cancelled,
+  itemOf,
+  outboundDetail,
+  outboundPage,
+  queued,
+  retried,
+  sendInput,
+  timeline,
+} from './outbound-shapes.js';
 import { viewerOf, withRoom } from './shown-bodies.js';
 
 const EXAMPLE: Infer<typeof sendInput> = {
@@ -36,7 +50,7 @@ const EXAMPLE: Infer<typeof sendInput> = {
 
 export function outboundRoutes(base: string, tags: readonly string[], sources: OutboundSources): readonly Route[] {
   const { mailboxes } = sources;
-  const page = (name: string, summary: string, statuses: ('Queued' | 'Sending' | 'Sent')[]) =>
+  const page = (name: string, summary: string, statuses: ('Queued' | 'Sending' | 'Sent' | 'Failed')[]) =>
     defineRoute({
       method: 'GET',
       path: `${base}/${name}`,
@@ -53,12 +67,25 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
         return { status: 200, json: { items: items.map(itemOf), totalCount, page, pageSize } };
       },
     });
+  /** null as well while it is not known: the owner may be of a version that knows no positions, and the email is shown. */
+  async function positionOf(accountId: string, { id, status, heldUntil }: OutboundEmail): Promise<number | null> {
+    if ((status !== 'Queued' && status !== 'Sending') || typeof heldUntil === 'number') return null;
+    const { reply } = await mailboxes
+      .of(accountId)
+      .ask('queuePositions', {})
+      .catch((error: unknown) => {
+        if (error instanceof ActorFault && error.temporary) return { reply: undefined };
+        throw error;
+      });
+    return reply?.positions.find(({ outboundId }) => outboundId === id)?.ahead ?? null;
+  }
+
   return [
     defineRoute({
       method: 'POST',
       path: `${base}/send`,
       summary: 'Send an email',
-      description: `It is queued, and a copy of it in Sent, when the reply comes. Recipients of type Bcc are not named in the message. An address that is named twice gets the message once, as the first says.\n\n${LIMIT}`,
+      description: `It is queued, and a copy of it in Sent, when the reply comes. Recipients of type Bcc are not named in the message. An address that is named twice gets the message once, as the first says. ${HELD}\n\n${LIMIT}`,
       tags,
       access: WRITE,
       body: sendInput,
@@ -81,12 +108,13 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
         if (attachments instanceof Problem) return attachments;
         const addressees = addresseesOf(recipients);
         const letter = { from, subject, textBody, htmlBody, addressees, attachments, ...NO_THREAD };
-        const outcome = await enqueue(sources, sender, letter, null);
-        return outcome.reply === undefined ? refused(outcome.refusal) : sent(outcome.reply);
+        const outcome = await enqueue(sources, sender, letter, { sendAt: body.sendAt });
+        return outcome.reply === undefined ? refused(outcome.refusal) : sent(outcome);
       },
     }),
     page('outbox', 'Emails that are queued or being sent, newest first', ['Queued', 'Sending']),
     page('sent', 'Emails that were delivered to all their recipients, newest first', ['Sent']),
+    page('failed', 'Emails that failed for at least one recipient, or were cancelled, newest first', ['Failed']),
     defineRoute({
       method: 'GET',
       path: `${base}/{id}`,
@@ -108,9 +136,45 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
             ? notFound()
             : {
                 status: 200,
-                json: { ...itemOf(reply.email), ...content, sentEmailId: reply.email.sentEmailId ?? null },
+                json: {
+                  ...itemOf(reply.email),
+                  ...content,
+                  sentEmailId: reply.email.sentEmailId ?? null,
+                  queuePosition: await positionOf(principal.accountId, reply.email),
+                },
               };
         });
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${base}/{id}/cancel`,
+      summary: 'Cancel an email',
+      description:
+        'Recipients who have not got it will not get it. While a delivery is under way, and once it is over, nothing is cancelled. The copy of an email that is cancelled before its `sendAt`, or within the seconds of `undoSendSeconds`, becomes a draft again.',
+      tags,
+      access: WRITE,
+      params: { id: idParameter() },
+      replies: { 200: cancelled },
+      handler: async ({ principal, params }) => {
+        const outcome = await mailboxes.of(principal.accountId).ask('cancelOutbound', { outboundId: params.id });
+        return outcome.reply === undefined ? refused(outcome.refusal) : { status: 200, json: outcome.reply };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${base}/{id}/retry`,
+      summary: 'Send an email now',
+      description:
+        'A failed one is tried again for recipients who have not got it, one that waits for its next attempt has it now, and one that is held is sent before its time.',
+      tags,
+      access: WRITE,
+      params: { id: idParameter() },
+      replies: { 200: retried },
+      problems: [413],
+      handler: async ({ principal, params }) => {
+        const outcome = await sendNow(sources, principal.accountId, params.id);
+        return outcome.reply === undefined ? refused(outcome.refusal) : { status: 200, json: outcome.reply };
       },
     }),
     defineRoute({

@@ -1,4 +1,6 @@
 // Web Push: the key that browsers subscribe with, and the subscriptions they bring.
+
+import { optional } from 'superstruct';
 import type { PushSubscriptions } from '../../../account/protocol.js';
 import { record, text } from '../fields.js';
 import { named } from '../json-schema.js';
@@ -38,6 +40,11 @@ const subscription = named(
   }),
 );
 
+const ended = named(
+  'PushSubscriptionEnd',
+  record({ endpoint: optional(text({ format: 'uri', description: 'Of the subscription that ends' })) }),
+);
+
 /** The keys are those of RFC 8291, Appendix A. */
 const EXAMPLE: Subscription = {
   endpoint: 'https://push.example.net/push/JzLQ3raZJfFBR0aqvOMsLrt54w4rJUsV',
@@ -75,12 +82,20 @@ export function pushRoutes({ subscriptions, publicKey, check }: PushSources): re
     defineRoute({
       method: 'DELETE',
       path: PATH,
-      summary: 'End the subscriptions of the account',
+      summary: 'End the subscription of a browser, or all of the account',
+      description:
+        'With `endpoint`, in the body or in the query, the subscription of this endpoint; without it all subscriptions. An endpoint that is not subscribed is no error.',
       tags: TAGS,
       access: OWNER,
+      query: { endpoint: optional(text({ description: 'Of the subscription that ends' })) },
+      body: ended,
+      isBodyOptional: true,
+      example: { endpoint: EXAMPLE.endpoint },
       replies: { 204: EMPTY },
-      handler: async ({ principal }) => {
-        await subscriptions.unsubscribe(principal.accountId);
+      handler: async ({ principal, query, body }) => {
+        const endpoint = body.endpoint ?? query.endpoint;
+        if (endpoint !== undefined && !URL.canParse(endpoint)) return invalid({ endpoint: ['must be a URL'] });
+        await subscriptions.unsubscribe(principal.accountId, endpoint && new URL(endpoint).href);
         return { status: 204 };
       },
     }),

@@ -25,7 +25,7 @@ function world(options: ConstructorParameters<typeof FairQueue>[0]) {
     queue,
     asked,
     ask(account: number, group: number) {
-      const request = { accountId: `a${account}`, domain: `d${group}`, group: `g${group}` };
+      const request = { accountId: `a${account}`, outboundId: 'o', domain: `d${group}`, group: `g${group}` };
       const one: Asked = { request, abort: new AbortController(), number: asked.length };
       asked.push(one);
       const entry = queue.enter(request, one.abort.signal);
@@ -150,7 +150,7 @@ test('accounts that want as much as they can get have about as many turns as eac
 test('an account leaves turns of a group to others, and others come before its many that wait', async (t) => {
   const queue = new FairQueue({ perGroup: 20 });
   const entered: string[] = [];
-  const request = (accountId: string) => ({ accountId, domain: 'slow.test', group: 'slow.test' });
+  const request = (accountId: string) => ({ accountId, outboundId: 'o', domain: 'slow.test', group: 'slow.test' });
   const enter = async (accountId: string) => {
     const entry = await queue.enter(request(accountId), signal);
     if (entry.kind === 'entered') entered.push(accountId);
@@ -171,7 +171,7 @@ test('where there is one turn the accounts alternate', async (t) => {
   const queue = new FairQueue({ perGroup: 1 });
   const order: string[] = [];
   const deliver = async (accountId: string) => {
-    const request = { accountId, domain: 'd.test', group: 'd.test' };
+    const request = { accountId, outboundId: 'o', domain: 'd.test', group: 'd.test' };
     await queue.enter(request, signal);
     order.push(accountId);
     await settled();
@@ -198,7 +198,7 @@ test('a group keeps its turns for requests of its own, but not for ever while an
 
 test('waiting is bounded in number and in time', async (t) => {
   const queue = new FairQueue({ perGroup: 1, total: 1, mostWaiting: 1, waitMs: 20 });
-  const request = (accountId: string) => ({ accountId, domain: 'd', group: 'h' });
+  const request = (accountId: string) => ({ accountId, outboundId: 'o', domain: 'd', group: 'h' });
   t.deepEqual(queue.enter(request('a'), signal), { kind: 'entered' });
   const waits = queue.enter(request('b'), signal);
   t.deepEqual(queue.enter(request('c'), signal), { kind: 'busy' });

@@ -80,7 +80,7 @@ test('bounds hold at every moment, back-off is kept, and every email ends', asyn
         }
         underWay++;
         t.true(underWay <= LIMITS.emails + LIMITS.waitingEmails);
-        const turns = domains.map((domain) => [scheduler.domain(slot, `d${domain}.test`), domain] as const);
+        const turns = domains.map((domain) => [scheduler.domain(slot, 'x', `d${domain}.test`), domain] as const);
         void Promise.all(turns.map(([turn, domain]) => deliver(turn, domain))).then(() => {
           scheduler.delivered(accountId, id);
           slot.release();

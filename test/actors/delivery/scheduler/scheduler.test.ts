@@ -42,7 +42,7 @@ test('slots are offered once enough are free, when more was due', (t) => {
 test('an email that waits for a connection leaves its slot until it has one', async (t) => {
   const scheduler = new DeliveryScheduler({ emails: 2, connectionsPerHost: 1 });
   const [one, two] = [scheduler.reserve('a')!, scheduler.reserve('b')!];
-  const [first, second] = [scheduler.domain(one, 'x.test'), scheduler.domain(two, 'y.test')];
+  const [first, second] = [scheduler.domain(one, '1', 'x.test'), scheduler.domain(two, '2', 'y.test')];
   t.is((await first.enter(signal)).kind, 'entered');
   t.is((await second.enter(signal)).kind, 'entered');
   const connection = await first.connect('192.0.2.1', signal);
@@ -60,7 +60,9 @@ test('an email that waits for a connection leaves its slot until it has one', as
 
 test('a domain of which no host was reached is tried for one email, not for all that wait', async (t) => {
   const scheduler = new DeliveryScheduler({ perDomain: 1 });
-  const turns = ['a', 'b', 'c'].map((accountId) => scheduler.domain(scheduler.reserve(accountId)!, 'dead.test'));
+  const turns = ['a', 'b', 'c'].map((accountId) =>
+    scheduler.domain(scheduler.reserve(accountId)!, accountId, 'dead.test'),
+  );
   const entries = turns.map((turn) => turn.enter(signal));
   t.is((await entries[0]!).kind, 'entered');
   turns[0]!.leave('no route');
@@ -69,7 +71,7 @@ test('a domain of which no host was reached is tried for one email, not for all 
     { kind: 'unreachable', text: 'no route' },
   ]);
   for (const turn of turns.slice(1)) turn.leave();
-  t.is((await scheduler.domain(scheduler.reserve('d')!, 'dead.test').enter(signal)).kind, 'entered');
+  t.is((await scheduler.domain(scheduler.reserve('d')!, 'd', 'dead.test').enter(signal)).kind, 'entered');
 });
 
 test('an account has its share of the notifications, and one that failed backs off', (t) => {
@@ -86,4 +88,28 @@ test('an account has its share of the notifications, and one that failed backs o
   scheduler.releaseNotification('a', 'e2', false);
   t.true(scheduler.takeNotification('a', 'e1'));
   t.is(scheduler.freeNotifications, 1);
+});
+
+test('what waits of an account is known, with what came before it', async (t) => {
+  const scheduler = new DeliveryScheduler({ perDomain: 1, connectionsPerHost: 1 });
+  const { signal } = new AbortController();
+  const turn = (accountId: string, outboundId: string, domain: string) =>
+    scheduler.domain(scheduler.reserve(accountId)!, outboundId, domain);
+  const first = turn('a', 'one', 'x.test');
+  await first.enter(signal);
+  t.deepEqual([...scheduler.waitingOf('a')], []);
+  const second = turn('b', 'two', 'x.test');
+  const entered = second.enter(signal);
+  const slot = scheduler.reserve('a')!;
+  const third = scheduler.domain(slot, 'three', 'x.test');
+  const last = third.enter(signal);
+  t.deepEqual([...scheduler.waitingOf('a')], [['three', { domain: 'x.test', ahead: 1 }]]);
+  t.deepEqual([...scheduler.waitingOf('b')], [['two', { domain: 'x.test', ahead: 0 }]]);
+  first.leave();
+  await entered;
+  t.deepEqual([...scheduler.waitingOf('a')], [['three', { domain: 'x.test', ahead: 0 }]]);
+  second.leave();
+  await last;
+  t.deepEqual([...scheduler.waitingOf('a')], []);
+  third.leave();
 });

@@ -1,0 +1,52 @@
+// The real-time hub under load: fan-out to many connections, many accounts, standing queries, clients that come back after
+// their node was killed. `npm run bench realtime [latency] [memory] [burst] [accounts] [lists] [resume]` runs some of it.
+import { fanOut } from './realtime/fan-out.js';
+import { HubSwarm } from './realtime/hub-swarm.js';
+import { manyAccounts } from './realtime/many-accounts.js';
+import { returning } from './realtime/return.js';
+import { differentLists, oneList } from './realtime/standing-lists.js';
+import { Target } from './realtime/target.js';
+import { loadAverage } from './support/machine.js';
+
+const FAN_OUT = ['latency', 'memory', 'burst'];
+const PARTS = [...FAN_OUT, 'accounts', 'lists', 'resume'];
+/** Over which the clients that come back are spread. */
+const RETURNING_ACCOUNTS = [1, 1_000];
+
+export async function run(args: readonly string[]): Promise<void> {
+  const unknown = args.filter((arg) => !PARTS.includes(arg));
+  if (unknown.length > 0) throw new Error(`there is no part ${unknown.join(', ')}; there are ${PARTS.join(', ')}`);
+  const wanted = (part: string) => args.length === 0 || args.includes(part);
+  process.stdout.write(`  load average at the start ${loadAverage()}\n`);
+  if (FAN_OUT.some(wanted)) await withSwarm((target, swarm) => fanOut(target, swarm, wanted));
+  if (wanted('accounts')) await withSwarm(manyAccounts);
+  if (wanted('lists')) {
+    await withSwarm(differentLists);
+    await withSwarm(oneList);
+  }
+  if (wanted('resume')) {
+    for (const accounts of RETURNING_ACCOUNTS) await withTarget((target) => returning(target, accounts));
+  }
+  process.stdout.write(`  load average at the end ${loadAverage()}\n`);
+}
+
+function withSwarm(part: (target: Target, swarm: HubSwarm) => Promise<void>): Promise<void> {
+  return withTarget(async (target) => {
+    const swarm = new HubSwarm();
+    try {
+      await part(target, swarm);
+    } finally {
+      swarm.close();
+    }
+  });
+}
+
+/** A node each: what one part leaves behind is not measured by the next. */
+async function withTarget(part: (target: Target) => Promise<void>): Promise<void> {
+  const target = await Target.start();
+  try {
+    await part(target);
+  } finally {
+    await target.stop();
+  }
+}

@@ -1,0 +1,104 @@
+// Many connections of one account: how long after the 250 of SMTP the event is at every one of them, what a connection takes of
+// the node's memory, and what a burst of messages costs the node.
+import { ownCpuSeconds } from '../support/cpu-time.js';
+import { figure, latency, withGoal } from '../support/figures.js';
+import type { Arrivals, HubSwarm } from './hub-swarm.js';
+import type { KeyedAccount, Target } from './target.js';
+
+/** Connections, and the most that the event may take at the median, ms. */
+const STEPS: readonly (readonly [connections: number, goalMs: number])[] = [
+  [1, 5],
+  [1_000, 15],
+  [10_000, 50],
+];
+const ROUNDS = 20;
+const MEMORY_GOAL = 4_096;
+const BURST_MESSAGES = 1_000_000;
+const BURST_GOAL_SECONDS = 1.5;
+const BURSTS = 3;
+
+/** `wanted`: parts of `latency`, `memory` and `burst`; all need the connections. */
+export async function fanOut(target: Target, swarm: HubSwarm, wanted: (part: string) => boolean): Promise<void> {
+  const [account] = (await target.accounts(1)) as [KeyedAccount];
+  for (const [connections, goalMs] of STEPS) {
+    const before = swarm.connections;
+    // The first thousand makes heap and code grow.
+    const memory = wanted('memory') && before >= 1_000 ? await target.memory() : undefined;
+    const seconds = await swarm.open(target.hub(), [account.key], connections - before);
+    if (before > 1)
+      figure(`opening ${connections - before} connections`, (connections - before) / seconds, 'connections/s');
+    if (memory !== undefined) {
+      const each = ((await target.memory()) - memory) / (connections - before);
+      figure('memory a connection', each, 'octets', withGoal(each, MEMORY_GOAL));
+    }
+    if (wanted('latency')) await latencyOf(target, swarm, account, goalMs);
+  }
+  if (wanted('burst')) await bursts(target, swarm, account);
+}
+
+async function latencyOf(target: Target, swarm: HubSwarm, account: KeyedAccount, goalMs: number): Promise<void> {
+  const sender = await target.sender();
+  const ms: number[] = [];
+  const sinceSent: number[] = [];
+  const used = await ownCpuSeconds(target.pid);
+  for (let round = 0; round < ROUNDS; round++) {
+    let sentAt = 0n;
+    let acceptedAt = 0n;
+    const arrivals = await swarm.round('NewEmail', 1, async () => {
+      acceptedAt = await target.deliver(sender, account, 'to many', () => {
+        sentAt = process.hrtime.bigint();
+      });
+      return acceptedAt;
+    });
+    const answeredMs = Number(acceptedAt - sentAt) / 1e6;
+    ms.push(...arrivals.ms);
+    sinceSent.push(...arrivals.ms.map((each) => each + answeredMs));
+  }
+  sender.close();
+  latency(`250 of SMTP to the event, ${swarm.connections} connections`, ms, goalMs);
+  latency('  end of DATA to the event', sinceSent);
+  const each = ((await ownCpuSeconds(target.pid)) - used) / ROUNDS;
+  figure('  the node a message and its events', each * 1000, 'ms of a processor');
+}
+
+/** The emails of a mailbox marked read, by one request (one commit) and by a request each. */
+async function bursts(target: Target, swarm: HubSwarm, account: KeyedAccount): Promise<void> {
+  const emails = Math.ceil(BURST_MESSAGES / swarm.connections);
+  const sender = await target.sender();
+  for (let i = 0; i < emails; i++) {
+    await swarm.round('NewEmail', 1, () => target.deliver(sender, account, `email ${i}`));
+  }
+  sender.close();
+  const ids = await target.newestIds(account, emails);
+  let isRead = false;
+  const mark = async (chunks: readonly (readonly string[])[]) => {
+    isRead = !isRead;
+    const began = process.hrtime.bigint();
+    await Promise.all(chunks.map((chunk) => target.markRead(account, chunk, isRead)));
+    return began;
+  };
+  await burst(target, swarm, emails, 'in one change', () => mark([ids]));
+  await burst(target, swarm, emails, `in ${emails} changes at once`, () => mark(ids.map((id) => [id])));
+}
+
+async function burst(
+  target: Target,
+  swarm: HubSwarm,
+  emails: number,
+  how: string,
+  cause: () => Promise<bigint>,
+): Promise<void> {
+  const messages = emails * swarm.connections;
+  const costs: number[] = [];
+  const arrivals: Arrivals[] = [];
+  for (let i = 0; i < BURSTS; i++) {
+    const used = await ownCpuSeconds(target.pid);
+    arrivals.push(await swarm.round('EmailUpdated', emails, cause));
+    costs.push((await ownCpuSeconds(target.pid)) - used);
+  }
+  const best = Math.min(...costs);
+  const last = Math.min(...arrivals.map(({ ms }) => ms.at(-1)!));
+  const megabytes = (arrivals[0]!.octets / 2 ** 20).toFixed(0);
+  figure(`${messages} messages ${how}`, best, 's of a processor', withGoal(best, BURST_GOAL_SECONDS));
+  figure(`  until the last client has the last, ${megabytes} MiB`, last, 'ms');
+}

@@ -1,0 +1,110 @@
+// Many hub connections for benchmarks, in a process of their own (hub-clients.ts): opened, told to count or to trace events, sent
+// away and back. Starting the node and causing events is left to who calls.
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { Order, Report } from './hub-clients.js';
+
+export interface Arrivals {
+  /** ms from the cause until each connection had all its events, ascending. */
+  readonly ms: readonly number[];
+  /** Of the payloads that all connections got. */
+  readonly octets: number;
+}
+
+export class HubSwarm {
+  readonly #clients: ChildProcess;
+  readonly #reports: Report[] = [];
+  #wake: (() => void) | undefined;
+  #connections = 0;
+
+  constructor() {
+    this.#clients = fork(fileURLToPath(new URL('hub-clients.js', import.meta.url)));
+    this.#clients.on('message', (report: Report) => this.#take(report));
+    this.#clients.on('exit', () => this.#take({ kind: 'failed', error: 'the clients have ended' }));
+  }
+
+  /** Of the process of the clients. */
+  get pid(): number {
+    return this.#clients.pid!;
+  }
+
+  get connections(): number {
+    return this.#connections;
+  }
+
+  /** Adds connections; returns the seconds that took. */
+  async open(url: string, keys: readonly string[], connections: number): Promise<number> {
+    this.#order({ kind: 'open', url, keys, connections });
+    this.#connections += connections;
+    return (await this.#reported('opened')).seconds;
+  }
+
+  /** Every connection gets `events` of the event; `cause` returns the moment that counts, ns of the monotonic clock. */
+  async round(event: string, events: number, cause: () => Promise<bigint>): Promise<Arrivals> {
+    this.#order({ kind: 'round', event, events });
+    await this.#reported('ready');
+    const caused = await cause();
+    const { at, octets } = await this.#reported('received');
+    return { ms: at.map((ns) => milliseconds(caused, ns)), octets };
+  }
+
+  /** Events with a number in their subject (`#17`) as they come to clients, `arrivals` in all; ns of the monotonic clock. */
+  async trace(event: string, arrivals: number, cause: () => Promise<void>): Promise<(readonly [number, bigint])[]> {
+    this.#order({ kind: 'trace', event, arrivals });
+    await this.#reported('ready');
+    await cause();
+    const { at } = await this.#reported('traced');
+    return at.map(([number, ns]) => [number, BigInt(ns)] as const);
+  }
+
+  /** Client `i` subscribes to the lists of `queries[i]`, modulo their number. */
+  async subscribe(queries: readonly (readonly unknown[])[]): Promise<void> {
+    this.#order({ kind: 'subscribe', queries });
+    await this.#reported('subscribed');
+  }
+
+  async leave(): Promise<void> {
+    this.#order({ kind: 'leave' });
+    await this.#reported('left');
+  }
+
+  /** All connect again and resume; ms from now until each had the events. */
+  async return(url: string, event: string, events: number): Promise<{ readonly openedMs: number } & Arrivals> {
+    const began = process.hrtime.bigint();
+    this.#order({ kind: 'return', url, event, events });
+    // The last client has its cursor before its events.
+    const { seconds } = await this.#reported('opened');
+    const { at, octets } = await this.#reported('received');
+    return { openedMs: seconds * 1000, ms: at.map((ns) => milliseconds(began, ns)), octets };
+  }
+
+  close(): void {
+    this.#clients.removeAllListeners('exit');
+    this.#clients.kill();
+  }
+
+  #order(order: Order): void {
+    this.#clients.send(order);
+  }
+
+  #take(report: Report): void {
+    this.#reports.push(report);
+    this.#wake?.();
+  }
+
+  async #reported<K extends Report['kind']>(kind: K): Promise<Extract<Report, { kind: K }>> {
+    for (;;) {
+      const failed = this.#reports.find((report) => report.kind === 'failed');
+      if (failed !== undefined) throw new Error(failed.error);
+      const at = this.#reports.findIndex((report) => report.kind === kind);
+      if (at >= 0) return this.#reports.splice(at, 1)[0] as Extract<Report, { kind: K }>;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+}
+
+function milliseconds(from: bigint, to: string): number {
+  return Number(BigInt(to) - from) / 1e6;
+}

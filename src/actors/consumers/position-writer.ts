@@ -1,0 +1,74 @@
+// Stores the positions that consumers have reached: one statement of a kind at a time, with all that came while the one before
+// was under way. Tries until the store answers, because a position that is not stored means a second delivery.
+import type { Logger } from 'pino';
+import { pause } from '../../bounds/time-bounds.js';
+import type { ConsumerAdvance, ConsumerKind, ConsumerStore } from '../../store/consumers.js';
+
+const MOST_OF_A_STATEMENT = 500;
+const RETRY_MS = 500;
+
+interface Waiting {
+  readonly advance: ConsumerAdvance;
+  answer(isAdvanced: boolean): void;
+}
+
+interface Queue {
+  readonly waiting: Waiting[];
+  isWriting: boolean;
+}
+
+export class PositionWriter {
+  readonly #store: Pick<ConsumerStore, 'advance'>;
+  readonly #log: Logger;
+  readonly #queues = new Map<ConsumerKind, Queue>();
+  #isStopped = false;
+
+  constructor(store: Pick<ConsumerStore, 'advance'>, log: Logger) {
+    this.#store = store;
+    this.#log = log;
+  }
+
+  /** False when the row has another position, or the writer is stopped before the store answers. */
+  advance(kind: ConsumerKind, advance: ConsumerAdvance): Promise<boolean> {
+    let queue = this.#queues.get(kind);
+    if (queue === undefined) {
+      queue = { waiting: [], isWriting: false };
+      this.#queues.set(kind, queue);
+    }
+    const { waiting, isWriting } = queue;
+    return new Promise((answer) => {
+      waiting.push({ advance, answer });
+      if (!isWriting) void this.#write(kind, queue);
+    });
+  }
+
+  /** What the store does not take at once is not stored any more. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  async #write(kind: ConsumerKind, queue: Queue): Promise<void> {
+    queue.isWriting = true;
+    while (queue.waiting.length > 0) {
+      const group = queue.waiting.splice(0, MOST_OF_A_STATEMENT);
+      const advanced = await this.#advanced(
+        kind,
+        group.map(({ advance }) => advance),
+      );
+      for (const { advance, answer } of group) answer(advanced.has(advance.id));
+    }
+    queue.isWriting = false;
+  }
+
+  async #advanced(kind: ConsumerKind, advances: readonly ConsumerAdvance[]): Promise<ReadonlySet<string>> {
+    for (;;) {
+      try {
+        return await this.#store.advance(kind, advances);
+      } catch (err) {
+        this.#log.warn({ kind, consumers: advances.length, err }, 'positions of consumers could not be stored');
+        if (this.#isStopped) return new Set();
+        await pause(RETRY_MS);
+      }
+    }
+  }
+}

@@ -1,0 +1,111 @@
+// Emails in the queue that are cancelled, tried at once, or released, for their sender, an operator, or because their time has
+// come. The mailbox carries out one command at a time: an email that it has cancelled is delivered by nobody afterwards, and an
+// email whose delivery has begun is not cancelled.
+import { step } from '../../../machines/outbound-email/step.js';
+import { isUuid } from '../../../mail/ids.js';
+import type { OutboundRow, OutboundStatus } from '../../../store/outbound.js';
+import type { CommandHandlers } from '../../runtime/behavior.js';
+import type { Outcome, Payload } from '../../runtime/protocol.js';
+import type { MailboxProtocol } from '../protocol.js';
+import type { MailboxTransaction } from '../transaction.js';
+import type { DeliveryProtocol } from './delivery-protocol.js';
+import { advanceFirst, firstAttempts } from './first-attempts.js';
+import { placeInSent, returnToDrafts, takeOut } from './sent-copies.js';
+import { advance } from './step.js';
+
+type Asked = Pick<CommandHandlers<MailboxProtocol, MailboxTransaction>, 'cancelOutbound' | 'retryOutbound'>;
+type AskedByQueue = Pick<CommandHandlers<DeliveryProtocol, MailboxTransaction>, 'manageOutbound' | 'releaseOutbound'>;
+
+export const queuedCommands: Asked & AskedByQueue = { cancelOutbound, retryOutbound, manageOutbound, releaseOutbound };
+
+function cancelOutbound(
+  tx: MailboxTransaction,
+  { outboundId }: Payload<MailboxProtocol, 'cancelOutbound'>,
+): Outcome<MailboxProtocol, 'cancelOutbound'> {
+  const row = rowOf(tx, outboundId);
+  if (row === undefined) return { refusal: 'noSuchOutbound' };
+  if (row.status !== 'Queued') return { reply: { cancelled: false, status: row.status, draftId: null } };
+  tx.begin();
+  const draftId = row.heldUntil === null ? undefined : returnToDrafts(tx, row);
+  // The email that stands for a draft is a copy no more.
+  const left = draftId === undefined ? row : { ...row, emailId: null };
+  const { status } = advance(tx, left, step(row.machine, { type: 'cancel', by: 'sender' }));
+  return { reply: { cancelled: true, status, draftId: draftId ?? null } };
+}
+
+function retryOutbound(
+  tx: MailboxTransaction,
+  payload: Payload<MailboxProtocol, 'retryOutbound'>,
+): Outcome<MailboxProtocol, 'retryOutbound'> {
+  const row = rowOf(tx, payload.outboundId);
+  if (row === undefined) return { refusal: 'noSuchOutbound' };
+  if (!mayRetry(row)) return { reply: { retried: false, status: row.status } };
+  const { message } = payload;
+  const isDated = message !== undefined && row.heldUntil === message.heldUntil;
+  return { reply: { retried: true, status: retry(tx, row, payload, isDated ? message : undefined) } };
+}
+
+function manageOutbound(
+  tx: MailboxTransaction,
+  payload: Payload<DeliveryProtocol, 'manageOutbound'>,
+): Outcome<DeliveryProtocol, 'manageOutbound'> {
+  const { outboundId, action } = payload;
+  const row = rowOf(tx, outboundId);
+  if (row === undefined) return { refusal: 'noSuchOutbound' };
+  if (action === 'retry') {
+    if (!mayRetry(row)) return { refusal: 'notPossible' };
+    return { reply: { status: retry(tx, row, payload) } };
+  }
+  if (row.status !== 'Queued') return { refusal: 'notPossible' };
+  tx.begin();
+  const { status } = advance(tx, row, step(row.machine, { type: 'cancel', by: 'operator' }));
+  return { reply: { status } };
+}
+
+function releaseOutbound(
+  tx: MailboxTransaction,
+  payload: Payload<DeliveryProtocol, 'releaseOutbound'>,
+): Outcome<DeliveryProtocol, 'releaseOutbound'> {
+  const row = rowOf(tx, payload.outboundId);
+  if (row === undefined) return { refusal: 'noSuchOutbound' };
+  if (row.heldUntil !== payload.heldUntil) return { refusal: 'released' };
+  return { reply: { status: retry(tx, row, payload) } };
+}
+
+function rowOf(tx: MailboxTransaction, id: string): OutboundRow | undefined {
+  return isUuid(id) ? tx.outbound.get(id) : undefined;
+}
+
+const mayRetry = ({ status }: OutboundRow): boolean => status === 'Queued' || status === 'Failed';
+
+type Message = Payload<MailboxProtocol, 'retryOutbound'>['message'];
+
+/** `payload`: of the command, by which outcomes of hosted recipients were read. `message`: what a held email is sent as. */
+function retry(tx: MailboxTransaction, row: OutboundRow, payload: unknown, message?: Message): OutboundStatus {
+  const event = { type: 'retry', now: tx.now } as const;
+  const summary = () => tx.outbound.summary(row.id);
+  if (row.heldUntil !== null) {
+    tx.begin();
+    const first = firstAttempts(tx, payload, row.recipients);
+    const next = step(row.machine, event, ...first.events);
+    if (message === undefined) advanceFirst(tx, row, next, first, { summary });
+    else advanceFirst(tx, dated(tx, row, message), next, first, writtenWith(row, message));
+    return next.status;
+  }
+  const copied = row.emailId === null ? summary() : undefined;
+  tx.begin();
+  const copy = copied === undefined ? {} : { emailId: placeInSent(tx, row.blob!, copied) };
+  return advance(tx, { ...row, ...copy }, step(row.machine, event)).status;
+}
+
+/** With its copy, where that is still in Sent. */
+function dated(tx: MailboxTransaction, row: OutboundRow, { blob, summary }: NonNullable<Message>): OutboundRow {
+  const kept = takeOut(tx, row, 'sent');
+  const emailId = kept === undefined ? row.emailId : placeInSent(tx, blob, summary, kept);
+  return { ...row, blob, size: summary.size, emailId };
+}
+
+function writtenWith(before: OutboundRow, { summary }: NonNullable<Message>) {
+  const parts = { before, recipients: 'all' as const, content: undefined, summary };
+  return { summary: () => summary, parts };
+}

@@ -1,0 +1,155 @@
+// Answers for lists that gateways follow (query `lists`): which emails a list shows, each with a version that differs when the
+// list shows the email in another way, and the items of these emails. A list that the asker knows costs a look at memory.
+// Texts, threads and orders other than by time come from the store, as they do for `list`, `search` and `thread`.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ANSWERED, FLAGGED, SEEN } from '../../mail/flags.js';
+import { isUuid } from '../../mail/ids.js';
+import type { FolderRow } from '../../store/mailbox-rows.js';
+import type { MailboxStore } from '../../store/mailboxes.js';
+import type { QueryHandlers } from '../runtime/behavior.js';
+import { Digest } from './digest.js';
+import type { ListQuery, ListState } from './list-operations.js';
+import { folderPage } from './lists.js';
+import type { MailboxProtocol } from './protocol.js';
+import { folderNamed, type MailboxSearch, searchMailbox } from './search.js';
+import type { FoundPage } from './search-memory.js';
+import { listItems } from './shown-emails.js';
+import type { MailboxState } from './state.js';
+
+/** Emails of folders that are gone through before others get their turn. */
+const STRETCH = 50_000;
+const THREAD_PAGE = 500;
+const SHOWN_FLAGS = SEEN | FLAGGED | ANSWERED;
+
+const NOTHING: FoundPage = { totalCount: 0, unreadCount: 0, slots: [] };
+
+type Found = { readonly page: FoundPage; readonly folderId?: string } | { readonly refusal: string };
+
+export function standingListQueries(
+  store: MailboxStore,
+  search: MailboxSearch,
+): Pick<QueryHandlers<MailboxProtocol, MailboxState>, 'lists'> {
+  return {
+    async lists(state, { lists: asked, emailIds }) {
+      const { modseq } = state;
+      let versions = new ItemVersions(state);
+      const lists: { readonly state?: ListState; readonly refusal?: string }[] = [];
+      let gone = 0;
+      for (const { query, tag } of asked) {
+        gone += folderNamed(state, query.list?.folder ?? '')?.count ?? 0;
+        if (gone > STRETCH) {
+          gone = 0;
+          await nextTurn();
+        }
+        const found = await foundBy(store, search, state, query);
+        if (versions.modseq !== state.modseq) versions = new ItemVersions(state);
+        if ('refusal' in found) lists.push(found);
+        else {
+          const now = stateOf(state, found, versions);
+          lists.push(now.tag === tag ? {} : { state: now });
+        }
+      }
+      const slots = emailIds.map((id) => (isUuid(id) ? state.emails.find(id) : -1)).filter((slot) => slot >= 0);
+      const items = await listItems(store, state, slots, (item, slot) => {
+        if (versions.modseq !== state.modseq) versions = new ItemVersions(state);
+        return state.emails.isAlive(slot) ? [{ item, version: versions.of(slot) }] : [];
+      });
+      return { reply: { modseq, lists, items: items.flat() } };
+    },
+  };
+}
+
+async function foundBy(
+  store: MailboxStore,
+  search: MailboxSearch,
+  state: MailboxState,
+  { list, search: asked, thread }: ListQuery,
+): Promise<Found> {
+  if (list !== undefined) {
+    const { folder: name, ...criteria } = list;
+    const folder = folderNamed(state, name);
+    if (folder === undefined) return { refusal: 'noSuchFolder' };
+    return { page: await folderPage(store, state, folder, criteria), folderId: folder.row.id };
+  }
+  if (asked !== undefined) {
+    const { page, pageSize, ...criteria } = asked;
+    if (criteria.folder !== undefined && folderNamed(state, criteria.folder) === undefined)
+      return { refusal: 'noSuchFolder' };
+    return { page: await searchMailbox(state, search, criteria, page, pageSize) };
+  }
+  return thread === undefined ? { page: NOTHING } : threadPage(store, state, thread);
+}
+
+async function threadPage(
+  store: MailboxStore,
+  { accountId, emails }: MailboxState,
+  { threadId, page, pageSize }: NonNullable<ListQuery['thread']>,
+): Promise<Found> {
+  const ids: string[] = [];
+  for (let at = 1, total = 1; (at - 1) * THREAD_PAGE < total; at++) {
+    const part = await store.thread(accountId, threadId, { page: at, pageSize: THREAD_PAGE });
+    total = part.total;
+    ids.push(...part.rows.map(({ id }) => id));
+  }
+  const slots = ids.map((id) => emails.find(id)).filter((slot) => slot >= 0);
+  if (slots.length === 0) return { refusal: 'noSuchThread' };
+  const unreadCount = slots.filter((slot) => (emails.flags(slot) & SEEN) === 0).length;
+  const shown = slots.slice((page - 1) * pageSize, page * pageSize);
+  return { page: { totalCount: slots.length, unreadCount, slots: shown } };
+}
+
+function stateOf({ emails }: MailboxState, found: Exclude<Found, { refusal: string }>, of: ItemVersions): ListState {
+  const { slots: all, totalCount, unreadCount } = found.page;
+  // Deleted while the list was made.
+  const slots = all.filter((slot) => emails.isAlive(slot));
+  const versions = slots.map((slot) => of.of(slot));
+  const digest = new Digest().add(totalCount).add(unreadCount);
+  for (const word of emails.idWords(Uint32Array.from(slots))) digest.add(word);
+  for (const version of versions) digest.add(version).add(version / 2 ** 32);
+  const emailIds = slots.map((slot) => emails.id(slot));
+  const { folderId } = found;
+  const tag = digest.value.toString(36);
+  return { emailIds, versions, totalCount, unreadCount, tag, ...(folderId !== undefined && { folderId }) };
+}
+
+/** Versions of list items, of everything in them that can change. */
+class ItemVersions {
+  readonly modseq: number;
+  readonly #state: MailboxState;
+  readonly #folders: readonly { readonly uidOf: (slot: number) => number; readonly digest: number }[];
+  readonly #made = new Map<number, number>();
+
+  constructor(state: MailboxState) {
+    this.modseq = state.modseq;
+    this.#state = state;
+    this.#folders = [...state.folders.values()].map((folder) => ({
+      uidOf: (slot) => folder.uidOf(slot),
+      digest: shownOf(folder.row),
+    }));
+  }
+
+  of(slot: number): number {
+    let version = this.#made.get(slot);
+    if (version === undefined) {
+      version = this.#make(slot);
+      this.#made.set(slot, version);
+    }
+    return version;
+  }
+
+  #make(slot: number): number {
+    const digest = new Digest().add(this.#state.emails.flags(slot) & SHOWN_FLAGS).add(this.#state.threadsAt);
+    for (const folder of this.#folders) {
+      if (folder.uidOf(slot) !== 0) digest.add(folder.digest).add(folder.digest / 2 ** 32);
+    }
+    return digest.value;
+  }
+}
+
+/** What items show of a folder that holds their email. */
+function shownOf({ id, role, name, color, sortOrder }: FolderRow): number {
+  const text = role === 'label' ? JSON.stringify([id, name, color, sortOrder]) : id;
+  const digest = new Digest();
+  for (let i = 0; i < text.length; i++) digest.add(text.charCodeAt(i));
+  return digest.value;
+}

@@ -1,0 +1,63 @@
+// Credentials that end while somebody is connected with them: keys that are revoked, accounts that are deleted. Those that
+// ended a moment ago are remembered, because a notice may arrive between the check of a key and the opening of what it opens.
+import type { Logger } from 'pino';
+import { filter, type Observable, of, Subject, Subscription } from 'rxjs';
+import type { Directory, Principal } from '../../directory/protocol.js';
+
+export interface EndedCredential {
+  readonly kind: 'key' | 'account';
+  readonly id: string;
+}
+
+/** Keys and accounts that are remembered. */
+const MOST_REMEMBERED = 1024;
+
+export class EndedCredentials {
+  /** Kinds and ids. */
+  readonly #remembered = new Set<string>();
+  readonly #ended$ = new Subject<EndedCredential>();
+  readonly #subscription = new Subscription();
+
+  constructor({ revokedKeys$, deletedAccounts$ }: Pick<Directory, 'revokedKeys$' | 'deletedAccounts$'>, log: Logger) {
+    const follow = (kind: EndedCredential['kind'], ids$: Observable<string>) =>
+      ids$.subscribe({
+        next: (id) => this.#end({ kind, id }),
+        error: (err) => log.error({ err, kind }, 'clients whose credential ends are not disconnected any more'),
+      });
+    this.#subscription.add(follow('key', revokedKeys$));
+    this.#subscription.add(follow('account', deletedAccounts$));
+  }
+
+  /** As they end. */
+  get ended$(): Observable<EndedCredential> {
+    return this.#ended$;
+  }
+
+  /** Whether the credential has ended a moment ago. */
+  has({ accountId, keyId }: Pick<Principal, 'accountId' | 'keyId'>): boolean {
+    if (this.#remembered.has(nameOf({ kind: 'account', id: accountId }))) return true;
+    return keyId !== null && this.#remembered.has(nameOf({ kind: 'key', id: keyId }));
+  }
+
+  /** Emits when the credential has ended. */
+  endOf(credential: Pick<Principal, 'accountId' | 'keyId'>): Observable<unknown> {
+    return this.has(credential) ? of(true) : this.#ended$.pipe(filter((ended) => isMeant(ended, credential)));
+  }
+
+  close(): void {
+    this.#subscription.unsubscribe();
+  }
+
+  #end(ended: EndedCredential): void {
+    this.#remembered.add(nameOf(ended));
+    if (this.#remembered.size > MOST_REMEMBERED) this.#remembered.delete(this.#remembered.values().next().value!);
+    this.#ended$.next(ended);
+  }
+}
+
+const nameOf = ({ kind, id }: EndedCredential): string => `${kind} ${id}`;
+
+/** Whether it is the credential's key or account that has ended. */
+export function isMeant({ kind, id }: EndedCredential, credential: Pick<Principal, 'accountId' | 'keyId'>): boolean {
+  return id === (kind === 'key' ? credential.keyId : credential.accountId);
+}

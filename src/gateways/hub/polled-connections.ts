@@ -1,0 +1,140 @@
+// The connections of this node that have no WebSocket, and what their clients ask of them: the node that took a request asks here,
+// directly or over the bus. Who asks has been admitted, and reaches the connections of the same owner only. A connection
+// ends with the node: its client is answered that there is none, and connects again.
+import type { ProblemStatus } from '../problem-details.js';
+import type { Connection, HubConnectionOptions } from './connection.js';
+import { type Polled, PolledSocket, type PolledSocketOptions } from './polled-socket.js';
+
+/** What an admitted client asked for when it connected. JSON. */
+export interface Opening extends Omit<HubConnectionOptions, 'id' | 'validTicks'> {
+  /** ms since the epoch; absent when the credential does not end by itself. */
+  readonly expiresAt?: number;
+}
+
+/** `stream` opens for server-sent events, `poll` for long polling; `next` polls without being heard from the client. */
+const KINDS = ['stream', 'poll', 'next', 'send', 'end'] as const;
+type PolledKind = (typeof KINDS)[number];
+
+/** A request to the node that has the connection. */
+export interface PolledRequest {
+  readonly kind: PolledKind;
+  readonly connectionToken: string;
+  readonly opening: Opening;
+  /** What the client sends. */
+  readonly octets?: Uint8Array;
+}
+
+export type PolledReply =
+  | Polled
+  /** Opened, taken or ended. */
+  | { readonly kind: 'done' }
+  | {
+      readonly kind: 'refused';
+      readonly status: ProblemStatus;
+      readonly detail: string;
+      readonly headers?: Readonly<Record<string, string>>;
+    };
+
+export type PolledRefusal = Extract<PolledReply, { readonly kind: 'refused' }>;
+
+export interface PolledConnectionsOptions extends Omit<PolledSocketOptions, 'carriesBinary'> {
+  /** Whether a connection may be opened with this token now. */
+  mayOpen(connectionToken: string): boolean;
+  /** Why no connection of this owner is opened now. */
+  refusal(owner: string): PolledRefusal | undefined;
+  open(connectionToken: string, opening: Opening, socket: PolledSocket): Connection;
+}
+
+interface Held {
+  readonly connection: Connection;
+  readonly socket: PolledSocket;
+  readonly isStream: boolean;
+}
+
+const NONE: PolledRefusal = {
+  kind: 'refused',
+  status: 404,
+  detail: 'There is no such connection (any more): connect again.',
+};
+const OTHER_TRANSPORT: PolledRefusal = {
+  kind: 'refused',
+  status: 400,
+  detail: 'The connection has another transport.',
+};
+/** Tokens kept. After a while a token opens nothing by itself. */
+const MAX_ENDED = 10_000;
+const DONE: PolledReply = { kind: 'done' };
+
+/** False for requests of a later version. */
+export function isPolledKind(name: string): name is PolledKind {
+  return KINDS.some((kind) => kind === name);
+}
+
+export class PolledConnections {
+  readonly #options: PolledConnectionsOptions;
+  /** By connection tokens. */
+  readonly #held = new Map<string, Held>();
+  /** Tokens of connections that ended a moment ago: a late request does not open them again. */
+  readonly #ended = new Set<string>();
+
+  constructor(options: PolledConnectionsOptions) {
+    this.#options = options;
+  }
+
+  has(connectionToken: string): boolean {
+    return this.#held.has(connectionToken);
+  }
+
+  async carryOut(request: PolledRequest): Promise<PolledReply> {
+    const { kind, connectionToken, opening } = request;
+    const held = this.#held.get(connectionToken);
+    if (held === undefined) {
+      const opens = kind === 'stream' || kind === 'poll';
+      return opens ? this.#open(connectionToken, opening, kind === 'stream') : NONE;
+    }
+    const { connection, socket, isStream } = held;
+    if (connection.owner !== opening.owner) return NONE;
+    switch (kind) {
+      case 'stream':
+        return OTHER_TRANSPORT;
+      case 'poll':
+        return isStream ? OTHER_TRANSPORT : this.#poll(held);
+      case 'next':
+        return socket.poll();
+      case 'send':
+        connection.message(request.octets ?? new Uint8Array(0));
+        return DONE;
+      case 'end':
+        socket.terminate();
+        return DONE;
+    }
+  }
+
+  #poll({ connection, socket }: Held): Promise<PolledReply> {
+    // A poll that takes the place of another one is a message like others, and their number is bounded.
+    if (socket.isPolled) connection.pinged();
+    connection.heard();
+    return socket.poll();
+  }
+
+  #open(connectionToken: string, opening: Opening, isStream: boolean): PolledReply {
+    if (this.#ended.has(connectionToken) || !this.#options.mayOpen(connectionToken)) return NONE;
+    const refused = this.#options.refusal(opening.owner);
+    if (refused !== undefined) return refused;
+    const socket = new PolledSocket({ ...this.#options, carriesBinary: !isStream });
+    const connection = this.#options.open(connectionToken, opening, socket);
+    this.#held.set(connectionToken, { connection, socket, isStream });
+    socket.start({
+      message: (data) => connection.message(data),
+      pinged: () => connection.pinged(),
+      drained: () => connection.drained(),
+      closed: (code) => {
+        this.#held.delete(connectionToken);
+        this.#ended.add(connectionToken);
+        if (this.#ended.size > MAX_ENDED) this.#ended.delete(this.#ended.values().next().value!);
+        connection.closed(code);
+      },
+    });
+    return DONE;
+  }
+}

@@ -1,0 +1,180 @@
+// The lists of one account that connections of this node follow. One subscription to the account's events says which lists may
+// have changed; rounds ask the mailbox for these lists, and send each follower the difference to what its client has. A gap in
+// the events costs a round over all lists, and no client notices it.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { defer, repeat, retry, type Subscription, tap } from 'rxjs';
+import type { MailboxEvent } from '../../../actors/mailbox/protocol.js';
+import { ActorFault } from '../../../actors/runtime/errors.js';
+import type { ListDependencies } from './list-dependencies.js';
+import { ListRound } from './list-round.js';
+import { type Pacing, Rounds } from './rounds.js';
+import type { Follower, StandingList } from './standing-list.js';
+import { concerns, touchedBy } from './touched.js';
+
+const NOT_NOW = 'The list cannot be read at present. Try again in a moment.';
+const OLDER_NODE =
+  'The node that has the mailbox runs an earlier version without subscriptions. Try again in a moment.';
+/** Lists of one question; what a list needs of the store is a question of its own, so the others do not wait for it. */
+const LISTS_OF_MEMORY = 50;
+const LISTS_OF_STORE = 1;
+/** The events of the mailbox are followed anew after so long. ms */
+const FOLLOW_AGAIN_MS = 1_000;
+
+interface Lane {
+  readonly due: Set<StandingList>;
+  readonly rounds: Rounds;
+}
+
+export class AccountLists {
+  readonly #accountId: string;
+  readonly #dependencies: ListDependencies;
+  readonly #ended: (follower: Follower) => void;
+  readonly #lists = new Map<string, StandingList>();
+  readonly #memory: Lane;
+  readonly #store: Lane;
+  readonly #events: Subscription;
+  /** Events are followed: whatever is read from now on is kept up to date. */
+  #isFollowed = false;
+
+  /** `ended` is called when a subscription has ended without its client. */
+  constructor(accountId: string, dependencies: ListDependencies, ended: (follower: Follower) => void) {
+    this.#accountId = accountId;
+    this.#dependencies = dependencies;
+    this.#ended = ended;
+    this.#memory = this.#lane(dependencies.pacing.memory, LISTS_OF_MEMORY);
+    this.#store = this.#lane(dependencies.pacing.store, LISTS_OF_STORE);
+    this.#events = this.#follow();
+  }
+
+  get size(): number {
+    return this.#lists.size;
+  }
+
+  get(key: string): StandingList | undefined {
+    return this.#lists.get(key);
+  }
+
+  add(list: StandingList): void {
+    this.#lists.set(list.key, list);
+  }
+
+  /** How many of the lists need the store. */
+  get storeLists(): number {
+    let count = 0;
+    for (const list of this.#lists.values()) if (list.needsStore) count++;
+    return count;
+  }
+
+  /** The follower's client gets the list, or the changes that it has not got. */
+  serve({ list }: Follower): void {
+    this.#due(list);
+  }
+
+  /** Without followers nothing is kept of a list. */
+  remove(list: StandingList): void {
+    if (this.#lists.get(list.key) === list) this.#lists.delete(list.key);
+    this.#laneOf(list).due.delete(list);
+  }
+
+  end(): void {
+    this.#events.unsubscribe();
+    this.#memory.rounds.end();
+    this.#store.rounds.end();
+  }
+
+  #follow(): Subscription {
+    const mailbox = this.#dependencies.mailboxes.of(this.#accountId);
+    return defer(() => mailbox.events$())
+      .pipe(
+        tap({
+          next: (events) => this.#arrive(events),
+          error: (err) => this.#interrupt(err),
+          complete: () => this.#interrupt(new Error('the event stream has ended')),
+        }),
+        repeat({ delay: FOLLOW_AGAIN_MS }),
+        retry({ delay: FOLLOW_AGAIN_MS }),
+      )
+      .subscribe();
+  }
+
+  #arrive(events: readonly MailboxEvent[]): void {
+    const isGap = !this.#isFollowed;
+    this.#isFollowed = true;
+    const touched = touchedBy(events);
+    for (const list of this.#lists.values()) {
+      if (!isGap && !concerns(touched, list)) continue;
+      list.isDirty = true;
+      list.touchedAt = events.at(-1)?.seq ?? list.touchedAt;
+      this.#due(list);
+    }
+  }
+
+  #interrupt(err: unknown): void {
+    const { log } = this.#dependencies;
+    if (this.#isFollowed)
+      log.warn({ err, accountId: this.#accountId }, 'mailbox events of subscriptions were interrupted');
+    this.#isFollowed = false;
+    this.#refuseCalls(this.#lists.values(), NOT_NOW);
+  }
+
+  #lane(pacing: Pacing, listsOfQuestion: number): Lane {
+    const due = new Set<StandingList>();
+    return { due, rounds: new Rounds(() => this.#round(due, listsOfQuestion), pacing) };
+  }
+
+  #laneOf(list: StandingList): Lane {
+    return list.needsStore ? this.#store : this.#memory;
+  }
+
+  #due(list: StandingList): void {
+    const lane = this.#laneOf(list);
+    lane.due.add(list);
+    if (this.#isFollowed) lane.rounds.ask();
+  }
+
+  /** False when lists could not be brought up to date. */
+  async #round(due: Set<StandingList>, listsOfQuestion: number): Promise<boolean> {
+    const lists = [...due];
+    due.clear();
+    const began = performance.now();
+    const round = new ListRound(this.#accountId, this.#dependencies, (follower) => this.#ended(follower));
+    let isDone = true;
+    for (let at = 0; at < lists.length; at += listsOfQuestion) {
+      // An owner on this node may answer without a turn of the event loop.
+      if (at > 0) await nextTurn();
+      const part = lists.slice(at, at + listsOfQuestion).filter((list) => this.#lists.get(list.key) === list);
+      try {
+        isDone = (await round.carryOut(part)) && isDone;
+      } catch (err) {
+        this.#failed(part, err);
+        isDone = false;
+      }
+      for (const list of part) if (list.isDirty && this.#lists.get(list.key) === list) this.#due(list);
+    }
+    this.#dependencies.meter.listsRead(isDone ? 'done' : 'failed', performance.now() - began);
+    return isDone;
+  }
+
+  #failed(lists: readonly StandingList[], err: unknown): void {
+    const { log } = this.#dependencies;
+    const isOlder = err instanceof ActorFault && err.code === 'unsupported';
+    log[isOlder ? 'debug' : 'warn'](
+      { err, accountId: this.#accountId, lists: lists.length },
+      'lists could not be read',
+    );
+    // Clients that have their lists already get the changes once the lists can be read.
+    for (const list of lists) list.isDirty = true;
+    this.#refuseCalls(lists, isOlder ? OLDER_NODE : NOT_NOW);
+  }
+
+  #refuseCalls(lists: Iterable<StandingList>, error: string): void {
+    for (const list of lists) {
+      for (const follower of list.followers) {
+        const { call } = follower;
+        if (call === undefined) continue;
+        this.#ended(follower);
+        call.refuse(error);
+      }
+    }
+  }
+}

@@ -1,0 +1,69 @@
+// The difference between two states of a list, as changes that a client applies one after the other. Pure.
+
+/** A list as a client has it: emails in their order, and the version that was sent of each. */
+export interface ShownList {
+  readonly emailIds: readonly string[];
+  readonly versions: readonly number[];
+  readonly totalCount: number;
+  readonly unreadCount: number;
+}
+
+export const EMPTY_LIST: ShownList = { emailIds: [], versions: [], totalCount: 0, unreadCount: 0 };
+
+/** A change of a list; `index` counts from 0 in the list as the changes before have left it. */
+export type ListStep =
+  | { readonly type: 'removed'; readonly index: number; readonly id: string }
+  | { readonly type: 'inserted' | 'changed'; readonly index: number; readonly id: string; readonly version: number }
+  | { readonly type: 'counted'; readonly total: number; readonly unread: number };
+
+/** What makes `before` the same as `after`; empty when they are. An email that has moved is removed and inserted. */
+export function stepsBetween(before: ShownList, after: ShownList): readonly ListStep[] {
+  const steps: ListStep[] = [];
+  const ids = [...before.emailIds];
+  const versions = [...before.versions];
+  const remove = (index: number): void => {
+    steps.push({ type: 'removed', index, id: ids[index]! });
+    ids.splice(index, 1);
+    versions.splice(index, 1);
+  };
+  const wanted = new Set(after.emailIds);
+  // From the end, so that the places of the others stay as they are.
+  for (let index = ids.length - 1; index >= 0; index--) if (!wanted.has(ids[index]!)) remove(index);
+  after.emailIds.forEach((id, index) => {
+    const version = after.versions[index]!;
+    if (ids[index] === id) {
+      if (versions[index] !== version) steps.push({ type: 'changed', index, id, version });
+      return;
+    }
+    const from = ids.indexOf(id, index);
+    if (from >= 0) remove(from);
+    ids.splice(index, 0, id);
+    versions.splice(index, 0, version);
+    steps.push({ type: 'inserted', index, id, version });
+  });
+  const { totalCount: total, unreadCount: unread } = after;
+  if (total !== before.totalCount || unread !== before.unreadCount) steps.push({ type: 'counted', total, unread });
+  return steps;
+}
+
+/** The emails whose items the steps need, with their versions. */
+export function neededBy(steps: readonly ListStep[]): readonly (readonly [id: string, version: number])[] {
+  return steps.flatMap((step) =>
+    step.type === 'inserted' || step.type === 'changed' ? [[step.id, step.version] as const] : [],
+  );
+}
+
+/** A change of the event `ListChanged`. */
+export type ListChange =
+  | { readonly type: 'removed'; readonly index: number; readonly id: string }
+  | { readonly type: 'inserted' | 'changed'; readonly index: number; readonly item: unknown }
+  | { readonly type: 'counted'; readonly total: number; readonly unread: number }
+  /** The last change: the list does not exist any more. */
+  | { readonly type: 'ended'; readonly error: string };
+
+export function changesOf(steps: readonly ListStep[], itemOf: (id: string) => unknown): readonly ListChange[] {
+  return steps.map((step) => {
+    if (step.type === 'removed' || step.type === 'counted') return step;
+    return { type: step.type, index: step.index, item: itemOf(step.id) };
+  });
+}

@@ -1,0 +1,19 @@
+// What the standing queries of all accounts of a node share.
+import type { Logger } from 'pino';
+import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
+import type { FairSemaphore } from '../../../bounds/fair-semaphore.js';
+import type { HubMeter } from '../meter.js';
+import type { ListLanguage } from './list-language.js';
+import type { Pacing } from './rounds.js';
+
+export interface ListDependencies {
+  readonly mailboxes: Mailboxes;
+  readonly language: ListLanguage;
+  readonly log: Logger;
+  readonly meter: HubMeter;
+  /** Questions to mailboxes at a time. */
+  readonly asks: FairSemaphore;
+  /** With more than this waiting to be sent, a client has fallen behind. Octets */
+  readonly pauseBytes: number;
+  readonly pacing: { readonly memory: Pacing; readonly store: Pacing };
+}

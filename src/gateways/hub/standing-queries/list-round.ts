@@ -1,0 +1,187 @@
+// One round of work on lists of an account: the mailbox says how the lists stand now, then gives the items that some client
+// does not have, and each follower is sent what makes its client's list the same. The state that a client has is remembered, not
+// what it was sent: a client that does not keep up gets one difference later, however many there were.
+import type { ListState, MailboxProtocol } from '../../../actors/mailbox/protocol.js';
+import type { Payload, Reply } from '../../../actors/runtime/protocol.js';
+import { INVOCATION } from '../hub-messages.js';
+import { deliverShared } from '../shared-frames.js';
+import { changesOf, EMPTY_LIST, type ListChange, neededBy, type ShownList, stepsBetween } from './list-changes.js';
+import type { ListDependencies } from './list-dependencies.js';
+import type { Follower, StandingList } from './standing-list.js';
+
+/** Items of one question: as many as a page of REST may have. */
+const MOST_ITEMS = 100;
+/** Items that lists of a round have in common are read once, up to so many. */
+const MOST_KEPT_ITEMS = 1_000;
+
+type Question = Payload<MailboxProtocol, 'lists'>;
+/** Emails with the versions that clients are to have. */
+type Needed = readonly (readonly [id: string, version: number])[];
+
+interface ReadItem {
+  readonly shown: unknown;
+  readonly version: number;
+}
+
+export class ListRound {
+  readonly #accountId: string;
+  readonly #dependencies: ListDependencies;
+  readonly #leave: (follower: Follower) => void;
+  readonly #items = new Map<string, ReadItem>();
+
+  /** `leave`: a follower's subscription is over, because there is no such list. */
+  constructor(accountId: string, dependencies: ListDependencies, leave: (follower: Follower) => void) {
+    this.#accountId = accountId;
+    this.#dependencies = dependencies;
+    this.#leave = leave;
+  }
+
+  /**
+   * False when the owner is not up to date. Lists that could not be brought up to date are dirty afterwards.
+   * @throws ActorFault: none of them could
+   */
+  async carryOut(lists: readonly StandingList[]): Promise<boolean> {
+    if (this.#items.size > MOST_KEPT_ITEMS) this.#items.clear();
+    const isNewest = await this.#read(lists.filter(({ isDirty, state }) => isDirty || state === undefined));
+    const behind = lists.filter((list) => list.state !== undefined && list.followers.size > 0);
+    await this.#readItems(behind.flatMap((list) => this.#neededBy(list, this.#waiting(list))));
+    for (const list of behind) this.#send(list);
+    return isNewest;
+  }
+
+  async #read(lists: readonly StandingList[]): Promise<boolean> {
+    if (lists.length === 0) return true;
+    const questions = lists.map(({ query, tag }) => ({ query, ...(tag !== undefined && { tag }) }));
+    const touchedAt = lists.map((list) => list.touchedAt);
+    // Events that come from now on make the lists dirty again.
+    for (const list of lists) list.isDirty = false;
+    let reply: Reply<MailboxProtocol, 'lists'>;
+    try {
+      reply = await this.#ask(questions, []);
+    } catch (error) {
+      for (const list of lists) list.isDirty = true;
+      throw error;
+    }
+    let isNewest = true;
+    for (const [i, list] of lists.entries()) {
+      const { state, refusal } = reply.lists[i]!;
+      if (refusal !== undefined) this.#end(list, refusal);
+      else if (state !== undefined) take(list, state);
+      // An owner that has not heard of its successor.
+      if (reply.modseq < touchedAt[i]!) {
+        list.isDirty = true;
+        isNewest = false;
+      }
+    }
+    return isNewest;
+  }
+
+  #neededBy(list: StandingList, waiting: ReadonlyMap<ShownList, unknown>): Needed {
+    return [...waiting.keys()].flatMap((base) => neededBy(stepsBetween(base, list.state!)));
+  }
+
+  async #readItems(needed: Needed): Promise<void> {
+    const missing = new Map(needed.filter(([id, version]) => this.#items.get(id)?.version !== version));
+    const ids = [...missing.keys()];
+    for (let at = 0; at < ids.length; at += MOST_ITEMS) {
+      const { items } = await this.#ask([], ids.slice(at, at + MOST_ITEMS));
+      for (const { item, version } of items) {
+        this.#items.set(item.id, { shown: this.#dependencies.language.shown(item), version });
+      }
+    }
+  }
+
+  async #ask(lists: Question['lists'], emailIds: string[]): Promise<Reply<MailboxProtocol, 'lists'>> {
+    const { asks, mailboxes } = this.#dependencies;
+    const outcome = await asks.run(this.#accountId, () =>
+      mailboxes.of(this.#accountId).ask('lists', { lists, emailIds }),
+    );
+    return outcome.reply!;
+  }
+
+  #send(list: StandingList): void {
+    const waiting = this.#waiting(list);
+    if (waiting.size === 0) return;
+    if (!this.#haveAll(list, this.#neededBy(list, waiting))) return;
+    const state = list.state!;
+    const itemOf = (id: string): unknown => this.#items.get(id)?.shown;
+    for (const [base, followers] of waiting) {
+      const steps = stepsBetween(base, state);
+      const callers = followers.filter(({ call }) => call === undefined);
+      if (steps.length > 0 && callers.length > 0) this.#sendChanges(list.id, changesOf(steps, itemOf), callers);
+      for (const follower of followers) {
+        follower.shown = state;
+        const { call } = follower;
+        if (call === undefined) continue;
+        follower.call = undefined;
+        const { totalCount: total, unreadCount: unread } = state;
+        call.answer({ subscriptionId: list.id, items: state.emailIds.map(itemOf), total, unread });
+      }
+    }
+  }
+
+  /**
+   * Whether there is an item for every email that is to be sent. An item may be newer than the list: the state then says so,
+   * and so it is not the state that the mailbox knows by its tag.
+   */
+  #haveAll(list: StandingList, needed: Needed): boolean {
+    const newer = new Map<string, number>();
+    for (const [id, version] of needed) {
+      const item = this.#items.get(id);
+      // Deleted since the list was read.
+      if (item === undefined) {
+        list.isDirty = true;
+        return false;
+      }
+      if (item.version !== version) newer.set(id, item.version);
+    }
+    if (newer.size === 0) return true;
+    const { emailIds, versions } = list.state!;
+    list.state = { ...list.state!, versions: versions.map((version, i) => newer.get(emailIds[i]!) ?? version) };
+    list.tag = undefined;
+    list.isDirty = true;
+    return true;
+  }
+
+  /** Followers that can take changes, by what their clients have. */
+  #waiting(list: StandingList): Map<ShownList, Follower[]> {
+    const groups = new Map<ShownList, Follower[]>();
+    for (const follower of list.followers) {
+      const base = follower.shown ?? EMPTY_LIST;
+      if (follower.call === undefined && base === list.state) continue;
+      follower.isBehind = follower.caller.bufferedBytes() > this.#dependencies.pauseBytes;
+      if (follower.isBehind) continue;
+      const group = groups.get(base);
+      if (group === undefined) groups.set(base, [follower]);
+      else group.push(follower);
+    }
+    return groups;
+  }
+
+  #sendChanges(id: string, changes: readonly ListChange[], followers: readonly Follower[]): void {
+    const message = { type: INVOCATION, target: 'ListChanged', arguments: [id, changes] } as const;
+    const callers = followers.map(({ caller }) => caller);
+    deliverShared(callers, (protocol) => protocol.encode(message));
+    this.#dependencies.meter.sent(1, followers.length);
+  }
+
+  #end(list: StandingList, refusal: string): void {
+    const error = this.#dependencies.language.refusal(refusal);
+    const ended: ListChange = { type: 'ended', error };
+    for (const follower of list.followers) {
+      const { call, shown = EMPTY_LIST } = follower;
+      this.#leave(follower);
+      if (call !== undefined) call.refuse(error);
+      else {
+        const changes = changesOf(stepsBetween(shown, EMPTY_LIST), () => undefined);
+        this.#sendChanges(list.id, [...changes, ended], [follower]);
+      }
+    }
+  }
+}
+
+function take(list: StandingList, { emailIds, versions, totalCount, unreadCount, tag, folderId }: ListState): void {
+  list.state = { emailIds, versions, totalCount, unreadCount };
+  list.tag = tag;
+  list.folderId = folderId;
+}

@@ -1,0 +1,104 @@
+// Which lists the events of a commit may change: a first, cheap choice, so that the owner of the mailbox is asked for few
+// lists. Pure. A list that is chosen for nothing costs a comparison; a list that is passed over would be wrong.
+import { type ListQuery, type MailboxEvent, placementsIn, removedIn } from '../../../actors/mailbox/protocol.js';
+
+export interface Touched {
+  readonly isEverything: boolean;
+  /** Emails have come to the mailbox, left it, or moved in it. */
+  readonly isMoved: boolean;
+  /** Folders that emails came to or left. */
+  readonly folderIds: ReadonlySet<string>;
+  /** Emails that lists which hold them show in another way now. */
+  readonly emailIds: ReadonlySet<string>;
+}
+
+interface KnownList {
+  readonly query: ListQuery;
+  /** Undefined until the list was read, and for lists that are not of a folder. */
+  readonly folderId: string | undefined;
+  readonly emailIds: readonly string[];
+}
+
+/** More are not looked for one by one. */
+const FEW = 100;
+
+const NOTHING: Touched = { isEverything: false, isMoved: false, folderIds: new Set(), emailIds: new Set() };
+const EVERYTHING: Touched = { ...NOTHING, isEverything: true };
+
+export function touchedBy(events: readonly MailboxEvent[]): Touched {
+  const folderIds = new Set<string>();
+  const emailIds = new Set<string>();
+  let isMoved = false;
+  for (const event of events) {
+    const touched = touchedByOne(event);
+    if (touched.isEverything || emailIds.size > FEW) return EVERYTHING;
+    isMoved ||= touched.isMoved;
+    for (const id of touched.folderIds) folderIds.add(id);
+    for (const id of touched.emailIds) emailIds.add(id);
+  }
+  return { isEverything: false, isMoved, folderIds, emailIds };
+}
+
+function touchedByOne(event: MailboxEvent): Touched {
+  switch (event.type) {
+    case 'EmailAdded': {
+      const { email, placements } = event.payload;
+      // It may have joined threads, which items name.
+      if (email.inReplyTo !== null || email.references.length > 0) return EVERYTHING;
+      return moved(
+        placements.map(({ folderId }) => folderId),
+        [],
+      );
+    }
+    case 'EmailPlaced':
+    case 'EmailExpunged': {
+      const emailIds = placementsIn(event.payload).map(({ emailId }) => emailId);
+      return moved([event.payload.folderId], emailIds);
+    }
+    case 'EmailRemoved': {
+      const removed = removedIn(event.payload);
+      return moved(
+        removed.flatMap(({ placements }) => placements.map(({ folderId }) => folderId)),
+        removed.map(({ emailId }) => emailId),
+      );
+    }
+    // Unread emails are counted in every folder that holds the email, and the event does not name these folders.
+    case 'FlagsChanged':
+    case 'FolderDeleted':
+      return EVERYTHING;
+    // Items show the labels of emails.
+    case 'FolderChanged':
+      return event.payload.folder.role === 'label' ? EVERYTHING : NOTHING;
+    case 'DeletedChanged':
+    case 'FolderCreated':
+    case 'AnnotationsChanged':
+    case 'FilterChanged':
+    case 'FilterDeleted':
+    case 'FiltersDeferred':
+    case 'DeferralEnded':
+    case 'EmailAnnounced':
+    case 'MailDiscarded':
+    case 'UnreadCountChanged':
+    case 'OutboundChanged':
+    case 'RecipientChanged':
+    case 'OutboundRemoved':
+    case 'DeliveryAttempted':
+    case 'MailHandedOver':
+    case 'PreferencesChanged':
+      return NOTHING;
+    // Records of a later version.
+    default:
+      return EVERYTHING;
+  }
+}
+
+function moved(folderIds: readonly string[], emailIds: readonly string[]): Touched {
+  return { isEverything: false, isMoved: true, folderIds: new Set(folderIds), emailIds: new Set(emailIds) };
+}
+
+export function concerns({ isEverything, isMoved, folderIds, emailIds }: Touched, list: KnownList): boolean {
+  if (isEverything) return true;
+  if (!isMoved) return false;
+  if (list.query.list === undefined || list.folderId === undefined || folderIds.has(list.folderId)) return true;
+  return list.emailIds.some((id) => emailIds.has(id));
+}

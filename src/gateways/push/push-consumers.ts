@@ -1,0 +1,163 @@
+// Web Push as durable consumers: each browser that subscribed gets a message of every new email in the inbox, if the account wants
+// notifications at that moment. What the push service answers decides: taken, gone, later, or never.
+import type { Logger } from 'pino';
+import type { Preferences } from '../../account/protocol.js';
+import type { DeliveryOutcome, DeliveryRun, DurableConsumers, LogChange } from '../../actors/consumers/protocol.js';
+import type { MailboxEvent } from '../../actors/mailbox/protocol.js';
+import { Backoff } from '../../bounds/backoff.js';
+import { FairSemaphore } from '../../bounds/fair-semaphore.js';
+import type { HttpClient } from '../../http-client/http-client.js';
+import type { HttpOutcome } from '../../http-client/outcome.js';
+import { retryAfterMs } from '../../http-client/retry-after.js';
+import { clock } from '../../store/clock.js';
+import type { ConsumerPosition } from '../../store/consumers.js';
+import type { PushSubscriptionStore, StoredSubscription } from '../../store/push-subscriptions.js';
+import { clientEventsOf } from '../events/client-events.js';
+import { type NewEmailShown, type PushMessage, pushMessage, USEFUL_MS } from './push-message.js';
+import { pushRequest, type VapidIdentity } from './push-request.js';
+
+/** Look-ups at a time: fewer than the database has connections for. */
+const LOOKUPS = 4;
+/** A subscription that fails rests so long at first, and twice as long after each further failure, up to the longest. */
+const FIRST_RETRY_MS = 5_000;
+const LONGEST_RETRY_MS = 3_600_000;
+/** A push service that does not answer rests. */
+const HOST_REST = { firstMs: 1_000, longestMs: 60_000, most: 1_000 };
+/** Changes that are remembered because some of their emails were sent. */
+const MOST_PARTS = 10_000;
+/** Longest time that a Retry-After is obeyed: the message is of no use later. */
+const LONGEST_WAIT_MS = USEFUL_MS;
+
+export interface PushConsumersOptions {
+  readonly subscriptions: Pick<PushSubscriptionStore, 'find' | 'remove'>;
+  readonly preferences: Pick<Preferences, 'read'>;
+  readonly client: Pick<HttpClient, 'post'>;
+  readonly vapid: VapidIdentity;
+  /** Of the web app. */
+  readonly publicUrl: string | undefined;
+  readonly log: Logger;
+  /** First rest of a subscription that fails, in ms. */
+  readonly firstRetryMs?: number;
+}
+
+export function pushConsumers(options: PushConsumersOptions): DurableConsumers {
+  const { subscriptions, preferences, client, vapid, publicUrl, log, firstRetryMs = FIRST_RETRY_MS } = options;
+  const lookups = new FairSemaphore({ total: LOOKUPS });
+  const resting = new Backoff(HOST_REST);
+  /** By subscription: of a change that failed midway, how many of its emails are done. A change comes again whole. */
+  const parts = new Map<string, { readonly seq: number; readonly done: number }>();
+
+  async function send(
+    accountId: string,
+    subscription: StoredSubscription,
+    message: PushMessage,
+    { signal, isCurrent }: DeliveryRun,
+  ): Promise<DeliveryOutcome> {
+    const { host } = new URL(subscription.endpoint);
+    const deferral = (): DeliveryOutcome | undefined => {
+      const rest = resting.of(host);
+      if (rest !== undefined) return { kind: 'deferred', ms: jittered(rest.ms) };
+      return isCurrent() ? undefined : { kind: 'deferred', ms: 0 };
+    };
+    const before = deferral();
+    if (before !== undefined) return before;
+    const mayBegin = () => deferral() === undefined;
+    const outcome = await client.post({ accountId, ...pushRequest(subscription, message, vapid), signal, mayBegin });
+    if ('failure' in outcome && outcome.failure === 'aborted') return deferral() ?? { kind: 'deferred', ms: 0 };
+    if (isUnreachable(outcome)) resting.failed(host);
+    else if (!('failure' in outcome) || outcome.failure !== 'busy') resting.succeeded(host);
+    return judged(accountId, subscription, outcome);
+  }
+
+  async function judged(
+    accountId: string,
+    subscription: StoredSubscription,
+    outcome: HttpOutcome,
+  ): Promise<DeliveryOutcome> {
+    const { host } = new URL(subscription.endpoint);
+    const shown = { accountId, subscriptionId: subscription.id, host };
+    if ('failure' in outcome) {
+      const { failure, detail } = outcome;
+      if (failure === 'busy') return { kind: 'deferred', ms: jittered(FIRST_RETRY_MS) };
+      log.warn({ ...shown, failure, detail }, 'push service could not be reached');
+      return { kind: 'failed' };
+    }
+    const { status, excerpt } = outcome;
+    if (status >= 200 && status < 300) {
+      log.debug({ ...shown, status }, 'push message sent');
+      return { kind: 'delivered' };
+    }
+    if (status === 404 || status === 410) {
+      await subscriptions.remove(accountId, subscription);
+      log.info({ ...shown, status }, 'push subscription has ended');
+      return { kind: 'gone' };
+    }
+    if (status === 429 || status >= 500) {
+      const asked = retryAfterMs(outcome, clock.now());
+      log.warn({ ...shown, status, retryAfterMs: asked }, 'push service takes no message now');
+      return { kind: 'failed', ...(asked !== undefined && { retryAfterMs: Math.min(asked, LONGEST_WAIT_MS) }) };
+    }
+    // Of the message or of this server's keys: the same request would be refused again.
+    log.warn({ ...shown, status, answer: excerpt }, 'push service refused a message, which is dropped');
+    return { kind: 'dropped' };
+  }
+
+  function remember(id: string, part: { readonly seq: number; readonly done: number }): void {
+    parts.set(id, part);
+    if (parts.size > MOST_PARTS) parts.delete(parts.keys().next().value!);
+  }
+
+  return {
+    kind: 'push',
+
+    concerns: (event) => (event.type === 'EmailAdded' ? event.payload.isNew : event.type === 'EmailAnnounced'),
+
+    async deliver(consumer: ConsumerPosition, change: LogChange, run: DeliveryRun): Promise<DeliveryOutcome> {
+      const emails = change.events.flatMap(newEmailsOf);
+      if (emails.length === 0) return { kind: 'passed' };
+      const { accountId, id, failures } = consumer;
+      const ageMs = Math.max(0, clock.now() - change.at);
+      if (ageMs >= USEFUL_MS) {
+        log.info({ accountId, subscriptionId: id, failures }, 'push message is a day late, and is dropped');
+        return { kind: 'dropped' };
+      }
+      const [subscription, chosen] = await lookups.run(accountId, () =>
+        Promise.all([subscriptions.find(accountId, id), preferences.read(accountId)]),
+      );
+      if (subscription === undefined || chosen === undefined) return { kind: 'gone' };
+      if (!chosen.desktopNotifications) return { kind: 'passed' };
+      const part = parts.get(id);
+      parts.delete(id);
+      let done = part?.seq === change.seq ? part.done : 0;
+      let outcome: DeliveryOutcome = { kind: 'passed' };
+      for (const email of emails.slice(done)) {
+        outcome = await send(accountId, subscription, pushMessage(email, publicUrl, ageMs), run);
+        if (outcome.kind !== 'delivered' && outcome.kind !== 'dropped') {
+          if (done > 0) remember(id, { seq: change.seq, done });
+          return outcome;
+        }
+        done++;
+      }
+      return outcome;
+    },
+
+    backoffMs: (failures) => jittered(Math.min(firstRetryMs * 2 ** (failures - 1), LONGEST_RETRY_MS)),
+  };
+}
+
+/** As the hub shows the email. */
+function newEmailsOf(event: MailboxEvent): readonly NewEmailShown[] {
+  return clientEventsOf(event, 0).flatMap(({ type, payload }) =>
+    type === 'NewEmail' ? [payload as NewEmailShown] : [],
+  );
+}
+
+/** Other answers than a status, for which the URL of one subscription is not to blame. */
+function isUnreachable(outcome: HttpOutcome): boolean {
+  return 'failure' in outcome && (outcome.failure === 'timeout' || outcome.failure === 'connection');
+}
+
+/** Up to a half more: what failed together is not tried again together. */
+function jittered(ms: number): number {
+  return Math.round(ms * (1 + Math.random() / 2));
+}

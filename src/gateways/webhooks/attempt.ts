@@ -1,0 +1,63 @@
+// One attempt to deliver a message to a webhook, and what its outcome means (Standard Webhooks): 2xx is delivered, 410 asks for no
+// more, anything else is tried again.
+import type { HttpClient } from '../../http-client/http-client.js';
+import type { HttpOutcome } from '../../http-client/outcome.js';
+import { retryAfterMs } from '../../http-client/retry-after.js';
+import type { WebhookTarget } from '../../store/webhooks.js';
+import { signedMessage, type WebhookMessage } from './signed-message.js';
+
+/** The longest time that a receiver may ask to be left alone. */
+const LONGEST_RETRY_AFTER_MS = 24 * 3_600_000;
+const GONE = 410;
+
+export interface WebhookAttempt {
+  /** `given-up`: the node stops; `busy`: no request was made. Neither says anything of the receiver. */
+  readonly result: 'delivered' | 'failed' | 'gone' | 'busy' | 'given-up';
+  /** Null without an answer. */
+  readonly responseStatus: number | null;
+  readonly durationMs: number;
+  /** Why the message was not delivered. */
+  readonly error: string | null;
+  /** What the receiver asks for. */
+  readonly retryAfterMs: number | undefined;
+}
+
+export interface AttemptOptions {
+  readonly accountId: string;
+  readonly target: Pick<WebhookTarget, 'url' | 'secrets'>;
+  readonly message: WebhookMessage;
+  /** ms since the epoch. */
+  readonly now: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export async function attemptWebhook(client: HttpClient, options: AttemptOptions): Promise<WebhookAttempt> {
+  const { accountId, target, message, now, signal } = options;
+  const began = performance.now();
+  const outcome = await client.post({
+    url: target.url,
+    accountId,
+    ...signedMessage(message, target.secrets, now),
+    signal,
+  });
+  return { ...meaningOf(outcome, now), durationMs: Math.round(performance.now() - began) };
+}
+
+function meaningOf(outcome: HttpOutcome, now: number): Omit<WebhookAttempt, 'durationMs'> {
+  if ('failure' in outcome) {
+    const { failure, detail } = outcome;
+    const result = failure === 'busy' ? 'busy' : failure === 'aborted' ? 'given-up' : 'failed';
+    return { result, responseStatus: null, error: detail, retryAfterMs: undefined };
+  }
+  const { status, excerpt } = outcome;
+  if (status >= 200 && status < 300) {
+    return { result: 'delivered', responseStatus: status, error: null, retryAfterMs: undefined };
+  }
+  const asked = retryAfterMs(outcome, now);
+  return {
+    result: status === GONE ? 'gone' : 'failed',
+    responseStatus: status,
+    error: excerpt === '' ? `The receiver answered ${status}.` : `The receiver answered ${status}: ${excerpt}`,
+    retryAfterMs: asked === undefined ? undefined : Math.min(asked, LONGEST_RETRY_AFTER_MS),
+  };
+}

@@ -1,0 +1,26 @@
+// The stores of what belongs to accounts beside their mail. Each fails at once while the database does not answer.
+import type { Sql } from '../store/postgres/client.js';
+import { postgresPreferences } from '../store/postgres/preferences.js';
+import { postgresPushSubscriptions } from '../store/postgres/push-subscriptions.js';
+import type { StallWatch } from '../store/postgres/stall-watch.js';
+import { postgresWebhookDeliveries } from '../store/postgres/webhook-deliveries.js';
+import { postgresWebhooks } from '../store/postgres/webhooks.js';
+import type { PreferenceStore } from '../store/preferences.js';
+import type { PushSubscriptionStore } from '../store/push-subscriptions.js';
+import type { WebhookDeliveryStore, WebhookStore } from '../store/webhooks.js';
+
+export interface AccountStores {
+  readonly preferences: PreferenceStore;
+  readonly subscriptions: PushSubscriptionStore;
+  readonly webhooks: WebhookStore;
+  readonly webhookDeliveries: WebhookDeliveryStore;
+}
+
+export function openAccountStores(sql: Sql, stall: Pick<StallWatch, 'port'>): AccountStores {
+  return {
+    preferences: stall.port(postgresPreferences(sql)),
+    subscriptions: stall.port(postgresPushSubscriptions(sql)),
+    webhooks: stall.port(postgresWebhooks(sql)),
+    webhookDeliveries: stall.port(postgresWebhookDeliveries(sql)),
+  };
+}

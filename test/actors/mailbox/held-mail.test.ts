@@ -1,0 +1,272 @@
+// Emails that are held: nobody gets them before their release, the mailbox decides once between release and cancel, and what a node
+// of the version before does with them does no harm.
+import { randomUUID } from 'node:crypto';
+import test from 'ava';
+import { clock } from '../../../src/store/clock.js';
+import { postgresOutbound } from '../../../src/store/postgres/outbound.js';
+import { checkDrafts, checkRows, type MailboxWorld, mailboxWorld } from './mailbox-world.js';
+import { addressee, enqueued, logged, outcome, reported, started, stored } from './outbound-world.js';
+
+const HOUR = 3_600_000;
+const SHARDS = [0];
+
+async function me(world: MailboxWorld) {
+  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
+  const mailbox = world.mailboxes.of(accountId);
+  const shown = async (outboundId: string) => (await mailbox.ask('outbound', { outboundId })).reply!.email;
+  const idsIn = async (folder: string) =>
+    (await mailbox.ask('list', { folder, page: 1, pageSize: 100 })).reply!.items.map(({ id }) => id);
+  return { accountId, mailbox, shown, idsIn };
+}
+
+/** Recipients in these domains are delivered to with the commit, to the account. */
+function host(world: MailboxWorld, domain: string, handedTo: string) {
+  world.inside.hosted = async (task) =>
+    task.domain === domain
+      ? { outcomes: task.recipients.map(({ id }) => outcome(id, 'delivered', handedTo)), attempts: [] }
+      : undefined;
+}
+
+async function held(world: MailboxWorld, accountId: string, to: readonly string[], heldUntil: number) {
+  const { blob, summary } = await stored(world);
+  const recipients = to.map((address, i) => ({
+    ...addressee(address),
+    type: i === 0 ? ('To' as const) : ('Bcc' as const),
+  }));
+  const content = { textBody: 'hello', htmlBody: null };
+  const queued = { draft: null, sender: 'me@example.test', blob, summary, content, recipients };
+  const { reply } = await world.mailboxes.of(accountId).ask('holdOutbound', { ...queued, heldUntil });
+  return { ...reply!, blob, summary, heldUntil };
+}
+
+test('nobody gets a held email before its release, which is as if it were queued then', async (t) => {
+  const world = await mailboxWorld();
+  t.teardown(world.end);
+  const { accountId, mailbox, shown, idsIn } = await me(world);
+  const ann = await world.directory.createAccount('ann@example.test', 'Ann');
+  host(world, 'example.test', ann.id);
+  const store = postgresOutbound(world.sql);
+  const heldUntil = clock.now() + HOUR;
+  const { id, sentEmailId } = await held(world, accountId, ['ann@example.test', 'b@remote.test'], heldUntil);
+  t.like(await shown(id), { status: 'Queued', heldUntil, nextRetryAt: null, sentEmailId });
+  t.deepEqual(await idsIn('sent'), [sentEmailId]);
+  t.deepEqual(world.noted, []);
+  t.deepEqual(await store.due(SHARDS, 10, [], []), []);
+  t.is((await started(world, accountId, id)).refusal, 'notDue');
+  t.is((await mailbox.ask('releaseOutbound', { outboundId: id, heldUntil: heldUntil + 1 })).refusal, 'released');
+  t.deepEqual([...(await world.sql`select from inbound`)], []);
+  t.deepEqual(await store.held(SHARDS, HOUR - 60_000, 10, []), []);
+  t.deepEqual(await store.held(SHARDS, HOUR, 10, []), [{ accountId, outboundId: id, heldUntil }]);
+  t.deepEqual(await store.held(SHARDS, HOUR, 10, [id]), []);
+  t.deepEqual(await store.held([], HOUR, 10, []), []);
+
+  world.reload();
+  t.is((await mailbox.ask('releaseOutbound', { outboundId: id, heldUntil })).reply?.status, 'Queued');
+  const released = await shown(id);
+  t.is(released.heldUntil, null);
+  t.deepEqual(
+    released.recipients.map(({ status }) => status),
+    ['Delivered', 'Pending'],
+  );
+  t.is((await world.sql`select from inbound where account_id = ${ann.id}`).length, 1);
+  t.deepEqual(world.noted, [id], 'the other recipient is due');
+  t.is((await mailbox.ask('releaseOutbound', { outboundId: id, heldUntil })).refusal, 'released');
+  const delivery = await started(world, accountId, id);
+  t.deepEqual(
+    delivery.reply!.recipients.map(({ address }) => address),
+    ['b@remote.test'],
+  );
+  await reported(world, accountId, id, delivery.attemptId, [outcome(delivery.reply!.recipients[0]!.id, 'delivered')]);
+  t.is((await shown(id)).status, 'Sent');
+  t.deepEqual(await store.held(SHARDS, HOUR, 10, []), []);
+});
+
+test('a delay is counted from the release', async (t) => {
+  const world = await mailboxWorld();
+  t.teardown(world.end);
+  const { accountId, mailbox, shown } = await me(world);
+  const heldUntil = clock.now() - 5 * HOUR;
+  const { id } = await held(world, accountId, ['b@remote.test'], heldUntil);
+  await mailbox.ask('releaseOutbound', { outboundId: id, heldUntil });
+  const { attemptId, reply } = await started(world, accountId, id);
+  await reported(world, accountId, id, attemptId, [outcome(reply!.recipients[0]!.id, 'temporary')]);
+  t.is((await shown(id)).status, 'Queued');
+  t.is((await mailbox.ask('reportMaterial', { outboundId: id })).reply?.kind, null);
+});
+
+test('a cancelled email is a draft again with all recipients, owes no report, and is sent by nobody', async (t) => {
+  const world = await mailboxWorld();
+  t.teardown(world.end);
+  const { accountId, mailbox, shown, idsIn } = await me(world);
+  const heldUntil = clock.now() + HOUR;
+  const { id, sentEmailId, blob } = await held(world, accountId, ['a@one.test', 'blind@two.test'], heldUntil);
+  world.reload();
+  const { reply } = await mailbox.ask('cancelOutbound', { outboundId: id });
+  t.like(reply, { cancelled: true, status: 'Failed' });
+  const { draftId } = reply!;
+  const draft = await shown(draftId!);
+  t.like(draft, { status: 'Draft', sender: 'me@example.test', blob });
+  t.deepEqual(
+    draft.recipients.map(({ address, type, status }) => [address, type, status]),
+    [
+      ['a@one.test', 'To', 'Pending'],
+      ['blind@two.test', 'Bcc', 'Pending'],
+    ],
+  );
+  t.deepEqual([await idsIn('sent'), await idsIn('drafts')], [[], [sentEmailId]]);
+  const failed = await shown(id);
+  t.like(failed, { status: 'Failed', lastError: 'Cancelled by the sender.', heldUntil: null });
+  t.is(failed.sentEmailId, undefined);
+  t.true(failed.recipients.every(({ lastError }) => lastError === 'Cancelled by the sender.'));
+  t.is((await mailbox.ask('reportMaterial', { outboundId: id })).reply?.kind, null);
+  t.deepEqual(world.noted, []);
+  t.is((await mailbox.ask('releaseOutbound', { outboundId: id, heldUntil })).refusal, 'released');
+  t.is((await started(world, accountId, id)).refusal, 'notDue');
+  const again = await mailbox.ask('cancelOutbound', { outboundId: id });
+  t.deepEqual(again.reply, { cancelled: false, status: 'Failed', draftId: null });
+  await checkDrafts(world, t, accountId);
+  await checkRows(world, t, accountId);
+  const statuses = (await logged(world, accountId, 'OutboundChanged')).map(([, payload]) => payload);
+  t.deepEqual(
+    statuses.map((payload) => (payload as { passed: unknown }).passed),
+    [['Queued'], [], ['Failed']],
+  );
+
+  // The draft is another email by now; the cancelled one is sent after all, with a copy of its own.
+  await mailbox.ask('deleteDraft', { outboundId: draftId! });
+  world.reload();
+  t.deepEqual((await mailbox.ask('retryOutbound', { outboundId: id })).reply, { retried: true, status: 'Queued' });
+  t.deepEqual(world.noted, [id]);
+  const copy = (await shown(id)).sentEmailId!;
+  t.deepEqual([await idsIn('sent'), await idsIn('drafts')], [[copy], []]);
+  t.not(copy, sentEmailId);
+  t.is((await started(world, accountId, id)).refusal, undefined);
+  await checkRows(world, t, accountId);
+});
+
+test('the copy of a cancelled email that is deleted, or stands in Drafts already, makes no second draft', async (t) => {
+  const world = await mailboxWorld();
+  t.teardown(world.end);
+  const { accountId, mailbox, idsIn } = await me(world);
+  const heldUntil = clock.now() + HOUR;
+  const deleted = await held(world, accountId, ['a@one.test'], heldUntil);
+  await mailbox.ask('remove', { emailIds: [deleted.sentEmailId] });
+  t.is((await mailbox.ask('cancelOutbound', { outboundId: deleted.id })).reply?.draftId, null);
+  const copied = await held(world, accountId, ['a@one.test'], heldUntil);
+  await mailbox.ask('copy', { selection: { emailIds: [copied.sentEmailId] }, toFolderId: 'drafts' });
+  const { reply } = await mailbox.ask('cancelOutbound', { outboundId: copied.id });
+  t.is(reply?.cancelled, true);
+  t.deepEqual([await idsIn('sent'), await idsIn('drafts')], [[], [copied.sentEmailId]]);
+  await checkDrafts(world, t, accountId);
+  await checkRows(world, t, accountId);
+});
+
+test('what waits is cancelled and keeps its copy in Sent; what is being sent, or over, is not cancelled', async (t) => {
+  const world = await mailboxWorld();
+  t.teardown(world.end);
+  const { accountId, mailbox, shown, idsIn } = await me(world);
+  const cancel = async (outboundId: string) => (await mailbox.ask('cancelOutbound', { outboundId })).reply;
+  const { id, sentEmailId } = await enqueued(world, accountId, ['a@one.test', 'b@two.test']);
+  const first = await started(world, accountId, id);
+  t.deepEqual(await cancel(id), { cancelled: false, status: 'Sending', draftId: null });
+  t.deepEqual((await mailbox.ask('retryOutbound', { outboundId: id })).reply, { retried: false, status: 'Sending' });
+  const [a, b] = first.reply!.recipients;
+  await reported(world, accountId, id, first.attemptId, [outcome(a!.id, 'delivered'), outcome(b!.id, 'temporary')]);
+  t.deepEqual(await cancel(id), { cancelled: true, status: 'Failed', draftId: null });
+  t.deepEqual(await idsIn('sent'), [sentEmailId]);
+  const failed = await shown(id);
+  t.is(failed.lastError, 'Cancelled by the sender.');
+  t.deepEqual(
+    failed.recipients.map(({ status, lastError }) => [status, lastError]),
+    [
+      ['Delivered', null],
+      ['Failed', 'temporary it is'],
+    ],
+  );
+  t.is((await mailbox.ask('reportMaterial', { outboundId: id })).reply?.kind, null);
+  t.is((await started(world, accountId, id)).refusal, 'notDue');
+  t.is((await mailbox.ask('retryOutbound', { outboundId: id })).reply?.status, 'Queued');
+  const second = await started(world, accountId, id);
+  t.deepEqual(
+    second.reply!.recipients.map((recipient) => recipient.id),
+    [b!.id],
+  );
+  await reported(world, accountId, id, second.attemptId, [outcome(b!.id, 'delivered')]);
+  t.deepEqual(await cancel(id), { cancelled: false, status: 'Sent', draftId: null });
+  t.deepEqual((await mailbox.ask('retryOutbound', { outboundId: id })).reply, { retried: false, status: 'Sent' });
+  for (const name of ['cancelOutbound', 'retryOutbound'] as const) {
+    t.is((await mailbox.ask(name, { outboundId: randomUUID() })).refusal, 'noSuchOutbound');
+    t.is((await mailbox.ask(name, { outboundId: 'x' })).refusal, 'noSuchOutbound');
+  }
+});
+
+test('of a cancel and a release that come together one wins, in one commit too', async (t) => {
+  const world = await mailboxWorld();
+  t.teardown(world.end);
+  const { accountId, mailbox, shown } = await me(world);
+  const ann = await world.directory.createAccount('ann@example.test', 'Ann');
+  host(world, 'example.test', ann.id);
+  const winners = new Set<string>();
+  for (let i = 0; i < 20; i++) {
+    const heldUntil = clock.now() + HOUR + i;
+    const { id } = await held(world, accountId, ['ann@example.test'], heldUntil);
+    if (i % 4 < 2) world.reload();
+    const cancel = () => mailbox.ask('cancelOutbound', { outboundId: id });
+    const release = () => mailbox.ask('releaseOutbound', { outboundId: id, heldUntil });
+    const first = i % 2 === 0 ? undefined : release();
+    const cancelling = cancel();
+    await Promise.all([first ?? release(), cancelling]);
+    const isCancelled = (await cancelling).reply!.cancelled;
+    const got = await world.sql`delete from inbound where account_id = ${ann.id} returning id`;
+    t.is(got.length, isCancelled ? 0 : 1);
+    t.is((await shown(id)).status, isCancelled ? 'Failed' : 'Sent');
+    winners.add(isCancelled ? 'cancel' : 'release');
+  }
+  t.deepEqual([...winners].sort(), ['cancel', 'release']);
+});
+
+test('an email is sent before its time when its sender, or an operator, says so', async (t) => {
+  const world = await mailboxWorld();
+  t.teardown(world.end);
+  const { accountId, mailbox, shown } = await me(world);
+  const ann = await world.directory.createAccount('ann@example.test', 'Ann');
+  host(world, 'example.test', ann.id);
+  const heldUntil = clock.now() + HOUR;
+  const own = await held(world, accountId, ['ann@example.test'], heldUntil);
+  t.deepEqual((await mailbox.ask('retryOutbound', { outboundId: own.id })).reply, { retried: true, status: 'Sent' });
+  const other = await held(world, accountId, ['ann@example.test'], heldUntil);
+  const retry = { outboundId: other.id, action: 'retry' as const };
+  t.is((await mailbox.ask('manageOutbound', retry)).reply?.status, 'Sent');
+  const last = await held(world, accountId, ['ann@example.test'], heldUntil);
+  t.is((await mailbox.ask('manageOutbound', { outboundId: last.id, action: 'cancel' })).reply?.status, 'Failed');
+  t.like(await shown(last.id), { lastError: 'Cancelled by the operator.', sentEmailId: last.sentEmailId });
+  t.is((await mailbox.ask('reportMaterial', { outboundId: last.id })).reply?.kind, 'failed');
+  t.is((await world.sql`select from inbound where account_id = ${ann.id}`).length, 2);
+});
+
+test('what an owner of the version before makes due is due, whatever its time was', async (t) => {
+  const world = await mailboxWorld();
+  t.teardown(world.end);
+  const { accountId, mailbox, shown } = await me(world);
+  const heldUntil = clock.now() + HOUR;
+  const { id } = await held(world, accountId, ['a@one.test'], heldUntil);
+  // Its `retry` of an operator: it writes the columns and the snapshot that it knows, and leaves the rest as it is.
+  const [before] = await world.sql`select machine from outbound where id = ${id}`;
+  const machine = structuredClone(before!['machine']);
+  const now = clock.now();
+  machine.context.nextRetryAt = now;
+  for (const child of Object.values<{ snapshot: { context: { nextTryAt: number } } }>(machine.children)) {
+    child.snapshot.context.nextTryAt = now;
+  }
+  await world.sql`
+    update outbound set next_retry_at = to_timestamp(${now} / 1000.0), machine = ${JSON.stringify(machine)}::text::json
+    where id = ${id}`;
+  world.reload();
+  t.like(await shown(id), { status: 'Queued', heldUntil: null, nextRetryAt: now });
+  t.deepEqual(await postgresOutbound(world.sql).held(SHARDS, 2 * HOUR, 10, []), []);
+  t.is((await mailbox.ask('releaseOutbound', { outboundId: id, heldUntil })).refusal, 'released');
+  const { reply, attemptId } = await started(world, accountId, id);
+  t.is(reply!.recipients.length, 1);
+  await reported(world, accountId, id, attemptId, [outcome(reply!.recipients[0]!.id, 'temporary')]);
+  t.like(await shown(id), { status: 'Queued', heldUntil: null });
+});

@@ -1,0 +1,97 @@
+// Held mail in a cluster: the node that owns half of the mailboxes is killed before the mail is due, and another one delivers.
+// Everything that was not cancelled is released by the next owners, for hosted recipients too; what was cancelled comes to nobody.
+import { startDnsServer } from '../../dev/dns-server.js';
+import { freePort } from '../../dev/ports.js';
+import { startRemoteSmtp } from '../../dev/remote-smtp.js';
+import { testWith } from '../support/test-with.js';
+import { startCluster } from './support/cluster.js';
+import { eventually } from './support/eventually.js';
+
+const EMAILS = 40;
+/** For all of them to be held, and for the kill, before the first is due. */
+const LEAD_MS = 12_000;
+
+testWith('nats-server')('held mail of an owner that is killed is released by the next owners', async (t) => {
+  t.timeout(180_000);
+  const port = await freePort();
+  const address = '127.0.2.9';
+  const remote = await startRemoteSmtp(address, port);
+  t.teardown(() => remote.close());
+  const dns = await startDnsServer({ 'far.test': { MX: [[10, 'mx.far.test']] }, 'mx.far.test': { A: [address] } });
+  t.teardown(() => dns.close());
+  const cluster = await startCluster(t, {
+    nodes: 4,
+    accounts: 8,
+    roles: ['api', 'mailbox', 'mailbox', 'outbound'],
+    settings: {
+      MANSIO_OUTBOUND_DNS: dns.address,
+      MANSIO_OUTBOUND_PORT: String(port),
+      MANSIO_OUTBOUND_ALLOW_PRIVATE: 'true',
+      MANSIO_OUTBOUND_POLL_MS: '500',
+    },
+  });
+  const [api, owner] = cluster.nodes;
+  await cluster.settled();
+  const { accounts } = cluster;
+  const post = async <T>(key: string, path: string, json?: object): Promise<T> => {
+    const response = await fetch(`${api!.http}/api/outbound/${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(json !== undefined && { body: JSON.stringify(json) }),
+    });
+    t.is(response.status, 200, path);
+    return (await response.json()) as T;
+  };
+  const first = Date.now() + LEAD_MS;
+  const emails = await Promise.all(
+    Array.from({ length: EMAILS }, async (_, n) => {
+      const { email, key } = accounts[n % accounts.length]!;
+      const recipients = [
+        { address: `to${n}@far.test`, type: 'To' },
+        { address: accounts[(n + 1) % accounts.length]!.email, type: 'Bcc' },
+      ];
+      const sendAt = new Date(first + 50 * n).toISOString();
+      const mail = { fromAddress: email, subject: `s${n}`, textBody: 'x', recipients, sendAt };
+      return { ...(await post<{ id: string }>(key, 'send', mail)), key, n };
+    }),
+  );
+  const undone = emails.filter(({ n }) => n % 3 === 0);
+  const kept = emails.filter(({ n }) => n % 3 !== 0);
+  for (const { id, key } of undone.slice(0, 6))
+    t.true((await post<{ cancelled: boolean }>(key, `${id}/cancel`)).cancelled);
+  await owner!.kill();
+  // By the next owner, for those that the dead one had.
+  for (const { id, key } of undone.slice(6))
+    t.true((await post<{ cancelled: boolean }>(key, `${id}/cancel`)).cancelled);
+  t.is(remote.messages.length, 0);
+  await eventually(
+    'all mail to be sent',
+    async () => {
+      const [row] = await cluster.sql`select count(*)::int as sent from outbound where status = 'Sent'`;
+      return row?.['sent'] === kept.length;
+    },
+    60_000,
+  );
+  t.deepEqual(
+    remote.messages.flatMap(({ recipients }) => recipients).sort(),
+    kept.map(({ n }) => `to${n}@far.test`).sort(),
+  );
+  // Each has one copy in a mailbox, beside the sender's own.
+  await eventually('hosted recipients to have it', async () => {
+    const [row] = await cluster.sql`select count(*)::int as waiting from inbound`;
+    return row?.['waiting'] === 0;
+  });
+  const [row] = await cluster.sql`
+    select count(*)::int as received from placements p join folders f on f.account_id = p.account_id and f.id = p.folder_id
+    where f.role = 'inbox'`;
+  t.is(row?.['received'], kept.length);
+  const states = await cluster.sql`select status, count(*)::int as count from outbound group by status order by status`;
+  t.deepEqual(
+    states.map(({ status, count }) => [status, count]),
+    [
+      ['Draft', undone.length],
+      ['Failed', undone.length],
+      ['Sent', kept.length],
+    ],
+  );
+});

@@ -1,0 +1,123 @@
+// Standing queries over real mailboxes in memory, and REST's answers to the same queries.
+import pino from 'pino';
+import type { Mailboxes } from '../../../../src/actors/mailbox/protocol.js';
+import { pageOf } from '../../../../src/gateways/http/routes/email-shapes.js';
+import { standingLists } from '../../../../src/gateways/http/routes/standing-lists.js';
+import { HUB_LIMITS, type HubLimits } from '../../../../src/gateways/hub/limits.js';
+import { StandingQueries } from '../../../../src/gateways/hub/standing-queries/standing-queries.js';
+import { indexMessage } from '../../../../src/mail/mime-index/indexer.js';
+import { summarize } from '../../../../src/mail/summary.js';
+import { ALICE, FakeBlobs } from '../../http/fakes.js';
+import { startMailboxes } from '../../http/mailboxes.js';
+import { ListClient } from './list-client.js';
+
+export type ListsWorld = Awaited<ReturnType<typeof listsWorld>>;
+
+export const PAUSE_OCTETS = 1_000;
+const PAGE = { page: 1, pageSize: 20 };
+
+export interface Mail {
+  readonly folder?: string;
+  readonly subject?: string;
+  readonly receivedAt?: number;
+  readonly flags?: readonly string[];
+  readonly messageId?: string;
+  readonly references?: readonly string[];
+}
+
+/** `wrap`: puts something between the standing queries and the mailboxes. */
+export async function listsWorld(
+  limits: Partial<HubLimits> = {},
+  wrap: (mailboxes: Mailboxes) => Mailboxes = (mailboxes) => mailboxes,
+) {
+  const blobs = new FakeBlobs();
+  const mailboxes = await startMailboxes(blobs);
+  mailboxes.account(ALICE);
+  const mailbox = mailboxes.refs.of(ALICE);
+  const rounds: ('done' | 'failed')[] = [];
+  const queries = new StandingQueries({
+    meter: { sent: () => {}, listsRead: (outcome) => void rounds.push(outcome) },
+    mailboxes: wrap(mailboxes.refs),
+    language: standingLists,
+    log: pino({ level: 'silent' }),
+    pauseBytes: PAUSE_OCTETS,
+    limits: { ...HUB_LIMITS, ...limits },
+  });
+  const ids: string[] = [];
+  let number = 0;
+
+  async function append({ folder = 'inbox', receivedAt, flags = [], references = [], ...mail }: Mail = {}) {
+    number++;
+    const { subject = `mail ${number}`, messageId = `<${number}@remote.test>` } = mail;
+    const raw = Buffer.from(
+      [
+        'From: Ann <ann@remote.test>',
+        `Subject: ${subject}`,
+        `Message-ID: ${messageId}`,
+        ...(references.length > 0 ? [`References: ${references.join(' ')}`] : []),
+        '',
+        `text ${number}`,
+      ].join('\r\n'),
+    );
+    const index = indexMessage(raw);
+    const blob = blobs.add(raw, index);
+    const summary = summarize(index);
+    const message = {
+      blob,
+      summary,
+      receivedAt: receivedAt ?? Date.UTC(2026, 0, 1) + number * 1_000,
+      flags: [...flags],
+    };
+    const { reply } = await mailbox.ask('append', { folderId: folder, messages: [message] });
+    const id = reply?.emails[0]?.emailId;
+    if (id !== undefined) ids.push(id);
+    return id;
+  }
+
+  /** What REST lists: the same shape as a subscription's, or the refusal. */
+  async function rest(query: unknown) {
+    const read = standingLists.read(query);
+    if ('error' in read) return { refusal: read.error };
+    const { list, search, thread } = read.query;
+    if (thread !== undefined) return restThread(thread);
+    if (list === undefined && search === undefined) return { items: [], total: 0, unread: 0 };
+    const outcome = list !== undefined ? await mailbox.ask('list', list) : await mailbox.ask('search', search!);
+    if (outcome.reply === undefined) return { refusal: outcome.refusal };
+    const { items, totalCount: total, unreadCount: unread } = pageOf(outcome.reply, PAGE);
+    return { items, total, unread };
+  }
+
+  /** A thread is shown in full by REST: its emails as lists show them are those of a search. */
+  async function restThread({ threadId, page, pageSize }: { threadId: string; page: number; pageSize: number }) {
+    const { reply } = await mailbox.ask('thread', { threadId, page, pageSize });
+    const all = await mailbox.ask('thread', { threadId });
+    if (reply === undefined || all.reply === undefined) return { refusal: 'noSuchThread' };
+    const shown = new Map<string, unknown>();
+    for (const folder of (await mailbox.ask('folders', {})).reply!.folders) {
+      const found = await mailbox.ask('list', { folder: folder.id, page: 1, pageSize: 1_000 });
+      for (const item of found.reply!.items) shown.set(item.id, standingLists.shown(item));
+    }
+    const unread = all.reply.emails.filter(({ isRead }) => !isRead).length;
+    return { items: reply.emails.map(({ id }) => shown.get(id)), total: reply.total, unread };
+  }
+
+  return {
+    mailboxes,
+    mailbox,
+    queries,
+    /** Outcomes of the rounds so far. */
+    rounds,
+    accountId: ALICE,
+    /** Of the emails that were appended. */
+    ids,
+    append,
+    rest,
+    connect: () => new ListClient(ALICE, queries.methods),
+    end: () => mailboxes.end(),
+  };
+}
+
+/** Waits until the check, which reads what it needs, says so. The test's own time-out ends a wait in vain. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 2));
+}

@@ -1,0 +1,68 @@
+// Rounds of work: one at a time, one more when it was asked for meanwhile, also after one that failed, and none after the end.
+import test from 'ava';
+import { Rounds } from '../../../../src/gateways/hub/standing-queries/rounds.js';
+import { until } from './lists-world.js';
+
+const AT_ONCE = { leastMs: 0, factor: 0, mostMs: 0 };
+
+/** Work that ends when the test says so. */
+class Work {
+  begun = 0;
+  #finish = (_isDone: boolean) => {};
+
+  readonly run = (): Promise<boolean> => {
+    this.begun++;
+    return new Promise((resolve) => {
+      this.#finish = resolve;
+    });
+  };
+
+  finish(isDone: boolean): void {
+    this.#finish(isDone);
+  }
+}
+
+const turns = async () => {
+  for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
+};
+
+test('a round begins when it is asked for; what is asked for meanwhile is one more round', async (t) => {
+  const work = new Work();
+  const rounds = new Rounds(work.run, AT_ONCE);
+  t.teardown(() => rounds.end());
+  await turns();
+  t.is(work.begun, 0);
+  rounds.ask();
+  t.is(work.begun, 1);
+  for (let i = 0; i < 5; i++) rounds.ask();
+  await turns();
+  t.is(work.begun, 1, 'one at a time');
+  work.finish(true);
+  await until(() => work.begun === 2);
+  work.finish(true);
+  await turns();
+  t.is(work.begun, 2);
+});
+
+test('a round that failed is followed by the next that is asked for', async (t) => {
+  const work = new Work();
+  const rounds = new Rounds(work.run, AT_ONCE);
+  t.teardown(() => rounds.end());
+  rounds.ask();
+  rounds.ask();
+  work.finish(false);
+  await until(() => work.begun === 2);
+  t.pass();
+});
+
+test('no round begins after the end', async (t) => {
+  const work = new Work();
+  const rounds = new Rounds(work.run, AT_ONCE);
+  rounds.ask();
+  rounds.ask();
+  rounds.end();
+  work.finish(true);
+  await turns();
+  rounds.ask();
+  t.is(work.begun, 1);
+});

@@ -1,0 +1,131 @@
+// Connections without a WebSocket behind a balancer that sends each request to another node: the nodes carry the requests over the
+// bus to the one that has the connection, so that clients notice nothing, and notice at once when that node is gone.
+import { HttpTransportType, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
+import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
+import test, { type ExecutionContext } from 'ava';
+import { localTransport } from '../../src/actors/runtime/transport-local.js';
+import { anonymousGuard } from '../../src/auth/origin.js';
+import { startHttp } from '../../src/gateways/http/server.js';
+import { createHub } from '../../src/gateways/hub/hub.js';
+import { createHubPeers } from '../../src/node/hub-peers.js';
+import { EventBus } from '../support/event-bus.js';
+import { emailAdded, emailRemoved, FakeDirectory, recordingLog, renamed } from '../support/hub-fakes.js';
+import { startRequestBalancer } from '../support/request-balancer.js';
+
+const ACCOUNT = '00000000-0000-7000-8000-00000000000a';
+const { ServerSentEvents, LongPolling } = HttpTransportType;
+
+async function startNodes(t: ExecutionContext, count: number) {
+  const events = new EventBus();
+  const transport = localTransport({ encoding: true });
+  const nodes = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const directory = new FakeDirectory();
+      directory.addKey('token', ACCOUNT);
+      directory.addKey('other', '00000000-0000-7000-8000-00000000000b');
+      const guard = anonymousGuard({ hostname: 'x.test', publicUrl: undefined });
+      const { log } = recordingLog();
+      const peers = createHubPeers(transport, log);
+      const hub = createHub({ directory, mailboxes: events.node(), guard, log, peers });
+      const handler = async () => ({ status: 404, headers: [], body: null });
+      const webSockets = [{ path: '/hubs/email', endpoint: hub }];
+      const server = await startHttp({ bind: '127.0.0.1', port: 0, handler, webSockets, log });
+      const stop = async () => {
+        await hub.drain('The node stops.');
+        await server.stop(0);
+      };
+      t.teardown(stop);
+      return { hub, address: server.address, stop };
+    }),
+  );
+  return { events, nodes };
+}
+
+for (const [transport, isBinary] of [
+  [ServerSentEvents, false],
+  [LongPolling, false],
+  [LongPolling, true],
+] as const) {
+  const title = `${HttpTransportType[transport]} with ${isBinary ? 'MessagePack' : 'JSON'}`;
+  test(`${title}: each request may reach another node, and a node that goes costs nothing`, async (t) => {
+    const { events, nodes } = await startNodes(t, 3);
+    const addresses = nodes.map(({ address }) => address);
+    const url = `${await startRequestBalancer(t, addresses)}/hubs/email`;
+    const builder = new HubConnectionBuilder()
+      .withUrl(`${url}?resume=true`, { transport, accessTokenFactory: () => 'token' })
+      .withAutomaticReconnect([0, 0, 0, 10, 100])
+      .configureLogging(LogLevel.None);
+    if (isBinary) builder.withHubProtocol(new MessagePackHubProtocol());
+    const client = builder.build();
+    let cursor: string | null = null;
+    let heard = () => {};
+    const deleted: string[] = [];
+    const subjects: string[] = [];
+    client.on('NewEmail', ({ subject }: { subject: string }) => void subjects.push(subject));
+    client.on('EmailDeleted', (id: string) => void deleted.push(id));
+    client.on('Position', (position: string) => {
+      cursor = position;
+      heard();
+    });
+    const until = async (holds: () => boolean) => {
+      while (!holds()) await new Promise<void>((resolve) => (heard = resolve));
+    };
+    const resume = () => client.invoke('Resume', cursor) as Promise<{ complete: boolean }>;
+    await client.start();
+    t.is(
+      nodes.reduce((sum, { hub }) => sum + hub.connections, 0),
+      1,
+    );
+    await resume();
+    events.commit(ACCOUNT, [renamed(emailAdded('e'), 'Zoë 💌')]);
+    const committed: string[] = [];
+    const commit = (count: number) => {
+      for (let i = 0; i < count; i++) {
+        committed.push(`e${committed.length}`);
+        events.commit(ACCOUNT, [emailRemoved(committed.at(-1)!)]);
+      }
+    };
+    commit(50);
+    await until(() => deleted.length === 50);
+
+    const holder = nodes.find(({ hub }) => hub.connections === 1)!;
+    const resumed = new Promise<boolean>((resolve) => {
+      client.onreconnected(async () => resolve((await resume()).complete));
+    });
+    addresses.splice(addresses.indexOf(holder.address), 1);
+    const stopped = holder.stop();
+    commit(50);
+    t.true(await resumed);
+    await stopped;
+    commit(50);
+    await until(() => deleted.length >= committed.length);
+    t.deepEqual(deleted, committed);
+    t.deepEqual(subjects, ['Zoë 💌']);
+    await client.stop();
+    while (nodes.some(({ hub }) => hub.connections > 0)) await new Promise((resolve) => setTimeout(resolve, 5));
+  });
+}
+
+test('another account reaches no connection over another node, and a token of a hub that is gone is 404', async (t) => {
+  const { nodes } = await startNodes(t, 2);
+  const [mine, other] = nodes.map(({ address }) => `http://${address}/hubs/email`) as [string, string];
+  const headers = { authorization: 'Bearer token' };
+  const negotiated = await fetch(`${mine}/negotiate?negotiateVersion=1`, { method: 'POST', headers });
+  const { connectionToken } = (await negotiated.json()) as { connectionToken: string };
+  t.is((await fetch(`${other}?id=${connectionToken}`, { headers })).status, 200);
+  t.deepEqual(
+    nodes.map(({ hub }) => hub.connections),
+    [1, 0],
+  );
+  const theirs = { authorization: 'Bearer other' };
+  for (const method of ['GET', 'POST', 'DELETE']) {
+    t.is((await fetch(`${other}?id=${connectionToken}`, { method, headers: theirs })).status, 404, method);
+  }
+  t.is(nodes[0]!.hub.connections, 1);
+  const gone = `${'0'.repeat(16)}${connectionToken.slice(16)}`;
+  for (const method of ['GET', 'POST', 'DELETE']) {
+    t.is((await fetch(`${other}?id=${gone}`, { method, headers })).status, 404, method);
+  }
+  t.is((await fetch(`${other}?id=${connectionToken}`, { method: 'DELETE', headers })).status, 202);
+  t.is(nodes[0]!.hub.connections, 0);
+});

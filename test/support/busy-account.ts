@@ -1,0 +1,93 @@
+// An account in which something happens all the time: mail comes in and is read, flagged, labelled and deleted. What fails, as
+// while a node is down, is passed over: what has happened is in the account's log.
+import { createTransport } from 'nodemailer';
+import type { Teardown } from './embedded-database.js';
+import type { TestAccount } from './mailbox-client.js';
+
+export interface BusyAccount {
+  /** Resolves when so many more acts have succeeded. */
+  more(acts: number): Promise<void>;
+  /** Resolves when the act that is under way has ended, and no other begins. */
+  stop(): Promise<void>;
+}
+
+export interface BusyPlace {
+  /** Looked at for every act: http://host:port, and host:port of the MX. */
+  readonly http: () => string;
+  readonly mx: () => string;
+}
+
+const REST_MS = 5_000;
+/** Of acts that fail. */
+const PAUSE_MS = 20;
+
+/** Ends with the test. */
+export function keepBusy(t: Teardown, { email, key }: TestAccount, place: BusyPlace): BusyAccount {
+  let done = 0;
+  let turn = 0;
+  let stopped = false;
+  let wake = () => {};
+  const ids: string[] = [];
+
+  async function rest(method: string, path: string, body?: unknown): Promise<unknown> {
+    const reply = await fetch(place.http() + path, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      signal: AbortSignal.timeout(REST_MS),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await reply.text();
+    if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${text}`);
+    return text === '' ? undefined : JSON.parse(text);
+  }
+
+  async function deliver(): Promise<void> {
+    const [host, port] = place.mx().split(':');
+    const transport = createTransport({ host: host!, port: Number(port), tls: { rejectUnauthorized: false } });
+    const subject = `${turn} Zoë 💌`;
+    await transport.sendMail({ from: 'Zoë 💌 <zoe@remote.test>', to: email, subject, text: subject });
+    const { items } = (await rest('GET', '/api/emails?pageSize=1')) as { readonly items: readonly { id: string }[] };
+    ids.push(...items.map(({ id }) => id));
+  }
+
+  const acts: readonly (() => Promise<unknown>)[] = [
+    deliver,
+    deliver,
+    () => rest('PATCH', `/api/emails/${ids.at(-1)}`, { isRead: true }),
+    () => rest('PATCH', `/api/emails/${ids.at(-2)}`, { isFlagged: true }),
+    () => rest('POST', '/api/labels', { name: `label ${turn}`, color: '#336699' }),
+    () => rest('POST', '/api/emails/bulk/mark-read', { emailIds: ids.slice(-5), isRead: turn % 2 === 0 }),
+    () => rest('PUT', '/api/preferences', { undoSendSeconds: turn % 60 }),
+    () => rest('DELETE', `/api/emails/${ids.shift()}`),
+  ];
+
+  async function run(): Promise<void> {
+    while (!stopped) {
+      const act = acts[turn++ % acts.length]!;
+      try {
+        await act();
+        done++;
+        wake();
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      }
+    }
+  }
+
+  const running = run();
+  const stop = () => {
+    stopped = true;
+    return running;
+  };
+  t.teardown(stop);
+  return {
+    async more(count) {
+      for (const wanted = done + count; done < wanted; ) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    },
+    stop,
+  };
+}

@@ -1,0 +1,98 @@
+// A plain client of event streams: reads what the server sends, block by block, and says when it has seen enough. It does not
+// connect again by itself; a test does, with the id that came last.
+import { once } from 'node:events';
+import http from 'node:http';
+
+export interface StreamedEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly data: unknown;
+}
+
+export interface EventStreamClient {
+  readonly status: number;
+  readonly headers: http.IncomingHttpHeaders;
+  /** All events so far, `Position` and `Resync` among them. */
+  readonly events: readonly StreamedEvent[];
+  /** Blocks without an event: comments, `retry`. */
+  readonly others: readonly string[];
+  /** Whether the server has ended the stream, and how. */
+  readonly ended: 'whole' | 'cut' | undefined;
+  /** Of a reply that is no event stream. */
+  readonly body: string;
+  /** Resolves once `holds`, which is tried whenever something has come. */
+  until(holds: () => boolean): Promise<void>;
+  /** The id that came last. */
+  lastId(): string | undefined;
+  pause(): void;
+  resume(): void;
+  /** Drops the connection. */
+  close(): void;
+}
+
+export interface StreamOptions {
+  readonly key?: string | undefined;
+  readonly lastEventId?: string | undefined;
+}
+
+/** Resolves with the head of the reply. */
+export async function openEventStream(url: string, options: StreamOptions = {}): Promise<EventStreamClient> {
+  const { key, lastEventId } = options;
+  const request = http.get(url, {
+    agent: false,
+    headers: {
+      ...(key !== undefined && { authorization: `Bearer ${key}` }),
+      ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+    },
+  });
+  const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+  const events: StreamedEvent[] = [];
+  const others: string[] = [];
+  let text = '';
+  let ended: 'whole' | 'cut' | undefined;
+  let changed = () => {};
+  response.setEncoding('utf8');
+  response.on('data', (piece: string) => {
+    const blocks = (text + piece).split('\n\n');
+    text = blocks.pop()!;
+    for (const block of blocks) {
+      const fields = Object.fromEntries(block.split('\n').map((line) => [line.split(': ', 1)[0], line]));
+      const fieldOf = (name: string) => fields[name]?.slice(name.length + 2);
+      const data = fieldOf('data');
+      if (data === undefined) others.push(block);
+      else events.push({ id: fieldOf('id')!, type: fieldOf('event')!, data: JSON.parse(data) });
+    }
+    changed();
+  });
+  const end = (how: 'whole' | 'cut') => {
+    ended ??= how;
+    changed();
+  };
+  response.on('end', () => end('whole'));
+  response.on('error', () => end('cut'));
+  response.on('close', () => end('cut'));
+  return {
+    status: response.statusCode!,
+    headers: response.headers,
+    events,
+    others,
+    get ended() {
+      return ended;
+    },
+    get body() {
+      return text;
+    },
+    async until(holds) {
+      while (!holds()) {
+        if (ended !== undefined) throw new Error(`the stream has ended (${ended}) after ${events.length} events`);
+        await new Promise<void>((resolve) => {
+          changed = resolve;
+        });
+      }
+    },
+    lastId: () => events.at(-1)?.id,
+    pause: () => void response.pause(),
+    resume: () => void response.resume(),
+    close: () => void response.destroy(),
+  };
+}

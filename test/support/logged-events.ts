@@ -1,0 +1,38 @@
+// The oracle of tests that follow an account's events from outside: the ids of all its client events, from the log itself.
+import type { MailboxEvent } from '../../src/actors/mailbox/protocol.js';
+import { allClientEventsOf } from '../../src/gateways/events/client-events.js';
+import { eventIdOf } from '../../src/gateways/events/event-id.js';
+import type { Sql } from '../../src/store/postgres/client.js';
+import { postgresEvents } from '../../src/store/postgres/events.js';
+
+export interface LoggedEvent {
+  /** As webhooks have it. */
+  readonly id: string;
+  readonly type: string;
+  readonly payload: unknown;
+}
+
+/** In order, after the change `after`. */
+export async function loggedEvents(sql: Sql, accountId: string, after = 0): Promise<LoggedEvent[]> {
+  const log = postgresEvents(sql);
+  const found: LoggedEvent[] = [];
+  for (let seq = after; ; ) {
+    const page = await log.read(accountId, seq, 500);
+    if (page.length === 0) return found;
+    for (const event of page as readonly MailboxEvent[]) {
+      allClientEventsOf(event).forEach(({ type, payload }, k) => {
+        found.push({
+          id: eventIdOf({ seq: event.seq, at: event.at, within: { n: event.n, k } }, accountId),
+          type,
+          payload,
+        });
+      });
+    }
+    seq = page.at(-1)!.seq;
+  }
+}
+
+/** What came, without what came again right after its first time or later. */
+export function firstOfEach(ids: readonly string[]): string[] {
+  return [...new Set(ids)];
+}

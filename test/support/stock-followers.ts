@@ -1,0 +1,187 @@
+// Clients that follow all events of an account as applications do, with stock libraries: @microsoft/signalr over each transport
+// and in each protocol, and EventSource. They connect again by themselves and resume from what they had.
+import { type HttpTransportType, type HubConnection, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
+import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
+import { EventSource } from 'eventsource';
+import { CLIENT_EVENT_TYPES } from '../../src/gateways/events/client-events.js';
+import type { Teardown } from './embedded-database.js';
+
+export interface StockFollower {
+  readonly name: string;
+  /** As they came. */
+  readonly events: readonly (readonly [type: string, payload: unknown])[];
+  /** Answers that events may be missing. */
+  readonly incomplete: number;
+  /** Connections that were made, the first included. */
+  readonly connections: number;
+  /** Resolves once `holds`, which is tried whenever something has come. */
+  until(holds: () => boolean): Promise<void>;
+  /** Goes away, and keeps its position. */
+  sleep(): Promise<void>;
+  /** Comes back. */
+  wake(): Promise<void>;
+}
+
+export interface FollowerAt {
+  /** Looked at for every connection, http://host:port */
+  readonly base: () => string;
+  readonly key: string;
+}
+
+export interface HubWay {
+  readonly transport: HttpTransportType;
+  readonly isBinary: boolean;
+}
+
+const RETRY_MS = 50;
+
+class Events {
+  readonly events: (readonly [string, unknown])[] = [];
+  incomplete = 0;
+  connections = 0;
+  readonly #waiting = new Set<() => void>();
+
+  take(type: string, payload: unknown): void {
+    this.events.push([type, payload]);
+    this.look();
+  }
+
+  look(): void {
+    for (const look of [...this.#waiting]) look();
+  }
+
+  until(holds: () => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const look = () => {
+        if (!holds()) return;
+        this.#waiting.delete(look);
+        resolve();
+      };
+      this.#waiting.add(look);
+      look();
+    });
+  }
+}
+
+class HubFollower extends Events implements StockFollower {
+  readonly name: string;
+  readonly #hub: HubConnection;
+  readonly #base: () => string;
+  #cursor: string | null = null;
+
+  constructor({ base, key }: FollowerAt, { transport, isBinary }: HubWay, name: string) {
+    super();
+    this.name = name;
+    this.#base = base;
+    const builder = new HubConnectionBuilder()
+      .withUrl(this.#url(), { transport, accessTokenFactory: () => key })
+      .withAutomaticReconnect({ nextRetryDelayInMilliseconds: () => RETRY_MS })
+      .configureLogging(LogLevel.None);
+    if (isBinary) builder.withHubProtocol(new MessagePackHubProtocol());
+    this.#hub = builder.build();
+    for (const type of CLIENT_EVENT_TYPES) this.#hub.on(type, (payload: unknown) => this.take(type, payload));
+    this.#hub.on('Position', (cursor: string) => {
+      this.#cursor = cursor;
+    });
+    this.#hub.onreconnecting(() => {
+      this.#hub.baseUrl = this.#url();
+    });
+    // Cut off once more, the client begins again with the next connection.
+    this.#hub.onreconnected(() => this.#resume().catch(() => {}));
+  }
+
+  async wake(): Promise<void> {
+    this.#hub.baseUrl = this.#url();
+    await this.#hub.start();
+    await this.#resume();
+  }
+
+  sleep(): Promise<void> {
+    return this.#hub.stop();
+  }
+
+  async #resume(): Promise<void> {
+    const { complete } = await this.#hub.invoke<{ readonly complete: boolean }>('Resume', this.#cursor);
+    this.connections++;
+    if (!complete) this.incomplete++;
+    this.look();
+  }
+
+  #url(): string {
+    return `${this.#base()}/hubs/email?resume=true&timeline=true&changes=true`;
+  }
+}
+
+class StreamFollower extends Events implements StockFollower {
+  readonly name = 'EventSource';
+  readonly #at: FollowerAt;
+  #source: EventSource | undefined;
+  #lastId = '';
+
+  constructor(at: FollowerAt) {
+    super();
+    this.#at = at;
+  }
+
+  async wake(): Promise<void> {
+    const before = this.connections;
+    this.#open();
+    await this.until(() => this.connections > before);
+  }
+
+  async sleep(): Promise<void> {
+    this.#source?.close();
+  }
+
+  #open(): void {
+    const { base, key } = this.#at;
+    const after = this.#lastId === '' ? '' : `?after=${encodeURIComponent(this.#lastId)}`;
+    const source = new EventSource(`${base()}/api/events${after}`, {
+      fetch: (url, init) => fetch(url, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } }),
+    });
+    this.#source = source;
+    const listen = (type: string, heard: (data: unknown) => void) =>
+      source.addEventListener(type, ({ data, lastEventId }) => {
+        this.#lastId = lastEventId;
+        heard(JSON.parse(data));
+        this.look();
+      });
+    for (const type of CLIENT_EVENT_TYPES) listen(type, (payload) => this.take(type, payload));
+    let isNew = false;
+    source.addEventListener('open', () => {
+      isNew = true;
+    });
+    const begun = () => {
+      if (isNew) this.connections++;
+      isNew = false;
+    };
+    listen('Position', begun);
+    listen('Resync', () => {
+      this.incomplete++;
+      begun();
+    });
+    source.addEventListener('error', () => {
+      // It gives up after a reply that is not 200; an application makes a new one.
+      if (source.readyState !== EventSource.CLOSED || this.#source !== source) return;
+      setTimeout(() => {
+        if (this.#source === source) this.#open();
+      }, RETRY_MS).unref();
+    });
+  }
+}
+
+/** Ends with the test. */
+export async function followHub(t: Teardown, at: FollowerAt, way: HubWay, name: string): Promise<StockFollower> {
+  const follower = new HubFollower(at, way, name);
+  t.teardown(() => follower.sleep());
+  await follower.wake();
+  return follower;
+}
+
+/** Ends with the test. */
+export async function followStream(t: Teardown, at: FollowerAt): Promise<StockFollower> {
+  const follower = new StreamFollower(at);
+  t.teardown(() => follower.sleep());
+  await follower.wake();
+  return follower;
+}
