@@ -224,13 +224,19 @@ test.serial('under TLS as well', async (t) => {
   t.teardown(() => garbled.end({ timeout: 0.2 }));
   await garbled`create table written (n int)`;
   // The answer is lost, the row is there.
-  await failing(t, garbled`insert into written select 1 from (select set_config('application_name', 'garble', false)) g`);
+  await failing(
+    t,
+    garbled`insert into written select 1 from (select set_config('application_name', 'garble', false)) g`,
+  );
   t.is((await again(() => sql`select from written`)).length, 1);
 });
 
 /** Changes the last octet of what the server sends from the moment on at which a session of the name `garble` has written a row. */
 async function garblingProxy(t: ExecutionContext, target: number): Promise<number> {
-  const watching = connect({ url: `postgres://mansio@127.0.0.1:${target}/mansio` }, { max: 1, applicationName: 'test' });
+  const watching = connect(
+    { url: `postgres://mansio@127.0.0.1:${target}/mansio` },
+    { max: 1, applicationName: 'test' },
+  );
   t.teardown(() => watching.end());
   const proxy = createServer((client) => {
     const server = createConnection({ port: target, host: '127.0.0.1' });
