@@ -97,7 +97,7 @@ export interface MailboxSources {
   /** Of all mailboxes of the node; its own when absent. */
   readonly maildrops?: MaildropLocks;
   /** Of this node. */
-  readonly offers: Pick<MessageOffers, 'find'>;
+  readonly offers: Pick<MessageOffers, 'find' | 'weightOf'>;
   readonly outbound: OutboundHooks;
   readonly log: Pick<Logger, 'warn'>;
 }
@@ -124,7 +124,7 @@ export function mailboxBehavior(
         return due === 0 ? read : { ...read, slots: sources.outbound.reserve(state.accountId, due) };
       });
     },
-    weigh: weightOf,
+    weigh: (payload) => weightOf(payload) + sources.offers.weightOf(payload),
     begin: (state, context, read) => {
       return new MailboxTransaction(state, { ...context, retry: sources.outbound.retry, offers: sources.offers }, read);
     },

@@ -125,6 +125,12 @@ export function codeOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
 }
 
+/** Of a socket or its TLS: whether the statement was carried out is not known. */
+function isOfConnection(error: unknown, code: string): boolean {
+  if (CONNECTION_CODES.has(code) || /^ERR_(SSL|TLS|STREAM|SOCKET)_/.test(code)) return true;
+  return error instanceof Error && 'syscall' in error;
+}
+
 /**
  * Turns what the driver threw into a StoreFault. Temporary: connection faults and SQLSTATE classes 08 (connection),
  * 53 (resources), 57P (shutdown), 57014 (cancelled), 40 (rollback), 25006 (read-only).
@@ -133,7 +139,7 @@ export function storeFault(error: unknown): StoreFault {
   if (error instanceof StoreFault) return error;
   const code = codeOf(error);
   const message = error instanceof Error ? error.message : String(error);
-  const temporary = CONNECTION_CODES.has(code) || /^(08|53|57P|57014|40|25006|58030)/.test(code);
+  const temporary = isOfConnection(error, code) || /^(08|53|57P|57014|40|25006|58030)/.test(code);
   if (code === '55P03') {
     return new StoreFault('store-locked', `rows are locked: ${message}`, { temporary: true, cause: error });
   }

@@ -127,3 +127,21 @@ test('a mailbox stores an offered message with its email, once, and what a filte
   await checkRows(world, t, id);
   await world.end();
 });
+
+test('messages that come together are stored by statements of a bounded size', async (t) => {
+  const world = await mailboxWorld();
+  const { id } = await world.directory.createAccount('large@example.test', 'Large');
+  const mailbox = world.mailboxes.of(id);
+  const offered = Array.from({ length: 30 }, (_, i) => {
+    const offerId = randomUUID();
+    const offer = world.offers.offer<OfferedDelivery>(id, offerId, mailOf(`large ${i}`, 'x'.repeat(200_000)))!;
+    return { offer, asked: mailbox.ask('deliverOffered', { offerId }) };
+  });
+  await Promise.all(offered.map(({ asked }) => asked));
+  for (const { offer } of offered) t.truthy((await offer.withdraw())?.result.emailId);
+  for (const { contents } of world.commits) {
+    t.true(contents.reduce((sum, { size }) => sum + size, 0) < 2_300_000);
+  }
+  await checkRows(world, t, id);
+  await world.end();
+});
