@@ -2,7 +2,6 @@
 import type { OutboundCounts } from '../mailboxes.js';
 import type {
   DeliveryAttempt,
-  DraftEmail,
   OutboundContent,
   OutboundRow,
   OutboundStatus,
@@ -48,11 +47,6 @@ export async function outboundOfCopies(
     select id, sent_email_id as "emailId" from outbound
     where account_id = ${accountId} and sent_email_id = any(${emailIds as string[]}::uuid[]) and status <> 'Draft'`;
   return new Map(rows.map(({ id, emailId }) => [emailId, id]));
-}
-
-export function draftEmailRows(sql: Sql, accountId: string) {
-  return sql<DraftEmail[]>`
-    select id, sent_email_id as "emailId" from outbound where account_id = ${accountId} and status = 'Draft'`;
 }
 
 /** Each status is read in the order of its index, so that a page costs what lies before it and no more. */
