@@ -100,7 +100,10 @@ const fromText = <T, S>(struct: Struct<T, S>, read: (text: string) => unknown): 
 
 /** superstruct's own `defaulted` validates against `unknown` first. */
 const withDefault = <T, S>(struct: Struct<T, S>, fallback: T): Struct<T, S> =>
-  new Struct({ ...struct, coercer: (value, context) => struct.coercer(value === undefined ? fallback : value, context) });
+  new Struct({
+    ...struct,
+    coercer: (value, context) => struct.coercer(value === undefined ? fallback : value, context),
+  });
 
 /** A path's id, in lower case whatever the client wrote. */
 export const idParameter = (): Struct<string, null> => fromText(uuid(), (value) => value.toLowerCase());
