@@ -8,7 +8,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { listenProbe } from '../tcp/listen-probe.js';
+import { freePort, listenProbe } from '../tcp/listen-probe.js';
 import { ProxyListener } from '../tcp/proxy-listener.js';
 import type { TrustedNetworks } from '../tcp/trusted-networks.js';
 import type { WebSocketEndpoint } from '../web-socket.js';
@@ -249,10 +249,9 @@ async function listenItself(
   app: TemplatedApp,
   { bind, port: wanted, sharing }: HttpOptions,
 ): Promise<Listening> {
-  const port = sharing?.port ?? wanted;
-  // A shared port is taken from nobody but the other processes: who else has the port does not share it knowingly.
-  const taken = sharing !== undefined && sharing.port === undefined ? await listenProbe(bind, port) : undefined;
-  if (taken !== undefined) throw taken;
+  // Nobody but the other processes shares the port knowingly, so the first of them takes one that nobody has. It chooses the port for 0,
+  // too: the library does not share a port that the system has picked.
+  const port = sharing === undefined ? wanted : (sharing.port ?? (await freePort(bind, wanted)));
   const listener = await new Promise<us_listen_socket | false>((resolve) => {
     // Without the option two servers share a port without a word, and each gets some of the connections.
     app.listen(bind, port, sharing === undefined ? EXCLUSIVE_PORT : SHARED_PORT, resolve);
