@@ -71,6 +71,7 @@ import { startHousekeeping } from './housekeeping.js';
 import type { Lifecycle } from './lifecycle.js';
 import type { Observability } from './observability.js';
 import { recentBlobs } from './recent-blobs.js';
+import { shareOfMemory } from './processes/place.js';
 import type { CourierStores } from './remote-courier.js';
 import type { Resources } from './resources.js';
 import { version } from './version.js';
@@ -134,12 +135,12 @@ export async function startEngine(
   lifecycle: Lifecycle,
   node: Pick<
     Resources,
-    'sql' | 'writerSql' | 'searchSql' | 'messagesSql' | 'leaseSql' | 'maintenanceSql' | 'nodeId' | 'stall'
+    'sql' | 'writerSql' | 'searchSql' | 'messagesSql' | 'leaseSql' | 'maintenanceSql' | 'nodeId' | 'place' | 'stall'
   >,
   { metrics, tracer }: Observability,
   open: EngineAdapters,
 ): Promise<Engine> {
-  const { sql, writerSql, searchSql, messagesSql, leaseSql, maintenanceSql, nodeId, stall } = node;
+  const { sql, writerSql, searchSql, messagesSql, leaseSql, maintenanceSql, nodeId, place, stall } = node;
   const leases = postgresLeases(leaseSql);
   const watched = { tracer, ...(metrics && { meter: metrics.runtime }) };
   const { leaseTtlMs: ttlMs, shards: configured } = config;
@@ -254,7 +255,7 @@ export async function startEngine(
     ownership,
     log,
     idleMs: MAILBOX_IDLE_MS,
-    maxOctets: MAILBOX_MEMORY_OCTETS,
+    maxOctets: shareOfMemory(MAILBOX_MEMORY_OCTETS, place?.count ?? 1),
     sweepMs: MAILBOX_SWEEP_MS,
     checked: false,
     published: (packet) => consumers.published(packet),

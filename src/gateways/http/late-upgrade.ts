@@ -4,6 +4,7 @@
 // of its own open to itself, never answers that request, and runs late upgrades inside its cork. That request is the
 // anchor.
 import { randomBytes } from 'node:crypto';
+import { get } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from './exchange.js';
 
@@ -17,7 +18,10 @@ export interface AnchorResponse extends Corkable {
   close(): unknown;
 }
 
-/** fetch gives up on an answer after 300 s. */
+/** Where the server is reached by itself: another process may share its port. */
+export type ServerPlace = { readonly host: string; readonly port: number } | { readonly socketPath: string };
+
+/** Nobody keeps a silent connection for ever. */
 const RENEW_MS = 120_000;
 const RETRY_MS = 1_000;
 
@@ -50,12 +54,12 @@ export class LateUpgrade {
     else this.#anchor.cork(() => response.cork(upgrade));
   }
 
-  /** Returns once there is an anchor, or there seems to be none to be had. `origin` is the server's own. */
-  async start(origin: string): Promise<void> {
+  /** Returns once there is an anchor, or there seems to be none to be had. */
+  async start(server: ServerPlace): Promise<void> {
     const arrived = new Promise<void>((resolve) => {
       this.#arrived = resolve;
     });
-    void this.#keep(origin + this.path);
+    void this.#keep(server);
     await Promise.race([arrived, delay(RETRY_MS, undefined, { signal: this.#over.signal }).catch(() => {})]);
   }
 
@@ -64,20 +68,27 @@ export class LateUpgrade {
   }
 
   /** Each anchor replaces the one before, whose request then fails: that is how it ends. */
-  async #keep(url: string): Promise<void> {
+  async #keep(server: ServerPlace): Promise<void> {
     const { signal } = this.#over;
     while (!signal.aborted) {
-      const lost = fetch(url, { signal }).then(
-        () => {},
-        (err: unknown) => {
-          if (!signal.aborted && this.#anchor === undefined) this.#log.debug({ err }, 'no anchor for quiet upgrades');
-        },
-      );
+      const lost = this.#request(server).catch((err: unknown) => {
+        if (!signal.aborted && this.#anchor === undefined) this.#log.debug({ err }, 'no anchor for quiet upgrades');
+      });
       const renewal = new AbortController();
       const due = delay(RENEW_MS, undefined, { signal: AbortSignal.any([signal, renewal.signal]), ref: false });
       await Promise.race([lost, due.catch(() => {})]);
       renewal.abort();
       if (this.#anchor === undefined) await delay(RETRY_MS, undefined, { signal, ref: false }).catch(() => {});
     }
+  }
+
+  /** Ends when the request does, which has an answer only from a server that is not this one. */
+  #request(server: ServerPlace): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const request = get({ ...server, path: this.path, signal: this.#over.signal, agent: false });
+      request.on('response', (response) => response.destroy());
+      request.on('error', reject);
+      request.on('close', resolve);
+    });
   }
 }
