@@ -50,7 +50,8 @@ export interface Resources {
 
 // The embedded server allows 50; commands beside the node want some of them.
 const POOL_SIZE = 16;
-const WRITER_POOL_SIZE = 2;
+/** A commit of mailboxes, of inbound rows and of claims at a time. */
+const WRITER_POOL_SIZE = 3;
 /** What searches and indexing may take of the database's processors. */
 const SEARCH_POOL_SIZE = 4;
 /** One page of messages each: what is read for all sessions at a time. */

@@ -6,8 +6,6 @@ import { type SocketDestination, watchedSockets } from './watched-socket.js';
 export type Sql = postgres.Sql;
 /** A piece of a statement, for another statement. */
 export type Fragment = postgres.Fragment;
-/** A statement that is sent when it is awaited, and may be a piece of another statement. */
-export type Statement<Rows extends readonly object[]> = postgres.PendingQuery<Rows & postgres.MaybeRow[]>;
 export type SqlTransaction = postgres.TransactionSql;
 
 export interface DatabaseAddress {

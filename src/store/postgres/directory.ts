@@ -10,13 +10,13 @@ import {
   listAccounts,
   setDisplayName,
 } from './accounts.js';
-import { findOwner } from './address-rows.js';
+import { addressOwners } from './address-rows.js';
 import { addAddress, deleteAddress, requestAddress } from './addresses.js';
 import { codeOf, type Sql, storeFault } from './client.js';
 import { watchChanges } from './directory-changes.js';
 import { countAddresses, deleteDomain, insertDomain, listDomains } from './domains.js';
-import { dropHeld, holdAddress, listHeld } from './held.js';
-import { heldOctets, heldRoom, heldSurplus } from './held-room.js';
+import { dropHeld, heldAddresses, listHeld } from './held.js';
+import { heldRoom, heldSurplus, heldUse } from './held-room.js';
 import {
   activeKeys,
   activeKeysByPrefix,
@@ -51,10 +51,10 @@ export function postgresDirectory(sql: Sql, shards: number): DirectoryStore {
       requestAddress(sql, accountId, address, hash, limit).catch(rethrow),
     removeAddress: async (accountId, addressId) =>
       isUuid(addressId) && deleteAddress(sql, accountId, addressId).catch(rethrow),
-    ownerOf: (address) => findOwner(sql, address).catch(rethrow),
-    holdAddress: (address, limit) => holdAddress(sql, shards, address, limit).catch(rethrow),
+    ownerOf: addressOwners(sql),
+    holdAddress: heldAddresses(sql, shards),
     heldRoom: (address, limit) => heldRoom(sql, address, limit).catch(rethrow),
-    heldOctets: (exceptNames) => heldOctets(sql, exceptNames).catch(rethrow),
+    heldUse: (exceptNames) => heldUse(sql, exceptNames).catch(rethrow),
     heldSurplus: (accountId, kept) => heldSurplus(sql, accountId, kept).catch(rethrow),
     heldAccounts: (before, limit) => listHeld(sql, before, limit).catch(rethrow),
     dropHeld: (id, before) => dropHeld(sql, id, before).catch(rethrow),

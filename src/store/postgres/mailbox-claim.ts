@@ -7,7 +7,14 @@ import { uuidOctets, uuidText } from '../../mail/ids.js';
 import type { ClaimedAccount, EmailPage, KeywordSet, PlacementPage, SmallMailbox } from '../mailboxes.js';
 import { guarded, type Sql } from './client.js';
 import { GroupCommit } from './group-commit.js';
-import { EXPUNGED_OCTETS, int64, millisecondsOf, type OverviewRow, overviewFields, overviewOf } from './mailbox-loading.js';
+import {
+  EXPUNGED_OCTETS,
+  int64,
+  millisecondsOf,
+  type OverviewRow,
+  overviewFields,
+  overviewOf,
+} from './mailbox-loading.js';
 
 /** Emails, and placements, of a small mailbox. */
 const MOST_ROWS = 500;

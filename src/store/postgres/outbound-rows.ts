@@ -1,12 +1,6 @@
 // Reading one account's outbound emails: rows with their recipients, pages of them, counts, bodies, attempts.
 import type { OutboundCounts } from '../mailboxes.js';
-import type {
-  DeliveryAttempt,
-  OutboundContent,
-  OutboundRow,
-  OutboundStatus,
-  WaitingOutbound,
-} from '../outbound.js';
+import type { DeliveryAttempt, OutboundContent, OutboundRow, OutboundStatus, WaitingOutbound } from '../outbound.js';
 import type { Fragment, Sql } from './client.js';
 
 const MOST_ATTEMPTS = 1_000;
