@@ -199,7 +199,7 @@ export async function startEngine(
   });
   lifecycle.add('settling of flags', () => settling.stop(), JOB_RESERVE_MS, STOP_MS);
   const mailboxMeter = commits.meter('mailboxes', metrics?.commits.mailboxes);
-  const mailboxRows = postgresMailboxes(sql, writerSql, mailboxMeter, settling);
+  const mailboxRows = blobs.keptBy(postgresMailboxes(sql, writerSql, mailboxMeter, settling));
   const exports = exportTurns(stall.port(postgresExports(sql)), config.mboxExportInterval, log);
   const accounts = stall.port(postgresDirectory(sql, shards));
   for (const name of config.hostedDomains) await accounts.addDomain(name);

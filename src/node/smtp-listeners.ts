@@ -61,7 +61,7 @@ export async function openSmtp(
         implicitTls,
         allowPlaintextAuth,
         signIn,
-        receiver: { spool, blobs, mailboxes },
+        receiver: { spool, blobs, offers, mailboxes },
         ...(metrics && { meter: metrics.submission }),
       }),
     );

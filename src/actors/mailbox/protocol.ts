@@ -273,6 +273,8 @@ export const mailboxProtocol = protocol('mailbox', {
 export type OfferedDelivery = Reply<MailboxProtocol, 'deliver'>;
 /** What `appendOffered` comes to: as `append`. */
 export type OfferedAppend = Reply<MailboxProtocol, 'append'>;
+/** What `enqueueOffered` comes to: as `enqueue`. */
+export type OfferedEnqueue = Reply<MailboxProtocol, 'enqueue'>;
 
 /** Which emails a record is about. */
 export { flaggedIn, placementsIn, removedIn } from '../../store/changes.js';
