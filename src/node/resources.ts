@@ -50,6 +50,8 @@ const POOL_SIZE = 16;
 const WRITER_POOL_SIZE = 2;
 /** What searches and indexing may take of the database's processors. */
 const SEARCH_POOL_SIZE = 4;
+/** The rest is left for indexing. */
+export const SEARCHES_AT_ONCE = SEARCH_POOL_SIZE - 1;
 /** One page of messages each: what is read for all sessions at a time. */
 const MESSAGES_POOL_SIZE = 4;
 /** Group commits take ms; their locks are waited for a second, and the rest is for storage that stalls. */
