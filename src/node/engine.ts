@@ -23,6 +23,7 @@ import type { MailboxEvent, Mailboxes } from '../actors/mailbox/protocol.js';
 import { startRedelivery } from '../actors/mailbox/redelivery.js';
 import { startSearchIndexing } from '../actors/mailbox/search-indexing.js';
 import { startSearchRenewal } from '../actors/mailbox/search-renewal.js';
+import { searchTurns } from '../actors/mailbox/search-turns.js';
 import { warmUp } from '../actors/mailbox/state.js';
 import { createEventStreams } from '../actors/runtime/event-streams.js';
 import { startHost } from '../actors/runtime/host.js';
@@ -73,7 +74,7 @@ import type { Observability } from './observability.js';
 import { recentBlobs } from './recent-blobs.js';
 import { shareOfMemory } from './processes/place.js';
 import type { CourierStores } from './remote-courier.js';
-import type { Resources } from './resources.js';
+import { type Resources, SEARCHES_AT_ONCE } from './resources.js';
 import { version } from './version.js';
 
 export interface Engine {
@@ -204,7 +205,7 @@ export async function startEngine(
   const accounts = stall.port(postgresDirectory(sql, shards));
   for (const name of config.hostedDomains) await accounts.addDomain(name);
 
-  const search = postgresSearch(searchSql);
+  const search = searchTurns(postgresSearch(searchSql), SEARCHES_AT_ONCE);
   const indexing = startSearchIndexing({ store: search, texts, log });
   lifecycle.add('search', () => indexing.stop(), JOB_RESERVE_MS, STOP_MS);
   const owns = (accountId: string) => ownership.epochOf(accountId) !== undefined;

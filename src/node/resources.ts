@@ -54,6 +54,8 @@ const POOL_SIZE = 16;
 const WRITER_POOL_SIZE = 3;
 /** What searches and indexing may take of the database's processors. */
 const SEARCH_POOL_SIZE = 4;
+/** The rest is left for indexing. */
+export const SEARCHES_AT_ONCE = SEARCH_POOL_SIZE - 1;
 /** One page of messages each: what is read for all sessions at a time. */
 const MESSAGES_POOL_SIZE = 4;
 /** For leases, health and maintenance. */
