@@ -4,8 +4,8 @@
 // of its own open to itself, never answers that request, and runs late upgrades inside its cork. That request is the
 // anchor.
 import { randomBytes } from 'node:crypto';
-import { get } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { holdRequest, type ServerPlace } from '../tcp/held-request.js';
 import type { Log } from './exchange.js';
 
 export interface Corkable {
@@ -17,9 +17,6 @@ export interface AnchorResponse extends Corkable {
   onAborted(handler: () => void): unknown;
   close(): unknown;
 }
-
-/** Where the server is reached by itself: another process may share its port. */
-export type ServerPlace = { readonly host: string; readonly port: number } | { readonly socketPath: string };
 
 /** Nobody keeps a silent connection for ever. */
 const RENEW_MS = 120_000;
@@ -54,7 +51,7 @@ export class LateUpgrade {
     else this.#anchor.cork(() => response.cork(upgrade));
   }
 
-  /** Returns once there is an anchor, or there seems to be none to be had. */
+  /** Returns once there is an anchor, or there seems to be none to be had. `server`: this very one. */
   async start(server: ServerPlace): Promise<void> {
     const arrived = new Promise<void>((resolve) => {
       this.#arrived = resolve;
@@ -71,7 +68,7 @@ export class LateUpgrade {
   async #keep(server: ServerPlace): Promise<void> {
     const { signal } = this.#over;
     while (!signal.aborted) {
-      const lost = this.#request(server).catch((err: unknown) => {
+      const lost = holdRequest(server, this.path, signal).catch((err: unknown) => {
         if (!signal.aborted && this.#anchor === undefined) this.#log.debug({ err }, 'no anchor for quiet upgrades');
       });
       const renewal = new AbortController();
@@ -80,15 +77,5 @@ export class LateUpgrade {
       renewal.abort();
       if (this.#anchor === undefined) await delay(RETRY_MS, undefined, { signal, ref: false }).catch(() => {});
     }
-  }
-
-  /** Ends when the request does, which has an answer only from a server that is not this one. */
-  #request(server: ServerPlace): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const request = get({ ...server, path: this.path, signal: this.#over.signal, agent: false });
-      request.on('response', (response) => response.destroy());
-      request.on('error', reject);
-      request.on('close', resolve);
-    });
   }
 }

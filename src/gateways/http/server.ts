@@ -8,6 +8,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ServerPlace } from '../tcp/held-request.js';
 import { freePort, listenProbe } from '../tcp/listen-probe.js';
 import { ProxyListener } from '../tcp/proxy-listener.js';
 import type { TrustedNetworks } from '../tcp/trusted-networks.js';
@@ -15,7 +16,7 @@ import type { WebSocketEndpoint } from '../web-socket.js';
 import { clientAddress, peerAddress, type ReadAddress } from './client-address.js';
 import type { Cors } from './cors.js';
 import type { HttpHandler, HttpReply, HttpRequest, Log } from './exchange.js';
-import { LateUpgrade, type ServerPlace } from './late-upgrade.js';
+import { LateUpgrade } from './late-upgrade.js';
 import { OpenRequests } from './open-requests.js';
 import { Problem, problemReply } from './problem.js';
 import { ReplyWriter, refuseAtOnce } from './reply-writer.js';
@@ -261,7 +262,7 @@ async function listenItself(
   const actual = uws.us_socket_local_port(listener);
   return {
     port: actual,
-    self: own === undefined ? { host: loopbackOf(bind), port: actual } : { socketPath: own.path },
+    self: own === undefined ? { host: loopbackOf(bind), port: actual } : { path: own.path },
     end: () => uws.us_listen_socket_close(listener),
     ...(own && { closed: own.remove }),
   };
@@ -276,7 +277,7 @@ async function listenBehind(app: TemplatedApp, options: HttpOptions, trusted: Tr
   try {
     return {
       port: await proxyListener.open(),
-      self: { socketPath: own.path },
+      self: { path: own.path },
       addressOf: clientAddress(proxyListener, trusted),
       end: () => proxyListener.stopListening(),
       async closed() {

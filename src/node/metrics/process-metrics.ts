@@ -18,10 +18,10 @@ export function createProcessMetrics({
   const registry = new Registry();
   const declared: Declared[] = [];
   const families = new Families(registry, new Set(), declared);
-  families.gauges('process_ready', 'Whether the process serves: 1, or 0 while it is started again.', ['process'], () =>
+  families.gauges('node_ready', 'Whether the process serves: 1, or 0 while it is started again.', ['process'], () =>
     processes().map(({ number, isReady }) => [{ process: String(number) }, isReady ? 1 : 0]),
   );
-  families.readCounters('process_restarts_total', 'Starts of the process after the first.', ['process'], () =>
+  families.readCounters('node_restarts_total', 'Starts of the process after the first.', ['process'], () =>
     processes().map(({ number, restarted }) => [{ process: String(number) }, restarted]),
   );
   return {

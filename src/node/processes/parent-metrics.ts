@@ -39,7 +39,8 @@ export async function openParentMetrics(
     const each = processes.map(async ({ number, life }): Promise<ProcessHealth> => {
       if (life?.isReady !== true) return { number, state: 'starting' };
       const report = await life.ask('health');
-      return report === undefined ? { number, state: 'silent' } : { number, state: 'ready', report };
+      if (report !== undefined) return { number, state: 'ready', report };
+      return { number, state: life.isReady ? 'silent' : 'starting' };
     });
     return jointHealth(await Promise.all(each), performance.now() - began);
   };

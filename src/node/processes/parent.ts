@@ -45,6 +45,8 @@ interface Slot {
 /** What a process takes at most to stop by itself, and a little. */
 const STOP_MS = 11_000;
 const PARENT_STOP_MS = 6_000;
+/** Exit codes from here on say which signal ended a program. */
+const FIRST_SIGNAL_CODE = 129;
 /** A signal to all processes of a group reaches the parent, too. */
 const GROUP_SIGNAL_MS = 500;
 /** For the embedded database: commands beside the nodes, and what is opened for a moment. */
@@ -86,7 +88,8 @@ class Parent {
   #database: DatabaseAddress | undefined;
   #listeners: Listeners | undefined;
   #ports: ChosenPorts = {};
-  #stopping: Promise<boolean> | undefined;
+  #isStopping = false;
+  #livesStopped: Promise<boolean> | undefined;
 
   constructor(config: Config, count: number, log: Logger) {
     this.#config = config;
@@ -106,11 +109,13 @@ class Parent {
   }
 
   async start(signal: AbortSignal): Promise<RunningProcesses> {
-    const over = () => void this.stop();
+    const over = () => void this.#stopLives();
     signal.addEventListener('abort', over);
-    process.once('exit', () => this.#killAll());
+    // Ended by a second signal; after a bug of the parent the processes drain by themselves.
+    process.once('exit', (code) => code >= FIRST_SIGNAL_CODE && this.#killAll());
     try {
       await this.#prepare(signal);
+      signal.throwIfAborted();
       // The first makes schema, certificate and demo; the others find them.
       const { listeners, demo } = await this.#first(this.#slots[0]!);
       this.#listeners = listeners;
@@ -129,9 +134,9 @@ class Parent {
     }
   }
 
-  stop(): Promise<boolean> {
-    this.#stopping ??= this.#stopAll();
-    return this.#stopping;
+  async stop(): Promise<boolean> {
+    const isClean = await this.#stopLives();
+    return (await this.#lifecycle.stop(PARENT_STOP_MS)) && isClean;
   }
 
   async #prepare(signal: AbortSignal): Promise<void> {
@@ -150,7 +155,6 @@ class Parent {
     });
     this.#lifecycle.add('embedded database', () => embedded.stop(), PARENT_STOP_MS);
     this.#database = embedded.address;
-    signal.throwIfAborted();
   }
 
   /** A process that has been ready is started again when it ends; one that has not ends the start. */
@@ -158,7 +162,7 @@ class Parent {
     try {
       return await this.#begin(slot).ready;
     } catch (error) {
-      throw this.#stopping === undefined ? explained(slot, error) : error;
+      throw this.#isStopping ? error : explained(slot, error);
     }
   }
 
@@ -185,7 +189,7 @@ class Parent {
       () => void this.#signalled(slot, life),
     );
     slot.life = life;
-    this.#log.debug({ process: slot.number, pid: life.pid }, 'a process is started');
+    this.#log.info({ process: slot.number, pid: life.pid }, 'a process is started');
     void life.ended.then((ending) => this.#ended(slot, life, ending));
     return life;
   }
@@ -193,7 +197,7 @@ class Parent {
   #ended(slot: Slot, life: ProcessLife, ending: Ending): void {
     slot.life = undefined;
     const wasReady = life.readyMs !== undefined || slot.restarted > 0;
-    if (this.#stopping !== undefined || !wasReady) return;
+    if (this.#isStopping || !wasReady) return;
     const { code, signal, failure } = ending;
     const isAsked = life.isStopping && code === 0;
     const pause = isAsked ? 0 : slot.restarts.ended({ readyMs: life.readyMs, isTemporary: passes(failure) });
@@ -217,10 +221,10 @@ class Parent {
     slot.restarted++;
     // When all of them have ended, one takes the ports again before the others join it.
     const lives = () => this.#slots.flatMap(({ life }) => life ?? []);
-    while (this.#stopping === undefined && lives().length > 0 && !lives().some(({ isReady }) => isReady))
+    while (!this.#isStopping && lives().length > 0 && !lives().some(({ isReady }) => isReady))
       await Promise.race(lives().map(({ ready }) => ready.catch(() => {}))).then(() => delay(10));
     slot.pause = undefined;
-    if (this.#stopping !== undefined) return;
+    if (this.#isStopping) return;
     const life = this.#begin(slot);
     await life.ready.then(
       () => this.#log.info({ process: slot.number, pid: life.pid }, 'a process is ready again'),
@@ -231,12 +235,19 @@ class Parent {
   /** Somebody wants this process to end: it drains and starts again, unless the signal was meant for all of them. */
   async #signalled(slot: Slot, life: ProcessLife): Promise<void> {
     await delay(GROUP_SIGNAL_MS);
-    if (this.#stopping !== undefined || slot.life !== life || !life.isReady) return;
+    if (this.#isStopping || slot.life !== life || !life.isReady) return;
     this.#log.info({ process: slot.number, pid: life.pid }, 'a process was told to end: it drains');
     await life.stop(this.#slots.some((each) => each !== slot && each.life?.isReady), STOP_MS);
   }
 
-  async #stopAll(): Promise<boolean> {
+  #stopLives(): Promise<boolean> {
+    this.#isStopping = true;
+    this.#livesStopped ??= this.#stopEach();
+    return this.#livesStopped;
+  }
+
+  /** One after the other: who is still there takes the mailboxes over, and the ports stay open. */
+  async #stopEach(): Promise<boolean> {
     let isClean = true;
     for (const { pause } of this.#slots) clearTimeout(pause);
     const isRunning = ({ life }: Slot) => life !== undefined;
@@ -244,7 +255,7 @@ class Parent {
       const ending = await slot.life?.stop(this.#slots.filter(isRunning).length > 1, STOP_MS);
       if (ending !== undefined) isClean = ending.code === 0 && isClean;
     }
-    return (await this.#lifecycle.stop(PARENT_STOP_MS)) && isClean;
+    return isClean;
   }
 
   #killAll(): void {
