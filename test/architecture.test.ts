@@ -80,6 +80,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
     'directory/',
     [
       'directory/',
+      'bounds/grouped-reads',
       'mail/',
       'actors/mailbox/protocol',
       'actors/runtime/errors',

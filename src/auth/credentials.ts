@@ -1,11 +1,22 @@
 // The principal of a credential, the same for every gateway. The directory judges an API key; a token of the identity
-// provider is verified first, and then has or gets its account. A credential of one kind is never tried as the other.
+// provider is verified first, and then has or gets its account. A credential of one kind is never tried as the other. A
+// credential that opened an account is remembered by its hash for 30 s, until its token expires, its key is revoked or its account
+// deleted, whichever comes first (docs/interface/credentials.md, "Remembered credentials").
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Directory, LoginRefusal, Principal } from '../directory/protocol.js';
 import { isToken, type TokenVerifier } from './oidc/token-verifier.js';
 import type { Tally } from './rates.js';
 
+export interface KnownIdentity {
+  readonly kind: 'known';
+  readonly principal: Principal;
+  /** ms since the epoch; of tokens. */
+  readonly expiresAt: number | undefined;
+}
+
 export type Identity =
-  | { readonly kind: 'known'; readonly principal: Principal; readonly expiresAt: number | undefined }
+  | KnownIdentity
   /** A valid token of nobody: it names no user. */
   | { readonly kind: 'nameless'; readonly expiresAt: number }
   /** The credential is good, and still opens no account. */
@@ -14,6 +25,17 @@ export type Identity =
   /** Invalid, as were too many others from there. */
   | { readonly kind: 'limited'; readonly waitSeconds: number };
 
+export interface CredentialsOptions {
+  readonly directory: Pick<
+    Directory,
+    'authenticate' | 'login' | 'noteUse' | 'revokedKeys$' | 'deletedAccounts$' | 'missedChanges$'
+  >;
+  /** None when no identity provider is configured. */
+  readonly tokens?: TokenVerifier;
+  /** ms of a clock that does not jump. */
+  readonly now?: () => number;
+}
+
 const REFUSALS: Readonly<Record<LoginRefusal, string>> = {
   noEmail: 'There is no account for this login yet, and its token names no usable email address to make one with.',
   unverified: 'The identity provider does not vouch for the email address of this login.',
@@ -21,46 +43,92 @@ const REFUSALS: Readonly<Record<LoginRefusal, string>> = {
 };
 
 const INVALID: Identity = { kind: 'invalid' };
+/** How long a notice that was lost without a trace can keep a revoked key alive. */
+const TTL_MS = 30_000;
+const MOST_REMEMBERED = 32_768;
 
-/**
- * `tokens`: none when no identity provider is configured. `tally`: counts a credential that opens nothing; none when the caller does.
- * @throws ProviderUnavailable, StoreFault
- */
-export async function identify(
-  credential: string,
-  directory: Pick<Directory, 'authenticate' | 'login'>,
-  tokens: TokenVerifier | undefined,
-  tally?: Tally,
-): Promise<Identity> {
-  const identity = isToken(credential)
-    ? await ofToken(credential, directory, tokens)
-    : await ofKey(credential, directory);
-  if (identity.kind === 'known' || tally === undefined) return identity;
-  const waitSeconds = await tally.recordFailure();
-  return waitSeconds > 0 ? { kind: 'limited', waitSeconds } : identity;
-}
+export class Credentials {
+  readonly #directory: CredentialsOptions['directory'];
+  readonly #tokens: TokenVerifier | undefined;
+  /** By SHA-256 of the credential. */
+  readonly #remembered: LRUCache<string, KnownIdentity>;
+  /** Rises with every drop: what was looked up before is not remembered after. */
+  #drops = 0;
+  /** Without notices nothing is remembered. */
+  #isUninformed = false;
 
-async function ofKey(key: string, directory: Pick<Directory, 'authenticate'>): Promise<Identity> {
-  const principal = await directory.authenticate(key);
-  return principal === undefined ? INVALID : { kind: 'known', principal, expiresAt: undefined };
-}
-
-async function ofToken(
-  credential: string,
-  directory: Pick<Directory, 'login'>,
-  tokens: TokenVerifier | undefined,
-): Promise<Identity> {
-  const token = await tokens?.verify(credential);
-  if (token === undefined) return INVALID;
-  const { subject, expiresAt } = token;
-  if (subject === undefined) return { kind: 'nameless', expiresAt };
-  let login = await directory.login({ ...token, subject });
-  if (login.refusal === 'noEmail' && tokens !== undefined) {
-    const claims = await tokens.userInfo(credential, subject);
-    // The address and whether the provider vouches for it come from one document.
-    const { email, emailVerified, name = token.name } = claims;
-    if (email !== undefined) login = await directory.login({ ...token, subject, email, emailVerified, name });
+  constructor({ directory, tokens, now = () => performance.now() }: CredentialsOptions) {
+    this.#directory = directory;
+    this.#tokens = tokens;
+    this.#remembered = new LRUCache({ max: MOST_REMEMBERED, ttl: TTL_MS, ttlResolution: 0, perf: { now } });
+    const error = () => this.#forgetAll();
+    directory.revokedKeys$.subscribe({ next: (id) => this.#drop(({ keyId }) => keyId === id), error });
+    directory.deletedAccounts$.subscribe({ next: (id) => this.#drop(({ accountId }) => accountId === id), error });
+    directory.missedChanges$.subscribe({ next: () => this.#drop(() => true), error });
   }
-  if (login.refusal !== undefined) return { kind: 'refused', detail: REFUSALS[login.refusal] };
-  return { kind: 'known', principal: login.principal, expiresAt };
+
+  /** The identity of a credential that is remembered; undefined: ask `identify`. */
+  known(credential: string): KnownIdentity | undefined {
+    const known = this.#remembered.get(hashOf(credential));
+    if (known === undefined || hasExpired(known)) return undefined;
+    const { keyId } = known.principal;
+    if (keyId !== null) this.#directory.noteUse(keyId);
+    return known;
+  }
+
+  /** `tally`: counts a credential that opens nothing; none when the caller does. @throws ProviderUnavailable, StoreFault */
+  async identify(credential: string, tally?: Tally): Promise<Identity> {
+    const known = this.known(credential);
+    if (known !== undefined) return known;
+    const drops = this.#drops;
+    const identity = await (isToken(credential) ? this.#ofToken(credential) : this.#ofKey(credential));
+    if (identity.kind === 'known') {
+      if (drops === this.#drops && !hasExpired(identity) && !this.#isUninformed)
+        this.#remembered.set(hashOf(credential), identity);
+      return identity;
+    }
+    const waitSeconds = tally?.recordFailure() ?? 0;
+    return waitSeconds > 0 ? { kind: 'limited', waitSeconds } : identity;
+  }
+
+  async #ofKey(key: string): Promise<Identity> {
+    const principal = await this.#directory.authenticate(key);
+    return principal === undefined ? INVALID : { kind: 'known', principal, expiresAt: undefined };
+  }
+
+  async #ofToken(credential: string): Promise<Identity> {
+    const tokens = this.#tokens;
+    const directory = this.#directory;
+    const token = await tokens?.verify(credential);
+    if (token === undefined) return INVALID;
+    const { subject, expiresAt } = token;
+    if (subject === undefined) return { kind: 'nameless', expiresAt };
+    let login = await directory.login({ ...token, subject });
+    if (login.refusal === 'noEmail' && tokens !== undefined) {
+      const claims = await tokens.userInfo(credential, subject);
+      // The address and whether the provider vouches for it come from one document.
+      const { email, emailVerified, name = token.name } = claims;
+      if (email !== undefined) login = await directory.login({ ...token, subject, email, emailVerified, name });
+    }
+    if (login.refusal !== undefined) return { kind: 'refused', detail: REFUSALS[login.refusal] };
+    return { kind: 'known', principal: login.principal, expiresAt };
+  }
+
+  #forgetAll(): void {
+    this.#isUninformed = true;
+    this.#drop(() => true);
+  }
+
+  #drop(isOver: (principal: Principal) => boolean): void {
+    this.#drops++;
+    for (const [hash, { principal }] of this.#remembered) if (isOver(principal)) this.#remembered.delete(hash);
+  }
+}
+
+export function hasExpired({ expiresAt }: Pick<KnownIdentity, 'expiresAt'>): boolean {
+  return expiresAt !== undefined && expiresAt <= Date.now();
+}
+
+function hashOf(credential: string): string {
+  return createHash('sha256').update(credential).digest('base64');
 }

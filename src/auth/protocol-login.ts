@@ -1,21 +1,14 @@
-// Logins of the mail protocols: a name with a key or token, judged for the scopes of the protocol, and remembered for 30 s
-// (docs/interface/credentials.md). When a key is revoked or an account deleted, its logins are forgotten at once, and the gateways are
-// notified and end the sessions.
-import { createHash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+// Logins of the mail protocols: a name with a key or token, judged for the scopes of the protocol. When a key is revoked or an
+// account deleted, the gateways are notified and end the sessions.
 import { map, merge, type Observable, Subject } from 'rxjs';
 import type { Directory, Principal } from '../directory/protocol.js';
 import type { Scope } from '../store/directory.js';
-import { identify } from './credentials.js';
-import type { TokenVerifier } from './oidc/token-verifier.js';
+import { type Credentials, hasExpired, type KnownIdentity } from './credentials.js';
 import type { Shown } from './sasl.js';
 
 export interface ProtocolLoginOptions {
-  readonly directory: Pick<Directory, 'authenticate' | 'login' | 'isAddressOf' | 'revokedKeys$' | 'deletedAccounts$'>;
-  /** None when no identity provider is configured. */
-  readonly tokens?: TokenVerifier;
-  /** ms of a clock that does not jump. */
-  readonly now?: () => number;
+  readonly directory: Pick<Directory, 'isAddressOf' | 'revokedKeys$' | 'deletedAccounts$'>;
+  readonly credentials: Credentials;
 }
 
 /** What a session goes on. */
@@ -34,49 +27,38 @@ export type LoginOutcome =
   | { readonly kind: 'wrong' }
   | { readonly kind: 'scopeMissing' };
 
-interface Known {
-  readonly principal: Principal;
-  readonly expiresAt: number | undefined;
-}
-
-const TTL_MS = 30_000;
-const MOST_KNOWN = 10_000;
 const LONGEST_CREDENTIAL = 8192;
 
 export class ProtocolLogins {
-  /** Tells which logins are over; for the sessions that are open. */
+  /** Emits which logins are over; for the sessions that are open. */
   readonly ended$: Observable<(login: ProtocolLogin) => boolean>;
   readonly #options: ProtocolLoginOptions;
-  /** By SHA-256 of the credential. */
-  readonly #known: LRUCache<string, Known>;
   readonly #ended = new Subject<(login: ProtocolLogin) => boolean>();
-  /** Rises with every drop: what was looked up before is not to be relied on after. */
-  #drops = 0;
+  /** Rises when a credential ends: what was looked up before is not to be relied on after. */
+  #endings = 0;
 
   constructor(options: ProtocolLoginOptions) {
     this.#options = options;
-    const { now = () => performance.now() } = options;
-    this.#known = new LRUCache({ max: MOST_KNOWN, ttl: TTL_MS, ttlResolution: 0, perf: { now } });
     this.ended$ = this.#ended.asObservable();
     const { revokedKeys$, deletedAccounts$ } = options.directory;
     merge(
       of(revokedKeys$, (id, { keyId }) => keyId === id),
       of(deletedAccounts$, (id, { accountId }) => accountId === id),
-    ).subscribe((isOver) => this.#drop(isOver));
+    ).subscribe((isOver) => this.#end(isOver));
   }
 
   /** A key needs one of the scopes. @throws StoreFault, ProviderUnavailable */
   async open(shown: Shown, scopes: readonly Scope[]): Promise<LoginOutcome> {
     const { names, credential } = shown;
     if (credential.length > LONGEST_CREDENTIAL) return { kind: 'wrong' };
-    const drops = this.#drops;
+    const endings = this.#endings;
     const known = await this.#identity(credential);
     if (known === undefined) return { kind: 'wrong' };
     const { principal, expiresAt } = known;
     for (const name of names) {
       if (!(await this.#options.directory.isAddressOf(principal.accountId, name))) return { kind: 'wrong' };
     }
-    if (drops !== this.#drops) return this.open(shown, scopes);
+    if (endings !== this.#endings) return this.open(shown, scopes);
     if (!mayUse(principal, scopes)) return { kind: 'scopeMissing' };
     return { kind: 'open', login: { principal, scopes, expiresAt, credential } };
   }
@@ -89,22 +71,13 @@ export class ProtocolLogins {
   }
 
   /** Undefined: the credential opens nothing. */
-  async #identity(credential: string): Promise<Known | undefined> {
-    const key = createHash('sha256').update(credential).digest('base64');
-    const remembered = this.#known.get(key);
-    if (remembered !== undefined && !hasExpired(remembered)) return remembered;
-    const drops = this.#drops;
-    const { directory, tokens } = this.#options;
-    const identity = await identify(credential, directory, tokens);
-    if (identity.kind !== 'known' || hasExpired(identity)) return undefined;
-    const { principal, expiresAt } = identity;
-    if (drops === this.#drops) this.#known.set(key, { principal, expiresAt });
-    return { principal, expiresAt };
+  async #identity(credential: string): Promise<KnownIdentity | undefined> {
+    const identity = await this.#options.credentials.identify(credential);
+    return identity.kind === 'known' && !hasExpired(identity) ? identity : undefined;
   }
 
-  #drop(isOver: (principal: Principal) => boolean): void {
-    this.#drops++;
-    for (const [key, { principal }] of this.#known) if (isOver(principal)) this.#known.delete(key);
+  #end(isOver: (principal: Principal) => boolean): void {
+    this.#endings++;
     this.#ended.next(({ principal }) => isOver(principal));
   }
 }
@@ -119,8 +92,4 @@ function of(
 /** A login of the identity provider reaches all of its account, a key what its scopes say. */
 function mayUse(principal: Principal, scopes: readonly Scope[]): boolean {
   return principal.keyId === null || scopes.some((scope) => principal.scopes.includes(scope));
-}
-
-function hasExpired({ expiresAt }: Pick<Known, 'expiresAt'>): boolean {
-  return expiresAt !== undefined && expiresAt <= Date.now();
 }

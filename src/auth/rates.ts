@@ -58,7 +58,7 @@ export class Rates {
   }
 }
 
-/** Counts one request. Everything that counts resolves to the seconds that are to be waited for, 0 when it may be served. */
+/** Counts one request. Everything that counts returns the seconds that are to be waited for, 0 when the request may be served. */
 export class Tally {
   readonly #network: string;
   readonly #accounts: Counters;
@@ -86,24 +86,23 @@ export class Tally {
     return this.#fields;
   }
 
-  account(accountId: string, rate: RateClass): Promise<number> {
+  account(accountId: string, rate: RateClass): number {
     return this.#count(windowsFor(this.#accounts, rate), accountId);
   }
 
   /** Public endpoints, and whoever shows no credential. */
-  countAnonymous(rate: RateClass): Promise<number> {
+  countAnonymous(rate: RateClass): number {
     return this.#count(windowsFor(this.#addresses, rate), this.#network);
   }
 
   /** A credential that opens nothing. */
-  recordFailure(): Promise<number> {
+  recordFailure(): number {
     this.#onFailure();
-    return this.#wrong === undefined ? Promise.resolve(0) : this.#count([this.#wrong], this.#network);
+    return this.#wrong === undefined ? 0 : this.#count([this.#wrong], this.#network);
   }
 
-  async #count(windows: readonly Window[], key: string): Promise<number> {
-    if (windows.length === 0) return 0;
-    return this.#waitOf(await Promise.all(windows.map((window) => window.count(key))));
+  #count(windows: readonly Window[], key: string): number {
+    return this.#waitOf(windows.map((window) => window.count(key)));
   }
 
   #waitOf(quotas: readonly Quota[]): number {
@@ -140,7 +139,7 @@ class Window {
     this.#keys = new LRUCache({ max: mostKeys, ttl: SECONDS * 1000 });
   }
 
-  async count(key: string): Promise<Quota> {
+  count(key: string): Quota {
     let counter = this.#keys.get(key);
     if (counter === undefined) {
       counter = { used: 0 };

@@ -2,8 +2,9 @@
 // facts; this file has the rules about unknown and held recipients (docs/interface/mail.md), and caches both.
 import { Subject } from 'rxjs';
 import type { Mailboxes } from '../actors/mailbox/protocol.js';
+import { GroupedReads } from '../bounds/grouped-reads.js';
 import { canonicalAddress } from '../mail/address.js';
-import type { DirectoryChange, DirectoryStore } from '../store/directory.js';
+import type { DirectoryChange, DirectoryStore, StoredKey } from '../store/directory.js';
 import { AddressCache } from './address-cache.js';
 import { matchesHash, parseApiKey } from './api-key.js';
 import { domainOf, HeldMailboxes, isRole } from './held-mailboxes.js';
@@ -36,6 +37,10 @@ export async function createDirectory(
   const logins = new Logins(store, log);
   const revokedKeys = new Subject<string>();
   const deletedAccounts = new Subject<string>();
+  const missedChanges = new Subject<void>();
+  /** Of the keys that the next read reads. */
+  const prefixes = new Set<string>();
+  const keyReads = new GroupedReads(readKeys);
   let hosted: Promise<ReadonlySet<string>> | undefined;
   let hostedReadAt = 0;
 
@@ -67,6 +72,7 @@ export async function createDirectory(
         hosted = undefined;
         owners.clear();
         logins.clear();
+        missedChanges.next();
     }
   }
 
@@ -124,10 +130,22 @@ export async function createDirectory(
     return heldMailboxes.hold(addresses, octets, existing);
   }
 
+  /** Keys that are asked for while others are read are read together after them. */
+  function keyOf(prefix: string): Promise<StoredKey | undefined> {
+    prefixes.add(prefix);
+    return keyReads.of('keys').then((keys) => keys.get(prefix));
+  }
+
+  async function readKeys(): Promise<ReadonlyMap<string, StoredKey>> {
+    const read = [...prefixes];
+    prefixes.clear();
+    return new Map((await store.keysByPrefixes(read)).map((key) => [key.prefix, key]));
+  }
+
   async function authenticate(apiKey: string): Promise<Principal | undefined> {
     const parsed = parseApiKey(apiKey);
     if (parsed === undefined) return undefined;
-    const [key] = await store.keysByPrefix(parsed.prefix);
+    const key = await keyOf(parsed.prefix);
     if (!matchesHash(apiKey, key?.hash) || key === undefined) return undefined;
     const { accountId, email, scopes, id, serviceWide } = key;
     options.keyUses?.note(id);
@@ -153,16 +171,19 @@ export async function createDirectory(
     recipient,
     hold,
     authenticate,
+    noteUse: (keyId) => options.keyUses?.note(keyId),
     hosts: isHosted,
     isAddressOf,
     login: (claims) => logins.open(claims),
     anonymous,
     revokedKeys$: revokedKeys.asObservable(),
     deletedAccounts$: deletedAccounts.asObservable(),
+    missedChanges$: missedChanges.asObservable(),
     async close() {
       await stopWatching();
       revokedKeys.complete();
       deletedAccounts.complete();
+      missedChanges.complete();
     },
   };
 }

@@ -61,8 +61,10 @@ export interface Directory {
     octets: number,
     existing?: readonly string[],
   ): Promise<ReadonlyMap<string, string> | undefined>;
-  /** The active key this text is, or undefined. Not cached: a revoked key fails at once. @throws StoreFault */
+  /** The active key this text is, or undefined; read from the store each time. @throws StoreFault */
   authenticate(apiKey: string): Promise<Principal | undefined>;
+  /** A key was used by somebody who remembers its principal. */
+  noteUse(keyId: string): void;
   /** The account of a login, made or claimed when it is its first. @throws StoreFault */
   login(claims: LoginClaims): Promise<LoginResult>;
   /** Whether the account receives and sends under the address or a `+tag` of it: its own, or a verified one. @throws StoreFault */
@@ -73,4 +75,6 @@ export interface Directory {
   readonly revokedKeys$: Observable<string>;
   /** Ids of accounts as they are deleted. */
   readonly deletedAccounts$: Observable<string>;
+  /** Emits when keys may have been revoked, or accounts deleted, without a notice: nothing remembered of them holds. */
+  readonly missedChanges$: Observable<void>;
 }

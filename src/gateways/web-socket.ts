@@ -56,9 +56,12 @@ export interface SocketListener {
   closed(code: number): void;
 }
 
+/** The function that takes the socket, or the answer that refuses the upgrade. */
+export type UpgradeDecision = ((socket: Socket) => SocketListener) | HttpAnswer;
+
 export interface WebSocketEndpoint {
-  /** Decides about an upgrade before it happens: accept by giving the function that takes the socket, or an answer. */
-  upgrade(request: UpgradeRequest): Promise<((socket: Socket) => SocketListener) | HttpAnswer>;
+  /** Decides about an upgrade before it happens. An upgrade that is decided at once is cheaper. */
+  upgrade(request: UpgradeRequest): UpgradeDecision | Promise<UpgradeDecision>;
   /** `POST <path>/negotiate`. */
   negotiate(request: UpgradeRequest): Promise<HttpAnswer>;
   /** `GET`, `POST` or `DELETE <path>` without an upgrade. */

@@ -1,7 +1,9 @@
 // How a node judges and counts the credentials that clients show: one door for the logins of the mail protocols, and for HTTP
-// the rates of requests and guesses. Tokens of the identity provider are verified the same at every gateway.
+// the rates of requests and guesses. Credentials are judged and remembered the same for every gateway.
+
+import { Credentials } from '../auth/credentials.js';
 import { LoginGuard } from '../auth/login-guard.js';
-import { createTokenVerifier, type TokenVerifier } from '../auth/oidc/token-verifier.js';
+import { createTokenVerifier } from '../auth/oidc/token-verifier.js';
 import { Rates } from '../auth/rates.js';
 import { type LoginMeter, SignIn } from '../auth/sign-in.js';
 import type { Config } from '../config.js';
@@ -12,8 +14,7 @@ import { shareLogins } from './shared-logins.js';
 export interface CredentialChecks {
   readonly rates: Rates;
   readonly signIn: SignIn;
-  /** Absent without an identity provider. */
-  readonly tokens?: TokenVerifier;
+  readonly credentials: Credentials;
 }
 
 export function openCredentialChecks(
@@ -29,5 +30,6 @@ export function openCredentialChecks(
   const rates = new Rates({ global, authentication, write }, { guard });
   const { oidcAuthority: authority, oidcAudience: audience } = config;
   const tokens = authority === undefined ? {} : { tokens: createTokenVerifier({ authority, audience, log }) };
-  return { rates, ...tokens, signIn: new SignIn({ directory, guard, ...tokens, ...(meter && { meter }) }) };
+  const credentials = new Credentials({ directory, ...tokens });
+  return { rates, credentials, signIn: new SignIn({ directory, credentials, guard, ...(meter && { meter }) }) };
 }

@@ -180,20 +180,19 @@ async function openHttp(
   resources: Resources,
   engine: Engine,
   { metrics, tracer }: Observability,
-  { rates, tokens: verifier }: CredentialChecks,
+  { rates, credentials }: CredentialChecks,
   { spool, decoder, dns }: { readonly spool: Spool; readonly decoder: BodyDecoder; readonly dns: Dns },
   stops: StopListener[],
 ): Promise<Listener> {
   const { log, place } = resources;
   const { bind, httpPort: port, hostname, maxMessageSize } = config;
   const { mailboxes, blobs, directory, accountApi, exports } = engine;
-  const tokens = verifier && { tokens: verifier };
   const guard = anonymousGuard({ ...config, origins: config.corsOrigins });
   const cors = createCors(config.corsOrigins);
   const { oidcAuthority: authority } = config;
   const hub = createHub({
     directory,
-    ...tokens,
+    credentials,
     mailboxes,
     lists: standingLists,
     guard,
@@ -242,7 +241,7 @@ async function openHttp(
       handler: createPipeline({
         routes,
         directory,
-        ...tokens,
+        credentials,
         guard,
         rates,
         log,

@@ -91,6 +91,7 @@ export interface NewKey extends MintedKey {
 
 /** A key as an authentication look-up finds it. */
 export interface StoredKey extends ApiKey {
+  readonly prefix: string;
   /** SHA-256 of the whole key, 64 hex digits. */
   readonly hash: string;
   readonly email: string;
@@ -192,8 +193,8 @@ export interface DirectoryStore {
   createKeyWithin(limit: number, key: NewKey): Promise<ApiKey | undefined>;
   /** Active keys of the account, oldest first. */
   keys(accountId: string): Promise<readonly ApiKey[]>;
-  /** Active keys whose public prefix this is (one, or none). */
-  keysByPrefix(prefix: string): Promise<readonly StoredKey[]>;
+  /** The active keys that have these public prefixes; each prefix is of one key at most. */
+  keysByPrefixes(prefixes: readonly string[]): Promise<readonly StoredKey[]>;
   /** False when there was no active key of that id. */
   revokeKey(id: string): Promise<boolean>;
   /** The same for a key of this account. */
@@ -203,6 +204,9 @@ export interface DirectoryStore {
   /** Notes when keys were last used; a time before the one that is known changes nothing. */
   touchKeys(uses: ReadonlyMap<string, Date>): Promise<void>;
 
-  /** Changes made through any node or command, until the returned function is called. */
+  /**
+   * Changes made through any node or command, until the returned function is called. The revocation of a key through this store
+   * is among them before the call that revokes it ends.
+   */
   watch(onChange: (change: DirectoryChange) => void): Promise<() => Promise<void>>;
 }

@@ -46,7 +46,7 @@ async function start(t: ExecutionContext) {
 }
 
 const active = async (store: ReturnType<typeof postgresDirectory>, apiKey: string) =>
-  (await store.keysByPrefix(parseApiKey(apiKey)!.prefix)).length === 1;
+  (await store.keysByPrefixes([parseApiKey(apiKey)!.prefix])).length === 1;
 
 test('keys are issued, listed, rotated and revoked by their own account', async (t) => {
   const { accountApi, store, ann, bob } = await start(t);
@@ -83,7 +83,7 @@ test('of several rotations at once one wins, and a service-wide key is the opera
     ...{ accountId: ann, name: 'host', scopes: ['internal'], serviceWide: true, prefix: 'wide', hash: 'f' },
   });
   t.is(await accountApi.keys.rotate(ann, wide.id), 'serviceWide');
-  t.is((await store.keysByPrefix('wide')).length, 1);
+  t.is((await store.keysByPrefixes(['wide'])).length, 1);
 });
 
 test('revoking and rotating are told to every node', async (t) => {

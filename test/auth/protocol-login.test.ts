@@ -1,9 +1,10 @@
 // Logins of the mail protocols: what is remembered and for how long, what drops it, and who is told.
 import test from 'ava';
-import { Subject } from 'rxjs';
+import { NEVER, Subject } from 'rxjs';
+import { Credentials } from '../../src/auth/credentials.js';
 import type { TokenVerifier } from '../../src/auth/oidc/token-verifier.js';
 import { type ProtocolLogin, ProtocolLogins } from '../../src/auth/protocol-login.js';
-import type { Principal } from '../../src/directory/protocol.js';
+import type { LoginClaims, Principal } from '../../src/directory/protocol.js';
 import type { Scope } from '../../src/store/directory.js';
 
 const ALICE = { names: ['alice@example.test'], credential: 'key' };
@@ -20,22 +21,26 @@ function setUp(verify: TokenVerifier['verify'] = async () => undefined) {
   let lookups = 0;
   let now = 1;
   let gate: Promise<void> = Promise.resolve();
-  const logins = new ProtocolLogins({
-    directory: {
-      revokedKeys$,
-      deletedAccounts$,
-      async authenticate(apiKey) {
-        lookups++;
-        const found = keys.get(apiKey);
-        await gate;
-        return found;
-      },
-      login: async ({ subject }) => ({ principal: principalOf(subject, null, ['app']) }),
-      isAddressOf: async (accountId, address) => address === `${accountId}@example.test`,
+  const directory = {
+    revokedKeys$,
+    deletedAccounts$,
+    missedChanges$: NEVER,
+    async authenticate(apiKey: string) {
+      lookups++;
+      const found = keys.get(apiKey);
+      await gate;
+      return found;
     },
-    tokens: { verify, userInfo: async () => ({ email: undefined, emailVerified: undefined, name: undefined }) },
-    now: () => now,
-  });
+    noteUse() {},
+    login: async ({ subject }: LoginClaims) => ({ principal: principalOf(subject, null, ['app']) }),
+    isAddressOf: async (accountId: string, address: string) => address === `${accountId}@example.test`,
+  };
+  const tokens = {
+    verify,
+    userInfo: async () => ({ email: undefined, emailVerified: undefined, name: undefined }),
+  };
+  const credentials = new Credentials({ directory, tokens, now: () => now });
+  const logins = new ProtocolLogins({ directory, credentials });
   const ended: boolean[] = [];
   const watched = { principal: principalOf('alice', 'key-id', ['smtp']) } as ProtocolLogin;
   logins.ended$.subscribe((isOver) => ended.push(isOver(watched)));

@@ -2,6 +2,7 @@
 import test, { type ExecutionContext } from 'ava';
 import pino from 'pino';
 import { NEVER } from 'rxjs';
+import { Credentials } from '../../src/auth/credentials.js';
 import { type GuardLimits, LoginGuard } from '../../src/auth/login-guard.js';
 import { type LoginAttempt, SignIn } from '../../src/auth/sign-in.js';
 import type { Principal } from '../../src/directory/protocol.js';
@@ -20,6 +21,8 @@ function setUp(t: ExecutionContext, limits: Partial<GuardLimits> = {}) {
     fault: undefined as Error | undefined,
     revokedKeys$: NEVER,
     deletedAccounts$: NEVER,
+    missedChanges$: NEVER,
+    noteUse() {},
     async authenticate(key: string) {
       if (this.fault !== undefined) throw this.fault;
       return key === 'right' ? OWNER : undefined;
@@ -29,6 +32,7 @@ function setUp(t: ExecutionContext, limits: Partial<GuardLimits> = {}) {
   };
   const signIn = new SignIn({
     directory,
+    credentials: new Credentials({ directory }),
     guard: new LoginGuard({ delayMs: 0, ...limits }),
     meter: { attempted: (protocol, outcome) => void counted.push(`${protocol} ${outcome}`) },
   });

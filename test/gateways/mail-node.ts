@@ -3,8 +3,10 @@
 import type { ExecutionContext } from 'ava';
 import pino from 'pino';
 import { Subject } from 'rxjs';
+import { Credentials } from '../../src/auth/credentials.js';
 import { type GuardLimits, LoginGuard } from '../../src/auth/login-guard.js';
-import { type LoginMeter, SignIn, type SignInOptions } from '../../src/auth/sign-in.js';
+import type { TokenVerifier } from '../../src/auth/oidc/token-verifier.js';
+import { type LoginMeter, SignIn } from '../../src/auth/sign-in.js';
 import type { Principal } from '../../src/directory/protocol.js';
 import type { CertificateSource } from '../../src/gateways/tcp/certificate-source.js';
 import type { ConnectionShares } from '../../src/gateways/tcp/connection-limits.js';
@@ -26,6 +28,7 @@ export const BOB_EMAIL = 'bob@example.test';
 class KeyDirectory {
   readonly revokedKeys$ = new Subject<string>();
   readonly deletedAccounts$ = new Subject<string>();
+  readonly missedChanges$ = new Subject<void>();
   readonly keys: Map<string, Principal>;
   fault: Error | undefined;
 
@@ -43,6 +46,8 @@ class KeyDirectory {
     if (this.fault !== undefined) throw this.fault;
     return this.keys.get(apiKey);
   };
+
+  readonly noteUse = (): void => {};
 
   readonly isAddressOf = async (accountId: string, address: string): Promise<boolean> =>
     [...this.keys.values()].some((key) => key.accountId === accountId && key.email === address.toLowerCase());
@@ -74,7 +79,7 @@ export interface MailNodeSettings {
   readonly shares?: ConnectionShares;
   readonly guard?: Partial<GuardLimits>;
   readonly logins?: LoginMeter;
-  readonly tokens?: SignInOptions['tokens'];
+  readonly tokens?: TokenVerifier;
   /** ms, of the logins. */
   readonly now?: () => number;
   /** Networks whose PROXY header is believed. */
@@ -114,10 +119,9 @@ export async function startMailNode(
   );
   const signIn = new SignIn({
     directory,
+    credentials: new Credentials({ directory, ...(tokens && { tokens }), ...(now && { now }) }),
     guard: new LoginGuard({ delayMs: 0, ...guard }),
     ...(logins && { meter: logins }),
-    ...(tokens && { tokens }),
-    ...(now && { now }),
   });
   for (const account of [ALICE, BOB]) mailboxes.account(account);
   let delivered = 0;

@@ -25,7 +25,7 @@ test('the account is made once and its key stays good, or is replaced', async (t
       return { apiKey, prefix: apiKey.slice(0, 8), hash: sha256(apiKey) };
     },
     authenticate: async (apiKey) => {
-      const keys = await directory.keysByPrefix(apiKey.slice(0, 8));
+      const keys = await directory.keysByPrefixes([apiKey.slice(0, 8)]);
       return keys.find(({ hash }) => hash === sha256(apiKey));
     },
   };

@@ -6,10 +6,9 @@ import test, { type ExecutionContext } from 'ava';
 import { localTransport } from '../../src/actors/runtime/transport-local.js';
 import { anonymousGuard } from '../../src/auth/origin.js';
 import { startHttp } from '../../src/gateways/http/server.js';
-import { createHub } from '../../src/gateways/hub/hub.js';
 import { createHubPeers } from '../../src/node/hub-peers.js';
 import { EventBus } from '../support/event-bus.js';
-import { emailAdded, emailRemoved, FakeDirectory, recordingLog, renamed } from '../support/hub-fakes.js';
+import { emailAdded, emailRemoved, FakeDirectory, recordingLog, renamed, testHub } from '../support/hub-fakes.js';
 import { startRequestBalancer } from '../support/request-balancer.js';
 
 const ACCOUNT = '00000000-0000-7000-8000-00000000000a';
@@ -26,7 +25,7 @@ async function startNodes(t: ExecutionContext, count: number) {
       const guard = anonymousGuard({ hostname: 'x.test', publicUrl: undefined });
       const { log } = recordingLog();
       const peers = createHubPeers(transport, log);
-      const hub = createHub({ directory, mailboxes: events.node(), guard, log, peers });
+      const hub = testHub({ directory, mailboxes: events.node(), guard, log, peers });
       const handler = async () => ({ status: 404, headers: [], body: null });
       const webSockets = [{ path: '/hubs/email', endpoint: hub }];
       const server = await startHttp({ bind: '127.0.0.1', port: 0, handler, webSockets, log });

@@ -321,12 +321,14 @@ test('keys are found by prefix until they are revoked', async (t) => {
   const made = await key(store, ann.id);
   t.deepEqual(made.scopes, ['imap', 'smtp']);
   t.is(made.lastUsedAt, null);
-  t.deepEqual(await store.keysByPrefix('abcdefghij'), [{ ...made, hash: 'f'.repeat(64), email: 'ann@example.test' }]);
+  t.deepEqual(await store.keysByPrefixes(['abcdefghij']), [
+    { ...made, prefix: 'abcdefghij', hash: 'f'.repeat(64), email: 'ann@example.test' },
+  ]);
   t.deepEqual(await store.keys(ann.id), [made]);
   await t.throwsAsync(key(store, ann.id), { instanceOf: StoreFault, message: /api_keys_prefix/ });
   t.true(await store.revokeKey(made.id));
   t.false(await store.revokeKey(made.id));
-  t.deepEqual(await store.keysByPrefix('abcdefghij'), []);
+  t.deepEqual(await store.keysByPrefixes(['abcdefghij']), []);
   t.deepEqual(await store.keys(ann.id), []);
 });
 

@@ -3,8 +3,10 @@
 import pino, { type Logger } from 'pino';
 import { type Observable, Subject, startWith } from 'rxjs';
 import type { MailboxEvent, Mailboxes } from '../../src/actors/mailbox/protocol.js';
+import { Credentials } from '../../src/auth/credentials.js';
+import type { TokenVerifier } from '../../src/auth/oidc/token-verifier.js';
 import type { Directory, LoginClaims, LoginResult, Principal } from '../../src/directory/protocol.js';
-import type { HubTiming } from '../../src/gateways/hub/hub.js';
+import { createHub, type Hub, type HubOptions, type HubTiming } from '../../src/gateways/hub/hub.js';
 import type { Socket, UpgradeRequest } from '../../src/gateways/web-socket.js';
 import { SEEN } from '../../src/mail/flags.js';
 import type { LoggedOutbound, NewEmail } from '../../src/store/changes.js';
@@ -14,6 +16,7 @@ export class FakeDirectory implements Directory {
   readonly principals = new Map<string, Principal>();
   readonly revokedKeys$ = new Subject<string>();
   readonly deletedAccounts$ = new Subject<string>();
+  readonly missedChanges$ = new Subject<void>();
   anonymousPrincipal: Principal | undefined;
   /** Thrown by the next look-ups. */
   fault: Error | undefined;
@@ -29,6 +32,8 @@ export class FakeDirectory implements Directory {
     if (this.fault !== undefined) throw this.fault;
     return this.principals.get(token);
   }
+
+  noteUse(): void {}
 
   /** Accounts are called like the subjects of their logins. */
   async login({ subject }: LoginClaims): Promise<LoginResult> {
@@ -51,6 +56,20 @@ export class FakeDirectory implements Directory {
   async hold(): Promise<never> {
     throw new Error('the hub asks for nobody to hold');
   }
+}
+
+export interface TestHubOptions extends Omit<HubOptions, 'credentials'> {
+  readonly credentials?: Credentials;
+  readonly tokens?: TokenVerifier;
+}
+
+/** A hub that judges credentials by its own directory. */
+export function testHub({ tokens, credentials, ...options }: TestHubOptions): Hub {
+  const { directory } = options;
+  return createHub({
+    ...options,
+    credentials: credentials ?? new Credentials({ directory, ...(tokens && { tokens }) }),
+  });
 }
 
 type Batch = readonly MailboxEvent[];

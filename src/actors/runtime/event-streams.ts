@@ -3,10 +3,10 @@
 import type { Logger } from 'pino';
 import { defer, filter, type Observable } from 'rxjs';
 import { FairSemaphore } from '../../bounds/fair-semaphore.js';
+import { GroupedReads } from '../../bounds/grouped-reads.js';
 import { clock } from '../../store/clock.js';
 import { EVENT_LOG_START, type EventLog } from '../../store/events.js';
 import { shardOf } from '../../store/shard.js';
-import { GroupedReads } from './grouped-reads.js';
 import { LogFollower } from './log-follower.js';
 import type { Meter } from './meter.js';
 import type { Ownership } from './ownership.js';

@@ -1,8 +1,7 @@
 // Who makes a request, and whether that is enough: API keys and tokens in both header forms (RFC 6750 §2.1 and `ApiKey`),
-// the anonymous account, scopes. Keys are asked of the directory each time, so a revoked one fails at once.
+// the anonymous account, scopes.
 
-import { identify } from '../../auth/credentials.js';
-import type { TokenVerifier } from '../../auth/oidc/token-verifier.js';
+import type { Credentials } from '../../auth/credentials.js';
 import type { AnonymousGuard, AnonymousRequest } from '../../auth/origin.js';
 import type { RateClass, Tally } from '../../auth/rates.js';
 import type { Directory, Principal } from '../../directory/protocol.js';
@@ -28,32 +27,32 @@ interface Admitting {
 }
 
 /**
- * `tokens`: none when there is no identity provider. Who is not let in is counted here, by address, as a request of class
- * `rate` or, with a credential that is wrong, as a guess. @throws Problem 401, 403, 429; ProviderUnavailable, StoreFault
+ * Who is not let in is counted here, by address, as a request of class `rate` or, with a credential that is wrong, as a
+ * guess. @throws Problem 401, 403, 429; ProviderUnavailable, StoreFault
  */
 export async function authenticate(
-  directory: Directory,
+  directory: Pick<Directory, 'anonymous'>,
+  credentials: Credentials,
   guard: AnonymousGuard,
-  tokens: TokenVerifier | undefined,
   request: HttpRequest,
   tally: Tally,
   { rate, isEventStream }: Admitting,
 ): Promise<RequestIdentity> {
-  const refused = async (problem: Problem): Promise<Problem> => {
-    const waitSeconds = await tally.countAnonymous(rate);
+  const refused = (problem: Problem): Problem => {
+    const waitSeconds = tally.countAnonymous(rate);
     return waitSeconds > 0 ? tooMany(waitSeconds) : problem;
   };
   const header = request.headers.get('authorization') ?? (isEventStream ? queryField(request) : undefined);
   if (header === undefined) {
     const anonymous = await directory.anonymous();
-    if (anonymous === undefined) throw await refused(unauthenticated());
+    if (anonymous === undefined) throw refused(unauthenticated());
     const refusal = guard(anonymousRequest(request));
-    if (refusal !== undefined) throw await refused(notForAnonymous(refusal));
+    if (refusal !== undefined) throw refused(notForAnonymous(refusal));
     return { principal: anonymous, expiresAt: undefined };
   }
   const credential = header.length <= LONGEST_CREDENTIAL ? CREDENTIAL.exec(header)?.[2] : undefined;
-  if (credential === undefined) throw await refused(unauthenticated('invalid_token'));
-  const identity = await identify(credential, directory, tokens, tally);
+  if (credential === undefined) throw refused(unauthenticated('invalid_token'));
+  const identity = await credentials.identify(credential, tally);
   switch (identity.kind) {
     case 'known':
       return identity;

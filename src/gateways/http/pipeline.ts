@@ -5,7 +5,7 @@
 import { ActorFault } from '../../actors/runtime/errors.js';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
 import { NO_TRACER, type Span, type Tracer } from '../../actors/runtime/tracing.js';
-import type { TokenVerifier } from '../../auth/oidc/token-verifier.js';
+import type { Credentials } from '../../auth/credentials.js';
 import type { AnonymousGuard } from '../../auth/origin.js';
 import { Rates, type Tally } from '../../auth/rates.js';
 import { inTime } from '../../bounds/time-bounds.js';
@@ -26,9 +26,8 @@ import { readBody, readParams, readQuery, readText } from './validation.js';
 
 export interface PipelineOptions {
   readonly routes: readonly Route[];
-  readonly directory: Directory;
-  /** None: there is no identity provider. */
-  readonly tokens?: TokenVerifier;
+  readonly directory: Pick<Directory, 'anonymous'>;
+  readonly credentials: Credentials;
   /** For whom the anonymous account acts. */
   readonly guard: AnonymousGuard;
   /** No limits when absent. */
@@ -96,7 +95,7 @@ function noAnswer(): ActorFault {
 }
 
 export function createPipeline(options: PipelineOptions): HttpHandler {
-  const { directory, tokens, guard, rates = new Rates(), log } = options;
+  const { directory, credentials, guard, rates = new Rates(), log } = options;
   const { meter = NO_METER, tracer = NO_TRACER, deadlineMs = DEADLINE_MS } = options;
   const match = createRouter(options.routes);
   const largest = Math.max(0, ...options.routes.map(({ bodyLimit }) => bodyLimit));
@@ -107,21 +106,21 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     if (found.kind === 'method' && request.method === 'OPTIONS') return allowed(found.allow);
     const { tally } = trace;
     if (found.kind !== 'route') {
-      inRate(await tally.countAnonymous('plain'));
+      inRate(tally.countAnonymous('plain'));
       throw found.kind === 'none' ? notFound() : new Problem(405, { headers: [['Allow', found.allow]] });
     }
     const { route } = found;
     trace.route = route;
     trace.span.rename(`${route.method} ${route.path}`);
     let expiresAt: number | undefined;
-    if (route.access === 'public') inRate(await tally.countAnonymous(route.rate));
+    if (route.access === 'public') inRate(tally.countAnonymous(route.rate));
     else {
-      const authenticated = authenticate(directory, guard, tokens, request, tally, route);
+      const authenticated = authenticate(directory, credentials, guard, request, tally, route);
       const { principal, ...credential } = await inTime(authenticated, deadlineMs, noAnswer);
       trace.principal = principal;
       expiresAt = credential.expiresAt;
       // A service-wide key is the operator's own programs, which speak for all accounts.
-      if (!trace.principal.serviceWide) inRate(await tally.account(trace.principal.accountId, route.rate));
+      if (!trace.principal.serviceWide) inRate(tally.account(trace.principal.accountId, route.rate));
       authorize(trace.principal, route.access);
     }
     const params = readParams(route, found.params);

@@ -1,6 +1,13 @@
-// The server's WebSockets behind the interface of gateways/web-socket: upgrades decided asynchronously, frames of one
+// The server's WebSockets behind the interface of gateways/web-socket: upgrades decided at once or later, frames of one
 // tick written at once, buffers bounded. Pings and the protocol on top are the endpoint's (RFC 6455).
-import type { HttpAnswer, Socket, SocketListener, UpgradeRequest, WebSocketEndpoint } from '../web-socket.js';
+import type {
+  HttpAnswer,
+  Socket,
+  SocketListener,
+  UpgradeDecision,
+  UpgradeRequest,
+  WebSocketEndpoint,
+} from '../web-socket.js';
 import type { HeaderField, HttpReply, HttpRequest, Log } from './exchange.js';
 import { Problem, problemOf, problemReply } from './problem.js';
 import { type HeadLimits, type RawRequest, type RequestHead, readHead } from './request-head.js';
@@ -44,7 +51,10 @@ export interface UpgradeOptions<R extends Upgradable> {
 
 const METHODS = ['GET', 'POST', 'DELETE'];
 
-/** Decides about an upgrade; everything needed is copied before anything is awaited. */
+/**
+ * Decides about an upgrade; everything needed is copied before anything is awaited. An upgrade that is decided at once is
+ * written by the server in one piece, a late one in some twenty.
+ */
 export function upgrade<R extends Upgradable>(
   endpoint: WebSocketEndpoint,
   response: R,
@@ -68,20 +78,33 @@ export function upgrade<R extends Upgradable>(
     return;
   }
   const field = (name: string) => head.headers.get(name) ?? '';
-  endpoint.upgrade(upgradeRequest(head, remoteAddress)).then(
-    (decision) => {
-      if (typeof decision !== 'function') refuse(answerReply(decision));
-      if (typeof decision !== 'function' || aborted) return;
-      options.late(response, () => {
-        const data: SocketData = { take: decision, session: undefined };
-        response.upgrade(data, field('sec-websocket-key'), field('sec-websocket-protocol'), '', context);
-      });
+  const accept = (take: SocketData['take']): void => {
+    const data: SocketData = { take, session: undefined };
+    response.upgrade(data, field('sec-websocket-key'), field('sec-websocket-protocol'), '', context);
+  };
+  const decision = decisionOf(endpoint, upgradeRequest(head, remoteAddress));
+  if (typeof decision === 'function') {
+    accept(decision);
+    return;
+  }
+  Promise.resolve(decision).then(
+    (late) => {
+      if (typeof late !== 'function') refuse(answerReply(late));
+      else if (!aborted) options.late(response, () => accept(late));
     },
     (error: unknown) => {
       options.log.error({ err: error }, 'upgrade failed');
       refuse(problemReply(new Problem(500)));
     },
   );
+}
+
+function decisionOf(endpoint: WebSocketEndpoint, request: UpgradeRequest): UpgradeDecision | Promise<UpgradeDecision> {
+  try {
+    return endpoint.upgrade(request);
+  } catch (error) {
+    return Promise.reject(error);
+  }
 }
 
 export function upgradeRequest(head: RequestHead, remoteAddress: string): UpgradeRequest {

@@ -1,12 +1,11 @@
 // Admission to the hub: finds the credential of a request (Authorization header, or `access_token` in the query, which
-// browsers need) and its principal, or the answer that refuses the request. Tokens are given to the directory and the verifier
-// only.
+// browsers need) and its principal, or the answer that refuses the request. A request whose credential is remembered is
+// admitted without waiting.
 //
 // Hub events are reads of the account. Keys with `api:read` or `app` may connect, users with a JWT and the configured anonymous
 // account too; other keys are refused with 403.
 import type { Logger } from 'pino';
-import { type Identity, identify } from '../../auth/credentials.js';
-import type { TokenVerifier } from '../../auth/oidc/token-verifier.js';
+import type { Credentials, Identity } from '../../auth/credentials.js';
 import type { AnonymousGuard, AnonymousRequest } from '../../auth/origin.js';
 import type { RateClass, Rates, Tally } from '../../auth/rates.js';
 import type { Directory, Principal } from '../../directory/protocol.js';
@@ -24,31 +23,56 @@ export interface Admitted {
 
 export type Admission = Admitted | { readonly refused: HttpAnswer };
 
-export async function admit(
+export interface AdmissionOptions {
+  readonly directory: Pick<Directory, 'anonymous'>;
+  readonly credentials: Credentials;
+  readonly guard: AnonymousGuard;
+  readonly rates: Rates;
+  readonly log: Logger;
+}
+
+/** `rate`: for what the request counts when its credential is good. */
+export function admit(
   request: UpgradeRequest,
   query: URLSearchParams,
-  directory: Directory,
-  tokens: TokenVerifier | undefined,
-  guard: AnonymousGuard,
-  rates: Rates,
-  log: Logger,
-  /** For what the request counts when its credential is good. */
+  options: AdmissionOptions,
   rate: RateClass = 'hub',
-): Promise<Admission> {
+): Admission | Promise<Admission> {
+  const { credentials, rates } = options;
   const tally = rates.tally(request.remoteAddress);
-  const refuse = async (answer: HttpAnswer): Promise<Admission> => {
-    const wait = await tally.countAnonymous('hub');
+  const token = credential(request, query);
+  const known = isShown(token) ? credentials.known(token) : undefined;
+  if (known !== undefined) return admission(known, token, request, options, tally, rate);
+  return identityOf(token, options, tally).then(
+    (identity) => admission(identity, token, request, options, tally, rate),
+    (err: unknown) => {
+      options.log.error({ err, remoteAddress: request.remoteAddress }, 'hub credential could not be checked');
+      return { refused: problem(503, 'The credential cannot be checked at present.', { 'retry-after': '1' }) };
+    },
+  );
+}
+
+async function identityOf(
+  token: string | undefined,
+  { directory, credentials }: AdmissionOptions,
+  tally: Tally,
+): Promise<Identity> {
+  if (token === undefined) return anonymousIdentity(await directory.anonymous());
+  return isShown(token) ? credentials.identify(token, tally) : { kind: 'invalid' };
+}
+
+function admission(
+  identity: Identity,
+  token: string | undefined,
+  request: UpgradeRequest,
+  { guard }: AdmissionOptions,
+  tally: Tally,
+  rate: RateClass,
+): Admission {
+  const refuse = (answer: HttpAnswer): Admission => {
+    const wait = tally.countAnonymous('hub');
     return { refused: wait > 0 ? tooMany(wait, tally) : answer };
   };
-  const token = credential(request, query);
-  let identity: Identity = { kind: 'invalid' };
-  try {
-    if (token === undefined) identity = anonymousIdentity(await directory.anonymous());
-    else if (isShown(token)) identity = await identify(token, directory, tokens, tally);
-  } catch (err) {
-    log.error({ err, remoteAddress: request.remoteAddress }, 'hub credential could not be checked');
-    return { refused: problem(503, 'The credential cannot be checked at present.', { 'retry-after': '1' }) };
-  }
   if (identity.kind === 'limited') return { refused: tooMany(identity.waitSeconds, tally) };
   if (identity.kind === 'refused') return { refused: problem(403, identity.detail) };
   if (identity.kind === 'nameless') return { principal: undefined, expiresAt: identity.expiresAt };
@@ -59,7 +83,7 @@ export async function admit(
   const { principal, expiresAt } = identity;
   const refusal = token === undefined ? guard(anonymousRequest(request)) : undefined;
   if (refusal !== undefined) return refuse(problem(403, refusal));
-  const wait = await tally.account(principal.accountId, rate);
+  const wait = tally.account(principal.accountId, rate);
   if (wait > 0) return { refused: tooMany(wait, tally) };
   if (!mayRead(principal)) return { refused: problem(403, 'The API key needs the scope api:read or app.') };
   return { principal, expiresAt };

@@ -4,14 +4,14 @@
 import type { Logger } from 'pino';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
 import type { Tracer } from '../../actors/runtime/tracing.js';
-import type { TokenVerifier } from '../../auth/oidc/token-verifier.js';
+import type { Credentials } from '../../auth/credentials.js';
 import type { AnonymousGuard } from '../../auth/origin.js';
 import { Rates } from '../../auth/rates.js';
 import type { Directory } from '../../directory/protocol.js';
 import { CHANGES, TIMELINE } from '../events/client-events.js';
 import { EndedCredentials, isMeant } from '../events/ended-credentials.js';
-import type { Socket, UpgradeRequest, WebSocketEndpoint } from '../web-socket.js';
-import { type Admitted, admit, problem } from './admission.js';
+import type { Socket, UpgradeDecision, UpgradeRequest, WebSocketEndpoint } from '../web-socket.js';
+import { type Admission, type Admitted, admit, problem } from './admission.js';
 import { Connection, GOING_AWAY, POLICY, TRY_AGAIN } from './connection.js';
 import { connectionIdOf, isToken, newHubId, newToken, originOf } from './connection-token.js';
 import { fallbackAnswer, type HubPeers } from './fallback-transports.js';
@@ -29,8 +29,7 @@ import { SLOTS, TimerWheel } from './timer-wheel.js';
 
 export interface HubOptions {
   readonly directory: Directory;
-  /** None: there is no identity provider. */
-  readonly tokens?: TokenVerifier;
+  readonly credentials: Credentials;
   readonly mailboxes: Mailboxes;
   /** What clients say and see of lists; none: they cannot subscribe to lists. */
   readonly lists?: ListLanguage;
@@ -81,7 +80,8 @@ const EVENT_LOOP: HubTiming = {
 };
 
 export function createHub(options: HubOptions): Hub {
-  const { directory, tokens, mailboxes, log, guard, peers, rates = new Rates(), timing = EVENT_LOOP } = options;
+  const { directory, mailboxes, log, peers, rates = new Rates(), timing = EVENT_LOOP } = options;
+  const admitting = { ...options, rates };
   const limits = { ...HUB_LIMITS, ...options.limits };
   const tickMs = limits.keepAliveMs / KEEP_ALIVE_TICKS;
   const ticks = (ms: number) => Math.ceil(ms / tickMs);
@@ -191,23 +191,26 @@ export function createHub(options: HubOptions): Hub {
 
     async negotiate(request) {
       const query = new URLSearchParams(request.query);
-      const admission = await admit(request, query, directory, tokens, guard, rates, log);
+      const admission = await admit(request, query, admitting);
       if ('refused' in admission) return admission.refused;
       const refusing = refusal(admission.principal?.accountId ?? request.remoteAddress);
       if (refusing !== undefined) return problem(refusing.status, refusing.detail, refusing.headers);
       return negotiateAnswer(query, newToken({ hubId, tick: timerWheel.now }));
     },
 
-    async upgrade(request) {
+    upgrade(request) {
       const query = new URLSearchParams(request.query);
       const connectionToken = query.get('id') ?? newToken({ hubId, tick: timerWheel.now });
       if (!isToken(connectionToken)) return problem(400, MALFORMED);
-      const admission = await admit(request, query, directory, tokens, guard, rates, log);
-      if ('refused' in admission) return admission.refused;
-      const opening = openingOf(admission, request, query);
-      const refusing = refusal(opening.owner);
-      if (refusing !== undefined) return problem(refusing.status, refusing.detail, refusing.headers);
-      return (socket) => open(connectionToken, opening, socket);
+      const decide = (admission: Admission): UpgradeDecision => {
+        if ('refused' in admission) return admission.refused;
+        const opening = openingOf(admission, request, query);
+        const refusing = refusal(opening.owner);
+        if (refusing !== undefined) return problem(refusing.status, refusing.detail, refusing.headers);
+        return (socket) => open(connectionToken, opening, socket);
+      };
+      const admission = admit(request, query, admitting);
+      return admission instanceof Promise ? admission.then(decide) : decide(admission);
     },
 
     async exchange(request) {
@@ -221,7 +224,7 @@ export function createHub(options: HubOptions): Hub {
       if (connectionToken === null || !isToken(connectionToken)) return problem(400, MALFORMED);
       // Requests of a connection are bounded by the connection.
       const isNew = !polled.has(connectionToken) && !handedOn.has(connectionToken);
-      const admission = await admit(request, query, directory, tokens, guard, rates, log, isNew ? 'hub' : 'unlimited');
+      const admission = await admit(request, query, admitting, isNew ? 'hub' : 'unlimited');
       if ('refused' in admission) return admission.refused;
       const { maxMessageBytes } = limits;
       const fallback = { hubId, connections: polled, maxMessageBytes, ...(peers && { peers }) };

@@ -1,7 +1,7 @@
 // The directory in PostgreSQL: puts the statements of accounts, addresses, keys and domains together as one store and
 // turns the driver's errors into faults and conflicts.
 import { isUuid } from '../../mail/ids.js';
-import { DirectoryConflict, type DirectoryStore } from '../directory.js';
+import { type DirectoryChange, DirectoryConflict, type DirectoryStore } from '../directory.js';
 import {
   createAccount,
   deleteAccount,
@@ -19,7 +19,7 @@ import { dropHeld, heldAddresses, listHeld } from './held.js';
 import { heldRoom, heldSurplus, heldUse } from './held-room.js';
 import {
   activeKeys,
-  activeKeysByPrefix,
+  activeKeysByPrefixes,
   insertKey,
   insertKeyWithin,
   markKeyOfRevoked,
@@ -30,8 +30,24 @@ import {
 import { findLogin, provisionLogin } from './logins.js';
 import { findProfile } from './profiles.js';
 
+/** Ids of keys by which a watcher knows that it has heard of a revocation before. */
+const REVOKED_REMEMBERED = 1024;
+
 /** `shards`: how many this store has (LeaseStore.shardCount). */
 export function postgresDirectory(sql: Sql, shards: number): DirectoryStore {
+  const watchers = new Set<(change: DirectoryChange) => void>();
+
+  /** Watchers in this process get its own revocations before the notification comes back. */
+  function announceHere(ids: readonly string[]): void {
+    for (const id of ids) for (const watcher of watchers) watcher({ kind: 'key-revoked', keyId: id.toLowerCase() });
+  }
+
+  async function revoking(id: string, revoke: () => Promise<boolean>): Promise<boolean> {
+    const isRevoked = isUuid(id) && (await revoke().catch(rethrow));
+    if (isRevoked) announceHere([id]);
+    return isRevoked;
+  }
+
   return {
     domains: () => listDomains(sql).catch(rethrow),
     addDomain: (name) => insertDomain(sql, name).catch(rethrow),
@@ -59,15 +75,43 @@ export function postgresDirectory(sql: Sql, shards: number): DirectoryStore {
     heldAccounts: (before, limit) => listHeld(sql, before, limit).catch(rethrow),
     dropHeld: (id, before) => dropHeld(sql, id, before).catch(rethrow),
     createKey: (key) => insertKey(sql, key).catch(rethrow),
-    createKeyWithin: (limit, key) => insertKeyWithin(sql, limit, key).catch(rethrow),
+    async createKeyWithin(limit, key) {
+      const rekeyed = await insertKeyWithin(sql, limit, key).catch(rethrow);
+      announceHere(rekeyed?.revoked ?? []);
+      return rekeyed?.made;
+    },
     keys: (accountId) => activeKeys(sql, accountId).catch(rethrow),
-    keysByPrefix: (prefix) => activeKeysByPrefix(sql, prefix).catch(rethrow),
-    revokeKey: async (id) => isUuid(id) && markKeyRevoked(sql, id).catch(rethrow),
-    revokeKeyOf: async (accountId, id) => isUuid(id) && markKeyOfRevoked(sql, accountId, id).catch(rethrow),
-    rotateKey: async (accountId, id, minted) =>
-      isUuid(id) ? replaceKey(sql, accountId, id, minted).catch(rethrow) : undefined,
+    keysByPrefixes: (prefixes) => activeKeysByPrefixes(sql, prefixes).catch(rethrow),
+    revokeKey: (id) => revoking(id, () => markKeyRevoked(sql, id)),
+    revokeKeyOf: (accountId, id) => revoking(id, () => markKeyOfRevoked(sql, accountId, id)),
+    async rotateKey(accountId, id, minted) {
+      const made = isUuid(id) ? await replaceKey(sql, accountId, id, minted).catch(rethrow) : undefined;
+      if (made !== undefined) announceHere([id]);
+      return made;
+    },
     touchKeys: (uses) => noteKeyUses(sql, uses).catch(rethrow),
-    watch: (onChange) => watchChanges(sql, onChange).catch(rethrow),
+    async watch(onChange) {
+      const watcher = withoutRepetitions(onChange);
+      const stop = await watchChanges(sql, watcher).catch(rethrow);
+      watchers.add(watcher);
+      return () => {
+        watchers.delete(watcher);
+        return stop();
+      };
+    },
+  };
+}
+
+/** A key is revoked once. */
+function withoutRepetitions(onChange: (change: DirectoryChange) => void): (change: DirectoryChange) => void {
+  const revoked = new Set<string>();
+  return (change) => {
+    if (change.kind === 'key-revoked') {
+      if (revoked.has(change.keyId)) return;
+      revoked.add(change.keyId);
+      if (revoked.size > REVOKED_REMEMBERED) revoked.delete(revoked.values().next().value!);
+    }
+    onChange(change);
   };
 }
 

@@ -14,6 +14,12 @@ interface KeyRow {
   readonly lastUsedAt: Date | null;
 }
 
+/** A new key, and the ids of the keys that it replaces. */
+interface Rekeyed {
+  readonly made: ApiKey;
+  readonly revoked: readonly string[];
+}
+
 const columns = (sql: Sql | SqlTransaction) => sql`
   k.id, k.account_id as "accountId", k.name, k.scopes, k.service_wide as "serviceWide", k.created_at as "createdAt",
   k.last_used_at as "lastUsedAt"`;
@@ -28,7 +34,7 @@ export async function insertKey(sql: Sql | SqlTransaction, key: NewKey): Promise
 }
 
 /** One at a time an account, so that the limit holds and a device has one key. */
-export async function insertKeyWithin(sql: Sql, limit: number, key: NewKey): Promise<ApiKey | undefined> {
+export async function insertKeyWithin(sql: Sql, limit: number, key: NewKey): Promise<Rekeyed | undefined> {
   return sql.begin(async (tx) => {
     await lockKeysOf(tx, key.accountId);
     const { deviceId = null } = key;
@@ -41,7 +47,7 @@ export async function insertKeyWithin(sql: Sql, limit: number, key: NewKey): Pro
       update api_keys set revoked_at = now()
       where account_id = ${key.accountId} and device_id = ${deviceId} and revoked_at is null returning id`;
     for (const { id } of replaced) await announce(tx, { kind: 'key-revoked', keyId: id });
-    return insertKey(tx, key);
+    return { made: await insertKey(tx, key), revoked: replaced.map(({ id }) => id) };
   });
 }
 
@@ -56,10 +62,10 @@ export async function activeKeys(sql: Sql, accountId: string): Promise<readonly 
   return [...rows];
 }
 
-export async function activeKeysByPrefix(sql: Sql, prefix: string): Promise<readonly StoredKey[]> {
-  const rows = await sql<(KeyRow & { hash: string; email: string })[]>`
-    select ${columns(sql)}, k.hash, a.email from api_keys k join accounts a on a.id = k.account_id
-    where k.prefix = ${prefix} and k.revoked_at is null`;
+export async function activeKeysByPrefixes(sql: Sql, prefixes: readonly string[]): Promise<readonly StoredKey[]> {
+  const rows = await sql<(KeyRow & { prefix: string; hash: string; email: string })[]>`
+    select ${columns(sql)}, k.prefix, k.hash, a.email from api_keys k join accounts a on a.id = k.account_id
+    where k.prefix = any(${sql.array([...prefixes])}::text[]) and k.revoked_at is null`;
   return [...rows];
 }
 

@@ -4,8 +4,7 @@ import test from 'ava';
 import { pino } from 'pino';
 import { anonymousGuard } from '../../../src/auth/origin.js';
 import { Rates } from '../../../src/auth/rates.js';
-import { createHub } from '../../../src/gateways/hub/hub.js';
-import { FakeDirectory, FakeMailboxes } from '../../support/hub-fakes.js';
+import { FakeDirectory, FakeMailboxes, testHub } from '../../support/hub-fakes.js';
 import { startGateway } from './gateway.js';
 
 const PAGE = 'https://app.example.org';
@@ -16,7 +15,7 @@ function startHub(rates = new Rates()) {
   directory.addKey('token', 'account-1');
   const guard = anonymousGuard({ hostname: 'x.test', publicUrl: undefined, origins: [PAGE] });
   const { refs: mailboxes } = new FakeMailboxes();
-  return createHub({ directory, mailboxes, guard, rates, log: pino({ level: 'silent' }) });
+  return testHub({ directory, mailboxes, guard, rates, log: pino({ level: 'silent' }) });
 }
 
 const allowed = (response: Response) => ({

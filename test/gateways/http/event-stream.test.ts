@@ -6,6 +6,7 @@ import test, { type ExecutionContext } from 'ava';
 import { EventSource } from 'eventsource';
 import fc from 'fast-check';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
+import { Credentials } from '../../../src/auth/credentials.js';
 import type { TokenVerifier } from '../../../src/auth/oidc/token-verifier.js';
 import { anonymousGuard } from '../../../src/auth/origin.js';
 import { type EventStreamLimits, OpenEventStreams } from '../../../src/gateways/events/open-event-streams.js';
@@ -60,7 +61,7 @@ async function startNode(
     handler: createPipeline({
       routes: [eventRoute(streams)],
       directory,
-      ...(tokens && { tokens }),
+      credentials: new Credentials({ directory, ...(tokens && { tokens }) }),
       guard: anonymousGuard({ hostname: 'x.test', publicUrl: undefined }),
       log,
       meter: { answered: (_method, _route, _status, ms) => void durations.push(ms) },

@@ -22,6 +22,12 @@ export class FakeDirectory implements Directory {
   gate: Promise<void> = Promise.resolve();
   readonly revokedKeys$ = new Subject<string>();
   readonly deletedAccounts$ = EMPTY;
+  readonly missedChanges$ = EMPTY;
+
+  revoke(key: string): void {
+    this.keys.delete(key);
+    this.revokedKeys$.next(key);
+  }
 
   /** A key that may notify for any account. */
   serviceKey(accountId: string): string {
@@ -53,6 +59,8 @@ export class FakeDirectory implements Directory {
     if (this.down) throw new StoreFault('store-unavailable', 'down', { temporary: true });
     return this.keys.get(apiKey);
   }
+
+  noteUse(): void {}
 
   /** Accounts are called like the subjects of their logins, and belong to them. */
   async login({ subject, email }: LoginClaims): Promise<LoginResult> {

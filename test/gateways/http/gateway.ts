@@ -2,6 +2,7 @@
 import net from 'node:net';
 import type { ExecutionContext } from 'ava';
 import pino from 'pino';
+import { Credentials } from '../../../src/auth/credentials.js';
 import type { TokenVerifier } from '../../../src/auth/oidc/token-verifier.js';
 import { anonymousGuard } from '../../../src/auth/origin.js';
 import type { Rates } from '../../../src/auth/rates.js';
@@ -135,7 +136,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
     handler: createPipeline({
       routes,
       directory,
-      ...(options.tokens === undefined ? {} : { tokens: options.tokens }),
+      credentials: new Credentials({ directory, ...(options.tokens && { tokens: options.tokens }) }),
       guard: anonymousGuard({ ...OWN_NAMES, origins: options.origins ?? [] }),
       ...(options.rates && { rates: options.rates }),
       log,

@@ -13,6 +13,7 @@ import type {
   HttpAnswer,
   Socket,
   SocketListener,
+  UpgradeDecision,
   UpgradeRequest,
   WebSocketEndpoint,
 } from '../../../src/gateways/web-socket.js';
@@ -30,15 +31,22 @@ class FakeEndpoint implements WebSocketEndpoint {
   readonly ended = deferred();
   before: Promise<void> = Promise.resolve();
   socket: Socket | undefined;
+  /** Sent as soon as a socket is taken. */
+  greeting: Uint8Array | undefined;
 
-  async upgrade(request: UpgradeRequest): ReturnType<WebSocketEndpoint['upgrade']> {
+  upgrade(request: UpgradeRequest): UpgradeDecision | Promise<UpgradeDecision> {
     this.requests.push(request);
-    await this.before;
+    if (request.query.includes('at-once')) return this.#decision(request);
+    return this.before.then(() => this.#decision(request));
+  }
+
+  #decision(request: UpgradeRequest): UpgradeDecision {
     if (request.query.includes('refuse')) return { status: 401, headers: { 'WWW-Authenticate': 'Bearer' }, body: 'no' };
     if (request.query.includes('throw')) throw new Error('boom');
     return (socket) => {
       if (request.query.includes('fail')) throw new Error('not taken');
       this.socket = socket;
+      if (this.greeting !== undefined) socket.send(this.greeting);
       this.opened.resolve();
       return this.#listener();
     };
@@ -124,6 +132,29 @@ test('an upgrade is decided with what the request said, and may be refused', asy
   t.regex(await exchangeBytes(port, handshake('?throw=1'), closed), /^HTTP\/1\.1 500 /);
   t.is(log.lines.filter(({ level }) => level === 'error').length, 1);
   t.notRegex(JSON.stringify(log.lines), /throw=1/);
+});
+
+test('an upgrade that is decided at once is answered in one piece', async (t) => {
+  const [endpoint, gateway] = await start(t);
+  endpoint.greeting = Buffer.from('hello');
+  const socket = net.connect(gateway.port, '127.0.0.1');
+  t.teardown(() => socket.destroy());
+  const pieces: Buffer[] = [];
+  socket.on('data', (piece) => pieces.push(piece));
+  socket.write(handshake('?at-once=1'));
+  while (!Buffer.concat(pieces).includes('hello')) await once(socket, 'data');
+  t.regex(pieces[0]!.toString('latin1'), /^HTTP\/1\.1 101 .*\r\n\r\n/s, 'the head is whole');
+  socket.write(frame(1, Buffer.from('answer')));
+  socket.end();
+  await endpoint.ended.promise;
+  t.is(endpoint.events[0], 'text answer');
+});
+
+test('an upgrade may be refused, or fail, at once', async (t) => {
+  const [, { port, log }] = await start(t);
+  t.regex(await exchangeBytes(port, handshake('?at-once=refuse'), closed), /^HTTP\/1\.1 401 .*no$/s);
+  t.regex(await exchangeBytes(port, handshake('?at-once=throw'), closed), /^HTTP\/1\.1 500 /);
+  t.is(log.lines.filter(({ level }) => level === 'error').length, 1);
 });
 
 test('negotiate and plain requests are answered by the endpoint, and other methods are told those that there are', async (t) => {

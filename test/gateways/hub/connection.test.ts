@@ -3,7 +3,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { anonymousGuard } from '../../../src/auth/origin.js';
-import { createHub, type HubOptions } from '../../../src/gateways/hub/hub.js';
+import type { HubOptions } from '../../../src/gateways/hub/hub.js';
 import { MESSAGE_PACK_PROTOCOL } from '../../../src/gateways/hub/message-pack-protocol.js';
 import type { SocketListener } from '../../../src/gateways/web-socket.js';
 import {
@@ -14,6 +14,7 @@ import {
   FakeTiming,
   hubRequest,
   recordingLog,
+  testHub,
 } from '../../support/hub-fakes.js';
 import { hubMessage } from '../../support/hub-message-arbitrary.js';
 
@@ -28,7 +29,7 @@ function setUp(limits: HubOptions['limits'] = {}) {
   const timing = new FakeTiming();
   const { log, lines } = recordingLog();
   const guard = anonymousGuard({ hostname: 'x.test', publicUrl: undefined });
-  const hub = createHub({ directory, mailboxes: mailboxes.refs, guard, log, timing, limits });
+  const hub = testHub({ directory, mailboxes: mailboxes.refs, guard, log, timing, limits });
   const connect = async () => {
     const accept = await hub.upgrade(hubRequest('access_token=token'));
     if (typeof accept !== 'function') throw new Error(`refused with ${accept.status}`);

@@ -4,7 +4,6 @@ import test from 'ava';
 import { anonymousGuard } from '../../../src/auth/origin.js';
 import { Rates } from '../../../src/auth/rates.js';
 import type { HubPeers } from '../../../src/gateways/hub/fallback-transports.js';
-import { createHub, type HubOptions } from '../../../src/gateways/hub/hub.js';
 import { MESSAGE_PACK_PROTOCOL } from '../../../src/gateways/hub/message-pack-protocol.js';
 import type { HttpAnswer } from '../../../src/gateways/web-socket.js';
 import {
@@ -14,6 +13,8 @@ import {
   FakeTiming,
   hubRequest,
   recordingLog,
+  type TestHubOptions,
+  testHub,
 } from '../../support/hub-fakes.js';
 
 const HANDSHAKE = '{"protocol":"json","version":1}\u001e';
@@ -27,7 +28,7 @@ interface Asked {
   readonly signal?: AbortSignal;
 }
 
-function setUp(options: Partial<HubOptions> = {}) {
+function setUp(options: Partial<TestHubOptions> = {}) {
   const directory = new FakeDirectory();
   directory.addKey('token', 'account-1');
   directory.addKey('same', 'account-1');
@@ -36,7 +37,7 @@ function setUp(options: Partial<HubOptions> = {}) {
   const timing = new FakeTiming();
   const { log, lines } = recordingLog();
   const guard = anonymousGuard({ hostname: 'x.test', publicUrl: undefined });
-  const hub = createHub({ directory, mailboxes: mailboxes.refs, guard, log, timing, ...options });
+  const hub = testHub({ directory, mailboxes: mailboxes.refs, guard, log, timing, ...options });
   const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
   const negotiate = async (): Promise<string> => {
     const { body } = await hub.negotiate(hubRequest('negotiateVersion=1', bearer('token')));

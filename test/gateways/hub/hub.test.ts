@@ -1,7 +1,7 @@
 // The endpoint as the HTTP server sees it: who may negotiate and connect, revocation, the bound on connections, drain.
 import test from 'ava';
+import { Credentials } from '../../../src/auth/credentials.js';
 import { anonymousGuard } from '../../../src/auth/origin.js';
-import { createHub, type HubOptions } from '../../../src/gateways/hub/hub.js';
 import type { HttpAnswer, UpgradeRequest } from '../../../src/gateways/web-socket.js';
 import type { Scope } from '../../../src/store/directory.js';
 import {
@@ -11,6 +11,8 @@ import {
   FakeTiming,
   hubRequest,
   recordingLog,
+  type TestHubOptions,
+  testHub,
 } from '../../support/hub-fakes.js';
 
 const guard = anonymousGuard({
@@ -20,13 +22,13 @@ const guard = anonymousGuard({
 });
 const HANDSHAKE = Buffer.from('{"protocol":"json","version":1}\u001e');
 
-function setUp(options: Partial<HubOptions> = {}) {
+function setUp(options: Partial<TestHubOptions> = {}) {
   const directory = new FakeDirectory();
   directory.addKey('token', 'account-1');
   const mailboxes = new FakeMailboxes();
   const timing = new FakeTiming();
   const { log, lines, text } = recordingLog();
-  const hub = createHub({ directory, mailboxes: mailboxes.refs, guard, log, timing, ...options });
+  const hub = testHub({ directory, mailboxes: mailboxes.refs, guard, log, timing, ...options });
   const open = async (token = 'token') => {
     const accept = await hub.upgrade(hubRequest('', { authorization: `Bearer ${token}` }));
     if (typeof accept !== 'function') throw new Error(`refused with ${accept.status}`);
@@ -144,9 +146,10 @@ test('lets keys connect that may read the account, and no others', async (t) => 
     [[], 403],
   ];
   for (const [scopes, status] of cases) {
-    directory.addKey('scoped', 'account-1', scopes);
-    t.is(await upgradeStatus(hub, bearer('scoped')), status, scopes.join());
-    t.is((await hub.negotiate(bearer('scoped'))).status, status === 101 ? 200 : status);
+    const key = `key-of-${scopes.join('-')}`;
+    directory.addKey(key, 'account-1', scopes);
+    t.is(await upgradeStatus(hub, bearer(key)), status, scopes.join());
+    t.is((await hub.negotiate(bearer(key))).status, status === 101 ? 200 : status);
   }
 });
 
@@ -282,7 +285,9 @@ test('a key revoked between its check and the opening of the socket is closed as
 });
 
 test('drains: sends everybody away, refuses newcomers, ends when the last has gone', async (t) => {
-  const { hub, directory, timing, open } = setUp();
+  const keys = new FakeDirectory();
+  keys.addKey('token', 'account-1');
+  const { hub, directory, timing, open } = setUp({ credentials: new Credentials({ directory: keys }) });
   const accept = await hub.upgrade(bearer('token'));
   if (typeof accept !== 'function') throw new Error('refused');
   const answers = await open();
@@ -318,7 +323,7 @@ const TOKEN = 'eyJhbGciOiJSUzI1NiJ9.e30.c2ln';
 const userInfo = async () => ({ email: undefined, emailVerified: undefined, name: undefined });
 
 /** Takes one token, of `subject`, which has a minute left. */
-function tokensOf(subject: string | undefined): NonNullable<HubOptions['tokens']> {
+function tokensOf(subject: string | undefined): NonNullable<TestHubOptions['tokens']> {
   const claims = { issuer: 'https://login.test', email: 'a@b.c', emailVerified: true, name: undefined };
   return {
     verify: async (token) => (token === TOKEN ? { ...claims, subject, expiresAt: Date.now() + 60_000 } : undefined),

@@ -4,7 +4,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { anonymousGuard } from '../../../src/auth/origin.js';
 import { cursorOf } from '../../../src/gateways/events/cursor.js';
-import { createHub, type HubOptions } from '../../../src/gateways/hub/hub.js';
+import type { HubOptions } from '../../../src/gateways/hub/hub.js';
 import type { SocketListener } from '../../../src/gateways/web-socket.js';
 import { EventBus } from '../../support/event-bus.js';
 import {
@@ -18,6 +18,7 @@ import {
   readChanged,
   recordingLog,
   statusChanged,
+  testHub,
 } from '../../support/hub-fakes.js';
 
 const MINE = '00000000-0000-7000-8000-00000000000a';
@@ -39,7 +40,7 @@ function setUp(bus = new EventBus(), limits: HubOptions['limits'] = {}) {
   const timing = new FakeTiming();
   const { log, lines } = recordingLog();
   const guard = anonymousGuard({ hostname: 'x.test', publicUrl: undefined });
-  const hub = createHub({ directory, mailboxes: bus.node(), guard, log, timing, limits });
+  const hub = testHub({ directory, mailboxes: bus.node(), guard, log, timing, limits });
   const open = async (query = 'resume=true', key = 'mine') => {
     const accept = await hub.upgrade(hubRequest(`access_token=${key}&${query}`));
     if (typeof accept !== 'function') throw new Error(`refused with ${accept.status}`);

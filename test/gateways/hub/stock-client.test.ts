@@ -2,7 +2,6 @@
 import { HttpTransportType, type HubConnection, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import test from 'ava';
 import { anonymousGuard } from '../../../src/auth/origin.js';
-import { createHub } from '../../../src/gateways/hub/hub.js';
 import {
   emailAdded,
   emailRemoved,
@@ -10,6 +9,7 @@ import {
   FakeMailboxes,
   readChanged,
   recordingLog,
+  testHub,
   unreadCount,
 } from '../../support/hub-fakes.js';
 import { startWsServer } from '../../support/ws-server.js';
@@ -22,7 +22,7 @@ async function startHub() {
   const mailboxes = new FakeMailboxes();
   const { log, text } = recordingLog();
   const guard = anonymousGuard({ hostname: 'x.test', publicUrl: undefined });
-  const hub = createHub({ directory, mailboxes: mailboxes.refs, guard, log });
+  const hub = testHub({ directory, mailboxes: mailboxes.refs, guard, log });
   const server = await startWsServer('/hubs/email', hub);
   return { directory, mailboxes, hub, server, logText: text };
 }

@@ -5,9 +5,9 @@ import { createRequire } from 'node:module';
 import { type HubConnection, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import test, { type ExecutionContext } from 'ava';
 import { anonymousGuard } from '../../../src/auth/origin.js';
-import { createHub, type HubOptions } from '../../../src/gateways/hub/hub.js';
+import type { HubOptions } from '../../../src/gateways/hub/hub.js';
 import { EventBus } from '../../support/event-bus.js';
-import { emailRemoved, FakeDirectory, recordingLog } from '../../support/hub-fakes.js';
+import { emailRemoved, FakeDirectory, recordingLog, testHub } from '../../support/hub-fakes.js';
 import { startWsServer } from '../../support/ws-server.js';
 
 const ACCOUNT = '00000000-0000-7000-8000-00000000000a';
@@ -17,7 +17,7 @@ async function startNode(t: ExecutionContext, bus: EventBus, limits: HubOptions[
   directory.addKey('token', ACCOUNT);
   const guard = anonymousGuard({ hostname: 'x.test', publicUrl: undefined });
   const { log, text } = recordingLog();
-  const hub = createHub({ directory, mailboxes: bus.node(), guard, log, limits });
+  const hub = testHub({ directory, mailboxes: bus.node(), guard, log, limits });
   const server = await startWsServer('/hubs/email', hub);
   t.teardown(() => server.close());
   return { hub, server, url: `${server.url}?resume=true`, logText: text };

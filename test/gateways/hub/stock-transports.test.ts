@@ -5,9 +5,16 @@ import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
 import test, { type ExecutionContext } from 'ava';
 import { anonymousGuard } from '../../../src/auth/origin.js';
 import { startHttp } from '../../../src/gateways/http/server.js';
-import { createHub, type HubOptions } from '../../../src/gateways/hub/hub.js';
 import { EventBus } from '../../support/event-bus.js';
-import { emailAdded, emailRemoved, FakeDirectory, recordingLog, renamed } from '../../support/hub-fakes.js';
+import {
+  emailAdded,
+  emailRemoved,
+  FakeDirectory,
+  recordingLog,
+  renamed,
+  type TestHubOptions,
+  testHub,
+} from '../../support/hub-fakes.js';
 
 const ACCOUNT = '00000000-0000-7000-8000-00000000000a';
 const { WebSockets, ServerSentEvents, LongPolling } = HttpTransportType;
@@ -28,12 +35,12 @@ const WAYS: readonly Way[] = [
 const called = ({ transport, isBinary }: Way) =>
   `${HttpTransportType[transport]} with ${isBinary ? 'MessagePack' : 'JSON'}`;
 
-async function startNode(t: ExecutionContext, bus = new EventBus(), options: Partial<HubOptions> = {}) {
+async function startNode(t: ExecutionContext, bus = new EventBus(), options: Partial<TestHubOptions> = {}) {
   const directory = new FakeDirectory();
   directory.addKey('token', ACCOUNT);
   const guard = anonymousGuard({ hostname: 'x.test', publicUrl: undefined });
   const { log, lines, text } = recordingLog();
-  const hub = createHub({ directory, mailboxes: bus.node(), guard, log, ...options });
+  const hub = testHub({ directory, mailboxes: bus.node(), guard, log, ...options });
   const handler = async () => ({ status: 404, headers: [], body: null });
   const webSockets = [{ path: '/hubs/email', endpoint: hub }];
   const server = await startHttp({ bind: '127.0.0.1', port: 0, handler, webSockets, log });

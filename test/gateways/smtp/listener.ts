@@ -103,9 +103,11 @@ export async function listen(
     authenticate: () => Promise.resolve(undefined),
     login: () => Promise.reject(new Error('not asked by the MX')),
     isAddressOf: () => Promise.reject(new Error('not asked by the MX')),
+    noteUse: () => {},
     anonymous: () => Promise.resolve(undefined),
     revokedKeys$: NEVER,
     deletedAccounts$: NEVER,
+    missedChanges$: NEVER,
   };
   const log: Logger = pino(
     { level: 'debug' },

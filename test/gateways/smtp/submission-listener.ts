@@ -6,6 +6,7 @@ import pino from 'pino';
 import { Subject } from 'rxjs';
 import type { Mailboxes, MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
 import type { Payload } from '../../../src/actors/runtime/protocol.js';
+import { Credentials } from '../../../src/auth/credentials.js';
 import { type GuardLimits, LoginGuard } from '../../../src/auth/login-guard.js';
 import { SignIn } from '../../../src/auth/sign-in.js';
 import type { Directory, Principal, Recipient } from '../../../src/directory/protocol.js';
@@ -30,6 +31,7 @@ export interface Queued extends Payload<MailboxProtocol, 'enqueue'> {
 export class SubmissionDirectory {
   readonly revokedKeys$ = new Subject<string>();
   readonly deletedAccounts$ = new Subject<string>();
+  readonly missedChanges$ = new Subject<void>();
   readonly keys = new Map<string, Principal>([
     ['alice-key', key('alice', 'alice-key', ['smtp'])],
     ['app-key', key('alice', 'app-key', ['app'])],
@@ -42,6 +44,8 @@ export class SubmissionDirectory {
   ]);
   lookups = 0;
   fault: Error | undefined;
+
+  readonly noteUse = (): void => {};
 
   readonly authenticate = async (apiKey: string): Promise<Principal | undefined> => {
     this.lookups++;
@@ -129,8 +133,8 @@ export async function listenForSubmission(
   };
   const signIn = new SignIn({
     directory,
+    credentials: new Credentials({ directory, ...(now && { now }) }),
     guard: new LoginGuard({ delayMs: 0, ...guard }),
-    ...(now && { now }),
   });
   const listener = await startSubmission({
     bind: '127.0.0.1',

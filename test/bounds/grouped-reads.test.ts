@@ -1,6 +1,6 @@
 // Reads that are shared by those who ask while one is under way.
 import test from 'ava';
-import { GroupedReads } from '../../../src/actors/runtime/grouped-reads.js';
+import { GroupedReads } from '../../src/bounds/grouped-reads.js';
 
 function startReads() {
   const begun: { readonly key: string; readonly end: (value: number) => void; readonly fail: (why: Error) => void }[] =
