@@ -71,10 +71,11 @@ import { type ExportTurns, exportTurns } from './export-turns.js';
 import { startHousekeeping } from './housekeeping.js';
 import type { Lifecycle } from './lifecycle.js';
 import type { Observability } from './observability.js';
-import { recentBlobs } from './recent-blobs.js';
 import { shareOfMemory } from './processes/place.js';
+import { recentBlobs } from './recent-blobs.js';
 import type { CourierStores } from './remote-courier.js';
 import { type Resources, SEARCHES_AT_ONCE } from './resources.js';
+import { Revocations } from './revocations.js';
 import { version } from './version.js';
 
 export interface Engine {
@@ -202,7 +203,8 @@ export async function startEngine(
   const mailboxMeter = commits.meter('mailboxes', metrics?.commits.mailboxes);
   const mailboxRows = blobs.keptBy(postgresMailboxes(sql, writerSql, mailboxMeter, settling));
   const exports = exportTurns(stall.port(postgresExports(sql)), config.mboxExportInterval, log);
-  const accounts = stall.port(postgresDirectory(sql, shards));
+  const revocations = new Revocations({ transport, ownership, leases, ttlMs, log });
+  const accounts = stall.port(postgresDirectory(sql, shards, (keyIds) => revocations.announce(keyIds)));
   for (const name of config.hostedDomains) await accounts.addDomain(name);
 
   const search = searchTurns(postgresSearch(searchSql), SEARCHES_AT_ONCE);
@@ -302,6 +304,7 @@ export async function startEngine(
     mailboxes,
     unknownRecipients: config.unknownRecipients,
     keyUses,
+    revocations,
     ...(config.anonymousAccount === undefined ? {} : { anonymousAccount: config.anonymousAccount }),
     log,
   });

@@ -204,9 +204,6 @@ export interface DirectoryStore {
   /** Notes when keys were last used; a time before the one that is known changes nothing. */
   touchKeys(uses: ReadonlyMap<string, Date>): Promise<void>;
 
-  /**
-   * Changes made through any node or command, until the returned function is called. The revocation of a key through this store
-   * is among them before the call that revokes it ends.
-   */
+  /** Changes made through any node or command, until the returned function is called. */
   watch(onChange: (change: DirectoryChange) => void): Promise<() => Promise<void>>;
 }
