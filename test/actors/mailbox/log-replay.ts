@@ -110,7 +110,7 @@ export function snapshotOf(state: MailboxState) {
     folders: folders.sort((a, b) => (a.row.name < b.row.name ? -1 : 1)),
     annotations: state.annotations.of(null),
     filters: state.filters,
-    deferred: [...state.deferred].sort(),
+    deferred: [...state.deferred.entries()].sort(),
     drafts: [...state.outbound.drafts].map(({ id, emailId }) => `${id} ${emailId}`).sort(),
   };
 }
