@@ -276,7 +276,7 @@ export type OfferedAppend = Reply<MailboxProtocol, 'append'>;
 
 /** Which emails a record is about. */
 export { flaggedIn, placementsIn, removedIn } from '../../store/changes.js';
-export { type EmailDetail, type EmailListItem, emailHead, emailListItem } from './email-view.js';
+export { type EmailDetail, type EmailListItem, emailHead, emailListItem, encodedOnce } from './email-view.js';
 export type { Folder } from './folder-operations.js';
 export type { ListQuery, ListState } from './list-operations.js';
 

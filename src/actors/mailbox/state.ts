@@ -9,6 +9,7 @@ import type {
   PlacementPage,
   RememberedReply,
   SmallMailbox,
+  ThreadChange,
 } from '../../store/mailboxes.js';
 import { type NetChange, netOf } from '../../store/net-changes.js';
 import type { Loaded } from '../runtime/behavior.js';
@@ -18,6 +19,7 @@ import { inOrder } from './filter-match.js';
 import { FolderColumns } from './folder-columns.js';
 import { OutboundMemory } from './outbound/memory.js';
 import { SearchMemory } from './search-memory.js';
+import { Summaries } from './summaries.js';
 
 /** Deliveries remembered in memory, to answer a repeated one without asking the store. */
 const REMEMBERED_DELIVERIES = 1_000;
@@ -44,6 +46,7 @@ export class MailboxState {
   readonly annotations = new Annotations();
   readonly search = new SearchMemory(this.emails);
   readonly outbound = new OutboundMemory();
+  readonly summaries: Summaries;
   /** Inbound ids whose delivery is known to be done. */
   readonly delivered = new Set<string>();
 
@@ -51,6 +54,7 @@ export class MailboxState {
 
   constructor(accountId: string, epoch: number, account: ClaimedAccount) {
     this.accountId = accountId;
+    this.summaries = new Summaries(accountId);
     this.epoch = epoch;
     this.held = account.held;
     this.modseq = account.modseq;
@@ -66,12 +70,20 @@ export class MailboxState {
 
   get octets(): number {
     let octets = this.emails.octets + this.search.octets + this.outbound.octets + this.annotations.octets;
+    octets += this.summaries.octets;
     for (const folder of this.folders.values()) octets += folder.octets;
     return octets;
   }
 
   get needsCompaction(): boolean {
     return this.emails.dead > WORN_SLOTS && this.emails.dead * 2 > this.emails.size;
+  }
+
+  /** What the commit that was taken in last has changed of threads. */
+  changeThreads(change: ThreadChange): void {
+    if (change !== 'grown') this.threadsAt = this.modseq;
+    if (change === 'unsettled') this.summaries.close();
+    else this.summaries.threadsChanged({ areJoined: change === 'joined' });
   }
 
   rememberDelivered(inboundIds: Iterable<string>): void {
@@ -97,6 +109,7 @@ export class MailboxState {
   /** Takes a committed change in. */
   evolve(change: MailboxChange): void {
     const net = netOf(change.changes);
+    this.summaries.evolve(net, this.emails);
     for (const email of net.emailsAdded) this.emails.append(email);
     for (const { change: record, ids } of net.flaggedTogether) {
       const { flags } = record.payload;
