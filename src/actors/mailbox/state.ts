@@ -11,6 +11,7 @@ import type {
   PlacementPage,
   RememberedReply,
   SmallMailbox,
+  ThreadChange,
 } from '../../store/mailboxes.js';
 import { type NetChange, netOf } from '../../store/net-changes.js';
 import type { Loaded } from '../runtime/behavior.js';
@@ -20,6 +21,7 @@ import { inOrder } from './filter-match.js';
 import { FolderColumns } from './folder-columns.js';
 import { OutboundMemory } from './outbound/memory.js';
 import { SearchMemory } from './search-memory.js';
+import { Summaries } from './summaries.js';
 
 /** Deliveries remembered in memory, to answer a repeated one without asking the store. */
 const REMEMBERED_DELIVERIES = 1_000;
@@ -51,12 +53,14 @@ export class MailboxState {
   #annotations: Annotations | undefined;
   #search: SearchMemory | undefined;
   #outbound: OutboundMemory | undefined;
+  readonly summaries: Summaries;
   /** Inbound ids whose delivery is known to be done. */
   #delivered: Set<string> | undefined;
   #replies: Map<string, RememberedReply> | undefined;
 
   constructor(accountId: string, epoch: number, account: ClaimedAccount) {
     this.accountId = accountId;
+    this.summaries = new Summaries(accountId);
     this.epoch = epoch;
     this.held = account.held;
     this.modseq = account.modseq;
@@ -86,7 +90,7 @@ export class MailboxState {
   }
 
   get octets(): number {
-    let octets = this.emails.octets;
+    let octets = this.emails.octets + this.summaries.octets;
     for (const part of [this.#search, this.#outbound, this.#annotations])
       if (part !== undefined) octets += PART_OCTETS + part.octets;
     octets += (this.#delivered?.size ?? 0) * ID_OCTETS + (this.#replies?.size ?? 0) * REPLY_OCTETS;
@@ -96,6 +100,13 @@ export class MailboxState {
 
   get needsCompaction(): boolean {
     return this.emails.dead > WORN_SLOTS && this.emails.dead * 2 > this.emails.size;
+  }
+
+  /** What the commit that was taken in last has changed of threads. */
+  changeThreads(change: ThreadChange): void {
+    if (change !== 'grown') this.threadsAt = this.modseq;
+    if (change === 'unsettled') this.summaries.close();
+    else this.summaries.threadsChanged({ areJoined: change === 'joined' });
   }
 
   /** Whether the delivery is known to be done. */
@@ -130,6 +141,7 @@ export class MailboxState {
   /** Takes a committed change in. */
   evolve(change: MailboxChange): void {
     const net = netOf(change.changes);
+    this.summaries.evolve(net, this.emails);
     for (const email of net.emailsAdded) this.emails.append(email);
     for (const { change: record, ids } of net.flaggedTogether) {
       const { flags } = record.payload;

@@ -1,6 +1,6 @@
 // The fenced commit of mailbox changes (decision 0002): one statement for a group of accounts. An account whose epoch or modseq is
 // not the expected one, or whose inbound rows are gone, writes nothing; the others of the group are not affected.
-import type { CommitResult, MailboxChange } from '../mailboxes.js';
+import type { CommitResult, MailboxChange, ThreadChange } from '../mailboxes.js';
 import { type AddedEmail, type NetChange, netOf } from '../net-changes.js';
 import { type BlobOfAccount, gather, smallBlob, storedBlobs } from './blob-writes.js';
 import type { Fragment, Sql } from './client.js';
@@ -206,18 +206,20 @@ export async function commitChanges(
     ${writeOutbound(sql, changes)}
     select a as account_id, null::uuid as consumed, null::uuid[] as threads from passed
     ${part(missingInbound, rows.consumed)}
-    ${part(tornThreads, rows.added)}`;
-  const torn = results.flatMap(({ account_id, threads }) => (threads === null ? [] : [{ a: account_id, threads }]));
-  if (torn.length > 0) await joinThreads(sql, torn);
+    ${part(foundThreads, rows.added)}`;
+  const found = results.flatMap(({ account_id, threads }) => (threads === null ? [] : [{ a: account_id, threads }]));
+  const torn = found.filter(({ threads }) => threads.length > 1);
+  const areJoined = torn.length > 0 && (await joinThreads(sql, torn));
   for (const { a } of rows.overlaid) overlays.note(a);
   return changes.map((change): CommitResult => {
     const own = results.filter((row) => row.account_id === change.accountId && row.threads === null);
     if (own.length === 0) return { kind: 'fenced' };
     const gone = own.flatMap((row) => (row.consumed === null ? [] : [row.consumed]));
     if (gone.length > 0) return { kind: 'consumed', inbound: gone };
-    return torn.some(({ a }) => a === change.accountId)
-      ? { kind: 'committed', areThreadsJoined: true }
-      : { kind: 'committed' };
+    const isOwn = ({ a }: { readonly a: string }) => a === change.accountId;
+    if (!found.some(isOwn)) return { kind: 'committed' };
+    const joined: ThreadChange = areJoined ? 'joined' : 'unsettled';
+    return { kind: 'committed', threads: torn.some(isOwn) ? joined : 'grown' };
   });
 }
 
@@ -265,8 +267,9 @@ const addEmails: Part = (sql, rows) => sql`
       on conflict do nothing
     )`;
 
-const tornThreads: Part = (sql) => sql`
-    union all select a, null, threads from added where cardinality(threads) > 1`;
+/** Threads that were there, of new emails that refer to any. */
+const foundThreads: Part = (sql) => sql`
+    union all select a, null, threads from added where threads is not null`;
 
 const flagEmails: Part = (sql, rows) => sql`
     , flagged as materialized (
