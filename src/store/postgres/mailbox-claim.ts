@@ -89,7 +89,8 @@ const claimText = (locked: string): string => `
   ), claimed as (
     update accounts a set epoch = f.epoch
     from free f,
-      (select set_config('mansio.reads_overlays', 'on', true), set_config('synchronous_commit', 'off', true)) setting
+      (select set_config('mansio.reads_overlays', 'on', true), set_config('mansio.reads_uid_ranges', 'on', true),
+        set_config('synchronous_commit', 'off', true)) setting
     where a.id = f.id
     returning a.id, a.modseq, a.email, a.held
   )

@@ -51,11 +51,11 @@ function rowsOf(changes: readonly MailboxChange[], overlays: Overlays) {
         placed.push({ a, f, uids: uidsOf(rows), ids: rows.map(({ emailId }) => emailId), d, m, s });
       }
       for (const rows of runsOf(placements.expunged, areAlike)) {
-        expunged.push({ a, f, uids: uidsOf(rows), m: rows[0]!.modseq });
+        expunged.push({ a, f, ...uidRangesOf(rows), m: rows[0]!.modseq });
       }
       for (const rows of runsOf(placements.marked, areAlike)) {
         const { isDeleted: d, modseq: m } = rows[0]!;
-        marked.push({ a, f, uids: uidsOf(rows), d, m });
+        marked.push({ a, f, ...uidRangesOf(rows), d, m });
       }
     }
     folders.push(...folderRows(change));
@@ -104,6 +104,20 @@ function areAlike(a: Placed, b: Placed): boolean {
 }
 
 const uidsOf = (rows: readonly Placed[]): number[] => rows.map(({ uid }) => uid);
+
+/** UIDs that follow each other, by the first and the last one: one look-up finds the placements of a range. */
+function uidRangesOf(rows: readonly Placed[]): { readonly firsts: number[]; readonly lasts: number[] } {
+  const firsts: number[] = [];
+  const lasts: number[] = [];
+  for (const uid of Uint32Array.from(rows, (row) => row.uid).sort()) {
+    if (lasts.length > 0 && uid === lasts.at(-1)! + 1) lasts[lasts.length - 1] = uid;
+    else {
+      firsts.push(uid);
+      lasts.push(uid);
+    }
+  }
+  return { firsts, lasts };
+}
 
 /** Of the folders that were there before: their counters, and what else they are when that has changed. */
 function folderRows({ accountId: a, changes, counters }: MailboxChange) {
@@ -303,22 +317,25 @@ const place: Part = (sql, rows) => sql`
 
 const expunge: Part = (sql, rows) => sql`
     , gone as materialized (
-      select a, f, uid, m from json_to_recordset(${json(rows)}::text::json)
-        as x (a uuid, f uuid, uids bigint[], m bigint) join passed using (a) cross join unnest(x.uids) as uid
+      select a, f, first, last, m from json_to_recordset(${json(rows)}::text::json)
+        as x (a uuid, f uuid, firsts bigint[], lasts bigint[], m bigint)
+        join passed using (a) cross join unnest(x.firsts, x.lasts) as y (first, last)
     ), unplaced as (
-      delete from placements t using gone g where t.account_id = g.a and t.folder_id = g.f and t.uid = g.uid
+      delete from placements t using gone g
+      where t.account_id = g.a and t.folder_id = g.f and t.uid between g.first and g.last
     ), expunged as (
-      insert into expunged (account_id, folder_id, uid, modseq) select a, f, uid, m from gone
+      insert into expunged (account_id, folder_id, uid, last_uid, modseq) select a, f, first, nullif(last, first), m from gone
     )`;
 
 /** Placements whose `\\Deleted` is another one. */
 const markDeleted: Part = (sql, rows) => sql`
     , marked as materialized (
-      select a, f, uid, d, m from json_to_recordset(${json(rows)}::text::json)
-        as r (a uuid, f uuid, uids bigint[], d boolean, m bigint) join passed using (a) cross join unnest(r.uids) as uid
+      select a, f, first, last, d, m from json_to_recordset(${json(rows)}::text::json)
+        as r (a uuid, f uuid, firsts bigint[], lasts bigint[], d boolean, m bigint)
+        join passed using (a) cross join unnest(r.firsts, r.lasts) as y (first, last)
     ), placement_marked as (
       update placements t set deleted = r.d, modseq = r.m
-      from marked r where t.account_id = r.a and t.folder_id = r.f and t.uid = r.uid
+      from marked r where t.account_id = r.a and t.folder_id = r.f and t.uid between r.first and r.last
     )`;
 
 const changeFolders: Part = (sql, rows) => sql`

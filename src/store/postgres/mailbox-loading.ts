@@ -149,8 +149,7 @@ export async function overview(sql: Sql, accountId: string): Promise<MailboxOver
   const [row] = await guarded(
     () => sql<WholeOverviewRow[]>`
       select ${sql.unsafe(overviewFields(MOST_EXPUNGED))},
-        (select modseq from expunged where account_id = a.id
-          order by modseq desc offset ${MOST_EXPUNGED} limit 1) as beyond
+        (select modseq from (${sql.unsafe(EXPUNGED_UIDS)} offset ${MOST_EXPUNGED} limit 1) r) as beyond
       from accounts a where a.id = ${accountId}`,
   );
   if (row !== undefined) return overviewOf(row, Number(row.beyond ?? 0));
@@ -165,6 +164,12 @@ export async function overview(sql: Sql, accountId: string): Promise<MailboxOver
   };
 }
 
+/** Of `accounts a`, newest first, one row a UID: the table has one row for UIDs that follow each other and left together. */
+const EXPUNGED_UIDS = `
+  select x.folder_id, x.modseq, u.uid
+  from expunged x cross join generate_series(x.uid, coalesce(x.last_uid, x.uid)) as u (uid)
+  where x.account_id = a.id order by x.modseq desc`;
+
 const rowsOf = (select: string) => `(select json_agg(r) from (${select}) r)`;
 
 /** For a select list, of `accounts a`. One text for each number, so that statements are prepared once. */
@@ -172,8 +177,7 @@ export const overviewFields = (mostExpunged: number): string => `
   a.modseq,
   (select min(seq) from events where account_id = a.id) as oldest,
   (select string_agg(uuid_send(folder_id) || int8send(modseq) || int8send(uid), ''::bytea order by folder_id, modseq, uid)
-    from (select folder_id, modseq, uid from expunged where account_id = a.id
-      order by modseq desc limit ${mostExpunged}) r) as expunged,
+    from (${EXPUNGED_UIDS} limit ${mostExpunged}) r) as expunged,
   ${rowsOf(`select ${folderColumns.selected} from folders where account_id = a.id order by sort_order, id`)} as folders,
   ${rowsOf(`select ${filterColumns.selected} from filters where account_id = a.id`)} as filters,
   ${rowsOf(
