@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import type { Mailboxes } from '../../src/actors/mailbox/protocol.js';
 import { ActorFault } from '../../src/actors/runtime/errors.js';
+import { Credentials } from '../../src/auth/credentials.js';
 import { matchesHash, newApiKey, parseApiKey } from '../../src/directory/api-key.js';
 import { createDirectory, type DirectoryOptions } from '../../src/directory/directory.js';
 import type { DirectoryStore } from '../../src/store/directory.js';
@@ -236,6 +237,66 @@ test('a key authenticates until it is revoked, and the revocation is told', asyn
   await settled(() => store.revokeKey(key.id));
   t.deepEqual(revoked, [key.id]);
   t.is(await directory.authenticate(apiKey), undefined);
+});
+
+async function newKey(store: DirectoryStore, accountId: string) {
+  const { apiKey, prefix, hash } = newApiKey(randomBytes);
+  const key = await store.createKey({ accountId, name: 'x', scopes: ['app'], serviceWide: false, prefix, hash });
+  return { ...key, apiKey };
+}
+
+test('keys that are asked for while others are read are read together, and each finds its own', async (t) => {
+  const { store, directory, calls } = await start(t);
+  const ann = await store.createAccount('ann@example.test', 'Ann');
+  const keys = [];
+  for (let i = 0; i < 20; i++) keys.push(await newKey(store, ann.id));
+  const asked = keys.map(({ apiKey }) => directory.authenticate(apiKey));
+  const unknown = directory.authenticate(newApiKey(randomBytes).apiKey);
+  await store.revokeKey(keys[3]!.id);
+  const again = directory.authenticate(keys[3]!.apiKey);
+  t.deepEqual(
+    (await Promise.all(asked)).map((principal) => principal?.keyId).filter((_, i) => i !== 3),
+    keys.map(({ id }) => id).filter((_, i) => i !== 3),
+  );
+  t.is(await unknown, undefined);
+  t.is(await again, undefined, 'a read begins after it was asked for');
+  t.true(calls.filter((name) => name === 'keysByPrefixes').length <= 3);
+});
+
+test('a remembered key ends with its revocation: at once here, and with the notice on another node', async (t) => {
+  const { sql, store, directory, settled } = await start(t);
+  const elsewhere = await createDirectory({
+    store: postgresDirectory(sql, 16),
+    mailboxes: mailboxes(() => ({ held: true, total: 0 })),
+    unknownRecipients: 'hold',
+    log: { info() {} },
+  });
+  t.teardown(() => elsewhere.close());
+  const here = new Credentials({ directory });
+  const there = new Credentials({ directory: elsewhere });
+  const ann = await store.createAccount('ann@example.test', 'Ann');
+  for (const end of ['revoke', 'rotate', 'device'] as const) {
+    const device = newApiKey(randomBytes);
+    const { id } = (await store.createKeyWithin(100, {
+      ...{ accountId: ann.id, name: 'x', scopes: ['app'], serviceWide: false, deviceId: 'phone' },
+      ...{ prefix: device.prefix, hash: device.hash },
+    }))!;
+    for (const node of [here, there]) t.is((await node.identify(device.apiKey)).kind, 'known', end);
+    const next = newApiKey(randomBytes);
+    const minted = { prefix: next.prefix, hash: next.hash };
+    await settled(async () => {
+      if (end === 'revoke') await store.revokeKeyOf(ann.id, id);
+      else if (end === 'rotate') await store.rotateKey(ann.id, id, minted);
+      else {
+        const device = { accountId: ann.id, name: 'y', scopes: ['app'] as const, serviceWide: false };
+        await store.createKeyWithin(100, { ...device, ...minted, deviceId: 'phone' });
+      }
+      t.is(here.known(device.apiKey), undefined, end);
+    });
+    // Notices of a database come in order to all who listen, but not to all in the same moment.
+    while (there.known(device.apiKey) !== undefined) await new Promise((resolve) => setImmediate(resolve));
+    for (const node of [here, there]) t.is((await node.identify(device.apiKey)).kind, 'invalid', end);
+  }
 });
 
 test('without a credential one acts as the configured account or as nobody', async (t) => {

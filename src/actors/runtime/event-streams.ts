@@ -10,6 +10,7 @@ import { shardOf } from '../../store/shard.js';
 import { LogFollower } from './log-follower.js';
 import type { Meter } from './meter.js';
 import type { Ownership } from './ownership.js';
+import { RecentPages } from './recent-pages.js';
 import type { LogPosition, ResumeFrom, ResumePoint } from './ref.js';
 import { isKept } from './retention.js';
 import type { Tracer } from './tracing.js';
@@ -43,7 +44,7 @@ export function createEventStreams<E>(options: EventStreamsOptions): EventStream
   const recoveries = new FairSemaphore({ total: READS_AT_A_TIME });
   /** The clients of a node that has gone come to the others all at once. */
   const catchUps = new FairSemaphore({ total: READS_AT_A_TIME });
-  const shared = { ...options, recoveries, catchUps };
+  const shared = { ...options, recoveries, catchUps, recentPages: new RecentPages() };
   const newestSeqs = new GroupedReads((accountId) => catchUps.run(accountId, () => log.newest(accountId)));
   /** The first event after a seq. Keys: seq, a space, account. */
   const nextEvents = new GroupedReads(async (key) => {
@@ -80,7 +81,8 @@ export function createEventStreams<E>(options: EventStreamsOptions): EventStream
     const named = { seq, at: at ?? now };
     if (!isKept(named, newest, now)) return undefined;
     if (seq === newest || newest <= EVENT_LOG_START) return named;
-    const next = await nextEvents.of(`${seq} ${accountId}`);
+    const recent = followers.get(accountId)?.recentPage(seq)?.events[0];
+    const next = recent ?? (await nextEvents.of(`${seq} ${accountId}`));
     // Nothing can be missing before the first change.
     if (next?.seq !== seq + 1 && next?.seq !== EVENT_LOG_START + 1) return undefined;
     const found = { seq, at: at ?? next.at };
@@ -92,7 +94,10 @@ export function createEventStreams<E>(options: EventStreamsOptions): EventStream
       defer(() => (followers.get(accountId) ?? open(accountId)).events$(after) as Observable<readonly E[]>),
 
     async resume(accountId, from) {
-      const newest = await newestSeqs.of(accountId);
+      // Live followers may lag behind a client that comes from another node.
+      const position = followers.get(accountId)?.position;
+      const isAhead = position === undefined || (from !== null && from.seq > position);
+      const newest = isAhead ? await newestSeqs.of(accountId) : position;
       const now = clock.now();
       const kept = from === null ? undefined : await keptPosition(accountId, from, newest, now);
       if (kept !== undefined) return { position: kept, complete: true };

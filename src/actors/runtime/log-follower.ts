@@ -23,6 +23,7 @@ import type { EventLog } from '../../store/events.js';
 import { type Meter, NO_METER } from './meter.js';
 import type { EventPacket, EventRecord, RecheckPacket } from './packet.js';
 import { permit$, withPermit } from './permits.js';
+import type { RecentPages } from './recent-pages.js';
 import { SharedReads } from './shared-reads.js';
 import { eventSubject } from './subjects.js';
 import { NO_TRACER, type Tracer } from './tracing.js';
@@ -44,6 +45,7 @@ export interface LogFollowerOptions {
   readonly recoveries: FairSemaphore;
   /** Permits for the reads of followers that start. */
   readonly catchUps: FairSemaphore;
+  readonly recentPages: RecentPages;
   readonly meter?: Meter;
   /** Followers are called in the trace context of the change. */
   readonly tracer?: Tracer;
@@ -71,7 +73,6 @@ export class LogFollower {
   /** The lowest change number before a packet that came while the newest change was looked up. */
   #floor = Number.POSITIVE_INFINITY;
   #upToDate = 0;
-  /** The position that the followers which are up to date have reached; undefined while there are none. */
   #position: number | undefined;
 
   constructor(options: LogFollowerOptions, accountId: string, shard: number, closed: () => void) {
@@ -103,6 +104,16 @@ export class LogFollower {
       });
       return this.#subscription$.pipe(withoutGaps(reading)).subscribe(subscriber);
     });
+  }
+
+  /** Where the followers are that are up to date; undefined while there are none. */
+  get position(): number | undefined {
+    return this.#position;
+  }
+
+  /** The events after a position, when they were read a moment ago. */
+  recentPage(after: number): LogSegment | undefined {
+    return this.#startingReads?.known(after);
   }
 
   /** Packets may have been missed: the log is read, now and once other nodes know for certain that this one subscribes. */
@@ -185,10 +196,11 @@ export class LogFollower {
   }
 
   #backlog(after: number): Observable<LogSegment> {
-    const { catchUps } = this.#options;
+    const { catchUps, recentPages } = this.#options;
     this.#startingReads ??= new SharedReads(
       (position) => this.#page(position).pipe(withPermit(permit$(catchUps, this.#accountId))),
       () => this.#segments,
+      recentPages.ofFollower(),
     );
     const reads = this.#startingReads;
     let position = after;

@@ -117,6 +117,40 @@ test('a follower gets the events after its start, and all followers share one bu
   t.is(subscriptions(), 0);
 });
 
+test('those who come to an account after another share what was read for it, until something arrives', async (t) => {
+  const { streams, commit, reads, lookUps } = setUp();
+  commit(5);
+  const follow = async (from: number) => {
+    const point = await streams.resume(A, { seq: from, at: Date.now() });
+    const seen: number[] = [];
+    streams.of(A, point.position.seq).subscribe((events) => seen.push(...events.map((row) => row.seq)));
+    await turns();
+    return { point, seen };
+  };
+  const first = await follow(3);
+  const before = { reads: reads(), lookUps: lookUps() };
+  const second = await follow(3);
+  const third = await follow(5);
+  t.deepEqual({ reads: reads(), lookUps: lookUps() }, before, 'nothing is read for them');
+  t.deepEqual([second.seen, third.seen], [[4, 5], []]);
+  t.deepEqual([second.point.complete, second.point.position.seq, third.point.position.seq], [true, 3, 5]);
+  commit(1);
+  t.deepEqual(
+    [first, second, third].map(({ seen }) => seen.at(-1)),
+    [6, 6, 6],
+  );
+  const fourth = await follow(3);
+  t.deepEqual(fourth.seen, [4, 5, 6], 'what was read before is not used any more');
+  t.true(reads() > before.reads);
+  commit(1, false);
+  const ahead = await follow(7);
+  t.deepEqual(
+    [ahead.point.complete, ahead.point.position.seq],
+    [true, 7],
+    'a client that knows more than the followers',
+  );
+});
+
 test('a follower with a position gets the log from there and then the live events, without gap or repeat', async (t) => {
   const { streams, commit } = setUp();
   commit(1200, false);
