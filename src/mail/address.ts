@@ -14,6 +14,9 @@ const LONGEST_LOCAL_PART = 64;
 const LONGEST_DOMAIN = 255;
 const LONGEST_ADDRESS = 254;
 
+/** Most addresses: a dot-atom and a host name of ASCII, which is parsed without looking at its characters one by one. */
+const PLAIN =
+  /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 const DOT_ATOM = /^[\w!#$%&'*+/=?^`{|}~\u0080-\u{10ffff}-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u0080-\u{10ffff}-]+)*$/u;
 const QUOTED = /^"((?:[^"\\]|\\[ -~])*)"$/u;
 const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -42,6 +45,10 @@ function parse(text: string, name: RegExp): Address | undefined {
   if (text.length > LONGEST_ADDRESS) return undefined;
   const at = text.lastIndexOf('@');
   if (at < 1) return undefined;
+  if (at <= LONGEST_LOCAL_PART && PLAIN.test(text)) {
+    const domain = text.slice(at + 1).toLowerCase();
+    return isNumbered(domain) ? undefined : { localPart: text.slice(0, at), domain };
+  }
   const [left, right] = [text.slice(0, at), text.slice(at + 1)];
   if (UNSEEN.test(left) || UNSEEN.test(right.replace(JOINERS, ''))) return undefined;
   const localPart = parseLocalPart(left.normalize('NFC'));
@@ -66,8 +73,12 @@ function parseDomain(text: string, name: RegExp): string | undefined {
   if (lower.startsWith('[')) return LITERAL.test(lower) ? lower : undefined;
   const ascii = text.split(DOTS).map(asciiLabel).join('.');
   if (ascii.length > LONGEST_DOMAIN || !name.test(ascii)) return undefined;
-  // RFC 3696 §2: a top-level domain is not all digits; that would be an IP address without brackets.
-  return /(?:^|\.)\d+$/.test(ascii) ? undefined : ascii;
+  return isNumbered(ascii) ? undefined : ascii;
+}
+
+/** RFC 3696 §2: a top-level domain is not all digits; that would be an IP address without brackets. */
+function isNumbered(domain: string): boolean {
+  return /(?:^|\.)\d+$/.test(domain);
 }
 
 /**

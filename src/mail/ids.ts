@@ -3,20 +3,21 @@
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
+/** The octets of a version 7 UUID that is being made. */
+const V7 = Buffer.alloc(16);
+
 export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
 
 /** A version 7 UUID of `ms` since the epoch; `sequence` (0…4095) orders ids of one millisecond; 8 random octets. */
 export function uuidV7(ms: number, sequence: number, random: Uint8Array): string {
-  const hex = ms.toString(16).padStart(12, '0');
-  let tail = '';
-  for (let i = 0; i < 8; i++) {
-    const octet = i === 0 ? (random[i]! & 0x3f) | 0x80 : random[i]!;
-    tail += octet.toString(16).padStart(2, '0');
-  }
-  const middle = (0x7000 | (sequence & 0xfff)).toString(16);
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-${middle}-${tail.slice(0, 4)}-${tail.slice(4)}`;
+  V7.writeUIntBE(ms, 0, 6);
+  V7[6] = 0x70 | ((sequence >> 8) & 0xf);
+  V7[7] = sequence & 0xff;
+  V7.set(random.subarray(0, 8), 8);
+  V7[8] = (V7[8]! & 0x3f) | 0x80;
+  return uuidText(V7);
 }
 
 /** A version 8 UUID of the first 16 octets of a digest. */

@@ -1,7 +1,7 @@
 // The preview of a message: the start of its first text body, else of its HTML body, decoded from a sample of a few kB,
 // without tags and with white space folded. The sample bounds the work.
 import { htmlText } from '../decode/html-text.js';
-import { textOf } from '../decode/part-text.js';
+import { isVerbatim, textOf } from '../decode/part-text.js';
 import type { ChosenBodies } from './body-choice.js';
 import { BodySample } from './body-sample.js';
 import type { Builders, PartBuilder } from './part-builder.js';
@@ -10,6 +10,11 @@ const TEXT_SAMPLE = 4 * 1024;
 /** HTML begins with styles more often than with words. */
 const HTML_SAMPLE = 32 * 1024;
 const LENGTH = 200;
+/** Octets in which most texts have a whole preview. */
+const START = 512;
+/** ASCII without NUL, which is taken out of texts. */
+const ASCII = /^[\x01-\x7f]*$/;
+const BLANKS = /[\x01-\x20\x7f]+/g;
 /** Characters of the decoded sample that are read: fillers and white space may come before the words. */
 const SCANNED = 4000;
 const FILLER = /^(?:\u034f|[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff])$/;
@@ -38,6 +43,8 @@ export class PreviewSamples {
     for (const part of [bodies.text[0], bodies.html[0]]) {
       const sample = part && builders.get(part)?.sample;
       if (part === undefined || sample === undefined) continue;
+      const start = isVerbatim(part) && part.subtype !== 'html' ? lineOfStart(sample.octets) : undefined;
+      if (start !== undefined) return start;
       const decoded = textOf(part, sample.octets);
       const text = part.subtype === 'html' ? htmlText(decoded) : decoded;
       const line = firstLine(sample.full ? text.replace(/\ufffd{1,3}$/, '') : text);
@@ -45,6 +52,14 @@ export class PreviewSamples {
     }
     return '';
   }
+}
+
+/** As `firstLine`, when the first octets are ASCII and enough; most are, and reading the whole sample costs much more. */
+function lineOfStart(octets: Buffer): string | undefined {
+  const text = octets.toString('latin1', 0, START);
+  if (!ASCII.test(text)) return undefined;
+  const line = text.replace(BLANKS, ' ').trimStart();
+  return line.length < LENGTH ? undefined : line.slice(0, LENGTH).trimEnd();
 }
 
 /** White space folded, invisible fillers removed, at most LENGTH characters and no half of a surrogate pair. */
