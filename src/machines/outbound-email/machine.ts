@@ -1,10 +1,15 @@
-// The states of an outbound email (docs/interface/mail.md, "Outbound email"; decisions 0008 and 0052), with one child machine a
-// recipient. The machine is pure: no invoke, no after, no timers, so a snapshot may be restored at any point. Its effects are
-// carried out after the commit. A draft is its first state and is stored without a snapshot: the machine starts when the draft
-// is sent.
-import { type ActorRefFrom, assign, emit, enqueueActions, setup } from 'xstate';
-import { outboundRecipient } from '../outbound-recipient/machine.js';
-import type { Effect, MachineEvent, OutboundEmailContext, OutboundEmailEvent } from './types.js';
+// The states of an outbound email (docs/interface/mail.md, "Outbound email"; decisions 0008 and 0052), with one machine a
+// recipient in its context. The machine has no invoke, no after and no timers, so a snapshot may be restored at any point. Its
+// effects are carried out after the commit. A draft is its first state and is stored without a snapshot: the machine starts when
+// the draft is sent.
+import { assign, emit, enqueueActions, setup } from 'xstate';
+import {
+  pendingRecipient,
+  type RecipientEvent,
+  type RecipientResult,
+  recipientAfter,
+} from '../outbound-recipient/machine.js';
+import type { Effect, MachineContext, MachineEvent, OutboundEmailEvent } from './types.js';
 
 /** After this long in the queue the sender is notified of the delay. */
 const DELAY_NOTICE_MS = 4 * 3_600_000;
@@ -22,25 +27,29 @@ function recipientEvent({ kind, now, random, policy, text, statusCode }: EventOf
   return { type: 'deferred', text, statusCode, now, random, policy } as const;
 }
 
-type Recipient = ActorRefFrom<typeof outboundRecipient>;
-interface WithRecipients {
-  getSnapshot(): { readonly children: Readonly<Record<string, Recipient | undefined>> };
-}
+type Recipients = MachineContext['recipients'];
 
-function pendingOf(self: WithRecipients): Recipient[] {
-  return Object.values(self.getSnapshot().children).filter(
-    (recipient): recipient is Recipient => recipient?.getSnapshot().value === 'Pending',
-  );
-}
+const pendingOf = (recipients: Recipients) => [...recipients].filter(([, { value }]) => value === 'Pending');
 
 /** Recipients whose attempts are under way. */
-function triedOf(self: WithRecipients): Recipient[] {
-  return pendingOf(self).filter((recipient) => recipient.getSnapshot().context.nextTryAt === null);
+const triedOf = (recipients: Recipients) =>
+  pendingOf(recipients).filter(([, { context }]) => context.nextTryAt === null);
+
+/** Has some of the recipients take an event; returns what they report. */
+function tell(
+  recipients: Recipients,
+  some: ReturnType<typeof pendingOf>,
+  event: RecipientEvent,
+): readonly RecipientResult[] {
+  return some.flatMap(([id, recipient]) => {
+    const { recipient: after, results } = recipientAfter(recipient, event);
+    recipients.set(id, after);
+    return results;
+  });
 }
 
 export const outboundEmail = setup({
-  types: { context: {} as OutboundEmailContext, events: {} as MachineEvent, emitted: {} as Effect },
-  actors: { recipient: outboundRecipient },
+  types: { context: {} as MachineContext, events: {} as MachineEvent, emitted: {} as Effect },
   guards: {
     allDelivered: ({ context }) => context.pending === 0 && context.failed === 0,
     nonePending: ({ context }) => context.pending === 0,
@@ -50,41 +59,40 @@ export const outboundEmail = setup({
     bySender: (_, { by }: EventOf<'cancel'>) => by === 'sender',
   },
   actions: {
-    spawnRecipients: enqueueActions(({ enqueue }, { recipientIds, now, heldUntil }: EventOf<'enqueue'>) => {
-      const nextTryAt = heldUntil === undefined ? now : null;
-      for (const id of recipientIds) enqueue.spawnChild('recipient', { id, input: { nextTryAt } });
+    addRecipients({ context: { recipients } }, { recipientIds, now, heldUntil }: EventOf<'enqueue'>) {
+      for (const id of recipientIds) recipients.set(id, pendingRecipient(heldUntil === undefined ? now : null));
+    },
+    tryDue({ context: { recipients } }, { now }: EventOf<'start'>) {
+      const due = pendingOf(recipients).filter(
+        ([, { context }]) => context.nextTryAt !== null && context.nextTryAt <= now,
+      );
+      tell(recipients, due, { type: 'tried' });
+    },
+    passOn: enqueueActions(({ enqueue, context: { recipients } }, answer: EventOf<'answer'>) => {
+      const { recipientId: id } = answer;
+      const recipient = recipients.get(id);
+      if (recipient?.value !== 'Pending') return;
+      for (const result of tell(recipients, [[id, recipient]], recipientEvent(answer))) enqueue.raise(result);
     }),
-    tryDue: enqueueActions(({ enqueue, self }, { now }: EventOf<'start'>) => {
-      for (const recipient of pendingOf(self)) {
-        const { nextTryAt } = recipient.getSnapshot().context;
-        if (nextTryAt !== null && nextTryAt <= now) enqueue.sendTo(recipient, { type: 'tried' });
-      }
-    }),
-    passOn: enqueueActions(({ enqueue, self }, answer: EventOf<'answer'>) => {
-      const recipient = self.getSnapshot().children[answer.recipientId];
-      if (recipient?.getSnapshot().value === 'Pending') enqueue.sendTo(recipient, recipientEvent(answer));
-    }),
-    postpone: enqueueActions(({ enqueue, self }, { recipientIds, now, random, policy }: EventOf<'postpone'>) => {
-      for (const recipient of triedOf(self)) {
-        if (recipientIds.includes(recipient.id)) enqueue.sendTo(recipient, { type: 'postponed', now, random, policy });
-      }
-    }),
-    makeTriedDue: enqueueActions(({ enqueue, self }, { now, random, policy, isInterrupted }: EventOf<'end'>) => {
+    postpone({ context: { recipients } }, { recipientIds, now, random, policy }: EventOf<'postpone'>) {
+      const untried = triedOf(recipients).filter(([id]) => recipientIds.includes(id));
+      tell(recipients, untried, { type: 'postponed', now, random, policy });
+    },
+    makeTriedDue({ context: { recipients } }, { now, random, policy, isInterrupted }: EventOf<'end'>) {
       const event = isInterrupted
         ? ({ type: 'due', now } as const)
         : { type: 'postponed' as const, now, random, policy };
-      for (const recipient of triedOf(self)) enqueue.sendTo(recipient, event);
+      tell(recipients, triedOf(recipients), event);
+    },
+    makeDue({ context: { recipients } }, { now }: { now: number }) {
+      tell(recipients, pendingOf(recipients), { type: 'due', now });
+    },
+    abandonPending: enqueueActions(({ enqueue, context: { recipients } }, { by }: EventOf<'cancel'>) => {
+      for (const result of tell(recipients, pendingOf(recipients), CANCELLED[by])) enqueue.raise(result);
     }),
-    makeDue: enqueueActions(({ enqueue, self }, { now }: { now: number }) => {
-      for (const recipient of pendingOf(self)) enqueue.sendTo(recipient, { type: 'due', now });
-    }),
-    abandonPending: enqueueActions(({ enqueue, self }, { by }: EventOf<'cancel'>) => {
-      for (const recipient of pendingOf(self)) enqueue.sendTo(recipient, CANCELLED[by]);
-    }),
-    reviveFailed: enqueueActions(({ enqueue, self }, { now }: EventOf<'retry'>) => {
-      for (const recipient of Object.values(self.getSnapshot().children)) {
-        if (recipient?.getSnapshot().value === 'Failed') enqueue.sendTo(recipient, { type: 'revived', now });
-      }
+    reviveFailed: enqueueActions(({ enqueue, context: { recipients } }, { now }: EventOf<'retry'>) => {
+      const failed = [...recipients].filter(([, { value }]) => value === 'Failed');
+      for (const result of tell(recipients, failed, { type: 'revived', now })) enqueue.raise(result);
     }),
     noteQueued: assign((_, { now, recipientIds, hasSender, heldUntil }: EventOf<'enqueue'>) => ({
       pending: recipientIds.length,
@@ -135,10 +143,11 @@ export const outboundEmail = setup({
     sentAt: null,
     reportDue: null,
     delayReported: false,
+    recipients: new Map(),
   },
   initial: 'Draft',
   on: {
-    // Children answer after the transition that asked them, in whatever state that led to.
+    // What recipients report is taken after the transition that told them, in whatever state that led to.
     recipientDelivered: { actions: 'countDelivered' },
     recipientDeferred: {
       actions: [
@@ -160,14 +169,14 @@ export const outboundEmail = setup({
             target: 'Queued',
             actions: [
               { type: 'noteQueued', params: ({ event }) => event },
-              { type: 'spawnRecipients', params: ({ event }) => event },
+              { type: 'addRecipients', params: ({ event }) => event },
             ],
           },
           {
             target: 'Queued',
             actions: [
               { type: 'noteQueued', params: ({ event }) => event },
-              { type: 'spawnRecipients', params: ({ event }) => event },
+              { type: 'addRecipients', params: ({ event }) => event },
               'notifyDue',
             ],
           },
@@ -236,7 +245,6 @@ export const outboundEmail = setup({
         ],
       },
     },
-    // Not of type final: a machine that has ended drops its children, and what became of them is to be kept.
     Sent: { entry: ['forgetReport', 'announceSent'] },
     Failed: {
       entry: 'announceFailed',

@@ -1,9 +1,9 @@
 // One step of an outbound email: its stored snapshot and what happened, to the snapshot to be stored and what that means.
 // Pure: effects are handed out for after the commit.
-import { createActor, type Snapshot } from 'xstate';
 import type { OutboundStatus, RecipientStatus } from '../../mail/outbound-status.js';
+import { transitionsOf } from '../transitions.js';
 import { outboundEmail } from './machine.js';
-import { firstDue, readable, type StoredSnapshot } from './stored-snapshot.js';
+import { firstDue, revived, type StoredSnapshot, stored } from './stored-snapshot.js';
 import type { Effect, OutboundEmailContext, OutboundEmailEvent } from './types.js';
 
 interface RecipientState {
@@ -28,23 +28,16 @@ export interface Step extends Omit<OutboundEmailContext, 'pending' | 'failed' | 
   readonly effects: readonly Effect[];
 }
 
+const transition = transitionsOf(outboundEmail);
+
 /** `snapshot`: what the step before gave; null for an email that begins as a draft. */
 export function step(snapshot: unknown, ...events: readonly OutboundEmailEvent[]): Step {
-  const before =
-    snapshot === null ? {} : { snapshot: readable(snapshot as StoredSnapshot) as unknown as Snapshot<unknown> };
-  const actor = createActor(outboundEmail, before);
   const effects: Effect[] = [];
-  actor.on('*', (effect) => effects.push(effect));
-  actor.start();
-  for (const event of events) actor.send(event);
-  const { value, context, children } = actor.getSnapshot();
+  let email = revived(snapshot as StoredSnapshot | null);
+  for (const event of events) email = transition(email, event, effects);
+  const { recipients: machines, pending: _pending, failed: _failed, hasSender: _hasSender, ...rest } = email.context;
   const recipients = new Map<string, RecipientState>();
-  for (const [id, child] of Object.entries(children)) {
-    const recipient = child!.getSnapshot();
-    recipients.set(id, { status: recipient.value, ...recipient.context });
-  }
+  for (const [id, { value, context }] of machines) recipients.set(id, { status: value, ...context });
   const nextRetryAt = firstDue(recipients.values());
-  const stored = { ...actor.getPersistedSnapshot(), context: { ...context, nextRetryAt } };
-  const { pending: _pending, failed: _failed, hasSender: _hasSender, ...rest } = context;
-  return { ...rest, snapshot: stored, status: value, nextRetryAt, recipients, effects };
+  return { ...rest, snapshot: stored(email, nextRetryAt), status: email.value, nextRetryAt, recipients, effects };
 }

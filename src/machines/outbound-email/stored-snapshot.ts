@@ -1,6 +1,12 @@
-// The stored snapshot of an outbound email, and what an older version wrote of it: there the email had one time of its next
-// attempt and one number of retries for all of its recipients. Nodes of both versions work on the same emails during an
-// upgrade, so the snapshot carries both, and the older one counts when it was written last.
+// The stored snapshot of an outbound email, in the form of XState: the machines of the recipients are its children. And what an
+// older version wrote of it: there the email had one time of its next attempt and one number of retries for all of its
+// recipients. Nodes of all versions work on the same emails during an upgrade, so the snapshot carries both, and the older one
+// counts when it was written last.
+import type { SnapshotFrom } from 'xstate';
+import { outboundRecipient, type RecipientMachine } from '../outbound-recipient/machine.js';
+import { outboundEmail } from './machine.js';
+
+type Email = SnapshotFrom<typeof outboundEmail>;
 
 interface StoredRecipient {
   readonly snapshot: {
@@ -8,6 +14,8 @@ interface StoredRecipient {
     readonly context: { readonly retryCount?: number; readonly nextTryAt?: number | null };
   };
 }
+
+const DRAFT = outboundEmail.config.context as Email['context'];
 
 export interface StoredSnapshot {
   readonly value: string;
@@ -32,8 +40,39 @@ export function firstDue(
   return first;
 }
 
+/** What is stored of the email; plain JSON. `nextRetryAt`: when the first of its recipients that wait is due. */
+export function stored(email: Email, nextRetryAt: number | null): StoredSnapshot {
+  const { recipients, ...context } = email.context;
+  const children: Record<string, unknown> = {};
+  for (const [id, recipient] of recipients) {
+    const snapshot = { ...plain(recipient), context: recipient.context };
+    children[id] = { snapshot, src: 'recipient', syncSnapshot: false };
+  }
+  return { ...plain(email), context: { ...context, nextRetryAt }, children } as StoredSnapshot;
+}
+
+/** What XState stores of a machine besides its context. */
+function plain({ status, value }: Email | RecipientMachine) {
+  return { status, value, historyValue: {}, children: {} };
+}
+
+/** The email of a stored snapshot; a draft without one. */
+export function revived(snapshot: StoredSnapshot | null): Email {
+  const recipients = new Map<string, RecipientMachine>();
+  if (snapshot === null) return outboundEmail.resolveState({ value: 'Draft', context: { ...DRAFT, recipients } });
+  const { value, context, children } = readable(snapshot);
+  for (const [id, { snapshot: recipient }] of Object.entries(children)) {
+    recipients.set(id, outboundRecipient.resolveState(recipient as Pick<RecipientMachine, 'value' | 'context'>));
+  }
+  const { nextRetryAt: _nextRetryAt, ...own } = context;
+  return outboundEmail.resolveState({ value, context: { ...DRAFT, ...own, recipients } } as Pick<
+    Email,
+    'value' | 'context'
+  >);
+}
+
 /** As this version reads it. */
-export function readable(stored: StoredSnapshot): StoredSnapshot {
+function readable(stored: StoredSnapshot): StoredSnapshot {
   const children = Object.entries(stored.children);
   const { value, context } = stored;
   const known = firstDue(children.map(([, { snapshot }]) => ({ status: snapshot.value, ...snapshot.context })));

@@ -1,7 +1,7 @@
 // Events, context and effects of the machine of an outbound email. Times are ms since the epoch; clock and random numbers come
 // from the caller.
 import type { OutboundStatus, OutcomeKind, ReportKind } from '../../mail/outbound-status.js';
-import type { RecipientResult } from '../outbound-recipient/machine.js';
+import type { RecipientMachine, RecipientResult } from '../outbound-recipient/machine.js';
 import type { RetryPolicy } from './retry.js';
 
 export interface OutboundEmailContext {
@@ -22,6 +22,11 @@ export interface OutboundEmailContext {
   readonly reportDue: ReportKind | null;
   /** The notification of a delay was given, or is due. */
   readonly delayReported: boolean;
+}
+
+export interface MachineContext extends OutboundEmailContext {
+  /** By id. The actions of the machine replace entries: each step has a map of its own. */
+  readonly recipients: Map<string, RecipientMachine>;
 }
 
 interface Planned {

@@ -1,8 +1,9 @@
-// One recipient of an outbound email: Pending until it is Delivered or Failed. It is a child of its email's machine, which
-// passes replies on and gets the results. Every recipient has its own retries, so that a slow domain delays no other domain.
+// One recipient of an outbound email: Pending until it is Delivered or Failed. The email's machine passes replies on to it and
+// gets the results that it emits. Every recipient has its own retries, so that a slow domain delays no other domain.
 // Delivered is final: nothing is delivered twice.
-import { assign, sendParent, setup } from 'xstate';
+import { assign, emit, type SnapshotFrom, setup } from 'xstate';
 import { type RetryPolicy, retryDelay } from '../outbound-email/retry.js';
+import { transitionsOf } from '../transitions.js';
 
 interface RecipientContext {
   /** ms since the epoch. */
@@ -20,7 +21,7 @@ type Answer = { readonly text: string; readonly statusCode: string };
 /** The clock, the dice (evenly from [0, 1)) and the rule that the next attempt is planned by. */
 type Planned = { readonly now: number; readonly random: number; readonly policy: RetryPolicy };
 
-type RecipientEvent =
+export type RecipientEvent =
   /** An attempt begins. */
   | { readonly type: 'tried' }
   /** It is due again now: whatever was under way was cut short, or an operator asks for it. */
@@ -36,18 +37,20 @@ type RecipientEvent =
 
 type EventOf<T extends RecipientEvent['type']> = Extract<RecipientEvent, { type: T }>;
 
-/** Sent to the machine of the email. */
+/** For the machine of the email. */
 export type RecipientResult =
   | { readonly type: 'recipientDelivered' }
   | { readonly type: 'recipientDeferred'; readonly text: string; readonly retryCount: number; readonly now: number }
   | { readonly type: 'recipientFailed'; readonly text: string }
   | { readonly type: 'recipientRevived' };
 
+const NEW: RecipientContext = { deliveredAt: null, lastError: null, statusCode: null, retryCount: 0, nextTryAt: null };
+
 export const outboundRecipient = setup({
   types: {
     context: {} as RecipientContext,
     events: {} as RecipientEvent,
-    input: {} as { readonly nextTryAt: number | null },
+    emitted: {} as RecipientResult,
   },
   guards: {
     retriesExhausted: ({ context }, { policy }: EventOf<'deferred'>) => context.retryCount >= policy.maxRetries,
@@ -66,23 +69,16 @@ export const outboundRecipient = setup({
     })),
     wait: assign((_, { now, random, policy }: Planned) => ({ nextTryAt: now + retryDelay(policy, 0, random) })),
     beginAnew: assign((_, { now }: EventOf<'revived'>) => ({ retryCount: 0, nextTryAt: now })),
-    reportDelivered: sendParent({ type: 'recipientDelivered' }),
-    reportDeferred: sendParent(({ context }, { now }: EventOf<'deferred'>) => {
-      return { type: 'recipientDeferred', text: context.lastError, retryCount: context.retryCount, now };
+    reportDelivered: emit({ type: 'recipientDelivered' }),
+    reportDeferred: emit(({ context }, { text, now }: EventOf<'deferred'>) => {
+      return { type: 'recipientDeferred', text, retryCount: context.retryCount, now };
     }),
-    reportFailed: sendParent(({ context }) => ({ type: 'recipientFailed', text: context.lastError })),
-    reportAbandoned: sendParent((_, { text }: Answer) => ({ type: 'recipientFailed', text })),
-    reportRevived: sendParent({ type: 'recipientRevived' }),
+    reportFailed: emit((_, { text }: Answer) => ({ type: 'recipientFailed', text })),
+    reportRevived: emit({ type: 'recipientRevived' }),
   },
 }).createMachine({
   id: 'outboundRecipient',
-  context: ({ input }) => ({
-    deliveredAt: null,
-    lastError: null,
-    statusCode: null,
-    retryCount: 0,
-    nextTryAt: input.nextTryAt,
-  }),
+  context: NEW,
   initial: 'Pending',
   states: {
     Pending: {
@@ -99,7 +95,10 @@ export const outboundRecipient = setup({
           {
             guard: { type: 'retriesExhausted', params: ({ event }) => event },
             target: 'Failed',
-            actions: [{ type: 'keepAnswer', params: ({ event }) => event }, 'reportFailed'],
+            actions: [
+              { type: 'keepAnswer', params: ({ event }) => event },
+              { type: 'reportFailed', params: ({ event }) => event },
+            ],
           },
           {
             actions: [
@@ -109,12 +108,18 @@ export const outboundRecipient = setup({
             ],
           },
         ],
-        refused: { target: 'Failed', actions: [{ type: 'keepAnswer', params: ({ event }) => event }, 'reportFailed'] },
+        refused: {
+          target: 'Failed',
+          actions: [
+            { type: 'keepAnswer', params: ({ event }) => event },
+            { type: 'reportFailed', params: ({ event }) => event },
+          ],
+        },
         abandoned: {
           target: 'Failed',
           actions: [
             { type: 'keepReason', params: ({ event }) => event },
-            { type: 'reportAbandoned', params: ({ event }) => event },
+            { type: 'reportFailed', params: ({ event }) => event },
           ],
         },
       },
@@ -127,3 +132,20 @@ export const outboundRecipient = setup({
     },
   },
 });
+
+export type RecipientMachine = SnapshotFrom<typeof outboundRecipient>;
+
+const transition = transitionsOf(outboundRecipient);
+
+/** Due at the time; null: held. */
+export function pendingRecipient(nextTryAt: number | null): RecipientMachine {
+  return outboundRecipient.resolveState({ value: 'Pending', context: { ...NEW, nextTryAt } });
+}
+
+export function recipientAfter(
+  recipient: RecipientMachine,
+  event: RecipientEvent,
+): { readonly recipient: RecipientMachine; readonly results: readonly RecipientResult[] } {
+  const results: RecipientResult[] = [];
+  return { recipient: transition(recipient, event, results), results };
+}
