@@ -13,6 +13,7 @@ import { createRefs } from '../../src/actors/runtime/refs.js';
 import { localTransport } from '../../src/actors/runtime/transport-local.js';
 import type { MessageIndex } from '../../src/mail/message-index.js';
 import type { BlobStore } from '../../src/store/blobs.js';
+import type { MailboxStore } from '../../src/store/mailboxes.js';
 import { memoryStores } from './memory-stores/stores.js';
 import type { MemoryTables } from './memory-stores/tables.js';
 import { NO_OUTBOUND } from './no-outbound.js';
@@ -29,13 +30,15 @@ export interface MemoryMailboxes {
   stop(): Promise<void>;
 }
 
-/** `textOf`: the words of a body. */
+/** `textOf`: the words of a body. `around`: a store in place of the one over the tables, which the one given may use. */
 export async function startMemoryMailboxes(
   tables: MemoryTables,
   blobs: BlobStore,
   textOf: (index: MessageIndex, blob: string) => Promise<string>,
+  around: (store: MailboxStore) => MailboxStore = (store) => store,
 ): Promise<MemoryMailboxes> {
-  const { mailboxes: store, events, search } = memoryStores(tables, blobs);
+  const { mailboxes, events, search } = memoryStores(tables, blobs);
+  const store = around(mailboxes);
   let epoch = 1;
   const transport = localTransport({ encoding: true });
   const ownership = fixedOwnership(tables.shards, () => epoch);

@@ -1,5 +1,6 @@
 // The mailbox actor: its commands and queries put together, and the commit between plan and evolve.
 import type { Logger } from 'pino';
+import { MemoryRoom } from '../../bounds/memory-room.js';
 import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
 import type { BlobStore } from '../../store/blobs.js';
 import { logged } from '../../store/changes.js';
@@ -39,8 +40,10 @@ import type { MailboxSearch } from './search.js';
 import { weightOf } from './selection.js';
 import { standingListQueries } from './standing-lists.js';
 import { loadMailbox, type MailboxState } from './state.js';
-import { SummaryRoom } from './summary-room.js';
 import { MailboxTransaction } from './transaction.js';
+
+/** Summaries of all mailboxes. */
+const SUMMARY_OCTETS = 64 * 1024 * 1024;
 
 const commands: Omit<CommandHandlers<MailboxActorProtocol, MailboxTransaction>, 'openMaildrop' | 'quitMaildrop'> = {
   deliver,
@@ -107,7 +110,7 @@ export function mailboxBehavior(
   sources: MailboxSources,
 ): Behavior<MailboxActorProtocol, MailboxState, MailboxTransaction, Prefetched> {
   const { store, texts, search, maildrops = new MaildropLocks() } = sources;
-  const summaryRoom = new SummaryRoom();
+  const summaryRoom = new MemoryRoom(SUMMARY_OCTETS);
   return {
     protocol: mailboxActorProtocol,
     async load(accountId, epoch) {

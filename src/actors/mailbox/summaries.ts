@@ -1,6 +1,7 @@
 // What the store has of emails that were shown lately, in memory: their rows, the list items made of them, and which emails the
 // threads asked for last have. A row never changes but for its thread. A change that is committed drops what it changes of this;
 // what was read before it and arrives after it is not kept.
+import type { MemoryHolder, MemoryRoom } from '../../bounds/memory-room.js';
 import type { EmailSummaryRow } from '../../store/mailbox-rows.js';
 import type { NetChange } from '../../store/net-changes.js';
 import type { EmailColumns } from './email-columns.js';
@@ -25,19 +26,15 @@ interface Kept {
   modseq: number;
 }
 
-/** Where the mailboxes of a node share the memory for summaries. */
-export interface SharedRoom {
-  /** The mailbox has read its summaries, or has more of them now. */
-  used(by: Summaries): void;
-}
+type Room = Pick<MemoryRoom, 'used'>;
+const OWN_ROOM: Room = { used() {} };
 
-const NO_ROOM: SharedRoom = { used() {} };
-
-export class Summaries {
-  readonly accountId: string;
+export class Summaries implements MemoryHolder {
+  /** The account. */
+  readonly name: string;
   readonly #mostOctets: number;
-  /** Of the node. */
-  room = NO_ROOM;
+  /** Shared by the mailboxes of a node. */
+  room: Room = OWN_ROOM;
   /** By slot, the least recently shown first. */
   #kept: Map<number, Kept> | undefined;
   /** Slots of whole threads, oldest first, by the id that was asked for. */
@@ -47,7 +44,7 @@ export class Summaries {
   #isClosed = false;
 
   constructor(accountId: string, mostOctets = MOST_OCTETS) {
-    this.accountId = accountId;
+    this.name = accountId;
     this.#mostOctets = mostOctets;
   }
 

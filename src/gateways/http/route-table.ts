@@ -19,6 +19,7 @@ import { contentRoutes } from './routes/emails-content.js';
 import { type ExportSources, exportRoute } from './routes/emails-export.js';
 import { searchRoute } from './routes/emails-search.js';
 import { sentRoutes } from './routes/emails-sent.js';
+import { EncodedContents } from './routes/encoded-contents.js';
 import { eventRoute } from './routes/events.js';
 import { filterRoutes } from './routes/filters.js';
 import { folderRoutes } from './routes/folders.js';
@@ -35,7 +36,7 @@ import { type PushSources, pushRoutes } from './routes/push-subscriptions.js';
 import { threadRoute } from './routes/threads.js';
 import { type WebhookSources, webhookRoutes } from './routes/webhooks.js';
 
-export interface RouteSources extends EmailSources, MailProgramSources {
+export interface RouteSources extends Omit<EmailSources, 'contents'>, MailProgramSources {
   readonly exports: ExportSources['exports'];
   readonly accountApi: AccountApi;
   readonly push: Omit<PushSources, 'subscriptions'>;
@@ -54,12 +55,13 @@ export interface RouteSources extends EmailSources, MailProgramSources {
 
 export function routeTable(sources: RouteSources): readonly Route[] {
   const { mailboxes, accountApi, connectionInfo, log } = sources;
+  const shown: EmailSources = { ...sources, contents: new EncodedContents() };
   const emails = (base: string, tags: readonly string[]): readonly Route[] => [
-    ...emailRoutes(base, tags, sources),
+    ...emailRoutes(base, tags, shown),
     ...bulkRoutes(base, tags, mailboxes),
     ...sentRoutes(base, tags, mailboxes),
     ...contentRoutes(base, tags, sources),
-    threadRoute(base, tags, sources),
+    threadRoute(base, tags, shown),
     searchRoute(base, tags, mailboxes),
     exportRoute(base, tags, sources),
   ];

@@ -2,16 +2,26 @@
 // and attachments are not stored: they follow from the email's id and the place in the message, so they stay the same while the message does.
 import { createHash } from 'node:crypto';
 import type { Infer } from 'superstruct';
-import type { EmailDetail } from '../../../actors/mailbox/protocol.js';
+import type { EmailDetail, emailHead } from '../../../actors/mailbox/protocol.js';
 import type { Bodies } from '../../../mail/decode/bodies.js';
 import type { IndexedAddress, IndexedAttachment, MessageIndex } from '../../../mail/message-index.js';
 import { type attachment, type emailDetail, type recipient, shown } from './email-shapes.js';
 
-export function detailOf(email: EmailDetail, index: MessageIndex, bodies: Bodies): Infer<typeof emailDetail> {
+export type Detail = Infer<typeof emailDetail>;
+type Head = keyof typeof emailHead;
+
+/** The JSON of a detail. `content`: of `contentOf`. */
+export function detailJson(email: EmailDetail, content: string): string {
+  const { blob: _blob, inReplyTo: _inReplyTo, references: _references, ...head } = email;
+  const json: Pick<Detail, Head> = shown(head);
+  return `${JSON.stringify(json).slice(0, -1)},${content.slice(1)}`;
+}
+
+/** What never changes of an email that is there. */
+export function contentOf(email: EmailDetail, index: MessageIndex, bodies: Bodies): Omit<Detail, Head> {
   const { to, cc, bcc } = index.envelope;
-  const { blob: _, inReplyTo, references, ...head } = email;
+  const { inReplyTo, references } = email;
   return {
-    ...shown(head),
     toAddresses: plain(to),
     ccAddresses: plain(cc),
     textBody: bodies.text,

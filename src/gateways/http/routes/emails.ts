@@ -2,24 +2,23 @@
 // `/api/emails` for integrations.
 import { optional } from 'superstruct';
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
-import { type BodyDecoder, bodyOctets } from '../../../decode/decoder.js';
-import type { BlobStore } from '../../../store/blobs.js';
+import { bodyOctets } from '../../../decode/decoder.js';
+import { EncodedJson } from '../encoded-json.js';
 import { flag, idParameter, record } from '../fields.js';
 import { named } from '../json-schema.js';
 import { invalid, notFound, refused } from '../problem.js';
 import { defineRoute, EMPTY, READ, type Route, WRITE } from '../route.js';
-import { detailOf } from './email-detail.js';
+import type { Detail } from './email-detail.js';
 import { emailDetail, emailPage, listing, listingOf, pageOf } from './email-shapes.js';
-import { rangesOf, viewerOf, withRoom } from './shown-bodies.js';
+import { viewerOf, withRoom } from './shown-bodies.js';
+import { type DetailSources, knownDetail, readDetail } from './shown-details.js';
 
 const marks = named('EmailMarks', record({ isRead: optional(flag()), isFlagged: optional(flag()) }), {
   description: 'At least one of them',
 });
 
-export interface EmailSources {
+export interface EmailSources extends DetailSources {
   readonly mailboxes: Mailboxes;
-  readonly blobs: BlobStore;
-  readonly decoder: Pick<BodyDecoder, 'bodies' | 'room'>;
 }
 
 export function emailRoutes(base: string, tags: readonly string[], sources: EmailSources): readonly Route[] {
@@ -53,13 +52,15 @@ export function emailRoutes(base: string, tags: readonly string[], sources: Emai
         const outcome = await mailboxes.of(principal.accountId).ask('detail', { emailId: params.id });
         if (outcome.reply === undefined) return refused(outcome.refusal);
         const email = outcome.reply;
+        const known = knownDetail(sources, email, principal);
+        if (known !== undefined) return { status: 200, json: new EncodedJson<Detail>(known.json) };
         const index = await blobs.index(email.blob);
         // Deleted between the two reads, and its blob collected.
         if (index === undefined) return notFound();
         const viewer = viewerOf(call);
         return withRoom(decoder, bodyOctets(index), viewer, async () => {
-          const bodies = await decoder.bodies(index, rangesOf(blobs, email.blob), viewer);
-          return { status: 200, json: detailOf(email, index, bodies) };
+          const { json } = await readDetail(sources, email, index, viewer);
+          return { status: 200 as const, json: new EncodedJson<Detail>(json) };
         });
       },
     }),

@@ -3,18 +3,21 @@
 import { optional } from 'superstruct';
 import type { EmailDetail } from '../../../actors/mailbox/protocol.js';
 import type { Viewer } from '../../../decode/decoder.js';
+import { EncodedJson } from '../encoded-json.js';
 import type { HeaderField } from '../exchange.js';
 import { idParameter, list, pageOr, pageSizeOr } from '../fields.js';
 import { notFound, refused } from '../problem.js';
 import { defineRoute, READ, type Route } from '../route.js';
-import { detailOf } from './email-detail.js';
+import type { Detail } from './email-detail.js';
 import { emailDetail } from './email-shapes.js';
 import type { EmailSources } from './emails.js';
-import { rangesOf, viewerOf, withRoom } from './shown-bodies.js';
+import { viewerOf, withRoom } from './shown-bodies.js';
+import { type DetailSources, detailWithoutBodies, knownDetail, readDetail } from './shown-details.js';
 
 /** Characters of all bodies of a reply. */
 const MOST_CHARACTERS = 8 * 1024 * 1024;
-const NO_BODIES = { text: '', html: '', partial: true };
+/** Of a reply that needs no room. */
+const SHORT_CHARACTERS = 64 * 1024;
 const TRUNCATED: HeaderField = ['X-Truncated', 'true'];
 const PAGED = 'Without `page` and `pageSize`: the newest 500 emails. With one of them: a page of all';
 
@@ -49,6 +52,10 @@ export function threadRoute(base: string, tags: readonly string[], sources: Emai
       });
       if (outcome.reply === undefined) return refused(outcome.refusal);
       const { emails, total = emails.length } = outcome.reply;
+      const known = knownDetails(emails, sources, principal);
+      if (known !== undefined && total === emails.length) {
+        return { status: 200, headers: [['X-Total-Count', String(total)]], json: threadJson(known) };
+      }
       const viewer = viewerOf(call);
       const octets = emails.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
       return withRoom(sources.decoder, octets, viewer, async () => {
@@ -56,26 +63,46 @@ export function threadRoute(base: string, tags: readonly string[], sources: Emai
         if (shown.length === 0 && !paged) return notFound();
         const isTruncated = isCut || (!paged && total > emails.length);
         const headers: HeaderField[] = [['X-Total-Count', String(total)], ...(isTruncated ? [TRUNCATED] : [])];
-        return { status: 200 as const, headers, json: shown };
+        return { status: 200 as const, headers, json: threadJson(shown) };
       });
     },
   });
 }
 
+const threadJson = (details: readonly string[]) => new EncodedJson<Detail[]>(`[${details.join(',')}]`);
+
+/** Of a short thread whose messages were all shown lately, which needs no room. */
+function knownDetails(
+  emails: readonly EmailDetail[],
+  sources: DetailSources,
+  viewer: Viewer,
+): readonly string[] | undefined {
+  const shown: string[] = [];
+  let length = 0;
+  for (const email of emails) {
+    const known = knownDetail(sources, email, viewer);
+    length += known?.json.length ?? 0;
+    if (known === undefined || length > SHORT_CHARACTERS) return undefined;
+    shown.push(known.json);
+  }
+  return shown;
+}
+
 /** `isCut`: bodies were left out that the emails have. */
-async function detailsOf(emails: readonly EmailDetail[], { blobs, decoder }: EmailSources, viewer: Viewer) {
-  const shown = [];
+async function detailsOf(emails: readonly EmailDetail[], sources: DetailSources, viewer: Viewer) {
+  const shown: string[] = [];
   let left = MOST_CHARACTERS;
   let isCut = false;
   for (const email of emails.toReversed()) {
     viewer.signal?.throwIfAborted();
-    const index = await blobs.index(email.blob);
+    const known = left > 0 ? knownDetail(sources, email, viewer) : undefined;
+    const index = known === undefined ? await sources.blobs.index(email.blob) : undefined;
     // Deleted meanwhile, and its blob collected.
-    if (index === undefined) continue;
+    if (known === undefined && index === undefined) continue;
     isCut ||= left <= 0;
-    const bodies = left > 0 ? await decoder.bodies(index, rangesOf(blobs, email.blob), viewer) : NO_BODIES;
-    left -= bodies.text.length + bodies.html.length;
-    shown.push(detailOf(email, index, bodies));
+    const detail = known ?? (left > 0 ? await readDetail(sources, email, index!, viewer) : undefined);
+    left -= detail?.characters ?? 0;
+    shown.push(detail?.json ?? detailWithoutBodies(email, index!));
   }
   return { shown: shown.reverse(), isCut };
 }

@@ -1,0 +1,43 @@
+// The memory of a node for what holders keep only because it may be wanted again: each holder bounds what it keeps itself, and when
+// all of them have more than the room, the holder that was used least recently gives up all of its own.
+
+/** Keeps something in memory, for an account or the like. */
+export interface MemoryHolder {
+  /** A holder that is made anew takes the place of the one before it. */
+  readonly name: string;
+  readonly octets: number;
+  clear(): void;
+}
+
+export class MemoryRoom {
+  readonly #mostOctets: number;
+  /** By name, the least recently used first; `octets`: when the holder was used last. */
+  readonly #holders = new Map<string, { readonly holder: MemoryHolder; readonly octets: number }>();
+  #octets = 0;
+
+  constructor(mostOctets: number) {
+    this.#mostOctets = mostOctets;
+  }
+
+  /** Of all holders. */
+  get octets(): number {
+    return this.#octets;
+  }
+
+  /** To be called when the holder is used and when it has more than before. */
+  used(holder: MemoryHolder): void {
+    this.#forget(holder.name);
+    this.#holders.set(holder.name, { holder, octets: holder.octets });
+    this.#octets += holder.octets;
+    for (const [name, { holder: oldest }] of this.#holders) {
+      if (this.#octets <= this.#mostOctets || oldest === holder) break;
+      this.#forget(name);
+      oldest.clear();
+    }
+  }
+
+  #forget(name: string): void {
+    this.#octets -= this.#holders.get(name)?.octets ?? 0;
+    this.#holders.delete(name);
+  }
+}

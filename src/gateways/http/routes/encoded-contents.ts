@@ -1,0 +1,82 @@
+// What details show of a message, encoded, of the messages that were shown lately: it does not change while the email is there. The
+// mailbox is asked for the email first, so nothing is shown to others, or after the email was deleted.
+import { LRUCache } from 'lru-cache';
+import { type MemoryHolder, MemoryRoom } from '../../../bounds/memory-room.js';
+
+const NODE_OCTETS = 32 * 1024 * 1024;
+const ACCOUNT_OCTETS = 2 * 1024 * 1024;
+/** Longer ones are made anew each time. */
+const LONGEST = 64 * 1024;
+/** Of an entry beside its text; of an account without entries. */
+const ENTRY_OCTETS = 400;
+const EMPTY_OCTETS = 4_000;
+
+export interface EncodedContent {
+  /** A JSON object. */
+  readonly text: string;
+  /** Of both bodies. */
+  readonly characters: number;
+}
+
+interface Message {
+  /** Of the email. */
+  readonly id: string;
+  readonly blob: string;
+}
+
+class AccountContents implements MemoryHolder {
+  readonly name: string;
+  readonly contents = new LRUCache<string, EncodedContent>({
+    maxSize: ACCOUNT_OCTETS,
+    sizeCalculation: ({ text }) => ENTRY_OCTETS + text.length * 2,
+  });
+
+  readonly #cleared: () => void;
+
+  constructor(accountId: string, cleared: () => void) {
+    this.name = accountId;
+    this.#cleared = cleared;
+  }
+
+  get octets(): number {
+    return EMPTY_OCTETS + this.contents.calculatedSize;
+  }
+
+  clear(): void {
+    this.contents.clear();
+    this.#cleared();
+  }
+}
+
+export class EncodedContents {
+  readonly #room: MemoryRoom;
+  readonly #accounts = new Map<string, AccountContents>();
+
+  constructor(octets = NODE_OCTETS) {
+    this.#room = new MemoryRoom(octets);
+  }
+
+  get octets(): number {
+    return this.#room.octets;
+  }
+
+  of(accountId: string, { id, blob }: Message): EncodedContent | undefined {
+    const account = this.#accounts.get(accountId);
+    const content = account?.contents.get(`${id}/${blob}`);
+    if (account !== undefined && content !== undefined) this.#room.used(account);
+    return content;
+  }
+
+  keep(accountId: string, { id, blob }: Message, content: EncodedContent): void {
+    if (content.text.length > LONGEST) return;
+    const account = this.#accounts.get(accountId) ?? this.#newAccount(accountId);
+    account.contents.set(`${id}/${blob}`, content);
+    this.#room.used(account);
+  }
+
+  #newAccount(accountId: string): AccountContents {
+    const account = new AccountContents(accountId, () => this.#accounts.delete(accountId));
+    this.#accounts.set(accountId, account);
+    return account;
+  }
+}

@@ -1,0 +1,251 @@
+// Summaries in memory: whatever has happened, lists, details and threads are those of a mailbox that has just been loaded; the bounds
+// hold. The control shows that the property would notice a change that drops nothing.
+import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import test from 'ava';
+import fc from 'fast-check';
+import { folderQueries } from '../../../src/actors/mailbox/folder-queries.js';
+import type { EmailListItem } from '../../../src/actors/mailbox/protocol.js';
+import { mailboxQueries } from '../../../src/actors/mailbox/queries.js';
+import { loadMailbox, type MailboxState } from '../../../src/actors/mailbox/state.js';
+import { Summaries } from '../../../src/actors/mailbox/summaries.js';
+import type { BlobStore } from '../../../src/store/blobs.js';
+import type { EmailSummaryRow } from '../../../src/store/mailbox-rows.js';
+import { startMemoryMailboxes } from '../../support/memory-mailboxes.js';
+import { memoryStores } from '../../support/memory-stores/stores.js';
+import { MemoryTables } from '../../support/memory-stores/tables.js';
+import { NO_SEARCH } from '../../support/no-search.js';
+import { blobOf, summary } from './command-world.js';
+
+const NO_BLOBS = { index: async () => undefined } as unknown as BlobStore;
+const FOLDERS = ['inbox', 'archive', 'sent', 'trash'] as const;
+const PAGE = { page: 1, pageSize: 4 };
+
+const some = fc.array(fc.nat(12), { minLength: 1, maxLength: 3 });
+const step = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant('append' as const),
+      folder: fc.constantFrom(...FOLDERS),
+      /** Messages that it refers to: older ones, and some that come later. */
+      refers: fc.array(fc.nat(14), { maxLength: 2 }),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('flag' as const),
+      which: some,
+      flag: fc.constantFrom('\\Seen', '\\Flagged', '\\Answered'),
+      mode: fc.constantFrom('add' as const, 'remove' as const),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('move' as const), which: some, folder: fc.constantFrom(...FOLDERS) }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove' as const), which: some }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant('label' as const), which: some, label: fc.nat(2), on: fc.boolean() }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('rename' as const), label: fc.nat(2), name: fc.uuid() }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('deleteLabel' as const), label: fc.nat(2) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('reload' as const) }) },
+);
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+
+/** A mailbox that was loaded has its folders in another order. */
+const inOrder = (name: string, value: unknown) => (name === 'folderIds' ? (value as string[]).toSorted() : value);
+
+/** The first difference between the mailbox and one that has just been loaded; undefined when there is none. */
+async function differenceAfter(steps: readonly Step[], spread: number): Promise<string | undefined> {
+  const tables = new MemoryTables();
+  const account = tables.addAccount();
+  const { mailboxes: store } = memoryStores(tables, NO_BLOBS);
+  let reads = 0;
+  /** What is read comes some turns of the event loop later: commits happen meanwhile. */
+  const late = async <T>(reading: Promise<T>): Promise<T> => {
+    const result = await reading;
+    for (let i = (reads++ * spread) % 4; i > 0; i--) await nextTurn();
+    return result;
+  };
+  const { actors, reload, stop } = await startMemoryMailboxes(
+    tables,
+    NO_BLOBS,
+    async () => '',
+    (mailboxes) => ({
+      ...mailboxes,
+      summaries: (...of) => late(mailboxes.summaries(...of)),
+      thread: (...of) => late(mailboxes.thread(...of)),
+    }),
+  );
+  const mailbox = actors.of(account.id);
+  const ids: string[] = [];
+  const labels: string[] = [];
+  for (const name of ['one', 'two', 'three']) {
+    const { reply } = await mailbox.ask('createLabel', { name, color: '#000000', sortOrder: 0 });
+    labels.push(reply!.id);
+  }
+  const chosen = (which: readonly number[]) => which.flatMap((i) => ids[i] ?? []);
+  const folderOf = (role: string) => [...account.folders.values()].find((folder) => folder.role === role)!.id;
+  let count = 0;
+
+  async function take(next: Step): Promise<void> {
+    switch (next.kind) {
+      case 'append': {
+        const of = summary(`mail ${count}`, `<${count++}@x>`);
+        const references = next.refers.map((n) => `<${n}@x>`);
+        const message = { blob: blobOf(randomUUID()), summary: { ...of, references }, receivedAt: count, flags: [] };
+        const { reply } = await mailbox.ask('append', { folderId: folderOf(next.folder), messages: [message] });
+        ids.push(reply!.emails[0]!.emailId);
+        return;
+      }
+      case 'flag':
+        await mailbox.ask('storeFlags', {
+          selection: { emailIds: chosen(next.which) },
+          mode: next.mode,
+          flags: [next.flag],
+        });
+        return;
+      case 'move': {
+        const selection = { emailIds: chosen(next.which) };
+        await mailbox.ask('move', { selection, toFolderId: folderOf(next.folder) });
+        return;
+      }
+      case 'remove':
+        await mailbox.ask('remove', { emailIds: chosen(next.which) });
+        return;
+      case 'label':
+        for (const emailId of chosen(next.which)) {
+          await mailbox.ask(next.on ? 'assignLabel' : 'unassignLabel', { emailId, labelId: labels[next.label]! });
+        }
+        return;
+      case 'rename': {
+        const shape = { name: next.name, color: '#ffffff', sortOrder: count };
+        await mailbox.ask('updateLabel', { labelId: labels[next.label]!, ...shape });
+        return;
+      }
+      case 'deleteLabel':
+        await mailbox.ask('deleteLabel', { labelId: labels[next.label]! });
+        return;
+      case 'reload':
+        reload();
+    }
+  }
+
+  /** Everything that is shown: as the mailbox says, and as it would say with nothing in memory. */
+  async function shown(): Promise<readonly [unknown, unknown]> {
+    const loaded = await loadMailbox(store, account.id, account.epoch);
+    const state = (loaded as { readonly state: MailboxState }).state;
+    const cold = { ...mailboxQueries(store, NO_SEARCH), ...folderQueries(store, NO_SEARCH) };
+    const warm: unknown[] = [];
+    const fresh: unknown[] = [];
+    for (const folder of [...FOLDERS, ...labels]) {
+      warm.push(await mailbox.ask('list', { folder, ...PAGE }));
+      fresh.push(await cold.list(state, { folder, ...PAGE }));
+    }
+    for (const id of ids) {
+      warm.push(await mailbox.ask('detail', { emailId: id }), await mailbox.ask('thread', { threadId: id }));
+      fresh.push(await cold.detail(state, { emailId: id }), await cold.thread(state, { threadId: id }));
+    }
+    return [warm, fresh];
+  }
+
+  try {
+    for (const next of steps) {
+      // Lists and threads are under way while the change happens.
+      const meanwhile = [...FOLDERS, ...labels].map((folder) => mailbox.ask('list', { folder, ...PAGE }));
+      const threads = ids.map((threadId) => mailbox.ask('thread', { threadId }));
+      await Promise.all([take(next), ...meanwhile, ...threads]);
+      const [warm, fresh] = (await shown()).map((replies) => JSON.stringify(replies, inOrder));
+      if (warm !== fresh) return `after ${JSON.stringify(next)}: ${warm} instead of ${fresh}`;
+    }
+    return undefined;
+  } finally {
+    await stop();
+  }
+}
+
+const history = fc.array(step, { minLength: 1, maxLength: 14 });
+const agrees = fc.asyncProperty(history, fc.nat(3), async (steps, spread) => {
+  const difference = await differenceAfter(steps, spread);
+  if (difference !== undefined) throw new Error(difference);
+});
+
+test.serial('lists, details and threads are those of a mailbox that has just been loaded', async (t) => {
+  await t.notThrowsAsync(fc.assert(agrees, { numRuns: 60 }));
+});
+
+for (const name of ['evolve', 'threadsChanged'] as const) {
+  test.serial(`control: without ${name} they are not`, async (t) => {
+    const { [name]: whole } = Summaries.prototype;
+    Summaries.prototype[name] = () => {};
+    try {
+      const { failed } = await fc.check(agrees, { numRuns: 300, endOnFailure: true });
+      t.true(failed);
+    } finally {
+      Summaries.prototype[name] = whole as () => void;
+    }
+  });
+}
+
+const row = (subject = 's'): EmailSummaryRow => ({
+  ...summary(subject),
+  id: randomUUID(),
+  blob: blobOf(subject),
+  threadId: randomUUID(),
+  receivedAt: 1,
+});
+
+test('what was read before threads changed is not kept, and after an unsettled join nothing is', (t) => {
+  const summaries = new Summaries('account');
+  const { version } = summaries;
+  summaries.threadsChanged({ areJoined: true });
+  summaries.keep(1, row(), version);
+  summaries.keepThread('thread', [1], version);
+  t.deepEqual([summaries.row(1), summaries.thread('thread')], [undefined, undefined]);
+  summaries.keep(1, row(), summaries.version);
+  summaries.keepThread('thread', [1], summaries.version);
+  t.truthy(summaries.row(1));
+  t.deepEqual(summaries.thread('thread'), [1]);
+  summaries.threadsChanged({ areJoined: false });
+  t.truthy(summaries.row(1), 'rows of emails do not change when a thread grows');
+  t.is(summaries.thread('thread'), undefined);
+  summaries.close();
+  summaries.keep(1, row(), summaries.version);
+  t.deepEqual([summaries.row(1), summaries.octets], [undefined, 0]);
+});
+
+test('an item of another row, or of another state of the email, is not shown', (t) => {
+  const summaries = new Summaries('account');
+  const [before, after] = [row(), row()];
+  const item = { id: before.id } as EmailListItem;
+  summaries.keep(1, before, 0);
+  summaries.keepItem(1, before, 5, item);
+  t.is(summaries.item(1, before, 5), item);
+  t.is(summaries.item(1, before, 6), undefined, 'the flags have changed');
+  summaries.keep(1, after, 0);
+  t.is(summaries.item(1, after, 5), undefined);
+  summaries.keepItem(1, before, 5, item);
+  t.is(summaries.item(1, after, 5), undefined, 'made of a row that was dropped');
+});
+
+test('a mailbox keeps as many octets as it may; the least recently shown go first', (t) => {
+  const most = 20_000;
+  const summaries = new Summaries('account', most);
+  for (let slot = 0; slot < 100; slot++) {
+    summaries.keep(slot, row('x'.repeat(slot)), 0);
+    summaries.row(0);
+    t.true(summaries.octets <= most);
+  }
+  t.truthy(summaries.row(0));
+  t.is(summaries.row(1), undefined);
+  t.truthy(summaries.row(99));
+  for (let i = 0; i < 1_000; i++) summaries.keepThread(`${i}`, [1, 2, 3], 0);
+  t.is(summaries.thread('0'), undefined);
+  t.truthy(summaries.thread('999'));
+  summaries.clear();
+  t.is(summaries.octets, 0);
+});
