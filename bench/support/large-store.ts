@@ -3,7 +3,8 @@
 import { createHash } from 'node:crypto';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
 import type { Sql } from '../../src/store/postgres/client.js';
-import { tsvectorOf } from '../../src/store/postgres/search-words.js';
+import { fieldsOf, tsvectorOf } from '../../src/store/postgres/search-words.js';
+import { wordOrder } from '../../src/store/postgres/word-order.js';
 
 const MESSAGES = 2_000;
 const VOCABULARY = 20_000;
@@ -28,7 +29,8 @@ export async function fillStore(sql: Sql, counts: ReadonlyMap<string, number>): 
   await sql`set synchronous_commit = off`;
   await sql`drop index email_search_words`;
   await sql`drop index emails_blob`;
-  await sql`create table bench_message (n int primary key, hash bytea, size int, subject text, words text)`;
+  await sql`
+    create table bench_message (n int primary key, hash bytea, size int, subject text, words text, word_order bytea)`;
   for (let n = 0; n < MESSAGES; n += 100) await putMessages(sql, n, Math.min(n + 100, MESSAGES));
   for (const [accountId, count] of counts) await fillAccount(sql, accountId, count);
   await sql`create index emails_blob on emails using hash (blob)`;
@@ -47,27 +49,28 @@ async function putMessages(sql: Sql, from: number, to: number): Promise<void> {
     const text = `${words.join(' ').replace(/(.{60,75}) /g, '$1\r\n')}\r\n`.repeat(5);
     const raw = Buffer.from(`From: Ann <ann@remote.test>\r\nSubject: ${subject}\r\nX-N: ${n}\r\n\r\n${text}`);
     const hash = createHash('sha256').update(raw).digest('hex');
-    const template = tsvectorOf(ANY_ACCOUNT, {
+    const email = {
       id: '',
       subject: words.slice(0, 6),
       sender: ['ann', 'ann', 'remote', 'test'],
       recipients: [],
       attachments: [],
       body: words,
-    });
+    };
     const row = { n, hash: `\\x${hash}`, size: raw.length, data: `\\x${raw.toString('hex')}` };
-    rows.push({ ...row, subject, words: template, index: indexMessage(raw) });
+    const order = Buffer.from(wordOrder(fieldsOf(email))!).toString('base64');
+    rows.push({ ...row, subject, words: tsvectorOf(ANY_ACCOUNT, email), order, index: indexMessage(raw) });
   }
   await sql`
     with x as materialized (
       select * from json_to_recordset(${JSON.stringify(rows)}::text::json)
-        as x (n int, hash bytea, size int, data bytea, subject text, words text, index json)
+        as x (n int, hash bytea, size int, data bytea, subject text, words text, "order" text, index json)
     ), b as (
       insert into blobs (hash, size, mime_index) select hash, size, index from x
     ), c as (
       insert into blob_chunks (hash, seq, data) select hash, 0, data from x
     )
-    insert into bench_message select n, hash, size, subject, words from x`;
+    insert into bench_message select n, hash, size, subject, words, decode("order", 'base64') from x`;
 }
 
 async function fillAccount(sql: Sql, accountId: string, count: number): Promise<void> {
@@ -87,9 +90,9 @@ async function fillAccount(sql: Sql, accountId: string, count: number): Promise<
     select ${accountId}, f.id, e.n, e.id, 2 from bench_email e, folders f
     where f.account_id = ${accountId} and f.role = 'inbox' order by e.n`;
   await sql`
-    insert into email_search (account_id, email_id, version, words)
+    insert into email_search (account_id, email_id, version, words, word_order)
     select ${accountId}, e.id, 2,
-      (replace(m.words, ${ANY_ACCOUNT}, ${key}) || '''' || ${key}::text || 'rare' || e.n || ''':16000')::tsvector
+      (replace(m.words, ${ANY_ACCOUNT}, ${key}) || '''' || ${key}::text || 'rare' || e.n || ''':16000')::tsvector, m.word_order
     from bench_email e join bench_message m on m.n = e.m order by e.n`;
   await sql`
     insert into search_state (account_id, upto) select ${accountId}, id from bench_email order by id desc limit 1`;

@@ -152,7 +152,7 @@ class TsvectorText {
 const occurrences = new Occurrences();
 const written = new TsvectorText();
 
-export function tsvectorOf(accountId: string, { subject, sender, recipients, attachments, body }: EmailWords): string {
+export function tsvectorOf(accountId: string, email: EmailWords): string {
   const key = keyOf(accountId);
   const lexemes = new Map<string, Lexeme>();
   let octets = 0;
@@ -178,15 +178,27 @@ export function tsvectorOf(accountId: string, { subject, sender, recipients, att
     }
     position = Math.min(position + GAP, LAST_POSITION);
   };
-  add(subject, 'A');
-  add(sender, 'B');
-  add(recipients, 'B');
-  add(attachments, BODY_WEIGHT);
-  add(body, BODY_WEIGHT);
+  for (const [words, weight] of weightedFields(email)) add(words, weight);
   written.clear();
   for (const [word, lexeme] of lexemes) written.add(key, word, lexeme, occurrences);
   return written.toString();
 }
+
+/** The words of an email field by field, in the order of their positions. */
+export function fieldsOf(email: EmailWords): (readonly string[])[] {
+  return weightedFields(email).map(([words]) => words);
+}
+
+function weightedFields({ subject, sender, recipients, attachments, body }: EmailWords) {
+  return [
+    [subject, 'A'],
+    [sender, 'B'],
+    [recipients, 'B'],
+    [attachments, BODY_WEIGHT],
+    [body, BODY_WEIGHT],
+  ] as const;
+}
+
 /** At least one term. */
 export function tsqueryOf(accountId: string, terms: readonly SearchTerm[], part: SearchPart): string {
   const key = keyOf(accountId);

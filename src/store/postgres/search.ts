@@ -1,8 +1,9 @@
 // The words of emails in PostgreSQL: one tsvector an email under a GIN index.
 import type { SearchTerm } from '../../mail/search-text.js';
 import type { EmailWords, SearchPart, SearchStore, UnindexedEmail } from '../search.js';
-import { type Sql, storeFault } from './client.js';
-import { tsqueryOf, tsvectorOf } from './search-words.js';
+import { type Fragment, type Sql, storeFault } from './client.js';
+import { fieldsOf, tsqueryOf, tsvectorOf } from './search-words.js';
+import { phraseOrder, wordOrder } from './word-order.js';
 
 /** `sql`: a pool made `byKey`: words are found through the index, never row by row. */
 export function postgresSearch(sql: Sql): SearchStore {
@@ -60,17 +61,26 @@ export function postgresSearch(sql: Sql): SearchStore {
   async function put(accountId: string, emails: readonly EmailWords[]): Promise<void> {
     const last = emails.at(-1)?.id;
     if (last === undefined) return;
-    const rows = emails.map((email) => ({ id: email.id, words: tsvectorOf(accountId, email) }));
+    const rows = emails.map((email) => {
+      const order = wordOrder(fieldsOf(email));
+      return {
+        id: email.id,
+        words: tsvectorOf(accountId, email),
+        order: order && Buffer.from(order.buffer).toString('base64'),
+      };
+    });
     try {
       await sql`
         with account as materialized (
           select id from accounts where id = ${accountId} for key share
         ), added as (
-          insert into email_search (account_id, email_id, words, version)
-          select a.id, x.id, x.words, 2
-          from account a, json_to_recordset(${JSON.stringify(rows)}::text::json) as x (id uuid, words tsvector)
+          insert into email_search (account_id, email_id, words, word_order, version)
+          select a.id, x.id, x.words, decode(x."order", 'base64'), 2
+          from account a,
+            json_to_recordset(${JSON.stringify(rows)}::text::json) as x (id uuid, words tsvector, "order" text)
           where exists (select 1 from emails e where e.account_id = a.id and e.id = x.id)
-          on conflict (account_id, email_id) do update set words = excluded.words, version = excluded.version
+          on conflict (account_id, email_id) do update
+            set words = excluded.words, word_order = excluded.word_order, version = excluded.version
           where email_search.version < excluded.version
         )
         insert into search_state (account_id, upto) select id, ${last} from account
@@ -86,14 +96,14 @@ export function postgresSearch(sql: Sql): SearchStore {
     part: SearchPart,
     after?: string,
   ): Promise<Uint8Array> {
-    const query = tsqueryOf(accountId, terms, part);
     // Each condition in a form that the index which must not be taken does not have.
+    const condition =
+      after === undefined
+        ? sql`${found(accountId, terms, part)} and account_id is not distinct from ${accountId}::uuid`
+        : sql`account_id = ${accountId} and email_id > ${after}
+            and ts_match_vq(words, ${tsqueryOf(accountId, terms, part)}::tsquery)`;
     const rows = sql<{ packed: Uint8Array | null }[]>`
-      select string_agg(uuid_send(email_id), ''::bytea) as packed from email_search where ${
-        after === undefined
-          ? sql`words @@ ${query}::tsquery and account_id is not distinct from ${accountId}::uuid`
-          : sql`account_id = ${accountId} and email_id > ${after} and ts_match_vq(words, ${query}::tsquery)`
-      }`;
+      select string_agg(uuid_send(email_id), ''::bytea) as packed from email_search where ${condition}`;
     try {
       return (await rows)[0]?.packed ?? new Uint8Array(0);
     } catch (error) {
@@ -101,5 +111,26 @@ export function postgresSearch(sql: Sql): SearchStore {
     }
   }
 
+  /** Through the index of words. */
+  function found(accountId: string, terms: readonly SearchTerm[], part: SearchPart): Fragment {
+    const query = tsqueryOf(accountId, terms, part);
+    // Words that are the start of a word have no place in the order.
+    const phrases = terms
+      .map(({ words, prefix }) => (prefix ? words.slice(0, -1) : words))
+      .filter(({ length }) => length > 1);
+    if (phrases.length === 0) return sql`words @@ ${query}::tsquery`;
+    // The index tells which emails have the words, their order which of them may have the phrases.
+    const inOrder = phrases.map((words) => sql`and position(${phraseOrder(words)}::bytea in word_order) > 0`);
+    return sql`words @@ ${tsqueryOf(accountId, singleWords(terms), 'text')}::tsquery
+      and case when word_order is null or true ${inOrder} then ts_match_vq(words, ${query}::tsquery) else false end`;
+  }
+
   return { unindexed, outdated, outdatedAccounts, put, matches };
+}
+
+/** The words of the terms, wherever they stand. */
+function singleWords(terms: readonly SearchTerm[]): SearchTerm[] {
+  return terms.flatMap(({ words, prefix }) =>
+    words.map((word, i) => ({ words: [word], prefix: prefix && i === words.length - 1 })),
+  );
 }

@@ -1,0 +1,95 @@
+// Words in PostgreSQL: what the index finds against the plain definition, for phrases and starts of words, in all that is
+// indexed or in bodies alone, in short emails and long ones and in those of an earlier version.
+import { randomUUID } from 'node:crypto';
+import test from 'ava';
+import fc from 'fast-check';
+import { type SearchTerm, wordCount } from '../../src/mail/search-text.js';
+import { connect } from '../../src/store/postgres/client.js';
+import { postgresDirectory } from '../../src/store/postgres/directory.js';
+import { postgresSearch } from '../../src/store/postgres/search.js';
+import { type EmailWords, SEARCH_PARTS, type SearchPart } from '../../src/store/search.js';
+import { migratedDatabase } from '../support/embedded-database.js';
+
+/** Every term somewhere in one of the fields, word after word, the last as a prefix. */
+function isMatch(email: Omit<EmailWords, 'id'>, terms: readonly SearchTerm[], part: SearchPart): boolean {
+  const { subject, sender, recipients, attachments, body } = email;
+  const fields = part === 'body' ? [attachments, body] : [subject, sender, recipients, attachments, body];
+  return terms.every(({ words, prefix }) =>
+    fields.some((field) =>
+      field.some((_, at) =>
+        words.every((word, i) => {
+          const candidate = field[at + i] ?? '';
+          return prefix && i === words.length - 1 ? candidate.startsWith(word) : candidate === word;
+        }),
+      ),
+    ),
+  );
+}
+
+const word = fc.constantFrom('a', 'ab', 'abc', 'b', 'bo', 'strasse', '漢', '字', '🎉');
+const words = fc.array(word, { maxLength: 6 });
+const email = fc.record({
+  subject: words,
+  sender: words,
+  recipients: words,
+  attachments: words,
+  body: fc.oneof(
+    words,
+    words,
+    fc.tuple(words, words).map(([a, b]) => [...a, ...Array(600).fill('long'), ...b]),
+  ),
+});
+const term = fc.record({ words: fc.array(word, { minLength: 1, maxLength: 3 }), prefix: fc.boolean() });
+const terms = fc.array(term, { minLength: 1, maxLength: 3 });
+
+test('random words and terms agree with the definition, through the index and one by one', async (t) => {
+  const database = await migratedDatabase(t);
+  const sql = connect(database.address, { max: 4, applicationName: 'test', byKey: true, wide: true });
+  t.teardown(() => sql.end());
+  const store = postgresSearch(sql);
+  const directory = postgresDirectory(sql, 1);
+  const first = '00000000-0000-0000-0000-000000000000';
+  const idOf = (n: number) => `00000000-0000-7000-8000-${String(n + 1).padStart(12, '0')}`;
+  let found = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(email, { minLength: 1, maxLength: 12 }),
+      fc.array(fc.tuple(terms, fc.constantFrom(...SEARCH_PARTS)), { minLength: 4, maxLength: 10 }),
+      fc.nat(12),
+      async (emails, questions, older) => {
+        const { id } = await directory.createAccount(`${randomUUID()}@example.test`, 'Search');
+        const ids = emails.map((_, n) => idOf(n));
+        await sql`
+          insert into emails (account_id, id, blob, message_id, thread_id, refs, from_address, from_name, subject, preview,
+            received_at, size, has_attachments, attachment_count, flags, modseq)
+          select ${id}, x, '\\x00', '', x, '{}', '', '', '', '', now(), 1, false, 0, 0, 1 from unnest(${ids}::uuid[]) x`;
+        t.deepEqual(
+          (await store.unindexed(id, 100)).map((each) => each.id),
+          ids,
+        );
+        await store.put(
+          id,
+          emails.map((each, n) => ({ id: idOf(n), ...each })),
+        );
+        t.is((await store.unindexed(id, 100)).length, 0);
+        // As an earlier version has written it.
+        await sql`update email_search set word_order = null where account_id = ${id} and email_id = ${idOf(older)}`;
+        for (const [asked, part] of questions) {
+          const expected = ids.filter((_, n) => isMatch(emails[n]!, asked, part));
+          for (const after of [undefined, first]) {
+            const packed = Buffer.from(await store.matches(id, asked, part, after)).toString('hex');
+            const hex = (packed.match(/.{32}/g) ?? []).sort();
+            t.deepEqual(
+              hex,
+              expected.map((each) => each.replaceAll('-', '')),
+              JSON.stringify([asked, part, after]),
+            );
+          }
+          if (expected.length > 0 && wordCount(asked) > asked.length) found++;
+        }
+      },
+    ),
+    { numRuns: 40 },
+  );
+  t.true(found > 30, 'phrases that are there');
+});
