@@ -12,6 +12,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string
   outbound: () => import('./outbound.js'),
   'outbound-shares': () => import('./outbound-shares.js'),
   cluster: () => import('./cluster.js'),
+  processes: () => import('./processes.js'),
   soak: () => import('./soak.js'),
 };
 

@@ -2,6 +2,7 @@
 import { NEVER } from 'rxjs';
 import type { Declared } from '../src/node/metrics/families.js';
 import { createMetrics } from '../src/node/metrics/metrics.js';
+import { createProcessMetrics } from '../src/node/metrics/process-metrics.js';
 import { code, table } from './markdown.js';
 
 export const METRICS_PAGE = 'docs/metrics.md';
@@ -24,6 +25,11 @@ export function declaredMetrics(): readonly Declared[] {
   return metrics.declared;
 }
 
+/** What a parent of several processes exports besides. */
+export function declaredByParents(): readonly Declared[] {
+  return createProcessMetrics({ processes: () => [], texts: async () => [] }).declared;
+}
+
 const SECTIONS: readonly (readonly [title: string, holds: (family: Declared) => boolean])[] = [
   ['Nodes with the role `mx`', ({ role }) => role === 'mx'],
   ['Nodes with the role `submission`', ({ role }) => role === 'submission'],
@@ -39,10 +45,13 @@ const isLibrary = (name: string) => /^mansio_(process|nodejs)_/.test(name);
 
 export function metricsTables(): string {
   const declared = declaredMetrics();
-  return SECTIONS.map(([title, holds]) => {
-    const rows = declared
-      .filter(holds)
-      .map(({ name, type, labels, help }) => [code(name), type, labels.map(code).join(', '), help]);
+  const section = (title: string, families: readonly Declared[]) => {
+    const rows = families.map(({ name, type, labels, help }) => [code(name), type, labels.map(code).join(', '), help]);
     return `### ${title}\n\n${table(['Name', 'Type', 'Labels', 'Meaning'], rows)}`;
-  }).join('\n');
+  };
+  const ofNodes = SECTIONS.map(([title, holds]) => section(title, declared.filter(holds)));
+  return [
+    ...ofNodes,
+    section('Parents of [several processes](cluster.md#several-processes-on-one-machine)', declaredByParents()),
+  ].join('\n');
 }

@@ -15,8 +15,8 @@ import { type EngineAdapters, startEngine } from './node/engine.js';
 import { Lifecycle } from './node/lifecycle.js';
 import { type Listeners, openListeners, type Vitals } from './node/listeners.js';
 import { openObservability } from './node/observability.js';
-import { openRemoteCourier } from './node/remote-courier.js';
 import type { ProcessPlace } from './node/processes/place.js';
+import { openRemoteCourier } from './node/remote-courier.js';
 import { openResources } from './node/resources.js';
 
 export interface RunningNode {

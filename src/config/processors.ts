@@ -28,7 +28,9 @@ function quotas(read: (path: string) => string): readonly number[] {
   const unified = groups.find((line) => line.startsWith('0::'))?.slice(3);
   const found: number[] = [];
   for (let at = unified ?? '/'; ; at = posix.dirname(at)) {
-    const [quota, period] = text(posix.join(CGROUPS, at, 'cpu.max')).split(' ').map(Number);
+    const [quota, period] = text(posix.join(CGROUPS, at, 'cpu.max'))
+      .split(' ')
+      .map(Number);
     if (quota! > 0 && period! > 0) found.push(quota! / period!);
     if (posix.dirname(at) === at) break;
   }

@@ -16,7 +16,10 @@ export async function openNearBlobs(
   { dataDirectory, lifecycle, log, place }: Resources,
 ): Promise<BlobStore> {
   try {
-    const ring = await BlobRing.open(join(dataDirectory.path, 'spool'), shareOfMemory(BLOB_RING_OCTETS, place?.count ?? 1));
+    const ring = await BlobRing.open(
+      join(dataDirectory.path, 'spool'),
+      shareOfMemory(BLOB_RING_OCTETS, place?.count ?? 1),
+    );
     lifecycle.add('copies of blobs', () => ring.close(), RING_STOP_MS);
     return nearBlobs(blobs, ring);
   } catch (err) {

@@ -16,7 +16,9 @@ const TRACING_STOP_MS = 500;
 export async function openObservability({ config, nodeId, place, log, lifecycle }: Resources): Promise<Observability> {
   const { metricsPort, otlpEndpoint, roles } = config;
   const metrics =
-    metricsPort === 0 ? undefined : (await import('./metrics/metrics.js')).createMetrics({
+    metricsPort === 0
+      ? undefined
+      : (await import('./metrics/metrics.js')).createMetrics({
           version,
           roles,
           process: place?.number,

@@ -35,7 +35,17 @@ export async function openSmtp(
   const trusted = new TrustedNetworks(config.proxyNetworks);
   const { directory, inbound, offers, mailboxes, blobs } = engine;
   const limits = place === undefined ? {} : smtpLimitsOf(place);
-  const shared = { bind, hostname, maxMessageSize, tls: resources.tls.certificates, trusted, log, tracer, directory, limits };
+  const shared = {
+    bind,
+    hostname,
+    maxMessageSize,
+    tls: resources.tls.certificates,
+    trusted,
+    log,
+    tracer,
+    directory,
+    limits,
+  };
 
   // Loaded by those who need it: it is large.
   const authenticator = async () => {

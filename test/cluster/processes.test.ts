@@ -74,7 +74,11 @@ testWith('nats-server')('two processes are one node for clients and for those wh
 
   const certificates = new Set<string>();
   for (let i = 0; i < 6; i++) {
-    const socket = connect({ port: portOf(node.ready.listeners['imaps']), host: '127.0.0.1', rejectUnauthorized: false });
+    const socket = connect({
+      port: portOf(node.ready.listeners['imaps']),
+      host: '127.0.0.1',
+      rejectUnauthorized: false,
+    });
     await once(socket, 'secureConnect');
     certificates.add(socket.getPeerCertificate().fingerprint256);
     socket.destroy();
@@ -82,13 +86,13 @@ testWith('nats-server')('two processes are one node for clients and for those wh
   t.is(certificates.size, 1, 'all processes show one certificate');
 
   const text = await (await metrics('/metrics')).text();
-  const valueOf = (name: string, process: number) =>
+  const shown = (name: string, process: number) =>
     Number(new RegExp(`^${name}\\{[^}]*process="${process}"[^}]*\\} (\\S+)$`, 'm').exec(text)?.[1]);
   for (const process of [1, 2]) {
-    t.is(valueOf('mansio_node_ready', process), 1);
-    t.is(valueOf('mansio_node_restarts_total', process), 0);
-    t.is(valueOf('mansio_smtp_connections', process), 0);
-    t.true(valueOf('mansio_process_resident_memory_bytes', process) > 0);
+    t.is(shown('mansio_node_ready', process), 1);
+    t.is(shown('mansio_node_restarts_total', process), 0);
+    t.is(shown('mansio_smtp_connections', process), 0);
+    t.true(shown('mansio_process_resident_memory_bytes', process) > 0);
   }
   t.is(text.match(/^# TYPE mansio_smtp_connections /gm)?.length, 1);
   const health = await metrics('/healthz');
@@ -127,72 +131,78 @@ testWith('nats-server')('a process that is killed under load is started again, a
   t.deepEqual(await node.stop(), { code: 0, signal: null });
 });
 
-testWith('nats-server')('a process that is told to end drains and comes back, and no request fails meanwhile', async (t) => {
-  t.timeout(240_000);
-  const { node, sql, accounts, pid, restarted, load: begin, lines } = await startProcesses(t);
-  const load = begin();
-  await load.more(50);
-  for (let round = 1; round <= 2; round++) {
-    process.kill(pid(round), 'SIGTERM');
-    await restarted(round);
-    await load.more(30);
-  }
-  await load.stop();
-  await verify(t, { load, sql, accounts, node: { process: node } });
-  t.deepEqual(load.mail.temporary, [], 'mail was refused for now');
-  t.is(load.mail.interrupted, 0, 'connections broke in the middle of a message');
-  t.deepEqual(
-    [...load.calls.statuses.keys()].filter((status) => status >= 400),
-    [],
-  );
-  t.log(load.summary());
+testWith('nats-server')(
+  'a process that is told to end drains and comes back, and no request fails meanwhile',
+  async (t) => {
+    t.timeout(240_000);
+    const { node, sql, accounts, pid, restarted, load: begin, lines } = await startProcesses(t);
+    const load = begin();
+    await load.more(50);
+    for (let round = 1; round <= 2; round++) {
+      process.kill(pid(round), 'SIGTERM');
+      await restarted(round);
+      await load.more(30);
+    }
+    await load.stop();
+    await verify(t, { load, sql, accounts, node: { process: node } });
+    t.deepEqual(load.mail.temporary, [], 'mail was refused for now');
+    t.is(load.mail.interrupted, 0, 'connections broke in the middle of a message');
+    t.deepEqual(
+      [...load.calls.statuses.keys()].filter((status) => status >= 400),
+      [],
+    );
+    t.log(load.summary());
 
-  // A service manager and a terminal send their signal to all of them; the parent alone decides, and each process drains in its turn.
-  for (const each of [pid(1), pid(2)]) process.kill(each, 'SIGTERM');
-  t.deepEqual(await node.stop(), { code: 0, signal: null });
-  const ends = lines().filter(({ msg, process }) => process !== undefined && /^stop(ping|ped)$/.test(msg));
-  t.deepEqual(
-    ends.slice(-4).map((line) => [line.process, line.msg]),
-    [
-      [1, 'stopping'],
-      [1, 'stopped'],
-      [2, 'stopping'],
-      [2, 'stopped'],
-    ],
-  );
-});
+    // A service manager and a terminal send their signal to all of them; the parent alone decides, and each process drains in its turn.
+    for (const each of [pid(1), pid(2)]) process.kill(each, 'SIGTERM');
+    t.deepEqual(await node.stop(), { code: 0, signal: null });
+    const ends = lines().filter(({ msg, process }) => process !== undefined && /^stop(ping|ped)$/.test(msg));
+    t.deepEqual(
+      ends.slice(-4).map((line) => [line.process, line.msg]),
+      [
+        [1, 'stopping'],
+        [1, 'stopped'],
+        [2, 'stopping'],
+        [2, 'stopped'],
+      ],
+    );
+  },
+);
 
-testWith('nats-server')('processes end with a parent that is killed, and the next parent has their ports', async (t) => {
-  t.timeout(180_000);
-  const http = await freePort();
-  const first = await startProcesses(t, { MANSIO_HTTP_PORT: String(http) });
-  const { node, accounts, target, nats } = first;
-  const client = await SmtpClient.greeted(target.mx);
-  t.is((await client.envelope('a@remote.test', accounts[0]!.email)).code, 354);
-  const pids = [1, 2].map((process) => first.pid(process));
-  const killed = node.kill('SIGKILL');
-  // What is under way is finished.
-  client.write('Subject: last words\r\n\r\ntext\r\n.\r\n');
-  t.is((await client.reply()).code, 250);
-  await killed;
-  const second = await startTestNode({
-    MANSIO_PROCESSES: '2',
-    MANSIO_HOSTED_DOMAINS: 'example.test',
-    MANSIO_HTTP_PORT: String(http),
-    NATS_URL: nats,
-    MANSIO_DATA_DIR: node.dataDir,
-  });
-  t.deepEqual(pids.filter(isAlive), [], 'processes outlived their parent');
-  t.is(second.ready.nodeId, node.ready.nodeId);
-  const inbox = await new MailboxClient(second, accounts[0]!.key).inbox();
-  t.deepEqual(
-    inbox.map(({ subject }) => subject),
-    ['last words'],
-  );
-  t.deepEqual(await second.stop(), { code: 0, signal: null });
-  // With fewer processes the directories of the others go.
-  t.deepEqual(readdirSync(join(node.dataDir, 'processes')).sort(), ['1', '2']);
-});
+testWith('nats-server')(
+  'processes end with a parent that is killed, and the next parent has their ports',
+  async (t) => {
+    t.timeout(180_000);
+    const http = await freePort();
+    const first = await startProcesses(t, { MANSIO_HTTP_PORT: String(http) });
+    const { node, accounts, target, nats } = first;
+    const client = await SmtpClient.greeted(target.mx);
+    t.is((await client.envelope('a@remote.test', accounts[0]!.email)).code, 354);
+    const pids = [1, 2].map((process) => first.pid(process));
+    const killed = node.kill('SIGKILL');
+    // What is under way is finished.
+    client.write('Subject: last words\r\n\r\ntext\r\n.\r\n');
+    t.is((await client.reply()).code, 250);
+    await killed;
+    const second = await startTestNode({
+      MANSIO_PROCESSES: '2',
+      MANSIO_HOSTED_DOMAINS: 'example.test',
+      MANSIO_HTTP_PORT: String(http),
+      NATS_URL: nats,
+      MANSIO_DATA_DIR: node.dataDir,
+    });
+    t.deepEqual(pids.filter(isAlive), [], 'processes outlived their parent');
+    t.is(second.ready.nodeId, node.ready.nodeId);
+    const inbox = await new MailboxClient(second, accounts[0]!.key).inbox();
+    t.deepEqual(
+      inbox.map(({ subject }) => subject),
+      ['last words'],
+    );
+    t.deepEqual(await second.stop(), { code: 0, signal: null });
+    // With fewer processes the directories of the others go.
+    t.deepEqual(readdirSync(join(node.dataDir, 'processes')).sort(), ['1', '2']);
+  },
+);
 
 testWith('nats-server')('a process that cannot be started again ends the parent with the reason', async (t) => {
   t.timeout(180_000);

@@ -1,7 +1,7 @@
 // The pages of docs/ that are made from the code say what the code says, and the page of metrics what a node exports.
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { METRICS_PAGE } from '../../dev/metrics-page.js';
+import { declaredByParents, METRICS_PAGE } from '../../dev/metrics-page.js';
 import { PAGES } from '../../dev/pages.js';
 import { freePort } from '../../dev/ports.js';
 import { describeConfig } from '../../src/config.js';
@@ -33,13 +33,14 @@ function documented(): Map<string, readonly [type: string, labels: readonly stri
   );
 }
 
-test('docs/metrics.md has every family that a node of all roles exports, and no other', async (t) => {
+test('docs/metrics.md has every family that a node of all roles or a parent of processes exports, and no other', async (t) => {
   const port = await freePort();
   const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test', MANSIO_METRICS_PORT: String(port) });
   const exported = parseMetrics(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text());
   t.is((await node.stop()).code, 0);
   const rows = documented();
-  t.deepEqual([...exported.keys()].sort(), [...rows.keys()].sort());
+  const ofParents = declaredByParents().map(({ name }) => name);
+  t.deepEqual([...exported.keys(), ...ofParents].sort(), [...rows.keys()].sort());
   for (const [name, { type, help, samples }] of exported) {
     const [documentedType, labels, documentedHelp] = rows.get(name)!;
     t.deepEqual([documentedType, documentedHelp], [type, help], name);

@@ -65,7 +65,7 @@ export interface HttpOptions {
   readonly log: Log;
 }
 
-export interface PortSharing {
+interface PortSharing {
   /** What the other processes listen on by now; undefined for the first of them, which takes a port that nobody has. */
   readonly port: number | undefined;
 }

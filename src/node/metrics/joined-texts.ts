@@ -13,8 +13,8 @@ export function joinedTexts(texts: readonly string[]): string {
         if (line !== '') samples?.push(line);
         continue;
       }
-      let family = families.get(name);
-      if (family === undefined) families.set(name, (family = { head: [], samples: [] }));
+      const family = families.get(name) ?? { head: [], samples: [] };
+      families.set(name, family);
       if (!family.head.some((known) => known.startsWith(`# ${kind} `))) family.head.push(line);
       samples = here.get(name) ?? [];
       here.set(name, samples);

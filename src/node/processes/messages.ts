@@ -22,7 +22,7 @@ export interface StartMessage {
   readonly place: ProcessPlace;
 }
 
-export interface StopMessage {
+interface StopMessage {
   readonly kind: 'stop';
   /** Other processes serve on. */
   readonly portsStay: boolean;
@@ -34,7 +34,7 @@ export interface Answers {
   readonly metrics: string;
 }
 
-export interface AskMessage {
+interface AskMessage {
   readonly kind: 'ask';
   readonly id: number;
   readonly about: keyof Answers;
@@ -65,11 +65,11 @@ export interface FailedMessage {
 }
 
 /** The process got a signal to end. */
-export interface SignalledMessage {
+interface SignalledMessage {
   readonly kind: 'signalled';
 }
 
-export interface AnswerMessage {
+interface AnswerMessage {
   readonly kind: 'answer';
   readonly id: number;
   /** Undefined when there is none. */

@@ -31,7 +31,8 @@ export async function openParentMetrics(
     import('../metrics/process-metrics.js'),
   ]);
   const metrics = createProcessMetrics({
-    processes: () => processes.map(({ number, life, restarted }) => ({ number, isReady: life?.isReady === true, restarted })),
+    processes: () =>
+      processes.map(({ number, life, restarted }) => ({ number, isReady: life?.isReady === true, restarted })),
     texts: () => Promise.all(processes.map(async ({ life }) => (await life?.ask('metrics')) ?? '')),
   });
   const health = async () => {

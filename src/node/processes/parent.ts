@@ -237,7 +237,10 @@ class Parent {
     await delay(GROUP_SIGNAL_MS);
     if (this.#isStopping || slot.life !== life || !life.isReady) return;
     this.#log.info({ process: slot.number, pid: life.pid }, 'a process was told to end: it drains');
-    await life.stop(this.#slots.some((each) => each !== slot && each.life?.isReady), STOP_MS);
+    await life.stop(
+      this.#slots.some((each) => each !== slot && each.life?.isReady),
+      STOP_MS,
+    );
   }
 
   #stopLives(): Promise<boolean> {

@@ -27,14 +27,19 @@ export async function clearLeftDirectories(
   if (!existsSync(parent)) return;
   const until = performance.now() + LEFT_MS;
   let isSaid = false;
-  for (const name of readdirSync(parent).filter((each) => /^\d+$/.test(each))) {
+  const found = readdirSync(parent, { withFileTypes: true }).filter(
+    (each) => each.isDirectory() && /^\d+$/.test(each.name),
+  );
+  for (const { name } of found) {
     const path = join(parent, name);
     for (;;) {
       signal.throwIfAborted();
       const holder = holderOf(path);
       if (holder === undefined) break;
       if (performance.now() > until)
-        throw new LocalFault(`process ${holder.pid} of an earlier Mansio does not end and holds ${path}: stop it first`);
+        throw new LocalFault(
+          `process ${holder.pid} of an earlier Mansio does not end and holds ${path}: stop it first`,
+        );
       if (!isSaid) log.warn({ pid: holder.pid }, 'waiting for the processes of an earlier parent to end');
       isSaid = true;
       await delay(LOOK_MS);

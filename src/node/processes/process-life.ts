@@ -2,7 +2,15 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { atMost } from '../../bounds/time-bounds.js';
-import type { Answers, FailedMessage, PresentMessage, ReadyMessage, StartMessage, ToParent, ToProcess } from './messages.js';
+import type {
+  Answers,
+  FailedMessage,
+  PresentMessage,
+  ReadyMessage,
+  StartMessage,
+  ToParent,
+  ToProcess,
+} from './messages.js';
 
 export interface Ending {
   readonly code: number | null;

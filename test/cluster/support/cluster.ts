@@ -90,6 +90,10 @@ export async function startCluster(t: ExecutionContext, options: TestClusterOpti
   const accounts: TestAccount[] = [];
   for (let i = 1; i <= (options.accounts ?? 3); i++) accounts.push(await createAccount(sql, `user${i}@example.test`));
   const view = () => postgresLeases(sql).view();
+  const processes = Number(options.settings?.['MANSIO_PROCESSES'] ?? 1);
+  /** As nodes are called in the store: those of a parent have its name and a number. */
+  const namesOf = ({ name }: ClusterNode) =>
+    processes === 1 ? [name] : Array.from({ length: processes }, (_, i) => `${name}.${i + 1}`);
   return {
     ...cluster,
     sql,
@@ -113,7 +117,7 @@ export async function startCluster(t: ExecutionContext, options: TestClusterOpti
     async ownerOf({ id }) {
       const { leases } = await view();
       const owner = leases[shardOf(id, leases.length)]?.nodeId;
-      const node = cluster.nodes.find(({ name }) => name === owner);
+      const node = cluster.nodes.find((each) => owner != null && namesOf(each).includes(owner));
       if (node === undefined) throw new Error(`nobody owns account ${id}`);
       return node;
     },
@@ -124,10 +128,7 @@ export async function startCluster(t: ExecutionContext, options: TestClusterOpti
         async () => {
           const running = cluster.nodes.filter((node) => node.running && !without.includes(node));
           seen = await view();
-          return isSettled(
-            seen,
-            running.map(({ name }) => name),
-          );
+          return isSettled(seen, running.flatMap(namesOf));
         },
         SETTLED_MS,
       ).catch((error: Error) => {

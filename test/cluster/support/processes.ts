@@ -52,7 +52,13 @@ export async function startProcesses(
     ...settings,
   });
   t.teardown(async () => {
-    if (!t.passed) t.log(node.logs.filter((line) => !/message accepted|new email sent/.test(line)).slice(-80).join('\n'));
+    if (!t.passed)
+      t.log(
+        node.logs
+          .filter((line) => !/message accepted|new email sent/.test(line))
+          .slice(-80)
+          .join('\n'),
+      );
     if (node.running) await node.kill('SIGTERM');
   });
   const sql = await storeOf(node);

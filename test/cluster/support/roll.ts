@@ -4,15 +4,19 @@ import type { ExecutionContext } from 'ava';
 import type { TestCluster } from './cluster.js';
 import type { Load } from './load.js';
 
-/** What a stop may take. */
+/** What the stop of a process may take. */
 const STOP_MS = 10_000;
 
-export async function roll(t: ExecutionContext, cluster: TestCluster, load: Load): Promise<void> {
+/** `processes`: of each node, which stop one after the other. */
+export async function roll(t: ExecutionContext, cluster: TestCluster, load: Load, processes = 1): Promise<void> {
   for (const node of cluster.nodes) {
     const began = performance.now();
     const exit = await node.stop();
     t.deepEqual(exit, { code: 0, signal: null }, `${node.name} did not stop cleanly`);
-    t.true(performance.now() - began < STOP_MS, `${node.name} took ${performance.now() - began} ms to stop`);
+    t.true(
+      performance.now() - began < STOP_MS * processes,
+      `${node.name} took ${performance.now() - began} ms to stop`,
+    );
     await cluster.settled();
     await load.more(20);
     await node.start();

@@ -30,6 +30,32 @@ test('the real port is told, and a taken one is an error that says so', async (t
   );
 });
 
+test('servers that share a port each get connections, and take the port from nobody else', async (t) => {
+  const served = [0, 0];
+  const start = (place: number, port: number, shared: number | undefined) =>
+    startHttp({
+      bind: '127.0.0.1',
+      port,
+      sharing: { port: shared },
+      handler: async () => {
+        served[place]!++;
+        return { status: 204, headers: [], body: Buffer.alloc(0) };
+      },
+      webSockets: [],
+      log: new FakeLog(),
+    });
+  const first = await start(0, 0, undefined);
+  t.teardown(() => first.stop(0));
+  const port = Number(first.address.replace(/^.*:/, ''));
+  await t.throwsAsync(start(1, port, undefined), { code: 'EADDRINUSE' }, 'the first of others does not join');
+  const second = await start(1, 0, port);
+  t.is(second.address, first.address);
+  const ask = () => exchangeBytes(port, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', closed);
+  while (served.includes(0)) t.regex(await ask(), /^HTTP\/1\.1 204 /);
+  await second.stop(0);
+  for (let i = 0; i < 10; i++) t.regex(await ask(), /^HTTP\/1\.1 204 /);
+});
+
 test('an address that is not ours is told from a port in use', async (t) => {
   const options = { port: 0, handler: async () => t.fail() as never, webSockets: [], log: new FakeLog() };
   await t.throwsAsync(startHttp({ ...options, bind: '192.0.2.1' }), { code: 'EADDRNOTAVAIL' });

@@ -1,0 +1,25 @@
+// A rolling restart of two machines with several processes each, under load, behind HAProxy as it is deployed. Within a machine one process
+// drains after the other; the balancer misses the machine only while its last process drains.
+import { testWith } from '../support/test-with.js';
+import { startCluster } from './support/cluster.js';
+import { assertNothingRefused, roll } from './support/roll.js';
+
+testWith('nats-server', 'haproxy')(
+  'a rolling restart of machines with several processes refuses nothing',
+  async (t) => {
+    t.timeout(240_000);
+    const settings = { MANSIO_PROCESSES: '2' };
+    const cluster = await startCluster(t, { nodes: 2, accounts: 12, balanced: true, settings });
+    await cluster.settled();
+    const { front } = cluster;
+    const targets = () => [front];
+    const followers = await cluster.follow(targets);
+    const load = cluster.load({ targets });
+    await load.more(50);
+    await roll(t, cluster, load, 2);
+    await cluster.verify(load);
+    assertNothingRefused(t, load);
+    await followers.verify(t);
+    t.log(load.summary());
+  },
+);
