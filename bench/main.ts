@@ -11,6 +11,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string
   outbound: () => import('./outbound.js'),
   'outbound-shares': () => import('./outbound-shares.js'),
   cluster: () => import('./cluster.js'),
+  warm: () => import('./warm.js'),
   soak: () => import('./soak.js'),
 };
 
