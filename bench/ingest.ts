@@ -1,11 +1,14 @@
 // Accepted messages a second and the time from the end of DATA to the hub's event, beside what bounds them: smtp-server
-// with an empty handler, and single-row inserts into the same PostgreSQL. All in one run, since machines drift.
+// with an empty handler, and single-row inserts into the same PostgreSQL; and beside Postfix, with and without Dovecot. All in one
+// run, since machines drift. Arguments name what runs, by parts of the names of figures: `npm run bench ingest '4 kB, 20' peers`.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import { connect } from '../src/store/postgres/client.js';
+import { runPeers } from './ingest/peers.js';
 import { cpuSeconds, difference } from './support/cpu-time.js';
+import { databaseWork, hotShare } from './support/database-work.js';
 import { figure, latency } from './support/figures.js';
 import { type BenchNode, startBenchNode } from './support/node.js';
 import { SmtpSender, smtpLoad } from './support/smtp-load.js';
@@ -23,38 +26,60 @@ interface Scenario {
 
 const SCENARIOS: readonly Scenario[] = [
   { name: '4 kB, 1 connection, 1 recipient', size: 4096, connections: 1, messages: 2_000, recipients: 1 },
-  { name: '4 kB, 20 connections, 1 recipient', size: 4096, connections: 20, messages: 20_000, recipients: 1 },
-  { name: '4 kB, 40 connections, 1 recipient', size: 4096, connections: 40, messages: 20_000, recipients: 1 },
+  { name: '4 kB, 20 connections, 1 recipient', size: 4096, connections: 20, messages: 12_000, recipients: 1 },
+  { name: '4 kB, 40 connections, 1 recipient', size: 4096, connections: 40, messages: 12_000, recipients: 1 },
   { name: '50 kB, 1 connection, 1 recipient', size: 50_000, connections: 1, messages: 1_000, recipients: 1 },
   { name: '50 kB, 20 connections, 1 recipient', size: 50_000, connections: 20, messages: 3_000, recipients: 1 },
+  { name: '4 kB, 20 connections, 2 recipients', size: 4096, connections: 20, messages: 6_000, recipients: 2 },
   { name: '4 kB, 20 connections, 100 recipients', size: 4096, connections: 20, messages: 300, recipients: 100 },
 ];
 
-export async function run(): Promise<void> {
+export async function run(wanted: readonly string[]): Promise<void> {
+  const isWanted = (name: string) => wanted.length === 0 || wanted.some((part) => name.includes(part));
   const node = await startBenchNode({ MANSIO_LOG_LEVEL: 'info' });
   try {
     const accounts = await node.createAccounts(ACCOUNTS);
     const emails = accounts.map(({ email }) => email);
     // Warm: code compiled, pools open, tables of a size at which plans settle.
     await load(node.port('mx'), { name: '', size: 4096, connections: 20, messages: 5_000, recipients: 1 }, emails);
-    for (const scenario of SCENARIOS) {
-      const roots = { node: [node.process.pid!], database: [node.databasePid] };
-      const before = await cpuSeconds(roots);
-      const { accepted, seconds } = await load(node.port('mx'), scenario, emails);
-      const used = difference(await cpuSeconds(roots), before);
-      if (accepted !== scenario.messages) throw new Error(`${scenario.messages - accepted} messages were not accepted`);
-      // The database is started by the node.
-      const shares = { node: used.node - used.database, database: used.database };
-      const cpu = Object.entries(shares).map(([name, each]) => `${name} ${((each / accepted) * 1e6).toFixed(0)} µs`);
-      const note = `${deliveries(scenario, seconds)}CPU: ${cpu.join(', ')}`;
-      figure(`accepted, ${scenario.name}`, accepted / seconds, 'messages/s', note);
+    const micros = new Map<number, number>();
+    for (const scenario of SCENARIOS.filter(({ name }) => isWanted(name))) {
+      const used = await runScenario(node, scenario, emails);
+      if (scenario.size === 4096 && scenario.connections === 20) micros.set(scenario.recipients, used);
     }
-    await bareServer();
-    await plainInserts(node);
-    await eventLatency(node);
+    const single = micros.get(1);
+    for (const [recipients, all] of micros) {
+      if (recipients === 1 || single === undefined) continue;
+      figure(`CPU of a further recipient of ${recipients}`, (all - single) / (recipients - 1), 'µs');
+    }
+    if (isWanted('peers')) await runPeers(node, emails);
+    if (isWanted('empty handler')) await bareServer();
+    if (isWanted('inserts')) await plainInserts(node);
+    if (isWanted('event')) await eventLatency(node);
   } finally {
     await node.stop();
   }
+}
+
+/** µs of processors a message. */
+async function runScenario(node: BenchNode, scenario: Scenario, emails: readonly string[]): Promise<number> {
+  const roots = { node: [node.process.pid!], database: [node.databasePid] };
+  const before = await cpuSeconds(roots);
+  const sql = connect(node.database, { max: 1, applicationName: 'bench' });
+  const workBefore = await databaseWork(sql);
+  const { accepted, seconds } = await load(node.port('mx'), scenario, emails);
+  const used = difference(await cpuSeconds(roots), before);
+  const workAfter = await databaseWork(sql);
+  await sql.end();
+  if (accepted !== scenario.messages) throw new Error(`${scenario.messages - accepted} messages were not accepted`);
+  // The database is started by the node.
+  const shares = { node: used.node - used.database, database: used.database };
+  const cpu = Object.entries(shares).map(([name, each]) => `${name} ${((each / accepted) * 1e6).toFixed(0)} µs`);
+  const wal = ((workAfter.walOctets - workBefore.walOctets) / accepted / 1000).toFixed(1);
+  const hot = ['accounts', 'folders'].map((table) => `${table} ${hotShare(workBefore, workAfter, table).toFixed(0)} %`);
+  const note = `${deliveries(scenario, seconds)}CPU: ${cpu.join(', ')}; WAL ${wal} kB; HOT: ${hot.join(', ')}`;
+  figure(`accepted, ${scenario.name}`, accepted / seconds, 'messages/s', note);
+  return (used.node / accepted) * 1e6;
 }
 
 function deliveries(scenario: Scenario, seconds: number): string {

@@ -3,6 +3,7 @@ import { machine } from './support/machine.js';
 
 const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string[]): Promise<void> }>>> = {
   ingest: () => import('./ingest.js'),
+  cold: () => import('./cold.js'),
   mailbox: () => import('./mailbox.js'),
   realtime: () => import('./realtime.js'),
   rest: () => import('./rest.js'),

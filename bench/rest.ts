@@ -1,126 +1,198 @@
-// REST on a store of a million emails (BENCH_REST_EMAILS), 100,000 of them in one mailbox: list, search, mark read, each
-// by one client and by 32, and the export of a mailbox with the memory that it takes.
+// REST on a store of a million emails, 100,000 of them in one mailbox: reads and marks by one client and by 32, also while mail
+// arrives; searches; the export of a mailbox with the memory that it takes. `npm run bench rest 20000 reads`: a store of 20,000
+// emails, half of them in the one mailbox, and one part alone.
+
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { connect } from '../src/store/postgres/client.js';
-import { figure, latency } from './support/figures.js';
+import { cpuSeconds, difference } from './support/cpu-time.js';
+import { figure, latency, percentile, withGoal } from './support/figures.js';
+import { HttpConnection, type LoadReply, requestOctets } from './support/http-load.js';
 import { fillStore, rareWordOf, wordOf } from './support/large-store.js';
-import { type BenchNode, startBenchNode } from './support/node.js';
+import { startMail } from './support/mail-stream.js';
+import { type BenchAccount, type BenchNode, startBenchNode } from './support/node.js';
 
-const EMAILS = Number(process.env['BENCH_REST_EMAILS'] ?? 1_000_000);
-const LARGE = Math.min(100_000, Math.ceil(EMAILS / 2));
+const PARTS = ['reads', 'search', 'export'] as const;
+const EMAILS = 1_000_000;
+const MOST_IN_ONE = 100_000;
 const ACCOUNTS = 50;
 const CLIENTS = 32;
 const SAMPLES = 200;
+/** Of the runs with all clients: enough for a 99th percentile and for the clock of processor time. */
+const MANY_SAMPLES = 3_200;
+const ARRIVING = 200;
+/** Requests a second of each client that does not ask again at once. */
+const PACE = 10;
 
-interface Answer {
-  readonly status: number;
-  readonly json: { readonly items?: readonly { readonly id: string }[]; readonly totalCount?: number };
+type Part = (typeof PARTS)[number];
+/** The request with this number. */
+type Request = (i: number) => Buffer;
+
+interface Bench {
+  readonly node: BenchNode;
+  readonly accounts: readonly BenchAccount[];
+  /** Emails of the large mailbox. */
+  readonly large: number;
+  readonly key: string;
+  readonly connections: readonly HttpConnection[];
+  get(path: string): Buffer;
 }
-type Call = (method: string, path: string, body?: object) => Promise<Answer>;
 
-export async function run(): Promise<void> {
+export async function run(args: readonly string[] = []): Promise<void> {
+  const emails = Number(args.find((arg) => /^\d+$/.test(arg)) ?? EMAILS);
+  const named = PARTS.filter((part) => args.includes(part));
+  const parts: readonly Part[] = named.length === 0 ? PARTS : named;
+  const large = Math.min(MOST_IN_ONE, Math.ceil(emails / 2));
   const node = await startBenchNode({ MANSIO_LOG_LEVEL: 'warn', MANSIO_MBOX_EXPORT_INTERVAL: '0' });
-  const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
   try {
     const accounts = await node.createAccounts(ACCOUNTS);
-    const others = Math.floor((EMAILS - LARGE) / (ACCOUNTS - 1));
+    const others = Math.floor((emails - large) / (ACCOUNTS - 1));
     const sql = connect(node.database, { max: 1, applicationName: 'bench' });
     const started = performance.now();
-    await fillStore(sql, new Map(accounts.map(({ id }, i) => [id, i === 0 ? LARGE : others])));
+    await fillStore(sql, new Map(accounts.map(({ id }, i) => [id, i === 0 ? large : others])));
     await sql.end();
-    figure(`made a searchable store of ${EMAILS} emails`, (performance.now() - started) / 1000, 's');
-    const call = caller(node, agent, await node.createKey(accounts[0]!.id));
-    await measure(call);
-    await exported(node, agent, await node.createKey(accounts[0]!.id));
+    figure(`made a searchable store of ${emails} emails`, (performance.now() - started) / 1000, 's');
+    const key = await node.createKey(accounts[0]!.id);
+    const connections = Array.from({ length: CLIENTS }, () => new HttpConnection(node.port('http')));
+    const get = (path: string) => requestOctets('GET', path, key);
+    const bench = { node, accounts, large, key, connections, get };
+    const first = performance.now();
+    const ids = idsOf(await asked(bench, get('/api/emails?pageSize=100')));
+    figure(`first list of ${large}, which loads the mailbox`, performance.now() - first, 'ms');
+    if (parts.includes('reads')) await measureReads(bench, ids);
+    if (parts.includes('search')) await measureSearch(bench);
+    for (const connection of connections) connection.close();
+    if (parts.includes('export')) await exported(node, key);
   } finally {
-    agent.destroy();
     await node.stop();
   }
 }
 
-async function measure(call: Call): Promise<void> {
-  const get = async (path: string) => {
-    const answer = await call('GET', `/api/emails${path}`);
-    if (answer.status !== 200) throw new Error(`${path}: ${answer.status}`);
-    return answer.json;
+async function measureReads(bench: Bench, ids: readonly string[]): Promise<void> {
+  const { key, get } = bench;
+  const idOf = (i: number) => ids[i % ids.length]!;
+  const labelOf = requestOctets('POST', '/api/labels', key, { name: 'Bench', color: '#808080', sortOrder: 0 });
+  const { id: labelId } = JSON.parse((await asked(bench, labelOf, 201)).body.toString()) as { id: string };
+  for (const id of ids) {
+    await asked(bench, requestOctets('POST', `/api/labels/emails/${id}`, key, { labelId }), 204);
+  }
+  const goal = { median: 5, p99: 25 };
+  const operations: readonly (readonly [string, Request, { median: number; p99: number }?])[] = [
+    ['list, page 1 to 3', (i) => get(`/api/emails?page=${1 + (i % 3)}`), goal],
+    ['list of a label', () => get(`/api/labels/${labelId}/emails`)],
+    ['detail', (i) => get(`/api/emails/${idOf(i)}`), goal],
+    ['thread', (i) => get(`/api/emails/threads/${idOf(i)}`), goal],
+    [
+      'mark read',
+      // Each request of all emails changes one: in the next round it is marked the other way.
+      (i) => requestOctets('PATCH', `/api/emails/${idOf(i)}`, key, { isRead: Math.floor(i / ids.length) % 2 === 0 }),
+      goal,
+    ],
+  ];
+  for (const [name, request] of operations) await both(bench, name, request);
+  const { node, accounts } = bench;
+  const mail = await startMail(
+    node.port('mx'),
+    accounts.map(({ email }) => email),
+    ARRIVING,
+  );
+  process.stdout.write(`  While ${ARRIVING} messages a second arrive for ${ACCOUNTS} accounts, by turns:\n`);
+  for (const [name, request, goal] of operations) {
+    await timed(bench, name, { clients: CLIENTS, samples: MANY_SAMPLES, goal }, request);
+    const paced = { clients: CLIENTS, samples: MANY_SAMPLES, pace: PACE, goal };
+    await timed(bench, `${name}, ${PACE}/s each`, paced, request);
+  }
+  figure('messages that arrived', await mail.stop(), 'messages/s');
+}
+
+async function measureSearch(bench: Bench): Promise<void> {
+  const { large } = bench;
+  const get = (path: string) => bench.get(`/api/emails/search?${path}`);
+  const found = async (q: string) => {
+    const { totalCount } = JSON.parse((await asked(bench, get(`q=${q}`))).body.toString()) as { totalCount: number };
+    figure(`matches of ${q}`, totalCount, 'emails');
   };
-  const first = performance.now();
-  const ids = (await get('?pageSize=100')).items!.map(({ id }) => id);
-  figure(`first list of ${LARGE}, which loads the mailbox`, performance.now() - first, 'ms');
-  const found = async (q: string) => figure(`matches of ${q}`, (await get(`/search?q=${q}`)).totalCount!, 'emails');
-  await both('list, page 1', (i) => get(`?page=${1 + (i % 3)}`));
-  await both('search, a rare word', (i) => get(`/search?q=${rareWordOf(1 + ((i * 37) % LARGE))}`));
+  await both(bench, 'search, a rare word', (i) => get(`q=${rareWordOf(1 + ((i * 37) % large))}`));
   await found(wordOf(0));
   // One after the other, each for the first time.
-  await timed('search, a frequent word not asked before', 1, 20, (i) => get(`/search?q=${wordOf(i + 1)}`), 0);
-  await both('search, a frequent word', (i) => get(`/search?q=${wordOf(i % 20)}&page=${1 + (i % 5)}`));
+  const once = { clients: 1, samples: 20, warm: 0 };
+  await timed(bench, 'search, a frequent word not asked before', once, (i) => get(`q=${wordOf(i + 1)}`));
+  await both(bench, 'search, a frequent word', (i) => get(`q=${wordOf(i % 20)}&page=${1 + (i % 5)}`));
   const prefixes = [...'bcdfghjklmnpqrstvwxyz'].map((letter) => `${letter}a`);
   await found(prefixes[0]!);
-  await timed('search, a prefix of two letters not asked before', 1, 20, (i) => get(`/search?q=${prefixes[i]}`), 0);
-  await both('search, a prefix', (i) => get(`/search?q=${prefixes[i % 20]}`));
-  await both('search, two words', (i) => get(`/search?q=${wordOf(i % 50)}+${wordOf(100 + (i % 1000))}`));
-  await both('search, a phrase', (i) => get(`/search?q=%22${wordOf(200 + (i % 500))}+${wordOf(i % 50)}%22`));
-  await both('search, flags alone', () => get('/search?isRead=false&hasAttachments=true'));
-  await both('mark read', async (i) => {
-    const body = { isRead: i % 2 === 0 };
-    const { status } = await call('PATCH', `/api/emails/${ids[i % ids.length]}`, body);
-    if (status !== 204) throw new Error(`mark read: ${status}`);
-  });
-  await both('thread', (i) => get(`/threads/${ids[i % ids.length]}`));
-  const label = await call('POST', '/api/labels', { name: 'Bench', color: '#808080', sortOrder: 0 });
-  const { id: labelId } = label.json as { id?: string };
-  for (const id of ids) await call('POST', `/api/labels/emails/${id}`, { labelId });
-  await both('list of a label', async () => {
-    const { status } = await call('GET', `/api/labels/${labelId}/emails`);
-    if (status !== 200) throw new Error(`list of a label: ${status}`);
-  });
+  await timed(bench, 'search, a prefix of two letters not asked before', once, (i) => get(`q=${prefixes[i]}`));
+  await both(bench, 'search, a prefix', (i) => get(`q=${prefixes[i % 20]}`));
+  await both(bench, 'search, two words', (i) => get(`q=${wordOf(i % 50)}+${wordOf(100 + (i % 1000))}`), 800);
+  await both(bench, 'search, a phrase', (i) => get(`q=%22${wordOf(200 + (i % 500))}+${wordOf(i % 50)}%22`), 800);
+  await both(bench, 'search, flags alone', () => get('isRead=false&hasAttachments=true'));
 }
 
-async function both(name: string, one: (i: number) => Promise<unknown>): Promise<void> {
-  await timed(name, 1, SAMPLES, one);
-  await timed(name, CLIENTS, SAMPLES * 4, one);
+async function both(bench: Bench, name: string, request: Request, samples = MANY_SAMPLES): Promise<void> {
+  await timed(bench, name, { clients: 1, samples: SAMPLES }, request);
+  await timed(bench, name, { clients: CLIENTS, samples, showsCpu: true }, request);
 }
 
-async function timed(
-  name: string,
-  clients: number,
-  samples: number,
-  one: (i: number) => Promise<unknown>,
-  warm = 20,
-): Promise<void> {
-  for (let i = 0; i < warm; i++) await one(i);
-  const taken: number[] = [];
+interface Timing {
+  readonly clients: number;
+  readonly samples: number;
+  readonly warm?: number;
+  /** Requests a second of each client; without it a client asks again as soon as it has its answer. */
+  readonly pace?: number;
+  readonly showsCpu?: boolean;
+  readonly goal?: { readonly median: number; readonly p99: number } | undefined;
+}
+
+async function timed(bench: Bench, name: string, timing: Timing, request: Request): Promise<void> {
+  const { clients, samples, warm = 20, pace, goal } = timing;
+  for (let i = 0; i < warm; i++) await asked(bench, request(i));
+  const roots = { node: [bench.node.process.pid!], database: [bench.node.databasePid], client: [process.pid] };
+  const before = await cpuSeconds(roots);
+  const takenMs: number[] = [];
   let next = 0;
+  const started = performance.now();
   await Promise.all(
-    Array.from({ length: clients }, async () => {
-      while (next < samples) {
-        const i = next++;
-        const started = performance.now();
-        await one(i);
-        taken.push(performance.now() - started);
+    bench.connections.slice(0, clients).map(async (connection, client) => {
+      for (let n = 0; next < samples; n++) {
+        const octets = request(next++);
+        const due = pace === undefined ? 0 : started + ((n + client / clients) / pace) * 1000;
+        const begun = performance.now();
+        if (due > begun) await new Promise((resolve) => setTimeout(resolve, due - begun));
+        const { status } = await connection.send(octets);
+        // From when the request was due: a client that is held up must not ask less.
+        takenMs.push(performance.now() - (pace === undefined ? begun : Math.max(due, started)));
+        if (status >= 300) throw new Error(`${name}: ${status}`);
       }
     }),
   );
-  latency(`${name}, ${clients} client(s)`, taken);
+  const seconds = (performance.now() - started) / 1000;
+  const used = difference(await cpuSeconds(roots), before);
+  const label = `${name}, ${clients} client(s)`;
+  if (goal !== undefined) {
+    const p99 = percentile(takenMs, 0.99);
+    const note = `p99 ${p99.toFixed(2)} ms, ${withGoal(p99, goal.p99)}`;
+    const median = percentile(takenMs, 0.5);
+    figure(`${label}, median`, median, 'ms', `${withGoal(median, goal.median)}; ${note}`);
+  } else latency(label, takenMs);
+  if (timing.showsCpu !== true) return;
+  // The database is started by the node, and the node by this process.
+  const shares = { node: used.node - used.database, database: used.database, client: used.client - used.node };
+  const cpu = Object.entries(shares).map(([name, each]) => `${name} ${((each / samples) * 1e6).toFixed(0)} µs`);
+  figure('', samples / seconds, 'requests/s', `CPU a request: ${cpu.join(', ')}`);
 }
 
-function caller(node: BenchNode, agent: Agent, key: string): Call {
-  return (method, path, body) =>
-    new Promise((resolve, reject) => {
-      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-      const sent = request({ agent, port: node.port('http'), method, path, headers }, (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (piece: string) => {
-          text += piece;
-        });
-        response.on('end', () => resolve({ status: response.statusCode!, json: text === '' ? {} : JSON.parse(text) }));
-      });
-      sent.on('error', reject).end(body === undefined ? undefined : JSON.stringify(body));
-    });
+async function asked({ connections }: Bench, octets: Buffer, expected?: number): Promise<LoadReply> {
+  const reply = await connections[0]!.send(octets);
+  if (expected === undefined ? reply.status < 300 : reply.status === expected) return reply;
+  throw new Error(`${octets.toString().split('\r\n')[0]}: ${reply.status}`);
 }
 
-async function exported(node: BenchNode, agent: Agent, key: string): Promise<void> {
+function idsOf({ body }: LoadReply): readonly string[] {
+  const { items } = JSON.parse(body.toString()) as { readonly items: readonly { readonly id: string }[] };
+  return items.map(({ id }) => id);
+}
+
+async function exported(node: BenchNode, key: string): Promise<void> {
+  const agent = new Agent();
   const before = residentMb(node);
   let most = before;
   const watching = setInterval(() => {
@@ -144,6 +216,7 @@ async function exported(node: BenchNode, agent: Agent, key: string): Promise<voi
       .end();
   });
   clearInterval(watching);
+  agent.destroy();
   const seconds = (performance.now() - started) / 1000;
   figure(`export of ${emails} emails`, emails / seconds, 'emails/s', `${(octets / 1e6 / seconds).toFixed(0)} MB/s`);
   figure("the node's memory at most during it", most, 'MB', `${before.toFixed(0)} MB before`);

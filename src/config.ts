@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { ConfigError, type ConfigProblem } from './config/error.js';
+import { availableProcessors } from './config/processors.js';
 import { hidden, isLoopback, isVapidPair, withoutPassword } from './config/values.js';
 import type { Variable } from './config/variable.js';
 import { VARIABLES } from './config/variables.js';
@@ -67,6 +68,12 @@ export function readConfig(env: Environment = process.env): Config {
     () => values.natsUrl !== undefined || values.roles.has('mailbox'),
     'roles',
     'all, or a list with mailbox: without NATS_URL no other node holds the mailboxes',
+  );
+  agree(
+    ['processes', 'natsUrl'],
+    () => values.natsUrl !== undefined || values.processes === 1,
+    'processes',
+    '1 while NATS_URL is not set: several processes reach each other over NATS only',
   );
   const pair = ['tlsCert', 'tlsKey'] as const;
   for (const key of pair) {
@@ -143,6 +150,11 @@ export function readConfig(env: Environment = process.env): Config {
   };
 }
 
+/** How many nodes run on this machine under one parent; 1: no parent. */
+export function processCountOf({ processes }: Pick<Config, 'processes'>): number {
+  return processes === 'auto' ? availableProcessors() : processes;
+}
+
 /** Names that `loadEnvFile` has set. */
 const fromFile = new Set<string>();
 
@@ -169,6 +181,7 @@ export function describeConfig(env: Environment = process.env): readonly ConfigR
     vapidPrivateKey: config.vapid?.privateKey,
     dkimSelector: config.dkim?.selector,
     dkimKey: config.dkim?.key,
+    processes: config.processes === 'auto' ? `auto: ${processCountOf(config)}` : config.processes,
   };
   const known = Object.entries(VARIABLES).map(([key, { name, shown }]): ConfigRow => {
     const text = written(effective[key]);

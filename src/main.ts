@@ -13,9 +13,10 @@ import { startDurableConsumers } from './node/durable-consumers.js';
 import { openEmailTexts } from './node/email-texts.js';
 import { type EngineAdapters, startEngine } from './node/engine.js';
 import { Lifecycle } from './node/lifecycle.js';
-import { type Listeners, openListeners } from './node/listeners.js';
+import { type Listeners, openListeners, type Vitals } from './node/listeners.js';
 import { openObservability } from './node/observability.js';
 import { openRemoteCourier } from './node/remote-courier.js';
+import type { ProcessPlace } from './node/processes/place.js';
 import { openResources } from './node/resources.js';
 
 export interface RunningNode {
@@ -25,8 +26,16 @@ export interface RunningNode {
   readonly demo: Demo | undefined;
   /** Rejects when the node must not go on: it is to be stopped. */
   readonly failed: Promise<never>;
+  readonly vitals: Vitals;
   /** Drains and stops everything within 10 s; never fails, false when a part did not stop cleanly in time. */
-  stop(): Promise<boolean>;
+  stop(manner?: StopManner): Promise<boolean>;
+}
+
+export interface StopManner {
+  /** Other processes serve the same ports on: no balancer has to notice anything. */
+  readonly portsStay?: boolean;
+  /** Nobody is waited for: mailboxes are given up and not handed over. */
+  readonly atOnce?: boolean;
 }
 
 const STOP_MS = 9500;
@@ -38,21 +47,28 @@ export async function startNode(
   config: Config,
   log: Logger,
   signal = new AbortController().signal,
+  place?: ProcessPlace,
 ): Promise<RunningNode> {
   const lifecycle = new Lifecycle(log);
   try {
-    return await assemble(config, log, lifecycle, signal);
+    return await assemble(config, log, lifecycle, signal, place);
   } catch (error) {
     await lifecycle.stop(STOP_MS);
     throw error;
   }
 }
 
-async function assemble(config: Config, log: Logger, lifecycle: Lifecycle, signal: AbortSignal): Promise<RunningNode> {
+async function assemble(
+  config: Config,
+  log: Logger,
+  lifecycle: Lifecycle,
+  signal: AbortSignal,
+  place: ProcessPlace | undefined,
+): Promise<RunningNode> {
   if (config.unknown.length > 0) log.warn({ variables: config.unknown }, 'variables that mean nothing to this version');
   // First: nothing is made on a platform where the node could not start.
   await loadServerLibrary();
-  const resources = await openResources(config, log, lifecycle, signal);
+  const resources = await openResources(config, log, lifecycle, signal, place);
   const { nodeId, dataDirectory } = resources;
   const observability = await openObservability(resources);
   const dns = createResolver({ servers: config.outboundDns });
@@ -69,8 +85,11 @@ async function assemble(config: Config, log: Logger, lifecycle: Lifecycle, signa
   const { accounts: directory } = engine;
   const authenticate = engine.directory.authenticate;
   const mintKey = () => newApiKey(randomBytes);
-  const demo = config.demo ? await prepareDemo({ dataDirectory, directory, authenticate, mintKey }) : undefined;
-  const { listeners, beginDrain } = await openListeners(config, resources, engine, observability, dns);
+  // One process prepares the demo for all of them.
+  const isFirst = place === undefined || place.number === 1;
+  const demo =
+    config.demo && isFirst ? await prepareDemo({ dataDirectory, directory, authenticate, mintKey }) : undefined;
+  const { listeners, vitals, beginDrain } = await openListeners(config, resources, engine, observability, dns);
   await engine.ownership.announce(registration(config, listeners));
   if (listeners.mx !== undefined) mxPort = Number(listeners.mx.replace(/^.*:/, ''));
   signal.throwIfAborted();
@@ -80,6 +99,16 @@ async function assemble(config: Config, log: Logger, lifecycle: Lifecycle, signa
     queue?.beginDrain();
     beginDrain();
   };
-  lifecycle.add('drain', () => drainNode({ ownership, beginDrain: beginDrainOfAll, withinMs: DRAIN_MS }), DRAIN_MS);
-  return { nodeId, listeners, demo, failed, stop: () => lifecycle.stop(STOP_MS) };
+  let manner: StopManner = {};
+  const drain = async () => {
+    if (manner.atOnce === true) return;
+    const noticeMs = manner.portsStay === true ? 0 : undefined;
+    await drainNode({ ownership, beginDrain: beginDrainOfAll, withinMs: DRAIN_MS, noticeMs });
+  };
+  lifecycle.add('drain', drain, DRAIN_MS);
+  const stop = (chosen: StopManner = {}) => {
+    manner = chosen;
+    return lifecycle.stop(STOP_MS);
+  };
+  return { nodeId, listeners, demo, failed, vitals, stop };
 }

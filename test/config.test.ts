@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { ConfigError } from '../src/config/error.js';
-import { describeConfig, readConfig } from '../src/config.js';
+import { availableProcessors } from '../src/config/processors.js';
+import { describeConfig, processCountOf, readConfig } from '../src/config.js';
 import { temporaryDirectory } from './support/temporary-directory.js';
 
 const problemsOf = (env: Record<string, string>) => {
@@ -70,6 +71,7 @@ test('values are held to what is accepted', (t) => {
   const wrong: Record<string, readonly string[]> = {
     DATABASE_URL: ['localhost/mansio', 'http://h/d', 'postgres:h'],
     MANSIO_NODE_ID: ['a b', '-a', 'x'.repeat(64), 'ä'],
+    MANSIO_PROCESSES: ['0', '-1', '1.5', '129', 'all', '2x', '1e1'],
     MANSIO_ROLES: ['lmtp', 'imap', 'api,,mailbox', 'api,mx'],
     MANSIO_BIND: ['localhost', '127.0.0.1:80', '256.0.0.1', 'fe80::1%eth0', '[::1]'],
     MANSIO_PUBLIC_URL: ['mail.example.org', 'ftp://h', 'https://u:p@h', 'https://h/?q', 'https://h/#f', '/mail'],
@@ -210,6 +212,21 @@ test('a node without mailboxes needs others that have them', (t) => {
   t.deepEqual([...readConfig({ MANSIO_ROLES: 'api', ...nats }).roles], ['api']);
   // What is wrong in itself is told once.
   t.deepEqual(problemsOf({ MANSIO_ROLES: 'api', NATS_URL: 'nonsense' }), ['NATS_URL']);
+});
+
+test('several processes need a bus between them', (t) => {
+  const nats = { NATS_URL: 'nats://127.0.0.1:4222' };
+  for (const count of ['2', '128', 'auto']) {
+    t.deepEqual(problemsOf({ MANSIO_PROCESSES: count }), ['MANSIO_PROCESSES'], count);
+    t.deepEqual(problemsOf({ MANSIO_PROCESSES: count, ...nats }), [], count);
+  }
+  t.deepEqual(problemsOf({ MANSIO_PROCESSES: '1' }), []);
+  t.is(processCountOf(readConfig({})), 1);
+  t.is(processCountOf(readConfig({ MANSIO_PROCESSES: '3', ...nats })), 3);
+  const auto = readConfig({ MANSIO_PROCESSES: 'Auto', ...nats });
+  t.is(processCountOf(auto), availableProcessors());
+  const shown = describeConfig({ MANSIO_PROCESSES: 'auto', ...nats }).find(({ name }) => name === 'MANSIO_PROCESSES');
+  t.like(shown, { value: `auto: ${availableProcessors()}`, source: 'environment' });
 });
 
 test('settings have to fit each other', (t) => {

@@ -11,6 +11,7 @@ import { freePort } from '../../dev/ports.js';
 import { certificate } from '../../test/support/certificate.js';
 
 const DOVECOT = '/usr/sbin/dovecot';
+const LMTP = '/usr/lib/dovecot/lmtp';
 const READY_MS = 10_000;
 
 export type DovecotProtocol = 'imap' | 'pop3';
@@ -21,12 +22,15 @@ export interface DovecotOptions {
   readonly format?: 'maildir' | 'mdbox';
   /** IMAP alone when absent. */
   readonly protocols?: readonly DovecotProtocol[];
+  /** Takes mail by LMTP, on the `lmtpPort`. */
+  readonly lmtp?: boolean;
 }
 
 export interface Dovecot {
   readonly version: string;
   /** @throws Error for a listener of a protocol that was not asked for */
   port(listener: DovecotListener): number;
+  readonly lmtpPort: number | undefined;
   readonly password: string;
   /** Mail of a user is in the directory of this name below, which belongs to whom the directory belongs. */
   readonly mail: string;
@@ -53,11 +57,20 @@ service ${protocol}-login {
 }
 `;
 
+const lmtpService = (port: number): string => `
+service lmtp {
+  inet_listener lmtp {
+    port = ${port}
+  }
+}
+`;
+
 export async function startDovecot({
   format = 'mdbox',
   protocols = ['imap'],
+  lmtp = false,
 }: DovecotOptions = {}): Promise<Dovecot | undefined> {
-  if (!existsSync(DOVECOT) || process.getuid?.() !== 0) return undefined;
+  if (!existsSync(DOVECOT) || (lmtp && !existsSync(LMTP)) || process.getuid?.() !== 0) return undefined;
   const directory = await mkdtemp(join(tmpdir(), 'mansio-dovecot-'));
   await chmod(directory, 0o755);
   const [run, state, mail] = ['run', 'state', 'mail'].map((name) => join(directory, name)) as [string, string, string];
@@ -71,6 +84,7 @@ export async function startDovecot({
   const password = 'bench';
   const ports = new Map<DovecotListener, number>();
   for (const protocol of protocols) ports.set(protocol, await freePort()).set(`${protocol}s`, await freePort());
+  const lmtpPort = lmtp ? await freePort() : undefined;
   const port = (listener: DovecotListener): number => {
     const found = ports.get(listener);
     if (found === undefined) throw new Error(`this Dovecot has no ${listener}`);
@@ -80,7 +94,7 @@ export async function startDovecot({
   await writeFile(
     config,
     `
-protocols = ${protocols.join(' ')}
+protocols = ${[...protocols, ...(lmtp ? ['lmtp'] : [])].join(' ')}
 listen = 127.0.0.1
 base_dir = ${run}
 state_dir = ${state}
@@ -108,6 +122,7 @@ service anvil {
 service auth {
   client_limit = 20000
 }
+${lmtpPort === undefined ? '' : lmtpService(lmtpPort)}
 ${protocols.map((protocol) => serviceOf(protocol, port(protocol), port(`${protocol}s`))).join('')}`,
   );
   const child = spawn(DOVECOT, ['-F', '-c', config], { stdio: ['ignore', 'ignore', 'inherit'] });
@@ -118,13 +133,13 @@ ${protocols.map((protocol) => serviceOf(protocol, port(protocol), port(`${protoc
     }
     await rm(directory, { recursive: true, force: true });
   };
-  for (const each of ports.values()) {
+  for (const each of [...ports.values(), ...(lmtpPort === undefined ? [] : [lmtpPort])]) {
     if (await listens(each, child)) continue;
     await stop();
     return undefined;
   }
   const version = spawnSync(DOVECOT, ['--version'], { encoding: 'utf8' }).stdout.trim().split(' ')[0]!;
-  return { version, port, password, mail, process: child, stop };
+  return { version, port, lmtpPort, password, mail, process: child, stop };
 }
 
 async function listens(port: number, child: ChildProcess): Promise<boolean> {

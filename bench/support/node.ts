@@ -14,7 +14,7 @@ import { findEmbedded } from '../../src/store/embedded.js';
 import { connect, type DatabaseAddress } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 
-const SHARDS = 256;
+export const SHARDS = 256;
 /** `BENCH_NODE_OPTIONS=--cpu-prof` profiles the node. */
 const profiling = process.env['BENCH_NODE_OPTIONS']?.split(' ') ?? [];
 

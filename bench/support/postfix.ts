@@ -2,7 +2,7 @@
 // port, every domain of the benchmark routed to a sink. Undefined when there is no Postfix, or this is not root.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../dev/ports.js';
@@ -12,10 +12,14 @@ const POSTFIX = '/usr/sbin/postfix';
 export interface Postfix {
   readonly port: number;
   readonly version: string;
+  /** Of its master process, which has started all others. */
+  readonly pid: number;
+  /** Recipients to whom mail was delivered since the start. */
+  delivered(): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** Domain → `address:port` of its sink. */
+/** Domain → `address:port` of its sink, or a transport of Postfix with its next hop. */
 export async function startPostfix(routes: Readonly<Record<string, string>>): Promise<Postfix | undefined> {
   if (!existsSync(POSTFIX) || process.getuid?.() !== 0) return undefined;
   const directory = await mkdtemp(join(tmpdir(), 'mansio-postfix-'));
@@ -31,6 +35,7 @@ export async function startPostfix(routes: Readonly<Record<string, string>>): Pr
   await chown(data, user, group);
   const port = await freePort();
   const transports = Object.entries(routes).map(([domain, target]) => {
+    if (/^[a-z]+:/.test(target)) return `${domain} ${target}`;
     const [address, at] = target.split(':');
     return `${domain} smtp:[${address}]:${at}`;
   });
@@ -72,6 +77,7 @@ export async function startPostfix(routes: Readonly<Record<string, string>>): Pr
       'flush unix n - n 1000? 0 flush',
       'proxymap unix - - n - - proxymap',
       'smtp unix - - n - - smtp',
+      'lmtp unix - - n - - lmtp',
       'error unix - - n - - error',
       'retry unix - - n - - error',
       'discard unix - - n - - discard',
@@ -93,6 +99,8 @@ export async function startPostfix(routes: Readonly<Record<string, string>>): Pr
   return {
     port,
     version,
+    pid: Number(await readFile(join(spool, 'pid', 'master.pid'), 'utf8')),
+    delivered: async () => (await readFile(join(directory, 'log'), 'latin1')).split(' status=sent ').length - 1,
     async stop() {
       await run('abort');
       await rm(directory, { recursive: true, force: true });

@@ -1,15 +1,20 @@
 // SMTP servers that take everything and keep nothing, on several addresses, as a process of their own: as little work a
-// message as possible, so that who sends is what is measured. Tells its parent how many messages came.
+// message as possible, so that who sends is what is measured. The parent gets the number of messages that came, and of those that
+// began with a DKIM signature.
 // Arguments: port, address, address, …
 import { createServer, type Socket } from 'node:net';
 
 const [port, ...addresses] = process.argv.slice(2);
 let delivered = 0;
+let signed = 0;
 let told = 0;
+
+const SIGNATURE = '\r\nDKIM-Signature:';
 
 function serve(socket: Socket): void {
   let text = '';
   let inData = false;
+  let isBegin = false;
   socket.setNoDelay(true).setEncoding('latin1');
   socket.on('error', () => socket.destroy());
   socket.write('220 sink.test ESMTP\r\n');
@@ -18,6 +23,10 @@ function serve(socket: Socket): void {
     let replies = '';
     for (;;) {
       if (inData) {
+        if (isBegin && text.length > SIGNATURE.length) {
+          if (text.startsWith(SIGNATURE)) signed++;
+          isBegin = false;
+        }
         const end = text.indexOf('\r\n.\r\n');
         if (end < 0) {
           // What is before the last octets cannot be the end any more.
@@ -39,6 +48,7 @@ function serve(socket: Socket): void {
         // The text begins a line: so may its end.
         text = `\r\n${text}`;
         inData = true;
+        isBegin = true;
         replies += '354 Go on\r\n';
         if (text.length > 2) continue;
         break;
@@ -55,6 +65,6 @@ for (const address of addresses) createServer(serve).listen(Number(port), addres
 setInterval(() => {
   if (delivered === told) return;
   told = delivered;
-  process.send?.(delivered);
+  process.send?.({ delivered, signed });
 }, 10);
 process.on('disconnect', () => process.exit());

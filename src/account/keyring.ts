@@ -1,5 +1,5 @@
 // API keys as their account manages them. What a key is as text is `directory/api-key`'s to say; that a revoked one fails
-// at once everywhere is the store's, which tells every node.
+// at once everywhere is the work of the store and of `node/revocations`.
 
 import { newApiKey } from '../directory/api-key.js';
 import type { KeyUses } from '../directory/key-uses.js';

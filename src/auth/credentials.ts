@@ -32,6 +32,11 @@ export interface CredentialsOptions {
   >;
   /** None when no identity provider is configured. */
   readonly tokens?: TokenVerifier;
+  /**
+   * The period in which this node has heard of every revocation before it was answered; undefined: it may have missed some.
+   * What was remembered in another period does not hold. Default: one period.
+   */
+  readonly period?: () => number | undefined;
   /** ms of a clock that does not jump. */
   readonly now?: () => number;
 }
@@ -50,6 +55,8 @@ const MOST_REMEMBERED = 32_768;
 export class Credentials {
   readonly #directory: CredentialsOptions['directory'];
   readonly #tokens: TokenVerifier | undefined;
+  readonly #period: () => number | undefined;
+  #lastPeriod: number | undefined;
   /** By SHA-256 of the credential. */
   readonly #remembered: LRUCache<string, KnownIdentity>;
   /** Rises with every drop: what was looked up before is not remembered after. */
@@ -57,9 +64,11 @@ export class Credentials {
   /** Without notices nothing is remembered. */
   #isUninformed = false;
 
-  constructor({ directory, tokens, now = () => performance.now() }: CredentialsOptions) {
+  constructor({ directory, tokens, period = () => 0, now = () => performance.now() }: CredentialsOptions) {
     this.#directory = directory;
     this.#tokens = tokens;
+    this.#period = period;
+    this.#lastPeriod = period();
     this.#remembered = new LRUCache({ max: MOST_REMEMBERED, ttl: TTL_MS, ttlResolution: 0, perf: { now } });
     const error = () => this.#forgetAll();
     directory.revokedKeys$.subscribe({ next: (id) => this.#drop(({ keyId }) => keyId === id), error });
@@ -69,6 +78,12 @@ export class Credentials {
 
   /** The identity of a credential that is remembered; undefined: ask `identify`. */
   known(credential: string): KnownIdentity | undefined {
+    const period = this.#period();
+    if (period !== this.#lastPeriod) {
+      this.#lastPeriod = period;
+      this.#drop(() => true);
+    }
+    if (period === undefined) return undefined;
     const known = this.#remembered.get(hashOf(credential));
     if (known === undefined || hasExpired(known)) return undefined;
     const { keyId } = known.principal;
@@ -83,8 +98,10 @@ export class Credentials {
     const drops = this.#drops;
     const identity = await (isToken(credential) ? this.#ofToken(credential) : this.#ofKey(credential));
     if (identity.kind === 'known') {
-      if (drops === this.#drops && !hasExpired(identity) && !this.#isUninformed)
-        this.#remembered.set(hashOf(credential), identity);
+      const period = this.#period();
+      const isOnePeriod = period !== undefined && period === this.#lastPeriod;
+      const isCertain = drops === this.#drops && isOnePeriod && !this.#isUninformed;
+      if (isCertain && !hasExpired(identity)) this.#remembered.set(hashOf(credential), identity);
       return identity;
     }
     const waitSeconds = tally?.recordFailure() ?? 0;

@@ -1,15 +1,19 @@
-// `mansio serve`: runs a node until a signal ends it. Owns the process: ready line, signals, exit code, last words.
-import { once } from 'node:events';
+// `mansio serve`: runs a node, or the parent of several, until a signal ends it. Owns the process: ready line, signals, exit code, last
+// words. A process that a parent has started is `serve-process.ts`'s.
 import type { Command } from 'commander';
 import { ConfigError } from '../config/error.js';
-import { readConfig } from '../config.js';
-import { type RunningNode, startNode } from '../main.js';
+import { processCountOf, readConfig } from '../config.js';
+import { startNode } from '../main.js';
 import { demoBanner } from '../node/demo.js';
 import { type LogOutput, openLog } from '../node/log.js';
+import { type RunningProcesses, startProcesses } from '../node/processes/parent.js';
+import { linkToParent } from '../node/processes/parent-link.js';
 import { explain } from '../node/start-failure.js';
+import { aborted, dieOfBugs } from './process-end.js';
+import { serveAsProcess } from './serve-process.js';
 
-type Stop = 'SIGINT' | 'SIGTERM';
-const CODES = { SIGINT: 130, SIGTERM: 143 };
+type Stop = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+const CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
 // npm hands on the Ctrl-C that the terminal has sent to its child already: the echo is not a second wish.
 const ECHO_MS = 250;
 
@@ -21,15 +25,23 @@ export function registerServe(program: Command): void {
 }
 
 async function serve(): Promise<void> {
+  const link = linkToParent();
+  if (link !== undefined) return serveAsProcess(link);
   const stop = new AbortController();
-  onSignal(() => stop.abort());
+  const asked = onSignal(() => stop.abort());
   let output: LogOutput | undefined;
-  let node: RunningNode | undefined;
+  let node: RunningProcesses | undefined;
   try {
     const config = readConfig();
     output = openLog({ level: config.logLevel });
     dieOfBugs(output);
-    node = await startNode(config, output.log, stop.signal);
+    const processes = processCountOf(config);
+    // A terminal that closes ends a single node at once; processes are to end with their parent.
+    if (processes > 1) process.on('SIGHUP', () => asked('SIGHUP'));
+    node =
+      processes > 1
+        ? await startProcesses(config, processes, output.log, stop.signal)
+        : await startNode(config, output.log, stop.signal);
     output.print(JSON.stringify({ event: 'ready', nodeId: node.nodeId, listeners: node.listeners }));
     if (node.demo !== undefined) output.print(demoBanner(node.demo, node.listeners));
   } catch (error) {
@@ -48,7 +60,7 @@ async function serve(): Promise<void> {
 }
 
 /** The first signal asks for a clean stop, another one ends the process at once. */
-function onSignal(first: () => void): void {
+function onSignal(first: () => void): (signal: Stop) => void {
   let asked: { readonly signal: Stop; readonly at: number } | undefined;
   const handle = (signal: Stop) => {
     if (asked === undefined) {
@@ -60,23 +72,7 @@ function onSignal(first: () => void): void {
   };
   process.on('SIGINT', handle);
   process.on('SIGTERM', handle);
-}
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  // A handler of signals alone does not keep a process alive.
-  const awake = setInterval(() => {}, 2 ** 30);
-  await once(signal, 'abort');
-  clearInterval(awake);
-}
-
-function dieOfBugs({ log, flush }: LogOutput): void {
-  const die = (error: unknown) => {
-    log.fatal({ err: error }, 'a bug: the node ends, a restart recovers');
-    void flush().finally(() => process.exit(1));
-  };
-  process.on('uncaughtException', die);
-  process.on('unhandledRejection', die);
+  return handle;
 }
 
 function complain(error: unknown): void {

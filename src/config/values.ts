@@ -31,6 +31,14 @@ export function integer(min: number, max: number): Parser<number> {
 
 export const port = integer(0, 65535);
 
+const MOST_PROCESSES = 128;
+
+/** `auto`: as many as there are processors. */
+export const processCount: Parser<number | 'auto'> = {
+  accepts: `auto, or a whole number from 1 to ${MOST_PROCESSES}`,
+  parse: (text) => (text.toLowerCase() === 'auto' ? 'auto' : integer(1, MOST_PROCESSES).parse(text)),
+};
+
 export function oneOf<const T extends string>(...choices: readonly T[]): Parser<T> {
   return {
     accepts: `one of ${choices.join(', ')}`,

@@ -18,6 +18,7 @@ import {
   oneOf,
   originList,
   path,
+  processCount,
   providerUrl,
   readableFile,
   selector,
@@ -81,6 +82,12 @@ const node = {
     ROLES,
     'What this node does. Without `NATS_URL` the list must have `mailbox`.',
     { byDefault: '`all`' },
+  ),
+  processes: variable<number | 'auto', number>(
+    'MANSIO_PROCESSES',
+    1,
+    processCount,
+    'Nodes that run as processes of one parent on the same ports: [several processes](cluster.md#several-processes-on-one-machine). `auto` is one for each processor that Mansio may use. Any value but 1 needs `NATS_URL`.',
   ),
   leaseTtlMs: variable(
     'MANSIO_LEASE_TTL_MS',

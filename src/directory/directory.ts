@@ -22,6 +22,8 @@ export interface DirectoryOptions {
   /** Address of the account that requests without a credential act as. */
   readonly anonymousAccount?: string;
   readonly keyUses?: Pick<KeyUses, 'note'>;
+  /** Revocations that are not answered yet; those of commands come with the changes of the store alone. Returns how to end that. */
+  readonly revocations?: { listen(forget: (keyId: string) => void): () => void };
   readonly log: { info(fields: object, message: string): void };
   /** ms of a clock that does not jump. */
   readonly now?: () => number;
@@ -46,6 +48,7 @@ export async function createDirectory(
 
   // Watching comes before the first read: what changes in between is dropped again.
   const stopWatching = await store.watch(onChange);
+  const stopListening = options.revocations?.listen((keyId) => revokedKeys.next(keyId));
   await hostedDomains().catch(async (error: unknown) => {
     await stopWatching();
     throw error;
@@ -180,6 +183,7 @@ export async function createDirectory(
     deletedAccounts$: deletedAccounts.asObservable(),
     missedChanges$: missedChanges.asObservable(),
     async close() {
+      stopListening?.();
       await stopWatching();
       revokedKeys.complete();
       deletedAccounts.complete();

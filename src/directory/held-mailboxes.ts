@@ -6,10 +6,12 @@ import type { Mailboxes } from '../actors/mailbox/protocol.js';
 import { ActorFault } from '../actors/runtime/errors.js';
 import type { AddressOwner, DirectoryStore } from '../store/directory.js';
 import { StoreFault } from '../store/errors.js';
-import { HeldOctets } from './held-octets.js';
+import { KnownHeldUse } from './held-use.js';
 
 /** Held addresses of one domain. */
 const MAX_HELD = 1_000;
+/** Below it a domain has room, whatever other nodes have made since the last read; above it the store is asked. */
+const CERTAINLY_ROOM = 900;
 /** Messages in one held mailbox. */
 const MAX_HELD_MESSAGES = 100;
 /** What one of postmaster and abuse keeps, the newest of it. */
@@ -18,27 +20,28 @@ const ROLES: readonly string[] = ['postmaster', 'abuse'];
 /** The owner of a mailbox that is not asked in vain answers within milliseconds. */
 const DEADLINE_MS = 2_000;
 
-type Store = Pick<DirectoryStore, 'ownerOf' | 'holdAddress' | 'heldRoom' | 'heldOctets' | 'heldSurplus'>;
+type Store = Pick<DirectoryStore, 'ownerOf' | 'holdAddress' | 'heldRoom' | 'heldUse' | 'heldSurplus'>;
 
 export class HeldMailboxes {
   readonly #store: Store;
   readonly #mailboxes: Mailboxes;
-  readonly #octets: HeldOctets;
+  readonly #use: KnownHeldUse;
 
   /** `now`: ms of a clock that does not jump. */
   constructor(store: Store, mailboxes: Mailboxes, now: () => number) {
     this.#store = store;
     this.#mailboxes = mailboxes;
-    this.#octets = new HeldOctets(() => store.heldOctets(ROLES), now);
+    this.#use = new KnownHeldUse(() => store.heldUse(ROLES), now);
   }
 
   /** Whether the address can be held together with those `beside`. @throws StoreFault */
   async hasRoom(address: string, beside: readonly string[]): Promise<boolean> {
     if (isRole(address)) return true;
-    if (!(await this.#octets.hasRoom(domainOf(address)))) return false;
     const domain = domainOf(address);
-    const others = [...beside, address].filter((other) => domainOf(other) === domain && !isRole(other));
-    return this.#store.heldRoom(address, MAX_HELD - (new Set(others).size - 1));
+    if (!(await this.#use.hasRoom(domain))) return false;
+    const { addresses } = await this.#use.of(domain);
+    const { size } = new Set([...beside, address].filter((one) => domainOf(one) === domain && !isRole(one)));
+    return addresses + size <= CERTAINLY_ROOM || this.#store.heldRoom(address, MAX_HELD - (size - 1));
   }
 
   /** Whether the held mailbox of the address takes one more message. @throws StoreFault */
@@ -46,7 +49,7 @@ export class HeldMailboxes {
     const total = await this.#total(accountId);
     if (total === 'gone') return 'gone';
     if (isRole(address) || total === 'claimed') return 'open';
-    return total >= MAX_HELD_MESSAGES || !(await this.#octets.hasRoom(domainOf(address))) ? 'full' : 'open';
+    return total >= MAX_HELD_MESSAGES || !(await this.#use.hasRoom(domainOf(address))) ? 'full' : 'open';
   }
 
   /**
@@ -60,20 +63,22 @@ export class HeldMailboxes {
   ): Promise<ReadonlyMap<string, string> | undefined> {
     // Those that got an owner since need no room; asking for it all the same errs on the safe side.
     const bounded = [...addresses, ...existing].filter((address) => !isRole(address));
-    for (const domain of new Set(bounded.map(domainOf))) if (!(await this.#octets.hasRoom(domain))) return undefined;
+    for (const domain of new Set(bounded.map(domainOf))) if (!(await this.#use.hasRoom(domain))) return undefined;
     const byDomain = new Map(addresses.filter((address) => !isRole(address)).map((one) => [domainOf(one), one]));
     for (const address of byDomain.values()) if (!(await this.hasRoom(address, addresses))) return undefined;
     const made = new Map<string, string>();
     for (const address of new Set(addresses)) {
       const held = await this.#store.holdAddress(address, isRole(address) ? Number.MAX_SAFE_INTEGER : MAX_HELD);
+      if (held.kind === 'full') return undefined;
+      const { accountId, isNew } = held;
+      if (isNew) this.#use.add(domainOf(address), { addresses: 1, octets: 0 });
       // Another message may have come first, and filled it.
-      if (held.kind === 'full' || (await this.acceptance(address, { ...held, held: true })) !== 'open')
-        return undefined;
-      made.set(address, held.accountId);
+      else if ((await this.acceptance(address, { accountId, held: true })) !== 'open') return undefined;
+      made.set(address, accountId);
     }
     for (const address of new Set([...addresses, ...existing])) {
       if (isRole(address)) await this.#makeRoom(address);
-      else this.#octets.add(domainOf(address), octets);
+      else this.#use.add(domainOf(address), { addresses: 0, octets });
     }
     return made;
   }

@@ -11,6 +11,7 @@ export type StartFaultCode =
   | 'database-unsafe'
   | 'schema-mismatch'
   | 'store-in-use'
+  | 'process-failed'
   | 'bus-unavailable';
 
 export abstract class StartFault extends Fault<StartFaultCode> {

@@ -45,10 +45,11 @@ export function fold(text: string): string {
 /** In order; at most `limit`. */
 export function wordsOf(text: string, limit = Number.POSITIVE_INFINITY): string[] {
   const folded = fold(text);
-  const words: string[] = [];
-  for (const [word] of folded.matchAll(ASCII.test(folded) ? ASCII_WORD : WORD)) {
-    if (words.length >= limit) break;
-    words.push(word.length <= LONGEST_WORD ? word : Array.from(word).slice(0, LONGEST_WORD).join(''));
+  const words: string[] = folded.match(ASCII.test(folded) ? ASCII_WORD : WORD) ?? [];
+  if (words.length > limit) words.length = limit;
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i]!;
+    if (word.length > LONGEST_WORD) words[i] = Array.from(word).slice(0, LONGEST_WORD).join('');
   }
   return words;
 }

@@ -11,7 +11,8 @@ export interface DrainOptions {
   readonly beginDrain: () => void;
   /** For others to take the mailboxes over. */
   readonly withinMs: number;
-  readonly noticeMs?: number;
+  /** For balancers to notice; 0 where other processes serve the same ports on. */
+  readonly noticeMs?: number | undefined;
 }
 
 /** Never longer than the longer of the two times; not a moment longer than needed for a node that is alone. */

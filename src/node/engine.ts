@@ -23,6 +23,7 @@ import type { MailboxEvent, Mailboxes } from '../actors/mailbox/protocol.js';
 import { startRedelivery } from '../actors/mailbox/redelivery.js';
 import { startSearchIndexing } from '../actors/mailbox/search-indexing.js';
 import { startSearchRenewal } from '../actors/mailbox/search-renewal.js';
+import { searchTurns } from '../actors/mailbox/search-turns.js';
 import { warmUp } from '../actors/mailbox/state.js';
 import { createEventStreams } from '../actors/runtime/event-streams.js';
 import { startHost } from '../actors/runtime/host.js';
@@ -70,9 +71,11 @@ import { type ExportTurns, exportTurns } from './export-turns.js';
 import { startHousekeeping } from './housekeeping.js';
 import type { Lifecycle } from './lifecycle.js';
 import type { Observability } from './observability.js';
+import { shareOfMemory } from './processes/place.js';
 import { recentBlobs } from './recent-blobs.js';
 import type { CourierStores } from './remote-courier.js';
-import type { Resources } from './resources.js';
+import { type Resources, SEARCHES_AT_ONCE } from './resources.js';
+import { Revocations } from './revocations.js';
 import { version } from './version.js';
 
 export interface Engine {
@@ -134,12 +137,12 @@ export async function startEngine(
   lifecycle: Lifecycle,
   node: Pick<
     Resources,
-    'sql' | 'writerSql' | 'searchSql' | 'messagesSql' | 'leaseSql' | 'maintenanceSql' | 'nodeId' | 'stall'
+    'sql' | 'writerSql' | 'searchSql' | 'messagesSql' | 'leaseSql' | 'maintenanceSql' | 'nodeId' | 'place' | 'stall'
   >,
   { metrics, tracer }: Observability,
   open: EngineAdapters,
 ): Promise<Engine> {
-  const { sql, writerSql, searchSql, messagesSql, leaseSql, maintenanceSql, nodeId, stall } = node;
+  const { sql, writerSql, searchSql, messagesSql, leaseSql, maintenanceSql, nodeId, place, stall } = node;
   const leases = postgresLeases(leaseSql);
   const watched = { tracer, ...(metrics && { meter: metrics.runtime }) };
   const { leaseTtlMs: ttlMs, shards: configured } = config;
@@ -198,12 +201,13 @@ export async function startEngine(
   });
   lifecycle.add('settling of flags', () => settling.stop(), JOB_RESERVE_MS, STOP_MS);
   const mailboxMeter = commits.meter('mailboxes', metrics?.commits.mailboxes);
-  const mailboxRows = postgresMailboxes(sql, writerSql, mailboxMeter, settling);
+  const mailboxRows = blobs.keptBy(postgresMailboxes(sql, writerSql, mailboxMeter, settling));
   const exports = exportTurns(stall.port(postgresExports(sql)), config.mboxExportInterval, log);
-  const accounts = stall.port(postgresDirectory(sql, shards));
+  const revocations = new Revocations({ transport, ownership, leases, ttlMs, log });
+  const accounts = stall.port(postgresDirectory(sql, shards, (keyIds) => revocations.announce(keyIds)));
   for (const name of config.hostedDomains) await accounts.addDomain(name);
 
-  const search = postgresSearch(searchSql);
+  const search = searchTurns(postgresSearch(searchSql), SEARCHES_AT_ONCE);
   const indexing = startSearchIndexing({ store: search, texts, log });
   lifecycle.add('search', () => indexing.stop(), JOB_RESERVE_MS, STOP_MS);
   const owns = (accountId: string) => ownership.epochOf(accountId) !== undefined;
@@ -254,7 +258,7 @@ export async function startEngine(
     ownership,
     log,
     idleMs: MAILBOX_IDLE_MS,
-    maxOctets: MAILBOX_MEMORY_OCTETS,
+    maxOctets: shareOfMemory(MAILBOX_MEMORY_OCTETS, place?.count ?? 1),
     sweepMs: MAILBOX_SWEEP_MS,
     checked: false,
     published: (packet) => consumers.published(packet),
@@ -300,6 +304,7 @@ export async function startEngine(
     mailboxes,
     unknownRecipients: config.unknownRecipients,
     keyUses,
+    revocations,
     ...(config.anonymousAccount === undefined ? {} : { anonymousAccount: config.anonymousAccount }),
     log,
   });

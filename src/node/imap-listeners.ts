@@ -19,6 +19,7 @@ import type { CredentialChecks } from './credential-checks.js';
 import type { Engine } from './engine.js';
 import type { Observability } from './observability.js';
 import { openListener, type StopListener } from './open-listener.js';
+import { limitsOf, shareOfMemory } from './processes/place.js';
 import type { Resources } from './resources.js';
 import { version } from './version.js';
 
@@ -45,6 +46,8 @@ export async function openImap(
   const { certificates: tls } = resources.tls;
   const log = resources.log.child({ protocol: 'imap' });
   const { mailboxes, offers, folderMessages } = engine;
+  const processes = resources.place?.count ?? 1;
+  const limits = limitsOf(DEFAULT_LIMITS, processes);
   const context: ImapContext = {
     hostname,
     version,
@@ -55,11 +58,11 @@ export async function openImap(
     offers,
     blobs,
     spool,
-    messages: createMessageSource({ store: folderMessages, maxOctets: messageCacheOctets() }),
-    searchResults: new FolderResults(SEARCH_RESULT_OCTETS),
+    messages: createMessageSource({ store: folderMessages, maxOctets: shareOfMemory(messageCacheOctets(), processes) }),
+    searchResults: new FolderResults(shareOfMemory(SEARCH_RESULT_OCTETS, processes)),
     mirrors: createFolderMirrors({ mailboxes }),
-    limits: DEFAULT_LIMITS,
-    memory: new MemoryShares(DEFAULT_LIMITS),
+    limits,
+    memory: new MemoryShares(limits),
     meter: metrics?.imap ?? NO_METER,
   };
   const trusted = new TrustedNetworks(config.proxyNetworks);

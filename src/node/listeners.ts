@@ -10,12 +10,13 @@ import { BodyDecoder } from '../decode/decoder.js';
 import type { Dns } from '../dns/resolver.js';
 import { OpenEventStreams } from '../gateways/events/open-event-streams.js';
 import { createCors } from '../gateways/http/cors.js';
-import { createHealth } from '../gateways/http/health.js';
+import { createHealth, type HealthReport } from '../gateways/http/health.js';
 import { createPipeline } from '../gateways/http/pipeline.js';
 import { routeTable } from '../gateways/http/route-table.js';
 import { standingLists } from '../gateways/http/routes/standing-lists.js';
 import { startHttp } from '../gateways/http/server.js';
 import { createHub } from '../gateways/hub/hub.js';
+import { HUB_LIMITS } from '../gateways/hub/limits.js';
 import { subscriptionCheck } from '../gateways/push/subscription-check.js';
 import { vapidKeys } from '../gateways/push/vapid-keys.js';
 import { TrustedNetworks } from '../gateways/tcp/trusted-networks.js';
@@ -36,6 +37,7 @@ import { openNearBlobs } from './near-blobs.js';
 import type { Observability } from './observability.js';
 import type { Listener, StopListener } from './open-listener.js';
 import { openPop3, type Pop3Listeners } from './pop3-listeners.js';
+import { type ProcessPlace, shareOfConnections } from './processes/place.js';
 import type { Resources } from './resources.js';
 import { openSmtp, type SmtpListeners } from './smtp-listeners.js';
 import { listenFailure } from './start-failure.js';
@@ -58,8 +60,16 @@ const HUB_PATH = '/hubs/email';
 /** The setting that all nodes derive the keys of TLS session tickets from. */
 const TICKET_SECRET = 'tls-ticket-secret';
 
+/** How a node is and what it counts, for those who ask other than over HTTP. */
+export interface Vitals {
+  health(): Promise<HealthReport>;
+  /** In Prometheus' text format; empty while metrics are off. */
+  metrics(): Promise<string>;
+}
+
 export interface OpenListeners {
   readonly listeners: Listeners;
+  readonly vitals: Vitals;
   /** The node is to stop soon: all of them serve as before, and end each connection when it has been served. */
   beginDrain(): void;
 }
@@ -72,8 +82,17 @@ export async function openListeners(
   dns: Dns,
 ): Promise<OpenListeners> {
   const { metrics } = observability;
-  // The first, so that it is stopped last: what draining is like can be watched.
-  const scraped = metrics && (await openMetrics(config, resources, engine, metrics));
+  const vitals: Vitals = {
+    health: createHealth({
+      checks: checksOf(resources, engine, undefined),
+      now: () => performance.now(),
+      log: resources.log,
+    }),
+    metrics: async () => (metrics === undefined ? '' : await metrics.text()),
+  };
+  // The first, so that it is stopped last: what draining is like can be watched. A parent asks its processes and listens itself.
+  const isScraped = metrics !== undefined && resources.place === undefined;
+  const scraped = isScraped ? await openMetrics(config, resources, metrics, vitals) : undefined;
   const { settings } = engine;
   resources.tls.shareTickets(await settings.getOrCreate(TICKET_SECRET, () => randomBytes(32).toString('base64url')));
   const spool = await openSpool(resources);
@@ -95,6 +114,7 @@ export async function openListeners(
       ...addresses(mail),
       ...(http && { http: http.address }),
     },
+    vitals,
     beginDrain() {
       for (const listener of Object.values(mail)) listener.beginDrain();
       http?.beginDrain();
@@ -120,16 +140,23 @@ async function openSpool({ dataDirectory }: Resources): Promise<Spool> {
   return new Spool({ directory });
 }
 
+function hubLimitsOf({ count }: ProcessPlace) {
+  const { maxConnections, maxOwnConnections } = HUB_LIMITS;
+  return {
+    maxConnections: shareOfConnections(maxConnections, count),
+    maxOwnConnections: shareOfConnections(maxOwnConnections, count),
+  };
+}
+
 function addresses(listeners: Readonly<Record<string, Listener>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(listeners).map(([name, { address }]) => [name, address]));
 }
 
 /** Nodes without HTTP for clients tell here how they are, too. */
-async function openMetrics(config: Config, resources: Resources, engine: Engine, metrics: Metrics): Promise<string> {
+async function openMetrics(config: Config, resources: Resources, metrics: Metrics, vitals: Vitals): Promise<string> {
   const { bind, metricsPort: port, roles } = config;
   const { log, lifecycle } = resources;
-  const health = createHealth({ checks: checksOf(resources, engine, undefined), now: () => performance.now(), log });
-  const handler = exposition(metrics, roles.has('api') ? undefined : health);
+  const handler = exposition(metrics, roles.has('api') ? undefined : vitals.health);
   try {
     const http = await startHttp({ bind, port, handler, webSockets: [], log });
     lifecycle.add('metrics', () => http.stop(METRICS_GRACE_MS));
@@ -157,7 +184,7 @@ async function openHttp(
   { spool, decoder, dns }: { readonly spool: Spool; readonly decoder: BodyDecoder; readonly dns: Dns },
   stops: StopListener[],
 ): Promise<Listener> {
-  const { log } = resources;
+  const { log, place } = resources;
   const { bind, httpPort: port, hostname, maxMessageSize } = config;
   const { mailboxes, blobs, directory, accountApi, exports } = engine;
   const guard = anonymousGuard({ ...config, origins: config.corsOrigins });
@@ -173,6 +200,7 @@ async function openHttp(
     log,
     tracer,
     peers: createHubPeers(engine.bus, log),
+    ...(place && { limits: hubLimitsOf(place) }),
     ...(metrics && { meter: metrics.hub }),
   });
   metrics?.watchConnections('hub', () => hub.connections);
@@ -209,6 +237,7 @@ async function openHttp(
     const http = await startHttp({
       bind,
       port,
+      ...(place && { sharing: { port: place.httpPort } }),
       handler: createPipeline({
         routes,
         directory,

@@ -22,6 +22,8 @@ export interface LogOptions {
   readonly pretty?: boolean;
   /** Every line is written before the call returns: for the last words of a process. */
   readonly sync?: boolean;
+  /** The number of a process that writes to the same descriptor as others; every line of its names it. */
+  readonly process?: number;
 }
 
 const SECRET =
@@ -30,9 +32,12 @@ const HIDDEN = '[hidden]';
 /** Lines that are written together, because a busy node has thousands a second; and how long the first of them waits. */
 const BATCH_CHARACTERS = 4096;
 const BATCH_MS = 50;
+/** No more than a pipe takes at once (PIPE_BUF), so that lines of several processes stay whole. */
+const SHARED_BATCHES = { minLength: BATCH_CHARACTERS / 2, maxWrite: BATCH_CHARACTERS };
 
-export function openLog({ level, fd = 1, pretty = isatty(fd), sync = false }: LogOptions): LogOutput {
-  const out = destination(sync ? { fd, sync } : { fd, sync, minLength: BATCH_CHARACTERS, periodicFlush: BATCH_MS });
+export function openLog({ level, fd = 1, pretty = isatty(fd), sync = false, process: number }: LogOptions): LogOutput {
+  const batches = number === undefined ? { minLength: BATCH_CHARACTERS } : SHARED_BATCHES;
+  const out = destination(sync ? { fd, sync } : { fd, sync, ...batches, periodicFlush: BATCH_MS });
   // A reader that went away (`mansio serve | head`) is no reason to fall over.
   out.on('error', () => {});
   const format = pretty ? prettyFactory({ colorize: isatty(fd), ignore: 'pid,hostname' }) : undefined;
@@ -41,7 +46,7 @@ export function openLog({ level, fd = 1, pretty = isatty(fd), sync = false }: Lo
     level,
     serializers: { err: stdSerializers.errWithCause },
     formatters: { level: (label: string) => ({ level: label }), log: withoutSecrets },
-    base: null,
+    base: number === undefined ? null : { process: number },
     timestamp: pino.stdTimeFunctions.isoTime,
   };
   const last = () => {

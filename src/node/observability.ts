@@ -13,10 +13,14 @@ export interface Observability {
 /** For spans that are not sent yet. */
 const TRACING_STOP_MS = 500;
 
-export async function openObservability({ config, nodeId, log, lifecycle }: Resources): Promise<Observability> {
+export async function openObservability({ config, nodeId, place, log, lifecycle }: Resources): Promise<Observability> {
   const { metricsPort, otlpEndpoint, roles } = config;
   const metrics =
-    metricsPort === 0 ? undefined : (await import('./metrics/metrics.js')).createMetrics({ version, roles });
+    metricsPort === 0 ? undefined : (await import('./metrics/metrics.js')).createMetrics({
+          version,
+          roles,
+          process: place?.number,
+        });
   if (otlpEndpoint === undefined) return { metrics, tracer: NO_TRACER };
   const { openTracing } = await import('./tracing/tracing.js');
   const tracing = openTracing({ endpoint: otlpEndpoint, nodeId, version, log });

@@ -12,6 +12,7 @@ import type { CredentialChecks } from './credential-checks.js';
 import type { Engine } from './engine.js';
 import type { Observability } from './observability.js';
 import { openListener, type StopListener } from './open-listener.js';
+import { limitsOf } from './processes/place.js';
 import type { Resources } from './resources.js';
 import { version } from './version.js';
 
@@ -40,7 +41,7 @@ export async function openPop3(
     mailboxes,
     messages,
     blobs,
-    limits: DEFAULT_LIMITS,
+    limits: limitsOf(DEFAULT_LIMITS, resources.place?.count ?? 1),
     meter: metrics?.pop3 ?? NO_METER,
   };
   const trusted = new TrustedNetworks(config.proxyNetworks);

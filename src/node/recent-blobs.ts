@@ -1,8 +1,9 @@
 // Blobs that this node stored a moment ago, in memory: delivery and search indexing read a message again right after it
-// was stored. Only small blobs, within a bound; the store has them all.
+// was stored, by a statement of its own or by the commit of a mailbox. Only small blobs, within a bound; the store has them all.
 import { LRUCache } from 'lru-cache';
 import type { MessageIndex } from '../mail/message-index.js';
 import type { BlobContent, BlobStore } from '../store/blobs.js';
+import type { MailboxChange, MailboxStore } from '../store/mailboxes.js';
 
 interface Recent {
   readonly bytes: Buffer;
@@ -16,8 +17,13 @@ const INDEX_OCTETS = 4_000;
 /** What has not been read by then waits for another reason than load. */
 const KEPT_MS = 60_000;
 
+export interface RecentBlobs extends BlobStore {
+  /** The same mailboxes; what their commits store is read from memory for a while, from the end of the commit on. */
+  keptBy<S extends Pick<MailboxStore, 'commit'>>(mailboxes: S): S;
+}
+
 /** The same store; what it is given by `put` it reads from memory for a while. */
-export function recentBlobs(blobs: BlobStore): BlobStore {
+export function recentBlobs(blobs: BlobStore): RecentBlobs {
   const recent = new LRUCache<string, Recent>({
     maxSize: KEPT_OCTETS,
     sizeCalculation: ({ bytes }) => bytes.length + INDEX_OCTETS,
@@ -28,13 +34,29 @@ export function recentBlobs(blobs: BlobStore): BlobStore {
     if (octets.length > 0) yield octets;
   }
 
+  function keep({ hash, index }: BlobContent, bytes: Buffer | undefined): void {
+    if (bytes !== undefined) recent.set(hash, { bytes, index });
+  }
+
   return {
     ...blobs,
     async put(content) {
       // Before it is stored: afterwards its bytes are given back.
-      const bytes = content.size <= SMALL_OCTETS ? await gathered(content) : undefined;
-      await blobs.put(bytes === undefined ? content : { ...content, chunks: () => [bytes] });
-      if (bytes !== undefined) recent.set(content.hash, { bytes, index: content.index });
+      const bytes = await bytesOf(content);
+      await blobs.put(readFrom(content, bytes));
+      keep(content, bytes);
+    },
+    keptBy(mailboxes) {
+      async function commitContents(change: MailboxChange): ReturnType<MailboxStore['commit']> {
+        const bytes = await Promise.all(change.contents.map((content) => bytesOf(content)));
+        const contents = change.contents.map((content, i) => readFrom(content, bytes[i]));
+        const result = await mailboxes.commit({ ...change, contents });
+        if (result.kind === 'committed') for (const [i, content] of change.contents.entries()) keep(content, bytes[i]);
+        return result;
+      }
+      const commit = (change: MailboxChange) =>
+        change.contents.length === 0 ? mailboxes.commit(change) : commitContents(change);
+      return { ...mailboxes, commit };
     },
     async index(hash) {
       return recent.get(hash)?.index ?? blobs.index(hash);
@@ -58,8 +80,14 @@ export function recentBlobs(blobs: BlobStore): BlobStore {
   };
 }
 
-async function gathered(content: BlobContent): Promise<Buffer> {
+/** Undefined when they are too many. */
+async function bytesOf(content: BlobContent): Promise<Buffer | undefined> {
+  if (content.size > SMALL_OCTETS) return undefined;
   const pieces: Uint8Array[] = [];
   for await (const piece of content.chunks()) pieces.push(piece);
   return Buffer.concat(pieces);
+}
+
+function readFrom(content: BlobContent, bytes: Buffer | undefined): BlobContent {
+  return bytes === undefined ? content : { ...content, chunks: () => [bytes] };
 }

@@ -18,6 +18,7 @@ import { type Migrated, migrate } from '../store/postgres/migrate.js';
 import { ping } from '../store/postgres/ping.js';
 import { StallWatch } from '../store/postgres/stall-watch.js';
 import type { Lifecycle } from './lifecycle.js';
+import { type ProcessPlace, shareOfPool } from './processes/place.js';
 import { openTls, type TlsMaterial } from './tls.js';
 
 export interface Resources {
@@ -25,6 +26,8 @@ export interface Resources {
   readonly log: Logger;
   readonly lifecycle: Lifecycle;
   readonly nodeId: string;
+  /** Undefined for a node without a parent. */
+  readonly place: ProcessPlace | undefined;
   readonly dataDirectory: DataDirectory;
   readonly database: DatabaseAddress;
   readonly sql: Sql;
@@ -47,11 +50,16 @@ export interface Resources {
 
 // The embedded server allows 50; commands beside the node want some of them.
 const POOL_SIZE = 16;
-const WRITER_POOL_SIZE = 2;
+/** A commit of mailboxes, of inbound rows and of claims at a time. */
+const WRITER_POOL_SIZE = 3;
 /** What searches and indexing may take of the database's processors. */
 const SEARCH_POOL_SIZE = 4;
+/** The rest is left for indexing. */
+export const SEARCHES_AT_ONCE = SEARCH_POOL_SIZE - 1;
 /** One page of messages each: what is read for all sessions at a time. */
 const MESSAGES_POOL_SIZE = 4;
+/** For leases, health and maintenance. */
+const SINGLE_CONNECTIONS = 3;
 /** Group commits take ms; their locks are waited for a second, and the rest is for storage that stalls. */
 const WRITER_PATIENCE_MS = 10_000;
 /** Above what the largest mailbox takes to load. What looks through whole tables has a pool of its own. */
@@ -70,12 +78,13 @@ export async function openResources(
   log: Logger,
   lifecycle: Lifecycle,
   signal: AbortSignal,
+  place?: ProcessPlace,
 ): Promise<Resources> {
   const dataDirectory = openDataDirectory(config.dataDir);
   lifecycle.add('data directory', () => dataDirectory.release());
   const nodeId = config.nodeId ?? dataDirectory.keep('node-id', () => randomBytes(8).toString('hex'));
 
-  const database = await openDatabase(config, dataDirectory, log, lifecycle);
+  const database = place?.database ?? (await openDatabase(config, dataDirectory, log, lifecycle));
   signal.throwIfAborted();
   const name = `mansio ${nodeId}`;
   const pools: Sql[] = [];
@@ -92,10 +101,11 @@ export async function openResources(
     pools.push(opened);
     return opened;
   };
-  const sql = pool(POOL_SIZE, '', PATIENCE_MS);
+  const sizes = poolSizes(place?.count ?? 1);
+  const sql = pool(sizes.sql, '', PATIENCE_MS);
   const writerSql = pool(WRITER_POOL_SIZE, ' writer', WRITER_PATIENCE_MS, { byKey: true });
-  const searchSql = pool(SEARCH_POOL_SIZE, ' search', PATIENCE_MS, { byKey: true, wide: true });
-  const messagesSql = pool(MESSAGES_POOL_SIZE, ' messages', PATIENCE_MS, { byKey: true });
+  const searchSql = pool(sizes.search, ' search', PATIENCE_MS, { byKey: true, wide: true });
+  const messagesSql = pool(sizes.messages, ' messages', PATIENCE_MS, { byKey: true });
   const leasePatienceMs = Math.max(LEAST_LEASE_PATIENCE_MS, config.leaseTtlMs * LEASE_PATIENCE_TTLS);
   const leaseSql = pool(1, ' leases', leasePatienceMs);
   const healthSql = pool(1, ' health', WRITER_PATIENCE_MS, { probe: true });
@@ -115,13 +125,15 @@ export async function openResources(
   signal.throwIfAborted();
 
   const { tls: files, hostname } = config;
-  const tls = await openTls({ files, dataDir: dataDirectory.path, hostname, log });
+  // All processes on one port show one certificate.
+  const tls = await openTls({ files, dataDir: place?.directory ?? dataDirectory.path, hostname, log });
   lifecycle.add('certificate', () => tls.stop());
   return {
     config,
     log,
     lifecycle,
     nodeId,
+    place,
     dataDirectory,
     database,
     sql,
@@ -134,6 +146,20 @@ export async function openResources(
     maintenanceSql,
     tls,
   };
+}
+
+function poolSizes(processes: number) {
+  return {
+    sql: shareOfPool(POOL_SIZE, processes, 4),
+    search: shareOfPool(SEARCH_POOL_SIZE, processes, 1),
+    messages: shareOfPool(MESSAGES_POOL_SIZE, processes, 1),
+  };
+}
+
+/** The connections to the database that nodes keep, `processes` of one parent together. */
+export function connectionsOf(processes: number): number {
+  const { sql, search, messages } = poolSizes(processes);
+  return processes * (sql + search + messages + WRITER_POOL_SIZE + SINGLE_CONNECTIONS);
 }
 
 /** On a connection of its own: a migration, or waiting for another node's, takes as long as it takes. */

@@ -3,6 +3,7 @@
 
 import type { Config } from '../config.js';
 import type { Dns } from '../dns/resolver.js';
+import { DEFAULT_LIMITS, type SmtpLimits } from '../gateways/smtp/limits.js';
 import type { SmtpListener } from '../gateways/smtp/listener.js';
 import { startMx } from '../gateways/smtp/mx.js';
 import { startSubmission } from '../gateways/smtp/submission.js';
@@ -12,6 +13,7 @@ import type { CredentialChecks } from './credential-checks.js';
 import type { Engine } from './engine.js';
 import type { Observability } from './observability.js';
 import { openListener, type StopListener } from './open-listener.js';
+import { limitsOf, type ProcessPlace, shareOfConnections } from './processes/place.js';
 import type { Resources } from './resources.js';
 
 /** By their names in the ready line; only those that are open. */
@@ -27,12 +29,13 @@ export async function openSmtp(
   dns: Dns,
   stops: StopListener[],
 ): Promise<SmtpListeners> {
-  const { log } = resources;
+  const { log, place } = resources;
   const { roles, bind, hostname, maxMessageSize, allowPlaintextAuth } = config;
   if (!roles.has('mx') && !roles.has('submission')) return {};
   const trusted = new TrustedNetworks(config.proxyNetworks);
   const { directory, inbound, offers, mailboxes, blobs } = engine;
-  const shared = { bind, hostname, maxMessageSize, tls: resources.tls.certificates, trusted, log, tracer, directory };
+  const limits = place === undefined ? {} : smtpLimitsOf(place);
+  const shared = { bind, hostname, maxMessageSize, tls: resources.tls.certificates, trusted, log, tracer, directory, limits };
 
   // Loaded by those who need it: it is large.
   const authenticator = async () => {
@@ -58,7 +61,7 @@ export async function openSmtp(
         implicitTls,
         allowPlaintextAuth,
         signIn,
-        receiver: { spool, blobs, mailboxes },
+        receiver: { spool, blobs, offers, mailboxes },
         ...(metrics && { meter: metrics.submission }),
       }),
     );
@@ -71,4 +74,10 @@ export async function openSmtp(
   const submissions = await openSubmission('submissions', 'MANSIO_SUBMISSIONS_PORT', securePort, true);
   metrics?.watchConnections('submission', () => submission.connections + submissions.connections);
   return { ...(mx && { mx }), submission, submissions };
+}
+
+function smtpLimitsOf({ count }: ProcessPlace): Partial<SmtpLimits> {
+  const { connections, connectionsPerAddress, connectionsPerAccount } = limitsOf(DEFAULT_LIMITS, count);
+  const stressConnections = shareOfConnections(DEFAULT_LIMITS.stressConnections, count);
+  return { connections, connectionsPerAddress, connectionsPerAccount, stressConnections };
 }

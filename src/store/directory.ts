@@ -104,9 +104,16 @@ export interface AddressOwner {
 }
 
 export type HoldResult =
-  | { readonly kind: 'held'; readonly accountId: string }
+  /** `isNew`: the account was made for it just now. */
+  | { readonly kind: 'held'; readonly accountId: string; readonly isNew: boolean }
   /** The domain already has as many held addresses as it may. */
   | { readonly kind: 'full' };
+
+/** What held mailboxes take. */
+export interface HeldUse {
+  readonly addresses: number;
+  readonly octets: number;
+}
 
 /** Something another process or node changed; consumers drop what they remember of it. */
 export type DirectoryChange =
@@ -163,8 +170,11 @@ export interface DirectoryStore {
   holdAddress(address: string, limit: number): Promise<HoldResult>;
   /** Whether the domain of the address has fewer than `limit` held addresses. */
   heldRoom(address: string, limit: number): Promise<boolean>;
-  /** Octets of the mail in held mailboxes by domain, without addresses of these local parts; an email counts for 4 KiB at least. */
-  heldOctets(exceptNames: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /**
+   * By domain, of all domains that have held addresses. Octets of the mail are without those of addresses of these local parts; an
+   * email counts for 4 KiB at least.
+   */
+  heldUse(exceptNames: readonly string[]): Promise<ReadonlyMap<string, HeldUse>>;
   /** When the newest email was received (ms since the epoch) that is beyond the newest ones within `kept`; undefined for none. */
   heldSurplus(
     accountId: string,
@@ -194,9 +204,6 @@ export interface DirectoryStore {
   /** Notes when keys were last used; a time before the one that is known changes nothing. */
   touchKeys(uses: ReadonlyMap<string, Date>): Promise<void>;
 
-  /**
-   * Changes made through any node or command, until the returned function is called. The revocation of a key through this store
-   * is among them before the call that revokes it ends.
-   */
+  /** Changes made through any node or command, until the returned function is called. */
   watch(onChange: (change: DirectoryChange) => void): Promise<() => Promise<void>>;
 }

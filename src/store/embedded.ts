@@ -19,7 +19,7 @@ export interface EmbeddedOptions {
   /** Where the cluster lives, below `postgres/`; a directory already opened stays its opener's to release. */
   readonly dataDir: string | DataDirectory;
   readonly log: Logger;
-  /** Settings of the server over the usual ones; for tests. */
+  /** Settings of the server over the usual ones. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 

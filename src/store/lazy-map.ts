@@ -6,6 +6,10 @@ const NOTHING: readonly never[] = [];
 export class LazyMap<K, V> {
   #map: Map<K, V> | undefined;
 
+  get size(): number {
+    return this.#map?.size ?? 0;
+  }
+
   get(key: K): V | undefined {
     return this.#map?.get(key);
   }

@@ -62,9 +62,14 @@ export interface RememberedReply {
   readonly reply: unknown;
 }
 
+/**
+ * What a commit has changed of threads that were there. `grown`: a new email is in one of them. `joined`: emails of other threads are
+ * in the thread of a new email now. `unsettled`: they will be, or may be later.
+ */
+export type ThreadChange = 'grown' | 'joined' | 'unsettled';
+
 export type CommitResult =
-  /** `areThreadsJoined`: emails of other threads are in the thread of a new email now. */
-  | { readonly kind: 'committed'; readonly areThreadsJoined?: boolean }
+  | { readonly kind: 'committed'; readonly threads?: ThreadChange }
   /** Another epoch or modseq is in the store: this owner is out of date and must stop. */
   | { readonly kind: 'fenced' }
   /** These inbound rows were consumed before: nothing was written. */

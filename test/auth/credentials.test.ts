@@ -43,12 +43,24 @@ function setUp(expiresAt = Date.now() + 60_000) {
     },
     userInfo: async () => ({ email: undefined, emailVerified: undefined, name: undefined }),
   };
-  const credentials = new Credentials({ directory, tokens, now: () => now });
+  const leases: { period: number | undefined } = { period: 0 };
+  const credentials = new Credentials({ directory, tokens, now: () => now, period: () => leases.period });
   const remember = async (...list: string[]) => {
     for (const credential of list) await credentials.identify(credential);
   };
   const isKnown = (credential: string) => credentials.known(credential) !== undefined;
-  return { credentials, keys, asked, noted, notices, gates, remember, isKnown, pass: (ms: number) => (now += ms) };
+  return {
+    credentials,
+    keys,
+    asked,
+    noted,
+    notices,
+    gates,
+    leases,
+    remember,
+    isKnown,
+    pass: (ms: number) => (now += ms),
+  };
 }
 
 test('a credential that opened an account is known without a look-up for 30 s, and each use is noted', async (t) => {
@@ -105,6 +117,19 @@ test('when notices have ended nothing is remembered any more', async (t) => {
   notices.revokedKeys$.error(new Error('the watch broke'));
   await remember('second');
   t.deepEqual(['first', 'second'].map(isKnown), [false, false]);
+});
+
+test('nothing is known while leases are not current, and nothing of the time before', async (t) => {
+  const { leases, remember, isKnown } = setUp();
+  await remember('first');
+  leases.period = undefined;
+  await remember('second');
+  t.deepEqual(['first', 'second'].map(isKnown), [false, false]);
+  leases.period = 0;
+  t.deepEqual(['first', 'second'].map(isKnown), [false, false]);
+  await remember('first');
+  leases.period = 1;
+  t.false(isKnown('first'), 'they lapsed and were renewed while nobody asked');
 });
 
 test('a look-up that a notice crosses is not remembered', async (t) => {

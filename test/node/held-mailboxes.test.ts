@@ -68,9 +68,10 @@ test('held mail of all domains has a bound, and small messages count for their r
   for (const domain of ['a', 'b', 'c']) await fill(`x@${domain}.test`, [255 * MIB]);
   await fill('x@d.test', [200 * MIB, ...Array.from({ length: 14_000 }, () => 1)]);
   await fill('postmaster@e.test', [500 * MIB]);
-  const octets = await store.heldOctets(['postmaster', 'abuse']);
-  t.deepEqual([...octets.keys()].sort(), ['a.test', 'b.test', 'c.test', 'd.test']);
-  t.is(octets.get('d.test'), 200 * MIB + 14_000 * 4096);
+  const use = await store.heldUse(['postmaster', 'abuse']);
+  t.deepEqual([...use.keys()].sort(), ['a.test', 'b.test', 'c.test', 'd.test', 'e.test']);
+  t.deepEqual(use.get('d.test'), { addresses: 1, octets: 200 * MIB + 14_000 * 4096 });
+  t.deepEqual(use.get('e.test'), { addresses: 1, octets: 0 });
   t.true(await held.hasRoom('new@f.test', []));
   t.is((await held.hold(['new@f.test'], 5 * MIB, []))?.size, 1);
   t.false(await held.hasRoom('new@f.test', []));

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { recentBlobs } from '../../src/node/recent-blobs.js';
 import { type BlobContent, type BlobStore, blobOf } from '../../src/store/blobs.js';
 import { StoreFault } from '../../src/store/errors.js';
+import type { CommitResult, MailboxChange } from '../../src/store/mailboxes.js';
 
 const MESSAGE = Buffer.from(`Subject: hello\r\n\r\n${'a line of it\r\n'.repeat(20)}`);
 
@@ -60,6 +61,33 @@ test('any part of what was just stored is as the store has it, and the store is 
   t.deepEqual(await blobs.index(content.hash), content.index);
   t.is(asked.reads, 0);
   t.is(Buffer.from(await store.read(content.hash, 0, content.size)).toString(), MESSAGE.toString());
+});
+
+test('what the commit of a mailbox stores is read from memory once it is committed, and not before', async (t) => {
+  const { store, asked } = storeOf();
+  const blobs = recentBlobs(store);
+  const [small, large] = [blobOf(MESSAGE), blobOf(Buffer.concat([MESSAGE, Buffer.alloc(100_000, 'x')]))];
+  const committed: MailboxChange[] = [];
+  let result: CommitResult = { kind: 'fenced' };
+  const mailboxes = blobs.keptBy({
+    async commit(change) {
+      committed.push(change);
+      t.is(await blobs.index(small.hash), undefined);
+      return result;
+    },
+  });
+  const change = { changes: [], contents: [small, large] } as unknown as MailboxChange;
+  t.deepEqual(await mailboxes.commit(change), result);
+  t.is(await blobs.index(small.hash), undefined);
+  result = { kind: 'committed' };
+  t.deepEqual(await mailboxes.commit(change), result);
+  // A change is recognized by its list of changes.
+  t.true(committed.every(({ changes, contents }) => changes === change.changes && contents.length === 2));
+  asked.reads = 0;
+  t.deepEqual(await blobs.index(small.hash), small.index);
+  t.is(Buffer.from(await blobs.read(small.hash, 0, small.size)).toString(), MESSAGE.toString());
+  t.is(asked.reads, 0);
+  t.is(await blobs.index(large.hash), undefined);
 });
 
 test('what could not be stored is not there, and what is large or was stored by others is read from the store', async (t) => {

@@ -131,9 +131,14 @@ test('an unverified address becomes verified by adding it verified', async (t) =
 });
 
 test('one unknown address gets one held mailbox however many deliveries come at once', async (t) => {
-  const { store } = await directory(t);
-  const results = await Promise.all(Array.from({ length: 8 }, () => store.holdAddress('new@example.test', 10)));
+  const { sql, store } = await directory(t);
+  // Of one node they share a statement.
+  const nodes = [store, postgresDirectory(sql, SHARDS), postgresDirectory(sql, SHARDS)];
+  const results = await Promise.all(
+    Array.from({ length: 9 }, (_, n) => nodes[n % 3]!.holdAddress('new@example.test', 10)),
+  );
   t.is(new Set(results.map((result) => (result.kind === 'held' ? result.accountId : 'full'))).size, 1);
+  t.is(results.filter((result) => result.kind === 'held' && result.isNew).length, 1);
   const owner = await store.ownerOf('new@example.test');
   t.true(owner?.held);
   t.deepEqual(await store.accounts(), []);
@@ -141,7 +146,10 @@ test('one unknown address gets one held mailbox however many deliveries come at 
 
 test('a domain holds no more addresses than it may, whatever comes at once', async (t) => {
   const { sql, store } = await directory(t);
-  const results = await Promise.all(Array.from({ length: 20 }, (_, n) => store.holdAddress(`u${n}@example.test`, 5)));
+  const nodes = [store, postgresDirectory(sql, SHARDS), postgresDirectory(sql, SHARDS)];
+  const results = await Promise.all(
+    Array.from({ length: 20 }, (_, n) => nodes[n % 3]!.holdAddress(`u${n}@example.test`, 5)),
+  );
   t.is(results.filter((result) => result.kind === 'held').length, 5);
   const [row] = await sql`select count(*)::integer as n from accounts where held`;
   t.is(row!['n'], 5);

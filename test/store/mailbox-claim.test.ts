@@ -109,7 +109,7 @@ test('what was read before a commit that the claim has waited for is not the mai
     await tx`update emails set subject = 'changed', modseq = modseq + 1 where account_id = ${id}`;
     claiming = claimed(id);
     const isWaiting = async () =>
-      (await sql`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%with claimed as%'`)
+      (await sql`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%with wanted as%'`)
         .length > 0;
     while (!(await isWaiting()));
   });

@@ -1,6 +1,8 @@
 // Connections to PostgreSQL that die silently, by a proxy before a real server, with and without TLS: what hangs on them
 // fails within the patience of the pool, which goes on with new ones; what owes no answer, or has all the time, is left alone.
+import { once } from 'node:events';
 import { chmodSync } from 'node:fs';
+import { type AddressInfo, createConnection, createServer } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { freePort } from '../../dev/ports.js';
 import { type PostgresServer, startPostgresServer } from '../../dev/postgres-server.js';
@@ -214,4 +216,43 @@ test.serial('under TLS as well', async (t) => {
     await failing(t, transaction);
     t.true((await again(encrypted))[0].ssl);
   }
+
+  const garbled = connect(
+    { url: `postgres://mansio@127.0.0.1:${await garblingProxy(t, secured.port)}/mansio?sslmode=require` },
+    { max: 1, applicationName: 'test', patienceMs: PATIENCE_MS },
+  );
+  t.teardown(() => garbled.end({ timeout: 0.2 }));
+  await garbled`create table written (n int)`;
+  // The answer is lost, the row is there.
+  await failing(
+    t,
+    garbled`insert into written select 1 from (select set_config('application_name', 'garble', false)) g`,
+  );
+  t.is((await again(() => sql`select from written`)).length, 1);
 });
+
+/** Changes the last octet of what the server sends from the moment on at which a session of the name `garble` has written a row. */
+async function garblingProxy(t: ExecutionContext, target: number): Promise<number> {
+  const watching = connect(
+    { url: `postgres://mansio@127.0.0.1:${target}/mansio` },
+    { max: 1, applicationName: 'test' },
+  );
+  t.teardown(() => watching.end());
+  const proxy = createServer((client) => {
+    const server = createConnection({ port: target, host: '127.0.0.1' });
+    for (const socket of [client, server]) socket.on('error', () => {});
+    client.pipe(server);
+    server.on('data', async (octets) => {
+      server.pause();
+      const [{ isDone }] = await watching<[{ isDone: boolean }]>`
+        select exists (select from pg_stat_activity where application_name = 'garble') as "isDone"`;
+      if (isDone) octets[octets.length - 1]! ^= 1;
+      client.write(octets);
+      server.resume();
+    });
+    client.on('close', () => server.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  t.teardown(() => proxy.close());
+  return (proxy.address() as AddressInfo).port;
+}

@@ -18,6 +18,8 @@ export interface BusyPlace {
 }
 
 const REST_MS = 5_000;
+/** A conversation with a node that hangs by then is given up, as a mail server would after some minutes. */
+const SMTP_MS = 10_000;
 /** Of acts that fail. */
 const PAUSE_MS = 20;
 
@@ -43,7 +45,13 @@ export function keepBusy(t: Teardown, { email, key }: TestAccount, place: BusyPl
 
   async function deliver(): Promise<void> {
     const [host, port] = place.mx().split(':');
-    const transport = createTransport({ host: host!, port: Number(port), tls: { rejectUnauthorized: false } });
+    const transport = createTransport({
+      host: host!,
+      port: Number(port),
+      tls: { rejectUnauthorized: false },
+      greetingTimeout: SMTP_MS,
+      socketTimeout: SMTP_MS,
+    });
     const subject = `${turn} Zoë 💌`;
     await transport.sendMail({ from: 'Zoë 💌 <zoe@remote.test>', to: email, subject, text: subject });
     const { items } = (await rest('GET', '/api/emails?pageSize=1')) as { readonly items: readonly { id: string }[] };

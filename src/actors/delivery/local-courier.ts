@@ -5,6 +5,7 @@
 
 import type { Directory, Recipient } from '../../directory/protocol.js';
 import { hasCircled, wasDeliveredTo } from '../../mail/loop.js';
+import type { MessageIndex } from '../../mail/message-index.js';
 import { clock } from '../../store/clock.js';
 import { StoreFault } from '../../store/errors.js';
 import type { Courier, DeliveryReport, DeliveryTask, RecipientOutcome } from './courier.js';
@@ -18,7 +19,10 @@ export interface HostedDeliveryOptions {
   readonly newId: () => string;
 }
 
-type HostedTask = Pick<DeliveryTask, 'domain' | 'recipients' | 'blob'>;
+interface HostedTask extends Pick<DeliveryTask, 'domain' | 'recipients' | 'blob'> {
+  /** Of a message that is not stored yet. */
+  readonly index?: MessageIndex | undefined;
+}
 
 /** Undefined when the domain of the recipients is not hosted here. @throws StoreFault when that or the message cannot be read */
 export type HostedDelivery = (task: HostedTask) => Promise<DeliveryReport | undefined>;
@@ -59,7 +63,7 @@ export function hostedDelivery(options: HostedDeliveryOptions): HostedDelivery {
 
   async function deliverHere(task: HostedTask): Promise<DeliveryReport> {
     const [at, began] = [clock.now(), performance.now()];
-    const message = await facts.of(task.blob);
+    const message = await facts.of(task.blob, task.index);
     const judgements = await judge(task.recipients, message).catch((error: unknown) => {
       if (error instanceof StoreFault) return task.recipients.map(() => AWAY);
       throw error;

@@ -1,6 +1,7 @@
 // What local delivery needs to know of a message, from its index: the summary, and the hosts and mailboxes it has passed. Cached:
 // one email often goes to many mailboxes.
 import { LRUCache } from 'lru-cache';
+import type { MessageIndex } from '../../mail/message-index.js';
 import type { MessageSummary } from '../../mail/summary.js';
 import { summarize } from '../../mail/summary.js';
 import type { BlobStore } from '../../store/blobs.js';
@@ -13,8 +14,8 @@ export interface MessageFacts {
 }
 
 export interface MessageFactSource {
-  /** @throws StoreFault, also when there is no such blob */
-  of(blob: string): Promise<MessageFacts>;
+  /** `index`: read when absent. @throws StoreFault, also when there is no such blob */
+  of(blob: string, index?: MessageIndex): Promise<MessageFacts>;
 }
 
 const REMEMBERED = 200;
@@ -22,10 +23,10 @@ const REMEMBERED = 200;
 export function messageFacts(blobs: Pick<BlobStore, 'index'>): MessageFactSource {
   const known = new LRUCache<string, MessageFacts>({ max: REMEMBERED });
   return {
-    async of(blob) {
+    async of(blob, given) {
       const remembered = known.get(blob);
       if (remembered !== undefined) return remembered;
-      const index = await blobs.index(blob);
+      const index = given ?? (await blobs.index(blob));
       if (index === undefined) throw new StoreFault('store-failed', `blob ${blob} is not there`, { temporary: false });
       const summary = summarize(index);
       const { receivedCount, deliveredTo } = index;

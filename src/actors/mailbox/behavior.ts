@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
 import type { BlobStore } from '../../store/blobs.js';
 import { logged } from '../../store/changes.js';
-import type { CommitResult, HandedOver, MailboxChange, MailboxStore } from '../../store/mailboxes.js';
+import type { CommitResult, HandedOver, MailboxChange, MailboxStore, ThreadChange } from '../../store/mailboxes.js';
 import { netOf } from '../../store/net-changes.js';
 import type { HostedDelivery } from '../delivery/local-courier.js';
 import type { Behavior, CommandHandlers } from '../runtime/behavior.js';
@@ -39,6 +39,7 @@ import type { MailboxSearch } from './search.js';
 import { weightOf } from './selection.js';
 import { standingListQueries } from './standing-lists.js';
 import { loadMailbox, type MailboxState } from './state.js';
+import { SummaryRoom } from './summary-room.js';
 import { MailboxTransaction } from './transaction.js';
 
 const commands: Omit<CommandHandlers<MailboxActorProtocol, MailboxTransaction>, 'openMaildrop' | 'quitMaildrop'> = {
@@ -97,7 +98,7 @@ export interface MailboxSources {
   /** Of all mailboxes of the node; its own when absent. */
   readonly maildrops?: MaildropLocks;
   /** Of this node. */
-  readonly offers: Pick<MessageOffers, 'find'>;
+  readonly offers: Pick<MessageOffers, 'find' | 'weightOf'>;
   readonly outbound: OutboundHooks;
   readonly log: Pick<Logger, 'warn'>;
 }
@@ -106,12 +107,14 @@ export function mailboxBehavior(
   sources: MailboxSources,
 ): Behavior<MailboxActorProtocol, MailboxState, MailboxTransaction, Prefetched> {
   const { store, texts, search, maildrops = new MaildropLocks() } = sources;
+  const summaryRoom = new SummaryRoom();
   return {
     protocol: mailboxActorProtocol,
     async load(accountId, epoch) {
       const loaded = await loadMailbox(store, accountId, epoch);
       if (loaded.kind === 'loaded') {
-        const { emails } = loaded.state;
+        const { emails, summaries } = loaded.state;
+        summaries.room = summaryRoom;
         if (emails.size > 0) search.indexing.note(accountId, emails.id(emails.size - 1));
         if (loaded.state.deferred.size > 0) sources.deferrals.note(accountId);
       }
@@ -124,7 +127,7 @@ export function mailboxBehavior(
         return due === 0 ? read : { ...read, slots: sources.outbound.reserve(state.accountId, due) };
       });
     },
-    weigh: weightOf,
+    weigh: (payload) => weightOf(payload) + sources.offers.weightOf(payload),
     begin: (state, context, read) => {
       return new MailboxTransaction(state, { ...context, retry: sources.outbound.retry, offers: sources.offers }, read);
     },
@@ -160,7 +163,7 @@ export function mailboxBehavior(
         ({ id, attempt, started }) => [tx.prefetched.slots!.assign(id, attempt.id), started] as const,
       );
       let isCommitted = false;
-      let areThreadsJoined = false;
+      let threads: ThreadChange | undefined;
       try {
         const result = await committed(store, change, tx.taken);
         if (result.kind === 'fenced') return result;
@@ -169,12 +172,12 @@ export function mailboxBehavior(
           return { kind: 'again' };
         }
         isCommitted = true;
-        areThreadsJoined = result.areThreadsJoined === true;
+        threads = result.threads;
       } finally {
         if (!isCommitted) for (const [slot] of begun) slot.release();
       }
       state.evolve(change);
-      if (areThreadsJoined) state.threadsAt = change.modseqAfter;
+      if (threads !== undefined) state.changeThreads(threads);
       for (const [slot, started] of begun) slot.begin(started);
       const { emailsAdded, filtersDeferred, handedOver } = netOf(change.changes);
       const newest = emailsAdded.at(-1);

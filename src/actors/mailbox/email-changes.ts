@@ -110,14 +110,15 @@ export class EmailChanges {
 
   setFlags({ payload: { flags, keywords }, seq: modseq }: ChangeOf<'FlagsChanged'>, slots: readonly number[]): void {
     const shared = { flags, keywords, modseq };
+    const isFirst = this.#flags.size === 0 && this.#sharedAt === undefined;
     const isShared = slots.length >= LEAST_SHARED && this.#shared.length < MOST_SHARED;
     if (isShared) this.#shared.push(shared);
     for (const slot of slots) {
-      const known = keywords === undefined ? this.#changedAt(slot)?.keywords : undefined;
+      const known = keywords === undefined && !isFirst ? this.#changedAt(slot)?.keywords : undefined;
       if (isShared && known === undefined && slot < this.#firstAdded) {
         this.#sharedAt ??= new Uint16Array(this.#firstAdded);
         this.#sharedAt[slot] = this.#shared.length;
-        this.#flags.delete(slot);
+        if (!isFirst) this.#flags.delete(slot);
       } else {
         this.#flags.set(slot, known === undefined ? shared : { flags, keywords: known, modseq });
         if (this.#sharedAt !== undefined) this.#sharedAt[slot] = 0;

@@ -5,9 +5,9 @@ import { uuidText, uuidWords } from '../../mail/ids.js';
 import type { EmailPage } from '../../store/mailboxes.js';
 import { KeywordColumns } from './keyword-columns.js';
 import { ARRAY_OCTETS } from './sparse-column.js';
-import { grownCapacity, resized, WIDE_LIMIT, WideColumn } from './wide-column.js';
+import { grownCapacity, NO_NUMBERS, resized, WIDE_LIMIT, WideColumn } from './wide-column.js';
 
-const FIRST_CAPACITY = 64;
+const NO_FLAGS = new Uint16Array(0);
 const ALIVE = 0x8000;
 const HAS_ATTACHMENTS = 0x4000;
 const FLAGS = 0x3fff;
@@ -16,6 +16,8 @@ const FLAGS = 0x3fff;
  * side lie below 2^32, which takes 4 octets.
  */
 const DISTANCE_BIAS = 2 ** 31;
+/** Of the columns' objects, about. */
+const OBJECT_OCTETS = 250;
 /** First of the times that are exact, in 1935; the last is in the year 10854. */
 const EARLIEST = -(2 ** 40);
 
@@ -36,12 +38,12 @@ const ID = new DataView(ID_OCTETS.buffer);
 export class EmailColumns {
   #size = 0;
   #dead = 0;
-  #capacity = FIRST_CAPACITY;
-  #ids = new Uint32Array(FIRST_CAPACITY * 4);
-  #flags = new Uint16Array(FIRST_CAPACITY);
-  readonly #receivedAt = new WideColumn(FIRST_CAPACITY);
-  readonly #sizes = new WideColumn(FIRST_CAPACITY);
-  readonly #modseqs = new WideColumn(FIRST_CAPACITY);
+  #capacity = 0;
+  #ids: Uint32Array = NO_NUMBERS;
+  #flags: Uint16Array = NO_FLAGS;
+  readonly #receivedAt = new WideColumn();
+  readonly #sizes = new WideColumn();
+  readonly #modseqs = new WideColumn();
   readonly #keywords = new KeywordColumns();
 
   /** Slots in use, dead ones included; the slot of the next email. */
@@ -55,7 +57,7 @@ export class EmailColumns {
 
   get octets(): number {
     const wide = this.#receivedAt.octets + this.#sizes.octets + this.#modseqs.octets;
-    return this.#capacity * 18 + ARRAY_OCTETS * 2 + wide + this.#keywords.octets;
+    return OBJECT_OCTETS + this.#capacity * 18 + ARRAY_OCTETS * 2 + wide + this.#keywords.octets;
   }
 
   /** Appends a page of loaded emails, ids ascending and above all before. */
@@ -83,7 +85,7 @@ export class EmailColumns {
 
   /** Gives back what is reserved and not in use. */
   trim(): void {
-    this.#resize(Math.max(FIRST_CAPACITY, this.#size));
+    this.#resize(this.#size);
   }
 
   /** The new email's slot; its id must be above every id before. */

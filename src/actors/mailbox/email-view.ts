@@ -33,6 +33,23 @@ export const emailListItem = object({
 });
 export type EmailListItem = Infer<typeof emailListItem>;
 
+const ENCODED = Symbol('encoded');
+
+/** An item that several replies of this node share: nobody may change it. */
+export function shared(item: EmailListItem): EmailListItem {
+  // Not enumerable: copies and other nodes do not get the encoded form.
+  Object.defineProperty(item, ENCODED, { value: { text: undefined } });
+  return Object.freeze(item);
+}
+
+/** The item in the form that a gateway gives it: made once for an item that is shared. Only one gateway may ask for it. */
+export function encodedOnce(item: EmailListItem, encode: (item: EmailListItem) => string): string {
+  const encoded = (item as { readonly [ENCODED]?: { text: string | undefined } })[ENCODED];
+  if (encoded === undefined) return encode(item);
+  encoded.text ??= encode(item);
+  return encoded.text;
+}
+
 export const emailDetail = object({
   ...emailHead,
   /** SHA-256 of the raw message; the gateway reads index and bytes itself. */

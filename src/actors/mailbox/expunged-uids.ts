@@ -2,7 +2,7 @@
 // comes back is told has vanished. Bounded: beyond the newest of them a client is told of every UID that is not there, which
 // is complete in any case.
 import { ARRAY_OCTETS } from './sparse-column.js';
-import { grownCapacity, resized, WideColumn } from './wide-column.js';
+import { grownCapacity, NO_NUMBERS, resized, WideColumn } from './wide-column.js';
 
 /** UIDs remembered of a folder that holds fewer emails. */
 const LEAST_REMEMBERED = 20_000;
@@ -15,11 +15,15 @@ export interface ExpungedSince {
 }
 
 export class ExpungedUids {
-  #uids = new Uint32Array(0);
-  readonly #modseqs = new WideColumn(0);
+  #uids: Uint32Array = NO_NUMBERS;
+  readonly #modseqs = new WideColumn();
   #count = 0;
   /** UIDs that were expunged at this modseq or before are not known. */
-  #floor = 0;
+  #floor: number;
+
+  constructor(floor: number) {
+    this.#floor = floor;
+  }
 
   get octets(): number {
     return this.#uids.length * 4 + ARRAY_OCTETS + this.#modseqs.octets;

@@ -16,11 +16,19 @@ export interface FlagSet {
   readonly isDeleted: boolean;
 }
 
+/** What emails get. */
+interface FlagsOfSlots {
+  readonly bits: number;
+  /** There when they change. */
+  readonly keywords?: readonly string[];
+  readonly slots: number[];
+}
+
 type Mode = Payload<MailboxProtocol, 'storeFlags'>['mode'];
 
 export function storeFlags(
   tx: MailboxTransaction,
-  { selection, mode, flags, unchangedSince = Number.POSITIVE_INFINITY }: Payload<MailboxProtocol, 'storeFlags'>,
+  { selection, mode, flags, unchangedSince }: Payload<MailboxProtocol, 'storeFlags'>,
 ): Outcome<MailboxProtocol, 'storeFlags'> {
   const chosen = selected(tx, selection);
   if ('refusal' in chosen) return chosen;
@@ -30,15 +38,13 @@ export function storeFlags(
   if (named.isDeleted && folderId === undefined) return { refusal: 'noSuchFlag' };
   const isTooMuch = keywordOctets(tx, slots, named.keywords, mode) > MOST_KEYWORD_OCTETS;
   if (isTooMuch) return { refusal: 'tooManyEmails' };
+  if (folderId === undefined || unchangedSince === undefined) {
+    return { reply: { changed: store(tx, slots, named, mode, folderId), missing, modified: [] } };
+  }
   const isModified = (slot: number) => tx.modseq(slot, folderId) > unchangedSince;
-  const modified = folderId === undefined ? [] : slots.filter(isModified).map((slot) => tx.folders.uid(folderId, slot));
-  const changed = store(
-    tx,
-    slots.filter((slot) => !isModified(slot)),
-    named,
-    mode,
-    folderId,
-  );
+  const unmodified = slots.filter((slot) => !isModified(slot));
+  const modified = slots.filter(isModified).map((slot) => tx.folders.uid(folderId, slot));
+  const changed = store(tx, unmodified, named, mode, folderId);
   return { reply: { changed, missing, modified: rangesOf(modified) } };
 }
 
@@ -107,28 +113,38 @@ function store(
   const bitsOf = (before: number) =>
     mode === 'replace' ? flags.bits : mode === 'add' ? before | flags.bits : before & ~flags.bits;
   const areNamed = flags.keywords.length > 0 || mode === 'replace';
+  const deletedIn = flags.isDeleted || mode === 'replace' ? folderId : undefined;
   const marked: number[] = [];
-  const changes = new Map<string | number, { readonly bits: number; keywords?: string[]; readonly slots: number[] }>();
+  const changes = new Map<string | number, FlagsOfSlots>();
+  let key: string | number | undefined;
+  let change: FlagsOfSlots | undefined;
   let changed = 0;
   let isSeenChanged = false;
   for (const slot of slots) {
     const before = tx.flags(slot);
     const bits = bitsOf(before);
     const keywords = areNamed ? changedKeywords(tx.keywords(slot), flags.keywords, mode) : undefined;
-    const isMarked = folderId !== undefined && changesDeleted(tx.isDeleted(slot, folderId), flags, mode);
+    const isMarked = deletedIn !== undefined && changesDeleted(tx.isDeleted(slot, deletedIn), flags, mode);
     const isFlagged = bits !== before || keywords !== undefined;
     if (isMarked) marked.push(slot);
     if (isMarked || isFlagged) changed++;
     if (!isFlagged) continue;
     isSeenChanged ||= ((bits ^ before) & SEEN) !== 0;
-    const key = keywords === undefined ? bits : `${bits} ${keywords.join(' ')}`;
-    const change = changes.get(key);
-    if (change === undefined) changes.set(key, { bits, ...(keywords !== undefined && { keywords }), slots: [slot] });
-    else change.slots.push(slot);
+    const ofSlot = keywords === undefined ? bits : `${bits} ${keywords.join(' ')}`;
+    // Neighbours mostly get the same flags.
+    if (change === undefined || ofSlot !== key) {
+      key = ofSlot;
+      change = changes.get(key);
+      if (change === undefined) {
+        change = { bits, ...(keywords !== undefined && { keywords }), slots: [] };
+        changes.set(key, change);
+      }
+    }
+    change.slots.push(slot);
   }
   if (changed === 0) return 0;
   tx.begin();
-  for (const change of changes.values()) tx.setFlags(change.slots, change.bits, change.keywords);
+  for (const all of changes.values()) tx.setFlags(all.slots, all.bits, all.keywords);
   if (folderId !== undefined) tx.setDeleted(marked, folderId, mode === 'replace' ? flags.isDeleted : mode === 'add');
   if (isSeenChanged) tx.announceUnread({ always: true });
   return changed;

@@ -75,7 +75,7 @@ export class FolderChanges {
       const end = columns?.indexOfUid(last + 1) ?? 0;
       for (let i = columns?.indexOfUid(first) ?? 0; i < end; i++) {
         const slot = columns!.slotAt(i);
-        if (!changed.has(slot)) slots.push(slot);
+        if (changed.size === 0 || !changed.has(slot)) slots.push(slot);
       }
       // The batch gives UIDs above all that were there.
       while (next < placed.length && placed[next]![1] < first) next++;
@@ -126,7 +126,12 @@ export class FolderChanges {
   reflag(slots: readonly number[], unread: number, modseq: number): void {
     for (const { id, columns, uids } of this.#holders()) {
       let held = 0;
-      for (const slot of slots) if ((uids?.get(slot) ?? columns?.uidOf(slot) ?? 0) !== 0) held++;
+      for (const slot of slots) {
+        if ((uids?.get(slot) ?? columns?.uidOf(slot) ?? 0) === 0) continue;
+        held++;
+        // How many they are is asked for the counter alone.
+        if (unread === 0) break;
+      }
       if (held > 0) this.#touch(id, modseq).row.unread += unread * held;
     }
   }

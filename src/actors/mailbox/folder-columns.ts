@@ -1,12 +1,16 @@
 // What one folder holds, in memory: its emails in UID order (sequence numbers), the order in which lists show them (newest
 // `receivedAt` first), `\Deleted`, and the UIDs that were expunged. Both orders are one array while they agree, which is
-// usual in the inbox. Counters are the folder row's, kept by the commits.
+// usual in the inbox. Counters are the folder row's, kept by the commits. Columns are made when something is set in them:
+// most folders of most mailboxes are empty.
 import type { ExpungedPage, FolderRow, PlacementPage } from '../../store/mailboxes.js';
 import type { EmailColumns } from './email-columns.js';
 import { type ExpungedSince, ExpungedUids } from './expunged-uids.js';
 import { DELETED_BIT } from './packed-columns.js';
 import { ARRAY_OCTETS, SparseBits, SparseColumn } from './sparse-column.js';
-import { grownCapacity, resized } from './wide-column.js';
+import { grownCapacity, NO_NUMBERS, resized } from './wide-column.js';
+
+/** Of an empty folder: its row, its name and its ids, about. */
+const FOLDER_OCTETS = 450;
 
 export interface SlotPlacement {
   readonly slot: number;
@@ -28,12 +32,14 @@ export interface ChangedPage {
 export class FolderColumns {
   row: FolderRow;
   readonly #emails: EmailColumns;
-  readonly #uids = new SparseColumn();
-  readonly #deleted = new SparseBits();
+  #uids: SparseColumn | undefined;
+  #deleted: SparseBits | undefined;
   /** Where a placement changed later than its email. */
-  readonly #modseqs = new SparseColumn();
-  readonly #expunged = new ExpungedUids();
-  #slots = new Uint32Array(0);
+  #modseqs: SparseColumn | undefined;
+  #expunged: ExpungedUids | undefined;
+  /** While no UID was expunged: those that were expunged at this modseq or before are not known. */
+  #expungedFloor = 0;
+  #slots: Uint32Array = NO_NUMBERS;
   /** Slots by ascending (receivedAt, slot); undefined while `#slots` is in that order too. */
   #byTime: Uint32Array | undefined;
   #count = 0;
@@ -48,8 +54,10 @@ export class FolderColumns {
   }
 
   get octets(): number {
-    const orders = this.#slots.length * (this.#byTime === undefined ? 4 : 8) + ARRAY_OCTETS * 2;
-    return orders + this.#uids.octets + this.#deleted.octets + this.#modseqs.octets + this.#expunged.octets;
+    const arrays = Number(this.#slots.length > 0) + Number(this.#byTime !== undefined);
+    const orders = arrays * (this.#slots.length * 4 + ARRAY_OCTETS);
+    const columns = [this.#uids, this.#deleted, this.#modseqs, this.#expunged];
+    return columns.reduce((sum, column) => sum + (column?.octets ?? 0), FOLDER_OCTETS + orders);
   }
 
   /** Appends a page of loaded placements, UIDs ascending and above all before. */
@@ -57,7 +65,7 @@ export class FolderColumns {
     const placements: SlotPlacement[] = [];
     this.#emails.eachSlot(page.emailIds, (slot, i) => {
       placements.push({ slot, uid: page.uids[i]!, modseq: page.modseqs[i]! });
-      if (page.isDeleted[i] === 1) this.#deleted.set(slot, true);
+      if (page.isDeleted[i] === 1) this.#setDeleted(slot, true);
     });
     this.placeAll(placements);
   }
@@ -66,13 +74,14 @@ export class FolderColumns {
   loadExpunged({ uids, modseqs, count }: ExpungedPage): void {
     for (let start = 0, end = 1; start < count; start = end++) {
       while (end < count && modseqs[end] === modseqs[start]) end++;
-      this.#expunged.add(uids.subarray(start, end), modseqs[start]!, this.#count);
+      this.#expungedUids().add(uids.subarray(start, end), modseqs[start]!, this.#count);
     }
   }
 
   /** Forgets which UIDs were expunged at this modseq or before. */
   pruneExpunged(modseq: number): void {
-    this.#expunged.prune(modseq);
+    if (this.#expunged !== undefined) this.#expunged.prune(modseq);
+    else this.#expungedFloor = Math.max(this.#expungedFloor, modseq);
   }
 
   /** Gives back what is reserved and not in use. */
@@ -82,7 +91,7 @@ export class FolderColumns {
 
   /** The email's UID here; 0 when it is not placed here. */
   uidOf(slot: number): number {
-    return this.#uids.get(slot);
+    return this.#uids?.get(slot) ?? 0;
   }
 
   /** The email with this UID; -1 when there is none. */
@@ -93,7 +102,7 @@ export class FolderColumns {
 
   /** By position in UID order, from 0: a sequence number less 1. */
   uidAt(index: number): number {
-    return this.#uids.get(this.#slots[index]!);
+    return this.uidOf(this.#slots[index]!);
   }
 
   slotAt(index: number): number {
@@ -114,17 +123,18 @@ export class FolderColumns {
 
   /** Whether `\Deleted` is set on the email here. */
   isDeleted(slot: number): boolean {
-    return this.#deleted.has(slot);
+    return this.#deleted?.has(slot) === true;
   }
 
   /** How many emails here have `\Deleted`. */
   get deletedCount(): number {
-    return this.#deleted.count;
+    return this.#deleted?.count ?? 0;
   }
 
   /** When the email or its placement here changed last. */
   modseqOf(slot: number): number {
-    return Math.max(this.#emails.modseq(slot), this.#modseqs.get(slot));
+    const modseq = this.#emails.modseq(slot);
+    return this.#modseqs === undefined ? modseq : Math.max(modseq, this.#modseqs.get(slot));
   }
 
   /** Slots by ascending (receivedAt, slot); valid until the next change. */
@@ -138,12 +148,14 @@ export class FolderColumns {
     const end = this.#count + placements.length;
     if (end > this.#slots.length) this.#resize(grownCapacity(this.#slots.length, end));
     let last = this.#count === 0 ? 0 : this.uidAt(this.#count - 1);
+    this.#uids ??= new SparseColumn();
+    const uids = this.#uids;
     for (const { slot, uid, modseq } of byUid(placements)) {
       if (uid <= last) throw new Error(`UID ${uid} is not above UID ${last}, which folder ${this.row.id} has given`);
       if (this.uidOf(slot) !== 0)
         throw new Error(`folder ${this.row.id} holds the email already, as UID ${this.uidOf(slot)}`);
       last = uid;
-      this.#uids.set(slot, uid);
+      uids.set(slot, uid);
       this.#keepModseq(slot, modseq);
       this.#slots[this.#count++] = slot;
     }
@@ -163,13 +175,13 @@ export class FolderColumns {
     withdraw(this.#slots, this.#count, atUids);
     this.#count -= gone.length;
     for (const slot of gone) {
-      this.#uids.set(slot, 0);
-      this.#deleted.set(slot, false);
-      this.#modseqs.set(slot, 0);
+      this.#uids?.set(slot, 0);
+      this.#deleted?.set(slot, false);
+      this.#modseqs?.set(slot, 0);
     }
     if (this.#byTime !== undefined && this.#agree(this.#byTime)) this.#byTime = undefined;
     if (this.#count * 2 < this.#slots.length) this.trim();
-    this.#expunged.add(
+    this.#expungedUids().add(
       uids.sort((a, b) => a - b),
       modseq,
       this.#count,
@@ -177,7 +189,7 @@ export class FolderColumns {
   }
 
   setDeleted(slot: number, isDeleted: boolean, modseq: number): void {
-    this.#deleted.set(slot, isDeleted);
+    this.#setDeleted(slot, isDeleted);
     this.#keepModseq(slot, modseq);
   }
 
@@ -191,7 +203,7 @@ export class FolderColumns {
       const at = this.modseqOf(slot);
       if (at <= modseq) continue;
       if (found.length === limit) {
-        nextUid = this.#uids.get(slot);
+        nextUid = this.uidOf(slot);
         break;
       }
       found.push(slot);
@@ -202,8 +214,8 @@ export class FolderColumns {
     const flags = new Uint16Array(slots.length);
     for (let i = 0; i < slots.length; i++) {
       const slot = slots[i]!;
-      uids[i] = this.#uids.get(slot);
-      flags[i] = this.#emails.flags(slot) | (this.#deleted.has(slot) ? DELETED_BIT : 0);
+      uids[i] = this.uidOf(slot);
+      flags[i] = this.#emails.flags(slot) | (this.isDeleted(slot) ? DELETED_BIT : 0);
     }
     return { slots, uids, flags, modseqs: Float64Array.from(changedAt), nextUid };
   }
@@ -216,14 +228,14 @@ export class FolderColumns {
       const slot = this.#slots[i]!;
       const size = this.#emails.sizeOf(slot);
       all += size;
-      if (this.#deleted.has(slot)) deleted += size;
+      if (this.isDeleted(slot)) deleted += size;
     }
     return { all, deleted };
   }
 
   /** UIDs that left the folder after this modseq. */
   expungedSince(modseq: number): ExpungedSince {
-    return this.#expunged.since(modseq);
+    return this.#expunged?.since(modseq) ?? { uids: NO_NUMBERS, isComplete: modseq >= this.#expungedFloor };
   }
 
   /** Slots of a page (1-based), newest first. */
@@ -241,7 +253,19 @@ export class FolderColumns {
   }
 
   #keepModseq(slot: number, modseq: number): void {
-    if (modseq > this.#emails.modseq(slot)) this.#modseqs.set(slot, modseq);
+    if (modseq <= this.#emails.modseq(slot)) return;
+    this.#modseqs ??= new SparseColumn();
+    this.#modseqs.set(slot, modseq);
+  }
+
+  #setDeleted(slot: number, isDeleted: boolean): void {
+    if (isDeleted) this.#deleted ??= new SparseBits();
+    this.#deleted?.set(slot, isDeleted);
+  }
+
+  #expungedUids(): ExpungedUids {
+    this.#expunged ??= new ExpungedUids(this.#expungedFloor);
+    return this.#expunged;
   }
 
   /** Puts the emails from `from` on, which were appended in UID order, in their places by time. */

@@ -3,11 +3,20 @@
 /** Lists of the slots that have the same key, in the order in which the keys were met first. */
 export function grouped<K>(slots: readonly number[], keyOf: (slot: number) => K): Map<K, number[]> {
   const groups = new Map<K, number[]>();
+  let last: K | undefined;
+  let group: number[] | undefined;
   for (const slot of slots) {
     const key = keyOf(slot);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [slot]);
-    else group.push(slot);
+    // Neighbours mostly have the same key.
+    if (group === undefined || key !== last) {
+      last = key;
+      group = groups.get(key);
+      if (group === undefined) {
+        group = [];
+        groups.set(key, group);
+      }
+    }
+    group.push(slot);
   }
   return groups;
 }

@@ -1,6 +1,7 @@
 // Keywords of the emails of one mailbox: every name once, with a bit for each email that has it. Names compare without
 // case and keep the spelling that was seen first; a name that no email has is forgotten. How many names an account may
 // have is decided where commands are planned.
+import { LazyMap } from '../../store/lazy-map.js';
 import { SparseBits } from './sparse-column.js';
 
 interface Keyword {
@@ -15,7 +16,7 @@ const KEYWORD_OCTETS = 300;
 const folded = (name: string): string => name.toLowerCase();
 
 export class KeywordColumns {
-  readonly #keywords = new Map<string, Keyword>();
+  readonly #keywords = new LazyMap<string, Keyword>();
 
   get octets(): number {
     let octets = 0;
@@ -40,7 +41,7 @@ export class KeywordColumns {
   /** Names of the email's keywords, in the order of their lower-case forms. */
   of(slot: number): string[] {
     if (this.#keywords.size === 0) return [];
-    return inOrder([...this.#keywords.entries()].filter(([, { slots }]) => slots.has(slot)));
+    return inOrder(this.#keywords.entries().filter(([, { slots }]) => slots.has(slot)));
   }
 
   /** The sets of keywords that these emails have; `at`: positions in the list, ascending. Emails without any are in no set. */
@@ -48,7 +49,7 @@ export class KeywordColumns {
     const sets: { readonly names: readonly string[]; readonly at: number[] }[] = [{ names: [], at: [] }];
     // The set of each email by its number; a keyword leads from one set to another.
     const setAt = new Uint32Array(slots.length);
-    for (const [, { name, slots: having }] of [...this.#keywords].sort(byKey)) {
+    for (const [, { name, slots: having }] of this.#keywords.entries().sort(byKey)) {
       const next = new Map<number, number>();
       for (let i = 0; i < slots.length; i++) {
         if (!having.has(slots[i]!)) continue;
@@ -78,7 +79,7 @@ export class KeywordColumns {
       }
       keyword.slots.set(slot, true);
     }
-    for (const [key, { slots }] of this.#keywords) {
+    for (const [key, { slots }] of this.#keywords.entries()) {
       if (kept.has(key)) continue;
       slots.set(slot, false);
       if (slots.count === 0) this.#keywords.delete(key);

@@ -8,6 +8,8 @@ import { StoreFault } from '../../store/errors.js';
 
 /** A mailbox that takes longer, because it has to be loaded or has much to do, gets the message from the store. */
 export const OFFER_MS = 1000;
+/** Octets of a message that weigh as much as a command that changes one email. */
+const OCTETS_OF_A_WEIGHT = 1_000;
 
 export interface OfferedMessage {
   /** Stays readable until the offer is withdrawn. */
@@ -129,5 +131,12 @@ export class MessageOffers {
 
   find(id: string): MessageOffer | undefined {
     return this.#offers.get(id);
+  }
+
+  /** What the octets of the message weigh that a command takes: they all travel by one statement. 0 for other commands. */
+  weightOf(payload: unknown): number {
+    const { offerId } = payload as { readonly offerId?: string };
+    const offer = offerId === undefined ? undefined : this.#offers.get(offerId);
+    return offer === undefined ? 0 : offer.message.content.size / OCTETS_OF_A_WEIGHT;
   }
 }

@@ -119,7 +119,7 @@ async function read(
   const wanted = [
     ...[...rows.values()].filter((row) => needsBody(asking, factsOf(row))),
     ...delivered.filter(
-      ({ inboundId, summary }) => !state.delivered.has(inboundId) && needsBody(asking, factsOf(summary)),
+      ({ inboundId, summary }) => !state.isDelivered(inboundId) && needsBody(asking, factsOf(summary)),
     ),
   ];
   const blobs = [...new Set(wanted.map(({ blob }) => blob))];

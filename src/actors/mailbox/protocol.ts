@@ -273,10 +273,12 @@ export const mailboxProtocol = protocol('mailbox', {
 export type OfferedDelivery = Reply<MailboxProtocol, 'deliver'>;
 /** What `appendOffered` comes to: as `append`. */
 export type OfferedAppend = Reply<MailboxProtocol, 'append'>;
+/** What `enqueueOffered` comes to: as `enqueue`. */
+export type OfferedEnqueue = Reply<MailboxProtocol, 'enqueue'>;
 
 /** Which emails a record is about. */
 export { flaggedIn, placementsIn, removedIn } from '../../store/changes.js';
-export { type EmailDetail, type EmailListItem, emailHead, emailListItem } from './email-view.js';
+export { type EmailDetail, type EmailListItem, emailHead, emailListItem, encodedOnce } from './email-view.js';
 export type { Folder } from './folder-operations.js';
 export type { ListQuery, ListState } from './list-operations.js';
 

@@ -6,7 +6,8 @@ import { listFolder } from './lists.js';
 import { outboundQueries } from './outbound/queries.js';
 import type { MailboxProtocol } from './protocol.js';
 import { countExported, exportedEmails, folderNamed, type MailboxSearch, searchMailbox } from './search.js';
-import { detailOf, listPage } from './shown-emails.js';
+import { details, listPage } from './shown-emails.js';
+import { knownThread, readThread } from './shown-threads.js';
 import type { MailboxState } from './state.js';
 
 /** Emails of a thread that are shown: the newest. */
@@ -45,18 +46,15 @@ export function mailboxQueries(store: MailboxStore, search: MailboxSearch) {
 
     async detail(state, { emailId }) {
       const slot = isUuid(emailId) ? state.emails.find(emailId) : -1;
-      const row = slot < 0 ? undefined : (await store.summaries(state.accountId, [emailId]))[0];
-      return row === undefined ? { refusal: 'noSuchEmail' } : { reply: detailOf(state, slot, row) };
+      const reply = slot < 0 ? undefined : (await details(store, state, [slot]))[0];
+      return reply === undefined ? { refusal: 'noSuchEmail' } : { reply };
     },
 
     async thread(state, { threadId, page, pageSize = DEFAULT_PAGE_SIZE }) {
       const part = page === undefined ? { newest: MOST_OF_THREAD } : { page, pageSize };
-      const { rows, total } = await store.thread(state.accountId, threadId, part);
-      const emails = rows.flatMap((row) => {
-        const slot = state.emails.find(row.id);
-        return slot < 0 ? [] : [detailOf(state, slot, row)];
-      });
-      return total === 0 ? { refusal: 'noSuchThread' } : { reply: { emails, total } };
+      const reply =
+        (await knownThread(store, state, threadId, part)) ?? (await readThread(store, state, threadId, part));
+      return reply.total === 0 ? { refusal: 'noSuchThread' } : { reply };
     },
 
     async unreadCount(state) {

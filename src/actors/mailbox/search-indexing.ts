@@ -1,19 +1,14 @@
 // Makes emails searchable, after the fact: a delivery stores nothing for search, since taking mail in is bound by the
 // processor. Accounts are caught up with in the background once their deliveries pause, few at a time and with rests
 // between the pages; whoever searches waits until the account is caught up, without the rests.
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { atMost } from '../../bounds/time-bounds.js';
-import { wordsOf } from '../../mail/search-text.js';
-import type { EmailWords, SearchStore, UnindexedEmail } from '../../store/search.js';
+import type { SearchStore } from '../../store/search.js';
 import { ActorFault } from '../runtime/errors.js';
 import type { EmailTexts } from './email-texts.js';
+import { makeSearchable } from './searchable-emails.js';
 
 const PAGE = 100;
-/** Bodies read and decoded at a time. */
-const TEXTS_AT_ONCE = 8;
-/** Words of a body that are found. */
-const BODY_WORDS = 60_000;
 /** Accounts in the background at a time. */
 const ACCOUNTS_AT_ONCE = 2;
 /** Accounts remembered as behind; a search catches up with any. */
@@ -49,32 +44,26 @@ export interface SearchIndexingOptions {
 interface Job {
   /** Emails up to here were in the store before its last look began. */
   target: string;
-  hurried: boolean;
+  /** Resolves when somebody waits for the job: then it takes no more rests. */
+  readonly hurry: Deferred;
+  isHurried: boolean;
+  /** Resolves when more emails are searchable, and rejects when the job fails; then comes the next one. */
+  progress: Deferred;
   readonly done: Promise<void>;
 }
 
-/** What is found of these emails. */
-export async function emailWords(
-  texts: Pick<EmailTexts, 'searchable'>,
-  accountId: string,
-  emails: readonly UnindexedEmail[],
-  signal: AbortSignal,
-): Promise<readonly EmailWords[]> {
-  const words = async ({ id, blob, subject, fromAddress, fromName }: UnindexedEmail): Promise<EmailWords> => {
-    const { recipients, attachments, body } = await texts.searchable(accountId, blob, signal);
-    return {
-      id,
-      subject: wordsOf(subject),
-      sender: wordsOf(`${fromName} ${fromAddress}`),
-      recipients: wordsOf(recipients),
-      attachments: wordsOf(attachments),
-      body: wordsOf(body, BODY_WORDS),
-    };
-  };
-  const all: EmailWords[] = [];
-  for (let i = 0; i < emails.length; i += TEXTS_AT_ONCE)
-    all.push(...(await Promise.all(emails.slice(i, i + TEXTS_AT_ONCE).map(words))));
-  return all;
+class Deferred {
+  resolve: () => void = () => {};
+  reject: (error: unknown) => void = () => {};
+  readonly promise = new Promise<void>((resolve, reject) => {
+    this.resolve = resolve;
+    this.reject = reject;
+  });
+
+  constructor() {
+    // Nobody may be waiting.
+    this.promise.catch(() => {});
+  }
 }
 
 export function startSearchIndexing(options: SearchIndexingOptions): SearchIndexing {
@@ -94,44 +83,48 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
     if (known.size > MAX_KNOWN) known.delete(known.keys().next().value!);
   }
 
-  async function pageOf(accountId: string): Promise<number> {
-    const emails = await store.unindexed(accountId, PAGE);
-    await store.put(accountId, await emailWords(texts, accountId, emails, stopping.signal));
-    if (emails.length > 0) learn(accountId, emails.at(-1)!.id);
-    return emails.length;
-  }
-
-  async function run(accountId: string, job: Pick<Job, 'target' | 'hurried'>): Promise<void> {
+  async function run(accountId: string, job: Omit<Job, 'done'>): Promise<void> {
+    const reached = (id: string): void => {
+      learn(accountId, id);
+      job.progress.resolve();
+      job.progress = new Deferred();
+    };
     while (!stopping.signal.aborted) {
       const { target } = job;
       const started = performance.now();
-      const count = await pageOf(accountId);
+      const emails = await store.unindexed(accountId, PAGE);
+      await makeSearchable({ store, texts }, accountId, emails, stopping.signal, reached);
       // Nothing is left of what was there when the look began, should the last of it be gone again.
-      if (count < PAGE) {
-        learn(accountId, target);
+      if (emails.length < PAGE) {
+        reached(target);
         if (job.target === target) return;
       }
-      for (
-        let rest = (performance.now() - started) * REST;
-        rest > 0 && !job.hurried && !stopping.signal.aborted;
-        rest -= POLL_MS
-      )
-        await pause(Math.min(rest, POLL_MS));
+      const rest = (performance.now() - started) * REST;
+      for (let left = rest; left > 0 && !job.isHurried && !stopping.signal.aborted; left -= POLL_MS)
+        await atMost(job.hurry.promise, Math.min(left, POLL_MS));
     }
   }
 
-  function work(accountId: string, target: string, hurried: boolean): Promise<void> {
+  function jobOf(accountId: string, target: string): Job {
     const running = jobs.get(accountId);
     if (running !== undefined) {
       if (target > running.target) running.target = target;
-      running.hurried ||= hurried;
-      return running.done;
+      return running;
     }
     waiting.delete(accountId);
-    const shape = { target, hurried };
-    const done = run(accountId, shape).finally(() => jobs.delete(accountId));
-    jobs.set(accountId, Object.assign(shape, { done }));
-    return done;
+    const started = { target, hurry: new Deferred(), isHurried: false, progress: new Deferred() };
+    const done = run(accountId, started)
+      .then(
+        () => started.progress.resolve(),
+        (err: unknown) => {
+          started.progress.reject(err);
+          throw err;
+        },
+      )
+      .finally(() => jobs.delete(accountId));
+    const job: Job = Object.assign(started, { done });
+    jobs.set(accountId, job);
+    return job;
   }
 
   function poll(): void {
@@ -141,8 +134,8 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
       if (now - last < quietMs && now - since < PATIENCE_MS) continue;
       waiting.delete(accountId);
       background++;
-      work(accountId, newestId, false)
-        .catch((err: unknown) => {
+      jobOf(accountId, newestId)
+        .done.catch((err: unknown) => {
           if (!stopping.signal.aborted) log.warn({ accountId, err }, 'emails are not searchable yet');
         })
         .finally(() => background--);
@@ -163,9 +156,12 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
       const until = performance.now() + searchWaitMs;
       while (!isReached(accountId, newestId)) {
         const left = until - performance.now();
-        const job = work(accountId, newestId, true);
-        job.catch(() => {});
-        if (left <= 0 || stopping.signal.aborted || !(await atMost(job, left)))
+        const job = jobOf(accountId, newestId);
+        job.done.catch(() => {});
+        job.isHurried = true;
+        job.hurry.resolve();
+        // Until these emails are searchable: an account that gets mail all the time is never done with.
+        if (left <= 0 || stopping.signal.aborted || !(await atMost(job.progress.promise, left)))
           throw new ActorFault('overloaded', 'the emails of this account are still being made searchable');
       }
     },

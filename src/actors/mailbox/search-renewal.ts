@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { SearchStore } from '../../store/search.js';
 import type { EmailTexts } from './email-texts.js';
-import { emailWords } from './search-indexing.js';
+import { makeSearchable } from './searchable-emails.js';
 
 const PAGE = 100;
 const ACCOUNTS = 100;
@@ -43,7 +43,7 @@ export function startSearchRenewal(options: SearchRenewalOptions): SearchRenewal
       const started = performance.now();
       const emails = await store.outdated(accountId, PAGE);
       if (emails.length === 0) break;
-      await store.put(accountId, await emailWords(texts, accountId, emails, signal));
+      await makeSearchable({ store, texts }, accountId, emails, signal);
       count += emails.length;
       pages++;
       await pause((performance.now() - started) * REST, undefined, { signal });

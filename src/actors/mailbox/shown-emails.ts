@@ -2,11 +2,11 @@
 import { ANSWERED, FLAGGED, SEEN } from '../../mail/flags.js';
 import type { EmailSummaryRow, FolderRow } from '../../store/mailbox-rows.js';
 import type { MailboxStore } from '../../store/mailboxes.js';
-import type { EmailDetail, EmailListItem } from './email-view.js';
+import { type EmailDetail, type EmailListItem, shared } from './email-view.js';
 import { inLabelOrder } from './labels.js';
 import type { MailboxState } from './state.js';
 
-/** The list items of these slots, in their order. */
+/** The list items of these slots, in their order. Items that nothing has changed since are those of an earlier list. */
 export function listPage(store: MailboxStore, state: MailboxState, slots: readonly number[]): Promise<EmailListItem[]> {
   return listItems(store, state, slots, (item) => item);
 }
@@ -18,18 +18,60 @@ export async function listItems<T>(
   slots: readonly number[],
   made: (item: EmailListItem, slot: number) => T,
 ): Promise<T[]> {
-  const ids = slots.map((slot) => state.emails.id(slot));
   const sent = state.folderOf('sent');
-  const copies = slots.filter((slot) => sent.uidOf(slot) !== 0).map((slot) => state.emails.id(slot));
-  const [found, outbound] = await Promise.all([
-    store.summaries(state.accountId, ids),
-    store.outboundOfCopies(state.accountId, copies),
-  ]);
-  const rows = new Map(found.map((row) => [row.id, row]));
+  const copies = slots.filter((slot) => sent.uidOf(slot) !== 0);
+  const reading = rowsOf(store, state, slots);
+  const outbound =
+    copies.length === 0
+      ? undefined
+      : await store.outboundOfCopies(
+          state.accountId,
+          copies.map((slot) => state.emails.id(slot)),
+        );
+  const rows = reading instanceof Promise ? await reading : reading;
   return slots.flatMap((slot, i) => {
-    const row = rows.get(ids[i]!);
-    return row === undefined ? [] : [made(listItem(state, slot, row, outbound.get(row.id)), slot)];
+    const row = rows[i];
+    if (row === undefined || !state.emails.isAlive(slot)) return [];
+    const isCopy = outbound !== undefined && copies.includes(slot);
+    return [made(isCopy ? listItem(state, slot, row, outbound.get(row.id)) : sharedItem(state, slot, row), slot)];
   });
+}
+
+/**
+ * Rows of these emails, in their order; undefined where the store has none. A promise when any has to be read: emails may be gone
+ * when it resolves.
+ */
+export function rowsOf(
+  store: MailboxStore,
+  state: MailboxState,
+  slots: readonly number[],
+): readonly (EmailSummaryRow | undefined)[] | Promise<readonly (EmailSummaryRow | undefined)[]> {
+  const { summaries, emails } = state;
+  const rows = slots.map((slot) => summaries.row(slot));
+  const missing = slots.filter((_, i) => rows[i] === undefined);
+  summaries.room.used(summaries);
+  if (missing.length === 0) return rows;
+  const { version } = summaries;
+  const ids = missing.map((slot) => emails.id(slot));
+  return store.summaries(state.accountId, ids).then((found) => {
+    const read = new Map(found.map((row) => [row.id, row]));
+    missing.forEach((slot, i) => {
+      const row = read.get(ids[i]!);
+      if (row !== undefined && emails.isAlive(slot)) summaries.keep(slot, row, version);
+    });
+    summaries.room.used(summaries);
+    return slots.map((slot, i) => rows[i] ?? read.get(emails.id(slot)));
+  });
+}
+
+function sharedItem(state: MailboxState, slot: number, row: EmailSummaryRow): EmailListItem {
+  const { summaries } = state;
+  const modseq = state.emails.modseq(slot);
+  const known = summaries.item(slot, row, modseq);
+  if (known !== undefined) return known;
+  const item = shared(listItem(state, slot, row, undefined));
+  summaries.keepItem(slot, row, modseq, item);
+  return item;
 }
 
 /** Named one by one, because a page of a list makes twenty: taking them by the names of the struct costs twice as much. */
@@ -73,6 +115,20 @@ function listItem(
     attachmentCount: row.attachmentCount,
     ...(outboundId !== undefined && { outboundId }),
   };
+}
+
+/** Emails in full, in the order of the slots; those that are gone are left out. */
+export async function details(
+  store: MailboxStore,
+  state: MailboxState,
+  slots: readonly number[],
+): Promise<EmailDetail[]> {
+  const reading = rowsOf(store, state, slots);
+  const rows = reading instanceof Promise ? await reading : reading;
+  return slots.flatMap((slot, i) => {
+    const row = rows[i];
+    return row === undefined || !state.emails.isAlive(slot) ? [] : [detailOf(state, slot, row)];
+  });
 }
 
 export function detailOf(state: MailboxState, slot: number, row: EmailSummaryRow): EmailDetail {

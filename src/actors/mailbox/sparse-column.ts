@@ -2,30 +2,39 @@
 // costs what it holds, also when that is spread over a large mailbox.
 
 /** Octets of a typed array beside its contents, about. */
-export const ARRAY_OCTETS = 350;
+export const ARRAY_OCTETS = 220;
 const PAGE_BITS = 10;
 const PAGE = 1 << PAGE_BITS;
 /** Set in a part of the column that has no page: below this a map takes less memory. */
 const MOST_FEW = 80;
 /** Octets of an entry of a map, about. */
 const FEW_OCTETS = 50;
+/** Octets of an empty column: objects and lists. */
+const COLUMN_OCTETS = 350;
 const BIT_PAGE_BITS = 13;
 const BIT_PAGE = 1 << BIT_PAGE_BITS;
 const LOW = 2 ** 32;
 
+/** A copy with more entries, and no room for others: lists that are pushed to begin with room for 17. */
+function lengthened<T>(list: readonly T[], length: number, entry: T): T[] {
+  const copy = new Array<T>(length).fill(entry);
+  for (let i = 0; i < list.length; i++) copy[i] = list[i]!;
+  return copy;
+}
+
 /** Whole numbers below 2^53; 0 means not set. Numbers from 2^32 on take a second page. */
 export class SparseColumn {
-  readonly #pages: (Uint32Array | undefined)[] = [];
+  #pages: (Uint32Array | undefined)[] = [];
   /** What is set where a page would be mostly empty. */
   readonly #few = new Map<number, number>();
   /** How many are set in each page. */
-  readonly #used: number[] = [];
+  #used: number[] = [];
   #made = 0;
   #high: SparseColumn | undefined;
 
   get octets(): number {
     const pages = this.#pages.length * 16 + this.#made * (PAGE * 4 + ARRAY_OCTETS);
-    return pages + this.#few.size * FEW_OCTETS + (this.#high?.octets ?? 0);
+    return COLUMN_OCTETS + pages + this.#few.size * FEW_OCTETS + (this.#high?.octets ?? 0);
   }
 
   get(slot: number): number {
@@ -40,9 +49,9 @@ export class SparseColumn {
     const low = value % LOW;
     const before = this.#low(slot);
     if (low === before) return;
-    while (this.#pages.length <= at) {
-      this.#pages.push(undefined);
-      this.#used.push(0);
+    if (at >= this.#pages.length) {
+      this.#pages = lengthened(this.#pages, at + 1, undefined);
+      this.#used = lengthened(this.#used, at + 1, 0);
     }
     this.#used[at]! += Number(low !== 0) - Number(before !== 0);
     const page = this.#pages[at];
@@ -78,13 +87,13 @@ export class SparseColumn {
 
 /** A set of slots, a bit each. */
 export class SparseBits {
-  readonly #pages: (Uint8Array | undefined)[] = [];
-  readonly #used: number[] = [];
+  #pages: (Uint8Array | undefined)[] = [];
+  #used: number[] = [];
   #made = 0;
   #count = 0;
 
   get octets(): number {
-    return this.#pages.length * 16 + this.#made * (BIT_PAGE / 8 + ARRAY_OCTETS);
+    return COLUMN_OCTETS + this.#pages.length * 16 + this.#made * (BIT_PAGE / 8 + ARRAY_OCTETS);
   }
 
   get count(): number {
@@ -99,9 +108,9 @@ export class SparseBits {
   set(slot: number, isSet: boolean): void {
     if (this.has(slot) === isSet) return;
     const at = slot >>> BIT_PAGE_BITS;
-    while (this.#pages.length <= at) {
-      this.#pages.push(undefined);
-      this.#used.push(0);
+    if (at >= this.#pages.length) {
+      this.#pages = lengthened(this.#pages, at + 1, undefined);
+      this.#used = lengthened(this.#used, at + 1, 0);
     }
     let page = this.#pages[at];
     if (page === undefined) {

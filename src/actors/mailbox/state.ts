@@ -1,6 +1,8 @@
-// The mailbox in memory: what its actor knows without asking the store. Evolves only by changes that are committed.
+// The mailbox in memory: what its actor knows without asking the store. Evolves only by changes that are committed. Mail comes to
+// many mailboxes of which nothing else is asked for long, so what few of them need is made when it is needed.
 
 import { isImportId } from '../../store/imports.js';
+import { LazyMap } from '../../store/lazy-map.js';
 import type { FilterRow, FolderCounters, SystemRole } from '../../store/mailbox-rows.js';
 import type {
   ClaimedAccount,
@@ -9,6 +11,7 @@ import type {
   PlacementPage,
   RememberedReply,
   SmallMailbox,
+  ThreadChange,
 } from '../../store/mailboxes.js';
 import { type NetChange, netOf } from '../../store/net-changes.js';
 import type { Loaded } from '../runtime/behavior.js';
@@ -18,11 +21,17 @@ import { inOrder } from './filter-match.js';
 import { FolderColumns } from './folder-columns.js';
 import { OutboundMemory } from './outbound/memory.js';
 import { SearchMemory } from './search-memory.js';
+import { Summaries } from './summaries.js';
 
 /** Deliveries remembered in memory, to answer a repeated one without asking the store. */
 const REMEMBERED_DELIVERIES = 1_000;
 /** Replies remembered in memory: of more commands than may be on their way a second time. */
 const REMEMBERED_REPLIES = 1_000;
+/** Rough memory of what is remembered: an id as text, and a reply with its id. */
+const ID_OCTETS = 100;
+const REPLY_OCTETS = 400;
+/** Of what is made when it is needed, while it is empty. */
+const PART_OCTETS = 500;
 const WORN_SLOTS = 50_000;
 const REHEARSALS = 6;
 const NOBODY = '00000000-0000-0000-0000-000000000000';
@@ -40,17 +49,18 @@ export class MailboxState {
   /** In the order of evaluation. */
   filters: readonly FilterRow[] = [];
   /** Filters that wait for the body of an email, by its id. */
-  readonly deferred = new Map<string, readonly string[]>();
-  readonly annotations = new Annotations();
-  readonly search = new SearchMemory(this.emails);
-  readonly outbound = new OutboundMemory();
+  readonly deferred = new LazyMap<string, readonly string[]>();
+  #annotations: Annotations | undefined;
+  #search: SearchMemory | undefined;
+  #outbound: OutboundMemory | undefined;
+  readonly summaries: Summaries;
   /** Inbound ids whose delivery is known to be done. */
-  readonly delivered = new Set<string>();
-
-  readonly #replies = new Map<string, RememberedReply>();
+  #delivered: Set<string> | undefined;
+  #replies: Map<string, RememberedReply> | undefined;
 
   constructor(accountId: string, epoch: number, account: ClaimedAccount) {
     this.accountId = accountId;
+    this.summaries = new Summaries(accountId);
     this.epoch = epoch;
     this.held = account.held;
     this.modseq = account.modseq;
@@ -64,8 +74,26 @@ export class MailboxState {
     throw new Error(`account ${this.accountId} has no ${role} folder`);
   }
 
+  get annotations(): Annotations {
+    this.#annotations ??= new Annotations();
+    return this.#annotations;
+  }
+
+  get search(): SearchMemory {
+    this.#search ??= new SearchMemory(this.emails);
+    return this.#search;
+  }
+
+  get outbound(): OutboundMemory {
+    this.#outbound ??= new OutboundMemory();
+    return this.#outbound;
+  }
+
   get octets(): number {
-    let octets = this.emails.octets + this.search.octets + this.outbound.octets + this.annotations.octets;
+    let octets = this.emails.octets + this.summaries.octets;
+    for (const part of [this.#search, this.#outbound, this.#annotations])
+      if (part !== undefined) octets += PART_OCTETS + part.octets;
+    octets += (this.#delivered?.size ?? 0) * ID_OCTETS + (this.#replies?.size ?? 0) * REPLY_OCTETS;
     for (const folder of this.folders.values()) octets += folder.octets;
     return octets;
   }
@@ -74,15 +102,31 @@ export class MailboxState {
     return this.emails.dead > WORN_SLOTS && this.emails.dead * 2 > this.emails.size;
   }
 
-  rememberDelivered(inboundIds: Iterable<string>): void {
-    for (const id of inboundIds) this.delivered.add(id);
-    for (const id of this.delivered) {
-      if (this.delivered.size <= REMEMBERED_DELIVERIES) break;
-      this.delivered.delete(id);
+  /** What the commit that was taken in last has changed of threads. */
+  changeThreads(change: ThreadChange): void {
+    if (change !== 'grown') this.threadsAt = this.modseq;
+    if (change === 'unsettled') this.summaries.close();
+    else this.summaries.threadsChanged({ areJoined: change === 'joined' });
+  }
+
+  /** Whether the delivery is known to be done. */
+  isDelivered(inboundId: string): boolean {
+    return this.#delivered?.has(inboundId) === true;
+  }
+
+  rememberDelivered(inboundIds: readonly string[]): void {
+    if (inboundIds.length === 0) return;
+    this.#delivered ??= new Set();
+    for (const id of inboundIds) this.#delivered.add(id);
+    for (const id of this.#delivered) {
+      if (this.#delivered.size <= REMEMBERED_DELIVERIES) break;
+      this.#delivered.delete(id);
     }
   }
 
   rememberReplies(replies: readonly RememberedReply[]): void {
+    if (replies.length === 0) return;
+    this.#replies ??= new Map();
     for (const reply of replies) this.#replies.set(reply.id, reply);
     for (const id of this.#replies.keys()) {
       if (this.#replies.size <= REMEMBERED_REPLIES) break;
@@ -91,12 +135,13 @@ export class MailboxState {
   }
 
   recall(id: string): RememberedReply | undefined {
-    return this.#replies.get(id);
+    return this.#replies?.get(id);
   }
 
   /** Takes a committed change in. */
   evolve(change: MailboxChange): void {
     const net = netOf(change.changes);
+    this.summaries.evolve(net, this.emails);
     for (const email of net.emailsAdded) this.emails.append(email);
     for (const { change: record, ids } of net.flaggedTogether) {
       const { flags } = record.payload;
@@ -114,7 +159,7 @@ export class MailboxState {
     for (const { emailId, filterIds } of net.filtersDeferred) this.deferred.set(emailId, filterIds);
     for (const id of net.deferralsEnded) this.deferred.delete(id);
     for (const annotation of net.annotations) this.annotations.set(annotation);
-    this.outbound.evolve(net);
+    if (net.outbound.length + net.outboundRemoved.length > 0) this.outbound.evolve(net);
     this.modseq = change.modseqAfter;
     this.rememberDelivered(change.inbound.filter((id) => !isImportId(id)));
     this.rememberReplies(change.remembered);
@@ -123,7 +168,7 @@ export class MailboxState {
   #evolveFolders(net: NetChange, counters: readonly FolderCounters[]): void {
     for (const id of net.foldersRemoved) {
       this.folders.delete(id);
-      this.annotations.deleteFolder(id);
+      this.#annotations?.deleteFolder(id);
     }
     for (const folder of net.foldersAdded) {
       const row = { ...folder, uidNext: 1, total: 0, unread: 0, highestModseq: 0 };
@@ -175,7 +220,7 @@ export async function loadMailbox(
   state.filters = inOrder(overview.filters);
   for (const { emailId, filterIds } of overview.deferredFilters) state.deferred.set(emailId, filterIds);
   for (const annotation of overview.annotations) state.annotations.set(annotation);
-  state.outbound.loadDrafts(overview.drafts);
+  if (overview.drafts.length > 0) state.outbound.loadDrafts(overview.drafts);
   state.rememberReplies(overview.remembered);
   return { kind: 'loaded', state };
 }

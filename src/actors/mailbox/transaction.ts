@@ -84,7 +84,7 @@ export class MailboxTransaction {
   }
 
   isConsumed(inboundId: string): boolean {
-    return this.#consumed.has(inboundId) || this.state.delivered.has(inboundId);
+    return this.#consumed.has(inboundId) || this.state.isDelivered(inboundId);
   }
 
   consume(inboundId: string): void {

@@ -1,11 +1,15 @@
 // A growing column of whole numbers below 2^48: 4 octets each while all of them are below 2^32, 6 octets each from then on.
-// Small columns grow by half, large ones by a fixed number of places: what is reserved stays a small part.
+// Small columns grow by half, large ones by a fixed number of places: what is reserved stays a small part. An empty column
+// shares its array with all others that are empty, because most mailboxes have few emails.
 import { ARRAY_OCTETS } from './sparse-column.js';
 
 const LOW = 2 ** 32;
 export const WIDE_LIMIT = 2 ** 48;
-const LEAST_GROWTH = 64;
+const LEAST_GROWTH = 4;
 const MOST_GROWTH = 4_096;
+
+/** For columns of no places. */
+export const NO_NUMBERS = new Uint32Array(0);
 
 /** The capacity of a column that must hold `size` places. */
 export function grownCapacity(capacity: number, size: number): number {
@@ -15,21 +19,18 @@ export function grownCapacity(capacity: number, size: number): number {
 
 /** A copy with another capacity; places that it has no room for are dropped. */
 export function resized<T extends Uint16Array | Uint32Array>(array: T, capacity: number): T {
+  if (array.length === capacity) return array;
   const copy = new (array.constructor as new (length: number) => T)(capacity);
   copy.set(array.length <= capacity ? array : array.subarray(0, capacity));
   return copy;
 }
 
 export class WideColumn {
-  #low: Uint32Array;
+  #low: Uint32Array = NO_NUMBERS;
   #high: Uint16Array | undefined;
 
-  constructor(capacity: number) {
-    this.#low = new Uint32Array(capacity);
-  }
-
   get octets(): number {
-    const low = this.#low.length * 4 + ARRAY_OCTETS;
+    const low = this.#low.length * 4 + (this.#low === NO_NUMBERS ? 0 : ARRAY_OCTETS);
     return this.#high === undefined ? low : low + this.#high.length * 2 + ARRAY_OCTETS;
   }
 

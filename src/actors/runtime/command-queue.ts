@@ -26,6 +26,10 @@ export class CommandQueue<T> {
       weight += weigh(this.#waiting[count]!);
       if (count > 0 && weight > mostWeight) break;
     }
-    return this.#waiting.splice(0, count);
+    if (count < this.#waiting.length) return this.#waiting.splice(0, count);
+    const all = this.#waiting;
+    // A new list takes no room until something is put into it: most actors never have anything in it again.
+    this.#waiting = [];
+    return all;
   }
 }

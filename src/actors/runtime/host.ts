@@ -55,7 +55,7 @@ export interface Host extends Tenant {
 /** Uncertain accounts that one sweep loads again: a database that has recovered must not be flooded. */
 const RELOADS_A_SWEEP = 100;
 /** Without its state an actor still has a queue and bookkeeping. */
-const ACTIVATION_OCTETS = 2_000;
+const ACTIVATION_OCTETS = 1_000;
 
 export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S, D, R>): Host {
   const { behavior, transport, ownership, log, meter = NO_METER, tracer = NO_TRACER } = options;

@@ -65,6 +65,7 @@ class LeasedOwnership implements Ownership {
   #isRequested = false;
   /** By the monotonic clock: a process that was paused finds its leases expired. */
   #renewedAt = Number.NEGATIVE_INFINITY;
+  #lapses = 0;
   #recheckedAt = Number.NEGATIVE_INFINITY;
   #failing = false;
 
@@ -122,6 +123,10 @@ class LeasedOwnership implements Ownership {
 
   get owned(): readonly number[] {
     return this.isCurrent ? this.#shardLeases.answered : [];
+  }
+
+  get leasePeriod(): number | undefined {
+    return this.isCurrent ? this.#lapses : undefined;
   }
 
   epochOf(accountId: string): number | undefined {
@@ -310,6 +315,7 @@ class LeasedOwnership implements Ownership {
     if (view === undefined) return this.#becomeDisplaced();
     this.#options.clock?.learn(view.now, began, performance.now());
     this.#isolation.store(began);
+    if (!this.isCurrent) this.#lapses++;
     this.#renewedAt = began;
     this.#awaitLapse();
     this.#view = view;

@@ -26,6 +26,8 @@ export interface Ownership {
   readonly heartbeatAgeMs: number;
   /** Whether the leases certainly belong to this node. */
   readonly isCurrent: boolean;
+  /** Rises with every lapse of the leases; undefined while they are not current. */
+  readonly leasePeriod: number | undefined;
   /** The epoch in which this node owns the account's shard; undefined when it does not. */
   epochOf(accountId: string): number | undefined;
   /** Emits shards when a node begins to answer for them. */

@@ -30,6 +30,11 @@ export function hubSubject(hubId: string): string {
   return `hub.${hubId}`;
 }
 
+/** Requests to a node to forget keys that are revoked. */
+export function revocationSubject(nodeId: string): string {
+  return `revocations.${Buffer.from(nodeId).toString('hex')}`;
+}
+
 /** ConsumersPackets. */
 export const CONSUMERS_SUBJECT = 'consumers';
 

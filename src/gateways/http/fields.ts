@@ -1,7 +1,7 @@
 // Structs of what clients send and get, as OpenAPI and error messages need them: the struct's `type` names its JSON
 // schema (json-schema.ts), and each has a message for what it does not take. superstruct's own leaves print the value they refuse,
 // which a hostile value (deep, or with a `toString` of its own) turns into an exception.
-import { array, coerce, defaulted, Struct, type } from 'superstruct';
+import { array, Struct, type } from 'superstruct';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
 import { isUuid } from '../../mail/ids.js';
 import { type JsonSchema, noted } from './json-schema.js';
@@ -88,8 +88,25 @@ export const timestamp = (notes?: JsonSchema) =>
 export const uuid = (notes?: JsonSchema) =>
   leaf<string>('uuid', (value) => (typeof value === 'string' && isUuid(value)) || 'must be a UUID', notes);
 
+/**
+ * The struct, of a value that `read` has made of text; what is no text stays as it is. superstruct's `coerce` makes an error, with a
+ * stack, for each parameter that is absent.
+ */
+const fromText = <T, S>(struct: Struct<T, S>, read: (text: string) => unknown): Struct<T, S> =>
+  new Struct({
+    ...struct,
+    coercer: (value, context) => struct.coercer(typeof value === 'string' ? read(value) : value, context),
+  });
+
+/** superstruct's own `defaulted` validates against `unknown` first. */
+const withDefault = <T, S>(struct: Struct<T, S>, fallback: T): Struct<T, S> =>
+  new Struct({
+    ...struct,
+    coercer: (value, context) => struct.coercer(value === undefined ? fallback : value, context),
+  });
+
 /** A path's id, in lower case whatever the client wrote. */
-export const idParameter = (): Struct<string, null> => coerce(uuid(), text(), (value) => value.toLowerCase());
+export const idParameter = (): Struct<string, null> => fromText(uuid(), (value) => value.toLowerCase());
 
 export const list = <S extends AnyStruct>(element: S) => {
   const base = array(element);
@@ -141,7 +158,7 @@ export const record = <F extends Record<string, AnyStruct>>(fields: F) => {
 
 /** Query: some of these values; the parameter may be repeated, and one of it may hold several between commas. */
 export const choicesParameter = <const T extends string>(...values: readonly T[]): Struct<T[], null> =>
-  coerce(
+  fromText(
     leaf<T[]>(
       'choices',
       (value) => {
@@ -150,7 +167,6 @@ export const choicesParameter = <const T extends string>(...values: readonly T[]
       },
       { items: { type: 'string', enum: values } },
     ),
-    text(),
     (value) => value.split(','),
   );
 
@@ -161,40 +177,39 @@ export const isRepeatable = ({ type: name }: AnyStruct): boolean => name === 'ch
 const LAST_PAGE = 1_000_000_000;
 
 /** Query: 1, 2, … */
-export const pageParameter = () => defaulted(pageOr(), 1);
+export const pageParameter = () => withDefault(pageOr(), 1);
 
 /** Query: at least 1; a larger size than the largest is the largest (the envelope shows it). */
-export const pageSizeParameter = (fallback: number) => defaulted(pageSizeOr(), fallback);
+export const pageSizeParameter = (fallback: number) => withDefault(pageSizeOr(), fallback);
 
 /** The same for lists that are not paged unless one of the two is given. */
 export const pageOr = (notes?: JsonSchema) =>
-  coerce(count('page', notes), text(), (value) => (/^\d+$/.test(value) ? Math.min(Number(value), LAST_PAGE) : value));
+  fromText(count('page', notes), (value) => (/^\d+$/.test(value) ? Math.min(Number(value), LAST_PAGE) : value));
 export const pageSizeOr = (notes?: JsonSchema) =>
-  coerce(count('pageSize', notes), text(), (value) =>
+  fromText(count('pageSize', notes), (value) =>
     /^\d+$/.test(value) ? Math.min(Number(value), LARGEST_PAGE_SIZE) : value,
   );
 
 /** Query: at least 1; what is larger than `most` is `most`. */
 export const limitParameter = (fallback: number, most: number) =>
-  defaulted(
-    coerce(count('limit'), text(), (value) => (/^\d+$/.test(value) ? Math.min(Number(value), most) : value)),
+  withDefault(
+    fromText(count('limit'), (value) => (/^\d+$/.test(value) ? Math.min(Number(value), most) : value)),
     fallback,
   );
 
 const count = (name: string, notes?: JsonSchema): Struct<number, null> =>
-  coerce(
+  fromText(
     leaf<number>(
       name,
       (value) => (Number.isSafeInteger(value) && (value as number) >= 1) || 'must be an integer of at least 1',
       notes,
     ),
-    text(),
     (value) => (/^-?\d+$/.test(value) ? Number(value) : value),
   );
 
 /** Query: `true` or `false`. */
 export const flagParameter = (notes?: JsonSchema): Struct<boolean, null> =>
-  coerce(flag(notes), text(), (value) => (value === 'true' ? true : value === 'false' ? false : value));
+  fromText(flag(notes), (value) => (value === 'true' ? true : value === 'false' ? false : value));
 
 const ISO_DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
 

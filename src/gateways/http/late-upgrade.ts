@@ -5,6 +5,7 @@
 // anchor.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { holdRequest, type ServerPlace } from '../tcp/held-request.js';
 import type { Log } from './exchange.js';
 
 export interface Corkable {
@@ -17,7 +18,7 @@ export interface AnchorResponse extends Corkable {
   close(): unknown;
 }
 
-/** fetch gives up on an answer after 300 s. */
+/** Nobody keeps a silent connection for ever. */
 const RENEW_MS = 120_000;
 const RETRY_MS = 1_000;
 
@@ -50,12 +51,12 @@ export class LateUpgrade {
     else this.#anchor.cork(() => response.cork(upgrade));
   }
 
-  /** Returns once there is an anchor, or there seems to be none to be had. `origin` is the server's own. */
-  async start(origin: string): Promise<void> {
+  /** Returns once there is an anchor, or there seems to be none to be had. `server`: this very one. */
+  async start(server: ServerPlace): Promise<void> {
     const arrived = new Promise<void>((resolve) => {
       this.#arrived = resolve;
     });
-    void this.#keep(origin + this.path);
+    void this.#keep(server);
     await Promise.race([arrived, delay(RETRY_MS, undefined, { signal: this.#over.signal }).catch(() => {})]);
   }
 
@@ -64,15 +65,12 @@ export class LateUpgrade {
   }
 
   /** Each anchor replaces the one before, whose request then fails: that is how it ends. */
-  async #keep(url: string): Promise<void> {
+  async #keep(server: ServerPlace): Promise<void> {
     const { signal } = this.#over;
     while (!signal.aborted) {
-      const lost = fetch(url, { signal }).then(
-        () => {},
-        (err: unknown) => {
-          if (!signal.aborted && this.#anchor === undefined) this.#log.debug({ err }, 'no anchor for quiet upgrades');
-        },
-      );
+      const lost = holdRequest(server, this.path, signal).catch((err: unknown) => {
+        if (!signal.aborted && this.#anchor === undefined) this.#log.debug({ err }, 'no anchor for quiet upgrades');
+      });
       const renewal = new AbortController();
       const due = delay(RENEW_MS, undefined, { signal: AbortSignal.any([signal, renewal.signal]), ref: false });
       await Promise.race([lost, due.catch(() => {})]);

@@ -15,6 +15,7 @@ import { newId } from '../../ids/new-id.js';
 import { begun } from '../tcp/begun.js';
 import { authenticate, authorize } from './auth.js';
 import { BodyBudget } from './body-budget.js';
+import { EncodedJson } from './encoded-json.js';
 import type { HeaderField, HttpHandler, HttpReply, HttpRequest, Log, ReplyStream, SendingResult } from './exchange.js';
 import { type HttpMeter, NO_METER } from './meter.js';
 import { notFound, Problem, problemOf, problemReply, tooMany } from './problem.js';
@@ -265,10 +266,12 @@ async function encode(reply: AnyReply, head: boolean, personal: boolean): Promis
   for (const field of reply.headers ?? []) put(field);
   // RFC 9110 §8.6: 204 and 304 have no length; without one any other reply would end with the connection.
   let body: HttpReply['body'] = reply.status === 204 || reply.status === 304 ? null : NOTHING;
-  if (reply.json !== undefined) body = Buffer.from(JSON.stringify(reply.json));
+  if (reply.json !== undefined) body = Buffer.from(jsonText(reply.json));
   else if (reply.stream !== undefined) body = head ? reply.stream : await begunReply(reply.stream);
   return { status: reply.status, headers: [...headers.values()], body };
 }
+
+const jsonText = (json: unknown): string => (json instanceof EncodedJson ? json.text : JSON.stringify(json));
 
 /** What fails at once still gets an error reply, not a broken one. */
 async function begunReply({ length, chunks }: ReplyStream): Promise<ReplyStream> {

@@ -92,10 +92,9 @@ export class ReplyWriter {
       if (this.#aborted) return { outcome: 'aborted' };
       const length = body instanceof Uint8Array ? body.length : body?.length;
       this.#sink.cork(() => {
-        writeHead(this.#sink, reply);
-        // Told its length, uWebSockets.js 20.51 waits for a body for ever; so both fields are written here.
+        writeHead(this.#sink, reply, options.close);
+        // Told its length, uWebSockets.js 20.51 waits for a body for ever; so it is written here.
         if (typeof length === 'number') this.#sink.writeHeader('Content-Length', String(length));
-        if (options.close) this.#sink.writeHeader('Connection', 'close');
         this.#sink.endWithoutBody();
       });
       return { outcome: 'sent' };
@@ -109,7 +108,19 @@ export class ReplyWriter {
       });
       return { outcome: 'sent' };
     }
-    return this.#stream(reply, { length: body.length, chunks: pieces(body) }, options);
+    return this.#whole(reply, body, options);
+  }
+
+  /** A body in memory. Most are taken at once, and nothing waits for them. */
+  async #whole(reply: HttpReply, body: Uint8Array, options: WriteOptions): Promise<Written> {
+    try {
+      this.#sink.onWritable((offset) => this.#writable(offset));
+      this.#total = body.length;
+      await this.#putSized(body, () => writeHead(this.#sink, reply, options.close), options.stallMs);
+      return { outcome: this.#aborted ? 'aborted' : 'sent' };
+    } catch (error) {
+      return this.#broken(error);
+    }
   }
 
   async #stream(reply: HttpReply, stream: ReplyStream, options: WriteOptions): Promise<Written> {
@@ -121,11 +132,7 @@ export class ReplyWriter {
       this.#sink.onWritable((offset) => this.#writable(offset));
       this.#total = stream.length ?? 0;
       let sent = 0;
-      let head: (() => void) | undefined = () => {
-        writeHead(this.#sink, reply);
-        // The connection is the client's to close then: uWebSockets.js does it only behind `end`.
-        if (options.close) this.#sink.writeHeader('Connection', 'close');
-      };
+      let head: (() => void) | undefined = () => writeHead(this.#sink, reply, options.close);
       for (;;) {
         const next = await iterator.next();
         if (this.#aborted) return { outcome: 'aborted' };
@@ -154,14 +161,18 @@ export class ReplyWriter {
       });
       return { outcome: 'sent' };
     } catch (error) {
-      if (this.#aborted) return { outcome: 'aborted' };
       this.#onAbort = undefined;
-      this.#sink.close();
-      return { outcome: 'broken', error };
+      return this.#broken(error);
     } finally {
       this.#onAbort = undefined;
       if (!ended) void leave(iterator);
     }
+  }
+
+  #broken(error: unknown): Written {
+    if (this.#aborted) return { outcome: 'aborted' };
+    this.#sink.close();
+    return { outcome: 'broken', error };
   }
 
   async #putSized(chunk: Uint8Array, head: (() => void) | undefined, stallMs: number): Promise<void> {
@@ -221,12 +232,14 @@ export class ReplyWriter {
   }
 }
 
-function writeHead(sink: ReplySink, reply: HttpReply): void {
+/** `close`: the connection is the client's to close; uWebSockets.js closes it only behind `end`. */
+function writeHead(sink: ReplySink, reply: HttpReply, close = false): void {
   sink.writeStatus(STATUS_LINES[reply.status] ?? String(reply.status));
   for (const [name, value] of reply.headers) {
     // A line break would start a header field that the sender of the text chose.
     sink.writeHeader(name, /[\r\n\0]/.test(value) ? value.replace(/[\r\n\0]+/g, ' ') : value);
   }
+  if (close) sink.writeHeader('Connection', 'close');
 }
 
 class LengthMismatch extends Error {
@@ -249,10 +262,6 @@ async function hasMore(iterator: AsyncIterator<Uint8Array>): Promise<boolean> {
     if (next.done) return false;
     if (next.value.length > 0) return true;
   }
-}
-
-async function* pieces(body: Uint8Array): AsyncGenerator<Uint8Array> {
-  if (body.length > 0) yield body;
 }
 
 const STATUS_LINES: Readonly<Record<number, string>> = {

@@ -6,6 +6,7 @@ import type { RateClass } from '../../auth/rates.js';
 import type { Principal } from '../../directory/protocol.js';
 import type { Scope } from '../../store/directory.js';
 import type { ProblemStatus } from '../problem-details.js';
+import type { EncodedJson } from './encoded-json.js';
 import type { HeaderField, ReplyStream } from './exchange.js';
 import type { Fields } from './fields.js';
 import type { Problem } from './problem.js';
@@ -40,7 +41,7 @@ interface ReplyHead<S> {
 type ReplyOf<R extends Replies> = {
   // biome-ignore lint/suspicious/noExplicitAny: a struct's schema parameter is of no interest here
   [S in keyof R & number]: R[S] extends Struct<infer T, any>
-    ? ReplyHead<S> & { readonly json: T }
+    ? ReplyHead<S> & { readonly json: T | EncodedJson<T> }
     : R[S] extends { readonly kind: 'binary' }
       ? ReplyHead<S> & { readonly stream: ReplyStream }
       : ReplyHead<S>;

@@ -8,7 +8,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { listenProbe } from '../tcp/listen-probe.js';
+import type { ServerPlace } from '../tcp/held-request.js';
+import { freePort, listenProbe } from '../tcp/listen-probe.js';
 import { ProxyListener } from '../tcp/proxy-listener.js';
 import type { TrustedNetworks } from '../tcp/trusted-networks.js';
 import type { WebSocketEndpoint } from '../web-socket.js';
@@ -52,6 +53,8 @@ export interface HttpOptions {
   readonly bind: string;
   /** 0 picks a free one. */
   readonly port: number;
+  /** The port is shared with servers of other processes; absent: it is this server's alone. */
+  readonly sharing?: PortSharing | undefined;
   readonly handler: HttpHandler;
   readonly webSockets: readonly { readonly path: string; readonly endpoint: WebSocketEndpoint }[];
   readonly limits?: Partial<HttpLimits>;
@@ -60,6 +63,11 @@ export interface HttpOptions {
   /** Whose PROXY header and X-Forwarded-For are believed. */
   readonly trusted?: TrustedNetworks;
   readonly log: Log;
+}
+
+export interface PortSharing {
+  /** What the other processes listen on by now; undefined for the first of them, which takes a port that nobody has. */
+  readonly port: number | undefined;
 }
 
 export interface HttpServer {
@@ -213,7 +221,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
       ? await listenItself(uws, app, options)
       : await listenBehind(app, options, trusted);
   addressOf = listening.addressOf ?? peerAddress;
-  if (endpoints.size > 0) await lateUpgrades.start(`http://${authority(loopbackOf(options.bind), listening.port)}`);
+  if (endpoints.size > 0) await lateUpgrades.start(listening.self);
   return {
     address: authority(options.bind, listening.port),
     beginDrain() {
@@ -228,6 +236,8 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 
 interface Listening {
   readonly port: number;
+  /** Where this very server is reached. */
+  readonly self: ServerPlace;
   readonly addressOf?: ReadAddress;
   /** Takes no more connections. */
   end(): void;
@@ -235,39 +245,66 @@ interface Listening {
   closed?(): Promise<void>;
 }
 
-async function listenItself(uws: ServerLibrary, app: TemplatedApp, { bind, port }: HttpOptions): Promise<Listening> {
+async function listenItself(
+  uws: ServerLibrary,
+  app: TemplatedApp,
+  { bind, port: wanted, sharing }: HttpOptions,
+): Promise<Listening> {
+  // Nobody but the other processes shares the port knowingly, so the first of them takes one that nobody has. It chooses the port for 0,
+  // too: the library does not share a port that the system has picked.
+  const port = sharing === undefined ? wanted : (sharing.port ?? (await freePort(bind, wanted)));
   const listener = await new Promise<us_listen_socket | false>((resolve) => {
     // Without the option two servers share a port without a word, and each gets some of the connections.
-    app.listen(bind, port, EXCLUSIVE_PORT, resolve);
+    app.listen(bind, port, sharing === undefined ? EXCLUSIVE_PORT : SHARED_PORT, resolve);
   });
   if (listener === false) throw (await listenProbe(bind, port)) ?? new Error(`cannot listen on ${bind}:${port}`);
-  return { port: uws.us_socket_local_port(listener), end: () => uws.us_listen_socket_close(listener) };
+  const own = sharing === undefined ? undefined : await listenPrivately(app);
+  const actual = uws.us_socket_local_port(listener);
+  return {
+    port: actual,
+    self: own === undefined ? { host: loopbackOf(bind), port: actual } : { path: own.path },
+    end: () => uws.us_listen_socket_close(listener),
+    ...(own && { closed: own.remove }),
+  };
 }
 
-/** Behind a proxy listener, which alone reaches the socket: no other user may enter its directory. */
+/** Behind a proxy listener, which alone reaches the socket. */
 async function listenBehind(app: TemplatedApp, options: HttpOptions, trusted: TrustedNetworks): Promise<Listening> {
   const { bind, port, log } = options;
-  const directory = await mkdtemp(join(tmpdir(), 'mansio-http-'));
-  const server = join(directory, 'socket');
+  const own = await listenPrivately(app);
   const refused = (err: unknown, proxy: string) => log.warn({ err, proxy }, 'unusable PROXY header');
-  const proxyListener = new ProxyListener({ bind, port, server, trusted, refused });
+  const proxyListener = new ProxyListener({ bind, port, server: own.path, trusted, refused });
+  try {
+    return {
+      port: await proxyListener.open(),
+      self: { path: own.path },
+      addressOf: clientAddress(proxyListener, trusted),
+      end: () => proxyListener.stopListening(),
+      async closed() {
+        await proxyListener.close(LINGER_MS);
+        await own.remove();
+      },
+    };
+  } catch (error) {
+    app.close();
+    await own.remove();
+    throw error;
+  }
+}
+
+/** On a Unix socket besides; no other user may enter its directory. */
+async function listenPrivately(app: TemplatedApp): Promise<{ readonly path: string; remove(): Promise<void> }> {
+  const directory = await mkdtemp(join(tmpdir(), 'mansio-http-'));
+  const path = join(directory, 'socket');
   const remove = () => rm(directory, { recursive: true, force: true });
   try {
     await new Promise<void>((resolve, reject) => {
       // false when it cannot, whatever its types say.
       const listens = (listener: us_listen_socket | false) =>
-        listener === false ? reject(new Error(`cannot listen on ${server}`)) : resolve();
-      app.listen_unix(listens, server);
+        listener === false ? reject(new Error(`cannot listen on ${path}`)) : resolve();
+      app.listen_unix(listens, path);
     });
-    return {
-      port: await proxyListener.open(),
-      addressOf: clientAddress(proxyListener, trusted),
-      end: () => proxyListener.stopListening(),
-      async closed() {
-        await proxyListener.close(LINGER_MS);
-        await remove();
-      },
-    };
+    return { path, remove };
   } catch (error) {
     app.close();
     await remove();
@@ -277,6 +314,8 @@ async function listenBehind(app: TemplatedApp, options: HttpOptions, trusted: Tr
 
 /** LIBUS_LISTEN_EXCLUSIVE_PORT, which its types have elsewhere than it is. */
 const EXCLUSIVE_PORT = 1;
+/** LIBUS_LISTEN_DEFAULT: with SO_REUSEPORT, so that the kernel spreads connections over the processes. */
+const SHARED_PORT = 0;
 
 function authority(host: string, port: number): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -61,7 +61,9 @@ export async function startSubmission(options: SubmissionOptions): Promise<SmtpL
       if (refusal !== undefined) throw new SmtpRefused(refusal);
       content = await withShortLines(content, newWriter);
       span.set({ 'mansio.message.octets': content.size });
-      const queueing = span.within(() => submitMessage(receiver, principal.accountId, sender, recipients, content));
+      const queueing = span.within(() =>
+        submitMessage(receiver, principal.accountId, sender, recipients, { content, receivedAt }),
+      );
       const queued = await queueing;
       return {
         text: `2.0.0 Queued as ${queued.id}`,

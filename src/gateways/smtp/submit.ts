@@ -1,8 +1,11 @@
-// A received submission becomes mail that leaves (docs/interface/mail.md, "Submission"): its bytes are stored, then the sender's mailbox is asked to
-// queue them, which is one commit with the copy in Sent. That commit is the promise; delivering is the queue's.
-import type { Mailboxes, MailboxProtocol } from '../../actors/mailbox/protocol.js';
+// A received submission becomes mail that leaves (docs/interface/mail.md, "Submission"): the sender's mailbox queues it by one
+// commit with the copy in Sent. A mailbox of this node stores the bytes by that commit too; for any other they are stored
+// first. The commit is the promise; delivering is the queue's.
+import { type MessageOffers, OFFER_MS, type OfferedMessage } from '../../actors/mailbox/message-offers.js';
+import type { Mailboxes, MailboxProtocol, OfferedEnqueue } from '../../actors/mailbox/protocol.js';
 import { ActorFault } from '../../actors/runtime/errors.js';
 import type { Payload } from '../../actors/runtime/protocol.js';
+import { newId } from '../../ids/new-id.js';
 import { type Address, parseAddress } from '../../mail/address.js';
 import { hasCircled } from '../../mail/loop.js';
 import type { IndexedAddress } from '../../mail/message-index.js';
@@ -18,6 +21,7 @@ const LONGEST_NAME = 100;
 
 export interface SubmitPorts {
   readonly blobs: Pick<BlobStore, 'put'>;
+  readonly offers: Pick<MessageOffers, 'offer'>;
   readonly mailboxes: Mailboxes;
 }
 
@@ -32,30 +36,48 @@ type Addressee = Payload<MailboxProtocol, 'enqueue'>['recipients'][number];
 
 /** `recipients` are valid addresses. @throws SmtpRefused for a loop; StoreFault, ActorFault when it is not queued */
 export async function submitMessage(
-  { blobs, mailboxes }: SubmitPorts,
+  ports: SubmitPorts,
   accountId: string,
   sender: string,
   recipients: readonly string[],
-  content: SpooledContent,
+  { content, receivedAt }: { readonly content: SpooledContent; readonly receivedAt: number },
 ): Promise<Queued> {
   if (hasCircled(content.index)) throw new SmtpRefused('loop');
-  const summary = summarize(content.index);
+  const message = { content, summary: summarize(content.index), receivedAt };
+  const letter = { draft: null, sender, content: null, recipients: addressees(recipients, content) };
+  const { id } =
+    (await queueOffered(ports, accountId, message, letter)) ?? (await queueStored(ports, accountId, message, letter));
+  return { id, messageId: message.summary.messageId, recipients };
+}
+
+type Letter = Omit<Payload<MailboxProtocol, 'enqueueOffered'>, 'offerId'>;
+
+/** Undefined when the message has to be stored first. @throws StoreFault when it is not known whether the message is queued */
+async function queueOffered(
+  { offers, mailboxes }: SubmitPorts,
+  accountId: string,
+  message: OfferedMessage,
+  letter: Letter,
+): Promise<OfferedEnqueue | undefined> {
+  const offerId = newId();
+  const offer = offers.offer<OfferedEnqueue>(accountId, offerId, message);
+  if (offer === undefined) return undefined;
+  const asked = mailboxes.of(accountId).ask('enqueueOffered', { offerId, ...letter }, { deadlineMs: OFFER_MS });
+  return (await offer.withdrawAfter(asked))?.result;
+}
+
+async function queueStored(
+  { blobs, mailboxes }: SubmitPorts,
+  accountId: string,
+  { content, summary }: OfferedMessage,
+  letter: Letter,
+): Promise<OfferedEnqueue> {
   await blobs.put(content);
-  const { reply, refusal } = await mailboxes.of(accountId).ask(
-    'enqueue',
-    {
-      draft: null,
-      sender,
-      blob: content.hash,
-      summary,
-      content: null,
-      recipients: addressees(recipients, content),
-    },
-    { deadlineMs: DEADLINE_MS },
-  );
+  const payload = { ...letter, blob: content.hash, summary };
+  const { reply, refusal } = await mailboxes.of(accountId).ask('enqueue', payload, { deadlineMs: DEADLINE_MS });
   // There are refusals for drafts alone.
   if (reply === undefined) throw new ActorFault('failed', `a submission was refused: ${refusal}`);
-  return { id: reply.id, messageId: summary.messageId, recipients };
+  return reply;
 }
 
 /** In the order of the envelope; whom the header does not name is a blind one. */

@@ -1,12 +1,23 @@
-// Why an address cannot be listened on. uWebSockets.js only says that it cannot; Node's own server, tried on the same
+// Whether an address can be listened on, and why not. uWebSockets.js only says that it cannot; Node's own server, tried on the same
 // address, gets the reason from the kernel.
 import { createServer } from 'node:net';
 
-/** The system's error (EADDRINUSE, EACCES, …); undefined when listening works by now. */
-export function listenProbe(host: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
-  return new Promise((resolve) => {
+/** The port, which nobody has; a free one for 0. @throws the system's error (EADDRINUSE, EACCES, …) */
+export function freePort(host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
     const server = createServer();
-    server.once('error', resolve);
-    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
+    server.once('error', reject);
+    server.listen({ host, port, exclusive: true }, () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : port));
+    });
   });
+}
+
+/** The system's error; undefined when listening works by now. */
+export function listenProbe(host: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
+  return freePort(host, port).then(
+    () => undefined,
+    (error: NodeJS.ErrnoException) => error,
+  );
 }

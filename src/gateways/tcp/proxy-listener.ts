@@ -54,7 +54,7 @@ export class ProxyListener {
     const { bind, port } = this.#options;
     return new Promise((resolve, reject) => {
       this.#listener.once('error', reject);
-      this.#listener.listen({ host: bind, port, exclusive: true, backlog: BACKLOG }, () => {
+      this.#listener.listen({ host: bind, port, backlog: BACKLOG }, () => {
         this.#listener.off('error', reject);
         const address = this.#listener.address();
         resolve(typeof address === 'object' && address !== null ? address.port : port);

@@ -130,7 +130,7 @@ class LineListener implements TcpListener, OwningListener {
     const { bind: host, port } = this.#options;
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
-      this.#server.listen({ host, port, exclusive: true }, () => {
+      this.#server.listen({ host, port }, () => {
         this.#server.off('error', reject);
         this.address = listenerAddress(this.#server);
         resolve();

@@ -7,7 +7,7 @@ import type { Metrics } from './metrics.js';
 const FRESH = ['Cache-Control', 'no-store'] as const;
 
 /** `health`: absent where another listener answers /healthz. */
-export function exposition(metrics: Metrics, health?: () => Promise<HealthReport>): HttpHandler {
+export function exposition(metrics: Pick<Metrics, 'contentType' | 'text'>, health?: () => Promise<HealthReport>): HttpHandler {
   return async ({ method, path }): Promise<HttpReply> => {
     if (method !== 'GET' && method !== 'HEAD') return problemReply(notFound());
     if (path === '/metrics') {

@@ -81,11 +81,20 @@ export class Families {
 
   /** For a count that is kept elsewhere. */
   readCounter(name: string, help: string, read: () => number): void {
-    new Counter({
-      ...this.#declare('counter', name, help, []),
+    this.readCounters(name, help, [], () => [[{}, read()]]);
+  }
+
+  readCounters<L extends string>(
+    name: string,
+    help: string,
+    labels: readonly L[],
+    read: () => readonly Reading<L>[],
+  ): void {
+    new Counter<L>({
+      ...this.#declare('counter', name, help, labels),
       collect() {
         this.reset();
-        this.inc(read());
+        for (const [values, value] of read()) this.inc(values as Record<L, string>, value);
       },
     });
   }

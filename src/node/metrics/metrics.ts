@@ -65,6 +65,8 @@ const LEFT_OUT = /eventloop_lag|nodejs_active_\w+_total/;
 interface MeteredNode {
   readonly version: string;
   readonly roles: ReadonlySet<string>;
+  /** Among those of one parent; the label `process` of every series. */
+  readonly process?: number | undefined;
 }
 
 const GATEWAY_ROLES = {
@@ -76,8 +78,9 @@ const GATEWAY_ROLES = {
   event_stream: 'api',
 } as const satisfies Record<string, MeteredRole>;
 
-export function createMetrics({ version, roles }: MeteredNode): Metrics {
+export function createMetrics({ version, roles, process }: MeteredNode): Metrics {
   const registry = new Registry();
+  if (process !== undefined) registry.setDefaultLabels({ process: String(process) });
   collectDefaultMetrics({ register: registry, prefix: 'mansio_' });
   for (const { name } of registry.getMetricsAsArray()) if (LEFT_OUT.test(name)) registry.removeSingleMetric(name);
   const declared: Declared[] = libraryFamilies(registry);

@@ -7,7 +7,8 @@ import { shardOf } from '../shard.js';
 import type { Sql, SqlTransaction } from './client.js';
 import { announce } from './directory-changes.js';
 
-const SYSTEM_FOLDERS: readonly { readonly role: FolderRole; readonly name: string }[] = [
+/** In their order. */
+export const SYSTEM_FOLDERS: readonly { readonly role: FolderRole; readonly name: string }[] = [
   { role: 'inbox', name: 'INBOX' },
   { role: 'sent', name: 'Sent' },
   { role: 'drafts', name: 'Drafts' },

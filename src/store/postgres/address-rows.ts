@@ -3,6 +3,7 @@
 import { newId } from '../../ids/new-id.js';
 import type { AccountAddress, AddressOwner } from '../directory.js';
 import type { Sql, SqlTransaction } from './client.js';
+import { GroupCommit } from './group-commit.js';
 
 export function domainOf(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1);
@@ -12,6 +13,30 @@ export async function findOwner(sql: Sql | SqlTransaction, address: string): Pro
   const [row] = await sql<AddressOwner[]>`
     select account_id as "accountId", held from addresses where address = ${address} and verified`;
   return row;
+}
+
+/** Addresses of one statement. */
+const MOST_LOOKED_UP = 64;
+const MOST_WAITING = 1_000_000;
+
+/** Owners of addresses; look-ups that are asked for together share a statement. Rejects with a StoreFault. */
+export function addressOwners(sql: Sql): (address: string) => Promise<AddressOwner | undefined> {
+  const findAll = async (addresses: readonly string[]) => {
+    const rows = await sql.unsafe<(AddressOwner & { address: string })[]>(
+      'select address, account_id as "accountId", held from addresses where address = any($1::text[]) and verified',
+      [addresses as string[]],
+      { prepare: true },
+    );
+    const owners = new Map(rows.map(({ address, ...owner }) => [address, owner]));
+    return addresses.map((address) => owners.get(address));
+  };
+  const group = new GroupCommit<string, AddressOwner | undefined>(findAll, {
+    maxItems: MOST_LOOKED_UP,
+    maxWeight: MOST_LOOKED_UP,
+    maxWaiting: MOST_WAITING,
+    weigh: () => 1,
+  });
+  return (address) => group.submit(address);
 }
 
 /** Until the transaction ends, no other transaction gives an address of this domain an owner. */

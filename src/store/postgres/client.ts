@@ -6,8 +6,6 @@ import { type SocketDestination, watchedSockets } from './watched-socket.js';
 export type Sql = postgres.Sql;
 /** A piece of a statement, for another statement. */
 export type Fragment = postgres.Fragment;
-/** A statement that is sent when it is awaited, and may be a piece of another statement. */
-export type Statement<Rows extends readonly object[]> = postgres.PendingQuery<Rows & postgres.MaybeRow[]>;
 export type SqlTransaction = postgres.TransactionSql;
 
 export interface DatabaseAddress {
@@ -125,6 +123,12 @@ export function codeOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
 }
 
+/** Of a socket or its TLS: whether the statement was carried out is not known. */
+function isOfConnection(error: unknown, code: string): boolean {
+  if (CONNECTION_CODES.has(code) || /^ERR_(SSL|TLS|STREAM|SOCKET)_/.test(code)) return true;
+  return error instanceof Error && 'syscall' in error;
+}
+
 /**
  * Turns what the driver threw into a StoreFault. Temporary: connection faults and SQLSTATE classes 08 (connection),
  * 53 (resources), 57P (shutdown), 57014 (cancelled), 40 (rollback), 25006 (read-only).
@@ -133,7 +137,7 @@ export function storeFault(error: unknown): StoreFault {
   if (error instanceof StoreFault) return error;
   const code = codeOf(error);
   const message = error instanceof Error ? error.message : String(error);
-  const temporary = CONNECTION_CODES.has(code) || /^(08|53|57P|57014|40|25006|58030)/.test(code);
+  const temporary = isOfConnection(error, code) || /^(08|53|57P|57014|40|25006|58030)/.test(code);
   if (code === '55P03') {
     return new StoreFault('store-locked', `rows are locked: ${message}`, { temporary: true, cause: error });
   }

@@ -1,7 +1,7 @@
 // The directory in PostgreSQL: puts the statements of accounts, addresses, keys and domains together as one store and
 // turns the driver's errors into faults and conflicts.
 import { isUuid } from '../../mail/ids.js';
-import { type DirectoryChange, DirectoryConflict, type DirectoryStore } from '../directory.js';
+import { DirectoryConflict, type DirectoryStore } from '../directory.js';
 import {
   createAccount,
   deleteAccount,
@@ -10,13 +10,13 @@ import {
   listAccounts,
   setDisplayName,
 } from './accounts.js';
-import { findOwner } from './address-rows.js';
+import { addressOwners } from './address-rows.js';
 import { addAddress, deleteAddress, requestAddress } from './addresses.js';
 import { codeOf, type Sql, storeFault } from './client.js';
 import { watchChanges } from './directory-changes.js';
 import { countAddresses, deleteDomain, insertDomain, listDomains } from './domains.js';
-import { dropHeld, holdAddress, listHeld } from './held.js';
-import { heldOctets, heldRoom, heldSurplus } from './held-room.js';
+import { dropHeld, heldAddresses, listHeld } from './held.js';
+import { heldRoom, heldSurplus, heldUse } from './held-room.js';
 import {
   activeKeys,
   activeKeysByPrefixes,
@@ -30,21 +30,18 @@ import {
 import { findLogin, provisionLogin } from './logins.js';
 import { findProfile } from './profiles.js';
 
-/** Ids of keys by which a watcher knows that it has heard of a revocation before. */
-const REVOKED_REMEMBERED = 1024;
-
-/** `shards`: how many this store has (LeaseStore.shardCount). */
-export function postgresDirectory(sql: Sql, shards: number): DirectoryStore {
-  const watchers = new Set<(change: DirectoryChange) => void>();
-
-  /** Watchers in this process get its own revocations before the notification comes back. */
-  function announceHere(ids: readonly string[]): void {
-    for (const id of ids) for (const watcher of watchers) watcher({ kind: 'key-revoked', keyId: id.toLowerCase() });
-  }
-
+/**
+ * `shards`: how many this store has (LeaseStore.shardCount). `announced`: called with keys whose revocation is committed; the call that
+ * revokes them ends after it.
+ */
+export function postgresDirectory(
+  sql: Sql,
+  shards: number,
+  announced: (keyIds: readonly string[]) => Promise<void> = async () => {},
+): DirectoryStore {
   async function revoking(id: string, revoke: () => Promise<boolean>): Promise<boolean> {
     const isRevoked = isUuid(id) && (await revoke().catch(rethrow));
-    if (isRevoked) announceHere([id]);
+    if (isRevoked) await announced([id.toLowerCase()]);
     return isRevoked;
   }
 
@@ -67,17 +64,17 @@ export function postgresDirectory(sql: Sql, shards: number): DirectoryStore {
       requestAddress(sql, accountId, address, hash, limit).catch(rethrow),
     removeAddress: async (accountId, addressId) =>
       isUuid(addressId) && deleteAddress(sql, accountId, addressId).catch(rethrow),
-    ownerOf: (address) => findOwner(sql, address).catch(rethrow),
-    holdAddress: (address, limit) => holdAddress(sql, shards, address, limit).catch(rethrow),
+    ownerOf: addressOwners(sql),
+    holdAddress: heldAddresses(sql, shards),
     heldRoom: (address, limit) => heldRoom(sql, address, limit).catch(rethrow),
-    heldOctets: (exceptNames) => heldOctets(sql, exceptNames).catch(rethrow),
+    heldUse: (exceptNames) => heldUse(sql, exceptNames).catch(rethrow),
     heldSurplus: (accountId, kept) => heldSurplus(sql, accountId, kept).catch(rethrow),
     heldAccounts: (before, limit) => listHeld(sql, before, limit).catch(rethrow),
     dropHeld: (id, before) => dropHeld(sql, id, before).catch(rethrow),
     createKey: (key) => insertKey(sql, key).catch(rethrow),
     async createKeyWithin(limit, key) {
       const rekeyed = await insertKeyWithin(sql, limit, key).catch(rethrow);
-      announceHere(rekeyed?.revoked ?? []);
+      if (rekeyed !== undefined && rekeyed.revoked.length > 0) await announced(rekeyed.revoked);
       return rekeyed?.made;
     },
     keys: (accountId) => activeKeys(sql, accountId).catch(rethrow),
@@ -86,32 +83,11 @@ export function postgresDirectory(sql: Sql, shards: number): DirectoryStore {
     revokeKeyOf: (accountId, id) => revoking(id, () => markKeyOfRevoked(sql, accountId, id)),
     async rotateKey(accountId, id, minted) {
       const made = isUuid(id) ? await replaceKey(sql, accountId, id, minted).catch(rethrow) : undefined;
-      if (made !== undefined) announceHere([id]);
+      if (made !== undefined) await announced([id.toLowerCase()]);
       return made;
     },
     touchKeys: (uses) => noteKeyUses(sql, uses).catch(rethrow),
-    async watch(onChange) {
-      const watcher = withoutRepetitions(onChange);
-      const stop = await watchChanges(sql, watcher).catch(rethrow);
-      watchers.add(watcher);
-      return () => {
-        watchers.delete(watcher);
-        return stop();
-      };
-    },
-  };
-}
-
-/** A key is revoked once. */
-function withoutRepetitions(onChange: (change: DirectoryChange) => void): (change: DirectoryChange) => void {
-  const revoked = new Set<string>();
-  return (change) => {
-    if (change.kind === 'key-revoked') {
-      if (revoked.has(change.keyId)) return;
-      revoked.add(change.keyId);
-      if (revoked.size > REVOKED_REMEMBERED) revoked.delete(revoked.values().next().value!);
-    }
-    onChange(change);
+    watch: (onChange) => watchChanges(sql, onChange).catch(rethrow),
   };
 }
 

@@ -1,4 +1,4 @@
-// Group commit: items that arrive while a write is under way share the next one, so a commit's cost is spread without
+// Group commit, and the same for reads: items that arrive while a write is under way share the next one, so a commit's cost is spread without
 // any delay of our own. One write at a time: two halve the groups and cost more than they overlap. A write that fails
 // for a reason that lies in one item is repeated item by item, so a bad row or a locked one fails alone.
 import type { CommitMeter } from '../commit-meter.js';

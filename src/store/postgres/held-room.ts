@@ -1,6 +1,7 @@
-// The size of held mailboxes: whether a domain may have another held address, octets by domain, and the excess of one
+// The size of held mailboxes: whether a domain may have another held address, addresses and octets by domain, and the excess of one
 // mailbox. Reads without a lock: `holdAddress` decides about addresses; concurrent mail may exceed the other bounds a
 // little.
+import type { HeldUse } from '../directory.js';
 import { domainOf } from './address-rows.js';
 import type { Sql } from './client.js';
 
@@ -13,19 +14,22 @@ export async function heldRoom(sql: Sql, address: string, limit: number): Promis
   return row.held < limit;
 }
 
-/** Of the emails that are placed, and of the messages that wait to be. */
-export async function heldOctets(sql: Sql, exceptNames: readonly string[]): Promise<ReadonlyMap<string, number>> {
-  const rows = await sql<{ domain: string; octets: number }[]>`
+/** Octets of the emails that are placed, and of the messages that wait to be. */
+export async function heldUse(sql: Sql, exceptNames: readonly string[]): Promise<ReadonlyMap<string, HeldUse>> {
+  const rows = await sql<{ domain: string; addresses: number; octets: number }[]>`
     with held as (
-      select domain, account_id from addresses
-      where held and split_part(address, '@', 1) <> all(${exceptNames as string[]}::text[])
+      select domain, account_id, split_part(address, '@', 1) <> all(${exceptNames as string[]}::text[]) as counts
+      from addresses where held
     ), message as (
-      select h.domain, e.size from held h join emails e using (account_id)
+      select h.domain, e.size from held h join emails e using (account_id) where h.counts
       union all
-      select h.domain, b.size from held h join inbound i using (account_id) join blobs b on b.hash = i.blob
+      select h.domain, b.size from held h join inbound i using (account_id) join blobs b on b.hash = i.blob where h.counts
+    ), size as (
+      select domain, sum(greatest(size, ${LEAST_OCTETS}))::float8 as octets from message group by domain
     )
-    select domain, sum(greatest(size, ${LEAST_OCTETS}))::float8 as octets from message group by domain`;
-  return new Map(rows.map(({ domain, octets }) => [domain, octets]));
+    select domain, count(*)::integer as addresses, coalesce((select octets from size s where s.domain = h.domain), 0) as octets
+    from held h group by domain`;
+  return new Map(rows.map(({ domain, ...use }) => [domain, use]));
 }
 
 /** When the newest email was received that is beyond what is kept, in ms since the epoch. */

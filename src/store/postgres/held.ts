@@ -1,32 +1,59 @@
 // Held mailboxes: accounts without a login that keep mail of unknown addresses until the address gets an owner: a
 // new account, which then is the held one with its mail, or an account with a further address, which receives the mail.
+import { newId } from '../../ids/new-id.js';
 import type { Account, HoldResult } from '../directory.js';
-import { accountColumns, deleteAccountRows, insertAccount } from './account-rows.js';
-import { domainOf, findOwner, insertAddress, lockDomain } from './address-rows.js';
+import { shardOf } from '../shard.js';
+import { accountColumns, deleteAccountRows, SYSTEM_FOLDERS } from './account-rows.js';
+import { domainOf } from './address-rows.js';
 import type { Sql, SqlTransaction } from './client.js';
+import { GroupCommit } from './group-commit.js';
 import { messageColumns } from './mailbox-columns.js';
 
-export async function holdAddress(sql: Sql, shards: number, address: string, limit: number): Promise<HoldResult> {
-  const domain = domainOf(address);
-  // Asked before the lock too: a full domain under a flood of guesses must not make everyone queue for it.
-  const owner = await findOwner(sql, address);
-  if (owner !== undefined) return { kind: 'held', accountId: owner.accountId };
-  if ((await countHeld(sql, domain)) >= limit) return { kind: 'full' };
-  return sql.begin(async (tx): Promise<HoldResult> => {
-    await lockDomain(tx, domain);
-    const other = await findOwner(tx, address);
-    if (other !== undefined) return { kind: 'held', accountId: other.accountId };
-    if ((await countHeld(tx, domain)) >= limit) return { kind: 'full' };
-    const { id } = await insertAccount(tx, { email: address, displayName: '', held: true }, shards);
-    await insertAddress(tx, { accountId: id, address, verified: true, held: true });
-    return { kind: 'held', accountId: id };
-  });
+/** Addresses of one statement. */
+const MOST_HELD = 32;
+const MOST_WAITING = 100_000;
+
+interface Wanted {
+  readonly address: string;
+  /** Held addresses that its domain may have with it. */
+  readonly limit: number;
 }
 
-async function countHeld(sql: Sql | SqlTransaction, domain: string): Promise<number> {
-  const [row] = await sql<[{ count: number }]>`
-    select count(*)::integer as count from addresses where domain = ${domain} and held`;
-  return row.count;
+/** Addresses that are to be held at the same time share a statement. */
+export function heldAddresses(sql: Sql, shards: number): (address: string, limit: number) => Promise<HoldResult> {
+  const group = new GroupCommit<Wanted, HoldResult>((wanted) => holdAll(sql, shards, wanted), {
+    maxItems: MOST_HELD,
+    maxWeight: MOST_HELD,
+    maxWaiting: MOST_WAITING,
+    weigh: () => 1,
+  });
+  return (address, limit) => group.submit({ address, limit });
+}
+
+/** Does not wait for the disk: the commit of the first message brings the account to the disk with it. */
+async function holdAll(sql: Sql, shards: number, wanted: readonly Wanted[]): Promise<readonly HoldResult[]> {
+  const accountIds = wanted.map(() => newId());
+  const rows = await sql.unsafe<{ address: string; accountId: string }[]>(
+    `select held_address as address, held_account as "accountId"
+    from (select set_config('synchronous_commit', 'off', true)) setting, hold_addresses($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [
+      wanted.map(({ address }) => address),
+      wanted.map(({ address }) => domainOf(address)),
+      wanted.map(({ limit }) => limit),
+      accountIds,
+      accountIds.map((id) => shardOf(id, shards)),
+      wanted.map(() => newId()),
+      wanted.flatMap(() => SYSTEM_FOLDERS.map(() => newId())),
+      SYSTEM_FOLDERS.map(({ role }) => role),
+      SYSTEM_FOLDERS.map(({ name }) => name),
+    ],
+    { prepare: true },
+  );
+  const accounts = new Map(rows.map(({ address, accountId }) => [address, accountId]));
+  return wanted.map(({ address }, i): HoldResult => {
+    const accountId = accounts.get(address);
+    return accountId === undefined ? { kind: 'full' } : { kind: 'held', accountId, isNew: accountId === accountIds[i] };
+  });
 }
 
 /**

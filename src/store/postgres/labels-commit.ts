@@ -1,9 +1,8 @@
-// Labels, annotations and filters in PostgreSQL: the part of the mailbox commit that writes them, and the reading of annotations
-// and filters. Most commits have none of it, so it is not in their statement.
-import type { AnnotationRow } from '../mailbox-rows.js';
-import type { DeferredFilters, FilterRow, MailboxChange } from '../mailboxes.js';
+// Labels, annotations and filters in PostgreSQL: the part of the mailbox commit that writes them, and the reading of annotations.
+// Most commits have none of it, so it is not in their statement.
+import type { MailboxChange } from '../mailboxes.js';
 import { netOf } from '../net-changes.js';
-import type { Sql, Statement } from './client.js';
+import type { Sql } from './client.js';
 import { filterColumns, folderColumns } from './mailbox-columns.js';
 
 /** In place of a folder's id: annotations of the account. */
@@ -94,22 +93,9 @@ export function writeLabels(sql: Sql, changes: readonly MailboxChange[]) {
     )`;
 }
 
-export function deferredFilterRows(sql: Sql, accountId: string): Statement<DeferredFilters[]> {
-  return sql<DeferredFilters[]>`
-    select email_id as "emailId", filter_ids as "filterIds" from deferred_filters where account_id = ${accountId}`;
-}
-
-/** Rows of a folder that is not there any more are left out: nodes of an earlier version leave them behind. */
-export function annotationRows(sql: Sql, accountId: string): Statement<AnnotationRow[]> {
-  return sql<AnnotationRow[]>`
+/** Of `accounts a`. Rows of a folder that is not there any more are left out: nodes of an earlier version leave them behind. */
+export const ANNOTATIONS_OF_ACCOUNT = `
     select f.id as "folderId", n.name, translate(encode(n.value, 'base64'), E'\\n', '') as value
     from annotations n left join folders f on f.account_id = n.account_id and f.id = n.folder_id
-    where n.account_id = ${accountId} and (n.folder_id = ${OF_ACCOUNT} or f.id is not null)
+    where n.account_id = a.id and (n.folder_id = '${OF_ACCOUNT}' or f.id is not null)
     order by n.folder_id, n.name`;
-}
-
-export function filterRows(sql: Sql, accountId: string): Statement<FilterRow[]> {
-  return sql<FilterRow[]>`
-    select ${sql.unsafe(filterColumns.selected)}
-    from filters where account_id = ${accountId}`;
-}

@@ -1,78 +1,168 @@
-// Claims an account, and reads its mailbox with the same statement when the mailbox is small: most mailboxes to which mail comes are,
-// and sleep. The statement reads as of its beginning, and the claim may have waited for a commit of the owner before: every
-// commit raises the modseq of the account, so what was read is of the claimed mailbox if both have one modseq. A claim does not wait
-// for the disk: a commit needs the epoch that it has claimed, and brings the claim to the disk with it.
+// Claims accounts, and reads their mailboxes with the same statement where they are small: most mailboxes to which mail comes are,
+// and sleep. Claims that are asked for together share a statement. The statement reads as of its beginning, and the claim may come
+// after a commit of the owner before: every commit raises the modseq of the account, so what was read is of the claimed mailbox if
+// both have one modseq. A claim does not wait for the disk: a commit needs the epoch that it has claimed, and brings the claim to
+// the disk with it.
 import { uuidOctets, uuidText } from '../../mail/ids.js';
-import type { ClaimedAccount, KeywordSet, PlacementPage, SmallMailbox } from '../mailboxes.js';
+import type { ClaimedAccount, EmailPage, KeywordSet, PlacementPage, SmallMailbox } from '../mailboxes.js';
 import { guarded, type Sql } from './client.js';
+import { GroupCommit } from './group-commit.js';
 import {
-  emailPageOf,
+  EXPUNGED_OCTETS,
   int64,
-  newestExpunged,
+  millisecondsOf,
   type OverviewRow,
   overviewFields,
   overviewOf,
-  type PackedEmails,
-  packedEmails,
 } from './mailbox-loading.js';
 
 /** Emails, and placements, of a small mailbox. */
 const MOST_ROWS = 500;
+/** Expunged UIDs of a small mailbox. */
+const MOST_EXPUNGED = 2_000;
+/** Accounts of one statement. */
+const MOST_CLAIMED = 32;
+const MOST_WAITING = 1_000_000;
+/** Id, flags, time, size, modseq, whether there are attachments. */
+const EMAIL_OCTETS = 16 + 2 + 8 + 8 + 8 + 1;
 /** Folder, UID, email, modseq, `\Deleted`. */
 const PLACEMENT_OCTETS = 16 + 8 + 16 + 8 + 1;
 
-type ClaimRow = OverviewRow &
-  PackedEmails & {
-    readonly claimedModseq: string;
-    readonly email: string;
-    readonly held: boolean;
-    readonly keywords: readonly { readonly names: readonly string[]; readonly ids: readonly string[] }[];
-    readonly placements: Uint8Array | null;
-    readonly placed: number;
-    readonly hasOverlays: boolean;
-  };
+type ClaimRow = OverviewRow & {
+  readonly id: string;
+  readonly claimedModseq: string;
+  readonly email: string;
+  readonly held: boolean;
+  readonly keywords: readonly { readonly names: readonly string[]; readonly ids: readonly string[] }[] | null;
+  readonly emails: Uint8Array | null;
+  readonly placements: Uint8Array | null;
+  readonly hasOverlays: boolean;
+};
 
-/** Undefined when there is no such account, or it has a later epoch. */
-export async function claimMailbox(sql: Sql, accountId: string, epoch: number): Promise<ClaimedAccount | undefined> {
-  const [row] = await guarded(
-    () => sql<ClaimRow[]>`
-      with claimed as (
-        update accounts set epoch = ${epoch} from (select set_config('mansio.reads_overlays', 'on', true), set_config('synchronous_commit', 'off', true)) claim
-        where id = ${accountId} and epoch <= ${epoch}
-        returning modseq, email, held
-      ), newest as (${newestExpunged(sql, accountId)}), mail as materialized (
-        select id, flags, received_at, size, modseq, has_attachments, keywords from emails
-        where account_id = ${accountId} order by id limit ${MOST_ROWS + 1}
-      ), placement as materialized (
-        select folder_id, uid, email_id, modseq, deleted from placements
-        where account_id = ${accountId} order by folder_id, uid limit ${MOST_ROWS + 1}
-      )
-      select c.modseq as "claimedModseq", c.email, c.held, e.*, ${overviewFields(sql, accountId)},
-        (select coalesce(json_agg(k), '[]') from (select keywords as names, array_agg(id order by id) as ids
-          from mail where keywords <> '{}' group by keywords order by 2) k) as keywords,
-        (select count(*)::int from placement) as placed,
-        (select string_agg(uuid_send(folder_id) || int8send(uid) || uuid_send(email_id) || int8send(modseq)
-          || boolsend(deleted), ''::bytea order by folder_id, uid) from placement) as placements,
-        exists (select from flag_overlays where account_id = ${accountId}) as "hasOverlays"
-      from claimed c, accounts a, (select ${packedEmails(sql)} from mail) e
-      where a.id = ${accountId}`,
-  );
-  if (row === undefined) return undefined;
-  const { claimedModseq, email, held, count, placed } = row;
-  const account = { kind: 'claimed' as const, modseq: Number(claimedModseq), email, held };
-  const isCurrent = claimedModseq === row.modseq && !row.hasOverlays;
-  return isCurrent && count <= MOST_ROWS && placed <= MOST_ROWS ? { ...account, mailbox: mailboxOf(row) } : account;
+interface Claim {
+  readonly accountId: string;
+  readonly epoch: number;
 }
+
+export interface MailboxClaims {
+  /** Undefined when there is no such account, or it has a later epoch. @throws StoreFault */
+  claim(accountId: string, epoch: number): Promise<ClaimedAccount | undefined>;
+}
+
+/** `groupSql`: a pool made `byKey`. */
+export function mailboxClaims(sql: Sql, groupSql: Sql): MailboxClaims {
+  const claimAll = async (claims: readonly Claim[]) => {
+    const rows = await claimRows(groupSql, SHARED, claims);
+    // An account may be wanted for two epochs.
+    const latest = new Map<string, number>();
+    for (const { accountId, epoch } of claims) latest.set(accountId, Math.max(epoch, latest.get(accountId) ?? 0));
+    return claims.map(({ accountId, epoch }) => (epoch === latest.get(accountId) ? rows.get(accountId) : undefined));
+  };
+  const group = new GroupCommit<Claim, ClaimRow | undefined>(claimAll, {
+    maxItems: MOST_CLAIMED,
+    maxWeight: MOST_CLAIMED,
+    maxWaiting: MOST_WAITING,
+    weigh: () => 1,
+  });
+  return {
+    async claim(accountId, epoch) {
+      const claim = { accountId, epoch };
+      let row = await group.submit(claim);
+      // Also when the account was locked: nobody else waits for it then.
+      row ??= (await guarded(() => claimRows(sql, ALONE, [claim]))).get(accountId);
+      return row && accountOf(row);
+    },
+  };
+}
+
+async function claimRows(sql: Sql, text: string, claims: readonly Claim[]): Promise<ReadonlyMap<string, ClaimRow>> {
+  const [ids, epochs] = [claims.map(({ accountId }) => accountId), claims.map(({ epoch }) => epoch)];
+  const rows = await sql.unsafe<ClaimRow[]>(text, [ids, epochs], { prepare: true });
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+const claimText = (locked: string): string => `
+  with wanted as (
+    select id, max(epoch) as epoch from unnest($1::uuid[], $2::bigint[]) as w (id, epoch) group by id
+  ), free as materialized (
+    select a.id, w.epoch from wanted w join accounts a on a.id = w.id and a.epoch <= w.epoch for no key update of a${locked}
+  ), claimed as (
+    update accounts a set epoch = f.epoch
+    from free f,
+      (select set_config('mansio.reads_overlays', 'on', true), set_config('mansio.reads_uid_ranges', 'on', true),
+        set_config('synchronous_commit', 'off', true)) setting
+    where a.id = f.id
+    returning a.id, a.modseq, a.email, a.held
+  )
+  select a.id, c.modseq as "claimedModseq", c.email, c.held, ${overviewFields(MOST_EXPUNGED + 1)},
+    (select string_agg(uuid_send(id) || int2send(flags) || timestamptz_send(received_at) || int8send(size)
+        || int8send(modseq) || boolsend(has_attachments), ''::bytea order by id)
+      from (select id, flags, received_at, size, modseq, has_attachments from emails where account_id = a.id
+        order by id limit ${MOST_ROWS + 1}) e) as emails,
+    (select string_agg(uuid_send(folder_id) || int8send(uid) || uuid_send(email_id) || int8send(modseq)
+        || boolsend(deleted), ''::bytea order by folder_id, uid)
+      from (select folder_id, uid, email_id, modseq, deleted from placements where account_id = a.id
+        order by folder_id, uid limit ${MOST_ROWS + 1}) p) as placements,
+    (select json_agg(k) from (select keywords as names, array_agg(id order by id) as ids
+      from (select id, keywords from emails where account_id = a.id and keywords <> '{}' order by id limit ${MOST_ROWS + 1}) e
+      group by keywords order by 2) k) as keywords,
+    exists (select from flag_overlays where account_id = a.id) as "hasOverlays"
+  from claimed c join accounts a on a.id = c.id`;
+
+/** Waits for no account: who holds the lock of one may wait for another one of the group. */
+const SHARED = claimText(' skip locked');
+const ALONE = claimText('');
+
+function accountOf(row: ClaimRow): ClaimedAccount {
+  const { claimedModseq, email, held } = row;
+  const account = { kind: 'claimed' as const, modseq: Number(claimedModseq), email, held };
+  return claimedModseq === row.modseq && isSmall(row) ? { ...account, mailbox: mailboxOf(row) } : account;
+}
+
+function isSmall({ emails, placements, expunged, hasOverlays }: ClaimRow): boolean {
+  return (
+    !hasOverlays &&
+    lengthOf(emails) <= MOST_ROWS * EMAIL_OCTETS &&
+    lengthOf(placements) <= MOST_ROWS * PLACEMENT_OCTETS &&
+    lengthOf(expunged) <= MOST_EXPUNGED * EXPUNGED_OCTETS
+  );
+}
+
+const lengthOf = (octets: Uint8Array | null): number => octets?.length ?? 0;
 
 function mailboxOf(row: ClaimRow): SmallMailbox {
   return {
     overview: overviewOf(row),
-    keywords: row.keywords.map(
+    keywords: (row.keywords ?? []).map(
       ({ names, ids }): KeywordSet => ({ names, emailIds: Buffer.concat(ids.map((id) => uuidOctets(id))) }),
     ),
-    emails: row.count === 0 ? [] : [emailPageOf(row)],
+    emails: row.emails === null ? [] : [emailPage(row.emails)],
     placements: row.placements === null ? [] : placementPages(row.placements),
   };
+}
+
+function emailPage(packed: Uint8Array): EmailPage {
+  const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
+  const count = packed.length / EMAIL_OCTETS;
+  const page = {
+    count,
+    ids: new Uint8Array(count * 16),
+    flags: new Uint16Array(count),
+    receivedAt: new Float64Array(count),
+    sizes: new Float64Array(count),
+    modseqs: new Float64Array(count),
+    hasAttachments: new Uint8Array(count),
+  };
+  for (let i = 0; i < count; i++) {
+    const at = i * EMAIL_OCTETS;
+    page.ids.set(packed.subarray(at, at + 16), i * 16);
+    page.flags[i] = view.getUint16(at + 16);
+    page.receivedAt[i] = millisecondsOf(int64(view, at + 18));
+    page.sizes[i] = int64(view, at + 26);
+    page.modseqs[i] = int64(view, at + 34);
+    page.hasAttachments[i] = packed[at + 42]!;
+  }
+  return page;
 }
 
 function placementPages(packed: Uint8Array): PlacementPage[] {

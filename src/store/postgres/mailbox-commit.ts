@@ -1,6 +1,6 @@
 // The fenced commit of mailbox changes (decision 0002): one statement for a group of accounts. An account whose epoch or modseq is
 // not the expected one, or whose inbound rows are gone, writes nothing; the others of the group are not affected.
-import type { CommitResult, MailboxChange } from '../mailboxes.js';
+import type { CommitResult, MailboxChange, ThreadChange } from '../mailboxes.js';
 import { type AddedEmail, type NetChange, netOf } from '../net-changes.js';
 import { type BlobOfAccount, gather, smallBlob, storedBlobs } from './blob-writes.js';
 import type { Fragment, Sql } from './client.js';
@@ -51,11 +51,11 @@ function rowsOf(changes: readonly MailboxChange[], overlays: Overlays) {
         placed.push({ a, f, uids: uidsOf(rows), ids: rows.map(({ emailId }) => emailId), d, m, s });
       }
       for (const rows of runsOf(placements.expunged, areAlike)) {
-        expunged.push({ a, f, uids: uidsOf(rows), m: rows[0]!.modseq });
+        expunged.push({ a, f, ...uidRangesOf(rows), m: rows[0]!.modseq });
       }
       for (const rows of runsOf(placements.marked, areAlike)) {
         const { isDeleted: d, modseq: m } = rows[0]!;
-        marked.push({ a, f, uids: uidsOf(rows), d, m });
+        marked.push({ a, f, ...uidRangesOf(rows), d, m });
       }
     }
     folders.push(...folderRows(change));
@@ -104,6 +104,20 @@ function areAlike(a: Placed, b: Placed): boolean {
 }
 
 const uidsOf = (rows: readonly Placed[]): number[] => rows.map(({ uid }) => uid);
+
+/** UIDs that follow each other, by the first and the last one: one look-up finds the placements of a range. */
+function uidRangesOf(rows: readonly Placed[]): { readonly firsts: number[]; readonly lasts: number[] } {
+  const firsts: number[] = [];
+  const lasts: number[] = [];
+  for (const uid of Uint32Array.from(rows, (row) => row.uid).sort()) {
+    if (lasts.length > 0 && uid === lasts.at(-1)! + 1) lasts[lasts.length - 1] = uid;
+    else {
+      firsts.push(uid);
+      lasts.push(uid);
+    }
+  }
+  return { firsts, lasts };
+}
 
 /** Of the folders that were there before: their counters, and what else they are when that has changed. */
 function folderRows({ accountId: a, changes, counters }: MailboxChange) {
@@ -206,18 +220,20 @@ export async function commitChanges(
     ${writeOutbound(sql, changes)}
     select a as account_id, null::uuid as consumed, null::uuid[] as threads from passed
     ${part(missingInbound, rows.consumed)}
-    ${part(tornThreads, rows.added)}`;
-  const torn = results.flatMap(({ account_id, threads }) => (threads === null ? [] : [{ a: account_id, threads }]));
-  if (torn.length > 0) await joinThreads(sql, torn);
+    ${part(foundThreads, rows.added)}`;
+  const found = results.flatMap(({ account_id, threads }) => (threads === null ? [] : [{ a: account_id, threads }]));
+  const torn = found.filter(({ threads }) => threads.length > 1);
+  const areJoined = torn.length > 0 && (await joinThreads(sql, torn));
   for (const { a } of rows.overlaid) overlays.note(a);
   return changes.map((change): CommitResult => {
     const own = results.filter((row) => row.account_id === change.accountId && row.threads === null);
     if (own.length === 0) return { kind: 'fenced' };
     const gone = own.flatMap((row) => (row.consumed === null ? [] : [row.consumed]));
     if (gone.length > 0) return { kind: 'consumed', inbound: gone };
-    return torn.some(({ a }) => a === change.accountId)
-      ? { kind: 'committed', areThreadsJoined: true }
-      : { kind: 'committed' };
+    const isOwn = ({ a }: { readonly a: string }) => a === change.accountId;
+    if (!found.some(isOwn)) return { kind: 'committed' };
+    const joined: ThreadChange = areJoined ? 'joined' : 'unsettled';
+    return { kind: 'committed', threads: torn.some(isOwn) ? joined : 'grown' };
   });
 }
 
@@ -227,8 +243,10 @@ function contentsOf(changes: readonly MailboxChange[]): readonly BlobOfAccount[]
   );
 }
 
-const idsOfRow = (sql: Sql, ids: Uint8Array) =>
-  sql`case when octets > 0 then substring(${ids}::bytea from "from" for octets) end`;
+/** As Base64: the driver sends octets in hexadecimal, half as much again. A query of its own is evaluated once for all rows. */
+const idsOfRow = (sql: Sql, ids: Buffer) => sql`
+  case when octets > 0
+    then substring((select decode(${ids.toString('base64')}, 'base64')) from "from" for octets) end`;
 
 const lookForInbound: Part = (sql, rows) => sql`
     , due as materialized (
@@ -263,8 +281,9 @@ const addEmails: Part = (sql, rows) => sql`
       on conflict do nothing
     )`;
 
-const tornThreads: Part = (sql) => sql`
-    union all select a, null, threads from added where cardinality(threads) > 1`;
+/** Threads that were there, of new emails that refer to any. */
+const foundThreads: Part = (sql) => sql`
+    union all select a, null, threads from added where threads is not null`;
 
 const flagEmails: Part = (sql, rows) => sql`
     , flagged as materialized (
@@ -298,22 +317,25 @@ const place: Part = (sql, rows) => sql`
 
 const expunge: Part = (sql, rows) => sql`
     , gone as materialized (
-      select a, f, uid, m from json_to_recordset(${json(rows)}::text::json)
-        as x (a uuid, f uuid, uids bigint[], m bigint) join passed using (a) cross join unnest(x.uids) as uid
+      select a, f, first, last, m from json_to_recordset(${json(rows)}::text::json)
+        as x (a uuid, f uuid, firsts bigint[], lasts bigint[], m bigint)
+        join passed using (a) cross join unnest(x.firsts, x.lasts) as y (first, last)
     ), unplaced as (
-      delete from placements t using gone g where t.account_id = g.a and t.folder_id = g.f and t.uid = g.uid
+      delete from placements t using gone g
+      where t.account_id = g.a and t.folder_id = g.f and t.uid between g.first and g.last
     ), expunged as (
-      insert into expunged (account_id, folder_id, uid, modseq) select a, f, uid, m from gone
+      insert into expunged (account_id, folder_id, uid, last_uid, modseq) select a, f, first, nullif(last, first), m from gone
     )`;
 
 /** Placements whose `\\Deleted` is another one. */
 const markDeleted: Part = (sql, rows) => sql`
     , marked as materialized (
-      select a, f, uid, d, m from json_to_recordset(${json(rows)}::text::json)
-        as r (a uuid, f uuid, uids bigint[], d boolean, m bigint) join passed using (a) cross join unnest(r.uids) as uid
+      select a, f, first, last, d, m from json_to_recordset(${json(rows)}::text::json)
+        as r (a uuid, f uuid, firsts bigint[], lasts bigint[], d boolean, m bigint)
+        join passed using (a) cross join unnest(r.firsts, r.lasts) as y (first, last)
     ), placement_marked as (
       update placements t set deleted = r.d, modseq = r.m
-      from marked r where t.account_id = r.a and t.folder_id = r.f and t.uid = r.uid
+      from marked r where t.account_id = r.a and t.folder_id = r.f and t.uid between r.first and r.last
     )`;
 
 const changeFolders: Part = (sql, rows) => sql`

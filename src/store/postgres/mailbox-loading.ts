@@ -17,9 +17,8 @@ import type {
 import type { DraftEmail } from '../outbound.js';
 import { guarded, type Sql } from './client.js';
 import { flagOverlays, overlay } from './flag-overlays.js';
-import { annotationRows, deferredFilterRows, filterRows } from './labels-commit.js';
-import { folderColumns } from './mailbox-columns.js';
-import { draftEmailRows } from './outbound-rows.js';
+import { ANNOTATIONS_OF_ACCOUNT } from './labels-commit.js';
+import { filterColumns, folderColumns } from './mailbox-columns.js';
 
 const PAGE_ROWS = 20_000;
 /** Expunged UIDs of an account that are loaded: the newest. */
@@ -51,7 +50,7 @@ export async function* emailPages(sql: Sql, accountId: string, overlaid: () => v
   }
 }
 
-export type PackedEmails = Packed<'ids' | 'flags' | 'receivedAt' | 'sizes' | 'modseqs' | 'hasAttachments'> & {
+type PackedEmails = Packed<'ids' | 'flags' | 'receivedAt' | 'sizes' | 'modseqs' | 'hasAttachments'> & {
   readonly count: number;
 };
 
@@ -61,7 +60,7 @@ type EmailPageRow = PackedEmails & {
 };
 
 /** Of rows of emails, for a select list. */
-export const packedEmails = (sql: Sql) => sql`
+const packedEmails = (sql: Sql) => sql`
   count(*)::int as count,
   string_agg(uuid_send(id), ''::bytea order by id) as ids,
   string_agg(int2send(flags), ''::bytea order by id) as flags,
@@ -70,17 +69,20 @@ export const packedEmails = (sql: Sql) => sql`
   string_agg(int8send(modseq), ''::bytea order by id) as modseqs,
   string_agg(boolsend(has_attachments), ''::bytea order by id) as "hasAttachments"`;
 
-export function emailPageOf(row: PackedEmails): EmailPage {
+function emailPageOf(row: PackedEmails): EmailPage {
   return {
     count: row.count,
     ids: row.ids,
     flags: int16s(row.flags),
-    receivedAt: int64s(row.receivedAt).map((microseconds) => Math.round(microseconds / 1000) + POSTGRES_EPOCH_MS),
+    receivedAt: int64s(row.receivedAt).map(millisecondsOf),
     sizes: int64s(row.sizes),
     modseqs: int64s(row.modseqs),
     hasAttachments: row.hasAttachments,
   };
 }
+
+/** Since the Unix epoch, of microseconds since that of PostgreSQL. */
+export const millisecondsOf = (microseconds: number): number => Math.round(microseconds / 1000) + POSTGRES_EPOCH_MS;
 
 /** Folder by folder, UIDs ascending. */
 export async function* placementPages(sql: Sql, accountId: string): AsyncIterable<PlacementPage> {
@@ -122,30 +124,35 @@ export function keywordSets(sql: Sql, accountId: string): Promise<readonly Keywo
   );
 }
 
+/** Lists are null when they are empty. */
 export interface OverviewRow {
-  readonly folders: FolderRow[];
-  readonly filters: FilterRow[];
-  readonly deferredFilters: DeferredFilters[];
-  readonly drafts: DraftEmail[];
-  readonly annotations: AnnotationRow[];
-  readonly remembered: RememberedReply[];
+  readonly folders: FolderRow[] | null;
+  readonly filters: FilterRow[] | null;
+  readonly deferredFilters: DeferredFilters[] | null;
+  readonly drafts: DraftEmail[] | null;
+  readonly annotations: AnnotationRow[] | null;
+  readonly remembered: RememberedReply[] | null;
   /** The oldest entry of the log; null when the log is empty. */
   readonly oldest: string | null;
   readonly modseq: string;
-  /** Folder id, modseq and UID each. */
+  /** Folder id, modseq and UID each, of the newest. */
   readonly expunged: Uint8Array | null;
+}
+
+type WholeOverviewRow = OverviewRow & {
   /** Of the newest of the expunged UIDs that are left out. */
   readonly beyond: string | null;
-}
+};
 
 /** One statement, so that the floor of the expunged UIDs is of the same moment as the UIDs. */
 export async function overview(sql: Sql, accountId: string): Promise<MailboxOverview> {
   const [row] = await guarded(
-    () => sql<OverviewRow[]>`
-      with newest as (${newestExpunged(sql, accountId)})
-      select ${overviewFields(sql, accountId)} from accounts a where a.id = ${accountId}`,
+    () => sql<WholeOverviewRow[]>`
+      select ${sql.unsafe(overviewFields(MOST_EXPUNGED))},
+        (select modseq from (${sql.unsafe(EXPUNGED_UIDS)} offset ${MOST_EXPUNGED} limit 1) r) as beyond
+      from accounts a where a.id = ${accountId}`,
   );
-  if (row !== undefined) return overviewOf(row);
+  if (row !== undefined) return overviewOf(row, Number(row.beyond ?? 0));
   return {
     folders: [],
     filters: [],
@@ -157,48 +164,51 @@ export async function overview(sql: Sql, accountId: string): Promise<MailboxOver
   };
 }
 
-export const newestExpunged = (sql: Sql, accountId: string) => sql`
-  select folder_id, modseq, uid from expunged where account_id = ${accountId} order by modseq desc limit ${MOST_EXPUNGED}`;
+/** Of `accounts a`, newest first, one row a UID: the table has one row for UIDs that follow each other and left together. */
+const EXPUNGED_UIDS = `
+  select x.folder_id, x.modseq, u.uid
+  from expunged x cross join generate_series(x.uid, coalesce(x.last_uid, x.uid)) as u (uid)
+  where x.account_id = a.id order by x.modseq desc`;
 
-/** Of `accounts a` and `newest`. */
-export const overviewFields = (sql: Sql, accountId: string) => sql`
+const rowsOf = (select: string) => `(select json_agg(r) from (${select}) r)`;
+
+/** For a select list, of `accounts a`. One text for each number, so that statements are prepared once. */
+export const overviewFields = (mostExpunged: number): string => `
   a.modseq,
   (select min(seq) from events where account_id = a.id) as oldest,
-  (select modseq from expunged where account_id = a.id
-    order by modseq desc offset ${MOST_EXPUNGED} limit 1) as beyond,
-  (select string_agg(uuid_send(folder_id) || int8send(modseq) || int8send(uid), ''::bytea
-    order by folder_id, modseq, uid) from newest) as expunged,
-  (select coalesce(json_agg(f), '[]') from (${folderRows(sql, accountId)}) f) as folders,
-  (select coalesce(json_agg(f), '[]') from (${filterRows(sql, accountId)}) f) as filters,
-  (select coalesce(json_agg(d), '[]') from (${deferredFilterRows(sql, accountId)}) d) as "deferredFilters",
-  (select coalesce(json_agg(d), '[]') from (${draftEmailRows(sql, accountId)}) d) as drafts,
-  (select coalesce(json_agg(n), '[]') from (${annotationRows(sql, accountId)}) n) as annotations,
-  (select coalesce(json_agg(r order by r.at), '[]') from (
-    select id, reply, at from recent_commands
-    where account_id = ${accountId} and at > now() - interval '1 minute') r) as remembered`;
+  (select string_agg(uuid_send(folder_id) || int8send(modseq) || int8send(uid), ''::bytea order by folder_id, modseq, uid)
+    from (${EXPUNGED_UIDS} limit ${mostExpunged}) r) as expunged,
+  ${rowsOf(`select ${folderColumns.selected} from folders where account_id = a.id order by sort_order, id`)} as folders,
+  ${rowsOf(`select ${filterColumns.selected} from filters where account_id = a.id`)} as filters,
+  ${rowsOf(
+    'select email_id as "emailId", filter_ids as "filterIds" from deferred_filters where account_id = a.id',
+  )} as "deferredFilters",
+  ${rowsOf(
+    `select id, sent_email_id as "emailId" from outbound where account_id = a.id and status = 'Draft'`,
+  )} as drafts,
+  ${rowsOf(ANNOTATIONS_OF_ACCOUNT)} as annotations,
+  ${rowsOf(
+    `select id, reply from recent_commands where account_id = a.id and at > now() - interval '1 minute' order by at`,
+  )} as remembered`;
 
-export function overviewOf(row: OverviewRow): MailboxOverview {
-  const { folders, filters, deferredFilters, drafts, annotations, remembered } = row;
+/** `beyond`: expunged UIDs up to this modseq are missing. */
+export function overviewOf(row: OverviewRow, beyond = 0): MailboxOverview {
   return {
-    folders,
-    filters,
-    deferredFilters,
-    drafts,
-    annotations,
-    remembered: remembered.map(({ id, reply }) => ({ id, reply })),
-    expunged: expungedOf(row),
+    folders: row.folders ?? [],
+    filters: row.filters ?? [],
+    deferredFilters: row.deferredFilters ?? [],
+    drafts: row.drafts ?? [],
+    annotations: row.annotations ?? [],
+    remembered: row.remembered ?? [],
+    expunged: expungedOf(row, beyond),
   };
 }
 
-const folderRows = (sql: Sql, accountId: string) => sql`
-  select ${sql.unsafe(folderColumns.selected)}
-  from folders where account_id = ${accountId} order by sort_order, id`;
-
-const EXPUNGED_OCTETS = 16 + 8 + 8;
+export const EXPUNGED_OCTETS = 16 + 8 + 8;
 
 /** Pruning takes expunged UIDs away with the entries of the log: every one after the log's oldest entry is there. */
-function expungedOf({ oldest, modseq, beyond, expunged }: OverviewRow): Expunged {
-  const floor = Math.max(oldest === null ? Number(modseq) : Number(oldest) - 1, Number(beyond ?? 0));
+function expungedOf({ oldest, modseq, expunged }: OverviewRow, beyond: number): Expunged {
+  const floor = Math.max(oldest === null ? Number(modseq) : Number(oldest) - 1, beyond);
   if (expunged === null) return { floor, folders: [] };
   const folders: ExpungedPage[] = [];
   const view = new DataView(expunged.buffer, expunged.byteOffset, expunged.byteLength);

@@ -13,7 +13,7 @@ import { netOf } from '../net-changes.js';
 import { guarded, type Sql } from './client.js';
 import { listedEmails } from './folder-lists.js';
 import { GroupCommit } from './group-commit.js';
-import { claimMailbox } from './mailbox-claim.js';
+import { mailboxClaims } from './mailbox-claim.js';
 import { emailColumns, emailSummaryColumns } from './mailbox-columns.js';
 import { commitChanges, type Overlays } from './mailbox-commit.js';
 import { emailPages, keywordSets, overview, placementPages } from './mailbox-loading.js';
@@ -61,8 +61,10 @@ export function postgresMailboxes(
     meter,
   });
 
+  const claims = mailboxClaims(sql, writerSql);
+
   async function claim(accountId: string, epoch: number): ReturnType<MailboxStore['claim']> {
-    const claimed = await claimMailbox(sql, accountId, epoch);
+    const claimed = await claims.claim(accountId, epoch);
     if (claimed !== undefined) return claimed;
     const [present] = await guarded(() => sql`select from accounts where id = ${accountId}`);
     return { kind: present === undefined ? 'noSuchAccount' : 'fenced' };

@@ -1,13 +1,6 @@
 // Reading one account's outbound emails: rows with their recipients, pages of them, counts, bodies, attempts.
 import type { OutboundCounts } from '../mailboxes.js';
-import type {
-  DeliveryAttempt,
-  DraftEmail,
-  OutboundContent,
-  OutboundRow,
-  OutboundStatus,
-  WaitingOutbound,
-} from '../outbound.js';
+import type { DeliveryAttempt, OutboundContent, OutboundRow, OutboundStatus, WaitingOutbound } from '../outbound.js';
 import type { Fragment, Sql } from './client.js';
 
 const MOST_ATTEMPTS = 1_000;
@@ -48,11 +41,6 @@ export async function outboundOfCopies(
     select id, sent_email_id as "emailId" from outbound
     where account_id = ${accountId} and sent_email_id = any(${emailIds as string[]}::uuid[]) and status <> 'Draft'`;
   return new Map(rows.map(({ id, emailId }) => [emailId, id]));
-}
-
-export function draftEmailRows(sql: Sql, accountId: string) {
-  return sql<DraftEmail[]>`
-    select id, sent_email_id as "emailId" from outbound where account_id = ${accountId} and status = 'Draft'`;
 }
 
 /** Each status is read in the order of its index, so that a page costs what lies before it and no more. */

@@ -44,7 +44,7 @@ export class LogRows {
     }
   }
 
-  get ids(): Uint8Array {
+  get ids(): Buffer {
     return Buffer.concat(this.#packed);
   }
 

@@ -29,12 +29,13 @@ export async function threadRows(sql: Sql, accountId: string, threadId: string, 
 
 /**
  * Threads that share a set become the one with the lowest id, which is the oldest; the others' ids lead to it. Apart from
- * the commit, whose rows it may touch: what a fault leaves undone, the next email that refers to both sides repeats.
+ * the commit, whose rows it may touch: what a fault leaves undone, the next email that refers to both sides repeats. False after a
+ * fault: the database may still join them.
  */
 export async function joinThreads(
   sql: Sql,
   sets: readonly { readonly a: string; readonly threads: readonly string[] }[],
-): Promise<void> {
+): Promise<boolean> {
   const groups = joinedSets(sets.map(({ a, threads }) => threads.map((thread) => `${a}/${thread}`)));
   const members = new Map<number, { a: string; threads: Set<string> }>();
   sets.forEach(({ a, threads }, i) => {
@@ -57,7 +58,9 @@ export async function joinThreads(
       )
       insert into thread_refs (account_id, message_key, thread_id)
       select a, "from", "into" from joined on conflict (account_id, message_key) do update set thread_id = excluded.thread_id`;
+    return true;
   } catch {
     // The commit has succeeded; the join is an addition to it.
+    return false;
   }
 }

@@ -15,7 +15,7 @@ export const CONTEXT = {
   epoch: EPOCH,
   random: (octets: number) => Buffer.alloc(octets),
   retry: { maxRetries: 2, baseMs: 60_000, capMs: 600_000 },
-  offers: { find: () => undefined },
+  offers: { find: () => undefined, weightOf: () => 0 },
 };
 
 /** A new account, loaded. */
@@ -110,7 +110,7 @@ export function snapshotOf(state: MailboxState) {
     folders: folders.sort((a, b) => (a.row.name < b.row.name ? -1 : 1)),
     annotations: state.annotations.of(null),
     filters: state.filters,
-    deferred: [...state.deferred].sort(),
+    deferred: [...state.deferred.entries()].sort(),
     drafts: [...state.outbound.drafts].map(({ id, emailId }) => `${id} ${emailId}`).sort(),
   };
 }

@@ -3,11 +3,12 @@
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { MessageOffer, MessageOffers } from '../../../src/actors/mailbox/message-offers.js';
-import type { OfferedDelivery } from '../../../src/actors/mailbox/protocol.js';
+import type { OfferedDelivery, OfferedEnqueue } from '../../../src/actors/mailbox/protocol.js';
 import { summarize } from '../../../src/mail/summary.js';
 import { blobOf } from '../../../src/store/blobs.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { checkRows, type MailboxWorld, mailboxWorld } from './mailbox-world.js';
+import { addressee, outcome } from './outbound-world.js';
 
 const LOST = new StoreFault('store-unavailable', 'the connection broke', { temporary: true });
 const LOCKED = new StoreFault('store-locked', 'rows are locked', { temporary: true });
@@ -80,6 +81,64 @@ async function deliver(world: MailboxWorld, accountId: string, mail: ReturnType<
   return { outcome, isTaken: [...replies, again].map(({ reply }) => reply?.isTaken) };
 }
 
+test('a message that is queued is stored with its rows and its copy in Sent, once; one that is not queued is not stored', async (t) => {
+  const world = await mailboxWorld();
+  t.teardown(world.end);
+  const { id } = await world.directory.createAccount('sender@example.test', 'Sender');
+  const mailbox = world.mailboxes.of(id);
+  const mail = mailOf('leaving');
+  const letter = {
+    draft: null,
+    sender: 'sender@example.test',
+    content: null,
+    recipients: [addressee('a@remote.test'), addressee('b@here.test')],
+  };
+  // The message is judged before it is stored.
+  const judged: (string | undefined)[] = [];
+  world.inside.hosted = async ({ domain, blob, index, recipients }) => {
+    judged.push(blob);
+    t.is(index, mail.content.index);
+    if (domain !== 'here.test') return undefined;
+    const outcomes = recipients.map((recipient) => outcome(recipient.id, 'delivered', id));
+    return { outcomes, attempts: [] };
+  };
+  const offerId = randomUUID();
+  const offer = world.offers.offer<OfferedEnqueue>(id, offerId, mail);
+  const ask = () => mailbox.ask('enqueueOffered', { offerId, ...letter });
+  const replies = [...(await Promise.all([ask(), ask()])), await ask()];
+  t.deepEqual(
+    replies.map(({ reply }) => reply),
+    [{ isTaken: true }, { isTaken: true }, { isTaken: true }],
+  );
+  const queued = (await offer!.withdraw())!.result;
+  const { hash, size, index } = mail.content;
+  t.true(judged.every((blob) => blob === hash));
+  t.deepEqual(await world.blobs.index(hash), index);
+  t.is((await world.blobs.read(hash, 0, size)).length, size);
+  const { reply } = await mailbox.ask('outbound', { outboundId: queued.id });
+  t.like(reply!.email, { blob: hash, size, subject: 'leaving', status: 'Queued', sentEmailId: queued.sentEmailId });
+  t.deepEqual(
+    reply!.email.recipients.map(({ address, status }) => [address, status]),
+    [
+      ['a@remote.test', 'Pending'],
+      ['b@here.test', 'Delivered'],
+    ],
+  );
+  t.is((await world.sql`select from outbound where account_id = ${id}`).length, 1);
+  t.is((await world.sql`select from inbound where blob = ${Buffer.from(hash, 'hex')}`).length, 1);
+
+  world.inside.hosted = async () => undefined;
+  const lost = mailOf('of a draft that is gone');
+  const other = randomUUID();
+  const refusedOffer = world.offers.offer<OfferedEnqueue>(id, other, lost);
+  const draft = { id: randomUUID(), updatedAt: 1 };
+  t.is((await mailbox.ask('enqueueOffered', { offerId: other, ...letter, draft })).refusal, 'noSuchOutbound');
+  t.is(await refusedOffer!.withdraw(), undefined);
+  t.is(await world.blobs.index(lost.content.hash), undefined);
+  const { reply: late } = await mailbox.ask('enqueueOffered', { offerId: other, ...letter });
+  t.deepEqual(late, { isTaken: false });
+});
+
 test('a mailbox stores an offered message with its email, once, and what a filter deletes not at all', async (t) => {
   const world = await mailboxWorld();
   const { id } = await world.directory.createAccount('offers@example.test', 'Offers');
@@ -124,6 +183,24 @@ test('a mailbox stores an offered message with its email, once, and what a filte
   // Of another node, or withdrawn.
   const { reply: foreign } = await mailbox.ask('deliverOffered', { offerId: randomUUID() });
   t.deepEqual(foreign, { isTaken: false });
+  await checkRows(world, t, id);
+  await world.end();
+});
+
+test('messages that come together are stored by statements of a bounded size', async (t) => {
+  const world = await mailboxWorld();
+  const { id } = await world.directory.createAccount('large@example.test', 'Large');
+  const mailbox = world.mailboxes.of(id);
+  const offered = Array.from({ length: 30 }, (_, i) => {
+    const offerId = randomUUID();
+    const offer = world.offers.offer<OfferedDelivery>(id, offerId, mailOf(`large ${i}`, 'x'.repeat(200_000)))!;
+    return { offer, asked: mailbox.ask('deliverOffered', { offerId }) };
+  });
+  await Promise.all(offered.map(({ asked }) => asked));
+  for (const { offer } of offered) t.truthy((await offer.withdraw())?.result.emailId);
+  for (const { contents } of world.commits) {
+    t.true(contents.reduce((sum, { size }) => sum + size, 0) < 2_300_000);
+  }
   await checkRows(world, t, id);
   await world.end();
 });

@@ -14,7 +14,7 @@ export interface Verified {
   readonly sql: Sql;
   readonly accounts: readonly TestAccount[];
   /** Who is asked. */
-  readonly node: ClusterNode;
+  readonly node: Pick<ClusterNode, 'process'>;
 }
 
 export async function verify(t: ExecutionContext, { load, sql, accounts, node }: Verified): Promise<void> {

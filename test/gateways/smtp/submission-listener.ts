@@ -146,7 +146,8 @@ export async function listenForSubmission(
     tls: certificates,
     signIn,
     directory,
-    receiver: { spool, blobs: { put }, mailboxes },
+    // Mailboxes of another node: messages are stored first.
+    receiver: { spool, blobs: { put }, offers: { offer: () => undefined }, mailboxes },
     log: pino(
       { level: 'debug' },
       { write: (line: string) => void logged.push(JSON.parse(line) as Record<string, unknown>) },

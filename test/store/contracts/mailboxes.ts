@@ -352,11 +352,11 @@ export const MAILBOXES: Contract = {
     await other.add({ messageId: '<b@x>', inReplyTo: '<a@x>' });
     t.deepEqual([await total(first.id), await total(late.id)], [1, 1], 'accounts have threads of their own');
     const joining = emailAdded(newEmail({ messageId: '<b@x>', inReplyTo: '<a@x>' }), []);
-    t.like(await writer.commit([joining]), { kind: 'committed', areThreadsJoined: true });
+    t.like(await writer.commit([joining]), { kind: 'committed', threads: 'joined' });
     t.deepEqual([await total(first.id), await total(late.id)], [3, 3]);
     const reply = emailAdded(newEmail({ messageId: '<f@x>', inReplyTo: '<b@x>', references: ['<a@x>'] }), []);
-    const { areThreadsJoined = false } = (await writer.commit([reply])) as { areThreadsJoined?: boolean };
-    t.false(areThreadsJoined, 'they were one before');
+    t.deepEqual(await writer.commit([reply]), { kind: 'committed', threads: 'grown' }, 'they were one before');
+    t.deepEqual(await writer.commit([emailAdded(newEmail({}), [])]), { kind: 'committed' });
     const two = [newEmail({ messageId: '<d@x>', references: ['<e@x>'] }), newEmail({ messageId: '<e@x>' })];
     await writer.commit(two.map((email) => emailAdded(email, [])));
     t.deepEqual([await total(two[0]!.id), await total(two[1]!.id)], [2, 0], 'they came in one list');

@@ -1,6 +1,6 @@
 // The fenced commit of a mailbox in memory: the rows of `netOf(changes)`, all of them or none.
 import type { EmailRow } from '../../../src/store/mailbox-rows.js';
-import type { CommitResult, MailboxChange } from '../../../src/store/mailboxes.js';
+import type { CommitResult, MailboxChange, ThreadChange } from '../../../src/store/mailboxes.js';
 import { type AddedEmail, type NetChange, netOf } from '../../../src/store/net-changes.js';
 import { type AccountRows, type MemoryTables, storedJson } from './tables.js';
 
@@ -12,7 +12,7 @@ export function commitChange(tables: MemoryTables, change: MailboxChange): Commi
   const net = netOf(change.changes);
   account.modseq = change.modseqAfter;
   for (const id of change.inbound) tables.inbound.delete(id);
-  const areThreadsJoined = writeEmails(account, net);
+  const threads = writeEmails(account, net);
   writePlacements(account, net);
   writeFolders(account, net, change);
   writeAnnotations(account, net);
@@ -23,11 +23,11 @@ export function commitChange(tables: MemoryTables, change: MailboxChange): Commi
   log(account, change);
   const at = Date.now();
   account.remembered.push(...change.remembered.map(({ id, reply }) => ({ id, reply: storedJson(reply), at })));
-  return { kind: 'committed', areThreadsJoined };
+  return threads === undefined ? { kind: 'committed' } : { kind: 'committed', threads };
 }
 
-/** Whether threads were joined. */
-function writeEmails(account: AccountRows, net: NetChange): boolean {
+/** What has changed of threads that were there. */
+function writeEmails(account: AccountRows, net: NetChange): ThreadChange | undefined {
   const { emailsAdded, flaggedTogether, emailsFlagged, emailsRemoved } = net;
   const known = emailsAdded.map(({ threadIds }) => [
     ...new Set(threadIds.flatMap((id) => account.threads.get(id) ?? [])),
@@ -49,7 +49,8 @@ function writeEmails(account: AccountRows, net: NetChange): boolean {
     account.emails.delete(id);
     account.words.delete(id);
   }
-  return known.some((threads) => threads.length > 1);
+  if (known.some((threads) => threads.length > 1)) return 'joined';
+  return known.some((threads) => threads.length > 0) ? 'grown' : undefined;
 }
 
 function rowOf(email: Omit<AddedEmail, 'threadIds'>, threadId: string): EmailRow {

@@ -8,7 +8,7 @@ import { isUuid } from '../../../mail/ids.js';
 import type { OutboundRecipientRow, OutboundRow } from '../../../store/outbound.js';
 import type { CommandHandlers } from '../../runtime/behavior.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
-import type { MailboxProtocol } from '../protocol.js';
+import type { MailboxProtocol, OfferedEnqueue } from '../protocol.js';
 import type { MailboxTransaction } from '../transaction.js';
 import { MOST_DRAFTS } from './draft-emails.js';
 import { newDraft } from './draft-rows.js';
@@ -16,13 +16,14 @@ import { advanceFirst, firstAttempts, NO_ATTEMPTS } from './first-attempts.js';
 import type { Addressee } from './protocol.js';
 import { placeInSent, takeOut } from './sent-copies.js';
 
-type Names = 'createDraft' | 'updateDraft' | 'deleteDraft' | 'enqueue' | 'holdOutbound';
+type Names = 'createDraft' | 'updateDraft' | 'deleteDraft' | 'enqueue' | 'enqueueOffered' | 'holdOutbound';
 
 export const outboundCommands: Pick<CommandHandlers<MailboxProtocol, MailboxTransaction>, Names> = {
   createDraft,
   updateDraft,
   deleteDraft,
   enqueue,
+  enqueueOffered,
   holdOutbound,
 };
 
@@ -92,22 +93,40 @@ function enqueue(
   tx: MailboxTransaction,
   payload: Payload<MailboxProtocol, 'enqueue'>,
 ): Outcome<MailboxProtocol, 'enqueue'> {
-  return queue(tx, payload, undefined);
+  return queue(tx, payload, payload, undefined);
+}
+
+/** Queues a message that its commit stores. */
+function enqueueOffered(
+  tx: MailboxTransaction,
+  payload: Payload<MailboxProtocol, 'enqueueOffered'>,
+): Outcome<MailboxProtocol, 'enqueueOffered'> {
+  const offered = tx.offered(payload.offerId);
+  if (!('offer' in offered)) return { reply: offered };
+  const { content, summary } = offered.offer.message;
+  const { offerId: _offerId, ...letter } = payload;
+  const { reply, refusal } = queue(tx, payload, { ...letter, blob: content.hash, summary }, undefined);
+  if (reply === undefined) return { refusal };
+  const result: OfferedEnqueue = reply;
+  tx.take(offered.offer, result, true);
+  return { reply: { isTaken: true } };
 }
 
 function holdOutbound(
   tx: MailboxTransaction,
   payload: Payload<MailboxProtocol, 'holdOutbound'>,
 ): Outcome<MailboxProtocol, 'holdOutbound'> {
-  return queue(tx, payload, payload.heldUntil);
+  return queue(tx, payload, payload, payload.heldUntil);
 }
 
+/** `payload`: of the command. */
 function queue(
   tx: MailboxTransaction,
-  payload: Payload<MailboxProtocol, 'enqueue'>,
+  payload: unknown,
+  message: Payload<MailboxProtocol, 'enqueue'>,
   heldUntil: number | undefined,
 ): Outcome<MailboxProtocol, 'enqueue'> {
-  const { draft: from, sender, blob, summary, content, recipients: addressees } = payload;
+  const { draft: from, sender, blob, summary, content, recipients: addressees } = message;
   const before = from === null ? undefined : draftOf(tx, from.id);
   if (from !== null) {
     if (before === undefined) return { refusal: 'noSuchOutbound' };
@@ -122,7 +141,7 @@ function queue(
   const first = heldUntil === undefined ? firstAttempts(tx, payload, recipients) : NO_ATTEMPTS;
   const next = step(null, queued, ...first.events);
   const sentEmailId = placeInSent(tx, blob, summary);
-  flagOriginal(tx, payload.original);
+  flagOriginal(tx, message.original);
   const { subject, messageId, inReplyTo, references, size } = summary;
   const createdAt = before?.createdAt ?? now;
   const row: OutboundRow = {

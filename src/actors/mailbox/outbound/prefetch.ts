@@ -3,6 +3,7 @@
 // same error.
 import type { Logger } from 'pino';
 import { isUuid } from '../../../mail/ids.js';
+import type { MessageIndex } from '../../../mail/message-index.js';
 import type { MessageSummary } from '../../../mail/summary.js';
 import { summarize } from '../../../mail/summary.js';
 import type { BlobStore } from '../../../store/blobs.js';
@@ -11,6 +12,7 @@ import type { OutboundRow } from '../../../store/outbound.js';
 import type { DeliveryReport } from '../../delivery/courier.js';
 import type { HostedDelivery } from '../../delivery/local-courier.js';
 import type { Payload } from '../../runtime/protocol.js';
+import type { MessageOffers } from '../message-offers.js';
 import type { MailboxProtocol } from '../protocol.js';
 import type { MailboxState } from '../state.js';
 import type { DeliveryProtocol } from './delivery-protocol.js';
@@ -34,9 +36,13 @@ export const NO_OUTBOUND: OutboundPrefetched = { rows: new Map(), summaries: new
 export interface OutboundPrefetchSources {
   readonly store: Pick<MailboxStore, 'outboundRows'>;
   readonly blobs: Pick<BlobStore, 'index'>;
+  readonly offers: Pick<MessageOffers, 'find'>;
   readonly outbound: { readonly hosted: HostedDelivery };
   readonly log: Pick<Logger, 'warn'>;
 }
+
+/** Commands that may queue the message of a draft. */
+const QUEUEING: ReadonlySet<string> = new Set(['enqueue', 'enqueueOffered', 'holdOutbound']);
 
 interface Asked {
   readonly name: string;
@@ -47,6 +53,8 @@ interface Asked {
 interface DueMessage {
   readonly payload: unknown;
   readonly blob: string;
+  /** Of a message that is not stored yet. */
+  readonly index?: MessageIndex;
   readonly recipients: readonly { readonly address: string; readonly domain: string }[];
 }
 
@@ -70,6 +78,7 @@ export function prefetchOutbound(
   const releasing: [string, unknown][] = [];
   for (const { name, payload } of commands) {
     if (name === 'enqueue') queued.push({ payload, ...(payload as Payload<MailboxProtocol, 'enqueue'>) });
+    if (name === 'enqueueOffered') queued.push(...offeredOf(sources, payload));
     const id = idOf(name, payload);
     if (id === undefined || !isUuid(id)) continue;
     const known = state.outbound.get(id);
@@ -81,13 +90,22 @@ export function prefetchOutbound(
   return read(sources, state, { ids: [...ids], handed: [...handed], queued, releasing });
 }
 
+/** The message of an offer that is open; none when the offer is over. */
+function offeredOf({ offers }: Pick<OutboundPrefetchSources, 'offers'>, payload: unknown): readonly DueMessage[] {
+  const { offerId, recipients } = payload as Payload<MailboxProtocol, 'enqueueOffered'>;
+  const offer = offers.find(offerId);
+  if (offer?.isOpen !== true) return [];
+  const { hash: blob, index } = offer.message.content;
+  return [{ payload, blob, index, recipients }];
+}
+
 /** Never rejects: recipients that could not be judged are delivered from the queue. */
 async function hostedOf(
   { outbound, log }: OutboundPrefetchSources,
   { accountId }: MailboxState,
   queued: readonly DueMessage[],
 ): Promise<OutboundPrefetched['hosted']> {
-  const judged = queued.map(async ({ payload, blob, recipients: addressees }) => {
+  const judged = queued.map(async ({ payload, blob, index, recipients: addressees }) => {
     const byDomain = new Map<string, { id: string; address: string }[]>();
     for (const [i, { address, domain }] of addressees.entries()) {
       const recipient = { id: String(i), address };
@@ -96,7 +114,7 @@ async function hostedOf(
       else others.push(recipient);
     }
     const tasks = [...byDomain].map(([domain, recipients]) =>
-      outbound.hosted({ domain, recipients, blob }).catch((err: unknown) => {
+      outbound.hosted({ domain, recipients, blob, index }).catch((err: unknown) => {
         log.warn({ accountId, domain, err }, 'recipients could not be looked up: they are delivered from the queue');
         return undefined;
       }),
@@ -140,7 +158,7 @@ async function read(
 }
 
 function idOf(name: string, payload: unknown): string | undefined {
-  if (name === 'enqueue' || name === 'holdOutbound') return (payload as Payload<MailboxProtocol, 'enqueue'>).draft?.id;
+  if (QUEUEING.has(name)) return (payload as Payload<MailboxProtocol, 'enqueueOffered'>).draft?.id;
   return (payload as { readonly outboundId?: string }).outboundId;
 }
 

@@ -96,18 +96,19 @@ export const deliveryAttempt = open({
   recipients: array(open({ id: string(), outcome: enums(OUTCOMES), statusCode: nullable(string()) })),
 });
 
-/** A message to be queued. */
-const queued = {
+/** What is queued beside the message. */
+const letter = {
   draft: nullable(object({ id: string(), updatedAt: number() })),
   sender: string(),
-  blob: string(),
-  summary: messageSummary,
   /** What is shown as its bodies; null when they are to be read from the blob. */
   content: nullable(content),
   recipients: array(addressee),
   /** The email that it replies to or forwards, which gets the flag. */
   original: optional(object({ emailId: string(), flag: enums(['\\Answered', '$Forwarded']) })),
 };
+
+/** A stored message to be queued. */
+const queued = { ...letter, blob: string(), summary: messageSummary };
 
 const enqueued = {
   reply: object({ id: string(), createdAt: number(), sentEmailId: string() }),
@@ -142,6 +143,13 @@ export const outboundOperations = {
    * it has changed since: `updatedAt` is of the draft that the message was made of.
    */
   enqueue: command({ payload: object(queued), ...enqueued }),
+  /** As `enqueue`, of a message that is offered to the mailboxes of a node and not stored yet: see `deliverOffered`. */
+  enqueueOffered: command({
+    payload: object({ offerId: string(), ...letter }),
+    reply: object({ isTaken: boolean() }),
+    refusals: enqueued.refusals,
+    onRepeat: 'harmless',
+  }),
   /**
    * As `enqueue`, and nobody gets the message before `heldUntil`. A command of its own: nodes that hold no email refuse it, where
    * they would pass over the field and send the message.

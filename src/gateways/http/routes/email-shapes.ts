@@ -2,9 +2,16 @@
 // have are empty, never null; times are ISO 8601.
 import type { Infer } from 'superstruct';
 import { optional } from 'superstruct';
-import { emailHead, emailListItem, type MailboxProtocol } from '../../../actors/mailbox/protocol.js';
+import {
+  type EmailListItem,
+  emailHead,
+  emailListItem,
+  encodedOnce,
+  type MailboxProtocol,
+} from '../../../actors/mailbox/protocol.js';
 import type { Payload, Reply } from '../../../actors/runtime/protocol.js';
 import { RECIPIENT_TYPES } from '../../../mail/outbound-status.js';
+import { EncodedJson } from '../encoded-json.js';
 import {
   choice,
   dateParameter,
@@ -136,15 +143,17 @@ export function listingOf({ page, pageSize, isRead, isFlagged, sort }: Listing):
 export function pageOf(
   reply: Reply<MailboxProtocol, 'list'>,
   query: { readonly page: number; readonly pageSize: number },
-): Infer<typeof emailPage> {
+): EncodedJson<Infer<typeof emailPage>> {
+  const items = reply.items.map((item) => encodedOnce(item, itemJson)).join(',');
+  const { totalCount, unreadCount } = reply;
   const { page, pageSize } = query;
-  return {
-    items: reply.items.map(shown),
-    totalCount: reply.totalCount,
-    unreadCount: reply.unreadCount,
-    page,
-    pageSize,
-  };
+  const rest = JSON.stringify({ totalCount, unreadCount, page, pageSize });
+  return new EncodedJson(`{"items":[${items}],${rest.slice(1)}`);
+}
+
+function itemJson(item: EmailListItem): string {
+  const json: Infer<typeof emailItem> = shown(item);
+  return JSON.stringify(json);
 }
 
 export const isoTime = (ms: number): string => new Date(ms).toISOString();

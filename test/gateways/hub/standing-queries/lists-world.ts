@@ -83,7 +83,9 @@ export async function listsWorld(
     if (list === undefined && search === undefined) return { items: [], total: 0, unread: 0 };
     const outcome = list !== undefined ? await mailbox.ask('list', list) : await mailbox.ask('search', search!);
     if (outcome.reply === undefined) return { refusal: outcome.refusal };
-    const { items, totalCount: total, unreadCount: unread } = pageOf(outcome.reply, PAGE);
+    const encoded = pageOf(outcome.reply, PAGE);
+    const page: typeof encoded.of = JSON.parse(encoded.text);
+    const { items, totalCount: total, unreadCount: unread } = page;
     return { items, total, unread };
   }
 

@@ -1,0 +1,152 @@
+// What mail costs that comes to mailboxes which are not in memory, beside mailboxes which are: each figure with its goal (issue 15).
+// `npm run bench cold [mailboxes] [accounts]`: so many cold mailboxes and unknown addresses; then so many accounts touched in turn.
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { connect } from '../src/store/postgres/client.js';
+import { fillAccounts } from './support/cold-store.js';
+import { cpuSeconds, difference } from './support/cpu-time.js';
+import { figure, percentile, withGoal } from './support/figures.js';
+import { type BenchNode, startBenchNode } from './support/node.js';
+import { smtpLoad } from './support/smtp-load.js';
+
+const PRELOAD = fileURLToPath(new URL('./support/collect-garbage.js', import.meta.url));
+const WARM = 200;
+const COLD = 9_800;
+const IN_TURN = 100_000;
+const CONNECTIONS = 20;
+const OCTETS = 4096;
+const WARM_UP = 4_000;
+const TENTHS = 10;
+/** A domain may have 1,000 held addresses. */
+const HELD_A_DOMAIN = 980;
+/** What the actors of a node may take. */
+const BOUND = 256 * 1024 * 1024;
+const GOALS = { more: 500, held: 1_200, actor: 6, steadiness: 0.7 };
+
+interface Cost {
+  /** µs a message of the node and of the database. */
+  readonly node: number;
+  readonly database: number;
+  readonly rate: number;
+}
+
+export async function run([cold = COLD, inTurn = IN_TURN]: readonly (string | number)[]): Promise<void> {
+  const heldDomains = Array.from({ length: Math.ceil(Number(cold) / HELD_A_DOMAIN) }, (_, i) => `held-${i}.test`);
+  const directory = await mkdtemp(join(tmpdir(), 'mansio-bench-memory-'));
+  const memoryFile = join(directory, 'octets');
+  const node = await startBenchNode({
+    MANSIO_LOG_LEVEL: 'warn',
+    MANSIO_HOSTED_DOMAINS: ['example.test', ...heldDomains].join(),
+    NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --import ${PRELOAD}`,
+    BENCH_MEMORY_FILE: memoryFile,
+  });
+  const memory = () => collectedOctets(node, memoryFile);
+  const sql = connect(node.database, { max: 1, applicationName: 'bench' });
+  try {
+    const warm = await fillAccounts(sql, 'example.test', WARM);
+    if (Number(cold) > 0)
+      await coldAndHeld(node, warm, await fillAccounts(sql, 'example.test', Number(cold)), heldDomains, memory);
+    else await load(node, warm, WARM_UP);
+    if (Number(inTurn) > 0) await touchedInTurn(node, await fillAccounts(sql, 'example.test', Number(inTurn)), memory);
+  } finally {
+    await sql.end();
+    await node.stop();
+    await rm(directory, { recursive: true });
+  }
+}
+
+async function coldAndHeld(
+  node: BenchNode,
+  warm: readonly string[],
+  cold: readonly string[],
+  heldDomains: readonly string[],
+  memory: () => Promise<number>,
+): Promise<void> {
+  await load(node, warm, WARM_UP);
+  const inMemory = await load(node, warm, cold.length);
+  show(`${WARM} mailboxes in memory`, inMemory);
+  const before = await memory();
+  const loaded = await load(node, cold, cold.length);
+  const more = total(loaded) - total(inMemory);
+  show(
+    `${cold.length} mailboxes of one email, loaded first`,
+    loaded,
+    `${more.toFixed(0)} µs more, ${withGoal(more, GOALS.more)}`,
+  );
+  const octets = ((await memory()) - before) / cold.length / 1000;
+  figure('memory an actor of two emails', octets, 'kB', withGoal(octets, GOALS.actor));
+  const unknown = cold.map((_, i) => `nobody-${i}@${heldDomains[i % heldDomains.length]}`);
+  const held = await load(node, unknown, unknown.length);
+  show(`${unknown.length} unknown addresses, held`, held, withGoal(total(held), GOALS.held));
+  const again = await load(node, unknown, unknown.length);
+  show('the same addresses again, their mailboxes in memory', again);
+}
+
+/** One message each, by tenths: how fast, and what the node keeps. */
+async function touchedInTurn(
+  node: BenchNode,
+  accounts: readonly string[],
+  memory: () => Promise<number>,
+): Promise<void> {
+  const before = await memory();
+  const rates: number[] = [];
+  let most = 0;
+  const each = Math.ceil(accounts.length / TENTHS);
+  for (let from = 0; from < accounts.length; from += each) {
+    const some = accounts.slice(from, from + each);
+    const { rate } = await load(node, some, some.length);
+    rates.push(rate);
+    const kept = (await memory()) - before;
+    most = Math.max(most, kept);
+    figure(
+      `${from + some.length} accounts in turn`,
+      rate,
+      'messages/s',
+      `the node keeps ${(kept / 1e6).toFixed(0)} MB more`,
+    );
+  }
+  const [last] = rates.slice(-1);
+  const steadiness = last! / percentile(rates, 0.5);
+  const isSteady = steadiness >= GOALS.steadiness ? 'reached' : 'MISSED';
+  figure('rate of the last tenth, of the median', steadiness, '', `goal ${GOALS.steadiness}: ${isSteady}`);
+  figure('most kept for them', most / 1e6, 'MB', withGoal(most / 1e6, BOUND / 1e6));
+}
+
+async function load(node: BenchNode, addresses: readonly string[], messages: number): Promise<Cost> {
+  const roots = { node: [node.process.pid!], database: [node.databasePid] };
+  const before = await cpuSeconds(roots);
+  const { accepted, seconds } = await smtpLoad({
+    host: '127.0.0.1',
+    ports: [node.port('mx')],
+    connections: CONNECTIONS,
+    messages,
+    size: OCTETS,
+    recipients: (i) => [addresses[i % addresses.length]!],
+  });
+  if (accepted !== messages) throw new Error(`${messages - accepted} messages were not accepted`);
+  const used = difference(await cpuSeconds(roots), before);
+  // The database is started by the node.
+  const cost = (cpu: number) => (cpu / messages) * 1e6;
+  return { node: cost(used.node - used.database), database: cost(used.database), rate: messages / seconds };
+}
+
+const total = ({ node, database }: Cost): number => node + database;
+
+function show(name: string, cost: Cost, note = ''): void {
+  const parts = `node ${cost.node.toFixed(0)} + database ${cost.database.toFixed(0)} µs, ${cost.rate.toFixed(0)}/s`;
+  figure(name, total(cost), 'µs', note === '' ? parts : `${parts}; ${note}`);
+}
+
+/** Octets of the node's heap and buffers after a collection of garbage. */
+async function collectedOctets(node: BenchNode, file: string): Promise<number> {
+  // What is under way ends first.
+  await pause(500);
+  rmSync(file, { force: true });
+  node.process.kill('SIGUSR2');
+  while (!existsSync(file)) await pause(50);
+  return Number(readFileSync(file, 'utf8'));
+}

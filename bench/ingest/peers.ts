@@ -1,0 +1,138 @@
+// Servers that take mail in, side by side under Postfix's load generator, by turns: a node, a Postfix that accepts messages and
+// drops them, and a Postfix whose Dovecot stores them.
+import { cpuSeconds, difference } from '../support/cpu-time.js';
+import { startDovecot } from '../support/dovecot.js';
+import { figure, percentile } from '../support/figures.js';
+import type { BenchNode } from '../support/node.js';
+import { startPostfix } from '../support/postfix.js';
+import { smtpSource } from '../support/smtp-source.js';
+
+const SIZE = 4096;
+const PROCESSES = 20;
+const PER_CONNECTION = 60;
+const ROUNDS = 3;
+const USERS = 200;
+/** How often a server that stores in the background is asked whether it is done. */
+const POLL_MS = 50;
+/** Nothing was stored for so long: something is stuck. */
+const STUCK_MS = 30_000;
+
+interface Peer {
+  readonly name: string;
+  readonly port: number;
+  readonly messages: number;
+  /** Whose processor time, with all that they have started. */
+  readonly pids: readonly number[];
+  recipient(i: number): string;
+  /** Messages that are stored, of a server that answers before. */
+  stored?(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+interface Round {
+  readonly rate: number;
+  readonly micros: number;
+}
+
+/** @throws Error when a message was not accepted */
+export async function runPeers(node: BenchNode, emails: readonly string[]): Promise<void> {
+  const mansio: Peer = {
+    name: 'Mansio: stored',
+    port: node.port('mx'),
+    messages: 3_600,
+    pids: [node.process.pid!],
+    recipient: (i) => emails[i % emails.length]!,
+    stop: async () => {},
+  };
+  const peers = [mansio, ...(await startPeers())];
+  try {
+    const rounds = new Map(peers.map((peer) => [peer, [] as Round[]]));
+    for (const peer of peers) await load(peer, PROCESSES * PER_CONNECTION);
+    for (let i = 0; i < ROUNDS; i++) for (const peer of peers) rounds.get(peer)!.push(await load(peer, peer.messages));
+    const [own, ...others] = peers.map((peer) => ({ peer, ...medians(rounds.get(peer)!) }));
+    for (const { peer, rate, micros } of [own!, ...others]) {
+      const ratio = peer === mansio ? '' : `, Mansio ${(own!.rate / rate).toFixed(1)} times as many`;
+      const note = `CPU: ${micros.toFixed(0)} µs${ratio}`;
+      figure(
+        `${peer.name}, 4 kB, ${PROCESSES} × smtp-source, ${PER_CONNECTION} a connection`,
+        rate,
+        'messages/s',
+        note,
+      );
+    }
+  } finally {
+    for (const peer of peers) await peer.stop();
+  }
+}
+
+function medians(rounds: readonly Round[]): Round {
+  const median = (of: (round: Round) => number) => percentile(rounds.map(of), 0.5);
+  return { rate: median(({ rate }) => rate), micros: median(({ micros }) => micros) };
+}
+
+async function load(peer: Peer, messages: number): Promise<Round> {
+  const roots = { server: peer.pids };
+  const [cpuBefore, storedBefore] = [await cpuSeconds(roots), await peer.stored?.()];
+  const started = performance.now();
+  const { port, recipient } = peer;
+  const result = await smtpSource({
+    port,
+    processes: PROCESSES,
+    messages,
+    perConnection: PER_CONNECTION,
+    size: SIZE,
+    recipient,
+  });
+  if (result !== undefined && result.accepted < messages) {
+    throw new Error(`${peer.name}: ${messages - result.accepted} messages were not accepted`);
+  }
+  if (storedBefore !== undefined) await untilStored(peer, storedBefore + messages);
+  const seconds = (performance.now() - started) / 1000;
+  const { server } = difference(await cpuSeconds(roots), cpuBefore);
+  return { rate: messages / seconds, micros: (server / messages) * 1e6 };
+}
+
+async function untilStored(peer: Peer, wanted: number): Promise<void> {
+  let [last, changedAt] = [-1, performance.now()];
+  for (;;) {
+    const stored = await peer.stored!();
+    if (stored >= wanted) return;
+    if (stored !== last) [last, changedAt] = [stored, performance.now()];
+    if (performance.now() - changedAt > STUCK_MS) throw new Error(`${peer.name} has stored ${stored} of ${wanted}`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+/** Those that are installed. */
+async function startPeers(): Promise<Peer[]> {
+  const recipient = (i: number) => `user${i % USERS}@example.test`;
+  const accepting = await startPostfix({ 'example.test': 'discard:' });
+  if (accepting === undefined) {
+    process.stdout.write('  Postfix is not installed, or this is not root: nothing to compare with\n');
+    return [];
+  }
+  const { port, version, pid } = accepting;
+  const stop = () => accepting.stop();
+  const peer = { name: `Postfix ${version}: accepted`, port, messages: 2_400, pids: [pid], recipient, stop };
+  const dovecot = await startDovecot({ lmtp: true });
+  const storing = dovecot && (await startPostfix({ 'example.test': `lmtp:inet:[127.0.0.1]:${dovecot.lmtpPort}` }));
+  if (dovecot === undefined || storing === undefined) {
+    process.stdout.write('  Dovecot with LMTP is not installed\n');
+    return [peer];
+  }
+  return [
+    peer,
+    {
+      name: `Postfix and Dovecot ${dovecot.version}: stored`,
+      port: storing.port,
+      messages: 1_200,
+      pids: [storing.pid, dovecot.process.pid!],
+      recipient,
+      stored: () => storing.delivered(),
+      async stop() {
+        await storing.stop();
+        await dovecot.stop();
+      },
+    },
+  ];
+}

@@ -1,0 +1,22 @@
+// What a database has written: octets of its log, and how many updates of a table had to touch no index.
+import type { Sql } from '../../src/store/postgres/client.js';
+
+interface Work {
+  readonly walOctets: number;
+  readonly tables: ReadonlyMap<string, { readonly updated: number; readonly hot: number }>;
+}
+
+/** Since its start. The server adds what a session has done when that is idle, at most once a second. */
+export async function databaseWork(sql: Sql): Promise<Work> {
+  const [wal] = await sql<[{ octets: string }]>`select (pg_current_wal_lsn() - '0/0')::text as octets`;
+  const tables = await sql<{ name: string; updated: number; hot: number }[]>`
+    select relname as name, n_tup_upd::float8 as updated, n_tup_hot_upd::float8 as hot from pg_stat_user_tables`;
+  return { walOctets: Number(wal.octets), tables: new Map(tables.map(({ name, ...counts }) => [name, counts])) };
+}
+
+/** Share of the updates between that touched no index, in percent. */
+export function hotShare(before: Work, after: Work, table: string): number {
+  const [from, to] = [before.tables.get(table), after.tables.get(table)];
+  const updated = (to?.updated ?? 0) - (from?.updated ?? 0);
+  return updated === 0 ? Number.NaN : (((to?.hot ?? 0) - (from?.hot ?? 0)) / updated) * 100;
+}

@@ -1,0 +1,69 @@
+// Makes a page of emails searchable: reads their texts, cuts them into words and stores these. Texts are read a few at a time,
+// and words are stored in batches of a bounded size, so that neither the memory nor the longest piece of work grows with
+// the emails of the page.
+import { wordsOf } from '../../mail/search-text.js';
+import type { EmailWords, SearchStore, UnindexedEmail } from '../../store/search.js';
+import type { EmailTexts } from './email-texts.js';
+
+/** Bodies read and decoded at a time. */
+const TEXTS_AT_ONCE = 8;
+/** Words of a body that are found. */
+const BODY_WORDS = 60_000;
+/** Words that are enough for a statement; more of them, of one email or of several read at once, hold the event loop longer. */
+const BATCH_WORDS = 30_000;
+
+export interface SearchableEmailsOptions {
+  readonly store: Pick<SearchStore, 'put'>;
+  readonly texts: Pick<EmailTexts, 'searchable'>;
+}
+
+/** `stored`: after each batch, with the last id of it. */
+export async function makeSearchable(
+  { store, texts }: SearchableEmailsOptions,
+  accountId: string,
+  emails: readonly UnindexedEmail[],
+  signal: AbortSignal,
+  stored: (lastId: string) => void = () => {},
+): Promise<void> {
+  let batch: EmailWords[] = [];
+  let count = 0;
+  const storeBatch = async (): Promise<void> => {
+    const last = batch.at(-1);
+    if (last === undefined) return;
+    await store.put(accountId, batch);
+    stored(last.id);
+    batch = [];
+    count = 0;
+  };
+  for (let i = 0; i < emails.length; i += TEXTS_AT_ONCE) {
+    const read = emails.slice(i, i + TEXTS_AT_ONCE).map((email) => emailWords(texts, accountId, email, signal));
+    for (const words of await Promise.all(read)) {
+      batch.push(words);
+      count += wordCount(words);
+      if (count >= BATCH_WORDS) await storeBatch();
+    }
+  }
+  await storeBatch();
+}
+
+/** What is found of an email. */
+async function emailWords(
+  texts: Pick<EmailTexts, 'searchable'>,
+  accountId: string,
+  { id, blob, subject, fromAddress, fromName }: UnindexedEmail,
+  signal: AbortSignal,
+): Promise<EmailWords> {
+  const { recipients, attachments, body } = await texts.searchable(accountId, blob, signal);
+  return {
+    id,
+    subject: wordsOf(subject),
+    sender: wordsOf(`${fromName} ${fromAddress}`),
+    recipients: wordsOf(recipients),
+    attachments: wordsOf(attachments),
+    body: wordsOf(body, BODY_WORDS),
+  };
+}
+
+function wordCount({ subject, sender, recipients, attachments, body }: EmailWords): number {
+  return subject.length + sender.length + recipients.length + attachments.length + body.length;
+}

@@ -1,0 +1,192 @@
+// What the store has of emails that were shown lately, in memory: their rows, the list items made of them, and which emails the
+// threads asked for last have. A row never changes but for its thread. A change that is committed drops what it changes of this;
+// what was read before it and arrives after it is not kept.
+import type { EmailSummaryRow } from '../../store/mailbox-rows.js';
+import type { NetChange } from '../../store/net-changes.js';
+import type { EmailColumns } from './email-columns.js';
+import type { EmailListItem } from './email-view.js';
+
+/** Of one mailbox. */
+const MOST_OCTETS = 1024 * 1024;
+/** Rough memory of a row and of its item beside their texts. */
+const ROW_OCTETS = 1_500;
+/** The texts are in the row and in the encoded item, with up to two octets a character. */
+const OCTETS_A_CHARACTER = 4;
+const THREADS = 200;
+const SLOT_OCTETS = 8;
+/** Placements of a change from which on all items are dropped: looking for each would take longer than making items anew. */
+const MANY = 100;
+
+interface Kept {
+  readonly row: EmailSummaryRow;
+  readonly octets: number;
+  item: EmailListItem | undefined;
+  /** Of the email, when the item was made. */
+  modseq: number;
+}
+
+/** Where the mailboxes of a node share the memory for summaries. */
+export interface SharedRoom {
+  /** The mailbox has read its summaries, or has more of them now. */
+  used(by: Summaries): void;
+}
+
+const NO_ROOM: SharedRoom = { used() {} };
+
+export class Summaries {
+  readonly accountId: string;
+  readonly #mostOctets: number;
+  /** Of the node. */
+  room = NO_ROOM;
+  /** By slot, the least recently shown first. */
+  #kept: Map<number, Kept> | undefined;
+  /** Slots of whole threads, oldest first, by the id that was asked for. */
+  #threads: Map<string, readonly number[]> | undefined;
+  #octets = 0;
+  #version = 0;
+  #isClosed = false;
+
+  constructor(accountId: string, mostOctets = MOST_OCTETS) {
+    this.accountId = accountId;
+    this.#mostOctets = mostOctets;
+  }
+
+  get octets(): number {
+    return this.#octets;
+  }
+
+  /** What is read of the store under one version is kept under the same version only. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** The email's row; undefined when it has to be read. */
+  row(slot: number): EmailSummaryRow | undefined {
+    const kept = this.#kept?.get(slot);
+    if (kept === undefined) return undefined;
+    this.#kept!.delete(slot);
+    this.#kept!.set(slot, kept);
+    return kept.row;
+  }
+
+  keep(slot: number, row: EmailSummaryRow, version: number): void {
+    if (version !== this.#version || this.#isClosed) return;
+    this.#kept ??= new Map();
+    this.#drop(slot);
+    const octets = octetsOf(row);
+    this.#kept.set(slot, { row, octets, item: undefined, modseq: 0 });
+    this.#octets += octets;
+    for (const oldest of this.#kept.keys()) {
+      if (this.#octets <= this.#mostOctets) break;
+      this.#drop(oldest);
+    }
+  }
+
+  /** The item that was made of this row last, when nothing that it shows has changed. `modseq`: of the email. */
+  item(slot: number, row: EmailSummaryRow, modseq: number): EmailListItem | undefined {
+    const kept = this.#kept?.get(slot);
+    return kept?.row === row && kept.modseq === modseq ? kept.item : undefined;
+  }
+
+  keepItem(slot: number, row: EmailSummaryRow, modseq: number, item: EmailListItem): void {
+    const kept = this.#kept?.get(slot);
+    // Else the row was dropped since it was taken: its thread may be another one.
+    if (kept?.row !== row) return;
+    kept.item = item;
+    kept.modseq = modseq;
+  }
+
+  /** Slots of a whole thread, oldest first, with those of emails that were deleted since. */
+  thread(threadId: string): readonly number[] | undefined {
+    return this.#threads?.get(threadId);
+  }
+
+  keepThread(threadId: string, slots: readonly number[], version: number): void {
+    if (version !== this.#version || this.#isClosed) return;
+    this.#threads ??= new Map();
+    this.#octets += slots.length * SLOT_OCTETS - this.#octetsOfThread(threadId);
+    this.#threads.set(threadId, slots);
+    const [oldest] = this.#threads.keys();
+    if (this.#threads.size <= THREADS) return;
+    this.#octets -= this.#octetsOfThread(oldest!);
+    this.#threads.delete(oldest!);
+  }
+
+  /** To be called before the columns take the change in: slots are looked up by the ids of emails that are to be removed. */
+  evolve(net: NetChange, emails: EmailColumns): void {
+    if (this.#kept === undefined || this.#kept.size === 0) return;
+    for (const id of net.emailsRemoved) this.#drop(emails.find(id));
+    let placements = 0;
+    for (const { placed, expunged } of net.placements.values()) placements += placed.length + expunged.length;
+    // Items show the folders that hold their email, and of labels more than the id.
+    if (placements > MANY || net.foldersChanged.length + net.foldersRemoved.length > 0) this.#dropItems();
+    else {
+      for (const { placed, expunged } of net.placements.values()) {
+        for (const { emailId } of placed) this.#dropItem(emails.find(emailId));
+        for (const { emailId } of expunged) this.#dropItem(emails.find(emailId));
+      }
+    }
+  }
+
+  /** Emails have another thread now, or a thread has more emails. */
+  threadsChanged({ areJoined }: { readonly areJoined: boolean }): void {
+    if (areJoined) this.clear();
+    else {
+      this.#version++;
+      this.#clearThreads();
+    }
+  }
+
+  clear(): void {
+    this.#version++;
+    this.#kept?.clear();
+    this.#threads?.clear();
+    this.#octets = 0;
+  }
+
+  /** Nothing is kept any more: something may change rows of the account without a word. */
+  close(): void {
+    this.#isClosed = true;
+    this.clear();
+  }
+
+  #clearThreads(): void {
+    for (const slots of this.#threads?.values() ?? []) this.#octets -= slots.length * SLOT_OCTETS;
+    this.#threads?.clear();
+  }
+
+  #drop(slot: number): void {
+    const kept = this.#kept?.get(slot);
+    if (kept === undefined) return;
+    this.#kept!.delete(slot);
+    this.#octets -= kept.octets;
+  }
+
+  #dropItem(slot: number): void {
+    const kept = this.#kept?.get(slot);
+    if (kept !== undefined) kept.item = undefined;
+  }
+
+  #dropItems(): void {
+    for (const kept of this.#kept?.values() ?? []) kept.item = undefined;
+  }
+
+  #octetsOfThread(threadId: string): number {
+    return (this.#threads?.get(threadId)?.length ?? 0) * SLOT_OCTETS;
+  }
+}
+
+function octetsOf({
+  subject,
+  preview,
+  fromAddress,
+  fromName,
+  messageId,
+  inReplyTo,
+  references,
+}: EmailSummaryRow): number {
+  let characters = subject.length + preview.length + fromAddress.length + fromName.length;
+  characters += (messageId?.length ?? 0) + (inReplyTo?.length ?? 0);
+  for (const reference of references) characters += reference.length;
+  return ROW_OCTETS + characters * OCTETS_A_CHARACTER;
+}

@@ -1,0 +1,20 @@
+// What every process of `mansio serve` does about its end: it waits for the wish to stop, and dies of its bugs with a word.
+import { once } from 'node:events';
+import type { LogOutput } from '../node/log.js';
+
+export async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  // A handler of signals alone does not keep a process alive.
+  const awake = setInterval(() => {}, 2 ** 30);
+  await once(signal, 'abort');
+  clearInterval(awake);
+}
+
+export function dieOfBugs({ log, flush }: LogOutput): void {
+  const die = (error: unknown) => {
+    log.fatal({ err: error }, 'a bug: the node ends, a restart recovers');
+    void flush().finally(() => process.exit(1));
+  };
+  process.on('uncaughtException', die);
+  process.on('unhandledRejection', die);
+}

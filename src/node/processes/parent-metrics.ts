@@ -1,0 +1,54 @@
+// The metrics port of a parent: one scrape gives the series of all processes, and /healthz is as bad as the worst of them.
+import type { Logger } from 'pino';
+import type { Config } from '../../config.js';
+import { startHttp } from '../../gateways/http/server.js';
+import type { Lifecycle } from '../lifecycle.js';
+import { listenFailure } from '../start-failure.js';
+import { jointHealth, type ProcessHealth } from './joint-health.js';
+import type { ProcessLife } from './process-life.js';
+
+/** A process as it is now. */
+export interface MeasuredProcess {
+  readonly number: number;
+  /** Undefined between two lives. */
+  readonly life: ProcessLife | undefined;
+  readonly restarted: number;
+}
+
+/** A scrape takes no longer. */
+const GRACE_MS = 500;
+
+/** The address; undefined when metrics are off. @throws StartFault when the port cannot be had */
+export async function openParentMetrics(
+  { bind, metricsPort: port }: Config,
+  log: Logger,
+  lifecycle: Lifecycle,
+  processes: readonly MeasuredProcess[],
+): Promise<string | undefined> {
+  if (port === 0) return undefined;
+  const [{ exposition }, { createProcessMetrics }] = await Promise.all([
+    import('../metrics/exposition.js'),
+    import('../metrics/process-metrics.js'),
+  ]);
+  const metrics = createProcessMetrics({
+    processes: () => processes.map(({ number, life, restarted }) => ({ number, isReady: life?.isReady === true, restarted })),
+    texts: () => Promise.all(processes.map(async ({ life }) => (await life?.ask('metrics')) ?? '')),
+  });
+  const health = async () => {
+    const began = performance.now();
+    const each = processes.map(async ({ number, life }): Promise<ProcessHealth> => {
+      if (life?.isReady !== true) return { number, state: 'starting' };
+      const report = await life.ask('health');
+      if (report !== undefined) return { number, state: 'ready', report };
+      return { number, state: life.isReady ? 'silent' : 'starting' };
+    });
+    return jointHealth(await Promise.all(each), performance.now() - began);
+  };
+  try {
+    const http = await startHttp({ bind, port, handler: exposition(metrics, health), webSockets: [], log });
+    lifecycle.add('metrics', () => http.stop(GRACE_MS));
+    return http.address;
+  } catch (error) {
+    throw listenFailure(error, 'metrics', 'MANSIO_METRICS_PORT', bind, port, 'to turn them off');
+  }
+}

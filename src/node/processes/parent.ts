@@ -1,0 +1,296 @@
+// The parent of several nodes on one machine: starts them on the same ports, starts again what ends by itself, answers for all of them
+// on the metrics port, and drains them one after the other. It serves no client itself.
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Config } from '../../config.js';
+import { StartFault } from '../../errors/start-fault.js';
+import { openDataDirectory } from '../../store/data-directory.js';
+import { startEmbedded } from '../../store/embedded.js';
+import type { DatabaseAddress } from '../../store/postgres/client.js';
+import type { Demo } from '../demo.js';
+import { Lifecycle } from '../lifecycle.js';
+import type { Listeners } from '../listeners.js';
+import { connectionsOf } from '../resources.js';
+import type { ChosenPorts, FailedMessage, ReadyMessage } from './messages.js';
+import { openParentMetrics } from './parent-metrics.js';
+import { clearLeftDirectories, PROCESSES } from './process-directories.js';
+import { type Ending, NeverReady, ProcessLife } from './process-life.js';
+import { Restarts } from './restarts.js';
+
+export interface RunningProcesses {
+  /** Of the parent; its nodes have a number behind it. */
+  readonly nodeId: string;
+  /** Of all nodes. */
+  readonly listeners: Listeners;
+  readonly demo: Demo | undefined;
+  /** Rejects when a process can or must not be started again. */
+  readonly failed: Promise<never>;
+  /** Drains one process after the other; never fails, false when one did not end cleanly. */
+  stop(): Promise<boolean>;
+}
+
+/** One of the numbered places of a process. */
+interface Slot {
+  readonly number: number;
+  readonly restarts: Restarts;
+  life: ProcessLife | undefined;
+  /** In which the next life begins. */
+  pause: NodeJS.Timeout | undefined;
+  /** Lives after the first. */
+  restarted: number;
+}
+
+/** What a process takes at most to stop by itself, and a little. */
+const STOP_MS = 11_000;
+const PARENT_STOP_MS = 6_000;
+/** Exit codes from here on say which signal ended a program. */
+const FIRST_SIGNAL_CODE = 129;
+/** A signal to all processes of a group reaches the parent, too. */
+const GROUP_SIGNAL_MS = 500;
+/** For the embedded database: commands beside the nodes, and what is opened for a moment. */
+const SPARE_CONNECTIONS = 20;
+const LEAST_CONNECTIONS = 50;
+
+/** A process that cannot be started. */
+class ProcessFault extends StartFault {
+  constructor(message: string) {
+    super('process-failed', message);
+  }
+}
+
+/** Everything that was started is stopped again when it fails. @throws StartFault, also one that a process has met */
+export async function startProcesses(
+  config: Config,
+  count: number,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<RunningProcesses> {
+  const parent = new Parent(config, count, log);
+  try {
+    return await parent.start(signal);
+  } catch (error) {
+    await parent.stop();
+    throw error;
+  }
+}
+
+class Parent {
+  readonly #config: Config;
+  readonly #log: Logger;
+  readonly #lifecycle: Lifecycle;
+  readonly #slots: readonly Slot[];
+  readonly #failed: Promise<never>;
+  #fail: (error: Error) => void = () => {};
+  #nodeId = '';
+  #directory = '';
+  #database: DatabaseAddress | undefined;
+  #listeners: Listeners | undefined;
+  #ports: ChosenPorts = {};
+  #isStopping = false;
+  #livesStopped: Promise<boolean> | undefined;
+
+  constructor(config: Config, count: number, log: Logger) {
+    this.#config = config;
+    this.#log = log;
+    this.#lifecycle = new Lifecycle(log);
+    this.#slots = Array.from({ length: count }, (_, i) => ({
+      number: i + 1,
+      restarts: new Restarts(),
+      life: undefined,
+      pause: undefined,
+      restarted: 0,
+    }));
+    this.#failed = new Promise<never>((_, reject) => {
+      this.#fail = reject;
+    });
+    this.#failed.catch(() => {});
+  }
+
+  async start(signal: AbortSignal): Promise<RunningProcesses> {
+    const over = () => void this.#stopLives();
+    signal.addEventListener('abort', over);
+    // Ended by a second signal; after a bug of the parent the processes drain by themselves.
+    process.once('exit', (code) => code >= FIRST_SIGNAL_CODE && this.#killAll());
+    try {
+      await this.#prepare(signal);
+      signal.throwIfAborted();
+      // The first makes schema, certificate and demo; the others find them.
+      const { listeners, demo } = await this.#first(this.#slots[0]!);
+      this.#listeners = listeners;
+      await Promise.all(this.#slots.slice(1).map((slot) => this.#first(slot)));
+      const metrics = await openParentMetrics(this.#config, this.#log, this.#lifecycle, this.#slots);
+      signal.throwIfAborted();
+      return {
+        nodeId: this.#nodeId,
+        listeners: { ...(metrics !== undefined && { metrics }), ...listeners },
+        demo,
+        failed: this.#failed,
+        stop: () => this.stop(),
+      };
+    } finally {
+      signal.removeEventListener('abort', over);
+    }
+  }
+
+  async stop(): Promise<boolean> {
+    const isClean = await this.#stopLives();
+    return (await this.#lifecycle.stop(PARENT_STOP_MS)) && isClean;
+  }
+
+  async #prepare(signal: AbortSignal): Promise<void> {
+    const { dataDir, databaseUrl } = this.#config;
+    const dataDirectory = openDataDirectory(dataDir);
+    this.#lifecycle.add('data directory', () => dataDirectory.release());
+    this.#directory = dataDirectory.path;
+    this.#nodeId = this.#config.nodeId ?? dataDirectory.keep('node-id', () => randomBytes(8).toString('hex'));
+    await clearLeftDirectories(dataDirectory.path, this.#slots.length, this.#log, signal);
+    if (databaseUrl !== undefined) return;
+    const wanted = Math.max(LEAST_CONNECTIONS, connectionsOf(this.#slots.length) + SPARE_CONNECTIONS);
+    const embedded = await startEmbedded({
+      dataDir: dataDirectory,
+      log: this.#log,
+      settings: { max_connections: String(wanted) },
+    });
+    this.#lifecycle.add('embedded database', () => embedded.stop(), PARENT_STOP_MS);
+    this.#database = embedded.address;
+  }
+
+  /** A process that has been ready is started again when it ends; one that has not ends the start. */
+  async #first(slot: Slot): Promise<ReadyMessage> {
+    try {
+      return await this.#begin(slot).ready;
+    } catch (error) {
+      throw this.#isStopping ? error : explained(slot, error);
+    }
+  }
+
+  #begin(slot: Slot): ProcessLife {
+    const others = this.#slots.filter((each) => each !== slot && each.life !== undefined);
+    // While nobody has the ports, those that the system has picked are asked for by number.
+    if (others.length === 0 && this.#listeners !== undefined) this.#ports = chosenPorts(this.#listeners);
+    const isShared = others.some(({ life }) => life?.isReady);
+    const http = isShared ? this.#listeners?.http : undefined;
+    const life = new ProcessLife(
+      {
+        kind: 'start',
+        nodeId: `${this.#nodeId}.${slot.number}`,
+        dataDir: join(this.#directory, PROCESSES, String(slot.number)),
+        ports: this.#ports,
+        place: {
+          number: slot.number,
+          count: this.#slots.length,
+          directory: this.#directory,
+          ...(this.#database && { database: this.#database }),
+          httpPort: http === undefined ? undefined : portOf(http),
+        },
+      },
+      () => void this.#signalled(slot, life),
+    );
+    slot.life = life;
+    this.#log.info({ process: slot.number, pid: life.pid }, 'a process is started');
+    void life.ended.then((ending) => this.#ended(slot, life, ending));
+    return life;
+  }
+
+  #ended(slot: Slot, life: ProcessLife, ending: Ending): void {
+    slot.life = undefined;
+    const wasReady = life.readyMs !== undefined || slot.restarted > 0;
+    if (this.#isStopping || !wasReady) return;
+    const { code, signal, failure } = ending;
+    const isAsked = life.isStopping && code === 0;
+    const pause = isAsked ? 0 : slot.restarts.ended({ readyMs: life.readyMs, isTemporary: passes(failure) });
+    const how = { process: slot.number, pid: life.pid, code, signal, ...(failure && { reason: failure.message }) };
+    if (failure?.isFinal === true || pause === undefined) {
+      const error = new ProcessFault(
+        pause === undefined
+          ? `process ${slot.number} has ended ${slot.restarts.failed} times at its start; ${reasonOf(ending)}`
+          : `process ${slot.number} must not go on; ${reasonOf(ending)}`,
+      );
+      this.#log.fatal({ ...how, err: error }, 'a process cannot be started again: all of them are stopped');
+      this.#fail(error);
+      return;
+    }
+    if (isAsked) this.#log.info(how, 'a process has stopped: it is started again');
+    else this.#log.error({ ...how, pauseMs: pause }, 'a process has ended by itself: it is started again');
+    slot.pause = setTimeout(() => void this.#again(slot), pause);
+  }
+
+  async #again(slot: Slot): Promise<void> {
+    slot.restarted++;
+    // When all of them have ended, one takes the ports again before the others join it.
+    const lives = () => this.#slots.flatMap(({ life }) => life ?? []);
+    while (!this.#isStopping && lives().length > 0 && !lives().some(({ isReady }) => isReady))
+      await Promise.race(lives().map(({ ready }) => ready.catch(() => {}))).then(() => delay(10));
+    slot.pause = undefined;
+    if (this.#isStopping) return;
+    const life = this.#begin(slot);
+    await life.ready.then(
+      () => this.#log.info({ process: slot.number, pid: life.pid }, 'a process is ready again'),
+      () => {},
+    );
+  }
+
+  /** Somebody wants this process to end: it drains and starts again, unless the signal was meant for all of them. */
+  async #signalled(slot: Slot, life: ProcessLife): Promise<void> {
+    await delay(GROUP_SIGNAL_MS);
+    if (this.#isStopping || slot.life !== life || !life.isReady) return;
+    this.#log.info({ process: slot.number, pid: life.pid }, 'a process was told to end: it drains');
+    await life.stop(this.#slots.some((each) => each !== slot && each.life?.isReady), STOP_MS);
+  }
+
+  #stopLives(): Promise<boolean> {
+    this.#isStopping = true;
+    this.#livesStopped ??= this.#stopEach();
+    return this.#livesStopped;
+  }
+
+  /** One after the other: who is still there takes the mailboxes over, and the ports stay open. */
+  async #stopEach(): Promise<boolean> {
+    let isClean = true;
+    for (const { pause } of this.#slots) clearTimeout(pause);
+    const isRunning = ({ life }: Slot) => life !== undefined;
+    for (const slot of this.#slots) {
+      const ending = await slot.life?.stop(this.#slots.filter(isRunning).length > 1, STOP_MS);
+      if (ending !== undefined) isClean = ending.code === 0 && isClean;
+    }
+    return isClean;
+  }
+
+  #killAll(): void {
+    for (const { life } of this.#slots) life?.kill();
+  }
+}
+
+function explained({ number }: Slot, error: unknown): unknown {
+  if (!(error instanceof NeverReady)) return error;
+  const { failure } = error.ending;
+  return new ProcessFault(failure?.message ?? `process ${number} cannot be started; ${reasonOf(error.ending)}`);
+}
+
+function passes(failure: FailedMessage | undefined): boolean {
+  return failure?.isTemporary === true;
+}
+
+function reasonOf({ failure, signal, code }: Ending): string {
+  if (failure?.message !== undefined) return `it said: ${failure.message}`;
+  return signal === null ? `it ended with code ${code}; its log says why` : `it was ended by ${signal}`;
+}
+
+function chosenPorts({ http, mx, submission, submissions, imap, imaps, pop3, pop3s }: Listeners): ChosenPorts {
+  return {
+    ...(http !== undefined && { httpPort: portOf(http) }),
+    ...(mx !== undefined && { mxPort: portOf(mx) }),
+    ...(submission !== undefined && { submissionPort: portOf(submission) }),
+    ...(submissions !== undefined && { submissionsPort: portOf(submissions) }),
+    ...(imap !== undefined && { imapPort: portOf(imap) }),
+    ...(imaps !== undefined && { imapsPort: portOf(imaps) }),
+    ...(pop3 !== undefined && { pop3Port: portOf(pop3) }),
+    ...(pop3s !== undefined && { pop3sPort: portOf(pop3s) }),
+  };
+}
+
+function portOf(address: string): number {
+  return Number(address.slice(address.lastIndexOf(':') + 1));
+}

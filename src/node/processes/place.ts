@@ -1,0 +1,51 @@
+// Where a node stands among the processes of one parent, and what it has there of the bounds that are meant for a machine.
+import type { ConnectionLimitOptions } from '../../gateways/tcp/connection-limits.js';
+import type { DatabaseAddress } from '../../store/postgres/client.js';
+
+/** Undefined for a node without a parent. */
+export interface ProcessPlace {
+  /** From 1 on. */
+  readonly number: number;
+  /** Of all processes of the parent. */
+  readonly count: number;
+  /** The data directory of the parent: it keeps what all processes have in common. */
+  readonly directory: string;
+  /** Of the embedded database, which the parent runs; absent: that of DATABASE_URL. */
+  readonly database?: DatabaseAddress;
+  /** Where the HTTP servers of the other processes listen by now. */
+  readonly httpPort: number | undefined;
+}
+
+/** Standard deviations: one holder in a thousand is refused by one process before it has what a single node would grant. */
+const ROOM = 3;
+
+/**
+ * The part of a bound on connections that one of `count` processes keeps. Connections reach the processes at random, so each process
+ * has some room above the mean. All of them together grant more than the bound: of 200, at most 244 with two processes, 320 with eight.
+ */
+export function shareOfConnections(bound: number, count: number): number {
+  const mean = bound / count;
+  const deviation = Math.sqrt(mean * (1 - 1 / count));
+  return Math.min(bound, Math.ceil(mean + ROOM * deviation));
+}
+
+/** `limits` of a node for one of `count` processes. */
+export function limitsOf<L extends ConnectionLimitOptions>(limits: L, count: number): L {
+  const { connections, connectionsPerAddress, connectionsPerAccount } = limits;
+  return {
+    ...limits,
+    connections: shareOfConnections(connections, count),
+    connectionsPerAddress: shareOfConnections(connectionsPerAddress, count),
+    connectionsPerAccount: shareOfConnections(connectionsPerAccount, count),
+  };
+}
+
+/** The part of a cache of `octets`: each process has the same share of the accounts. */
+export function shareOfMemory(octets: number, count: number): number {
+  return Math.ceil(octets / count);
+}
+
+/** Of a pool of `size` connections to the database: together the processes open at most twice as many as a single node, or `least` each. */
+export function shareOfPool(size: number, count: number, least: number): number {
+  return Math.min(size, Math.max(least, Math.ceil((2 * size) / count)));
+}

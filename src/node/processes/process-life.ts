@@ -1,0 +1,125 @@
+// One life of one process, as its parent sees it: started, ready, asked, stopped, ended.
+import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import { atMost } from '../../bounds/time-bounds.js';
+import type { Answers, FailedMessage, PresentMessage, ReadyMessage, StartMessage, ToParent, ToProcess } from './messages.js';
+
+export interface Ending {
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** What the process said of it. */
+  readonly failure: FailedMessage | undefined;
+}
+
+/** The process has ended before it was ready. */
+export class NeverReady extends Error {
+  override readonly name = 'NeverReady';
+  readonly ending: Ending;
+
+  constructor(number: number, ending: Ending) {
+    super(`process ${number} ended (${ending.signal ?? ending.code}) before it was ready`);
+    this.ending = ending;
+  }
+}
+
+const ANSWER_MS = 4_000;
+
+export class ProcessLife {
+  readonly pid: number;
+  /** @throws NeverReady */
+  readonly ready: Promise<ReadyMessage>;
+  readonly ended: Promise<Ending>;
+  readonly #worker: Worker;
+  readonly #signalled: () => void;
+  readonly #answers = new Map<number, (answer: Answers[keyof Answers] | undefined) => void>();
+  #asked = 0;
+  #failure: FailedMessage | undefined;
+  #readyAt: number | undefined;
+  #hasEnded = false;
+  #isStopping = false;
+
+  /** `signalled`: somebody has sent the process a signal to end. */
+  constructor(start: StartMessage, signalled: () => void) {
+    this.#signalled = signalled;
+    const worker = cluster.fork();
+    this.#worker = worker;
+    this.pid = worker.process.pid ?? 0;
+    // A message to a process that has just ended.
+    worker.on('error', () => {});
+    this.ended = once(worker, 'exit').then(([code, signal]) => this.#end(code, signal));
+    const isReady = new Promise<ReadyMessage>((resolve) => {
+      worker.on('message', (message: ToParent) => {
+        if (message.kind === 'ready') {
+          this.#readyAt = performance.now();
+          resolve(message);
+        } else if (message.kind === 'present') this.#present(start);
+        else this.#hear(message);
+      });
+    });
+    const never = this.ended.then((ending): never => {
+      throw new NeverReady(start.place.number, ending);
+    });
+    this.ready = Promise.race([isReady, never]);
+    this.ready.catch(() => {});
+  }
+
+  get isReady(): boolean {
+    return this.#readyAt !== undefined && !this.#hasEnded && !this.#isStopping;
+  }
+
+  /** It was told to. */
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
+  /** Since it was ready; undefined when it never was. */
+  get readyMs(): number | undefined {
+    return this.#readyAt === undefined ? undefined : performance.now() - this.#readyAt;
+  }
+
+  /** Undefined when the process does not answer in time. */
+  async ask<K extends keyof Answers>(about: K): Promise<Answers[K] | undefined> {
+    if (this.#hasEnded) return undefined;
+    const id = ++this.#asked;
+    const answer = new Promise<Answers[keyof Answers] | undefined>((resolve) => {
+      this.#answers.set(id, resolve);
+    });
+    this.#say({ kind: 'ask', id, about });
+    const isAnswered = await atMost(answer, ANSWER_MS);
+    this.#answers.delete(id);
+    return isAnswered ? ((await answer) as Answers[K] | undefined) : undefined;
+  }
+
+  /** Drains it, and kills it when that takes longer than `withinMs`. */
+  async stop(portsStay: boolean, withinMs: number): Promise<Ending> {
+    this.#isStopping = true;
+    this.#say({ kind: 'stop', portsStay });
+    if (!(await atMost(this.ended, withinMs))) this.kill();
+    return this.ended;
+  }
+
+  kill(): void {
+    this.#worker.process.kill('SIGKILL');
+  }
+
+  #say(message: ToProcess): void {
+    if (this.#worker.isConnected()) this.#worker.send(message, () => {});
+  }
+
+  #present(start: StartMessage): void {
+    if (this.#isStopping) this.kill();
+    else this.#say(start);
+  }
+
+  #hear(message: Exclude<ToParent, PresentMessage | ReadyMessage>): void {
+    if (message.kind === 'failed') this.#failure = message;
+    else if (message.kind === 'signalled') this.#signalled();
+    else this.#answers.get(message.id)?.(message.answer);
+  }
+
+  #end(code: number | null, signal: string | null): Ending {
+    this.#hasEnded = true;
+    for (const answer of this.#answers.values()) answer(undefined);
+    return { code, signal: signal || null, failure: this.#failure };
+  }
+}

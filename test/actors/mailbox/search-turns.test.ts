@@ -1,0 +1,32 @@
+// The turns of searches at the database.
+import test from 'ava';
+import { searchTurns } from '../../../src/actors/mailbox/search-turns.js';
+import type { SearchStore } from '../../../src/store/search.js';
+
+test('so many searches are under way at a time; accounts take turns, and one that fails gives its turn back', async (t) => {
+  const begun: string[] = [];
+  const ends: (() => void)[] = [];
+  let underWay = 0;
+  const store = {
+    matches: async (accountId: string) => {
+      begun.push(accountId);
+      t.true(++underWay <= 2);
+      await new Promise<void>((resolve) => ends.push(resolve));
+      underWay--;
+      if (accountId === 'fails') throw new Error('no answer');
+      return new Uint8Array(16);
+    },
+  };
+  const { matches } = searchTurns(store as unknown as SearchStore, 2);
+  const ask = (accountId: string) => matches(accountId, [], 'text');
+  const failing = t.throwsAsync(ask('fails'), { message: 'no answer' });
+  const asked = [...'aaaab'].map((accountId) => ask(accountId));
+  for (let i = 0; i < 6; i++) {
+    while (ends[i] === undefined) await new Promise((resolve) => setImmediate(resolve));
+    ends[i]!();
+  }
+  await failing;
+  t.is((await Promise.all(asked)).length, 5);
+  t.deepEqual(begun.slice(0, 2), ['fails', 'a']);
+  t.true(begun.indexOf('b') <= 3, 'the other account waits for one turn, not for all of them');
+});

@@ -1,0 +1,94 @@
+// A revocation is answered when the other nodes have forgotten the key, and does not wait for nodes that cannot remember it.
+import test from 'ava';
+import { pino } from 'pino';
+import { NoResponders, RequestTimeout, type Responder } from '../../src/actors/runtime/transport.js';
+import { Revocations } from '../../src/node/revocations.js';
+import type { NodeRow } from '../../src/store/leases.js';
+
+const TTL_MS = 3_000;
+
+function nodeRow(id: string, row: Partial<NodeRow> = {}): NodeRow {
+  const { bus = 'nats', expired = false } = row;
+  return { id, version: '1', roles: [], bus, state: 'serving', startedAt: 0, silentMs: 0, expired };
+}
+
+/** Nodes of one cluster; a request to one of `failing` fails so. */
+function setUp(rows: readonly NodeRow[], failing: ReadonlyMap<string, Error> = new Map()) {
+  const responders = new Map<string, Responder>();
+  const asked: string[] = [];
+  const gates: Promise<void>[] = [];
+  const subjects = new Map(rows.map(({ id }) => [`revocations.${Buffer.from(id).toString('hex')}`, id]));
+  const transport = {
+    async request(subject: string, request: Parameters<Responder>[0], timeoutMs: number) {
+      const id = subjects.get(subject)!;
+      asked.push(`${id} ${timeoutMs}`);
+      await gates.shift();
+      const failure = failing.get(id);
+      if (failure !== undefined) throw failure;
+      return responders.get(subject)!(request);
+    },
+    respond(subject: string, responder: Responder) {
+      responders.set(subject, responder);
+      return { ready: Promise.resolve(), end: () => void responders.delete(subject) };
+    },
+  };
+  let isReadable = true;
+  const leases = {
+    async view() {
+      if (!isReadable) throw new Error('no database');
+      return { nodes: rows, leases: [] };
+    },
+  };
+  const forgotten: string[] = [];
+  const nodes = rows.map(({ id }) => {
+    const options = { transport, ownership: { nodeId: id }, leases, ttlMs: TTL_MS, log: pino({ enabled: false }) };
+    const revocations = new Revocations(options);
+    revocations.listen((keyId) => forgotten.push(`${id} ${keyId}`));
+    return revocations;
+  });
+  const breakStore = () => {
+    isReadable = false;
+  };
+  return { nodes, asked, forgotten, gates, breakStore };
+}
+
+test('every node forgets the keys before the announcement ends', async (t) => {
+  const { nodes, forgotten, gates } = setUp([nodeRow('one'), nodeRow('two.b'), nodeRow('three')]);
+  let go = () => {};
+  gates.push(
+    new Promise((resolve) => {
+      go = resolve;
+    }),
+  );
+  let isOver = false;
+  const announced = nodes[0]!.announce(['k', 'l']).then(() => {
+    isOver = true;
+  });
+  while (forgotten.length < 4) await new Promise((resolve) => setImmediate(resolve));
+  t.false(isOver, 'a node has not confirmed yet');
+  go();
+  await announced;
+  t.deepEqual(forgotten.sort(), ['one k', 'one l', 'three k', 'three l', 'two.b k', 'two.b l']);
+});
+
+test('nodes that are gone, or alone, are not asked; one that hangs is waited for as long as its leases last', async (t) => {
+  const failing = new Map<string, Error>([
+    ['older', new NoResponders('nobody')],
+    ['hanging', new RequestTimeout('silent')],
+  ]);
+  const rows = ['one', 'older', 'hanging', 'two'].map((id) => nodeRow(id));
+  const { nodes, asked, forgotten } = setUp(
+    [...rows, nodeRow('dead', { expired: true }), nodeRow('other', { bus: 'in-process' })],
+    failing,
+  );
+  await nodes[0]!.announce(['k']);
+  t.deepEqual(asked.sort(), ['hanging 3000', 'older 3000', 'two 3000']);
+  t.deepEqual(forgotten, ['one k', 'two k']);
+});
+
+test('without a list of the nodes this node forgets all the same', async (t) => {
+  const { nodes, asked, forgotten, breakStore } = setUp([nodeRow('one'), nodeRow('two')]);
+  breakStore();
+  await nodes[0]!.announce(['k']);
+  t.deepEqual([asked, forgotten], [[], ['one k']]);
+});
