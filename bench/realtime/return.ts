@@ -25,14 +25,17 @@ export async function returning(target: Target, accounts: number): Promise<void>
     await miss(target, owners);
     await target.node.replace();
     const used = await ownCpuSeconds(target.pid);
+    const usedByClients = await ownCpuSeconds(swarm.pid);
     const { ms, openedMs } = await swarm.return(target.hub('?resume=true'), 'NewEmail', MISSED);
     const seconds = ms.at(-1)! / 1000;
     const cost = (await ownCpuSeconds(target.pid)) - used;
+    const clients = (await ownCpuSeconds(swarm.pid)) - usedByClients;
     const name = `${CONNECTIONS} clients of ${accounts} accounts resume on a new node`;
     figure(name, seconds, 's', `${withGoal(seconds, GOAL_SECONDS)}; connected after ${(openedMs / 1000).toFixed(2)} s`);
     latency('  each', ms);
     figure('  memory a connection', memory, 'octets');
     figure('  the node a client', (cost / CONNECTIONS) * 1e6, 'µs of a processor');
+    figure('  a client itself', (clients / CONNECTIONS) * 1e6, 'µs of a processor');
   } finally {
     swarm.close();
   }
