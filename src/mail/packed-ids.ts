@@ -1,6 +1,6 @@
 // A list of ids as 16 octets each: one array instead of a text an id. As JSON it is the list of the texts, so packets and the
 // other side of them know nothing of it.
-import { uuidOctets, uuidText } from './ids.js';
+import { uuidOctets, uuidText, uuidWords } from './ids.js';
 
 const OCTETS = 16;
 
@@ -14,9 +14,11 @@ export class PackedIds implements Iterable<string> {
 
   static of(ids: readonly string[]): PackedIds {
     const octets = new Uint8Array(ids.length * OCTETS);
-    ids.forEach((id, i) => {
-      octets.set(uuidOctets(id), i * OCTETS);
-    });
+    const view = new DataView(octets.buffer);
+    for (let i = 0; i < ids.length; i++) {
+      const words = uuidWords(ids[i]!);
+      for (let w = 0; w < 4; w++) view.setUint32(i * OCTETS + w * 4, words[w]!);
+    }
     return new PackedIds(octets);
   }
 

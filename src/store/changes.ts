@@ -50,6 +50,9 @@ interface OtherPlacement {
   readonly uid: number;
 }
 
+/** Packed where they are many. In a record about placements they have the UIDs that follow, in their order. */
+type OtherIds = readonly string[] | PackedIds;
+
 /**
  * A record may be about many emails: of the first one it says everything, and `others` names those of which the same holds.
  * Nodes of an earlier version write and read records without `others`.
@@ -57,10 +60,9 @@ interface OtherPlacement {
 interface Payloads {
   /** `isNew`: clients get a notification of new mail. */
   EmailAdded: { readonly email: NewEmail; readonly placements: readonly Placement[]; readonly isNew: boolean };
-  /** `others`: ids; they have the UIDs that follow, in their order. */
-  EmailPlaced: EmailPlacement & { readonly others?: readonly string[] };
+  EmailPlaced: EmailPlacement & { readonly others?: OtherIds };
   /** The email has left a folder and is still in others. */
-  EmailExpunged: EmailPlacement & { readonly others?: readonly OtherPlacement[] };
+  EmailExpunged: EmailPlacement & { readonly others?: readonly OtherPlacement[] | OtherIds };
   /** The email and all its placements are gone. `others` were in the same folders, under `uids` in the order of `placements`. */
   EmailRemoved: {
     readonly emailId: string;
@@ -73,11 +75,10 @@ interface Payloads {
     readonly flags: number;
     readonly changed: number;
     readonly keywords?: readonly string[];
-    /** Ids; packed where they are many. */
-    readonly others?: readonly string[] | PackedIds;
+    readonly others?: OtherIds;
   };
   /** `\Deleted`, which belongs to a placement. */
-  DeletedChanged: EmailPlacement & { readonly isDeleted: boolean; readonly others?: readonly OtherPlacement[] };
+  DeletedChanged: EmailPlacement & { readonly isDeleted: boolean; readonly others?: readonly OtherPlacement[] | OtherIds };
   /** It is empty. */
   FolderCreated: { readonly folder: FolderDefinition };
   /** As it is after the change. */
@@ -185,8 +186,11 @@ export function placementsIn(
   payload: ChangeOf<'EmailPlaced' | 'EmailExpunged' | 'DeletedChanged'>['payload'],
 ): readonly OtherPlacement[] {
   const { emailId, uid, others = [] } = payload;
-  const rest = others.map((other, i) => (typeof other === 'string' ? { emailId: other, uid: uid + 1 + i } : other));
-  return [{ emailId, uid }, ...rest];
+  const placements: OtherPlacement[] = [{ emailId, uid }];
+  for (const other of others) {
+    placements.push(typeof other === 'string' ? { emailId: other, uid: uid + placements.length } : other);
+  }
+  return placements;
 }
 
 /** The emails of a record about removed ones, and where each of them was. */

@@ -167,7 +167,13 @@ export class FolderColumns {
     const gone = [...new Set(slots)].filter((slot) => this.uidOf(slot) !== 0);
     if (gone.length === 0) return;
     const uids = gone.map((slot) => this.uidOf(slot));
-    const atUids = Uint32Array.from(uids, (uid) => this.indexOfUid(uid)).sort();
+    let next = 0;
+    const atUids = Uint32Array.from(gone, (slot, i) => {
+      // Mostly they follow each other.
+      const index = next < this.#count && this.#slots[next] === slot ? next : this.indexOfUid(uids[i]!);
+      next = index + 1;
+      return index;
+    }).sort();
     if (this.#byTime !== undefined) {
       const byTime = this.#byTime;
       withdraw(byTime, this.#count, Uint32Array.from(gone, (slot) => this.#position(byTime, slot)).sort());

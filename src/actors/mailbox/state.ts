@@ -183,7 +183,7 @@ export class MailboxState {
         while (expunged[to]?.modseq === modseq) to++;
         folder.unplaceAll(expunged.slice(from, to).map(slotOf), modseq);
       }
-      folder.placeAll(placed.map((row) => ({ ...row, slot: slotOf(row) })));
+      folder.placeAll(placed.map((row) => ({ slot: slotOf(row), uid: row.uid, modseq: row.modseq })));
       for (const row of [...marked, ...placed.filter(({ isDeleted }) => isDeleted)]) {
         folder.setDeleted(slotOf(row), row.isDeleted, row.modseq);
       }

@@ -4,6 +4,7 @@
 
 import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
 import { uuidV7 } from '../../mail/ids.js';
+import type { PackedIds } from '../../mail/packed-ids.js';
 import type { BlobContent } from '../../store/blobs.js';
 import type { Change, ChangeContent, ChangeOf, NewEmail, ShownEmail } from '../../store/changes.js';
 import type { FolderDefinition, Placement } from '../../store/mailbox-rows.js';
@@ -20,7 +21,7 @@ import { DraftRows } from './outbound/draft-rows.js';
 import { NOTHING_PREFETCHED, type Prefetched } from './prefetch.js';
 import type { MailboxState } from './state.js';
 
-/** Emails of a record of changed flags from which on their ids are packed. */
+/** Emails of a record from which on their ids are packed. */
 export const LEAST_PACKED = 200;
 
 /** What planning for a mailbox needs besides. */
@@ -193,7 +194,7 @@ export class MailboxTransaction {
     for (const [key, group] of groups) {
       if (key === 0) continue;
       const payload = {
-        ...this.#idsOfFlagged(group),
+        ...this.#ids(group),
         flags,
         changed: key >> 1,
         ...(key % 2 === 1 && { keywords: ordered! }),
@@ -316,20 +317,23 @@ export class MailboxTransaction {
     };
   }
 
-  /** The emails of a record that is about several: the first, and ids of the others. */
-  #ids([first, ...others]: readonly number[]): { readonly emailId: string; readonly others?: readonly string[] } {
-    const emailId = this.id(first!);
-    return others.length === 0 ? { emailId } : { emailId, others: others.map((slot) => this.id(slot)) };
-  }
-
-  /** Many are packed: the store writes what is said of them as one row. */
-  #idsOfFlagged(slots: readonly number[]) {
-    if (slots.length < LEAST_PACKED) return this.#ids(slots);
-    return { emailId: this.id(slots[0]!), others: this.#mailbox.emails.packedIds(slots.slice(1)) };
+  /** The emails of a record that is about several: the first, and ids of the others. Many are packed. */
+  #ids(slots: readonly number[]): { readonly emailId: string; readonly others?: readonly string[] | PackedIds } {
+    const emailId = this.id(slots[0]!);
+    if (slots.length === 1) return { emailId };
+    const others = slots.slice(1);
+    if (slots.length >= LEAST_PACKED) return { emailId, others: this.#mailbox.emails.packedIds(others) };
+    return { emailId, others: others.map((slot) => this.id(slot)) };
   }
 
   #placements(slots: readonly number[], folderId: string) {
-    const [first, ...others] = slots.map((slot) => ({ emailId: this.id(slot), uid: this.folders.uid(folderId, slot) }));
+    const uids = slots.map((slot) => this.folders.uid(folderId, slot));
+    const [uid] = uids;
+    // Many that follow each other need no UIDs of their own.
+    if (slots.length >= LEAST_PACKED && uids.every((each, i) => each === uid! + i)) {
+      return { uid: uid!, ...this.#ids(slots) };
+    }
+    const [first, ...others] = slots.map((slot, i) => ({ emailId: this.id(slot), uid: uids[i]! }));
     return others.length === 0 ? first! : { ...first!, others };
   }
 

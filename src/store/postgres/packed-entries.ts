@@ -10,7 +10,12 @@ const ID_OCTETS = 16;
 export interface StoredEntry {
   readonly type: string;
   readonly payload: unknown;
-  readonly packed?: { readonly first: number; readonly count: number };
+  readonly packed?: Packed;
+}
+
+interface Packed {
+  readonly first: number;
+  readonly count: number;
 }
 
 export interface LogRow {
@@ -28,8 +33,10 @@ export interface LogRow {
 export class LogRows {
   readonly rows: LogRow[] = [];
   readonly #packed: Uint8Array[] = [];
-  readonly #places = new Map<Change, { readonly first: number; readonly count: number }>();
+  readonly #places = new Map<Change, Packed>();
   #octets = 0;
+  /** The ids that were packed last. */
+  #last: { readonly row: LogRow; readonly emailId: string; readonly others: PackedIds; readonly packed: Packed } | undefined;
 
   /** One row a seq: a change of many entries costs no more rows than one of a single entry. */
   add(accountId: string, changes: readonly Change[]): void {
@@ -44,7 +51,7 @@ export class LogRows {
     }
   }
 
-  get ids(): Buffer {
+  get ids(): Uint8Array {
     return Buffer.concat(this.#packed);
   }
 
@@ -52,22 +59,32 @@ export class LogRows {
     return this.#packed.length > 0;
   }
 
-  /** Where the ids of a packed record are in its row. */
-  placeOf(change: Change): { readonly first: number; readonly count: number } {
+  /** Where the ids of a packed record of flags are in its row. */
+  placeOf(change: Change): Packed {
     return this.#places.get(change)!;
   }
 
   #entryOf(change: Change, row: LogRow): StoredEntry {
     const { type, payload } = change;
-    if (type !== 'FlagsChanged' || !(payload.others instanceof PackedIds)) return { type, payload };
+    if (!('others' in payload) || !(payload.others instanceof PackedIds)) return { type, payload };
     const { others, ...first } = payload;
+    const packed = this.#placeFor(change, row, first.emailId, others);
+    this.#last = { row, emailId: first.emailId, others, packed };
+    return { type, payload: first, packed };
+  }
+
+  /** Emails that move have two records with the same ids. Records of flags have ids of their own: their places name overlays. */
+  #placeFor(change: Change, row: LogRow, emailId: string, others: PackedIds): Packed {
+    const last = this.#last;
+    const isKnown = change.type !== 'FlagsChanged' && last?.row === row && last.emailId === emailId;
+    if (isKnown && Buffer.compare(last.others.octets, others.octets) === 0) return last.packed;
     const packed = { first: row.octets / ID_OCTETS, count: 1 + others.length };
     const octets = packed.count * ID_OCTETS;
-    this.#places.set(change, packed);
-    this.#packed.push(uuidOctets(first.emailId), others.octets);
+    if (change.type === 'FlagsChanged') this.#places.set(change, packed);
+    this.#packed.push(uuidOctets(emailId), others.octets);
     this.#octets += octets;
     row.octets += octets;
-    return { type, payload: first, packed };
+    return packed;
   }
 }
 

@@ -133,12 +133,17 @@ const TABLES = [
 /** Of the account, of a time that is not in the log, or stored only. */
 const NOT_COMPARED = ['account_id', 'shard', 'machine', 'at'];
 
-/** The account's rows of every table, its own folders under their roles. */
+/** The account's rows of every table, its own folders under their roles. Of expunged UIDs one row each. */
 export async function tablesOf(world: MailboxWorld, accountId: string): Promise<Record<string, string[]>> {
   const roles = await rolesOf(world, accountId);
   const tables: Record<string, string[]> = {};
   for (const table of TABLES) {
-    const rows = await world.sql`select * from ${world.sql(table)} where account_id = ${accountId}`;
+    const rows =
+      table === 'expunged'
+        ? await world.sql`
+            select x.folder_id, x.modseq, u.uid from expunged x, generate_series(x.uid, coalesce(x.last_uid, x.uid)) as u (uid)
+            where x.account_id = ${accountId}`
+        : await world.sql`select * from ${world.sql(table)} where account_id = ${accountId}`;
     tables[table] = rows.map((row) => textOf(table, row, roles)).sort();
   }
   return tables;

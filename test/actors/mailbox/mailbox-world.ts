@@ -227,6 +227,7 @@ export async function checkRows(world: MailboxWorld, t: { deepEqual(a: unknown, 
     select (select count(*)::int from inbound where account_id = ${id}) as inbound,
       (select count(*)::int from emails e where account_id = ${id} and not exists (
         select 1 from placements p where p.account_id = e.account_id and p.email_id = e.id)) as homeless,
-      (select count(*)::int from expunged x join placements p using (account_id, folder_id, uid) where account_id = ${id}) as undead`;
+      (select count(*)::int from expunged x join placements p using (account_id, folder_id)
+        where account_id = ${id} and p.uid between x.uid and coalesce(x.last_uid, x.uid)) as undead`;
   t.deepEqual({ ...rest }, { inbound: 0, homeless: 0, undead: 0 });
 }

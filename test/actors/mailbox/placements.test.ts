@@ -272,7 +272,8 @@ async function checkModel(t: ExecutionContext, world: MailboxWorld, accountId: s
       .map(({ id, name, role, uidNext, highest }) => [id, name, role, uidNext, base + highest]),
   );
   const expunged = await world.sql`
-    select folder_id::text || ' ' || uid::text as place, modseq::int as modseq from expunged where account_id = ${accountId}`;
+    select x.folder_id::text || ' ' || u.uid::text as place, x.modseq::int as modseq
+    from expunged x, generate_series(x.uid, coalesce(x.last_uid, x.uid)) as u (uid) where x.account_id = ${accountId}`;
   for (const { place, modseq } of expunged) t.is(modseq, base + (model.expunged.get(place) ?? -1), place);
 }
 
