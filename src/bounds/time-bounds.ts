@@ -7,28 +7,45 @@ export function pause(ms: number): Promise<void> {
 }
 
 /** What `work` comes to. When it takes longer than `boundMs`, throws what `late` makes; as words: what took so long. */
-export async function inTime<T>(work: Promise<T>, boundMs: number, late: string | (() => Error)): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<never>((_, reject) => {
-    const end = () => reject(typeof late === 'string' ? new Error(`${late} took longer than ${boundMs} ms`) : late());
-    timer = setTimeout(end, boundMs);
-  });
-  try {
-    return await Promise.race([work, over]);
-  } finally {
-    clearTimeout(timer);
-  }
+export function inTime<T>(work: Promise<T>, boundMs: number, late: string | (() => Error)): Promise<T> {
+  return bounded<T, T>(
+    work,
+    boundMs,
+    (result) => result,
+    (_, reject) => {
+      reject(typeof late === 'string' ? new Error(`${late} took longer than ${boundMs} ms`) : late());
+    },
+  );
 }
 
 /** Resolves when `work` is done or the time is over: whether it is done. Rejects only if the work does before that. */
-export async function atMost(work: Promise<unknown>, boundMs: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), Math.max(0, boundMs));
+export function atMost(work: Promise<unknown>, boundMs: number): Promise<boolean> {
+  return bounded<unknown, boolean>(
+    work,
+    Math.max(0, boundMs),
+    () => true,
+    (resolve) => resolve(false),
+  );
+}
+
+/** One promise: commands wait so by the thousand. */
+function bounded<T, R>(
+  work: Promise<T>,
+  boundMs: number,
+  done: (result: T) => R,
+  late: (resolve: (result: R) => void, reject: (error: Error) => void) => void,
+): Promise<R> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => late(resolve, reject), boundMs);
+    work.then(
+      (result) => {
+        clearTimeout(timer);
+        resolve(done(result));
+      },
+      (error) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
   });
-  try {
-    return await Promise.race([work.then(() => true), over]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -6,7 +6,7 @@ export const NO_DELIVERY_SLOTS: DeliverySlots = { reserve: () => undefined };
 
 export const NO_OUTBOUND = {
   deferrals: { note() {} },
-  offers: { find: () => undefined, weightOf: () => 0 },
+  offers: { find: () => undefined, leave() {}, weightOf: () => 0 },
   blobs: { index: () => Promise.reject(new Error('no message is sent here')) },
   outbound: {
     retry: { maxRetries: 0, baseMs: 1, capMs: 1 },

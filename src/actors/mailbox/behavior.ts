@@ -101,7 +101,7 @@ export interface MailboxSources {
   /** Of all mailboxes of the node; its own when absent. */
   readonly maildrops?: MaildropLocks;
   /** Of this node. */
-  readonly offers: Pick<MessageOffers, 'find' | 'weightOf'>;
+  readonly offers: Pick<MessageOffers, 'find' | 'leave' | 'weightOf'>;
   readonly outbound: OutboundHooks;
   readonly log: Pick<Logger, 'warn'>;
 }

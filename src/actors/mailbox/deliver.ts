@@ -35,6 +35,7 @@ export function deliverOffered(
   if (!('offer' in offered)) return { reply: offered };
   const { content, ...message } = offered.offer.message;
   if (message.isJunk !== true && needsBody(tx.filters.all(), factsOf(message.summary))) {
+    tx.leaveOffer();
     return { reply: { isTaken: false } };
   }
   const emailId = place(tx, { ...message, blob: content.hash }, offerId);

@@ -8,6 +8,10 @@ import { StoreFault } from '../../store/errors.js';
 
 /** A mailbox that takes longer, because it has to be loaded or has much to do, gets the message from the store. */
 export const OFFER_MS = 1000;
+/** How long a mailbox that had to read a body is offered nothing: each offer that it leaves costs a round trip to the store. */
+const LEFT_MS = 60_000;
+/** Mailboxes of which that is known. */
+const MOST_LEFT = 10_000;
 /** Octets of a message that weigh as much as a command that changes one email. */
 const OCTETS_OF_A_WEIGHT = 1_000;
 
@@ -112,6 +116,8 @@ export class MessageOffer<R = unknown> {
 export class MessageOffers {
   readonly #owns: (accountId: string) => boolean;
   readonly #offers = new Map<string, MessageOffer>();
+  /** Accounts whose mailboxes have left an offer, the last one last, and until when they are offered nothing. */
+  readonly #left = new Map<string, number>();
 
   /** `owns`: whether this node owns the account's mailbox; what has changed by the time of the commit does no harm. */
   constructor(owns: (accountId: string) => boolean) {
@@ -123,7 +129,7 @@ export class MessageOffers {
    * the message has to be stored first. Who makes the offer withdraws it.
    */
   offer<R>(accountId: string, id: string, message: OfferedMessage): MessageOffer<R> | undefined {
-    if (!isSmall(message.content) || !this.#owns(accountId)) return undefined;
+    if (!isSmall(message.content) || !this.#owns(accountId) || this.#isLeft(accountId)) return undefined;
     const offer = new MessageOffer<R>(message, () => this.#offers.delete(id));
     this.#offers.set(id, offer as MessageOffer);
     return offer;
@@ -131,6 +137,23 @@ export class MessageOffers {
 
   find(id: string): MessageOffer | undefined {
     return this.#offers.get(id);
+  }
+
+  /** The mailbox leaves an offer because its filters read bodies, which the store has to have: it leaves others too. */
+  leave(accountId: string): void {
+    this.#left.delete(accountId);
+    this.#left.set(accountId, performance.now() + LEFT_MS);
+    if (this.#left.size <= MOST_LEFT) return;
+    const [oldest] = this.#left.keys();
+    this.#left.delete(oldest!);
+  }
+
+  #isLeft(accountId: string): boolean {
+    const until = this.#left.get(accountId);
+    if (until === undefined) return false;
+    if (until > performance.now()) return true;
+    this.#left.delete(accountId);
+    return false;
   }
 
   /** What the octets of the message weigh that a command takes: they all travel by one statement. 0 for other commands. */

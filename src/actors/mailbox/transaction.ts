@@ -27,7 +27,7 @@ export const LEAST_PACKED = 200;
 /** What planning for a mailbox needs besides. */
 interface TransactionContext extends PlanContext {
   readonly retry: RetryPolicy;
-  readonly offers: Pick<MessageOffers, 'find'>;
+  readonly offers: Pick<MessageOffers, 'find' | 'leave'>;
 }
 
 export class MailboxTransaction {
@@ -98,6 +98,11 @@ export class MailboxTransaction {
     if (offer === undefined) return { isTaken: false };
     if (offer.isOpen && !this.taken.has(offer)) return { offer };
     return { isTaken: offer.isOpen || offer.isCommitted };
+  }
+
+  /** Leaves an offer to its maker, who stores the message first, and stores the next ones first too. */
+  leaveOffer(): void {
+    this.#context.offers.leave(this.state.accountId);
   }
 
   /** Takes the message of an offer; `isKept`: the commit stores the octets. */

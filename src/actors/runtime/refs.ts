@@ -105,9 +105,9 @@ export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P>
 
   async function send(shard: number, request: RequestPacket): Promise<ReplyPacket> {
     const subject = requestSubject(protocol.name, shard);
-    const late = setTimeout(() => {
-      if (ownership.epochOf(request.accountId) === undefined) ownership.missing(shard);
-    }, LATE_MS);
+    const isOwn = () => ownership.epochOf(request.accountId) !== undefined;
+    // A request to this node cannot outlive the owner.
+    const late = isOwn() ? undefined : setTimeout(() => isOwn() || ownership.missing(shard), LATE_MS);
     try {
       return await transport.request(subject, request, Math.max(request.deadline - clock.now(), 1));
     } catch (error) {

@@ -12,9 +12,8 @@ const HTML_SAMPLE = 32 * 1024;
 const LENGTH = 200;
 /** Octets in which most texts have a whole preview. */
 const START = 512;
-/** ASCII without NUL, which is taken out of texts. */
-const ASCII = /^[\x01-\x7f]*$/;
-const BLANKS = /[\x01-\x20\x7f]+/g;
+const ASCII = /^\p{ASCII}*$/u;
+const BLANKS = /[\s\p{Cc}]+/gu;
 /** Characters of the decoded sample that are read: fillers and white space may come before the words. */
 const SCANNED = 4000;
 const FILLER = /^(?:\u034f|[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff])$/;
@@ -57,7 +56,8 @@ export class PreviewSamples {
 /** As `firstLine`, when the first octets are ASCII and enough; most are, and reading the whole sample costs much more. */
 function lineOfStart(octets: Buffer): string | undefined {
   const text = octets.toString('latin1', 0, START);
-  if (!ASCII.test(text)) return undefined;
+  // NUL is taken out of texts.
+  if (!ASCII.test(text) || text.includes('\0')) return undefined;
   const line = text.replace(BLANKS, ' ').trimStart();
   return line.length < LENGTH ? undefined : line.slice(0, LENGTH).trimEnd();
 }

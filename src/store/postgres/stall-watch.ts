@@ -46,9 +46,16 @@ export class StallWatch {
     if (this.isStalled) return Promise.reject(stalled());
     return new Promise((resolve, reject) => {
       this.#waiting.add(reject);
-      work()
-        .finally(() => this.#waiting.delete(reject))
-        .then(resolve, reject);
+      work().then(
+        (result) => {
+          this.#waiting.delete(reject);
+          resolve(result);
+        },
+        (error) => {
+          this.#waiting.delete(reject);
+          reject(error);
+        },
+      );
     });
   }
 

@@ -180,6 +180,9 @@ test('a mailbox stores an offered message with its email, once, and what a filte
   await mailbox.ask('createFilter', { rule: { ...rule, subjectContains: null, bodyContains: 'secret' } });
   const unread = await deliver(world, id, mailOf('body', 'secret'));
   t.deepEqual([unread.outcome, ...unread.isTaken], [undefined, false, false, false]);
+  // Until some time has passed the next ones are stored first.
+  t.is(world.offers.offer(id, randomUUID(), mailOf('next')), undefined);
+  t.truthy(world.offers.offer(randomUUID(), randomUUID(), mailOf('next')));
   // Of another node, or withdrawn.
   const { reply: foreign } = await mailbox.ask('deliverOffered', { offerId: randomUUID() });
   t.deepEqual(foreign, { isTaken: false });
