@@ -118,3 +118,49 @@ test('what was read before a commit that the claim has waited for is not the mai
   t.is(mailbox, undefined);
   t.is((await claimed(id, 3)).mailbox?.emails[0]?.count, 1);
 });
+
+test('claims that are asked for together share a statement, and none of them waits for an account that is locked', async (t) => {
+  const writers = [await open(), await open(), await open()];
+  for (const writer of writers) await writer.add();
+  const [first, locked, last] = writers.map(({ accountId }) => accountId) as [string, string, string];
+  let waiting: ReturnType<typeof claimed> | undefined;
+  await sql.begin(async (tx) => {
+    await tx`update accounts set display_name = 'changed' where id = ${locked}`;
+    waiting = claimed(locked);
+    const claims = await Promise.all([claimed(first), claimed(last)]);
+    t.deepEqual(
+      claims.map(({ mailbox }) => mailbox?.emails[0]?.count),
+      [1, 1],
+    );
+  });
+  t.is((await waiting!).mailbox?.emails[0]?.count, 1);
+  const epochs = async () =>
+    (await sql`select epoch from accounts where id = any(${[first, locked, last]})`).map((row) => Number(row['epoch']));
+  t.deepEqual(await epochs(), [2, 2, 2]);
+
+  const kinds = await Promise.all([
+    mailboxes.claim(first, 4),
+    mailboxes.claim(first, 3),
+    mailboxes.claim(locked, 1),
+    mailboxes.claim('00000000-0000-7000-8000-000000000000', 4),
+    mailboxes.claim(last, 4),
+  ]);
+  t.deepEqual(
+    kinds.map(({ kind }) => kind),
+    ['claimed', 'fenced', 'fenced', 'noSuchAccount', 'claimed'],
+  );
+});
+
+test('a mailbox of which many UIDs were expunged is read after its claim', async (t) => {
+  const writer = await open();
+  const { accountId: id } = writer;
+  await writer.add();
+  const expunge = (count: number) => sql`
+    insert into expunged (account_id, folder_id, uid, modseq)
+    select ${id}, ${writer.folder('junk')}, n, 1 from generate_series(1, ${count}::int) n on conflict do nothing`;
+  await expunge(2_000);
+  t.is((await claimed(id)).mailbox?.overview.expunged.folders[0]?.count, 2_000);
+  await expunge(2_001);
+  t.is((await claimed(id)).mailbox, undefined);
+  t.is((await mailboxes.overview(id)).expunged.folders[0]?.count, 2_001);
+});

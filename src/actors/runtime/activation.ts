@@ -28,6 +28,8 @@ export interface ActivationHost {
   publish(packet: EventPacket): void;
   /** The state is in memory. */
   loaded(): void;
+  /** The state takes so many octets more. */
+  grown(activation: { readonly accountId: string }, octets: number): void;
   /** A commit of the account may have happened unpublished, or its state could not be read: the host loads it again. */
   uncertain(accountId: string): void;
   /** A later owner has the account. */
@@ -102,11 +104,17 @@ export class Activation<P extends Protocol, S, T, R = undefined> {
       throw new Fenced();
     }
     const { state } = loaded;
-    this.#octets = this.#behavior.octets(state);
+    this.#weigh(state);
     this.#host.loaded();
     const position = this.#behavior.position(state);
     this.#host.publish({ v: PACKET_VERSION, accountId: this.accountId, after: position, seq: position, events: [] });
     return state;
+  }
+
+  #weigh(state: S): void {
+    const before = this.#octets;
+    this.#octets = this.#behavior.octets(state);
+    if (this.#octets !== before) this.#host.grown(this, this.#octets - before);
   }
 
   async #query(request: RequestPacket): Promise<ReplyPacket> {
@@ -132,7 +140,7 @@ export class Activation<P extends Protocol, S, T, R = undefined> {
         this.#state = this.#load();
         state = await this.#state;
       }
-      this.#octets = this.#behavior.octets(state);
+      this.#weigh(state);
     } catch (error) {
       this.#end();
       for (const waiting of this.#queue.take(MAX_QUEUED)) waiting.answer(this.#faultOf(error, waiting.request));

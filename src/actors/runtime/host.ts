@@ -22,7 +22,7 @@ export interface HostOptions<P extends Protocol, S, D, R> {
   readonly log: Logger;
   /** Idle actors are passivated after this long, in ms. */
   readonly idleMs: number;
-  /** States kept in memory, in octets; the least recently used idle actors go first beyond it. */
+  /** States kept in memory, in octets; beyond it the least recently used idle actors go as soon as another one is loaded. */
   readonly maxOctets: number;
   /** How often idleness and memory are checked, in ms. */
   readonly sweepMs: number;
@@ -54,6 +54,8 @@ export interface Host extends Tenant {
 
 /** Uncertain accounts that one sweep loads again: a database that has recovered must not be flooded. */
 const RELOADS_A_SWEEP = 100;
+/** Actors that are looked at to make room for one that has grown. */
+const LOOKED_AT = 64;
 /** Without its state an actor still has a queue and bookkeeping. */
 const ACTIVATION_OCTETS = 1_000;
 
@@ -62,6 +64,8 @@ export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S
   const { name, operations } = behavior.protocol;
   // Most recently used last.
   const activations = new Map<string, Activation<P, S, D, R>>();
+  /** What all of them take. */
+  let octets = 0;
   /** Requests being carried out, with the shard they concern. */
   const underWay = new Map<Promise<ReplyPacket>, number>();
   const responders = new Map<number, Registration>();
@@ -79,13 +83,18 @@ export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S
       options.published?.(packet);
     },
     loaded: () => meter.loaded(),
+    grown: (activation: { readonly accountId: string }, by: number) => {
+      if (activations.get(activation.accountId) !== activation) return;
+      octets += by;
+      if (octets > options.maxOctets) makeRoom(activation);
+    },
     uncertain: (accountId: string) => void uncertain.add(accountId),
     fenced: () => {
       meter.fenced();
       ownership.recheck();
     },
     ended: (ended: { readonly accountId: string }) => {
-      if (activations.get(ended.accountId) === ended) activations.delete(ended.accountId);
+      if (activations.get(ended.accountId) === ended) remove(ended.accountId);
     },
   };
 
@@ -106,13 +115,35 @@ export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S
   }
 
   function activationOf(accountId: string, epoch: number): Activation<P, S, D, R> {
-    let activation = activations.get(accountId);
-    if (activation !== undefined) activations.delete(accountId);
-    if (activation === undefined || activation.epoch !== epoch) {
-      activation = new Activation(behavior, activationHost, accountId, epoch);
+    const known = activations.get(accountId);
+    if (known?.epoch === epoch) {
+      activations.delete(accountId);
+      activations.set(accountId, known);
+      return known;
     }
+    remove(accountId);
+    const activation = new Activation(behavior, activationHost, accountId, epoch);
     activations.set(accountId, activation);
+    octets += ACTIVATION_OCTETS;
     return activation;
+  }
+
+  function remove(accountId: string): void {
+    const activation = activations.get(accountId);
+    if (activation === undefined) return;
+    activations.delete(accountId);
+    octets -= activation.octets + ACTIVATION_OCTETS;
+  }
+
+  /** Mailboxes may be loaded faster than the next sweep comes. What finds no idle actor among the first leaves the rest to the sweep. */
+  function makeRoom(beside: { readonly accountId: string }): void {
+    const before = activations.size;
+    let looked = 0;
+    for (const [accountId, activation] of activations) {
+      if (octets <= options.maxOctets || looked++ === LOOKED_AT) break;
+      if (activation.isIdle && activation !== beside) remove(accountId);
+    }
+    if (activations.size < before) meter.passivated(before - activations.size);
   }
 
   function tracked(request: RequestPacket, foreign = false): Promise<ReplyPacket> {
@@ -160,7 +191,7 @@ export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S
     const over = [...activations].filter(([accountId]) => leaving.has(shardOf(accountId, ownership.shards)));
     await Promise.allSettled(taken);
     for (const [accountId, activation] of over) {
-      if (activations.get(accountId) === activation) activations.delete(accountId);
+      if (activations.get(accountId) === activation) remove(accountId);
     }
     for (const accountId of uncertain)
       if (leaving.has(shardOf(accountId, ownership.shards))) recheckFollowers(accountId);
@@ -188,23 +219,17 @@ export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S
     reloadUncertain();
     const idleSince = clock.now() - options.idleMs;
     const before = activations.size;
-    let { octets } = load();
     for (const [accountId, activation] of activations) {
       if (!activation.isIdle) continue;
       if (activation.lastUsed > idleSince && octets <= options.maxOctets) continue;
-      octets -= activation.octets + ACTIVATION_OCTETS;
-      activations.delete(accountId);
+      remove(accountId);
     }
     if (activations.size < before) meter.passivated(before - activations.size);
   }
 
   function load(): HostLoad {
-    let octets = 0;
     let waiting = 0;
-    for (const activation of activations.values()) {
-      octets += activation.octets + ACTIVATION_OCTETS;
-      waiting += activation.waiting;
-    }
+    for (const activation of activations.values()) waiting += activation.waiting;
     return { actors: activations.size, octets, waiting };
   }
 
@@ -223,6 +248,7 @@ export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S
       for (const responder of responders.values()) responder.end();
       while (underWay.size > 0) await Promise.allSettled([...underWay.keys()]);
       activations.clear();
+      octets = 0;
       for (const accountId of uncertain) recheckFollowers(accountId);
     },
   };

@@ -308,3 +308,20 @@ test('when memory is short the actor used least recently goes, and none that is 
   t.is(store.loads, 2, 'B was kept');
   await host.stop();
 });
+
+test('actors that are loaded between two sweeps do not exceed the memory', async (t) => {
+  const { store, counters, host } = setUp({ maxOctets: 2_500_000, sweepMs: 1e9 });
+  const accounts = [A, B, ...Array.from({ length: 8 }, () => randomUUID())];
+  for (const [i, account] of accounts.entries()) {
+    store.add(account);
+    t.deepEqual(await counters.of(account).ask('add', { amount: i }), { reply: { total: i } });
+    t.true(host.load.octets <= 2_500_000);
+    t.is(host.size, Math.min(i + 1, 2));
+  }
+  t.deepEqual(await counters.of(accounts.at(-1)!).ask('total', {}), { reply: { total: 9 } });
+  t.is(store.loads, 10, 'the last one was kept');
+  t.deepEqual(await counters.of(accounts[3]!).ask('total', {}), { reply: { total: 3 } });
+  t.is(store.loads, 11);
+  await host.stop();
+  t.is(host.load.octets, 0);
+});
