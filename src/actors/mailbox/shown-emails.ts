@@ -41,7 +41,7 @@ export async function listItems<T>(
  * Rows of these emails, in their order; undefined where the store has none. A promise when any has to be read: emails may be gone
  * when it resolves.
  */
-export function rowsOf(
+function rowsOf(
   store: MailboxStore,
   state: MailboxState,
   slots: readonly number[],
