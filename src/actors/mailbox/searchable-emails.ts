@@ -1,7 +1,8 @@
 // Makes a page of emails searchable: reads their texts, cuts them into words and stores these. Texts are read a few at a time,
 // and words are stored in batches of a bounded size, so that neither the memory nor the longest piece of work grows with
 // the emails of the page.
-import { wordsOf } from '../../mail/search-text.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { textPieces, wordsOf } from '../../mail/search-text.js';
 import type { EmailWords, SearchStore, UnindexedEmail } from '../../store/search.js';
 import type { EmailTexts } from './email-texts.js';
 
@@ -9,6 +10,8 @@ import type { EmailTexts } from './email-texts.js';
 const TEXTS_AT_ONCE = 8;
 /** Words of a body that are found. */
 const BODY_WORDS = 60_000;
+/** Characters that are cut into words at a time: 1 to 2 ms of work when few of them are ASCII. */
+const PIECE = 64 * 1024;
 /** Words that are enough for a statement; more of them, of one email or of several read at once, hold the event loop longer. */
 const BATCH_WORDS = 30_000;
 
@@ -60,8 +63,19 @@ async function emailWords(
     sender: wordsOf(`${fromName} ${fromAddress}`),
     recipients: wordsOf(recipients),
     attachments: wordsOf(attachments),
-    body: wordsOf(body, BODY_WORDS),
+    body: await bodyWords(body),
   };
+}
+
+async function bodyWords(body: string): Promise<readonly string[]> {
+  if (body.length <= PIECE) return wordsOf(body, BODY_WORDS);
+  const words: string[] = [];
+  for (const piece of textPieces(body, PIECE)) {
+    await nextTurn();
+    for (const word of wordsOf(piece, BODY_WORDS - words.length)) words.push(word);
+    if (words.length === BODY_WORDS) break;
+  }
+  return words;
 }
 
 function wordCount({ subject, sender, recipients, attachments, body }: EmailWords): number {
