@@ -4,7 +4,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { textPieces, wordsOf } from '../../mail/search-text.js';
 import type { EmailWords, SearchStore, UnindexedEmail } from '../../store/search.js';
-import type { EmailTexts } from './email-texts.js';
+import type { EmailTexts, SearchableTexts } from './email-texts.js';
 
 /** Bodies read and decoded at a time. */
 const TEXTS_AT_ONCE = 8;
@@ -39,8 +39,11 @@ export async function makeSearchable(
     count = 0;
   };
   for (let i = 0; i < emails.length; i += TEXTS_AT_ONCE) {
-    const read = emails.slice(i, i + TEXTS_AT_ONCE).map((email) => emailWords(texts, accountId, email, signal));
-    for (const words of await Promise.all(read)) {
+    const some = emails.slice(i, i + TEXTS_AT_ONCE);
+    const read = await Promise.all(some.map(({ blob }) => texts.searchable(accountId, blob, signal)));
+    // One after the other: long texts take turns of the event loop.
+    for (const [n, email] of some.entries()) {
+      const words = await emailWords(email, read[n]!);
       batch.push(words);
       count += wordCount(words);
       if (count >= BATCH_WORDS) await storeBatch();
@@ -51,12 +54,9 @@ export async function makeSearchable(
 
 /** What is found of an email. */
 async function emailWords(
-  texts: Pick<EmailTexts, 'searchable'>,
-  accountId: string,
-  { id, blob, subject, fromAddress, fromName }: UnindexedEmail,
-  signal: AbortSignal,
+  { id, subject, fromAddress, fromName }: UnindexedEmail,
+  { recipients, attachments, body }: SearchableTexts,
 ): Promise<EmailWords> {
-  const { recipients, attachments, body } = await texts.searchable(accountId, blob, signal);
   return {
     id,
     subject: wordsOf(subject),

@@ -67,14 +67,16 @@ export function postgresSearch(sql: Sql): SearchStore {
     if (last === undefined) return;
     const rows = [];
     for (const email of emails) {
-      // A long text takes some ms.
-      if (email.body.length > LONG_BODY) await nextTurn();
+      // A long text takes some ms, and so does sending what becomes of it.
+      const isLong = email.body.length > LONG_BODY;
+      if (isLong) await nextTurn();
       const order = wordOrder(fieldsOf(email));
       rows.push({
         id: email.id,
         words: tsvectorOf(accountId, email),
         order: order && Buffer.from(order.buffer).toString('base64'),
       });
+      if (isLong) await nextTurn();
     }
     try {
       await sql`
